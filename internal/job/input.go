@@ -1,0 +1,14 @@
+package job
+
+// Input is one file of the dataset as it lies in the run's inputs folder. A run's inputs/manifest.json is a list of them.
+type Input struct {
+	// ID is Clowder's id of the file, empty for a file that came from a local folder.
+	ID string `json:"id,omitempty"`
+	// Name is the path that the user sees in the dataset, with slashes.
+	Name string `json:"name"`
+	// Path is where the file lies, relative to the inputs folder; it is safe to join.
+	Path        string `json:"path"`
+	Size        int64  `json:"size"`
+	SHA256      string `json:"sha256"`
+	ContentType string `json:"content_type,omitempty"`
+}
