@@ -51,8 +51,7 @@ func mark(k Kind, after time.Duration, err error) error {
 
 // Classify returns the kind of err and, for KindLater, the wait. The outermost mark wins; an unmarked error is retryable.
 func Classify(err error) (Kind, time.Duration) {
-	var o *outcome
-	if errors.As(err, &o) {
+	if o, ok := errors.AsType[*outcome](err); ok {
 		return o.kind, o.after
 	}
 	return KindRetryable, 0

@@ -1,0 +1,110 @@
+package job
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Record is all that the service remembers of one job. It is changed only through Store.Change, whose function gets a
+// copy and may use the methods below; they are the only ways in which a state moves.
+type Record struct {
+	// Run is the job's one name: record, run folder, Ray submission id (with the attempt) and label.
+	Run     string  `json:"run"`
+	Request Request `json:"request"`
+	// SecretKey is the user's Clowder key. It is stored beside the record, never in its JSON, and erased at the end.
+	SecretKey Secret `json:"-"`
+	State     State  `json:"state"`
+	// Attempt counts the tries on Ray, from 1.
+	Attempt int `json:"attempt"`
+	// Failures counts the errors met in the present state; NotBefore is when it may be tried again.
+	Failures  int       `json:"failures,omitempty"`
+	NotBefore time.Time `json:"not_before,omitzero"`
+	// Settings are the user's parameters, checked, with every field of the form present.
+	Settings map[string]any `json:"settings,omitempty"`
+	// Handle is how the backend finds the attempt again, and Ledger what was delivered so far; both belong to others.
+	Handle json.RawMessage `json:"handle,omitempty"`
+	Ledger json.RawMessage `json:"ledger,omitempty"`
+	// Began is when the present attempt was submitted and Trained when Ray began to run it.
+	Began   time.Time `json:"began,omitzero"`
+	Trained time.Time `json:"trained,omitzero"`
+	// Greeted is set once the first status is confirmed, Ending once the end is decided, Telling while it is being told.
+	Greeted bool    `json:"greeted,omitempty"`
+	Ending  *Ending `json:"ending,omitempty"`
+	Telling bool    `json:"telling,omitempty"`
+	// CancelledBy names who asked for the end of the job; empty while nobody did.
+	CancelledBy string `json:"cancelled_by,omitempty"`
+	// LastError is the newest error in plain words, for listings.
+	LastError string    `json:"last_error,omitempty"`
+	Created   time.Time `json:"created"`
+	Updated   time.Time `json:"updated"`
+	// Version counts the changes; the store compares it before it writes.
+	Version int64 `json:"-"`
+}
+
+// Ending is the decided end of a job: the terminal state that follows and the sentence that the user reads.
+type Ending struct {
+	State State  `json:"state"`
+	Text  string `json:"text"`
+}
+
+// New returns the record of a request that was just received; run is its name.
+func New(run string, request Request, key Secret) Record {
+	return Record{Run: run, Request: request, SecretKey: key, State: Accepted, Attempt: 1}
+}
+
+// Advance moves the job on to state and forgets the failures met before it.
+func (r *Record) Advance(state State) {
+	r.State, r.Failures, r.NotBefore, r.LastError = state, 0, time.Time{}, ""
+}
+
+// End decides the end of the job. The first decision stands: a job that is already ending is left as it is.
+func (r *Record) End(state State, text string) {
+	if r.Ending == nil && !r.State.Terminal() {
+		r.Ending = &Ending{State: state, Text: text}
+		r.Failures, r.NotBefore = 0, time.Time{}
+	}
+}
+
+// Close makes the decided end the state of the job. The key is erased, except from a failed job, which may be retried.
+func (r *Record) Close() error {
+	if r.Ending == nil {
+		return fmt.Errorf("job %s: no end is decided", r.Run)
+	}
+	r.Advance(r.Ending.State)
+	r.Telling = false
+	if r.State != Failed {
+		r.SecretKey = ""
+	}
+	return nil
+}
+
+// Postpone remembers an error and when to try again.
+func (r *Record) Postpone(until time.Time, reason string) {
+	r.Failures++
+	r.NotBefore, r.LastError = until, reason
+}
+
+// NextAttempt begins another try on Ray with the inputs that are already staged.
+func (r *Record) NextAttempt() {
+	r.Attempt++
+	r.State, r.Handle = Staged, nil
+	r.Began, r.Trained = time.Time{}, time.Time{}
+}
+
+// Retry begins a failed or cancelled job anew, from the download on. The user is told a second end of it.
+func (r *Record) Retry() error {
+	if r.State != Failed {
+		return fmt.Errorf("job %s is %s: only a failed job can be retried", r.Run, r.State)
+	}
+	if r.SecretKey == "" {
+		return fmt.Errorf("job %s: its key is no longer kept: submit it again in Clowder", r.Run)
+	}
+	r.NextAttempt()
+	r.State, r.Ending, r.Telling, r.CancelledBy, r.LastError = Accepted, nil, false, "", ""
+	r.Failures, r.NotBefore = 0, time.Time{}
+	return nil
+}
+
+// Active reports whether the service still has something to do for the job.
+func (r *Record) Active() bool { return !r.State.Terminal() }

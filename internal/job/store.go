@@ -1,0 +1,40 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrNotFound is returned for a run that the store does not know.
+var ErrNotFound = errors.New("no such job")
+
+// ErrOtherContent is returned by Accept when the job id is known with another content: the first one wins.
+var ErrOtherContent = errors.New("this job id is already taken by a different request")
+
+// Store keeps records durably: after a nil return the change is on disk. Several processes may use one store at once.
+// The conformance test in package jobtest says exactly what an implementation promises.
+type Store interface {
+	// Accept stores a new record. Where the run is known already it returns the stored one and created=false, or
+	// ErrOtherContent if that one has another content.
+	Accept(ctx context.Context, rec Record) (stored Record, created bool, err error)
+	// Get returns one record, or ErrNotFound.
+	Get(ctx context.Context, run string) (Record, error)
+	// Change reads the record, lets fn alter the copy and writes it if nobody else wrote meanwhile; else it begins again,
+	// so fn may run more than once. An error of fn is returned as it is and nothing is written.
+	Change(ctx context.Context, run string, fn func(*Record) error) (Record, error)
+	// List returns the records that match, oldest first.
+	List(ctx context.Context, q Query) ([]Record, error)
+	// Close releases the store. The other methods must not be called after it.
+	Close() error
+}
+
+// Query narrows List. Its zero value matches everything.
+type Query struct {
+	// Active leaves out the records in a terminal state.
+	Active bool
+	// ChangedAfter leaves out the records last changed at or before it.
+	ChangedAfter time.Time
+	// Limit ends the list after that many newest records; 0 means no limit.
+	Limit int
+}
