@@ -1,0 +1,103 @@
+package clowder
+
+import "time"
+
+// The gaps that Clowder v2 needs: it handles statuses concurrently without a lock, so two that come close together may be
+// stored in the wrong order and leave a finished job as PROCESSING. Every line is also drawn again every 10 s by the page.
+const (
+	statusGap      = time.Second
+	progressGap    = 10 * time.Second
+	progressLines  = 150
+	progressSlower = 10
+	maxWaiting     = 8
+)
+
+// Throttle decides when the next status of one job may go. It starts nothing and reads no clock: the caller offers
+// statuses, asks Next what may go at a time, publishes that, and reports it with Sent. It is not safe for concurrent use;
+// the one goroutine that publishes the statuses of a job owns it.
+//
+// It keeps statuses at least a second apart, the terminal one included, and the order in which they were offered. Of
+// progress lines only the newest waits, and they are spaced by ten seconds, by a hundred after 150 of them. Nothing goes
+// after a terminal status.
+type Throttle struct {
+	waiting      []Status
+	last         time.Time
+	lastProgress time.Time
+	progressSent int
+	closed       bool
+}
+
+// Offer queues s and reports whether it will be sent; it is refused after a terminal status. A waiting progress line is
+// dropped: whatever is newer says more, and a phase or an end must not wait behind it.
+func (t *Throttle) Offer(s Status) bool {
+	if t.closed {
+		return false
+	}
+	if n := len(t.waiting); n > 0 && t.waiting[n-1].Progress {
+		t.waiting = t.waiting[:n-1]
+	}
+	if len(t.waiting) >= maxWaiting {
+		t.dropOldest()
+	}
+	t.closed = s.Kind.Terminal()
+	t.waiting = append(t.waiting, s)
+	return true
+}
+
+// Next returns the status to send at now. Where ok is false, wait is how long to wait before asking again; zero means that
+// nothing is queued. The same status is returned until Sent says that it went.
+func (t *Throttle) Next(now time.Time) (s Status, wait time.Duration, ok bool) {
+	if len(t.waiting) == 0 {
+		return Status{}, 0, false
+	}
+	s = t.waiting[0]
+	if wait = t.due(s).Sub(now); wait > 0 {
+		return Status{}, wait, false
+	}
+	return s, 0, true
+}
+
+// Sent says that the status that Next returned was published at now; a status that could not be published is not
+// reported and comes again.
+func (t *Throttle) Sent(now time.Time) {
+	if len(t.waiting) == 0 {
+		return
+	}
+	if t.waiting[0].Progress {
+		t.lastProgress = now
+		t.progressSent++
+	}
+	t.last = now
+	t.waiting = t.waiting[1:]
+}
+
+// Finished reports whether the terminal status was offered and sent.
+func (t *Throttle) Finished() bool { return t.closed && len(t.waiting) == 0 }
+
+// due is the earliest time at which s may go; the zero time where nothing went before.
+func (t *Throttle) due(s Status) time.Time {
+	if t.last.IsZero() {
+		return time.Time{}
+	}
+	due := t.last.Add(statusGap)
+	if s.Progress && !t.lastProgress.IsZero() {
+		gap := progressGap
+		if t.progressSent >= progressLines {
+			gap *= progressSlower
+		}
+		if slow := t.lastProgress.Add(gap); slow.After(due) {
+			due = slow
+		}
+	}
+	return due
+}
+
+// dropOldest makes room by forgetting the oldest line that is not the start, which sets Clowder's clock.
+func (t *Throttle) dropOldest() {
+	for i, w := range t.waiting {
+		if w.Kind != StatusStart {
+			t.waiting = append(t.waiting[:i:i], t.waiting[i+1:]...)
+			return
+		}
+	}
+}
