@@ -1,0 +1,88 @@
+# Everything that is heavy lies in CACHE, outside the tree, under a name that changes with what it was made from.
+SHELL  := /bin/bash
+CACHE  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/clowder-ray
+VENV   := $(CACHE)/venv-$(firstword $(shell cat trainer/requirements-test.txt test/setup/venv.sh | sha256sum | cut -c1-12))
+PYTHON := $(VENV)/bin/python
+LINT_VERSION := v2.15.0
+LINT   := $(CACHE)/bin/golangci-lint-$(LINT_VERSION)
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+export RAY_PYTHON ?= $(PYTHON)
+export SHARED_DIR ?= $(CURDIR)/var/shared
+export STATE_DIR  ?= $(CURDIR)/var/state
+RAY_DIR := $(CACHE)/ray
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash lint fmt fuzz bench vuln clean
+
+help: ## show the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
+
+# --- set-up
+
+setup: $(VENV)/ready ## install what is missing: Debian's RabbitMQ, the Python environment
+	@test/setup/debian.sh
+
+$(VENV)/ready: trainer/requirements-test.txt test/setup/venv.sh
+	@test/setup/venv.sh $(VENV) trainer/requirements-test.txt
+
+build: ## build bin/extractor
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/extractor ./cmd/extractor
+
+# --- use
+
+demo: setup build ## the main job before your eyes: a message in, a trained model out, on real parts
+	@go run ./test/demo
+
+run: setup build ## train on a folder: make run DATASET=dir OUT=dir [PARAMS='epochs=2 batch_size=16']
+	@test -n "$(DATASET)" -a -n "$(OUT)" || { echo "usage: make run DATASET=dir OUT=dir [PARAMS='epochs=2 ...']" >&2; exit 2; }
+	@bin/extractor run "$(DATASET)" --out "$(OUT)" $(foreach p,$(PARAMS),--param "$(p)")
+
+serve: setup build ## run the service on RABBITMQ_URI and CLOWDER_URL, on the Ray of RAY_ADDRESS or a local one
+	@if [ -n "$$RAY_ADDRESS" ]; then exec bin/extractor serve; fi; \
+	eval "$$(bin/extractor ray up --dir $(RAY_DIR))" && exec bin/extractor serve
+
+ray-up: setup build ## start a local Ray with token auth on loopback; prints its address
+	@bin/extractor ray up --dir $(RAY_DIR)
+
+ray-down: build ## stop the local Ray
+	@bin/extractor ray down --dir $(RAY_DIR)
+
+# --- checks
+
+test: test-unit test-trainer test-integration test-crash ## all tests
+
+test-unit: ## Go tests that need nothing but Go
+	@go test -race -shuffle=on ./...
+
+test-trainer: $(VENV)/ready ## tests of the training program, on a real Ray
+	@$(PYTHON) -m pytest -q -p no:cacheprovider trainer/tests
+
+test-integration: setup ## Go tests on a real RabbitMQ and a real Ray
+	@go test -race -tags integration -count=1 -p 1 -timeout 20m ./...
+
+test-crash: setup ## kill -9 at every crash point of a running job, on real parts
+	@go test -tags 'integration crash' -count=1 -timeout 20m -run TestCrash ./test/crash
+
+lint: $(LINT) ## the linters, the import rules among them
+	@$(LINT) run ./...
+	@$(LINT) run --build-tags 'integration crash' ./...
+
+$(LINT):
+	@GOBIN=$(CACHE)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	@mv $(CACHE)/bin/golangci-lint $@
+
+fmt: $(LINT) ## format the Go code
+	@$(LINT) fmt ./...
+
+fuzz: ## a minute of fuzzing for each decoder of outside bytes
+	@test/setup/fuzz.sh 60s
+
+bench: setup build ## figures: latency, transfer rates, memory
+	@test/bench/run.sh
+
+vuln: ## known vulnerabilities in the dependencies
+	@go run golang.org/x/vuln/cmd/govulncheck@latest ./...
+
+clean: ## remove what was built in the tree
+	@rm -rf bin var

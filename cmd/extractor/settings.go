@@ -1,0 +1,241 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// Settings is everything that an operator can set. It is read once, from the file given by --config, the environment
+// and the flags, each overriding the one before; nothing below this package knows where a value came from.
+type Settings struct {
+	RabbitMQURI     job.Secret    `mapstructure:"rabbitmq_uri"`
+	RabbitMQQueue   string        `mapstructure:"rabbitmq_queue"`
+	RabbitMQCA      string        `mapstructure:"rabbitmq_ca"`
+	ClowderURL      string        `mapstructure:"clowder_url"`
+	ClowderHosts    []string      `mapstructure:"clowder_hosts"`
+	ClowderCA       string        `mapstructure:"clowder_ca"`
+	ClowderVersion  int           `mapstructure:"clowder_version"`
+	ClowderEmail    string        `mapstructure:"clowder_email"`
+	ExtractorKey    job.Secret    `mapstructure:"extractor_key"`
+	ExtractorInfo   string        `mapstructure:"extractor_info"`
+	Heartbeat       time.Duration `mapstructure:"heartbeat"`
+	MaxRetry        int           `mapstructure:"max_retry"`
+	MaxJobs         int           `mapstructure:"max_jobs"`
+	MaxFiles        int           `mapstructure:"max_files"`
+	MaxBytes        int64         `mapstructure:"max_bytes"`
+	PendingTimeout  time.Duration `mapstructure:"pending_timeout"`
+	StallTimeout    time.Duration `mapstructure:"stall_timeout"`
+	RayAddress      string        `mapstructure:"ray_address"`
+	RayToken        job.Secret    `mapstructure:"ray_token"`
+	RayTokenFile    string        `mapstructure:"ray_token_file"`
+	RayPython       string        `mapstructure:"ray_python"`
+	RayPoll         time.Duration `mapstructure:"ray_poll"`
+	SharedDir       string        `mapstructure:"shared_dir"`
+	RaySharedDir    string        `mapstructure:"ray_shared_dir"`
+	StateDir        string        `mapstructure:"state_dir"`
+	Listen          string        `mapstructure:"listen"`
+	LogLevel        string        `mapstructure:"log_level"`
+	LogFormat       string        `mapstructure:"log_format"`
+	ShutdownTimeout time.Duration `mapstructure:"shutdown_timeout"`
+}
+
+// setting describes one field of Settings: the key in the file, the variable in the environment (pyclowder's name where
+// it has one), the default and what it means. The flag is the key with dashes.
+type setting struct {
+	key, env string
+	value    any
+	help     string
+}
+
+// settings is the one table of all settings; the README's is made from it.
+func settings() []setting {
+	return []setting{
+		{"rabbitmq_uri", "RABBITMQ_URI", "amqp://guest:guest@127.0.0.1/%2f", "Broker of Clowder; amqps:// for TLS"},
+		{"rabbitmq_queue", "RABBITMQ_QUEUE", "", "Queue and name of the extractor; empty takes the name in extractor_info.json"},
+		{"rabbitmq_ca", "RABBITMQ_CA", "", "File with the CA of an amqps broker"},
+		{"clowder_url", "CLOWDER_URL", "", "Where the Clowder API is reached from here; overrides the host that a message names"},
+		{"clowder_hosts", "CLOWDER_HOSTS", []string{}, "Hosts in messages that are trusted without CLOWDER_URL, e.g. https://clowder.example.org"},
+		{"clowder_ca", "CLOWDER_CA", "", "File with the CA of Clowder's certificate"},
+		{"clowder_version", "CLOWDER_VERSION", 0, "1 or 2; 0 sees it in each message"},
+		{"clowder_email", "CLOWDER_EMAIL", "", "Owner of a private extractor"},
+		{"extractor_key", "EXTRACTOR_KEY", "", "Makes the extractor private; needs CLOWDER_EMAIL"},
+		{"extractor_info", "EXTRACTOR_INFO", "", "Another extractor_info.json than the one built in"},
+		{"heartbeat", "HEARTBEAT", "60s", "Time between two heartbeats to Clowder; a bare number is seconds"},
+		{"max_retry", "MAX_RETRY", 10, "Tries of a stage that fails for a passing reason, and of a training whose Ray broke"},
+		{"max_jobs", "MAX_JOBS", 64, "Jobs in hand at once; further messages stay in RabbitMQ"},
+		{"max_files", "MAX_FILES", 10_000, "Most files of a dataset"},
+		{"max_bytes", "MAX_BYTES", int64(50 << 30), "Most bytes of a dataset"},
+		{"pending_timeout", "PENDING_TIMEOUT", "1h", "How long a training may wait for Ray to start it"},
+		{"stall_timeout", "STALL_TIMEOUT", "30m", "How long a training may be silent before it is ended"},
+		{"ray_address", "RAY_ADDRESS", "http://127.0.0.1:8265", "Dashboard of the Ray cluster"},
+		{"ray_token", "RAY_AUTH_TOKEN", "", "Token of the Ray cluster"},
+		{"ray_token_file", "RAY_AUTH_TOKEN_PATH", "", "File with the token of the Ray cluster"},
+		{"ray_python", "RAY_PYTHON", "python", "Python of the Ray pods that has torch and transformers"},
+		{"ray_poll", "RAY_POLL", "2s", "Time between two looks at Ray"},
+		{"shared_dir", "SHARED_DIR", "var/shared", "The shared volume as this service sees it"},
+		{"ray_shared_dir", "RAY_SHARED_DIR", "", "The shared volume as Ray sees it; empty is the same path"},
+		{"state_dir", "STATE_DIR", "var/state", "Folder of the job store, on a disk of its own"},
+		{"listen", "LISTEN", "127.0.0.1:8780", "Address of /livez, /readyz and /metrics; empty serves none"},
+		{"log_level", "LOG_LEVEL", "info", "debug, info, warn or error"},
+		{"log_format", "LOG_FORMAT", "console", "console or json"},
+		{"shutdown_timeout", "SHUTDOWN_TIMEOUT", "20s", "Longest orderly stop after SIGTERM"},
+	}
+}
+
+// addFlags gives every setting a flag on fs.
+func addFlags(fs *pflag.FlagSet) {
+	fs.String("config", "", "YAML, TOML or JSON file of settings")
+	for _, s := range settings() {
+		help := s.help + " (" + s.env + ")"
+		switch value := s.value.(type) {
+		case string:
+			fs.String(flagName(s.key), value, help)
+		case int:
+			fs.Int(flagName(s.key), value, help)
+		case int64:
+			fs.Int64(flagName(s.key), value, help)
+		case []string:
+			fs.StringSlice(flagName(s.key), value, help)
+		}
+	}
+}
+
+func flagName(key string) string { return strings.ReplaceAll(key, "_", "-") }
+
+// readSettings reads the file, the environment and the flags into Settings, fills in what depends on other values and
+// reports every fault at once.
+func readSettings(fs *pflag.FlagSet, environ []string) (Settings, error) {
+	v := viper.New()
+	env := map[string]string{}
+	for _, kv := range environ {
+		k, val, _ := strings.Cut(kv, "=")
+		env[k] = val
+	}
+	for _, s := range settings() {
+		v.SetDefault(s.key, s.value)
+	}
+	if file, _ := fs.GetString("config"); file != "" {
+		v.SetConfigFile(file)
+		if err := v.ReadInConfig(); err != nil {
+			return Settings{}, fmt.Errorf("read the settings file: %w", err)
+		}
+	}
+	// Set has the highest rank in viper, so the environment goes in before the flags that the user really gave.
+	for _, s := range settings() {
+		if val := env[s.env]; val != "" {
+			v.Set(s.key, val)
+		}
+		if f := fs.Lookup(flagName(s.key)); f != nil && f.Changed {
+			v.Set(s.key, f.Value.String())
+			if list, ok := f.Value.(pflag.SliceValue); ok {
+				v.Set(s.key, list.GetSlice())
+			}
+		}
+	}
+	var out Settings
+	err := v.UnmarshalExact(&out, viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(
+		secondsHook, mapstructure.StringToTimeDurationHookFunc(), mapstructure.StringToSliceHookFunc(","))))
+	if err != nil {
+		return Settings{}, fmt.Errorf("read the settings: %w", err)
+	}
+	if err := out.complete(); err != nil {
+		return Settings{}, err
+	}
+	return out, nil
+}
+
+// secondsHook reads a bare number as seconds where a duration is wanted, as pyclowder's HEARTBEAT is.
+func secondsHook(_, to reflect.Type, data any) (any, error) {
+	if to != reflect.TypeFor[time.Duration]() {
+		return data, nil
+	}
+	switch n := data.(type) {
+	case int:
+		return time.Duration(n) * time.Second, nil
+	case float64:
+		return time.Duration(n * float64(time.Second)), nil
+	case string:
+		if d, err := time.ParseDuration(n + "s"); err == nil {
+			return d, nil
+		}
+	}
+	return data, nil
+}
+
+// complete fills in the values that depend on others and reports every fault with the name of its setting.
+func (s *Settings) complete() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+
+	for name, dir := range map[string]*string{"SHARED_DIR": &s.SharedDir, "STATE_DIR": &s.StateDir} {
+		abs, err := filepath.Abs(*dir)
+		if err != nil || *dir == "" {
+			fault("%s: %q is no folder", name, *dir)
+		}
+		*dir = abs
+	}
+	if s.RaySharedDir == "" {
+		s.RaySharedDir = s.SharedDir
+	}
+	if s.RayTokenFile != "" && s.RayToken == "" {
+		token, err := os.ReadFile(s.RayTokenFile)
+		if err != nil {
+			fault("RAY_AUTH_TOKEN_PATH: %w", err)
+		}
+		s.RayToken = job.Secret(strings.TrimSpace(string(token)))
+	}
+	for name, value := range map[string]string{"CLOWDER_URL": s.ClowderURL, "RAY_ADDRESS": s.RayAddress} {
+		if u, err := url.Parse(value); err != nil || value != "" && (u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+			fault("%s: %q must look like http://host:port", name, value)
+		}
+	}
+	if s.ExtractorKey != "" && s.ClowderEmail == "" {
+		fault("EXTRACTOR_KEY makes the extractor private and needs CLOWDER_EMAIL, the address of its owner")
+	}
+	if s.ClowderVersion < 0 || s.ClowderVersion > 2 {
+		fault("CLOWDER_VERSION: must be 1, 2 or 0, got %d", s.ClowderVersion)
+	}
+	for name, d := range map[string]time.Duration{
+		"HEARTBEAT": s.Heartbeat, "RAY_POLL": s.RayPoll, "PENDING_TIMEOUT": s.PendingTimeout,
+		"STALL_TIMEOUT": s.StallTimeout, "SHUTDOWN_TIMEOUT": s.ShutdownTimeout,
+	} {
+		if d <= 0 {
+			fault("%s: must be longer than nothing, got %s", name, d)
+		}
+	}
+	for name, n := range map[string]int64{"MAX_JOBS": int64(s.MaxJobs), "MAX_FILES": int64(s.MaxFiles), "MAX_BYTES": s.MaxBytes} {
+		if n < 1 {
+			fault("%s: must be at least 1, got %d", name, n)
+		}
+	}
+	if s.MaxRetry < 0 {
+		fault("MAX_RETRY: must not be negative, got %d", s.MaxRetry)
+	}
+	if s.LogFormat != "console" && s.LogFormat != "json" {
+		fault("LOG_FORMAT: must be console or json, got %q", s.LogFormat)
+	}
+	return errors.Join(faults...)
+}
+
+// Queue is the queue to consume: RABBITMQ_QUEUE, else the extractor's name, behind its private prefix if it has one.
+func (s *Settings) Queue(name string) string {
+	if s.RabbitMQQueue != "" {
+		name = s.RabbitMQQueue
+	}
+	if s.ExtractorKey != "" {
+		name = "private." + s.ExtractorKey.Reveal() + "." + name
+	}
+	return name
+}

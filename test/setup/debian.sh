@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that the tests and the demo need and that are missing. Asks for root only if there are some.
+set -euo pipefail
+missing=()
+[ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || missing+=(rabbitmq-server)
+command -v curl >/dev/null || missing+=(curl)
+command -v gcc >/dev/null || missing+=(gcc libc6-dev) # go test -race
+[ ${#missing[@]} -eq 0 ] && exit 0
+echo "installing ${missing[*]}" >&2
+sudo=()
+[ "$(id -u)" -eq 0 ] || sudo=(sudo)
+"${sudo[@]}" apt-get update -qq
+"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
