@@ -1,0 +1,116 @@
+package clowder
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+)
+
+// field is one parameter of the form.
+type field struct {
+	Name        string
+	Type        string          `json:"type"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Default     json.RawMessage `json:"default"`
+	Enum        []string        `json:"enum"`
+	Minimum     *float64        `json:"minimum"`
+	Maximum     *float64        `json:"maximum"`
+	Format      string          `json:"format"`
+}
+
+// clowderFile is the format of v2's file picker; its value is the id of a file, so it has no default.
+const clowderFile = "ClowderFile"
+
+// formWords are what a property may say. Others break the page (oneOf, anyOf, uniqueItems), make the submit button do
+// nothing (required), or are not looked at by Parameters.
+var formWords = []string{"type", "title", "description", "default", "enum", "minimum", "maximum", "format", "showOnlyDatasetFiles"}
+
+// parseForm reads parameters.schema, the only part that v2 draws, and checks each property.
+func parseForm(raw json.RawMessage, report faultFunc) []field {
+	var parameters, schema ordered
+	if raw == nil || json.Unmarshal(raw, &parameters) != nil || json.Unmarshal(parameters.get("schema"), &schema) != nil {
+		report("parameters must be an object with an object schema")
+		return nil
+	}
+	form := make([]field, 0, len(schema))
+	for _, m := range schema {
+		var words ordered
+		f := field{Name: m.name}
+		if json.Unmarshal(m.value, &words) != nil || json.Unmarshal(m.value, &f) != nil {
+			report("parameter %s: a property is an object with texts and numbers", m.name)
+			continue
+		}
+		for _, word := range words {
+			if !slices.Contains(formWords, word.name) {
+				report("parameter %s: %s is not supported, or breaks Clowder's form", m.name, word.name)
+			}
+		}
+		checkField(f, report)
+		form = append(form, f)
+	}
+	return form
+}
+
+func checkField(f field, report faultFunc) {
+	for _, text := range append([]string{f.Name, f.Title, f.Description}, f.Enum...) {
+		if !plainText(text) {
+			report("parameter %s: %q must be plain ASCII without quotes, angle brackets, ampersands and backslashes, which break v1's page", f.Name, text)
+		}
+	}
+	if f.Title == "" {
+		report("parameter %s: without a title the form shows no label", f.Name)
+	}
+	if !slices.Contains([]string{"string", "integer", "number", "boolean"}, f.Type) {
+		report("parameter %s: type must be string, integer, number or boolean", f.Name)
+		return
+	}
+	if f.Default == nil {
+		if f.Format != clowderFile {
+			report("parameter %s: without a default the form posts nothing for it", f.Name)
+		}
+		return
+	}
+	value, err := f.value(decodeDefault(f.Default))
+	if err != nil || value == nil && f.Type != "string" {
+		report("parameter %s: its default does not fit its type and limits", f.Name)
+		return
+	}
+	if len(f.Enum) > 0 && f.Enum[0] != value {
+		report("parameter %s: the default must be the first choice, because the form shows that one", f.Name)
+	}
+}
+
+func decodeDefault(raw json.RawMessage) any {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var value any
+	_ = dec.Decode(&value) // raw is a part of a document that was decoded before
+	return value
+}
+
+// plainText reports whether text may stand in a form: v1 writes it into a JavaScript string in its page.
+func plainText(text string) bool {
+	for _, r := range text {
+		if r < ' ' || r > '~' {
+			return false
+		}
+	}
+	return !strings.ContainsAny(text, "'\"<>&\\")
+}
+
+// limits says which numbers are allowed, for an error.
+func (f field) inLimits(n float64) (problem string) {
+	switch {
+	case math.IsNaN(n) || math.IsInf(n, 0):
+		return "must be a finite number"
+	case f.Minimum != nil && n < *f.Minimum:
+		return "must be at least " + formatNumber(*f.Minimum)
+	case f.Maximum != nil && n > *f.Maximum:
+		return "must be at most " + formatNumber(*f.Maximum)
+	default:
+		return ""
+	}
+}

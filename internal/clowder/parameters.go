@@ -1,0 +1,203 @@
+package clowder
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// maxTextParameter is the longest text that a parameter may hold, in runes.
+const maxTextParameter = 1000
+
+// Parameters checks what a user sent against the form and returns a value for every field of it: text, int64, float64 or
+// bool. Missing, null and blank values take the default. Numbers may come as texts, as v1 and people with curl send them.
+// Warnings name keys that the form does not have. The error is permanent and says for each wrong value what would be right.
+func (i *Info) Parameters(raw map[string]any) (resolved map[string]any, warnings []string, err error) {
+	resolved = make(map[string]any, len(i.form))
+	var problems []string
+	for _, f := range i.form {
+		value, err := f.value(raw[f.Name])
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("%s %s (got %s)", f.Name, err, shown(raw[f.Name])))
+			continue
+		}
+		if value == nil {
+			value = f.unset()
+		}
+		resolved[f.Name] = value
+	}
+	for name := range raw {
+		if !slices.ContainsFunc(i.form, func(f field) bool { return f.Name == name }) {
+			warnings = append(warnings, "Ignored the unknown parameter "+shorten(oneLine(name), 40))
+		}
+	}
+	slices.Sort(warnings)
+	if len(problems) > 0 {
+		return nil, warnings, job.Permanent(errors.New("Invalid parameters: " + strings.Join(problems, "; ")))
+	}
+	return resolved, warnings, nil
+}
+
+// unset is the value of a field that the user left alone.
+func (f field) unset() any {
+	if f.Default != nil {
+		if value, err := f.value(decodeDefault(f.Default)); err == nil && value != nil {
+			return value
+		}
+	}
+	return "" // only texts have no default, or a blank one
+}
+
+// value converts one value to the type of the field; nil means that it is not set. An error reads on after the name.
+func (f field) value(raw any) (any, error) {
+	if text, ok := raw.(string); ok {
+		if raw = strings.TrimSpace(text); raw == "" {
+			return nil, nil
+		}
+	}
+	switch {
+	case raw == nil:
+		return nil, nil
+	case len(f.Enum) > 0:
+		return f.choice(raw)
+	case f.Type == "boolean":
+		return truth(raw)
+	case f.Type == "string":
+		return text(raw)
+	default:
+		return f.number(raw)
+	}
+}
+
+func (f field) number(raw any) (any, error) {
+	n, ok := toNumber(raw)
+	if !ok {
+		if f.Type == "integer" {
+			return nil, errors.New("must be a whole number")
+		}
+		return nil, errors.New("must be a number")
+	}
+	if problem := f.inLimits(n); problem != "" {
+		return nil, errors.New(problem)
+	}
+	if f.Type == "number" {
+		return n, nil
+	}
+	// Beyond 2^53 a float64 skips whole numbers, so that what would be used is not what was typed.
+	if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
+		return nil, errors.New("must be a whole number")
+	}
+	return int64(n), nil
+}
+
+func toNumber(raw any) (float64, bool) {
+	var digits string
+	switch v := raw.(type) {
+	case float64:
+		return v, true
+	case int:
+		return float64(v), true
+	case int64:
+		return float64(v), true
+	case json.Number:
+		digits = v.String()
+	case string:
+		digits = v
+	default:
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(digits, 64)
+	return n, err == nil
+}
+
+// choice finds the entry that is meant; yes and no may come as true and false, which is what YAML makes of them.
+func (f field) choice(raw any) (any, error) {
+	name, _ := raw.(string)
+	if b, ok := raw.(bool); ok {
+		name = map[bool]string{true: "yes", false: "no"}[b]
+	}
+	for _, entry := range f.Enum {
+		if strings.EqualFold(entry, name) {
+			return entry, nil
+		}
+	}
+	choices, more := f.Enum, ""
+	if len(choices) > 10 {
+		choices, more = choices[:10], fmt.Sprintf(" or %d others", len(f.Enum)-10)
+	}
+	if len(choices) == 1 {
+		return nil, fmt.Errorf("must be %s, nothing else is offered here", choices[0])
+	}
+	return nil, fmt.Errorf("must be one of %s%s", strings.Join(choices, ", "), more)
+}
+
+func truth(raw any) (any, error) {
+	switch v := raw.(type) {
+	case bool:
+		return v, nil
+	case string:
+		switch strings.ToLower(v) {
+		case "true", "yes", "on", "1":
+			return true, nil
+		case "false", "no", "off", "0":
+			return false, nil
+		}
+	case json.Number, float64, int, int64:
+		if n, ok := toNumber(v); ok && (n == 0 || n == 1) {
+			return n == 1, nil
+		}
+	}
+	return nil, errors.New("must be true or false")
+}
+
+func text(raw any) (any, error) {
+	var out string
+	switch v := raw.(type) {
+	case string:
+		out = oneLine(v)
+	case json.Number:
+		out = v.String()
+	case float64:
+		out = formatNumber(v)
+	default:
+		return nil, errors.New("must be a text")
+	}
+	if shorten(out, maxTextParameter) != out {
+		return nil, fmt.Errorf("must not be longer than %d characters", maxTextParameter)
+	}
+	if out == "" {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// shown is a wrong value as an error repeats it.
+func shown(raw any) string {
+	switch v := raw.(type) {
+	case string:
+		return strconv.Quote(shorten(oneLine(v), 40))
+	case json.Number:
+		return shorten(v.String(), 40)
+	case float64:
+		return formatNumber(v)
+	case bool:
+		return strconv.FormatBool(v)
+	default:
+		return kindOf(raw)
+	}
+}
+
+// formatNumber writes a number as a person would, with an exponent only where the digits would fill the line.
+func formatNumber(n float64) string {
+	format := byte('f')
+	if size := math.Abs(n); size >= 1e15 || size < 1e-6 && size > 0 {
+		format = 'e'
+	}
+	return strconv.FormatFloat(n, format, -1, 64)
+}
