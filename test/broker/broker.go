@@ -1,0 +1,184 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// ErrNotInstalled is returned by Start on a machine without Debian's package rabbitmq-server.
+var ErrNotInstalled = errors.New("RabbitMQ is not installed: apt-get install rabbitmq-server")
+
+// startTimeout bounds a start; a node needs four to eight seconds on two cores, more beside a heavy build.
+const startTimeout = 90 * time.Second
+
+// Options says where a broker lives.
+type Options struct {
+	// Dir holds everything that the broker writes. Empty takes a new temporary folder, which Stop removes.
+	Dir string
+	// Port is where clients connect; 0 takes a free one.
+	Port int
+}
+
+// Broker is one running RabbitMQ node.
+type Broker struct {
+	dir     string
+	ownDir  bool
+	script  string
+	ctl     string
+	ports   ports
+	mapper  *process
+	node    *process
+	janitor *janitor
+	// external is the address of a broker that somebody else runs; nothing of it is ours to stop.
+	external string
+}
+
+type ports struct{ amqp, dist, epmd, ctl int }
+
+// Start starts a node and returns when clients can connect to it.
+func Start(ctx context.Context, opts Options) (*Broker, error) {
+	script, ctl, err := installed()
+	if err != nil {
+		return nil, err
+	}
+	b := &Broker{dir: opts.Dir, script: script, ctl: ctl}
+	if b.dir == "" {
+		if b.dir, err = os.MkdirTemp("", "broker-"); err != nil {
+			return nil, fmt.Errorf("make the broker's folder: %w", err)
+		}
+		b.ownDir = true
+	}
+	if err := b.start(ctx, opts.Port); err != nil {
+		return nil, errors.Join(fmt.Errorf("start RabbitMQ in %s: %w", b.dir, err), b.Stop())
+	}
+	return b, nil
+}
+
+func (b *Broker) start(ctx context.Context, port int) error {
+	var err error
+	if b.ports, err = freePorts(ctx, port); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(b.dir, 0o700); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"plugins": "[].\n", "env.conf": "", "rabbitmq.conf": "loopback_users = none\n"} {
+		if err := os.WriteFile(b.path(name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	// The port mapper is started here and in the foreground: a node that finds none starts a daemon that outlives it.
+	mapper := exec.Command("epmd", "-port", strconv.Itoa(b.ports.epmd), "-address", "127.0.0.1") //nolint:noctx // it lives as long as the broker, not as long as a call
+	mapper.Env = b.environ()
+	if b.mapper, err = startProcess(mapper, 0, b.path("epmd.out")); err != nil {
+		return err
+	}
+	if b.janitor, err = startJanitor(b.mapper.pid(), b.removes()); err != nil {
+		return err
+	}
+	return b.startNode(ctx)
+}
+
+// removes is the folder that goes with the broker, or empty.
+func (b *Broker) removes() string {
+	if b.ownDir {
+		return b.dir
+	}
+	return ""
+}
+
+// startNode starts the node in the port mapper's process group, so that one signal reaches all.
+func (b *Broker) startNode(ctx context.Context) error {
+	cmd := exec.Command(b.script) //nolint:noctx // it lives as long as the broker, not as long as a call
+	cmd.Env = b.environ()
+	var err error
+	if b.node, err = startProcess(cmd, b.mapper.pid(), b.path("node.out")); err != nil {
+		return err
+	}
+	return b.await(ctx)
+}
+
+// await returns when the node takes AMQP connections, or as soon as it died.
+func (b *Broker) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	var dialer net.Dialer
+	for {
+		if conn, err := dialer.DialContext(ctx, "tcp", b.Addr()); err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-b.node.exited:
+			return fmt.Errorf("the node ended while it started: %s", tail(b.path("node.out")))
+		case <-ctx.Done():
+			return fmt.Errorf("the node takes no connection: %w: %s", ctx.Err(), tail(b.path("node.out")))
+		case <-tick.C:
+		}
+	}
+}
+
+// URI is the address of the default virtual host, with the user guest.
+func (b *Broker) URI() string {
+	if b.external != "" {
+		return b.external
+	}
+	return (&url.URL{Scheme: "amqp", User: url.UserPassword("guest", "guest"), Host: b.Addr(), Path: "/"}).String()
+}
+
+// Addr is the host and port that clients connect to.
+func (b *Broker) Addr() string {
+	if u, err := url.Parse(b.external); err == nil && b.external != "" {
+		if u.Port() == "" {
+			return net.JoinHostPort(u.Hostname(), "5672")
+		}
+		return u.Host
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(b.ports.amqp))
+}
+
+// Stop ends the node and its port mapper at once and waits for both; the broker's own temporary folder is removed. A
+// second Stop does nothing.
+func (b *Broker) Stop() error {
+	if b.external != "" {
+		return nil
+	}
+	err := b.janitor.dismiss()
+	b.node.kill()
+	b.mapper.kill()
+	if b.ownDir {
+		err = errors.Join(err, os.RemoveAll(b.dir))
+	}
+	b.node, b.mapper, b.janitor = nil, nil, nil
+	return err
+}
+
+// Kill ends the node as kill -9 does. Revive brings it back with what it had on disk.
+func (b *Broker) Kill() { b.node.kill() }
+
+// Revive starts the node again after Kill, on the same ports and the same folder.
+func (b *Broker) Revive(ctx context.Context) error {
+	if err := b.startNode(ctx); err != nil {
+		return fmt.Errorf("start RabbitMQ again: %w", err)
+	}
+	return nil
+}
+
+// Restart stops the broker cleanly inside its running node and starts it again, as an operator's restart does.
+func (b *Broker) Restart(ctx context.Context) error {
+	if _, err := b.Eval(ctx, "rabbit:stop(), rabbit:start()."); err != nil {
+		return fmt.Errorf("restart RabbitMQ: %w", err)
+	}
+	return b.await(ctx)
+}
+
+func (b *Broker) path(name string) string { return filepath.Join(b.dir, name) }
