@@ -1,0 +1,125 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Kind says what an event tells.
+type Kind string
+
+// The kinds of events that the trainer writes. Others are kept and ignored, so that an older service reads a newer trainer.
+const (
+	KindPhase      Kind = "phase"
+	KindDecision   Kind = "decision"
+	KindProgress   Kind = "progress"
+	KindEval       Kind = "eval"
+	KindBest       Kind = "best"
+	KindWarning    Kind = "warning"
+	KindCheckpoint Kind = "checkpoint"
+	KindResource   Kind = "resource"
+	KindError      Kind = "error"
+	KindDone       Kind = "done"
+)
+
+// The splits of the data that an evaluation may be over.
+const (
+	SplitTrain      = "train"
+	SplitValidation = "validation"
+	SplitTest       = "test"
+)
+
+// Event is one line of events.jsonl. Which fields are set depends on Kind; trainer/schema/event.schema.json says how.
+type Event struct {
+	Time    time.Time `json:"time"`
+	Attempt int       `json:"attempt"`
+	Kind    Kind      `json:"kind"`
+
+	Phase string `json:"phase,omitempty"`
+	Text  string `json:"text,omitempty"`
+	Code  string `json:"code,omitempty"`
+
+	// What, Choice and Why tell a decision of the trainer; What, Why and Do an error.
+	What   string          `json:"what,omitempty"`
+	Choice json.RawMessage `json:"choice,omitempty"`
+	Why    string          `json:"why,omitempty"`
+	Do     string          `json:"do,omitempty"`
+
+	Epoch    int     `json:"epoch,omitempty"`
+	Epochs   int     `json:"epochs,omitempty"`
+	Step     int     `json:"step,omitempty"`
+	Steps    int     `json:"steps,omitempty"`
+	Fraction float64 `json:"fraction,omitempty"`
+	// Loss, LearningRate and ETASeconds are nil where the trainer does not know them.
+	Loss             *float64 `json:"loss,omitempty"`
+	LearningRate     *float64 `json:"learning_rate,omitempty"`
+	ETASeconds       *float64 `json:"eta_seconds,omitempty"`
+	SamplesPerSecond float64  `json:"samples_per_second,omitempty"`
+
+	Split   string             `json:"split,omitempty"`
+	Metrics map[string]float64 `json:"metrics,omitempty"`
+	Metric  string             `json:"metric,omitempty"`
+	Value   float64            `json:"value,omitempty"`
+
+	Path            string  `json:"path,omitempty"`
+	Device          string  `json:"device,omitempty"`
+	Workers         int     `json:"workers,omitempty"`
+	Threads         int     `json:"threads,omitempty"`
+	PeakMemoryBytes int64   `json:"peak_memory_bytes,omitempty"`
+	Seconds         float64 `json:"seconds,omitempty"`
+}
+
+// errEvent is wrapped by every error of DecodeEvent.
+var errEvent = errors.New("not an event")
+
+// DecodeEvent reads one line of events.jsonl. Unknown fields and kinds are accepted; a line without a time, a kind or an
+// attempt, or with a number that cannot be, is not an event.
+func DecodeEvent(line []byte) (Event, error) {
+	var e Event
+	if err := json.Unmarshal(line, &e); err != nil {
+		return Event{}, fmt.Errorf("%w: %w", errEvent, err)
+	}
+	switch {
+	case e.Time.IsZero(), e.Kind == "", e.Attempt < 1:
+		return Event{}, fmt.Errorf("%w: time, kind or attempt is missing", errEvent)
+	case min(e.Epoch, e.Epochs, e.Step, e.Steps, e.Workers) < 0,
+		e.Fraction < 0, e.Fraction > 1, e.ETASeconds != nil && *e.ETASeconds < 0:
+		return Event{}, fmt.Errorf("%w: a number is out of its range", errEvent)
+	case e.Kind == KindEval && len(e.Metrics) == 0:
+		return Event{}, fmt.Errorf("%w: an evaluation without a metric", errEvent)
+	}
+	if bytes.Equal(e.Choice, []byte("null")) {
+		e.Choice = nil
+	}
+	return e, nil
+}
+
+// ETA is how long the training will still take, 0 where that is not known.
+func (e Event) ETA() time.Duration {
+	if e.ETASeconds == nil {
+		return 0
+	}
+	return seconds(*e.ETASeconds)
+}
+
+// ChoiceText is what was chosen, for a person: a text as it is, everything else as JSON.
+func (e Event) ChoiceText() string {
+	var s string
+	if json.Unmarshal(e.Choice, &s) == nil {
+		return s
+	}
+	var list []string
+	if json.Unmarshal(e.Choice, &list) == nil {
+		return joinWords(list)
+	}
+	return string(e.Choice)
+}
+
+// seconds turns a number of seconds into a duration without overflow.
+func seconds(s float64) time.Duration {
+	return time.Duration(math.Min(max(0, s), math.MaxInt64/2/float64(time.Second)) * float64(time.Second))
+}

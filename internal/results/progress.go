@@ -1,0 +1,136 @@
+package results
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// maxNotes bounds the warnings and the decisions that a Progress keeps.
+const maxNotes = 200
+
+// Progress is how far a training is, folded from its events in their order. Its zero value knows nothing yet. Folding an
+// event twice changes nothing, so a log may be read again from its beginning.
+type Progress struct {
+	Attempt int
+	// Phase is the trainer's present phase (start, prepare, train, test, export) and Text its sentence about it.
+	Phase string
+	Text  string
+
+	Epoch, Epochs int
+	Step, Steps   int
+	// Fraction of the whole training, 0..1.
+	Fraction float64
+	// Loss is the newest training loss, nil before the first.
+	Loss *float64
+	// ETA is how long the training will still take, 0 where that is not known.
+	ETA              time.Duration
+	SamplesPerSecond float64
+
+	// Validation is the newest evaluation on the validation rows, nil before the first.
+	Validation *Evaluation
+	// Best is the best one so far, nil before the first.
+	Best *Best
+
+	Device  string
+	Workers int
+
+	Warnings  []Warning
+	Decisions []Decision
+	// Done is set once the trainer said that it is.
+	Done bool
+	// Last is the time of the newest event.
+	Last time.Time
+}
+
+// Evaluation is the metrics of one evaluation.
+type Evaluation struct {
+	Epoch, Step int
+	Metrics     map[string]float64
+}
+
+// Best is the best model so far and the metric by which it is.
+type Best struct {
+	Epoch, Step int
+	Metric      string
+	Value       float64
+}
+
+// Warning is something that a user should know about a training that goes on nevertheless.
+type Warning struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// Decision is a choice that the trainer made by itself, with a sentence of reason.
+type Decision struct {
+	What   string
+	Choice string
+	Why    string
+}
+
+// Fold takes one more event into account. The events of an earlier attempt than the newest are ignored, and a new attempt
+// begins from nothing.
+func (p *Progress) Fold(e Event) {
+	if e.Attempt < p.Attempt {
+		return
+	}
+	if e.Attempt > p.Attempt {
+		*p = Progress{Attempt: e.Attempt, Last: p.Last}
+	}
+	if e.Time.After(p.Last) {
+		p.Last = e.Time
+	}
+	switch e.Kind {
+	case KindPhase:
+		p.Phase, p.Text = e.Phase, e.Text
+	case KindProgress:
+		p.Epoch, p.Epochs, p.Step, p.Steps = e.Epoch, e.Epochs, e.Step, e.Steps
+		p.Fraction, p.ETA = e.Fraction, e.ETA()
+		if e.Loss != nil {
+			p.Loss = e.Loss
+		}
+		if e.SamplesPerSecond > 0 {
+			p.SamplesPerSecond = e.SamplesPerSecond
+		}
+	case KindEval:
+		if e.Split == SplitValidation {
+			p.Validation = &Evaluation{Epoch: e.Epoch, Step: e.Step, Metrics: maps.Clone(e.Metrics)}
+		}
+	case KindBest:
+		p.Best = &Best{Epoch: e.Epoch, Step: e.Step, Metric: e.Metric, Value: e.Value}
+	case KindWarning:
+		w := Warning{Code: e.Code, Text: e.Text}
+		if len(p.Warnings) < maxNotes && !slices.Contains(p.Warnings, w) {
+			p.Warnings = append(p.Warnings, w)
+		}
+	case KindDecision:
+		d := Decision{What: e.What, Choice: e.ChoiceText(), Why: e.Why}
+		if len(p.Decisions) < maxNotes && !slices.Contains(p.Decisions, d) {
+			p.Decisions = append(p.Decisions, d)
+		}
+	case KindResource:
+		p.Device, p.Workers = e.Device, e.Workers
+	case KindDone:
+		p.Done = true
+	default: // checkpoints, errors (error.json tells them better) and what a newer trainer may add
+	}
+}
+
+// Metric returns the newest validation value of the metric by which the best model is chosen, and that metric's name. ok is
+// false before the first evaluation.
+func (p *Progress) Metric() (name string, value float64, ok bool) {
+	if p.Validation == nil {
+		return "", 0, false
+	}
+	names := []string{"accuracy", "f1_macro", "f1", "loss"}
+	if p.Best != nil {
+		names = append([]string{p.Best.Metric}, names...)
+	}
+	for _, name := range names {
+		if v, ok := p.Validation.Metrics[name]; ok {
+			return name, v, true
+		}
+	}
+	return "", 0, false
+}

@@ -1,0 +1,243 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+func TestReadGivesAVerifiedResult(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	result, failure, err := Read(f.dir, testRun, 1)
+	require.NoError(t, err)
+	require.Nil(t, failure)
+	require.Equal(t, &f.result, result)
+
+	result, _, err = Read(f.dir, testRun, 2)
+	require.NoError(t, err, "an earlier attempt was made from the same inputs")
+	require.Equal(t, 1, result.Attempt)
+}
+
+func TestReadRefusesWhatItCannotTrust(t *testing.T) {
+	t.Parallel()
+	weights := "out/model/model.safetensors"
+	for name, tc := range map[string]struct {
+		change func(r *Result)
+		after  func(t *testing.T, f *fixture)
+		kind   job.Kind
+		text   string
+	}{
+		"nothing at all": {
+			after: func(t *testing.T, f *fixture) { t.Helper(); require.NoError(t, os.Remove(f.path(ResultFile))) },
+			kind:  job.KindRetryable, text: "no result",
+		},
+		"half a result": {
+			after: func(t *testing.T, f *fixture) { t.Helper(); f.write(t, ResultFile, []byte(`{"schema":1`)) },
+			kind:  job.KindPermanent, text: "decode",
+		},
+		"an empty result": {
+			after: func(t *testing.T, f *fixture) { t.Helper(); f.write(t, ResultFile, nil) },
+			kind:  job.KindPermanent, text: "decode",
+		},
+		"a result of another schema": {change: func(r *Result) { r.Schema = 2 }, kind: job.KindPermanent, text: "schema 2"},
+		"a result of another run":    {change: func(r *Result) { r.Run = "ft-other" }, kind: job.KindPermanent, text: "ft-other"},
+		"a result from the future":   {change: func(r *Result) { r.Attempt = 2 }, kind: job.KindPermanent, text: "attempt 2"},
+		"no artifacts":               {change: func(r *Result) { r.Outputs = nil }, kind: job.KindPermanent, text: "no weights"},
+		"no metrics":                 {change: func(r *Result) { r.Metrics.Validation = nil }, kind: job.KindPermanent, text: "no accuracy"},
+		"a path that climbs": {
+			change: func(r *Result) { r.Outputs[0].Path = "out/../inputs/secret" }, kind: job.KindPermanent, text: "not allowed",
+		},
+		"an absolute path":        {change: func(r *Result) { r.Outputs[0].Path = "/etc/passwd" }, kind: job.KindPermanent, text: "not allowed"},
+		"a path outside of out":   {change: func(r *Result) { r.Outputs[0].Path = "log.txt" }, kind: job.KindPermanent, text: "not allowed"},
+		"a path with a line end":  {change: func(r *Result) { r.Outputs[0].Path = "out/a\nb" }, kind: job.KindPermanent, text: "not allowed"},
+		"a file named twice":      {change: func(r *Result) { r.Outputs[0] = r.Outputs[1] }, kind: job.KindPermanent, text: "twice"},
+		"a sha256 that is none":   {change: func(r *Result) { r.Outputs[0].SHA256 = "abc" }, kind: job.KindPermanent, text: "sha256"},
+		"a matrix that is skewed": {change: func(r *Result) { r.Confusion = [][]int{{1}, {2, 3}} }, kind: job.KindPermanent, text: "confusion"},
+		"an empty matrix row":     {change: func(r *Result) { r.Confusion = [][]int{{}, {2, 3}} }, kind: job.KindPermanent, text: "confusion"},
+		"a missing file": {
+			after: func(t *testing.T, f *fixture) {
+				t.Helper()
+				require.NoError(t, os.Remove(f.path("out/predictions.csv")))
+			},
+			kind: job.KindRetryable, text: "is not there",
+		},
+		"a shorter file": {
+			after: func(t *testing.T, f *fixture) { t.Helper(); require.NoError(t, os.Truncate(f.path(weights), 100)) },
+			kind:  job.KindRetryable, text: "bytes instead of",
+		},
+		"other bytes": {
+			after: func(t *testing.T, f *fixture) {
+				t.Helper()
+				body := safetensors(4096)
+				body[len(body)-1] ^= 1
+				f.write(t, weights, body)
+			},
+			kind: job.KindRetryable, text: "sha256",
+		},
+		"a link out of the folder": {
+			after: func(t *testing.T, f *fixture) {
+				t.Helper()
+				require.NoError(t, os.Remove(f.path("out/predictions.csv")))
+				require.NoError(t, os.Symlink("/etc/passwd", f.path("out/predictions.csv")))
+			},
+			kind: job.KindPermanent, text: "not a regular file",
+		},
+		"a folder link out of the run": {
+			after: func(t *testing.T, f *fixture) {
+				t.Helper()
+				outside := t.TempDir()
+				require.NoError(t, os.CopyFS(outside, os.DirFS(f.path("out"))))
+				require.NoError(t, os.RemoveAll(f.path("out")))
+				require.NoError(t, os.Symlink(outside, f.path("out")))
+			},
+			kind: job.KindRetryable, text: "escapes",
+		},
+		"a pipe that nobody writes to": {
+			after: func(t *testing.T, f *fixture) {
+				t.Helper()
+				require.NoError(t, os.Remove(f.path("out/predictions.csv")))
+				require.NoError(t, syscall.Mkfifo(f.path("out/predictions.csv"), 0o600))
+			},
+			kind: job.KindPermanent, text: "not a regular file",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var change []func(*Result)
+			if tc.change != nil {
+				change = append(change, tc.change)
+			}
+			f := setup(t, change...)
+			if tc.after != nil {
+				tc.after(t, f)
+			}
+			result, failure, err := Read(f.dir, testRun, 1)
+			require.ErrorContains(t, err, tc.text)
+			require.NotContains(t, err.Error(), "\n")
+			require.Nil(t, result)
+			require.Nil(t, failure)
+			kind, _ := job.Classify(err)
+			require.Equal(t, tc.kind, kind, err.Error())
+		})
+	}
+}
+
+func TestReadRefusesFilesThatMayRunCode(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		path string
+		body []byte
+	}{
+		"a pickle by its name":            {"out/model/pytorch_model.bin", []byte("x")},
+		"a pickle by its bytes":           {"out/model/vocab.txt", []byte("\x80\x04\x95")},
+		"a torch archive":                 {"out/model/extra.json", []byte("PK\x03\x04")},
+		"weights that are a pickle":       {"out/model/b.safetensors", []byte("\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00")},
+		"weights that are too short":      {"out/model/b.safetensors", []byte("abc")},
+		"weights without a tensor":        {"out/model/b.safetensors", []byte("\x02\x00\x00\x00\x00\x00\x00\x00{}")},
+		"weights cut short":               {"out/model/b.safetensors", safetensors(64)[:200]},
+		"weights with bytes after them":   {"out/model/b.safetensors", append(safetensors(64), "PK"...)},
+		"weights with a header that lies": {"out/model/b.safetensors", bytes.Replace(safetensors(64), []byte("[32,2]"), []byte("[33,2]"), 1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			f.write(t, tc.path, tc.body)
+			f.list(t, tc.path)
+			f.writeJSON(t, ResultFile, f.result)
+			_, _, err := Read(f.dir, testRun, 1)
+			require.Error(t, err)
+			kind, _ := job.Classify(err)
+			require.Equal(t, job.KindPermanent, kind, err.Error())
+		})
+	}
+}
+
+func TestReadOfAFailure(t *testing.T) {
+	t.Parallel()
+	failure := Failure{Schema: 1, Run: testRun, Attempt: 2, Code: "one_class", What: "Column label of train.csv has one value only.", Do: "Add rows of another class.", User: true}
+	for name, tc := range map[string]struct {
+		attempt int
+		after   func(t *testing.T, f *fixture)
+		want    *Failure
+		result  bool
+		missing bool
+	}{
+		"of this attempt":                      {attempt: 2, want: &failure, after: removeResult},
+		"of an earlier attempt is no failure":  {attempt: 3, missing: true, after: removeResult},
+		"beside a good result counts nothing":  {attempt: 2, result: true},
+		"beside a broken result is the reason": {attempt: 2, want: &failure, after: func(t *testing.T, f *fixture) { t.Helper(); f.write(t, "out/predictions.csv", nil) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			f.writeJSON(t, FailureFile, failure)
+			if tc.after != nil {
+				tc.after(t, f)
+			}
+			result, got, err := Read(f.dir, testRun, tc.attempt)
+			require.Equal(t, tc.want, got)
+			require.Equal(t, tc.result, result != nil)
+			require.Equal(t, tc.missing, err != nil)
+			if tc.missing {
+				require.ErrorIs(t, err, fs.ErrNotExist)
+			}
+		})
+	}
+	require.Equal(t, "Column label of train.csv has one value only. Add rows of another class", failure.Sentence())
+}
+
+func TestSentenceIsOneShortLine(t *testing.T) {
+	t.Parallel()
+	f := Failure{What: "a\nb\x00c\u202ed", Why: strings.Repeat("ü", 1000), Do: "x"}
+	require.LessOrEqual(t, len(f.Sentence()), maxSentence)
+	require.True(t, strings.HasPrefix(f.Sentence(), "a b c d. "), f.Sentence())
+}
+
+func removeResult(t *testing.T, f *fixture) {
+	t.Helper()
+	require.NoError(t, os.Remove(f.path(ResultFile)))
+}
+
+func FuzzDecodeResult(f *testing.F) {
+	fix := setup(f)
+	doc, err := json.Marshal(fix.result)
+	require.NoError(f, err)
+	f.Add(doc)
+	f.Add([]byte(`{"schema":1,"artifacts":[{"path":"out/../x"}]}`))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		r, err := DecodeResult(doc)
+		if err != nil {
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		for _, o := range r.Outputs {
+			require.True(t, filepath.IsLocal(o.Path))
+			require.True(t, strings.HasPrefix(o.Path, "out/"))
+		}
+		require.NotEmpty(t, NewVerdict(r).Sentence)
+		for _, part := range Folder(fix.meta, r) {
+			require.Regexp(t, `^[a-z0-9-]{1,80}$`, part)
+		}
+		_, err = json.Marshal(Metadata(fix.meta, r))
+		require.NoError(t, err)
+	})
+}
+
+func FuzzSafetensors(f *testing.F) {
+	f.Add(safetensors(8))
+	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"))
+	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))
+	f.Fuzz(func(_ *testing.T, body []byte) {
+		_ = checkSafetensors(bytes.NewReader(body), int64(len(body)))
+	})
+}

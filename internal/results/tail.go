@@ -1,0 +1,143 @@
+package results
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// EventsFile is the name of the event log in a run folder.
+const EventsFile = "events.jsonl"
+
+const (
+	// maxLine bounds one event. A longer line is skipped whole.
+	maxLine = 1 << 20
+	// maxRead bounds what one Next takes into memory; the rest waits for the following call.
+	maxRead = 4 << 20
+	// maxEvents and maxEventBytes bound what ReadEvents keeps of a finished run.
+	maxEvents     = 500_000
+	maxEventBytes = 256 << 20
+	// holeLooks is how often a line with NUL bytes is looked at again before it is given up. A reader on NFS may see the new
+	// size of a file before the bytes that fill it, and reads zeros in their place.
+	holeLooks = 3
+)
+
+// Tail reads an event log while it grows. Its zero value with a Path starts at the beginning, which is also how to resume
+// after a restart: a log is small and folding it again gives the same Progress. It is not safe for concurrent use.
+type Tail struct {
+	// Path is the log; it need not exist yet.
+	Path string
+	// Offset is where the next unread line begins.
+	Offset int64
+	// Skipped counts the lines that were not events.
+	Skipped int
+
+	holes    int  // looks at the line at Offset that found NUL bytes in it
+	oversize bool // the line at Offset is too long: drop bytes up to its end
+}
+
+// NewTail returns a Tail at the beginning of a run's event log.
+func NewTail(runDir string) *Tail { return &Tail{Path: filepath.Join(runDir, EventsFile)} }
+
+// Next returns the events that were completely written since the last call, at most some megabytes of them: call it until
+// it returns none to be up to date. A half-written last line is left for the next time and a line that is no event is
+// counted and skipped. A log that does not exist yet has no events; one that became shorter is read from the beginning.
+//
+// The file is opened anew each time, since NFS promises fresh bytes at open and not while a file is held open.
+func (t *Tail) Next() ([]Event, error) {
+	f, err := os.Open(t.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the event log: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("look at the event log: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("the event log %s is not a regular file", t.Path)
+	}
+	if info.Size() < t.Offset {
+		t.Offset, t.holes, t.oversize = 0, 0, false
+	}
+	if info.Size() == t.Offset {
+		return nil, nil
+	}
+	chunk := make([]byte, min(info.Size()-t.Offset, maxRead))
+	n, err := f.ReadAt(chunk, t.Offset)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read the event log: %w", err)
+	}
+	return t.take(chunk[:n]), nil
+}
+
+// take decodes the complete lines of chunk, which begins at Offset, and moves on behind them.
+func (t *Tail) take(chunk []byte) []Event {
+	var events []Event
+	for {
+		line, rest, complete := bytes.Cut(chunk, []byte{'\n'})
+		if !complete {
+			t.dropOversize(chunk)
+			return events
+		}
+		if !t.oversize && bytes.IndexByte(line, 0) >= 0 && t.holes < holeLooks {
+			t.holes++
+			return events
+		}
+		if e, ok := t.decode(line); ok {
+			events = append(events, e)
+		}
+		t.Offset += int64(len(line)) + 1
+		t.holes, t.oversize = 0, false
+		chunk = rest
+	}
+}
+
+func (t *Tail) decode(line []byte) (Event, bool) {
+	if t.oversize || len(line) > maxLine {
+		t.Skipped++
+		return Event{}, false
+	}
+	if len(bytes.TrimSpace(line)) == 0 {
+		return Event{}, false
+	}
+	e, err := DecodeEvent(line)
+	if err != nil {
+		t.Skipped++
+		return Event{}, false
+	}
+	return e, true
+}
+
+// dropOversize steps over the beginning of a line that is too long already, so that it never fills the memory.
+func (t *Tail) dropOversize(part []byte) {
+	if t.oversize || len(part) > maxLine {
+		t.Offset += int64(len(part))
+		t.oversize = true
+	}
+}
+
+// ReadEvents reads the whole event log of a run that is over. A run without one has no events.
+func ReadEvents(runDir string) ([]Event, error) {
+	var all []Event
+	t := NewTail(runDir)
+	for len(all) < maxEvents && t.Offset < maxEventBytes {
+		offset, holes := t.Offset, t.holes
+		events, err := t.Next()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, events...)
+		if t.Offset == offset && t.holes == holes {
+			return all, nil
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,210 @@
+package results
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const phaseLine = `{"time":"2026-11-21T05:03:41.250Z","attempt":1,"kind":"phase","phase":"train","text":"Training"}`
+
+func TestTailReadsWhatIsComplete(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		writes  []string // one Next follows each
+		events  []int
+		skipped int
+	}{
+		"whole lines":                          {[]string{phaseLine + "\n" + phaseLine + "\n"}, []int{2}, 0},
+		"a half line waits for its end":        {[]string{phaseLine + "\n" + phaseLine[:20], phaseLine[20:] + "\n"}, []int{1, 1}, 0},
+		"an empty file":                        {[]string{""}, []int{0}, 0},
+		"empty lines are no lines":             {[]string{"\n\n" + phaseLine + "\n\n"}, []int{1}, 0},
+		"a corrupt line is skipped":            {[]string{"{\"time\":\n" + phaseLine + "\n"}, []int{1}, 1},
+		"NaN is not JSON":                      {[]string{strings.Replace(phaseLine, `"Training"`, "NaN", 1) + "\n" + phaseLine + "\n"}, []int{1}, 1},
+		"a line that is too long is skipped":   {[]string{strings.Repeat("x", maxLine+1) + "\n" + phaseLine + "\n"}, []int{1}, 1},
+		"also when it comes in pieces":         {[]string{strings.Repeat("x", maxLine+1), strings.Repeat("x", 10), "\n" + phaseLine + "\n"}, []int{0, 0, 1}, 1},
+		"zeros are looked at again":            {[]string{strings.Repeat("\x00", 5) + "\n", "", "", phaseLine + "\n"}, []int{0, 0, 0, 1}, 1},
+		"an unknown kind is kept":              {[]string{strings.Replace(phaseLine, `"phase"`, `"news"`, 1) + "\n"}, []int{1}, 0},
+		"a line without an attempt is skipped": {[]string{strings.Replace(phaseLine, `"attempt":1`, `"attempt":0`, 1) + "\n"}, []int{0}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tail := NewTail(t.TempDir())
+			f, err := os.OpenFile(tail.Path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, f.Close()) }()
+			var got []int
+			for _, w := range tc.writes {
+				_, err := f.WriteString(w)
+				require.NoError(t, err)
+				events, err := tail.Next()
+				require.NoError(t, err)
+				got = append(got, len(events))
+			}
+			require.Equal(t, tc.events, got)
+			require.Equal(t, tc.skipped, tail.Skipped)
+		})
+	}
+}
+
+func TestTailOfALogThatIsNotThereYet(t *testing.T) {
+	t.Parallel()
+	events, err := NewTail(t.TempDir()).Next()
+	require.NoError(t, err)
+	require.Empty(t, events)
+}
+
+func TestTailRefusesAFolderInPlaceOfTheLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, EventsFile), 0o755))
+	_, err := NewTail(dir).Next()
+	require.Error(t, err)
+}
+
+func TestTailBeginsAgainWhenTheLogIsReplaced(t *testing.T) {
+	t.Parallel()
+	tail := NewTail(t.TempDir())
+	require.NoError(t, os.WriteFile(tail.Path, []byte(phaseLine+"\n"+phaseLine+"\n"), 0o600))
+	events, err := tail.Next()
+	require.NoError(t, err)
+	require.Len(t, events, 2)
+	require.NoError(t, os.WriteFile(tail.Path, []byte(phaseLine+"\n"), 0o600))
+	events, err = tail.Next()
+	require.NoError(t, err)
+	require.Len(t, events, 1)
+}
+
+func TestTailKeepsItsMemoryFlatOnAHugeLog(t *testing.T) {
+	t.Parallel()
+	tail := NewTail(t.TempDir())
+	line := []byte(phaseLine + "\n")
+	n := 3*maxRead/len(line) + 7
+	require.NoError(t, os.WriteFile(tail.Path, bytes.Repeat(line, n), 0o600))
+	total, calls := 0, 0
+	for {
+		events, err := tail.Next()
+		require.NoError(t, err)
+		if len(events) == 0 {
+			break
+		}
+		total, calls = total+len(events), calls+1
+	}
+	require.Equal(t, n, total)
+	require.Greater(t, calls, 3)
+}
+
+func TestReadEventsEndsOnAnyLog(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"zeros at the end":       phaseLine + "\n\x00\x00\x00\n",
+		"zeros and a half line":  phaseLine + "\n\x00\x00\x00",
+		"a line without an end":  phaseLine + "\n" + phaseLine,
+		"too long without end":   phaseLine + "\n" + strings.Repeat("x", 2*maxLine),
+		"corrupt lines and more": phaseLine + "\n}{\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, EventsFile), []byte(body), 0o600))
+			events, err := ReadEvents(dir)
+			require.NoError(t, err)
+			require.Len(t, events, 1)
+		})
+	}
+}
+
+func TestProgressFoldsAWholeTraining(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	events, err := ReadEvents(f.dir)
+	require.NoError(t, err)
+	var p Progress
+	for _, e := range events {
+		p.Fold(e)
+	}
+	require.Equal(t, 3, p.Epoch)
+	require.Equal(t, 3, p.Epochs)
+	require.InDelta(t, 1, p.Fraction, 1e-9)
+	require.Equal(t, &Best{Epoch: 2, Step: 400, Metric: "accuracy", Value: 0.835}, p.Best)
+	name, value, ok := p.Metric()
+	require.True(t, ok)
+	require.Equal(t, "accuracy", name)
+	require.InDelta(t, 0.829, value, 1e-9)
+	require.Len(t, p.Warnings, 1)
+	require.Len(t, p.Decisions, 3)
+	require.Equal(t, "dev.tsv", p.Decisions[2].Choice)
+	require.Equal(t, "cpu", p.Device)
+	require.True(t, p.Done)
+
+	again := p
+	for _, e := range events {
+		again.Fold(e)
+	}
+	require.Equal(t, p, again, "a log may be read again from its beginning")
+}
+
+func TestProgressForgetsAnEarlierAttempt(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)
+	var p Progress
+	p.Fold(Event{Time: at, Attempt: 1, Kind: KindProgress, Epoch: 2, Epochs: 3, Fraction: 0.5})
+	p.Fold(Event{Time: at, Attempt: 1, Kind: KindWarning, Code: "x", Text: "y"})
+	p.Fold(Event{Time: at.Add(time.Minute), Attempt: 2, Kind: KindPhase, Phase: "start", Text: "Starting"})
+	p.Fold(Event{Time: at.Add(time.Hour), Attempt: 1, Kind: KindProgress, Epoch: 3, Epochs: 3, Fraction: 0.9})
+	require.Equal(t, Progress{Attempt: 2, Phase: "start", Text: "Starting", Last: at.Add(time.Minute)}, p)
+}
+
+func FuzzDecodeEvent(f *testing.F) {
+	for _, line := range bytes.Split(eventLog(), []byte("\n"))[:12] {
+		f.Add(line)
+	}
+	f.Add([]byte(`{"time":"2026-11-21T05:03:41.250Z","attempt":1,"kind":"progress","eta_seconds":1e308}`))
+	f.Add([]byte(`{"time":"2026-11-21T05:03:41.250Z","attempt":1,"kind":"decision","choice":[1,{"a":null}]}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		e, err := DecodeEvent(line)
+		if err != nil {
+			return
+		}
+		require.False(t, e.Time.IsZero())
+		require.GreaterOrEqual(t, e.Attempt, 1)
+		require.GreaterOrEqual(t, e.ETA(), time.Duration(0))
+		_ = e.ChoiceText()
+		var p Progress
+		p.Fold(e)
+		require.Equal(t, e.Time, p.Last)
+	})
+}
+
+func FuzzTail(f *testing.F) {
+	f.Add([]byte(phaseLine+"\n"+phaseLine), 10)
+	f.Add([]byte("\x00\n"+phaseLine+"\n"), 1)
+	f.Fuzz(func(t *testing.T, body []byte, split int) {
+		tail := NewTail(t.TempDir())
+		split = min(max(0, split), len(body))
+		for _, upTo := range []int{split, len(body), len(body), len(body), len(body)} {
+			require.NoError(t, os.WriteFile(tail.Path, body[:upTo], 0o600))
+			_, err := tail.Next()
+			require.NoError(t, err)
+			require.LessOrEqual(t, tail.Offset, int64(upTo))
+		}
+	})
+}
+
+func BenchmarkTail(b *testing.B) {
+	tail := NewTail(b.TempDir())
+	require.NoError(b, os.WriteFile(tail.Path, bytes.Repeat(eventLog(), 20), 0o600))
+	b.ReportAllocs()
+	for b.Loop() {
+		tail.Offset = 0
+		events, err := tail.Next()
+		require.NoError(b, err)
+		b.SetBytes(tail.Offset)
+		require.NotEmpty(b, events)
+	}
+}

@@ -1,0 +1,101 @@
+package results
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// verify checks every file that a result names: there, regular, of its size and sha256, and of a kind that is safe to hand
+// to others.
+func verify(root *os.Root, outputs []Output) error {
+	for _, o := range outputs {
+		if err := verifyOne(root, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func verifyOne(root *os.Root, o Output) error {
+	f, size, err := openRegular(root, o.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return job.Retryable(fmt.Errorf("the training lists %s but it is not there: %w", o.Path, fs.ErrNotExist))
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	if size != o.Size {
+		return job.Retryable(fmt.Errorf("%s has %d bytes instead of %d", o.Path, size, o.Size))
+	}
+	if err := checkKind(f, o); err != nil {
+		return job.Permanent(fmt.Errorf("%s: %w: ask the operator to look at the training program", o.Path, err))
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return job.Retryable(fmt.Errorf("read %s: %w", o.Path, err))
+	}
+	c := newChecked(f, o)
+	if _, err := io.Copy(io.Discard, c); err != nil {
+		return err
+	}
+	return nil
+}
+
+// checked reads a file and fails at its end, retryably, if the bytes were not the promised ones. Whoever copies an output
+// reads through it, so that what is delivered is what was verified.
+type checked struct {
+	r    io.Reader
+	o    Output
+	hash hash.Hash
+	n    int64
+}
+
+func newChecked(r io.Reader, o Output) *checked {
+	return &checked{r: r, o: o, hash: sha256.New()}
+}
+
+// Read implements io.Reader.
+func (c *checked) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.hash.Write(p[:n])
+	c.n += int64(n)
+	switch {
+	case c.n > c.o.Size, errors.Is(err, io.EOF) && (c.n != c.o.Size || hex.EncodeToString(c.hash.Sum(nil)) != c.o.SHA256):
+		return n, job.Retryable(fmt.Errorf("%s is not what the training wrote: its sha256 or size differs", c.o.Path))
+	case err != nil && !errors.Is(err, io.EOF):
+		return n, job.Retryable(fmt.Errorf("read %s: %w", c.o.Path, err))
+	}
+	return n, err
+}
+
+// checkKind refuses what may run code on the machine of whoever opens it, whatever its name says, and weights that are not
+// what their name says.
+func checkKind(f io.ReaderAt, o Output) error {
+	if isWeights(o.Path) {
+		return checkSafetensors(f, o.Size)
+	}
+	head := make([]byte, min(o.Size, sniffLen))
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read: %w", err)
+	}
+	switch strings.ToLower(path.Ext(o.Path)) {
+	case ".json", ".jsonl", ".txt", ".csv", ".tsv", ".md", ".png", ".svg", ".model", ".jinja":
+	default: // a list of what is harmless, because one of what is not is never complete
+		return errors.New("files of this kind are not handed on, since they may run code when they are opened")
+	}
+	if looksLikePickle(head[:n]) {
+		return errors.New("the file holds a Python pickle, which may run code when it is opened")
+	}
+	return nil
+}
