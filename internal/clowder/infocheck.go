@@ -25,7 +25,7 @@ func checkDocument(document ordered, report faultFunc) {
 			report("%s must be a text that is not empty: v1 ignores the extractor without it", key)
 		}
 	}
-	checkName(document, report)
+	checkInfoName(document, report)
 	if version, ok := asText(document.get("version")); ok && !pep440.MatchString(version) {
 		report("version %q is not one that Python's packaging reads (PEP 440), for example 1.2.3 or 1.2.3+abc", version)
 	}
@@ -52,7 +52,7 @@ func checkDocument(document ordered, report faultFunc) {
 	}
 }
 
-func checkName(document ordered, report faultFunc) {
+func checkInfoName(document ordered, report faultFunc) {
 	name, ok := asText(document.get("name"))
 	if !ok || name == "" {
 		return

@@ -1,0 +1,99 @@
+package clowder
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/go-resty/resty/v2"
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// maxAnswer is the largest answer that is read into memory: a page of 100 files is about 100 kB, metadata can be more.
+const maxAnswer = 16 << 20
+
+// Client talks to Clowder v2. It holds one connection pool and the cache of file bodies, and no key: As returns a Session
+// that acts for one user. It is safe for concurrent use.
+type Client struct {
+	cfg     Config
+	allowed origins // the configured URL first; never empty
+	fixed   bool    // the configured URL is there and wins over every host that a message names
+	log     *zap.Logger
+	cache   *cache
+	// api sends the user's key and follows redirects within the origin; rest is resty on top of it for calls that fit into
+	// memory, streams go to api itself. storage sends no key and takes presigned addresses.
+	api     *http.Client
+	rest    *resty.Client
+	storage *http.Client
+}
+
+// NewClient checks the configuration and opens the cache. It does not connect.
+func NewClient(cfg Config) (*Client, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	c := &Client{cfg: cfg.withDefaults(), fixed: cfg.URL != ""}
+	c.log = c.cfg.Logger
+	local := false
+	for _, raw := range append([]string{cfg.URL}, cfg.AllowedHosts...) {
+		if raw == "" {
+			continue
+		}
+		origin, err := parseOrigin(raw)
+		if err != nil {
+			return nil, fmt.Errorf("the address of Clowder %q %w", withoutUser(raw), err)
+		}
+		c.allowed = append(c.allowed, origin)
+		local = local || isLoopback(origin)
+	}
+	if cfg.CacheDir != "" {
+		var err error
+		if c.cache, err = openCache(cfg.CacheDir); err != nil {
+			return nil, fmt.Errorf("open the cache of downloaded files: %w", err)
+		}
+	}
+	c.api = &http.Client{Transport: newTransport(c.cfg, nil), CheckRedirect: withinOrigin}
+	c.storage = &http.Client{Transport: newTransport(c.cfg, storageGuard(local)), CheckRedirect: noRedirects}
+	c.rest = resty.NewWithClient(c.api).SetDisableWarn(true).SetResponseBodyLimit(maxAnswer).SetRetryCount(0).
+		SetHeader("Accept", "application/json").SetHeader("User-Agent", userAgent)
+	return c, nil
+}
+
+const userAgent = "clowder-ray"
+
+// Close closes idle connections and the cache.
+func (c *Client) Close() error {
+	c.api.CloseIdleConnections()
+	c.storage.CloseIdleConnections()
+	if c.cache == nil {
+		return nil
+	}
+	return c.cache.close()
+}
+
+// Session acts with the rights of the user to whom its key belongs. It is safe for concurrent use.
+type Session struct {
+	c    *Client
+	base *url.URL
+	key  job.Secret
+}
+
+// As returns a session on the configured URL, or on the first of AllowedHosts where there is none.
+func (c *Client) As(key job.Secret) *Session {
+	return &Session{c: c, base: c.allowed[0], key: key}
+}
+
+// At returns a session for a message that names host. A configured URL wins; otherwise host must equal one of
+// AllowedHosts. The error is permanent and meant for the user.
+func (c *Client) At(host string, key job.Secret) (*Session, error) {
+	if c.fixed {
+		return c.As(key), nil
+	}
+	base, err := c.allowed.accept(host)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{c: c, base: base, key: key}, nil
+}

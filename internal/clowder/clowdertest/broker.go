@@ -1,0 +1,166 @@
+package clowdertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+	"go.uber.org/zap"
+)
+
+// reconnectPause is the wait after a lost connection.
+const reconnectPause = 500 * time.Millisecond
+
+// broker is Clowder's side of RabbitMQ: it publishes jobs and listens to statuses and heartbeats. It connects again for
+// ever, as the robust connection of the real listeners does.
+type broker struct {
+	server *Server
+	uri    string
+	reply  string
+	stop   chan struct{}
+	ended  sync.WaitGroup
+
+	mu   sync.Mutex
+	conn *amqp.Connection
+	jobs *amqp.Channel
+}
+
+// openBroker connects once, so that a wrong address is an error at the start, and then keeps connected.
+func openBroker(s *Server, uri string) (*broker, error) {
+	b := &broker{server: s, uri: uri, reply: "clowder." + s.state.instance, stop: make(chan struct{})}
+	lost, err := b.connect()
+	if err != nil {
+		return nil, fmt.Errorf("connect the double to RabbitMQ: %w", err)
+	}
+	b.ended.Go(func() { b.keep(lost) })
+	return b, nil
+}
+
+// keep waits for the connection to go and makes a new one.
+func (b *broker) keep(lost <-chan *amqp.Error) {
+	for {
+		select {
+		case <-b.stop:
+			return
+		case <-lost:
+		}
+		for {
+			var err error
+			if lost, err = b.connect(); err == nil {
+				break
+			}
+			select {
+			case <-b.stop:
+				return
+			case <-time.After(reconnectPause):
+			}
+		}
+	}
+}
+
+// connect declares what the real listeners declare and consumes both queues.
+func (b *broker) connect() (<-chan *amqp.Error, error) {
+	conn, err := amqp.Dial(b.uri)
+	if err != nil {
+		return nil, err
+	}
+	lost := conn.NotifyClose(make(chan *amqp.Error, 1))
+	publish, err := b.declare(conn)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	select {
+	case <-b.stop:
+		return nil, errors.Join(errors.New("the double is closed"), conn.Close())
+	default:
+	}
+	b.conn, b.jobs = conn, publish
+	return lost, nil
+}
+
+func (b *broker) declare(conn *amqp.Connection) (*amqp.Channel, error) {
+	ch, err := conn.Channel()
+	if err != nil {
+		return nil, err
+	}
+	if err := ch.ExchangeDeclare("extractors", "fanout", true, false, false, false, nil); err != nil {
+		return nil, err
+	}
+	beats, err := ch.QueueDeclare("", false, false, true, false, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := ch.QueueBind(beats.Name, "", "extractors", false, nil); err != nil {
+		return nil, err
+	}
+	// A direct exchange: v1 declares a topic one of the same name, so both cannot share a virtual host.
+	if err := ch.ExchangeDeclare("clowder", "direct", true, false, false, false, nil); err != nil {
+		return nil, err
+	}
+	if _, err := ch.QueueDeclare(b.reply, true, false, false, false, nil); err != nil {
+		return nil, err
+	}
+	if err := ch.QueueBind(b.reply, b.reply, "clowder", false, nil); err != nil {
+		return nil, err
+	}
+	if err := b.consume(ch, beats.Name, b.server.handleHeartbeat, false); err != nil {
+		return nil, err
+	}
+	if err := b.consume(ch, b.reply, b.server.handleStatus, b.server.opts.LoseOrder); err != nil {
+		return nil, err
+	}
+	return conn.Channel()
+}
+
+// consume handles messages one by one, or all at once. What handle refuses is rejected for good.
+func (b *broker) consume(ch *amqp.Channel, queue string, handle func([]byte) error, atOnce bool) error {
+	deliveries, err := ch.Consume(queue, "", false, false, false, false, nil)
+	if err != nil {
+		return err
+	}
+	settle := func(d amqp.Delivery) {
+		err := handle(d.Body)
+		if err == nil {
+			_ = d.Ack(false) // on a lost connection the message comes again
+			return
+		}
+		b.server.log.Info("dropped a message, as Clowder does", zap.String("queue", queue), zap.Error(err))
+		_ = d.Reject(false) // likewise
+	}
+	b.ended.Go(func() {
+		var running sync.WaitGroup
+		defer running.Wait()
+		for d := range deliveries {
+			if atOnce {
+				running.Go(func() { settle(d) })
+			} else {
+				settle(d)
+			}
+		}
+	})
+	return nil
+}
+
+// publish sends a job as v2 does: transient, not mandatory, unconfirmed.
+func (b *broker) publish(queue string, body []byte) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return b.jobs.PublishWithContext(ctx, "", queue, false, false, amqp.Publishing{
+		ContentType: "application/json", DeliveryMode: amqp.Transient, ReplyTo: b.reply, Body: body,
+	})
+}
+
+func (b *broker) close() {
+	close(b.stop)
+	b.mu.Lock()
+	_ = b.conn.Close() // it may be lost already
+	b.mu.Unlock()
+	b.ended.Wait()
+}

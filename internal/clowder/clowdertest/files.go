@@ -1,0 +1,158 @@
+package clowdertest
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+func (s *Server) body(id string) string { return filepath.Join(s.opts.Dir, id) }
+
+// listFiles lists the files of all folders, newest first, ten at a time unless told otherwise.
+func (s *Server) listFiles(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
+	inFolder := r.URL.Query().Get("folder_id")
+	if inFolder != "" && !isID(inFolder) {
+		return nil, crash()
+	}
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	d, no := s.state.allowed(r.PathValue("id"), u, "viewer")
+	if no != nil {
+		return nil, no
+	}
+	rows := []file{}
+	for _, f := range s.state.files {
+		if f.DatasetID == d.ID && (inFolder == "" || value(f.FolderID) == inFolder) && s.visible(d, f.Creator, u) {
+			row := *f
+			id := f.ID
+			row.OriginID = &id
+			rows = append(rows, row)
+		}
+	}
+	// Rows of one millisecond come in any order, and in another one on the next page.
+	slices.SortFunc(rows, func(a, b file) int { return newestFirst(a.Created, b.Created) })
+	return paged(r, rows, 10)
+}
+
+// allowedFile returns the file if the user has a role on its dataset; where not, the real one says 404 and not 403.
+func (st *state) allowedFile(id string, u user) (*file, *refusal) {
+	if !isID(id) {
+		return nil, crash()
+	}
+	f := st.files[id]
+	if f != nil {
+		if d := st.datasets[f.DatasetID]; d != nil && d.mayAccess(u) {
+			return f, nil
+		}
+	}
+	return nil, refuse(http.StatusNotFound, "File %s not found", id)
+}
+
+func (s *Server) fileSummary(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	f, no := s.state.allowedFile(r.PathValue("id"), u)
+	if no != nil {
+		return nil, no
+	}
+	return *f, nil
+}
+
+func (s *Server) deleteFile(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
+	s.state.mu.Lock()
+	f, no := s.state.allowedFile(r.PathValue("id"), u)
+	if no == nil {
+		delete(s.state.files, f.ID)
+	}
+	s.state.mu.Unlock()
+	if no != nil {
+		return nil, no
+	}
+	if err := os.Remove(s.body(f.ID)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, crash()
+	}
+	return map[string]string{"deleted": f.ID}, nil
+}
+
+// download streams a body without its length and without ranges. The name goes into a header as it is, which fails for
+// names outside Latin-1.
+func (s *Server) download(w http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
+	s.state.mu.Lock()
+	f, no := s.state.allowedFile(r.PathValue("id"), u)
+	var name, kind string
+	if no == nil {
+		s.state.tracked[f.ID]++
+		if r.URL.Query().Get("increment") != "false" {
+			f.Downloads++
+		}
+		name, kind = f.Name, f.ContentType.Full
+		if f.VersionNum == 0 {
+			no = crash() // nothing is stored yet
+		}
+	}
+	s.state.mu.Unlock()
+	if no != nil {
+		return nil, no
+	}
+	header, ok := latin1(name)
+	if !ok {
+		return nil, crash()
+	}
+	w.Header().Set("Content-Disposition", "attachment; filename="+header)
+	return nil, s.stream(w, f.ID, kind)
+}
+
+// latin1 writes a name as the octets of a header.
+func latin1(name string) (string, bool) {
+	out := make([]byte, 0, len(name))
+	for _, r := range name {
+		if r > 0xff {
+			return "", false
+		}
+		out = append(out, byte(r))
+	}
+	return string(out), true
+}
+
+func (s *Server) stream(w http.ResponseWriter, id, kind string) *refusal {
+	in, err := os.Open(s.body(id))
+	if err != nil {
+		return crash()
+	}
+	defer in.Close()
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Transfer-Encoding", "chunked") // else net/http would add a length to short bodies
+	buffer := make([]byte, 256<<10)
+	// The wrapper hides ReadFrom and WriteTo, so that the buffer is used. A client that went away is no fault of ours.
+	_, _ = io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{in}, buffer)
+	return nil
+}
+
+// downloadURL gives an address that needs no key. The real one signs it; here the id has to do.
+func (s *Server) downloadURL(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	f, no := s.state.allowedFile(r.PathValue("id"), u)
+	if no != nil {
+		return nil, no
+	}
+	return map[string]string{"presigned_url": s.URL + "/stored/" + f.ID + "?X-Amz-Signature=secret"}, nil
+}
+
+func (s *Server) presigned(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	s.state.mu.Lock()
+	f := s.state.files[id]
+	if f != nil {
+		s.state.tracked[id]++
+	}
+	s.state.mu.Unlock()
+	if f == nil || r.Header.Get("X-API-KEY") != "" {
+		http.Error(w, "AccessDenied", http.StatusForbidden)
+		return
+	}
+	http.ServeFile(w, r, s.body(id))
+}

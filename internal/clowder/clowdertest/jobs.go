@@ -1,0 +1,137 @@
+package clowdertest
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// datasetMessage and fileMessage are the bodies of job messages, in the order in which v2 writes them.
+type datasetMessage struct {
+	Host        string         `json:"host"`
+	SecretKey   string         `json:"secretKey"`
+	RetryCount  int            `json:"retry_count"`
+	Resource    string         `json:"resource_type"`
+	Flags       string         `json:"flags"`
+	DatasetName string         `json:"datasetName"`
+	ID          string         `json:"id"`
+	DatasetID   string         `json:"datasetId"`
+	JobID       string         `json:"job_id"`
+	Parameters  map[string]any `json:"parameters"`
+}
+
+type fileMessage struct {
+	Host       string         `json:"host"`
+	SecretKey  string         `json:"secretKey"`
+	RetryCount int            `json:"retry_count"`
+	Resource   string         `json:"resource_type"`
+	Flags      string         `json:"flags"`
+	Filename   string         `json:"filename"`
+	FileSize   int64          `json:"fileSize"`
+	ID         string         `json:"id"`
+	DatasetID  string         `json:"datasetId"`
+	JobID      string         `json:"job_id"`
+	Parameters map[string]any `json:"parameters"`
+}
+
+// submission reads what both routes take: the name of an extractor, which is not looked up, and perhaps parameters.
+func submission(r *http.Request) (extractor string, parameters map[string]any, no *refusal) {
+	if !r.URL.Query().Has("extractorName") {
+		return "", nil, missing("query", "extractorName")
+	}
+	if r.ContentLength != 0 {
+		if no := decodeBody(r, &parameters); no != nil {
+			return "", nil, no
+		}
+	}
+	return r.URL.Query().Get("extractorName"), parameters, nil
+}
+
+func (s *Server) submitDataset(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
+	extractor, parameters, invalidRequest := submission(r)
+	s.state.mu.Lock()
+	d, no := s.state.allowed(r.PathValue("id"), u, "uploader")
+	if no == nil {
+		no = invalidRequest
+	}
+	if no != nil {
+		s.state.mu.Unlock()
+		return nil, no
+	}
+	j := s.state.addJob(extractor, reference{Collection: "datasets", ResourceID: d.ID}, parameters, u)
+	message := datasetMessage{
+		Host: s.opts.Host, SecretKey: s.state.jobKey(u.Email), Resource: "dataset", DatasetName: d.Name, ID: d.ID, DatasetID: d.ID,
+		JobID: j.ID, Parameters: parameters,
+	}
+	s.state.mu.Unlock()
+	return s.dispatch(extractor, j.ID, message)
+}
+
+func (s *Server) submitFile(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
+	extractor, parameters, invalidRequest := submission(r)
+	if parameters == nil {
+		parameters = map[string]any{}
+	}
+	s.state.mu.Lock()
+	f, no := s.state.allowedFile(r.PathValue("id"), u)
+	if no == nil {
+		no = invalidRequest
+	}
+	if no != nil {
+		s.state.mu.Unlock()
+		return nil, no
+	}
+	j := s.state.addJob(extractor, reference{Collection: "files", ResourceID: f.ID, Version: &f.VersionNum}, parameters, u)
+	message := fileMessage{
+		Host: s.opts.Host, SecretKey: s.state.jobKey(u.Email), Resource: "file", Filename: f.Name, FileSize: f.Bytes, ID: f.ID,
+		DatasetID: f.DatasetID, JobID: j.ID, Parameters: parameters,
+	}
+	s.state.mu.Unlock()
+	return s.dispatch(extractor, j.ID, message)
+}
+
+func (st *state) addJob(extractor string, resource reference, parameters map[string]any, u user) *jobRecord {
+	j := &jobRecord{ListenerID: extractor, Resource: resource, Creator: u, Parameters: parameters, Created: now(), Status: "CREATED", ID: newID()}
+	st.jobs[j.ID] = j
+	return j
+}
+
+// dispatch publishes the message. Where that fails the answer is 500 and the job stays CREATED for ever.
+func (s *Server) dispatch(extractor, jobID string, message any) (any, *refusal) {
+	var body strings.Builder
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(message) != nil || s.broker == nil || s.broker.publish(extractor, []byte(strings.TrimSpace(body.String()))) != nil {
+		return nil, crash()
+	}
+	return jobID, nil
+}
+
+func (s *Server) jobSummary(_ http.ResponseWriter, r *http.Request, _ user) (any, *refusal) {
+	id := r.PathValue("id")
+	if !isID(id) {
+		return nil, crash()
+	}
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	j := s.state.jobs[id]
+	if j == nil {
+		return nil, refuse(http.StatusNotFound, "Job %s not found", id)
+	}
+	return *j, nil
+}
+
+func (s *Server) jobUpdates(_ http.ResponseWriter, r *http.Request, _ user) (any, *refusal) {
+	id := r.PathValue("id")
+	if !isID(id) {
+		return nil, crash()
+	}
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	if s.state.jobs[id] == nil {
+		return nil, refuse(http.StatusNotFound, "Job %s not found", id)
+	}
+	rows := slices.DeleteFunc(slices.Clone(s.state.updates), func(u jobUpdate) bool { return u.JobID != id })
+	return append([]jobUpdate{}, rows...), nil
+}

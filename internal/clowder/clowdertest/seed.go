@@ -1,0 +1,121 @@
+package clowdertest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+)
+
+// AddDataset makes a private dataset of a user without a request and returns its id.
+func (s *Server) AddDataset(email, name string) string {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	description := ""
+	d := &dataset{
+		Name: name, Description: &description, Status: "PRIVATE", Creator: s.state.users[email], Created: now(), Modified: now(),
+		ID: newID(), FrozenVersion: -999, roles: map[string]string{},
+	}
+	s.state.datasets[d.ID] = d
+	return d.ID
+}
+
+// AddFile puts a file into a dataset without a request and returns its id. Folders of filePath are made where they are not.
+func (s *Server) AddFile(datasetID, filePath string, body io.Reader) (string, error) {
+	s.state.mu.Lock()
+	d := s.state.datasets[datasetID]
+	if d == nil {
+		s.state.mu.Unlock()
+		return "", fmt.Errorf("dataset %s is not there", datasetID)
+	}
+	parent := ""
+	if dir := path.Dir(filePath); dir != "." {
+		for name := range strings.SplitSeq(dir, "/") {
+			parent = s.state.ensureFolder(d, parent, name)
+		}
+	}
+	f := s.state.addFile(d, parent, path.Base(filePath), d.Creator)
+	s.state.mu.Unlock()
+	size, err := s.spoolTo(f.ID, body)
+	if err != nil {
+		return "", fmt.Errorf("store %s: %w", filePath, err)
+	}
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	f.VersionID, f.VersionNum, f.Bytes, f.ContentType = newID(), 1, size, typed(guessed(f.Name))
+	return f.ID, nil
+}
+
+func (st *state) ensureFolder(d *dataset, parent, name string) string {
+	for _, f := range st.folders {
+		if f.DatasetID == d.ID && f.Name == name && value(f.Parent) == parent {
+			return f.ID
+		}
+	}
+	var up *string
+	if parent != "" {
+		up = &parent
+	}
+	return st.addFolder(d.ID, name, up, d.Creator).ID
+}
+
+// AddUnfinishedFile lists a file whose upload never ends, as one is left where the object store failed in the middle.
+func (s *Server) AddUnfinishedFile(datasetID, name string) string {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	d := s.state.datasets[datasetID]
+	return s.state.addFile(d, "", name, d.Creator).ID
+}
+
+// FinishFile stores the body of a file that AddUnfinishedFile listed.
+func (s *Server) FinishFile(id string, body []byte) error {
+	size, err := s.spoolTo(id, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	f := s.state.files[id]
+	f.VersionID, f.VersionNum, f.Bytes, f.ContentType = newID(), 1, size, typed(guessed(f.Name))
+	return nil
+}
+
+// ReadFile returns the body of a file, of visualization data or of a thumbnail.
+func (s *Server) ReadFile(id string) ([]byte, error) { return os.ReadFile(s.body(id)) }
+
+// Share gives a user a role on a dataset.
+func (s *Server) Share(datasetID, email, role string) {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	s.state.datasets[datasetID].roles[email] = role
+}
+
+// Downloads returns how often a body was asked for, and how often that was counted as a download.
+func (s *Server) Downloads(fileID string) (asked, counted int) {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	if f := s.state.files[fileID]; f != nil {
+		counted = f.Downloads
+	}
+	return s.state.tracked[fileID], counted
+}
+
+// Heartbeat and Status hand a message to the listeners as if it had come over the broker; an error says why Clowder would
+// drop it.
+func (s *Server) Heartbeat(body []byte) error { return s.handleHeartbeat(body) }
+
+// Status is described at Heartbeat.
+func (s *Server) Status(body []byte) error { return s.handleStatus(body) }
+
+// AddJob makes a job without a message and returns its id.
+func (s *Server) AddJob(email, datasetID, extractor string) string {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return s.state.addJob(extractor, reference{Collection: "datasets", ResourceID: datasetID}, nil, s.state.users[email]).ID
+}
+
+// ServeHTTP lets a test call the double without a connection.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.http.Handler.ServeHTTP(w, r) }

@@ -1,0 +1,168 @@
+package clowdertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// Options is how a double starts. The zero value serves HTTP on a free port and knows no broker.
+type Options struct {
+	// Listen is the address to serve on; empty takes a free port of loopback.
+	Listen string
+	// AMQPURI is the broker that messages go to and statuses and heartbeats come from; empty has none, and submissions fail
+	// with 500 as they do where Clowder's own broker is down.
+	AMQPURI string
+	// Host is what job messages carry as host; empty takes the double's own URL. Real installations put a name there that
+	// only their own network knows.
+	Host string
+	// Dir keeps the bodies of files; empty takes a new folder that Close removes.
+	Dir string
+	// Users are e-mail addresses; empty takes alice, bob and admin at example.org. The one that begins with admin is one.
+	Users []string
+	// UploadDelay is how long an upload blocks after it was stored; the real one takes 1 s. StoreDelay is how long its file
+	// is listed before it is stored.
+	UploadDelay, StoreDelay time.Duration
+	// LoseOrder handles statuses at once and not one after the other, as the real one does, so that those that come close
+	// together may be stored in the wrong order.
+	LoseOrder bool
+	// HideFromOwner keeps files that a collaborator made out of the listings of the owner of a private dataset, as the real
+	// one does.
+	HideFromOwner bool
+	// Logger takes what the listeners drop; nil logs nothing.
+	Logger *zap.Logger
+}
+
+// Server is a running double. It is safe for concurrent use.
+type Server struct {
+	// URL is the address of the double, without /api.
+	URL string
+
+	opts   Options
+	log    *zap.Logger
+	http   *http.Server
+	served sync.WaitGroup
+	state  *state
+	faults faults
+	broker *broker
+	done   chan struct{}
+	ownDir bool
+}
+
+// New starts a double.
+func New(opts Options) (*Server, error) {
+	s := &Server{opts: opts, log: opts.Logger, done: make(chan struct{})}
+	if s.log == nil {
+		s.log = zap.NewNop()
+	}
+	if s.opts.Dir == "" {
+		dir, err := os.MkdirTemp("", "clowdertest-")
+		if err != nil {
+			return nil, fmt.Errorf("make a folder for file bodies: %w", err)
+		}
+		s.opts.Dir, s.ownDir = dir, true
+	}
+	if len(s.opts.Users) == 0 {
+		s.opts.Users = []string{"alice@example.org", "bob@example.org", "admin@example.org"}
+	}
+	s.state = newState(s.opts.Users)
+	listen := opts.Listen
+	if listen == "" {
+		listen = "127.0.0.1:0"
+	}
+	socket, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", listen)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("listen on %s: %w", listen, err), s.removeDir())
+	}
+	s.URL = "http://" + socket.Addr().String()
+	if s.opts.Host == "" {
+		s.opts.Host = s.URL
+	}
+	if opts.AMQPURI != "" {
+		if s.broker, err = openBroker(s, opts.AMQPURI); err != nil {
+			return nil, errors.Join(err, socket.Close(), s.removeDir())
+		}
+	}
+	s.http = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute}
+	s.served.Go(func() {
+		if err := s.http.Serve(socket); !errors.Is(err, http.ErrServerClosed) {
+			s.log.Error("the double stopped serving", zap.Error(err))
+		}
+	})
+	return s, nil
+}
+
+// Close stops serving at once, ends the listeners and removes the folder that New made. A second call does nothing.
+func (s *Server) Close() error {
+	select {
+	case <-s.done:
+		return nil
+	default:
+		close(s.done)
+	}
+	err := s.http.Close()
+	s.served.Wait()
+	if s.broker != nil {
+		s.broker.close()
+	}
+	return errors.Join(err, s.removeDir())
+}
+
+func (s *Server) removeDir() error {
+	if !s.ownDir {
+		return nil
+	}
+	return os.RemoveAll(s.opts.Dir)
+}
+
+// Key returns the API key of a user, "" for an unknown one.
+func (s *Server) Key(email string) string {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	for key, owner := range s.state.keys {
+		if owner == email && !strings.HasPrefix(key, "jobkey-") {
+			return key
+		}
+	}
+	return ""
+}
+
+// RevokeKey makes a key invalid, as deleting it in Clowder does.
+func (s *Server) RevokeKey(key string) {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	delete(s.state.keys, key)
+}
+
+// sleep waits unless the double is closed before.
+func (s *Server) sleep(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.done:
+	}
+}
+
+// Users returns the e-mail addresses of all users, in the order in which they were given.
+func (s *Server) Users() []string { return s.opts.Users }
+
+// Keys returns the API key of each user.
+func (s *Server) Keys() map[string]string {
+	keys := make(map[string]string)
+	for _, email := range s.opts.Users {
+		keys[email] = s.Key(email)
+	}
+	return keys
+}

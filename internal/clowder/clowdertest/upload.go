@@ -1,0 +1,151 @@
+package clowdertest
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// received is a part of a form that lies on disk.
+type received struct {
+	name string
+	kind string
+	size int64
+	path string
+}
+
+// receive takes in the whole form before anything is decided, as FastAPI does. Only a field of the name file counts.
+func (s *Server) receive(r *http.Request) (*received, *refusal) {
+	form, err := r.MultipartReader()
+	if err != nil {
+		return nil, missing("body", "file")
+	}
+	var got *received
+	for {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			s.discard(got)
+			return nil, refuse(http.StatusBadRequest, "There was an error parsing the body")
+		}
+		if part.FormName() != "file" || part.FileName() == "" || got != nil {
+			continue
+		}
+		if got, err = s.spool(part); err != nil {
+			return nil, crash()
+		}
+	}
+	if got == nil {
+		return nil, missing("body", "file")
+	}
+	return got, nil
+}
+
+func (s *Server) spool(part *multipart.Part) (*received, error) {
+	out, err := os.CreateTemp(s.opts.Dir, "upload-*")
+	if err != nil {
+		return nil, err
+	}
+	size, err := io.Copy(out, part)
+	if err = errors.Join(err, out.Close()); err != nil {
+		return nil, errors.Join(err, os.Remove(out.Name()))
+	}
+	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(out.Name()))
+	}
+	// The name is kept as it was sent; multipart.Part.FileName would cut folders off.
+	return &received{name: params["filename"], kind: part.Header.Get("Content-Type"), size: size, path: out.Name()}, nil
+}
+
+func (s *Server) discard(got *received) {
+	if got != nil {
+		_ = os.Remove(got.path) // a leftover goes with the folder
+	}
+}
+
+// upload lists the file first, with no bytes, then stores it, then blocks for a while. Names may repeat.
+func (s *Server) upload(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
+	got, no := s.receive(r)
+	folderID := r.URL.Query().Get("folder_id")
+	s.state.mu.Lock()
+	d, denied := s.state.allowed(r.PathValue("id"), u, "uploader")
+	switch {
+	case denied != nil:
+		no = denied
+	case no != nil:
+	case folderID != "" && !isID(folderID):
+		no = crash()
+	case folderID != "" && s.state.folders[folderID] == nil:
+		no = refuse(http.StatusNotFound, "Folder %s not found", folderID)
+	}
+	var f *file
+	if no == nil {
+		f = s.state.addFile(d, folderID, got.name, u)
+	}
+	s.state.mu.Unlock()
+	if no != nil {
+		s.discard(got)
+		return nil, no
+	}
+	s.sleep(s.opts.StoreDelay)
+	answer, no := s.store(f, got)
+	s.sleep(s.opts.UploadDelay)
+	return answer, no
+}
+
+// addFile lists a file whose body is not there yet. The state must be locked.
+func (st *state) addFile(d *dataset, folderID, name string, u user) *file {
+	f := &file{
+		Name: name, Status: d.Status, Creator: u, Created: now(), VersionID: "N/A", DatasetID: d.ID,
+		ContentType: contentType{"N/A", "N/A"}, StorageType: "minio", ObjectType: "file", ID: newID(), Frozen: true,
+	}
+	if folderID != "" {
+		f.FolderID = &folderID
+	}
+	st.files[f.ID] = f
+	return f
+}
+
+// store puts the body in place and completes the row; a dataset that was deleted meanwhile answers 404.
+func (s *Server) store(f *file, got *received) (any, *refusal) {
+	if err := os.Rename(got.path, s.body(f.ID)); err != nil {
+		return nil, crash()
+	}
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	if s.state.datasets[f.DatasetID] == nil {
+		return nil, refuse(http.StatusNotFound, "Dataset %s not found", f.DatasetID)
+	}
+	kind := got.kind
+	if kind == "" {
+		kind = guessed(f.Name)
+	}
+	f.VersionID, f.VersionNum, f.Bytes, f.ContentType = newID(), 1, got.size, typed(kind)
+	return *f, nil
+}
+
+func guessed(name string) string {
+	if kind := mime.TypeByExtension(path.Ext(name)); kind != "" {
+		kind, _, _ = mime.ParseMediaType(kind)
+		return kind
+	}
+	return "application/octet-stream"
+}
+
+// spoolTo is where a body of a seeded file is written.
+func (s *Server) spoolTo(id string, body io.Reader) (int64, error) {
+	out, err := os.Create(filepath.Clean(s.body(id)))
+	if err != nil {
+		return 0, err
+	}
+	n, err := io.Copy(out, body)
+	return n, errors.Join(err, out.Close())
+}

@@ -1,0 +1,127 @@
+package clowder
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// The rights that 403 texts name.
+const (
+	mayView = "view the dataset"
+	mayAdd  = "add files to the dataset (uploader)"
+	mayEdit = "edit the dataset (editor)"
+)
+
+// Dataset is what Clowder knows of a dataset itself.
+type Dataset struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// Status is PRIVATE, PUBLIC or AUTHENTICATED. In a private one the owner does not see what a collaborator's key adds.
+	Status      string `json:"status"`
+	ThumbnailID string `json:"thumbnail_id"`
+	Creator     User   `json:"creator"`
+}
+
+// User is a person as Clowder shows it.
+type User struct {
+	Email string `json:"email"`
+}
+
+// Dataset reads a dataset.
+func (s *Session) Dataset(ctx context.Context, id string) (Dataset, error) {
+	var out Dataset
+	if err := checkIDs("dataset", id); err != nil {
+		return out, err
+	}
+	c := get("read the dataset", mayView, "datasets", id)
+	c.into = &out
+	return out, s.do(ctx, c)
+}
+
+// CreateDataset makes a private dataset of the user. An error of kind unknown means that it may have been made.
+func (s *Session) CreateDataset(ctx context.Context, name, description string) (Dataset, error) {
+	var out Dataset
+	c := post("create a dataset", "create datasets", map[string]string{"name": name, "description": description}, &out, "datasets")
+	c.query = url.Values{"license_id": {"CC BY"}} // v2 answers 422 without one
+	return out, s.do(ctx, c)
+}
+
+// File is one file of a dataset as Clowder lists it.
+type File struct {
+	ID string
+	// Name is the name without folders, Path the same with the names of its folders before it, root first, with slashes.
+	// Both are as people typed them; Stage makes safe local names of them.
+	Name, Path string
+	Size       int64
+	// ContentType is what Clowder took it for, not what it is.
+	ContentType string
+	Version     int
+	FolderID    string
+	Created     time.Time
+	// InFlight marks a file that is listed while it is still being uploaded; its size is not known yet.
+	InFlight bool
+}
+
+// fileRow is v2's spelling of a file.
+type fileRow struct {
+	ID          string  `json:"id"`
+	Name        string  `json:"name"`
+	Bytes       int64   `json:"bytes"`
+	VersionNum  int     `json:"version_num"`
+	FolderID    *string `json:"folder_id"`
+	Created     string  `json:"created"`
+	StorageType string  `json:"storage_type"`
+	ContentType struct {
+		ContentType string `json:"content_type"`
+	} `json:"content_type"`
+}
+
+func (r fileRow) file() File {
+	f := File{
+		ID: r.ID, Name: r.Name, Path: r.Name, Size: r.Bytes, ContentType: r.ContentType.ContentType, Version: r.VersionNum,
+		Created:  parseTime(r.Created),
+		InFlight: r.VersionNum == 0 && r.Bytes == 0 && (r.StorageType == "" || r.StorageType == "minio"),
+	}
+	if r.FolderID != nil {
+		f.FolderID = *r.FolderID
+	}
+	return f
+}
+
+// parseTime reads v2's times, which are UTC without saying so; an unreadable one is the zero time.
+func parseTime(text string) time.Time {
+	for _, layout := range []string{"2006-01-02T15:04:05.999999999", time.RFC3339Nano} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// DeleteFile removes a file. One that is gone already is no error.
+func (s *Session) DeleteFile(ctx context.Context, id string) error {
+	if err := checkIDs("file", id); err != nil {
+		return err
+	}
+	c := get("delete a file", mayEdit, "files", id)
+	c.method = http.MethodDelete
+	if err := s.do(ctx, c); err != nil && StatusOf(err) != http.StatusNotFound {
+		return err
+	}
+	return nil
+}
+
+// checkName refuses names that cannot travel in a multipart header or would be two folders.
+func checkName(what, name string) error {
+	if name == "" || len(name) > 255 || strings.ContainsAny(name, "/\\") || oneLine(name) != name {
+		return job.Permanent(errors.New("the " + what + " name " + shown(name) + " cannot be used in Clowder"))
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package clowder
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+const (
+	// copyBuffer is one piece of a download; there is one buffer per stream.
+	copyBuffer = 256 << 10
+	// writeAhead is after how many bytes the kernel is asked to begin writing a file to disk.
+	writeAhead = 32 << 20
+	// errorBody is how much of an error answer is read.
+	errorBody = 8 << 10
+)
+
+//nolint:gochecknoglobals // a pool of buffers is shared by nature and holds no state
+var buffers = sync.Pool{New: func() any { b := make([]byte, copyBuffer); return &b }}
+
+// fetch downloads one file into a part file in dir and returns its path and the sha256 of what came. It tries again where
+// that may help, from the first byte on, since v2 knows no ranges. add is told of every byte, also of those taken back.
+func (s *Session) fetch(ctx context.Context, f File, dir string, add func(int64)) (part, sum string, err error) {
+	err = s.c.retry(ctx, func() error {
+		part, sum, err = s.fetchOnce(ctx, f, dir, add)
+		return err
+	})
+	return part, sum, err
+}
+
+func (s *Session) fetchOnce(ctx context.Context, f File, dir string, add func(int64)) (string, string, error) {
+	ctx, dog, stop := watch(ctx, s.c.cfg.IdleTimeout)
+	defer stop()
+	op := operation{what: fmt.Sprintf("download %q", shorten(oneLine(f.Path), 80)), right: mayView}
+	answer, err := s.open(ctx, op, f)
+	if err != nil {
+		return "", "", err
+	}
+	defer answer.Body.Close()
+	name := filepath.Join(dir, fmt.Sprintf("%s-%016x%s", f.ID, rand.Uint64(), partSuffix)) //nolint:gosec // a name, not a secret
+	out, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, bodyMode)
+	if err != nil {
+		return "", "", diskError("store "+f.Path, err)
+	}
+	sink := &bodySink{file: out, sum: sha256.New(), dog: dog, add: add}
+	err = sink.copy(ctx, op, answer.Body, f.Size)
+	if err == nil {
+		err = diskError("store "+f.Path, out.Close())
+	} else {
+		_ = out.Close() // the copy's error says more
+	}
+	if err != nil {
+		add(-sink.written)
+		_ = os.Remove(out.Name()) // a part that stays is dropped at the next start
+		return "", "", err
+	}
+	return out.Name(), hex.EncodeToString(sink.sum.Sum(nil)), nil
+}
+
+// open requests the body. v2 puts the name into a header, which fails with 500 for a name outside Latin-1; such files, and
+// any other that answers so, are asked for through a presigned address of the object store.
+func (s *Session) open(ctx context.Context, op operation, f File) (*http.Response, error) {
+	if err := checkIDs("file", f.ID); err != nil {
+		return nil, err
+	}
+	if !isLatin1(f.Name) {
+		return s.openPresigned(ctx, op, f.ID)
+	}
+	answer, err := s.stream(ctx, op, s.c.api, s.url("files", f.ID)+"?increment=false", true)
+	if StatusOf(err) == http.StatusInternalServerError {
+		if other, otherErr := s.openPresigned(ctx, op, f.ID); otherErr == nil {
+			return other, nil
+		}
+	}
+	return answer, err
+}
+
+func (s *Session) openPresigned(ctx context.Context, op operation, id string) (*http.Response, error) {
+	var link struct {
+		URL string `json:"presigned_url"`
+	}
+	c := call{operation: op, method: http.MethodGet, path: []string{"files", id, "url/"}, query: url.Values{"increment": {"false"}}, into: &link}
+	if err := s.do(ctx, c); err != nil {
+		return nil, err
+	}
+	address, err := url.Parse(link.URL)
+	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.User != nil || address.Hostname() == "" {
+		return nil, job.Permanent(fmt.Errorf("Clowder gave no usable address to %s", op.what)) //nolint:staticcheck // a name
+	}
+	return s.stream(ctx, op, s.c.storage, address.String(), false)
+}
+
+// stream makes a GET whose body the caller reads and closes.
+func (s *Session) stream(ctx context.Context, op operation, client *http.Client, address string, withKey bool) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, job.Permanent(fmt.Errorf("%s: %w", op.what, bare(err)))
+	}
+	req.Header.Set("User-Agent", userAgent)
+	if withKey {
+		req.Header.Set(keyHeader, s.key.Reveal())
+	}
+	answer, err := client.Do(req)
+	if err != nil {
+		return nil, transportError(ctx, op, true, err)
+	}
+	if answer.StatusCode == http.StatusOK {
+		return answer, nil
+	}
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, errorBody)) // what cannot be read is not needed for the error
+	_ = answer.Body.Close()
+	return nil, answerError(op, answer.StatusCode, answer.Header, body)
+}
+
+// bodySink takes one body to disk.
+type bodySink struct {
+	file    *os.File
+	sum     hash.Hash
+	dog     *watchdog
+	add     func(int64)
+	written int64
+}
+
+// copy writes body and insists on exactly size bytes. It never takes more than one byte too many, whatever the server does.
+func (b *bodySink) copy(ctx context.Context, op operation, body io.Reader, size int64) error {
+	buffer, _ := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	body = io.LimitReader(body, size+1)
+	started := int64(0)
+	for {
+		n, err := body.Read(*buffer)
+		if n > 0 {
+			b.dog.touch()
+			if werr := b.write((*buffer)[:n]); werr != nil {
+				return diskError("store the file", werr)
+			}
+			if b.written-started >= writeAhead {
+				startWriting(b.file, started, b.written-started)
+				started = b.written
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF) && b.written == size:
+			return nil
+		case errors.Is(err, io.EOF):
+			return job.Retryable(fmt.Errorf("Clowder sent %d bytes when asked to %s, its list says %d", b.written, op.what, size)) //nolint:staticcheck // a name
+		case err != nil:
+			return transportError(ctx, op, true, err)
+		}
+	}
+}
+
+func (b *bodySink) write(piece []byte) error {
+	n, err := b.file.Write(piece)
+	b.written += int64(n)
+	b.add(int64(n))
+	if err != nil {
+		return err
+	}
+	_, err = b.sum.Write(piece)
+	return err
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, bodyMode)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		return errors.Join(err, out.Close())
+	}
+	return errors.Join(out.Sync(), out.Close())
+}
+
+func isLatin1(name string) bool {
+	for _, r := range name {
+		if r > 0xff {
+			return false
+		}
+	}
+	return true
+}

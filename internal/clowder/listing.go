@@ -1,0 +1,157 @@
+package clowder
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// settlePoll is the pause between two looks at a file that is still being uploaded.
+const settlePoll = time.Second
+
+// Files lists the files of all folders of a dataset, sorted by path and id. Files that somebody is uploading at this
+// moment are waited for; one that does not settle in time is left out with a warning in the log, since an upload that
+// broke inside Clowder leaves such a row for ever. More files or bytes than the configuration allows are a permanent error.
+func (s *Session) Files(ctx context.Context, datasetID string) ([]File, error) {
+	files, err := s.settled(ctx, func() ([]File, error) { return s.listFiles(ctx, datasetID, "") })
+	if err != nil {
+		return nil, err
+	}
+	if err := s.addPaths(ctx, files); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(files, func(a, b File) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.ID, b.ID))
+	})
+	return files, s.c.checkCaps(files)
+}
+
+// FolderFiles lists the files that lie directly in a folder, those in flight included, with Path as Name.
+func (s *Session) FolderFiles(ctx context.Context, datasetID, folderID string) ([]File, error) {
+	if err := checkIDs("folder", folderID); err != nil {
+		return nil, err
+	}
+	return s.listFiles(ctx, datasetID, folderID)
+}
+
+func (s *Session) listFiles(ctx context.Context, datasetID, folderID string) ([]File, error) {
+	if err := checkIDs("dataset", datasetID); err != nil {
+		return nil, err
+	}
+	c := get("list the files of the dataset", mayView, "datasets", datasetID, "files")
+	if folderID != "" {
+		c.query = url.Values{"folder_id": {folderID}}
+	}
+	rows, err := listAll(ctx, s, c, s.c.cfg.MaxFiles, func(r fileRow) string { return r.ID })
+	if err != nil {
+		return nil, err
+	}
+	files := make([]File, 0, len(rows))
+	for _, row := range rows {
+		if !validID(row.ID) {
+			return nil, job.Permanent(fmt.Errorf("Clowder lists a file with the id %s, which is not one", shown(row.ID))) //nolint:staticcheck // a name
+		}
+		files = append(files, row.file())
+	}
+	return files, nil
+}
+
+// settled lists until no file is in flight or the wait is over; then those that still are do not count.
+func (s *Session) settled(ctx context.Context, list func() ([]File, error)) ([]File, error) {
+	for end := time.Now().Add(s.c.cfg.InFlightWait); ; {
+		files, err := list()
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(files, func(f File) bool { return f.InFlight }) {
+			return files, nil
+		}
+		if !time.Now().Before(end) {
+			return slices.DeleteFunc(files, func(f File) bool {
+				if f.InFlight {
+					s.c.log.Warn("left out a file whose upload to Clowder never ended", zap.String("file_id", f.ID))
+				}
+				return f.InFlight
+			}), nil
+		}
+		if !sleep(ctx, settlePoll) {
+			return nil, fmt.Errorf("wait for uploads to end: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// addPaths puts the names of the folders before the names of the files. v2 lists files of all folders together and only
+// says the id of the folder; its path is one call per folder, a few at a time.
+func (s *Session) addPaths(ctx context.Context, files []File) error {
+	paths := make(map[string]string)
+	for _, f := range files {
+		if f.FolderID != "" {
+			paths[f.FolderID] = ""
+		}
+	}
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(s.c.cfg.Streams)
+	for _, id := range slices.Sorted(maps.Keys(paths)) {
+		group.Go(func() error {
+			path, err := s.folderPath(ctx, id)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			paths[id] = path
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i, f := range files {
+		if f.FolderID != "" {
+			files[i].Path = paths[f.FolderID] + "/" + f.Name
+		}
+	}
+	return nil
+}
+
+// checkCaps keeps one job from filling the shared volume.
+func (c *Client) checkCaps(files []File) error {
+	if len(files) > c.cfg.MaxFiles {
+		return job.Permanent(fmt.Errorf("the dataset has more than %d files, which is the most this service takes: put them into fewer, larger files", c.cfg.MaxFiles))
+	}
+	var total int64
+	for _, f := range files {
+		total += f.Size
+	}
+	if total > c.cfg.MaxBytes {
+		return job.Permanent(fmt.Errorf("the dataset has %s, and this service takes at most %s: use a smaller dataset or ask the administrator to raise the limit",
+			sizeText(total), sizeText(c.cfg.MaxBytes)))
+	}
+	return nil
+}
+
+// sizeText writes a number of bytes for people.
+func sizeText(n int64) string {
+	units := []string{"bytes", "kB", "MB", "GB", "TB"}
+	size, unit := float64(n), 0
+	for size >= 1000 && unit < len(units)-1 {
+		size /= 1000
+		unit++
+	}
+	if unit == 0 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.1f %s", size, units[unit])
+}

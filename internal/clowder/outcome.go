@@ -1,0 +1,151 @@
+package clowder
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// operation is one call in words, for its errors.
+type operation struct {
+	// what reads on after "Clowder refused to": list the files of the dataset.
+	what string
+	// right is what the user lacks when Clowder answers 403: view the dataset, add files to the dataset.
+	right string
+	// once marks a call that must not be repeated blindly: each one that works makes something new.
+	once bool
+}
+
+// AnswerError is an answer of Clowder that is not a success.
+type AnswerError struct {
+	// Status is the HTTP status code.
+	Status int
+	text   string
+}
+
+// Error returns a sentence for a scientist.
+func (e *AnswerError) Error() string { return e.text }
+
+// StatusOf returns the HTTP status in err, 0 where Clowder gave no answer.
+func StatusOf(err error) int {
+	var e *AnswerError
+	if errors.As(err, &e) {
+		return e.Status
+	}
+	return 0
+}
+
+// answerError is the one table from an HTTP status to an outcome and a sentence.
+func answerError(op operation, status int, header http.Header, body []byte) error {
+	detail := answerDetail(body)
+	say := func(format string, args ...any) error {
+		return &AnswerError{Status: status, text: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case status >= 300 && status < 400:
+		return job.Permanent(say("Clowder answered the request to %s with a redirect (%d): ask the administrator of the extractor to check CLOWDER_URL", op.what, status))
+	case status == http.StatusUnauthorized:
+		return job.Permanent(say("Clowder does not accept the key that came with this job (401) and so refused to %s: submit the job again", op.what))
+	case status == http.StatusForbidden:
+		return job.Permanent(say("Clowder refused to %s (403): ask the dataset owner for the right to %s, then submit again", op.what, op.right))
+	case status == http.StatusNotFound || status == http.StatusGone:
+		return job.Permanent(say("Clowder could not %s (%d)%s: it was deleted, or you may not see it", op.what, status, detail))
+	case status == http.StatusRequestEntityTooLarge:
+		return job.Permanent(say("Clowder refused to %s because it is too large (413): ask the administrator of Clowder to raise the upload limit of its web server", op.what))
+	case status == http.StatusTooManyRequests:
+		return job.Later(retryAfter(header), say("Clowder has too many requests to %s (429)", op.what))
+	case status == http.StatusRequestTimeout || status == http.StatusTooEarly || status >= 500:
+		err := say("Clowder had an error when asked to %s (%d)%s", op.what, status, detail)
+		if op.once && status != http.StatusTooEarly {
+			return job.Unknown(err) // it may have happened before the error: v2 has bugs after its insert
+		}
+		return job.Retryable(err)
+	default: // 400, 409, 422 and the rest repeat as long as the request is the same
+		return job.Permanent(say("Clowder did not accept the request to %s (%d)%s", op.what, status, detail))
+	}
+}
+
+// transportError words an error without an answer; sent says whether the request had begun to leave.
+func transportError(ctx context.Context, op operation, sent bool, err error) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errIdle) {
+		err = cause // a stop of the service is not Clowder's fault: keep it recognisable
+	} else {
+		err = bare(err)
+	}
+	err = fmt.Errorf("Clowder gave no answer when asked to %s: %w", op.what, err) //nolint:staticcheck // the sentence begins with a name
+	if op.once && sent {
+		return job.Unknown(err)
+	}
+	return job.Retryable(err)
+}
+
+// bare takes the address out of an error of net/http: a presigned one carries its signature.
+func bare(err error) error {
+	var e *url.Error
+	if errors.As(err, &e) {
+		return bare(e.Err)
+	}
+	return err
+}
+
+// maxRetryAfter bounds what a server may ask for.
+const maxRetryAfter = 5 * time.Minute
+
+func retryAfter(header http.Header) time.Duration {
+	seconds, err := strconv.Atoi(header.Get("Retry-After"))
+	if err != nil || seconds < 1 {
+		return time.Second
+	}
+	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
+}
+
+// answerDetail reads FastAPI's detail, which is a text, an object with error, or a list of faults of fields.
+func answerDetail(body []byte) string {
+	var answer struct {
+		Detail json.RawMessage `json:"detail"`
+	}
+	if json.Unmarshal(body, &answer) != nil || answer.Detail == nil {
+		return ""
+	}
+	var text string
+	var object struct {
+		Error string `json:"error"`
+	}
+	var list []struct {
+		Loc []any  `json:"loc"`
+		Msg string `json:"msg"`
+	}
+	switch {
+	case json.Unmarshal(answer.Detail, &text) == nil:
+	case json.Unmarshal(answer.Detail, &object) == nil:
+		text = object.Error
+	case json.Unmarshal(answer.Detail, &list) == nil && len(list) > 0:
+		text = fmt.Sprint(append(list[0].Loc, list[0].Msg)...)
+		if n := len(list[0].Loc); n > 0 {
+			text = fmt.Sprintf("%v: %s", list[0].Loc[n-1], list[0].Msg)
+		}
+	}
+	if text = shorten(oneLine(text), 160); text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+// diskError words an error of the shared volume; what says what was being done. A nil err stays nil.
+func diskError(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return job.Permanent(fmt.Errorf("the disk of the training service is full (%s): ask its administrator to free space, then submit again", what))
+	}
+	return job.Retryable(fmt.Errorf("%s: %w", what, err))
+}

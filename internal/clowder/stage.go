@@ -1,0 +1,236 @@
+package clowder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// Progress is how far a staging is.
+type Progress struct {
+	Bytes, TotalBytes int64
+	Files, TotalFiles int
+}
+
+const (
+	// progressEvery is the least time between two calls of a progress function.
+	progressEvery = 200 * time.Millisecond
+	// commitEvery is how much work a crash may cost, in files and in bytes: so many are made durable together.
+	commitEvery      = 1024
+	commitEveryBytes = 1 << 30
+)
+
+// Stage puts the files into dir, several at a time, and returns what lies where, in the order of files.
+//
+// Bodies come from the cache where it has them, else from Clowder into it; dir gets hard links, or copies where the file
+// system has none. Memory stays flat whatever the size. A second call after a crash goes on where the first one stopped,
+// file by file. After a nil return every body is on disk and as long as Clowder says; the sha256 is of what was received.
+//
+// progress may be nil; it is called from several goroutines, one at a time, and at the end. A file that vanished, a
+// missing right and a full disk are permanent errors.
+func (s *Session) Stage(ctx context.Context, files []File, dir string, progress func(Progress)) ([]job.Input, error) {
+	if s.c.cache == nil {
+		return nil, errors.New("stage the dataset: no cache folder is configured")
+	}
+	if err := s.c.checkCaps(files); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, diskError("make the folder of the inputs", err)
+	}
+	st := &staging{s: s, dir: dir, files: files, paths: localPaths(files), inputs: make([]job.Input, len(files)), report: progress}
+	for _, f := range files {
+		st.total += f.Size
+	}
+	if err := st.checkSpace(); err != nil {
+		return nil, err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(s.c.cfg.Streams)
+	for i := range files {
+		if groupCtx.Err() != nil {
+			break
+		}
+		group.Go(func() error { return st.one(groupCtx, i) })
+	}
+	err := group.Wait()
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("stage the dataset: %w", context.Cause(ctx))
+	}
+	// What was downloaded before an error is worth keeping for the next attempt.
+	if flushed := st.flush(true); err == nil {
+		err = flushed
+	}
+	if err != nil {
+		return nil, err
+	}
+	st.tell(true)
+	return st.inputs, nil
+}
+
+// staging is one call of Stage.
+type staging struct {
+	s      *Session
+	dir    string
+	files  []File
+	paths  []string
+	inputs []job.Input
+	total  int64
+	report func(Progress)
+
+	mu           sync.Mutex // guards what follows; the cache has its own lock, taken inside
+	made         map[string]bool
+	lines        []cacheLine
+	pending      int64
+	bytes        int64
+	done         int
+	lastReported time.Time
+}
+
+// checkSpace refuses before the first byte what cannot fit.
+func (st *staging) checkSpace() error {
+	free, known := freeBytes(st.s.c.cache.dir)
+	var missing int64
+	for _, f := range st.files {
+		if _, cached := st.s.c.cache.lookup(st.key(f), f.Size); !cached {
+			missing += f.Size
+		}
+	}
+	if known && missing > free {
+		return job.Permanent(fmt.Errorf("the disk of the training service is too full: the dataset needs %s and %s are free; ask its administrator to free space, then submit again",
+			sizeText(missing), sizeText(free)))
+	}
+	return nil
+}
+
+func (st *staging) key(f File) string { return cacheKey(st.s.base.String(), f) }
+
+// one brings the file with index i to its place.
+func (st *staging) one(ctx context.Context, i int) error {
+	f := st.files[i]
+	sum, cached := st.s.c.cache.lookup(st.key(f), f.Size)
+	if cached {
+		st.add(f.Size)
+	} else {
+		var err error
+		if sum, err = st.download(ctx, f); err != nil {
+			return err
+		}
+	}
+	if err := st.place(sum, st.paths[i]); err != nil {
+		return diskError("put "+f.Path+" into the inputs", err)
+	}
+	st.inputs[i] = job.Input{ID: f.ID, Name: f.Path, Path: st.paths[i], Size: f.Size, SHA256: sum, ContentType: f.ContentType}
+	st.mu.Lock()
+	st.done++
+	st.mu.Unlock()
+	st.tell(false)
+	return nil
+}
+
+func (st *staging) download(ctx context.Context, f File) (string, error) {
+	part, sum, err := st.s.fetch(ctx, f, st.s.c.cache.dir, st.add)
+	if err != nil {
+		return "", err
+	}
+	line, err := st.s.c.cache.put(part, st.key(f), sum)
+	if err != nil {
+		return "", diskError("keep "+f.Path, errors.Join(err, os.Remove(part)))
+	}
+	st.mu.Lock()
+	st.lines = append(st.lines, line)
+	st.pending += f.Size
+	st.mu.Unlock()
+	return sum, st.flush(false)
+}
+
+// flush makes what was downloaded since the last time durable, where it is enough or all of it.
+func (st *staging) flush(all bool) error {
+	st.mu.Lock()
+	if !all && len(st.lines) < commitEvery && st.pending < commitEveryBytes {
+		st.mu.Unlock()
+		return nil
+	}
+	lines := st.lines
+	st.lines, st.pending = nil, 0
+	st.mu.Unlock()
+	if err := st.s.c.cache.commit(lines); err != nil {
+		return diskError("store the dataset", err)
+	}
+	return nil
+}
+
+// place links the body to its path, or copies it where the file system cannot link. A link that is there already stays.
+func (st *staging) place(sum, local string) error {
+	from, to := st.s.c.cache.path(sum), filepath.Join(st.dir, filepath.FromSlash(local))
+	if err := st.mkdir(filepath.Dir(to)); err != nil {
+		return err
+	}
+	err := os.Link(from, to)
+	if errors.Is(err, os.ErrExist) {
+		if sameFile(from, to) {
+			return nil
+		}
+		if err = os.Remove(to); err == nil {
+			err = os.Link(from, to)
+		}
+	}
+	if err == nil || errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return copyFile(from, to)
+}
+
+func (st *staging) mkdir(dir string) error {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.made[dir] {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	if st.made == nil {
+		st.made = make(map[string]bool)
+	}
+	st.made[dir] = true
+	return nil
+}
+
+// add counts bytes; a download that begins anew takes its bytes back with a negative number.
+func (st *staging) add(n int64) {
+	st.mu.Lock()
+	st.bytes += n
+	st.mu.Unlock()
+	st.tell(false)
+}
+
+// tell reports the progress, not too often unless it is the last time.
+func (st *staging) tell(last bool) {
+	if st.report == nil {
+		return
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if now := time.Now(); last || now.Sub(st.lastReported) >= progressEvery {
+		st.lastReported = now
+		st.report(Progress{Bytes: st.bytes, TotalBytes: st.total, Files: st.done, TotalFiles: len(st.files)})
+	}
+}
+
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Lstat(b)
+	return err == nil && os.SameFile(first, second)
+}

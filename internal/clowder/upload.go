@@ -1,0 +1,179 @@
+package clowder
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// Body is what an upload sends: a name, the type that Clowder is to show it as, and bytes that are read once and never
+// held in memory. Open may be called again by a caller that repeats the upload.
+type Body struct {
+	Name        string
+	ContentType string
+	Size        int64
+	Open        func() (io.ReadCloser, error)
+}
+
+// Upload adds a file to a folder of the dataset ("" is its root) and returns it as Clowder stored it.
+//
+// Clowder has no idempotency key: each upload that works makes a new file, whatever its name. An error of kind unknown
+// means that this one may have worked; FindUpload tells.
+func (s *Session) Upload(ctx context.Context, datasetID, folderID string, body Body) (File, error) {
+	op := operation{what: fmt.Sprintf("store %q in the dataset", shorten(body.Name, 80)), right: mayAdd, once: true}
+	if err := checkIDs("dataset", datasetID); err != nil {
+		return File{}, err
+	}
+	if err := checkName("file", body.Name); err != nil {
+		return File{}, err
+	}
+	address := s.url("datasets", datasetID, "files")
+	if folderID != "" {
+		if err := checkIDs("folder", folderID); err != nil {
+			return File{}, err
+		}
+		address += "?folder_id=" + folderID
+	}
+	var row fileRow
+	if err := s.send(ctx, op, address, body, &row); err != nil {
+		return File{}, err
+	}
+	if row.Bytes != body.Size {
+		return File{}, job.Unknown(fmt.Errorf("Clowder stored %d of the %d bytes of %q", row.Bytes, body.Size, body.Name)) //nolint:staticcheck // a name
+	}
+	return row.file(), nil
+}
+
+// FindUpload looks in a folder for a complete file of that name and size and reports whether there is one. While an upload
+// runs, Clowder lists its file with no bytes; such a row is waited for, so that a look after a crash does not miss what is
+// about to be there. One that does not settle is a ruin: it is deleted, as is one of another size.
+func (s *Session) FindUpload(ctx context.Context, datasetID, folderID, name string, size int64) (File, bool, error) {
+	for end := time.Now().Add(s.c.cfg.InFlightWait); ; {
+		files, err := s.listFiles(ctx, datasetID, folderID)
+		if err != nil {
+			return File{}, false, err
+		}
+		var ruins []File
+		waiting := false
+		for _, f := range files {
+			switch {
+			case f.Name != name || f.FolderID != folderID:
+			case f.Size == size && !f.InFlight:
+				return f, true, nil
+			default:
+				ruins = append(ruins, f)
+				waiting = waiting || f.InFlight
+			}
+		}
+		if waiting && time.Now().Before(end) {
+			if !sleep(ctx, settlePoll) {
+				return File{}, false, fmt.Errorf("wait for an upload to end: %w", context.Cause(ctx))
+			}
+			continue
+		}
+		for _, f := range ruins {
+			if err := s.DeleteFile(ctx, f.ID); err != nil {
+				return File{}, false, err
+			}
+		}
+		return File{}, false, nil
+	}
+}
+
+// send posts one multipart form with the one field file. The length is known beforehand, because web servers in front of
+// Clowder refuse chunked bodies, and the part says its type, because Clowder shows what it is told: pictures that come as
+// octet-stream get no preview.
+func (s *Session) send(ctx context.Context, op operation, address string, body Body, into any) error {
+	in, err := body.Open()
+	if err != nil {
+		return job.Retryable(fmt.Errorf("open %s: %w", body.Name, err))
+	}
+	defer in.Close()
+	ctx, dog, stop := watch(ctx, s.c.cfg.IdleTimeout)
+	defer stop()
+	source := &exactReader{r: in, left: body.Size, dog: dog, after: s.c.cfg.AnswerTimeout}
+	boundary := strings.ReplaceAll(uuid.NewString(), "-", "")
+	head := fmt.Sprintf("--%s\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\nContent-Type: %s\r\n\r\n",
+		boundary, quotedName(body.Name), contentType(body.ContentType))
+	tail := "\r\n--" + boundary + "--\r\n"
+
+	traced, sent := traceSent(ctx)
+	req, err := http.NewRequestWithContext(traced, http.MethodPost, address, io.MultiReader(strings.NewReader(head), source, strings.NewReader(tail)))
+	if err != nil {
+		return job.Permanent(fmt.Errorf("%s: %w", op.what, bare(err)))
+	}
+	req.ContentLength = int64(len(head)) + body.Size + int64(len(tail))
+	req.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
+	req.Header.Set("User-Agent", userAgent)
+	req.Header.Set(keyHeader, s.key.Reveal())
+	answer, err := s.c.api.Do(req)
+	if err != nil {
+		if source.fault != nil {
+			return job.Retryable(fmt.Errorf("read %s: %w", body.Name, source.fault)) // a cut upload leaves nothing in Clowder
+		}
+		return transportError(ctx, op, sent.Load(), err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		return answerError(op, answer.StatusCode, answer.Header, text)
+	}
+	if err != nil {
+		return transportError(ctx, op, true, err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return job.Unknown(fmt.Errorf("the answer of Clowder to %s is not what it should be: %w", op.what, err))
+	}
+	return nil
+}
+
+// quotedName writes a checked file name into a header. Browsers write %22 for a quote, which Clowder keeps as it is; it
+// does understand a backslash.
+func quotedName(name string) string { return strings.ReplaceAll(name, `"`, `\"`) }
+
+func contentType(declared string) string {
+	if declared == "" || oneLine(declared) != declared {
+		return "application/octet-stream"
+	}
+	return declared
+}
+
+// exactReader hands out exactly left bytes and feeds the watchdog; when it is done Clowder has its time to answer.
+type exactReader struct {
+	r     io.Reader
+	left  int64
+	dog   *watchdog
+	after time.Duration
+	fault error
+}
+
+var errSourceChanged = errors.New("the file became shorter while it was read")
+
+func (e *exactReader) Read(p []byte) (int, error) {
+	if e.left == 0 {
+		e.dog.allow(e.after)
+		return 0, io.EOF
+	}
+	e.dog.touch()
+	n, err := e.r.Read(p[:min(int64(len(p)), e.left)])
+	e.left -= int64(n)
+	switch {
+	case errors.Is(err, io.EOF) && e.left > 0:
+		e.fault = errSourceChanged
+		return n, e.fault
+	case err != nil && !errors.Is(err, io.EOF):
+		e.fault = err
+		return n, err
+	default:
+		return n, nil
+	}
+}

@@ -1,0 +1,113 @@
+package clowder
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+// The components of Clowder's page that draw a visualization.
+const (
+	ComponentImage = "basic-image-component"
+	ComponentHTML  = "basic-iframe-component" // a fragment of the page itself: no scripts, styles bound to an id
+	ComponentVega  = "vega-spec"              // a Vega-Lite specification with its data
+)
+
+// Visualization is one card of the Visualizations tab.
+type Visualization struct {
+	// ConfigID and DataIDs are set by Clowder; a card without data is a ruin of a crash between two calls.
+	ConfigID string
+	DataIDs  []string
+	// Client says who made it, so that a later run can find its own.
+	Client    string
+	Component string
+	MimeType  string
+	// Parameters is kept by Clowder as it is, for the caller's own marks such as the run.
+	Parameters map[string]any
+	// Name and Description stand below the card.
+	Name, Description string
+}
+
+type visualizationRow struct {
+	ID         string         `json:"id"`
+	Client     string         `json:"client"`
+	Component  string         `json:"visualization_component_id"`
+	MimeType   string         `json:"visualization_mimetype"`
+	Parameters map[string]any `json:"parameters"`
+	Data       []struct {
+		ID          string `json:"id"`
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	} `json:"visualization_data"`
+}
+
+// AddVisualization makes a card for a dataset: a configuration and then its data. It fills ConfigID and DataIDs of what it
+// returns even with an error, so that the caller can delete a half one.
+func (s *Session) AddVisualization(ctx context.Context, datasetID string, v Visualization, body Body) (Visualization, error) {
+	if err := checkIDs("dataset", datasetID); err != nil {
+		return v, err
+	}
+	if err := checkName("file", body.Name); err != nil {
+		return v, err
+	}
+	if v.Parameters == nil {
+		v.Parameters = map[string]any{}
+	}
+	var config visualizationRow
+	err := s.do(ctx, post("add a visualization to the dataset", mayAdd, map[string]any{
+		"resource": map[string]string{"collection": "datasets", "resource_id": datasetID},
+		"client":   v.Client, "parameters": v.Parameters,
+		"visualization_mimetype": v.MimeType, "visualization_component_id": v.Component,
+	}, &config, "visualizations", "config"))
+	if err != nil {
+		return v, err
+	}
+	v.ConfigID = config.ID
+	query := url.Values{"name": {v.Name}, "description": {v.Description}, "config": {config.ID}}
+	op := operation{what: "add a visualization to the dataset", right: mayAdd, once: true}
+	var data struct {
+		ID string `json:"id"`
+	}
+	if err := s.send(ctx, op, s.url("visualizations")+"?"+query.Encode(), body, &data); err != nil {
+		return v, err
+	}
+	v.DataIDs = []string{data.ID}
+	return v, nil
+}
+
+// Visualizations lists the cards of a dataset with their data.
+func (s *Session) Visualizations(ctx context.Context, datasetID string) ([]Visualization, error) {
+	if err := checkIDs("dataset", datasetID); err != nil {
+		return nil, err
+	}
+	var rows []visualizationRow
+	c := get("list the visualizations of the dataset", mayView, "visualizations", datasetID, "config")
+	c.into = &rows
+	if err := s.do(ctx, c); err != nil {
+		return nil, err
+	}
+	out := make([]Visualization, 0, len(rows))
+	for _, row := range rows {
+		v := Visualization{ConfigID: row.ID, Client: row.Client, Component: row.Component, MimeType: row.MimeType, Parameters: row.Parameters}
+		for _, d := range row.Data {
+			v.DataIDs = append(v.DataIDs, d.ID)
+			v.Name, v.Description = d.Name, d.Description
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// DeleteVisualization removes a card and its data. One that is gone already is no error. Clowder lets any user delete any
+// card, so callers check Client first.
+func (s *Session) DeleteVisualization(ctx context.Context, v Visualization) error {
+	if err := checkIDs("visualization", v.ConfigID); err != nil {
+		return err
+	}
+	c := get("delete a visualization", mayEdit, "visualizations", "config", v.ConfigID)
+	c.method = http.MethodDelete
+	if err := s.do(ctx, c); err != nil && StatusOf(err) != http.StatusNotFound {
+		return err
+	}
+	return nil
+}
