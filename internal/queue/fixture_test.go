@@ -249,3 +249,18 @@ func (h *held) ack(tb testing.TB) {
 	require.NoError(tb, h.Ack())
 	h.release <- nil
 }
+
+// counter sums a counter of ours over its labels.
+func (f *fixture) counter(name string) (sum float64) {
+	f.Helper()
+	families, err := f.reg.Gather()
+	require.NoError(f, err)
+	for _, family := range families {
+		if family.GetName() == "clowder_ray_queue_"+name {
+			for _, m := range family.GetMetric() {
+				sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	return sum
+}

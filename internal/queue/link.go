@@ -21,9 +21,10 @@ type link struct {
 	log     *zap.Logger
 	metrics *Metrics
 	up      atomic.Bool
+	// epoch is the number of the last session that worked.
+	epoch atomic.Uint64
 
 	// The rest belongs to keep.
-	epoch   uint64
 	refused int
 	quiet   repeats
 }
@@ -63,20 +64,20 @@ func (l *link) keep(ctx context.Context, work func(ctx context.Context, s *sessi
 func (l *link) once(ctx context.Context, work func(ctx context.Context, s *session) error) error {
 	s, err := l.cfg.dial(ctx)
 	if err != nil {
-		return l.cfg.dialFault(err, l.epoch > 0)
+		return l.cfg.dialFault(err, l.epoch.Load() > 0)
 	}
 	defer func() {
 		l.up.Store(false)
 		l.metrics.connected.WithLabelValues(l.name).Set(0)
 		s.end()
 	}()
-	s.epoch = l.epoch + 1
+	s.epoch = l.epoch.Load() + 1
 	return work(ctx, s)
 }
 
 // ready says that the session works. Until then a virtual host that does not let us in counts as a fault.
 func (l *link) ready(s *session) {
-	l.epoch = s.epoch
+	l.epoch.Store(s.epoch)
 	l.up.Store(true)
 	l.metrics.connected.WithLabelValues(l.name).Set(1)
 	l.metrics.sessions.WithLabelValues(l.name).Inc()

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -37,6 +38,7 @@ type Broker struct {
 	mapper  *process
 	node    *process
 	janitor *janitor
+	calls   sync.Mutex
 	// external is the address of a broker that somebody else runs; nothing of it is ours to stop.
 	external string
 }

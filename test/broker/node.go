@@ -80,6 +80,9 @@ func (b *Broker) Eval(ctx context.Context, expression string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the node's cookie: %w", err)
 	}
+	// The caller is a node too, whose name is the same for all: the second of two at once is refused.
+	b.calls.Lock()
+	defer b.calls.Unlock()
 	cmd := exec.CommandContext(ctx, "erl_call", "-c", string(cookie), "-n", nodeName, "-e")
 	cmd.Env = b.environ()
 	cmd.Stdin = strings.NewReader(expression + "\n")

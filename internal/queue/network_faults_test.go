@@ -1,0 +1,241 @@
+//go:build integration
+
+package queue
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+)
+
+// cut breaks every connection through the proxy; the next ones work.
+func cut(tb testing.TB, p *toxiproxy.Proxy) {
+	tb.Helper()
+	addr := p.Listen
+	p.Stop()
+	listen(tb, p, addr)
+}
+
+// listen starts the proxy on an address that it had before; the kernel may need a moment to let go of it.
+func listen(tb testing.TB, p *toxiproxy.Proxy, addr string) {
+	tb.Helper()
+	p.Listen = addr
+	require.Eventually(tb, func() bool { return p.Start() == nil }, soon, 10*time.Millisecond)
+}
+
+// toxic puts a fault on the proxy and returns how to take it away.
+func toxic(tb testing.TB, p *toxiproxy.Proxy, json string) (remove func()) {
+	tb.Helper()
+	added, err := p.Toxics.AddToxicJson(strings.NewReader(json))
+	require.NoError(tb, err)
+	return func() { _ = p.Toxics.RemoveToxic(context.Background(), added.Name) }
+}
+
+func TestFaultsBetweenDeliveryAndAck(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		// fault strikes while the handler holds the delivery; heal ends it.
+		fault func(t *testing.T, p *toxiproxy.Proxy) (heal func())
+		// lostAck says that the ack seems to work and never reaches the broker.
+		lostAck bool
+	}{
+		"the connection is cut": {fault: func(t *testing.T, p *toxiproxy.Proxy) func() {
+			t.Helper()
+			cut(t, p)
+			return func() {}
+		}},
+		"the connection is reset": {fault: func(t *testing.T, p *toxiproxy.Proxy) func() {
+			t.Helper()
+			return toxic(t, p, `{"type": "reset_peer", "attributes": {"timeout": 0}}`)
+		}},
+		"the ack is written and lost on the wire": {lostAck: true, fault: func(t *testing.T, p *toxiproxy.Proxy) func() {
+			t.Helper()
+			return toxic(t, p, `{"type": "timeout", "stream": "upstream", "attributes": {"timeout": 0}}`)
+		}},
+		"half of the ack arrives": {lostAck: true, fault: func(t *testing.T, p *toxiproxy.Proxy) func() {
+			t.Helper()
+			return toxic(t, p, `{"type": "limit_data", "stream": "upstream", "attributes": {"bytes": 9}}`)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.cfg.Heartbeat = 2 * time.Second
+			proxy := f.proxied()
+			f.publish(1)
+			in := newInbox()
+			c, _ := f.consume(fixedSlots(8), in.handle)
+
+			first := in.next(t)
+			require.False(t, first.Redelivered)
+			epoch := c.link.epoch.Load()
+			heal := tc.fault(t, proxy)
+			if tc.lostAck {
+				first.ack(t)
+				// The broker would miss our heartbeats after a while; this is quicker and the same to it.
+				cut(t, proxy)
+			}
+			require.Eventually(t, func() bool { return f.counter("session_troubles_total") > 0 }, soon, time.Millisecond)
+			heal()
+			second := in.next(t)
+			require.True(t, second.Redelivered)
+			require.Equal(t, "1", string(second.Body))
+			require.Greater(t, c.link.epoch.Load(), epoch)
+			if !tc.lostAck {
+				require.ErrorIs(t, first.Ack(), ErrSessionGone)
+				first.release <- nil
+			}
+			second.ack(t)
+			f.requireDepth(0, 0)
+		})
+	}
+}
+
+// The regression for the reason why the client's recovery stays off: there, the late ack of message 2 went out with the
+// number 2 on a channel that counts from 1 again, and removed message 3, which nobody had worked on.
+func TestALateAckTouchesNoOtherMessage(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	proxy := f.proxied()
+	f.publish(3)
+	in := newInbox()
+	f.consume(fixedSlots(8), in.handle)
+	one, two, three := in.next(t), in.next(t), in.next(t)
+	one.ack(t)
+	f.requireDepth(0, 2)
+
+	cut(t, proxy)
+	again := []*held{in.next(t), in.next(t)}
+	require.ErrorIs(t, two.Ack(), ErrSessionGone)
+	require.ErrorIs(t, three.Requeue(), ErrSessionGone)
+	two.release <- nil
+	three.release <- nil
+
+	// What the old session's handlers did has changed nothing: both messages are still in our hands and come again.
+	f.requireDepth(0, 2)
+	cut(t, proxy)
+	var bodies []string
+	for range 2 {
+		h := in.next(t)
+		bodies = append(bodies, string(h.Body))
+		h.ack(t)
+	}
+	require.ElementsMatch(t, []string{string(two.Body), string(three.Body)}, bodies)
+	f.requireDepth(0, 0)
+	for _, h := range again {
+		require.ErrorIs(t, h.Ack(), ErrSessionGone)
+		h.release <- nil
+	}
+}
+
+func TestTheClientsRecoveryStaysOff(t *testing.T) {
+	t.Parallel()
+	client, err := Config{URI: "amqp://guest:guest@localhost"}.withDefaults().client()
+	require.NoError(t, err)
+	require.Nil(t, client.Recovery, "see TestALateAckTouchesNoOtherMessage")
+}
+
+func TestConsumesAgainSoonAfterAReset(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	proxy := f.proxied()
+	f.cfg.BackoffMin, f.cfg.BackoffMax = 0, 0 // the defaults
+	in := newInbox()
+	f.consume(fixedSlots(8), in.handle)
+	cut(t, proxy)
+	begun := time.Now()
+	f.publish(1)
+	in.next(t).ack(t)
+	require.Less(t, time.Since(begun), 5*time.Second)
+}
+
+func TestABlackHoleIsNoticed(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.cfg.Heartbeat = 2 * time.Second
+	p := f.publisher(Announcement{}) // not through the proxy
+	require.Eventually(t, p.Ready, soon, time.Millisecond)
+	proxy := f.proxied()
+	f.publish(1)
+	in := newInbox()
+	c, _ := f.consume(fixedSlots(8), in.handle)
+	first := in.next(t)
+
+	both := []func(){
+		toxic(t, proxy, `{"type": "timeout", "stream": "upstream", "attributes": {"timeout": 0}}`),
+		toxic(t, proxy, `{"type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`),
+	}
+	begun := time.Now()
+	require.Eventually(t, func() bool { return !c.Ready() }, noticed, 10*time.Millisecond)
+	require.Less(t, time.Since(begun), 3*f.cfg.Heartbeat)
+	require.ErrorIs(t, first.Ack(), ErrSessionGone)
+	first.release <- nil
+	require.True(t, p.Ready())
+	require.NoError(t, p.Publish(t.Context(), Message{RoutingKey: f.cfg.Queue, Body: []byte("2")}))
+	for _, heal := range both {
+		heal()
+	}
+	in.next(t).ack(t)
+	in.next(t).ack(t)
+	f.requireDepth(0, 0)
+}
+
+func TestStopsInTimeInABlackHole(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.cfg.CloseTimeout = 200 * time.Millisecond
+	proxy := f.proxied()
+	f.publish(1)
+	in := newInbox()
+	_, stop := f.consume(fixedSlots(8), in.handle)
+	first := in.next(t)
+	toxic(t, proxy, `{"type": "timeout", "stream": "upstream", "attributes": {"timeout": 0}}`)
+	toxic(t, proxy, `{"type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`)
+	first.release <- nil
+	begun := time.Now()
+	require.NoError(t, stop())
+	require.Less(t, time.Since(begun), 5*time.Second)
+	f.requireDepth(1, 0)
+}
+
+func TestABrokerThatIsDownAtOurStartIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	proxy := f.proxied()
+	addr := proxy.Listen
+	proxy.Stop()
+	in := newInbox()
+	c, err := NewConsumer(f.cfg, fixedSlots(8), in.handle, f.log, f.metrics)
+	require.NoError(t, err)
+	f.run(c.Run)
+	require.Eventually(t, func() bool { return f.counter("session_troubles_total") >= 10 }, soon, 10*time.Millisecond)
+	require.False(t, c.Ready())
+	require.Equal(t, 1, f.logs.FilterMessage("no broker session; trying again").Len(), "the same trouble is logged once a minute")
+
+	listen(t, proxy, addr)
+	f.publish(1)
+	in.next(t).ack(t)
+	require.True(t, c.Ready())
+}
+
+func TestNoPasswordInLogsAndErrors(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	proxy := f.proxied()
+	in := newInbox()
+	f.consume(fixedSlots(8), in.handle)
+	cut(t, proxy)
+	require.Eventually(t, func() bool { return f.counter("session_troubles_total") > 0 }, soon, time.Millisecond)
+	for _, entry := range f.logs.All() {
+		encoded := entry.Message
+		for _, field := range entry.Context {
+			encoded += " " + zap.Any(field.Key, field.Interface).String + field.String
+		}
+		require.NotContains(t, encoded, "guest:guest")
+	}
+}
