@@ -1,0 +1,87 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// Clowder is the platform of a Clowder v2: it acts with the rights of the user whose key came with the job.
+type Clowder struct {
+	client *clowder.Client
+	info   *clowder.Info
+	queue  string
+}
+
+var _ Platform = (*Clowder)(nil)
+
+// NewClowder returns the platform behind client. The extractor is registered as queue.
+func NewClowder(client *clowder.Client, info *clowder.Info, queue string) *Clowder {
+	return &Clowder{client: client, info: info, queue: queue}
+}
+
+// session speaks for the user of the job.
+func (c *Clowder) session(rec job.Record) (*clowder.Session, error) {
+	if rec.Request.APIVersion == 1 {
+		return nil, job.Permanent(errors.New("this extractor works with Clowder v2 only, and the request came from a Clowder v1"))
+	}
+	return c.client.At(rec.Request.Host, rec.SecretKey)
+}
+
+// stageNews is how often a user hears of a long download.
+const stageNews = 10 * time.Second
+
+// Stage downloads the files of the dataset.
+func (c *Clowder) Stage(ctx context.Context, rec job.Record, dir string, say func(string)) ([]job.Input, error) {
+	s, err := c.session(rec)
+	if err != nil {
+		return nil, err
+	}
+	files, err := s.Files(ctx, rec.Request.DatasetID)
+	if err != nil {
+		return nil, err
+	}
+	// Results of earlier runs are no data to train on, and may be large.
+	files = slices.DeleteFunc(files, func(f clowder.File) bool { return strings.HasPrefix(f.Path, resultsRoot+"/") })
+	var total int64
+	for _, f := range files {
+		total += f.Size
+	}
+	say(fmt.Sprintf("Downloading %s (%s)", count(len(files), "file"), humanize.Bytes(uint64(max(0, total)))))
+	last := time.Now()
+	return s.Stage(ctx, files, dir, func(p clowder.Progress) {
+		if time.Since(last) >= stageNews {
+			last = time.Now()
+			say(fmt.Sprintf("Downloaded %d of %s (%s of %s)", p.Files, count(p.TotalFiles, "file"),
+				humanize.Bytes(uint64(max(0, p.Bytes))), humanize.Bytes(uint64(max(0, p.TotalBytes)))))
+		}
+	})
+}
+
+// Known reads the job in Clowder.
+func (c *Clowder) Known(ctx context.Context, rec job.Record) (Known, error) {
+	s, err := c.session(rec)
+	if err != nil || rec.Request.JobID == "" {
+		return Known{}, err
+	}
+	j, err := s.Job(ctx, rec.Request.JobID)
+	if err != nil {
+		return Known{}, err
+	}
+	switch j.Status {
+	case "SUCCEEDED", "ERROR", "SKIPPED":
+		return Known{Started: true, Ended: true}, nil
+	case "CREATED":
+		return Known{}, nil
+	default:
+		return Known{Started: true}, nil
+	}
+}

@@ -1,0 +1,255 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+// resultsRoot is the folder of a dataset that holds the folders of all runs. What lies in it was made here and is never
+// read as training data.
+const resultsRoot = "finetune"
+
+// Deliver puts the artifacts into a folder of the run, then shows them: pictures and pages on the dataset, a picture on the
+// model, and one metadata entry. Each of these is one step of the ledger.
+func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, doc json.RawMessage, save func(json.RawMessage) error) (string, error) {
+	s, err := c.session(rec)
+	if err != nil {
+		return "", err
+	}
+	ledger, err := results.OpenLedger(doc, save)
+	if err != nil {
+		return "", err
+	}
+	dataset, folders := rec.Request.DatasetID, results.Folder(d.Meta, d.Result)
+	parent := ""
+	for i := range folders {
+		if parent, err = ledger.Do(ctx, folderStep(s, dataset, parent, strings.Join(folders[:i+1], "/"), folders[i])); err != nil {
+			return "", err
+		}
+	}
+	ids, err := results.Deliver(ctx, ledger, newRunFolder(s, ledger, dataset, parent, folders), d.Artifacts)
+	if err != nil {
+		return "", err
+	}
+	for _, a := range d.Artifacts {
+		if a.Show == results.ShowNone {
+			continue
+		}
+		if _, err := ledger.Do(ctx, c.visualizationStep(s, dataset, rec.Run, a)); err != nil {
+			return "", err
+		}
+		if a.Show == results.ShowImage && ids[modelArchive] != "" {
+			if _, err := ledger.Do(ctx, thumbnailStep(s, dataset, parent, ids[modelArchive], a)); err != nil {
+				return "", err
+			}
+		}
+	}
+	if _, err := ledger.Do(ctx, c.metadataStep(s, dataset, rec.Run, d, ids)); err != nil {
+		return "", err
+	}
+	return "Results in folder " + strings.Join(folders, "/"), nil
+}
+
+// modelArchive is the artifact that holds the model.
+const modelArchive = "model.zip"
+
+func folderStep(s *clowder.Session, dataset, parent, full, name string) results.Step {
+	return results.Step{
+		Kind: results.KindFolder, Name: full,
+		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
+			id, err := s.FindFolder(ctx, dataset, parent, name)
+			return id, id != "", err
+		},
+		Do: func(ctx context.Context) (string, error) { return s.EnsureFolder(ctx, dataset, parent, name) },
+	}
+}
+
+func (c *Clowder) visualizationStep(s *clowder.Session, dataset, run string, a results.Artifact) results.Step {
+	v := clowder.Visualization{
+		Client: c.info.RegisteredName(c.queue), MimeType: a.ContentType, Parameters: map[string]any{"run": run, "artifact": a.Name},
+		Name: a.Title, Description: a.Description,
+	}
+	switch a.Show {
+	case results.ShowImage:
+		v.Component = clowder.ComponentImage
+	case results.ShowHTML:
+		v.Component = clowder.ComponentHTML
+	case results.ShowVega, results.ShowNone:
+		v.Component = clowder.ComponentVega
+	}
+	return results.Step{
+		Kind: results.KindVisualization, Name: a.Name, SHA256: a.SHA256, Size: a.Size,
+		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
+			have, err := s.Visualizations(ctx, dataset)
+			if err != nil {
+				return "", false, err
+			}
+			for _, h := range have {
+				if h.Client != v.Client || h.Parameters["run"] != run || h.Parameters["artifact"] != a.Name {
+					continue
+				}
+				if len(h.DataIDs) > 0 {
+					return h.ConfigID, true, nil
+				}
+				if err := s.DeleteVisualization(ctx, h); err != nil { // a kill between its two halves
+					return "", false, err
+				}
+			}
+			return "", false, nil
+		},
+		Do: func(ctx context.Context) (string, error) {
+			made, err := s.AddVisualization(ctx, dataset, v, bodyOf(a, path.Base(a.Name)))
+			return made.ConfigID, err
+		},
+	}
+}
+
+// thumbnailStep shows a picture on the model's card. A second picture that nothing shows does no harm, so a kill between
+// storing and showing it needs no more than doing it again.
+func thumbnailStep(s *clowder.Session, dataset, folder, model string, a results.Artifact) results.Step {
+	return results.Step{
+		Kind: results.KindThumbnail, Name: a.Name, SHA256: a.SHA256, Size: a.Size,
+		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
+			files, err := s.FolderFiles(ctx, dataset, folder)
+			if err != nil {
+				return "", false, err
+			}
+			for _, f := range files {
+				if f.ID == model && f.ThumbnailID != "" {
+					return f.ThumbnailID, true, nil
+				}
+			}
+			return "", false, nil
+		},
+		Do: func(ctx context.Context) (string, error) {
+			id, err := s.AddThumbnail(ctx, bodyOf(a, path.Base(a.Name)))
+			if err != nil {
+				return "", err
+			}
+			return id, s.SetFileThumbnail(ctx, model, id)
+		},
+	}
+}
+
+func (c *Clowder) metadataStep(s *clowder.Session, dataset, run string, d Delivery, ids map[string]string) results.Step {
+	content := results.Metadata(d.Meta, d.Result)
+	maps.Copy(content, map[string]any{"model_file_id": ids[modelArchive], "report_file_id": ids["report.html"]})
+	name := c.info.RegisteredName(c.queue)
+	return results.Step{
+		Kind: results.KindMetadata, Name: run,
+		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
+			have, err := s.Metadata(ctx, dataset)
+			if err != nil {
+				return "", false, err
+			}
+			for _, m := range have {
+				if m.Listener == name && m.Content["run"] == run {
+					return m.ID, true, nil
+				}
+			}
+			return "", false, nil
+		},
+		Do: func(ctx context.Context) (string, error) {
+			return s.AddMetadata(ctx, dataset, clowder.Metadata{
+				Content: content, Contexts: []any{results.MetadataContext(name)}, Listener: name, Version: c.info.Version,
+			})
+		},
+	}
+}
+
+// bodyOf is an artifact as an upload.
+func bodyOf(a results.Artifact, name string) clowder.Body {
+	return clowder.Body{
+		Name: name, ContentType: a.ContentType, Size: a.Size,
+		Open: func() (io.ReadCloser, error) { return os.Open(a.Path) },
+	}
+}
+
+// runFolder is the folder of a run in Clowder as the delivery sees it: artifacts with a folder in their name lie in a folder
+// of that name inside.
+type runFolder struct {
+	session           *clowder.Session
+	ledger            *results.Ledger
+	dataset, id, full string
+	inner             map[string]string // name of an inner folder to its id
+}
+
+var _ results.Target = (*runFolder)(nil)
+
+func newRunFolder(s *clowder.Session, l *results.Ledger, dataset, id string, names []string) *runFolder {
+	return &runFolder{session: s, ledger: l, dataset: dataset, id: id, full: strings.Join(names, "/"), inner: map[string]string{"": id}}
+}
+
+// folder returns the id of the inner folder of an artifact, and makes it if needed.
+func (f *runFolder) folder(ctx context.Context, artifact string) (string, error) {
+	dir, _ := path.Split(artifact)
+	name := strings.TrimSuffix(dir, "/")
+	if id, ok := f.inner[name]; ok {
+		return id, nil
+	}
+	id, err := f.ledger.Do(ctx, folderStep(f.session, f.dataset, f.id, f.full+"/"+name, name))
+	if err == nil {
+		f.inner[name] = id
+	}
+	return id, err
+}
+
+// List returns the files of the folder and of the inner folders that this delivery has used or an earlier one made.
+func (f *runFolder) List(ctx context.Context) ([]results.Remote, error) {
+	for _, e := range f.ledger.Entries() {
+		if name, ok := strings.CutPrefix(e.Name, f.full+"/"); ok && e.Kind == results.KindFolder && e.State == results.StateDone {
+			f.inner[name] = e.ID
+		}
+	}
+	var out []results.Remote
+	for name, id := range f.inner {
+		files, err := f.session.FolderFiles(ctx, f.dataset, id)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			out = append(out, results.Remote{ID: file.ID, Name: path.Join(name, file.Name), Size: file.Size, State: stateOf(file)})
+		}
+	}
+	return out, nil
+}
+
+// arrivalLimit is how old an upload may be that has not ended; an older one was cut inside Clowder and never will.
+const arrivalLimit = 15 * time.Minute
+
+func stateOf(f clowder.File) results.RemoteState {
+	switch {
+	case !f.InFlight:
+		return results.RemoteComplete
+	case time.Since(f.Created) > arrivalLimit:
+		return results.RemoteBroken
+	default:
+		return results.RemoteArriving
+	}
+}
+
+// Upload adds one artifact.
+func (f *runFolder) Upload(ctx context.Context, a results.Artifact) (string, error) {
+	folder, err := f.folder(ctx, a.Name)
+	if err != nil {
+		return "", fmt.Errorf("make the folder of %s: %w", a.Name, err)
+	}
+	file, err := f.session.Upload(ctx, f.dataset, folder, bodyOf(a, path.Base(a.Name)))
+	return file.ID, err
+}
+
+// Remove deletes a file that is broken or there twice.
+func (f *runFolder) Remove(ctx context.Context, id string) error {
+	return f.session.DeleteFile(ctx, id)
+}

@@ -1,0 +1,106 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+// Folders is the platform without a Clowder: the dataset is one folder and the results go into another.
+type Folders struct {
+	dataset, out string
+}
+
+var _ Platform = (*Folders)(nil)
+
+// NewFolders returns the platform of the dataset folder and the result folder. The dataset must be a folder that can be read.
+func NewFolders(dataset, out string) (*Folders, error) {
+	info, err := os.Stat(dataset)
+	if err != nil {
+		return nil, job.Permanent(fmt.Errorf("the dataset folder cannot be read: %w", err))
+	}
+	if !info.IsDir() {
+		return nil, job.Permanent(fmt.Errorf("%s is a file: name the folder that holds the dataset", dataset))
+	}
+	return &Folders{dataset: dataset, out: out}, nil
+}
+
+// Stage copies the files below the dataset folder, hidden ones left out. Links to other places are followed like files.
+func (f *Folders) Stage(ctx context.Context, _ job.Record, dir string, _ func(string)) ([]job.Input, error) {
+	var inputs []job.Input
+	err := filepath.WalkDir(f.dataset, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		if path != f.dataset && strings.HasPrefix(d.Name(), ".") {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return err
+		}
+		name, err := filepath.Rel(f.dataset, path)
+		if err != nil {
+			return err
+		}
+		in, err := stageFile(path, dir, filepath.ToSlash(name))
+		if err != nil {
+			return err
+		}
+		inputs = append(inputs, in)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("copy the dataset: %w", err)
+	}
+	return inputs, nil
+}
+
+// stageFile copies one file under its own name into dir.
+func stageFile(from, dir, name string) (in job.Input, err error) {
+	to := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return in, err
+	}
+	src, err := os.Open(from)
+	if err != nil {
+		return in, err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	dst, err := os.Create(to)
+	if err != nil {
+		return in, err
+	}
+	defer func() { err = errors.Join(err, dst.Close()) }()
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(dst, sum), src)
+	if err != nil {
+		return in, err
+	}
+	return job.Input{Name: name, Path: name, Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
+}
+
+// Deliver copies the deliverables into the result folder; copying again changes nothing.
+func (f *Folders) Deliver(ctx context.Context, _ job.Record, d Delivery, _ json.RawMessage, _ func(json.RawMessage) error) (string, error) {
+	if err := results.CopyTo(ctx, f.out, d.Artifacts); err != nil {
+		return "", err
+	}
+	return "Results in " + f.out, nil
+}
+
+// Known knows nothing: nobody but this process tells the end.
+func (f *Folders) Known(context.Context, job.Record) (Known, error) { return Known{}, nil }

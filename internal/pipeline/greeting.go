@@ -1,0 +1,67 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/crash"
+)
+
+// greet sends the first status of a job. One that was accepted before a restart is looked up first, because its greeting
+// may be out already.
+func (p *Pipeline) greet(ctx context.Context, rec job.Record, found bool) {
+	if found {
+		known, err := p.platform.Known(ctx, rec)
+		if err != nil {
+			p.log.Warn("cannot see whether the job was greeted, greeting it again", zap.String("run", rec.Run), zap.Error(err))
+		}
+		if known.Started {
+			p.greeted(ctx, rec.Run)
+			return
+		}
+	}
+	text := "Accepted; checking the settings"
+	if rec.Request.Name != "" {
+		text = fmt.Sprintf("Accepted dataset %s; checking the settings", rec.Request.Name)
+	}
+	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusStart, Text: text, At: time.Now()})
+}
+
+// sayEnd queues the terminal status.
+func (p *Pipeline) sayEnd(rec job.Record) {
+	kind := clowder.StatusError // Clowder knows no cancelled jobs
+	switch rec.Ending.State {
+	case job.Done:
+		kind = clowder.StatusDone
+	case job.Skipped:
+		kind = clowder.StatusSkip
+	default:
+	}
+	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: kind, Text: rec.Ending.Text, At: time.Now()})
+}
+
+// said is called by the reporter when a line is out: the two lines that must go once are remembered.
+func (p *Pipeline) said(run string, s clowder.Status) {
+	switch {
+	case s.Kind == clowder.StatusStart:
+		crash.At(crash.Greeted)
+		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		defer cancel()
+		p.greeted(ctx, run)
+	case s.Kind.Terminal():
+		crash.At(crash.Told)
+		p.schedule.touch(run)
+	}
+}
+
+func (p *Pipeline) greeted(ctx context.Context, run string) {
+	_, err := p.store.Change(ctx, run, func(r *job.Record) error { r.Greeted = true; return nil })
+	if err != nil {
+		p.log.Error("remember the first status", zap.String("run", run), zap.Error(err))
+	}
+}

@@ -1,0 +1,109 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/crash"
+	"github.com/ncsa/clowder-ray/internal/queue"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// Publisher hands a message to the broker; nil means that the broker has it in a queue.
+type Publisher interface {
+	Publish(ctx context.Context, m queue.Message) error
+}
+
+// Intake turns deliveries into jobs. Every delivery ends in one of three ways: its job is on disk and it is acknowledged;
+// it can never become a job and lies in the error queue, acknowledged; or an error is returned and the broker keeps it.
+type Intake struct {
+	pipeline  *Pipeline
+	publisher Publisher
+	version   int
+}
+
+// NewIntake returns the intake of p. version is the Clowder version of messages that do not show it, or 0.
+func NewIntake(p *Pipeline, publisher Publisher, version int) *Intake {
+	return &Intake{pipeline: p, publisher: publisher, version: version}
+}
+
+// Handle takes one delivery.
+func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
+	p := in.pipeline
+	req, key, err := clowder.Decode(d.Body, clowder.Properties{
+		ReplyTo: d.ReplyTo, CorrelationID: d.CorrelationID, APIVersion: in.version, Received: d.Received,
+	})
+	if err != nil {
+		return in.reject(ctx, d, req, err)
+	}
+	rec, created, err := p.store.Accept(ctx, job.New(rayjob.RunName(p.cfg.Instance, p.cfg.Queue, req.Key), req, key))
+	if errors.Is(err, job.ErrOtherContent) {
+		return in.reject(ctx, d, req, fmt.Errorf("another request with this job id came before: %w", err))
+	}
+	if err != nil {
+		return err
+	}
+	crash.At(crash.Accepted)
+	if err := d.Ack(); err != nil && !errors.Is(err, queue.ErrSessionGone) {
+		return err
+	}
+	crash.At(crash.Acked)
+	p.metrics.received(created)
+	if !created {
+		return in.repeated(ctx, d, rec, key)
+	}
+	p.log.Info("job", zap.String("run", rec.Run), zap.String("job_id", req.JobID), zap.String("state", string(rec.State)),
+		zap.String("dataset", req.DatasetID), zap.Int("api_version", req.APIVersion))
+	p.greet(ctx, rec, false)
+	p.schedule.touch(rec.Run)
+	return nil
+}
+
+// repeated handles a job that is known already. The broker repeats a delivery whose acknowledgement it did not get: nothing
+// is to be done. A message that was published again, as operators do from the error queue, runs a failed job anew with
+// the key it carries and repeats the last word about any other that is over.
+func (in *Intake) repeated(ctx context.Context, d *queue.Delivery, rec job.Record, key job.Secret) error {
+	p := in.pipeline
+	p.log.Info("known job delivered again", zap.String("run", rec.Run), zap.String("state", string(rec.State)), zap.Bool("redelivered", d.Redelivered))
+	if d.Redelivered || rec.Active() {
+		p.schedule.touch(rec.Run)
+		return nil
+	}
+	if rec.State == job.Failed {
+		if _, err := p.store.Change(ctx, rec.Run, func(r *job.Record) error { r.SecretKey = key; return r.Retry() }); err != nil {
+			return err
+		}
+		p.schedule.touch(rec.Run)
+		return nil
+	}
+	p.sayEnd(rec)
+	return nil
+}
+
+// reject puts a message that can never become a job into the error queue, byte for byte, and tells the user. Only then is it
+// acknowledged.
+func (in *Intake) reject(ctx context.Context, d *queue.Delivery, req job.Request, reason error) error {
+	p := in.pipeline
+	p.metrics.rejected()
+	p.log.Warn("message rejected", zap.String("job_id", req.JobID), zap.Int("bytes", len(d.Body)), zap.Error(reason))
+	err := in.publisher.Publish(ctx, queue.Message{
+		RoutingKey: "error." + p.cfg.Queue, Body: d.Body, ContentType: d.ContentType, ReplyTo: d.ReplyTo, CorrelationID: d.CorrelationID,
+		Headers: map[string]any{"x-extractor-error": reason.Error(), "x-first-seen": d.Received.UTC().Format(time.RFC3339)},
+	})
+	if err != nil {
+		return fmt.Errorf("move a message to the error queue: %w", err)
+	}
+	if req.JobID != "" && req.ReplyTo != "" {
+		p.reporter.say("rejected-"+req.BodyHash, req, clowder.Status{Kind: clowder.StatusError, Text: reason.Error(), At: time.Now()})
+	}
+	if err := d.Ack(); err != nil && !errors.Is(err, queue.ErrSessionGone) {
+		return err
+	}
+	return nil
+}

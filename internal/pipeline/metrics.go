@@ -1,0 +1,70 @@
+package pipeline
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// Metrics counts what the pipeline does. No label grows with the number of jobs.
+type Metrics struct {
+	messages *prometheus.CounterVec
+	moves    *prometheus.CounterVec
+	retries  *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+// NewMetrics registers the metrics on reg, each label at zero.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	f := promauto.With(reg)
+	const namespace, subsystem = "clowder_ray", "pipeline"
+	m := &Metrics{
+		messages: f.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "messages_total", Help: "Messages taken, by what became of them.",
+		}, []string{"outcome"}),
+		moves: f.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "jobs_total", Help: "Jobs that reached a state.",
+		}, []string{"state"}),
+		retries: f.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "retries_total", Help: "Stages that failed for a passing reason, by the state of the job.",
+		}, []string{"state"}),
+		seconds: f.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "stage_seconds", Help: "Time that a stage took, by the state of the job.",
+			Buckets: prometheus.ExponentialBuckets(0.005, 4, 10),
+		}, []string{"state"}),
+	}
+	for _, outcome := range []string{"accepted", "repeated", "rejected"} {
+		m.messages.WithLabelValues(outcome)
+	}
+	for _, s := range job.States() {
+		m.moves.WithLabelValues(string(s))
+		m.retries.WithLabelValues(string(s))
+	}
+	return m
+}
+
+func (m *Metrics) received(created bool) {
+	outcome := "repeated"
+	if created {
+		outcome = "accepted"
+		m.moves.WithLabelValues(string(job.Accepted)).Inc()
+	}
+	m.messages.WithLabelValues(outcome).Inc()
+}
+
+func (m *Metrics) rejected() { m.messages.WithLabelValues("rejected").Inc() }
+
+func (m *Metrics) moved(from, to job.State) {
+	if from != to {
+		m.moves.WithLabelValues(string(to)).Inc()
+	}
+}
+
+func (m *Metrics) retried(in job.State) { m.retries.WithLabelValues(string(in)).Inc() }
+
+func (m *Metrics) stage(in job.State, d time.Duration) {
+	m.seconds.WithLabelValues(string(in)).Observe(d.Seconds())
+}

@@ -1,0 +1,33 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+// Platform is where datasets lie and results go: a Clowder, or folders of this machine. All calls may be repeated.
+type Platform interface {
+	// Stage lays the files of the job's dataset into dir and returns them; say takes sentences for the user.
+	Stage(ctx context.Context, rec job.Record, dir string, say func(string)) ([]job.Input, error)
+	// Deliver hands over what the run made, once, whatever happened before: ledger is what an earlier call saved, and save
+	// keeps the newest ledger durably. It returns where the user finds the results.
+	Deliver(ctx context.Context, rec job.Record, d Delivery, ledger json.RawMessage, save func(json.RawMessage) error) (string, error)
+	// Known tells what the user's platform has heard of the job so far.
+	Known(ctx context.Context, rec job.Record) (Known, error)
+}
+
+// Delivery is what a finished run hands over.
+type Delivery struct {
+	Result    *results.Result
+	Meta      results.Meta
+	Artifacts []results.Artifact
+}
+
+// Known is what a platform shows of a job.
+type Known struct {
+	// Started and Ended say whether a first and a terminal status have arrived.
+	Started, Ended bool
+}

@@ -1,0 +1,168 @@
+package pipeline
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// Voice tells a user how far a job is. A nil return means that the line will reach whoever reads it, or that nobody does.
+type Voice interface {
+	Tell(ctx context.Context, req job.Request, s clowder.Status) error
+}
+
+// reporter sends the statuses of all jobs, each job's in order and no faster than its reader can take them. Lines wait in
+// memory: what must not be lost (the first and the last line) is offered again from the record after a restart.
+type reporter struct {
+	voice Voice
+	log   *zap.Logger
+	// sent is called after a line is out, outside of the lock.
+	sent func(run string, s clowder.Status)
+
+	mu    sync.Mutex
+	lines map[string]*line
+	// pending names the lines that have something to send, so that a thousand silent jobs cost nothing.
+	pending map[string]struct{}
+	wake    chan struct{}
+}
+
+// line is what is still to be said about one job.
+type line struct {
+	req      job.Request
+	throttle clowder.Throttle
+	last     string
+	ending   bool
+}
+
+func newReporter(voice Voice, log *zap.Logger, sent func(string, clowder.Status)) *reporter {
+	return &reporter{
+		voice: voice, log: log, sent: sent,
+		lines: map[string]*line{}, pending: map[string]struct{}{}, wake: make(chan struct{}, 1),
+	}
+}
+
+// say queues a line for the user. A progress line gives way to a newer one; a repeated text is left out.
+func (r *reporter) say(run string, req job.Request, s clowder.Status) {
+	r.mu.Lock()
+	l := r.lines[run]
+	if l == nil {
+		l = &line{req: req}
+		r.lines[run] = l
+	}
+	if l.last != s.Text || s.Kind.Terminal() {
+		l.last, l.ending = s.Text, s.Kind.Terminal()
+		l.throttle.Offer(s)
+		r.pending[run] = struct{}{}
+	}
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// knows reports whether this process has said anything about run yet.
+func (r *reporter) knows(run string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lines[run] != nil
+}
+
+// finished reports whether the terminal line of run is out.
+func (r *reporter) finished(run string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.lines[run]
+	return l != nil && l.throttle.Finished()
+}
+
+// ending reports whether this process has queued the terminal line of run.
+func (r *reporter) ending(run string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.lines[run]
+	return l != nil && l.ending
+}
+
+// forget drops a job that is over.
+func (r *reporter) forget(run string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.lines, run)
+	delete(r.pending, run)
+}
+
+// Run sends what is queued until ctx ends. A line that could not be sent stays first in its queue.
+func (r *reporter) Run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		timer.Reset(r.flush(ctx))
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+const (
+	reporterIdle  = time.Minute
+	reporterRetry = time.Second
+)
+
+// flush sends every line that may go now and returns how long until the next one may.
+func (r *reporter) flush(ctx context.Context) time.Duration {
+	next := reporterIdle
+	for _, run := range r.runs() {
+		for ctx.Err() == nil {
+			l, s, wait, ok := r.next(run)
+			if !ok {
+				if wait > 0 {
+					next = min(next, wait)
+				}
+				break
+			}
+			if err := r.voice.Tell(ctx, l.req, s); err != nil {
+				if ctx.Err() == nil {
+					r.log.Warn("status not sent, will try again", zap.String("run", run), zap.Error(err))
+				}
+				next = min(next, reporterRetry)
+				break
+			}
+			r.mu.Lock()
+			l.throttle.Sent(time.Now())
+			r.mu.Unlock()
+			r.sent(run, s)
+		}
+	}
+	return next
+}
+
+func (r *reporter) runs() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Keys(r.pending))
+}
+
+func (r *reporter) next(run string) (*line, clowder.Status, time.Duration, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.lines[run]
+	if l == nil {
+		return nil, clowder.Status{}, 0, false
+	}
+	s, wait, ok := l.throttle.Next(time.Now())
+	if !ok && wait == 0 {
+		delete(r.pending, run)
+	}
+	return l, s, wait, ok
+}

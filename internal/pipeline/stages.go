@@ -1,0 +1,209 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/crash"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+// stageInputs checks what the user filled in and brings the dataset onto the shared volume.
+func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, error) {
+	if rec.Request.Kind != job.Dataset {
+		return nil, job.Permanent(errors.New("this extractor trains on datasets: open the dataset of the file and submit that"))
+	}
+	settings, warnings, err := p.info.Parameters(rec.Request.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		p.say(rec, w)
+	}
+	dir := p.cfg.Volume.Inputs(rec.Run)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make the run folder: %w", err)
+	}
+	inputs, err := p.platform.Stage(ctx, rec, dir, func(text string) { p.say(rec, text) })
+	if err != nil {
+		return nil, err
+	}
+	if len(inputs) == 0 {
+		return nil, job.Permanent(errors.New("the dataset is empty: add a CSV, TSV or JSONL file with a text and a label column, then submit again"))
+	}
+	crash.At(crash.Downloaded)
+	if err := p.cfg.Volume.writeManifest(rec.Run, inputs); err != nil {
+		return nil, err
+	}
+	return func(r *job.Record) error {
+		r.Settings = settings
+		r.Advance(job.Staged)
+		return nil
+	}, nil
+}
+
+// submit writes what the attempt is to do and gives it to Ray under its name; an attempt that is there already is adopted.
+func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
+	inputs, err := p.cfg.Volume.readManifest(rec.Run)
+	if err != nil {
+		return nil, err
+	}
+	spec := newSpec(rec, inputs)
+	if err := writeJSON(filepath.Join(p.cfg.Volume.Run(rec.Run), "spec.json"), spec); err != nil {
+		return nil, err
+	}
+	crash.At(crash.Specified)
+	handle, err := p.backend.Submit(ctx, p.attempt(rec))
+	if err != nil {
+		return nil, err
+	}
+	crash.At(crash.Submitted)
+	doc, err := json.Marshal(handle)
+	if err != nil {
+		return nil, fmt.Errorf("encode the handle of the attempt: %w", err)
+	}
+	p.say(rec, "Training submitted; waiting for Ray to start it")
+	return func(r *job.Record) error {
+		r.Handle, r.Began = doc, time.Now().UTC()
+		r.Advance(job.Submitted)
+		return nil
+	}, nil
+}
+
+func (p *Pipeline) attempt(rec job.Record) rayjob.Attempt {
+	a := p.cfg.Attempt
+	a.Run, a.Number, a.Dir = rec.Run, rec.Attempt, p.cfg.Volume.RayRun(rec.Run)
+	a.Metadata = maps.Clone(a.Metadata)
+	if a.Metadata == nil {
+		a.Metadata = map[string]string{}
+	}
+	a.Metadata["clowder_job"], a.Metadata["clowder_dataset"] = rec.Request.JobID, rec.Request.DatasetID
+	return a
+}
+
+// collect verifies what the training left behind and makes the files that the user gets.
+func (p *Pipeline) collect(ctx context.Context, rec job.Record) (change, error) {
+	if _, err := p.build(ctx, rec); err != nil {
+		return nil, err
+	}
+	crash.At(crash.Built)
+	return func(r *job.Record) error { r.Advance(job.Collected); return nil }, nil
+}
+
+// build makes the deliverables, or finds them made.
+func (p *Pipeline) build(ctx context.Context, rec job.Record) (Delivery, error) {
+	dir := p.cfg.Volume.Run(rec.Run)
+	result, failure, err := results.Read(dir, rec.Run, rec.Attempt)
+	if err != nil {
+		return Delivery{}, err
+	}
+	if failure != nil {
+		return Delivery{}, job.Permanent(errors.New(failure.Sentence()))
+	}
+	d := Delivery{Result: result}
+	if d.Meta, err = p.meta(rec); err != nil {
+		return Delivery{}, err
+	}
+	d.Artifacts, err = results.Build(ctx, dir, result, d.Meta)
+	return d, err
+}
+
+func (p *Pipeline) meta(rec job.Record) (results.Meta, error) {
+	inputs, err := p.cfg.Volume.readManifest(rec.Run)
+	name, _ := rec.Settings["run_name"].(string)
+	return results.Meta{
+		Run: rec.Run, JobID: rec.Request.JobID, DatasetID: rec.Request.DatasetID, DatasetName: rec.Request.Name,
+		Extractor: p.info.Name, Version: p.cfg.Version, RunName: name, Started: rec.Created, Settings: rec.Settings, Inputs: inputs,
+	}, err
+}
+
+// upload hands the deliverables over and decides the happy end.
+func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
+	d, err := p.build(ctx, rec)
+	if err != nil {
+		return nil, err
+	}
+	p.say(rec, fmt.Sprintf("Uploading the model, the metrics and the report (%s)", count(len(d.Artifacts), "file")))
+	save := func(ledger json.RawMessage) error {
+		_, err := p.store.Change(context.WithoutCancel(ctx), rec.Run, func(r *job.Record) error { r.Ledger = ledger; return nil })
+		return err
+	}
+	where, err := p.platform.Deliver(ctx, rec, d, rec.Ledger, save)
+	if err != nil {
+		return nil, err
+	}
+	crash.At(crash.Delivered)
+	text := verdict(d.Result) + ". " + where
+	return func(r *job.Record) error {
+		r.Advance(job.Uploaded)
+		r.End(job.Done, text)
+		return nil
+	}, nil
+}
+
+// cancel stops the training and decides the end that somebody asked for.
+func (p *Pipeline) cancel(ctx context.Context, rec job.Record) (change, error) {
+	if err := p.onHandle(ctx, rec, p.backend.Stop); err != nil {
+		return nil, err
+	}
+	text := "Cancelled by " + rec.CancelledBy
+	return func(r *job.Record) error { r.End(job.Cancelled, text); return nil }, nil
+}
+
+// onHandle calls f with the handle of the present attempt, if Ray was ever given one.
+func (p *Pipeline) onHandle(ctx context.Context, rec job.Record, f func(context.Context, rayjob.Handle) error) error {
+	if len(rec.Handle) == 0 {
+		return nil
+	}
+	h, err := handleOf(rec)
+	if err != nil {
+		return err
+	}
+	return f(ctx, h)
+}
+
+func handleOf(rec job.Record) (rayjob.Handle, error) {
+	var h rayjob.Handle
+	if err := json.Unmarshal(rec.Handle, &h); err != nil {
+		return h, fmt.Errorf("decode the handle of the attempt: %w", err)
+	}
+	return h, nil
+}
+
+// tell sends the terminal status and closes the job once it is confirmed. A job found in this stage after a restart is
+// looked up first, because its last word may be out already.
+func (p *Pipeline) tell(ctx context.Context, rec job.Record) (change, error) {
+	closed := func(r *job.Record) error { return r.Close() }
+	switch {
+	case p.reporter.finished(rec.Run):
+		return closed, nil
+	case rec.Telling && !p.reporter.ending(rec.Run):
+		known, err := p.platform.Known(ctx, rec)
+		if err != nil {
+			p.log.Warn("cannot see whether the end was told, telling it again", zap.String("run", rec.Run), zap.Error(err))
+		}
+		if known.Ended {
+			return closed, nil
+		}
+	case !rec.Telling:
+		if err := p.onHandle(ctx, rec, p.backend.Release); err != nil {
+			p.log.Warn("clean up after the training", zap.String("run", rec.Run), zap.Error(err))
+		}
+		if _, err := p.store.Change(ctx, rec.Run, func(r *job.Record) error { r.Telling = true; return nil }); err != nil {
+			return nil, err
+		}
+	}
+	crash.At(crash.Telling)
+	p.sayEnd(rec)
+	return nil, job.Later(time.Minute, errors.New("the last status is on its way")) // its confirm wakes the job at once
+}

@@ -1,0 +1,161 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/crash"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+// graceAfterLimit is how much longer than the user's time limit a training may take: preparing, testing and exporting are
+// not counted by the trainer, which stops the training itself at the limit.
+const graceAfterLimit = 30 * time.Minute
+
+// watch looks at the training once: at Ray for the verdict, at the events for the progress.
+func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
+	h, err := handleOf(rec)
+	if err != nil {
+		return nil, err
+	}
+	obs, err := p.backend.Observe(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	progress := p.follow(rec)
+
+	switch obs.Verdict {
+	case rayjob.Succeeded:
+		crash.At(crash.Observed)
+		return func(r *job.Record) error { r.Advance(job.Finished); return nil }, nil
+	case rayjob.Failed, rayjob.Lost:
+		return p.broken(rec, obs)
+	case rayjob.Stopped:
+		return func(r *job.Record) error {
+			r.End(job.Cancelled, "The training was stopped on the Ray cluster")
+			return nil
+		}, nil
+	case rayjob.Running:
+		return p.running(ctx, rec, progress)
+	default:
+		return p.pending(ctx, rec, obs)
+	}
+}
+
+// pending waits for Ray to start the training, with an end.
+func (p *Pipeline) pending(ctx context.Context, rec job.Record, obs rayjob.Observation) (change, error) {
+	if waited := time.Since(rec.Began); waited > p.cfg.PendingTimeout {
+		if err := p.onHandle(ctx, rec, p.backend.Stop); err != nil {
+			return nil, err
+		}
+		return nil, job.Permanent(fmt.Errorf("Ray did not start the training within %s%s: ask the operator whether the cluster has room",
+			duration(waited), because(obs.Pending)))
+	}
+	if obs.Pending != "" {
+		p.say(rec, obs.Pending)
+	}
+	return nil, job.Later(p.cfg.Poll, errors.New("waiting for Ray to start the training"))
+}
+
+// running waits for the training to end, unless it takes too long or falls silent.
+func (p *Pipeline) running(ctx context.Context, rec job.Record, progress results.Progress) (change, error) {
+	if rec.State != job.Running {
+		return func(r *job.Record) error {
+			r.Trained = time.Now().UTC()
+			r.Advance(job.Running)
+			return nil
+		}, nil
+	}
+	limit := minutes(rec.Settings["max_minutes"]) + graceAfterLimit
+	if ran := time.Since(rec.Trained); ran > limit {
+		if err := p.onHandle(ctx, rec, p.backend.Stop); err != nil {
+			return nil, err
+		}
+		return nil, job.Permanent(fmt.Errorf("the training took longer than %s and was stopped: raise max_minutes or use less data", duration(limit)))
+	}
+	heard := progress.Last
+	if heard.Before(rec.Trained) {
+		heard = rec.Trained
+	}
+	if silent := time.Since(heard); silent > p.cfg.StallTimeout {
+		if err := p.onHandle(ctx, rec, p.backend.Stop); err != nil {
+			return nil, err
+		}
+		return p.again(rec, fmt.Sprintf("the training said nothing for %s", duration(silent)))
+	}
+	return nil, job.Later(p.cfg.Poll, errors.New("training"))
+}
+
+// broken decides what a training that ended badly means. What the trainer wrote itself counts more than what Ray says.
+func (p *Pipeline) broken(rec job.Record, obs rayjob.Observation) (change, error) {
+	result, failure, err := results.Read(p.cfg.Volume.Run(rec.Run), rec.Run, rec.Attempt)
+	switch {
+	case err == nil && result != nil: // complete and verified, and only then something broke
+		return func(r *job.Record) error { r.Advance(job.Finished); return nil }, nil
+	case err == nil && failure != nil && failure.User:
+		return nil, job.Permanent(errors.New(failure.Sentence()))
+	case err == nil && failure != nil:
+		return p.again(rec, failure.What)
+	case obs.Reason != "":
+		return p.again(rec, obs.Reason)
+	default:
+		return p.again(rec, "the training ended without a result")
+	}
+}
+
+// again begins another attempt, if there is one left.
+func (p *Pipeline) again(rec job.Record, reason string) (change, error) {
+	if rec.Restarts+1 >= max(1, p.cfg.MaxAttempts) {
+		return nil, job.Permanent(fmt.Errorf("%s (attempt %d of %d): the log of the run tells more, ask the operator for it",
+			reason, rec.Restarts+1, max(1, p.cfg.MaxAttempts)))
+	}
+	p.log.Warn("training broke, beginning another attempt", zap.String("run", rec.Run), zap.Int("attempt", rec.Attempt), zap.String("reason", reason))
+	p.say(rec, reason+"; beginning another attempt")
+	return func(r *job.Record) error { r.NextAttempt(); return nil }, nil
+}
+
+// follow reads the new events of the training and passes on what a user wants to know.
+func (p *Pipeline) follow(rec job.Record) results.Progress {
+	progress, news, err := p.follower.read(rec.Run)
+	if err != nil {
+		p.log.Warn("read the events of the training", zap.String("run", rec.Run), zap.Error(err))
+	}
+	for _, text := range news {
+		p.say(rec, text)
+	}
+	if text := progressSentence(progress); text != "" {
+		p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusProcessing, Text: text, At: time.Now(), Progress: true})
+	}
+	if p.cfg.Watch != nil {
+		p.cfg.Watch(rec.Run, progress)
+	}
+	return progress
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
+}
+
+// minutes reads a setting that the form holds as a whole number; after a restart it comes from JSON as a float.
+func minutes(v any) time.Duration {
+	switch n := v.(type) {
+	case int:
+		return time.Duration(n) * time.Minute
+	case int64:
+		return time.Duration(n) * time.Minute
+	case float64:
+		return time.Duration(n) * time.Minute
+	default:
+		return 0
+	}
+}

@@ -1,0 +1,64 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+// duration says a span as a person would: "35 s", "about 2 min", "about 1 h 20 min".
+func duration(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0 s"
+	case d < 90*time.Second:
+		return fmt.Sprintf("%d s", int(d.Round(time.Second).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("about %d min", int(d.Round(time.Minute).Minutes()))
+	default:
+		d = d.Round(10 * time.Minute)
+		return fmt.Sprintf("about %d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+}
+
+// count says a number of things, with the plural where it is due.
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// progressSentence says how far a training is: "epoch 2 of 3, 41 %, about 2 min left, validation accuracy 0.83".
+func progressSentence(p results.Progress) string {
+	if p.Phase != "train" || p.Epochs == 0 {
+		return p.Text
+	}
+	parts := []string{fmt.Sprintf("epoch %d of %d", p.Epoch, p.Epochs), fmt.Sprintf("%.0f %%", 100*p.Fraction)}
+	if p.ETA > 0 {
+		parts = append(parts, duration(p.ETA)+" left")
+	}
+	if name, value, ok := p.Metric(); ok {
+		parts = append(parts, fmt.Sprintf("validation %s %.2f", metricName(name), value))
+	} else if p.Loss != nil {
+		parts = append(parts, fmt.Sprintf("loss %.2f", *p.Loss))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// verdict says what a finished training came to: "accuracy 0.842 (0.825 to 0.858) on 1821 held-out rows".
+func verdict(r *results.Result) string {
+	s, ok := r.Metrics.Test[r.Metric]
+	if !ok {
+		return "The model is trained"
+	}
+	interval := ""
+	if s.Low != nil && s.High != nil {
+		interval = fmt.Sprintf(" (%.3f to %.3f)", *s.Low, *s.High)
+	}
+	return fmt.Sprintf("%s %.3f%s on %d held-out rows", metricName(r.Metric), s.Value, interval, s.N)
+}
+
+func metricName(name string) string { return strings.ReplaceAll(name, "_", " ") }
