@@ -1,0 +1,21 @@
+"""The command line: ``python -m trainer run SPEC``."""
+
+import argparse
+import sys
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="trainer", description="Train the model that a spec.json asks for.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="run one training; results lie beside spec.json")
+    run.add_argument("spec", help="path of spec.json in the run folder")
+    run.add_argument("--launcher", choices=["ray", "local"], default="ray", help="local trains in this process, without Ray")
+    args = parser.parse_args(argv)
+
+    from trainer.run import run as run_training
+
+    return run_training(args.spec, args.launcher)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+"""Which columns hold the text and the label. Every choice comes with a sentence of reason; a close call is asked back."""
+
+from dataclasses import dataclass
+
+from trainer.dialect import is_number
+from trainer.errors import UserError, some
+from trainer.names import LABELS, TEXTS, TITLE
+from trainer.tables import Table
+
+SAMPLE_ROWS = 5000
+MIN_TEXT_WORDS = 3.0  # on average, for a column to be taken as text without a telling name
+
+
+@dataclass(frozen=True)
+class Choice:
+    columns: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a column holds, seen over a sample of its non-empty cells."""
+
+    name: str
+    cells: int
+    distinct: int
+    words: float  # on average
+    numeric: bool
+
+    @property
+    def is_class(self) -> bool:
+        """Few values that repeat, and none of them a sentence: what a label looks like."""
+        return 2 <= self.distinct <= max(50, self.cells // 20) and self.distinct <= self.cells // 2 and self.words < MIN_TEXT_WORDS
+
+
+def profiles(tables: list[Table]) -> dict[str, Profile]:
+    """The profile of every column of the tables, which share their columns, over rows taken from all of them."""
+    each = max(1, SAMPLE_ROWS // len(tables))
+    found = {}
+    for name in tables[0].columns:
+        cells = []
+        for table in tables:
+            i = table.columns.index(name)
+            cells += [c for c in (row[i].strip() for _, row in table.rows[:each]) if c]
+        words = sum(len(c.split()) for c in cells) / len(cells) if cells else 0.0
+        found[name] = Profile(name, len(cells), len(set(cells)), words, all(map(is_number, cells)))
+    return found
+
+
+def label(seen: dict[str, Profile], wanted: str, where: str) -> Choice:
+    """The label column: the one that was asked for, else by name, else by its values. Never a silent guess."""
+    if wanted.strip():
+        name = _resolve(wanted, seen, "label_column", where)
+        _check_label(seen[name], where)
+        return Choice((name,), f"{name} is the label column, as asked.")
+    by_name = {n.strip().lower(): n for n in reversed(list(seen))}
+    named = [by_name[n] for n in LABELS if n in by_name]
+    usable = [n for n in named if seen[n].is_class]
+    if named and not usable:
+        _check_label(seen[named[0]], where)
+        usable = named[:1]
+    if usable:
+        if len(usable) > 1 and usable[0].lower() not in ("label", "labels", "target"):
+            _ask("label", usable, where)
+        others = f" (not {some(usable[1:])})" if len(usable) > 1 else ""
+        return Choice((usable[0],), f"{usable[0]} is taken as the label because of its name{others}; {_values(seen[usable[0]])}.")
+    names = list(seen)
+    scores = {n: 1.0 + 0.3 * (n == names[-1]) + 0.15 * (n == names[0]) for n in names if seen[n].is_class}
+    if not scores:
+        if len(seen) > 1 and any(p.distinct == 1 and p.cells for p in seen.values()):
+            _check_label(next(p for p in seen.values() if p.distinct == 1 and p.cells), where)
+        raise UserError(
+            "no_label",
+            f"No column of {where} looks like a label.",
+            "Name the label column in label_column, or add one with a few repeating values.",
+            "; ".join(f"{p.name} has {p.distinct} values in {p.cells} rows" for p in list(seen.values())[:12]) + ".",
+        )
+    best, *rest = sorted(scores, key=scores.get, reverse=True)
+    if rest and scores[rest[0]] >= 0.9 * scores[best]:
+        _ask("label", [best, *rest], where)
+    place = "the last" if best == names[-1] else "the first" if best == names[0] else "a"
+    return Choice((best,), f"{best} is taken as the label: it is {place} column with few, repeating values; {_values(seen[best])}.")
+
+
+def text(seen: dict[str, Profile], wanted: str, label_column: str, where: str) -> Choice:
+    """The text column or columns, to be joined in this order."""
+    if wanted.strip():
+        names = [_resolve(w, seen, "text_column", where) for w in _listed(wanted, seen)]
+        if label_column in names:
+            raise UserError(
+                "same_column",
+                f"The column {label_column} of {where} is asked for as text and as label.",
+                "Choose different columns for text_column and label_column.",
+            )
+        return Choice(tuple(names), f"{some(names)} {'are joined as' if len(names) > 1 else 'is'} the text, as asked.")
+    by_name = {n.strip().lower(): n for n in reversed(list(seen)) if n != label_column and seen[n].cells}
+    named = sorted((by_name[n] for n in TEXTS if n in by_name), key=lambda n: -seen[n].words)
+    title = by_name.get(TITLE)
+    if named or title:
+        chosen = [c for c in (title, *named[:1]) if c]
+        others = f"; {some(named[1:])} {'are' if len(named) > 2 else 'is'} not used" if named[1:] else ""
+        what = f"{some(chosen)} are joined as the text because of their names" if len(chosen) > 1 else f"{chosen[0]} is taken as the text because of its name"
+        return Choice(tuple(chosen), f"{what}; it has {sum(seen[c].words for c in chosen):.0f} words on average{others}.")
+    free = sorted((p for p in seen.values() if p.name != label_column and not p.numeric and p.words >= MIN_TEXT_WORDS), key=lambda p: -p.words)
+    if not free:
+        raise UserError(
+            "no_text",
+            f"No column of {where} looks like text.",
+            "Name the text column in text_column; text should have three or more words in most rows.",
+            f"Its columns are {some(seen)}.",
+        )
+    if len(free) > 1 and free[1].words >= 0.9 * free[0].words:
+        _ask("text", [p.name for p in free if p.words >= 0.9 * free[0].words], where)
+    return Choice((free[0].name,), f"{free[0].name} is taken as the text: its cells are the longest, with {free[0].words:.0f} words on average.")
+
+
+def _listed(wanted: str, seen: dict[str, Profile]) -> list[str]:
+    """Column names separated by commas, unless the whole is itself the name of a column."""
+    if wanted.strip().lower() in (n.lower() for n in seen):
+        return [wanted]
+    return list(dict.fromkeys(w for w in wanted.split(",") if w.strip()))
+
+
+def _resolve(wanted: str, seen: dict[str, Profile], parameter: str, where: str) -> str:
+    """The column that ``wanted`` names: exactly, else whatever its case, else by its number where the file has no header."""
+    wanted = wanted.strip()
+    for same in (lambda n: n == wanted, lambda n: n.lower() == wanted.lower(), lambda n: n == f"column {wanted}"):
+        if found := next((n for n in seen if same(n)), None):
+            return found
+    raise UserError(
+        "unknown_column",
+        f"There is no column {wanted} in {where}.",
+        f"Set {parameter} to one of these, or leave it empty to have it found.",
+        f"Its columns are {some(seen)}.",
+    )
+
+
+def _check_label(p: Profile, where: str) -> None:
+    """Refuse a label column that no classifier can be trained on."""
+    if p.distinct <= 1:
+        raise UserError(
+            "one_class",
+            f"The label column {p.name} of {where} has only one value, so there is nothing to tell apart.",
+            "Add rows of at least one other class, or choose another label_column.",
+        )
+    if p.distinct > max(2, p.cells // 2):
+        raise UserError(
+            "label_not_a_class",
+            f"The label column {p.name} of {where} has {p.distinct} different values in {p.cells} rows, so it does not name classes.",
+            "Choose a label_column whose values repeat, such as a category.",
+            "It may be an identifier, a measured number or the text itself.",
+        )
+
+
+def _values(p: Profile) -> str:
+    return f"it has {p.distinct} different values"
+
+
+def _ask(kind: str, names: list[str], where: str) -> None:
+    raise UserError(
+        f"ambiguous_{kind}",
+        f"Several columns of {where} could be the {kind}: {some(names)}.",
+        f"Name the right one in {kind}_column.",
+    )

@@ -1,0 +1,48 @@
+"""Bytes of a file to text: which encoding, and whether it is text at all."""
+
+import codecs
+
+# UTF-32 starts with the bytes of UTF-16's mark, so it comes first.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig", "UTF-8 with a byte order mark"),
+    (codecs.BOM_UTF32_LE, "utf-32", "UTF-32"),
+    (codecs.BOM_UTF32_BE, "utf-32", "UTF-32"),
+    (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
+    (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
+)
+
+
+class NotText(Exception):
+    """The bytes are not a text. The message is the second half of a sentence: "it …"."""
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    """The text of ``data`` and the name of its encoding. Raises NotText.
+
+    The order is: a byte order mark, UTF-8, UTF-16 without a mark (every other byte of plain text is zero), cp1252.
+    cp1252 fits nearly any bytes, so it is tried last and only where no zero byte speaks against text.
+    """
+    for mark, codec, name in _MARKS:
+        if data.startswith(mark):
+            try:
+                return data.decode(codec), name
+            except UnicodeDecodeError as e:
+                raise NotText(f"starts like {name} but cannot be read as such ({e.reason} at byte {e.start})") from e
+    if b"\0" not in data:
+        try:
+            return data.decode("utf-8"), "UTF-8"
+        except UnicodeDecodeError:
+            return _windows(data), "cp1252"
+    for codec, zeros in (("utf-16-le", data[1:2000:2]), ("utf-16-be", data[0:2000:2])):
+        if zeros and zeros.count(0) > 0.4 * len(zeros) and len(data) % 2 == 0:
+            try:
+                return data.decode(codec), "UTF-16"
+            except UnicodeDecodeError:
+                continue
+    raise NotText("is not a text file (it contains zero bytes)")
+
+
+def _windows(data: bytes) -> str:
+    if sum(b < 9 or 13 < b < 32 for b in data[:4096]) > len(data[:4096]) * 0.02:
+        raise NotText("is not a text file (it contains control characters)")
+    return data.decode("cp1252", errors="replace")

@@ -1,0 +1,90 @@
+"""How a delimited text is written: delimiter, quotes, and whether its first row names the columns."""
+
+import collections
+import csv
+import io
+import re
+from dataclasses import dataclass
+
+from trainer.names import LABEL_NAMES, TEXT_NAMES
+
+SAMPLE_ROWS = 300
+_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?%?")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    delimiter: str
+    quoted: bool
+    columns: int
+    consistent: float  # share of the sampled rows that have this number of columns
+
+    @property
+    def name(self) -> str:
+        return _NAMES[self.delimiter]
+
+
+def find(text: str, extension: str) -> Dialect | None:
+    """The dialect under which most sampled rows of ``text`` have one and the same number of columns, two or more.
+
+    None where no delimiter makes at least nine rows of ten alike. The file's extension decides between dialects that are
+    equally consistent; quotes count as quotes unless the text is more consistent without (tab-separated corpora often hold
+    single quotation marks).
+    """
+    usual = {"tsv": "\t", "tab": "\t", "csv": ","}.get(extension, "\t")
+    found = []
+    for delimiter in _NAMES:
+        for quoted in (True, False):
+            counts = collections.Counter(len(row) for row in rows(text, delimiter, quoted, SAMPLE_ROWS) if row)
+            alike = [(n, c) for c, n in counts.items() if c >= 2]
+            if alike:
+                count, columns = max(alike)
+                share = count / counts.total()
+                found.append(((round(share, 2), delimiter == usual, quoted, columns), Dialect(delimiter, quoted, columns, share)))
+    best = max(found, key=lambda f: f[0], default=None)
+    return best[1] if best and best[1].consistent >= 0.9 else None
+
+
+def rows(text: str, delimiter: str, quoted: bool, limit: int | None = None):
+    """The rows of ``text``; the last one of a limited read is left out where it may be cut."""
+    csv.field_size_limit(2**31 - 1)
+    if limit is not None and len(text) > limit * 2000:
+        text = text[: limit * 2000].rpartition("\n")[0]
+    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)
+    for number, row in enumerate(reader):
+        if limit is not None and number >= limit:
+            return
+        yield row
+
+
+def header(first: list[str], body: list[list[str]], wanted: set[str]) -> tuple[bool, str]:
+    """Whether the row ``first`` names the columns of ``body``, and the reason as the end of a sentence.
+
+    ``wanted`` holds column names that the user gave, in lower case.
+    """
+    cells = [c.strip() for c in first]
+    names = {c.lower() for c in cells}
+    if names & wanted:
+        return True, "it contains the column name that was given"
+    if any(not c or is_number(c) for c in cells):
+        return False, "its first row contains a number or an empty cell"
+    if len(names) < len(cells) or any(len(c) > 60 or len(c.split()) > 6 for c in cells):
+        return False, "its first row reads like data"
+    if names & (LABEL_NAMES | TEXT_NAMES):
+        return True, f"{sorted(names & (LABEL_NAMES | TEXT_NAMES))[0]} is a usual name of a column"
+    for i, cell in enumerate(cells):
+        column = [row[i].strip() for row in body[:SAMPLE_ROWS] if i < len(row) and row[i].strip()]
+        if cell in column:
+            return False, f"the value {cell} of its first row occurs again further down"
+        if column and sum(map(is_number, column)) >= 0.9 * len(column):
+            return True, f"the column {cell} holds numbers below its first row"
+    lengths = [(len(cell), [len(row[i]) for row in body[:SAMPLE_ROWS] if i < len(row)]) for i, cell in enumerate(cells)]
+    if any(column and cell * 3 < sum(column) / len(column) for cell, column in lengths):
+        return True, "its first row is much shorter than the others"
+    return False, "its first row looks like the others"
+
+
+def is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text.strip()) is not None

@@ -1,0 +1,68 @@
+"""Errors that a person can mend, told apart from faults of the program or the cluster."""
+
+import errno
+
+
+class UserError(Exception):
+    """Something that the same input would run into again, so that a person must change something.
+
+    ``what`` says in one sentence what is wrong and names the file and column, ``why`` adds the facts, and ``do`` says in
+    one sentence what to change. ``code`` is a stable word for programs. All four are passed on to ``Exception`` so that the
+    error survives pickling on its way from a worker to the driver.
+    """
+
+    def __init__(self, code: str, what: str, do: str, why: str = ""):
+        super().__init__(code, what, do, why)
+        self.code, self.what, self.do, self.why = code, one_line(what), one_line(do), one_line(why)
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.what, self.why, self.do) if part)
+
+    def fields(self) -> dict[str, str]:
+        """The fields of error.json and of an error event."""
+        fields = {"code": self.code, "what": self.what, "do": self.do}
+        return {**fields, "why": self.why} if self.why else fields
+
+
+def one_line(text: str, limit: int = 600) -> str:
+    """``text`` as a single line of at most ``limit`` characters: these texts end up in job statuses."""
+    text = " ".join(text.split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def as_user_error(error: BaseException, folder: str) -> UserError | None:
+    """The user's error behind ``error``, or None where it is a fault of the program or the cluster.
+
+    ``folder`` is named where ``error`` does not say itself where the disk was full.
+    """
+    seen = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if isinstance(error, UserError):
+            return UserError(error.code, error.what, error.do, error.why)
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            place = getattr(error, "filename", None) or folder
+            return UserError(
+                "disk_full",
+                f"The disk of the shared folder is full: {place} could not be written.",
+                "Ask the administrator to make space there, then submit again.",
+                error.strerror or "",
+            )
+        if type(error).__name__ == "OutOfMemoryError" and type(error).__module__.startswith("torch"):
+            return UserError(
+                "gpu_memory",
+                "The memory of the GPU is too small for this batch.",
+                "Set a smaller batch_size or max_length, or choose a smaller model.",
+            )
+        error = getattr(error, "cause", None) or error.__cause__ or error.__context__
+    return None
+
+
+def some(values, limit: int = 12) -> str:
+    """Values as a list for a sentence: "a, b and 3 more"."""
+    values = [str(v) for v in values]
+    if len(values) <= 1:
+        return "".join(values) or "none"
+    if len(values) <= limit:
+        return f"{', '.join(values[:-1])} and {values[-1]}"
+    return f"{', '.join(values[:limit])} and {len(values) - limit} more"

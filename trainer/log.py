@@ -1,0 +1,39 @@
+"""log.txt: a copy of everything that the driver prints, and that Ray prints for the workers, written as it happens."""
+
+import contextlib
+import faulthandler
+import sys
+from pathlib import Path
+
+
+class _Tee:
+    """A text stream that writes to another one and into the log, at once, so that a crash loses nothing."""
+
+    def __init__(self, stream, log):
+        self._stream, self._log = stream, log
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError):  # a full disk must not turn a print into the failure of the run
+            self._log.write(text)
+            self._log.flush()
+        return self._stream.write(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def __getattr__(self, name: str):
+        return getattr(self._stream, name)
+
+
+@contextlib.contextmanager
+def copied_to(path: Path):
+    """While it lasts, standard output and standard error also go into ``path``, and so does the trace of a hard crash."""
+    with open(path, "a", encoding="utf-8", errors="backslashreplace") as log:
+        out, err = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = _Tee(out, log), _Tee(err, log)
+        faulthandler.enable(log)
+        try:
+            yield
+        finally:
+            faulthandler.disable()
+            sys.stdout, sys.stderr = out, err

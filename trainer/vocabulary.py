@@ -1,0 +1,110 @@
+"""Texts to token ids: a WordPiece vocabulary learnt from the training texts, or the tokenizer of an installed model.
+
+Only the tokenizers library is used, so that the driver need not import transformers or torch.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+
+from trainer.errors import UserError
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+VOCABULARY_SIZE = 8000
+_BATCH = 2000
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Token ids of many texts, one after the other: text i is ids[offsets[i]:offsets[i+1]], its class labels[i]."""
+
+    ids: numpy.ndarray
+    offsets: numpy.ndarray
+    labels: numpy.ndarray
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def lengths(self) -> numpy.ndarray:
+        return numpy.diff(self.offsets)
+
+
+def learn(texts: list[str]) -> Tokenizer:
+    """A tokenizer in the manner of BERT (lower case, WordPiece) whose vocabulary comes from ``texts``."""
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(vocab_size=VOCABULARY_SIZE, min_frequency=2, special_tokens=list(SPECIAL), show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
+    return _bert(tokenizer)
+
+
+def installed(folder: Path) -> Tokenizer:
+    """The tokenizer of an installed model: its tokenizer.json, else a BERT tokenizer from its vocab.txt."""
+    if (file := folder / "tokenizer.json").is_file():
+        tokenizer = Tokenizer.from_file(str(file))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+    if (file := folder / "vocab.txt").is_file():
+        words = {word: i for i, word in enumerate(file.read_text(encoding="utf-8").split("\n")) if word}
+        lower = settings(folder).get("do_lower_case", True)
+        tokenizer = Tokenizer(models.WordPiece(words, unk_token="[UNK]", max_input_chars_per_word=100))
+        tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lower)
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        return _bert(tokenizer)
+    raise UserError(
+        "model_incomplete",
+        f"The installed model {folder.parent.name}/{folder.name} has no tokenizer.",
+        "Ask the administrator to add its tokenizer.json, or choose another model.",
+    )
+
+
+def settings(folder: Path) -> dict:
+    """tokenizer_config.json of an installed model, empty where there is none."""
+    file = folder / "tokenizer_config.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+
+
+def _bert(tokenizer: Tokenizer) -> Tokenizer:
+    from tokenizers import decoders
+
+    ends = [(t, tokenizer.token_to_id(t)) for t in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends)
+    tokenizer.decoder = decoders.WordPiece(prefix="##")
+    return tokenizer
+
+
+def encode(tokenizer: Tokenizer, texts: list[str], labels: list[int]) -> Encoded:
+    """The ids of ``texts``, cut by the truncation that is set on ``tokenizer``."""
+    ids, lengths = [], []
+    for start in range(0, len(texts), _BATCH):
+        for one in tokenizer.encode_batch_fast(texts[start : start + _BATCH]):
+            ids.append(numpy.asarray(one.ids, dtype=numpy.int32))
+            lengths.append(len(one.ids))
+    flat = numpy.concatenate(ids) if ids else numpy.zeros(0, numpy.int32)
+    return Encoded(flat, numpy.concatenate([[0], numpy.cumsum(lengths)]).astype(numpy.int64), numpy.asarray(labels, dtype=numpy.int64))
+
+
+def cut(encoded: Encoded, max_length: int, last: int | None) -> tuple[Encoded, int]:
+    """``encoded`` with every text cut to ``max_length`` ids, and how many were. ``last`` is the id that must end a text, if any.
+
+    Cutting the ids equals encoding again with truncation for tokenizers that end a text with one special token.
+    """
+    lengths = encoded.lengths
+    long = int((lengths > max_length).sum())
+    if not long:
+        return encoded, 0
+    parts = []
+    for i, n in enumerate(lengths):
+        part = encoded.ids[encoded.offsets[i] : encoded.offsets[i] + min(n, max_length)]
+        if n > max_length and last is not None:
+            part = part.copy()
+            part[-1] = last
+        parts.append(part)
+    offsets = numpy.concatenate([[0], numpy.cumsum(numpy.minimum(lengths, max_length))]).astype(numpy.int64)
+    return Encoded(numpy.concatenate(parts), offsets, encoded.labels), long
