@@ -1,0 +1,79 @@
+package jobsapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// Report is what Check has seen of the cluster.
+type Report struct {
+	Address, RayVersion, Session string
+	// Jobs is how many jobs the cluster remembers.
+	Jobs int
+	// Nodes counts the living machines; CPUs and GPUs are theirs together. All are 0 where Ray does not tell.
+	Nodes      int
+	CPUs, GPUs float64
+	// Warnings are sentences for the operator about what works but should not stay.
+	Warnings []string
+}
+
+// Check asks whether the cluster can be used: reachable, the token right, jobs listed. Its error says which setting to
+// mend. It starts no job.
+func (c *Client) Check(ctx context.Context) (Report, error) {
+	v, err := c.readVersion(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	jobs, err := c.poll(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	report := Report{Address: c.address, RayVersion: v.Ray, Session: v.Session, Jobs: len(jobs)}
+	if old(v.Ray) {
+		report.Warnings = append(report.Warnings, "Ray "+v.Ray+" lets strangers start or delete jobs (CVE-2025-62593, CVE-2026-27482): run 2.54 or newer with token authentication")
+	}
+	// Resources are told by the state API, which a cluster may have switched off: a check does not fail for them.
+	if err := c.addResources(ctx, &report); err != nil {
+		report.Warnings = append(report.Warnings, "the CPUs and GPUs of the cluster cannot be seen: "+err.Error())
+	}
+	return report, nil
+}
+
+// old reports a version before 2.54, the first without known ways to run code uninvited.
+func old(ray string) bool {
+	var major, minor int
+	if _, err := fmt.Sscanf(ray, "%d.%d", &major, &minor); err != nil {
+		return false
+	}
+	return major < 2 || major == 2 && minor < 54
+}
+
+func (c *Client) addResources(ctx context.Context, report *Report) error {
+	return c.do(ctx, call{method: http.MethodGet, path: "/api/v0/nodes?detail=1", what: "list its machines"}, func(r io.Reader) error {
+		var reply struct {
+			Data struct {
+				Result struct {
+					Result []struct {
+						State     string             `json:"state"`
+						Resources map[string]float64 `json:"resources_total"`
+					} `json:"result"`
+				} `json:"result"`
+			} `json:"data"`
+		}
+		if err := json.NewDecoder(io.LimitReader(r, maxListing)).Decode(&reply); err != nil {
+			return fmt.Errorf("%w: %w", errNotRay, err)
+		}
+		for _, node := range reply.Data.Result.Result {
+			if node.State != "ALIVE" {
+				continue
+			}
+			report.Nodes++
+			report.CPUs += node.Resources["CPU"]
+			report.GPUs += node.Resources["GPU"]
+		}
+		return nil
+	})
+}

@@ -1,0 +1,88 @@
+package jobsapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// details is what Ray says about one job, as far as it is used.
+type details struct {
+	Type         string `json:"type"`
+	SubmissionID string `json:"submission_id"`
+	Status       string `json:"status"`
+	Message      string `json:"message"`
+	ErrorType    string `json:"error_type"`
+	ExitCode     *int   `json:"driver_exit_code"`
+}
+
+// owned is details with what tells whose job it is. A listing leaves that out: it holds foreign jobs too.
+type owned struct {
+	details
+	Entrypoint string            `json:"entrypoint"`
+	Metadata   map[string]string `json:"metadata"`
+}
+
+var errNotRay = errors.New("it is not what Ray answers")
+
+// decodeOwned reads the answer about one job. An object without a status is refused: some proxies answer errors with 200.
+func decodeOwned(r io.Reader) (owned, error) {
+	var d owned
+	if err := json.NewDecoder(io.LimitReader(r, maxAnswer)).Decode(&d); err != nil {
+		return owned{}, fmt.Errorf("%w: %w", errNotRay, err)
+	}
+	if d.Status == "" {
+		return owned{}, errNotRay
+	}
+	return d, nil
+}
+
+// submission is the type of the jobs that came through the Jobs API; others are drivers that connected by themselves.
+const submission = "SUBMISSION"
+
+// decodeListing reads the list of all jobs one by one, so that its size costs no memory, and calls each for those that
+// were submitted. A job that cannot be decoded is left out: nothing follows from the absence of a job in a listing.
+func decodeListing(r io.Reader, each func(details)) error {
+	dec := json.NewDecoder(r)
+	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
+		return errors.Join(errNotRay, err)
+	}
+	for dec.More() {
+		var d details
+		err := dec.Decode(&d)
+		if _, odd := errors.AsType[*json.UnmarshalTypeError](err); odd {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", errNotRay, err)
+		}
+		if d.Type == submission && d.SubmissionID != "" && d.Status != "" {
+			each(d)
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return fmt.Errorf("%w: %w", errNotRay, err)
+	}
+	return nil
+}
+
+// judge turns Ray's words into a verdict; known is false for a status that this service has never heard of.
+func (d details) judge() (obs rayjob.Observation, known bool) {
+	switch d.Status {
+	case "PENDING":
+		return rayjob.Observation{Verdict: rayjob.Pending, Pending: "waiting for Ray to start the training"}, true
+	case "RUNNING":
+		return rayjob.Observation{Verdict: rayjob.Running}, true
+	case "SUCCEEDED":
+		return rayjob.Observation{Verdict: rayjob.Succeeded}, true
+	case "STOPPED":
+		return rayjob.Observation{Verdict: rayjob.Stopped, Reason: "the training was stopped on the Ray cluster"}, true
+	case "FAILED":
+		return rayjob.Observation{Verdict: rayjob.Failed, Reason: d.reason()}, true
+	default:
+		return rayjob.Observation{Verdict: rayjob.Running}, false
+	}
+}

@@ -1,0 +1,94 @@
+package jobsapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// submitRequest is the body of a submission. Ray refuses keys that its version does not know, so there is none to spare.
+type submitRequest struct {
+	SubmissionID string            `json:"submission_id"`
+	Entrypoint   string            `json:"entrypoint"`
+	RuntimeEnv   runtimeEnv        `json:"runtime_env"`
+	Metadata     map[string]string `json:"metadata"`
+}
+
+type runtimeEnv struct {
+	EnvVars map[string]string `json:"env_vars"`
+}
+
+// rounds is how often a submission with an unclear end is made and looked up within one call.
+const rounds = 2
+
+// Submit implements rayjob.Backend. It posts first and looks afterwards: Ray stores one job per id whoever posts it, so a
+// first submission costs one request and a repeated one finds the job of the first.
+func (c *Client) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, error) {
+	if err := a.Check(); err != nil {
+		return rayjob.Handle{}, err
+	}
+	v, err := c.version.get(ctx)
+	if err != nil {
+		return rayjob.Handle{}, err
+	}
+	h := rayjob.Handle{Backend: backendName, ID: a.Name(), Address: c.address, Session: v.Session}
+	for range rounds {
+		if err = c.post(ctx, a); err == nil {
+			return h, nil
+		}
+		if kind, _ := job.Classify(err); kind != job.KindUnknown {
+			return rayjob.Handle{}, err
+		}
+		switch found, lookErr := c.look(ctx, h.ID); {
+		case lookErr == nil:
+			return h, c.ours(found, a)
+		case !notFound(lookErr):
+			return rayjob.Handle{}, err
+		}
+	}
+	return rayjob.Handle{}, err
+}
+
+// post submits once. That the id is taken comes as an error of unknown outcome like any other, since the head turns the
+// agent's 400 into a 500 with a traceback; the look that follows settles it.
+func (c *Client) post(ctx context.Context, a rayjob.Attempt) error {
+	body := submitRequest{
+		SubmissionID: a.Name(), Entrypoint: a.Entrypoint(), Metadata: a.Labels(), RuntimeEnv: runtimeEnv{EnvVars: a.Environment()},
+	}
+	req := call{method: http.MethodPost, path: "/api/jobs/", body: body, what: "take a training", changes: true}
+	err := c.do(ctx, req, func(r io.Reader) error {
+		var reply struct {
+			SubmissionID string `json:"submission_id"`
+		}
+		if err := json.NewDecoder(io.LimitReader(r, maxAnswer)).Decode(&reply); err != nil {
+			return fmt.Errorf("%w: %w", errNotRay, err)
+		}
+		if reply.SubmissionID != body.SubmissionID {
+			return errNotRay
+		}
+		return nil
+	})
+	if says(err, "use a different submission_id") {
+		return job.Unknown(err) // whatever status a version gives it
+	}
+	return err
+}
+
+// ours makes sure that the job found under the attempt's name is the attempt. The interpreter may differ: settings can
+// have changed between a crash and the next start.
+func (c *Client) ours(d owned, a rayjob.Attempt) error {
+	_, command, _ := strings.Cut(a.Entrypoint(), " ")
+	if d.Metadata[rayjob.LabelRun] == a.Run && d.Metadata[rayjob.LabelAttempt] == strconv.Itoa(a.Number) && strings.HasSuffix(d.Entrypoint, " "+command) {
+		return nil
+	}
+	return job.Permanent(errors.New("Ray at " + c.address + " has another job under the name " + a.Name() +
+		": ask the operator of the extractor whether two services use this cluster"))
+}

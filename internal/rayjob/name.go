@@ -1,0 +1,29 @@
+package rayjob
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"strings"
+)
+
+// runPrefix makes the name of a run start with a letter, which DNS labels and Kubernetes names must.
+const runPrefix = "ft-"
+
+// runDigits is how much of the hash a name carries: 20 characters are 100 bits, and the name stays far below the 40
+// characters that leave KubeRay room for its suffixes.
+const runDigits = 20
+
+// RunName is the one name under which a job of an instance of Clowder is known everywhere: record, run folder, Ray job,
+// label. The same parts always give the same name, and it is a DNS label.
+func RunName(instance, queue, key string) string {
+	h := sha256.New()
+	var size [8]byte
+	for _, part := range []string{instance, queue, key} {
+		// The length before each part keeps ("ab", "c") and ("a", "bc") apart.
+		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
+		h.Write(size[:])
+		h.Write([]byte(part))
+	}
+	return runPrefix + strings.ToLower(base32.StdEncoding.EncodeToString(h.Sum(nil))[:runDigits])
+}
