@@ -112,17 +112,13 @@ func (c *cache) lookup(key string, size int64) (string, bool) {
 }
 
 // put moves a finished part file to its place and returns the line for commit.
-func (c *cache) put(part, key, sum string) (cacheLine, error) {
+func (c *cache) put(got fetched, key string) (cacheLine, error) {
+	if err := os.Rename(got.part, c.path(got.sum)); err != nil {
+		return cacheLine{}, err
+	}
+	line := cacheLine{Key: key, SHA256: got.sum, Time: got.changed}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := os.Rename(part, c.path(sum)); err != nil {
-		return cacheLine{}, err
-	}
-	info, err := os.Stat(c.path(sum))
-	if err != nil {
-		return cacheLine{}, err
-	}
-	line := cacheLine{Key: key, SHA256: sum, Time: info.ModTime().UnixNano()}
 	c.remember(line)
 	return line, nil
 }

@@ -65,6 +65,8 @@ type File struct {
 	Version     int
 	FolderID    string
 	Created     time.Time
+	// ThumbnailID is empty where the file has no thumbnail.
+	ThumbnailID string
 	// InFlight marks a file that is listed while it is still being uploaded; its size is not known yet.
 	InFlight bool
 }
@@ -76,6 +78,7 @@ type fileRow struct {
 	Bytes       int64   `json:"bytes"`
 	VersionNum  int     `json:"version_num"`
 	FolderID    *string `json:"folder_id"`
+	ThumbnailID *string `json:"thumbnail_id"`
 	Created     string  `json:"created"`
 	StorageType string  `json:"storage_type"`
 	ContentType struct {
@@ -91,6 +94,9 @@ func (r fileRow) file() File {
 	}
 	if r.FolderID != nil {
 		f.FolderID = *r.FolderID
+	}
+	if r.ThumbnailID != nil {
+		f.ThumbnailID = *r.ThumbnailID
 	}
 	return f
 }

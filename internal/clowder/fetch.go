@@ -30,43 +30,48 @@ const (
 //nolint:gochecknoglobals // a pool of buffers is shared by nature and holds no state
 var buffers = sync.Pool{New: func() any { b := make([]byte, copyBuffer); return &b }}
 
-// fetch downloads one file into a part file in dir and returns its path and the sha256 of what came. It tries again where
-// that may help, from the first byte on, since v2 knows no ranges. add is told of every byte, also of those taken back.
-func (s *Session) fetch(ctx context.Context, f File, dir string, add func(int64)) (part, sum string, err error) {
-	err = s.c.retry(ctx, func() error {
-		part, sum, err = s.fetchOnce(ctx, f, dir, add)
-		return err
-	})
-	return part, sum, err
+// fetched is a body that lies complete in a part file.
+type fetched struct {
+	part, sum string
+	changed   int64 // the file's time of change in ns; a rename does not touch it
 }
 
-func (s *Session) fetchOnce(ctx context.Context, f File, dir string, add func(int64)) (string, string, error) {
+// fetch downloads one file into a part file in dir. It tries again where that may help, from the first byte on, since v2
+// knows no ranges. add is told of every byte, also of those taken back.
+func (s *Session) fetch(ctx context.Context, f File, dir string, add func(int64)) (got fetched, err error) {
+	err = s.c.retry(ctx, func() error {
+		got, err = s.fetchOnce(ctx, f, dir, add)
+		return err
+	})
+	return got, err
+}
+
+func (s *Session) fetchOnce(ctx context.Context, f File, dir string, add func(int64)) (fetched, error) {
 	ctx, dog, stop := watch(ctx, s.c.cfg.IdleTimeout)
 	defer stop()
 	op := operation{what: fmt.Sprintf("download %q", shorten(oneLine(f.Path), 80)), right: mayView}
 	answer, err := s.open(ctx, op, f)
 	if err != nil {
-		return "", "", err
+		return fetched{}, err
 	}
 	defer answer.Body.Close()
 	name := filepath.Join(dir, fmt.Sprintf("%s-%016x%s", f.ID, rand.Uint64(), partSuffix)) //nolint:gosec // a name, not a secret
 	out, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, bodyMode)
 	if err != nil {
-		return "", "", diskError("store "+f.Path, err)
+		return fetched{}, diskError("store "+f.Path, err)
 	}
 	sink := &bodySink{file: out, sum: sha256.New(), dog: dog, add: add}
 	err = sink.copy(ctx, op, answer.Body, f.Size)
-	if err == nil {
-		err = diskError("store "+f.Path, out.Close())
-	} else {
-		_ = out.Close() // the copy's error says more
+	info, statErr := out.Stat()
+	if closed := errors.Join(statErr, out.Close()); err == nil {
+		err = diskError("store "+f.Path, closed)
 	}
 	if err != nil {
 		add(-sink.written)
-		_ = os.Remove(out.Name()) // a part that stays is dropped at the next start
-		return "", "", err
+		_ = os.Remove(name) // a part that stays is dropped at a later start
+		return fetched{}, err
 	}
-	return out.Name(), hex.EncodeToString(sink.sum.Sum(nil)), nil
+	return fetched{part: name, sum: hex.EncodeToString(sink.sum.Sum(nil)), changed: info.ModTime().UnixNano()}, nil
 }
 
 // open requests the body. v2 puts the name into a header, which fails with 500 for a name outside Latin-1; such files, and

@@ -1,9 +1,15 @@
 package clowder_test
 
 import (
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(serveVar); dir != "" {
+		os.Exit(serveDouble(dir)) //nolint:forbidigo // this process is the double of a benchmark
+	}
+	goleak.VerifyTestMain(m)
+}

@@ -23,9 +23,10 @@ type Progress struct {
 const (
 	// progressEvery is the least time between two calls of a progress function.
 	progressEvery = 200 * time.Millisecond
-	// commitEvery is how much work a crash may cost, in files and in bytes: so many are made durable together.
-	commitEvery      = 1024
-	commitEveryBytes = 1 << 30
+	// commitEvery is how much work a power cut may cost, in files and in bytes: so many are made durable together, because
+	// one sync of a file system takes tenths of a second where others write too.
+	commitEvery      = 16 << 10
+	commitEveryBytes = 4 << 30
 )
 
 // Stage puts the files into dir, several at a time, and returns what lies where, in the order of files.
@@ -54,7 +55,9 @@ func (s *Session) Stage(ctx context.Context, files []File, dir string, progress 
 		return nil, err
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(s.c.cfg.Streams)
+	// Twice as many workers as streams: while one half puts files in place the other half keeps all streams busy.
+	st.streams = make(chan struct{}, s.c.cfg.Streams)
+	group.SetLimit(2 * s.c.cfg.Streams)
 	for i := range files {
 		if groupCtx.Err() != nil {
 			break
@@ -85,6 +88,8 @@ type staging struct {
 	inputs []job.Input
 	total  int64
 	report func(Progress)
+	// streams holds one token for each download that runs.
+	streams chan struct{}
 
 	mu           sync.Mutex // guards what follows; the cache has its own lock, taken inside
 	made         map[string]bool
@@ -137,19 +142,25 @@ func (st *staging) one(ctx context.Context, i int) error {
 }
 
 func (st *staging) download(ctx context.Context, f File) (string, error) {
-	part, sum, err := st.s.fetch(ctx, f, st.s.c.cache.dir, st.add)
+	select {
+	case st.streams <- struct{}{}:
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	got, err := st.s.fetch(ctx, f, st.s.c.cache.dir, st.add)
+	<-st.streams
 	if err != nil {
 		return "", err
 	}
-	line, err := st.s.c.cache.put(part, st.key(f), sum)
+	line, err := st.s.c.cache.put(got, st.key(f))
 	if err != nil {
-		return "", diskError("keep "+f.Path, errors.Join(err, os.Remove(part)))
+		return "", diskError("keep "+f.Path, errors.Join(err, os.Remove(got.part)))
 	}
 	st.mu.Lock()
 	st.lines = append(st.lines, line)
 	st.pending += f.Size
 	st.mu.Unlock()
-	return sum, st.flush(false)
+	return got.sum, st.flush(false)
 }
 
 // flush makes what was downloaded since the last time durable, where it is enough or all of it.

@@ -1,0 +1,178 @@
+package clowder_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// serveVar makes the test binary a double of its own, so that client and server do not share a process.
+const serveVar = "CLOWDERTEST_SERVE_DIR"
+
+type served struct{ URL, Key string }
+
+// serveDouble runs a double until standard input ends.
+func serveDouble(dir string) int {
+	server, err := clowdertest.New(clowdertest.Options{Dir: dir})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(served{server.URL, server.Key("alice@example.org")})
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	if server.Close() != nil {
+		return 1
+	}
+	return 0
+}
+
+// startDoubleProcess starts a double in a process of its own and returns a session on it and its address.
+func startDoubleProcess(b testing.TB) served {
+	b.Helper()
+	exe, err := os.Executable()
+	require.NoError(b, err)
+	cmd := exec.CommandContext(context.Background(), exe)
+	cmd.Env = append(os.Environ(), serveVar+"="+b.TempDir())
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	require.NoError(b, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(b, err)
+	require.NoError(b, cmd.Start())
+	b.Cleanup(func() {
+		require.NoError(b, in.Close())
+		require.NoError(b, cmd.Wait())
+	})
+	var hello served
+	require.NoError(b, json.NewDecoder(bufio.NewReader(out)).Decode(&hello))
+	return hello
+}
+
+// peakMemory runs fn and returns the most resident memory of this process meanwhile, in bytes.
+func peakMemory(b testing.TB, fn func()) int64 {
+	b.Helper()
+	require.NoError(b, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600))
+	fn()
+	status, err := os.ReadFile("/proc/self/status")
+	require.NoError(b, err)
+	_, rest, found := strings.Cut(string(status), "VmHWM:")
+	require.True(b, found)
+	kB, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+	require.NoError(b, err)
+	return kB << 10
+}
+
+// curl runs curl with a configuration and returns how long it took.
+func curl(b testing.TB, config string, args ...string) time.Duration {
+	b.Helper()
+	if _, err := exec.LookPath("curl"); err != nil {
+		b.Skip("curl is not installed, so there is nothing to compare with")
+	}
+	file := filepath.Join(b.TempDir(), "curl.conf")
+	require.NoError(b, os.WriteFile(file, []byte(config), 0o600))
+	start := time.Now()
+	out, err := exec.CommandContext(b.Context(), "curl", append(args, "-sS", "--fail", "-K", file)...).CombinedOutput()
+	require.NoError(b, err, string(out))
+	return time.Since(start)
+}
+
+// curlConfig fetches each file into dir.
+func curlConfig(at served, dir string, files []clowder.File) string {
+	var conf strings.Builder
+	fmt.Fprintf(&conf, "header = \"X-API-KEY: %s\"\n", at.Key)
+	for i, f := range files {
+		fmt.Fprintf(&conf, "url = \"%s/api/v2/files/%s?increment=false\"\noutput = \"%s/%d\"\n", at.URL, f.ID, dir, i)
+	}
+	return conf.String()
+}
+
+// compare stages files with an empty cache and with curl in turn, so that both meet the same moods of the machine.
+func compare(b *testing.B, at served, s func() *clowder.Session, files []clowder.File, curlArgs ...string) {
+	b.Helper()
+	var ours, theirs time.Duration
+	var peak int64
+	for b.Loop() {
+		theirs += curl(b, curlConfig(at, b.TempDir(), files), curlArgs...)
+		session, dir := s(), b.TempDir()
+		peak = max(peak, peakMemory(b, func() {
+			start := time.Now()
+			_, err := session.Stage(b.Context(), files, dir, nil)
+			require.NoError(b, err)
+			ours += time.Since(start)
+		}))
+	}
+	var bytes int64
+	for _, f := range files {
+		bytes += f.Size
+	}
+	b.ReportMetric(float64(theirs)/float64(ours), "x-curl")
+	b.ReportMetric(float64(bytes)*float64(b.N)/1e6/ours.Seconds(), "MB/s")
+	b.ReportMetric(float64(len(files))*float64(b.N)/ours.Seconds(), "files/s")
+	b.ReportMetric(float64(peak)/(1<<20), "MiB-peak")
+}
+
+func benchSession(b *testing.B, at served) func() *clowder.Session {
+	b.Helper()
+	return func() *clowder.Session {
+		return newClient(b, clowder.Config{URL: at.URL, CacheDir: b.TempDir()}).As(job.Secret(at.Key))
+	}
+}
+
+func BenchmarkDownloadOneGigabyte(b *testing.B) {
+	at := startDoubleProcess(b)
+	s := benchSession(b, at)
+	ds, err := s().CreateDataset(b.Context(), "one big file", "")
+	require.NoError(b, err)
+	_, err = s().Upload(b.Context(), ds.ID, "", zeros("big.bin", 1<<30))
+	require.NoError(b, err)
+	files, err := s().Files(b.Context(), ds.ID)
+	require.NoError(b, err)
+	compare(b, at, s, files)
+}
+
+func BenchmarkDownloadManySmallFiles(b *testing.B) {
+	at := startDoubleProcess(b)
+	s := benchSession(b, at)
+	ds, err := s().CreateDataset(b.Context(), "many small files", "")
+	require.NoError(b, err)
+	seeder := s()
+	for i := range 5000 {
+		_, err = seeder.Upload(b.Context(), ds.ID, "", text(fmt.Sprintf("%d.txt", i), "text/plain", fmt.Sprintf("%04d", i)+strings.Repeat("x", 4092)))
+		require.NoError(b, err)
+	}
+	files, err := s().Files(b.Context(), ds.ID)
+	require.NoError(b, err)
+	compare(b, at, s, files, "--parallel", "--parallel-max", "16")
+}
+
+// BenchmarkUploadOneGigabyte shows that memory does not grow with the size.
+func BenchmarkUploadOneGigabyte(b *testing.B) {
+	at := startDoubleProcess(b)
+	s := benchSession(b, at)()
+	ds, err := s.CreateDataset(b.Context(), "uploads", "")
+	require.NoError(b, err)
+	var peak int64
+	for b.Loop() {
+		peak = max(peak, peakMemory(b, func() {
+			_, err := s.Upload(b.Context(), ds.ID, "", zeros("big.bin", 1<<30))
+			require.NoError(b, err)
+		}))
+	}
+	b.SetBytes(1 << 30)
+	b.ReportMetric(float64(peak)/(1<<20), "MiB-peak")
+}
