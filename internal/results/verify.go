@@ -27,28 +27,47 @@ func verify(root *os.Root, outputs []Output) error {
 }
 
 func verifyOne(root *os.Root, o Output) error {
-	f, size, err := openRegular(root, o.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return job.Retryable(fmt.Errorf("the training lists %s but it is not there: %w", o.Path, fs.ErrNotExist))
-	}
+	f, err := openSized(root, o)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	if size != o.Size {
-		return job.Retryable(fmt.Errorf("%s has %d bytes instead of %d", o.Path, size, o.Size))
-	}
 	if err := checkKind(f, o); err != nil {
 		return job.Permanent(fmt.Errorf("%s: %w: ask the operator to look at the training program", o.Path, err))
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return job.Retryable(fmt.Errorf("read %s: %w", o.Path, err))
-	}
-	c := newChecked(f, o)
-	if _, err := io.Copy(io.Discard, c); err != nil {
+	_, err = io.Copy(io.Discard, newChecked(f, o))
+	return err
+}
+
+// verifyBytes checks the size and the sha256 of a file only.
+func verifyBytes(root *os.Root, o Output) error {
+	return copyOutput(io.Discard, root, o)
+}
+
+// copyOutput copies a file of the run folder and fails if it is not the promised one.
+func copyOutput(w io.Writer, root *os.Root, o Output) error {
+	f, err := openSized(root, o)
+	if err != nil {
 		return err
 	}
-	return nil
+	defer func() { _ = f.Close() }()
+	_, err = io.Copy(w, newChecked(f, o))
+	return err
+}
+
+func openSized(root *os.Root, o Output) (*os.File, error) {
+	f, size, err := openRegular(root, o.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, job.Retryable(fmt.Errorf("the run lists %s but it is not there: %w", o.Path, fs.ErrNotExist))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if size != o.Size {
+		_ = f.Close()
+		return nil, job.Retryable(fmt.Errorf("%s has %d bytes instead of %d", o.Path, size, o.Size))
+	}
+	return f, nil
 }
 
 // checked reads a file and fails at its end, retryably, if the bytes were not the promised ones. Whoever copies an output
@@ -71,7 +90,7 @@ func (c *checked) Read(p []byte) (int, error) {
 	c.n += int64(n)
 	switch {
 	case c.n > c.o.Size, errors.Is(err, io.EOF) && (c.n != c.o.Size || hex.EncodeToString(c.hash.Sum(nil)) != c.o.SHA256):
-		return n, job.Retryable(fmt.Errorf("%s is not what the training wrote: its sha256 or size differs", c.o.Path))
+		return n, job.Retryable(fmt.Errorf("%s is not what was written: its sha256 or size differs", c.o.Path))
 	case err != nil && !errors.Is(err, io.EOF):
 		return n, job.Retryable(fmt.Errorf("read %s: %w", c.o.Path, err))
 	}

@@ -1,0 +1,81 @@
+package results
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The thresholds of the advice.
+const (
+	overfitRatio   = 1.25 // the last validation loss over the lowest one
+	truncatedMuch  = 0.1
+	imbalancedMuch = 5 // the largest class over the smallest
+	fewRows        = 500
+)
+
+// learningSentence says in words how the training went.
+func learningSentence(c curves, r *Result) string {
+	best, last := r.BestEpoch, r.Training.Epochs
+	kept := fmt.Sprintf("The model of epoch %d was kept.", best)
+	switch {
+	case best <= 0 || last <= 0:
+		return ""
+	case best >= last && last > 1:
+		return fmt.Sprintf("The validation %s was best in the last of %d epochs: it may still get better with more. %s", metricWord(r), last, kept)
+	case best < last:
+		return fmt.Sprintf("The validation %s was best in epoch %d of %d and did not get better after that%s. %s",
+			metricWord(r), best, last, stopNote(r), kept)
+	case len(c.ValidationLoss) > 0:
+		return "One epoch was trained."
+	}
+	return kept
+}
+
+func metricWord(r *Result) string { return strings.ToLower(title(r.Metric)) }
+
+func stopNote(r *Result) string {
+	switch r.Training.Stopped {
+	case "early stopping":
+		return ", so the training stopped by itself"
+	case "time limit":
+		return "; the training was ended by its time limit"
+	default:
+		return ""
+	}
+}
+
+// advice is what may make the next run better, most useful first.
+func advice(c curves, r *Result) []string {
+	var out []string
+	if r.Model.FromScratch {
+		out = append(out, "Install a pretrained base model and choose it in the form: a model from random weights knows nothing of the language before it sees this data.")
+	}
+	if r.Training.Stopped == "time limit" {
+		out = append(out, "Raise max_minutes: the time limit ended the training.")
+	} else if r.BestEpoch > 0 && r.BestEpoch >= r.Training.Epochs {
+		out = append(out, "Raise epochs: the last one was the best so far.")
+	}
+	if v := c.ValidationLoss; len(v) > 2 {
+		low, _ := span(v)
+		if last := v[len(v)-1].Y; low > 0 && last > overfitRatio*low {
+			out = append(out, "The validation loss rises while the training loss falls: the model begins to learn its rows by heart. Use fewer epochs, a lower learning_rate, or more data.")
+		}
+	}
+	if r.Data.TruncatedShare > truncatedMuch {
+		out = append(out, fmt.Sprintf("Raise max_length: %.0f %% of the texts are longer than the %d tokens that the model reads.", 100*r.Data.TruncatedShare, r.Model.MaxLength))
+	}
+	smallest, largest, rare := -1, 0, ""
+	for label, n := range sorted(r.Data.Labels) {
+		if smallest < 0 || n < smallest {
+			smallest, rare = n, label
+		}
+		largest = max(largest, n)
+	}
+	if smallest > 0 && largest > imbalancedMuch*smallest {
+		out = append(out, fmt.Sprintf("Add rows of %q: it has %s, the most frequent class %s.", shorten(oneLine(rare), 60), thousands(smallest), thousands(largest)))
+	}
+	if r.Data.Rows.Train < fewRows {
+		out = append(out, fmt.Sprintf("Add data: %s rows are few to learn from.", thousands(r.Data.Rows.Train)))
+	}
+	return out
+}

@@ -1,0 +1,83 @@
+package results
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// writeArchive writes model.zip: the model in a folder model/, beside it the card, the manifest and how to load it. The
+// names are sorted and the times fixed, so that the same run gives the same bytes.
+func writeArchive(ctx context.Context, w io.Writer, root *os.Root, m Meta, r *Result) error {
+	var card, manifest bytes.Buffer
+	if err := writeCard(&card, m, r); err != nil {
+		return err
+	}
+	if err := writeManifest(&manifest, m, r); err != nil {
+		return err
+	}
+	z := &archive{zip: zip.NewWriter(w), at: m.Started.UTC().Truncate(2 * time.Second)} // what the format can hold
+	for _, part := range []struct {
+		name string
+		body []byte
+	}{{"README.md", []byte(loadingGuide(r))}, {"manifest.json", manifest.Bytes()}, {"model_card.md", card.Bytes()}} {
+		if err := z.add(part.name, zip.Deflate, bytes.NewReader(part.body)); err != nil {
+			return err
+		}
+	}
+	outputs := slices.SortedFunc(slices.Values(r.Outputs), func(a, b Output) int { return cmp.Compare(a.Path, b.Path) })
+	for _, o := range outputs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		name, ok := strings.CutPrefix(o.Path, outDir)
+		if !ok || !strings.HasPrefix(o.Path, modelDir) {
+			continue
+		}
+		if err := z.addOutput(root, name, o); err != nil {
+			return err
+		}
+	}
+	if err := z.zip.Close(); err != nil {
+		return fmt.Errorf("finish the archive: %w", err)
+	}
+	return nil
+}
+
+type archive struct {
+	zip *zip.Writer
+	at  time.Time
+}
+
+func (z *archive) addOutput(root *os.Root, name string, o Output) error {
+	f, err := openSized(root, o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	method := zip.Deflate
+	if isWeights(o.Path) {
+		method = zip.Store // weights are noise: packing them takes long and saves little
+	}
+	return z.add(name, method, newChecked(f, o))
+}
+
+func (z *archive) add(name string, method uint16, body io.Reader) error {
+	h := &zip.FileHeader{Name: name, Method: method, Modified: z.at}
+	h.SetMode(0o644)
+	w, err := z.zip.CreateHeader(h)
+	if err == nil {
+		_, err = io.Copy(w, body)
+	}
+	if err != nil {
+		return fmt.Errorf("pack %s: %w", name, err)
+	}
+	return nil
+}

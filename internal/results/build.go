@@ -1,0 +1,224 @@
+package results
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+const (
+	// deliverDir is the folder below the run folder that holds the deliverables, builtFile the list of them in it, written
+	// last.
+	deliverDir = "deliver"
+	builtFile  = ".built.json"
+)
+
+// The content types decide what Clowder v2 draws on the page of a file, so they are chosen by what it does with them:
+// every application/json is drawn as a Vega-Lite chart, so only the one that is such a chart has it and the others are plain
+// text, which is shown as text; application/zip is drawn as an empty map, and the other name of the type is left alone.
+const (
+	typeText     = "text/plain"
+	typeMarkdown = "text/markdown"
+	typeCSV      = "text/csv"
+	typePNG      = "image/png"
+	typeHTML     = "text/html"
+	typeVega     = "application/json"
+	typeZip      = "application/x-zip-compressed"
+)
+
+// deliverable is a file of the user's and how it is made.
+type deliverable struct {
+	Artifact
+	write func(w io.Writer) error
+}
+
+// Build makes the files that the user gets from a verified result and returns them in the order in which they should be
+// uploaded: a file list that shows the newest first then begins with the report and the model.
+//
+// The files lie in a folder of the run folder. Built again from the same run they are the same, byte for byte; what is there
+// already and whole is kept.
+func Build(ctx context.Context, runDir string, r *Result, m Meta) ([]Artifact, error) {
+	root, err := os.OpenRoot(runDir)
+	if err != nil {
+		return nil, job.Retryable(fmt.Errorf("open the run folder: %w", err))
+	}
+	defer func() { _ = root.Close() }()
+	key, err := buildKey(r, m)
+	if err != nil {
+		return nil, err
+	}
+	if artifacts, ok := built(root, runDir, key); ok {
+		return artifacts, nil
+	}
+	events, err := ReadEvents(runDir)
+	if err != nil {
+		return nil, job.Retryable(err)
+	}
+	if err := root.MkdirAll(path.Join(deliverDir, "plots"), 0o755); err != nil {
+		return nil, job.Retryable(fmt.Errorf("make the folder of deliverables: %w", err))
+	}
+	var artifacts []Artifact
+	for _, d := range deliverables(ctx, root, events, r, m) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		a, err := produce(root, runDir, d)
+		if err != nil {
+			return nil, fmt.Errorf("make %s: %w", d.Name, err)
+		}
+		artifacts = append(artifacts, a)
+	}
+	return artifacts, markBuilt(root, key, artifacts)
+}
+
+// deliverables lists what the user gets.
+func deliverables(ctx context.Context, root *os.Root, events []Event, r *Result, m Meta) []deliverable {
+	c := newCurves(events, r)
+	list := []deliverable{
+		{
+			Artifact{Name: "log.txt", ContentType: typeText, Title: "Log", Description: "What the run did, and all that it printed."},
+			func(w io.Writer) error { return writeLog(w, root, events) },
+		},
+		{
+			Artifact{Name: "manifest.json", ContentType: typeText, Title: "Manifest", Description: "Inputs, settings, versions and outputs of the run, with their hashes."},
+			func(w io.Writer) error { return writeManifest(w, m, r) },
+		},
+		{
+			Artifact{Name: "model_card.md", ContentType: typeMarkdown, Title: "Model card", Description: "What the model is, how good, and its limits."},
+			func(w io.Writer) error { return writeCard(w, m, r) },
+		},
+	}
+	if !c.empty() {
+		list = append(list, deliverable{
+			Artifact{Name: "loss_curve.vl.json", ContentType: typeVega, Show: ShowVega, Title: "Loss curve", Description: "Training and validation loss by epoch, as an interactive chart."},
+			func(w io.Writer) error { return writeVega(w, c) },
+		}, deliverable{
+			Artifact{Name: "plots/loss.png", ContentType: typePNG, Show: ShowImage, Title: "Loss curve (picture)", Description: "Training and validation loss by epoch; the dashed line marks the best model."},
+			func(w io.Writer) error { return writePNG(w, c) },
+		})
+	}
+	if o, ok := r.output(outDir + "predictions.csv"); ok {
+		list = append(list, deliverable{
+			Artifact{Name: "predictions.csv", ContentType: typeCSV, Title: "Predictions", Description: "Every test row with its label and what the model says."},
+			func(w io.Writer) error { return copyOutput(w, root, o) },
+		})
+	}
+	return append(list, deliverable{
+		Artifact{Name: "metrics.json", ContentType: typeText, Title: "Metrics", Description: "The scores on the training, validation and test rows."},
+		func(w io.Writer) error { return writeJSON(w, r.Metrics) },
+	}, deliverable{
+		Artifact{Name: "model.zip", ContentType: typeZip, Title: "Model", Description: "The trained model with its tokenizer, its card and how to load it."},
+		func(w io.Writer) error { return writeArchive(ctx, w, root, m, r) },
+	}, deliverable{
+		Artifact{Name: "report.html", ContentType: typeHTML, Show: ShowHTML, Title: "Report", Description: NewVerdict(r).Sentence},
+		func(w io.Writer) error { return writeReport(w, events, r, m) },
+	})
+}
+
+func (r *Result) output(p string) (Output, bool) {
+	for _, o := range r.Outputs {
+		if o.Path == p {
+			return o, true
+		}
+	}
+	return Output{}, false
+}
+
+// produce writes one deliverable beside its place and renames it, so that it is never there by half.
+func produce(root *os.Root, runDir string, d deliverable) (Artifact, error) {
+	a := d.Artifact
+	name := path.Join(deliverDir, a.Name)
+	a.Path = filepath.Join(runDir, filepath.FromSlash(name))
+	if a.Show == "" {
+		a.Show = ShowNone
+	}
+	sum := sha256.New()
+	size := new(counter)
+	err := writeAtomically(root, name, func(w io.Writer) error { return d.write(io.MultiWriter(w, sum, size)) })
+	a.Size, a.SHA256 = int64(*size), hex.EncodeToString(sum.Sum(nil))
+	return a, err
+}
+
+// writeAtomically writes a file of root so that a reader sees all of it or nothing, also after a crash. What a stranger put
+// in its place, a link for example, is replaced and not followed.
+func writeAtomically(root *os.Root, name string, write func(io.Writer) error) (err error) {
+	part := name + ".part"
+	if err := root.RemoveAll(part); err != nil {
+		return job.Retryable(err)
+	}
+	f, err := root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return job.Retryable(err)
+	}
+	defer func() {
+		if err != nil {
+			_ = root.Remove(part)
+		}
+	}()
+	err = write(f)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return root.Rename(part, name)
+}
+
+// counter counts the bytes that are written to it.
+type counter int64
+
+// Write implements io.Writer.
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// record is what .built.json holds.
+type record struct {
+	Key       string     `json:"key"`
+	Artifacts []Artifact `json:"artifacts"`
+}
+
+// buildKey names what the deliverables are made from.
+func buildKey(r *Result, m Meta) (string, error) {
+	doc, err := json.Marshal([]any{r, m})
+	if err != nil {
+		return "", fmt.Errorf("encode the result: %w", err)
+	}
+	sum := sha256.Sum256(doc)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// built returns the deliverables that an earlier call made of the same run, if all of them are whole. Whatever is wrong with
+// them, they can be made again, so no error is worth a word.
+func built(root *os.Root, runDir, key string) ([]Artifact, bool) {
+	doc, err := readBounded(root, path.Join(deliverDir, builtFile), maxFailure)
+	if err != nil {
+		return nil, false
+	}
+	var rec record
+	if json.Unmarshal(doc, &rec) != nil || rec.Key != key {
+		return nil, false
+	}
+	for i, a := range rec.Artifacts {
+		name := path.Join(deliverDir, a.Name)
+		if verifyBytes(root, Output{Path: name, Size: a.Size, SHA256: a.SHA256}) != nil {
+			return nil, false
+		}
+		rec.Artifacts[i].Path = filepath.Join(runDir, filepath.FromSlash(name))
+	}
+	return rec.Artifacts, len(rec.Artifacts) > 0
+}
+
+func markBuilt(root *os.Root, key string, artifacts []Artifact) error {
+	return writeAtomically(root, path.Join(deliverDir, builtFile), func(w io.Writer) error {
+		return writeJSON(w, record{Key: key, Artifacts: artifacts})
+	})
+}

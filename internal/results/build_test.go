@@ -1,0 +1,332 @@
+package results
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+func TestBuildMakesWhatTheUserGets(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	artifacts, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	require.NoError(t, err)
+	var names []string
+	for _, a := range artifacts {
+		names = append(names, a.Name)
+		info, err := os.Stat(a.Path)
+		require.NoError(t, err)
+		require.Equal(t, a.Size, info.Size())
+		require.Len(t, a.SHA256, 64)
+		require.NotEmpty(t, a.ContentType)
+		require.NotEmpty(t, a.Show)
+		require.NotEmpty(t, a.Title)
+		require.NotEmpty(t, a.Description)
+	}
+	require.Equal(t, []string{
+		"log.txt", "manifest.json", "model_card.md", "loss_curve.vl.json", "plots/loss.png", "predictions.csv",
+		"metrics.json", "model.zip", "report.html",
+	}, names)
+}
+
+func TestBuildGivesTheSameBytesAgain(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	first, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	require.NoError(t, err)
+
+	before := modified(t, first)
+	again, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	require.NoError(t, err)
+	require.Equal(t, first, again)
+	require.Equal(t, before, modified(t, again), "what is there and whole is kept")
+
+	require.NoError(t, os.RemoveAll(f.path(deliverDir)))
+	again, err = Build(t.Context(), f.dir, &f.result, f.meta)
+	require.NoError(t, err)
+	require.Equal(t, first, again, "made anew")
+}
+
+func TestBuildMakesAnewWhatIsNotWhole(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(t *testing.T, f *fixture){
+		"a changed file": func(t *testing.T, f *fixture) { t.Helper(); f.write(t, "deliver/report.html", []byte("x")) },
+		"a missing file": func(t *testing.T, f *fixture) { t.Helper(); require.NoError(t, os.Remove(f.path("deliver/model.zip"))) },
+		"no list": func(t *testing.T, f *fixture) {
+			t.Helper()
+			require.NoError(t, os.Remove(f.path("deliver/"+builtFile)))
+		},
+		"a broken list": func(t *testing.T, f *fixture) { t.Helper(); f.write(t, "deliver/"+builtFile, []byte("{")) },
+		"a part left by a death": func(t *testing.T, f *fixture) {
+			t.Helper()
+			require.NoError(t, os.Remove(f.path("deliver/"+builtFile)))
+			f.write(t, "deliver/model.zip.part", []byte("half"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			first, err := Build(t.Context(), f.dir, &f.result, f.meta)
+			require.NoError(t, err)
+			damage(t, f)
+			again, err := Build(t.Context(), f.dir, &f.result, f.meta)
+			require.NoError(t, err)
+			require.Equal(t, first, again)
+			parts, err := filepath.Glob(f.path("deliver/*.part"))
+			require.NoError(t, err)
+			require.Empty(t, parts)
+		})
+	}
+}
+
+func TestBuildFollowsNoLinkThatAStrangerLeft(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	victim := filepath.Join(t.TempDir(), "victim")
+	require.NoError(t, os.WriteFile(victim, []byte("untouched"), 0o600))
+	require.NoError(t, os.MkdirAll(f.path("deliver"), 0o755))
+	require.NoError(t, os.Symlink(victim, f.path("deliver/report.html")))
+	require.NoError(t, os.Symlink(victim, f.path("deliver/report.html.part")))
+	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	require.NoError(t, err)
+	body, err := os.ReadFile(victim)
+	require.NoError(t, err)
+	require.Equal(t, "untouched", string(body))
+}
+
+func TestBuildRefusesWeightsThatChangedAfterTheyWereVerified(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	body := safetensors(4096)
+	body[len(body)-1] ^= 1
+	f.write(t, "out/model/model.safetensors", body)
+	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	require.ErrorContains(t, err, "sha256")
+	kind, _ := job.Classify(err)
+	require.Equal(t, job.KindRetryable, kind)
+}
+
+func TestBuildWithoutEventsOrPredictions(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	require.NoError(t, os.Remove(f.path(EventsFile)))
+	require.NoError(t, os.Remove(f.path("log.txt")))
+	f.result.Outputs = f.result.Outputs[:4]
+	artifacts, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	require.NoError(t, err)
+	var names []string
+	for _, a := range artifacts {
+		names = append(names, a.Name)
+	}
+	require.Equal(t, []string{"log.txt", "manifest.json", "model_card.md", "metrics.json", "model.zip", "report.html"}, names)
+}
+
+func TestArchiveHoldsTheModelAndHowToLoadIt(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	require.NoError(t, err)
+	z, err := zip.OpenReader(f.path("deliver/model.zip"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, z.Close()) }()
+	var names []string
+	for _, e := range z.File {
+		names = append(names, e.Name)
+		require.True(t, e.Modified.Equal(f.meta.Started), e.Modified)
+		r, err := e.Open()
+		require.NoError(t, err)
+		body, err := io.ReadAll(r)
+		require.NoError(t, err)
+		switch e.Name {
+		case "README.md":
+			require.Contains(t, string(body), "from_pretrained(\"model\")")
+		case "model/model.safetensors":
+			require.Equal(t, safetensors(4096), body)
+		}
+	}
+	require.Equal(t, []string{"README.md", "manifest.json", "model_card.md", "model/config.json", "model/model.safetensors", "model/tokenizer.json"}, names)
+}
+
+func TestMetricsAndManifestAreWhatTheyPromise(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	require.NoError(t, err)
+	var metrics Metrics
+	readJSON(t, f.path("deliver/metrics.json"), &metrics)
+	require.Equal(t, f.result.Metrics, metrics)
+	var man map[string]any
+	readJSON(t, f.path("deliver/manifest.json"), &man)
+	require.Equal(t, testRun, man["run"])
+	require.Equal(t, "train.tsv", man["dataset"].(map[string]any)["files"].([]any)[0].(map[string]any)["name"])
+	require.Len(t, man["outputs"], len(f.result.Outputs))
+}
+
+func TestPictureIsAPictureAndTheChartHoldsItsData(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	require.NoError(t, err)
+	file, err := os.Open(f.path("deliver/plots/loss.png"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, file.Close()) }()
+	config, err := png.DecodeConfig(file)
+	require.NoError(t, err)
+	require.Equal(t, pngWidth, config.Width)
+	require.Equal(t, pngHeight, config.Height)
+
+	var spec map[string]any
+	readJSON(t, f.path("deliver/loss_curve.vl.json"), &spec)
+	require.Equal(t, "container", spec["width"])
+	values := spec["data"].(map[string]any)["values"].([]any)
+	require.Len(t, values, 60+3)
+	require.Len(t, spec["layer"], 3)
+}
+
+func TestPlotsOfStrangeTrainings(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]curves{
+		"one point":          {ValidationLoss: []point{{1, 0.5}}, Epochs: 1, Best: 1},
+		"all the same":       {Steps: []point{{0.1, 2}, {0.2, 2}, {1, 2}}, Epochs: 1},
+		"zero":               {Steps: []point{{0, 0}, {1, 0}}, Epochs: 1},
+		"huge":               {Steps: []point{{0, 1e300}, {1, -1e300}}, Epochs: 1},
+		"tiny":               {Steps: []point{{0, 1e-300}, {1, 2e-300}}, Epochs: 1},
+		"many epochs":        {Steps: []point{{0, 3}, {10_000, 1}}, Epochs: 10_000, Best: 9_000},
+		"best after the end": {Steps: []point{{0, 3}, {1, 1}}, Epochs: 1, Best: 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.NoError(t, writePNG(io.Discard, c))
+			require.NoError(t, writeVega(io.Discard, c))
+			ch := lossChart(c)
+			require.NotNil(t, ch)
+			require.LessOrEqual(t, len(ch.XTicks), 20)
+			require.LessOrEqual(t, len(ch.YTicks), 20)
+		})
+	}
+}
+
+func TestCurvesWhereATrainingWentBackInTime(t *testing.T) {
+	t.Parallel()
+	loss := func(attempt int, fraction, loss float64) Event {
+		return Event{Attempt: attempt, Kind: KindProgress, Epochs: 2, Steps: 100, Fraction: fraction, Loss: &loss}
+	}
+	r := &Result{Attempt: 2, Metric: "accuracy"}
+	c := newCurves([]Event{loss(1, 0.25, 3), loss(1, 0.5, 2.5), loss(1, 0.75, 2), loss(2, 0.5, 1), loss(2, 1, 0.5), loss(3, 0.1, 9)}, r)
+	require.Equal(t, []point{{0.5, 3}, {1, 1}, {2, 0.5}}, c.Steps)
+}
+
+func TestFolderNamesAreSafe(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		base, runName, want string
+	}{
+		"a model of the hub":     {"google/bert-tiny", "", "2026-11-21-bert-tiny-abcdefgh"},
+		"from scratch":           {"bert-tiny shape", "", "2026-11-21-bert-tiny-shape-abcdefgh"},
+		"the user's name for it": {"google/bert-tiny", "Try 2: more / epochs!", "2026-11-21-try-2-more-epochs-abcdefgh"},
+		"nothing that is safe":   {"x", "../..//", "2026-11-21-run-abcdefgh"},
+		"other alphabets":        {"x", "Пример", "2026-11-21-run-abcdefgh"},
+		"very long":              {"x", strings.Repeat("ab ", 100), "2026-11-21-" + strings.Repeat("ab-", 13) + "a-abcdefgh"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := Meta{Run: testRun, RunName: tc.runName, Started: time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)}
+			require.Equal(t, []string{"finetune", tc.want}, Folder(m, &Result{Model: Model{Base: tc.base}}))
+		})
+	}
+}
+
+func TestMetadataIsSmallAndJSON(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	content := Metadata(f.meta, &f.result)
+	doc, err := json.Marshal(content)
+	require.NoError(t, err)
+	require.Less(t, len(doc), 2000)
+	require.Equal(t, testRun, content["run"])
+	require.InDelta(t, 0.842, content["test_value"], 1e-9)
+	require.LessOrEqual(t, len(content), 30)
+}
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change   func(r *Result)
+		grade    Grade
+		sentence string
+	}{
+		"a good model": {grade: GradeGood, sentence: `Accuracy 0.842 (95 % interval 0.824 to 0.858) on 1,821 held-out rows; always answering "positive" would get 0.499`},
+		"no better than the most frequent class": {change: func(r *Result) {
+			low, high := 0.47, 0.53
+			r.Metrics.Test["accuracy"] = Score{Value: 0.5, Low: &low, High: &high, N: 1821}
+		}, grade: GradeBad},
+		"better, but weak": {change: func(r *Result) {
+			low, high := 0.6, 0.64
+			r.Metrics.Test["accuracy"] = Score{Value: 0.62, Low: &low, High: &high, N: 1821}
+		}, grade: GradeWeak},
+		"tested on few rows": {change: func(r *Result) {
+			low, high := 0.7, 0.97
+			r.Metrics.Test["accuracy"] = Score{Value: 0.9, Low: &low, High: &high, N: 20}
+		}, grade: GradeWeak},
+		"no test rows": {change: func(r *Result) { r.Metrics.Test = nil }, grade: GradeGood, sentence: `Accuracy 0.835 on 872 validation rows; always answering "positive" would get 0.499`},
+		"no accuracy": {change: func(r *Result) {
+			r.Metrics.Test = Scores{"f1_macro": {Value: 0.8, N: 10}}
+			r.Metric = "f1_macro"
+		}, grade: GradeWeak, sentence: "F1 0.800 on 10 held-out rows"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			if tc.change != nil {
+				tc.change(&f.result)
+			}
+			v := NewVerdict(&f.result)
+			require.Equal(t, tc.grade, v.Grade)
+			if tc.sentence != "" {
+				require.Equal(t, tc.sentence, v.Sentence)
+			}
+		})
+	}
+}
+
+func modified(t *testing.T, artifacts []Artifact) []time.Time {
+	t.Helper()
+	var out []time.Time
+	for _, a := range artifacts {
+		info, err := os.Stat(a.Path)
+		require.NoError(t, err)
+		out = append(out, info.ModTime())
+	}
+	return out
+}
+
+func readJSON(t *testing.T, path string, v any) {
+	t.Helper()
+	doc, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(doc, v))
+}
+
+func BenchmarkBuild(b *testing.B) {
+	f := setup(b)
+	f.result.Outputs = nil
+	f.write(b, "out/model/model.safetensors", safetensors(4<<20))
+	f.list(b, "out/model/model.safetensors")
+	b.SetBytes(f.result.Outputs[0].Size)
+	b.ReportAllocs()
+	for b.Loop() {
+		require.NoError(b, os.RemoveAll(f.path(deliverDir)))
+		_, err := Build(b.Context(), f.dir, &f.result, f.meta)
+		require.NoError(b, err)
+	}
+}

@@ -1,0 +1,139 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+const (
+	// maxClassRows bounds the table of classes, maxMatrix the confusion matrix; the other classes are taken together.
+	maxClassRows = 100
+	maxMatrix    = 20
+)
+
+// classRow is what the test rows say of one class.
+type classRow struct {
+	Label                 string
+	Precision, Recall, F1 string
+	Rows                  string
+	// Share is the recall in percent, for a bar.
+	Share float64
+}
+
+// classTable computes precision, recall and F1 of each class from the confusion matrix, the most frequent class first.
+func classTable(r *Result) []classRow {
+	var rows []classRow
+	for _, i := range byFrequency(r) {
+		hit, truth, said := r.Confusion[i][i], 0, 0
+		for j := range r.Confusion {
+			truth += r.Confusion[i][j]
+			said += r.Confusion[j][i]
+		}
+		precision, recall := ratio(hit, said), ratio(hit, truth)
+		f1 := ratio(2*hit, said+truth)
+		rows = append(rows, classRow{
+			Label: shorten(oneLine(r.Model.Labels[i]), 80), Precision: share(precision), Recall: share(recall), F1: share(f1),
+			Rows: thousands(truth), Share: 100 * max(0, recall),
+		})
+	}
+	return rows
+}
+
+// byFrequency orders the classes of the confusion matrix by their number of test rows.
+func byFrequency(r *Result) []int {
+	order := make([]int, len(r.Confusion))
+	rows := make([]int, len(r.Confusion))
+	for i, row := range r.Confusion {
+		order[i] = i
+		for _, n := range row {
+			rows[i] += n
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rows[b], rows[a]) })
+	return order
+}
+
+// matrix is the confusion matrix as it is shown.
+type matrix struct {
+	Labels []string
+	Rows   []matrixRow
+}
+
+type matrixRow struct {
+	Label string
+	Cells []cell
+}
+
+type cell struct {
+	Count string
+	// Shade is the share of the row in steps of ten percent, 0..10.
+	Shade int
+	Hit   bool
+	Title string
+}
+
+// newMatrix makes the confusion matrix of the most frequent classes, in the order of the model, the others together. It is
+// nil where there is none.
+func newMatrix(r *Result) *matrix {
+	n := len(r.Confusion)
+	if n == 0 {
+		return nil
+	}
+	slot := make([]int, n) // of each class in the shown matrix
+	labels := make([]string, 0, maxMatrix+1)
+	shown := byFrequency(r)[:min(n, maxMatrix)]
+	for i := range n {
+		if slices.Contains(shown, i) {
+			slot[i] = len(labels)
+			labels = append(labels, shorten(oneLine(r.Model.Labels[i]), 24))
+		} else {
+			slot[i] = len(shown)
+		}
+	}
+	if n > len(shown) {
+		labels = append(labels, fmt.Sprintf("%d others", n-len(shown)))
+	}
+	counts := make([][]int, len(labels))
+	for i := range counts {
+		counts[i] = make([]int, len(labels))
+	}
+	for i, row := range r.Confusion {
+		for j, count := range row {
+			counts[slot[i]][slot[j]] += count
+		}
+	}
+	m := &matrix{Labels: labels}
+	for i, row := range counts {
+		total := 0
+		for _, count := range row {
+			total += count
+		}
+		shown := matrixRow{Label: labels[i]}
+		for j, count := range row {
+			part := max(0, ratio(count, total))
+			shown.Cells = append(shown.Cells, cell{
+				Count: thousands(count), Shade: int(part*10 + 0.5), Hit: i == j,
+				Title: fmt.Sprintf("%s taken for %s: %.0f %%", labels[i], labels[j], 100*part),
+			})
+		}
+		m.Rows = append(m.Rows, shown)
+	}
+	return m
+}
+
+// ratio is a/b, or -1 where there is nothing to divide by.
+func ratio(a, b int) float64 {
+	if b == 0 {
+		return -1
+	}
+	return float64(a) / float64(b)
+}
+
+// share writes a ratio, a dash for none.
+func share(v float64) string {
+	if v < 0 {
+		return "–"
+	}
+	return figure(v)
+}

@@ -1,0 +1,110 @@
+package results
+
+import "slices"
+
+// maxPoints is how many points of one line are drawn; more cannot be told apart.
+const maxPoints = 300
+
+// point is one value at a time that is measured in epochs.
+type point struct{ X, Y float64 }
+
+// curves is how a training went, as far as its events tell.
+type curves struct {
+	// Steps is the training loss as it came, TrainLoss its mean over each epoch, both in nats.
+	Steps          []point
+	TrainLoss      []point
+	ValidationLoss []point
+	// Metric is the validation value of the metric by which the best model was chosen.
+	Metric     []point
+	MetricName string
+	// Best is the end of the epoch that gave the model, 0 where none is marked.
+	Best float64
+	// Epochs is how many were run.
+	Epochs float64
+}
+
+// newCurves reads the lines out of the events. Where a later attempt or a restart of the workers went back in time, its
+// points replace the ones from there on.
+func newCurves(events []Event, r *Result) curves {
+	c := curves{MetricName: r.Metric, Best: float64(r.BestEpoch), Epochs: float64(r.Training.Epochs)}
+	epochs, steps := 0, 0
+	for _, e := range events {
+		if e.Attempt > r.Attempt {
+			continue
+		}
+		switch {
+		case e.Kind == KindProgress:
+			epochs, steps = e.Epochs, e.Steps
+			if e.Loss != nil && epochs > 0 {
+				c.Steps = extend(c.Steps, point{e.Fraction * float64(epochs), *e.Loss})
+			}
+		case e.Kind == KindEval && (e.Split == SplitTrain || e.Split == SplitValidation):
+			c.evaluate(e, epochOf(e, epochs, steps))
+		}
+	}
+	for _, line := range [][]point{c.Steps, c.TrainLoss, c.ValidationLoss, c.Metric} {
+		if len(line) > 0 {
+			c.Epochs = max(c.Epochs, line[len(line)-1].X)
+		}
+	}
+	c.Steps = thin(c.Steps, maxPoints)
+	return c
+}
+
+func (c *curves) evaluate(e Event, x float64) {
+	loss, hasLoss := e.Metrics["loss"]
+	if e.Split == SplitTrain {
+		if hasLoss {
+			c.TrainLoss = extend(c.TrainLoss, point{x, loss})
+		}
+		return
+	}
+	if hasLoss {
+		c.ValidationLoss = extend(c.ValidationLoss, point{x, loss})
+	}
+	if v, ok := e.Metrics[c.MetricName]; ok {
+		c.Metric = extend(c.Metric, point{x, v})
+	}
+}
+
+// epochOf is when an evaluation was made: inside of its epoch where the steps tell, else at its end.
+func epochOf(e Event, epochs, steps int) float64 {
+	end := float64(e.Epoch)
+	if steps == 0 || e.Step == 0 {
+		return end
+	}
+	if x := float64(e.Step) / float64(steps) * float64(epochs); x > end-1 && x < end {
+		return x
+	}
+	return end
+}
+
+// extend appends p and drops what does not lie before it.
+func extend(line []point, p point) []point {
+	i := len(line)
+	for i > 0 && line[i-1].X >= p.X {
+		i--
+	}
+	return append(line[:i], p)
+}
+
+// thin averages neighbours until at most limit points are left.
+func thin(line []point, limit int) []point {
+	if len(line) <= limit {
+		return line
+	}
+	out := make([]point, 0, limit)
+	for group := range slices.Chunk(line, (len(line)+limit-1)/limit) {
+		var sum point
+		for _, p := range group {
+			sum.X += p.X
+			sum.Y += p.Y
+		}
+		n := float64(len(group))
+		out = append(out, point{sum.X / n, sum.Y / n})
+	}
+	return out
+}
+
+// empty reports whether there is no loss to draw.
+func (c curves) empty() bool { return len(c.Steps)+len(c.TrainLoss)+len(c.ValidationLoss) == 0 }
