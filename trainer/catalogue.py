@@ -13,6 +13,7 @@ from trainer.errors import UserError, some
 
 AUTO = "auto"
 SCRATCH = "bert-tiny shape"
+SMALL_BYTES = 40_000_000
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*/[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 
@@ -24,6 +25,11 @@ class Base:
     name: str
     folder: Path | None
     size: int = 0  # bytes of its weights
+
+    @property
+    def is_small(self) -> bool:
+        """Whether a step is so short that a second thread costs more than it brings."""
+        return self.size < SMALL_BYTES
 
     @property
     def config(self) -> dict:

@@ -12,6 +12,7 @@ same results for the same seed and number of workers.
 import os
 from typing import Protocol
 
+from trainer.catalogue import Base
 from trainer.errors import UserError
 from trainer.events import Events
 from trainer.plan import Plan
@@ -31,17 +32,18 @@ class Launcher(Protocol):
     def close(self) -> None: ...
 
 
-def create(name: str, parameters: Parameters, data_bytes: int, events: Events) -> Launcher:
+def create(name: str, parameters: Parameters, base: Base, data_bytes: int, events: Events) -> Launcher:
     """The launcher for ``name`` (ray or local). Small data gets fewer workers than asked: each must have rows to work on."""
+    threads = 1 if base.is_small else MAX_THREADS
     if name == "local":
-        return Local(parameters.use_gpu)
+        return Local(parameters.use_gpu, threads)
     workers = max(1, parameters.num_workers)
     fewer = max(1, min(workers, data_bytes // 4096))
     if fewer < workers:
         events.decision("workers", fewer, f"{fewer} instead of {workers} workers are used, because the data is too small to share.")
     from trainer import rays
 
-    return rays.create(fewer, parameters.use_gpu, parameters.max_minutes, events)
+    return rays.create(fewer, threads, parameters.use_gpu, parameters.max_minutes, events)
 
 
 class Local:
@@ -49,14 +51,14 @@ class Local:
 
     workers = 1
 
-    def __init__(self, use_gpu: str):
-        self.use_gpu = use_gpu
+    def __init__(self, use_gpu: str, threads: int):
+        self.use_gpu, self.threads = use_gpu, threads
 
     def start(self) -> None:
         """Nothing: a process cannot import and prepare at the same time."""
 
     def train(self, plan: Plan) -> Outcome:
-        threads = min(MAX_THREADS, len(os.sched_getaffinity(0)))
+        threads = min(self.threads, len(os.sched_getaffinity(0)))
         os.environ["OMP_NUM_THREADS"] = str(threads)
         import torch
 

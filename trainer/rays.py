@@ -9,19 +9,19 @@ import ray
 
 from trainer.errors import UserError
 from trainer.events import Events
-from trainer.launch import MAX_THREADS, no_gpu
+from trainer.launch import no_gpu
 from trainer.plan import Plan
 from trainer.work import ENVIRONMENT, Outcome, train_and_test, warm_up
 
 PATIENCE_SECONDS = 30.0  # before a person is told that the cluster is busy
 
 
-def create(workers: int, use_gpu: str, max_minutes: int, events: Events):
+def create(workers: int, threads: int, use_gpu: str, max_minutes: int, events: Events):
     """Connect to Ray (RAY_ADDRESS, else one on this machine, else a new one) and size the workers by its nodes."""
     ray.init(logging_level="warning", runtime_env=_runtime_env())
     nodes = [n["Resources"] for n in ray.nodes() if n["Alive"]]
     gpu = _use_gpu(use_gpu, nodes, workers, events)
-    cpus = _cpus_each(nodes, workers)
+    cpus = _cpus_each(nodes, workers, threads)
     places = sum(int(n.get("CPU", 0)) for n in nodes)
     if workers > places:
         events.warning("workers", f"{max(1, places)} instead of {workers} workers are used: the cluster has no more CPUs.")
@@ -49,9 +49,9 @@ def _use_gpu(wanted: str, nodes: list[dict], workers: int, events: Events) -> bo
     return wanted == "yes"
 
 
-def _cpus_each(nodes: list[dict], workers: int) -> int:
-    """The most whole CPUs, up to MAX_THREADS, of which each worker can have as many. A cluster that grows later starts with 1."""
-    for cpus in range(MAX_THREADS, 1, -1):
+def _cpus_each(nodes: list[dict], workers: int, threads: int) -> int:
+    """The most whole CPUs, up to ``threads``, of which each worker can have as many. A cluster that grows later starts with 1."""
+    for cpus in range(threads, 1, -1):
         if sum(int(n.get("CPU", 0)) // cpus for n in nodes) >= workers:
             return cpus
     return 1
@@ -66,7 +66,7 @@ class OneWorker:
         self.cpus, self.gpu, self.limit, self.events = cpus, gpu, 60.0 * max_minutes, events
 
     def start(self) -> None:
-        self.actor = ray.remote(_Worker).options(num_cpus=self.cpus, num_gpus=int(self.gpu), max_restarts=0).remote()
+        self.actor = ray.remote(Worker).options(num_cpus=self.cpus, num_gpus=int(self.gpu), max_restarts=0).remote()
         self.warm = self.actor.warm_up.remote(self.cpus, self.gpu)
 
     def train(self, plan: Plan) -> Outcome:
@@ -81,7 +81,7 @@ class OneWorker:
         ray.shutdown()
 
 
-class _Worker:
+class Worker:
     """The actor of OneWorker."""
 
     def warm_up(self, threads: int, gpu: bool) -> str:

@@ -42,7 +42,7 @@ def _run(spec: Spec, name: str, events: Events) -> None:
     events.phase("start", "The training program is running.")
     specs.check_task(spec.parameters.task)
     base = catalogue.choose(spec.models, spec.parameters.model)
-    launcher = launch.create(name, spec.parameters, sum(i.size for i in spec.inputs), events)
+    launcher = launch.create(name, spec.parameters, base, sum(i.size for i in spec.inputs), events)
     try:
         launcher.start()
         events.phase("prepare", "Reading the data.")
