@@ -15,15 +15,18 @@ type Record struct {
 	// SecretKey is the user's Clowder key. It is stored beside the record, never in its JSON, and erased at the end.
 	SecretKey Secret `json:"-"`
 	State     State  `json:"state"`
-	// Attempt counts the tries on Ray, from 1.
-	Attempt int `json:"attempt"`
+	// Attempt numbers the tries on Ray, from 1. Restarts counts those that followed a broken one by themselves.
+	Attempt  int `json:"attempt"`
+	Restarts int `json:"restarts,omitempty"`
 	// Failures counts the errors met in the present state; NotBefore is when it may be tried again.
 	Failures  int       `json:"failures,omitempty"`
 	NotBefore time.Time `json:"not_before,omitzero"`
 	// Settings are the user's parameters, checked, with every field of the form present.
 	Settings map[string]any `json:"settings,omitempty"`
 	// Handle is how the backend finds the attempt again, and Ledger what was delivered so far; both belong to others.
+	// Stale is the handle of an attempt that must be stopped before the next one begins.
 	Handle json.RawMessage `json:"handle,omitempty"`
+	Stale  json.RawMessage `json:"stale,omitempty"`
 	Ledger json.RawMessage `json:"ledger,omitempty"`
 	// Began is when the present attempt was submitted and Trained when Ray began to run it.
 	Began   time.Time `json:"began,omitzero"`
@@ -46,6 +49,8 @@ type Record struct {
 type Ending struct {
 	State State  `json:"state"`
 	Text  string `json:"text"`
+	// BadInput says that the user's data or settings must change; otherwise the same job may work another time.
+	BadInput bool `json:"bad_input,omitempty"`
 }
 
 // New returns the record of a request that was just received; run is its name.
@@ -88,7 +93,8 @@ func (r *Record) Postpone(until time.Time, reason string) {
 // NextAttempt begins another try on Ray with the inputs that are already staged.
 func (r *Record) NextAttempt() {
 	r.Attempt++
-	r.State, r.Handle = Staged, nil
+	r.Restarts++
+	r.State, r.Stale, r.Handle = Staged, r.Handle, nil
 	r.Began, r.Trained = time.Time{}, time.Time{}
 }
 
@@ -102,6 +108,7 @@ func (r *Record) Retry() error {
 	}
 	r.NextAttempt()
 	r.State, r.Ending, r.Telling, r.CancelledBy, r.LastError = Accepted, nil, false, "", ""
+	r.Restarts = 0
 	r.Failures, r.NotBefore = 0, time.Time{}
 	return nil
 }

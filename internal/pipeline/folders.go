@@ -73,7 +73,7 @@ func (f *Folders) Stage(ctx context.Context, _ job.Record, dir string, _ func(st
 // stageFile copies one file under its own name into dir.
 func stageFile(from, dir, name string) (in job.Input, err error) {
 	to := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(to), sharedMode); err != nil {
 		return in, err
 	}
 	src, err := os.Open(from)

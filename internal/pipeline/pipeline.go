@@ -43,6 +43,8 @@ type Config struct {
 	Version string
 	// Watch, where given, sees every look at a running job.
 	Watch func(run string, p results.Progress)
+	// Over, where given, is called when a job has reached a terminal state.
+	Over func(run string)
 }
 
 // Pipeline takes every job from its message to its last status.
@@ -185,6 +187,9 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 	p.reporter.forget(run)
 	p.follower.forget(run)
 	p.schedule.drop(run)
+	if p.cfg.Over != nil {
+		p.cfg.Over(run)
+	}
 	select {
 	case p.freed <- struct{}{}:
 	default:
@@ -277,9 +282,15 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 	switch {
 	case err == nil:
 	case kind == job.KindLater:
+		p.misset(ctx, rec, err)
 		return after, false
 	case kind == job.KindPermanent:
-		apply = func(r *job.Record) error { r.End(job.Failed, err.Error()); return nil }
+		_, bad := errors.AsType[*inputError](err)
+		apply = func(r *job.Record) error {
+			r.End(job.Failed, err.Error())
+			r.Ending.BadInput = bad
+			return nil
+		}
 	case rec.Failures+1 >= max(1, st.tries):
 		apply = func(r *job.Record) error {
 			r.End(job.Failed, fmt.Sprintf("%s (given up after %s)", err, count(rec.Failures+1, "time")))
@@ -301,6 +312,20 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 	return wait, !next.Active()
 }
 
+// inputError marks an error that the user's data or settings are to blame for.
+type inputError struct{ err error }
+
+func (e *inputError) Error() string { return e.err.Error() }
+func (e *inputError) Unwrap() error { return e.err }
+
+// badInput blames the user's data or settings for a permanent error; another one stays as it is.
+func badInput(err error) error {
+	if kind, _ := job.Classify(err); err != nil && kind == job.KindPermanent {
+		return &inputError{err}
+	}
+	return err
+}
+
 // pause is the time before the next try after n failures: doubling, without jitter since one process owns all jobs.
 func pause(n int) time.Duration {
 	return min(maxPause, firstPause<<min(n, 20))
@@ -315,6 +340,20 @@ func (p *Pipeline) trouble(rec job.Record, err error, wait time.Duration) {
 	}
 	if rec.Failures >= 1 {
 		p.say(rec, fmt.Sprintf("%s; trying again in %s", err, duration(wait)))
+	}
+}
+
+// misset tells the operator once, and the user, of a setting that keeps the job waiting.
+func (p *Pipeline) misset(ctx context.Context, rec job.Record, err error) {
+	setting, ok := errors.AsType[*rayjob.SettingError](err)
+	if !ok || rec.LastError == setting.Error() {
+		return
+	}
+	p.log.Error("a setting keeps jobs waiting", zap.String("run", rec.Run), zap.String("setting", setting.Setting), zap.Error(setting))
+	p.say(rec, "Waiting for the operator of the extractor to mend its connection to Ray")
+	_, err = p.store.Change(ctx, rec.Run, func(r *job.Record) error { r.LastError = setting.Error(); return nil })
+	if err != nil {
+		p.log.Error("write the record", zap.String("run", rec.Run), zap.Error(err))
 	}
 }
 

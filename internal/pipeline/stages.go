@@ -21,25 +21,25 @@ import (
 // stageInputs checks what the user filled in and brings the dataset onto the shared volume.
 func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, error) {
 	if rec.Request.Kind != job.Dataset {
-		return nil, job.Permanent(errors.New("this extractor trains on datasets: open the dataset of the file and submit that"))
+		return nil, badInput(job.Permanent(errors.New("this extractor trains on datasets: open the dataset of the file and submit that")))
 	}
 	settings, warnings, err := p.info.Parameters(rec.Request.Parameters)
 	if err != nil {
-		return nil, err
+		return nil, badInput(err)
 	}
 	for _, w := range warnings {
 		p.say(rec, w)
 	}
 	dir := p.cfg.Volume.Inputs(rec.Run)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, sharedMode); err != nil {
 		return nil, fmt.Errorf("make the run folder: %w", err)
 	}
 	inputs, err := p.platform.Stage(ctx, rec, dir, func(text string) { p.say(rec, text) })
 	if err != nil {
-		return nil, err
+		return nil, badInput(err)
 	}
 	if len(inputs) == 0 {
-		return nil, job.Permanent(errors.New("the dataset is empty: add a CSV, TSV or JSONL file with a text and a label column, then submit again"))
+		return nil, badInput(job.Permanent(errors.New("the dataset is empty: add a CSV, TSV or JSONL file with a text and a label column, then submit again")))
 	}
 	crash.At(crash.Downloaded)
 	if err := p.cfg.Volume.writeManifest(rec.Run, inputs); err != nil {
@@ -54,6 +54,9 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 
 // submit writes what the attempt is to do and gives it to Ray under its name; an attempt that is there already is adopted.
 func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
+	if err := p.release(ctx, rec.Stale); err != nil {
+		return nil, err
+	}
 	inputs, err := p.cfg.Volume.readManifest(rec.Run)
 	if err != nil {
 		return nil, err
@@ -74,7 +77,7 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 	}
 	p.say(rec, "Training submitted; waiting for Ray to start it")
 	return func(r *job.Record) error {
-		r.Handle, r.Began = doc, time.Now().UTC()
+		r.Handle, r.Stale, r.Began = doc, nil, time.Now().UTC()
 		r.Advance(job.Submitted)
 		return nil
 	}, nil
@@ -151,30 +154,27 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 	}, nil
 }
 
-// cancel stops the training and decides the end that somebody asked for.
-func (p *Pipeline) cancel(ctx context.Context, rec job.Record) (change, error) {
-	if err := p.onHandle(ctx, rec, p.backend.Stop); err != nil {
-		return nil, err
-	}
+// cancel decides the end that somebody asked for; the training is stopped before the user is told.
+func (p *Pipeline) cancel(_ context.Context, rec job.Record) (change, error) {
 	text := "Cancelled by " + rec.CancelledBy
 	return func(r *job.Record) error { r.End(job.Cancelled, text); return nil }, nil
 }
 
-// onHandle calls f with the handle of the present attempt, if Ray was ever given one.
-func (p *Pipeline) onHandle(ctx context.Context, rec job.Record, f func(context.Context, rayjob.Handle) error) error {
-	if len(rec.Handle) == 0 {
+// release stops the attempt behind a handle, if it still runs, and frees what Ray keeps for it.
+func (p *Pipeline) release(ctx context.Context, doc json.RawMessage) error {
+	if len(doc) == 0 {
 		return nil
 	}
-	h, err := handleOf(rec)
+	h, err := handleOf(doc)
 	if err != nil {
 		return err
 	}
-	return f(ctx, h)
+	return p.backend.Release(ctx, h)
 }
 
-func handleOf(rec job.Record) (rayjob.Handle, error) {
+func handleOf(doc json.RawMessage) (rayjob.Handle, error) {
 	var h rayjob.Handle
-	if err := json.Unmarshal(rec.Handle, &h); err != nil {
+	if err := json.Unmarshal(doc, &h); err != nil {
 		return h, fmt.Errorf("decode the handle of the attempt: %w", err)
 	}
 	return h, nil
@@ -196,7 +196,10 @@ func (p *Pipeline) tell(ctx context.Context, rec job.Record) (change, error) {
 			return closed, nil
 		}
 	case !rec.Telling:
-		if err := p.onHandle(ctx, rec, p.backend.Release); err != nil {
+		if err := p.release(ctx, rec.Handle); err != nil {
+			if kind, _ := job.Classify(err); kind == job.KindLater {
+				return nil, err
+			}
 			p.log.Warn("clean up after the training", zap.String("run", rec.Run), zap.Error(err))
 		}
 		if _, err := p.store.Change(ctx, rec.Run, func(r *job.Record) error { r.Telling = true; return nil }); err != nil {

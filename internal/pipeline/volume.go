@@ -23,6 +23,9 @@ type Volume struct {
 	Dir, RayDir string
 }
 
+// sharedMode is the mode of folders on the volume: the pods of Ray may run as another user of the same group.
+const sharedMode = 0o775
+
 // Run is the folder of a run.
 func (v Volume) Run(run string) string { return filepath.Join(v.Dir, "runs", run) }
 

@@ -19,9 +19,11 @@ import (
 // not counted by the trainer, which stops the training itself at the limit.
 const graceAfterLimit = 30 * time.Minute
 
-// watch looks at the training once: at Ray for the verdict, at the events for the progress.
+// watch looks at the training once: at Ray for the verdict, at the events for the progress. It never stops a training
+// itself: an end that is decided here stops it on the way out (tell), another attempt stops it on the way in (submit), so
+// that the decision is on disk first and is not taken for somebody else's stop.
 func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
-	h, err := handleOf(rec)
+	h, err := handleOf(rec.Handle)
 	if err != nil {
 		return nil, err
 	}
@@ -43,19 +45,16 @@ func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 			return nil
 		}, nil
 	case rayjob.Running:
-		return p.running(ctx, rec, progress)
+		return p.running(rec, progress)
 	default:
-		return p.pending(ctx, rec, obs)
+		return p.pending(rec, obs)
 	}
 }
 
 // pending waits for Ray to start the training, with an end.
-func (p *Pipeline) pending(ctx context.Context, rec job.Record, obs rayjob.Observation) (change, error) {
+func (p *Pipeline) pending(rec job.Record, obs rayjob.Observation) (change, error) {
 	if waited := time.Since(rec.Began); waited > p.cfg.PendingTimeout {
-		if err := p.onHandle(ctx, rec, p.backend.Stop); err != nil {
-			return nil, err
-		}
-		return nil, job.Permanent(fmt.Errorf("Ray did not start the training within %s%s: ask the operator whether the cluster has room",
+		return nil, job.Permanent(fmt.Errorf("the training was not started by Ray within %s%s: ask the operator whether the cluster has room",
 			duration(waited), because(obs.Pending)))
 	}
 	if obs.Pending != "" {
@@ -65,7 +64,7 @@ func (p *Pipeline) pending(ctx context.Context, rec job.Record, obs rayjob.Obser
 }
 
 // running waits for the training to end, unless it takes too long or falls silent.
-func (p *Pipeline) running(ctx context.Context, rec job.Record, progress results.Progress) (change, error) {
+func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, error) {
 	if rec.State != job.Running {
 		return func(r *job.Record) error {
 			r.Trained = time.Now().UTC()
@@ -75,9 +74,6 @@ func (p *Pipeline) running(ctx context.Context, rec job.Record, progress results
 	}
 	limit := minutes(rec.Settings["max_minutes"]) + graceAfterLimit
 	if ran := time.Since(rec.Trained); ran > limit {
-		if err := p.onHandle(ctx, rec, p.backend.Stop); err != nil {
-			return nil, err
-		}
 		return nil, job.Permanent(fmt.Errorf("the training took longer than %s and was stopped: raise max_minutes or use less data", duration(limit)))
 	}
 	heard := progress.Last
@@ -85,10 +81,7 @@ func (p *Pipeline) running(ctx context.Context, rec job.Record, progress results
 		heard = rec.Trained
 	}
 	if silent := time.Since(heard); silent > p.cfg.StallTimeout {
-		if err := p.onHandle(ctx, rec, p.backend.Stop); err != nil {
-			return nil, err
-		}
-		return p.again(rec, fmt.Sprintf("the training said nothing for %s", duration(silent)))
+		return p.again(rec, "the training said nothing for "+duration(silent))
 	}
 	return nil, job.Later(p.cfg.Poll, errors.New("training"))
 }
@@ -100,7 +93,7 @@ func (p *Pipeline) broken(rec job.Record, obs rayjob.Observation) (change, error
 	case err == nil && result != nil: // complete and verified, and only then something broke
 		return func(r *job.Record) error { r.Advance(job.Finished); return nil }, nil
 	case err == nil && failure != nil && failure.User:
-		return nil, job.Permanent(errors.New(failure.Sentence()))
+		return nil, badInput(job.Permanent(errors.New(failure.Sentence())))
 	case err == nil && failure != nil:
 		return p.again(rec, failure.What)
 	case obs.Reason != "":
@@ -130,7 +123,7 @@ func (p *Pipeline) follow(rec job.Record) results.Progress {
 	for _, text := range news {
 		p.say(rec, text)
 	}
-	if text := progressSentence(progress); text != "" {
+	if text := Sentence(progress); text != "" {
 		p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusProcessing, Text: text, At: time.Now(), Progress: true})
 	}
 	if p.cfg.Watch != nil {

@@ -31,8 +31,8 @@ func count(n int, one string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
-// progressSentence says how far a training is: "epoch 2 of 3, 41 %, about 2 min left, validation accuracy 0.83".
-func progressSentence(p results.Progress) string {
+// Sentence says how far a training is: "epoch 2 of 3, 41 %, about 2 min left, validation accuracy 0.83".
+func Sentence(p results.Progress) string {
 	if p.Phase != "train" || p.Epochs == 0 {
 		return p.Text
 	}

@@ -1,0 +1,251 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"go.uber.org/zap/zaptest"
+
+	clowderray "github.com/ncsa/clowder-ray"
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/resultstest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bench is a pipeline between doubles: a Ray that plays a script, a platform and a voice that remember.
+type bench struct {
+	*Pipeline
+	store    job.Store
+	ray      *fakeRay
+	platform *fakePlatform
+	voice    *fakeVoice
+	dir      string
+}
+
+func setup(t *testing.T, alter ...func(*Config)) *bench {
+	t.Helper()
+	dir := t.TempDir()
+	store, err := job.OpenSQLite(t.Context(), filepath.Join(dir, "state", "jobs.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return setupOn(t, dir, store, alter...)
+}
+
+// setupOn is a pipeline on a store that was used before, as after a restart of the service.
+func setupOn(t *testing.T, dir string, store job.Store, alter ...func(*Config)) *bench {
+	t.Helper()
+	info, err := clowder.ParseInfo(clowderray.ExtractorInfo)
+	require.NoError(t, err)
+	b := &bench{store: store, dir: dir, platform: &fakePlatform{}, voice: &fakeVoice{}}
+	b.ray = &fakeRay{volume: Volume{Dir: dir, RayDir: dir}, jobs: map[string]rayjob.Verdict{}}
+	cfg := Config{
+		Queue: "ncsa.ray.finetune", Volume: b.ray.volume, MaxJobs: 4, MaxTransfers: 2, MaxRetry: 3, MaxAttempts: 2,
+		Poll: time.Second, PendingTimeout: time.Hour, StallTimeout: time.Hour,
+		Attempt: rayjob.Attempt{Python: "python"}, Version: "test",
+	}
+	for _, f := range alter {
+		f(&cfg)
+	}
+	b.Pipeline = New(cfg, info, store, b.ray, b.platform, b.voice, NewMetrics(prometheus.NewRegistry()), zaptest.NewLogger(t))
+	return b
+}
+
+// accept stores a new job as the intake does.
+func (b *bench) accept(t *testing.T, run string, parameters map[string]any) {
+	t.Helper()
+	rec := jobtest.Record(run, "h1")
+	rec.Request.Parameters = parameters
+	_, _, err := b.store.Accept(t.Context(), rec)
+	require.NoError(t, err)
+}
+
+// runUntilOver runs the pipeline until no job is active any more.
+func (b *bench) runUntilOver(t *testing.T) {
+	t.Helper()
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
+	done := make(chan error, 1)
+	go func() { done <- b.Run(ctx) }()
+	for {
+		active, err := b.store.List(t.Context(), job.Query{Active: true})
+		require.NoError(t, err)
+		if len(active) == 0 {
+			break
+		}
+		<-time.After(100 * time.Millisecond)
+	}
+	stop(ErrStopping)
+	require.NoError(t, <-done)
+}
+
+func (b *bench) get(t *testing.T, run string) job.Record {
+	t.Helper()
+	rec, err := b.store.Get(t.Context(), run)
+	require.NoError(t, err)
+	return rec
+}
+
+// fakeRay starts an attempt by writing what the trainer would write. Its script decides how attempts end.
+type fakeRay struct {
+	volume Volume
+
+	mu       sync.Mutex
+	jobs     map[string]rayjob.Verdict
+	submits  []string
+	released []string
+	observed int
+	// script returns the verdict of the attempt at each look; the default succeeds at the third.
+	script func(a string, look int) rayjob.Observation
+	// failure, where set, is what the trainer leaves as error.json.
+	failure *results.Failure
+	// refuse is returned by Submit as long as it is set.
+	refuse error
+}
+
+var _ rayjob.Backend = (*fakeRay)(nil)
+
+func (f *fakeRay) Submit(_ context.Context, a rayjob.Attempt) (rayjob.Handle, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.refuse != nil {
+		return rayjob.Handle{}, f.refuse
+	}
+	if err := a.Check(); err != nil {
+		return rayjob.Handle{}, err
+	}
+	h := rayjob.Handle{Backend: "fake", ID: a.Name()}
+	if _, known := f.jobs[h.ID]; known {
+		return h, nil
+	}
+	f.jobs[h.ID] = rayjob.Running
+	f.submits = append(f.submits, h.ID)
+	dir := f.volume.Run(a.Run)
+	if f.failure != nil {
+		failure := *f.failure
+		failure.Schema, failure.Run, failure.Attempt = 1, a.Run, a.Number
+		return h, writeJSON(filepath.Join(dir, "error.json"), failure)
+	}
+	return h, resultstest.Play(dir, a.Run, a.Number)
+}
+
+func (f *fakeRay) Observe(_ context.Context, h rayjob.Handle) (rayjob.Observation, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.observed++
+	if f.script != nil {
+		return f.script(h.ID, f.observed), nil
+	}
+	if f.observed < 3 {
+		return rayjob.Observation{Verdict: rayjob.Running}, nil
+	}
+	return rayjob.Observation{Verdict: rayjob.Succeeded}, nil
+}
+
+func (f *fakeRay) Stop(context.Context, rayjob.Handle) error { return nil }
+
+func (f *fakeRay) Logs(context.Context, rayjob.Handle, io.Writer) error { return nil }
+
+func (f *fakeRay) Release(_ context.Context, h rayjob.Handle) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.released = append(f.released, h.ID)
+	return nil
+}
+
+// fakePlatform stages one file and remembers what was delivered.
+type fakePlatform struct {
+	mu        sync.Mutex
+	stage     func() error
+	delivered []string
+	known     Known
+	looks     int
+}
+
+var _ Platform = (*fakePlatform)(nil)
+
+func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir string, _ func(string)) ([]job.Input, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stage != nil {
+		if err := f.stage(); err != nil {
+			return nil, err
+		}
+	}
+	path := filepath.Join(dir, "train.csv")
+	return []job.Input{{Name: "train.csv", Path: "train.csv", Size: 3, SHA256: fmt.Sprintf("%064d", 0)}}, os.WriteFile(path, []byte("a,b"), 0o600)
+}
+
+func (f *fakePlatform) Deliver(_ context.Context, rec job.Record, d Delivery, _ json.RawMessage, save func(json.RawMessage) error) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.delivered = append(f.delivered, rec.Run)
+	if len(d.Artifacts) == 0 {
+		return "", job.Permanent(errors.New("nothing to deliver"))
+	}
+	return "Results in folder x", save(json.RawMessage(`[]`))
+}
+
+func (f *fakePlatform) Known(context.Context, job.Record) (Known, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.looks++
+	return f.known, nil
+}
+
+// fakeVoice remembers what was said about each job.
+type fakeVoice struct {
+	mu   sync.Mutex
+	said map[string][]clowder.Status
+}
+
+func (f *fakeVoice) Tell(_ context.Context, req job.Request, s clowder.Status) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.said == nil {
+		f.said = map[string][]clowder.Status{}
+	}
+	run := req.Key[len("key-of-"):]
+	f.said[run] = append(f.said[run], s)
+	return nil
+}
+
+func (f *fakeVoice) of(run string) []clowder.Status {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.said[run])
+}
+
+func (f *fakeVoice) kinds(run string) (out []clowder.StatusKind) {
+	for _, s := range f.of(run) {
+		out = append(out, s.Kind)
+	}
+	return slices.Compact(out)
+}
+
+// stopAfter runs the pipeline for d and stops it as a signal does.
+func stopAfter(t *testing.T, b *bench, d time.Duration) {
+	t.Helper()
+	ctx, stop := context.WithCancelCause(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.Run(ctx) }()
+	<-time.After(d)
+	stop(ErrStopping)
+	require.NoError(t, <-done)
+}

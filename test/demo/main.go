@@ -1,0 +1,240 @@
+// Command demo runs the main job before the eyes of a new user, on real parts: a RabbitMQ and a Ray of its own, the service
+// as a process, and the double of Clowder v2. It leaves nothing running.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/test/broker"
+	"github.com/ncsa/clowder-ray/test/stack"
+)
+
+const (
+	extractor = "ncsa.ray.finetune"
+	patience  = 10 * time.Minute
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	err := run(ctx, os.Stdout)
+	cancel()
+	stop()
+	if err != nil {
+		log.Fatalln("demo:", err)
+	}
+}
+
+func run(ctx context.Context, w io.Writer) (err error) {
+	dataset := flag.String("dataset", filepath.Join(stack.Root(), "test", "dataset", "reviews"), "folder to upload as a dataset")
+	program := flag.String("extractor", filepath.Join(stack.Root(), "bin", "extractor"), "the service")
+	out := flag.String("out", filepath.Join(stack.Root(), "var", "demo"), "where the results are downloaded to")
+	flag.Parse()
+	d := &demo{w: w, began: time.Now()}
+	work, err := os.MkdirTemp("", "demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+
+	mq, err := broker.Start(ctx, broker.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, mq.Stop()) }()
+	d.step("RabbitMQ", "a private node on %s", mq.Addr())
+
+	platform, err := clowdertest.New(clowdertest.Options{AMQPURI: mq.URI(), UploadDelay: time.Second})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, platform.Close()) }()
+	d.step("Clowder", "the double of Clowder v2 on %s", platform.URL)
+
+	env, err := stack.RayEnv(ctx, *program, filepath.Join(work, "ray"))
+	defer func() {
+		err = errors.Join(err, stack.StopRay(context.WithoutCancel(ctx), *program, filepath.Join(work, "ray")))
+	}()
+	if err != nil {
+		return err
+	}
+	d.step("Ray", "a head on %s, with token auth", env["RAY_ADDRESS"])
+
+	env["RABBITMQ_URI"], env["CLOWDER_URL"] = mq.URI(), platform.URL
+	env["SHARED_DIR"], env["STATE_DIR"] = filepath.Join(work, "shared"), filepath.Join(work, "state")
+	service, err := stack.StartService(ctx, *program, env, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, service.Stop(30*time.Second)) }()
+	if err := service.AwaitReady(ctx); err != nil {
+		return err
+	}
+	client, err := clowder.NewClient(clowder.Config{URL: platform.URL, CacheDir: filepath.Join(work, "cache")})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+	user := client.As(job.Secret(platform.Key("alice@example.org")))
+	if err := awaitListener(ctx, user); err != nil {
+		return err
+	}
+	d.step("extractor", "the service is ready and Clowder lists %s as alive", extractor)
+
+	id, err := d.upload(ctx, user, *dataset)
+	if err != nil {
+		return err
+	}
+	submitted, err := user.Submit(ctx, id, extractor, map[string]any{})
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(w, "\nSubmit to extractor: %s, no settings. The job view of Clowder:\n\n", extractor)
+	last, err := d.follow(ctx, user, submitted)
+	if err != nil {
+		return err
+	}
+	if last.Status != "SUCCEEDED" {
+		return fmt.Errorf("the job ended as %s: %s\n%s", last.Status, last.Message, service.Log())
+	}
+	return d.results(ctx, user, id, last, *out)
+}
+
+// demo prints what happens.
+type demo struct {
+	w     io.Writer
+	began time.Time
+}
+
+func (d *demo) step(what, format string, args ...any) {
+	_, _ = fmt.Fprintf(d.w, "%6.1f s  %-10s %s\n", time.Since(d.began).Seconds(), what, fmt.Sprintf(format, args...))
+}
+
+// awaitListener waits until Clowder has heard the heartbeat.
+func awaitListener(ctx context.Context, user *clowder.Session) error {
+	for {
+		listeners, err := user.Listeners(ctx)
+		if err != nil {
+			return err
+		}
+		for _, l := range listeners {
+			if l.Name == extractor && l.Alive {
+				return nil
+			}
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return fmt.Errorf("wait for the heartbeat of the service: %w", err)
+		}
+	}
+}
+
+// upload makes a dataset of the files of a folder.
+func (d *demo) upload(ctx context.Context, user *clowder.Session, dir string) (string, error) {
+	dataset, err := user.CreateDataset(ctx, "Reviews", "Made by test/dataset/generate.py")
+	if err != nil {
+		return "", err
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			return "", errors.Join(err, fmt.Errorf("%s is no file", f.Name()))
+		}
+		_, err = user.Upload(ctx, dataset.ID, "", clowder.Body{
+			Name: f.Name(), ContentType: "text/csv", Size: info.Size(),
+			Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(dir, f.Name())) },
+		})
+		if err != nil {
+			return "", err
+		}
+		names = append(names, fmt.Sprintf("%s (%d kB)", f.Name(), info.Size()/1000))
+	}
+	d.step("dataset", "%q with %s", dataset.Name, strings.Join(names, ", "))
+	return dataset.ID, nil
+}
+
+// follow prints the log of the job as it grows and returns the job once it is over.
+func (d *demo) follow(ctx context.Context, user *clowder.Session, id string) (clowder.Job, error) {
+	shown := 0
+	for {
+		j, err := user.Job(ctx, id)
+		if err != nil {
+			return j, err
+		}
+		updates, err := user.JobUpdates(ctx, id)
+		if err != nil {
+			return j, err
+		}
+		for _, u := range updates[min(shown, len(updates)):] {
+			d.step("", "%s", u.Text)
+		}
+		shown = len(updates)
+		switch j.Status {
+		case "SUCCEEDED", "ERROR", "SKIPPED":
+			return j, nil
+		}
+		if err := pause(ctx, 250*time.Millisecond); err != nil {
+			return j, fmt.Errorf("wait for the end of the job: %w", err)
+		}
+	}
+}
+
+// results lists what was uploaded and downloads it, since this Clowder ends with the demo.
+func (d *demo) results(ctx context.Context, user *clowder.Session, dataset string, last clowder.Job, out string) error {
+	files, err := user.Files(ctx, dataset)
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(out); err != nil {
+		return err
+	}
+	var uploaded []clowder.File
+	_, _ = fmt.Fprintf(d.w, "\n%s\n\nUploaded into the dataset:\n", last.Message)
+	for _, f := range files {
+		if strings.HasPrefix(f.Path, "finetune/") {
+			uploaded = append(uploaded, f)
+			_, _ = fmt.Fprintf(d.w, "  %9d  %s\n", f.Size, f.Path)
+		}
+	}
+	if _, err := user.Stage(ctx, uploaded, out, nil); err != nil {
+		return err
+	}
+	shown, err := user.Visualizations(ctx, dataset)
+	if err != nil {
+		return err
+	}
+	notes, err := user.Metadata(ctx, dataset)
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(d.w, "and %d visualizations and %d metadata entry on its page.\n\nA copy to look at: %s\n", len(shown), len(notes), out)
+	return nil
+}
+
+// pause waits unless ctx ends before.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}
