@@ -101,26 +101,37 @@ func (c *cache) path(sum string) string { return filepath.Join(c.dir, sum) }
 // lookup returns the sha256 of a file whose body is here, as it was put.
 func (c *cache) lookup(key string, size int64) (string, bool) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	sum, ok := c.sums[key]
-	changed := c.times[sum]
-	c.mu.Unlock()
-	if !ok {
-		return "", false
-	}
-	info, err := os.Stat(c.path(sum))
-	return sum, err == nil && info.Size() == size && info.ModTime().UnixNano() == changed
+	return sum, ok && c.intact(sum, size)
 }
 
-// put moves a finished part file to its place and returns the line for commit.
-func (c *cache) put(got fetched, key string) (cacheLine, error) {
+// put moves a finished part file to its place and returns the line for commit. A body that is there already stays: another
+// run may be linking it at this moment, and a link to a file that a rename just replaced fails.
+func (c *cache) put(got fetched, key string, size int64) (cacheLine, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	line := cacheLine{Key: key, SHA256: got.sum, Time: got.changed}
+	if c.intact(got.sum, size) {
+		line.Time = c.times[got.sum]
+		c.remember(line)
+		return line, os.Remove(got.part)
+	}
 	if err := os.Rename(got.part, c.path(got.sum)); err != nil {
 		return cacheLine{}, err
 	}
-	line := cacheLine{Key: key, SHA256: got.sum, Time: got.changed}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.remember(line)
 	return line, nil
+}
+
+// intact reports whether the body lies as it was put. The cache must be locked.
+func (c *cache) intact(sum string, size int64) bool {
+	changed, known := c.times[sum]
+	if !known {
+		return false
+	}
+	info, err := os.Stat(c.path(sum))
+	return err == nil && info.Size() == size && info.ModTime().UnixNano() == changed
 }
 
 // commit makes the bodies of the lines durable and then the lines themselves. After a nil return both survive a power cut.

@@ -22,7 +22,8 @@ const settlePoll = time.Second
 
 // Files lists the files of all folders of a dataset, sorted by path and id. Files that somebody is uploading at this
 // moment are waited for; one that does not settle in time is left out with a warning in the log, since an upload that
-// broke inside Clowder leaves such a row for ever. More files or bytes than the configuration allows are a permanent error.
+// broke inside Clowder leaves such a row for ever. More files than the configuration allows are a permanent error; bytes
+// are counted by Stage, since callers may not want all of these files.
 func (s *Session) Files(ctx context.Context, datasetID string) ([]File, error) {
 	files, err := s.settled(ctx, func() ([]File, error) { return s.listFiles(ctx, datasetID, "") })
 	if err != nil {
@@ -34,7 +35,7 @@ func (s *Session) Files(ctx context.Context, datasetID string) ([]File, error) {
 	slices.SortFunc(files, func(a, b File) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.ID, b.ID))
 	})
-	return files, s.c.checkCaps(files)
+	return files, s.c.checkCount(files)
 }
 
 // FolderFiles lists the files that lie directly in a folder, those in flight included, with Path as Name.
@@ -126,11 +127,15 @@ func (s *Session) addPaths(ctx context.Context, files []File) error {
 	return nil
 }
 
-// checkCaps keeps one job from filling the shared volume.
-func (c *Client) checkCaps(files []File) error {
+// checkCount and checkBytes keep one job from filling the shared volume.
+func (c *Client) checkCount(files []File) error {
 	if len(files) > c.cfg.MaxFiles {
 		return job.Permanent(fmt.Errorf("the dataset has more than %d files, which is the most this service takes: put them into fewer, larger files", c.cfg.MaxFiles))
 	}
+	return nil
+}
+
+func (c *Client) checkBytes(files []File) error {
 	var total int64
 	for _, f := range files {
 		total += f.Size

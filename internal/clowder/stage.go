@@ -1,6 +1,7 @@
 package clowder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func (s *Session) Stage(ctx context.Context, files []File, dir string, progress 
 	if s.c.cache == nil {
 		return nil, errors.New("stage the dataset: no cache folder is configured")
 	}
-	if err := s.c.checkCaps(files); err != nil {
+	if err := cmp.Or(s.c.checkCount(files), s.c.checkBytes(files)); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o750); err != nil {
@@ -152,7 +153,7 @@ func (st *staging) download(ctx context.Context, f File) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	line, err := st.s.c.cache.put(got, st.key(f))
+	line, err := st.s.c.cache.put(got, st.key(f), f.Size)
 	if err != nil {
 		return "", diskError("keep "+f.Path, errors.Join(err, os.Remove(got.part)))
 	}

@@ -35,6 +35,8 @@ type faults struct {
 	mu       sync.Mutex
 	set      []*Fault
 	requests []string
+	// running counts requests in work, busiest the most of them at once.
+	running, busiest int
 }
 
 // Fail sets a fault beside those that are set; the first that matches applies.
@@ -65,6 +67,20 @@ func (s *Server) Requests(method, part string) int {
 	return n
 }
 
+// Busiest returns how many requests were in work at once at most.
+func (s *Server) Busiest() int {
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
+	return s.faults.busiest
+}
+
+func (f *faults) count(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.running += n
+	f.busiest = max(f.busiest, f.running)
+}
+
 // next logs the request and returns the fault that applies to it.
 func (f *faults) next(r *http.Request) (Fault, bool) {
 	f.mu.Lock()
@@ -91,6 +107,8 @@ func (f *faults) next(r *http.Request) (Fault, bool) {
 // around applies faults to every request.
 func (f *faults) around(next http.Handler, done <-chan struct{}) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.count(1)
+		defer f.count(-1)
 		fault, applies := f.next(r)
 		if !applies {
 			next.ServeHTTP(w, r)

@@ -1,0 +1,131 @@
+package clowder
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+func TestFullDiskIsSaidPlainly(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("this system has no /dev/full")
+	}
+	defer full.Close()
+	_, dog, stop := watch(t.Context(), time.Minute)
+	defer stop()
+	sink := &bodySink{file: full, sum: sha256.New(), dog: dog, add: func(int64) {}}
+	err = sink.copy(t.Context(), operation{what: "download"}, strings.NewReader("abc"), 3)
+	require.ErrorContains(t, err, "the disk of the training service is full")
+	kind, _ := job.Classify(err)
+	require.Equal(t, job.KindPermanent, kind)
+}
+
+func TestStorageGuard(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{
+		"10.0.0.1:9000": true, "[2001:db8::1]:443": true, "127.0.0.1:80": false, "[::1]:80": false, "169.254.169.254:80": false, "[fe80::1]:80": false,
+		"[::ffff:169.254.169.254]:80": false, "0.0.0.0:80": false, "224.0.0.1:80": false, "name:80": false, "": false,
+	} {
+		require.Equal(t, want, storageGuard(false)("tcp", address, nil) == nil, address)
+	}
+	require.NoError(t, storageGuard(true)("tcp", "127.0.0.1:80", nil))
+	require.Error(t, storageGuard(true)("tcp", "169.254.169.254:80", nil))
+}
+
+func TestLocalPathsKeepWhatPeopleSee(t *testing.T) {
+	t.Parallel()
+	id := func(n int) string { return fmt.Sprintf("%024x", n) }
+	for name, tc := range map[string]struct{ in, want []string }{
+		"plain paths stay":            {[]string{"train/a.csv", "b.csv"}, []string{"train/a.csv", "b.csv"}},
+		"case does not tell apart":    {[]string{"a.csv", "A.csv"}, []string{"a.csv", "A-00000001.csv"}},
+		"the same name twice":         {[]string{"a.csv", "a.csv", "a.csv"}, []string{"a.csv", "a-00000001.csv", "a-00000002.csv"}},
+		"a file named as a folder":    {[]string{"a", "a/b"}, []string{"a-00000000", "a/b"}},
+		"dots, options, hidden files": {[]string{"../../x", "-rf", ".bashrc", "a/./b", "~"}, []string{"_/_/x", "_-rf", "_.bashrc", "a/_/b", "_~"}},
+		"absolute and empty":          {[]string{"/etc/passwd", "", "//"}, []string{"etc/passwd", "file", "file-00000002"}},
+		"characters of other systems": {[]string{"a:b?.csv", "c\x00\nd", `e\f`, "g. "}, []string{"a_b_.csv", "c__d", "e_f", "g"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := make([]File, len(tc.in))
+			for i, p := range tc.in {
+				files[i] = File{ID: id(i), Path: p}
+			}
+			require.Equal(t, tc.want, localPaths(files))
+		})
+	}
+}
+
+func FuzzLocalPaths(f *testing.F) {
+	f.Add("a/b\n../c\nA/B\n" + strings.Repeat("x", 300) + "\n..\n...\n\xff")
+	f.Add("con\na/\n/a\na")
+	f.Fuzz(func(t *testing.T, lines string) {
+		var files []File
+		for i, line := range strings.Split(lines, "\n") {
+			files = append(files, File{ID: fmt.Sprintf("%024x", i), Path: line})
+		}
+		root := t.TempDir()
+		seen := map[string]bool{}
+		for _, p := range localPaths(files) {
+			require.True(t, filepath.IsLocal(p), "%q", p)
+			require.False(t, seen[strings.ToLower(p)], "%q twice", p)
+			seen[strings.ToLower(p)] = true
+			require.True(t, strings.HasPrefix(filepath.Join(root, p), root+string(filepath.Separator)))
+			for part := range strings.SplitSeq(p, "/") {
+				require.LessOrEqual(t, len(part), 255)
+			}
+		}
+		for p := range seen {
+			for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+				require.False(t, seen[dir], "%q is a file and a folder", dir)
+			}
+		}
+	})
+}
+
+func FuzzAnswers(f *testing.F) {
+	for _, seed := range []string{
+		`{"detail":"x"}`, `{"detail":{"error":"Key is invalid."}}`, `{"detail":[{"loc":["query","limit"],"msg":"value is not a valid integer"}]}`,
+		`{"detail":[{"loc":[1,{}],"msg":""}]}`, `{"metadata":{"total_count":-1},"data":[{"id":"x","bytes":-5,"folder_id":""}]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		require.NotContains(t, answerDetail(body), "\n")
+		var p page[fileRow]
+		if json.Unmarshal(body, &p) == nil {
+			for _, row := range p.Data {
+				_ = row.file()
+			}
+		}
+	})
+}
+
+func FuzzCacheIndex(f *testing.F) {
+	f.Add([]byte(`{"key":"a","sha256":"../../etc/passwd","mtime_ns":1}`))
+	f.Add([]byte("{\"key\":\"a\",\"sha256\":\"" + strings.Repeat("0", 64) + "\"}\n{\"key"))
+	f.Fuzz(func(t *testing.T, index []byte) {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, cacheIndex), index, 0o600))
+		c, err := openCache(dir)
+		if err != nil {
+			return
+		}
+		defer c.close()
+		for key := range c.sums {
+			_, ok := c.lookup(key, 0)
+			require.False(t, ok, "nothing lies in the cache")
+		}
+	})
+}
