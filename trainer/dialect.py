@@ -32,31 +32,38 @@ def find(text: str, extension: str) -> Dialect | None:
     equally consistent; quotes count as quotes unless the text is more consistent without (tab-separated corpora often hold
     single quotation marks).
     """
+    sample = _sample(text)
     usual = {"tsv": "\t", "tab": "\t", "csv": ","}.get(extension, "\t")
     found = []
     for delimiter in _NAMES:
         for quoted in (True, False):
-            counts = collections.Counter(len(row) for row in rows(text, delimiter, quoted, SAMPLE_ROWS) if row)
+            counts = collections.Counter(len(row) for row in rows(sample, delimiter, quoted) if row)
             alike = [(n, c) for c, n in counts.items() if c >= 2]
             if alike:
                 count, columns = max(alike)
                 share = count / counts.total()
-                found.append(((round(share, 2), delimiter == usual, quoted, columns), Dialect(delimiter, quoted, columns, share)))
+                # A lone quote at the start of a cell swallows the lines up to the next one: then fewer rows come out.
+                rank = (round(share, 2), delimiter == usual, count, quoted, columns)
+                found.append((rank, Dialect(delimiter, quoted, columns, share)))
     best = max(found, key=lambda f: f[0], default=None)
     return best[1] if best and best[1].consistent >= 0.9 else None
 
 
-def rows(text: str, delimiter: str, quoted: bool, limit: int | None = None):
-    """The rows of ``text``; the last one of a limited read is left out where it may be cut."""
+def rows(text: str, delimiter: str, quoted: bool):
+    """The rows of ``text``."""
     csv.field_size_limit(2**31 - 1)
-    if limit is not None and len(text) > limit * 2000:
-        text = text[: limit * 2000].rpartition("\n")[0]
     quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)
-    for number, row in enumerate(reader):
-        if limit is not None and number >= limit:
-            return
-        yield row
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)
+
+
+def _sample(text: str) -> str:
+    """The first lines of ``text``."""
+    end = 0
+    for _ in range(SAMPLE_ROWS):
+        end = text.find("\n", end) + 1
+        if end == 0 or end > SAMPLE_ROWS * 2000:
+            return text[: SAMPLE_ROWS * 2000]
+    return text[:end]
 
 
 def header(first: list[str], body: list[list[str]], wanted: set[str]) -> tuple[bool, str]:

@@ -21,6 +21,7 @@ ENVIRONMENT = {
     "TOKENIZERS_PARALLELISM": "false",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_V2_ENABLED": "1",
+    "RAY_TRAIN_ENABLE_PRINT_PATCH": "0",  # with it every line of a worker stands in the log twice
     "PYTHONUNBUFFERED": "1",
     # Threads that spin while they wait for each other make training several times slower where the cores are shared.
     "OMP_WAIT_POLICY": "PASSIVE",

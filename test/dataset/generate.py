@@ -10,8 +10,8 @@ What accuracy can be reached is known by construction. Every review contains at 
 sentiment is always that of its last clause, which no other sentence contradicts without an "overall" or a "but" to
 announce the turn. A reader who knows the words is therefore right on every row, except on those where the label was
 flipped afterwards: exactly ``round(noise * rows)`` rows of each file. The best possible accuracy on the test file is
-thus ``1 - round(noise * rows) / rows``: 0.95 for the defaults. A model that only counts opinion words reaches a few
-points less, because about one review in eight praises one thing and turns at the end, and one in ten uses a negated word.
+thus ``1 - round(noise * rows) / rows``: 0.95 for the defaults. A model that only counts opinion words reaches
+less, because about one review in eight turns at the end, and one in five words an opinion by negating its opposite.
 No review of the test file occurs in the training file.
 """
 

@@ -1,0 +1,81 @@
+"""Shared fixtures: a builder of run folders, and the contract's schemas as a judge of what a run wrote."""
+
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+from referencing import Registry, Resource
+
+TRAINER = Path(__file__).resolve().parent.parent
+ROOT = TRAINER.parent
+SCHEMAS = TRAINER / "schema"
+GOLDEN = SCHEMAS / "golden"
+REVIEWS = ROOT / "test" / "dataset" / "reviews"
+
+sys.path.insert(0, str(ROOT))
+# Ray's workers are other processes: they find the package by this.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+
+DEFAULTS = {
+    "task": "auto", "model": "auto", "data_file": "", "text_column": "", "label_column": "", "epochs": 3, "batch_size": 32,
+    "learning_rate": 0, "max_length": 0, "num_workers": 0, "use_gpu": "auto", "max_minutes": 60, "seed": 42, "run_name": "",
+}  # fmt: skip
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "ray: needs a real Ray, which the test starts")
+
+
+@pytest.fixture(scope="session")
+def schemas():
+    """name -> validator of trainer/schema/<name>.schema.json."""
+    documents = {p.name: json.loads(p.read_text()) for p in SCHEMAS.glob("*.schema.json")}
+    registry = Registry().with_resources((name, Resource.from_contents(d)) for name, d in documents.items())
+    return {n.removesuffix(".schema.json"): jsonschema.Draft202012Validator(d, registry=registry) for n, d in documents.items()}
+
+
+@pytest.fixture
+def make_run(tmp_path, schemas):
+    """make_run(files, **parameters) makes a run folder on a fresh shared volume and returns its spec.json.
+
+    ``files`` maps names in the dataset to bytes, text, or a path to copy from.
+    """
+
+    def make(files: dict, run: str = "ft-test", attempt: int = 1, **parameters) -> Path:
+        folder = tmp_path / "shared" / "runs" / run
+        inputs = []
+        for i, (name, content) in enumerate(files.items()):
+            data = content.read_bytes() if isinstance(content, Path) else content.encode() if isinstance(content, str) else content
+            target = folder / "inputs" / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+            inputs.append({"id": f"file{i}", "name": name, "path": name, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()})
+        folder.mkdir(parents=True, exist_ok=True)
+        spec = {
+            "schema": 1, "run": run, "attempt": attempt, "dataset": {"id": "d1", "name": "A dataset"},
+            "parameters": {**DEFAULTS, **parameters}, "inputs": inputs,
+        }  # fmt: skip
+        schemas["spec"].validate(spec)
+        (folder / "spec.json").write_text(json.dumps(spec))
+        return folder / "spec.json"
+
+    return make
+
+
+@pytest.fixture
+def reviews():
+    """The bundled dataset as files of a run."""
+    return {"train.csv": REVIEWS / "train.csv", "test.csv": REVIEWS / "test.csv"}
+
+
+def events_of(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+
+
+def small_reviews(rows: int = 120) -> str:
+    """The first rows of the bundled training file."""
+    return "".join((REVIEWS / "train.csv").read_text().splitlines(keepends=True)[: rows + 1])

@@ -1,0 +1,85 @@
+"""The golden files: valid by the schemas, read and written by this program. The service's tests read the same files."""
+
+import json
+
+import pytest
+from conftest import GOLDEN, SCHEMAS, events_of
+
+from trainer import metrics, spec as specs
+from trainer.errors import UserError, as_user_error
+from trainer.events import Events
+
+
+@pytest.mark.parametrize("name", ["spec", "result", "metrics", "error"])
+def test_golden_files_are_valid(name, schemas):
+    schemas[name].validate(json.loads((GOLDEN / f"{name}.json").read_text()))
+
+
+def test_golden_events_are_valid_and_show_every_kind(schemas):
+    events = [json.loads(line) for line in (GOLDEN / "events.jsonl").read_text().splitlines()]
+    for event in events:
+        schemas["event"].validate(event)
+    kinds = json.loads((SCHEMAS / "event.schema.json").read_text())["properties"]["kind"]["enum"]
+    assert {e["kind"] for e in events} == set(kinds)
+
+
+def test_the_golden_events_are_what_events_writes(tmp_path):
+    golden = [json.loads(line) for line in (GOLDEN / "events.jsonl").read_text().splitlines()]
+    events = Events(tmp_path / "events.jsonl", 1)
+    for e in golden:
+        given = {k: v for k, v in e.items() if k not in ("time", "attempt", "kind")}
+        if e["kind"] == "error":
+            events.error(UserError(**given))
+        else:
+            given.pop("fraction", None)
+            getattr(events, e["kind"])(**given)
+    for wrote, e in zip(events_of(tmp_path), golden, strict=True):
+        assert {**wrote, "time": ""} == {**e, "time": ""}
+        assert len(wrote["time"]) == len(e["time"])
+
+
+def test_the_golden_spec_is_read(tmp_path):
+    document = json.loads((GOLDEN / "spec.json").read_text())
+    folder = tmp_path / "shared" / "runs" / document["run"]
+    folder.mkdir(parents=True)
+    (folder / "spec.json").write_text(json.dumps(document))
+    spec = specs.load(folder / "spec.json")
+    assert (spec.run, spec.attempt, spec.folder) == (document["run"], 1, folder)
+    assert spec.parameters.epochs == 3
+    assert spec.models == tmp_path / "shared" / "models"
+    assert spec.inputs[1].file == folder / "inputs" / "raw" / "train.csv"
+
+
+def test_the_golden_intervals_are_ours():
+    for split in ("train", "validation", "test"):
+        share = json.loads((GOLDEN / "metrics.json").read_text())[split]["accuracy"]
+        assert metrics.wilson(share["value"], share["n"]) == pytest.approx((share["low"], share["high"]))
+
+
+@pytest.mark.parametrize("path", ["../a.csv", "/etc/passwd", "a/../../b", "", "a//b", "./a", "a\\b"])
+def test_an_input_that_leads_out_of_the_folder_is_refused(path, tmp_path):
+    document = json.loads((GOLDEN / "spec.json").read_text())
+    document["inputs"][0]["path"] = path
+    (tmp_path / "spec.json").write_text(json.dumps(document))
+    with pytest.raises(ValueError, match="leads out"):
+        specs.load(tmp_path / "spec.json")
+
+
+def test_numbers_that_json_cannot_hold_are_left_out_of_events(tmp_path, schemas):
+    events = Events(tmp_path / "events.jsonl", 1)
+    events.progress(1, 2, 3, 4, loss=float("nan"), learning_rate=1e-3, eta_seconds=float("inf"))
+    events.eval(1, 1, "train", {"loss": float("inf")})
+    for event in events_of(tmp_path):
+        schemas["event"].validate(event)
+    assert "loss" not in events_of(tmp_path)[0]
+
+
+def test_a_full_disk_is_the_users_error_wherever_it_was_met():
+    full = OSError(28, "No space left on device", "/shared/runs/ft-1/out/x")
+    wrapped = RuntimeError("worker failed")
+    wrapped.__cause__ = full
+    for error in (full, wrapped):
+        found = as_user_error(error, "/shared/runs/ft-1")
+        assert found.code == "disk_full"
+        assert "/shared/runs/ft-1/out/x" in found.what
+    assert as_user_error(ValueError("x"), "") is None
