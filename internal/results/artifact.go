@@ -5,7 +5,6 @@ import (
 	"path"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -73,7 +72,7 @@ func slug(s string, limit int) string {
 	var b strings.Builder
 	dash := false
 	for _, r := range strings.ToLower(s) {
-		if r > unicode.MaxASCII || !(unicode.IsLetter(r) || unicode.IsDigit(r)) {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') {
 			dash = b.Len() > 0
 			continue
 		}

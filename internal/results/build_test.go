@@ -149,7 +149,7 @@ func TestArchiveHoldsTheModelAndHowToLoadIt(t *testing.T) {
 		require.NoError(t, err)
 		switch e.Name {
 		case "README.md":
-			require.Contains(t, string(body), "from_pretrained(\"model\")")
+			require.Contains(t, string(body), snippet)
 		case "model/model.safetensors":
 			require.Equal(t, safetensors(4096), body)
 		}

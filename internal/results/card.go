@@ -9,12 +9,12 @@ import (
 )
 
 // snippet is how to use the model, in six lines of Python.
-const snippet = `from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
+const snippet = `from transformers import pipeline
 
-tokenizer = AutoTokenizer.from_pretrained("model")
-model = AutoModelForSequenceClassification.from_pretrained("model")
-classify = pipeline("text-classification", model=model, tokenizer=tokenizer)
-print(classify("a text of yours", truncation=True))
+classify = pipeline("text-classification", model="model")
+for text in ["a text of yours", "another one"]:
+    answer = classify(text, truncation=True)[0]
+    print(f"{answer['label']}  {answer['score']:.3f}  {text}")
 `
 
 // loadingGuide is README.md of the archive.

@@ -40,7 +40,7 @@ type chartLine struct {
 // The picture is small, so that its letters are legible where Clowder shows it 320 pixels wide.
 const (
 	chartWidth  = 420
-	chartHeight = 250
+	chartHeight = 264
 )
 
 func newChart(title string, c curves, lines ...namedLine) *chart {
@@ -49,7 +49,7 @@ func newChart(title string, c curves, lines ...namedLine) *chart {
 		all = append(all, l.points)
 	}
 	low, high := span(all...)
-	ch := &chart{Title: title, Width: chartWidth, Height: chartHeight, Left: 46, Right: chartWidth - 12, Top: 34, Bottom: chartHeight - 30}
+	ch := &chart{Title: title, Width: chartWidth, Height: chartHeight, Left: 46, Right: chartWidth - 12, Top: 40, Bottom: chartHeight - 38}
 	epochs := max(1, c.Epochs)
 	x := func(v float64) float64 { return px(ch.Left + (ch.Right-ch.Left)*v/epochs) }
 	y := func(v float64) float64 { return px(ch.Bottom - (ch.Bottom-ch.Top)*(v-low)/(high-low)) }
@@ -66,7 +66,7 @@ func newChart(title string, c curves, lines ...namedLine) *chart {
 		}
 		line := chartLine{Name: l.name, Class: l.class, Legend: mark{At: legend}}
 		if l.name != "" {
-			legend += 34 + 7.5*float64(len(l.name))
+			legend += 34 + 9.5*float64(len(l.name))
 		}
 		var b strings.Builder
 		for _, p := range l.points {

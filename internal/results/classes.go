@@ -17,8 +17,6 @@ type classRow struct {
 	Label                 string
 	Precision, Recall, F1 string
 	Rows                  string
-	// Share is the recall in percent, for a bar.
-	Share float64
 }
 
 // classTable computes precision, recall and F1 of each class from the confusion matrix, the most frequent class first.
@@ -34,7 +32,7 @@ func classTable(r *Result) []classRow {
 		f1 := ratio(2*hit, said+truth)
 		rows = append(rows, classRow{
 			Label: shorten(oneLine(r.Model.Labels[i]), 80), Precision: share(precision), Recall: share(recall), F1: share(f1),
-			Rows: thousands(truth), Share: 100 * max(0, recall),
+			Rows: thousands(truth),
 		})
 	}
 	return rows

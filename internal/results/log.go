@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -63,11 +64,11 @@ func logLine(e Event) string {
 	case KindError:
 		return "error: " + e.What
 	case KindEval:
-		text := fmt.Sprintf("epoch %d, %s:", e.Epoch, e.Split)
+		words := []string{fmt.Sprintf("epoch %d, %s:", e.Epoch, e.Split)}
 		for name, value := range sorted(e.Metrics) {
-			text += fmt.Sprintf(" %s %s", name, figure(value))
+			words = append(words, name, figure(value))
 		}
-		return text
+		return strings.Join(words, " ")
 	case KindBest:
 		return fmt.Sprintf("best so far: epoch %d, %s %s", e.Epoch, e.Metric, figure(e.Value))
 	case KindResource:

@@ -20,6 +20,7 @@ const (
 	colourSteps      = "#a9cfe4"
 	colourValidation = "#c4570a"
 	colourBest       = "#486581"
+	colourText       = "#334e68"
 )
 
 // The picture is drawn three times as large as Clowder shows it in its cards (about 350 pixels), with letters to match.
@@ -28,6 +29,8 @@ const (
 	pngHeight = 690
 	pngDPI    = 72 // one point is one pixel
 	pngText   = 36
+	// pngHeadroom is the share of the height that is kept free for the legend above the lines.
+	pngHeadroom = 0.3
 )
 
 // writePNG draws the loss curve as a picture.
@@ -35,14 +38,14 @@ func writePNG(w io.Writer, c curves) error {
 	p := plot.New()
 	p.BackgroundColor = color.White
 	p.Title.Text = "Loss (lower is better)"
-	p.Title.TextStyle.Font.Size = pngText
+	letters(&p.Title.TextStyle)
 	p.Title.Padding = vg.Points(12)
 	p.X.Label.Text = "Epoch"
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.Label.TextStyle.Font.Size = pngText
-		axis.Tick.Label.Font.Size = pngText
-		axis.LineStyle.Width = 2
-		axis.Tick.LineStyle.Width = 2
+		letters(&axis.Label.TextStyle)
+		letters(&axis.Tick.Label)
+		axis.Width = 2
+		axis.Tick.Width = 2
 		axis.Tick.Length = 10
 		axis.Padding = vg.Points(6)
 	}
@@ -50,11 +53,12 @@ func writePNG(w io.Writer, c curves) error {
 	p.X.Tick.Marker = ticks(func(lo, hi float64) []float64 { return epochTicks(lo, hi, 8) })
 	p.Y.Tick.Marker = ticks(func(lo, hi float64) []float64 { return niceTicks(lo, hi, 5) })
 	p.Legend.Top = true
-	p.Legend.TextStyle.Font.Size = pngText
+	letters(&p.Legend.TextStyle)
 	p.Legend.ThumbnailWidth = 60
-	p.Legend.Padding = 8
+	p.Legend.Padding = 10
 
 	low, high := c.lossRange()
+	high += pngHeadroom * (high - low)
 	p.Y.Min, p.Y.Max = low, high
 	grid := plotter.NewGrid()
 	grid.Vertical.Width = 0
@@ -62,7 +66,7 @@ func writePNG(w io.Writer, c curves) error {
 	grid.Horizontal.Width = 2
 	p.Add(grid)
 	if c.Best > 0 {
-		if err := addLine(p, []point{{c.Best, low}, {c.Best, high}}, colourBest, 3, []vg.Length{10, 10}, fmt.Sprintf("best: epoch %s", trim(c.Best))); err != nil {
+		if err := addLine(p, []point{{c.Best, low}, {c.Best, high}}, colourBest, 3, []vg.Length{10, 10}, "best: epoch "+trim(c.Best)); err != nil {
 			return err
 		}
 	}
@@ -92,6 +96,13 @@ func writePNG(w io.Writer, c curves) error {
 	p.Draw(draw.Crop(draw.New(canvas), 16, -24, 12, -12))
 	_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
 	return err
+}
+
+// letters makes a text large and without serifs, which stay legible when the picture is made small.
+func letters(style *draw.TextStyle) {
+	style.Font.Size = pngText
+	style.Font.Variant = "Sans"
+	style.Color = rgb(colourText)
 }
 
 func addLine(p *plot.Plot, line []point, colour string, width vg.Length, dashes []vg.Length, legend string) error {

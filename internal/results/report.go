@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -211,8 +212,8 @@ func scoreTable(r *Result) []scoreRow {
 // settings are those that were used: what the user set, and what the trainer chose where that was left to it.
 func settings(m Meta, r *Result) []pair {
 	chosen := map[string]string{
-		"learning_rate": number(r.Training.LearningRate), "max_length": fmt.Sprint(r.Model.MaxLength),
-		"num_workers": fmt.Sprint(r.Training.Workers), "model": r.Model.Base, "use_gpu": r.Training.Device, "task": r.Task,
+		"learning_rate": number(r.Training.LearningRate), "max_length": strconv.Itoa(r.Model.MaxLength),
+		"num_workers": strconv.Itoa(r.Training.Workers), "model": r.Model.Base, "use_gpu": r.Training.Device, "task": r.Task,
 		"label_column": r.Data.LabelColumn, "text_column": joinWords(r.Data.TextColumns),
 	}
 	var out []pair
@@ -242,9 +243,9 @@ func runFacts(r *Result, m Meta) []pair {
 	out := []pair{
 		{"Device", fmt.Sprintf("%s, %s", plain(t.Device, ""), plural(t.Workers, "worker"))},
 		{"Time", fmt.Sprintf("%s for %s (%s)", spell(seconds(t.Seconds)), plural(t.Epochs, "epoch"), plain(t.Stopped, ""))},
-		{"Speed", fmt.Sprintf("%s rows a second", thousands(int64(t.SamplesPerSecond+0.5)))},
+		{"Speed", thousands(int64(t.SamplesPerSecond+0.5)) + " rows a second"},
 		{"Model", fmt.Sprintf("%s, %s parameters, reads up to %d tokens", plain(r.Model.Base, ""), thousands(r.Model.Parameters), r.Model.MaxLength)},
-		{"Seed", fmt.Sprint(t.Seed)},
+		{"Seed", strconv.FormatInt(t.Seed, 10)},
 		{"Started", m.Started.UTC().Format(time.DateTime) + " UTC"},
 		{"Run", plain(m.Run, "")},
 	}

@@ -51,7 +51,7 @@ func checkSafetensors(f io.ReaderAt, size int64) error {
 		return fmt.Errorf("read: %w", err)
 	}
 	n := binary.LittleEndian.Uint64(length[:])
-	if n < 2 || n > maxHeader || int64(n) > size-int64(len(length)) { //nolint:gosec // n is at most maxHeader where it is converted
+	if n < 2 || n > maxHeader || int64(n) > size-int64(len(length)) {
 		return errors.New("the file is not safetensors: its header cannot be that long")
 	}
 	header := make([]byte, n)
