@@ -42,52 +42,52 @@ func serveDouble(dir string) int {
 }
 
 // startDoubleProcess starts a double in a process of its own and returns a session on it and its address.
-func startDoubleProcess(b testing.TB) served {
-	b.Helper()
+func startDoubleProcess(tb testing.TB) served {
+	tb.Helper()
 	exe, err := os.Executable()
-	require.NoError(b, err)
+	require.NoError(tb, err)
 	cmd := exec.CommandContext(context.Background(), exe)
-	cmd.Env = append(os.Environ(), serveVar+"="+b.TempDir())
+	cmd.Env = append(os.Environ(), serveVar+"="+tb.TempDir())
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
-	require.NoError(b, err)
+	require.NoError(tb, err)
 	out, err := cmd.StdoutPipe()
-	require.NoError(b, err)
-	require.NoError(b, cmd.Start())
-	b.Cleanup(func() {
-		require.NoError(b, in.Close())
-		require.NoError(b, cmd.Wait())
+	require.NoError(tb, err)
+	require.NoError(tb, cmd.Start())
+	tb.Cleanup(func() {
+		require.NoError(tb, in.Close())
+		require.NoError(tb, cmd.Wait())
 	})
 	var hello served
-	require.NoError(b, json.NewDecoder(bufio.NewReader(out)).Decode(&hello))
+	require.NoError(tb, json.NewDecoder(bufio.NewReader(out)).Decode(&hello))
 	return hello
 }
 
 // peakMemory runs fn and returns the most resident memory of this process meanwhile, in bytes.
-func peakMemory(b testing.TB, fn func()) int64 {
-	b.Helper()
-	require.NoError(b, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600))
+func peakMemory(tb testing.TB, fn func()) int64 {
+	tb.Helper()
+	require.NoError(tb, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600))
 	fn()
 	status, err := os.ReadFile("/proc/self/status")
-	require.NoError(b, err)
+	require.NoError(tb, err)
 	_, rest, found := strings.Cut(string(status), "VmHWM:")
-	require.True(b, found)
+	require.True(tb, found)
 	kB, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-	require.NoError(b, err)
+	require.NoError(tb, err)
 	return kB << 10
 }
 
 // curl runs curl with a configuration and returns how long it took.
-func curl(b testing.TB, config string, args ...string) time.Duration {
-	b.Helper()
+func curl(tb testing.TB, config string, args ...string) time.Duration {
+	tb.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
-		b.Skip("curl is not installed, so there is nothing to compare with")
+		tb.Skip("curl is not installed, so there is nothing to compare with")
 	}
-	file := filepath.Join(b.TempDir(), "curl.conf")
-	require.NoError(b, os.WriteFile(file, []byte(config), 0o600))
+	file := filepath.Join(tb.TempDir(), "curl.conf")
+	require.NoError(tb, os.WriteFile(file, []byte(config), 0o600))
 	start := time.Now()
-	out, err := exec.CommandContext(b.Context(), "curl", append(args, "-sS", "--fail", "-K", file)...).CombinedOutput()
-	require.NoError(b, err, string(out))
+	out, err := exec.CommandContext(tb.Context(), "curl", append(args, "-sS", "--fail", "-K", file)...).CombinedOutput()
+	require.NoError(tb, err, string(out))
 	return time.Since(start)
 }
 

@@ -33,26 +33,26 @@ type site struct {
 }
 
 // startDouble runs a double with the quirks of the real one that cost no time.
-func startDouble(t testing.TB, opts clowdertest.Options) *clowdertest.Server {
-	t.Helper()
-	opts.Dir = t.TempDir()
+func startDouble(tb testing.TB, opts clowdertest.Options) *clowdertest.Server {
+	tb.Helper()
+	opts.Dir = tb.TempDir()
 	server, err := clowdertest.New(opts)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, server.Close()) })
 	return server
 }
 
-func newClient(t testing.TB, cfg clowder.Config) *clowder.Client {
-	t.Helper()
+func newClient(tb testing.TB, cfg clowder.Config) *clowder.Client {
+	tb.Helper()
 	if cfg.CacheDir == "" {
-		cfg.CacheDir = filepath.Join(t.TempDir(), "cache")
+		cfg.CacheDir = filepath.Join(tb.TempDir(), "cache")
 	}
 	if cfg.Backoff == 0 {
 		cfg.Backoff = time.Millisecond
 	}
 	client, err := clowder.NewClient(cfg)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, client.Close()) })
 	return client
 }
 
@@ -83,6 +83,7 @@ const missingID = "000000000000000000000000"
 
 // runContract is everything that the client does, in the order of a job. It passes against the real Clowder v2.
 func runContract(t *testing.T, at site) {
+	t.Helper()
 	ctx := t.Context()
 	client := newClient(t, clowder.Config{URL: at.url, InFlightWait: 5 * time.Second})
 	s := client.As(job.Secret(at.key))
@@ -130,6 +131,7 @@ func runContract(t *testing.T, at site) {
 
 // contractFiles uploads a tree, lists it and brings it back.
 func contractFiles(t *testing.T, at site, s *clowder.Session, ds string) {
+	t.Helper()
 	ctx := t.Context()
 	want := map[string]string{
 		"a.csv": "text,label\nx,1\n", "empty.txt": "", "Straße.csv": "ü\n", "数据.csv": "非\n", `say "hi".csv`: "q\n", "A.CSV": "upper\n",
@@ -247,6 +249,7 @@ func requireInputs(t *testing.T, dir string, inputs []job.Input, want map[string
 
 // contractResults does what a finished run leaves in Clowder.
 func contractResults(t *testing.T, s *clowder.Session, ds string) {
+	t.Helper()
 	ctx := t.Context()
 	t.Run("adds metadata with a listener", func(t *testing.T) {
 		entry := clowder.Metadata{
@@ -311,6 +314,7 @@ func contractResults(t *testing.T, s *clowder.Session, ds string) {
 
 // contractCollaborator shows what a second user may do after the owner gave a role, and what the owner does not see then.
 func contractCollaborator(t *testing.T, client *clowder.Client, at site, ds string) {
+	t.Helper()
 	t.Run("hides from the owner what a collaborator adds", func(t *testing.T) {
 		ctx := t.Context()
 		owner, other := client.As(job.Secret(at.key)), client.As(job.Secret(at.key2))

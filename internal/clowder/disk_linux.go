@@ -13,13 +13,13 @@ func syncFileSystem(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(unix.Syncfs(int(f.Fd())), f.Close()) //nolint:gosec // a file descriptor fits into an int
+	return errors.Join(unix.Syncfs(int(f.Fd())), f.Close())
 }
 
 // startWriting asks the kernel to begin writing a range of f to disk, so that the sync at the end finds little to do. It
 // is only a hint, and network file systems refuse it.
 func startWriting(f *os.File, from, length int64) {
-	_ = unix.SyncFileRange(int(f.Fd()), from, length, unix.SYNC_FILE_RANGE_WRITE) //nolint:gosec // a file descriptor fits into an int
+	_ = unix.SyncFileRange(int(f.Fd()), from, length, unix.SYNC_FILE_RANGE_WRITE)
 }
 
 // freeBytes returns what an ordinary user may still write below dir, and false where that is not known.
@@ -28,5 +28,5 @@ func freeBytes(dir string) (int64, bool) {
 	if err := unix.Statfs(dir, &s); err != nil || s.Bavail > 1<<50 {
 		return 0, false
 	}
-	return int64(s.Bavail) * s.Bsize, true //nolint:gosec // bounded above
+	return int64(s.Bavail) * s.Bsize, true
 }

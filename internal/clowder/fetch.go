@@ -54,7 +54,7 @@ func (s *Session) fetchOnce(ctx context.Context, f File, dir string, add func(in
 	if err != nil {
 		return fetched{}, err
 	}
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }()
 	name := filepath.Join(dir, fmt.Sprintf("%s-%016x%s", f.ID, rand.Uint64(), partSuffix)) //nolint:gosec // a name, not a secret
 	out, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, bodyMode)
 	if err != nil {
@@ -183,7 +183,7 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, bodyMode)
 	if err != nil {
 		return err

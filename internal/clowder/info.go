@@ -91,7 +91,7 @@ func (i *Info) WithModels(models []string) (*Info, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the choices of model: %w", err)
 	}
-	document, err := i.document.edit([]string{"parameters", "schema", "model", "enum"}, enum)
+	document, err := i.document.edit([]string{"parameters", "schema", "model"}, "enum", enum)
 	if err != nil {
 		return nil, fmt.Errorf("extractor_info.json has no parameter model: %w", err)
 	}

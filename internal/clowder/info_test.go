@@ -12,12 +12,12 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-func shippedInfo(t testing.TB) *clowder.Info {
-	t.Helper()
+func shippedInfo(tb testing.TB) *clowder.Info {
+	tb.Helper()
 	data, err := os.ReadFile("../../extractor_info.json")
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	info, err := clowder.ParseInfo(data)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return info
 }
 

@@ -22,7 +22,7 @@ func TestFullDiskIsSaidPlainly(t *testing.T) {
 	if err != nil {
 		t.Skip("this system has no /dev/full")
 	}
-	defer full.Close()
+	defer func() { _ = full.Close() }()
 	_, dog, stop := watch(t.Context(), time.Minute)
 	defer stop()
 	sink := &bodySink{file: full, sum: sha256.New(), dog: dog, add: func(int64) {}}
@@ -122,7 +122,7 @@ func FuzzCacheIndex(f *testing.F) {
 		if err != nil {
 			return
 		}
-		defer c.close()
+		defer func() { require.NoError(t, c.close()) }()
 		for key := range c.sums {
 			_, ok := c.lookup(key, 0)
 			require.False(t, ok, "nothing lies in the cache")

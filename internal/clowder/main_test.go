@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/ncsa/clowder-ray/test/broker"
 )
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(serveVar); dir != "" {
 		os.Exit(serveDouble(dir)) //nolint:forbidigo // this process is the double of a benchmark
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(broker.Main(m))
 }

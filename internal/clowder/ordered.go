@@ -39,16 +39,16 @@ func (o ordered) with(name string, value json.RawMessage) ordered {
 	return append(out, member{name, value})
 }
 
-// edit returns a copy in which the member at the end of path, which leads through objects, has the value.
-func (o ordered) edit(path []string, value json.RawMessage) (ordered, error) {
-	if len(path) == 1 {
-		return o.with(path[0], value), nil
+// edit returns a copy in which the member name of the object at the end of path has the value.
+func (o ordered) edit(path []string, name string, value json.RawMessage) (ordered, error) {
+	if len(path) == 0 {
+		return o.with(name, value), nil
 	}
 	var inner ordered
 	if err := json.Unmarshal(o.get(path[0]), &inner); err != nil {
 		return nil, fmt.Errorf("%s: %w", path[0], err)
 	}
-	inner, err := inner.edit(path[1:], value)
+	inner, err := inner.edit(path[1:], name, value)
 	if err != nil {
 		return nil, err
 	}

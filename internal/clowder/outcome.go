@@ -36,8 +36,7 @@ func (e *AnswerError) Error() string { return e.text }
 
 // StatusOf returns the HTTP status in err, 0 where Clowder gave no answer.
 func StatusOf(err error) int {
-	var e *AnswerError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*AnswerError](err); ok {
 		return e.Status
 	}
 	return 0
@@ -89,8 +88,7 @@ func transportError(ctx context.Context, op operation, sent bool, err error) err
 
 // bare takes the address out of an error of net/http: a presigned one carries its signature.
 func bare(err error) error {
-	var e *url.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*url.Error](err); ok {
 		return bare(e.Err)
 	}
 	return err

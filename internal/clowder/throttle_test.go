@@ -1,7 +1,7 @@
 package clowder_test
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,7 +107,7 @@ func TestThrottleForgetsTheOldestOfTooMany(t *testing.T) {
 		var throttle clowder.Throttle
 		throttle.Offer(line(clowder.StatusStart, "start"))
 		for i := range 20 {
-			throttle.Offer(line(clowder.StatusProcessing, fmt.Sprint(i)))
+			throttle.Offer(line(clowder.StatusProcessing, strconv.Itoa(i)))
 		}
 		throttle.Offer(line(clowder.StatusDone, "end"))
 		out := drain(&throttle, time.Now())

@@ -97,7 +97,7 @@ func (s *Session) send(ctx context.Context, op operation, address string, body B
 	if err != nil {
 		return job.Retryable(fmt.Errorf("open %s: %w", body.Name, err))
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	ctx, dog, stop := watch(ctx, s.c.cfg.IdleTimeout)
 	defer stop()
 	source := &exactReader{r: in, left: body.Size, dog: dog, after: s.c.cfg.AnswerTimeout}
@@ -122,7 +122,7 @@ func (s *Session) send(ctx context.Context, op operation, address string, body B
 		}
 		return transportError(ctx, op, sent.Load(), err)
 	}
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		return answerError(op, answer.StatusCode, answer.Header, text)

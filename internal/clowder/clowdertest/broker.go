@@ -45,7 +45,8 @@ func (b *broker) keep(lost <-chan *amqp.Error) {
 		select {
 		case <-b.stop:
 			return
-		case <-lost:
+		case cause := <-lost:
+			b.server.log.Info("the connection to RabbitMQ went", zap.Any("cause", cause))
 		}
 		for {
 			var err error

@@ -112,7 +112,7 @@ func latin1(name string) (string, bool) {
 		if r > 0xff {
 			return "", false
 		}
-		out = append(out, byte(r))
+		out = append(out, byte(r)) //nolint:gosec // checked above
 	}
 	return string(out), true
 }
@@ -122,7 +122,7 @@ func (s *Server) stream(w http.ResponseWriter, id, kind string) *refusal {
 	if err != nil {
 		return crash()
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Transfer-Encoding", "chunked") // else net/http would add a length to short bodies
 	buffer := make([]byte, 256<<10)

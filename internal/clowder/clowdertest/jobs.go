@@ -2,6 +2,7 @@ package clowdertest
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,10 +41,12 @@ func submission(r *http.Request) (extractor string, parameters map[string]any, n
 	if !r.URL.Query().Has("extractorName") {
 		return "", nil, missing("query", "extractorName")
 	}
-	if r.ContentLength != 0 {
-		if no := decodeBody(r, &parameters); no != nil {
-			return "", nil, no
-		}
+	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	if err != nil {
+		return "", nil, crash()
+	}
+	if len(body) > 0 && json.Unmarshal(body, &parameters) != nil {
+		return "", nil, invalid("body", "", "value is not a valid dict", "type_error.dict")
 	}
 	return r.URL.Query().Get("extractorName"), parameters, nil
 }
