@@ -40,7 +40,7 @@ type chartLine struct {
 // The picture is small, so that its letters are legible where Clowder shows it 320 pixels wide.
 const (
 	chartWidth  = 420
-	chartHeight = 264
+	chartHeight = 268
 )
 
 func newChart(title string, c curves, lines ...namedLine) *chart {
@@ -49,7 +49,7 @@ func newChart(title string, c curves, lines ...namedLine) *chart {
 		all = append(all, l.points)
 	}
 	low, high := span(all...)
-	ch := &chart{Title: title, Width: chartWidth, Height: chartHeight, Left: 46, Right: chartWidth - 12, Top: 40, Bottom: chartHeight - 38}
+	ch := &chart{Title: title, Width: chartWidth, Height: chartHeight, Left: 46, Right: chartWidth - 12, Top: 40, Bottom: chartHeight - 42}
 	epochs := max(1, c.Epochs)
 	x := func(v float64) float64 { return px(ch.Left + (ch.Right-ch.Left)*v/epochs) }
 	y := func(v float64) float64 { return px(ch.Bottom - (ch.Bottom-ch.Top)*(v-low)/(high-low)) }

@@ -73,6 +73,9 @@ type Event struct {
 	Seconds         float64 `json:"seconds,omitempty"`
 }
 
+// earliestYear tells a time from a zero or a clock that was never set.
+const earliestYear = 1970
+
 // errEvent is wrapped by every error of DecodeEvent.
 var errEvent = errors.New("not an event")
 
@@ -84,7 +87,7 @@ func DecodeEvent(line []byte) (Event, error) {
 		return Event{}, fmt.Errorf("%w: %w", errEvent, err)
 	}
 	switch {
-	case e.Time.IsZero(), e.Kind == "", e.Attempt < 1:
+	case e.Time.Year() < earliestYear, e.Kind == "", e.Attempt < 1:
 		return Event{}, fmt.Errorf("%w: time, kind or attempt is missing", errEvent)
 	case min(e.Epoch, e.Epochs, e.Step, e.Steps, e.Workers) < 0,
 		e.Fraction < 0, e.Fraction > 1, e.ETASeconds != nil && *e.ETASeconds < 0:

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -214,6 +215,7 @@ func FuzzDecodeResult(f *testing.F) {
 	require.NoError(f, err)
 	f.Add(doc)
 	f.Add([]byte(`{"schema":1,"artifacts":[{"path":"out/../x"}]}`))
+	safe := regexp.MustCompile(`^[a-z0-9-]{1,80}$`)
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		r, err := DecodeResult(doc)
 		if err != nil {
@@ -226,7 +228,7 @@ func FuzzDecodeResult(f *testing.F) {
 		}
 		require.NotEmpty(t, NewVerdict(r).Sentence)
 		for _, part := range Folder(fix.meta, r) {
-			require.Regexp(t, `^[a-z0-9-]{1,80}$`, part)
+			require.True(t, safe.MatchString(part), part)
 		}
 		_, err = json.Marshal(Metadata(fix.meta, r))
 		require.NoError(t, err)

@@ -8,30 +8,35 @@ type obj = map[string]any
 // writeVega writes the loss curve as a Vega-Lite specification that holds its own data. It is as wide as the place where it
 // is shown, since Clowder shows it in a third of the page first and in all of it on a click.
 func writeVega(w io.Writer, c curves) error {
-	var values []obj
-	add := func(series string, line []point) {
+	const steps = "each step"
+	values := []obj{}
+	var series, colours []string
+	add := func(name, colour string, line []point) {
+		if len(line) > 0 {
+			series, colours = append(series, name), append(colours, colour)
+		}
 		for _, p := range line {
-			values = append(values, obj{"series": series, "epoch": round(p.X), "loss": round(p.Y)})
+			values = append(values, obj{"series": name, "epoch": round(p.X), "loss": round(p.Y)})
 		}
 	}
-	add("training, each step", c.Steps)
-	add("training", c.TrainLoss)
-	add("validation", c.ValidationLoss)
+	add(steps, colourSteps, c.Steps)
+	add("training", colourTrain, c.TrainLoss)
+	add("validation", colourValidation, c.ValidationLoss)
 	x := obj{"field": "epoch", "type": "quantitative", "title": "Epoch", "axis": obj{"tickMinStep": 1, "format": "d", "grid": false}}
 	y := obj{"field": "loss", "type": "quantitative", "title": "Loss", "scale": obj{"zero": false}}
 	colour := obj{
 		"field": "series", "type": "nominal", "title": nil,
-		"scale":  obj{"domain": []string{"training, each step", "training", "validation"}, "range": []string{colourSteps, colourTrain, colourValidation}},
+		"scale":  obj{"domain": series, "range": colours},
 		"legend": obj{"orient": "top"},
 	}
 	layers := []obj{
 		{
-			"transform": []obj{{"filter": "datum.series === 'training, each step'"}},
+			"transform": []obj{{"filter": "datum.series === '" + steps + "'"}},
 			"mark":      obj{"type": "line", "strokeWidth": 1},
 			"encoding":  obj{"x": x, "y": y, "color": colour},
 		},
 		{
-			"transform": []obj{{"filter": "datum.series !== 'training, each step'"}},
+			"transform": []obj{{"filter": "datum.series !== '" + steps + "'"}},
 			"mark":      obj{"type": "line", "strokeWidth": 2.5, "point": true, "tooltip": true},
 			"encoding":  obj{"x": x, "y": y, "color": colour},
 		},
