@@ -18,7 +18,7 @@ type backoff struct {
 }
 
 func newBackoff(low, high time.Duration) *backoff {
-	return &backoff{low: low, high: high, draw: rand.Int64N} //nolint:gosec // jitter needs no secret randomness
+	return &backoff{low: low, high: high, draw: rand.Int64N}
 }
 
 // next returns the wait before the next try.

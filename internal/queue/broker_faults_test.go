@@ -3,7 +3,7 @@
 package queue
 
 import (
-	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -32,6 +32,7 @@ func TestFaultsOfTheBroker(t *testing.T) {
 }
 
 func restart(t *testing.T, f *fixture) {
+	t.Helper()
 	f.publish(20)
 	in := newInbox()
 	c, _ := f.consume(fixedSlots(1), in.handle)
@@ -53,11 +54,12 @@ func restart(t *testing.T, f *fixture) {
 }
 
 func killed(t *testing.T, f *fixture) {
+	t.Helper()
 	f.publish(0)
 	p := f.publisher(Announcement{})
 	confirmed := map[string]bool{}
 	for i := range 50 {
-		body := fmt.Sprint(i)
+		body := strconv.Itoa(i)
 		require.NoError(t, p.Publish(t.Context(), Message{RoutingKey: f.cfg.Queue, Body: []byte(body)}))
 		confirmed[body] = true
 	}
@@ -76,6 +78,7 @@ func killed(t *testing.T, f *fixture) {
 }
 
 func heldTooLong(t *testing.T, f *fixture) {
+	t.Helper()
 	f.broker.MustEval(t, "application:set_env(rabbit, consumer_timeout, 2000), application:set_env(rabbit, channel_tick_interval, 500).")
 	defer f.broker.MustEval(t, "application:set_env(rabbit, consumer_timeout, 1800000), application:set_env(rabbit, channel_tick_interval, 60000).")
 	f.publish(1)
@@ -90,6 +93,7 @@ func heldTooLong(t *testing.T, f *fixture) {
 }
 
 func outOfMemory(t *testing.T, f *fixture) {
+	t.Helper()
 	f.publish(5)
 	s := newSlots(8)
 	in := newInbox()
@@ -191,6 +195,14 @@ func TestBothQueuesAreMadeDurableAndPlain(t *testing.T) {
 		_, err := f.channel().QueueDeclare(name, true, false, false, false, nil)
 		require.NoError(t, err)
 	}
+}
+
+func TestAnExchangeThatTheOperatorMadeIsTakenAsItIs(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	require.NoError(t, f.channel().ExchangeDeclare("extractors", "fanout", true, false, false, false, amqp.Table{"alternate-exchange": "amq.direct"}))
+	p := f.publisher(Announcement{Exchange: "extractors", Every: time.Hour, Body: func() []byte { return nil }})
+	require.Eventually(t, p.Ready, soon, time.Millisecond)
 }
 
 func TestAQueueThatTheOperatorMadeIsTakenAsItIs(t *testing.T) {

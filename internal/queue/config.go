@@ -48,7 +48,8 @@ type Config struct {
 	CloseTimeout time.Duration
 	// ConfirmTimeout is how long a broker that is not blocked may take to confirm a message; default 30 s.
 	ConfirmTimeout time.Duration
-	// CAFile holds the certificates that sign the broker's; empty takes the system's.
+	// CAFile holds the certificates that sign the broker's; empty takes the system's. With it, or with InsecureTLS, what
+	// the address says about certificates is not looked at.
 	CAFile string
 	// InsecureTLS accepts any certificate. It is for development only and is logged at every start.
 	InsecureTLS bool

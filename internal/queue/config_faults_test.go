@@ -196,6 +196,10 @@ func (f *fixture) user(name, permissions string) {
 	uri, err := amqp.ParseURI(f.direct)
 	require.NoError(f, err)
 	f.broker.MustEval(f, `rabbit_auth_backend_internal:add_user(<<"`+name+`">>, <<"s3cret">>, <<"test">>).`)
+	f.Cleanup(func() {
+		_, err := f.broker.Eval(context.Background(), `rabbit_auth_backend_internal:delete_user(<<"`+name+`">>, <<"test">>).`)
+		require.NoError(f, err)
+	})
 	if permissions != "" {
 		f.broker.MustEval(f, `rabbit_auth_backend_internal:set_permissions(<<"`+name+`">>, <<"`+uri.Vhost+`">>, `+permissions+`, <<"test">>).`)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,7 +106,7 @@ func (c *Consumer) take(work context.Context, s *session, sub *subscription, raw
 		_ = raw.Nack(false, true)
 		return
 	}
-	m.deliveries.WithLabelValues(fmt.Sprint(raw.Redelivered)).Inc()
+	m.deliveries.WithLabelValues(strconv.FormatBool(raw.Redelivered)).Inc()
 	d := &Delivery{
 		Body: raw.Body, ReplyTo: raw.ReplyTo, CorrelationID: raw.CorrelationId, ContentType: raw.ContentType,
 		Headers: plain(raw.Headers), Redelivered: raw.Redelivered, Received: time.Now(),

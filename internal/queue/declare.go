@@ -65,13 +65,16 @@ func (s *session) declare(o object, log *zap.Logger) error {
 	switch {
 	case err == nil:
 		return nil
-	case code(err) == amqp.PreconditionFailed && found == nil && ownArgument(err):
+	case code(err) == amqp.PreconditionFailed && unusable(err):
+		said, _ := serverError(err)
+		return configError(err, o.setting, "we need %q as %s, but the broker has another one: delete that one, or use another name or "+
+			"virtual host (%s)", o.name, o.want, said.Reason)
+	case code(err) == amqp.PreconditionFailed && found == nil:
 		log.Debug("taken as the operator made it", zap.String(o.kind, o.name), zap.Error(err))
 		return nil
 	case code(err) == amqp.PreconditionFailed:
 		said, _ := serverError(err)
-		return configError(err, o.setting, "we need %q as %s, but the broker has another one: delete that one, or use another name or "+
-			"virtual host (%s)", o.name, o.want, said.Reason)
+		return configError(err, o.setting, "the %s %q is missing and the broker refuses to make it (%s)", o.kind, o.name, said.Reason)
 	case code(err) == amqp.AccessRefused && found == nil:
 		return nil // we may not make it, and need not
 	case code(err) == amqp.AccessRefused:
@@ -100,9 +103,14 @@ func code(err error) int {
 	return 0
 }
 
-// ownArgument reports whether a queue differs from ours only by an optional argument. The broker names the first
-// difference and looks at arguments last: "inequivalent arg 'x-queue-type' for queue …".
-func ownArgument(err error) bool {
-	said, ok := serverError(err)
-	return ok && strings.Contains(said.Reason, "inequivalent arg 'x-")
+// unusable reports whether what the broker has differs from what we need in a basic property, and not only in an optional
+// argument. The broker names the first difference, and looks at arguments last: "inequivalent arg 'durable' for queue …".
+func unusable(err error) bool {
+	said, _ := serverError(err)
+	for _, property := range []string{"durable", "type", "auto_delete", "exclusive", "internal"} {
+		if said != nil && strings.Contains(said.Reason, "inequivalent arg '"+property+"'") {
+			return true
+		}
+	}
+	return false
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -163,7 +164,7 @@ func (f *fixture) publish(n int) {
 	confirms := make([]*amqp.DeferredConfirmation, n)
 	for i := range n {
 		confirms[i], err = ch.PublishWithDeferredConfirm("", f.cfg.Queue, true, false, amqp.Publishing{
-			Body: []byte(fmt.Sprint(i + 1)), DeliveryMode: amqp.Persistent, ReplyTo: "reply", CorrelationId: fmt.Sprint("c", i+1),
+			Body: []byte(strconv.Itoa(i + 1)), DeliveryMode: amqp.Persistent, ReplyTo: "reply", CorrelationId: fmt.Sprint("c", i+1),
 			Headers: amqp.Table{"nested": amqp.Table{"n": int32(i)}},
 		})
 		require.NoError(f, err)

@@ -40,12 +40,17 @@ func newLink(name string, cfg Config, log *zap.Logger, m *Metrics) *link {
 // keep runs work on one session after the other until ctx ends, and then returns nil. It returns earlier only with a
 // ConfigError. work returns when its session is at its end; it calls ready once the session does what it is for.
 func (l *link) keep(ctx context.Context, work func(ctx context.Context, s *session) error) error {
+	return l.repeat(ctx, func(ctx context.Context) error { return l.once(ctx, work) })
+}
+
+// repeat calls once again and again, with a wait between two calls.
+func (l *link) repeat(ctx context.Context, once func(ctx context.Context) error) error {
 	wait := newBackoff(l.cfg.BackoffMin, l.cfg.BackoffMax)
 	for ctx.Err() == nil {
 		began := time.Now()
-		err := l.once(ctx, work)
+		err := once(ctx)
 		if ctx.Err() != nil {
-			break
+			return nil //nolint:nilerr // whatever broke on the way, the end is what the caller asked for
 		}
 		if fault := l.fault(err); fault != nil {
 			return fault

@@ -93,7 +93,7 @@ func plain(headers amqp.Table) map[string]any {
 }
 
 func fromAMQP(v any, depth int) any {
-	if depth > maxDepth {
+	if depth >= maxDepth {
 		return nil
 	}
 	switch v := v.(type) {

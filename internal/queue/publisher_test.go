@@ -4,7 +4,7 @@ package queue
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -34,7 +34,7 @@ func TestEveryMessageToAMissingQueueIsReturned(t *testing.T) {
 	}
 	require.NoError(t, p.Publish(t.Context(), Message{RoutingKey: f.cfg.Queue, Body: []byte("{}")}), "the next message is not blamed")
 	f.requireDepth(1, 0)
-	require.EqualValues(t, 501, f.counter("published_total"))
+	require.Equal(t, 501, int(f.counter("published_total")))
 }
 
 func TestAPublishedMessageIsAsTheReaderExpectsIt(t *testing.T) {
@@ -181,13 +181,13 @@ func TestAnnouncesAtOnceOnEveryConnectionAndThenAgain(t *testing.T) {
 	n := 0
 	often := Announcement{Exchange: "extractors", Every: 50 * time.Millisecond, Body: func() []byte {
 		n++
-		return []byte(fmt.Sprint(n))
+		return []byte(strconv.Itoa(n))
 	}}
 	p, err := NewPublisher(f.cfg, often, f.log, f.metrics)
 	require.NoError(t, err)
 	stop := f.run(p.Run)
 	for i := range 3 {
-		require.Equal(t, fmt.Sprint(i+1), next())
+		require.Equal(t, strconv.Itoa(i+1), next())
 	}
 	require.NoError(t, stop())
 

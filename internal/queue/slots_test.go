@@ -110,7 +110,7 @@ func TestAHandlersErrorBringsTheMessageAgainLater(t *testing.T) {
 			require.GreaterOrEqual(t, time.Since(begun), 300*time.Millisecond, "three waits")
 			last.ack(t)
 			f.requireDepth(0, 0)
-			require.EqualValues(t, 3, f.counter("handler_failures_total"))
+			require.Equal(t, 3, int(f.counter("handler_failures_total")))
 		})
 	}
 }

@@ -101,7 +101,6 @@ func (c *Consumer) resubscribe(work context.Context, s *session, ch *amqp.Channe
 	}
 	sub.tag = fmt.Sprintf("clowder-ray-%d-%d", s.epoch, serial)
 	var err error
-	//nolint:noctx // the context of ConsumeWithContext would only cancel in the client what serve cancels in an orderly way
 	if sub.deliveries, err = ch.Consume(c.link.cfg.Queue, sub.tag, false, false, false, false, nil); err != nil {
 		return nil, fmt.Errorf("consume: %w", err)
 	}

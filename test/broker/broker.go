@@ -108,10 +108,19 @@ func (b *Broker) startNode(ctx context.Context) error {
 	return b.await(ctx)
 }
 
-// await returns when the node takes AMQP connections, or as soon as it died.
+// await returns when the node takes AMQP connections and has finished its start, or as soon as it died. It opens its port
+// before the end of the start, and a stop in between leaves it in neither state.
 func (b *Broker) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
+	if err := b.awaitPort(ctx); err != nil {
+		return err
+	}
+	_, err := b.Eval(ctx, "rabbit:await_startup().")
+	return err
+}
+
+func (b *Broker) awaitPort(ctx context.Context) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	var dialer net.Dialer
@@ -177,8 +186,10 @@ func (b *Broker) Revive(ctx context.Context) error {
 
 // Restart stops the broker cleanly inside its running node and starts it again, as an operator's restart does.
 func (b *Broker) Restart(ctx context.Context) error {
-	if _, err := b.Eval(ctx, "rabbit:stop(), rabbit:start()."); err != nil {
-		return fmt.Errorf("restart RabbitMQ: %w", err)
+	for _, command := range []string{"stop_app", "start_app"} {
+		if _, err := b.Ctl(ctx, command); err != nil {
+			return fmt.Errorf("restart RabbitMQ: %w", err)
+		}
 	}
 	return b.await(ctx)
 }

@@ -56,8 +56,8 @@ type janitor struct {
 
 func startJanitor(group int, dir string) (*janitor, error) {
 	const script = `cat
-kill -9 -- "-$1" 2>/dev/null
-for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 -- "-$1" 2>/dev/null || break; sleep 0.1; done
+kill -9 "-$1" 2>/dev/null
+for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 "-$1" 2>/dev/null || break; sleep 0.1; done
 if [ -n "$2" ]; then rm -rf -- "$2"; fi`
 	cmd := exec.Command("sh", "-c", script, "janitor", strconv.Itoa(group), dir) //nolint:noctx // it must outlive every call
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
