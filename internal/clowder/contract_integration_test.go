@@ -69,7 +69,7 @@ func connect(t *testing.T, uri string) *extractor {
 		_, err := ch.QueueDelete(e.queue, false, false, false)
 		require.NoError(t, err)
 		require.NoError(t, conn.Close())
-		for range e.jobs { //nolint:revive // ends with the connection
+		for range e.jobs { // ends with the connection
 		}
 	})
 	return e
@@ -148,7 +148,8 @@ func runMessages(t *testing.T, at site) {
 		"a job that works": {
 			map[string]any{"epochs": 2, "use_gpu": "no"},
 			[]clowder.Status{
-				{Kind: clowder.StatusStart, Text: "Queued"}, {Kind: clowder.StatusProcessing, Text: "Epoch 1: not Done processing."},
+				{Kind: clowder.StatusStart, Text: "Queued"},
+				{Kind: clowder.StatusProcessing, Text: "Epoch 1: not Done processing."},
 				{Kind: clowder.StatusDone, Text: "Accuracy 0.83"},
 			},
 			"SUCCEEDED",
