@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -16,41 +17,90 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestInstallIsWholeAndRepeatable(t *testing.T) {
+func TestInstallLaysDownTheWholeProgramAndNothingElse(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "shared", "trainer")
+	dir := t.TempDir()
+	path, digest, err := trainer.Install(dir)
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(dir, digest), path)
+
+	sources, err := filepath.Glob("*.py")
+	require.NoError(t, err)
+	schemas, err := filepath.Glob("schema/*.json")
+	require.NoError(t, err)
+	want := slices.Concat(sources, schemas)
+	var got []string
+	require.NoError(t, filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(filepath.Join(path, "trainer"), p)
+		got = append(got, filepath.ToSlash(name))
+		return err
+	}))
+	require.ElementsMatch(t, want, got)
+	require.Contains(t, got, "__main__.py")
+	for _, name := range want {
+		here, err := os.ReadFile(name)
+		require.NoError(t, err)
+		there, err := os.ReadFile(filepath.Join(path, "trainer", name))
+		require.NoError(t, err)
+		require.Equal(t, here, there, name)
+	}
+}
+
+func TestInstallAgainChangesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, _, err := trainer.Install(dir)
+	require.NoError(t, err)
+	marker := filepath.Join(path, "trainer", "__pycache__")
+	require.NoError(t, os.Mkdir(marker, 0o755))
+	again, _, err := trainer.Install(dir)
+	require.NoError(t, err)
+	require.Equal(t, path, again)
+	require.DirExists(t, marker)
+}
+
+func TestInstallByManyAtOnceLeavesOneFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "not", "there", "yet")
 	var wg sync.WaitGroup
-	paths := make([]string, 8)
-	for i := range paths {
-		wg.Go(func() { paths[i], _, _ = trainer.Install(dir) })
+	errs := make([]error, 16)
+	for i := range errs {
+		wg.Go(func() { _, _, errs[i] = trainer.Install(dir) })
 	}
 	wg.Wait()
-	digest, err := trainer.Digest()
-	require.NoError(t, err)
-	for _, p := range paths {
-		require.Equal(t, filepath.Join(dir, digest), p, "all callers get the same folder")
+	for _, err := range errs {
+		require.NoError(t, err)
 	}
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, left, 1, "no partial folder is left")
-	require.FileExists(t, filepath.Join(paths[0], "trainer", "__main__.py"))
-	require.FileExists(t, filepath.Join(paths[0], "trainer", "schema", "spec.schema.json"))
-	require.NoError(t, filepath.WalkDir(paths[0], func(path string, d fs.DirEntry, err error) error {
-		require.NoError(t, err)
-		info, err := d.Info()
-		require.NoError(t, err)
-		require.NotZero(t, info.Mode().Perm()&0o004, "%s can be read by the user of the pods", path)
-		return nil
-	}))
+	require.Len(t, left, 1)
 }
 
-func TestSchemas(t *testing.T) {
+func TestInstallSaysWhenTheFolderIsDamagedOrCannotBeMade(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"spec", "event", "result", "error", "metrics"} {
-		doc, err := trainer.Schema(name)
+	dir := t.TempDir()
+	path, _, err := trainer.Install(dir)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(filepath.Join(path, "trainer", "run.py")))
+	_, _, err = trainer.Install(dir)
+	require.ErrorContains(t, err, "remove that folder")
+
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	_, _, err = trainer.Install(filepath.Join(file, "below"))
+	require.Error(t, err)
+}
+
+func TestSchemasAreThere(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"spec", "event", "result", "metrics", "error"} {
+		data, err := trainer.Schema(name)
 		require.NoError(t, err)
-		require.True(t, json.Valid(doc), name)
+		require.True(t, json.Valid(data), name)
 	}
-	_, err := trainer.Schema("nothing")
+	_, err := trainer.Schema("../requirements")
 	require.Error(t, err)
 }

@@ -4,11 +4,12 @@ Only the tokenizers library is used, so that the driver need not import transfor
 """
 
 import json
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from trainer.errors import UserError
 
@@ -34,13 +35,20 @@ class Encoded:
 
 
 def learn(texts: list[str]) -> Tokenizer:
-    """A tokenizer in the manner of BERT (lower case, WordPiece) whose vocabulary comes from ``texts``."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=100))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    trainer = trainers.WordPieceTrainer(vocab_size=VOCABULARY_SIZE, min_frequency=2, special_tokens=list(SPECIAL), show_progress=False)
-    tokenizer.train_from_iterator(texts, trainer)
-    return _bert(tokenizer)
+    """A tokenizer in the manner of BERT (lower case, WordPiece) whose vocabulary comes from ``texts``.
+
+    The same texts give the same vocabulary. The library alone does not: it numbers the pieces that continue a word with one
+    character in the order of a randomly seeded hash table, and which pieces are joined next depends on the numbers where
+    counts are equal. Given as special tokens they have fixed numbers; the tokenizer that is returned does not know them so.
+    """
+    learner = _word_piece(models.WordPiece(unk_token="[UNK]"), lower=True)
+    characters = sorted({c for text in texts for c in learner.normalizer.normalize_str(text)})
+    continuing = [f"##{c}" for c in characters if not c.isspace() and not _is_punctuation(c)]
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=VOCABULARY_SIZE, min_frequency=2, special_tokens=[*SPECIAL, *continuing], initial_alphabet=[], show_progress=False
+    )
+    learner.train_from_iterator(texts, trainer)
+    return _bert(learner.get_vocab(), lower=True)
 
 
 def installed(folder: Path) -> Tokenizer:
@@ -52,11 +60,7 @@ def installed(folder: Path) -> Tokenizer:
         return tokenizer
     if (file := folder / "vocab.txt").is_file():
         words = {word: i for i, word in enumerate(file.read_text(encoding="utf-8").split("\n")) if word}
-        lower = settings(folder).get("do_lower_case", True)
-        tokenizer = Tokenizer(models.WordPiece(words, unk_token="[UNK]", max_input_chars_per_word=100))
-        tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lower)
-        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        return _bert(tokenizer)
+        return _bert(words, lower=settings(folder).get("do_lower_case", True))
     raise UserError(
         "model_incomplete",
         f"The installed model {folder.parent.name}/{folder.name} has no tokenizer.",
@@ -70,10 +74,23 @@ def settings(folder: Path) -> dict:
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
 
 
-def _bert(tokenizer: Tokenizer) -> Tokenizer:
-    from tokenizers import decoders
+def _word_piece(model: models.WordPiece, lower: bool) -> Tokenizer:
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lower)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
 
-    ends = [(t, tokenizer.token_to_id(t)) for t in ("[CLS]", "[SEP]")]
+
+def _is_punctuation(character: str) -> bool:
+    """Whether BERT's pre-tokenizer makes the character a word of its own, so that it never continues one."""
+    return (character.isascii() and not character.isalnum()) or unicodedata.category(character).startswith("P")
+
+
+def _bert(vocabulary: dict[str, int], lower: bool) -> Tokenizer:
+    """BERT's tokenizer with the given vocabulary."""
+    tokenizer = _word_piece(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100), lower)
+    tokenizer.add_special_tokens([t for t in SPECIAL if t in vocabulary])
+    ends = [(t, vocabulary[t]) for t in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends)
     tokenizer.decoder = decoders.WordPiece(prefix="##")
     return tokenizer
