@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 const (
 	// maxClassRows bounds the table of classes, maxMatrix the confusion matrix; the other classes are taken together.
 	maxClassRows = 100
 	maxMatrix    = 20
+	// wideMatrix is how many classes fit beside each other in half of the page.
+	wideMatrix = 5
 )
 
 // classRow is what the test rows say of one class.
@@ -31,7 +34,7 @@ func classTable(r *Result) []classRow {
 		precision, recall := ratio(hit, said), ratio(hit, truth)
 		f1 := ratio(2*hit, said+truth)
 		rows = append(rows, classRow{
-			Label: shorten(oneLine(r.Model.Labels[i]), 80), Precision: share(precision), Recall: share(recall), F1: share(f1),
+			Label: shorten(oneLine(r.Model.Labels[i]), 48), Precision: share(precision), Recall: share(recall), F1: share(f1),
 			Rows: thousands(truth),
 		})
 	}
@@ -54,8 +57,11 @@ func byFrequency(r *Result) []int {
 
 // matrix is the confusion matrix as it is shown.
 type matrix struct {
-	Labels []string
-	Rows   []matrixRow
+	// Heads are the labels of the columns: the classes, or their numbers where the names would not fit.
+	Heads []string
+	Rows  []matrixRow
+	// Wide says that it needs the width of the page.
+	Wide bool
 }
 
 type matrixRow struct {
@@ -101,13 +107,22 @@ func newMatrix(r *Result) *matrix {
 			counts[slot[i]][slot[j]] += count
 		}
 	}
-	m := &matrix{Labels: labels}
+	m := &matrix{Heads: labels, Wide: len(labels) > wideMatrix}
+	if m.Wide {
+		m.Heads = make([]string, len(labels))
+		for i := range m.Heads {
+			m.Heads[i] = strconv.Itoa(i + 1)
+		}
+	}
 	for i, row := range counts {
 		total := 0
 		for _, count := range row {
 			total += count
 		}
 		shown := matrixRow{Label: labels[i]}
+		if m.Wide {
+			shown.Label += " · " + m.Heads[i]
+		}
 		for j, count := range row {
 			part := max(0, ratio(count, total))
 			shown.Cells = append(shown.Cells, cell{

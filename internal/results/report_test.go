@@ -94,8 +94,8 @@ func TestReportOfManyClasses(t *testing.T) {
 	require.Len(t, rep.Classes, maxClassRows)
 	require.Equal(t, n-maxClassRows, rep.MoreClasses)
 	require.Equal(t, "class 299", rep.Classes[0].Label, "the most frequent first")
-	require.Len(t, rep.Matrix.Labels, maxMatrix+1)
-	require.Equal(t, "280 others", rep.Matrix.Labels[maxMatrix])
+	require.Len(t, rep.Matrix.Heads, maxMatrix+1)
+	require.Equal(t, "280 others · 21", rep.Matrix.Rows[maxMatrix].Label)
 	var out bytes.Buffer
 	require.NoError(t, writeReport(&out, nil, r, f.meta))
 	require.Less(t, out.Len(), 200<<10)

@@ -49,7 +49,15 @@ func NewTail(runDir string) *Tail { return &Tail{Path: filepath.Join(runDir, Eve
 //
 // The file is opened anew each time, since NFS promises fresh bytes at open and not while a file is held open.
 func (t *Tail) Next() ([]Event, error) {
-	f, err := os.Open(t.Path)
+	root, err := os.OpenRoot(filepath.Dir(t.Path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the run folder: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	f, _, err := openRegular(root, filepath.Base(t.Path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -57,12 +65,9 @@ func (t *Tail) Next() ([]Event, error) {
 		return nil, fmt.Errorf("open the event log: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
+	info, err := f.Stat() // after the open, which made it fresh
 	if err != nil {
 		return nil, fmt.Errorf("look at the event log: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("the event log %s is not a regular file", t.Path)
 	}
 	if info.Size() < t.Offset {
 		t.Offset, t.holes, t.oversize = 0, 0, false

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -59,12 +60,21 @@ func TestTailOfALogThatIsNotThereYet(t *testing.T) {
 	require.Empty(t, events)
 }
 
-func TestTailRefusesAFolderInPlaceOfTheLog(t *testing.T) {
+func TestTailRefusesWhatIsNoFile(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(dir, EventsFile), 0o755))
-	_, err := NewTail(dir).Next()
-	require.Error(t, err)
+	for name, place := range map[string]func(path string) error{
+		"a folder":                     func(path string) error { return os.Mkdir(path, 0o755) },
+		"a pipe that nobody writes to": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a link out of the folder":     func(path string) error { return os.Symlink("/etc/passwd", path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tail := NewTail(t.TempDir())
+			require.NoError(t, place(tail.Path))
+			_, err := tail.Next()
+			require.ErrorContains(t, err, "not a regular file")
+		})
+	}
 }
 
 func TestTailBeginsAgainWhenTheLogIsReplaced(t *testing.T) {
