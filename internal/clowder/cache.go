@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -106,22 +107,65 @@ func (c *cache) lookup(key string, size int64) (string, bool) {
 	return sum, ok && c.intact(sum, size)
 }
 
-// put moves a finished part file to its place and returns the line for commit. A body that is there already stays: another
-// run may be linking it at this moment, and a link to a file that a rename just replaced fails.
+// put moves a complete body to its place and returns the line for commit. A body that is there already stays: another run
+// may be linking it at this moment, and a link to a file that a rename just replaced fails.
 func (c *cache) put(got fetched, key string, size int64) (cacheLine, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	line := cacheLine{Key: key, SHA256: got.sum, Time: got.changed}
 	if c.intact(got.sum, size) {
-		line.Time = c.times[got.sum]
+		line := cacheLine{Key: key, SHA256: got.sum, Time: c.times[got.sum]}
 		c.remember(line)
+		c.mu.Unlock()
+		if got.part == "" {
+			return line, nil
+		}
 		return line, os.Remove(got.part)
 	}
-	if err := os.Rename(got.part, c.path(got.sum)); err != nil {
+	c.mu.Unlock()
+	if err := c.store(got); err != nil {
 		return cacheLine{}, err
 	}
+	info, err := os.Stat(c.path(got.sum))
+	if err != nil {
+		return cacheLine{}, err
+	}
+	line := cacheLine{Key: key, SHA256: got.sum, Time: info.ModTime().UnixNano()}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.remember(line)
 	return line, nil
+}
+
+// store puts a body under its name. A small one is written there directly: what a crash leaves torn is in no index and so
+// in nobody's way but its own, and then, as for large ones, a part file takes its place.
+func (c *cache) store(got fetched) error {
+	if got.part == "" {
+		err := writeNew(c.path(got.sum), got.small)
+		if !errors.Is(err, os.ErrExist) {
+			return err
+		}
+		got.part = partName(c.dir)
+		if err := writeNew(got.part, got.small); err != nil {
+			return err
+		}
+	}
+	return os.Rename(got.part, c.path(got.sum))
+}
+
+// partName is a name for a file that is not complete.
+func partName(dir string) string {
+	return filepath.Join(dir, fmt.Sprintf("%016x%s", rand.Uint64(), partSuffix)) //nolint:gosec // a name, not a secret
+}
+
+func writeNew(name string, body []byte) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, bodyMode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(body)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	return nil
 }
 
 // intact reports whether the body lies as it was put. The cache must be locked.

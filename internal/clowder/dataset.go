@@ -88,7 +88,7 @@ type fileRow struct {
 
 func (r fileRow) file() File {
 	f := File{
-		ID: r.ID, Name: r.Name, Path: r.Name, Size: r.Bytes, ContentType: r.ContentType.ContentType, Version: r.VersionNum,
+		ID: r.ID, Name: r.Name, Path: r.Name, Size: max(0, r.Bytes), ContentType: r.ContentType.ContentType, Version: r.VersionNum,
 		Created:  parseTime(r.Created),
 		InFlight: r.VersionNum == 0 && r.Bytes == 0 && (r.StorageType == "" || r.StorageType == "minio"),
 	}

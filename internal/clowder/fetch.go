@@ -1,6 +1,7 @@
 package clowder
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,11 +9,9 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -30,10 +29,15 @@ const (
 //nolint:gochecknoglobals // a pool of buffers is shared by nature and holds no state
 var buffers = sync.Pool{New: func() any { b := make([]byte, copyBuffer); return &b }}
 
-// fetched is a body that lies complete in a part file.
+// smallBody is up to which size a body is held in memory until it is complete: at most one per stream. It spares a
+// thousand small files the rename of a part file, which costs a file system as much as making the file.
+const smallBody = 64 << 10
+
+// fetched is a complete body, in a part file or, if it is small, in memory.
 type fetched struct {
-	part, sum string
-	changed   int64 // the file's time of change in ns; a rename does not touch it
+	part  string
+	small []byte
+	sum   string
 }
 
 // fetch downloads one file into a part file in dir. It tries again where that may help, from the first byte on, since v2
@@ -55,15 +59,25 @@ func (s *Session) fetchOnce(ctx context.Context, f File, dir string, add func(in
 		return fetched{}, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	name := filepath.Join(dir, fmt.Sprintf("%s-%016x%s", f.ID, rand.Uint64(), partSuffix)) //nolint:gosec // a name, not a secret
+	sink := &bodySink{sum: sha256.New(), dog: dog, add: add}
+	if f.Size <= smallBody {
+		var memory bytes.Buffer
+		memory.Grow(int(f.Size))
+		sink.out = &memory
+		if err := sink.copy(ctx, op, answer.Body, f.Size); err != nil {
+			add(-sink.written)
+			return fetched{}, err
+		}
+		return fetched{small: memory.Bytes(), sum: sink.hex()}, nil
+	}
+	name := partName(dir)
 	out, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, bodyMode)
 	if err != nil {
 		return fetched{}, diskError("store "+f.Path, err)
 	}
-	sink := &bodySink{file: out, sum: sha256.New(), dog: dog, add: add}
+	sink.out = &writeAheadFile{File: out}
 	err = sink.copy(ctx, op, answer.Body, f.Size)
-	info, statErr := out.Stat()
-	if closed := errors.Join(statErr, out.Close()); err == nil {
+	if closed := out.Close(); err == nil {
 		err = diskError("store "+f.Path, closed)
 	}
 	if err != nil {
@@ -71,7 +85,7 @@ func (s *Session) fetchOnce(ctx context.Context, f File, dir string, add func(in
 		_ = os.Remove(name) // a part that stays is dropped at a later start
 		return fetched{}, err
 	}
-	return fetched{part: name, sum: hex.EncodeToString(sink.sum.Sum(nil)), changed: info.ModTime().UnixNano()}, nil
+	return fetched{part: name, sum: sink.hex()}, nil
 }
 
 // open requests the body. v2 puts the name into a header, which fails with 500 for a name outside Latin-1; such files, and
@@ -129,9 +143,25 @@ func (s *Session) stream(ctx context.Context, op operation, client *http.Client,
 	return nil, answerError(op, answer.StatusCode, answer.Header, body)
 }
 
-// bodySink takes one body to disk.
+// writeAheadFile asks the kernel now and then to begin writing to disk what it took.
+type writeAheadFile struct {
+	*os.File
+	written, asked int64
+}
+
+// Write writes a piece.
+func (w *writeAheadFile) Write(piece []byte) (int, error) {
+	n, err := w.File.Write(piece)
+	if w.written += int64(n); w.written-w.asked >= writeAhead {
+		startWriting(w.File, w.asked, w.written-w.asked)
+		w.asked = w.written
+	}
+	return n, err
+}
+
+// bodySink takes one body and its checksum.
 type bodySink struct {
-	file    *os.File
+	out     io.Writer
 	sum     hash.Hash
 	dog     *watchdog
 	add     func(int64)
@@ -143,17 +173,12 @@ func (b *bodySink) copy(ctx context.Context, op operation, body io.Reader, size 
 	buffer, _ := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	body = io.LimitReader(body, size+1)
-	started := int64(0)
 	for {
 		n, err := body.Read(*buffer)
 		if n > 0 {
 			b.dog.touch()
 			if werr := b.write((*buffer)[:n]); werr != nil {
 				return diskError("store the file", werr)
-			}
-			if b.written-started >= writeAhead {
-				startWriting(b.file, started, b.written-started)
-				started = b.written
 			}
 		}
 		switch {
@@ -168,7 +193,7 @@ func (b *bodySink) copy(ctx context.Context, op operation, body io.Reader, size 
 }
 
 func (b *bodySink) write(piece []byte) error {
-	n, err := b.file.Write(piece)
+	n, err := b.out.Write(piece)
 	b.written += int64(n)
 	b.add(int64(n))
 	if err != nil {
@@ -177,6 +202,8 @@ func (b *bodySink) write(piece []byte) error {
 	_, err = b.sum.Write(piece)
 	return err
 }
+
+func (b *bodySink) hex() string { return hex.EncodeToString(b.sum.Sum(nil)) }
 
 func copyFile(from, to string) error {
 	in, err := os.Open(from)

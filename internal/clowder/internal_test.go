@@ -25,7 +25,7 @@ func TestFullDiskIsSaidPlainly(t *testing.T) {
 	defer func() { _ = full.Close() }()
 	_, dog, stop := watch(t.Context(), time.Minute)
 	defer stop()
-	sink := &bodySink{file: full, sum: sha256.New(), dog: dog, add: func(int64) {}}
+	sink := &bodySink{out: full, sum: sha256.New(), dog: dog, add: func(int64) {}}
 	err = sink.copy(t.Context(), operation{what: "download"}, strings.NewReader("abc"), 3)
 	require.ErrorContains(t, err, "the disk of the training service is full")
 	kind, _ := job.Classify(err)
@@ -128,4 +128,22 @@ func FuzzCacheIndex(f *testing.F) {
 			require.False(t, ok, "nothing lies in the cache")
 		}
 	})
+}
+
+func TestCacheReplacesATornBody(t *testing.T) {
+	t.Parallel()
+	c, err := openCache(t.TempDir())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, c.close()) }()
+	sum := strings.Repeat("a", 64)
+	require.NoError(t, os.WriteFile(c.path(sum), []byte("to"), 0o600))
+	line, err := c.put(fetched{small: []byte("torn"), sum: sum}, "k", 4)
+	require.NoError(t, err)
+	require.NoError(t, c.commit([]cacheLine{line}))
+	body, err := os.ReadFile(c.path(sum))
+	require.NoError(t, err)
+	require.Equal(t, "torn", string(body))
+	got, ok := c.lookup("k", 4)
+	require.True(t, ok)
+	require.Equal(t, sum, got)
 }

@@ -138,11 +138,13 @@ func (c *Client) checkCount(files []File) error {
 func (c *Client) checkBytes(files []File) error {
 	var total int64
 	for _, f := range files {
-		total += f.Size
-	}
-	if total > c.cfg.MaxBytes {
-		return job.Permanent(fmt.Errorf("the dataset has %s, and this service takes at most %s: use a smaller dataset or ask the administrator to raise the limit",
-			sizeText(total), sizeText(c.cfg.MaxBytes)))
+		// Sizes that are not true must not make the sum wrap round.
+		if f.Size >= 0 && f.Size <= c.cfg.MaxBytes-total {
+			total += f.Size
+			continue
+		}
+		return job.Permanent(fmt.Errorf("the dataset has more than %s, which is the most this service takes: use a smaller dataset or ask the administrator to raise the limit",
+			sizeText(c.cfg.MaxBytes)))
 	}
 	return nil
 }

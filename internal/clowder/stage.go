@@ -155,7 +155,7 @@ func (st *staging) download(ctx context.Context, f File) (string, error) {
 	}
 	line, err := st.s.c.cache.put(got, st.key(f), f.Size)
 	if err != nil {
-		return "", diskError("keep "+f.Path, errors.Join(err, os.Remove(got.part)))
+		return "", diskError("keep "+f.Path, err)
 	}
 	st.mu.Lock()
 	st.lines = append(st.lines, line)
@@ -180,25 +180,30 @@ func (st *staging) flush(all bool) error {
 	return nil
 }
 
+// linkTries is how often a link is tried: it fails in the instant in which another run replaces the same body by a rename.
+const linkTries = 3
+
 // place links the body to its path, or copies it where the file system cannot link. A link that is there already stays.
 func (st *staging) place(sum, local string) error {
 	from, to := st.s.c.cache.path(sum), filepath.Join(st.dir, filepath.FromSlash(local))
 	if err := st.mkdir(filepath.Dir(to)); err != nil {
 		return err
 	}
-	err := os.Link(from, to)
-	if errors.Is(err, os.ErrExist) {
-		if sameFile(from, to) {
+	var err error
+	for range linkTries {
+		err = os.Link(from, to)
+		switch {
+		case err == nil || errors.Is(err, os.ErrExist) && sameFile(from, to):
 			return nil
-		}
-		if err = os.Remove(to); err == nil {
-			err = os.Link(from, to)
+		case errors.Is(err, os.ErrExist):
+			if err := os.Remove(to); err != nil {
+				return err
+			}
+		case !errors.Is(err, os.ErrNotExist):
+			return copyFile(from, to)
 		}
 	}
-	if err == nil || errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return copyFile(from, to)
+	return err
 }
 
 func (st *staging) mkdir(dir string) error {

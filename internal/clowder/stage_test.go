@@ -146,11 +146,16 @@ func TestStageHasLimits(t *testing.T) {
 	files := []clowder.File{b.add(t, "a.csv", "abc"), b.add(t, "b.csv", "abc")}
 	_, err := b.s.Stage(t.Context(), files, t.TempDir(), nil)
 	requireKind(t, err, job.KindPermanent, 0)
-	require.ErrorContains(t, err, "the dataset has 6 bytes, and this service takes at most 5 bytes")
+	require.ErrorContains(t, err, "the dataset has more than 5 bytes")
 	b.add(t, "c.csv", "abc")
 	_, err = b.s.Files(t.Context(), b.ds)
 	requireKind(t, err, job.KindPermanent, 0)
 	require.ErrorContains(t, err, "more than 2 files")
+	for _, size := range []int64{-1, 1 << 62, 1<<63 - 1} {
+		lying := []clowder.File{{ID: files[0].ID, Name: "a", Path: "a", Size: size}, {ID: files[0].ID, Name: "b", Path: "b", Size: size}}
+		_, err = b.s.Stage(t.Context(), lying, t.TempDir(), nil)
+		requireKind(t, err, job.KindPermanent, 0)
+	}
 	huge := newClient(t, clowder.Config{URL: b.server.URL, MaxBytes: 1 << 62}).As("KEY")
 	_, err = huge.Stage(t.Context(), []clowder.File{{ID: files[0].ID, Name: "a", Path: "a", Size: 1 << 60}}, t.TempDir(), nil)
 	requireKind(t, err, job.KindPermanent, 0)
