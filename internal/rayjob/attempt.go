@@ -1,12 +1,12 @@
 package rayjob
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"path"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -52,10 +52,10 @@ func (a Attempt) Name() string { return a.Run + "-a" + strconv.Itoa(a.Number) }
 
 // Check reports every fault of the attempt at once, as a permanent error for the operator: no user can cause one.
 func (a Attempt) Check() error {
-	var faults []error
+	var faults []string
 	fault := func(ok bool, format string, args ...any) {
 		if !ok {
-			faults = append(faults, fmt.Errorf(format, args...))
+			faults = append(faults, fmt.Sprintf(format, args...))
 		}
 	}
 	fault(safeRun.MatchString(a.Run), "the run name %q is not a DNS label of at most 40 characters", a.Run)
@@ -70,7 +70,7 @@ func (a Attempt) Check() error {
 	if len(faults) == 0 {
 		return nil
 	}
-	return job.Permanent(fmt.Errorf("the training cannot be described to Ray, ask the operator of the extractor to mend its settings: %w", errors.Join(faults...)))
+	return job.Permanent(fmt.Errorf("the training cannot be described to Ray, ask the operator of the extractor to mend its settings: %s", strings.Join(faults, "; ")))
 }
 
 // Entrypoint is the command that Ray runs. It is meaningful only for an attempt that passed Check.

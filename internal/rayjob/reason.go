@@ -2,6 +2,7 @@ package rayjob
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,6 +21,11 @@ var (
 	origin = regexp.MustCompile(`^(\([^()]{0,80}\bpid=\d+[^()]{0,80}\) ?)+`)
 	// errorLine is the last line of a traceback: "ValueError: text" or "torch.OutOfMemoryError: text".
 	errorLine = regexp.MustCompile(`^([A-Za-z_][\w.]*\.)?([A-Z]\w*(Error|Exception|Exit|Interrupt|Failure|Warning)): +\S`)
+	// noises are the beginnings of lines that explain nothing.
+	noises = []string{
+		"Traceback (most recent", "File \"", "During handling of", "The above exception", "ray::", "Running entrypoint for job",
+		"^", "~", "---", "===", "***",
+	}
 	// stamped is a line of a log library, which rarely names the fault.
 	stamped = regexp.MustCompile(`^(\[?\d{4}-\d{2}-\d{2}[ T,]|\d{2}:\d{2}:\d{2}|\[?(DEBUG|INFO|WARNING)\b)`)
 )
@@ -71,16 +77,16 @@ func shorten(text string, limit int) string {
 func LastError(log string) string {
 	var last, logged string
 	for range scanned {
+		log = strings.TrimRight(log, "\r\n")
 		if log == "" {
 			break
 		}
-		log = strings.TrimRight(log, "\r\n")
 		start := strings.LastIndexByte(log, '\n') + 1
-		line := OneLine(origin.ReplaceAllString(keepIndent(log[start:]), ""), MaxReason)
-		inside := indented(origin.ReplaceAllString(keepIndent(log[start:]), ""))
+		raw := origin.ReplaceAllString(colour.ReplaceAllString(log[start:], ""), "")
+		line := OneLine(raw, MaxReason)
 		log = log[:start]
 		switch {
-		case line == "" || inside || frame(line):
+		case line == "" || indented(raw) || noise(line):
 		case errorLine.MatchString(line):
 			return line
 		case stamped.MatchString(line):
@@ -97,21 +103,12 @@ func LastError(log string) string {
 	return logged
 }
 
-// keepIndent takes colours off the line and leaves its indentation.
-func keepIndent(line string) string { return colour.ReplaceAllString(line, "") }
-
 func indented(line string) bool {
 	return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
 }
 
-// frame reports a line of a traceback that is not its last.
-func frame(line string) bool {
-	for _, start := range []string{
-		"Traceback (most recent", "File \"", "During handling of", "The above exception", "ray::", "^", "~", "---", "===", "***",
-	} {
-		if strings.HasPrefix(line, start) {
-			return true
-		}
-	}
-	return false
+// noise reports a line of a traceback that is not its last, or one that Ray itself puts into every log.
+func noise(line string) bool {
+	return slices.ContainsFunc(noises, func(start string) bool { return strings.HasPrefix(line, start) }) ||
+		strings.Contains(line, "INFO job_manager.py")
 }

@@ -104,7 +104,7 @@ func (c *Client) do(ctx context.Context, req call, read func(io.Reader) error) e
 
 	token, err := c.cfg.token()
 	if err != nil {
-		return operator(settingBoth, err.Error())
+		return operator(settingBoth, settingBoth+": "+err.Error())
 	}
 	r := c.rest.R().SetContext(callCtx).SetDoNotParseResponse(true)
 	if token != "" {

@@ -75,7 +75,7 @@ func (c Config) validate() error {
 
 // base is the address as a URL without a slash at its end.
 func (c Config) base() (string, error) {
-	text := strings.TrimRight(strings.TrimSpace(c.Address), "/")
+	text := strings.TrimSpace(c.Address)
 	if text != "" && !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
@@ -92,7 +92,7 @@ func (c Config) base() (string, error) {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return "", fmt.Errorf("%s holds more than host, port and path: a token belongs in %s", settingAddress, settingToken)
 	}
-	return u.String(), nil
+	return strings.TrimRight(u.String(), "/"), nil
 }
 
 func (c Config) tls() (*tls.Config, error) {
