@@ -14,6 +14,7 @@ from trainer.plan import Plan
 from trainer.work import ENVIRONMENT, Outcome, train_and_test, warm_up
 
 PATIENCE_SECONDS = 30.0  # before a person is told that the cluster is busy
+LOG_SECONDS = 0.5  # Ray looks for new lines of its workers a few times a second
 
 
 def create(workers: int, threads: int, use_gpu: str, max_minutes: int, events: Events):
@@ -78,7 +79,7 @@ class OneWorker:
         return ray.get(self.actor.train.remote(plan_ref, device, self.cpus))
 
     def close(self) -> None:
-        ray.shutdown()
+        _disconnect()
 
 
 class Worker:
@@ -138,7 +139,7 @@ class Several:
         return outcome
 
     def close(self) -> None:
-        ray.shutdown()
+        _disconnect()
 
 
 def run_worker(config: dict) -> None:
@@ -187,6 +188,12 @@ class Mailbox:
 
     async def result(self):
         return self.outcome
+
+
+def _disconnect() -> None:
+    """Leave Ray, which ends our workers. What they printed last is still under way to the log for a moment."""
+    time.sleep(LOG_SECONDS)
+    ray.shutdown()
 
 
 class _Wait:

@@ -51,12 +51,12 @@ def _run(spec: Spec, name: str, events: Events) -> None:
         data = dataset.load(spec, events)
         prepared = plan.make(spec, data, base, events)
         outcome = launcher.train(prepared.plan)
+        events.phase("export", "Writing the model, the metrics and the predictions.")
+        outcome.versions["ray"] = _ray_version()
+        export.complete(spec, data, prepared, outcome, launcher.workers, events)
+        events.done(time.monotonic() - began)
     finally:
         launcher.close()
-    events.phase("export", "Writing the model, the metrics and the predictions.")
-    outcome.versions["ray"] = _ray_version()
-    export.complete(spec, data, prepared, outcome, launcher.workers, events)
-    events.done(time.monotonic() - began)
 
 
 def _clear(spec: Spec) -> None:
