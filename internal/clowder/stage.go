@@ -25,8 +25,8 @@ const (
 	// progressEvery is the least time between two calls of a progress function.
 	progressEvery = 200 * time.Millisecond
 	// commitEvery is how much work a power cut may cost, in files and in bytes: so many are made durable together, because
-	// one sync of a file system takes tenths of a second where others write too.
-	commitEvery      = 16 << 10
+	// one sync of a file system takes tenths of a second where others write too. It keeps only one worker from its work.
+	commitEvery      = 2 << 10
 	commitEveryBytes = 4 << 30
 )
 
