@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,6 +32,7 @@ type Settings struct {
 	ExtractorInfo   string        `mapstructure:"extractor_info"`
 	Heartbeat       time.Duration `mapstructure:"heartbeat"`
 	MaxRetry        int           `mapstructure:"max_retry"`
+	MaxAttempts     int           `mapstructure:"max_attempts"`
 	MaxJobs         int           `mapstructure:"max_jobs"`
 	MaxFiles        int           `mapstructure:"max_files"`
 	MaxBytes        int64         `mapstructure:"max_bytes"`
@@ -73,13 +74,14 @@ func settings() []setting {
 		{"extractor_key", "EXTRACTOR_KEY", "", "Makes the extractor private; needs CLOWDER_EMAIL"},
 		{"extractor_info", "EXTRACTOR_INFO", "", "Another extractor_info.json than the one built in"},
 		{"heartbeat", "HEARTBEAT", "60s", "Time between two heartbeats to Clowder; a bare number is seconds"},
-		{"max_retry", "MAX_RETRY", 10, "Tries of a stage that fails for a passing reason, and of a training whose Ray broke"},
+		{"max_retry", "MAX_RETRY", 10, "Tries of a stage that fails for a passing reason"},
+		{"max_attempts", "MAX_ATTEMPTS", 3, "Tries of a training that Ray loses"},
 		{"max_jobs", "MAX_JOBS", 64, "Jobs in hand at once; further messages stay in RabbitMQ"},
 		{"max_files", "MAX_FILES", 10_000, "Most files of a dataset"},
 		{"max_bytes", "MAX_BYTES", int64(50 << 30), "Most bytes of a dataset"},
 		{"pending_timeout", "PENDING_TIMEOUT", "1h", "How long a training may wait for Ray to start it"},
 		{"stall_timeout", "STALL_TIMEOUT", "30m", "How long a training may be silent before it is ended"},
-		{"ray_address", "RAY_ADDRESS", "http://127.0.0.1:8265", "Dashboard of the Ray cluster"},
+		{"ray_address", "RAY_ADDRESS", "", "Dashboard of the Ray cluster, e.g. http://ray-head:8265"},
 		{"ray_token", "RAY_AUTH_TOKEN", "", "Token of the Ray cluster"},
 		{"ray_token_file", "RAY_AUTH_TOKEN_PATH", "", "File with the token of the Ray cluster"},
 		{"ray_python", "RAY_PYTHON", "python", "Python of the Ray pods that has torch and transformers"},
@@ -167,8 +169,8 @@ func secondsHook(_, to reflect.Type, data any) (any, error) {
 	case float64:
 		return time.Duration(n * float64(time.Second)), nil
 	case string:
-		if d, err := time.ParseDuration(n + "s"); err == nil {
-			return d, nil
+		if seconds, err := strconv.ParseFloat(n, 64); err == nil {
+			return time.Duration(seconds * float64(time.Second)), nil
 		}
 	}
 	return data, nil
@@ -188,13 +190,6 @@ func (s *Settings) complete() error {
 	}
 	if s.RaySharedDir == "" {
 		s.RaySharedDir = s.SharedDir
-	}
-	if s.RayTokenFile != "" && s.RayToken == "" {
-		token, err := os.ReadFile(s.RayTokenFile)
-		if err != nil {
-			fault("RAY_AUTH_TOKEN_PATH: %w", err)
-		}
-		s.RayToken = job.Secret(strings.TrimSpace(string(token)))
 	}
 	for name, value := range map[string]string{"CLOWDER_URL": s.ClowderURL, "RAY_ADDRESS": s.RayAddress} {
 		if u, err := url.Parse(value); err != nil || value != "" && (u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
@@ -239,3 +234,6 @@ func (s *Settings) Queue(name string) string {
 	}
 	return name
 }
+
+// storePath is where the job store lies.
+func (s *Settings) storePath() string { return filepath.Join(s.StateDir, "jobs.db") }

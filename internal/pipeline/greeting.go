@@ -42,7 +42,7 @@ func (p *Pipeline) sayEnd(rec job.Record) {
 		kind = clowder.StatusSkip
 	default:
 	}
-	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: kind, Text: rec.Ending.Text, At: time.Now()})
+	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: kind, Text: capital(rec.Ending.Text), At: time.Now()})
 }
 
 // said is called by the reporter when a line is out: the two lines that must go once are remembered.

@@ -372,7 +372,7 @@ func (p *Pipeline) note(old, next job.Record) {
 
 // say queues a sentence about what the service is doing; it is never lost twice in a row but may be skipped.
 func (p *Pipeline) say(rec job.Record, text string) {
-	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusProcessing, Text: text, At: time.Now()})
+	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusProcessing, Text: capital(text), At: time.Now()})
 }
 
 // Free is how many more jobs may be taken in; it makes the pipeline the consumer's measure of room.

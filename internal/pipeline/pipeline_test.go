@@ -110,7 +110,7 @@ func TestHowAJobEndsBadly(t *testing.T) {
 				require.Empty(t, b.platform.delivered, "nothing is uploaded")
 				said := b.voice.of(run)
 				require.Equal(t, clowder.StatusError, said[len(said)-1].Kind)
-				require.Equal(t, rec.Ending.Text, said[len(said)-1].Text)
+				require.Equal(t, capital(rec.Ending.Text), said[len(said)-1].Text)
 			})
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -75,7 +76,7 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the handle of the attempt: %w", err)
 	}
-	p.say(rec, "Training submitted; waiting for Ray to start it")
+	p.say(rec, "Training submitted to Ray")
 	return func(r *job.Record) error {
 		r.Handle, r.Stale, r.Began = doc, nil, time.Now().UTC()
 		r.Advance(job.Submitted)
@@ -146,7 +147,7 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	crash.At(crash.Delivered)
-	text := verdict(d.Result) + ". " + where
+	text := strings.TrimSuffix(results.NewVerdict(d.Result).Sentence, ".") + ". " + where
 	return func(r *job.Record) error {
 		r.Advance(job.Uploaded)
 		r.End(job.Done, text)

@@ -120,11 +120,11 @@ func (p *Pipeline) follow(rec job.Record) results.Progress {
 	if err != nil {
 		p.log.Warn("read the events of the training", zap.String("run", rec.Run), zap.Error(err))
 	}
+	if text := Sentence(progress); text != "" {
+		p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusProcessing, Text: capital(text), At: time.Now(), Progress: true})
+	}
 	for _, text := range news {
 		p.say(rec, text)
-	}
-	if text := Sentence(progress); text != "" {
-		p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusProcessing, Text: text, At: time.Now(), Progress: true})
 	}
 	if p.cfg.Watch != nil {
 		p.cfg.Watch(rec.Run, progress)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ncsa/clowder-ray/internal/results"
 )
@@ -48,17 +50,13 @@ func Sentence(p results.Progress) string {
 	return strings.Join(parts, ", ")
 }
 
-// verdict says what a finished training came to: "accuracy 0.842 (0.825 to 0.858) on 1821 held-out rows".
-func verdict(r *results.Result) string {
-	s, ok := r.Metrics.Test[r.Metric]
-	if !ok {
-		return "The model is trained"
-	}
-	interval := ""
-	if s.Low != nil && s.High != nil {
-		interval = fmt.Sprintf(" (%.3f to %.3f)", *s.Low, *s.High)
-	}
-	return fmt.Sprintf("%s %.3f%s on %d held-out rows", metricName(r.Metric), s.Value, interval, s.N)
-}
-
 func metricName(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+// capital begins a sentence with a capital letter; errors begin without one because they are wrapped.
+func capital(text string) string {
+	r, n := utf8.DecodeRuneInString(text)
+	if n == 0 {
+		return text
+	}
+	return string(unicode.ToUpper(r)) + text[n:]
+}

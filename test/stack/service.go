@@ -121,6 +121,9 @@ func (s *Service) Kill() {
 // Log is everything that the process has written so far.
 func (s *Service) Log() string { return s.output.String() }
 
+// Pid is the process.
+func (s *Service) Pid() int { return s.cmd.Process.Pid }
+
 // Health is the address of the process's health server.
 func (s *Service) Health() string { return s.health }
 

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+// console is the voice of a local run: a progress bar on a terminal, plain lines elsewhere.
+type console struct {
+	w     io.Writer
+	began time.Time
+
+	mu  sync.Mutex
+	bar *progressbar.ProgressBar // nil where w is no terminal
+}
+
+var _ pipeline.Voice = (*console)(nil)
+
+const barSteps = 1000
+
+func newConsole(w io.Writer) *console {
+	c := &console{w: w, began: time.Now()}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) { //nolint:gosec // descriptors are small
+		c.bar = progressbar.NewOptions(barSteps, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(30),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(false))
+	}
+	return c
+}
+
+// Tell prints one status. An error is left to the end of the command, which prints it where errors go.
+func (c *console) Tell(_ context.Context, _ job.Request, s clowder.Status) error {
+	if !(s.Progress && c.bar != nil) && s.Kind != clowder.StatusError {
+		c.say(s.Text)
+	}
+	return nil
+}
+
+func (c *console) say(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bar != nil {
+		_ = c.bar.Clear()
+	}
+	_, _ = fmt.Fprintf(c.w, "%7.1f s  %s\n", time.Since(c.began).Seconds(), text)
+}
+
+// watch moves the bar.
+func (c *console) watch(_ string, p results.Progress) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bar != nil && p.Epochs > 0 {
+		c.bar.Describe(pipeline.Sentence(p))
+		_ = c.bar.Set(int(p.Fraction * barSteps))
+	}
+}
+
+// finish takes the bar away.
+func (c *console) finish() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bar != nil {
+		_ = c.bar.Clear()
+	}
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/queue"
+	"github.com/ncsa/clowder-ray/internal/rayjob/jobsapi"
+)
+
+// checkTimeout bounds one check of doctor.
+const checkTimeout = 30 * time.Second
+
+// doctorCommand looks at everything around the service and says what to mend. It changes nothing.
+func (p *program) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Check the broker, Clowder, Ray, the shared volume and the form, and say what to mend", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			set, err := p.settings(cmd)
+			if err != nil {
+				return err
+			}
+			faults := 0
+			for _, check := range checks(set) {
+				ctx, cancel := context.WithTimeout(cmd.Context(), checkTimeout)
+				found, err := check.look(ctx)
+				cancel()
+				mark := "ok  "
+				if err != nil {
+					mark, found = "FAIL", strings.ReplaceAll(err.Error(), "\n", "\n                      ")
+					faults++
+				}
+				_, _ = fmt.Fprintf(p.stdout, "%s  %-14s  %s\n", mark, check.name, found)
+			}
+			if faults > 0 {
+				return fmt.Errorf("%d of the checks failed", faults)
+			}
+			return nil
+		},
+	}
+}
+
+// check looks at one thing and says what it found; its error says what to mend.
+type check struct {
+	name string
+	look func(context.Context) (string, error)
+}
+
+func checks(set Settings) []check {
+	volume := pipeline.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir}
+	info, infoErr := extractorInfo(set, volume)
+	return []check{
+		{"extractor_info", func(context.Context) (string, error) {
+			if infoErr != nil {
+				return "", infoErr
+			}
+			return fmt.Sprintf("%s %s, queue %s", info.Name, info.Version, set.Queue(info.Name)), nil
+		}},
+		{"broker", func(ctx context.Context) (string, error) {
+			if infoErr != nil {
+				return "", errors.New("not looked at: the name of the queue is unknown")
+			}
+			return queue.Check(ctx, queue.Config{URI: set.RabbitMQURI, Queue: set.Queue(info.Name), CAFile: set.RabbitMQCA}, heartbeats)
+		}},
+		{"Clowder", func(ctx context.Context) (string, error) { return checkClowder(ctx, set) }},
+		{"Ray", func(ctx context.Context) (string, error) {
+			client, err := jobsapi.New(rayConfig(set), zap.NewNop())
+			if err != nil {
+				return "", err
+			}
+			defer client.CloseIdleConnections()
+			report, err := client.Check(ctx)
+			found := fmt.Sprintf("Ray %s at %s: %d nodes, %g CPUs, %g GPUs, %d jobs", report.RayVersion, report.Address, report.Nodes, report.CPUs, report.GPUs, report.Jobs)
+			return strings.Join(append([]string{found}, report.Warnings...), "; "), err
+		}},
+		{"shared volume", func(context.Context) (string, error) { return checkWritable("SHARED_DIR", set.SharedDir) }},
+		{"job store", func(ctx context.Context) (string, error) { return checkStore(ctx, set) }},
+		{"models", func(context.Context) (string, error) {
+			models, err := volume.Models()
+			if err == nil && len(models) == 0 {
+				return "none installed in " + filepath.Join(set.SharedDir, "models") + ": texts are learnt from scratch, with a small BERT", nil
+			}
+			return strings.Join(models, ", "), err
+		}},
+	}
+}
+
+// checkClowder looks without a key: it does not leave anything in the shared volume.
+func checkClowder(ctx context.Context, set Settings) (string, error) {
+	if set.ClowderURL == "" && len(set.ClowderHosts) == 0 {
+		return "", errors.New("set CLOWDER_URL to the address at which this machine reaches Clowder, or CLOWDER_HOSTS to the hosts that messages may name")
+	}
+	client, err := clowderClient(set, pipeline.Volume{}, zap.NewNop())
+	if err != nil {
+		return "", err
+	}
+	err = errors.Join(client.Check(ctx), client.Close())
+	return strings.Join(append(set.ClowderHosts, set.ClowderURL), " "), err
+}
+
+func checkWritable(name, dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("%s: %w: make the folder, or set it to one that this user may write", name, err)
+	}
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: let this user write there", name, err)
+	}
+	return dir + " can be written", errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+func checkStore(ctx context.Context, set Settings) (string, error) {
+	if _, err := checkWritable("STATE_DIR", set.StateDir); err != nil {
+		return "", err
+	}
+	store, err := job.OpenSQLite(ctx, set.storePath())
+	if err != nil {
+		return "", fmt.Errorf("STATE_DIR: %w", err)
+	}
+	active, err := store.List(ctx, job.Query{Active: true})
+	return fmt.Sprintf("%s, %d active jobs", set.storePath(), len(active)), errors.Join(err, store.Close())
+}

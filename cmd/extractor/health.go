@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.uber.org/zap"
+)
+
+// health serves /livez, /readyz and /metrics. Live means that the process answers; a broker outage does not make it dead,
+// since a restart would not mend it. Ready means that both broker sessions stand.
+type health struct {
+	server   *http.Server
+	listener net.Listener
+	log      *zap.Logger
+}
+
+func newHealth(ctx context.Context, addr string, reg *prometheus.Registry, ready func() bool, log *zap.Logger) (*health, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if !ready() {
+			http.Error(w, "no broker session", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte("ok\n"))
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
+	return &health{
+		server:   &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second},
+		listener: listener, log: log.Named("health"),
+	}, nil
+}
+
+// Run serves until ctx ends.
+func (h *health) Run(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { _ = h.server.Close() })
+	defer stop()
+	h.log.Info("serving /livez, /readyz and /metrics", zap.Stringer("address", h.listener.Addr()))
+	if err := h.server.Serve(h.listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

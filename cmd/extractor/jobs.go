@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/pipeline"
+)
+
+// jobsCommand reads and changes the store, also while the service runs: both see each other's changes.
+func (p *program) jobsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "jobs", Short: "List, show, cancel and retry jobs", Args: cobra.NoArgs}
+	list := &cobra.Command{
+		Use: "list", Short: "List the jobs, newest last", Args: cobra.NoArgs,
+		RunE: p.withStore(func(ctx context.Context, s job.Store, cmd *cobra.Command, _ []string) error {
+			all, _ := cmd.Flags().GetBool("all")
+			limit, _ := cmd.Flags().GetInt("limit")
+			recs, err := s.List(ctx, job.Query{Active: !all, Limit: limit})
+			if err != nil {
+				return err
+			}
+			return listJobs(p.stdout, recs)
+		}),
+	}
+	list.Flags().Bool("all", true, "also those that are over")
+	list.Flags().Int("limit", 50, "most jobs to list; 0 lists all")
+
+	show := &cobra.Command{
+		Use: "show RUN", Short: "Show all that is known of a job", Args: exactly(1, "jobs show RUN"),
+		RunE: p.withStore(func(ctx context.Context, s job.Store, _ *cobra.Command, args []string) error {
+			rec, err := s.Get(ctx, args[0])
+			if err != nil {
+				return notFound(err, args[0])
+			}
+			return showJob(p.stdout, rec)
+		}),
+	}
+	logs := &cobra.Command{
+		Use: "logs RUN", Short: "Print what the training printed", Args: exactly(1, "jobs logs RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			set, err := p.settings(cmd)
+			if err != nil {
+				return err
+			}
+			return printLog(p.stdout, pipeline.Volume{Dir: set.SharedDir}.Log(args[0]), args[0])
+		},
+	}
+	cancel := &cobra.Command{
+		Use: "cancel RUN", Short: "Stop a job; the service tells Clowder", Args: exactly(1, "jobs cancel RUN"),
+		RunE: p.withStore(func(ctx context.Context, s job.Store, _ *cobra.Command, args []string) error {
+			_, err := s.Change(ctx, args[0], func(r *job.Record) error {
+				if !r.Active() || r.Ending != nil {
+					return job.Permanent(fmt.Errorf("job %s is over", r.Run))
+				}
+				r.CancelledBy = operator()
+				return nil
+			})
+			if err != nil {
+				return notFound(err, args[0])
+			}
+			_, err = fmt.Fprintf(p.stdout, "%s will be cancelled by the running service\n", args[0])
+			return err
+		}),
+	}
+	retry := &cobra.Command{
+		Use: "retry RUN", Short: "Begin a failed job anew", Args: exactly(1, "jobs retry RUN"),
+		RunE: p.withStore(func(ctx context.Context, s job.Store, _ *cobra.Command, args []string) error {
+			rec, err := s.Change(ctx, args[0], func(r *job.Record) error { return job.Permanent(r.Retry()) })
+			if err != nil {
+				return notFound(err, args[0])
+			}
+			_, err = fmt.Fprintf(p.stdout, "%s will be tried again as attempt %d by the running service\n", rec.Run, rec.Attempt)
+			return err
+		}),
+	}
+	cmd.AddCommand(list, show, logs, cancel, retry)
+	return cmd
+}
+
+// withStore opens the store for one command.
+func (p *program) withStore(f func(context.Context, job.Store, *cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) (err error) {
+		set, err := p.settings(cmd)
+		if err != nil {
+			return err
+		}
+		if _, err := os.Stat(set.storePath()); errors.Is(err, os.ErrNotExist) {
+			return job.Permanent(fmt.Errorf("there is no job store at %s: set STATE_DIR to the service's", set.storePath()))
+		}
+		s, err := job.OpenSQLite(cmd.Context(), set.storePath())
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		return f(cmd.Context(), s, cmd, args)
+	}
+}
+
+func notFound(err error, run string) error {
+	if errors.Is(err, job.ErrNotFound) {
+		return job.Permanent(fmt.Errorf("there is no job %s: see extractor jobs list", run))
+	}
+	return err
+}
+
+// operator names who types this, for the sentence that the user of Clowder reads.
+func operator() string {
+	if u, err := user.Current(); err == nil {
+		return "the operator (" + u.Username + ")"
+	}
+	return "the operator"
+}
+
+func listJobs(w io.Writer, recs []job.Record) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(tw, "RUN\tSTATE\tATTEMPT\tAGE\tDATASET\tNOTE")
+	for _, r := range recs {
+		note := r.LastError
+		if r.Ending != nil {
+			note = r.Ending.Text
+		}
+		_, _ = fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\t%s\n", r.Run, r.State, r.Attempt, time.Since(r.Created).Round(time.Second), r.Request.Name, cut(note, 80))
+	}
+	return tw.Flush()
+}
+
+func showJob(w io.Writer, r job.Record) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(name string, value any) { _, _ = fmt.Fprintf(tw, "%s\t%v\n", name, value) }
+	line("run", r.Run)
+	line("state", r.State)
+	line("attempt", r.Attempt)
+	line("clowder job", r.Request.JobID)
+	line("clowder version", r.Request.APIVersion)
+	line("dataset", r.Request.DatasetID+" "+r.Request.Name)
+	line("accepted", r.Created.Format(time.RFC3339))
+	line("changed", r.Updated.Format(time.RFC3339))
+	for name, value := range map[string]time.Time{"submitted": r.Began, "training since": r.Trained, "next try": r.NotBefore} {
+		if !value.IsZero() {
+			line(name, value.Format(time.RFC3339))
+		}
+	}
+	if len(r.Handle) > 0 {
+		line("ray", string(r.Handle))
+	}
+	if r.LastError != "" {
+		line("last error", r.LastError)
+	}
+	if r.Ending != nil {
+		line("ending", fmt.Sprintf("%s: %s", r.Ending.State, r.Ending.Text))
+	}
+	for _, name := range sortedKeys(r.Settings) {
+		line("  "+name, r.Settings[name])
+	}
+	return tw.Flush()
+}
+
+func printLog(w io.Writer, path, run string) (err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return job.Permanent(fmt.Errorf("job %s has no log yet: its training has not begun, or SHARED_DIR is not the service's", run))
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = io.Copy(w, f)
+	return err
+}
+
+func cut(s string, n int) string {
+	if runes := []rune(strings.TrimSpace(s)); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return s
+}

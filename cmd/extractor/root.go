@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+// The exit codes: 2 says that the user has to change something.
+const (
+	exitOK       = 0
+	exitFailed   = 1
+	exitBadInput = 2
+)
+
+// program is what the commands share: the surroundings of the process, handed in so that tests can replace them.
+type program struct {
+	environ        []string
+	stdout, stderr io.Writer
+}
+
+// run executes one command line and returns the exit code. It returns only after everything it started has stopped.
+func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
+	p := &program{environ: environ, stdout: stdout, stderr: stderr}
+	root := p.root()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	_, _ = fmt.Fprintln(stderr, "extractor:", err)
+	if kind, _ := job.Classify(err); kind == job.KindPermanent {
+		return exitBadInput
+	}
+	return exitFailed
+}
+
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "extractor",
+		Short:         "Finetunes models on the datasets of a Clowder, on Ray",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return job.Permanent(err) })
+	addFlags(root.PersistentFlags())
+	root.AddCommand(p.serveCommand(), p.runCommand(), p.jobsCommand(), p.doctorCommand(), p.rayCommand(), p.versionCommand())
+	return root
+}
+
+func (p *program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(p.stdout, "extractor %s (%s)\n", version, runtime.Version())
+			return err
+		},
+	}
+}
+
+// settings reads the settings for a command; a fault in them is for the user to mend.
+func (p *program) settings(cmd *cobra.Command) (Settings, error) {
+	s, err := readSettings(cmd.Flags(), p.environ)
+	return s, job.Permanent(err)
+}
+
+// exactly is cobra.ExactArgs with the mark of bad input.
+func exactly(n int, usage string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return job.Permanent(errors.New("usage: extractor " + usage))
+		}
+		return nil
+	}
+}

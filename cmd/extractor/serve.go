@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	clowderray "github.com/ncsa/clowder-ray"
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/queue"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/rayjob/jobsapi"
+	"github.com/ncsa/clowder-ray/trainer"
+)
+
+func (p *program) serveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "serve", Short: "Take jobs from Clowder until a signal ends it", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			set, err := p.settings(cmd)
+			if err != nil {
+				return err
+			}
+			log, err := newLogger(p.stderr, set.LogLevel, set.LogFormat)
+			if err != nil {
+				return err
+			}
+			return serve(cmd.Context(), set, log)
+		},
+	}
+}
+
+// heartbeats is the exchange on which Clowder listens for extractors.
+const heartbeats = "extractors"
+
+// serve wires the service in the order in which a job flows through it and runs it until ctx ends.
+func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+
+	volume := pipeline.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir}
+	info, err := extractorInfo(set, volume)
+	if err != nil {
+		return err
+	}
+	name := set.Queue(info.Name)
+	store, err := job.OpenSQLite(ctx, set.storePath())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+
+	client, err := clowderClient(set, volume, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+
+	backend, err := jobsapi.New(rayConfig(set), log)
+	if err != nil {
+		return job.Permanent(err)
+	}
+	defer backend.CloseIdleConnections()
+	attempt, err := attemptTemplate(set)
+	if err != nil {
+		return err
+	}
+
+	broker := queue.Config{URI: set.RabbitMQURI, Queue: name, ConnectionName: "clowder-ray " + name, CAFile: set.RabbitMQCA}
+	queueMetrics := queue.NewMetrics(reg)
+	instance := uuid.NewString()
+	publisher, err := queue.NewPublisher(broker, queue.Announcement{
+		Exchange: heartbeats, Every: set.Heartbeat,
+		Body: func() []byte { return info.Heartbeat(name, set.ClowderEmail, instance) },
+	}, log, queueMetrics)
+	if err != nil {
+		return err
+	}
+	pipe := pipeline.New(pipelineConfig(set, name, volume, attempt), info, store, backend,
+		pipeline.NewClowder(client, info, name), pipeline.NewClowderVoice(publisher, info.RegisteredName(name), log), pipeline.NewMetrics(reg), log)
+	consumer, err := queue.NewConsumer(broker, pipe, pipeline.NewIntake(pipe, publisher, set.ClowderVersion).Handle, log, queueMetrics)
+	if err != nil {
+		return err
+	}
+	var web *health
+	if set.Listen != "" {
+		ready := func() bool { return consumer.Ready() && publisher.Ready() }
+		if web, err = newHealth(ctx, set.Listen, reg, ready, log); err != nil {
+			return fmt.Errorf("LISTEN: %w", err)
+		}
+	}
+	log.Info("extractor", zap.String("version", version), zap.String("name", name), zap.String("ray", set.RayAddress),
+		zap.String("clowder", set.ClowderURL), zap.String("shared", set.SharedDir))
+	return runAll(ctx, set, consumer, pipe, publisher, web)
+}
+
+// runAll runs the parts and stops them in the order that loses nothing: first no new messages, then no new steps, then the
+// publisher, through which the last statuses go.
+func runAll(ctx context.Context, set Settings, consumer *queue.Consumer, pipe *pipeline.Pipeline, publisher *queue.Publisher, web *health) error {
+	// A part that fails for good stops the others like a signal does.
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	work, stopWork := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stopWork(nil)
+	speech, stopSpeech := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopSpeech()
+
+	var group errgroup.Group
+	part := func(ctx context.Context, run func(context.Context) error, after func()) {
+		group.Go(func() error {
+			err := run(ctx)
+			fail(err)
+			after()
+			return err
+		})
+	}
+	part(ctx, consumer.Run, func() { stopWork(pipeline.ErrStopping) })
+	part(work, pipe.Run, stopSpeech)
+	part(speech, publisher.Run, func() {})
+	if web != nil {
+		part(speech, web.Run, func() {})
+	}
+	done := make(chan error, 1)
+	go func() { done <- group.Wait() }()
+	<-ctx.Done()
+	ended, cancel := context.WithTimeout(context.WithoutCancel(ctx), set.ShutdownTimeout)
+	defer cancel()
+	select {
+	case err := <-done:
+		return err
+	case <-ended.Done():
+		return errors.New("the orderly stop took too long; nothing is lost, the jobs go on at the next start")
+	}
+}
+
+func pipelineConfig(set Settings, queueName string, volume pipeline.Volume, attempt rayjob.Attempt) pipeline.Config {
+	return pipeline.Config{
+		Instance: set.ClowderURL, Queue: queueName, Volume: volume, MaxJobs: set.MaxJobs, MaxTransfers: maxTransfers,
+		MaxRetry: set.MaxRetry, MaxAttempts: set.MaxAttempts, Poll: set.RayPoll, PendingTimeout: set.PendingTimeout, StallTimeout: set.StallTimeout,
+		Attempt: attempt, Version: version,
+	}
+}
+
+func rayConfig(set Settings) jobsapi.Config {
+	return jobsapi.Config{Address: set.RayAddress, Token: set.RayToken, TokenFile: set.RayTokenFile, PollInterval: set.RayPoll}
+}
+
+func clowderClient(set Settings, volume pipeline.Volume, log *zap.Logger) (*clowder.Client, error) {
+	cfg := clowder.Config{
+		URL: set.ClowderURL, AllowedHosts: set.ClowderHosts, CacheDir: volume.Cache(),
+		MaxFiles: set.MaxFiles, MaxBytes: set.MaxBytes, Logger: log,
+	}
+	if set.ClowderCA != "" {
+		pem, err := os.ReadFile(set.ClowderCA)
+		if err != nil {
+			return nil, job.Permanent(fmt.Errorf("CLOWDER_CA: %w", err))
+		}
+		cfg.TLS = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
+		if !cfg.TLS.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, job.Permanent(fmt.Errorf("CLOWDER_CA: %s holds no certificate", set.ClowderCA))
+		}
+	}
+	client, err := clowder.NewClient(cfg)
+	return client, job.Permanent(err)
+}
+
+// maxTransfers bounds the jobs that download or upload at once; each of them uses several connections.
+const maxTransfers = 4
+
+// extractorInfo reads extractor_info.json and offers the models that are installed.
+func extractorInfo(set Settings, volume pipeline.Volume) (*clowder.Info, error) {
+	doc := clowderray.ExtractorInfo
+	if set.ExtractorInfo != "" {
+		var err error
+		if doc, err = os.ReadFile(set.ExtractorInfo); err != nil {
+			return nil, job.Permanent(fmt.Errorf("EXTRACTOR_INFO: %w", err))
+		}
+	}
+	info, err := clowder.ParseInfo(doc)
+	if err != nil {
+		return nil, job.Permanent(err)
+	}
+	models, err := volume.Models()
+	if err != nil {
+		return nil, err
+	}
+	return info.WithModels(models)
+}
+
+// attemptTemplate lays the trainer onto the shared volume and says how Ray runs it.
+func attemptTemplate(set Settings) (rayjob.Attempt, error) {
+	path, _, err := trainer.Install(filepath.Join(set.SharedDir, "trainer"))
+	if err != nil {
+		return rayjob.Attempt{}, fmt.Errorf("SHARED_DIR: lay the trainer onto the shared volume: %w", err)
+	}
+	rel, err := filepath.Rel(set.SharedDir, path)
+	if err != nil {
+		return rayjob.Attempt{}, err
+	}
+	return rayjob.Attempt{Python: set.RayPython, TrainerPath: filepath.Join(set.RaySharedDir, rel)}, nil
+}

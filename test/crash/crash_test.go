@@ -1,0 +1,107 @@
+//go:build integration && crash
+
+// Package crash kills the service with an exit that runs no clean-up at every crash point, starts it again, and looks at
+// what a user would find. RabbitMQ is a real one; Clowder is the double, Ray the double that plays a training.
+package crash
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/crash"
+	"github.com/ncsa/clowder-ray/test/broker"
+	"github.com/ncsa/clowder-ray/test/stack"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(broker.Main(m)) }
+
+// killed is the exit code of a process that was killed with SIGKILL, as a shell reports it.
+const killed = 137
+
+func TestCrashPoints(t *testing.T) {
+	t.Parallel()
+	program, err := stack.Build(t.Context(), t.TempDir(), "crash")
+	require.NoError(t, err)
+	for _, point := range crash.Points() {
+		t.Run(string(point), func(t *testing.T) {
+			t.Parallel()
+			w := stack.NewWorld(t, program, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
+			first := w.Start(t, map[string]string{"CRASH_AT": string(point)})
+			id := w.Submit(t, w.Dataset, map[string]any{"epochs": 1})
+			select {
+			case <-first.Exited():
+				require.Equal(t, killed, first.ExitCode(), "the service ended at the crash point\n%s", first.Log())
+			case <-time.After(stack.Patience):
+				t.Fatalf("the service never came to %s\n%s", point, first.Log())
+			}
+			second := w.Start(t, nil)
+			records := w.AwaitRecords(t, 1)
+			require.Equal(t, job.Done, records[0].State)
+			require.NoError(t, second.Stop(30*time.Second))
+			check(t, w, id, first.Log()+second.Log())
+		})
+	}
+}
+
+// check looks for everything that must be there exactly once.
+func check(t *testing.T, w *stack.World, id, logs string) {
+	t.Helper()
+	require.EqualValues(t, 1, w.Trainings.Load(), "one training")
+	require.Empty(t, w.Ray.Jobs(), "nothing is left on Ray")
+
+	last, updates := w.AwaitJob(t, id)
+	require.Equal(t, "SUCCEEDED", last.Status)
+	require.Equal(t, 1, countText(updates, "held-out rows"), "one last word: %v", updates)
+	require.Equal(t, 1, countText(updates, "Accepted dataset"), "one greeting: %v", updates)
+	require.Contains(t, updates[len(updates)-1].Text, "held-out rows", "nothing after the last word")
+
+	files, err := w.Session.Files(t.Context(), w.Dataset)
+	require.NoError(t, err)
+	var paths []string
+	folders := map[string]bool{}
+	for _, f := range files {
+		require.False(t, f.InFlight, f.Path)
+		paths = append(paths, f.Path)
+		if parts := strings.Split(f.Path, "/"); len(parts) > 2 {
+			folders[parts[0]+"/"+parts[1]] = true
+		}
+	}
+	slices.Sort(paths)
+	require.Equal(t, slices.Compact(slices.Clone(paths)), paths, "no file twice")
+	require.Len(t, folders, 1, "one folder")
+	for _, name := range []string{"model.zip", "metrics.json", "predictions.csv", "report.html"} {
+		require.True(t, slices.ContainsFunc(paths, func(p string) bool { return path.Base(p) == name }), "%s in %v", name, paths)
+	}
+	notes, err := w.Session.Metadata(t.Context(), w.Dataset)
+	require.NoError(t, err)
+	require.Len(t, notes, 1, "one metadata entry")
+	shown, err := w.Session.Visualizations(t.Context(), w.Dataset)
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, v := range shown {
+		require.False(t, seen[v.Name], "%s twice", v.Name)
+		require.Len(t, v.DataIDs, 1)
+		seen[v.Name] = true
+	}
+	require.NotEmpty(t, seen)
+	for _, key := range w.Clowder.Keys() {
+		require.NotContains(t, logs, key)
+	}
+}
+
+func countText(updates []clowder.JobUpdate, text string) (n int) {
+	for _, u := range updates {
+		if strings.Contains(u.Text, text) {
+			n++
+		}
+	}
+	return n
+}

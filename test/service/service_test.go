@@ -1,0 +1,242 @@
+//go:build integration
+
+// Package service looks at the service from outside, as a process: what it does with bad input, with signals and with
+// settings that cannot work. RabbitMQ is a real one; Clowder is the double, Ray the double that plays a training.
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/test/broker"
+	"github.com/ncsa/clowder-ray/test/stack"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(broker.Main(m)) }
+
+func table() map[string]string {
+	return map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"}
+}
+
+func build(t *testing.T) string {
+	t.Helper()
+	program, err := stack.Build(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	return program
+}
+
+func TestBadInputEndsInOneSentenceAndTheNextJobIsServed(t *testing.T) {
+	t.Parallel()
+	w := stack.NewWorld(t, build(t), table())
+	empty := w.Clowder.AddDataset(stack.User, "Empty")
+	w.Start(t, nil)
+	for _, tc := range []struct {
+		name, dataset string
+		parameters    map[string]any
+		fault         *clowdertest.Fault
+		want          string
+	}{
+		{name: "an unknown task", parameters: map[string]any{"task": "poetry"}, want: "task"},
+		{name: "a number out of its range", parameters: map[string]any{"epochs": -3}, want: "epochs"},
+		{name: "a text for a number", parameters: map[string]any{"batch_size": "many"}, want: "batch_size"},
+		{name: "an empty dataset", dataset: empty, want: "The dataset is empty: add a CSV"},
+		{name: "a file that vanishes", fault: &clowdertest.Fault{Method: http.MethodGet, Path: "/files/", Status: http.StatusNotFound}, want: "train.csv"},
+		{name: "a right that is missing", fault: &clowdertest.Fault{Method: http.MethodGet, Path: "/datasets/", Status: http.StatusForbidden}, want: "403"},
+	} {
+		dataset := w.Dataset
+		if tc.dataset != "" {
+			dataset = tc.dataset
+		}
+		if tc.fault != nil {
+			w.Clowder.Fail(*tc.fault)
+		}
+		id := w.Submit(t, dataset, tc.parameters)
+		last, _ := w.AwaitJob(t, id)
+		w.Clowder.ClearFaults()
+		require.Equal(t, "ERROR", last.Status, tc.name)
+		require.Contains(t, last.Message, tc.want, tc.name)
+	}
+	files, err := w.Session.Files(t.Context(), w.Dataset)
+	require.NoError(t, err)
+	require.Len(t, files, 1, "nothing is left half-uploaded")
+
+	last, _ := w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
+	require.Equal(t, "SUCCEEDED", last.Status)
+}
+
+func TestAMessageThatIsNoJobGoesToTheErrorQueue(t *testing.T) {
+	t.Parallel()
+	w := stack.NewWorld(t, build(t), table())
+	w.Start(t, nil)
+	conn, err := amqp.Dial(w.Env["RABBITMQ_URI"])
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close()) }()
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	reply, err := ch.QueueDeclare("", false, true, true, false, nil)
+	require.NoError(t, err)
+	const jobID = "6740aaaaaaaaaaaaaaaaaaaa"
+	for name, tc := range map[string]struct {
+		body  string
+		heard bool // the message says which job it is, so its user hears of it
+	}{
+		"no JSON":            {`{"host":`, false},
+		"another type":       {`[1,2,3]`, false},
+		"no UTF-8":           {"\xff\xfe\x00", false},
+		"wrong types inside": {`{"job_id":"` + jobID + `","secretKey":7,"id":{}}`, true},
+		"no key":             {`{"job_id":"` + jobID + `","host":"http://x","id":"` + jobID + `","datasetId":"` + jobID + `","resource_type":"dataset"}`, true},
+	} {
+		err := ch.PublishWithContext(t.Context(), "", stack.Extractor, true, false, amqp.Publishing{
+			ContentType: "application/json", Body: []byte(tc.body), ReplyTo: reply.Name, CorrelationId: "c-" + name,
+		})
+		require.NoError(t, err)
+		var failed amqp.Delivery
+		require.Eventually(t, func() bool {
+			var ok bool
+			failed, ok, err = ch.Get("error."+stack.Extractor, true)
+			return err == nil && ok
+		}, stack.Patience, 10*time.Millisecond, name)
+		require.Equal(t, tc.body, string(failed.Body), name)
+		require.NotEmpty(t, failed.Headers["x-extractor-error"], name)
+		require.Equal(t, "c-"+name, failed.CorrelationId)
+		if !tc.heard {
+			continue
+		}
+		var status amqp.Delivery
+		require.Eventually(t, func() bool {
+			var ok bool
+			status, ok, err = ch.Get(reply.Name, true)
+			return err == nil && ok
+		}, stack.Patience, 10*time.Millisecond, name)
+		var said struct{ Status string }
+		require.NoError(t, json.Unmarshal(status.Body, &said))
+		require.Contains(t, said.Status, "StatusMessage.error: ", name)
+	}
+	last, _ := w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
+	require.Equal(t, "SUCCEEDED", last.Status, "the next job is served")
+}
+
+func TestSIGTERMEndsTheServiceAndNotTheTraining(t *testing.T) {
+	t.Parallel()
+	w := stack.NewWorld(t, build(t), table())
+	release := w.HoldTrainings()
+	first := w.Start(t, nil)
+	id := w.Submit(t, w.Dataset, nil)
+	require.Eventually(t, func() bool { return w.Trainings.Load() == 1 }, stack.Patience, 10*time.Millisecond)
+	require.NoError(t, first.Stop(30*time.Second))
+	require.Zero(t, first.ExitCode())
+	release()
+	w.Start(t, nil)
+	last, _ := w.AwaitJob(t, id)
+	require.Equal(t, "SUCCEEDED", last.Status)
+	require.EqualValues(t, 1, w.Trainings.Load(), "the training was found again")
+}
+
+func TestASecondDeliveryOfAJobIsAcknowledgedAndNotRunAgain(t *testing.T) {
+	t.Parallel()
+	w := stack.NewWorld(t, build(t), table())
+	w.Start(t, nil)
+	conn, err := amqp.Dial(w.Env["RABBITMQ_URI"])
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close()) }()
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	id := w.Submit(t, w.Dataset, nil)
+	last, _ := w.AwaitJob(t, id)
+	require.Equal(t, "SUCCEEDED", last.Status)
+	body, err := json.Marshal(map[string]any{
+		"host": w.Clowder.URL, "secretKey": w.Clowder.Key(stack.User), "retry_count": 0, "resource_type": "dataset", "flags": "",
+		"datasetName": "Reviews", "id": w.Dataset, "datasetId": w.Dataset, "job_id": id, "parameters": nil,
+	})
+	require.NoError(t, err)
+	require.NoError(t, ch.PublishWithContext(t.Context(), "", stack.Extractor, true, false, amqp.Publishing{Body: body}))
+	require.Eventually(t, func() bool {
+		q, err := ch.QueueDeclarePassive(stack.Extractor, true, false, false, false, nil)
+		return err == nil && q.Messages == 0
+	}, stack.Patience, 10*time.Millisecond)
+	require.Len(t, w.AwaitRecords(t, 1), 1)
+	require.EqualValues(t, 1, w.Trainings.Load())
+}
+
+func TestSettingsThatCannotWorkEndTheServiceWithOneLine(t *testing.T) {
+	t.Parallel()
+	program := build(t)
+	w := stack.NewWorld(t, program, nil)
+	for name, tc := range map[string]struct {
+		env  map[string]string
+		want string
+	}{
+		"a wrong password":        {map[string]string{"RABBITMQ_URI": strings.Replace(w.Env["RABBITMQ_URI"], "guest:guest", "guest:wrong", 1)}, "RABBITMQ_URI"},
+		"a virtual host too many": {map[string]string{"RABBITMQ_URI": w.Env["RABBITMQ_URI"] + "-not-there"}, "RABBITMQ_URI"},
+		"no address at all":       {map[string]string{"CLOWDER_URL": "clowder"}, "CLOWDER_URL"},
+		"a private key alone":     {map[string]string{"EXTRACTOR_KEY": "k"}, "CLOWDER_EMAIL"},
+		"no Ray":                  {map[string]string{"RAY_ADDRESS": ""}, "RAY_ADDRESS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := map[string]string{}
+			for k, v := range w.Env {
+				env[k] = v
+			}
+			for k, v := range tc.env {
+				env[k] = v
+			}
+			dir := t.TempDir()
+			env["STATE_DIR"], env["SHARED_DIR"] = filepath.Join(dir, "state"), filepath.Join(dir, "shared")
+			s, err := stack.StartService(t.Context(), program, env, nil)
+			require.NoError(t, err)
+			defer s.Kill()
+			select {
+			case <-s.Exited():
+			case <-time.After(stack.Patience):
+				t.Fatalf("it is still running\n%s", s.Log())
+			}
+			require.NotZero(t, s.ExitCode())
+			lines := strings.Split(strings.TrimSpace(s.Log()), "\n")
+			require.Contains(t, lines[len(lines)-1], tc.want)
+			require.NotContains(t, s.Log(), "guest:guest", "no password in the log")
+		})
+	}
+}
+
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	w := stack.NewWorld(t, build(t), table())
+	s := w.Start(t, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), stack.Patience)
+	defer cancel()
+	require.NoError(t, s.AwaitReady(ctx))
+	last, _ := w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
+	require.Equal(t, "SUCCEEDED", last.Status)
+	w.AwaitRecords(t, 1)
+	for path, want := range map[string]string{
+		"/livez": "ok", "/readyz": "ok", "/metrics": `clowder_ray_pipeline_jobs_total{state="done"} 1`,
+	} {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Health()+path, nil)
+		require.NoError(t, err)
+		answer, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		body, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Contains(t, string(body), want)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	info, err := os.Stat(filepath.Join(w.Env["STATE_DIR"], "jobs.db"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.Equal(t, job.Done, w.AwaitRecords(t, 1)[0].State)
+}

@@ -1,0 +1,176 @@
+package stack
+
+import (
+	"context"
+	"net/http/httptest"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/rayjob/raytest"
+	"github.com/ncsa/clowder-ray/internal/results/resultstest"
+	"github.com/ncsa/clowder-ray/test/broker"
+)
+
+// The extractor as Clowder knows it, and the user who submits.
+const (
+	Extractor = "ncsa.ray.finetune"
+	User      = "alice@example.org"
+)
+
+// Patience is how long a test waits for one step beside other busy tests.
+const Patience = 2 * time.Minute
+
+// World is everything around one service: a virtual host of a real RabbitMQ, the double of Clowder with a dataset, and the
+// double of Ray, whose jobs play a training within milliseconds.
+type World struct {
+	Env     map[string]string
+	Clowder *clowdertest.Server
+	Ray     *raytest.Server
+	// Session acts as User, and Dataset is the user's.
+	Session *clowder.Session
+	Dataset string
+	// Trainings counts the jobs that Ray has started.
+	Trainings atomic.Int64
+
+	program string
+	hold    atomic.Pointer[chan struct{}]
+	started atomic.Pointer[func(raytest.Driver)]
+}
+
+// NewWorld builds a world for program, which ends with the test.
+func NewWorld(tb testing.TB, program string, files map[string]string) *World {
+	tb.Helper()
+	dir, uri := tb.TempDir(), broker.ForTest(tb).Vhost(tb)
+	w := &World{program: program}
+	var err error
+	w.Clowder, err = clowdertest.New(clowdertest.Options{AMQPURI: uri, UploadDelay: 10 * time.Millisecond, StoreDelay: 50 * time.Millisecond})
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, w.Clowder.Close()) })
+	w.Ray = raytest.NewServer(raytest.Config{Run: w.train})
+	tb.Cleanup(w.Ray.Close)
+	head := httptest.NewServer(w.Ray)
+	tb.Cleanup(head.Close)
+	w.Env = map[string]string{
+		"RABBITMQ_URI": uri, "CLOWDER_URL": w.Clowder.URL, "RAY_ADDRESS": head.URL, "RAY_POLL": "200ms", "RAY_PYTHON": "python",
+		"SHARED_DIR": filepath.Join(dir, "shared"), "STATE_DIR": filepath.Join(dir, "state"), "RAY_AUTH_TOKEN": "", "RAY_AUTH_TOKEN_PATH": "",
+	}
+	client, err := clowder.NewClient(clowder.Config{URL: w.Clowder.URL, CacheDir: filepath.Join(dir, "cache")})
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, client.Close()) })
+	w.Session = client.As(job.Secret(w.Clowder.Key(User)))
+	w.Dataset = w.Clowder.AddDataset(User, "Reviews")
+	for name, body := range files {
+		_, err := w.Clowder.AddFile(w.Dataset, name, strings.NewReader(body))
+		require.NoError(tb, err)
+	}
+	return w
+}
+
+// HoldTrainings lets no training end before the returned function is called.
+func (w *World) HoldTrainings() (release func()) {
+	gate := make(chan struct{})
+	w.hold.Store(&gate)
+	return func() { close(gate) }
+}
+
+// OnTraining calls f when Ray starts a training.
+func (w *World) OnTraining(f func(raytest.Driver)) { w.started.Store(&f) }
+
+// train plays the training program.
+func (w *World) train(ctx context.Context, d raytest.Driver) int {
+	w.Trainings.Add(1)
+	if f := w.started.Load(); f != nil {
+		(*f)(d)
+	}
+	if gate := w.hold.Load(); gate != nil {
+		select {
+		case <-*gate:
+		case <-ctx.Done():
+			return 1
+		}
+	}
+	words := strings.Fields(d.Entrypoint)
+	dir := path.Dir(words[len(words)-1])
+	if err := resultstest.Play(dir, filepath.Base(dir), 1); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// Start starts the service, with env on top of the world's, and returns once Clowder could submit to it.
+func (w *World) Start(tb testing.TB, env map[string]string) *Service {
+	tb.Helper()
+	all := map[string]string{}
+	for _, m := range []map[string]string{w.Env, env} {
+		for k, v := range m {
+			all[k] = v
+		}
+	}
+	s, err := StartService(tb.Context(), w.program, all, nil)
+	require.NoError(tb, err)
+	tb.Cleanup(s.Kill)
+	require.Eventually(tb, func() bool { // before, Clowder would publish into nothing
+		select {
+		case <-s.Exited():
+			return true
+		default:
+		}
+		l, err := w.Session.Listeners(tb.Context())
+		return err == nil && len(l) > 0
+	}, Patience, 10*time.Millisecond)
+	return s
+}
+
+// Submit submits the dataset as Clowder's page does and returns the id of the job.
+func (w *World) Submit(tb testing.TB, dataset string, parameters map[string]any) string {
+	tb.Helper()
+	id, err := w.Session.Submit(tb.Context(), dataset, Extractor, parameters)
+	require.NoError(tb, err)
+	return id
+}
+
+// AwaitRecords waits until the store of the service holds n records, all over, which is after their last statuses.
+func (w *World) AwaitRecords(tb testing.TB, n int) []job.Record {
+	tb.Helper()
+	store, err := job.OpenSQLite(tb.Context(), filepath.Join(w.Env["STATE_DIR"], "jobs.db"))
+	require.NoError(tb, err)
+	defer func() { require.NoError(tb, store.Close()) }()
+	var all []job.Record
+	require.Eventually(tb, func() bool {
+		var err error
+		all, err = store.List(tb.Context(), job.Query{})
+		if err != nil || len(all) != n {
+			return false
+		}
+		for _, rec := range all {
+			if rec.Active() {
+				return false
+			}
+		}
+		return true
+	}, Patience, 50*time.Millisecond, "the jobs are not over")
+	return all
+}
+
+// AwaitJob waits until Clowder shows a job as over.
+func (w *World) AwaitJob(tb testing.TB, id string) (clowder.Job, []clowder.JobUpdate) {
+	tb.Helper()
+	var last clowder.Job
+	require.Eventually(tb, func() bool {
+		var err error
+		last, err = w.Session.Job(tb.Context(), id)
+		return err == nil && (last.Status == "SUCCEEDED" || last.Status == "ERROR" || last.Status == "SKIPPED")
+	}, Patience, 20*time.Millisecond)
+	updates, err := w.Session.JobUpdates(tb.Context(), id)
+	require.NoError(tb, err)
+	return last, updates
+}
