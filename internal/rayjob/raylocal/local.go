@@ -1,0 +1,286 @@
+package raylocal
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// Local is a running Ray of one's own.
+type Local struct {
+	// Address is the dashboard, for the Jobs API. Token, which also lies in TokenFile, is what it asks for.
+	Address   string
+	Token     job.Secret
+	TokenFile string
+
+	dir, mark string
+	ended     <-chan struct{} // closed when the first process has ended; nil for a Ray that was found
+}
+
+// Start starts a Ray and returns once it takes jobs. A detached one that runs already for the folder is returned as it
+// is. After an error nothing of it is left running.
+func Start(ctx context.Context, cfg Config) (_ *Local, err error) {
+	if cfg, err = cfg.prepared(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of the local Ray: %w", err)
+	}
+	unlock, err := lock(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+
+	old, _, err := readState(cfg.Dir)
+	switch {
+	case errors.Is(err, ErrNotRunning):
+	case err != nil:
+		return nil, err
+	default:
+		if l, err := adopt(ctx, cfg, old); l != nil || err != nil {
+			return l, err
+		}
+	}
+	return launch(ctx, cfg)
+}
+
+// adopt looks at the Ray that the folder remembers: it is returned if it is well and wanted, refused if it belongs to
+// another program, and cleared away if it is dead or sick.
+func adopt(ctx context.Context, cfg Config, old state) (*Local, error) {
+	left, err := processes(old.Mark)
+	if err != nil {
+		return nil, err
+	}
+	if len(left) > 0 && !(cfg.Detached && old.Detached) {
+		return nil, fmt.Errorf("another local Ray runs in %s: stop it or choose another folder", cfg.Dir)
+	}
+	if len(left) > 0 {
+		if l, err := Find(ctx, cfg.Dir); err == nil {
+			return l, nil
+		}
+	}
+	return nil, errors.Join(endAll(old.Mark), old.forget(cfg.Dir))
+}
+
+// launch starts a new Ray in a folder that has none. What it is known by is on disk before its first process is.
+func launch(ctx context.Context, cfg Config) (_ *Local, err error) {
+	at, err := newLayout()
+	if err != nil {
+		return nil, err
+	}
+	temp, err := tempDir()
+	if err != nil {
+		return nil, err
+	}
+	s := state{Address: "http://127.0.0.1:" + strconv.Itoa(at.dashboard), Mark: random(), Temp: temp, Detached: cfg.Detached}
+	l := &Local{Address: s.Address, Token: job.Secret(random()), TokenFile: tokenPath(cfg.Dir), dir: cfg.Dir, mark: s.Mark}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, endAll(s.Mark), s.forget(cfg.Dir))
+			l.wait()
+		}
+	}()
+	if err := s.write(cfg.Dir, l.Token); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(cfg.Python, cfg.arguments(at, temp)...) //nolint:noctx // its life is not that of a context: endAll ends it
+	cmd.Env, cmd.Dir = cfg.environment(s.Mark), temp
+	if l.ended, err = run(cmd, cfg); err != nil {
+		return nil, err
+	}
+	return l, l.ready(ctx, cfg, "http://127.0.0.1:"+strconv.Itoa(at.agent))
+}
+
+// run starts cmd from a thread that lives as long as it does, since the kernel ends an attached Ray with that thread.
+func run(cmd *exec.Cmd, cfg Config) (<-chan struct{}, error) {
+	var err error
+	if cmd.SysProcAttr, err = attributes(cfg.Detached); err != nil {
+		return nil, err
+	}
+	out, err := os.OpenFile(logPath(cfg.Dir), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the log of the local Ray: %w", err)
+	}
+	cmd.Stdout, cmd.Stderr = out, out
+	began, ended := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		_ = out.Close() // the child has its own
+		began <- err
+		if err == nil {
+			_ = cmd.Wait() // how it ended stands in its log
+		}
+	}()
+	if err := <-began; err != nil {
+		return ended, fmt.Errorf("start the local Ray: %w", err)
+	}
+	return ended, nil
+}
+
+// look is the time between two looks at a Ray that starts.
+const look = 50 * time.Millisecond
+
+// ready waits until the dashboard answers and the agent, which starts the jobs, does so too.
+func (l *Local) ready(ctx context.Context, cfg Config, agent string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, fmt.Errorf("the local Ray was not ready after %s", cfg.StartTimeout))
+	defer cancel()
+	ticks := time.NewTicker(look)
+	defer ticks.Stop()
+	for _, url := range []string{l.Address + "/api/version", agent + "/api/local_raylet_healthz"} {
+		for l.ask(ctx, url) != nil {
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("start the local Ray: %w", errors.Join(context.Cause(ctx), l.lastWords()))
+			case <-l.ended:
+				return fmt.Errorf("start the local Ray: it ended at once: %w", l.lastWords())
+			case <-ticks.C:
+			}
+		}
+	}
+	return nil
+}
+
+// lastWords is what the log says about a start that did not work.
+func (l *Local) lastWords() error {
+	log, err := os.ReadFile(logPath(l.dir))
+	if err != nil {
+		return err
+	}
+	if line := rayjob.LastError(string(log)); line != "" {
+		return fmt.Errorf("%s (see %s)", line, logPath(l.dir))
+	}
+	return fmt.Errorf("see %s", logPath(l.dir))
+}
+
+// ask makes one request with the token and wants a success.
+func (l *Local) ask(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("X-Ray-Authorization", "Bearer "+l.Token.Reveal())
+	transport := &http.Transport{DisableKeepAlives: true}
+	resp, err := (&http.Client{Transport: transport}).Do(req)
+	if err != nil {
+		return err
+	}
+	if err := resp.Body.Close(); err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the local Ray answers %d", resp.StatusCode)
+	}
+	return nil
+}
+
+// Find returns the Ray that runs for a folder, or ErrNotRunning.
+func Find(ctx context.Context, dir string) (*Local, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the local Ray: %w", err)
+	}
+	s, token, err := readState(dir)
+	if err != nil {
+		return nil, err
+	}
+	left, err := processes(s.Mark)
+	if err != nil {
+		return nil, err
+	}
+	if len(left) == 0 {
+		return nil, ErrNotRunning
+	}
+	l := &Local{Address: s.Address, Token: token, TokenFile: tokenPath(dir), dir: dir, mark: s.Mark}
+	if err := l.ask(ctx, l.Address+"/api/version"); err != nil {
+		return nil, fmt.Errorf("the local Ray in %s runs but does not answer: %w", dir, err)
+	}
+	return l, nil
+}
+
+// Stop ends the Ray of a folder. That there is none is no error. After a nil return no process of it is left.
+func Stop(dir string) (err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return fmt.Errorf("find the local Ray: %w", err)
+	}
+	return stop(dir, "")
+}
+
+// Stop ends this Ray and no other that may have been started for its folder since, even if the folder is gone. It may be
+// called again.
+func (l *Local) Stop() error {
+	if err := endAll(l.mark); err != nil {
+		return err
+	}
+	l.wait()
+	return stop(l.dir, l.mark)
+}
+
+func (l *Local) wait() {
+	if l.ended != nil {
+		<-l.ended
+	}
+}
+
+// stop ends the Ray of a folder if it has the mark, or any mark where that is empty.
+func stop(dir, mark string) (err error) {
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	unlock, err := lock(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	s, _, err := readState(dir)
+	if errors.Is(err, ErrNotRunning) || err == nil && mark != "" && mark != s.Mark {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := endAll(s.Mark); err != nil {
+		return err
+	}
+	return s.forget(dir)
+}
+
+// maxTemp leaves room for the names of Ray's sockets within the 107 bytes of a socket's path.
+const maxTemp = 36
+
+// tempDir makes the folder of sockets and logs, readable by the owner only.
+func tempDir() (string, error) {
+	parent := os.TempDir()
+	if len(parent) > maxTemp-len("/clray-4294967295") {
+		parent = "/tmp"
+	}
+	dir, err := os.MkdirTemp(parent, "clray-*")
+	if err != nil {
+		return "", fmt.Errorf("make a folder for the local Ray: %w", err)
+	}
+	return dir, nil
+}
+
+// random is a secret that nobody can guess: 128 bits.
+func random() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return hex.EncodeToString(b[:])
+}

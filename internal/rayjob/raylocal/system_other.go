@@ -1,0 +1,14 @@
+//go:build !linux
+
+package raylocal
+
+import (
+	"errors"
+	"syscall"
+)
+
+var errLinuxOnly = errors.New("a local Ray can be started on Linux only: give the address of a Ray cluster instead")
+
+func attributes(bool) (*syscall.SysProcAttr, error) { return nil, errLinuxOnly }
+
+func lock(string) (unlock func() error, err error) { return nil, errLinuxOnly }
