@@ -95,12 +95,12 @@ func checks(set Settings) []check {
 	}
 }
 
-// checkClowder looks without a key: it does not leave anything in the shared volume.
+// checkClowder looks without a key and without a cache: it changes nothing on the shared volume.
 func checkClowder(ctx context.Context, set Settings) (string, error) {
 	if set.ClowderURL == "" && len(set.ClowderHosts) == 0 {
 		return "", errors.New("set CLOWDER_URL to the address at which this machine reaches Clowder, or CLOWDER_HOSTS to the hosts that messages may name")
 	}
-	client, err := clowderClient(set, pipeline.Volume{}, zap.NewNop())
+	client, err := clowderClient(set, "", zap.NewNop())
 	if err != nil {
 		return "", err
 	}

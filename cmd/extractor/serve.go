@@ -63,7 +63,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 
-	client, err := clowderClient(set, volume, log)
+	client, err := clowderClient(set, volume.Cache(), log)
 	if err != nil {
 		return err
 	}
@@ -158,9 +158,9 @@ func rayConfig(set Settings) jobsapi.Config {
 	return jobsapi.Config{Address: set.RayAddress, Token: set.RayToken, TokenFile: set.RayTokenFile, PollInterval: set.RayPoll}
 }
 
-func clowderClient(set Settings, volume pipeline.Volume, log *zap.Logger) (*clowder.Client, error) {
+func clowderClient(set Settings, cacheDir string, log *zap.Logger) (*clowder.Client, error) {
 	cfg := clowder.Config{
-		URL: set.ClowderURL, AllowedHosts: set.ClowderHosts, CacheDir: volume.Cache(),
+		URL: set.ClowderURL, AllowedHosts: set.ClowderHosts, CacheDir: cacheDir,
 		MaxFiles: set.MaxFiles, MaxBytes: set.MaxBytes, Logger: log,
 	}
 	if set.ClowderCA != "" {

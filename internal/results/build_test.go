@@ -187,7 +187,7 @@ func TestPictureIsAPictureAndTheChartHoldsItsData(t *testing.T) {
 
 	var spec map[string]any
 	readJSON(t, f.path("deliver/loss_curve.vl.json"), &spec)
-	require.Equal(t, "container", spec["width"])
+	require.EqualValues(t, vegaWidth, spec["width"])
 	values := spec["data"].(map[string]any)["values"].([]any)
 	require.Len(t, values, 60+3)
 	require.Len(t, spec["layer"], 3)

@@ -23,6 +23,9 @@ type curves struct {
 	Epochs float64
 }
 
+// fewPerEpoch is how many values of the loss an epoch needs to be drawn step by step.
+const fewPerEpoch = 5
+
 // newCurves reads the lines out of the events. Where a later attempt or a restart of the workers went back in time, its
 // points replace the ones from there on.
 func newCurves(events []Event, r *Result) curves {
@@ -46,6 +49,10 @@ func newCurves(events []Event, r *Result) curves {
 		if len(line) > 0 {
 			c.Epochs = max(c.Epochs, line[len(line)-1].X)
 		}
+	}
+	// A short training tells its loss a few times only, and a line through those shows less than the one through its epochs.
+	if len(c.TrainLoss) > 1 && float64(len(c.Steps)) < fewPerEpoch*c.Epochs {
+		c.Steps = nil
 	}
 	c.Steps = thin(c.Steps, maxPoints)
 	return c

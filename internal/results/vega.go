@@ -5,8 +5,11 @@ import "io"
 // obj is a JSON object of a Vega-Lite specification.
 type obj = map[string]any
 
-// writeVega writes the loss curve as a Vega-Lite specification that holds its own data. It is as wide as the place where it
-// is shown, since Clowder shows it in a third of the page first and in all of it on a click.
+// vegaWidth fits the card that is a third of Clowder's page. "container" would be the thing to say, but the container of the
+// card takes its width from the chart and stays empty.
+const vegaWidth = 300
+
+// writeVega writes the loss curve as a Vega-Lite specification that holds its own data.
 func writeVega(w io.Writer, c curves) error {
 	const steps = "each step"
 	values := []obj{}
@@ -52,7 +55,7 @@ func writeVega(w io.Writer, c curves) error {
 		"$schema":     "https://vega.github.io/schema/vega-lite/v5.json",
 		"title":       "Loss while training (lower is better)",
 		"description": "Training and validation loss by epoch; the dashed line marks the epoch of the best model.",
-		"width":       "container", "height": 260, "autosize": obj{"type": "fit", "contains": "padding"},
+		"width":       vegaWidth, "height": 260, "autosize": obj{"type": "fit", "contains": "padding"},
 		"background": "white",
 		"data":       obj{"values": values},
 		"layer":      layers,
