@@ -25,8 +25,9 @@ type Local struct {
 	Token     job.Secret
 	TokenFile string
 
-	dir, mark string
-	ended     <-chan struct{} // closed when the first process has ended; nil for a Ray that was found
+	dir   string
+	what  state
+	ended <-chan struct{} // closed when the first process has ended; nil for a Ray that was found
 }
 
 // Start starts a Ray and returns once it takes jobs. A detached one that runs already for the folder is returned as it
@@ -64,7 +65,7 @@ func adopt(ctx context.Context, cfg Config, old state) (*Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(left) > 0 && !(cfg.Detached && old.Detached) {
+	if len(left) > 0 && (!cfg.Detached || !old.Detached) {
 		return nil, fmt.Errorf("another local Ray runs in %s: stop it or choose another folder", cfg.Dir)
 	}
 	if len(left) > 0 {
@@ -86,7 +87,7 @@ func launch(ctx context.Context, cfg Config) (_ *Local, err error) {
 		return nil, err
 	}
 	s := state{Address: "http://127.0.0.1:" + strconv.Itoa(at.dashboard), Mark: random(), Temp: temp, Detached: cfg.Detached}
-	l := &Local{Address: s.Address, Token: job.Secret(random()), TokenFile: tokenPath(cfg.Dir), dir: cfg.Dir, mark: s.Mark}
+	l := &Local{Address: s.Address, Token: job.Secret(random()), TokenFile: tokenPath(cfg.Dir), dir: cfg.Dir, what: s}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, endAll(s.Mark), s.forget(cfg.Dir))
@@ -208,7 +209,7 @@ func Find(ctx context.Context, dir string) (*Local, error) {
 	if len(left) == 0 {
 		return nil, ErrNotRunning
 	}
-	l := &Local{Address: s.Address, Token: token, TokenFile: tokenPath(dir), dir: dir, mark: s.Mark}
+	l := &Local{Address: s.Address, Token: token, TokenFile: tokenPath(dir), dir: dir, what: s}
 	if err := l.ask(ctx, l.Address+"/api/version"); err != nil {
 		return nil, fmt.Errorf("the local Ray in %s runs but does not answer: %w", dir, err)
 	}
@@ -226,11 +227,11 @@ func Stop(dir string) (err error) {
 // Stop ends this Ray and no other that may have been started for its folder since, even if the folder is gone. It may be
 // called again.
 func (l *Local) Stop() error {
-	if err := endAll(l.mark); err != nil {
+	if err := endAll(l.what.Mark); err != nil {
 		return err
 	}
 	l.wait()
-	return stop(l.dir, l.mark)
+	return errors.Join(os.RemoveAll(l.what.Temp), stop(l.dir, l.what.Mark))
 }
 
 func (l *Local) wait() {

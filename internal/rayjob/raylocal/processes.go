@@ -2,10 +2,12 @@ package raylocal
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -122,7 +124,10 @@ func parseStat(stat string) (process, bool) {
 	p.parent, errs[1] = strconv.Atoi(fields[1])
 	p.session, errs[2] = strconv.Atoi(fields[3])
 	p.started = fields[startTime]
-	return p, errors.Join(errs[:]...) == nil
+	if errors.Join(errs[:]...) != nil {
+		return process{}, false
+	}
+	return p, true
 }
 
 // signal sends sig to p, and to no other process that may have its id by now: the process is held first (by pidfd, where
@@ -130,7 +135,7 @@ func parseStat(stat string) (process, bool) {
 func (p process) signal(sig syscall.Signal) error {
 	held, err := os.FindProcess(p.pid)
 	if err != nil {
-		return nil //nolint:nilerr // it is gone
+		return nil // it is gone
 	}
 	defer func() { _ = held.Release() }()
 	now, ok := readProcess(p.pid)
@@ -143,40 +148,50 @@ func (p process) signal(sig syscall.Signal) error {
 	return nil
 }
 
-// Times of an end: how long Ray has to end by itself, how long the last processes may take to go, and how often is looked.
+// Times of an end: how long Ray's own processes have to go by themselves, how long trainings have, how long the last
+// processes may take to be gone, and how often is looked.
 const (
+	brief  = 300 * time.Millisecond
 	gentle = 3 * time.Second
 	hard   = 10 * time.Second
 	glance = 20 * time.Millisecond
 )
 
-// endAll ends every process with the mark and returns when none is left. The first process of Ray ends the others when it
-// is asked to; what remains is killed, again and again, since a process may have begun another one meanwhile.
+// endAll ends every process with the mark and returns when none is left. All are asked to end, so that a training may say
+// goodbye; Ray itself would take seconds for its own and has nothing to save. What remains is killed, again and again,
+// since a process may have begun another one meanwhile.
 func endAll(mark string) error {
-	began := time.Now()
-	sig := syscall.SIGTERM
-	told := map[int]bool{}
-	for {
+	told := map[process]bool{}
+	for began := time.Now(); ; time.Sleep(glance) {
 		left, err := processes(mark)
 		if err != nil || len(left) == 0 {
 			return err
 		}
-		switch since := time.Since(began); {
-		case since > gentle+hard:
+		since := time.Since(began)
+		if since > gentle+hard {
 			return fmt.Errorf("%d processes of the local Ray do not end, the first is %d", len(left), left[0].pid)
-		case since > gentle:
-			sig = syscall.SIGKILL
-			clear(told)
 		}
+		kill := since > gentle || since > brief && !anyDriver(left)
 		for _, p := range left {
-			if told[p.pid] {
-				continue
+			switch {
+			case kill:
+				err = p.signal(syscall.SIGKILL)
+			case !told[p]:
+				told[p] = true
+				err = p.signal(syscall.SIGTERM)
 			}
-			told[p.pid] = true
-			if err := p.signal(sig); err != nil {
+			if err != nil {
 				return err
 			}
 		}
-		time.Sleep(glance)
 	}
+}
+
+// anyDriver reports whether a training is among the processes. Ray starts each in a session of its own, while its own
+// processes stay in that of the first of them.
+func anyDriver(all []process) bool {
+	first := slices.MinFunc(all, func(a, b process) int {
+		return cmp.Or(cmp.Compare(len(a.started), len(b.started)), cmp.Compare(a.started, b.started)) // numbers as text
+	})
+	return slices.ContainsFunc(all, func(p process) bool { return p.session != first.session })
 }

@@ -21,7 +21,7 @@ func Python(t *testing.T) string {
 			continue
 		}
 		find := "import importlib.util as u, sys; sys.exit(u.find_spec('ray') is None)"
-		if exec.CommandContext(t.Context(), path, "-c", find).Run() == nil {
+		if exec.CommandContext(t.Context(), path, "-c", find).Run() == nil { //nolint:gosec // the tester names the interpreter
 			return path
 		}
 	}
