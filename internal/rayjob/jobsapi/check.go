@@ -27,7 +27,7 @@ func (c *Client) Check(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	jobs, err := c.poll(ctx)
+	jobs, err := c.poll(ctx, nil)
 	if err != nil {
 		return Report{}, err
 	}

@@ -67,7 +67,7 @@ func New(cfg Config, log *zap.Logger) (*Client, error) {
 			SetBaseURL(address).SetHeader("User-Agent", userAgent).SetLogger(zap.NewNop().Sugar()),
 	}
 	c.jobs = newShared(cfg.PollInterval, c.poll)
-	c.version = newShared(cfg.PollInterval, c.readVersion)
+	c.version = newShared(cfg.PollInterval, func(ctx context.Context, _ version) (version, error) { return c.readVersion(ctx) })
 	return c, nil
 }
 

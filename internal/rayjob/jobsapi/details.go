@@ -40,6 +40,9 @@ func decodeOwned(r io.Reader) (owned, error) {
 	return d, nil
 }
 
+// statusFailed is the one of Ray's words that needs an explanation.
+const statusFailed = "FAILED"
+
 // submission is the type of the jobs that came through the Jobs API; others are drivers that connected by themselves.
 const submission = "SUBMISSION"
 
@@ -80,7 +83,7 @@ func (d details) judge() (obs rayjob.Observation, known bool) {
 		return rayjob.Observation{Verdict: rayjob.Succeeded}, true
 	case "STOPPED":
 		return rayjob.Observation{Verdict: rayjob.Stopped, Reason: "the training was stopped on the Ray cluster"}, true
-	case "FAILED":
+	case statusFailed:
 		return rayjob.Observation{Verdict: rayjob.Failed, Reason: d.reason()}, true
 	default:
 		return rayjob.Observation{Verdict: rayjob.Running}, false

@@ -60,12 +60,19 @@ func (c *Client) lost(ctx context.Context, h rayjob.Handle) (rayjob.Observation,
 	return rayjob.Observation{Verdict: rayjob.Lost, Reason: reason}, nil
 }
 
-// poll lists all jobs once, for everybody.
-func (c *Client) poll(ctx context.Context) (map[string]rayjob.Observation, error) {
+// poll lists all jobs once, for everybody. Reasons are taken over from the listing before, since Ray tells them again and
+// again with the whole end of each log.
+func (c *Client) poll(ctx context.Context, before map[string]rayjob.Observation) (map[string]rayjob.Observation, error) {
 	jobs := map[string]rayjob.Observation{}
 	err := c.do(ctx, call{method: http.MethodGet, path: "/api/jobs/", what: "list its jobs"}, func(r io.Reader) error {
 		limited := &io.LimitedReader{R: r, N: maxListing}
-		err := decodeListing(limited, func(d details) { jobs[d.SubmissionID] = c.judge(d) })
+		err := decodeListing(limited, func(d details) {
+			obs, ok := before[d.SubmissionID]
+			if !ok || obs.Verdict != rayjob.Failed || d.Status != statusFailed {
+				obs = c.judge(d)
+			}
+			jobs[d.SubmissionID] = obs
+		})
 		if limited.N <= 0 {
 			return fmt.Errorf("the list of jobs is larger than %d MiB: delete old jobs on the Ray cluster", maxListing>>20)
 		}

@@ -11,7 +11,8 @@ import (
 // more often than a healthy one. It has no goroutine of its own.
 type shared[T any] struct {
 	every time.Duration
-	fetch func(context.Context) (T, error)
+	// fetch gets the answer before, or none.
+	fetch func(ctx context.Context, before T) (T, error)
 
 	mu     sync.Mutex
 	flight chan struct{} // closed at the end of the fetch under way; nil while there is none
@@ -20,7 +21,7 @@ type shared[T any] struct {
 	err    error
 }
 
-func newShared[T any](every time.Duration, fetch func(context.Context) (T, error)) *shared[T] {
+func newShared[T any](every time.Duration, fetch func(ctx context.Context, before T) (T, error)) *shared[T] {
 	return &shared[T]{every: every, fetch: fetch}
 }
 
@@ -34,10 +35,10 @@ func (s *shared[T]) get(ctx context.Context) (T, error) {
 		}
 		flight := s.flight
 		if flight == nil {
-			flight = make(chan struct{})
+			flight, before := make(chan struct{}), s.value
 			s.flight = flight
 			s.mu.Unlock()
-			return s.lead(ctx, flight)
+			return s.lead(ctx, flight, before)
 		}
 		s.mu.Unlock()
 		select {
@@ -50,8 +51,8 @@ func (s *shared[T]) get(ctx context.Context) (T, error) {
 }
 
 // lead fetches for everybody. If its own caller gives up, what came is nobody's answer and another one fetches.
-func (s *shared[T]) lead(ctx context.Context, flight chan struct{}) (T, error) {
-	value, err := s.fetch(ctx)
+func (s *shared[T]) lead(ctx context.Context, flight chan struct{}, before T) (T, error) {
+	value, err := s.fetch(ctx, before)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil || ctx.Err() == nil {

@@ -49,6 +49,13 @@ func TestDetachedRay(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	}
+	doc, err := os.ReadFile(filepath.Join(cfg.Dir, "ray.json"))
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(doc), `"temp":"`)
+	temp, _, _ := strings.Cut(rest, `"`)
+	info, err := os.Stat(temp)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm(), "no other user reaches the sockets and logs")
 	pids := marked(t, cfg.Dir)
 	require.NotEmpty(t, pids)
 	requireLoopback(t, pids)
@@ -61,6 +68,7 @@ func TestDetachedRay(t *testing.T) {
 		require.NotContains(t, string(env), "CLOWDER_RAY_LOCAL", "process %d lives", pid)
 	}
 	require.NoError(t, found.Stop())
+	require.NoDirExists(t, temp)
 	_, err = raylocal.Find(t.Context(), cfg.Dir)
 	require.ErrorIs(t, err, raylocal.ErrNotRunning)
 }

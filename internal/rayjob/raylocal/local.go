@@ -97,7 +97,7 @@ func launch(ctx context.Context, cfg Config) (_ *Local, err error) {
 	if err := s.write(cfg.Dir, l.Token); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(cfg.Python, cfg.arguments(at, temp)...) //nolint:noctx // its life is not that of a context: endAll ends it
+	cmd := exec.Command(cfg.Python, cfg.arguments(at, filepath.Join(temp, "r"))...) //nolint:noctx // its life is not that of a context: endAll ends it
 	cmd.Env, cmd.Dir = cfg.environment(s.Mark), temp
 	if l.ended, err = run(cmd, cfg); err != nil {
 		return nil, err
@@ -264,9 +264,9 @@ func stop(dir, mark string) (err error) {
 }
 
 // maxTemp leaves room for the names of Ray's sockets within the 107 bytes of a socket's path.
-const maxTemp = 36
+const maxTemp = 34
 
-// tempDir makes the folder of sockets and logs, readable by the owner only.
+// tempDir makes the folder above that of sockets and logs. Ray opens its own folder to everybody; this one stays shut.
 func tempDir() (string, error) {
 	parent := os.TempDir()
 	if len(parent) > maxTemp-len("/clray-4294967295") {
