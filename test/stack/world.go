@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -138,25 +139,24 @@ func (w *World) Submit(tb testing.TB, dataset string, parameters map[string]any)
 	return id
 }
 
-// AwaitRecords waits until the store of the service holds n records, all over, which is after their last statuses.
-func (w *World) AwaitRecords(tb testing.TB, n int) []job.Record {
+// Records reads the store of the service.
+func (w *World) Records(tb testing.TB) []job.Record {
 	tb.Helper()
 	store, err := job.OpenSQLite(tb.Context(), filepath.Join(w.Env["STATE_DIR"], "jobs.db"))
 	require.NoError(tb, err)
 	defer func() { require.NoError(tb, store.Close()) }()
+	all, err := store.List(tb.Context(), job.Query{})
+	require.NoError(tb, err)
+	return all
+}
+
+// AwaitRecords waits until the store of the service holds n records, all over, which is after their last statuses.
+func (w *World) AwaitRecords(tb testing.TB, n int) []job.Record {
+	tb.Helper()
 	var all []job.Record
 	require.Eventually(tb, func() bool {
-		var err error
-		all, err = store.List(tb.Context(), job.Query{})
-		if err != nil || len(all) != n {
-			return false
-		}
-		for _, rec := range all {
-			if rec.Active() {
-				return false
-			}
-		}
-		return true
+		all = w.Records(tb)
+		return len(all) == n && !slices.ContainsFunc(all, func(r job.Record) bool { return r.Active() })
 	}, Patience, 50*time.Millisecond, "the jobs are not over")
 	return all
 }
