@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from trainer.dialect import is_number
 from trainer.errors import UserError, some
-from trainer.names import LABELS, TEXTS, TITLE
+from trainer.names import LABELS, TEXTS, TITLE, column
 from trainer.tables import Table
 
 SAMPLE_ROWS = 5000
@@ -63,7 +63,7 @@ def label(seen: dict[str, Profile], wanted: str, where: str) -> Choice:
         if len(usable) > 1 and usable[0].lower() not in ("label", "labels", "target"):
             _ask("label", usable, where)
         others = f" (not {some(usable[1:])})" if len(usable) > 1 else ""
-        return Choice((usable[0],), f"{usable[0]} is taken as the label because of its name{others}; {_values(seen[usable[0]])}.")
+        return Choice((usable[0],), f"{column(usable[0])} is taken as the label because of its name{others}; {_values(seen[usable[0]])}.")
     names = list(seen)
     scores = {n: 1.0 + 0.3 * (n == names[-1]) + 0.15 * (n == names[0]) for n in names if seen[n].is_class}
     if not scores:
@@ -79,7 +79,7 @@ def label(seen: dict[str, Profile], wanted: str, where: str) -> Choice:
     if rest and scores[rest[0]] >= 0.9 * scores[best]:
         _ask("label", [best, *rest], where)
     place = "the last" if best == names[-1] else "the first" if best == names[0] else "a"
-    return Choice((best,), f"{best} is taken as the label: it is {place} column with few, repeating values; {_values(seen[best])}.")
+    return Choice((best,), f"{column(best)} is taken as the label: it is {place} column with few, repeating values; {_values(seen[best])}.")
 
 
 def text(seen: dict[str, Profile], wanted: str, label_column: str, where: str) -> Choice:
@@ -99,7 +99,7 @@ def text(seen: dict[str, Profile], wanted: str, label_column: str, where: str) -
     if named or title:
         chosen = [c for c in (title, *named[:1]) if c]
         others = f"; {some(named[1:])} {'are' if len(named) > 2 else 'is'} not used" if named[1:] else ""
-        what = f"{some(chosen)} are joined as the text because of their names" if len(chosen) > 1 else f"{chosen[0]} is taken as the text because of its name"
+        what = f"{some(chosen)} are joined as the text because of their names" if len(chosen) > 1 else f"{column(chosen[0])} is taken as the text because of its name"
         return Choice(tuple(chosen), f"{what}; it has {sum(seen[c].words for c in chosen):.0f} words on average{others}.")
     free = sorted((p for p in seen.values() if p.name != label_column and not p.numeric and p.words >= MIN_TEXT_WORDS), key=lambda p: -p.words)
     if not free:
@@ -111,7 +111,7 @@ def text(seen: dict[str, Profile], wanted: str, label_column: str, where: str) -
         )
     if len(free) > 1 and free[1].words >= 0.9 * free[0].words:
         _ask("text", [p.name for p in free if p.words >= 0.9 * free[0].words], where)
-    return Choice((free[0].name,), f"{free[0].name} is taken as the text: its cells are the longest, with {free[0].words:.0f} words on average.")
+    return Choice((free[0].name,), f"{column(free[0].name)} is taken as the text: its cells are the longest, with {free[0].words:.0f} words on average.")
 
 
 def _listed(wanted: str, seen: dict[str, Profile]) -> list[str]:

@@ -32,6 +32,11 @@ def is_result(name: str) -> bool:
     return bool(parts) and (_RESULT_FOLDER in parts[:-1] or parts[-1] in _RESULTS)
 
 
+def column(name: str) -> str:
+    """A column at the beginning of a sentence; tables without a header have columns that are called "column 2"."""
+    return name.capitalize() if re.fullmatch(r"column \d+", name) else f'Column "{name}"'
+
+
 def is_hidden(name: str) -> bool:
     return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)
 

@@ -32,7 +32,7 @@ const barSteps = 1000
 
 func newConsole(w io.Writer) *console {
 	c := &console{w: w, began: time.Now()}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) { //nolint:gosec // descriptors are small
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		c.bar = progressbar.NewOptions(barSteps, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(30),
 			progressbar.OptionSetPredictTime(false), progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(false))
 	}
@@ -41,7 +41,7 @@ func newConsole(w io.Writer) *console {
 
 // Tell prints one status. An error is left to the end of the command, which prints it where errors go.
 func (c *console) Tell(_ context.Context, _ job.Request, s clowder.Status) error {
-	if !(s.Progress && c.bar != nil) && s.Kind != clowder.StatusError {
+	if onBar := s.Progress && c.bar != nil; !onBar && s.Kind != clowder.StatusError {
 		c.say(s.Text)
 	}
 	return nil

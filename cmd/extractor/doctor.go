@@ -109,7 +109,7 @@ func checkClowder(ctx context.Context, set Settings) (string, error) {
 }
 
 func checkWritable(name, dir string) (string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return "", fmt.Errorf("%s: %w: make the folder, or set it to one that this user may write", name, err)
 	}
 	f, err := os.CreateTemp(dir, ".doctor-*")

@@ -36,7 +36,7 @@ func (p *program) jobsCommand() *cobra.Command {
 	list.Flags().Int("limit", 50, "most jobs to list; 0 lists all")
 
 	show := &cobra.Command{
-		Use: "show RUN", Short: "Show all that is known of a job", Args: exactly(1, "jobs show RUN"),
+		Use: "show RUN", Short: "Show all that is known of a job", Args: one("jobs show RUN"),
 		RunE: p.withStore(func(ctx context.Context, s job.Store, _ *cobra.Command, args []string) error {
 			rec, err := s.Get(ctx, args[0])
 			if err != nil {
@@ -46,7 +46,7 @@ func (p *program) jobsCommand() *cobra.Command {
 		}),
 	}
 	logs := &cobra.Command{
-		Use: "logs RUN", Short: "Print what the training printed", Args: exactly(1, "jobs logs RUN"),
+		Use: "logs RUN", Short: "Print what the training printed", Args: one("jobs logs RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			set, err := p.settings(cmd)
 			if err != nil {
@@ -56,7 +56,7 @@ func (p *program) jobsCommand() *cobra.Command {
 		},
 	}
 	cancel := &cobra.Command{
-		Use: "cancel RUN", Short: "Stop a job; the service tells Clowder", Args: exactly(1, "jobs cancel RUN"),
+		Use: "cancel RUN", Short: "Stop a job; the service tells Clowder", Args: one("jobs cancel RUN"),
 		RunE: p.withStore(func(ctx context.Context, s job.Store, _ *cobra.Command, args []string) error {
 			_, err := s.Change(ctx, args[0], func(r *job.Record) error {
 				if !r.Active() || r.Ending != nil {
@@ -73,7 +73,7 @@ func (p *program) jobsCommand() *cobra.Command {
 		}),
 	}
 	retry := &cobra.Command{
-		Use: "retry RUN", Short: "Begin a failed job anew", Args: exactly(1, "jobs retry RUN"),
+		Use: "retry RUN", Short: "Begin a failed job anew", Args: one("jobs retry RUN"),
 		RunE: p.withStore(func(ctx context.Context, s job.Store, _ *cobra.Command, args []string) error {
 			rec, err := s.Change(ctx, args[0], func(r *job.Record) error { return job.Permanent(r.Retry()) })
 			if err != nil {

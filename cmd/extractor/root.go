@@ -77,10 +77,10 @@ func (p *program) settings(cmd *cobra.Command) (Settings, error) {
 	return s, job.Permanent(err)
 }
 
-// exactly is cobra.ExactArgs with the mark of bad input.
-func exactly(n int, usage string) cobra.PositionalArgs {
+// one is cobra.ExactArgs(1) with the mark of bad input.
+func one(usage string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) != n {
+		if len(args) != 1 {
 			return job.Permanent(errors.New("usage: extractor " + usage))
 		}
 		return nil

@@ -26,7 +26,7 @@ func (p *program) runCommand() *cobra.Command {
 		Use: "run DATASET_DIR --out DIR", Short: "Train on a local folder, without broker and Clowder",
 		Long: "Trains on the files of a folder as the service does on a dataset, and puts what it would upload into another folder.\n" +
 			"Ends with 0, with 2 when the data or a parameter has to be changed, with 1 for anything else.",
-		Args: exactly(1, "run DATASET_DIR --out DIR [--param key=value]..."),
+		Args: one("run DATASET_DIR --out DIR [--param key=value]..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			set, err := p.settings(cmd)
 			if err != nil {

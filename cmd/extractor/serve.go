@@ -148,7 +148,7 @@ func runAll(ctx context.Context, set Settings, consumer *queue.Consumer, pipe *p
 
 func pipelineConfig(set Settings, queueName string, volume pipeline.Volume, attempt rayjob.Attempt) pipeline.Config {
 	return pipeline.Config{
-		Instance: set.ClowderURL, Queue: queueName, Volume: volume, MaxJobs: set.MaxJobs, MaxTransfers: maxTransfers,
+		Instance: set.ClowderURL, Queue: queueName, Volume: volume, MaxJobs: set.MaxJobs, MaxDownloads: maxDownloads, MaxUploads: maxUploads,
 		MaxRetry: set.MaxRetry, MaxAttempts: set.MaxAttempts, Poll: set.RayPoll, PendingTimeout: set.PendingTimeout, StallTimeout: set.StallTimeout,
 		Attempt: attempt, Version: version,
 	}
@@ -177,8 +177,11 @@ func clowderClient(set Settings, cacheDir string, log *zap.Logger) (*clowder.Cli
 	return client, job.Permanent(err)
 }
 
-// maxTransfers bounds the jobs that download or upload at once; each of them uses several connections.
-const maxTransfers = 4
+// Each download uses several connections. An upload waits for Clowder most of the time, about a second for each file.
+const (
+	maxDownloads = 4
+	maxUploads   = 16
+)
 
 // extractorInfo reads extractor_info.json and offers the models that are installed.
 func extractorInfo(set Settings, volume pipeline.Volume) (*clowder.Info, error) {

@@ -90,7 +90,7 @@ func (c *Clowder) visualizationStep(s *clowder.Session, dataset, run string, a r
 	}
 	return results.Step{
 		Kind: results.KindVisualization, Name: a.Name, SHA256: a.SHA256, Size: a.Size,
-		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
+		Look: func(ctx context.Context, prior results.Entry) (string, bool, error) {
 			have, err := s.Visualizations(ctx, dataset)
 			if err != nil {
 				return "", false, err
@@ -99,10 +99,11 @@ func (c *Clowder) visualizationStep(s *clowder.Session, dataset, run string, a r
 				if h.Client != v.Client || h.Parameters["run"] != run || h.Parameters["artifact"] != a.Name {
 					continue
 				}
-				if len(h.DataIDs) > 0 {
+				if stale := prior.SHA256 != "" && prior.SHA256 != a.SHA256; len(h.DataIDs) > 0 && !stale {
 					return h.ConfigID, true, nil
 				}
-				if err := s.DeleteVisualization(ctx, h); err != nil { // a kill between its two halves
+				// It is an earlier attempt's, or a kill came between its two halves.
+				if err := s.DeleteVisualization(ctx, h); err != nil {
 					return "", false, err
 				}
 			}

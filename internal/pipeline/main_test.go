@@ -56,7 +56,7 @@ func setupOn(t *testing.T, dir string, store job.Store, alter ...func(*Config)) 
 	b := &bench{store: store, dir: dir, platform: &fakePlatform{}, voice: &fakeVoice{}}
 	b.ray = &fakeRay{volume: Volume{Dir: dir, RayDir: dir}, jobs: map[string]rayjob.Verdict{}}
 	cfg := Config{
-		Queue: "ncsa.ray.finetune", Volume: b.ray.volume, MaxJobs: 4, MaxTransfers: 2, MaxRetry: 3, MaxAttempts: 2,
+		Queue: "ncsa.ray.finetune", Volume: b.ray.volume, MaxJobs: 4, MaxDownloads: 2, MaxUploads: 2, MaxRetry: 3, MaxAttempts: 2,
 		Poll: time.Second, PendingTimeout: time.Hour, StallTimeout: time.Hour,
 		Attempt: rayjob.Attempt{Python: "python"}, Version: "test",
 	}

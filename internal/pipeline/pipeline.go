@@ -26,9 +26,11 @@ type Config struct {
 	Queue    string
 	// Volume is where the runs, the cache and the models lie.
 	Volume Volume
-	// MaxJobs bounds the jobs in hand; MaxTransfers those of them that download or upload at this moment.
+	// MaxJobs bounds the jobs in hand; MaxDownloads and MaxUploads those that move data at this moment. They are apart so
+	// that a new job never waits for the results of others.
 	MaxJobs      int
-	MaxTransfers int
+	MaxDownloads int
+	MaxUploads   int
 	// MaxRetry bounds the tries of a stage, MaxAttempts those of a training that Ray lost.
 	MaxRetry    int
 	MaxAttempts int
@@ -57,12 +59,11 @@ type Pipeline struct {
 	log      *zap.Logger
 	metrics  *Metrics
 
-	stages    []stage
-	schedule  *schedule
-	reporter  *reporter
-	follower  *follower
-	freed     chan struct{}
-	transfers chan struct{}
+	stages   []stage
+	schedule *schedule
+	reporter *reporter
+	follower *follower
+	freed    chan struct{}
 }
 
 // stage takes a job from one state to the next. Its run function looks before it repeats an outside effect and returns the
@@ -70,17 +71,18 @@ type Pipeline struct {
 type stage struct {
 	from job.State
 	run  func(ctx context.Context, rec job.Record) (change, error)
-	// transfer marks a stage that moves much data; few of them run at once.
-	transfer bool
-	// tries bounds how often the stage may fail for a passing reason.
+	// slots bounds how many jobs are in the stage at once; nil does not.
+	slots chan struct{}
+	// tries bounds how often the stage may fail for a passing reason, pause how long it waits between two tries.
 	tries int
+	pause time.Duration
 }
 
 // change alters the record after a stage did its work.
 type change func(*job.Record) error
 
-// deliverTries lets a finished training wait for a Clowder that is down: three days at the longest pause between two tries.
-const deliverTries = 3 * 24 * int(time.Hour/maxPause)
+// patience is how long a training that runs or has finished waits for a Ray or a Clowder that is down.
+const patience = 3 * 24 * time.Hour
 
 // New wires a pipeline. Run starts it.
 func New(cfg Config, info *clowder.Info, store job.Store, backend rayjob.Backend, platform Platform, voice Voice,
@@ -88,19 +90,21 @@ func New(cfg Config, info *clowder.Info, store job.Store, backend rayjob.Backend
 ) *Pipeline {
 	p := &Pipeline{
 		cfg: cfg, info: info, store: store, backend: backend, platform: platform, metrics: metrics, log: log.Named("pipeline"),
-		schedule: newSchedule(), follower: newFollower(cfg.Volume),
-		freed: make(chan struct{}, 1), transfers: make(chan struct{}, max(1, cfg.MaxTransfers)),
+		schedule: newSchedule(), follower: newFollower(cfg.Volume), freed: make(chan struct{}, 1),
 	}
 	p.reporter = newReporter(voice, p.log, p.said)
 
+	downloads, uploads := make(chan struct{}, max(1, cfg.MaxDownloads)), make(chan struct{}, max(1, cfg.MaxUploads))
+	few, watching, delivering := cfg.MaxRetry, int(patience/watchPause), int(patience/maxPause)
+
 	// The life of a job.
 	p.stages = []stage{
-		{from: job.Accepted, run: p.stageInputs, transfer: true, tries: cfg.MaxRetry},
-		{from: job.Staged, run: p.submit, tries: cfg.MaxRetry},
-		{from: job.Submitted, run: p.watch, tries: deliverTries},
-		{from: job.Running, run: p.watch, tries: deliverTries},
-		{from: job.Finished, run: p.collect, tries: cfg.MaxRetry},
-		{from: job.Collected, run: p.upload, transfer: true, tries: deliverTries},
+		{from: job.Accepted, run: p.stageInputs, slots: downloads, tries: few, pause: maxPause},
+		{from: job.Staged, run: p.submit, tries: few, pause: maxPause},
+		{from: job.Submitted, run: p.watch, tries: watching, pause: watchPause},
+		{from: job.Running, run: p.watch, tries: watching, pause: watchPause},
+		{from: job.Finished, run: p.collect, tries: few, pause: maxPause},
+		{from: job.Collected, run: p.upload, slots: uploads, tries: delivering, pause: maxPause},
 	}
 	return p
 }
@@ -213,10 +217,10 @@ func (p *Pipeline) step(ctx context.Context, run string) (wait time.Duration, ov
 		p.greet(ctx, rec, true)
 	}
 	st := p.due(rec)
-	if st.transfer {
+	if st.slots != nil {
 		select {
-		case p.transfers <- struct{}{}:
-			defer func() { <-p.transfers }()
+		case st.slots <- struct{}{}:
+			defer func() { <-st.slots }()
 		case <-ctx.Done():
 			return 0, false
 		}
@@ -236,9 +240,9 @@ func (p *Pipeline) step(ctx context.Context, run string) (wait time.Duration, ov
 func (p *Pipeline) due(rec job.Record) stage {
 	switch {
 	case rec.Ending != nil:
-		return stage{run: p.tell, tries: deliverTries}
+		return stage{run: p.tell, tries: int(patience / maxPause), pause: maxPause}
 	case rec.CancelledBy != "":
-		return stage{run: p.cancel, tries: deliverTries}
+		return stage{run: p.cancel, tries: 1}
 	}
 	for _, st := range p.stages {
 		if st.from == rec.State {
@@ -261,9 +265,12 @@ func (p *Pipeline) guard(ctx context.Context, rec job.Record, st stage) (apply c
 	return st.run(ctx, rec)
 }
 
+// The pauses between two tries of a stage double from the first to the longest. They need no jitter, since one process owns
+// all jobs.
 const (
 	firstPause = 500 * time.Millisecond
 	maxPause   = 5 * time.Minute
+	watchPause = 30 * time.Second
 	// storeTimeout bounds one write to the store, other processes that hold it included.
 	storeTimeout = 15 * time.Second
 )
@@ -297,7 +304,7 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 			return nil
 		}
 	default:
-		wait = pause(rec.Failures)
+		wait = min(st.pause, firstPause<<min(rec.Failures, 20))
 		apply = func(r *job.Record) error { r.Postpone(time.Now().Add(wait), err.Error()); return nil }
 		p.trouble(rec, err, wait)
 	}
@@ -324,11 +331,6 @@ func badInput(err error) error {
 		return &inputError{err}
 	}
 	return err
-}
-
-// pause is the time before the next try after n failures: doubling, without jitter since one process owns all jobs.
-func pause(n int) time.Duration {
-	return min(maxPause, firstPause<<min(n, 20))
 }
 
 // trouble logs a passing error and tells the user once it has come twice in a row.

@@ -34,7 +34,9 @@ func BenchmarkDelivery(b *testing.B) {
 	w := stack.NewWorld(b, program, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
 	submitted := make(chan time.Time, 1)
 	w.OnTraining(func(raytest.Driver) { submitted <- time.Now() })
-	s := w.Start(b, map[string]string{"LOG_LEVEL": "warn", "MAX_JOBS": "10000"})
+	release := w.HoldTrainings() // as in real life, where a training takes longer than a submission
+	defer release()
+	s := w.Start(b, map[string]string{"LOG_LEVEL": "warn", "MAX_JOBS": "100000", "RAY_POLL": "2s"})
 	conn, err := amqp.Dial(w.Env["RABBITMQ_URI"])
 	require.NoError(b, err)
 	defer func() { require.NoError(b, conn.Close()) }()

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -188,12 +189,8 @@ func TestSettingsThatCannotWorkEndTheServiceWithOneLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env := map[string]string{}
-			for k, v := range w.Env {
-				env[k] = v
-			}
-			for k, v := range tc.env {
-				env[k] = v
-			}
+			maps.Copy(env, w.Env)
+			maps.Copy(env, tc.env)
 			dir := t.TempDir()
 			env["STATE_DIR"], env["SHARED_DIR"] = filepath.Join(dir, "state"), filepath.Join(dir, "shared")
 			s, err := stack.StartService(t.Context(), program, env, nil)

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"maps"
 	"net/http/httptest"
 	"path"
 	"path/filepath"
@@ -111,11 +112,8 @@ func (w *World) train(ctx context.Context, d raytest.Driver) int {
 func (w *World) Start(tb testing.TB, env map[string]string) *Service {
 	tb.Helper()
 	all := map[string]string{}
-	for _, m := range []map[string]string{w.Env, env} {
-		for k, v := range m {
-			all[k] = v
-		}
-	}
+	maps.Copy(all, w.Env)
+	maps.Copy(all, env)
 	s, err := StartService(tb.Context(), w.program, all, nil)
 	require.NoError(tb, err)
 	tb.Cleanup(s.Kill)

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// execute runs one command line with a store and a volume of its own.
+func execute(t *testing.T, dir string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	environ := []string{"STATE_DIR=" + filepath.Join(dir, "state"), "SHARED_DIR=" + filepath.Join(dir, "shared")}
+	code = run(t.Context(), args, environ, &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestBadInputEndsWith2AndOneSentence(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "train.csv")
+	require.NoError(t, os.WriteFile(file, []byte("a,b\n"), 0o600))
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"an unknown flag":             {[]string{"run", "--nonsense"}, "--nonsense"},
+		"no dataset":                  {[]string{"run", "--out", "x"}, "usage: extractor run DATASET_DIR --out DIR"},
+		"no folder for the results":   {[]string{"run", t.TempDir()}, "--out is missing"},
+		"a dataset that is not there": {[]string{"run", "/not/there", "--out", "x"}, "/not/there"},
+		"a dataset that is a file":    {[]string{"run", file, "--out", "x"}, "name the folder that holds the dataset"},
+		"a parameter without a value": {[]string{"run", t.TempDir(), "--out", "x", "--param", "epochs"}, "must look like key=value"},
+		"no store":                    {[]string{"jobs", "list"}, "there is no job store"},
+		"a wrong number":              {[]string{"version", "--max-jobs", "many"}, "max-jobs"},
+		"a setting that cannot be":    {[]string{"doctor", "--clowder-url", "clowder"}, "CLOWDER_URL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, _, stderr := execute(t, t.TempDir(), tc.args...)
+			require.Equal(t, exitBadInput, code, stderr)
+			require.Contains(t, stderr, tc.want)
+			require.Equal(t, 1, strings.Count(strings.TrimSpace(stderr), "\n")+1, "one line: %s", stderr)
+		})
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	code, stdout, _ := execute(t, t.TempDir(), "version")
+	require.Zero(t, code)
+	require.Contains(t, stdout, "extractor "+version)
+}
+
+func TestJobsReadsAndChangesTheStoreOfTheService(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store, err := job.OpenSQLite(t.Context(), filepath.Join(dir, "state", "jobs.db"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, store.Close()) }()
+	for _, run := range []string{"ft-running", "ft-failed"} {
+		rec := jobtest.Record(run, "h")
+		rec.Request.Name = "Film reviews"
+		_, _, err = store.Accept(t.Context(), rec)
+		require.NoError(t, err)
+	}
+	_, err = store.Change(t.Context(), "ft-failed", func(r *job.Record) error {
+		r.End(job.Failed, "the dataset is empty")
+		return r.Close()
+	})
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "shared", "runs", "ft-running"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "shared", "runs", "ft-running", "log.txt"), []byte("epoch 1\n"), 0o600))
+
+	for _, step := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"jobs", "list"}, 0, "the dataset is empty"},
+		{[]string{"jobs", "list", "--all=false"}, 0, "ft-running"},
+		{[]string{"jobs", "show", "ft-running"}, 0, "Film reviews"},
+		{[]string{"jobs", "show", "ft-nothing"}, 2, "there is no job ft-nothing"},
+		{[]string{"jobs", "logs", "ft-running"}, 0, "epoch 1"},
+		{[]string{"jobs", "logs", "ft-failed"}, 2, "has no log yet"},
+		{[]string{"jobs", "cancel", "ft-running"}, 0, "will be cancelled"},
+		{[]string{"jobs", "cancel", "ft-failed"}, 2, "is over"},
+		{[]string{"jobs", "retry", "ft-running"}, 2, "only a failed job"},
+		{[]string{"jobs", "retry", "ft-failed"}, 0, "as attempt 2"},
+	} {
+		code, stdout, stderr := execute(t, dir, step.args...)
+		require.Equal(t, step.code, code, "%v: %s", step.args, stderr)
+		require.Contains(t, stdout+stderr, step.want, "%v", step.args)
+		require.NotContains(t, stdout+stderr, "canary-key", "%v", step.args)
+	}
+	cancelled, err := store.Get(t.Context(), "ft-running")
+	require.NoError(t, err)
+	require.Contains(t, cancelled.CancelledBy, "the operator")
+	retried, err := store.Get(t.Context(), "ft-failed")
+	require.NoError(t, err)
+	require.Equal(t, job.Accepted, retried.State)
+}
+
+func TestSettingsComeFromFileEnvironmentAndFlagsInThisOrder(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "settings.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("max_jobs: 3\nmax_retry: 4\nheartbeat: 2m\nclowder_hosts: [http://a, http://b]\n"), 0o600))
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	addFlags(fs)
+	require.NoError(t, fs.Parse([]string{"--config", file, "--max-retry", "6"}))
+	set, err := readSettings(fs, []string{"MAX_RETRY=5", "HEARTBEAT=90", "STALL_TIMEOUT=45m", "RABBITMQ_URI=amqp://u:canary@h/%2f", "MAX_JOBS="})
+	require.NoError(t, err)
+	require.Equal(t, 3, set.MaxJobs, "an empty variable is no value")
+	require.Equal(t, 6, set.MaxRetry)
+	require.Equal(t, 90*time.Second, set.Heartbeat, "pyclowder's bare number is seconds")
+	require.Equal(t, 45*time.Minute, set.StallTimeout)
+	require.Equal(t, 30*time.Minute, defaults(t).StallTimeout)
+	require.Equal(t, []string{"http://a", "http://b"}, set.ClowderHosts)
+	require.NotContains(t, fmt.Sprintf("%+v", set), "canary")
+}
+
+func TestSettingsReportAllFaultsAtOnce(t *testing.T) {
+	t.Parallel()
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	addFlags(fs)
+	_, err := readSettings(fs, []string{"MAX_JOBS=0", "CLOWDER_URL=clowder", "EXTRACTOR_KEY=k", "LOG_FORMAT=xml", "HEARTBEAT=-1"})
+	for _, name := range []string{"MAX_JOBS", "CLOWDER_URL", "EXTRACTOR_KEY", "LOG_FORMAT", "HEARTBEAT"} {
+		require.ErrorContains(t, err, name)
+	}
+	file := filepath.Join(t.TempDir(), "settings.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("max_jbos: 3\n"), 0o600))
+	require.NoError(t, fs.Parse([]string{"--config", file}))
+	_, err = readSettings(fs, nil)
+	require.ErrorContains(t, err, "max_jbos", "a misspelt key is not passed over")
+}
+
+func TestREADMEListsEverySetting(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	require.NoError(t, err)
+	var want strings.Builder
+	want.WriteString("| variable | key | default | meaning |\n|---|---|---|---|\n")
+	for _, s := range settings() {
+		value := fmt.Sprint(s.value)
+		if value == "" || value == "[]" {
+			value = " "
+		}
+		fmt.Fprintf(&want, "| `%s` | `%s` | %s | %s |\n", s.env, s.key, strings.TrimSpace("`"+value+"`"), s.help)
+	}
+	table := strings.ReplaceAll(want.String(), "| ` ` |", "| |")
+	require.Contains(t, string(readme), table, "the table of the README is made from this:\n%s", table)
+}
+
+func defaults(t *testing.T) Settings {
+	t.Helper()
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	addFlags(fs)
+	set, err := readSettings(fs, nil)
+	require.NoError(t, err)
+	return set
+}
+
+func TestAFailedPartStopsTheCommand(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var out bytes.Buffer
+	code := run(ctx, []string{"serve"}, []string{
+		"STATE_DIR=" + t.TempDir(), "SHARED_DIR=" + t.TempDir(), "CLOWDER_URL=http://127.0.0.1:1", "RAY_ADDRESS=",
+	}, &out, &out)
+	require.Equal(t, exitBadInput, code, out.String())
+	require.Contains(t, out.String(), "RAY_ADDRESS")
+}
