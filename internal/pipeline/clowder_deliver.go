@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -22,12 +21,12 @@ const resultsRoot = "finetune"
 
 // Deliver puts the artifacts into a folder of the run, then shows them: pictures and pages on the dataset, a picture on the
 // model, and one metadata entry. Each of these is one step of the ledger.
-func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, doc json.RawMessage, save func(json.RawMessage) error) (string, error) {
+func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l LedgerFile, say func(string)) (string, error) {
 	s, err := c.session(rec)
 	if err != nil {
 		return "", err
 	}
-	ledger, err := results.OpenLedger(doc, save)
+	ledger, err := results.OpenLedger(l.Saved, l.Save)
 	if err != nil {
 		return "", err
 	}
@@ -58,7 +57,20 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, doc j
 	if _, err := ledger.Do(ctx, c.metadataStep(s, dataset, rec.Run, d, ids)); err != nil {
 		return "", err
 	}
+	c.noteHidden(ctx, s, dataset, say)
 	return "Results in folder " + strings.Join(folders, "/"), nil
+}
+
+// noteHidden tells collaborators what Clowder v2 does not: the owner of a private dataset sees no files that others add. A
+// failed look costs no more than the note.
+func (c *Clowder) noteHidden(ctx context.Context, s *clowder.Session, dataset string, say func(string)) {
+	me, err := s.CheckKey(ctx)
+	if err != nil {
+		return
+	}
+	if d, err := s.Dataset(ctx, dataset); err == nil && d.Status == "PRIVATE" && d.Creator.Email != me {
+		say("Note: this dataset is private, and Clowder does not show its owner the files that you add")
+	}
 }
 
 // modelArchive is the artifact that holds the model.

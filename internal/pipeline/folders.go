@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -95,7 +94,7 @@ func stageFile(from, dir, name string) (in job.Input, err error) {
 }
 
 // Deliver copies the deliverables into the result folder; copying again changes nothing.
-func (f *Folders) Deliver(ctx context.Context, _ job.Record, d Delivery, _ json.RawMessage, _ func(json.RawMessage) error) (string, error) {
+func (f *Folders) Deliver(ctx context.Context, _ job.Record, d Delivery, _ LedgerFile, _ func(string)) (string, error) {
 	if err := results.CopyTo(ctx, f.out, d.Artifacts); err != nil {
 		return "", err
 	}

@@ -40,11 +40,12 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 		ReplyTo: d.ReplyTo, CorrelationID: d.CorrelationID, APIVersion: in.version, Received: d.Received,
 	})
 	if err != nil {
-		return in.reject(ctx, d, req, err)
+		return in.reject(ctx, d, req, err, true)
 	}
 	rec, created, err := p.store.Accept(ctx, job.New(rayjob.RunName(p.cfg.Instance, p.cfg.Queue, req.Key), req, key))
 	if errors.Is(err, job.ErrOtherContent) {
-		return in.reject(ctx, d, req, fmt.Errorf("another request with this job id came before: %w", err))
+		// The job that came first goes on, and an error would end it in Clowder's eyes.
+		return in.reject(ctx, d, req, fmt.Errorf("another request with this job id came before: %w", err), false)
 	}
 	if err != nil {
 		return err
@@ -86,9 +87,9 @@ func (in *Intake) repeated(ctx context.Context, d *queue.Delivery, rec job.Recor
 	return nil
 }
 
-// reject puts a message that can never become a job into the error queue, byte for byte, and tells the user. Only then is it
-// acknowledged.
-func (in *Intake) reject(ctx context.Context, d *queue.Delivery, req job.Request, reason error) error {
+// reject puts a message that can never become a job into the error queue, byte for byte, and tells the user where told is
+// set. Only then is it acknowledged.
+func (in *Intake) reject(ctx context.Context, d *queue.Delivery, req job.Request, reason error, told bool) error {
 	p := in.pipeline
 	p.metrics.rejected()
 	p.log.Warn("message rejected", zap.String("job_id", req.JobID), zap.Int("bytes", len(d.Body)), zap.Error(reason))
@@ -99,8 +100,8 @@ func (in *Intake) reject(ctx context.Context, d *queue.Delivery, req job.Request
 	if err != nil {
 		return fmt.Errorf("move a message to the error queue: %w", err)
 	}
-	if req.JobID != "" && req.ReplyTo != "" {
-		p.reporter.say("rejected-"+req.BodyHash, req, clowder.Status{Kind: clowder.StatusError, Text: reason.Error(), At: time.Now()})
+	if told && req.JobID != "" && req.ReplyTo != "" {
+		p.reporter.say("rejected-"+req.BodyHash, req, clowder.Status{Kind: clowder.StatusError, Text: capital(reason.Error()), At: time.Now()})
 	}
 	if err := d.Ack(); err != nil && !errors.Is(err, queue.ErrSessionGone) {
 		return err

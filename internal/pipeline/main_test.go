@@ -57,7 +57,7 @@ func setupOn(t *testing.T, dir string, store job.Store, alter ...func(*Config)) 
 	b.ray = &fakeRay{volume: Volume{Dir: dir, RayDir: dir}, jobs: map[string]rayjob.Verdict{}}
 	cfg := Config{
 		Queue: "ncsa.ray.finetune", Volume: b.ray.volume, MaxJobs: 4, MaxDownloads: 2, MaxUploads: 2, MaxRetry: 3, MaxAttempts: 2,
-		Poll: time.Second, PendingTimeout: time.Hour, StallTimeout: time.Hour,
+		Poll: time.Second, PendingTimeout: time.Minute, StallTimeout: time.Minute,
 		Attempt: rayjob.Attempt{Python: "python"}, Version: "test",
 	}
 	for _, f := range alter {
@@ -89,7 +89,7 @@ func (b *bench) runUntilOver(t *testing.T) {
 		if len(active) == 0 {
 			break
 		}
-		<-time.After(100 * time.Millisecond)
+		<-time.After(time.Second)
 	}
 	stop(ErrStopping)
 	require.NoError(t, <-done)
@@ -192,14 +192,14 @@ func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir string, _ func
 	return []job.Input{{Name: "train.csv", Path: "train.csv", Size: 3, SHA256: fmt.Sprintf("%064d", 0)}}, os.WriteFile(path, []byte("a,b"), 0o600)
 }
 
-func (f *fakePlatform) Deliver(_ context.Context, rec job.Record, d Delivery, _ json.RawMessage, save func(json.RawMessage) error) (string, error) {
+func (f *fakePlatform) Deliver(_ context.Context, rec job.Record, d Delivery, l LedgerFile, _ func(string)) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.delivered = append(f.delivered, rec.Run)
 	if len(d.Artifacts) == 0 {
 		return "", job.Permanent(errors.New("nothing to deliver"))
 	}
-	return "Results in folder x", save(json.RawMessage(`[]`))
+	return "Results in folder x", l.Save(json.RawMessage(`[]`))
 }
 
 func (f *fakePlatform) Known(context.Context, job.Record) (Known, error) {

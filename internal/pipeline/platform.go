@@ -12,11 +12,17 @@ import (
 type Platform interface {
 	// Stage lays the files of the job's dataset into dir and returns them; say takes sentences for the user.
 	Stage(ctx context.Context, rec job.Record, dir string, say func(string)) ([]job.Input, error)
-	// Deliver hands over what the run made, once, whatever happened before: ledger is what an earlier call saved, and save
-	// keeps the newest ledger durably. It returns where the user finds the results.
-	Deliver(ctx context.Context, rec job.Record, d Delivery, ledger json.RawMessage, save func(json.RawMessage) error) (string, error)
+	// Deliver hands over what the run made, once, whatever happened before, and returns where the user finds the results.
+	Deliver(ctx context.Context, rec job.Record, d Delivery, l LedgerFile, say func(string)) (string, error)
 	// Known tells what the user's platform has heard of the job so far.
 	Known(ctx context.Context, rec job.Record) (Known, error)
+}
+
+// LedgerFile is where a platform keeps its notes on what is delivered.
+type LedgerFile struct {
+	// Saved is what an earlier call saved, empty at first; after a nil return of Save the new notes are on disk.
+	Saved json.RawMessage
+	Save  func(json.RawMessage) error
 }
 
 // Delivery is what a finished run hands over.

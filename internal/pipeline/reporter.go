@@ -38,7 +38,8 @@ type line struct {
 	req      job.Request
 	throttle clowder.Throttle
 	last     string
-	ending   bool
+	// greeted and ending say whether the first and the last line were queued.
+	greeted, ending bool
 }
 
 func newReporter(voice Voice, log *zap.Logger, sent func(string, clowder.Status)) *reporter {
@@ -56,8 +57,9 @@ func (r *reporter) say(run string, req job.Request, s clowder.Status) {
 		l = &line{req: req}
 		r.lines[run] = l
 	}
-	if l.last != s.Text || s.Kind.Terminal() {
-		l.last, l.ending = s.Text, s.Kind.Terminal()
+	again := s.Kind == clowder.StatusStart && l.greeted // a job is greeted once, whoever of two comes first
+	if s.Kind.Terminal() || l.last != s.Text && !again {
+		l.last, l.ending, l.greeted = s.Text, s.Kind.Terminal(), l.greeted || s.Kind == clowder.StatusStart
 		l.throttle.Offer(s)
 		r.pending[run] = struct{}{}
 	}

@@ -138,11 +138,11 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	p.say(rec, fmt.Sprintf("Uploading the model, the metrics and the report (%s)", count(len(d.Artifacts), "file")))
-	save := func(ledger json.RawMessage) error {
-		_, err := p.store.Change(context.WithoutCancel(ctx), rec.Run, func(r *job.Record) error { r.Ledger = ledger; return nil })
+	ledger := LedgerFile{Saved: rec.Ledger, Save: func(doc json.RawMessage) error {
+		_, err := p.store.Change(context.WithoutCancel(ctx), rec.Run, func(r *job.Record) error { r.Ledger = doc; return nil })
 		return err
-	}
-	where, err := p.platform.Deliver(ctx, rec, d, rec.Ledger, save)
+	}}
+	where, err := p.platform.Deliver(ctx, rec, d, ledger, func(text string) { p.say(rec, text) })
 	if err != nil {
 		return nil, err
 	}

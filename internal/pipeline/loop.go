@@ -1,0 +1,133 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// rescan is how soon a change by another process, such as a cancellation on the command line, is seen.
+const rescan = time.Second
+
+// lookForChanges wakes the jobs that another process changed.
+func (p *Pipeline) lookForChanges(ctx context.Context) {
+	ticker := time.NewTicker(rescan)
+	defer ticker.Stop()
+	seen := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		changed, err := p.store.List(ctx, job.Query{Active: true, ChangedAfter: seen})
+		if err != nil {
+			p.log.Warn("look for changed jobs", zap.Error(err))
+			continue
+		}
+		for _, rec := range changed {
+			if rec.CancelledBy != "" || !p.schedule.has(rec.Run) {
+				p.schedule.touch(rec.Run)
+			}
+			if rec.Updated.After(seen) {
+				seen = rec.Updated
+			}
+		}
+	}
+}
+
+// work takes one job one step further and schedules the next step.
+func (p *Pipeline) work(ctx context.Context, run string) {
+	wait, over := p.step(ctx, run)
+	if ctx.Err() != nil {
+		return
+	}
+	if !over {
+		p.schedule.put(run, time.Now(), wait)
+		return
+	}
+	p.reporter.forget(run)
+	p.follower.forget(run)
+	p.schedule.drop(run)
+	if p.cfg.Over != nil {
+		p.cfg.Over(run)
+	}
+	select {
+	case p.freed <- struct{}{}:
+	default:
+	}
+}
+
+// step runs the stage that is due and says when to come back, or that the job is over.
+func (p *Pipeline) step(ctx context.Context, run string) (wait time.Duration, over bool) {
+	rec, err := p.store.Get(ctx, run)
+	if errors.Is(err, job.ErrNotFound) { // a message that never became a job, and whose user was told so
+		return 0, true
+	}
+	if err != nil {
+		p.log.Error("read the record", zap.String("run", run), zap.Error(err))
+		return watchPause, false
+	}
+	if !rec.Active() {
+		return 0, true
+	}
+	if wait := time.Until(rec.NotBefore); wait > 0 && rec.CancelledBy == "" {
+		return wait, false
+	}
+	if !rec.Greeted && !p.reporter.knows(run) {
+		p.greet(ctx, rec, true)
+	}
+	st := p.due(rec)
+	if st.slots != nil {
+		select {
+		case st.slots <- struct{}{}:
+			defer func() { <-st.slots }()
+		case <-ctx.Done():
+			return 0, false
+		}
+	}
+	began := time.Now()
+	apply, err := p.guard(ctx, rec, st)
+	if ctx.Err() != nil && err != nil {
+		return 0, false // interrupted, not failed
+	}
+	if err == nil {
+		p.metrics.stage(rec.State, time.Since(began))
+	}
+	return p.settle(ctx, rec, st, apply, err)
+}
+
+// due picks the stage of a job: its end and its cancellation come before the list.
+func (p *Pipeline) due(rec job.Record) stage {
+	switch {
+	case rec.Ending != nil:
+		return stage{run: p.tell, tries: int(patience / maxPause), pause: maxPause}
+	case rec.CancelledBy != "":
+		return stage{run: p.cancel, tries: 1}
+	}
+	for _, st := range p.stages {
+		if st.from == rec.State {
+			return st
+		}
+	}
+	return stage{run: func(context.Context, job.Record) (change, error) {
+		return nil, job.Permanent(fmt.Errorf("the record is in an unknown state %q", rec.State))
+	}}
+}
+
+// guard runs a stage; a panic in it fails this job and no other.
+func (p *Pipeline) guard(ctx context.Context, rec job.Record, st stage) (apply change, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.log.Error("panic in a stage", zap.String("run", rec.Run), zap.Any("panic", v), zap.ByteString("stack", debug.Stack()))
+			err = job.Permanent(errors.New("an internal error ended this job: please tell the operator of the extractor"))
+		}
+	}()
+	return st.run(ctx, rec)
+}

@@ -1,0 +1,126 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// The pauses between two tries of a stage double from the first to the longest. They need no jitter, since one process owns
+// all jobs.
+const (
+	firstPause = 500 * time.Millisecond
+	maxPause   = 5 * time.Minute
+	watchPause = 30 * time.Second
+	// storeTimeout bounds one write to the store, other processes that hold it included.
+	storeTimeout = 15 * time.Second
+)
+
+// settle writes what a stage came to and says when the job is due again.
+func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply change, err error) (time.Duration, bool) {
+	// A stop must not cut off the write that says what has already happened.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
+
+	kind, after := job.KindRetryable, time.Duration(0)
+	if err != nil {
+		kind, after = job.Classify(err)
+	}
+	wait := time.Duration(0)
+	switch {
+	case err == nil:
+	case kind == job.KindLater:
+		p.misset(ctx, rec, err)
+		return after, false
+	case kind == job.KindPermanent:
+		_, bad := errors.AsType[*inputError](err)
+		apply = func(r *job.Record) error {
+			r.End(job.Failed, err.Error())
+			r.Ending.BadInput = bad
+			return nil
+		}
+	case rec.Failures+1 >= max(1, st.tries):
+		apply = func(r *job.Record) error {
+			r.End(job.Failed, fmt.Sprintf("%s (given up after %s)", err, count(rec.Failures+1, "time")))
+			return nil
+		}
+	default:
+		wait = min(st.pause, firstPause<<min(rec.Failures, 20))
+		apply = func(r *job.Record) error { r.Postpone(time.Now().Add(wait), err.Error()); return nil }
+		p.trouble(rec, err, wait)
+	}
+	next, werr := p.store.Change(ctx, rec.Run, apply)
+	if werr != nil {
+		p.log.Error("write the record", zap.String("run", rec.Run), zap.Error(werr))
+		return firstPause, false
+	}
+	if next.State != rec.State || next.Attempt != rec.Attempt || (next.Ending != nil) != (rec.Ending != nil) {
+		p.note(rec, next)
+	}
+	return wait, !next.Active()
+}
+
+// inputError marks an error that the user's data or settings are to blame for.
+type inputError struct{ err error }
+
+func (e *inputError) Error() string { return e.err.Error() }
+func (e *inputError) Unwrap() error { return e.err }
+
+// badInput blames the user's data or settings for a permanent error; another one stays as it is.
+func badInput(err error) error {
+	if kind, _ := job.Classify(err); err != nil && kind == job.KindPermanent {
+		return &inputError{err}
+	}
+	return err
+}
+
+// trouble logs a passing error and tells the user once it has come twice in a row.
+func (p *Pipeline) trouble(rec job.Record, err error, wait time.Duration) {
+	p.metrics.retried(rec.State)
+	if rec.LastError != err.Error() {
+		p.log.Warn("will try again", zap.String("run", rec.Run), zap.String("state", string(rec.State)),
+			zap.Int("failures", rec.Failures+1), zap.Duration("wait", wait), zap.Error(err))
+	}
+	if rec.Failures >= 1 {
+		p.say(rec, fmt.Sprintf("%s; trying again in %s", err, duration(wait)))
+	}
+}
+
+// misset tells the operator once, and the user, of a setting that keeps the job waiting.
+func (p *Pipeline) misset(ctx context.Context, rec job.Record, err error) {
+	setting, ok := errors.AsType[*rayjob.SettingError](err)
+	if !ok || rec.LastError == setting.Error() {
+		return
+	}
+	p.log.Error("a setting keeps jobs waiting", zap.String("run", rec.Run), zap.String("setting", setting.Setting), zap.Error(setting))
+	p.say(rec, "Waiting for the operator of the extractor to mend its connection to Ray")
+	_, err = p.store.Change(ctx, rec.Run, func(r *job.Record) error { r.LastError = setting.Error(); return nil })
+	if err != nil {
+		p.log.Error("write the record", zap.String("run", rec.Run), zap.Error(err))
+	}
+}
+
+// note logs a change of state.
+func (p *Pipeline) note(old, next job.Record) {
+	p.metrics.moved(old.State, next.State)
+	fields := []zap.Field{
+		zap.String("run", next.Run), zap.String("job_id", next.Request.JobID), zap.String("state", string(next.State)),
+		zap.Int("attempt", next.Attempt),
+	}
+	if next.Ending != nil {
+		fields = append(fields, zap.String("ending", string(next.Ending.State)), zap.String("text", next.Ending.Text))
+	}
+	p.log.Info("job", fields...)
+}
+
+// say queues a sentence about what the service is doing; it is never lost twice in a row but may be skipped.
+func (p *Pipeline) say(rec job.Record, text string) {
+	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusProcessing, Text: capital(text), At: time.Now()})
+}

@@ -1,0 +1,62 @@
+package pipeline
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+func TestSentence(t *testing.T) {
+	t.Parallel()
+	loss := 0.6931
+	for name, tc := range map[string]struct {
+		progress results.Progress
+		want     string
+	}{
+		"nothing is known": {results.Progress{}, ""},
+		"before training":  {results.Progress{Phase: "prepare", Text: "Reading the data."}, "Reading the data."},
+		"no evaluation yet": {
+			results.Progress{Phase: "train", Epoch: 1, Epochs: 3, Fraction: 0.051, ETA: 40 * time.Second, Loss: &loss},
+			"epoch 1 of 3, 5 %, 40 s left, loss 0.69",
+		},
+		"in the middle": {
+			results.Progress{
+				Phase: "train", Epoch: 2, Epochs: 3, Fraction: 0.41, ETA: 2 * time.Minute, Loss: &loss,
+				Validation: &results.Evaluation{Epoch: 1, Metrics: map[string]float64{"accuracy": 0.834, "loss": 0.4}},
+			},
+			"epoch 2 of 3, 41 %, about 2 min left, validation accuracy 0.83",
+		},
+		"by another metric": {
+			results.Progress{
+				Phase: "train", Epoch: 2, Epochs: 2, Fraction: 1, Best: &results.Best{Metric: "f1_macro"},
+				Validation: &results.Evaluation{Metrics: map[string]float64{"accuracy": 0.8, "f1_macro": 0.5}},
+			},
+			"epoch 2 of 2, 100 %, validation f1 macro 0.50",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tc.want, Sentence(tc.progress))
+		})
+	}
+}
+
+func TestDuration(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0 s", 0: "0 s", 89 * time.Second: "89 s", 100 * time.Second: "about 2 min",
+		59 * time.Minute: "about 59 min", 80 * time.Minute: "about 1 h 20 min", 26 * time.Hour: "about 26 h 0 min",
+	} {
+		require.Equal(t, want, duration(d), d)
+	}
+}
+
+func TestCapital(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": "", "a": "A", "éa": "Éa", "Done": "Done", "3 rows": "3 rows", "\xff": "\ufffd"} {
+		require.Equal(t, want, capital(text), "%q", text)
+	}
+}
