@@ -146,6 +146,16 @@ func TestSettingsReportAllFaultsAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "max_jbos", "a misspelt key is not passed over")
 }
 
+func TestTheExampleOfADeploymentIsValid(t *testing.T) {
+	t.Parallel()
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	addFlags(fs)
+	require.NoError(t, fs.Parse([]string{"--config", filepath.Join("..", "..", "deploy", "settings.yaml")}))
+	set, err := readSettings(fs, nil)
+	require.NoError(t, err)
+	require.Equal(t, "/shared", set.SharedDir)
+}
+
 func TestREADMEListsEverySetting(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))

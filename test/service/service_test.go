@@ -39,6 +39,17 @@ func build(t *testing.T) string {
 	return program
 }
 
+// channel speaks to the broker as Clowder does.
+func channel(t *testing.T, w *stack.World) *amqp.Channel {
+	t.Helper()
+	conn, err := amqp.Dial(w.Env["RABBITMQ_URI"])
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+	ch, err := conn.Channel()
+	require.NoError(t, err)
+	return ch
+}
+
 func TestBadInputEndsInOneSentenceAndTheNextJobIsServed(t *testing.T) {
 	t.Parallel()
 	w := stack.NewWorld(t, build(t), table())
@@ -82,11 +93,7 @@ func TestAMessageThatIsNoJobGoesToTheErrorQueue(t *testing.T) {
 	t.Parallel()
 	w := stack.NewWorld(t, build(t), table())
 	w.Start(t, nil)
-	conn, err := amqp.Dial(w.Env["RABBITMQ_URI"])
-	require.NoError(t, err)
-	defer func() { require.NoError(t, conn.Close()) }()
-	ch, err := conn.Channel()
-	require.NoError(t, err)
+	ch := channel(t, w)
 	reply, err := ch.QueueDeclare("", false, true, true, false, nil)
 	require.NoError(t, err)
 	const jobID = "6740aaaaaaaaaaaaaaaaaaaa"
@@ -150,11 +157,7 @@ func TestASecondDeliveryOfAJobIsAcknowledgedAndNotRunAgain(t *testing.T) {
 	t.Parallel()
 	w := stack.NewWorld(t, build(t), table())
 	w.Start(t, nil)
-	conn, err := amqp.Dial(w.Env["RABBITMQ_URI"])
-	require.NoError(t, err)
-	defer func() { require.NoError(t, conn.Close()) }()
-	ch, err := conn.Channel()
-	require.NoError(t, err)
+	ch := channel(t, w)
 	id := w.Submit(t, w.Dataset, nil)
 	last, _ := w.AwaitJob(t, id)
 	require.Equal(t, "SUCCEEDED", last.Status)

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Prints the figures of docs/benchmarks.md. Wants a quiet machine; takes about five minutes.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+bench() { # bench TIME PATTERN PACKAGE
+	go test -tags integration -run '^$' -benchtime "$1" -bench "$2" "$3" | grep -E '^Benchmark|^---|FAIL'
+}
+echo "== from a message to its first status and to the submission on Ray (real RabbitMQ, the service as a process)"
+bench 500x Delivery ./test/bench
+echo "== one record made durable; one message taken and acknowledged; one published and confirmed"
+bench 2000x . ./internal/job
+bench 2000x . ./internal/queue
+echo "== downloads and uploads beside curl on the same server (x-curl: our rate divided by curl's)"
+bench 5x . ./internal/clowder
+echo "== a thousand looks at running jobs, one request to Ray"
+bench 100x . ./internal/rayjob/jobsapi
