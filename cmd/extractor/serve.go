@@ -129,7 +129,14 @@ func runAll(ctx context.Context, set Settings, consumer *queue.Consumer, pipe *p
 	}
 	part(ctx, consumer.Run, func() { stopWork(pipeline.ErrStopping) })
 	part(work, pipe.Run, stopSpeech)
-	part(speech, publisher.Run, func() {})
+	part(speech, func(speech context.Context) error {
+		select {
+		case <-consumer.Declared(): // only now may Clowder hear of the extractor, for what it sends has a queue
+			return publisher.Run(speech)
+		case <-speech.Done():
+			return nil
+		}
+	}, func() {})
 	if web != nil {
 		part(speech, web.Run, func() {})
 	}

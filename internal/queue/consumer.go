@@ -43,6 +43,9 @@ type Consumer struct {
 	changed chan struct{}
 	begun   atomic.Bool
 	drained sync.Once
+	// declared is closed when the queues are there for the first time.
+	declared   chan struct{}
+	declaredOf sync.Once
 }
 
 // NewConsumer returns a consumer of cfg.Queue, which Run sets to work.
@@ -52,7 +55,7 @@ func NewConsumer(cfg Config, slots Slots, handle Handler, log *zap.Logger, m *Me
 	}
 	return &Consumer{
 		link: newLink(connConsume, cfg.withDefaults(), log, m), slots: slots, handle: handle,
-		changed: make(chan struct{}, 1),
+		changed: make(chan struct{}, 1), declared: make(chan struct{}),
 	}, nil
 }
 
@@ -65,6 +68,10 @@ func (c Config) needsQueue() error {
 
 // Ready reports whether the consumer has a working session. A consumer that waits for a free slot is ready.
 func (c *Consumer) Ready() bool { return c.link.up.Load() }
+
+// Declared is closed once the queues were seen to be there. An extractor that announces itself before is sent jobs that
+// go nowhere.
+func (c *Consumer) Declared() <-chan struct{} { return c.declared }
 
 // Run consumes until ctx ends, through every loss of the connection, and then returns nil: it has given back what no
 // handler had seen, and every handler has returned. It returns a ConfigError when only a person can help. It runs once.

@@ -24,6 +24,7 @@ func (c *Consumer) serve(ctx, work context.Context, s *session) error {
 	if err := s.declareQueues(c.link.cfg.Queue, c.link.log); err != nil {
 		return err
 	}
+	c.declaredOf.Do(func() { close(c.declared) })
 	ch, closed, err := s.channel()
 	if err != nil {
 		return err
