@@ -76,7 +76,7 @@ func (p *program) runLocally(cmd *cobra.Command, set Settings, dataset string) (
 		console.say("Starting a local Ray")
 		local, err := raylocal.Start(ctx, raylocal.Config{Python: set.RayPython, Dir: filepath.Join(work, "ray")})
 		if err != nil {
-			return err
+			return fmt.Errorf("%w\nRAY_PYTHON must name a Python that has ray, torch and transformers; make run prepares one", err)
 		}
 		defer func() { err = errors.Join(err, local.Stop()) }()
 		set.RayAddress, set.RayTokenFile = local.Address, local.TokenFile
@@ -166,6 +166,8 @@ func (p *program) conclude(rec job.Record, volume pipeline.Volume, keep bool) er
 		return errors.New("interrupted before the training could be stopped")
 	case rec.Ending.BadInput:
 		return errors.Join(job.Permanent(errors.New(rec.Ending.Text)), os.RemoveAll(dir))
+	case rec.Ending.State == job.Cancelled:
+		return errors.Join(errors.New(rec.Ending.Text), os.RemoveAll(dir))
 	default:
 		return fmt.Errorf("%s\n%s", rec.Ending.Text, lastLines(volume.Log(rec.Run), 15))
 	}

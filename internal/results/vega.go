@@ -7,7 +7,7 @@ type obj = map[string]any
 
 // vegaWidth fits the card that is a third of Clowder's page. "container" would be the thing to say, but the container of the
 // card takes its width from the chart and stays empty.
-const vegaWidth = 300
+const vegaWidth = 250
 
 // writeVega writes the loss curve as a Vega-Lite specification that holds its own data.
 func writeVega(w io.Writer, c curves) error {
@@ -53,7 +53,7 @@ func writeVega(w io.Writer, c curves) error {
 	}
 	return writeJSON(w, obj{
 		"$schema":     "https://vega.github.io/schema/vega-lite/v5.json",
-		"title":       "Loss while training (lower is better)",
+		"title":       "Loss (lower is better)",
 		"description": "Training and validation loss by epoch; the dashed line marks the epoch of the best model.",
 		"width":       vegaWidth, "height": 260, "autosize": obj{"type": "fit", "contains": "padding"},
 		"background": "white",
