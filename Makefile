@@ -50,15 +50,15 @@ ray-down: build ## stop the local Ray
 
 # --- checks
 
-test: test-unit test-trainer test-integration test-crash ## all tests
+test: test-integration test-trainer test-crash ## all tests
 
-test-unit: ## Go tests that need nothing but Go
+test-unit: ## the Go tests that need nothing but Go, in a minute
 	@go test -race -shuffle=on ./...
 
 test-trainer: $(VENV)/ready ## tests of the training program, on a real Ray
 	@$(PYTHON) -m pytest -q -p no:cacheprovider trainer/tests
 
-test-integration: setup ## Go tests on a real RabbitMQ and a real Ray
+test-integration: setup ## all Go tests, those on a real RabbitMQ and a real Ray among them
 	@go test -race -tags integration -count=1 -p 1 -timeout 20m ./...
 
 test-crash: setup ## kill -9 at every crash point of a running job, on real parts
