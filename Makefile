@@ -24,6 +24,7 @@ setup: $(VENV)/ready ## install what is missing: Debian's RabbitMQ, the Python e
 	@test/setup/debian.sh
 
 $(VENV)/ready: trainer/requirements-test.txt test/setup/venv.sh
+	@test/setup/debian.sh
 	@test/setup/venv.sh $(VENV) trainer/requirements-test.txt
 
 build: ## build bin/extractor

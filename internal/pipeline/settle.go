@@ -37,13 +37,15 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 	switch {
 	case err == nil:
 	case kind == job.KindLater:
-		p.misset(ctx, rec, err)
+		p.waiting(ctx, rec, err)
 		return after, false
 	case kind == job.KindPermanent:
 		_, bad := errors.AsType[*inputError](err)
 		apply = func(r *job.Record) error {
 			r.End(job.Failed, err.Error())
-			r.Ending.BadInput = bad
+			if r.Ending != nil {
+				r.Ending.BadInput = bad
+			}
 			return nil
 		}
 	case rec.Failures+1 >= max(1, st.tries):
@@ -93,15 +95,21 @@ func (p *Pipeline) trouble(rec job.Record, err error, wait time.Duration) {
 	}
 }
 
-// misset tells the operator once, and the user, of a setting that keeps the job waiting.
-func (p *Pipeline) misset(ctx context.Context, rec job.Record, err error) {
-	setting, ok := errors.AsType[*rayjob.SettingError](err)
-	if !ok || rec.LastError == setting.Error() {
+// waiting notes what a job that is well waits for: its earlier failures are over, and a setting that keeps it waiting is told
+// to the operator and the user once.
+func (p *Pipeline) waiting(ctx context.Context, rec job.Record, err error) {
+	reason := ""
+	if setting, ok := errors.AsType[*rayjob.SettingError](err); ok {
+		reason = setting.Error()
+	}
+	if rec.Failures == 0 && rec.LastError == reason {
 		return
 	}
-	p.log.Error("a setting keeps jobs waiting", zap.String("run", rec.Run), zap.String("setting", setting.Setting), zap.Error(setting))
-	p.say(rec, "Waiting for the operator of the extractor to mend its connection to Ray")
-	_, err = p.store.Change(ctx, rec.Run, func(r *job.Record) error { r.LastError = setting.Error(); return nil })
+	if reason != "" && rec.LastError != reason {
+		p.log.Error("a setting keeps jobs waiting", zap.String("run", rec.Run), zap.String("error", reason))
+		p.say(rec, "Waiting for the operator of the extractor to mend its connection to Ray")
+	}
+	_, err = p.store.Change(ctx, rec.Run, func(r *job.Record) error { r.Failures, r.LastError = 0, reason; return nil })
 	if err != nil {
 		p.log.Error("write the record", zap.String("run", rec.Run), zap.Error(err))
 	}
@@ -120,7 +128,7 @@ func (p *Pipeline) note(old, next job.Record) {
 	p.log.Info("job", fields...)
 }
 
-// say queues a sentence about what the service is doing; it is never lost twice in a row but may be skipped.
+// say queues a sentence about what the service is doing. Such a sentence may be lost with the process.
 func (p *Pipeline) say(rec job.Record, text string) {
 	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusProcessing, Text: capital(text), At: time.Now()})
 }
