@@ -24,6 +24,10 @@ class UserError(Exception):
         return {**fields, "why": self.why} if self.why else fields
 
 
+def no_gpu(why: str = "") -> UserError:
+    return UserError("no_gpu", "A GPU was asked for, but there is none to be had.", "Set use_gpu to auto or no, or try again later.", why)
+
+
 def one_line(text: str, limit: int = 600) -> str:
     """``text`` as a single line of at most ``limit`` characters: these texts end up in job statuses."""
     text = " ".join(text.split())

@@ -13,7 +13,7 @@ import os
 from typing import Protocol
 
 from trainer.catalogue import Base
-from trainer.errors import UserError
+from trainer.errors import no_gpu
 from trainer.events import Events
 from trainer.plan import Plan
 from trainer.spec import Parameters
@@ -69,7 +69,3 @@ class Local:
 
     def close(self) -> None:
         """Nothing to let go of."""
-
-
-def no_gpu(why: str = "") -> UserError:
-    return UserError("no_gpu", "A GPU was asked for, but there is none to be had.", "Set use_gpu to auto or no, or try again later.", why)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import ray
 
-from trainer.errors import UserError
+from trainer.errors import UserError, no_gpu
 from trainer.events import Events
-from trainer.launch import no_gpu
 from trainer.plan import Plan
 from trainer.work import ENVIRONMENT, Outcome, train_and_test, warm_up
 
