@@ -92,9 +92,11 @@ func check(t *testing.T, w *stack.World, id, logs string) {
 		seen[v.Name] = true
 	}
 	require.NotEmpty(t, seen)
-	for _, key := range w.Clowder.Keys() {
-		require.NotContains(t, logs, key)
+	said := []string{logs}
+	for _, u := range updates {
+		said = append(said, u.Text)
 	}
+	w.RequireNoKey(t, said...)
 }
 
 func countText(updates []clowder.JobUpdate, text string) (n int) {

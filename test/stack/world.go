@@ -2,8 +2,10 @@ package stack
 
 import (
 	"context"
+	"io/fs"
 	"maps"
 	"net/http/httptest"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -90,6 +92,11 @@ func (w *World) OnTraining(f func(raytest.Driver)) { w.started.Store(&f) }
 // train plays the training program.
 func (w *World) train(ctx context.Context, d raytest.Driver) int {
 	w.Trainings.Add(1)
+	for name, value := range d.Env {
+		if strings.Contains(value, clowdertest.JobKeyMark) {
+			panic("the key of a user is in the variable " + name + " of a training")
+		}
+	}
 	if f := w.started.Load(); f != nil {
 		(*f)(d)
 	}
@@ -171,4 +178,28 @@ func (w *World) AwaitJob(tb testing.TB, id string) (clowder.Job, []clowder.JobUp
 	updates, err := w.Session.JobUpdates(tb.Context(), id)
 	require.NoError(tb, err)
 	return last, updates
+}
+
+// RequireNoKey fails where the key that the messages carried is found: in the texts, in what lies on the shared volume, or in
+// what was uploaded.
+func (w *World) RequireNoKey(tb testing.TB, texts ...string) {
+	tb.Helper()
+	for _, text := range texts {
+		require.NotContains(tb, text, clowdertest.JobKeyMark)
+	}
+	require.NoError(tb, filepath.WalkDir(w.Env["SHARED_DIR"], func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		body, err := os.ReadFile(path)
+		require.NotContains(tb, string(body), clowdertest.JobKeyMark, path)
+		return err
+	}))
+	files, err := w.Session.Files(tb.Context(), w.Dataset)
+	require.NoError(tb, err)
+	for _, f := range files {
+		body, err := w.Clowder.ReadFile(f.ID)
+		require.NoError(tb, err)
+		require.NotContains(tb, string(body), clowdertest.JobKeyMark, f.Path)
+	}
 }

@@ -128,7 +128,7 @@ func (s *Server) Key(email string) string {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	for key, owner := range s.state.keys {
-		if owner == email && !strings.HasPrefix(key, "jobkey-") {
+		if owner == email && !strings.HasPrefix(key, JobKeyMark) {
 			return key
 		}
 	}

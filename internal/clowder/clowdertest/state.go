@@ -61,11 +61,14 @@ func (d *dataset) mayAccess(u user) bool {
 	return d.Creator.Email == u.Email || d.roles[u.Email] != ""
 }
 
+// JobKeyMark begins every key that a job message carries, so that a test can look for leaks of any of them.
+const JobKeyMark = "jobkey-"
+
 // jobKey returns the key that messages of a user's jobs carry; it never expires and is the same for all of them.
 func (st *state) jobKey(email string) string {
 	key, ok := st.jobKeys[email]
 	if !ok {
-		key = "jobkey-" + newID() + newID()
+		key = JobKeyMark + newID() + newID()
 		st.jobKeys[email] = key
 		st.keys[key] = email
 	}
