@@ -6,6 +6,8 @@ import "time"
 // stored in the wrong order and leave a finished job as PROCESSING. Every line is also drawn again every 10 s by the page.
 const (
 	statusGap      = time.Second
+	progressFirst  = 3 * time.Second // for the first progressQuick lines, so that a short training is seen to move
+	progressQuick  = 10
 	progressGap    = 10 * time.Second
 	progressLines  = 150
 	progressSlower = 10
@@ -17,7 +19,8 @@ const (
 // the one goroutine that publishes the statuses of a job owns it.
 //
 // It keeps statuses at least a second apart, the terminal one included, and the order in which they were offered. Of
-// progress lines only the newest waits, and they are spaced by ten seconds, by a hundred after 150 of them. Nothing goes
+// progress lines only the newest waits, and the first ten are spaced by
+// three seconds, the others by ten, by a hundred after 150 of them. Nothing goes
 // after a terminal status.
 type Throttle struct {
 	waiting      []Status
@@ -82,7 +85,10 @@ func (t *Throttle) due(s Status) time.Time {
 	due := t.last.Add(statusGap)
 	if s.Progress && !t.lastProgress.IsZero() {
 		gap := progressGap
-		if t.progressSent >= progressLines {
+		switch {
+		case t.progressSent < progressQuick:
+			gap = progressFirst
+		case t.progressSent >= progressLines:
 			gap *= progressSlower
 		}
 		if slow := t.lastProgress.Add(gap); slow.After(due) {

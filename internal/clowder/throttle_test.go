@@ -70,10 +70,17 @@ func TestThrottleSlowsProgressButNotPhases(t *testing.T) {
 		require.Equal(t, []sent{{"1", 0}}, drain(&throttle, start))
 		throttle.Offer(progress("2"))
 		throttle.Offer(progress("3"))
-		require.Equal(t, []sent{{"3", 10 * time.Second}}, drain(&throttle, start))
+		require.Equal(t, []sent{{"3", 3 * time.Second}}, drain(&throttle, start))
 		throttle.Offer(progress("4"))
 		throttle.Offer(line(clowder.StatusProcessing, "phase"))
-		require.Equal(t, []sent{{"phase", 11 * time.Second}}, drain(&throttle, start))
+		require.Equal(t, []sent{{"phase", 4 * time.Second}}, drain(&throttle, start))
+		for range 9 {
+			throttle.Offer(progress("more"))
+			drain(&throttle, start)
+		}
+		before := time.Since(start)
+		throttle.Offer(progress("eleventh"))
+		require.Equal(t, []sent{{"eleventh", before + 10*time.Second}}, drain(&throttle, start))
 	})
 }
 

@@ -187,11 +187,12 @@ func (w *World) RequireNoKey(tb testing.TB, texts ...string) {
 	for _, text := range texts {
 		require.NotContains(tb, text, clowdertest.JobKeyMark)
 	}
-	require.NoError(tb, filepath.WalkDir(w.Env["SHARED_DIR"], func(path string, d fs.DirEntry, err error) error {
+	volume := os.DirFS(w.Env["SHARED_DIR"])
+	require.NoError(tb, fs.WalkDir(volume, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
-		body, err := os.ReadFile(path)
+		body, err := fs.ReadFile(volume, path)
 		require.NotContains(tb, string(body), clowdertest.JobKeyMark, path)
 		return err
 	}))
