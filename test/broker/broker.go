@@ -99,8 +99,8 @@ func (b *Broker) removes() string {
 
 // startNode starts the node in the port mapper's process group, so that one signal reaches all.
 func (b *Broker) startNode(ctx context.Context) error {
-	cmd := exec.Command(b.script) //nolint:noctx // it lives as long as the broker, not as long as a call
-	cmd.Env = b.environ()
+	cmd := exec.Command(b.script)         //nolint:noctx // it lives as long as the broker, not as long as a call
+	cmd.Env, cmd.Dir = b.environ(), b.dir // where a node that dies leaves its dumps
 	var err error
 	if b.node, err = startProcess(cmd, b.mapper.pid(), b.path("node.out")); err != nil {
 		return err
