@@ -3,7 +3,9 @@
 import collections
 import re
 
-from trainer import columns, names, splits, tables
+from trainer.data import columns, names, splits, tables
+from trainer.data.example import SPLITS, Dataset, Example
+from trainer.data.keys import Keys
 from trainer.errors import UserError, some
 from trainer.events import Events
 from trainer.spec import Input, Spec
@@ -11,24 +13,11 @@ from trainer.spec import Input, Spec
 _NATURAL = re.compile(r"(\d+)")
 
 
-class Dataset:
-    """The data of a run. ``labels`` is the label map: the position of a label is the model's output for it."""
-
-    def __init__(self, rows: splits.Splits, files: list[str], text_columns: tuple[str, ...], label_column: str):
-        self.rows, self.files, self.text_columns, self.label_column = rows, files, text_columns, label_column
-        self.labels = sorted({r.label for r in rows["train"]}, key=_natural)
-
-    def counts(self) -> dict[str, int]:
-        """Label to number of training rows, in the order of the label map."""
-        counted = collections.Counter(r.label for r in self.rows["train"])
-        return {label: counted[label] for label in self.labels}
-
-
-def load(spec: Spec, events: Events) -> Dataset:
+def load(spec: Spec, settings, events: Events) -> Dataset:
     """Read the dataset of ``spec``. Raises UserError for everything that only the user can mend."""
-    wanted = {w.strip().lower() for p in (spec.parameters.text_column, spec.parameters.label_column) for w in (p, *p.split(",")) if w.strip()}
+    wanted = {w.strip().lower() for p in (settings.text_column, settings.label_column) for w in (p, *p.split(",")) if w.strip()}
     found, ignored = [], []
-    for source in _candidates(spec, ignored):
+    for source in _candidates(spec, settings.data_file, ignored):
         try:
             found.append(tables.read(source, wanted, events))
         except tables.NotATable as e:
@@ -39,24 +28,28 @@ def load(spec: Spec, events: Events) -> Dataset:
             f"No file of the dataset is a table that can be read: {some(ignored, 6)}." if ignored else "The dataset has no files.",
             "Add a CSV, TSV or JSON lines file with a text column and a label column.",
         )
-    group, label_column, text_columns = _choose(found, spec, ignored, events)
+    group, label_column, text_columns = _choose(found, settings, ignored, events)
     if ignored:
         events.decision("ignored_files", ignored, f"Not used: {some(ignored, 6)}.")
     given = _split_files(group, events)
     rows = {name: _rows(part, label_column, text_columns, name, events) for name, part in given.items()}
-    complete = splits.complete(rows, spec.parameters.seed, events)
-    data = Dataset(complete, sorted(t.name for t in group), text_columns, label_column)
-    events.decision("labels", data.labels, f"The task is to tell {len(data.labels)} classes apart: {some(data.labels)}.")
-    return data
+    keys = Keys()
+    complete = splits.complete(rows, keys, False, settings, events)
+    labels = tuple(sorted({e.target for e in complete["train"]}, key=_natural))
+    events.decision("labels", list(labels), f"The task is to tell {len(labels)} classes apart: {some(labels)}.")
+    files = sorted(t.name for t in group)
+    return Dataset(
+        "text-classification", "text", complete, files, text_columns, label_column, labels, split_sha256=splits.digest(complete, keys)
+    )
 
 
-def _candidates(spec: Spec, ignored: list[str]) -> list[Input]:
+def _candidates(spec: Spec, data_file: str, ignored: list[str]) -> list[Input]:
     """The files that may hold the table: the one that was asked for, else all with a fitting name."""
     if not spec.inputs:
         raise UserError(
             "empty_dataset", "The dataset has no files.", "Add a CSV, TSV or JSON lines file with a text column and a label column, then submit again."
         )
-    if wanted := spec.parameters.data_file.strip():
+    if wanted := data_file.strip():
         chosen = [i for i in spec.inputs if wanted in (i.id, i.name)] or [i for i in spec.inputs if i.name.rsplit("/", 1)[-1] == wanted]
         if not chosen:
             raise UserError(
@@ -79,7 +72,7 @@ def _candidates(spec: Spec, ignored: list[str]) -> list[Input]:
     return candidates
 
 
-def _choose(found: list[tables.Table], spec: Spec, ignored: list[str], events: Events):
+def _choose(found: list[tables.Table], settings, ignored: list[str], events: Events):
     """The tables to use with their label and text columns. Tables that lack one of the columns are ignored and named."""
     groups = collections.defaultdict(list)
     for table in found:
@@ -90,8 +83,8 @@ def _choose(found: list[tables.Table], spec: Spec, ignored: list[str], events: E
         where = some([t.name for t in group], 3)
         try:
             seen = columns.profiles([_with_columns(t, group[0].columns) for t in group])
-            label = columns.label(seen, spec.parameters.label_column, where)
-            text = columns.text(seen, spec.parameters.text_column, label.columns[0], where)
+            label = columns.label(seen, settings.label_column, where)
+            text = columns.text(seen, settings.text_column, label.columns[0], where)
         except UserError as e:
             refused = refused or e  # the largest table is the one that the user means; its fault is the one to report
             continue
@@ -130,14 +123,14 @@ def _split_files(group: list[tables.Table], events: Events) -> dict[str, list[ta
     if "train" not in given:
         events.decision("training_files", [t.name for t in group], f"No file is left for training, so {some([t.name for t in group], 3)} are split whatever their names say.")
         return {"train": group}
-    for split in splits.NAMES:
+    for split in SPLITS:
         if len(group) > 1 and given[split]:
             files = [t.name for t in given[split]]
             events.decision(f"{split}_files", files, f"{some(files, 6)} {'are' if len(files) > 1 else 'is'} used for {'training' if split == 'train' else split}.")
     return dict(given)
 
 
-def _rows(group: list[tables.Table], label_column: str, text_columns: tuple[str, ...], split: str, events: Events) -> list[splits.Row]:
+def _rows(group: list[tables.Table], label_column: str, text_columns: tuple[str, ...], split: str, events: Events) -> list[Example]:
     """The rows of the tables that have both text and label; the others are counted in a warning."""
     rows, empty = [], 0
     for table in group:
@@ -147,7 +140,7 @@ def _rows(group: list[tables.Table], label_column: str, text_columns: tuple[str,
             text = "\n".join(t for t in (cells[i].strip() for i in text_at) if t)
             label = cells[label_at].strip()
             if text and label:
-                rows.append(splits.Row(table.name, number, text, label))
+                rows.append(Example(table.name, number, text, label))
             else:
                 empty += 1
     if empty:

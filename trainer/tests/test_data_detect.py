@@ -3,7 +3,8 @@
 import pytest
 from conftest import events_of
 
-from trainer import columns, decode, dialect, names, spec as specs, tables
+from trainer import spec as specs
+from trainer.data import columns, decode, dialect, names, tables
 from trainer.errors import UserError
 from trainer.events import Events
 

@@ -3,11 +3,11 @@
 import json
 from dataclasses import dataclass, field
 
-from trainer import dialect as dialects
-from trainer.decode import NotText, decode
+from trainer.data import dialect as dialects
+from trainer.data.decode import NotText, decode
 from trainer.errors import UserError
 from trainer.events import Events
-from trainer.names import extension
+from trainer.data.names import extension
 from trainer.spec import Input
 
 

@@ -6,7 +6,7 @@ import io
 import re
 from dataclasses import dataclass
 
-from trainer.names import LABEL_NAMES, TEXT_NAMES
+from trainer.data.names import LABEL_NAMES, TEXT_NAMES
 
 SAMPLE_ROWS = 300
 _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}

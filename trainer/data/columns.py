@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from trainer.dialect import is_number
+from trainer.data.dialect import is_number
 from trainer.errors import UserError, some
-from trainer.names import LABELS, TEXTS, TITLE, column
-from trainer.tables import Table
+from trainer.data.names import LABELS, TEXTS, TITLE, column
+from trainer.data.tables import Table
 
 SAMPLE_ROWS = 5000
 MIN_TEXT_WORDS = 3.0  # on average, for a column to be taken as text without a telling name

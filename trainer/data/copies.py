@@ -1,0 +1,38 @@
+"""Examples that occur more than once.
+
+Published datasets do contain their test rows in their training file, and the figures would be too good to be true. Copies
+therefore leave the split that trains, never the one that measures.
+"""
+
+from trainer.data.example import Example
+from trainer.data.keys import Keys
+from trainer.events import Events
+
+_LEAVES = (("test", "validation"), ("test", "train"), ("validation", "train"))  # the second gives its copies up to the first
+
+
+def remove(splits: dict[str, list[Example]], keys: Keys, rule: str, events: Events) -> dict[str, list[Example]]:
+    """The splits without copies: ``rule`` warn removes those between splits, drop also those inside train, keep only warns."""
+    splits = dict(splits)
+    for kept, cleaned in _LEAVES:
+        there = set(map(keys, splits[kept]))
+        clean = [e for e in splits[cleaned] if keys(e) not in there] if there else splits[cleaned]
+        copies = len(splits[cleaned]) - len(clean)
+        if copies and rule == "keep":
+            events.warning(
+                "duplicates",
+                f"{copies} {cleaned} rows are also among the {kept} rows and stay, as asked: the {kept} figures will be too good to be true.",
+            )
+        elif copies:
+            events.warning("duplicates", f"{copies} {cleaned} rows are left out because the same content is among the {kept} rows.")
+            splits[cleaned] = clean
+    if rule == "drop":
+        splits["train"] = _once(splits["train"], keys, events)
+    return splits
+
+
+def _once(rows: list[Example], keys: Keys, events: Events) -> list[Example]:
+    first = list({keys(e): e for e in reversed(rows)}.values())[::-1]
+    if removed := len(rows) - len(first):
+        events.warning("duplicates", f"{removed} train rows are left out because they are copies of other train rows.")
+    return first

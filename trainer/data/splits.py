@@ -1,0 +1,158 @@
+"""Which examples train, which choose the best model, and which only measure it.
+
+Examples are assigned by a hash of seed and content, so that the same data gives the same split, adding rows moves hardly any
+of the others, and copies stay together: nothing is ever trained on and tested on.
+"""
+
+import bisect
+import collections
+import hashlib
+import math
+
+from trainer.data.copies import remove
+from trainer.data.example import SPLITS, Example
+from trainer.data.keys import Keys
+from trainer.errors import UserError
+from trainer.events import Events
+
+MIN_ROWS = 20
+MIN_PER_CLASS = 2
+BINS = 10  # of a target that is a number
+Splits = dict[str, list[Example]]
+
+
+def complete(given: Splits, keys: Keys, regression: bool, settings, events: Events) -> Splits:
+    """The three splits from those that are given: missing ones are cut out of train, copies between them are removed."""
+    splits = remove({name: list(given.get(name, [])) for name in SPLITS}, keys, settings.duplicates, events)
+    _check_rows(splits, regression)
+    fractions = {"test": settings.test_fraction, "validation": settings.validation_fraction}
+    missing = [n for n in fractions if not splits[n] and fractions[n] > 0]
+    if missing:
+        before = len(splits["train"])
+        shares = {n: fractions[n] * (n in missing) for n in fractions}
+        cut = stratified(splits["train"], shares, keys, regression, settings.seed)
+        splits |= {n: rows for n, rows in cut.items() if n == "train" or n in missing}
+        events.decision("split", _counts(splits), _why(splits, missing, before, regression, bool(settings.group_column)))
+    else:
+        events.decision("split", _counts(splits), "The names of the files or the split column say which rows train, validate and test.")
+    return splits if regression else _known_labels(splits, events)
+
+
+def stratified(rows: list[Example], shares: dict[str, float], keys: Keys, regression: bool, seed: int) -> Splits:
+    """Cut ``rows`` so that of each class about ``shares`` of the rows go to test and validation, and the rest to train.
+
+    Copies and the rows of one group are dealt as one, with the class of the first. A class of fewer than three such units
+    stays in train. Numbers are dealt evenly over their range.
+    """
+    stratum = strata(rows, regression)
+    classes = collections.defaultdict(list)
+    for unit in _units(rows, keys):
+        classes[stratum(unit[0])].append((place(min(e.group or keys(e) for e in unit), seed), unit))
+    chosen = {}
+    for label in sorted(classes):
+        members = sorted(classes[label], key=lambda m: m[0])
+        count = sum(len(unit) for _, unit in members)
+        quota = {n: math.ceil(count * shares[n]) if len(members) >= 3 else 0 for n in ("test", "validation")}
+        for _, unit in members:
+            split = next((n for n in ("test", "validation") if quota[n] > 0), "train")
+            if split != "train":
+                quota[split] -= len(unit)
+            chosen.update((id(e), split) for e in unit)
+    splits: Splits = {n: [] for n in SPLITS}
+    for e in rows:
+        splits[chosen[id(e)]].append(e)
+    return splits
+
+
+def strata(rows: list[Example], regression: bool):
+    """The function from an example to what is to be spread evenly: its class, or the tenth of the range of its number."""
+    if not regression:
+        return lambda e: e.target
+    values = sorted(float(e.target) for e in rows)
+    edges = sorted({values[len(values) * i // BINS] for i in range(1, BINS)}) if values else []
+    return lambda e: f"{bisect.bisect_right(edges, float(e.target)):02d}"
+
+
+def place(key: str, seed: int) -> bytes:
+    """Where an example stands in the order of chance that the seed stands for."""
+    return hashlib.sha256(f"{seed}\0{key}".encode()).digest()
+
+
+def digest(splits: Splits, keys: Keys) -> str:
+    """The sha256 over which example is in which split, whatever the order of the rows."""
+    lines = sorted(f"{name} {keys(e)}\n" for name, rows in splits.items() for e in rows)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _units(rows: list[Example], keys: Keys) -> list[list[Example]]:
+    """The rows in sets that must stay together, because they are copies or of one group, be it through a third row."""
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while (above := parent.setdefault(name, name)) != name:
+            parent[name] = parent[above]
+            name = above
+        return name
+
+    for e in rows:
+        if e.group:
+            parent[root(f"key {keys(e)}")] = root(f"group {e.group}")
+    units = collections.defaultdict(list)
+    for e in rows:
+        units[root(f"key {keys(e)}")].append(e)
+    return list(units.values())
+
+
+def _check_rows(splits: Splits, regression: bool) -> None:
+    counts = collections.Counter(e.target for e in splits["train"])
+    total = sum(len(rows) for rows in splits.values())
+    if total < MIN_ROWS or not splits["train"]:
+        raise UserError(
+            "too_few_rows",
+            f"There are only {len(splits['train'])} rows to train on and {total} in all; a model cannot be trained on so few.",
+            f"Add rows with a label: at least {MIN_ROWS}, better some hundreds.",
+        )
+    if len(counts) < 2:
+        raise UserError(
+            "one_class",
+            f"All training rows have the label {next(iter(counts))}, so there is nothing to tell apart.",
+            "Add rows of at least one other class, or choose another label_column.",
+        )
+    if not regression and counts.total() < MIN_PER_CLASS * len(counts):
+        raise UserError(
+            "label_not_a_class",
+            f"There are {len(counts)} different labels in {counts.total()} training rows, so the labels do not name classes.",
+            "Choose a label_column whose values repeat, such as a category.",
+        )
+
+
+def _known_labels(splits: Splits, events: Events) -> Splits:
+    """Leave out rows whose label never occurs in training, and warn of classes that are too small to be learnt."""
+    counts = collections.Counter(e.target for e in splits["train"])
+    for name in ("validation", "test"):
+        known = [e for e in splits[name] if e.target in counts]
+        if removed := len(splits[name]) - len(known):
+            events.warning("unknown_labels", f"{removed} {name} rows are left out because their label does not occur in the training rows.")
+        if removed and not known:
+            raise UserError(
+                "unknown_labels",
+                f"No {name} row has a label that occurs in the training rows.",
+                "Check that the files use the same labels.",
+                f"Training labels are {', '.join(sorted(counts)[:10])}.",
+            )
+        splits[name] = known
+    small = sorted(label for label, n in counts.items() if n < 10)
+    if small:
+        events.warning("small_classes", f"Fewer than 10 training rows have the label {', '.join(small[:10])}: expect these to be recognised badly.")
+    return splits
+
+
+def _counts(splits: Splits) -> dict[str, int]:
+    return {n: len(splits[n]) for n in SPLITS}
+
+
+def _why(splits: Splits, missing: list[str], before: int, regression: bool, grouped: bool) -> str:
+    parts = " and ".join(f"{len(splits[n])} for {n}" for n in missing)
+    even = "evenly over the range of the target" if regression else "evenly over the classes"
+    whole = ", whole groups together" if grouped else ""
+    return f"Nothing is named as {' or '.join(missing)} data, so {parts} are taken from the {before} rows by a hash of their content, {even}{whole}."
