@@ -1,0 +1,76 @@
+"""What a model said on rows, beside what was true: the one form in which every figure here takes its input."""
+
+from dataclasses import dataclass
+
+import numpy
+
+from trainer.errors import UserError
+
+MAX_CLASSES = 50  # with more classes their probabilities are not kept: rows x classes would fill the memory
+_HUGE = 1e150  # the square of anything smaller is still a number
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of a model on n rows. Numbers that are not finite raise a UserError, so no figure is made of them."""
+
+    truth: numpy.ndarray  # int64 classes, or float64 targets in their own unit
+    predicted: numpy.ndarray  # the same kind
+    confidence: numpy.ndarray | None = None  # probability of the predicted class
+    likelihood: numpy.ndarray | None = None  # probability given to the true class
+    probabilities: numpy.ndarray | None = None  # n x classes float32, only up to MAX_CLASSES classes
+
+    def __post_init__(self):
+        for name in ("predicted", "confidence", "likelihood", "probabilities"):
+            values = getattr(self, name)
+            if values is None:
+                continue
+            if len(values) != len(self.truth):
+                raise ValueError(f"{len(values)} values of {name} for {len(self.truth)} rows")
+            if values.dtype.kind == "f" and not _sound(values):
+                raise UserError(
+                    "diverged",
+                    "The model answers with values that are not numbers.",
+                    "Set a smaller learning_rate, or precision to fp32.",
+                    "Its training ran away from every solution.",
+                )
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    @property
+    def continuous(self) -> bool:
+        """True for regression."""
+        return self.truth.dtype.kind == "f"
+
+
+def _sound(values: numpy.ndarray) -> bool:
+    """True where all of ``values`` are finite and can be squared. A comparison with NaN is false, so one test finds all faults."""
+    return bool((numpy.abs(values) < min(_HUGE, numpy.finfo(values.dtype).max)).all())
+
+
+def of_scores(truth: numpy.ndarray, scores: numpy.ndarray) -> Answers:
+    """The answers of a classifier whose ``scores`` (rows x classes, before the softmax) are given."""
+    odds = numpy.exp(scores - scores.max(axis=1, keepdims=True))
+    probabilities = odds / odds.sum(axis=1, keepdims=True)
+    predicted = probabilities.argmax(axis=1).astype(numpy.int64)
+    rows = numpy.arange(len(truth))
+    return Answers(
+        numpy.asarray(truth, numpy.int64),
+        predicted,
+        probabilities[rows, predicted].astype(numpy.float64),
+        probabilities[rows, truth].astype(numpy.float64),
+        probabilities.astype(numpy.float32) if scores.shape[1] <= MAX_CLASSES else None,
+    )
+
+
+def of_values(truth: numpy.ndarray, predicted: numpy.ndarray) -> Answers:
+    """The answers of a regression."""
+    return Answers(numpy.asarray(truth, numpy.float64), numpy.asarray(predicted, numpy.float64))
+
+
+def joined(parts: list[Answers]) -> Answers:
+    """The answers on all rows from those on consecutive parts of them; at least one part."""
+    names = ("truth", "predicted", "confidence", "likelihood", "probabilities")
+    columns = ([getattr(part, name) for part in parts] for name in names)
+    return Answers(*(None if column[0] is None else numpy.concatenate(column) for column in columns))

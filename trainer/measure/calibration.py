@@ -1,0 +1,27 @@
+"""Whether a model that says 80 % is right 80 times in a hundred."""
+
+import numpy
+
+from trainer.measure.answers import Answers
+
+
+def calibration(a: Answers, bins: int = 10) -> dict:
+    """The calibration part of result.json: bins of equal width over the confidence, and the expected calibration error.
+
+    The error (``ece``) is the mean distance between confidence and accuracy over the bins, weighted by their rows. Bins
+    without rows are left out. Without rows or without confidences the answer is empty.
+    """
+    if not len(a) or a.confidence is None:
+        return {}
+    index = numpy.clip((a.confidence * bins).astype(numpy.int64), 0, bins - 1)
+    counts = numpy.bincount(index, minlength=bins)
+    filled = numpy.flatnonzero(counts)
+    confidence = numpy.bincount(index, a.confidence, bins)[filled] / counts[filled]
+    accuracy = numpy.bincount(index, a.truth == a.predicted, bins)[filled] / counts[filled]
+    return {
+        "ece": float((numpy.abs(confidence - accuracy) * counts[filled]).sum() / len(a)),
+        "bins": [
+            {"low": k / bins, "high": (k + 1) / bins, "n": int(counts[k]), "confidence": float(c), "accuracy": float(r)}
+            for k, c, r in zip(filled.tolist(), confidence, accuracy, strict=True)
+        ],
+    }

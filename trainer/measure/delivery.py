@@ -1,0 +1,30 @@
+"""The simple model as files, for the user to keep where it is the better one."""
+
+import json
+from pathlib import Path
+
+from safetensors import numpy as safetensors
+
+from trainer import files
+from trainer.measure.bag import Bag
+from trainer.measure.linear import Linear
+
+
+def save(folder: Path, linear: Linear, description: dict, bag: Bag | None = None) -> None:
+    """Write weights.safetensors, config.json (``description`` beside the number of classes) and, for texts, terms.json."""
+    files.write_bytes(folder / "weights.safetensors", safetensors.save({"weights": linear.weights, "bias": linear.bias}))
+    files.write_json(folder / "config.json", {**description, "classes": linear.classes})
+    if bag is not None:
+        terms = dict(zip(bag.terms, bag.frequencies, strict=True))
+        files.write_json(folder / "terms.json", {"texts": bag.texts, "terms": terms})
+
+
+def load(folder: Path) -> tuple[Linear, dict, Bag | None]:
+    """What ``save`` wrote: the model, the description, and for texts the terms in the order of the weights."""
+    tensors = safetensors.load_file(folder / "weights.safetensors")
+    description = json.loads((folder / "config.json").read_text("utf-8"))
+    linear = Linear(tensors["weights"], tensors["bias"], description.pop("classes"))
+    if not (folder / "terms.json").exists():
+        return linear, description, None
+    stored = json.loads((folder / "terms.json").read_text("utf-8"))
+    return linear, description, Bag(list(stored["terms"]), list(stored["terms"].values()), stored["texts"])

@@ -1,0 +1,54 @@
+"""95 % intervals: Wilson's for a share, percentiles over resampled rows for what has no formula."""
+
+import math
+from collections.abc import Iterator
+
+import numpy
+
+Z95 = 1.959963984540054  # the 97.5th percentile of the normal distribution
+RESAMPLES = 1000
+_MANY_ROWS = 20_000  # from here on the interval is narrow, and 200 resamples give its ends well enough
+_FEWER = 200
+_CELLS = 4_000_000  # numbers that are drawn at once: 32 MB
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Wilson's score interval of a share that was seen over ``n`` rows."""
+    if n == 0:
+        return 0.0, 1.0
+    z2 = Z95 * Z95
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z95 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def percentiles(values: numpy.ndarray, value: float) -> tuple[float, float]:
+    """The middle 95 % of resampled ``values``, widened to hold ``value`` itself, which a skewed figure can lie outside of."""
+    low, high = numpy.percentile(values, (2.5, 97.5))
+    return min(float(low), value), max(float(high), value)
+
+
+def resampled_counts(counts: numpy.ndarray, seed: int) -> numpy.ndarray:
+    """How often each cell occurs when all rows are drawn anew with replacement: resamples x cells.
+
+    ``counts`` are the rows in each cell. Drawing cells in place of rows makes the cost independent of the number of rows.
+    """
+    n = int(counts.sum())
+    resamples = min(RESAMPLES if n <= _MANY_ROWS else _FEWER, max(100, _CELLS // len(counts)))
+    return numpy.random.default_rng(seed).multinomial(n, counts / n, size=resamples)
+
+
+def resampled_means(columns: numpy.ndarray, seed: int) -> numpy.ndarray:
+    """The means of ``columns`` (rows x columns) over rows drawn anew with replacement: resamples x columns."""
+    return numpy.concatenate([draws @ columns / len(columns) for draws in _draws(len(columns), seed)])
+
+
+def _draws(n: int, seed: int) -> Iterator[numpy.ndarray]:
+    """How often each of ``n`` rows is drawn, some resamples at a time so that memory stays bounded."""
+    generator = numpy.random.default_rng(seed)
+    left, at_once = RESAMPLES if n <= _MANY_ROWS else _FEWER, max(1, _CELLS // n)
+    while left:
+        size = min(left, at_once)
+        rows = generator.integers(0, n, (size, n)) + numpy.arange(size)[:, None] * n
+        yield numpy.bincount(rows.ravel(), minlength=size * n).reshape(size, n).astype(numpy.float64)
+        left -= size

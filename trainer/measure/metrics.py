@@ -1,0 +1,103 @@
+"""The figures of metrics.json by name: what they are worth, how sure that is, and which of them chooses the best model."""
+
+import numpy
+
+from trainer.errors import UserError, some
+from trainer.measure import classification, intervals, ranks, regression
+from trainer.measure.answers import MAX_CLASSES, Answers
+
+CLASSIFICATION = ("accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss")
+REGRESSION = ("rmse", "mae", "r2", "spearman", "loss")
+MAX_CONFUSION = 2000  # classes; nobody reads a larger table, and it would be most of result.json
+_UNEVEN = 1.5  # times as many rows in the largest class as in the smallest
+
+
+def summary(a: Answers, classes: int, scale: float = 1.0) -> dict[str, float]:
+    """The value of every metric that the answers allow; ``classes`` is 0 for regression.
+
+    ``scale`` is the standard deviation of the training rows' target: the loss of a regression is the mean squared error in
+    its units. No rows give no metrics. roc_auc is left out where the rows are all of one class or probabilities are missing.
+    """
+    if not len(a):
+        return {}
+    values = {name: float(value[0]) for name, value in _figures(a, classes, scale).scores().items()}
+    if area := _roc_auc(a):
+        values["roc_auc"] = area[0]
+    if classes and a.likelihood is not None:
+        values["loss"] = float(classification.losses(a).mean())
+    return values
+
+
+def report(a: Answers, classes: int, seed: int, scale: float = 1.0) -> dict[str, dict]:
+    """One split of metrics.json: each metric of ``summary`` with its 95 % interval and the rows that it was taken over.
+
+    Accuracy has Wilson's interval, roc_auc DeLong's, the others the middle 95 % over rows drawn anew, by ``seed``. A single
+    row tells nothing about its like, so only its accuracy has an interval.
+    """
+    values, n = summary(a, classes, scale), len(a)
+    ranges = _resampled(a, classes, seed, scale, values) if n > 1 else {}
+    if "accuracy" in values:
+        ranges["accuracy"] = intervals.wilson(values["accuracy"], n)
+    return {name: {"value": value, **_ends(ranges.get(name)), "n": n} for name, value in values.items()}
+
+
+def confusion(a: Answers, classes: int) -> list[list[int]]:
+    """Counts with true classes as rows and predicted ones as columns; empty above ``MAX_CONFUSION`` classes."""
+    if not 0 < classes <= MAX_CONFUSION:
+        return []
+    return numpy.bincount(a.truth * classes + a.predicted, minlength=classes * classes).reshape(classes, classes).tolist()
+
+
+def higher_is_better(metric: str) -> bool:
+    return metric not in ("loss", "rmse", "mae")
+
+
+def pick_metric(asked: str, label_counts: dict[str, int] | None) -> tuple[str, str]:
+    """The metric that chooses the best model, with a sentence of reason.
+
+    ``label_counts`` are the training rows of each label, None for regression. A metric that does not fit raises a UserError.
+    """
+    if asked != "auto":
+        _check_fits(asked, label_counts)
+        return asked, f"{asked} chooses the best model, as asked for."
+    if label_counts is None:
+        return "rmse", "The root mean squared error chooses the best model: it is in the unit of the target and weighs large errors more."
+    most, fewest = max(label_counts.values()), min(label_counts.values())
+    if most > _UNEVEN * fewest:
+        return "f1_macro", f"The classes are uneven ({fewest} to {most} rows), so the mean F1 of the classes chooses the best model."
+    return "accuracy", "The classes are about even, so accuracy chooses the best model."
+
+
+def _check_fits(asked: str, label_counts: dict[str, int] | None) -> None:
+    known, task = (REGRESSION, "numbers") if label_counts is None else (CLASSIFICATION, "labels")
+    if asked not in known:
+        what, why = f"The metric {asked} does not fit data with {task} as the answer.", f"The metrics for it are {some(known)}."
+    elif asked == "roc_auc" and len(label_counts) > MAX_CLASSES:
+        what, why = f"The metric roc_auc does not fit data with {len(label_counts)} labels.", f"It is taken for up to {MAX_CLASSES} labels."
+    else:
+        return
+    raise UserError("wrong_metric", what, "Set metric to auto or to one that fits.", why)
+
+
+def _figures(a: Answers, classes: int, scale: float) -> classification.Cells | regression.Moments:
+    return classification.cells(a) if classes else regression.moments(a, scale)
+
+
+def _roc_auc(a: Answers) -> tuple[float, float | None] | None:
+    return None if a.probabilities is None else ranks.roc_auc(a.truth, a.probabilities)
+
+
+def _resampled(a: Answers, classes: int, seed: int, scale: float, values: dict[str, float]) -> dict[str, tuple[float, float]]:
+    """The interval of each of ``values``, where it has one."""
+    drawn = _figures(a, classes, scale).resampled(seed)
+    if classes and "loss" in values:
+        drawn["loss"] = intervals.resampled_means(classification.losses(a)[:, None], seed)
+    ranges = {name: intervals.percentiles(drawn[name], values[name]) for name in drawn}
+    if (area := _roc_auc(a)) and area[1] is not None:
+        half = intervals.Z95 * area[1]
+        ranges["roc_auc"] = max(0.0, area[0] - half), min(1.0, area[0] + half)
+    return ranges
+
+
+def _ends(interval: tuple[float, float] | None) -> dict[str, float]:
+    return {} if interval is None else {"low": interval[0], "high": interval[1]}

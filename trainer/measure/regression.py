@@ -1,0 +1,65 @@
+"""Figures of a regression, all of them from the means of a few columns, so that resampling rows is one matrix product."""
+
+from dataclasses import dataclass
+
+import numpy
+
+from trainer.measure import intervals, ranks
+from trainer.measure.answers import Answers
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The columns whose means the figures are made of: squared and absolute error, target, the ranks of truth and prediction.
+
+    Errors and targets are in ``unit``, the standard deviation of the targets, which are counted from their mean: large targets
+    with small differences keep their digits. Ranks are those among all rows, also where rows are drawn anew.
+    """
+
+    columns: numpy.ndarray
+    unit: float
+    scale: float
+
+    def scores(self) -> dict[str, numpy.ndarray]:
+        return self._scores(self.columns.mean(axis=0, keepdims=True))
+
+    def resampled(self, seed: int) -> dict[str, numpy.ndarray]:
+        """Each figure for rows drawn anew, to take its interval from."""
+        return self._scores(intervals.resampled_means(self.columns, seed))
+
+    def _scores(self, means: numpy.ndarray) -> dict[str, numpy.ndarray]:
+        """The figures from ``means`` (any number x columns). r2 and spearman are 0 where the target is constant."""
+        squared, absolute, target, target2, x, y, xx, yy, xy = means.T
+        return {
+            "rmse": numpy.sqrt(squared) * self.unit,
+            "mae": absolute * self.unit,
+            "r2": _r2(squared, target2 - target * target),
+            "spearman": _correlation(xy - x * y, xx - x * x, yy - y * y),
+            "loss": squared * (self.unit / self.scale) ** 2,
+        }
+
+
+def moments(a: Answers, scale: float) -> Moments:
+    """The moments of at least one row; ``scale`` is the unit of the loss."""
+    varied = a.truth.min() < a.truth.max()
+    unit = float(a.truth.std()) if varied else 1.0
+    error = (a.predicted - a.truth) / unit
+    target = (a.truth - a.truth.mean()) / unit if varied else numpy.zeros(len(a))
+    x, y = _standard(ranks.average(a.truth)), _standard(ranks.average(a.predicted))
+    return Moments(numpy.stack([error * error, numpy.abs(error), target, target * target, x, y, x * x, y * y, x * y], axis=1), unit, scale)
+
+
+def _standard(values: numpy.ndarray) -> numpy.ndarray:
+    centred = values - values.mean()
+    return centred / (numpy.sqrt((centred * centred).mean()) or 1.0)
+
+
+def _r2(squared: numpy.ndarray, variance: numpy.ndarray) -> numpy.ndarray:
+    varied = variance > 1e-12  # what is below is rounding: the drawn rows all have one target
+    return numpy.where(varied, 1 - squared / numpy.where(varied, variance, 1.0), 0.0)
+
+
+def _correlation(covariance: numpy.ndarray, first: numpy.ndarray, second: numpy.ndarray) -> numpy.ndarray:
+    spread = numpy.sqrt(numpy.maximum(first, 0) * numpy.maximum(second, 0))
+    varied = spread > 1e-12
+    return numpy.where(varied, covariance / numpy.where(varied, spread, 1.0), 0.0).clip(-1.0, 1.0)
