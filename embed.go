@@ -3,7 +3,11 @@ package clowderray
 
 import _ "embed"
 
-// ExtractorInfo is extractor_info.json: what Clowder is told of this extractor, and the form that its users fill in.
-//
-//go:embed extractor_info.json
-var ExtractorInfo []byte
+// ExtractorInfo and PredictInfo are what Clowder is told of the two extractors of the service, training and batch prediction,
+// with the forms that their users fill in.
+var (
+	//go:embed extractor_info.json
+	ExtractorInfo []byte
+	//go:embed extractor_info.predict.json
+	PredictInfo []byte
+)

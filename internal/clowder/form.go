@@ -21,8 +21,12 @@ type field struct {
 	Format      string          `json:"format"`
 }
 
-// clowderFile is the format of v2's file picker; its value is the id of a file, so it has no default.
-const clowderFile = "ClowderFile"
+// The formats that change what the form draws: v2's file picker, whose value is the id of a file, so that it has no default,
+// and a text of several lines.
+const (
+	clowderFile = "ClowderFile"
+	textArea    = "textarea"
+)
 
 // formWords are what a property may say. Others break the page (oneOf, anyOf, uniqueItems), make the submit button do
 // nothing (required), or are not looked at by Parameters.

@@ -75,10 +75,15 @@ func (i *Info) RegisteredName(queue string) string {
 	return queue
 }
 
-// WithModels returns a copy whose parameter model offers auto and then the installed models in the given order. The form
-// shows the first entry whatever the default says, so auto stays first.
+// WithModels returns a copy whose parameter model offers the installed models, in the given order, behind the choices that it
+// has anyway. The form shows the first entry whatever the default says, so auto stays first. A form whose model is no choice
+// stays as it is.
 func (i *Info) WithModels(models []string) (*Info, error) {
-	choices := []string{"auto"}
+	at := slices.IndexFunc(i.form, func(f field) bool { return f.Name == "model" && len(f.Enum) > 0 })
+	if at < 0 {
+		return i, nil
+	}
+	choices := slices.Clone(i.form[at].Enum)
 	for _, model := range models {
 		if !plainText(model) {
 			return nil, fmt.Errorf("model %q cannot be offered: its name has characters that break Clowder's form", model)
@@ -93,15 +98,10 @@ func (i *Info) WithModels(models []string) (*Info, error) {
 	}
 	document, err := i.document.edit([]string{"parameters", "schema", "model"}, "enum", enum)
 	if err != nil {
-		return nil, fmt.Errorf("extractor_info.json has no parameter model: %w", err)
+		return nil, fmt.Errorf("write the choices of model: %w", err)
 	}
 	out := *i
-	out.document = document
-	out.form = slices.Clone(i.form)
-	for n := range out.form {
-		if out.form[n].Name == "model" {
-			out.form[n].Enum = choices
-		}
-	}
+	out.document, out.form = document, slices.Clone(i.form)
+	out.form[at].Enum = choices
 	return &out, nil
 }

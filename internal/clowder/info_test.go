@@ -31,7 +31,10 @@ func TestShippedInfoIsAccepted(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"task": "auto", "model": "auto", "data_file": "", "text_column": "", "label_column": "", "epochs": int64(3), "batch_size": int64(32),
 		"learning_rate": 0.0, "max_length": int64(0), "num_workers": int64(0), "use_gpu": "auto", "max_minutes": int64(60), "seed": int64(42), "run_name": "",
+		"config_file": "", "more_options": "", "dry_run": false,
 	}, resolved)
+	require.Equal(t, resolved, info.Defaults())
+	require.Empty(t, info.Changed(resolved), "nothing was set")
 }
 
 // edited is the shipped document with one text replaced.
@@ -68,7 +71,7 @@ func TestParseInfoFindsWhatClowderDropsSilently(t *testing.T) {
 		"a field of v2's own record":        {`"bibtex": []`, `"bibtex": [], "id": "1"`, "id must not be there"},
 		"a word for active":                 {`"bibtex": []`, `"bibtex": [], "active": "yes"`, "active must be true or false"},
 		"no schema":                         {`"schema": {`, `"schemas": {`, "object schema"},
-		"a quote in a help text":            {`"Empty finds it."`, `"Empty doesn't find it."`, "plain ASCII"},
+		"a quote in a help text":            {`"Empty uses every`, `"Doesn't need every`, "plain ASCII"},
 		"a default that is not first":       {`["auto", "yes", "no"]`, `["yes", "auto", "no"]`, "must be the first choice"},
 		"a default outside its limits":      {`"default": 42`, `"default": -1`, "parameter seed: its default"},
 		"a required property":               {`"title": "Epochs",`, `"title": "Epochs", "required": true,`, "required is not supported"},
@@ -153,9 +156,9 @@ func TestWithModels(t *testing.T) {
 	info := shippedInfo(t)
 	more, err := info.WithModels([]string{"prajjwal1/bert-tiny", "auto", "bert-base-uncased"})
 	require.NoError(t, err)
-	want := []string{"auto", "prajjwal1/bert-tiny", "bert-base-uncased"}
+	want := []string{"auto", "bert-tiny", "small-cnn", "mlp", "prajjwal1/bert-tiny", "bert-base-uncased"}
 	require.Equal(t, want, heartbeatOf(t, more, "q", "").Info.Parameters.Schema["model"].Enum)
-	require.Equal(t, []string{"auto"}, heartbeatOf(t, info, "q", "").Info.Parameters.Schema["model"].Enum, "the original stays as it is")
+	require.Equal(t, want[:4], heartbeatOf(t, info, "q", "").Info.Parameters.Schema["model"].Enum, "the original stays as it is")
 	resolved, _, err := more.Parameters(map[string]any{"model": "bert-base-uncased"})
 	require.NoError(t, err)
 	require.Equal(t, "bert-base-uncased", resolved["model"])
@@ -180,6 +183,7 @@ func TestParametersAreCoerced(t *testing.T) {
 		"a truth value for yes or no":  {"use_gpu", true, "yes"},
 		"a number for a text":          {"run_name", json.Number("7"), "7"},
 		"a text loses its line breaks": {"run_name", "a\r\nb", "a b"},
+		"a text area keeps them":       {"more_options", "\ufeffdata:\r\n  seed:\t 7\n\n", "data:\n  seed: 7"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -187,9 +191,40 @@ func TestParametersAreCoerced(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, warnings)
 			require.Equal(t, tc.want, resolved[tc.key])
-			require.Len(t, resolved, 14)
+			require.Len(t, resolved, 17)
 		})
 	}
+}
+
+func TestWhatTheUserChangedIsKnownAlsoFromAStoredJob(t *testing.T) {
+	t.Parallel()
+	info := shippedInfo(t)
+	resolved, _, err := info.Parameters(map[string]any{
+		"epochs": "3", "batch_size": "16", "learning_rate": "1e-4", "use_gpu": "AUTO", "dry_run": true, "data_file": "abc", "run_name": " ",
+	})
+	require.NoError(t, err)
+	want := map[string]any{"batch_size": int64(16), "learning_rate": 1e-4, "dry_run": true, "data_file": "abc"}
+	require.Equal(t, want, info.Changed(resolved))
+	doc, err := json.Marshal(resolved)
+	require.NoError(t, err)
+	var stored map[string]any
+	require.NoError(t, json.Unmarshal(doc, &stored))
+	require.Equal(t, want, info.Changed(stored))
+}
+
+func TestThePredictFormIsAcceptedAndOffersNoModels(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../extractor_info.predict.json")
+	require.NoError(t, err)
+	info, err := clowder.ParseInfo(data)
+	require.NoError(t, err)
+	require.Equal(t, "ncsa.ray.predict", info.Name)
+	same, err := info.WithModels([]string{"prajjwal1/bert-tiny"})
+	require.NoError(t, err)
+	require.Equal(t, info, same, "the model is a name that the user types")
+	resolved, _, err := same.Parameters(map[string]any{"model": "films@champion"})
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"model": "films@champion"}, info.Changed(resolved))
 }
 
 func TestParametersAreRefusedInOneSentenceEach(t *testing.T) {
@@ -207,11 +242,12 @@ func TestParametersAreRefusedInOneSentenceEach(t *testing.T) {
 		"not a number by name":    {"learning_rate", "NaN", `learning_rate must be a finite number (got "NaN")`},
 		"too big to be exact":     {"seed", json.Number("1e300"), "seed must be at most 2147483647 (got 1e300)"},
 		"beyond all numbers":      {"seed", json.Number("1e400"), "seed must be a whole number (got 1e400)"},
-		"an unknown task":         {"task", "poetry", `task must be one of auto, text-classification (got "poetry")`},
+		"an unknown task":         {"task", "poetry", `task must be one of auto, text-classification, text-regression, image-classification, tabular-classification, tabular-regression (got "poetry")`},
 		"a list for a number":     {"epochs", []any{1}, "epochs must be a whole number (got a list)"},
 		"an object for a text":    {"run_name", map[string]any{}, "run_name must be a text (got an object)"},
 		"true for a number":       {"epochs", true, "epochs must be a whole number (got true)"},
-		"a model that is missing": {"model", "gpt", `model must be auto, nothing else is offered here (got "gpt")`},
+		"a model that is missing": {"model", "gpt", `model must be one of auto, bert-tiny, small-cnn, mlp (got "gpt")`},
+		"an endless text area":    {"more_options", strings.Repeat("x", 10_001), "more_options must not be longer than 10000 characters"},
 		"an endless text":         {"run_name", strings.Repeat("x", 1001), "run_name must not be longer than 1000 characters"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -265,6 +301,6 @@ func FuzzParameters(f *testing.F) {
 		}
 		_, err = json.Marshal(resolved)
 		require.NoError(t, err)
-		require.Len(t, resolved, 14)
+		require.Len(t, resolved, 17)
 	})
 }

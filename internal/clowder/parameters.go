@@ -12,8 +12,11 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// maxTextParameter is the longest text that a parameter may hold, in runes.
-const maxTextParameter = 1000
+// The longest texts that a parameter may hold, in runes: in one line, and in a field of several lines.
+const (
+	maxTextParameter = 1000
+	maxTextArea      = 10_000
+)
 
 // Parameters checks what a user sent against the form and returns a value for every field of it: text, int64, float64 or
 // bool. Missing, null and blank values take the default. Numbers may come as texts, as v1 and people with curl send them.
@@ -44,6 +47,27 @@ func (i *Info) Parameters(raw map[string]any) (resolved map[string]any, warnings
 	return resolved, warnings, nil
 }
 
+// Defaults returns the value of every field that the user leaves alone.
+func (i *Info) Defaults() map[string]any {
+	out := make(map[string]any, len(i.form))
+	for _, f := range i.form {
+		out[f.Name] = f.unset()
+	}
+	return out
+}
+
+// Changed returns those of the resolved values that differ from their default: what the user chose. A form posts all of its
+// fields, so one that was set to its default cannot be told from one that was left alone. Numbers may have gone through JSON.
+func (i *Info) Changed(resolved map[string]any) map[string]any {
+	out := make(map[string]any)
+	for _, f := range i.form {
+		if value, err := f.value(resolved[f.Name]); err == nil && value != nil && value != f.unset() {
+			out[f.Name] = value
+		}
+	}
+	return out
+}
+
 // unset is the value of a field that the user left alone.
 func (f field) unset() any {
 	if f.Default != nil {
@@ -69,7 +93,7 @@ func (f field) value(raw any) (any, error) {
 	case f.Type == "boolean":
 		return truth(raw)
 	case f.Type == "string":
-		return text(raw)
+		return f.text(raw)
 	default:
 		return f.number(raw)
 	}
@@ -156,11 +180,16 @@ func truth(raw any) (any, error) {
 	return nil, errors.New("must be true or false")
 }
 
-func text(raw any) (any, error) {
+// text reads one line, or several where the field has room for them.
+func (f field) text(raw any) (any, error) {
+	clean, limit := oneLine, maxTextParameter
+	if f.Format == textArea {
+		clean, limit = manyLines, maxTextArea
+	}
 	var out string
 	switch v := raw.(type) {
 	case string:
-		out = oneLine(v)
+		out = clean(v)
 	case json.Number:
 		out = v.String()
 	case float64:
@@ -168,8 +197,8 @@ func text(raw any) (any, error) {
 	default:
 		return nil, errors.New("must be a text")
 	}
-	if shorten(out, maxTextParameter) != out {
-		return nil, fmt.Errorf("must not be longer than %d characters", maxTextParameter)
+	if shorten(out, limit) != out {
+		return nil, fmt.Errorf("must not be longer than %d characters", limit)
 	}
 	if out == "" {
 		return nil, nil

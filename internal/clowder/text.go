@@ -29,6 +29,21 @@ func oneLine(text string) string {
 	return b.String()
 }
 
+// manyLines is oneLine for each line of text; blank lines at its end disappear. The blanks at the beginning of a line stay as
+// many, because YAML reads them.
+func manyLines(text string) string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if line = oneLine(line); line != "" {
+			line = strings.Repeat(" ", indent) + line
+		}
+		lines = append(lines, line)
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
 // shorten cuts text after at most n runes; a cut shows as an ellipsis, which counts.
 func shorten(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
