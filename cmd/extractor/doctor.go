@@ -58,19 +58,31 @@ type check struct {
 
 func checks(set Settings) []check {
 	volume := pipeline.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir}
-	info, infoErr := extractorInfo(set, volume)
+	all, infoErr := extractors(set, volume)
 	return []check{
 		{"extractor_info", func(context.Context) (string, error) {
 			if infoErr != nil {
 				return "", infoErr
 			}
-			return fmt.Sprintf("%s %s, queue %s", info.Name, info.Version, set.Queue(info.Name)), nil
+			var found []string
+			for _, e := range all {
+				found = append(found, fmt.Sprintf("%s %s, queue %s", e.Info.Name, e.Info.Version, e.Queue))
+			}
+			return strings.Join(found, "; "), nil
 		}},
 		{"broker", func(ctx context.Context) (string, error) {
 			if infoErr != nil {
-				return "", errors.New("not looked at: the name of the queue is unknown")
+				return "", errors.New("not looked at: the names of the queues are unknown")
 			}
-			return queue.Check(ctx, queue.Config{URI: set.RabbitMQURI, Queue: set.Queue(info.Name), CAFile: set.RabbitMQCA}, heartbeats)
+			var found []string
+			for _, e := range all {
+				report, err := queue.Check(ctx, brokerConfig(set, e), heartbeats)
+				if err != nil {
+					return "", err
+				}
+				found = append(found, report)
+			}
+			return strings.Join(found, "; "), nil
 		}},
 		{"Clowder", func(ctx context.Context) (string, error) { return checkClowder(ctx, set) }},
 		{"Ray", func(ctx context.Context) (string, error) {

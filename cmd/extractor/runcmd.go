@@ -108,7 +108,7 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 		return err
 	}
 	volume := pipeline.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir}
-	info, err := extractorInfo(set, volume)
+	all, err := extractors(set, volume)
 	if err != nil {
 		return err
 	}
@@ -129,13 +129,13 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	run := rayjob.RunName("local", info.Name, l.request.Key)
+	run := rayjob.RunName("local", all.Of(l.request).Info.Name, l.request.Key)
 	if _, _, err := store.Accept(background, job.New(run, l.request, "")); err != nil {
 		return err
 	}
-	cfg := pipelineConfig(set, info.Name, volume, attempt)
+	cfg := pipelineConfig(set, all, volume, attempt)
 	cfg.Watch, cfg.Over = l.console.watch, func(string) { stop(pipeline.ErrStopping) }
-	pipe := pipeline.New(cfg, info, store, backend, l.platform, l.console, pipeline.NewMetrics(prometheus.NewRegistry()), log)
+	pipe := pipeline.New(cfg, store, backend, l.platform, l.console, pipeline.NewMetrics(prometheus.NewRegistry()), log)
 	defer context.AfterFunc(ctx, func() {
 		_, _ = store.Change(background, run, func(r *job.Record) error { r.CancelledBy = "you"; return nil })
 		time.AfterFunc(interruptGrace, func() { stop(pipeline.ErrStopping) })

@@ -16,7 +16,6 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
-	clowderray "github.com/ncsa/clowder-ray"
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
@@ -52,11 +51,10 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
 	volume := pipeline.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir}
-	info, err := extractorInfo(set, volume)
+	all, err := extractors(set, volume)
 	if err != nil {
 		return err
 	}
-	name := set.Queue(info.Name)
 	store, err := job.OpenSQLite(ctx, set.storePath())
 	if err != nil {
 		return err
@@ -79,37 +77,31 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 
-	broker := queue.Config{URI: set.RabbitMQURI, Queue: name, ConnectionName: "clowder-ray " + name, CAFile: set.RabbitMQCA}
 	queueMetrics := queue.NewMetrics(reg)
-	instance := uuid.NewString()
-	publisher, err := queue.NewPublisher(broker, queue.Announcement{
-		Exchange: heartbeats, Every: set.Heartbeat,
-		Body: func() []byte { return info.Heartbeat(name, set.ClowderEmail, instance) },
-	}, log, queueMetrics)
+	ends, err := newPublishers(set, all, uuid.NewString(), log, queueMetrics)
 	if err != nil {
 		return err
 	}
-	pipe := pipeline.New(pipelineConfig(set, name, volume, attempt), info, store, backend,
-		pipeline.NewClowder(client, info, name), pipeline.NewClowderVoice(publisher, info.RegisteredName(name), log), pipeline.NewMetrics(reg), log)
-	consumer, err := queue.NewConsumer(broker, pipe, pipeline.NewIntake(pipe, publisher, set.ClowderVersion).Handle, log, queueMetrics)
-	if err != nil {
+	// All statuses go through one publisher, so that a user reads them in their order.
+	pipe := pipeline.New(pipelineConfig(set, all, volume, attempt), store, backend,
+		pipeline.NewClowder(client, all), pipeline.NewClowderVoice(ends[0].publisher, all, log), pipeline.NewMetrics(reg), log)
+	if err := ends.addConsumers(set, all, pipe, log, queueMetrics); err != nil {
 		return err
 	}
 	var web *health
 	if set.Listen != "" {
-		ready := func() bool { return consumer.Ready() && publisher.Ready() }
-		if web, err = newHealth(ctx, set.Listen, reg, ready, log); err != nil {
+		if web, err = newHealth(ctx, set.Listen, reg, ends.ready, log); err != nil {
 			return fmt.Errorf("LISTEN: %w", err)
 		}
 	}
-	log.Info("extractor", zap.String("version", version), zap.String("name", name), zap.String("ray", set.RayAddress),
-		zap.String("clowder", set.ClowderURL), zap.String("shared", set.SharedDir))
-	return runAll(ctx, set, consumer, pipe, publisher, web)
+	log.Info("extractor", zap.String("version", version), zap.String("train", all[0].Name()), zap.String("predict", all[1].Name()),
+		zap.String("ray", set.RayAddress), zap.String("clowder", set.ClowderURL), zap.String("shared", set.SharedDir))
+	return runAll(ctx, set, ends, pipe, web)
 }
 
 // runAll runs the parts and stops them in the order that loses nothing: first no new messages, then no new steps, then the
-// publisher, through which the last statuses go.
-func runAll(ctx context.Context, set Settings, consumer *queue.Consumer, pipe *pipeline.Pipeline, publisher *queue.Publisher, web *health) error {
+// publishers, through which the last statuses go.
+func runAll(ctx context.Context, set Settings, ends endpoints, pipe *pipeline.Pipeline, web *health) error {
 	// A part that fails for good stops the others like a signal does.
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -127,16 +119,9 @@ func runAll(ctx context.Context, set Settings, consumer *queue.Consumer, pipe *p
 			return err
 		})
 	}
-	part(ctx, consumer.Run, func() { stopWork(pipeline.ErrStopping) })
+	part(ctx, ends.consume, func() { stopWork(pipeline.ErrStopping) })
 	part(work, pipe.Run, stopSpeech)
-	part(speech, func(speech context.Context) error {
-		select {
-		case <-consumer.Declared(): // only now may Clowder hear of the extractor, for what it sends has a queue
-			return publisher.Run(speech)
-		case <-speech.Done():
-			return nil
-		}
-	}, func() {})
+	part(speech, ends.publish, func() {})
 	if web != nil {
 		part(speech, web.Run, func() {})
 	}
@@ -153,9 +138,9 @@ func runAll(ctx context.Context, set Settings, consumer *queue.Consumer, pipe *p
 	}
 }
 
-func pipelineConfig(set Settings, queueName string, volume pipeline.Volume, attempt rayjob.Attempt) pipeline.Config {
+func pipelineConfig(set Settings, all pipeline.Extractors, volume pipeline.Volume, attempt rayjob.Attempt) pipeline.Config {
 	return pipeline.Config{
-		Instance: set.ClowderURL, Queue: queueName, Volume: volume, MaxJobs: set.MaxJobs, MaxDownloads: maxDownloads, MaxUploads: maxUploads,
+		Instance: set.ClowderURL, Extractors: all, Volume: volume, MaxJobs: set.MaxJobs, MaxDownloads: maxDownloads, MaxUploads: maxUploads,
 		MaxRetry: set.MaxRetry, MaxAttempts: set.MaxAttempts, Poll: set.RayPoll, PendingTimeout: set.PendingTimeout, StallTimeout: set.StallTimeout,
 		Attempt: attempt, Version: version,
 	}
@@ -189,26 +174,6 @@ const (
 	maxDownloads = 4
 	maxUploads   = 16
 )
-
-// extractorInfo reads extractor_info.json and offers the models that are installed.
-func extractorInfo(set Settings, volume pipeline.Volume) (*clowder.Info, error) {
-	doc := clowderray.ExtractorInfo
-	if set.ExtractorInfo != "" {
-		var err error
-		if doc, err = os.ReadFile(set.ExtractorInfo); err != nil {
-			return nil, job.Permanent(fmt.Errorf("EXTRACTOR_INFO: %w", err))
-		}
-	}
-	info, err := clowder.ParseInfo(doc)
-	if err != nil {
-		return nil, job.Permanent(err)
-	}
-	models, err := volume.Models()
-	if err != nil {
-		return nil, err
-	}
-	return info.WithModels(models)
-}
 
 // attemptTemplate lays the trainer onto the shared volume and says how Ray runs it.
 func attemptTemplate(set Settings) (rayjob.Attempt, error) {

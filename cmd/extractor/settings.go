@@ -22,6 +22,7 @@ import (
 type Settings struct {
 	RabbitMQURI     job.Secret    `mapstructure:"rabbitmq_uri"`
 	RabbitMQQueue   string        `mapstructure:"rabbitmq_queue"`
+	PredictQueue    string        `mapstructure:"rabbitmq_predict_queue"`
 	RabbitMQCA      string        `mapstructure:"rabbitmq_ca"`
 	ClowderURL      string        `mapstructure:"clowder_url"`
 	ClowderHosts    []string      `mapstructure:"clowder_hosts"`
@@ -64,15 +65,16 @@ type setting struct {
 func settings() []setting {
 	return []setting{
 		{"rabbitmq_uri", "RABBITMQ_URI", "amqp://guest:guest@127.0.0.1/%2f", "Broker of Clowder; amqps:// for TLS"},
-		{"rabbitmq_queue", "RABBITMQ_QUEUE", "", "Queue and name of the extractor; empty takes the name in extractor_info.json"},
+		{"rabbitmq_queue", "RABBITMQ_QUEUE", "", "Queue and name of the extractor that trains; empty takes the name in extractor_info.json"},
+		{"rabbitmq_predict_queue", "RABBITMQ_PREDICT_QUEUE", "", "Queue and name of the extractor that predicts; empty is ncsa.ray.predict"},
 		{"rabbitmq_ca", "RABBITMQ_CA", "", "File with the CA of an amqps broker"},
 		{"clowder_url", "CLOWDER_URL", "", "Where the Clowder API is reached from here; overrides the host that a message names"},
 		{"clowder_hosts", "CLOWDER_HOSTS", []string{}, "Hosts in messages that are trusted without CLOWDER_URL, e.g. https://clowder.example.org"},
 		{"clowder_ca", "CLOWDER_CA", "", "File with the CA of Clowder's certificate"},
 		{"clowder_version", "CLOWDER_VERSION", 0, "1 or 2; 0 sees it in each message"},
-		{"clowder_email", "CLOWDER_EMAIL", "", "Owner of a private extractor"},
-		{"extractor_key", "EXTRACTOR_KEY", "", "Makes the extractor private; needs CLOWDER_EMAIL"},
-		{"extractor_info", "EXTRACTOR_INFO", "", "Another extractor_info.json than the one built in"},
+		{"clowder_email", "CLOWDER_EMAIL", "", "Owner of private extractors"},
+		{"extractor_key", "EXTRACTOR_KEY", "", "Makes the extractors private; needs CLOWDER_EMAIL"},
+		{"extractor_info", "EXTRACTOR_INFO", "", "Another extractor_info.json for the training than the one built in"},
 		{"heartbeat", "HEARTBEAT", "60s", "Time between two heartbeats to Clowder; a bare number is seconds"},
 		{"max_retry", "MAX_RETRY", 10, "Tries of a stage that fails for a passing reason"},
 		{"max_attempts", "MAX_ATTEMPTS", 3, "Tries of a training that Ray loses"},
@@ -197,7 +199,7 @@ func (s *Settings) complete() error {
 		}
 	}
 	if s.ExtractorKey != "" && s.ClowderEmail == "" {
-		fault("EXTRACTOR_KEY makes the extractor private and needs CLOWDER_EMAIL, the address of its owner")
+		fault("EXTRACTOR_KEY makes the extractors private and needs CLOWDER_EMAIL, the address of its owner")
 	}
 	if s.ClowderVersion < 0 || s.ClowderVersion > 2 {
 		fault("CLOWDER_VERSION: must be 1, 2 or 0, got %d", s.ClowderVersion)
@@ -224,10 +226,10 @@ func (s *Settings) complete() error {
 	return errors.Join(faults...)
 }
 
-// Queue is the queue to consume: RABBITMQ_QUEUE, else the extractor's name, behind its private prefix if it has one.
-func (s *Settings) Queue(name string) string {
-	if s.RabbitMQQueue != "" {
-		name = s.RabbitMQQueue
+// Queue is the queue of an extractor: the chosen one, else the extractor's name, behind the private prefix if there is one.
+func (s *Settings) Queue(chosen, name string) string {
+	if chosen != "" {
+		name = chosen
 	}
 	if s.ExtractorKey != "" {
 		name = "private." + s.ExtractorKey.Reveal() + "." + name

@@ -22,6 +22,9 @@ type Request struct {
 	APIVersion int `json:"api_version"`
 	// Host is the address that the message names. It is compared with the allowed hosts, never trusted.
 	Host string `json:"host,omitempty"`
+	// Extractor is the name in the extractor_info of the extractor that it was sent to, whatever its queue is called. It is
+	// empty in records from the time when there was only ncsa.ray.finetune.
+	Extractor string `json:"extractor,omitempty"`
 	// Kind, ResourceID, DatasetID and Name say what was submitted; DatasetID may be empty for a file outside a dataset.
 	Kind       ResourceKind `json:"kind"`
 	ResourceID string       `json:"resource_id"`

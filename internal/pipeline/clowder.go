@@ -16,16 +16,15 @@ import (
 
 // Clowder is the platform of a Clowder v2: it acts with the rights of the user whose key came with the job.
 type Clowder struct {
-	client *clowder.Client
-	info   *clowder.Info
-	queue  string
+	client     *clowder.Client
+	extractors Extractors
 }
 
 var _ Platform = (*Clowder)(nil)
 
-// NewClowder returns the platform behind client. The extractor is registered as queue.
-func NewClowder(client *clowder.Client, info *clowder.Info, queue string) *Clowder {
-	return &Clowder{client: client, info: info, queue: queue}
+// NewClowder returns the platform behind client.
+func NewClowder(client *clowder.Client, extractors Extractors) *Clowder {
+	return &Clowder{client: client, extractors: extractors}
 }
 
 // session speaks for the user of the job.

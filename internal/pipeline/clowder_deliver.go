@@ -30,6 +30,7 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 	if err != nil {
 		return "", err
 	}
+	extractor := c.extractors.Of(rec.Request)
 	dataset, folders := rec.Request.DatasetID, results.Folder(d.Meta, d.Result)
 	parent := ""
 	for i := range folders {
@@ -45,7 +46,7 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 		if a.Show == results.ShowNone {
 			continue
 		}
-		if _, err := ledger.Do(ctx, c.visualizationStep(s, dataset, rec.Run, a)); err != nil {
+		if _, err := ledger.Do(ctx, visualizationStep(s, dataset, extractor.Name(), rec.Run, a)); err != nil {
 			return "", err
 		}
 		if a.Show == results.ShowImage && ids[modelArchive] != "" {
@@ -54,7 +55,7 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 			}
 		}
 	}
-	if _, err := ledger.Do(ctx, c.metadataStep(s, dataset, rec.Run, d, ids)); err != nil {
+	if _, err := ledger.Do(ctx, metadataStep(s, dataset, extractor, rec.Run, d, ids)); err != nil {
 		return "", err
 	}
 	c.noteHidden(ctx, s, dataset, say)
@@ -87,9 +88,9 @@ func folderStep(s *clowder.Session, dataset, parent, full, name string) results.
 	}
 }
 
-func (c *Clowder) visualizationStep(s *clowder.Session, dataset, run string, a results.Artifact) results.Step {
+func visualizationStep(s *clowder.Session, dataset, extractor, run string, a results.Artifact) results.Step {
 	v := clowder.Visualization{
-		Client: c.info.RegisteredName(c.queue), MimeType: a.ContentType, Parameters: map[string]any{"run": run, "artifact": a.Name},
+		Client: extractor, MimeType: a.ContentType, Parameters: map[string]any{"run": run, "artifact": a.Name},
 		Name: a.Title, Description: a.Description,
 	}
 	switch a.Show {
@@ -155,10 +156,9 @@ func thumbnailStep(s *clowder.Session, dataset, folder, model string, a results.
 	}
 }
 
-func (c *Clowder) metadataStep(s *clowder.Session, dataset, run string, d Delivery, ids map[string]string) results.Step {
+func metadataStep(s *clowder.Session, dataset string, e Extractor, run string, d Delivery, ids map[string]string) results.Step {
 	content := results.Metadata(d.Meta, d.Result)
 	maps.Copy(content, map[string]any{"model_file_id": ids[modelArchive], "report_file_id": ids["report.html"]})
-	name := c.info.RegisteredName(c.queue)
 	return results.Step{
 		Kind: results.KindMetadata, Name: run,
 		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
@@ -167,7 +167,7 @@ func (c *Clowder) metadataStep(s *clowder.Session, dataset, run string, d Delive
 				return "", false, err
 			}
 			for _, m := range have {
-				if m.Listener == name && m.Content["run"] == run {
+				if m.Listener == e.Name() && m.Content["run"] == run {
 					return m.ID, true, nil
 				}
 			}
@@ -175,7 +175,7 @@ func (c *Clowder) metadataStep(s *clowder.Session, dataset, run string, d Delive
 		},
 		Do: func(ctx context.Context) (string, error) {
 			return s.AddMetadata(ctx, dataset, clowder.Metadata{
-				Content: content, Contexts: []any{results.MetadataContext(name)}, Listener: name, Version: c.info.Version,
+				Content: content, Contexts: []any{results.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version,
 			})
 		},
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	clowderray "github.com/ncsa/clowder-ray"
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -39,9 +38,7 @@ func newDelivery(t *testing.T, user string) *delivery {
 	client, err := clowder.NewClient(clowder.Config{URL: server.URL, CacheDir: t.TempDir()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	info, err := clowder.ParseInfo(clowderray.ExtractorInfo)
-	require.NoError(t, err)
-	d := &delivery{server: server, client: client, platform: NewClowder(client, info, info.Name), dir: t.TempDir()}
+	d := &delivery{server: server, client: client, platform: NewClowder(client, extractors(t)), dir: t.TempDir()}
 	dataset := server.AddDataset(alice, "Reviews")
 	server.Share(dataset, bob, "uploader")
 	d.rec = job.New(run, job.Request{APIVersion: 2, Kind: job.Dataset, DatasetID: dataset, ResourceID: dataset}, job.Secret(server.Key(user)))

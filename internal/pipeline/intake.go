@@ -20,17 +20,37 @@ type Publisher interface {
 	Publish(ctx context.Context, m queue.Message) error
 }
 
-// Intake turns deliveries into jobs. Every delivery ends in one of three ways: its job is on disk and it is acknowledged;
+// Intake turns the deliveries of one extractor into jobs. Every delivery ends in one of three ways: its job is on disk and it is acknowledged;
 // it can never become a job and lies in the error queue, acknowledged; or an error is returned and the broker keeps it.
 type Intake struct {
 	pipeline  *Pipeline
+	extractor Extractor
 	publisher Publisher
 	version   int
+	freed     chan struct{}
 }
 
-// NewIntake returns the intake of p. version is the Clowder version of messages that do not show it, or 0.
-func NewIntake(p *Pipeline, publisher Publisher, version int) *Intake {
-	return &Intake{pipeline: p, publisher: publisher, version: version}
+var _ queue.Slots = (*Intake)(nil)
+
+// NewIntake returns the intake of p for one of its extractors; all intakes are made before Run. version is the Clowder version
+// of messages that do not show it, or 0.
+func NewIntake(p *Pipeline, e Extractor, publisher Publisher, version int) *Intake {
+	in := &Intake{pipeline: p, extractor: e, publisher: publisher, version: version, freed: make(chan struct{}, 1)}
+	p.intakes = append(p.intakes, in)
+	return in
+}
+
+// Free is how many more jobs the pipeline may take in, from whichever extractor.
+func (in *Intake) Free() int { return in.pipeline.cfg.MaxJobs - in.pipeline.schedule.size() }
+
+// Freed signals that Free may have grown.
+func (in *Intake) Freed() <-chan struct{} { return in.freed }
+
+func (in *Intake) signal() {
+	select {
+	case in.freed <- struct{}{}:
+	default:
+	}
 }
 
 // Handle takes one delivery.
@@ -39,10 +59,11 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	req, key, err := clowder.Decode(d.Body, clowder.Properties{
 		ReplyTo: d.ReplyTo, CorrelationID: d.CorrelationID, APIVersion: in.version, Received: d.Received,
 	})
+	req.Extractor = in.extractor.Info.Name
 	if err != nil {
 		return in.reject(ctx, d, req, err, true)
 	}
-	rec, created, err := p.store.Accept(ctx, job.New(rayjob.RunName(p.cfg.Instance, p.cfg.Queue, req.Key), req, key))
+	rec, created, err := p.store.Accept(ctx, job.New(rayjob.RunName(p.cfg.Instance, in.extractor.Queue, req.Key), req, key))
 	if errors.Is(err, job.ErrOtherContent) {
 		// The job that came first goes on, and an error would end it in Clowder's eyes.
 		return in.reject(ctx, d, req, fmt.Errorf("another request with this job id came before: %w", err), false)
@@ -94,7 +115,7 @@ func (in *Intake) reject(ctx context.Context, d *queue.Delivery, req job.Request
 	p.metrics.rejected()
 	p.log.Warn("message rejected", zap.String("job_id", req.JobID), zap.Int("bytes", len(d.Body)), zap.Error(reason))
 	err := in.publisher.Publish(ctx, queue.Message{
-		RoutingKey: "error." + p.cfg.Queue, Body: d.Body, ContentType: d.ContentType, ReplyTo: d.ReplyTo, CorrelationID: d.CorrelationID,
+		RoutingKey: "error." + in.extractor.Queue, Body: d.Body, ContentType: d.ContentType, ReplyTo: d.ReplyTo, CorrelationID: d.CorrelationID,
 		Headers: map[string]any{"x-extractor-error": reason.Error(), "x-first-seen": d.Received.UTC().Format(time.RFC3339)},
 	})
 	if err != nil {

@@ -58,9 +58,8 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 	if p.cfg.Over != nil {
 		p.cfg.Over(run)
 	}
-	select {
-	case p.freed <- struct{}{}:
-	default:
+	for _, in := range p.intakes {
+		in.signal()
 	}
 }
 

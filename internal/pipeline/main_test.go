@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,20 +52,31 @@ func setup(t *testing.T, alter ...func(*Config)) *bench {
 // setupOn is a pipeline on a store that was used before, as after a restart of the service.
 func setupOn(t *testing.T, dir string, store job.Store, alter ...func(*Config)) *bench {
 	t.Helper()
-	info, err := clowder.ParseInfo(clowderray.ExtractorInfo)
-	require.NoError(t, err)
 	b := &bench{store: store, dir: dir, platform: &fakePlatform{}, voice: &fakeVoice{}}
 	b.ray = &fakeRay{volume: Volume{Dir: dir, RayDir: dir}, jobs: map[string]rayjob.Verdict{}}
 	cfg := Config{
-		Queue: "ncsa.ray.finetune", Volume: b.ray.volume, MaxJobs: 4, MaxDownloads: 2, MaxUploads: 2, MaxRetry: 3, MaxAttempts: 2,
+		Extractors: extractors(t), Volume: b.ray.volume, MaxJobs: 4, MaxDownloads: 2, MaxUploads: 2, MaxRetry: 3, MaxAttempts: 2,
 		Poll: time.Second, PendingTimeout: time.Minute, StallTimeout: time.Minute,
 		Attempt: rayjob.Attempt{Python: "python"}, Version: "test",
 	}
 	for _, f := range alter {
 		f(&cfg)
 	}
-	b.Pipeline = New(cfg, info, store, b.ray, b.platform, b.voice, NewMetrics(prometheus.NewRegistry()), zaptest.NewLogger(t))
+	b.Pipeline = New(cfg, store, b.ray, b.platform, b.voice, NewMetrics(prometheus.NewRegistry()), zaptest.NewLogger(t))
 	return b
+}
+
+// extractors are the two of the product.
+func extractors(t *testing.T) Extractors {
+	t.Helper()
+	var all Extractors
+	for kind, doc := range map[Kind][]byte{Train: clowderray.ExtractorInfo, Predict: clowderray.PredictInfo} {
+		info, err := clowder.ParseInfo(doc)
+		require.NoError(t, err)
+		all = append(all, Extractor{Kind: kind, Info: info, Queue: info.Name})
+	}
+	slices.SortFunc(all, func(a, b Extractor) int { return cmp.Compare(b.Kind, a.Kind) })
+	return all
 }
 
 // accept stores a new job as the intake does.

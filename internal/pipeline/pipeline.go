@@ -8,7 +8,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -19,9 +18,10 @@ var ErrStopping = errors.New("the service is stopping")
 
 // Config is what an operator decides about the life of a job.
 type Config struct {
-	// Instance and Queue go into the name of a run, so that two services never share one.
+	// Instance goes into the name of a run beside the queue, so that two services never share one.
 	Instance string
-	Queue    string
+	// Extractors are what Clowder can submit to, the one that trains first.
+	Extractors Extractors
 	// Volume is where the runs, the cache and the models lie.
 	Volume Volume
 	// MaxJobs bounds the jobs in hand; MaxDownloads and MaxUploads those that move data at this moment. They are apart so
@@ -50,7 +50,6 @@ type Config struct {
 // Pipeline takes every job from its message to its last status.
 type Pipeline struct {
 	cfg      Config
-	info     *clowder.Info
 	store    job.Store
 	backend  rayjob.Backend
 	platform Platform
@@ -61,7 +60,7 @@ type Pipeline struct {
 	schedule *schedule
 	reporter *reporter
 	follower *follower
-	freed    chan struct{}
+	intakes  []*Intake
 }
 
 // stage takes a job from one state to the next. Its run function looks before it repeats an outside effect and returns the
@@ -83,12 +82,10 @@ type change func(*job.Record) error
 const patience = 3 * 24 * time.Hour
 
 // New wires a pipeline. Run starts it.
-func New(cfg Config, info *clowder.Info, store job.Store, backend rayjob.Backend, platform Platform, voice Voice,
-	metrics *Metrics, log *zap.Logger,
-) *Pipeline {
+func New(cfg Config, store job.Store, backend rayjob.Backend, platform Platform, voice Voice, metrics *Metrics, log *zap.Logger) *Pipeline {
 	p := &Pipeline{
-		cfg: cfg, info: info, store: store, backend: backend, platform: platform, metrics: metrics, log: log.Named("pipeline"),
-		schedule: newSchedule(), follower: newFollower(cfg.Volume), freed: make(chan struct{}, 1),
+		cfg: cfg, store: store, backend: backend, platform: platform, metrics: metrics, log: log.Named("pipeline"),
+		schedule: newSchedule(), follower: newFollower(cfg.Volume),
 	}
 	p.reporter = newReporter(voice, p.log, p.said)
 
@@ -145,9 +142,3 @@ func (p *Pipeline) Run(ctx context.Context) error {
 		}
 	}
 }
-
-// Free is how many more jobs may be taken in; it makes the pipeline the consumer's measure of room.
-func (p *Pipeline) Free() int { return p.cfg.MaxJobs - p.schedule.size() }
-
-// Freed signals that Free may have grown.
-func (p *Pipeline) Freed() <-chan struct{} { return p.freed }

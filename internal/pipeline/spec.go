@@ -3,28 +3,43 @@ package pipeline
 import "github.com/ncsa/clowder-ray/internal/job"
 
 // specSchema is the version of the contract with the trainer.
-const specSchema = 1
+const specSchema = 2
 
 // Spec is spec.json: what an attempt is to do. trainer/schema/spec.schema.json describes it.
 type Spec struct {
-	Schema     int            `json:"schema"`
-	Run        string         `json:"run"`
-	Attempt    int            `json:"attempt"`
-	Dataset    SpecDataset    `json:"dataset"`
+	Schema  int         `json:"schema"`
+	Kind    Kind        `json:"kind"`
+	Run     string      `json:"run"`
+	Attempt int         `json:"attempt"`
+	Dataset SpecDataset `json:"dataset"`
+	// Parameters are what the user chose in the form, Defaults all that the form has where nobody chose. The trainer brings
+	// them together with the settings that it finds in the files of the dataset.
 	Parameters map[string]any `json:"parameters"`
+	Defaults   map[string]any `json:"defaults"`
 	Inputs     []job.Input    `json:"inputs"`
+	// Model is the one to predict with; Champion the one to compare a new one with on the same test rows.
+	Model    *SpecModel `json:"model,omitempty"`
+	Champion *SpecModel `json:"champion,omitempty"`
 }
 
 // SpecDataset names the dataset for the model card and the report.
 type SpecDataset struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name,omitempty"`
 }
 
-func newSpec(rec job.Record, inputs []job.Input) Spec {
+// SpecModel is a registered model. Path is its folder, relative to the run folder.
+type SpecModel struct {
+	Path    string `json:"path"`
+	Run     string `json:"run,omitempty"`
+	Name    string `json:"name,omitempty"`
+	Version int    `json:"version,omitempty"`
+}
+
+func newSpec(rec job.Record, e Extractor, inputs []job.Input) Spec {
 	return Spec{
-		Schema: specSchema, Run: rec.Run, Attempt: rec.Attempt,
+		Schema: specSchema, Kind: e.Kind, Run: rec.Run, Attempt: rec.Attempt,
 		Dataset:    SpecDataset{ID: rec.Request.DatasetID, Name: rec.Request.Name},
-		Parameters: rec.Settings, Inputs: inputs,
+		Parameters: e.Info.Changed(rec.Settings), Defaults: e.Info.Defaults(), Inputs: inputs,
 	}
 }

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
-	clowderray "github.com/ncsa/clowder-ray"
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 	"github.com/ncsa/clowder-ray/trainer"
@@ -33,16 +32,30 @@ func schema(t *testing.T) *jsonschema.Schema {
 
 func TestTheSpecKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	info, err := clowder.ParseInfo(clowderray.ExtractorInfo)
-	require.NoError(t, err)
-	for name, parameters := range map[string]map[string]any{
-		"nothing was set":   nil,
-		"all is text as v1": {"epochs": "5", "learning_rate": "1e-4", "seed": "7", "run_name": " films ", "use_gpu": "no"},
+	for name, tc := range map[string]struct {
+		extractor  Extractor
+		parameters map[string]any
+		want       string
+	}{
+		"nothing was set": {extractors(t)[0], nil, `{}`},
+		"all is text as v1": {
+			extractors(t)[0], map[string]any{"epochs": "5", "learning_rate": "1e-4", "seed": "42", "run_name": " films ", "use_gpu": "no"},
+			`{"epochs": 5, "learning_rate": 0.0001, "run_name": "films", "use_gpu": "no"}`,
+		},
+		"a prediction": {extractors(t)[1], map[string]any{"model": "films/2", "top_k": 1}, `{"model": "films/2", "top_k": 1}`},
 	} {
 		rec := jobtest.Record("ft-one", "h")
-		rec.Settings, _, err = info.Parameters(parameters)
+		settings, _, err := tc.extractor.Info.Parameters(tc.parameters)
 		require.NoError(t, err, name)
-		doc, err := json.Marshal(newSpec(rec, []job.Input{{Name: "train.csv", Path: "train.csv", Size: 3, SHA256: string(bytes.Repeat([]byte("a"), 64))}}))
+		rec.Settings = settings
+		spec := newSpec(rec, tc.extractor, []job.Input{{Name: "train.csv", Path: "train.csv", Size: 3, SHA256: strings.Repeat("a", 64)}})
+		spec.Model = &SpecModel{Path: "../../registry/local/films/2/model"}
+		spec.Champion = &SpecModel{Path: spec.Model.Path, Run: "ft-two", Name: "films", Version: 2}
+		parameters, err := json.Marshal(spec.Parameters)
+		require.NoError(t, err)
+		require.JSONEq(t, tc.want, string(parameters), name)
+		require.Equal(t, tc.extractor.Info.Defaults(), spec.Defaults)
+		doc, err := json.Marshal(spec)
 		require.NoError(t, err)
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
 		require.NoError(t, err)

@@ -24,7 +24,7 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 	if rec.Request.Kind != job.Dataset {
 		return nil, badInput(job.Permanent(errors.New("this extractor trains on datasets: open the dataset of the file and submit that")))
 	}
-	settings, warnings, err := p.info.Parameters(rec.Request.Parameters)
+	settings, warnings, err := p.cfg.Extractors.Of(rec.Request).Info.Parameters(rec.Request.Parameters)
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -62,7 +62,7 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec := newSpec(rec, inputs)
+	spec := newSpec(rec, p.cfg.Extractors.Of(rec.Request), inputs)
 	if err := writeJSON(filepath.Join(p.cfg.Volume.Run(rec.Run), "spec.json"), spec); err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (p *Pipeline) meta(rec job.Record) (results.Meta, error) {
 	name, _ := rec.Settings["run_name"].(string)
 	return results.Meta{
 		Run: rec.Run, JobID: rec.Request.JobID, DatasetID: rec.Request.DatasetID, DatasetName: rec.Request.Name,
-		Extractor: p.info.Name, Version: p.cfg.Version, RunName: name, Started: rec.Created, Settings: rec.Settings, Inputs: inputs,
+		Extractor: p.cfg.Extractors.Of(rec.Request).Info.Name, Version: p.cfg.Version, RunName: name, Started: rec.Created, Settings: rec.Settings, Inputs: inputs,
 	}, err
 }
 

@@ -13,16 +13,16 @@ import (
 
 // ClowderVoice tells users of Clowder through the reply queue that their message named.
 type ClowderVoice struct {
-	publisher Publisher
-	extractor string
-	log       *zap.Logger
+	publisher  Publisher
+	extractors Extractors
+	log        *zap.Logger
 }
 
 var _ Voice = (*ClowderVoice)(nil)
 
-// NewClowderVoice returns a voice that speaks as the extractor of that name.
-func NewClowderVoice(publisher Publisher, extractor string, log *zap.Logger) *ClowderVoice {
-	return &ClowderVoice{publisher: publisher, extractor: extractor, log: log.Named("voice")}
+// NewClowderVoice returns a voice that speaks as the extractor to which a job was sent.
+func NewClowderVoice(publisher Publisher, extractors Extractors, log *zap.Logger) *ClowderVoice {
+	return &ClowderVoice{publisher: publisher, extractors: extractors, log: log.Named("voice")}
 }
 
 // Tell publishes one status. Where the message named no reply queue, or the queue is gone, nobody reads statuses and there
@@ -32,7 +32,7 @@ func (v *ClowderVoice) Tell(ctx context.Context, req job.Request, s clowder.Stat
 		return nil
 	}
 	err := v.publisher.Publish(ctx, queue.Message{
-		RoutingKey: req.ReplyTo, CorrelationID: req.CorrelationID, Body: clowder.EncodeStatus(req, v.extractor, s),
+		RoutingKey: req.ReplyTo, CorrelationID: req.CorrelationID, Body: clowder.EncodeStatus(req, v.extractors.Of(req).Name(), s),
 	})
 	if errors.Is(err, queue.ErrUnroutable) {
 		v.log.Warn("the reply queue is gone, status dropped", zap.String("job_id", req.JobID), zap.String("queue", req.ReplyTo))

@@ -24,9 +24,10 @@ import (
 	"github.com/ncsa/clowder-ray/test/broker"
 )
 
-// The extractor as Clowder knows it, and the user who submits.
+// The extractors as Clowder knows them, and the user who submits.
 const (
 	Extractor = "ncsa.ray.finetune"
+	Predictor = "ncsa.ray.predict"
 	User      = "alice@example.org"
 )
 
@@ -131,7 +132,7 @@ func (w *World) Start(tb testing.TB, env map[string]string) *Service {
 		default:
 		}
 		l, err := w.Session.Listeners(tb.Context())
-		return err == nil && len(l) > 0
+		return err == nil && len(l) == 2
 	}, Patience, 10*time.Millisecond)
 	return s
 }

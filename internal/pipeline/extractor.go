@@ -1,0 +1,40 @@
+package pipeline
+
+import (
+	"slices"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// Kind says what the jobs of an extractor do; spec.json carries it.
+type Kind string
+
+// The kinds of jobs.
+const (
+	Train   Kind = "train"
+	Predict Kind = "predict"
+)
+
+// Extractor is one extractor of the service, as Clowder lists it: a form, a queue, and what becomes of its jobs.
+type Extractor struct {
+	Kind Kind
+	Info *clowder.Info
+	// Queue is where its jobs come from; Clowder knows the extractor by this name.
+	Queue string
+}
+
+// Name is how Clowder knows the extractor.
+func (e Extractor) Name() string { return e.Info.RegisteredName(e.Queue) }
+
+// Extractors are all extractors of one service, the one that trains first.
+type Extractors []Extractor
+
+// Of returns the extractor that a request was sent to. Records from the time of one extractor name none; they are the
+// first one's.
+func (all Extractors) Of(req job.Request) Extractor {
+	if i := slices.IndexFunc(all, func(e Extractor) bool { return e.Info.Name == req.Extractor }); i >= 0 {
+		return all[i]
+	}
+	return all[0]
+}
