@@ -46,7 +46,7 @@ class Answers:
 
 def _sound(values: numpy.ndarray) -> bool:
     """True where all of ``values`` are finite and can be squared. A comparison with NaN is false, so one test finds all faults."""
-    return bool((numpy.abs(values) < min(_HUGE, numpy.finfo(values.dtype).max)).all())
+    return bool((numpy.abs(values) < min(_HUGE, float(numpy.finfo(values.dtype).max))).all())
 
 
 def of_scores(truth: numpy.ndarray, scores: numpy.ndarray) -> Answers:

@@ -12,8 +12,9 @@ from trainer.measure.sparse import Sparse
 MAX_TERMS = 50_000
 _MIN_TEXTS = 2  # a term of a single text teaches nothing about others
 _MAX_COUNTED = 2_000_000  # terms counted at once, some hundred MB; when more, those seen once so far are forgotten
-# A word, or one sign of a script that writes without spaces between words.
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]")
+# A word, one sign of a script that writes without spaces between words, or a mark. Half a surrogate pair, which JSON can
+# hold but UTF-8 cannot, is none of them.
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
