@@ -14,7 +14,7 @@ _STRENGTHS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)  # of the penalty, pe
 _CALLS = 400  # passes over the data for all strengths together
 _FEW_CALLS = 60  # rather fewer rows than fewer passes
 _MAX_ENTRIES = 50_000_000  # numbers to learn from: 200 MB
-_RATE = 1e8  # products of an entry and a weight per second, both ways, slowly guessed
+_RATE, _DENSE_RATE = 1e8, 2e9  # entries times outputs per second, there and back, on one slow core; a sparse matrix jumps about in memory
 _BLOCK = 4_000_000  # scores at once
 
 
@@ -56,19 +56,22 @@ def fit(
     width, outputs = _width(train), classes or 1
     if width * outputs > MAX_WEIGHTS:
         return None
-    train, train_target = _sample(train, train_target, int(budget_seconds * _RATE / _FEW_CALLS / outputs), seed)
-    calls = min(_CALLS, int(budget_seconds * _RATE / outputs / max(1, _entries(train))))
+    budget = budget_seconds * (_RATE if isinstance(train, Sparse) else _DENSE_RATE) / outputs
+    train, train_target = _sample(train, train_target, int(budget / _FEW_CALLS), seed)
+    calls = min(_CALLS, int(budget / max(1, _entries(train))))
     scaling = _Scaling.of(train, train_target, classes)
     problem = _Problem(scaling.features(train), scaling.target(train_target), outputs, classes)
     flat, best, best_loss = problem.start(), None, numpy.inf
     for strength in _STRENGTHS if len(validation) else (1.0,):
-        flat, made = minimise(problem.at(strength / len(train)), flat, max(2, calls))
+        flat, made = minimise(problem.at(strength / len(train)), flat, calls)
         calls -= made
         model = scaling.undone(flat.reshape(width + 1, outputs), classes)
         loss = _loss(model.answers(validation, validation_target)) if len(validation) else 0.0
         if loss >= best_loss:
             break
         best, best_loss = model, loss
+        if calls < 2:
+            break
     return best
 
 
@@ -124,7 +127,7 @@ class _Scaling:
         centre, spread = 0.0, 1.0
         if not isinstance(features, Sparse):
             centre, spread = features.mean(axis=0, dtype=numpy.float64), features.std(axis=0, dtype=numpy.float64)
-            spread = numpy.where(spread > 1e-6 * numpy.abs(centre), spread, 1.0)  # a constant column has only rounding
+            spread = numpy.where(spread > 1e-5 * numpy.abs(centre), spread, 1.0)  # less is rounding of float32
         return _Scaling(centre, spread) if classes else _Scaling(centre, spread, float(target.mean()), float(target.std()) or 1.0)
 
     def features(self, features: Features) -> Features:

@@ -35,7 +35,8 @@ class Sparse:
         return result
 
     @property
-    def T(self) -> "Sparse":  # noqa: N802 - the name that dense matrices have
+    def T(self) -> "Sparse":
+        """The matrix turned over, under the name that dense ones have for it."""
         order = numpy.argsort(self.columns, kind="stable")
         rows = numpy.repeat(numpy.arange(len(self), dtype=numpy.int32), numpy.diff(self.offsets))
         offsets = numpy.append(0, numpy.cumsum(numpy.bincount(self.columns, minlength=self.width)))

@@ -74,7 +74,7 @@ def test_too_many_weights_give_no_model():
 
 def test_a_small_budget_learns_from_a_sample_and_the_same_one_again():
     train, validation, test = parts(*datasets.load_digits(return_X_y=True))
-    small = [fitted(train, validation, 10, budget_seconds=0.2) for _ in range(2)]
+    small = [fitted(train, validation, 10, budget_seconds=0.01) for _ in range(2)]
     assert small[0].weights.tobytes() == small[1].weights.tobytes()
     assert metrics.summary(small[0].answers(*test), 10)["accuracy"] > 0.8
     assert small[0].weights.tobytes() != fitted(train, validation, 10).weights.tobytes()
