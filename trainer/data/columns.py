@@ -2,14 +2,9 @@
 
 from dataclasses import dataclass
 
-from trainer.data.dialect import is_number
-from trainer.errors import UserError, some
 from trainer.data.names import LABELS, TEXTS, TITLE, column
-from trainer.data.tables import Table
-
-SAMPLE_ROWS = 5000
-MIN_TEXT_WORDS = 3.0  # on average, for a column to be taken as text without a telling name
-
+from trainer.data.profiles import Profile
+from trainer.errors import UserError, some
 
 @dataclass(frozen=True)
 class Choice:
@@ -17,58 +12,37 @@ class Choice:
     why: str
 
 
-@dataclass(frozen=True)
-class Profile:
-    """What a column holds, seen over a sample of its non-empty cells."""
-
-    name: str
-    cells: int
-    distinct: int
-    words: float  # on average
-    numeric: bool
-
-    @property
-    def is_class(self) -> bool:
-        """Few values that repeat, and none of them a sentence: what a label looks like."""
-        return 2 <= self.distinct <= max(50, self.cells // 20) and self.distinct <= self.cells // 2 and self.words < MIN_TEXT_WORDS
-
-
-def profiles(tables: list[Table]) -> dict[str, Profile]:
-    """The profile of every column of the tables, which share their columns, over rows taken from all of them."""
-    each = max(1, SAMPLE_ROWS // len(tables))
-    found = {}
-    for name in tables[0].columns:
-        cells = []
-        for table in tables:
-            i = table.columns.index(name)
-            cells += [c for c in (row[i].strip() for _, row in table.rows[:each]) if c]
-        words = sum(len(c.split()) for c in cells) / len(cells) if cells else 0.0
-        found[name] = Profile(name, len(cells), len(set(cells)), words, all(map(is_number, cells)))
-    return found
-
-
-def label(seen: dict[str, Profile], wanted: str, where: str) -> Choice:
+def label(seen: dict[str, Profile], wanted: str, where: str, task: str = "auto") -> Choice:
     """The label column: the one that was asked for, else by name, else by its values. Never a silent guess."""
     if wanted.strip():
-        name = _resolve(wanted, seen, "label_column", where)
-        _check_label(seen[name], where)
+        name = resolve(wanted, seen, "label_column", where)
+        check_label(seen[name], where, task)
         return Choice((name,), f"{name} is the label column, as asked.")
     by_name = {n.strip().lower(): n for n in reversed(list(seen))}
     named = [by_name[n] for n in LABELS if n in by_name]
-    usable = [n for n in named if seen[n].is_class]
+    usable = [n for n in named if _fits(seen[n], task)]
     if named and not usable:
-        _check_label(seen[named[0]], where)
+        check_label(seen[named[0]], where, task)
         usable = named[:1]
     if usable:
         if len(usable) > 1 and usable[0].lower() not in ("label", "labels", "target"):
             _ask("label", usable, where)
         others = f" (not {some(usable[1:])})" if len(usable) > 1 else ""
         return Choice((usable[0],), f"{column(usable[0])} is taken as the label because of its name{others}; {_values(seen[usable[0]])}.")
+    return _by_values(seen, where, task)
+
+
+def _by_values(seen: dict[str, Profile], where: str, task: str) -> Choice:
+    """The label column by its values: few that repeat, or where there is no text, numbers in the last column."""
     names = list(seen)
-    scores = {n: 1.0 + 0.3 * (n == names[-1]) + 0.15 * (n == names[0]) for n in names if seen[n].is_class}
+    text = any(p.is_free_text for p in seen.values())
+    scores = {n: 1.0 + 0.3 * (n == names[-1]) + 0.15 * (n == names[0]) for n in names if _fits(seen[n], task) and seen[n].is_class}
+    last = seen[names[-1]]
+    if names[-1] not in scores and _fits(last, task) and last.is_measure and len(names) > 1 and not text:
+        scores[names[-1]] = 1.05
     if not scores:
         if len(seen) > 1 and any(p.distinct == 1 and p.cells for p in seen.values()):
-            _check_label(next(p for p in seen.values() if p.distinct == 1 and p.cells), where)
+            check_label(next(p for p in seen.values() if p.distinct == 1 and p.cells), where, task)
         raise UserError(
             "no_label",
             f"No column of {where} looks like a label.",
@@ -79,13 +53,21 @@ def label(seen: dict[str, Profile], wanted: str, where: str) -> Choice:
     if rest and scores[rest[0]] >= 0.9 * scores[best]:
         _ask("label", [best, *rest], where)
     place = "the last" if best == names[-1] else "the first" if best == names[0] else "a"
-    return Choice((best,), f"{column(best)} is taken as the label: it is {place} column with few, repeating values; {_values(seen[best])}.")
+    what = "few, repeating values" if seen[best].is_class else "measured numbers"
+    return Choice((best,), f"{column(best)} is taken as the label: it is {place} column with {what}; {_values(seen[best])}.")
+
+
+def _fits(p: Profile, task: str) -> bool:
+    """Whether the column can be the label of ``task``."""
+    if task.endswith("regression"):
+        return p.numeric and p.distinct > 1 and not p.is_identifier
+    return p.is_class or (task == "auto" and p.is_measure)
 
 
 def text(seen: dict[str, Profile], wanted: str, label_column: str, where: str) -> Choice:
     """The text column or columns, to be joined in this order."""
     if wanted.strip():
-        names = [_resolve(w, seen, "text_column", where) for w in _listed(wanted, seen)]
+        names = [resolve(w, seen, "text_column", where) for w in listed(wanted, seen)]
         if label_column in names:
             raise UserError(
                 "same_column",
@@ -101,7 +83,7 @@ def text(seen: dict[str, Profile], wanted: str, label_column: str, where: str) -
         others = f"; {some(named[1:])} {'are' if len(named) > 2 else 'is'} not used" if named[1:] else ""
         what = f"{some(chosen)} are joined as the text because of their names" if len(chosen) > 1 else f"{column(chosen[0])} is taken as the text because of its name"
         return Choice(tuple(chosen), f"{what}; it has {sum(seen[c].words for c in chosen):.0f} words on average{others}.")
-    free = sorted((p for p in seen.values() if p.name != label_column and not p.numeric and p.words >= MIN_TEXT_WORDS), key=lambda p: -p.words)
+    free = sorted((p for p in seen.values() if p.name != label_column and p.is_free_text), key=lambda p: -p.words)
     if not free:
         raise UserError(
             "no_text",
@@ -114,14 +96,14 @@ def text(seen: dict[str, Profile], wanted: str, label_column: str, where: str) -
     return Choice((free[0].name,), f"{column(free[0].name)} is taken as the text: its cells are the longest, with {free[0].words:.0f} words on average.")
 
 
-def _listed(wanted: str, seen: dict[str, Profile]) -> list[str]:
+def listed(wanted: str, seen: dict[str, Profile]) -> list[str]:
     """Column names separated by commas, unless the whole is itself the name of a column."""
     if wanted.strip().lower() in (n.lower() for n in seen):
         return [wanted]
     return list(dict.fromkeys(w for w in wanted.split(",") if w.strip()))
 
 
-def _resolve(wanted: str, seen: dict[str, Profile], parameter: str, where: str) -> str:
+def resolve(wanted: str, seen: dict[str, Profile], parameter: str, where: str) -> str:
     """The column that ``wanted`` names: exactly, else whatever its case, else by its number where the file has no header."""
     wanted = wanted.strip()
     for same in (lambda n: n == wanted, lambda n: n.lower() == wanted.lower(), lambda n: n == f"column {wanted}"):
@@ -135,15 +117,23 @@ def _resolve(wanted: str, seen: dict[str, Profile], parameter: str, where: str) 
     )
 
 
-def _check_label(p: Profile, where: str) -> None:
-    """Refuse a label column that no classifier can be trained on."""
+def check_label(p: Profile, where: str, task: str) -> None:
+    """Refuse a label column that no model of ``task`` can be trained on."""
     if p.distinct <= 1:
         raise UserError(
             "one_class",
             f"The label column {p.name} of {where} has only one value, so there is nothing to tell apart.",
             "Add rows of at least one other class, or choose another label_column.",
         )
-    if p.distinct > max(2, p.cells // 2):
+    if task.endswith("regression"):
+        if p.numbers < 0.5:
+            raise UserError(
+                "label_not_a_number",
+                f"The label column {p.name} of {where} does not hold numbers, which {task} needs.",
+                "Choose a label_column with numbers, or the task for classes.",
+                f"{p.numbers:.0%} of its values are numbers.",
+            )
+    elif p.distinct > max(2, p.cells // 2) and not (task == "auto" and p.is_measure):
         raise UserError(
             "label_not_a_class",
             f"The label column {p.name} of {where} has {p.distinct} different values in {p.cells} rows, so it does not name classes.",

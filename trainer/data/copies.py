@@ -4,14 +4,14 @@ Published datasets do contain their test rows in their training file, and the fi
 therefore leave the split that trains, never the one that measures.
 """
 
+from trainer.data.checks import Checks
 from trainer.data.example import Example
 from trainer.data.keys import Keys
-from trainer.events import Events
 
 _LEAVES = (("test", "validation"), ("test", "train"), ("validation", "train"))  # the second gives its copies up to the first
 
 
-def remove(splits: dict[str, list[Example]], keys: Keys, rule: str, events: Events) -> dict[str, list[Example]]:
+def remove(splits: dict[str, list[Example]], keys: Keys, rule: str, checks: Checks) -> dict[str, list[Example]]:
     """The splits without copies: ``rule`` warn removes those between splits, drop also those inside train, keep only warns."""
     splits = dict(splits)
     for kept, cleaned in _LEAVES:
@@ -19,20 +19,22 @@ def remove(splits: dict[str, list[Example]], keys: Keys, rule: str, events: Even
         clean = [e for e in splits[cleaned] if keys(e) not in there] if there else splits[cleaned]
         copies = len(splits[cleaned]) - len(clean)
         if copies and rule == "keep":
-            events.warning(
+            checks.warning(
                 "duplicates",
                 f"{copies} {cleaned} rows are also among the {kept} rows and stay, as asked: the {kept} figures will be too good to be true.",
             )
         elif copies:
-            events.warning("duplicates", f"{copies} {cleaned} rows are left out because the same content is among the {kept} rows.")
+            checks.warning("duplicates", f"{copies} {cleaned} rows are left out because the same content is among the {kept} rows.")
+            checks.drop(f"a copy of a {kept} row", copies)
             splits[cleaned] = clean
     if rule == "drop":
-        splits["train"] = _once(splits["train"], keys, events)
+        splits["train"] = _once(splits["train"], keys, checks)
     return splits
 
 
-def _once(rows: list[Example], keys: Keys, events: Events) -> list[Example]:
+def _once(rows: list[Example], keys: Keys, checks: Checks) -> list[Example]:
     first = list({keys(e): e for e in reversed(rows)}.values())[::-1]
     if removed := len(rows) - len(first):
-        events.warning("duplicates", f"{removed} train rows are left out because they are copies of other train rows.")
+        checks.warning("duplicates", f"{removed} train rows are left out because they are copies of other train rows.")
+        checks.drop("a copy of another train row", removed)
     return first

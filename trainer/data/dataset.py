@@ -1,154 +1,191 @@
-"""From the files of a dataset to labelled rows in three splits, with an event for every choice."""
+"""From the files of a dataset to examples in three splits, with an event for every choice."""
 
 import collections
-import re
+from dataclasses import dataclass
 
-from trainer.data import columns, names, splits, tables
+from trainer.data import audit, folders, images, names, profiles, roles as roles_of, sources, splits, subset, tables
+from trainer.data.checks import Checks
 from trainer.data.example import SPLITS, Dataset, Example
+from trainer.data.features import NUMBER
 from trainer.data.keys import Keys
+from trainer.data.roles import Roles
+from trainer.data.rows import Rows
+from trainer.data.sources import Sources
+from trainer.data.table import NotATable, Table
 from trainer.errors import UserError, some
 from trainer.events import Events
-from trainer.spec import Input, Spec
+from trainer.spec import Spec
 
-_NATURAL = re.compile(r"(\d+)")
+
+@dataclass
+class Reading:
+    """One way to read the dataset: its examples by the split that is given, and where they come from."""
+
+    roles: Roles
+    given: dict[str, list[Example]]
+    files: list[str]
 
 
 def load(spec: Spec, settings, events: Events) -> Dataset:
-    """Read the dataset of ``spec``. Raises UserError for everything that only the user can mend."""
-    wanted = {w.strip().lower() for p in (settings.text_column, settings.label_column) for w in (p, *p.split(",")) if w.strip()}
-    found, ignored = [], []
-    for source in _candidates(spec, settings.data_file, ignored):
+    """The data of a training. Raises UserError for everything that only the user can mend.
+
+    ``settings`` has the options of the group "data" as attributes, besides task, data_file, text_column, label_column and seed.
+    """
+    checks = Checks(events)
+    found = sources.find(spec, settings.data_file, events)
+    reading = _read(found, settings, checks)
+    if found.ignored:
+        events.decision("ignored_files", found.ignored[:1000], f"Not used: {some(found.ignored, 6)}.")
+    roles, given = reading.roles, reading.given
+    if roles.kind == "image":
+        whole = {id(e) for e in images.without_broken([e for rows in given.values() for e in rows], checks)}
+        given = {name: [e for e in rows if id(e) in whole] for name, rows in given.items()}
+    keys = Keys(found.sums(), by_row=roles.kind == "table" and NUMBER not in roles.types.values())
+    given = subset.thin(given, settings.max_examples, keys, roles.regression, settings.seed, events)
+    audit.copies(given, keys, checks)
+    complete = splits.complete(given, keys, roles.regression, settings, checks)
+    labels = () if roles.regression else tuple(sorted({e.target for e in complete["train"]}, key=names.natural))
+    if labels:
+        events.decision("labels", list(labels[:1000]), f"The task is to tell {len(labels)} classes apart: {some(labels)}.")
+    audit.examples(complete, roles, keys, checks)
+    return Dataset(
+        task=roles.task,
+        kind=roles.kind,
+        splits=complete,
+        files=reading.files,
+        columns=roles.columns,
+        label_column=roles.label,
+        labels=labels,
+        types=roles.types,
+        dropped=checks.dropped,
+        checks=checks.entries,
+        split_sha256=splits.digest(complete, keys),
+    )
+
+
+def _read(found: Sources, settings, checks: Checks) -> Reading:
+    """The best reading of the files: labelled folders of images or texts, or tables. Close calls are asked back."""
+    index = images.Index(found.images)
+    labelled = {}
+    if settings.task in ("auto", "image-classification"):
+        labelled["image"] = folders.read(found.images, settings.label_column)
+    if settings.task in ("auto", "text-classification"):
+        labelled["text"] = folders.read(found.texts, settings.label_column)
+    documents = {id(f.source) for f in labelled.get("text", [])}
+    group, roles, seen = None, None, {}
+    refused: UserError | None = None
+    try:
+        read = _tables([t for t in found.tables if id(t) not in documents], found.ignored, settings, checks.events)
+        group, roles, seen = _choose(read, settings, index, found.ignored)
+    except UserError as e:
+        refused = e
+    sizes = {kind: len(files) for kind, files in labelled.items() if files}
+    if group:
+        sizes["table"] = sum(len(t.rows) for t in group)
+        if roles.kind == "image":
+            sizes.pop("image", None)  # the table says of the same images what they are
+    if not sizes:
+        raise refused
+    best = max(sizes, key=sizes.get)
+    _ask_where_close(sizes, best, labelled)
+    return _from_tables(group, roles, seen, index, settings, checks) if best == "table" else _from_folders(best, labelled[best], found, settings, checks)
+
+
+def _ask_where_close(sizes: dict[str, int], best: str, labelled: dict) -> None:
+    words = {"image": "images in folders", "text": "texts in folders", "table": "rows of tables"}
+    close = [k for k, n in sizes.items() if n >= roles_of.CLOSE * sizes[best]]
+    if len(close) > 1:
+        raise UserError(
+            "ambiguous_task",
+            f"The dataset could be read in several ways: {some(f'{sizes[k]} {words[k]}' for k in close)}.",
+            "Choose the task, or name the table in data_file.",
+        )
+
+
+def _tables(candidates: list, ignored: list[str], settings, events: Events) -> list[Table]:
+    asked = (settings.text_column, settings.label_column, settings.text_pair_column)
+    wanted = {w.strip().lower() for p in asked for w in (p, *p.split(",")) if w.strip()}
+    found = []
+    for source in candidates:
         try:
-            found.append(tables.read(source, wanted, events))
-        except tables.NotATable as e:
+            found.append(tables.read(source, wanted, settings, events))
+        except NotATable as e:
             ignored.append(f"{source.name} ({e})")
     if not found:
         raise UserError(
             "no_table",
-            f"No file of the dataset is a table that can be read: {some(ignored, 6)}." if ignored else "The dataset has no files.",
-            "Add a CSV, TSV or JSON lines file with a text column and a label column.",
+            f"No file of the dataset is a table that can be read: {some(ignored, 6)}."
+            if ignored
+            else "The dataset has neither a table nor folders of images or texts that name labels.",
+            "Add a CSV, TSV, JSON lines or Parquet file with a label column, or one folder of images or texts for each label.",
         )
-    group, label_column, text_columns = _choose(found, settings, ignored, events)
-    if ignored:
-        events.decision("ignored_files", ignored, f"Not used: {some(ignored, 6)}.")
-    given = _split_files(group, events)
-    rows = {name: _rows(part, label_column, text_columns, name, events) for name, part in given.items()}
-    keys = Keys()
-    complete = splits.complete(rows, keys, False, settings, events)
-    labels = tuple(sorted({e.target for e in complete["train"]}, key=_natural))
-    events.decision("labels", list(labels), f"The task is to tell {len(labels)} classes apart: {some(labels)}.")
-    files = sorted(t.name for t in group)
-    return Dataset(
-        "text-classification", "text", complete, files, text_columns, label_column, labels, split_sha256=splits.digest(complete, keys)
-    )
+    return found
 
 
-def _candidates(spec: Spec, data_file: str, ignored: list[str]) -> list[Input]:
-    """The files that may hold the table: the one that was asked for, else all with a fitting name."""
-    if not spec.inputs:
-        raise UserError(
-            "empty_dataset", "The dataset has no files.", "Add a CSV, TSV or JSON lines file with a text column and a label column, then submit again."
-        )
-    if wanted := data_file.strip():
-        chosen = [i for i in spec.inputs if wanted in (i.id, i.name)] or [i for i in spec.inputs if i.name.rsplit("/", 1)[-1] == wanted]
-        if not chosen:
-            raise UserError(
-                "unknown_file",
-                f"There is no file {wanted} in the dataset.",
-                "Choose one of these as data_file, or leave it empty to use every suitable file.",
-                f"Its files are {some(i.name for i in spec.inputs)}.",
-            )
-        return chosen
-    candidates = []
-    for source in sorted(spec.inputs, key=lambda i: _natural(i.name)):
-        if names.is_hidden(source.name):
-            ignored.append(f"{source.name} (hidden)")
-        elif names.is_result(source.name):
-            ignored.append(f"{source.name} (the result of an earlier run)")
-        elif names.extension(source.name) not in names.TABLES:
-            ignored.append(f"{source.name} (not a table by its name)")
-        else:
-            candidates.append(source)
-    return candidates
-
-
-def _choose(found: list[tables.Table], settings, ignored: list[str], events: Events):
-    """The tables to use with their label and text columns. Tables that lack one of the columns are ignored and named."""
+def _choose(found: list[Table], settings, index: images.Index, ignored: list[str]):
+    """The tables to use, the roles of their columns and their profiles. Tables that lack one of the columns are ignored and named."""
     groups = collections.defaultdict(list)
     for table in found:
         groups[tuple(sorted(c.lower() for c in table.columns))].append(table)
-    ranked = sorted(groups.values(), key=lambda g: -sum(len(t.rows) for t in g))
     refused: UserError | None = None
-    for group in ranked:
+    for group in sorted(groups.values(), key=lambda g: -sum(len(t.rows) for t in g)):
         where = some([t.name for t in group], 3)
         try:
-            seen = columns.profiles([_with_columns(t, group[0].columns) for t in group])
-            label = columns.label(seen, settings.label_column, where)
-            text = columns.text(seen, settings.text_column, label.columns[0], where)
+            seen = profiles.of(group)
+            roles = roles_of.find(group, seen, settings, index, where)
         except UserError as e:
             refused = refused or e  # the largest table is the one that the user means; its fault is the one to report
             continue
-        events.decision("label_column", label.columns[0], label.why)
-        events.decision("text_columns", list(text.columns), text.why)
-        needed = (*label.columns, *text.columns)
-        used = [t for t in (_with_columns(t, needed) for t in found) if t is not None]
-        kept = {t.name for t in used}
-        ignored += [f"{t.name} (without the column {some(_lacking(t, needed))})" for t in found if t.name not in kept]
-        return used, label.columns[0], text.columns
+        used = [t for t in found if not t.lacks(roles.needed)]
+        ignored += [f"{t.name} (without the column {some(t.lacks(roles.needed))})" for t in found if t.lacks(roles.needed)]
+        return used, roles, seen
     raise refused
 
 
-def _lacking(table: tables.Table, needed) -> list[str]:
-    there = {c.lower() for c in table.columns}
-    return [c for c in needed if c.lower() not in there]
+def _from_tables(group: list[Table], roles: Roles, seen: dict, index: images.Index, settings, checks: Checks) -> Reading:
+    for decision in roles.decisions:
+        checks.events.decision(*decision)
+    rows = Rows(roles, seen, index)
+    given: dict[str, list[Example]] = {name: [] for name in SPLITS}
+    if roles.split:
+        for table in group:
+            for name, examples in rows.by_split(table).items():
+                given[name] += examples
+    else:
+        for name, part in _split_files(group, checks.events).items():
+            given[name] = [e for table in part for e in rows.examples(table)]
+    where = some(sorted(t.name for t in group), 3)
+    rows.report(where, settings.missing_labels, checks)
+    audit.columns(roles, seen, where, checks)
+    return Reading(roles, given, sorted(t.name for t in group))
 
 
-def _with_columns(table: tables.Table, needed) -> tables.Table | None:
-    """``table`` with exactly the columns ``needed``, whatever their order and case there; None where one is missing."""
-    if _lacking(table, needed):
-        return None
-    if list(needed) == table.columns:
-        return table
-    there = {c.lower(): i for i, c in reversed(list(enumerate(table.columns)))}
-    places = [there[c.lower()] for c in needed]
-    rows = [(number, [cells[i] for i in places]) for number, cells in table.rows]
-    return tables.Table(table.name, list(needed), rows, table.has_header)
-
-
-def _split_files(group: list[tables.Table], events: Events) -> dict[str, list[tables.Table]]:
+def _split_files(group: list[Table], events: Events) -> dict[str, list[Table]]:
     """The tables by the split that their names stand for. Where no file is left to train on, names count for nothing."""
     given = collections.defaultdict(list)
     for table in group:
         given[names.split_of(table.name) or "train"].append(table)
     if "train" not in given:
-        events.decision("training_files", [t.name for t in group], f"No file is left for training, so {some([t.name for t in group], 3)} are split whatever their names say.")
+        files = [t.name for t in group]
+        events.decision("training_files", files, f"No file is left for training, so {some(files, 3)} are split whatever their names say.")
         return {"train": group}
     for split in SPLITS:
         if len(group) > 1 and given[split]:
             files = [t.name for t in given[split]]
-            events.decision(f"{split}_files", files, f"{some(files, 6)} {'are' if len(files) > 1 else 'is'} used for {'training' if split == 'train' else split}.")
+            use = "training" if split == "train" else split
+            events.decision(f"{split}_files", files, f"{some(files, 6)} {'are' if len(files) > 1 else 'is'} used for {use}.")
     return dict(given)
 
 
-def _rows(group: list[tables.Table], label_column: str, text_columns: tuple[str, ...], split: str, events: Events) -> list[Example]:
-    """The rows of the tables that have both text and label; the others are counted in a warning."""
-    rows, empty = [], 0
-    for table in group:
-        label_at = table.columns.index(label_column)
-        text_at = [table.columns.index(c) for c in text_columns]
-        for number, cells in table.rows:
-            text = "\n".join(t for t in (cells[i].strip() for i in text_at) if t)
-            label = cells[label_at].strip()
-            if text and label:
-                rows.append(Example(table.name, number, text, label))
-            else:
-                empty += 1
-    if empty:
-        where = some(sorted({t.name for t in group}), 3)
-        events.warning("empty_rows", f"{empty} {split} rows of {where} are left out because their text or label is empty.")
-    return rows
-
-
-def _natural(text: str) -> list:
-    """A sort key that puts "10" after "9"."""
-    return [(0, int(p), "") if p.isdecimal() and p.isascii() else (1, 0, p) for p in _NATURAL.split(text) if p]
+def _from_folders(kind: str, files: list[folders.Labelled], found: Sources, settings, checks: Checks) -> Reading:
+    labels = sorted({f.label for f in files}, key=names.natural)
+    things = {"image": "images", "text": "texts"}[kind]
+    checks.events.decision("task", f"{kind}-classification", f"The {len(files)} {things} in the folders {some(labels, 6)} are examples of these labels.")
+    used = {id(f.source) for f in files}
+    candidates = found.images if kind == "image" else found.texts
+    found.ignored += [f"{s.name} (not in a folder that names a label)" for s in candidates if id(s) not in used]
+    given = folders.examples(files, kind, settings.encoding, checks)
+    if not given["train"]:
+        given = {**{n: [] for n in SPLITS}, "train": [e for rows in given.values() for e in rows]}
+    columns = ("text",) if kind == "text" else ()
+    return Reading(Roles(f"{kind}-classification", columns), given, [f.source.name for f in files])

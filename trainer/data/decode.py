@@ -2,6 +2,8 @@
 
 import codecs
 
+from trainer.errors import UserError
+
 # UTF-32 starts with the bytes of UTF-16's mark, so it comes first.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig", "UTF-8 with a byte order mark"),
@@ -16,12 +18,14 @@ class NotText(Exception):
     """The bytes are not a text. The message is the second half of a sentence: "it …"."""
 
 
-def decode(data: bytes) -> tuple[str, str]:
-    """The text of ``data`` and the name of its encoding. Raises NotText.
+def decode(data: bytes, wanted: str = "") -> tuple[str, str]:
+    """The text of ``data`` and the name of its encoding: ``wanted``, else the one that is found. Raises NotText.
 
     The order is: a byte order mark, UTF-8, UTF-16 without a mark (every other byte of plain text is zero), cp1252.
     cp1252 fits nearly any bytes, so it is tried last and only where no zero byte speaks against text.
     """
+    if wanted:
+        return _wanted(data, wanted), wanted
     for mark, codec, name in _MARKS:
         if data.startswith(mark):
             try:
@@ -40,6 +44,18 @@ def decode(data: bytes) -> tuple[str, str]:
             except UnicodeDecodeError:
                 continue
     raise NotText("is not a text file (it contains zero bytes)")
+
+
+def _wanted(data: bytes, encoding: str) -> str:
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as e:
+        raise NotText(f"cannot be read as {encoding} ({e.reason} at byte {e.start})") from e
+    except (LookupError, ValueError) as e:
+        raise UserError(
+            "wrong_setting", f"There is no encoding called {encoding}.", "Set encoding to one like utf-8 or cp1252, or leave it empty."
+        ) from e
+    return text.removeprefix("\ufeff")
 
 
 def _windows(data: bytes) -> str:

@@ -10,7 +10,16 @@ TITLE = "title"
 LABEL_NAMES = frozenset(LABELS)
 TEXT_NAMES = frozenset((*TEXTS, TITLE))
 
-TABLES = ("csv", "tsv", "tab", "txt", "jsonl", "ndjson")
+PAIRS = (("prompt", "response"), ("prompt", "completion"), ("instruction", "output"), ("instruction", "response"), ("question", "answer"))
+EDGES = (("source", "target"), ("src", "dst"), ("from", "to"), ("head", "tail"), ("u", "v"), ("node1", "node2"), ("id1", "id2"))
+IDENTIFIERS = frozenset("id ids index idx key uid uuid guid identifier row rowid row_id number nr no".split())
+SPLIT_COLUMNS = ("split", "subset", "partition")
+
+TABLES = ("csv", "tsv", "tab", "txt", "jsonl", "ndjson", "json", "parquet")
+TEXT = "txt"  # a table, or one of many texts in folders
+IMAGES = ("png", "jpg", "jpeg", "gif", "bmp", "webp", "tif", "tiff")
+ARCHIVE = "zip"
+_WEIGHTS = ("bin", "safetensors", "pt", "pth", "ckpt", "h5", "onnx", "pkl", "pickle", "joblib")
 
 # What a run delivers, plus what it leaves in its run folder: never training data of a later run.
 _RESULTS = frozenset(
@@ -18,6 +27,7 @@ _RESULTS = frozenset(
     "tokenizer.json tokenizer_config.json vocab.txt report.html model.zip model_card.md log.txt".split()
 )
 _RESULT_FOLDER = "finetune"
+_NATURAL = re.compile(r"(\d+)")
 
 _SPLITS = (
     ("test", re.compile(r"(?<![a-z])test(ing)?(set|data)?(?![a-z])")),
@@ -32,9 +42,32 @@ def is_result(name: str) -> bool:
     return bool(parts) and (_RESULT_FOLDER in parts[:-1] or parts[-1] in _RESULTS)
 
 
+def is_identifier(name: str) -> bool:
+    """Whether a column of this name numbers or names its rows. The index that some programs write has no name or "Unnamed: 0"."""
+    name = name.strip().lower()
+    return name in IDENTIFIERS or name.endswith(("_id", " id", "-id")) or name.startswith("unnamed") or name == "column 1"
+
+
+def model_folders(names) -> set[str]:
+    """The folders that hold a model: a configuration beside weights. Nothing in them is data, and nothing is ever loaded."""
+    weights, configured = set(), set()
+    for name in names:
+        folder, _, base = name.rpartition("/")
+        if base.lower() == "config.json":
+            configured.add(folder)
+        elif extension(base) in _WEIGHTS:
+            weights.add(folder)
+    return weights & configured
+
+
 def column(name: str) -> str:
     """A column at the beginning of a sentence; tables without a header have columns that are called "column 2"."""
     return name.capitalize() if re.fullmatch(r"column \d+", name) else f'Column "{name}"'
+
+
+def natural(text: str) -> list:
+    """A sort key that puts "10" after "9"."""
+    return [(0, int(p), "") if p.isdecimal() and p.isascii() else (1, 0, p) for p in _NATURAL.split(text) if p]
 
 
 def is_hidden(name: str) -> bool:

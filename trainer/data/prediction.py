@@ -1,24 +1,108 @@
-"""The rows that an earlier model is to answer."""
+"""The examples that an earlier model is to answer."""
 
-from trainer.data import dataset, tables
+import dataclasses
+
+from trainer.data import folders, images, profiles, sources, tables
+from trainer.data.columns import listed, resolve
 from trainer.data.example import Example
+from trainer.data.images import Index
+from trainer.data.roles import Roles
+from trainer.data.rows import PAIR, Rows
+from trainer.data.table import NotATable, Table
 from trainer.errors import UserError, some
 from trainer.events import Events
 from trainer.spec import Spec
 
+TASKS = {"text": "text-classification", "image": "image-classification", "table": "tabular-classification"}
 
-def read(spec: Spec, settings, events: Events, kind: str, columns, types: dict[str, str], label_column: str) -> tuple[list[Example], list[str], int]:
-    """The examples for a model that reads ``columns``, the files that they come from, and how many rows were left out."""
-    wanted = {c.lower() for c in columns}
-    found, ignored = [], []
-    for source in dataset._candidates(spec, settings.data_file, ignored):
+
+def read(
+    spec: Spec, settings, events: Events, kind: str, columns: tuple[str, ...], types: dict[str, str], label_column: str
+) -> tuple[list[Example], list[str], int]:
+    """The examples for a model that reads ``columns`` of ``types``, their files, and how many rows were left out.
+
+    Tables that have the columns are read, whatever else they hold; the target is what stands in ``label_column`` as it is
+    written, or empty. Where no table fits, every text file is an example for a text model. An image model answers every image that
+    can be decoded. Raises UserError where nothing fits.
+    """
+    found = sources.find(spec, settings.data_file, events)
+    if kind == "image" and found.images:
+        return _images(found.images, events)
+    if kind != "image":
+        wanted, types = _wanted(settings.text_column, columns, types) if kind == "text" else (columns, types)
+        label = settings.label_column.strip() or label_column
+        fitting = _fitting(found, wanted, label, settings, events)
+        if fitting:
+            return _rows(fitting, Roles(TASKS[kind], wanted, types=types), label, settings, events)
+        if kind == "text" and found.texts:
+            return _texts(found.texts, settings.encoding, events)
+    raise _nothing(kind, columns, found.ignored)
+
+
+def _wanted(text_column: str, columns: tuple[str, ...], types: dict[str, str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The columns that the user names for a text model instead of its own; the last is the second text of a model of pairs."""
+    if not text_column.strip():
+        return columns, types
+    asked = tuple(c.strip() for c in listed(text_column, {}))
+    return asked, {asked[-1]: PAIR} if PAIR in types.values() and len(asked) > 1 else {}
+
+
+def _fitting(found: sources.Sources, wanted: tuple[str, ...], label: str, settings, events: Events) -> list[Table]:
+    fitting = []
+    for source in found.tables:
         try:
-            found.append(tables.read(source, wanted, events))
-        except tables.NotATable as e:
-            ignored.append(f"{source.name} ({e})")
-    used = [t for t in (dataset._with_columns(t, columns) for t in found) if t is not None]
-    if not used:
-        raise UserError("no_table", f"No file has the columns {some(columns)} that the model reads.", "Add a table with these columns.", f"Not used: {some(ignored, 6)}.")
-    examples = [Example(t.name, number, "\n".join(c.strip() for c in cells if c.strip()), "") for t in used for number, cells in t.rows]
-    full = [e for e in examples if e.content]
-    return full, [t.name for t in used], len(examples) - len(full)
+            table = tables.read(source, {c.lower() for c in (*wanted, label) if c}, settings, events)
+        except NotATable as e:
+            found.ignored.append(f"{source.name} ({e})")
+            continue
+        if lacking := table.lacks(wanted):
+            found.ignored.append(f"{source.name} (without the column {some(lacking, 4)})")
+        else:
+            fitting.append(table)
+    return fitting
+
+
+def _rows(fitting: list[Table], roles: Roles, label: str, settings, events: Events) -> tuple[list[Example], list[str], int]:
+    events.decision("columns", list(roles.columns), f"The model reads the columns {some(roles.columns, 8)} of {some([t.name for t in fitting], 4)}.")
+    examples: list[Example] = []
+    for table in fitting:
+        seen = profiles.of([table])
+        roles.id = resolve(settings.id_column, seen, "id_column", table.name) if settings.id_column.strip() else ""
+        found = Rows(roles, {c: _profile(c, seen) for c in roles.columns}, Index([])).examples(table)
+        if label and not table.lacks([label]):
+            targets = dict(zip((n for n, _ in table.rows), table.cells(label)))
+            found = [dataclasses.replace(e, target=targets[e.row].strip()) for e in found]
+        examples += found
+    skipped = sum(len(t.rows) for t in fitting) - len(examples)
+    if skipped:
+        events.warning("empty_rows", f"{skipped} rows are left out because they are empty in the columns that the model reads.")
+    return examples, [t.name for t in fitting], skipped
+
+
+def _profile(column: str, seen: dict[str, profiles.Profile]) -> profiles.Profile:
+    return next(p for n, p in seen.items() if n.lower() == column.lower())
+
+
+def _texts(texts: list, encoding: str, events: Events) -> tuple[list[Example], list[str], int]:
+    events.decision("columns", [], f"Each of the {len(texts)} text files is one text to answer.")
+    found = [(source, folders.text(source, encoding)) for source in texts]
+    examples = [Example(source.name, 0, text, "") for source, text in found if text]
+    return examples, [e.file for e in examples], len(texts) - len(examples)
+
+
+def _images(found: list, events: Events) -> tuple[list[Example], list[str], int]:
+    examples = [Example(i.name, 0, i.file, "") for i in found if images.decodes(i.file)]
+    if broken := len(found) - len(examples):
+        names = {e.file for e in examples}
+        events.warning("images", f"{broken} images are left out because they cannot be decoded: {some([i.name for i in found if i.name not in names], 6)}.")
+    return examples, [e.file for e in examples], len(found) - len(examples)
+
+
+def _nothing(kind: str, columns: tuple[str, ...], ignored: list[str]) -> UserError:
+    what = "image" if kind == "image" else f"table with the columns {some(columns, 8)}"
+    return UserError(
+        "no_data",
+        f"The dataset has no {what}, which the model reads.",
+        "Add one, or choose another model or data_file.",
+        f"Not used: {some(ignored, 6)}." if ignored else "",
+    )

@@ -9,11 +9,11 @@ import collections
 import hashlib
 import math
 
+from trainer.data.checks import Checks
 from trainer.data.copies import remove
 from trainer.data.example import SPLITS, Example
 from trainer.data.keys import Keys
 from trainer.errors import UserError
-from trainer.events import Events
 
 MIN_ROWS = 20
 MIN_PER_CLASS = 2
@@ -21,9 +21,10 @@ BINS = 10  # of a target that is a number
 Splits = dict[str, list[Example]]
 
 
-def complete(given: Splits, keys: Keys, regression: bool, settings, events: Events) -> Splits:
+def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Checks) -> Splits:
     """The three splits from those that are given: missing ones are cut out of train, copies between them are removed."""
-    splits = remove({name: list(given.get(name, [])) for name in SPLITS}, keys, settings.duplicates, events)
+    events = checks.events
+    splits = remove({name: list(given.get(name, [])) for name in SPLITS}, keys, settings.duplicates, checks)
     _check_rows(splits, regression)
     fractions = {"test": settings.test_fraction, "validation": settings.validation_fraction}
     missing = [n for n in fractions if not splits[n] and fractions[n] > 0]
@@ -35,7 +36,7 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, events: Even
         events.decision("split", _counts(splits), _why(splits, missing, before, regression, bool(settings.group_column)))
     else:
         events.decision("split", _counts(splits), "The names of the files or the split column say which rows train, validate and test.")
-    return splits if regression else _known_labels(splits, events)
+    return splits if regression else _known_labels(splits, checks)
 
 
 def stratified(rows: list[Example], shares: dict[str, float], keys: Keys, regression: bool, seed: int) -> Splits:
@@ -126,13 +127,14 @@ def _check_rows(splits: Splits, regression: bool) -> None:
         )
 
 
-def _known_labels(splits: Splits, events: Events) -> Splits:
+def _known_labels(splits: Splits, checks: Checks) -> Splits:
     """Leave out rows whose label never occurs in training, and warn of classes that are too small to be learnt."""
     counts = collections.Counter(e.target for e in splits["train"])
     for name in ("validation", "test"):
         known = [e for e in splits[name] if e.target in counts]
         if removed := len(splits[name]) - len(known):
-            events.warning("unknown_labels", f"{removed} {name} rows are left out because their label does not occur in the training rows.")
+            checks.warning("unknown_labels", f"{removed} {name} rows are left out because their label does not occur in the training rows.")
+            checks.drop(f"a label of the {name} rows that training does not know", removed)
         if removed and not known:
             raise UserError(
                 "unknown_labels",
@@ -143,7 +145,7 @@ def _known_labels(splits: Splits, events: Events) -> Splits:
         splits[name] = known
     small = sorted(label for label, n in counts.items() if n < 10)
     if small:
-        events.warning("small_classes", f"Fewer than 10 training rows have the label {', '.join(small[:10])}: expect these to be recognised badly.")
+        checks.warning("small_classes", f"Fewer than 10 training rows have the label {', '.join(small[:10])}: expect these to be recognised badly.")
     return splits
 
 

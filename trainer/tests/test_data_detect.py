@@ -1,10 +1,13 @@
 """How files are read: encodings, dialects, headers, columns."""
 
+from types import SimpleNamespace
+
 import pytest
 from conftest import events_of
 
 from trainer import spec as specs
-from trainer.data import columns, decode, dialect, names, tables
+from trainer.data import columns, decode, dialect, names, profiles, tables
+from trainer.data.table import Table
 from trainer.errors import UserError
 from trainer.events import Events
 
@@ -72,11 +75,11 @@ def test_a_header_is_told_from_data(first, body, wanted, is_header):
 
 
 def _table(header, *rows):
-    return tables.Table("a.csv", header, list(enumerate((list(r) for r in rows), 2)))
+    return Table("a.csv", header, list(enumerate((list(r) for r in rows), 2)))
 
 
 def _seen(header, *rows):
-    return columns.profiles([_table(header, *rows)])
+    return profiles.of([_table(header, *rows)])
 
 
 ROWS = [(str(i), s, f"Title {i}", "ab"[i % 2]) for i, s in enumerate(SENTENCES)]
@@ -167,7 +170,7 @@ def test_json_lines_become_cells(tmp_path):
     file = tmp_path / "a.jsonl"
     file.write_text('{"text": "a", "label": 1.0}\n\nnot json\n{"text": null, "label": true, "x": ["p"]}\n')
     events = Events(tmp_path / "events.jsonl", 1)
-    table = tables.read(specs.Input("a.jsonl", file, 0, ""), set(), events)
+    table = tables.read(specs.Input("a.jsonl", file, 0, ""), set(), SimpleNamespace(encoding="", delimiter=""), events)
     assert table.columns == ["text", "label", "x"]
     assert table.rows == [(1, ["a", "1", ""]), (4, ["", "true", '["p"]'])]
     assert [e["code"] for e in events_of(tmp_path) if e["kind"] == "warning"] == ["bad_rows"]

@@ -6,17 +6,18 @@ from types import SimpleNamespace
 import pytest
 
 from trainer.data import splits
-from trainer.errors import UserError
-from trainer.events import Events
+from trainer.data.checks import Checks
 from trainer.data.example import SPLITS, Example
 from trainer.data.keys import Keys
+from trainer.errors import UserError
+from trainer.events import Events
 
 
 SETTINGS = SimpleNamespace(seed=42, test_fraction=0.1, validation_fraction=0.1, duplicates="warn", group_column="")
 
 
 def _complete(given, seed, events, **settings):
-    return splits.complete(given, Keys(), False, SimpleNamespace(**{**vars(SETTINGS), "seed": seed, **settings}), events)
+    return splits.complete(given, Keys(), False, SimpleNamespace(**{**vars(SETTINGS), "seed": seed, **settings}), Checks(events))
 
 
 def _rows(n, classes="abc", prefix=""):

@@ -1,0 +1,103 @@
+"""The checks of the examples before money is spent: what would spoil the training, or make its figures lie."""
+
+import collections
+
+from trainer.data import leaks
+from trainer.data.checks import Checks
+from trainer.data.example import SPLITS, Example
+from trainer.data.keys import Keys
+from trainer.data.profiles import Profile
+from trainer.data.roles import Roles
+from trainer.errors import some
+
+FEW_ROWS = 200
+IMBALANCE = 5
+EMPTY_SHARE = 0.2
+Splits = dict[str, list[Example]]
+
+
+def columns(roles: Roles, seen: dict[str, Profile], where: str, checks: Checks) -> None:
+    """Empty cells and constant columns."""
+    read = [seen[c] for c in roles.columns]
+    empty = [p for p in (*read, seen[roles.label]) if p.rows and p.cells < (1 - EMPTY_SHARE) * p.rows]
+    if empty:
+        shares = some([f"{p.name} ({1 - p.cells / p.rows:.0%})" for p in empty], 6)
+        checks.warning("empty_cells", f"More than {EMPTY_SHARE:.0%} of the cells of {where} are empty in these columns: {shares}.")
+    else:
+        checks.ok("empty_cells", f"No column that is used has more than {EMPTY_SHARE:.0%} empty cells.")
+    constant = [n for n, p in seen.items() if p.distinct == 1 and p.cells == p.rows and n not in (roles.id, roles.split, roles.group)]
+    if constant and roles.kind == "table":
+        checks.warning("constant_columns", f"The same value stands in every row of {where} in the columns {some(constant, 6)}, which are left out.")
+
+
+def copies(given: Splits, keys: Keys, checks: Checks) -> None:
+    """Copies within and between the splits that are given, and copies with different labels."""
+    labels = collections.defaultdict(set)
+    repeated = collections.Counter()
+    for rows in given.values():
+        for e in rows:
+            labels[keys(e)].add(e.target)
+            repeated[keys(e)] += 1
+    extra = repeated.total() - len(repeated)
+    if extra:
+        share = extra / repeated.total()
+        report = checks.warning if share > 0.1 else checks.ok
+        report("copies", f"{extra} of {repeated.total()} examples are copies of another one ({share:.1%}).")
+    else:
+        checks.ok("copies", "No example occurs twice.")
+    conflicts = [key for key, found in labels.items() if len(found) > 1]
+    if conflicts:
+        rows = sum(repeated[key] for key in conflicts)
+        example = next(e for part in given.values() for e in part if keys(e) == conflicts[0])
+        place = f"{example.file} row {example.row}" if example.row else example.file
+        checks.warning("conflicting_labels", f"{rows} examples have copies with another label, for example {place}: no model can answer them right.")
+    else:
+        checks.ok("conflicting_labels", "No example has two different labels.")
+
+
+def examples(splits: Splits, roles: Roles, keys: Keys, checks: Checks) -> None:
+    """Number of rows, balance, overlap of the splits, and leaks of the label."""
+    _size(splits, checks)
+    if not roles.regression:
+        _classes(splits, checks)
+    _overlap(splits, keys, checks)
+    if roles.kind != "image":
+        leaks.check(splits["train"], roles, checks)
+
+
+def _size(splits: Splits, checks: Checks) -> None:
+    total = sum(map(len, splits.values()))
+    counts = some([f"{len(splits[n])} for {n}" for n in SPLITS])
+    if total < FEW_ROWS:
+        checks.warning("few_rows", f"There are only {total} examples ({counts}): the figures will be rough, and more examples would help most.")
+    else:
+        checks.ok("few_rows", f"There are {total} examples: {counts}.")
+    if not splits["test"]:
+        checks.warning("no_test_rows", "No rows are kept for a test, so how good the model is will be known from the validation rows only.")
+
+
+def _classes(splits: Splits, checks: Checks) -> None:
+    counts = {n: collections.Counter(e.target for e in splits[n]) for n in SPLITS}
+    thin = [f"{label} ({counts[n][label]} for {n})" for n in SPLITS if splits[n] for label in sorted(counts["train"]) if counts[n][label] < 2]
+    if thin:
+        checks.warning("rows_per_class", f"Fewer than two examples of some classes are in a split: {some(thin, 6)}.")
+    else:
+        checks.ok("rows_per_class", "Every class has at least two examples in each split.")
+    (largest, most), *_, (smallest, least) = counts["train"].most_common()
+    if most > IMBALANCE * least:
+        text = f"{largest} has {most} training rows and {smallest} only {least}: rare classes are recognised worse, and accuracy says little about them."
+        checks.warning("class_imbalance", text)
+    else:
+        checks.ok("class_imbalance", f"The largest class has {most / least:.1f} times the training rows of the smallest.")
+
+
+def _overlap(splits: Splits, keys: Keys, checks: Checks) -> None:
+    seen = {n: set(map(keys, splits[n])) for n in SPLITS}
+    shared = sum(len(seen[a] & seen[b]) for a, b in (("train", "validation"), ("train", "test"), ("validation", "test")))
+    groups = {n: {e.group for e in splits[n] if e.group} for n in SPLITS}
+    if shared:
+        checks.warning("split_overlap", f"{shared} examples are in more than one split, so the figures will be too good to be true.")
+    elif common := groups["test"] & (groups["train"] | groups["validation"]):
+        checks.warning("split_overlap", f"{len(common)} groups of the test rows are also in training, so the figures may be too good to be true.")
+    else:
+        checks.ok("split_overlap", "No example is in more than one split.")

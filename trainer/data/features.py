@@ -1,0 +1,47 @@
+"""Which columns of a table a model reads, and whether each holds numbers or categories."""
+
+from trainer.data import names, values
+from trainer.data.profiles import Profile
+from trainer.errors import UserError, some
+
+NUMBER, CATEGORY = "number", "category"
+
+
+def choose(seen: dict[str, Profile], where: str) -> tuple[dict[str, str], str]:
+    """The type of every column that is read, in the order of the table, and the sentence that says what is left out and why.
+
+    Raises UserError where no column is left.
+    """
+    types, left = {}, {}
+    for name, profile in seen.items():
+        if reason := _useless(profile):
+            left.setdefault(reason, []).append(name)
+        else:
+            types[name] = NUMBER if profile.numeric else CATEGORY
+    why = "; ".join(f"{some(columns)} ({reason})" for reason, columns in left.items())
+    if not types:
+        raise UserError(
+            "no_features",
+            f"No column of {where} besides the label can be learnt from.",
+            "Add columns with numbers or categories, or name other columns.",
+            f"Left out: {why}." if why else "",
+        )
+    parts = [f"{some([n for n, t in types.items() if t == kind])} as {kind}" for kind in (NUMBER, CATEGORY) if kind in types.values()]
+    return types, f"The model reads {' and '.join(parts)}" + (f"; left out are {why}." if why else ".")
+
+
+def _useless(p: Profile) -> str:
+    """Why nothing general can be learnt from a column, or an empty text."""
+    if p.cells == 0:
+        return "empty"
+    if p.distinct == 1 and p.cells == p.rows:
+        return "the same in every row"
+    if p.is_identifier or (names.is_identifier(p.name) and p.distinct > 0.5 * p.cells and p.cells >= 20):
+        return "an identifier"
+    if p.dates >= values.MOSTLY:
+        return "dates"
+    if p.is_free_text:
+        return "free text"
+    if not p.numeric and not p.few:
+        return "too many different values for a category"
+    return ""

@@ -1,0 +1,85 @@
+"""Folders as labels: the layout of many sets of images and texts."""
+
+import collections
+import re
+from dataclasses import dataclass
+
+from trainer.data import names, tables
+from trainer.data.checks import Checks
+from trainer.data.decode import NotText, decode
+from trainer.data.example import SPLITS, Example
+from trainer.errors import UserError, some
+from trainer.spec import Input
+
+MIN_FOLDERS = 2
+MIN_FILES = 2  # in a folder, for its name to be a label
+
+
+@dataclass
+class Labelled:
+    """One file with the label and the split (empty where none) that its folders stand for."""
+
+    source: Input
+    label: str
+    split: str
+
+
+def read(sources: list[Input], wanted: str) -> list[Labelled]:
+    """The files with labels by folder; none where folders hold no labels.
+
+    A level of folders whose names all stand for splits tells the split. Of the others the one that varies tells the label; where
+    several do, ``wanted`` ("folder 2") says which, else UserError asks.
+    """
+    folders = [source.name.split("/")[:-1] for source in sources]
+    depth = max(map(len, folders), default=0)
+    levels = [{f[i] for f in folders if len(f) > i} for i in range(depth)]
+    divides = [bool(level) and all(names.split_of(name) for name in level) for level in levels]
+    varying = [i for i in range(depth) if len(levels[i]) >= MIN_FOLDERS and not divides[i]]
+    if not varying:
+        return []
+    level = _level(varying, levels, wanted)
+    files = []
+    for source, parts in zip(sources, folders):
+        split = next((names.split_of(p) for p, divided in zip(parts, divides) if divided), "")
+        if len(parts) > level:
+            files.append(Labelled(source, parts[level], split))
+    counts = collections.Counter(f.label for f in files)
+    return files if sum(n >= MIN_FILES for n in counts.values()) >= MIN_FOLDERS else []
+
+
+def _level(varying: list[int], levels: list[set[str]], wanted: str) -> int:
+    if asked := re.fullmatch(r"folder (\d+)", wanted.strip().lower()):
+        if int(asked[1]) - 1 in varying:
+            return int(asked[1]) - 1
+    elif len(varying) == 1:
+        return varying[0]
+    choices = [f"folder {i + 1} ({some(sorted(levels[i], key=names.natural), 4)})" for i in varying]
+    raise UserError(
+        "ambiguous_label",
+        f"The labels could be the names of several levels of folders: {some(choices)}.",
+        f"Write folder {varying[0] + 1} in label_column to choose one, with the number of the right level.",
+    )
+
+
+def examples(files: list[Labelled], kind: str, encoding: str, checks: Checks) -> dict[str, list[Example]]:
+    """The examples in the splits that folders define. A text that is empty or no text is left out with a warning."""
+    given: dict[str, list[Example]] = {name: [] for name in SPLITS}
+    broken = []
+    for f in files:
+        content = f.source.file if kind == "image" else text(f.source, encoding)
+        if content:
+            given[f.split or "train"].append(Example(f.source.name, 0, content, f.label))
+        else:
+            broken.append(f.source.name)
+    if broken:
+        checks.warning("empty_rows", f"{len(broken)} files are left out because they hold no text: {some(broken, 6)}.")
+        checks.drop("the file holds no text", len(broken))
+    return given
+
+
+def text(source: Input, encoding: str) -> str:
+    """The text of a file; empty where it holds none."""
+    try:
+        return decode(tables.content(source), encoding)[0].strip()
+    except NotText:
+        return ""

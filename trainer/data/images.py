@@ -1,0 +1,86 @@
+"""Images: which of them a table names, and which can be decoded. They are decoded in full later, by the workers."""
+
+import collections
+import warnings
+from pathlib import Path
+
+from trainer.data.checks import Checks
+from trainer.data.example import Example
+from trainer.errors import UserError, some
+from trainer.spec import Input
+
+SAMPLE = 200
+MIN_MATCHES = 0.5  # of a column's cells, for it to hold the paths of images
+
+
+class Index:
+    """Finds an image of the dataset by its full name, the end of it, or its base name with or without the ending."""
+
+    def __init__(self, images: list[Input]):
+        self._by_base: dict[str, list[Input]] = collections.defaultdict(list)
+        for image in images:
+            base = image.name.rsplit("/", 1)[-1].lower()
+            for name in {base, base.rpartition(".")[0]}:
+                self._by_base[name].append(image)
+
+    def find(self, cell: str) -> Input | None:
+        """The image that ``cell`` names, or None where there is none or more than one."""
+        path = "/".join(p for p in cell.strip().lower().replace("\\", "/").split("/") if p not in ("", "."))
+        found = self._by_base.get(path.rpartition("/")[2], [])
+        if len(found) <= 1:
+            return found[0] if found else None
+        ends = [i for i in found if f"/{i.name.lower()}".endswith(f"/{path}") or f"/{path}".endswith(f"/{i.name.lower()}")]
+        return ends[0] if len(ends) == 1 else None
+
+    def holds(self, cells: list[str]) -> bool:
+        """Whether most of ``cells`` name images."""
+        cells = [c for c in cells if c.strip()][:SAMPLE]
+        return bool(cells) and bool(self._by_base) and sum(self.find(c) is not None for c in cells) >= MIN_MATCHES * len(cells)
+
+
+def without_broken(examples: list[Example], checks: Checks) -> list[Example]:
+    """The examples whose image can be decoded. A sample over all labels is looked at, and all of them where it has a fault.
+
+    Raises UserError where most cannot be decoded.
+    """
+    sample = _spread(examples)
+    broken = [e for e in sample if not decodes(e.content)]
+    if not broken:
+        checks.ok("images", f"All {len(sample)} images that were looked at can be decoded.")
+        return examples
+    if len(broken) * 2 > len(sample):
+        raise UserError(
+            "broken_images",
+            f"{len(broken)} of {len(sample)} images that were looked at cannot be decoded, for example {some([e.file for e in broken], 3)}.",
+            "Replace them by images that an ordinary viewer shows, as PNG or JPEG.",
+        )
+    checked = {id(e) for e in sample}
+    broken += [e for e in examples if id(e) not in checked and not decodes(e.content)]
+    checks.warning("images", f"{len(broken)} images are left out because they cannot be decoded: {some([e.file for e in broken], 6)}.")
+    checks.drop("the image cannot be decoded", len(broken))
+    left = {id(e) for e in broken}
+    return [e for e in examples if id(e) not in left]
+
+
+def _spread(examples: list[Example]) -> list[Example]:
+    """At most SAMPLE examples, of all labels in turn."""
+    by_label = collections.defaultdict(list)
+    for e in examples:
+        by_label[e.target].append(e)
+    each = max(1, SAMPLE // max(1, len(by_label)))
+    return [e for rows in by_label.values() for e in rows[:: -(-len(rows) // each)]][:SAMPLE]
+
+
+def decodes(file: Path) -> bool:
+    """Whether ``file`` can be decoded to its end."""
+    from PIL import Image  # only where there are images
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(file) as image:
+                image.draft("RGB", (64, 64))  # a JPEG is decoded at a fraction of its size, which finds the same faults
+                image.load()
+        return True
+    except Exception:  # noqa: BLE001  decoders raise nearly anything on broken bytes
+        return False

@@ -1,0 +1,151 @@
+"""What the columns of a table are for, and which task that makes."""
+
+from dataclasses import dataclass, field
+
+from trainer.data import columns, features, hints, names, values
+from trainer.data.images import Index
+from trainer.data.profiles import Profile
+from trainer.data.table import Table
+from trainer.errors import UserError
+
+CLOSE = 0.9  # of two readings, the lesser's share of the better from which the user is asked
+KINDS = {"text": "text", "image": "image", "tabular": "table"}
+
+
+@dataclass
+class Roles:
+    """``columns`` is what a model reads. ``decisions`` holds (what, choice, why) for the events, should this table be used."""
+
+    task: str = ""
+    columns: tuple[str, ...] = ()
+    label: str = ""
+    types: dict[str, str] = field(default_factory=dict)
+    id: str = ""
+    split: str = ""
+    group: str = ""
+    decisions: list[tuple[str, object, str]] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        return KINDS[self.task.partition("-")[0]]
+
+    @property
+    def regression(self) -> bool:
+        return self.task.endswith("regression")
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Every column that a table must have."""
+        return tuple(dict.fromkeys(c for c in (*self.columns, self.label, self.id, self.split, self.group) if c))
+
+
+def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index, where: str) -> Roles:
+    """The roles of the columns of ``tables``. Raises UserError where they fit no task, or more than one."""
+    roles = Roles()
+    _side_columns(roles, tables, seen, settings, where)
+    rest = {n: p for n, p in seen.items() if n not in (roles.id, roles.split, roles.group)}
+    if settings.task == "auto" and not (settings.label_column or settings.text_column):
+        hints.check(tables, rest, where)
+    paths = [n for n in rest if settings.task.startswith(("auto", "image")) and images.holds([c for t in tables for c in values.sample(t.cells(n))])]
+    choice = columns.label({n: p for n, p in rest.items() if n not in paths}, settings.label_column, where, settings.task)
+    roles.label = choice.columns[0]
+    roles.decisions.append(("label_column", roles.label, choice.why))
+    rest.pop(roles.label)
+    kind = _kind(rest, paths, settings, where)
+    goal = _goal(seen[roles.label], kind, settings.task, where)
+    roles.task = f"{'tabular' if kind == 'table' else kind}-{goal}"
+    if kind == "image":
+        roles.columns = (paths[0],)
+        roles.decisions.append(("image_column", paths[0], f"{names.column(paths[0])} names images of the dataset."))
+    elif kind == "text":
+        _text(roles, rest, settings, where)
+    else:
+        roles.types, why = features.choose(rest, where)
+        roles.columns = tuple(roles.types)
+        roles.decisions.append(("columns", list(roles.columns), why))
+    roles.decisions.append(("task", roles.task, _task_reason(roles, seen[roles.label], settings.task)))
+    return roles
+
+
+def _side_columns(roles: Roles, tables: list[Table], seen: dict[str, Profile], settings, where: str) -> None:
+    """The columns that are neither read nor answered."""
+    for role in ("id", "split", "group"):
+        if wanted := getattr(settings, f"{role}_column").strip():
+            setattr(roles, role, columns.resolve(wanted, seen, f"{role}_column", where))
+    if roles.split or settings.label_column.strip().lower() in names.SPLIT_COLUMNS:
+        return
+    for name in (n for n in seen if n.strip().lower() in names.SPLIT_COLUMNS and seen[n].distinct <= 4):
+        if all(names.split_of(v) for v in {c.strip() for t in tables for c in t.cells(name)}):
+            roles.split = name
+            roles.decisions.append(("split_column", name, f"{names.column(name)} says which rows train, validate and test."))
+            return
+
+
+def _kind(rest: dict[str, Profile], paths: list[str], settings, where: str) -> str:
+    """What the examples are: text, image or table."""
+    if settings.task != "auto":
+        kind = KINDS[settings.task.partition("-")[0]]
+        if kind == "image" and not paths:
+            raise UserError(
+                "no_images",
+                f"No column of {where} names images of the dataset, which {settings.task} needs.",
+                "Add the images to the dataset, and a column with their file names; or put them into one folder for each label.",
+            )
+        return kind
+    if paths:
+        return "image"
+    if settings.text_column.strip() or settings.text_pair_column.strip():
+        return "text"
+    text, table = _text_score(rest), _table_score(rest)
+    if text and table and min(text, table) >= CLOSE * max(text, table):
+        raise UserError(
+            "ambiguous_task",
+            f"The rows of {where} could be read as texts or as tables of numbers and categories.",
+            "Choose text-classification or tabular-classification as task, or the same for regression.",
+        )
+    if text or table:
+        return "text" if text > table else "table"
+    return "text" if any(p.cells and not p.numeric for p in rest.values()) and len(rest) == 1 else "table"
+
+
+def _text_score(rest: dict[str, Profile]) -> float:
+    """How much speaks for a text: the words of its longest column, three times as much where its name says so."""
+    named = {n: n.strip().lower() in names.TEXT_NAMES for n in rest}
+    return max((p.words * (3 if named[n] else 1) for n, p in rest.items() if p.cells and not p.numeric and (named[n] or p.is_free_text)), default=0.0)
+
+
+def _table_score(rest: dict[str, Profile]) -> float:
+    """How much speaks for a table: twice the number of columns with numbers or categories."""
+    usable = {n: p for n, p in rest.items() if n.strip().lower() not in names.TEXT_NAMES}
+    try:
+        return 2.0 * len(features.choose(usable, "")[0])
+    except UserError:
+        return 0.0
+
+
+def _goal(label: Profile, kind: str, task: str, where: str) -> str:
+    if task != "auto":
+        return task.rpartition("-")[2]
+    if kind == "image" and label.is_measure:
+        columns.check_label(label, where, "image-classification")
+    return "regression" if label.is_measure and kind != "image" else "classification"
+
+
+def _text(roles: Roles, rest: dict[str, Profile], settings, where: str) -> None:
+    pair = settings.text_pair_column.strip()
+    second = columns.resolve(pair, rest, "text_pair_column", where) if pair else ""
+    choice = columns.text({n: p for n, p in rest.items() if n != second} if second else rest, settings.text_column, roles.label, where)
+    roles.decisions.append(("text_columns", list(choice.columns), choice.why))
+    roles.columns = choice.columns
+    if second:
+        roles.columns, roles.types = (*choice.columns, second), {second: "pair"}
+        roles.decisions.append(("text_pair_column", second, f"{second} is read as a second text beside the first, as asked."))
+
+
+def _task_reason(roles: Roles, label: Profile, wanted: str) -> str:
+    task = roles.task.replace("-", " ")
+    if wanted != "auto":
+        return f"The task is {task}, as asked."
+    goal = f"{label.distinct} different numbers in {roles.label}" if roles.regression else f"{label.distinct} classes in {roles.label}"
+    reading = {"text": "rows of text", "image": "images named in a table", "table": "columns of numbers and categories"}[roles.kind]
+    return f"The task is {task}: the data are {reading} with {goal}."

@@ -1,0 +1,118 @@
+"""From tables to examples."""
+
+import collections
+from pathlib import Path
+
+from trainer.data import names, values
+from trainer.data.checks import Checks
+from trainer.data.example import SPLITS, Example
+from trainer.data.features import NUMBER
+from trainer.data.images import Index
+from trainer.data.profiles import Profile
+from trainer.data.roles import Roles
+from trainer.data.table import Table
+from trainer.errors import UserError, some
+
+PAIR = "pair"
+
+
+class Rows:
+    """Makes the examples of tables with ``roles``, and counts the rows that cannot be used by the reason."""
+
+    def __init__(self, roles: Roles, seen: dict[str, Profile], images: Index):
+        self._roles, self._seen, self._images = roles, seen, images
+        self.left: collections.Counter[str] = collections.Counter()
+        self.missing: list[str] = []  # images that a table names and that are not there
+
+    def examples(self, table: Table) -> list[Example]:
+        """The examples of one table, in its order. The target is empty where the table has no label column."""
+        roles = self._roles
+        contents = self._contents(table)
+        targets = self._targets(table)
+        ids, groups = (([c.strip() for c in table.cells(n)] if n else [""] * len(table.rows)) for n in (roles.id, roles.group))
+        found = []
+        for (number, _), content, target, name, group in zip(table.rows, contents, targets, ids, groups):
+            if content is not None and target is not None:
+                found.append(Example(table.name, number, content, target, name, group))
+        return found
+
+    def by_split(self, table: Table) -> dict[str, list[Example]]:
+        """The examples of one table by the value of its split column; an empty value means train."""
+        splits = dict(zip((n for n, _ in table.rows), (c.strip() for c in table.cells(self._roles.split))))
+        known = {value: names.split_of(value) if value else "train" for value in set(splits.values())}
+        if strange := sorted(v for v, split in known.items() if split is None):
+            raise UserError(
+                "split_column",
+                f"The split column {self._roles.split} of {table.name} has values that name no split: {some(strange, 6)}.",
+                "Use the values train, validation and test, or leave split_column empty.",
+            )
+        found: dict[str, list[Example]] = {name: [] for name in SPLITS}
+        for e in self.examples(table):
+            found[known[splits[e.row]]].append(e)
+        return found
+
+    def report(self, where: str, missing_labels: str, checks: Checks) -> None:
+        """Say which rows were left out. Raises UserError for those without a label where the user wants none."""
+        unlabelled = self.left["the label is empty"]
+        if unlabelled and missing_labels == "fail":
+            raise UserError(
+                "missing_labels",
+                f"{unlabelled} rows of {where} have no label in the column {self._roles.label}.",
+                "Fill in the labels, or set missing_labels to drop.",
+            )
+        for reason, count in self.left.items():
+            checks.drop(reason, count)
+            examples = f" ({some(self.missing, 6)})" if self.missing and reason.startswith("the image") else ""
+            checks.warning("empty_rows", f"{count} rows of {where} are left out because {reason}{examples}.")
+
+    def _contents(self, table: Table) -> list:
+        kind = self._roles.kind
+        found = self._texts(table) if kind == "text" else self._paths(table) if kind == "image" else self._cells(table)
+        reason = {"text": "the text is empty", "image": "the image that they name is not in the dataset", "table": "all their cells are empty"}[kind]
+        if empty := found.count(None):
+            self.left[reason] += empty
+        return found
+
+    def _texts(self, table: Table) -> list[str | tuple[str, str] | None]:
+        first = [c for c in self._roles.columns if self._roles.types.get(c) != PAIR]
+        texts = [table.cells(c) for c in first]
+        joined = ["\n".join(t for t in map(str.strip, row) if t) for row in zip(*texts)]
+        if len(first) == len(self._roles.columns):
+            return [text or None for text in joined]
+        second = [c.strip() for c in table.cells(self._roles.columns[-1])]
+        return [(a, b) if a and b else None for a, b in zip(joined, second)]
+
+    def _paths(self, table: Table) -> list[Path | None]:
+        found = []
+        for cell in table.cells(self._roles.columns[0]):
+            image = self._images.find(cell)
+            found.append(image.file if image else None)
+            if image is None:
+                self.missing.append(cell.strip())
+        return found
+
+    def _cells(self, table: Table) -> list[tuple[str, ...] | None]:
+        columns = []
+        for name in self._roles.columns:
+            cells = table.cells(name)
+            if self._roles.types[name] == NUMBER:
+                comma = self._seen[name].comma
+                columns.append([values.as_number(c, comma) for c in cells])
+            else:
+                category = {c: "" if values.is_missing(c) else c.strip() for c in set(cells)}
+                columns.append([category[c] for c in cells])
+        return [row if any(row) else None for row in zip(*columns)]
+
+    def _targets(self, table: Table) -> list[str | None]:
+        if not self._roles.label:
+            return [""] * len(table.rows)
+        cells = [c.strip() for c in table.cells(self._roles.label)]
+        if empty := cells.count(""):
+            self.left["the label is empty"] += empty
+        if not self._roles.regression:
+            return [c or None for c in cells]
+        comma = self._seen[self._roles.label].comma
+        numbers = [values.as_number(c, comma) or None for c in cells]
+        if strange := numbers.count(None) - empty:
+            self.left["the label is not a number"] += strange
+        return numbers

@@ -1,0 +1,95 @@
+"""Which files of the dataset are data, and of which kind."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trainer.data import archives, names
+from trainer.errors import UserError, some
+from trainer.events import Events
+from trainer.settings import is_settings_file
+from trainer.spec import Input, Spec
+
+
+@dataclass
+class Sources:
+    """The files by kind, in natural order. A .txt file is among the tables and the texts: its content decides."""
+
+    tables: list[Input] = field(default_factory=list)
+    texts: list[Input] = field(default_factory=list)
+    images: list[Input] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)  # name and reason
+
+    def sums(self) -> dict[Path, str]:
+        """The sha256 sums that are known of the images."""
+        return {i.file: i.sha256 for i in self.images if i.sha256}
+
+
+def find(spec: Spec, data_file: str, events: Events) -> Sources:
+    """The files that may be data; with ``data_file`` no other table or text than this one, or those in this archive."""
+    if not spec.inputs:
+        raise UserError(
+            "empty_dataset", "The dataset has no files.", "Add a table with a label column, or folders of texts or images, then submit again."
+        )
+    found = Sources()
+    wanted = _wanted(spec, data_file.strip()) if data_file.strip() else None
+    models = names.model_folders(i.name for i in spec.inputs)
+    for source in sorted(spec.inputs, key=lambda i: names.natural(i.name)):
+        if wanted is None or source in wanted:
+            _add(source, spec, models, wanted is not None, found, events)
+        elif names.extension(source.name) in names.IMAGES and not _refused(source, models):
+            found.images.append(source)  # the chosen table may name it
+    return found
+
+
+def _wanted(spec: Spec, data_file: str) -> list[Input]:
+    chosen = [i for i in spec.inputs if data_file in (i.id, i.name)] or [i for i in spec.inputs if i.name.rsplit("/", 1)[-1] == data_file]
+    if not chosen:
+        raise UserError(
+            "unknown_file",
+            f"There is no file {data_file} in the dataset.",
+            "Choose one of these as data_file, or leave it empty to use every suitable file.",
+            f"Its files are {some(i.name for i in spec.inputs)}.",
+        )
+    return chosen
+
+
+def _add(source: Input, spec: Spec, models: set[str], asked: bool, found: Sources, events: Events) -> None:
+    kind = names.extension(source.name)
+    if not asked and (reason := _refused(source, models)):
+        found.ignored.append(f"{source.name} ({reason})")
+    elif kind == names.ARCHIVE:
+        _expand(source, spec, found, events)
+    elif kind in names.IMAGES:
+        found.images.append(source)
+    elif kind in names.TABLES or asked:
+        found.tables.append(source)
+        if kind == names.TEXT:
+            found.texts.append(source)
+    else:
+        found.ignored.append(f"{source.name} (neither a table, a text nor an image by its name)")
+
+
+def _refused(source: Input, models: set[str]) -> str:
+    """Why a file is never data, or an empty text."""
+    if names.is_hidden(source.name):
+        return "hidden"
+    if source.name.rpartition("/")[0] in models:
+        return "part of a model, which is not data and is not loaded"
+    if names.is_result(source.name):
+        return "the result of an earlier run"
+    if is_settings_file(source.name):
+        return "settings"
+    return ""
+
+
+def _expand(source: Input, spec: Spec, found: Sources, events: Events) -> None:
+    try:
+        members = archives.expand(source, spec.folder / "expanded", events)
+    except archives.NotAnArchive as e:
+        found.ignored.append(f"{source.name} ({e})")
+        return
+    before = len(found.tables) + len(found.images)
+    for member in sorted(members, key=lambda i: names.natural(i.name)):
+        _add(member, spec, set(), False, found, events)
+    count = len(found.tables) + len(found.images) - before
+    events.decision("archive", source.name, f"The archive {source.name} is read as a folder: {count} of its files can be data.")

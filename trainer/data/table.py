@@ -1,0 +1,30 @@
+"""One file of the dataset as a table: named columns, and rows of text cells."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Table:
+    """A row is (its number in the file as a person counts them, its cells)."""
+
+    name: str
+    columns: list[str]
+    rows: list[tuple[int, list[str]]]
+    has_header: bool = True
+    bad_rows: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def lacks(self, columns) -> list[str]:
+        """Those of ``columns`` that the table has not, whatever their case."""
+        there = {c.lower() for c in self.columns}
+        return [c for c in columns if c.lower() not in there]
+
+    def cells(self, column: str) -> list[str]:
+        """The cells of a column, which goes by its name whatever the case."""
+        i = next((i for i, c in enumerate(self.columns) if c == column), None)
+        i = [c.lower() for c in self.columns].index(column.lower()) if i is None else i
+        return [row[i] for _, row in self.rows]
+
+
+class NotATable(Exception):
+    """The file holds no table. The message is the second half of a sentence: "it …"."""
