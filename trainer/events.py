@@ -39,18 +39,22 @@ class Events:
         self._write("warning", code=code, text=text)
         _say(f"Warning: {text}")
 
+    def resume(self, epoch: float, step: int, text: str) -> None:
+        self._write("resume", epoch=epoch, step=step, text=text)
+        _say(text)
+
     def progress(self, epoch: int, epochs: int, step: int, steps: int, **more: float) -> None:
         """Progress in steps of the whole training. ``more`` holds loss, learning_rate, samples_per_second and eta_seconds."""
         self._write("progress", epoch=epoch, epochs=epochs, step=step, steps=steps, fraction=min(1.0, step / steps), **_finite(more))
 
-    def eval(self, epoch: int, step: int, split: str, metrics: dict[str, float]) -> None:
+    def eval(self, epoch: float, step: int, split: str, metrics: dict[str, float]) -> None:
         self._write("eval", epoch=epoch, step=step, split=split, metrics=_finite(metrics))
-        _say(f"Epoch {epoch}, {split}: " + ", ".join(f"{k} {v:.4f}" for k, v in metrics.items()))
+        _say(f"Epoch {epoch:g}, {split}: " + ", ".join(f"{k} {v:.4f}" for k, v in metrics.items()))
 
-    def best(self, epoch: int, step: int, metric: str, value: float) -> None:
+    def best(self, epoch: float, step: int, metric: str, value: float) -> None:
         self._write("best", epoch=epoch, step=step, metric=metric, value=value)
 
-    def checkpoint(self, epoch: int, step: int, path: str) -> None:
+    def checkpoint(self, epoch: float, step: int, path: str) -> None:
         self._write("checkpoint", epoch=epoch, step=step, path=path)
 
     def resource(self, device: str, workers: int, **more) -> None:

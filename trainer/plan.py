@@ -1,135 +1,100 @@
 """The plan: everything that the workers need to know, made by the driver from the data and the settings."""
 
-import numpy
-from dataclasses import dataclass
+import hashlib
+import json
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
-from tokenizers import Tokenizer
+import numpy
 
-from trainer import catalogue, vocabulary
-from trainer.dataset import Dataset
-from trainer.events import Events
-from trainer.splits import NAMES
-from trainer.spec import Spec
-from trainer.vocabulary import Encoded
+from trainer.settings import Settings
+from trainer.tasks.catalogue import Base
+from trainer.tasks.target import Classes, Number
 
-MAX_POSITIONS = 512  # of a model from scratch
-PERCENTILE = 95
+
+class Features(Protocol):
+    """Encoded examples without their targets."""
+
+    @property
+    def lengths(self) -> numpy.ndarray:
+        """The cost of each row for the model, by which rows are batched together."""
+
+    def batch(self, rows: numpy.ndarray, augment: numpy.random.Generator | None = None) -> dict[str, numpy.ndarray]:
+        """Inputs of the model for ``rows``, by the names of its arguments. ``augment`` is given in training only."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Encoded examples. ``targets`` has one entry for each row of ``features``.
+
+    ``owner`` is None where each row is one example; else it says which example a row is a piece of, in ascending order.
+    """
+
+    features: Features
+    targets: numpy.ndarray
+    owner: numpy.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    @property
+    def examples(self) -> int:
+        return len(self) if self.owner is None else int(self.owner[-1]) + 1 if len(self.owner) else 0
+
+    def example_targets(self) -> numpy.ndarray:
+        """The target of each example."""
+        if self.owner is None:
+            return self.targets
+        found = numpy.zeros(self.examples, self.targets.dtype)
+        found[self.owner] = self.targets
+        return found
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A saved model and the rows that it is to be measured on, encoded its own way. ``why`` is set where it cannot be."""
+
+    folder: Path
+    kind: str
+    target: Classes | Number
+    rows: Rows | None
+    why: str = ""
 
 
 @dataclass(frozen=True)
 class Plan:
     """What to train, on what and how. Plain values and arrays only: it travels between processes.
 
-    ``learning_rate`` 0 means: by the size of the model, which is known once it is built. ``base_folder`` is None for a model
-    from scratch, which then has ``vocabulary_size`` tokens.
+    ``weights`` is the weight of each class in the loss, or None. ``metric`` chooses the best model. ``digest`` names all that
+    decides the result, so that a checkpoint is only ever continued by the same training.
     """
 
     run: str
     attempt: int
     folder: str
-    base: str
-    base_folder: str | None
-    vocabulary_size: int
-    pad_id: int
-    max_length: int
-    labels: tuple[str, ...]
-    epochs: int
-    batch_size: int
-    learning_rate: float
-    max_minutes: int
-    seed: int
-    splits: dict[str, Encoded]
+    kind: str
+    task: str
+    target: Classes | Number
+    base: Base
+    shape: dict
+    splits: dict[str, Rows]
+    weights: tuple[float, ...] | None
+    metric: str
+    settings: Settings
+    digest: str
+    champion: Saved | None = field(default=None)
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """The plan and what only the driver needs to write the results."""
-
-    plan: Plan
-    tokenizer: Tokenizer
-    base: catalogue.Base
-    truncated_share: float
+# Options that change neither the weights nor which of them are kept.
+_HARMLESS = {"run_name", "num_workers", "use_gpu", "max_minutes", "dry_run", "config_file", "more_options", "keep_checkpoints", "cpus_per_worker"} | {
+    "register_as", "make_champion", "upload", "compile",
+}  # fmt: skip
+_FORMAT = 2  # of the checkpoints
 
 
-def make(spec: Spec, data: Dataset, base: catalogue.Base, events: Events) -> Prepared:
-    """Choose tokenizer and lengths, and encode the data."""
-    texts = {n: [r.text for r in data.rows[n]] for n in NAMES}
-    number = {label: i for i, label in enumerate(data.labels)}
-    if base.folder is None:
-        events.warning(
-            "from_scratch",
-            f"No base model is installed, so a small model ({base.name}) is trained from scratch on this data alone; "
-            "an installed pretrained model would most likely do better.",
-        )
-        tokenizer, limit = vocabulary.learn(texts["train"]), MAX_POSITIONS
-        events.decision("vocabulary", tokenizer.get_vocab_size(), f"A vocabulary of {tokenizer.get_vocab_size()} word pieces is learnt from the training texts.")
-    else:
-        tokenizer, limit = vocabulary.installed(base.folder), position_limit(base)
-        events.decision("model", base.name, f"The installed model {base.name} is taken" + (", the smallest one." if spec.parameters.model == catalogue.AUTO else ", as asked."))
-    encoded = {n: vocabulary.encode(tokenizer, texts[n], [number[r.label] for r in data.rows[n]]) for n in NAMES}
-    max_length = _max_length(spec.parameters.max_length, encoded["train"], limit, events)
-    cuts = {n: vocabulary.cut(e, max_length, _last(e)) for n, e in encoded.items()}
-    share = sum(n for _, n in cuts.values()) / sum(len(e) for e in encoded.values())
-    tokenizer.enable_truncation(max_length)
-    plan = Plan(
-        run=spec.run,
-        attempt=spec.attempt,
-        folder=str(spec.folder),
-        base=base.name,
-        base_folder=str(base.folder) if base.folder else None,
-        vocabulary_size=tokenizer.get_vocab_size(),
-        pad_id=_pad_id(tokenizer, base),
-        max_length=max_length,
-        labels=tuple(data.labels),
-        epochs=spec.parameters.epochs,
-        batch_size=spec.parameters.batch_size,
-        learning_rate=spec.parameters.learning_rate,
-        max_minutes=spec.parameters.max_minutes,
-        seed=spec.parameters.seed,
-        splits={n: e for n, (e, _) in cuts.items()},
-    )
-    return Prepared(plan, tokenizer, base, share)
-
-
-def position_limit(base: catalogue.Base) -> int:
-    """The longest text in tokens that an installed model can read."""
-    config = base.config
-    limits = [vocabulary.settings(base.folder).get("model_max_length")]
-    positions = config.get("max_position_embeddings")
-    if positions and config.get("model_type") in ("roberta", "xlm-roberta", "camembert", "mpnet"):
-        positions -= (config.get("pad_token_id") or 0) + 1  # these count positions from behind the padding id
-    limits.append(positions)
-    usable = [int(n) for n in limits if isinstance(n, (int, float)) and 0 < n < 100_000]
-    return min(usable, default=MAX_POSITIONS)
-
-
-def _max_length(wanted: int, train: Encoded, limit: int, events: Events) -> int:
-    if wanted:
-        length = max(3, min(wanted, limit))
-        if length != wanted:
-            events.warning("max_length", f"Texts are cut at {length} tokens instead of {wanted}: the model cannot read more.")
-        return length
-    usual = int(numpy.percentile(train.lengths, PERCENTILE, method="higher"))
-    length = max(3, min(usual, limit))
-    why = f"{PERCENTILE} % of the training texts have at most {usual} tokens"
-    why += "" if length == usual else f", but the model reads at most {limit}"
-    events.decision("max_length", length, f"Texts are cut at {length} tokens: {why}.")
-    return length
-
-
-def _last(encoded: Encoded) -> int | None:
-    """The special token that ends every text, or None where the tokenizer adds none."""
-    ends = numpy.unique(encoded.ids[encoded.offsets[1:] - 1])
-    return int(ends[0]) if len(ends) == 1 else None
-
-
-def _pad_id(tokenizer: Tokenizer, base: catalogue.Base) -> int:
-    """The id to fill short texts with. It is masked out, so any id does for a model that has none of its own."""
-    configured = base.config.get("pad_token_id") if base.folder else None
-    if isinstance(configured, int):
-        return configured
-    for token in ("[PAD]", "<pad>"):
-        if (found := tokenizer.token_to_id(token)) is not None:
-            return found
-    return 0
+def digest(settings: Settings, split_sha256: str, base: Base, shape: dict) -> str:
+    """The sha256 over everything that decides the result of a training, besides the program."""
+    used = {s["name"]: s["value"] for s in settings.listed() if s["name"] not in _HARMLESS}
+    text = json.dumps([_FORMAT, used, split_sha256, base.name, base.size, shape], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,23 +1,31 @@
 """The driver: from spec.json to result.json or error.json.
 
-Exit codes: 0 done, 2 the user must change something, 1 anything else. Only light modules are imported here; the launcher's
-workers import torch and transformers while this process reads and encodes the data.
+Exit codes: 0 done, 2 the user must change something, 1 anything else, 143 told to end. Only light modules are imported here; the
+launcher's workers import torch and transformers while this process reads and encodes the data.
 """
 
 import os
 import shutil
+import signal
 import sys
 import time
 import traceback
 from pathlib import Path
 
-from trainer import catalogue, export, files, launch, log, spec as specs
+from trainer import export, files, launch, log, settings as options, spec as specs
 from trainer.errors import UserError, as_user_error, one_line
 from trainer.events import Events
+from trainer.launch.work import ENVIRONMENT
 from trainer.spec import Spec
-from trainer.work import ENVIRONMENT
+from trainer.tasks import catalogue
 
-OK, FAULT, USER = 0, 1, 2
+OK, FAULT, USER, ENDED = 0, 1, 2, 143
+PAUSE_SECONDS = 2.5  # Ray gives a job three seconds between asking it to end and killing it
+STOP = "stop"  # a file in the run folder: "keep" ends the training and keeps its best model, "pause" saves it to go on later
+
+
+class Ended(BaseException):
+    """The process was told to end (SIGTERM)."""
 
 
 def run(spec_path: str, launcher: str) -> int:
@@ -31,40 +39,96 @@ def run(spec_path: str, launcher: str) -> int:
         _clear(spec)
         events = Events(spec.folder / "events.jsonl", spec.attempt)
         try:
-            _run(spec, launcher, events)
+            began = time.monotonic()
+            {"train": _train, "predict": _predict}[spec.kind](spec, launcher, events, began)
+            events.done(time.monotonic() - began)
+        except Ended:
+            return ENDED
         except Exception as e:
             return _failed(spec, events, e)
     return OK
 
 
-def _run(spec: Spec, name: str, events: Events) -> None:
-    began = time.monotonic()
+def _train(spec: Spec, name: str, events: Events, began: float) -> None:
     events.phase("start", "The training program is running.")
-    specs.check_task(spec.parameters.task)
-    base = catalogue.choose(spec.models, spec.parameters.model)
-    launcher = launch.create(name, spec.parameters, base, sum(i.size for i in spec.inputs), events)
+    settings = options.resolve(spec, events)
+    base = catalogue.choose(spec.models, settings.model, _likely_kind(spec, settings), settings.start_from)
+    launcher = launch.create(name, settings, base, spec, events)
     try:
+        signal.signal(signal.SIGTERM, _end)  # only now, for connecting to Ray sets a handler of its own
         launcher.start()
         events.phase("prepare", "Reading the data.")
-        from trainer import dataset, plan  # numpy and tokenizers, while the workers import
+        from trainer import baseline, data, prepare  # numpy and tokenizers, while the workers import
 
-        data = dataset.load(spec, events)
-        prepared = plan.make(spec, data, base, events)
+        dataset = data.load(spec, settings, events)
+        base = catalogue.choose(spec.models, settings.model, dataset.kind, settings.start_from)
+        prepared = prepare.make(spec, settings, dataset, base, events)
+        if settings.dry_run:
+            seconds, _ = launcher.estimate(prepared.plan)
+            export.check(spec, settings, dataset, prepared, seconds, events, began)
+            return
+        simple = baseline.begin(prepared, dataset)
         outcome = launcher.train(prepared.plan)
         events.phase("export", "Writing the model, the metrics and the predictions.")
-        outcome.versions["ray"] = _ray_version()
-        export.complete(spec, data, prepared, outcome, launcher.workers, events)
-        events.done(time.monotonic() - began)
+        export.training(spec, settings, dataset, prepared, outcome, simple.result(), launcher.workers, events, began)
+    except Ended:
+        _pause(spec)
+        raise
     finally:
         launcher.close()
 
 
+def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
+    from trainer import predict
+
+    events.phase("start", "The prediction program is running.")
+    settings = options.resolve(spec, events)
+    saved = predict.find(spec, settings)
+    launcher = launch.create(name, settings, saved.base, spec, events)
+    try:
+        launcher.start()
+        events.phase("prepare", "Reading the data.")
+        predict.run(spec, settings, saved, launcher, events, began)
+    finally:
+        launcher.close()
+
+
+def _likely_kind(spec: Spec, settings) -> str:
+    """Text or image, by the names of the files: enough to choose what the workers import before the data is read."""
+    if settings.task.startswith("image") or settings.model == catalogue.SHAPES["image"]:
+        return "image"
+    if settings.task != "auto" or settings.model not in ("auto", ""):
+        named = [b for b in catalogue.installed(spec.models) if b.name == settings.model]
+        return named[0].kind if named else "table" if settings.task.startswith("tabular") or settings.model == catalogue.SHAPES["table"] else "text"
+    from trainer.data import names
+
+    images = sum(names.extension(i.name) in names.IMAGES for i in spec.inputs)
+    return "image" if 2 * images > len(spec.inputs) else "text"
+
+
 def _clear(spec: Spec) -> None:
-    """Remove what an earlier attempt left, so that nothing of it can be taken for this one's. Its events and log stay."""
+    """Remove what an earlier start left, so that nothing of it can be taken for this one's. Its events, log and checkpoints stay."""
     for name in ("error.json", "result.json"):
         (spec.folder / name).unlink(missing_ok=True)
-    for name in ("out", "checkpoints"):
-        shutil.rmtree(spec.folder / name, ignore_errors=True)
+    shutil.rmtree(spec.folder / "out", ignore_errors=True)
+    stop = spec.folder / STOP
+    if stop.is_file() and stop.read_text(encoding="utf-8").strip() == "pause":
+        stop.unlink()
+
+
+def _end(*_) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise Ended
+
+
+def _pause(spec: Spec) -> None:
+    """Let the training save itself before its workers go: it then goes on from this step and not from its last checkpoint."""
+    files.write_text(spec.folder / STOP, "pause\n")
+    index = spec.folder / "checkpoints" / "index.json"
+    before = index.stat().st_mtime_ns if index.exists() else 0
+    until = time.monotonic() + PAUSE_SECONDS
+    while time.monotonic() < until and (not index.exists() or index.stat().st_mtime_ns == before):
+        time.sleep(0.05)
 
 
 def _failed(spec: Spec, events: Events, error: Exception) -> int:
@@ -86,9 +150,3 @@ def _failed(spec: Spec, events: Events, error: Exception) -> int:
         print(f"error.json could not be written: {e}", file=sys.stderr)
     print(f"Error: {shown}", file=sys.stderr, flush=True)
     return USER if user else FAULT
-
-
-def _ray_version() -> str:
-    from importlib.metadata import version
-
-    return version("ray")

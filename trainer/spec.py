@@ -1,30 +1,8 @@
 """What a run is to do, as the service wrote it into spec.json."""
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-
-from trainer.errors import UserError
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """The user's settings; see schema/spec.schema.json for their meaning. Keys that are not known here are ignored."""
-
-    task: str
-    model: str
-    epochs: int
-    batch_size: int
-    learning_rate: float
-    max_length: int
-    num_workers: int
-    use_gpu: str
-    max_minutes: int
-    seed: int
-    text_column: str
-    label_column: str
-    data_file: str = ""
-    run_name: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,13 +17,29 @@ class Input:
 
 
 @dataclass(frozen=True)
+class Version:
+    """A registered model: ``folder`` holds what an earlier run left in out/model."""
+
+    folder: Path
+    run: str = ""
+    name: str = ""
+    version: int = 0
+
+
+@dataclass(frozen=True)
 class Spec:
+    """``parameters`` is what the user set in the form, ``defaults`` what the form has where nobody set anything."""
+
+    kind: str
     run: str
     attempt: int
     folder: Path
     dataset: str
-    parameters: Parameters
+    parameters: dict
+    defaults: dict
     inputs: tuple[Input, ...]
+    model: Version | None = None
+    champion: Version | None = None
 
     @property
     def models(self) -> Path:
@@ -53,40 +47,37 @@ class Spec:
         return self.folder.parent.parent / "models"
 
 
-TASKS = ("text-classification",)
-
-
 def load(path: Path) -> Spec:
-    """Read spec.json. Every path in it is taken relative to its folder; one that leads out of inputs/ is refused."""
+    """Read spec.json. Paths in it are relative to its folder; an input that leads out of inputs/ is refused."""
     document = json.loads(path.read_text(encoding="utf-8"))
-    if document.get("schema") != 1:
-        raise ValueError(f"{path} has schema {document.get('schema')!r}; this trainer reads schema 1")
+    if document.get("schema") != 2:
+        raise ValueError(f"{path} has schema {document.get('schema')!r}; this trainer reads schema 2")
     folder = path.resolve().parent
-    known = {f.name for f in fields(Parameters)}
-    parameters = Parameters(**{k: v for k, v in document["parameters"].items() if k in known})
     inputs = folder / "inputs"
     return Spec(
+        kind=document["kind"],
         run=document["run"],
         attempt=document["attempt"],
         folder=folder,
         dataset=document["dataset"].get("name", ""),
-        parameters=parameters,
+        parameters=document["parameters"],
+        defaults=document["defaults"],
         inputs=tuple(
             Input(i["name"], _inside(inputs, i["path"]), i["size"], i["sha256"], i.get("id", "")) for i in document["inputs"]
         ),
+        model=_version(folder, document.get("model")),
+        champion=_version(folder, document.get("champion")),
     )
 
 
-def check_task(task: str) -> str:
-    """The task to run for the parameter ``task``; auto is the only one there is."""
-    if task in ("auto", *TASKS):
-        return TASKS[0]
-    raise UserError(
-        "unsupported_task",
-        f"The task {task} is not supported.",
-        f"Set task to auto or {TASKS[0]}.",
-        "This version trains text classifiers only.",
-    )
+def _version(folder: Path, model: dict | None) -> Version | None:
+    """A model that the service names. It lies on the shared volume, which is two levels above the run folder."""
+    if model is None:
+        return None
+    there = (folder / model["path"]).resolve()
+    if not there.is_relative_to(folder.parent.parent):
+        raise ValueError(f"model path {model['path']!r} leads out of the shared volume")
+    return Version(there, model.get("run", ""), model.get("name", ""), model.get("version", 0))
 
 
 def _inside(folder: Path, path: str) -> Path:

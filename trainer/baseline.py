@@ -1,0 +1,56 @@
+"""Simple models on the same rows, to see what the large one is worth: always the same answer, and a linear model."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from trainer import tasks
+from trainer.data import Dataset
+from trainer.measure import delivery, linear, metrics
+from trainer.measure.bag import Bag
+from trainer.measure.constant import constant
+from trainer.measure.linear import Linear
+from trainer.prepare import Prepared
+from trainer.tasks.target import Classes
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """``reports`` are the baselines of metrics.json; ``linear`` is None where its model would be too large to fit."""
+
+    reports: list[dict]
+    linear: Linear | None
+    bag: Bag | None
+    title: str
+
+    def score(self, metric: str) -> float | None:
+        """The linear model's score on the test rows."""
+        found = next((r["test"] for r in self.reports if r["name"] == "linear"), {})
+        return found[metric]["value"] if metric in found else None
+
+    def save(self, folder: Path, description: dict) -> None:
+        delivery.save(folder, self.linear, description, self.bag)
+
+
+def begin(prepared: Prepared, data: Dataset) -> Future:
+    """Compute the baselines beside the training: the driver has nothing else to do while it waits. Gives ``Baselines``."""
+    pool = ThreadPoolExecutor(1, thread_name_prefix="baseline")
+    future = pool.submit(compute, prepared, data)
+    pool.shutdown(wait=False)
+    return future
+
+
+def compute(prepared: Prepared, data: Dataset) -> Baselines:
+    plan = prepared.plan
+    classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
+    seed = plan.settings.seed
+    truth = {n: plan.target.encode([e.target for e in examples]) for n, examples in data.splits.items()}
+    same = metrics.report(constant(truth["train"], truth["test"], classes), classes, seed, scale)
+    reports = [{"name": "constant", "title": "most frequent class" if classes else "mean", "test": same}]
+    # Rows of a text may be pieces of long ones, or lack those that were left out; the simple model takes the examples.
+    features, bag, title = tasks.of(plan.kind).baseline(prepared.encoder, data, plan.splits)
+    fitted = linear.fit(features["train"], truth["train"], features["validation"], truth["validation"], classes, seed)
+    if fitted is not None:
+        scores = metrics.report(fitted.answers(features["test"], truth["test"]), classes, seed, scale)
+        reports.append({"name": "linear", "title": title, "test": scores})
+    return Baselines(reports, fitted, bag, title)

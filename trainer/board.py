@@ -1,0 +1,26 @@
+"""TensorBoard event files of a training, written as it goes on."""
+
+from pathlib import Path
+
+from tensorboardX import SummaryWriter
+
+
+class Board:
+    """Writes scalars into ``folder``. A restarted training writes another file there, and TensorBoard drops what it did twice."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.purge, self.writer = folder, None, None
+
+    def resumed(self, step: int) -> None:
+        self.purge = step + 1
+
+    def add(self, step: int, values: dict[str, float | None]) -> None:
+        if self.writer is None:
+            self.writer = SummaryWriter(str(self.folder), purge_step=self.purge, flush_secs=10, write_to_disk=True)
+        for name, value in values.items():
+            if value is not None:
+                self.writer.add_scalar(name, value, step)
+
+    def close(self) -> None:
+        if self.writer is not None:
+            self.writer.close()

@@ -1,0 +1,125 @@
+"""What a batch prediction delivers: a table with an answer for every row, and the figures of the report."""
+
+import collections
+from dataclasses import dataclass
+
+import numpy
+
+from trainer import files
+from trainer.data import Example
+from trainer.events import Events
+from trainer.export import results, shown
+from trainer.measure import metrics
+from trainer.measure.histogram import histogram
+from trainer.spec import Spec
+from trainer.tasks.target import Classes, Number
+
+SAMPLES, PER_FILE = 20, 10_000
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Examples with the outputs of a model (see Objective.outputs) and, where ``known``, what would be right."""
+
+    examples: list[Example]
+    outputs: numpy.ndarray
+    wanted: numpy.ndarray
+    known: numpy.ndarray
+    target: Classes | Number
+
+    @property
+    def classifies(self) -> bool:
+        return isinstance(self.target, Classes)
+
+    @property
+    def predicted(self) -> numpy.ndarray:
+        return self.outputs.argmax(axis=1) if self.classifies else self.outputs
+
+    @property
+    def confidence(self) -> numpy.ndarray:
+        return self.outputs.max(axis=1)
+
+
+def prediction(
+    spec: Spec, settings, model, answered: Answered, read: list[str], columns: list[str], skipped: int, label_column: str, versions: dict, events: Events, began: float
+) -> None:
+    """Write predictions.csv and result.json."""
+    kind = model.description["kind"]
+    files.write_text(spec.folder / "out" / "predictions.csv", _table(settings, answered, kind, columns))
+    found = {
+        "model": {
+            "run": model.version.run, "name": model.version.name, "version": model.version.version,
+            "base": model.description["base"], "labels": list(answered.target.labels),
+        },
+        "rows": len(answered.examples),
+        "skipped": skipped,
+        "files": read,
+        "input_columns": columns,
+        "samples": _samples(answered, kind, columns),
+        **_summary(settings, answered),
+        **_scores(settings, model, answered, label_column),
+    }  # fmt: skip
+    if kind == "image" or all(e.row == 0 for e in answered.examples):
+        found["per_file"] = _per_file(spec, answered)
+    results.finish(spec, settings, "prediction", model.description["task"], events, began, prediction=found, versions=versions)
+
+
+def _table(settings, answered: Answered, kind: str, columns: list[str]) -> str:
+    """One line for each example: the answer, how sure it is, and the next likely ones."""
+    has_id, knows = any(e.id for e in answered.examples), bool(answered.known.any())
+    others = min(settings.top_k, len(answered.target.labels)) if answered.classifies else 0
+    head = ["file", "row", *["id"] * has_id, "content", *["label"] * knows, "predicted"]
+    if answered.classifies:
+        head += ["confidence", *["unsure"] * bool(settings.min_confidence), *(f"{what} {i}" for i in range(2, others + 1) for what in ("choice", "probability"))]
+    rows = []
+    for i, example in enumerate(answered.examples):
+        line = [example.file, example.row, *[example.id] * has_id, shown.content(example, kind, columns), *[example.target] * knows]
+        line.append(answered.target.text(answered.predicted[i]))
+        if answered.classifies:
+            sure = answered.confidence[i]
+            line += [f"{sure:.4f}", *["yes" if sure < settings.min_confidence else "no"] * bool(settings.min_confidence)]
+            for place in numpy.argsort(-answered.outputs[i], kind="stable")[1:others]:
+                line += [answered.target.labels[place], f"{answered.outputs[i][place]:.4f}"]
+        rows.append(line)
+    return shown.table(head, rows)
+
+
+def _summary(settings, answered: Answered) -> dict:
+    if not answered.classifies:
+        return {"values": histogram(answered.outputs)}
+    counts = collections.Counter(answered.target.labels[p] for p in answered.predicted)
+    return {
+        "counts": {label: counts[label] for label in answered.target.labels},
+        "values": histogram(answered.confidence, unit="confidence"),
+        "min_confidence": settings.min_confidence,
+        "unsure": int((answered.confidence < settings.min_confidence).sum()),
+    }
+
+
+def _scores(settings, model, answered: Answered, label_column: str) -> dict:
+    """How good the answers are, where the data has labels that the model knows."""
+    rows = numpy.flatnonzero(answered.known)
+    if not len(rows):
+        return {}
+    answers = answered.target.answers(answered.outputs[rows], answered.wanted[rows])
+    classes, scale = (answered.target.outputs, 1.0) if answered.classifies else (0, answered.target.std)
+    scores = metrics.report(answers, classes, settings.seed, scale)
+    return {"label_column": label_column, "scores": scores, "trained_scores": model.description["test"]}
+
+
+def _samples(answered: Answered, kind: str, columns: list[str]) -> list[dict]:
+    return [shown.entry(e, kind, columns, **_answer(answered, i), **({"label": e.target} if e.target else {})) for i, e in enumerate(answered.examples[:SAMPLES])]
+
+
+def _answer(answered: Answered, i: int) -> dict:
+    found = {"predicted": answered.target.text(answered.predicted[i])}
+    return {**found, "confidence": round(float(answered.confidence[i]), 4)} if answered.classifies else found
+
+
+def _per_file(spec: Spec, answered: Answered) -> list[dict]:
+    """The answer for each file of the dataset that is an example by itself."""
+    ids = {i.name: i.id for i in spec.inputs if i.id}
+    found = []
+    for i, example in enumerate(answered.examples[:PER_FILE]):
+        found.append({"file": example.file, **({"id": ids[example.file]} if example.file in ids else {}), **_answer(answered, i)})
+    return found

@@ -1,0 +1,62 @@
+"""result.json: what all kinds of runs have in it, and whether it is there already."""
+
+import json
+import time
+
+from trainer import files
+from trainer.data import Dataset
+from trainer.events import Events
+from trainer.spec import Spec
+
+SCHEMA = 2
+
+
+def finish(spec: Spec, settings, kind: str, task: str, events: Events, began: float, **more) -> None:
+    """Write result.json with the list of all files below out/."""
+    out = spec.folder / "out"
+    out.mkdir(exist_ok=True)
+    warnings = [*events.warnings, *more.pop("warnings", [])]
+    document = {
+        "schema": SCHEMA,
+        "kind": kind,
+        "run": spec.run,
+        "attempt": spec.attempt,
+        "task": task,
+        "settings": settings.listed(),
+        "checks": more.pop("checks", []),
+        "seconds": round(time.monotonic() - began, 3),
+        "warnings": list({(w["code"], w["text"]): w for w in warnings}.values()),
+        **{name: value for name, value in more.items() if value is not None},
+        "artifacts": files.artifacts(spec.folder, out),
+    }
+    files.write_json(spec.folder / "result.json", document)
+
+
+def data_of(data: Dataset, described: dict, samples: list[dict], target) -> dict:
+    """The ``data`` of result.json."""
+    found = {
+        "rows": {name: len(examples) for name, examples in data.splits.items()},
+        "files": data.files,
+        "input_columns": list(data.columns),
+        "label_column": data.label_column,
+        "split_sha256": data.split_sha256,
+        "dropped": [{"reason": reason, "rows": rows} for reason, rows in data.dropped],
+        "samples": samples,
+        **described["data"],
+    }
+    if data.labels:
+        return {**found, "labels": data.counts()}
+    values = target.encode([e.target for e in data.splits["train"]])
+    figures = {"min": values.min(), "max": values.max(), "mean": values.mean(), "median": sorted(values)[len(values) // 2]}
+    return {**found, "target": {name: float(value) for name, value in figures.items()}}
+
+
+def already_done(spec: Spec) -> bool:
+    """Whether an earlier start finished this run: result.json is there and every file that it lists is as it says."""
+    try:
+        result = json.loads((spec.folder / "result.json").read_text(encoding="utf-8"))
+        if result["run"] != spec.run or result["schema"] != SCHEMA:
+            return False
+        return all((spec.folder / a["path"]).stat().st_size == a["size"] and files.sha256(spec.folder / a["path"]) == a["sha256"] for a in result["artifacts"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

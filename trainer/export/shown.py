@@ -1,0 +1,57 @@
+"""Examples as a person sees them in a report or a table: short, on one line, images as thumbnails."""
+
+import base64
+import csv
+import io
+
+from PIL import Image, ImageOps
+
+from trainer.data import Example
+
+TEXT_LIMIT = 200  # characters
+SIDE = 64  # pixels of a thumbnail
+IMAGE_LIMIT = 24_000  # bytes of a thumbnail
+
+
+def content(example: Example, kind: str, columns: tuple[str, ...] | list[str]) -> str:
+    """What a model reads of an example, as one short line."""
+    if kind == "image":
+        return example.file
+    if kind == "table":
+        return short(", ".join(f"{name} {cell or '(empty)'}" for name, cell in zip(columns, example.content, strict=False)))
+    return short(example.content if isinstance(example.content, str) else " / ".join(example.content))
+
+
+def short(text: str) -> str:
+    text = " ".join(text[: 20 * TEXT_LIMIT].split())
+    return text if len(text) <= TEXT_LIMIT else text[: TEXT_LIMIT - 1] + "…"
+
+
+def entry(example: Example, kind: str, columns, **more) -> dict:
+    """An example in a list of result.json."""
+    found = {"file": example.file, "row": example.row, "content": content(example, kind, columns), **more}
+    if kind == "image" and (picture := thumbnail(example)):
+        found["image"] = picture
+    return found
+
+
+def thumbnail(example: Example) -> str | None:
+    """A small PNG in base64; None where even that is large or the file cannot be read again."""
+    try:
+        with Image.open(example.content) as image:
+            upright = ImageOps.exif_transpose(image).convert("RGB")
+            upright.thumbnail((SIDE, SIDE))
+            data = io.BytesIO()
+            upright.save(data, "PNG", optimize=True)
+    except (OSError, ValueError):
+        return None
+    return base64.b64encode(data.getvalue()).decode() if data.tell() <= IMAGE_LIMIT else None
+
+
+def table(head: list[str], rows) -> str:
+    """A CSV file."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(rows)
+    return lines.getvalue()

@@ -1,0 +1,173 @@
+"""What a training delivers: model, metrics, predictions on the test rows, and what the report says of them."""
+
+import shutil
+from pathlib import Path
+
+from trainer import files
+from trainer.baseline import Baselines
+from trainer.data import Dataset
+from trainer.events import Events
+from trainer.export import results, shown
+from trainer.launch.work import ASIDE, Outcome
+from trainer.measure import calibration, curves, metrics, mistakes
+from trainer.prepare import DESCRIPTION, Prepared, describe
+from trainer.settings import Settings
+from trainer.spec import Spec
+from trainer.tasks.target import Classes
+
+SAMPLES = 5
+BEST_FIRST = "accuracy", "r2"  # by which model and baseline are compared
+
+
+def training(
+    spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, outcome: Outcome, simple: Baselines, workers: int, events: Events, began: float
+) -> None:
+    """Write everything that the worker did not, and result.json last."""
+    plan, out = prepared.plan, spec.folder / "out"
+    classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
+    reports = {n: metrics.report(a, classes, settings.seed, scale) for n, a in outcome.answers.items()}
+    at = outcome.position
+    figures = {"task": plan.task, "metric": plan.metric, "best_epoch": at.best_epoch, "best_step": at.best_step, **reports, "baselines": simple.reports}
+    if reports["test"]:
+        events.eval(at.best_epoch, at.best_step, "test", {name: score["value"] for name, score in reports["test"].items()})
+    _model(out, prepared, data, reports["test"])
+    files.write_json(out / "metrics.json", figures)
+    test = outcome.answers["test"]
+    files.write_text(out / "predictions.csv", _predictions(data, plan.target, test))
+    if _simple_wins(reports["test"], simple):
+        description = {"kind": simple.title, "task": plan.task, "columns": list(data.columns), "labels": list(data.labels)}
+        simple.save(out / "baseline", description)
+    if settings.upload == "everything" and (spec.folder / "tensorboard").is_dir():
+        shutil.copytree(spec.folder / "tensorboard", out / "tensorboard", dirs_exist_ok=True)
+    settings.choose("learning_rate", outcome.learning_rate) if not settings.learning_rate else None
+    from importlib.metadata import version
+
+    results.finish(
+        spec, settings, "training", plan.task, events, began,
+        checks=data.checks,
+        warnings=outcome.warnings,
+        estimate_seconds=outcome.estimate_seconds,
+        hardware=outcome.hardware,
+        versions={**outcome.versions, "ray": version("ray")},
+        metric=plan.metric, best_epoch=at.best_epoch, best_step=at.best_step, metrics=figures,
+        model=_described_model(prepared, outcome, out),
+        data=results.data_of(data, prepared.encoder.described(), _samples(data), plan.target),
+        training=_training(settings, outcome, workers),
+        champion=_champion(spec, plan, outcome),
+        **_looked_at(data, plan.target, test, classes),
+    )  # fmt: skip
+
+
+def check(spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, seconds: float, events: Events, began: float) -> None:
+    """Write the result of a dry run: what was found in the data, and how long the training would take."""
+    results.finish(
+        spec, settings, "check", data.task, events, began,
+        checks=data.checks, estimate_seconds=round(seconds, 1),
+        data=results.data_of(data, prepared.encoder.described(), _samples(data), prepared.plan.target),
+    )  # fmt: skip
+
+
+def _model(out: Path, prepared: Prepared, data: Dataset, test: dict) -> None:
+    """Complete the model folder with what belongs to the weights, and let it appear at once."""
+    aside = out / ASIDE
+    prepared.encoder.save(aside)
+    if prepared.plan.target.labels:
+        files.write_json(aside / "labels.json", list(prepared.plan.target.labels))
+    files.write_json(aside / DESCRIPTION, describe(prepared, data, test))
+    files.publish_folder(aside, out / "model")
+
+
+def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:
+    plan = prepared.plan
+    return {
+        "kind": plan.kind,
+        "base": plan.base.name,
+        "from_scratch": plan.base.fresh,
+        "parameters": outcome.parameters,
+        "labels": list(plan.target.labels),
+        **prepared.encoder.described()["model"],
+        "weights_sha256": files.sha256(next(iter(sorted((out / "model").glob("*.safetensors"))))),
+    }
+
+
+def _training(settings: Settings, outcome: Outcome, workers: int) -> dict:
+    return {
+        "seed": settings.seed,
+        "device": outcome.device,
+        "workers": workers,
+        "threads": outcome.threads,
+        "seconds": outcome.seconds,
+        "samples_per_second": outcome.samples_per_second,
+        "peak_memory_bytes": max(w["peak_memory_bytes"] for w in outcome.workers),
+        "epochs": outcome.epochs,
+        "steps": outcome.position.step,
+        "learning_rate": outcome.learning_rate,
+        "batch_size": settings.batch_size,
+        "accumulation": outcome.accumulation,
+        "precision": outcome.precision,
+        "resumed": outcome.position.resumed,
+        "gradient_bytes": outcome.gradient_bytes,
+        "stopped": outcome.stopped,
+        "per_worker": outcome.workers,
+    }
+
+
+def _champion(spec: Spec, plan, outcome: Outcome) -> dict | None:
+    if spec.champion is None:
+        return None
+    found = {"run": spec.champion.run, "name": spec.champion.name, "version": spec.champion.version}
+    if outcome.champion is None:
+        return {**found, "comparable": False, "why": plan.champion.why}
+    classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
+    return {**found, "comparable": True, "test": metrics.report(outcome.champion, classes, plan.settings.seed, scale)}
+
+
+def _looked_at(data: Dataset, target, test, classes: int) -> dict:
+    """What the report shows of the answers on the test rows."""
+    if not len(test):
+        return {}
+    found = {"mistakes": _listed(data, target, test, mistakes.mistakes(test)), "unsure": _listed(data, target, test, mistakes.unsure(test)) if classes else None}
+    if not classes:
+        return {**found, "regression": curves.regression(test)}
+    binary = curves.binary(test, target.labels[1]) if classes == 2 else None
+    return {**found, "confusion": metrics.confusion(test, classes) or None, "calibration": calibration.calibration(test), "binary": binary}
+
+
+def _listed(data: Dataset, target, test, rows) -> list[dict]:
+    found = []
+    for row in rows:
+        more = {"label": data.splits["test"][row].target, "predicted": target.text(test.predicted[row])}
+        if test.confidence is not None:
+            more["confidence"] = round(float(test.confidence[row]), 4)
+        found.append(shown.entry(data.splits["test"][row], data.kind, data.columns, **more))
+    return found
+
+
+def _samples(data: Dataset) -> list[dict]:
+    """A few training examples, of different labels where there are some."""
+    train, chosen, seen = data.splits["train"], [], set()
+    for example in train:
+        if example.target not in seen and len(chosen) < SAMPLES:
+            seen.add(example.target)
+            chosen.append(example)
+    chosen += [e for e in train[: 2 * SAMPLES] if e not in chosen][: SAMPLES - len(chosen)]
+    return [shown.entry(e, data.kind, data.columns, label=e.target) for e in chosen]
+
+
+def _predictions(data: Dataset, target, test) -> str:
+    """predictions.csv: one line for each test row, in the order of the data."""
+    head = ["file", "row", "id", "content", "label", "predicted"]
+    rows = []
+    for i, example in enumerate(data.splits["test"]):
+        line = [example.file, example.row, example.id, shown.content(example, data.kind, data.columns), example.target, target.text(test.predicted[i])]
+        rows.append(line if test.confidence is None else [*line, f"{test.confidence[i]:.4f}"])
+    if not any(row[2] for row in rows):
+        head, rows = [*head[:2], *head[3:]], [[*row[:2], *row[3:]] for row in rows]
+    return shown.table(head if test.confidence is None else [*head, "confidence"], rows)
+
+
+def _simple_wins(test: dict, simple: Baselines) -> bool:
+    """Whether the linear model is as good as the trained one on the test rows, so that it is worth delivering."""
+    metric = next((m for m in BEST_FIRST if m in test), None)
+    score = simple.score(metric) if metric else None
+    return simple.linear is not None and score is not None and score >= test[metric]["value"]

@@ -1,0 +1,71 @@
+"""Launchers: where and with how many workers a plan is carried out.
+
+All have the same methods. ``start`` asks for the workers, which begin their slow imports; the driver prepares the data meanwhile;
+``train`` (or ``estimate``, or ``predict``) hands over the work and waits; ``close`` lets go of everything.
+
+Start-up is imports: torch and transformers cost each process several CPU seconds, and a run of Ray Train's TorchTrainer has
+five such processes (driver, controller, two helpers and the worker). So one worker is a plain Ray actor, which is all that one
+worker needs: no process group, no controller. Two and more are a TorchTrainer with DDP. Both call the same functions, with the
+same results for the same seed and number of workers.
+"""
+
+from typing import Protocol
+
+from trainer.events import Events
+from trainer.launch.work import Outcome
+from trainer.plan import Plan, Saved
+from trainer.spec import Spec
+from trainer.tasks.catalogue import Base
+
+MAX_THREADS = 8  # more do not make models of this size faster
+BYTES_EACH = 4096  # of data, below which another worker has nothing to do
+MANY_BYTES = 2_000_000  # about 20 000 rows of text
+TINY_WEIGHTS = 500_000  # of a model from scratch, besides its vocabulary
+OPERATIONS_PER_SECOND = 2e10  # of one worker on CPUs
+MAX_WORKERS = 8
+
+
+class Launcher(Protocol):
+    workers: int
+
+    def start(self) -> None: ...
+
+    def train(self, plan: Plan) -> Outcome: ...
+
+    def estimate(self, plan: Plan) -> tuple[float, int]:
+        """Seconds that the training would take, and the number of the model's parameters. One worker only."""
+
+    def predict(self, saved: Saved):
+        """Outputs for every example, and the versions of the libraries. One worker only."""
+
+    def close(self) -> None: ...
+
+
+def create(name: str, settings, base: Base, spec: Spec, events: Events) -> Launcher:
+    """The launcher for ``name`` (ray or local). Small data gets fewer workers than asked: each must have rows to work on."""
+    threads = settings.cpus_per_worker or (1 if base.is_small else MAX_THREADS)
+    if name == "local":
+        from trainer.launch.local import Local
+
+        return Local(settings.use_gpu, threads, base.kind, events)
+    size = sum(i.size for i in spec.inputs)
+    workers = 1 if spec.kind == "predict" or getattr(settings, "dry_run", False) else settings.num_workers or _worthwhile(size, settings.epochs, base)
+    fewer = max(1, min(workers, size // BYTES_EACH))
+    if fewer < workers:
+        events.decision("workers", fewer, f"{fewer} instead of {workers} workers are used, because the data is too small to share.")
+    from trainer.launch import rays
+
+    launcher = rays.create(fewer, threads, settings, base.kind, events)
+    if not settings.num_workers:
+        settings.choose("num_workers", launcher.workers)
+    return launcher
+
+
+def _worthwhile(size: int, epochs: int, base: Base) -> int:
+    """How many workers pay off: one for each ten minutes that one would take, by a guess from the bytes of data and of weights.
+
+    A text of n bytes has about n/5 tokens, and a token costs a training six operations for each weight.
+    """
+    operations = 6 * max(base.size / 4, TINY_WEIGHTS) * size / 5 * epochs
+    minutes = operations / OPERATIONS_PER_SECOND / 60
+    return 1 if minutes < 10 or size < MANY_BYTES or base.kind != "text" else min(MAX_WORKERS, 1 + int(minutes // 10))

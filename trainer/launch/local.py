@@ -1,0 +1,41 @@
+"""Everything in the driver's process: for tests, and for a look without Ray."""
+
+import os
+
+from trainer.errors import no_gpu
+from trainer.events import Events
+from trainer.launch import work
+from trainer.launch.work import Outcome
+from trainer.plan import Plan, Saved
+
+
+class Local:
+    workers = 1
+
+    def __init__(self, use_gpu: str, threads: int, kind: str, events: Events):
+        self.use_gpu, self.kind, self.events = use_gpu, kind, events
+        self.threads = min(threads, len(os.sched_getaffinity(0)))
+
+    def start(self) -> None:
+        """Nothing: a process cannot import and prepare at the same time."""
+
+    def train(self, plan: Plan) -> Outcome:
+        return work.train(plan, rank=0, world=1, device=self._device(), threads=self.threads)
+
+    def estimate(self, plan: Plan) -> tuple[float, int]:
+        return work.estimate(plan, self._device())
+
+    def predict(self, saved: Saved):
+        return work.predict(saved, str(self.events.path.parent), self.events.attempt, self._device())
+
+    def _device(self) -> str:
+        os.environ["OMP_NUM_THREADS"] = str(self.threads)
+        import torch
+
+        if self.use_gpu == "yes" and not torch.cuda.is_available():
+            raise no_gpu()
+        gpu = self.use_gpu != "no" and torch.cuda.is_available()
+        return work.warm_up(str(self.events.path.parent), 0, self.threads, gpu, self.kind)
+
+    def close(self) -> None:
+        """Nothing to let go of."""

@@ -1,0 +1,83 @@
+"""What must be there before a training begins: a shared folder that all workers write to, and the device."""
+
+import os
+import time
+import uuid
+from pathlib import Path
+
+from trainer.errors import UserError
+
+TOKEN = ".shared"
+PATIENCE_SECONDS = 30.0  # network file systems show a new file late
+
+
+def announce(folder: Path) -> str:
+    """Leave a token in the run folder, by which workers elsewhere see that it is the same folder; returns the token."""
+    token = uuid.uuid4().hex
+    (folder / TOKEN).write_text(token, encoding="utf-8")
+    return token
+
+
+def shared(folder: Path, token: str, patience: float = PATIENCE_SECONDS) -> None:
+    """Raise UserError unless the driver's token is found in ``folder`` here."""
+    until = time.monotonic() + patience
+    while True:
+        try:
+            if (folder / TOKEN).read_text(encoding="utf-8") == token:
+                return
+        except OSError:
+            pass
+        if time.monotonic() >= until:
+            raise UserError(
+                "not_shared",
+                f"The shared folder {folder} is not the same on all machines of the Ray cluster.",
+                "Ask the administrator to mount one volume that all machines may write to (ReadWriteMany).",
+                f"{os.uname().nodename} does not see what the driver wrote there.",
+            )
+        time.sleep(0.2)
+
+
+def writable(folder: Path, rank: int) -> None:
+    """Raise UserError unless this worker can write into ``folder``."""
+    probe = folder / f".probe-{rank}"
+    try:
+        probe.write_bytes(b"x")
+        probe.unlink()
+    except OSError as e:
+        raise UserError(
+            "not_writable",
+            f"A worker cannot write to the shared folder {folder}.",
+            "Ask the administrator to mount the volume writable on all machines of the Ray cluster.",
+            f"{os.uname().nodename}: {e.strerror}.",
+        ) from e
+
+
+def gpu() -> None:
+    """Raise UserError unless torch can use the GPU that was reserved for this worker."""
+    import torch
+
+    if not torch.cuda.is_available():
+        raise UserError(
+            "gpu_unusable",
+            "A GPU was reserved for this worker, but torch cannot use it.",
+            "Set use_gpu to no, or ask the administrator to check the driver and the image.",
+            f"torch {torch.__version__} on {os.uname().nodename}.",
+        )
+
+
+def hardware() -> dict:
+    """What the machine of this worker is, as in result.json."""
+    import torch
+
+    found = {"cpu": _cpu(), "cores": os.cpu_count() or 0, "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")}
+    if torch.cuda.is_available():
+        found |= {"gpu": torch.cuda.get_device_name(), "gpus": torch.cuda.device_count()}
+    return found
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return os.uname().machine
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), os.uname().machine)

@@ -1,0 +1,276 @@
+"""What a worker does: train by a plan and measure the best model, or let a saved model answer.
+
+Runs in a Ray actor, in a worker of Ray Train, or plainly in the driver's process.
+"""
+
+import os
+import resource
+import socket
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trainer.errors import as_user_error
+from trainer.events import Events
+from trainer.launch import preflight
+from trainer.plan import Plan, Rows, Saved
+
+ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_TRAIN_V2_ENABLED": "1",
+    "PYTHONUNBUFFERED": "1",
+    # Threads that spin while they wait for each other make training several times slower where the cores are shared.
+    "OMP_WAIT_POLICY": "PASSIVE",
+}
+MAX_TRAIN_ROWS = 20_000  # of the training rows are measured at the end: enough to see how well they were learnt
+ASIDE = ".training"  # the model folder while it is being written
+
+
+@dataclass
+class Outcome:
+    """What the worker of rank 0 hands back to the driver. Plain values and arrays only.
+
+    ``answers`` are those of the best model on every split, as it was read back from disk, ``champion`` those of an earlier
+    model on the test rows. ``trained_rows`` are the training examples that were measured.
+    """
+
+    device: str
+    threads: int
+    parameters: int
+    learning_rate: float
+    accumulation: int
+    precision: str
+    stopped: str
+    epochs: float
+    position: object
+    seconds: float
+    estimate_seconds: float
+    samples_per_second: float
+    gradient_bytes: int
+    workers: list[dict]
+    answers: dict
+    champion: object
+    versions: dict[str, str]
+    hardware: dict
+    warnings: list[dict] = field(default_factory=list)
+    decisions: list[dict] = field(default_factory=list)
+
+
+def warm_up(folder: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
+    """Do the slow imports and set up this process; returns the name of the device. Takes seconds, needs no data."""
+    os.environ.update(ENVIRONMENT)
+    preflight.writable(Path(folder), rank)
+    import torch
+
+    torch.set_num_threads(threads)
+    from trainer.train import loop  # noqa: F401
+    from transformers.utils import logging
+
+    if kind == "text":
+        from transformers.models.bert import modeling_bert  # noqa: F401
+    elif kind == "image":
+        from transformers.models.resnet import modeling_resnet  # noqa: F401
+
+    logging.disable_progress_bar()
+    if gpu:
+        preflight.gpu()
+    return "cuda" if gpu else "cpu"
+
+
+def train(plan: Plan, rank: int, world: int, device: str, threads: int, report=lambda _: None) -> Outcome | None:
+    """Carry out ``plan``. Returns the outcome on rank 0 and None elsewhere.
+
+    Whatever the user must mend comes out as UserError; other errors pass through.
+    """
+    with _translated(plan.folder):
+        return _train(plan, rank, world, device, threads, report)
+
+
+def _train(plan: Plan, rank: int, world: int, device: str, threads: int, report) -> Outcome | None:
+    import torch
+
+    from trainer import tasks
+    from trainer.tasks import transformer
+    from trainer.train import evaluate, loop
+    from trainer.train.objective import Objective
+
+    began = time.monotonic()
+    folder = Path(plan.folder)
+    events = Events(folder / "events.jsonl", plan.attempt)
+    if rank == 0:
+        events.resource(device, world, threads=threads)
+    ctx = loop.Context(rank, world, torch.device(device), threads, report)
+    if plan.settings.deterministic:
+        torch.use_deterministic_algorithms(True, warn_only=True)
+    trained = loop.train(ctx, plan, events)
+    workers = _gathered(_usage(ctx, trained, time.monotonic() - began), rank, world)
+    if rank != 0:
+        return None
+    events.phase("test", f"Measuring the best model (epoch {trained.position.best_epoch:g}) on data that it has never seen.")
+    task = tasks.of(plan.kind)
+    parts = folder / "out" / ASIDE
+    task.save(trained.model, plan, parts)
+    best = task.load(parts, like=trained.model).to(device)
+    objective = Objective(plan.target)
+    answers = {n: evaluate.answers(best, _some(rows, plan.settings.seed) if n == "train" else rows, objective, ctx.device, folded=True) for n, rows in plan.splits.items()}
+    champion = None if plan.champion is None or plan.champion.rows is None else answer_of(plan.champion, ctx.device)
+    events.resource(device, world, threads=threads, peak_memory_bytes=max(w["peak_memory_bytes"] for w in workers), samples_per_second=round(trained.rate, 1))
+    return Outcome(
+        device=device,
+        threads=threads,
+        parameters=transformer.parameters(best),
+        learning_rate=trained.learning_rate,
+        accumulation=trained.accumulation,
+        precision=trained.precision,
+        stopped=trained.stopped,
+        epochs=trained.epochs,
+        position=trained.position,
+        seconds=round(time.monotonic() - began, 3),
+        estimate_seconds=round(trained.estimate_seconds, 1),
+        samples_per_second=round(trained.rate, 1),
+        gradient_bytes=trained.gradient_bytes,
+        workers=workers,
+        answers=answers,
+        champion=champion,
+        versions=_versions(),
+        hardware=preflight.hardware(),
+        warnings=events.warnings,
+        decisions=events.decisions,
+    )
+
+
+def estimate(plan: Plan, device: str) -> tuple[float, int]:
+    """The seconds that the training by ``plan`` would take on one worker here, and the number of the model's parameters."""
+    import torch
+
+    from trainer.tasks import transformer
+    from trainer.train import loop
+
+    with _translated(plan.folder):
+        training = loop.Training(loop.Context(0, 1, torch.device(device), 1), plan, Events(Path(plan.folder) / "events.jsonl", plan.attempt))
+        return training.estimated(), transformer.parameters(training.model)
+
+
+def answer_of(saved: Saved, device, tell=None):
+    """The answers of a saved model on its rows."""
+    from trainer import tasks
+    from trainer.train import evaluate
+    from trainer.train.objective import Objective
+
+    model = tasks.of(saved.kind).load(saved.folder).to(device)
+    objective = Objective(saved.target)
+    return objective.target.answers(evaluate.outputs(model, saved.rows, objective, device, folded=True, tell=tell), saved.rows.example_targets())
+
+
+def predict(saved: Saved, folder: str, attempt: int, device: str):
+    """Outputs of a saved model for every example: probabilities of all classes, or numbers. Tells its progress."""
+    import torch
+
+    from trainer import tasks
+    from trainer.train import evaluate
+    from trainer.train.objective import Objective
+
+    with _translated(folder):
+        events, told = Events(Path(folder) / "events.jsonl", attempt), [time.monotonic()]
+        began = told[0]
+
+        def tell(done: int) -> None:
+            if time.monotonic() - told[0] >= 2 or done == len(saved.rows):
+                told[0] = time.monotonic()
+                rate = done / max(1e-6, told[0] - began)
+                events.progress(1, 1, done, len(saved.rows), samples_per_second=rate, eta_seconds=(len(saved.rows) - done) / rate)
+
+        model = tasks.of(saved.kind).load(saved.folder).to(device)
+        return evaluate.outputs(model, saved.rows, Objective(saved.target), torch.device(device), folded=True, tell=tell), _versions()
+
+
+class _translated:
+    """Makes what the user must mend a UserError, and lets everything else pass."""
+
+    def __init__(self, folder: str):
+        self.folder = folder
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if error is not None and (mine := as_user_error(error, self.folder)) is not None and mine is not error:
+            raise mine from error
+
+
+def _some(rows: Rows, seed: int) -> Rows:
+    """At most MAX_TRAIN_ROWS of the rows, drawn at random."""
+    import numpy
+
+    if len(rows) <= MAX_TRAIN_ROWS:
+        return rows
+    chosen = numpy.sort(numpy.random.default_rng(seed).permutation(len(rows))[:MAX_TRAIN_ROWS])
+    return Rows(_Chosen(rows.features, chosen), rows.targets[chosen])
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Some of the features of others."""
+
+    features: object
+    rows: object
+
+    @property
+    def lengths(self):
+        return self.features.lengths[self.rows]
+
+    def batch(self, rows, augment=None):
+        return self.features.batch(self.rows[rows], augment)
+
+
+def _usage(ctx, trained, seconds: float) -> dict:
+    """What this worker took, as in result.json."""
+    position = trained.position
+    used = {
+        "rank": ctx.rank,
+        "node": socket.gethostname(),
+        "samples_per_second": round(trained.rate / ctx.world, 1),
+        "cpu_seconds": round(time.process_time(), 2),
+        "seconds": round(seconds, 2),
+        "peak_memory_bytes": _peak_memory(),
+    }
+    if ctx.device.type == "cuda":
+        import torch
+
+        used["gpu_peak_memory_bytes"] = torch.cuda.max_memory_allocated()
+    if ctx.world > 1:
+        used["waiting_share"] = round(min(1.0, trained.waiting_seconds / max(1e-9, position.seconds)), 4)
+    return used
+
+
+def _gathered(mine: dict, rank: int, world: int) -> list[dict]:
+    if world == 1:
+        return [mine]
+    import torch
+
+    found = [None] * world
+    torch.distributed.all_gather_object(found, mine)
+    return found
+
+
+def _peak_memory() -> int:
+    """Bytes: the most that this process ever held in memory."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _versions() -> dict[str, str]:
+    import platform
+
+    import safetensors
+    import tokenizers
+    import torch
+    import transformers
+
+    modules = {m.__name__: m.__version__.partition("+")[0] for m in (torch, transformers, tokenizers, safetensors)}
+    return {"python": platform.python_version(), **modules}

@@ -1,0 +1,113 @@
+"""Batch prediction: an earlier run's model answers for the rows of a dataset."""
+
+import json
+import shutil
+import zipfile
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+import numpy
+
+from trainer import data, export, tasks
+from trainer.errors import UserError, some
+from trainer.events import Events
+from trainer.plan import Saved
+from trainer.prepare import DESCRIPTION
+from trainer.spec import Input, Spec, Version
+from trainer.tasks import target as targets
+from trainer.tasks.catalogue import Base
+
+MAX_MODEL_BYTES = 50 << 30
+_KINDS = (".json", ".txt", ".safetensors", ".model", ".jinja")  # all that a model of ours consists of, and nothing that runs code
+
+
+@dataclass(frozen=True)
+class Model:
+    """A saved model: where it lies, what it says of itself, and the version that it is registered as."""
+
+    folder: Path
+    description: dict
+    version: Version
+
+    @property
+    def base(self) -> Base:
+        size = sum(f.stat().st_size for f in self.folder.glob("*.safetensors"))
+        return Base(self.description["base"], self.description["kind"], self.folder, size, fresh=False)
+
+
+def find(spec: Spec, settings) -> Model:
+    """The model of the spec, or the one in the model_file of the dataset. Raises UserError."""
+    if spec.model is not None:
+        return Model(spec.model.folder, _description(spec.model.folder, f"the model {spec.model.name or spec.model.run}"), spec.model)
+    if not settings.model_file:
+        raise UserError("no_model", "There is no model to predict with.", "Name a model, or choose a model.zip of the dataset as model_file.")
+    file = _file(spec, settings.model_file)
+    folder = _unpacked(file, spec.folder / "model")
+    described = _description(folder, file.name)
+    return Model(folder, described, Version(folder, described.get("run", "")))
+
+
+def run(spec: Spec, settings, model: Model, launcher, events: Events, began: float) -> None:
+    """Read the rows, let the model answer, and write the results."""
+    described = model.description
+    target = targets.restored(described["target"])
+    label_column = settings.label_column or described["label_column"]
+    others = tuple(i for i in spec.inputs if settings.model_file not in (i.id, i.name))
+    columns = described["columns"]
+    if settings.text_column and described["kind"] == "text":
+        columns = [c.strip() for c in settings.text_column.split(",")]
+    examples, files, skipped = data.read(replace(spec, inputs=others), settings, events, described["kind"], columns, described["types"], label_column)
+    events.decision("rows", len(examples), f"{len(examples)} rows of {some(files, 3)} are to be predicted by a model for {described['task']}.")
+    encoder = tasks.of(described["kind"]).load_encoder(spec, model.folder, described["encoder"])
+    wanted = target.encode([e.target for e in examples])
+    rows = encoder.encode(examples, wanted, "predict")
+    events.phase("predict", f"Predicting {len(examples)} rows.")
+    outputs, versions = launcher.predict(Saved(model.folder, described["kind"], target, rows))
+    events.phase("export", "Writing the predictions.")
+    known = numpy.asarray([bool(e.target) for e in examples]) & (wanted >= 0 if target.labels else ~numpy.isnan(wanted))
+    answered = export.Answered(examples, outputs, wanted, known, target)
+    export.prediction(spec, settings, model, answered, files, list(columns), skipped, label_column, versions, events, began)
+
+
+def _file(spec: Spec, wanted: str) -> Input:
+    for same in (lambda i: wanted in (i.id, i.name), lambda i: PurePosixPath(i.name).name == wanted):
+        if found := next(filter(same, spec.inputs), None):
+            return found
+    raise UserError(
+        "unknown_file", f"There is no file {wanted} in the dataset.", "Choose a model.zip of an earlier run as model_file.",
+        f"It has {some(i.name for i in spec.inputs if i.name.endswith('.zip'))}.",
+    )  # fmt: skip
+
+
+def _unpacked(file: Input, to: Path) -> Path:
+    """The model folder out of a model.zip. Only plain files of the kinds that a model of ours has are written, under their base names."""
+    shutil.rmtree(to, ignore_errors=True)
+    to.mkdir(parents=True)
+    try:
+        with zipfile.ZipFile(file.file) as archive:
+            members = [m for m in archive.infolist() if _is_model_file(m.filename)]
+            if sum(m.file_size for m in members) > MAX_MODEL_BYTES:
+                raise UserError("model_file", f"The model in {file.name} is larger than 50 GB.", "Register it instead of uploading it.")
+            for member in members:
+                with archive.open(member) as source, open(to / PurePosixPath(member.filename).name, "wb") as out:
+                    shutil.copyfileobj(source, out)
+    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError) as e:
+        raise UserError(
+            "model_file", f"The model file {file.name} cannot be read as a ZIP archive.", "Choose a model.zip that an earlier run wrote.", f"{e}.",
+        ) from e  # fmt: skip
+    return to
+
+
+def _is_model_file(name: str) -> bool:
+    path = PurePosixPath(name)
+    return path.parts[:-1] == ("model",) and path.suffix in _KINDS and not path.name.startswith(".")
+
+
+def _description(folder: Path, what: str) -> dict:
+    try:
+        described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        if described["schema"] != 1 or described["kind"] not in tasks.KINDS or not list(folder.glob("*.safetensors")):
+            raise ValueError
+        return described
+    except (OSError, ValueError, KeyError, TypeError) as e:
+        raise UserError("model_file", f"In {what} there is no model of an earlier run.", "Choose a model.zip that an earlier run wrote, or a registered model.") from e

@@ -1,0 +1,164 @@
+"""From examples to the plan of a training: what each kind of data becomes, by which metric, and with which weights."""
+
+import json
+from dataclasses import dataclass, replace
+
+import numpy
+
+from trainer import tasks
+from trainer.data import SPLITS, Dataset
+from trainer.events import Events
+from trainer.measure.metrics import pick_metric
+from trainer.plan import Plan, Saved, digest
+from trainer.settings import Settings
+from trainer.spec import Spec
+from trainer.tasks import target as targets
+from trainer.tasks.catalogue import Base
+
+EPOCHS = {"table": 60, "image": 12}  # of small models from scratch, where nobody says how many
+IMBALANCE = 5  # times as many rows in the largest class as in the smallest, from where auto weighs the classes
+DESCRIPTION = "trainer.json"  # beside the weights: what a later run must know to use the model
+CUT_SHARE = 0.1  # of the texts, from where a person is warned
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The plan and what only the driver needs to write the results."""
+
+    plan: Plan
+    encoder: tasks.Encoder
+
+
+def make(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> Prepared:
+    """Encode the data and choose what the settings leave open."""
+    _say_base(settings, base, data.kind, events)
+    if settings.is_open("epochs") and base.fresh and data.kind in EPOCHS:
+        settings.choose("epochs", EPOCHS[data.kind])
+        events.decision("epochs", settings.epochs, f"Up to {settings.epochs} passes over the data are made: they are short, and training stops when it gets no better.")
+    train = [e.target for e in data.splits["train"]]
+    target = targets.of(data.task, data.labels, train)
+    encoder = tasks.of(data.kind).encoder(spec, settings, data, base, events)
+    splits = {n: encoder.encode(data.splits[n], target.encode([e.target for e in data.splits[n]]), n, training=n == "train") for n in SPLITS}
+    _look_at_lengths(settings, data, encoder, events)
+    metric, why = pick_metric(settings.metric, data.counts() if data.labels else None)
+    if settings.metric == "auto":
+        settings.choose("metric", metric)
+    events.decision("metric", metric, why)
+    plan = Plan(
+        run=spec.run,
+        attempt=spec.attempt,
+        folder=str(spec.folder),
+        kind=data.kind,
+        task=data.task,
+        target=target,
+        base=base,
+        shape=encoder.shape,
+        splits=splits,
+        weights=_class_weights(settings, data, events),
+        metric=metric,
+        settings=settings,
+        digest=digest(settings, data.split_sha256, base, encoder.shape),
+        champion=champion(spec, data, target),
+    )
+    return Prepared(plan, encoder)
+
+
+def describe(prepared: Prepared, data: Dataset, test: dict) -> dict:
+    """The content of trainer.json. ``test`` is what the model scored on its test rows."""
+    plan = prepared.plan
+    return {
+        "schema": 1,
+        "run": plan.run,
+        "task": plan.task,
+        "kind": plan.kind,
+        "base": plan.base.name,
+        "target": targets.described(plan.target),
+        "encoder": prepared.encoder.described()["encoder"],
+        "columns": list(data.columns),
+        "types": data.types,
+        "label_column": data.label_column,
+        "test": test,
+    }
+
+
+def champion(spec: Spec, data: Dataset, target) -> Saved | None:
+    """The best earlier version with the test rows of this run as it reads them, or why the two cannot be compared."""
+    if spec.champion is None:
+        return None
+    folder = spec.champion.folder
+    try:
+        described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        theirs = targets.restored(described["target"])
+        why = _incomparable(described, data, theirs, target)
+        if why:
+            return Saved(folder, described["kind"], theirs, None, why)
+        examples = data.splits["test"]
+        if data.kind == "table":
+            places = [data.columns.index(c) for c in described["columns"]]
+            examples = [_with_cells(e, places) for e in examples]
+        encoder = tasks.of(data.kind).load_encoder(spec, folder, described["encoder"])
+        rows = encoder.encode(examples, theirs.encode([e.target for e in examples]), "champion")
+        return Saved(folder, described["kind"], theirs, rows)
+    except (OSError, ValueError, KeyError, TypeError) as e:
+        return Saved(folder, data.kind, target, None, f"its files cannot be read ({type(e).__name__})")
+
+
+def _incomparable(described: dict, data: Dataset, theirs, target) -> str:
+    if described["task"] != data.task:
+        return f"it was trained for {described['task']}"
+    if theirs.labels != target.labels:
+        return "it tells other classes apart"
+    if not data.splits["test"]:
+        return "there are no test rows"
+    if data.kind == "table" and set(described["columns"]) - set(data.columns):
+        return "it reads columns that are not there any more"
+    return ""
+
+
+def _with_cells(example, places: list[int]):
+    return replace(example, content=tuple(example.content[p] for p in places))
+
+
+def _say_base(settings: Settings, base: Base, kind: str, events: Events) -> None:
+    if base.folder is not None and not base.fresh:
+        how = "as asked" if settings.model == base.name else "the smallest one that fits"
+        events.decision("model", base.name, f"The installed model {base.name} is taken, {how}.")
+    elif kind == "table":
+        events.decision("model", base.name, "A small network of its own (mlp) is trained on the columns.")
+    else:
+        events.decision("model", base.name, f"A model of the shape {base.name} is trained from random weights.")
+        if settings.model == "auto":
+            events.warning(
+                "from_scratch",
+                f"No base model for {kind} data is installed, so a small model ({base.name}) is trained from scratch on this data alone; "
+                "an installed pretrained model would most likely do better.",
+            )
+    if settings.model != base.name:
+        settings.choose("model", base.name)
+
+
+def _look_at_lengths(settings: Settings, data: Dataset, encoder: tasks.Encoder, events: Events) -> None:
+    """A check on how many texts are cut."""
+    share = encoder.described()["data"].get("truncated_share")
+    if share is None:
+        return
+    length = encoder.described()["model"]["max_length"]
+    text = f"{100 * share:.1f} % of the texts are longer than the {length} tokens that the model reads."
+    warn = share > CUT_SHARE and settings.long_text != "sliding_window"
+    data.checks.append({"code": "truncation", "level": "warning" if warn else "ok", "text": text})
+    if warn:
+        events.warning("truncation", text + " Raise max_length, or set long_text to sliding_window.")
+
+
+def _class_weights(settings: Settings, data: Dataset, events: Events) -> tuple[float, ...] | None:
+    """Weights with which every class counts the same in the loss, with a mean of 1 over the rows; None for none."""
+    if not data.labels or settings.class_weights == "none":
+        return None
+    counts = numpy.asarray(list(data.counts().values()), dtype=numpy.float64)
+    uneven = counts.max() > IMBALANCE * counts.min()
+    if settings.class_weights == "auto":
+        settings.choose("class_weights", "balanced" if uneven else "none")
+        if not uneven:
+            return None
+        events.decision("class_weights", "balanced", f"Rare classes count more in training: the largest has {counts.max():.0f} rows, the smallest {counts.min():.0f}.")
+    return tuple((counts.sum() / (len(counts) * counts)).tolist())

@@ -1,0 +1,312 @@
+"""Every option of a run: its default, its limits, and which of several sources decides it.
+
+The order is: a field of the form that was changed, ``more_options``, the file named by ``config_file``, a file of the dataset
+that is called finetune.yaml, the administrator's defaults, the defaults below. Unknown names are warned about; a wrong value is
+refused in one sentence that names where it stands.
+"""
+
+import ast
+import difflib
+import json
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from trainer.errors import UserError, some
+from trainer.events import Events
+from trainer.spec import Input, Spec
+
+MAX_FILE_BYTES = 1 << 20
+DATASET_FILES = ("finetune.yaml", "finetune.yml", "finetune.json")
+FORM, MORE, FILE, DATASET, ADMINISTRATOR, DEFAULT, CHOSEN = (
+    "form", "more options", "settings file", "dataset", "administrator", "default", "chosen",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option. ``group`` is where it stands in a settings file; its name is unique without it."""
+
+    name: str
+    default: str | int | float | bool
+    group: str = ""
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+    def parse(self, value):
+        """``value`` as the type of this option; ValueError says what it must be, as the end of a sentence."""
+        if self.choices:
+            return self._choice(value)
+        if isinstance(self.default, bool):
+            return _truth(value)
+        if isinstance(self.default, str):
+            if isinstance(value, (dict, list)):
+                raise ValueError("must be a text")
+            return "" if value is None else str(value).strip()
+        return self._number(value)
+
+    def _choice(self, value) -> str:
+        if isinstance(value, bool):  # what YAML makes of yes and no
+            value = "yes" if value else "no"
+        if found := next((c for c in self.choices if c.lower() == str(value).strip().lower()), None):
+            return found
+        raise ValueError(f"must be one of {', '.join(self.choices)}")
+
+    def _number(self, value):
+        whole = isinstance(self.default, int)
+        kind = "a whole number" if whole else "a number"
+        limits = f" from {self.low:g} to {self.high:g}"
+        try:
+            if isinstance(value, bool):
+                raise ValueError
+            number = float(value)  # YAML reads 1e-5 as a text
+        except (TypeError, ValueError):
+            raise ValueError(f"must be {kind}{limits}") from None
+        if not self.low <= number <= self.high or (whole and number != int(number)):
+            raise ValueError(f"must be {kind}{limits}")
+        return int(number) if whole else number
+
+
+def _truth(value) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = str(value).strip().lower()
+    if word in ("true", "yes", "on", "1"):
+        return True
+    if word in ("false", "no", "off", "0", ""):
+        return False
+    raise ValueError("must be true or false")
+
+
+TASKS = ("text-classification", "text-regression", "image-classification", "tabular-classification", "tabular-regression")
+
+_TRAINING = (
+    Option("task", "auto", choices=("auto", *TASKS)),
+    Option("model", "auto"),
+    Option("data_file", ""),
+    Option("text_column", ""),
+    Option("label_column", ""),
+    Option("epochs", 3, "", 1, 200),
+    Option("batch_size", 32, "", 1, 4096),
+    Option("learning_rate", 0.0, "", 0, 1),
+    Option("max_length", 0, "", 0, 4096),
+    Option("num_workers", 0, "", 0, 32),
+    Option("use_gpu", "auto", choices=("auto", "yes", "no")),
+    Option("max_minutes", 60, "", 1, 10080),
+    Option("seed", 42, "training", 0, 2**31 - 1),
+    Option("run_name", ""),
+    Option("config_file", ""),
+    Option("more_options", ""),
+    Option("dry_run", False),
+    Option("id_column", "", "data"),
+    Option("text_pair_column", "", "data"),
+    Option("split_column", "", "data"),
+    Option("group_column", "", "data"),
+    Option("validation_fraction", 0.1, "data", 0.01, 0.5),
+    Option("test_fraction", 0.1, "data", 0, 0.5),
+    Option("max_examples", 0, "data", 0, 100_000_000),
+    Option("duplicates", "warn", "data", choices=("warn", "drop", "keep")),
+    Option("missing_labels", "drop", "data", choices=("drop", "fail")),
+    Option("encoding", "", "data"),
+    Option("delimiter", "", "data"),
+    Option("padding", "longest", "tokenization", choices=("longest", "max_length")),
+    Option("truncation_side", "right", "tokenization", choices=("right", "left")),
+    Option("long_text", "truncate", "tokenization", choices=("truncate", "sliding_window", "drop")),
+    Option("stride", 64, "tokenization", 0, 2048),
+    Option("lower_case", "auto", "tokenization", choices=("auto", "yes", "no")),
+    Option("optimizer", "adamw", "training", choices=("adamw", "sgd", "adafactor")),
+    Option("weight_decay", 0.01, "training", 0, 1),
+    Option("warmup_ratio", 0.06, "training", 0, 0.5),
+    Option("scheduler", "linear", "training", choices=("linear", "cosine", "constant")),
+    Option("gradient_accumulation", 1, "training", 1, 1024),
+    Option("max_grad_norm", 1.0, "training", 0, 100),
+    Option("label_smoothing", 0.0, "training", 0, 0.5),
+    Option("class_weights", "auto", "training", choices=("auto", "none", "balanced")),
+    Option("freeze_encoder", False, "training"),
+    Option("start_from", "pretrained", "training", choices=("pretrained", "scratch")),
+    Option("early_stopping_patience", 3, "training", 0, 100),
+    Option("metric", "auto", "training", choices=("auto", "accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss", "rmse", "mae", "r2")),
+    Option("evals_per_epoch", 1, "training", 1, 50),
+    Option("keep_checkpoints", 2, "training", 1, 20),
+    Option("deterministic", False, "training"),
+    Option("compile", "auto", "training", choices=("auto", "yes", "no")),
+    Option("augmentation", "auto", "training", choices=("auto", "none", "light", "strong")),
+    Option("image_size", 0, "training", 0, 1024),
+    Option("cpus_per_worker", 0, "resources", 0, 64),
+    Option("mixed_precision", "auto", "resources", choices=("auto", "fp32", "bf16", "fp16")),
+    Option("register_as", "", "output"),
+    Option("make_champion", "if_better", "output", choices=("if_better", "no", "yes")),
+    Option("upload", "model_and_report", "output", choices=("model_and_report", "report_only", "everything")),
+)
+_PREDICTION = (
+    Option("model_file", ""),
+    Option("top_k", 3, "", 1, 100),
+    Option("min_confidence", 0.0, "", 0, 1),
+    Option("write", "csv_file", choices=("csv_file", "metadata", "both")),
+)
+_SHARED_WITH_PREDICTION = (
+    "model data_file text_column label_column batch_size num_workers use_gpu max_minutes encoding delimiter id_column cpus_per_worker "
+    "mixed_precision seed"
+).split()
+
+
+def options(kind: str) -> dict[str, Option]:
+    """The options of a spec of this kind (train or predict) by name."""
+    if kind == "train":
+        return {o.name: o for o in _TRAINING}
+    return {o.name: o for o in (*(o for o in _TRAINING if o.name in _SHARED_WITH_PREDICTION), *_PREDICTION)}
+
+
+class Settings:
+    """The resolved options, as attributes. ``choose`` notes what was found for one that was left to the trainer."""
+
+    def __init__(self, values: dict, sources: dict[str, str]):
+        self.__dict__.update(values)
+        self._sources = dict(sources)
+
+    def is_open(self, name: str) -> bool:
+        """Whether nobody decided the option."""
+        return self._sources[name] == DEFAULT
+
+    def choose(self, name: str, value) -> None:
+        setattr(self, name, value)
+        self._sources[name] = CHOSEN
+
+    def listed(self) -> list[dict]:
+        """The settings of result.json, in the order of the table."""
+        return [{"name": n, "value": getattr(self, n), "source": s} for n, s in self._sources.items() if n not in ("config_file", "more_options")]
+
+
+def resolve(spec: Spec, events: Events) -> Settings:
+    """The options of ``spec``, from all their sources. Raises UserError for a wrong value or an unreadable file."""
+    table = options(spec.kind)
+    layers = [(FORM, "the form", spec.parameters), (ADMINISTRATOR, "the administrator's defaults", spec.defaults)]
+    if spec.kind == "train":
+        text = str(spec.parameters.get("more_options") or "")
+        file = _chosen_file(spec, str(spec.parameters.get("config_file") or ""))
+        layers[1:1] = [(MORE, "more_options", _lines(text)), *([(FILE, file.name, _read(file))] if file else []), *_dataset_file(spec, file)]
+    values, sources = {n: o.default for n, o in table.items()}, dict.fromkeys(table, DEFAULT)
+    for source, where, given in reversed(layers):
+        for name, value in _known(given, table, where, events).items():
+            parsed = _parse(table[name], value, where)
+            if source == ADMINISTRATOR and parsed == table[name].default:
+                continue
+            values[name], sources[name] = parsed, source
+    return Settings(values, sources)
+
+
+def is_settings_file(name: str) -> bool:
+    """Whether a file of the dataset holds settings, and no data."""
+    return PurePosixPath(name).name.lower() in DATASET_FILES
+
+
+def _parse(option: Option, value, where: str):
+    try:
+        return option.parse(value)
+    except ValueError as e:
+        shown = str(value) if len(str(value)) <= 40 else str(value)[:39] + "…"
+        raise UserError("wrong_setting", f"The option {option.name} in {where} {e}, not {shown}.", f"Correct {option.name} in {where}.") from None
+
+
+def _known(given: dict, table: dict[str, Option], where: str, events: Events) -> dict:
+    """The entries of ``given`` that are options, groups taken apart; the others are warned about."""
+    known, unknown = {}, []
+    for name, value in _flat(given):
+        short = name.rpartition(".")[2]
+        option = table.get(short)
+        if option is not None and name in (short, f"{option.group}.{short}"):
+            if value is not None and value != "":
+                known[short] = value
+        else:
+            unknown.append(name)
+    for name in unknown[:20]:
+        close = difflib.get_close_matches(name.rpartition(".")[2], table, 1)
+        events.warning("unknown_option", f"The option {name[:60]} in {where} is not known and is ignored{f'; did you mean {close[0]}' if close else ''}.")
+    return known
+
+
+def _flat(given: dict):
+    """Pairs of dotted name and value: groups may be nested one level deep."""
+    for name, value in given.items():
+        if isinstance(value, dict):
+            yield from ((f"{name}.{inner}", v) for inner, v in value.items())
+        else:
+            yield str(name), value
+
+
+def _lines(text: str) -> dict:
+    """The options of a text with lines of the form ``name: value`` or ``name = value``; # begins a comment."""
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.split("#", 1)[0].strip()
+        if not line:
+            continue
+        at = min((line.find(c) for c in ":=" if c in line), default=-1)
+        if at <= 0:
+            raise UserError(
+                "wrong_setting", f"Line {number} of more_options is not an option: {line[:60]}.", "Write one option in each line, for example training.seed: 7."
+            )
+        found[line[:at].strip()] = line[at + 1 :].strip().strip("\"'")
+    return found
+
+
+def _chosen_file(spec: Spec, wanted: str) -> Input | None:
+    if not wanted:
+        return None
+    for same in (lambda i: wanted in (i.id, i.name), lambda i: PurePosixPath(i.name).name == wanted):
+        if found := next(filter(same, spec.inputs), None):
+            return found
+    names = [i.name for i in spec.inputs if _suffix(i.name) in ("yaml", "yml", "json", "py")]
+    raise UserError("unknown_file", f"There is no settings file {wanted} in the dataset.", "Choose one of these as config_file, or leave it empty.", f"It has {some(names)}.")
+
+
+def _dataset_file(spec: Spec, chosen: Input | None) -> list:
+    """The settings file that lies in the dataset by its name; the one nearest to the top, should there be several."""
+    named = sorted((i for i in spec.inputs if is_settings_file(i.name) and i is not chosen), key=lambda i: (i.name.count("/"), i.name))
+    return [(DATASET, named[0].name, _read(named[0]))] if named else []
+
+
+def _read(file: Input) -> dict:
+    """The options in a YAML, JSON or Python file. Python is read as literals and never run."""
+    try:
+        if file.size > MAX_FILE_BYTES:
+            raise ValueError("it is larger than 1 MiB")
+        found = _decode(Path(file.file).read_text(encoding="utf-8-sig"), _suffix(file.name))
+    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError) as e:
+        why = f"{type(e).__name__}: {e}" if isinstance(e, SyntaxError) else str(e)
+        raise UserError("settings_file", f"The settings file {file.name} cannot be read.", "Correct the file; it holds lines like epochs: 5.", f"{why.splitlines()[0] if why else ''}.") from e
+    if not isinstance(found, dict):
+        raise UserError("settings_file", f"The settings file {file.name} holds no options by name.", "Write lines like epochs: 5.")
+    return found
+
+
+def _decode(text: str, suffix: str):
+    if suffix == "json":
+        return json.loads(text)
+    if suffix == "py":
+        return _literals(text)
+    import yaml
+
+    try:
+        return yaml.safe_load(text) or {}
+    except yaml.YAMLError as e:
+        raise ValueError(" ".join(str(e).split())) from e
+
+
+def _literals(text: str) -> dict:
+    """The assignments of literals in a Python file, for example ``epochs = 5``. Nothing else is allowed in it."""
+    found = {}
+    for statement in ast.parse(text).body:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Constant, ast.Dict)):
+            value = ast.literal_eval(statement.value)
+            found.update(value if isinstance(value, dict) else {})
+        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+            value = ast.literal_eval(statement.value)
+            found[statement.targets[0].id] = value
+        else:
+            raise ValueError(f"line {statement.lineno} is not an assignment of a plain value")
+    return found
+
+
+def _suffix(name: str) -> str:
+    return PurePosixPath(name.lower()).suffix.lstrip(".")

@@ -1,0 +1,58 @@
+"""What is particular to a kind of data: how examples become numbers, which models read them, and how both are saved.
+
+A new kind of data is one new file here, listed in ``of``. The driver uses the encoder and never imports torch; the workers use
+the model functions.
+"""
+
+import importlib
+from pathlib import Path
+from typing import Protocol
+
+import numpy
+
+from trainer.data import Dataset, Example
+from trainer.events import Events
+from trainer.measure.bag import Bag
+from trainer.plan import Plan, Rows
+from trainer.spec import Spec
+from trainer.tasks.catalogue import Base
+
+KINDS = {"text": "trainer.tasks.text", "image": "trainer.tasks.image", "table": "trainer.tasks.table"}
+
+
+class Encoder(Protocol):
+    """Turns examples into rows, the same way in training and ever after. Learnt from the training examples only."""
+
+    shape: dict  # what ``build`` needs to know of the rows
+
+    def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows: ...
+
+    def described(self) -> dict:
+        """The fields that this kind adds to ``model`` and ``data`` of result.json, by those names."""
+
+    def save(self, folder: Path) -> None:
+        """Write what ``load_encoder`` and the user's own libraries need beside the weights."""
+
+
+class Task(Protocol):
+    """One kind of data."""
+
+    def encoder(self, spec: Spec, settings, data: Dataset, base: Base, events: Events) -> Encoder: ...
+
+    def load_encoder(self, spec: Spec, folder: Path, description: dict) -> Encoder: ...
+
+    def baseline(self, encoder: Encoder, data: Dataset, rows: dict[str, Rows]) -> tuple[dict, Bag | None, str]:
+        """Features of every split for a linear model, the words behind them where they are words, and the model's name in a sentence."""
+
+    def build(self, plan: Plan):
+        """The model to train. Fresh weights come from torch's generator, which the caller seeds."""
+
+    def load(self, folder: Path, like=None):
+        """The model that ``save`` left in ``folder``. ``like`` is one of its class, where there is one at hand."""
+
+    def save(self, model, plan: Plan, folder: Path) -> None: ...
+
+
+def of(kind: str) -> Task:
+    """The task for ``kind`` of data: a module that has the functions of ``Task``."""
+    return importlib.import_module(KINDS[kind])

@@ -1,0 +1,42 @@
+"""A multilayer perceptron, saved as plain safetensors. Imported in workers only, for torch costs seconds."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import torch
+from safetensors.torch import load_model, save_model
+
+from trainer import files
+
+DROPOUT = 0.1
+
+
+class Perceptron(torch.nn.Module):
+    """Linear layers of the given sizes with ReLU between them; ``layers.0.weight`` and so on in the file of weights."""
+
+    def __init__(self, sizes: list[int]):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(a, b) for a, b in zip(sizes, sizes[1:], strict=False))
+        self.dropout = torch.nn.Dropout(DROPOUT)
+
+    @property
+    def sizes(self) -> list[int]:
+        return [*(layer.in_features for layer in self.layers), self.layers[-1].out_features]
+
+    def forward(self, values: torch.Tensor) -> SimpleNamespace:
+        """``logits`` (n x outputs) for standardised ``values`` (n x inputs), as the models of transformers answer."""
+        for layer in self.layers[:-1]:
+            values = self.dropout(torch.relu(layer(values)))
+        return SimpleNamespace(logits=self.layers[-1](values))
+
+    def save(self, folder: Path, config: dict) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        save_model(self, str(folder / "model.safetensors"), metadata={"format": "pt"})
+        files.write_json(folder / "config.json", {**config, "layers": self.sizes})
+
+    @classmethod
+    def load(cls, folder: Path) -> "Perceptron":
+        model = cls(json.loads((folder / "config.json").read_text(encoding="utf-8"))["layers"])
+        load_model(model, str(folder / "model.safetensors"))
+        return model

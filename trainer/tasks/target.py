@@ -1,0 +1,81 @@
+"""What a model answers with: one of several classes, or a number."""
+
+import math
+from dataclasses import dataclass
+
+import numpy
+
+from trainer.measure.answers import MAX_CLASSES, Answers
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The label map: the position of a label is the model's output for it."""
+
+    labels: tuple[str, ...]
+
+    @property
+    def outputs(self) -> int:
+        return len(self.labels)
+
+    def encode(self, targets: list[str]) -> numpy.ndarray:
+        """Class numbers; -1 for a label that is not in the map."""
+        places = {label: i for i, label in enumerate(self.labels)}
+        return numpy.asarray([places.get(t, -1) for t in targets], dtype=numpy.int64)
+
+    def text(self, value) -> str:
+        return self.labels[int(value)]
+
+    def answers(self, outputs: numpy.ndarray, wanted: numpy.ndarray) -> Answers:
+        """The answers behind ``outputs`` (probabilities of all classes) for examples of which the classes ``wanted`` are right."""
+        every = numpy.arange(len(outputs))
+        predicted = outputs.argmax(axis=1)
+        kept = outputs if self.outputs <= MAX_CLASSES else None
+        return Answers(wanted, predicted, outputs[every, predicted], outputs[every, wanted], kept)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number. The model works in units of the training targets' standard deviation around their mean."""
+
+    mean: float
+    std: float
+
+    outputs = 1
+    labels = ()
+
+    def encode(self, targets: list[str]) -> numpy.ndarray:
+        """The numbers in their own unit; NaN for a text that is none."""
+        return numpy.asarray([numpy.nan if (n := number(t)) is None else n for t in targets], dtype=numpy.float64)
+
+    def text(self, value) -> str:
+        return f"{value:.6g}"
+
+    def answers(self, outputs: numpy.ndarray, wanted: numpy.ndarray) -> Answers:
+        return Answers(wanted, outputs)
+
+
+def of(task: str, labels: tuple[str, ...], train: list[str]) -> Classes | Number:
+    """The target of ``task``, learnt from the training targets."""
+    if task.endswith("classification"):
+        return Classes(tuple(labels))
+    values = Number(0.0, 1.0).encode(train)
+    return Number(float(values.mean()), float(values.std()) or 1.0)
+
+
+def described(target: Classes | Number) -> dict:
+    """``target`` as JSON, for the description that lies beside the weights."""
+    return {"labels": list(target.labels)} if isinstance(target, Classes) else {"mean": target.mean, "std": target.std}
+
+
+def restored(description: dict) -> Classes | Number:
+    return Classes(tuple(description["labels"])) if "labels" in description else Number(description["mean"], description["std"])
+
+
+def number(text: str) -> float | None:
+    """The number that ``text`` is; None where it is none, or not finite."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

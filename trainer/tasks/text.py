@@ -1,0 +1,254 @@
+"""Texts: token ids for a transformer, from an installed model or BERT-tiny-shaped and fresh."""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+from tokenizers import Tokenizer
+
+from trainer import files
+from trainer.data import Dataset, Example
+from trainer.errors import UserError
+from trainer.events import Events
+from trainer.measure.histogram import histogram
+from trainer.plan import Plan, Rows
+from trainer.spec import Spec
+from trainer.tasks import vocabulary
+from trainer.tasks.catalogue import Base
+
+MAX_POSITIONS = 512  # of a model from scratch
+PERCENTILE = 95
+_BATCH = 2000
+_AUTO = "AutoModelForSequenceClassification"
+# What an installed model's tokenizer consists of, besides tokenizer.json, which is written anew.
+_TOKENIZER_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt")
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Token ids of many texts, one after the other: text i is ids[offsets[i]:offsets[i+1]].
+
+    ``types`` (which of two texts a token is of) is None where all are of the first. Batches are filled up with ``pad_id`` to
+    their longest text, or to ``pad_to`` tokens where that is not 0.
+    """
+
+    ids: numpy.ndarray
+    offsets: numpy.ndarray
+    types: numpy.ndarray | None
+    pad_id: int
+    pad_to: int
+
+    @property
+    def lengths(self) -> numpy.ndarray:
+        return numpy.diff(self.offsets)
+
+    def batch(self, rows: numpy.ndarray, augment=None) -> dict[str, numpy.ndarray]:
+        begin = self.offsets[rows]
+        lengths = self.offsets[rows + 1] - begin
+        places = numpy.arange(max(self.pad_to, int(lengths.max())))
+        mask = places < lengths[:, None]
+        flat = (begin[:, None] + places)[mask]
+        ids = numpy.full(mask.shape, self.pad_id, dtype=numpy.int64)
+        ids[mask] = self.ids[flat]
+        inputs = {"input_ids": ids, "attention_mask": mask.astype(numpy.int64)}
+        if self.types is not None:
+            inputs["token_type_ids"] = numpy.zeros(mask.shape, dtype=numpy.int64)
+            inputs["token_type_ids"][mask] = self.types[flat]
+        return inputs
+
+
+class Encoder:
+    """A tokenizer with the lengths that the training texts suggest."""
+
+    def __init__(self, tokenizer: Tokenizer, description: dict, base: Base | None = None):
+        self.tokenizer, self.base = tokenizer, base
+        self.max_length, self.pad_id = description["max_length"], description["pad_id"]
+        self.padding, self.side = description["padding"], description["truncation_side"]
+        self.long_text, self.stride = description["long_text"], description["stride"]
+        self.description = description
+        self.shape = {"vocabulary_size": tokenizer.get_vocab_size(), "pad_id": self.pad_id, "max_length": self.max_length}
+        self.cut = self.seen = 0
+        self.lengths: list[int] = []
+
+    def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:
+        """Rows of token ids. Long texts are cut, taken apart into overlapping pieces, or, in training, left out."""
+        self.tokenizer.no_truncation()
+        found, long = [], []
+        for i, one in enumerate(_encodings(self.tokenizer, [e.content for e in examples])):
+            if len(one.ids) > self.max_length:
+                long.append(i)
+            found.append([one])
+            self.lengths.append(len(one.ids))
+        self.cut, self.seen = self.cut + len(long), self.seen + len(examples)
+        self._truncate()
+        for i, one in zip(long, _encodings(self.tokenizer, [examples[i].content for i in long]), strict=True):
+            found[i] = [] if self.long_text == "drop" and training else [one, *(one.overflowing if self.long_text == "sliding_window" else [])]
+        owner = numpy.repeat(numpy.arange(len(found)), [len(f) for f in found])
+        pieces = [p for f in found for p in f]
+        offsets = numpy.concatenate([[0], numpy.cumsum([len(p.ids) for p in pieces])]).astype(numpy.int64)
+        ids = numpy.fromiter((t for p in pieces for t in p.ids), dtype=numpy.int32, count=offsets[-1])
+        types = numpy.fromiter((t for p in pieces for t in p.type_ids), dtype=numpy.int8, count=offsets[-1])
+        texts = Texts(ids, offsets, types if types.any() else None, self.pad_id, self.max_length if self.padding == "max_length" else 0)
+        if len(pieces) == len(found):
+            return Rows(texts, targets)
+        return Rows(texts, targets[owner], owner if self.long_text == "sliding_window" else None)
+
+    def _truncate(self) -> None:
+        stride = min(self.stride, self.max_length // 2) if self.long_text == "sliding_window" else 0
+        self.tokenizer.enable_truncation(self.max_length, stride=stride, direction=self.side)
+
+    def described(self) -> dict:
+        return {
+            "model": {"max_length": self.max_length},
+            "data": {
+                "truncated_share": round(self.cut / max(1, self.seen), 6),
+                "lengths": histogram(self.lengths, unit="tokens", cut=self.max_length),
+            },
+            "encoder": self.description,
+        }
+
+    def save(self, folder: Path) -> None:
+        """The tokenizer as transformers loads it; texts are cut as they were in training."""
+        self.tokenizer.enable_truncation(self.max_length, direction=self.side)
+        files.write_text(folder / "tokenizer.json", self.tokenizer.to_str(pretty=False))
+        if self.base is not None and self.base.folder is not None:
+            for name in _TOKENIZER_FILES:
+                if (self.base.folder / name).is_file():
+                    shutil.copyfile(self.base.folder / name, folder / name)
+            return
+        words = sorted(self.tokenizer.get_vocab().items(), key=lambda w: w[1])
+        files.write_text(folder / "vocab.txt", "".join(f"{word}\n" for word, _ in words))
+        settings = {
+            "tokenizer_class": "BertTokenizerFast",
+            "do_lower_case": self.description["lower_case"],
+            "model_max_length": self.max_length,
+            "truncation_side": self.side,
+            **{f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")},
+        }
+        files.write_json(folder / "tokenizer_config.json", settings)
+
+
+def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> Encoder:
+    """Take or learn the tokenizer, and choose the length at which texts are cut."""
+    train = [e.content for e in data.splits["train"]]
+    lower = settings.lower_case != "no"
+    if base.folder is None:
+        tokenizer, limit = vocabulary.learn([part for text in train for part in _parts(text)], lower), MAX_POSITIONS
+        size = tokenizer.get_vocab_size()
+        events.decision("vocabulary", size, f"A vocabulary of {size} word pieces is learnt from the training texts.")
+    else:
+        tokenizer, limit = vocabulary.installed(base.folder), position_limit(base)
+    lengths = [len(e.ids) for e in _encodings(tokenizer, train)]
+    description = {
+        "max_length": _max_length(settings, lengths, limit, events),
+        "pad_id": _pad_id(tokenizer, base),
+        "padding": settings.padding,
+        "truncation_side": settings.truncation_side,
+        "long_text": settings.long_text,
+        "stride": settings.stride,
+        "lower_case": lower,
+    }
+    return Encoder(tokenizer, description, base)
+
+
+def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    return Encoder(tokenizer, description)
+
+
+def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows]):
+    from trainer.measure.bag import Bag
+
+    texts = {n: [" ".join(_parts(e.content)) for e in examples] for n, examples in data.splits.items()}
+    bag = Bag.learn(texts["train"])
+    return {n: bag.features(t) for n, t in texts.items()}, bag, "bag of words"
+
+
+def position_limit(base: Base) -> int:
+    """The longest text in tokens that an installed model can read."""
+    config = base.config
+    limits = [vocabulary.settings(base.folder).get("model_max_length")]
+    positions = config.get("max_position_embeddings")
+    if positions and config.get("model_type") in ("roberta", "xlm-roberta", "camembert", "mpnet"):
+        positions -= (config.get("pad_token_id") or 0) + 1  # these count positions from behind the padding id
+    limits.append(positions)
+    usable = [int(n) for n in limits if isinstance(n, (int, float)) and 0 < n < 100_000]
+    return min(usable, default=MAX_POSITIONS)
+
+
+def _max_length(settings, lengths: list[int], limit: int, events: Events) -> int:
+    if wanted := settings.max_length:
+        length = max(8, min(wanted, limit))
+        if length != wanted:
+            events.warning("max_length", f"Texts are cut at {length} tokens instead of {wanted}: the model reads from 8 to {limit}.")
+        return length
+    usual = int(numpy.percentile(lengths, PERCENTILE, method="higher"))
+    length = max(8, min(usual, limit))
+    why = f"{PERCENTILE} % of the training texts have at most {usual} tokens"
+    why += "" if length >= usual else f", but the model reads at most {limit}"
+    events.decision("max_length", length, f"Texts are cut at {length} tokens: {why}.")
+    settings.choose("max_length", length)
+    return length
+
+
+def _pad_id(tokenizer: Tokenizer, base: Base) -> int:
+    """The id to fill short texts with. It is masked out, so any id does for a model that has none of its own."""
+    configured = base.config.get("pad_token_id") if base.folder else None
+    if isinstance(configured, int):
+        return configured
+    for token in ("[PAD]", "<pad>"):
+        if (found := tokenizer.token_to_id(token)) is not None:
+            return found
+    return 0
+
+
+def _parts(content) -> tuple[str, ...]:
+    return (content,) if isinstance(content, str) else content
+
+
+def _encodings(tokenizer: Tokenizer, contents: list):
+    for start in range(0, len(contents), _BATCH):
+        yield from tokenizer.encode_batch_fast(contents[start : start + _BATCH])
+
+
+def build(plan: Plan):
+    """From the installed base model, or BERT-tiny-shaped and fresh.
+
+    Embeddings start with a standard deviation of 0.02 (BertConfig's initializer_range); torch's own default of 1 costs several
+    points of accuracy.
+    """
+    from trainer.tasks import transformer
+
+    if plan.base.folder is not None:
+        return transformer.from_base(_AUTO, plan, pad_token_id=plan.shape["pad_id"])
+    # The module itself and not the package: the package's lazy loading touches more of the library.
+    from transformers.models.bert.configuration_bert import BertConfig
+    from transformers.models.bert.modeling_bert import BertForSequenceClassification
+
+    return BertForSequenceClassification(
+        BertConfig(
+            vocab_size=plan.shape["vocabulary_size"],
+            hidden_size=128,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=512,
+            max_position_embeddings=MAX_POSITIONS,
+            pad_token_id=plan.shape["pad_id"],
+            **transformer.head(plan),
+        )
+    )
+
+
+def load(folder: Path, like=None):
+    from trainer.tasks import transformer
+
+    return transformer.load(_AUTO, folder, like)
+
+
+def save(model, plan: Plan, folder: Path) -> None:
+    from trainer.tasks import transformer
+
+    transformer.save(model, plan, folder)

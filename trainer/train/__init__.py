@@ -1,0 +1,1 @@
+"""Training: the loop, its checkpoints, and measuring. Imported in workers only, for torch costs seconds."""

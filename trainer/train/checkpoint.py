@@ -1,0 +1,153 @@
+"""Checkpoints of a training: complete and verified, or not there at all.
+
+A checkpoint is a folder with the weights, their running average, the optimizer and state.json, which holds the position and the
+sha256 of the others. It is written beside its place, synced and renamed; index.json is written after that, and only what it lists
+counts. Kept are the best one and the newest ones. Everything random in a training is a function of the seed and the step, so that
+no state of a random generator is needed to go on.
+"""
+
+import json
+import re
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from trainer import files
+
+_NAME = re.compile(r"step-(\d{9})")
+
+
+@dataclass
+class Position:
+    """Where a training stands. ``metric_value`` and ``loss`` are the best model's; ``total`` and ``rows`` are since the last evaluation."""
+
+    step: int = 0
+    evaluations: int = 0
+    best_step: int = 0
+    best_epoch: float = 0.0
+    best_value: float | None = None
+    best_loss: float | None = None
+    since_best: int = 0
+    total: float = 0.0
+    rows: int = 0
+    seconds: float = 0.0
+    rows_seen: int = 0
+    resumed: int = 0
+
+
+class Checkpoints:
+    """The checkpoints of a run in ``folder``, made by the training that ``digest`` names."""
+
+    def __init__(self, folder: Path, digest: str, keep: int):
+        self.folder, self.digest, self.keep = folder, digest, keep
+
+    def save(self, position: Position, model, average, optimizer) -> Path:
+        """Save a checkpoint. After it returns it is on disk and listed, and the ones that are not needed are gone."""
+        final = self.folder / f"step-{position.step:09d}"
+        temporary = self.folder / f".{final.name}.tmp"
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        save_file(_weights(model), str(temporary / "model.safetensors"))
+        if average is not None:
+            save_file(_weights(average), str(temporary / "average.safetensors"))
+        tensors, plain = _optimizer_state(optimizer)
+        save_file(tensors, str(temporary / "optimizer.safetensors"))
+        hashes = {f.name: files.sha256(f) for f in sorted(temporary.iterdir())}
+        files.write_json(temporary / "state.json", {"digest": self.digest, "position": asdict(position), "optimizer": plain, "files": hashes})
+        files.publish_folder(temporary, final)
+        best = f"step-{position.best_step:09d}"
+        listed = sorted({*self._listed()[0], final.name}, reverse=True)
+        kept = [n for n in listed if n <= final.name][: self.keep]
+        kept = sorted({*kept, best} & set(listed), reverse=True)
+        files.write_json(self.folder / "index.json", {"best": best, "checkpoints": kept})
+        for old in self.folder.iterdir():
+            if _NAME.fullmatch(old.name) and old.name not in kept:
+                shutil.rmtree(old, ignore_errors=True)
+        return final
+
+    def newest(self, skipped: list[str] | None = None) -> tuple[Path, dict] | None:
+        """The newest checkpoint that is whole, with its state, or None. Of each one that is damaged the name goes into ``skipped``.
+
+        One whose best model is damaged is no use either: the training before it finds that model again.
+        """
+        for name in self._listed()[0]:
+            state = self._state(self.folder / name)
+            if state is not None and state["digest"] == self.digest:
+                best = state["position"]["best_step"]
+                if not best or self._state(self.best(best)) is not None:
+                    return self.folder / name, state
+            if skipped is not None:
+                skipped.append(name)
+        return None
+
+    def best(self, step: int) -> Path:
+        return self.folder / f"step-{step:09d}"
+
+    def load_best(self, step: int, model) -> None:
+        """Load the weights of the best checkpoint into ``model``: the average where there is one."""
+        average = self.best(step) / "average.safetensors"
+        _load(model, average if average.is_file() else self.best(step) / "model.safetensors")
+
+    def _listed(self) -> tuple[list[str], str]:
+        try:
+            index = json.loads((self.folder / "index.json").read_text(encoding="utf-8"))
+            return sorted((n for n in index["checkpoints"] if _NAME.fullmatch(n)), reverse=True), index["best"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return [], ""
+
+    def _state(self, folder: Path) -> dict | None:
+        """state.json of a checkpoint whose files are all as it says, else None."""
+        try:
+            state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+            return state if all(files.sha256(folder / name) == digest for name, digest in state["files"].items()) else None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+
+def restore(folder: Path, state: dict, model, average, optimizer) -> Position:
+    """Bring a training back to where the checkpoint in ``folder`` was made."""
+    _load(model, folder / "model.safetensors")
+    if average is not None:
+        _load(average, folder / "average.safetensors")
+    tensors = load_file(str(folder / "optimizer.safetensors"))
+    current = optimizer.state_dict()
+    current["state"] = {int(n): dict(values) for n, values in state["optimizer"].items()}
+    for name, value in tensors.items():
+        number, key = name.split("/", 1)
+        current["state"].setdefault(int(number), {})[key] = value
+    optimizer.load_state_dict(current)
+    return Position(**state["position"])
+
+
+def _weights(model) -> dict[str, torch.Tensor]:
+    """All tensors of ``model``, shared ones once."""
+    found, seen = {}, set()
+    for name, tensor in model.state_dict().items():
+        if tensor.data_ptr() not in seen or not tensor.numel():
+            seen.add(tensor.data_ptr())
+            found[name] = tensor.detach().cpu().contiguous()
+    return found
+
+
+def _load(model, file: Path) -> None:
+    tensors = load_file(str(file))
+    missing, unexpected = model.load_state_dict(tensors, strict=False)
+    own = model.state_dict()
+    lost = [n for n in missing if own[n].data_ptr() not in {own[k].data_ptr() for k in tensors if k in own}]
+    if lost or unexpected:
+        raise ValueError(f"{file} does not fit the model: {[*lost, *unexpected][:3]}")
+
+
+def _optimizer_state(optimizer) -> tuple[dict[str, torch.Tensor], dict]:
+    """The state of the optimizer as tensors by "<number of the parameter>/<name>", and what of it is no tensor."""
+    tensors, plain = {}, {}
+    for number, values in optimizer.state_dict()["state"].items():
+        for key, value in values.items():
+            if isinstance(value, torch.Tensor):
+                tensors[f"{number}/{key}"] = value.detach().cpu().contiguous().clone()
+            else:
+                plain.setdefault(str(number), {})[key] = value
+    return tensors, plain

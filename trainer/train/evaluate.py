@@ -1,0 +1,44 @@
+"""Measuring a model on rows."""
+
+import numpy
+import torch
+
+from trainer.measure.answers import Answers
+from trainer.plan import Rows
+from trainer.train import batches
+from trainer.train.objective import Objective
+
+_BATCH = 128
+
+
+def outputs(model: torch.nn.Module, rows: Rows, objective: Objective, device: torch.device, rank: int = 0, world: int = 1, folded: bool = False, tell=None):
+    """What ``model`` says of every example (see Objective.outputs), the mean over the pieces of a long one.
+
+    With several workers each takes its share, and all get the whole. ``tell`` hears how many rows are done.
+    """
+    width = (objective.classes,) if objective.classes else ()
+    found = numpy.zeros((len(rows), *width), numpy.float32 if objective.classes else numpy.float64)
+    mine = batches.evaluation(rows.features.lengths, _BATCH, rank, world) if len(rows) else []
+    model.eval()
+    done = 0
+    with torch.inference_mode():
+        for some in mine:
+            logits = model(**batches.tensors(rows.features.batch(some), device)).logits
+            found[some] = objective.outputs(logits, folded)
+            done += len(some)
+            if tell is not None:
+                tell(done)
+    if world > 1:
+        whole = torch.from_numpy(found).to(device)
+        torch.distributed.all_reduce(whole)  # a row is zero everywhere but where it was measured
+        found = whole.cpu().numpy()
+    if rows.owner is None:
+        return found
+    merged = numpy.zeros((rows.examples, *width), found.dtype)
+    numpy.add.at(merged, rows.owner, found)
+    pieces = numpy.bincount(rows.owner, minlength=rows.examples).astype(found.dtype)
+    return merged / (pieces[:, None] if width else pieces)
+
+
+def answers(model: torch.nn.Module, rows: Rows, objective: Objective, device: torch.device, rank: int = 0, world: int = 1, folded: bool = False) -> Answers:
+    return objective.target.answers(outputs(model, rows, objective, device, rank, world, folded), rows.example_targets())

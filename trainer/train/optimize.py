@@ -1,0 +1,65 @@
+"""The optimizer and its learning rate, which is a function of the step."""
+
+import math
+
+import torch
+
+
+class Optimization:
+    """Changes the weights of ``model`` by their gradients over ``steps`` steps, with ``rate`` as the highest learning rate.
+
+    ``scaler`` is that of the gradients where they are computed in fp16.
+    """
+
+    def __init__(self, model: torch.nn.Module, settings, rate: float, steps: int, scaler: torch.amp.GradScaler | None = None):
+        self.settings, self.highest, self.steps, self.rate = settings, rate, steps, 0.0
+        self.warm_up = max(1, round(settings.warmup_ratio * steps))
+        self.parameters = [p for p in model.parameters() if p.requires_grad]
+        self.optimizer = _optimizer(settings.optimizer, _groups(self.parameters, settings.weight_decay), rate)
+        self.scaler = scaler
+
+    def step(self, step: int) -> None:
+        """Take step number ``step``, counted from 0, and forget the gradients."""
+        self.rate = self.highest * self._share(step)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.rate
+        if self.scaler is not None:
+            self.scaler.unscale_(self.optimizer)
+        if self.settings.max_grad_norm:
+            torch.nn.utils.clip_grad_norm_(self.parameters, self.settings.max_grad_norm)
+        if self.scaler is not None:
+            self.scaler.step(self.optimizer)
+            self.scaler.update()
+        else:
+            self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+
+    def _share(self, step: int) -> float:
+        """The learning rate of a step as a share of the highest: a linear rise, then what the scheduler says."""
+        rise = (step + 1) / self.warm_up
+        left = min(1.0, max(0.0, (self.steps - step) / max(1, self.steps - self.warm_up)))
+        fall = {"linear": left, "cosine": 0.5 * (1 - math.cos(math.pi * left)), "constant": 1.0}[self.settings.scheduler]
+        return min(rise, fall)
+
+
+def learning_rate(fresh: bool, size: int) -> tuple[float, str]:
+    """The learning rate for a model of ``size`` parameters, with a sentence of reason."""
+    if fresh:
+        return 1e-3, "The learning rate is 0.001, which suits a small model from scratch."
+    for limit, rate in ((10_000_000, 3e-4), (120_000_000, 5e-5)):
+        if size <= limit:
+            return rate, f"The learning rate is {rate:g}, which suits a model of {size / 1e6:.1f} million parameters."
+    return 2e-5, f"The learning rate is 2e-05, which suits a model of {size / 1e6:.0f} million parameters."
+
+
+def _groups(parameters: list, decay: float) -> list[dict]:
+    """Weight decay for matrices only: biases and norms are not to be pulled towards zero."""
+    matrices = [p for p in parameters if p.ndim > 1]
+    others = [p for p in parameters if p.ndim <= 1]
+    return [{"params": matrices, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}]
+
+
+def _optimizer(name: str, groups: list[dict], rate: float) -> torch.optim.Optimizer:
+    if name == "sgd":
+        return torch.optim.SGD(groups, lr=rate, momentum=0.9)
+    return (torch.optim.Adafactor if name == "adafactor" else torch.optim.AdamW)(groups, lr=rate)

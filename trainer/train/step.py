@@ -1,0 +1,163 @@
+"""One step: forward and backward over this worker's share of a batch."""
+
+import contextlib
+import time
+
+import numpy
+import torch
+
+from trainer.errors import UserError
+from trainer.plan import Plan, Rows
+from trainer.train import batches
+from trainer.train.objective import Objective
+
+MAX_HALVINGS = 4  # of what is held in memory at once, before a batch is called too large
+
+
+class Stepper:
+    """Computes gradients. Owns how: precision, accumulation, compilation and the exchange between workers."""
+
+    def __init__(self, ctx, plan: Plan, model: torch.nn.Module, objective: Objective):
+        self.ctx, self.plan, self.objective, self.settings = ctx, plan, objective, plan.settings
+        self.model = self.wrapped = model
+        self.accumulation = self.settings.gradient_accumulation
+        self.precision = _precision(self.settings.mixed_precision, ctx.device)
+        self.scaler = torch.amp.GradScaler(ctx.device.type) if self.precision == "fp16" else None
+        self.waiting_seconds = 0.0
+        if ctx.world > 1:
+            # Base models may have parts that a classifier does not use.
+            self.wrapped = torch.nn.parallel.DistributedDataParallel(model, find_unused_parameters=not plan.base.fresh)
+            if ctx.device.type == "cpu":
+                self.wrapped.register_comm_hook(self, _timed_exchange)
+        if self._compiles():
+            self.wrapped = torch.compile(self.wrapped, dynamic=True)
+        self.meter = Meter(ctx.device)
+        self.before, self.sum = 0.0, torch.zeros((), dtype=torch.float64, device=ctx.device)
+
+    def begin(self) -> None:
+        self.wrapped.train()
+
+    def step(self, data: Rows, batch: numpy.ndarray, step: int) -> torch.Tensor:
+        """Add the gradients of a global batch; returns the mean loss of this worker's rows, on the device.
+
+        What is random in it is a function of seed, step and rank alone.
+        """
+        whole = numpy.resize(batch, max(len(batch), self.ctx.world))
+        weight = self.objective.weight(data.targets[whole])
+        mine = batches.share(batch, self.ctx.rank, self.ctx.world)
+        while True:
+            try:
+                loss = self._gradients(data, mine, weight, step)
+                break
+            except torch.OutOfMemoryError as e:
+                self._halve(mine, e)
+        self.sum += loss.double() * len(batch) / weight
+        return loss / self.objective.weight(data.targets[mine])
+
+    def _gradients(self, data: Rows, mine: numpy.ndarray, weight: float, step: int) -> torch.Tensor:
+        total = torch.zeros((), device=self.ctx.device)
+        torch.manual_seed(_mixed(self.settings.seed, step, self.ctx.rank))
+        random = numpy.random.default_rng([self.settings.seed, step, self.ctx.rank])
+        parts = numpy.array_split(mine, min(self.accumulation, len(mine)))
+        for i, part in enumerate(parts):
+            last = i == len(parts) - 1
+            with contextlib.nullcontext() if last or self.ctx.world == 1 else self.wrapped.no_sync():
+                summed = self.loss(self.wrapped, data, part, random)
+                # DDP takes the mean of the gradients over the workers. Weighted so, it is the gradient of the mean over the
+                # rows, whatever the number of workers and however unevenly a last batch is shared.
+                scaled = summed * self.ctx.world / weight
+                (scaled if self.scaler is None else self.scaler.scale(scaled)).backward()
+            total += summed.detach()
+        return total
+
+    def loss(self, model, data: Rows, rows: numpy.ndarray, random: numpy.random.Generator) -> torch.Tensor:
+        """The sum of the losses of ``rows``."""
+        inputs = batches.tensors(data.features.batch(rows, random), self.ctx.device)
+        kind = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(self.precision)
+        with torch.autocast(self.ctx.device.type, kind) if kind else contextlib.nullcontext():
+            logits = model(**inputs).logits
+        return self.objective.loss(logits, data.targets[rows])
+
+    def restore(self, position) -> None:
+        """Take up the loss since the last evaluation; the first worker has it for all."""
+        self.before = position.total if self.ctx.rank == 0 else 0.0
+
+    def total(self) -> float:
+        """The loss of all rows since the last evaluation, over all workers."""
+        total = self.sum + self.before
+        if self.ctx.world > 1:
+            total = total.clone()
+            torch.distributed.all_reduce(total)
+        return total.item()
+
+    def mean_loss(self, position) -> float:
+        """The mean loss of the rows since the last evaluation; begins anew."""
+        mean = self.total() / max(1, position.rows)
+        self.before, position.rows = 0.0, 0
+        self.sum.zero_()
+        return mean
+
+    def gradient_bytes(self) -> int:
+        """What each worker sends at each step, 0 for a single one."""
+        return 0 if self.ctx.world == 1 else sum(p.numel() * p.element_size() for p in self.model.parameters() if p.requires_grad)
+
+    def _halve(self, mine: numpy.ndarray, error: Exception) -> None:
+        """Hold half as many rows in memory at once from now on. Several workers would have to agree, so they give up."""
+        wider = self.accumulation * 2
+        if self.ctx.world > 1 or wider > self.settings.gradient_accumulation * 2**MAX_HALVINGS or wider > 2 * len(mine):
+            raise UserError(
+                "gpu_memory", "The memory of the GPU is too small for this batch.", "Set a smaller batch_size or max_length, or choose a smaller model.",
+            ) from error  # fmt: skip
+        self.accumulation = wider
+        self.model.zero_grad(set_to_none=True)
+        torch.cuda.empty_cache()
+
+    def _compiles(self) -> bool:
+        """Compilation takes a minute, which only long trainings on GPUs earn back; auto leaves it to large models."""
+        if self.settings.compile != "auto":
+            return self.settings.compile == "yes"
+        return self.ctx.device.type == "cuda" and not self.plan.base.is_small and len(self.plan.splits["train"]) * self.settings.epochs > 50_000
+
+
+class Meter:
+    """The mean loss since the last progress event, kept on the device: reading it at every step would wait for a GPU."""
+
+    def __init__(self, device: torch.device):
+        self.sum, self.count = torch.zeros((), device=device), 0
+
+    def add(self, loss: torch.Tensor) -> None:
+        self.sum, self.count = self.sum + loss, self.count + 1
+
+    def mean(self) -> float | None:
+        """The mean, to be told now; None where no step came since the last time."""
+        mean = self.sum.item() / self.count if self.count else None
+        self.sum, self.count = torch.zeros_like(self.sum), 0
+        return mean
+
+
+def _precision(wanted: str, device: torch.device) -> str:
+    """Half precision only where the device has it: never on CPUs."""
+    if device.type != "cuda" or wanted == "fp32":
+        return "fp32"
+    if wanted == "fp16":
+        return "fp16"
+    if torch.cuda.is_bf16_supported(including_emulation=False):
+        return "bf16"
+    return "fp16" if wanted == "auto" else "fp32"
+
+
+def _mixed(seed: int, step: int, rank: int) -> int:
+    """One seed from three numbers, such that neighbours have nothing in common."""
+    return int(numpy.random.SeedSequence([seed, step, rank]).generate_state(1, numpy.uint64)[0] >> numpy.uint64(1))
+
+
+def _timed_exchange(stepper: Stepper, bucket):
+    """The mean of a bucket of gradients over the workers, as DDP computes it, with a look at the clock."""
+    began = time.monotonic()
+    tensor = bucket.buffer().div_(stepper.ctx.world)
+
+    def done(future):
+        stepper.waiting_seconds += time.monotonic() - began
+        return future.value()[0]
+
+    return torch.distributed.all_reduce(tensor, async_op=True).get_future().then(done)
