@@ -15,6 +15,8 @@ const (
 	Specified     Point = "specified"      // spec.json is written, the record still says accepted
 	Submitted     Point = "submitted"      // Ray has the attempt, the record does not say so
 	Observed      Point = "observed"       // Ray said SUCCEEDED, the record does not say so
+	Copied        Point = "copied"         // the model lies in the registry, but has no number yet
+	Registered    Point = "registered"     // it is a version, the champion is not decided
 	Built         Point = "built"          // the deliverables are built, the record does not say so
 	UploadPending Point = "upload-pending" // the ledger says pending, nothing is uploaded
 	UploadDone    Point = "upload-done"    // Clowder has it, the ledger still says pending
@@ -26,7 +28,7 @@ const (
 // Points lists all points; the test of the service kills it at each of them.
 func Points() []Point {
 	return []Point{
-		Accepted, Acked, Greeted, Downloaded, Specified, Submitted, Observed, Built,
+		Accepted, Acked, Greeted, Downloaded, Specified, Submitted, Observed, Copied, Registered, Built,
 		UploadPending, UploadDone, Delivered, Telling, Told,
 	}
 }

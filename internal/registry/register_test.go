@@ -1,0 +1,180 @@
+package registry_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/registry"
+)
+
+func TestEveryRunIsOneVersion(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	one := s.register(t, "ft-one")
+	require.Equal(t, "film-reviews/1", one.Ref())
+	require.Equal(t, one, s.register(t, "ft-one"), "a run is registered once")
+	two := s.register(t, "ft-two")
+	require.Equal(t, 2, two.Version)
+	versions, err := s.Versions(films, "film-reviews")
+	require.NoError(t, err)
+	require.Equal(t, []registry.Version{one, two}, versions)
+	body, err := os.ReadFile(filepath.Join(s.Model(two), "tokenizer", "vocab.txt"))
+	require.NoError(t, err)
+	require.Equal(t, "a\nb\n", string(body))
+	require.NoError(t, os.RemoveAll(s.runs))
+	require.FileExists(t, filepath.Join(s.Model(one), "model.safetensors"), "a version outlives its run")
+	require.Equal(t, "local", registry.Local)
+}
+
+func TestAKillAnywhereLeavesOneVersionOfARun(t *testing.T) {
+	t.Parallel()
+	for name, kill := range map[string]func(t *testing.T, s *shelf, name string){
+		"while the files are copied": func(t *testing.T, _ *shelf, name string) {
+			t.Helper()
+			require.NoError(t, os.MkdirAll(filepath.Join(name, ".ft-one", "model"), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(name, ".ft-one", "model", "model.safetensors"), []byte("wei"), 0o600))
+		},
+		"before it takes its number": func(t *testing.T, s *shelf, name string) {
+			t.Helper()
+			s.register(t, "ft-one")
+			require.NoError(t, os.Rename(filepath.Join(name, "1"), filepath.Join(name, ".ft-one")))
+			require.NoError(t, os.Remove(filepath.Join(name, "champion.json")))
+		},
+		"before the champion is named": func(t *testing.T, s *shelf, name string) {
+			t.Helper()
+			s.register(t, "ft-one")
+			require.NoError(t, os.Remove(filepath.Join(name, "champion.json")))
+		},
+		"after everything": func(t *testing.T, s *shelf, _ string) {
+			t.Helper()
+			s.register(t, "ft-one")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t)
+			folder := filepath.Join(s.dir, films, "film-reviews")
+			kill(t, s, folder)
+			v := s.register(t, "ft-one")
+			require.Equal(t, 1, v.Version)
+			champion, err := s.Champion(films, v.Name)
+			require.NoError(t, err)
+			require.Equal(t, &v, champion)
+			entries, err := os.ReadDir(folder)
+			require.NoError(t, err)
+			require.Len(t, entries, 2, "one version, its title, and nothing left over")
+		})
+	}
+}
+
+func TestRunsThatRegisterAtTheSameTimeGetNumbersOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	const runs = 12
+	got := make([]int, runs)
+	var wg sync.WaitGroup
+	for i := range runs {
+		v, from := s.trained(t, "ft-"+strconv.Itoa(i))
+		wg.Go(func() {
+			made, err := s.Register(t.Context(), v, from, first)
+			if err == nil {
+				got[i] = made.Version
+			}
+		})
+	}
+	wg.Wait()
+	slices.Sort(got)
+	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, got)
+}
+
+func TestAModelThatIsNotWhatWasTrainedIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		alter func(t *testing.T, v *registry.Version, from string)
+		kind  job.Kind
+		want  string
+	}{
+		"a file that changed": {func(t *testing.T, _ *registry.Version, from string) {
+			t.Helper()
+			require.NoError(t, os.WriteFile(filepath.Join(from, "model.safetensors"), []byte("Weights of ft-one"), 0o600))
+		}, job.KindRetryable, "not what the training wrote"},
+		"a file that is gone": {func(t *testing.T, _ *registry.Version, from string) {
+			t.Helper()
+			require.NoError(t, os.Remove(filepath.Join(from, "model.safetensors")))
+		}, job.KindRetryable, "model.safetensors"},
+		"a link that leads out": {func(t *testing.T, _ *registry.Version, from string) {
+			t.Helper()
+			require.NoError(t, os.Remove(filepath.Join(from, "model.safetensors")))
+			require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(from, "model.safetensors")))
+		}, job.KindRetryable, "model.safetensors"},
+		"a path that leads out": {func(_ *testing.T, v *registry.Version, _ string) { v.Files[0].Path = "../../x" }, job.KindPermanent, "leads out"},
+		"a dataset that does":   {func(_ *testing.T, v *registry.Version, _ string) { v.DatasetID = "../x" }, job.KindPermanent, "cannot name a folder"},
+		"a run that does":       {func(_ *testing.T, v *registry.Version, _ string) { v.Run = "x/y" }, job.KindPermanent, "cannot name a folder"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t)
+			v, from := s.trained(t, "ft-one")
+			tc.alter(t, &v, from)
+			_, err := s.Register(t.Context(), v, from, first)
+			require.ErrorContains(t, err, tc.want)
+			kind, _ := job.Classify(err)
+			require.Equal(t, tc.kind, kind)
+			all, err := s.All(films)
+			require.NoError(t, err)
+			require.Empty(t, all, "nothing is registered")
+		})
+	}
+}
+
+func TestTheChampionIsWhoWonOrWhoAPersonChose(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	none, err := s.Champion(films, "film-reviews")
+	require.NoError(t, err)
+	require.Nil(t, none)
+	one := s.register(t, "ft-one")
+	require.True(t, one.Champion)
+	require.Equal(t, "it is the first", one.Why)
+	require.False(t, s.register(t, "ft-two").Champion)
+	v, from := s.trained(t, "ft-three")
+	three, err := s.Register(t.Context(), v, from, always)
+	require.NoError(t, err)
+	requireChampion(t, s, three.Version)
+
+	_, err = s.Promote(films, "film-reviews", 2)
+	require.NoError(t, err)
+	requireChampion(t, s, 2)
+	_, err = s.Promote(films, "film-reviews", 9)
+	require.ErrorContains(t, err, "there is no version film-reviews/9")
+	_, err = s.Promote("../..", "etc", 1)
+	require.ErrorContains(t, err, "there is no version")
+	requireChampion(t, s, 2)
+}
+
+func requireChampion(t *testing.T, s *shelf, number int) {
+	t.Helper()
+	champion, err := s.Champion(films, "film-reviews")
+	require.NoError(t, err)
+	require.Equal(t, number, champion.Version)
+}
+
+func TestADamagedRegistryIsAnErrorAndNoEmptyOne(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	one := s.register(t, "ft-one")
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(s.Model(one)), "version.json"), []byte("{"), 0o600))
+	_, err := s.All(films)
+	require.ErrorContains(t, err, "version.json")
+	v, from := s.trained(t, "ft-two")
+	_, err = s.Register(t.Context(), v, from, func(*registry.Version) (bool, string) { panic(errors.New("not reached")) })
+	require.ErrorContains(t, err, "version.json")
+}
