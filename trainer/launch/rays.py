@@ -112,7 +112,7 @@ class OneWorker:
                 device = ray.get(self.warm)
                 return ray.get(getattr(self.actor, method).remote(device, *arguments))
             except ray.exceptions.RayActorError as e:
-                if losses == MAX_LOSSES:
+                if losses == MAX_LOSSES or "creation task" in str(e):  # the second is a fault of ours, and the same every time
                     raise
                 self.events.warning("worker_lost", f"A worker was lost ({_reason(e)}); another one takes over.")
                 self._employ()

@@ -4,18 +4,22 @@ A new kind of data is one new file here, listed in ``of``. The driver uses the e
 the model functions.
 """
 
+from __future__ import annotations
+
 import importlib
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import numpy
+if TYPE_CHECKING:  # all of these import this package
+    from pathlib import Path
 
-from trainer.data import Dataset, Example
-from trainer.events import Events
-from trainer.measure.bag import Bag
-from trainer.plan import Plan, Rows
-from trainer.spec import Spec
-from trainer.tasks.catalogue import Base
+    import numpy
+
+    from trainer.data import Dataset, Example
+    from trainer.events import Events
+    from trainer.measure.bag import Bag
+    from trainer.plan import Plan, Rows
+    from trainer.spec import Spec
+    from trainer.tasks.catalogue import Base
 
 KINDS = {"text": "trainer.tasks.text", "image": "trainer.tasks.image", "table": "trainer.tasks.table"}
 
