@@ -139,6 +139,25 @@ func runMessages(t *testing.T, at site) {
 			}, 10*time.Second, 50*time.Millisecond)
 		}
 	})
+	t.Run("a file takes metadata of an extractor that is registered", func(t *testing.T) {
+		file, err := s.Upload(ctx, ds.ID, "", text("bird.png", "image/png", "not really"))
+		require.NoError(t, err)
+		entry := clowder.Metadata{
+			Content: map[string]any{"predicted": "wren", "confidence": 0.9}, Listener: e.queue, Version: e.info.Version,
+			Contexts: []any{map[string]any{"predicted": "http://clowder.ncsa.illinois.edu/metadata/x#predicted"}},
+		}
+		entry.ID, err = s.AddFileMetadata(ctx, file.ID, entry)
+		require.NoError(t, err)
+		list, err := s.FileMetadata(ctx, file.ID)
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+		list[0].Created = time.Time{}
+		require.Equal(t, entry, list[0])
+		of, err := s.Metadata(ctx, ds.ID)
+		require.NoError(t, err)
+		require.Empty(t, of, "the entry is not the dataset's")
+		require.NoError(t, s.DeleteFile(ctx, file.ID))
+	})
 	for name, tc := range map[string]struct {
 		params   map[string]any
 		statuses []clowder.Status

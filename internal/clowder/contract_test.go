@@ -270,6 +270,23 @@ func contractResults(t *testing.T, s *clowder.Session, ds string) {
 		requireKind(t, err, job.KindPermanent, http.StatusBadRequest)
 		require.ErrorContains(t, err, "Context is required")
 	})
+	t.Run("adds metadata to a file only for an extractor that it knows", func(t *testing.T) {
+		file, err := s.Upload(ctx, ds, "", text("bird.png", "image/png", "not really"))
+		require.NoError(t, err)
+		entry := clowder.Metadata{
+			Content: map[string]any{"predicted": "wren"}, Listener: "test.never.announced", Version: "0.1.0",
+			Contexts: []any{map[string]any{"predicted": "http://clowder.ncsa.illinois.edu/metadata/x#predicted"}},
+		}
+		_, err = s.AddFileMetadata(ctx, file.ID, entry)
+		requireKind(t, err, job.KindRetryable, 0)
+		require.ErrorContains(t, err, "waits for its next heartbeat")
+		none, err := s.FileMetadata(ctx, file.ID)
+		require.NoError(t, err)
+		require.Empty(t, none)
+		_, err = s.AddFileMetadata(ctx, missingID, entry)
+		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		require.NoError(t, s.DeleteFile(ctx, file.ID))
+	})
 	t.Run("makes, lists and deletes a visualization", func(t *testing.T) {
 		want := clowder.Visualization{
 			Client: "ncsa.ray.finetune", Component: clowder.ComponentVega, MimeType: "application/json", Name: "Loss & more", Description: "Loss by epoch",

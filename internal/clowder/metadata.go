@@ -3,7 +3,12 @@ package clowder
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
 	"time"
+
+	"github.com/ncsa/clowder-ray/internal/job"
 )
 
 // Metadata is one entry of the Machine Metadata tab.
@@ -42,7 +47,31 @@ func (r metadataRow) metadata() Metadata {
 // AddMetadata adds an entry to a dataset and returns its id. Each call that works adds one; after an error of kind unknown
 // look with Metadata.
 func (s *Session) AddMetadata(ctx context.Context, datasetID string, m Metadata) (string, error) {
-	if err := checkIDs("dataset", datasetID); err != nil {
+	return s.addMetadata(ctx, "dataset", datasetID, m)
+}
+
+// Metadata lists the entries of a dataset. v2's own filters cannot be used, so callers pick by Listener and Content.
+func (s *Session) Metadata(ctx context.Context, datasetID string) ([]Metadata, error) {
+	return s.metadata(ctx, "dataset", datasetID)
+}
+
+// AddFileMetadata is AddMetadata for a file. Here Clowder asks for an extractor that it knows by Listener and Version: where it
+// has not read our heartbeat yet, the error is retryable. StatusOf tells a file that is gone by 404.
+func (s *Session) AddFileMetadata(ctx context.Context, fileID string, m Metadata) (string, error) {
+	id, err := s.addMetadata(ctx, "file", fileID, m)
+	if StatusOf(err) == http.StatusNotFound && strings.Contains(err.Error(), "Extractor not found") {
+		return "", job.Retryable(errors.New("Clowder does not know the extractor in this version yet, it waits for its next heartbeat")) //nolint:staticcheck // a name
+	}
+	return id, err
+}
+
+// FileMetadata lists the entries of a file.
+func (s *Session) FileMetadata(ctx context.Context, fileID string) ([]Metadata, error) {
+	return s.metadata(ctx, "file", fileID)
+}
+
+func (s *Session) addMetadata(ctx context.Context, kind, id string, m Metadata) (string, error) {
+	if err := checkIDs(kind, id); err != nil {
 		return "", err
 	}
 	body := map[string]any{
@@ -50,17 +79,16 @@ func (s *Session) AddMetadata(ctx context.Context, datasetID string, m Metadata)
 		"listener": map[string]string{"name": m.Listener, "version": m.Version, "description": ""},
 	}
 	var row metadataRow
-	err := s.do(ctx, post("add metadata to the dataset", mayAdd, body, &row, "datasets", datasetID, "metadata"))
+	err := s.do(ctx, post("add metadata to the "+kind, mayAdd, body, &row, kind+"s", id, "metadata"))
 	return row.ID, err
 }
 
-// Metadata lists the entries of a dataset. v2's own filters cannot be used, so callers pick by Listener and Content.
-func (s *Session) Metadata(ctx context.Context, datasetID string) ([]Metadata, error) {
-	if err := checkIDs("dataset", datasetID); err != nil {
+func (s *Session) metadata(ctx context.Context, kind, id string) ([]Metadata, error) {
+	if err := checkIDs(kind, id); err != nil {
 		return nil, err
 	}
 	var rows []json.RawMessage
-	c := get("read the metadata of the dataset", mayView, "datasets", datasetID, "metadata")
+	c := get("read the metadata of the "+kind, mayView, kind+"s", id, "metadata")
 	c.into = &rows
 	if err := s.do(ctx, c); err != nil {
 		return nil, err

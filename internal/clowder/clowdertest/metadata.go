@@ -4,24 +4,52 @@ import (
 	"net/http"
 )
 
+// newMetadata is the body of a request that adds an entry.
+type newMetadata struct {
+	Content    map[string]any    `json:"content"`
+	Context    []any             `json:"@context"`
+	ByName     []any             `json:"context"`
+	ContextURL *string           `json:"context_url"`
+	Definition *string           `json:"definition"`
+	Listener   *metadataListener `json:"listener"`
+}
+
 func (s *Server) addMetadata(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
-	var in struct {
-		Content    map[string]any    `json:"content"`
-		Context    []any             `json:"@context"`
-		ByName     []any             `json:"context"`
-		ContextURL *string           `json:"context_url"`
-		Definition *string           `json:"definition"`
-		Listener   *metadataListener `json:"listener"`
-	}
+	var in newMetadata
 	invalidBody := decodeBody(r, &in)
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	d, no := s.state.allowed(r.PathValue("id"), u, "uploader")
+	if no == nil {
+		no = invalidBody
+	}
+	if no != nil {
+		return nil, no
+	}
+	return s.state.add(in, reference{Collection: "datasets", ResourceID: d.ID}, u)
+}
+
+// addFileMetadata asks for a listener that is registered under that name and version, as v2 does for files only.
+func (s *Server) addFileMetadata(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
+	var in newMetadata
+	invalidBody := decodeBody(r, &in)
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	f, no := s.state.allowedFile(r.PathValue("id"), u)
 	switch {
 	case no != nil:
 		return nil, no
 	case invalidBody != nil:
 		return nil, invalidBody
+	case in.Listener != nil && !s.state.registered(*in.Listener):
+		return nil, refuse(http.StatusNotFound, "Extractor not found")
+	}
+	return s.state.add(in, reference{Collection: "files", ResourceID: f.ID, Version: &f.VersionNum}, u)
+}
+
+// add checks an entry and keeps it. The caller holds the lock.
+func (st *state) add(in newMetadata, to reference, u user) (any, *refusal) {
+	switch {
 	case in.Content == nil:
 		return nil, missing("body", "content")
 	case in.Listener != nil && in.Listener.Name == "":
@@ -31,8 +59,8 @@ func (s *Server) addMetadata(_ http.ResponseWriter, r *http.Request, u user) (an
 		in.Context = in.ByName
 	}
 	if in.Definition != nil {
-		for _, m := range s.state.metadata {
-			if m.Resource.ResourceID == d.ID && value(m.Definition) == *in.Definition {
+		for _, m := range st.metadata {
+			if m.Resource.ResourceID == to.ResourceID && value(m.Definition) == *in.Definition {
 				return nil, refuse(http.StatusConflict, "Metadata for %s already exists on this dataset", *in.Definition)
 			}
 		}
@@ -42,11 +70,21 @@ func (s *Server) addMetadata(_ http.ResponseWriter, r *http.Request, u user) (an
 	}
 	m := &metadata{
 		Context: in.Context, ContextURL: in.ContextURL, Definition: in.Definition, Content: in.Content,
-		Resource: reference{Collection: "datasets", ResourceID: d.ID}, Created: now(), ID: newID(),
+		Resource: to, Created: now(), ID: newID(),
 	}
 	m.Agent.Creator, m.Agent.Listener = u, in.Listener
-	s.state.metadata = append(s.state.metadata, m)
+	st.metadata = append(st.metadata, m)
 	return *m, nil
+}
+
+// registered reports whether a heartbeat told of this listener.
+func (st *state) registered(wanted metadataListener) bool {
+	for _, l := range st.listeners {
+		if l.Name == wanted.Name && l.Version == wanted.Version {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) listMetadata(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
@@ -56,11 +94,25 @@ func (s *Server) listMetadata(_ http.ResponseWriter, r *http.Request, u user) (a
 	if no != nil {
 		return nil, no
 	}
+	return s.state.metadataOf(d.ID), nil
+}
+
+func (s *Server) listFileMetadata(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	f, no := s.state.allowedFile(r.PathValue("id"), u)
+	if no != nil {
+		return nil, no
+	}
+	return s.state.metadataOf(f.ID), nil
+}
+
+func (st *state) metadataOf(id string) []metadata {
 	rows := []metadata{}
-	for _, m := range s.state.metadata {
-		if m.Resource.ResourceID == d.ID {
+	for _, m := range st.metadata {
+		if m.Resource.ResourceID == id {
 			rows = append(rows, *m)
 		}
 	}
-	return rows, nil
+	return rows
 }

@@ -61,6 +61,8 @@ func (s *Server) Handler() http.Handler {
 		"GET /files/{id}/url/{$}":                              s.downloadURL,
 		"GET /files/{id}/summary":                              s.fileSummary,
 		"DELETE /files/{id}":                                   s.deleteFile,
+		"POST /files/{id}/metadata":                            s.addFileMetadata,
+		"GET /files/{id}/metadata":                             s.listFileMetadata,
 		"POST /files/{id}/extract":                             s.submitFile,
 		"PATCH /files/{id}/thumbnail/{thumbnail}":              s.setFileThumbnail,
 		"POST /thumbnails":                                     s.addThumbnail,
