@@ -23,7 +23,9 @@ type Record struct {
 	NotBefore time.Time `json:"not_before,omitzero"`
 	// Settings are the user's parameters, checked, with every field of the form present.
 	Settings map[string]any `json:"settings,omitempty"`
-	// Handle is how the backend finds the attempt again, and Ledger what was delivered so far; both belong to others.
+	// Model is what the registry says of the job's model: of the one that it predicts with, or of the one that it made.
+	Model json.RawMessage `json:"model,omitempty"`
+	// Handle is how the backend finds the attempt again, and Ledger what was delivered so far; all three belong to others.
 	// Stale is the handle of an attempt that must be stopped before the next one begins.
 	Handle json.RawMessage `json:"handle,omitempty"`
 	Stale  json.RawMessage `json:"stale,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/registry"
 )
 
 // Clowder is the platform of a Clowder v2: it acts with the rights of the user whose key came with the job.
@@ -48,8 +50,10 @@ func (c *Clowder) Stage(ctx context.Context, rec job.Record, dir string, say fun
 	if err != nil {
 		return nil, err
 	}
-	// Results of earlier runs are no data to train on, and may be large.
-	files = slices.DeleteFunc(files, func(f clowder.File) bool { return strings.HasPrefix(f.Path, resultsRoot+"/") })
+	// Results of earlier runs are no data, and may be large; only the model that a prediction is to be made with is needed.
+	files = slices.DeleteFunc(files, func(f clowder.File) bool {
+		return strings.HasPrefix(f.Path, resultsRoot+"/") && f.ID != rec.Settings["model_file"]
+	})
 	var total int64
 	for _, f := range files {
 		total += f.Size
@@ -63,6 +67,24 @@ func (c *Clowder) Stage(ctx context.Context, rec job.Record, dir string, say fun
 				humanize.Bytes(uint64(max(0, p.Bytes))), humanize.Bytes(uint64(max(0, p.TotalBytes)))))
 		}
 	})
+}
+
+// MayRead asks Clowder with the user's own key.
+func (c *Clowder) MayRead(ctx context.Context, rec job.Record, dataset string) (bool, error) {
+	if dataset == registry.Local {
+		return false, nil
+	}
+	s, err := c.session(rec)
+	if err != nil {
+		return false, err
+	}
+	_, err = s.Dataset(ctx, dataset)
+	switch clowder.StatusOf(err) {
+	case http.StatusForbidden, http.StatusNotFound:
+		return false, nil
+	default:
+		return err == nil, err
+	}
 }
 
 // Known reads the job in Clowder.

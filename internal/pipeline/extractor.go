@@ -16,6 +16,14 @@ const (
 	Predict Kind = "predict"
 )
 
+// word is what such a job is to its user.
+func (k Kind) word() string {
+	if k == Predict {
+		return "prediction"
+	}
+	return "training"
+}
+
 // Extractor is one extractor of the service, as Clowder lists it: a form, a queue, and what becomes of its jobs.
 type Extractor struct {
 	Kind Kind

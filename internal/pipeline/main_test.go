@@ -188,6 +188,8 @@ type fakePlatform struct {
 	delivered []string
 	known     Known
 	looks     int
+	// readable is the one other dataset that the user may read.
+	readable string
 }
 
 var _ Platform = (*fakePlatform)(nil)
@@ -202,6 +204,10 @@ func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir string, _ func
 	}
 	path := filepath.Join(dir, "train.csv")
 	return []job.Input{{Name: "train.csv", Path: "train.csv", Size: 3, SHA256: fmt.Sprintf("%064d", 0)}}, os.WriteFile(path, []byte("a,b"), 0o600)
+}
+
+func (f *fakePlatform) MayRead(_ context.Context, _ job.Record, dataset string) (bool, error) {
+	return dataset == f.readable, nil
 }
 
 func (f *fakePlatform) Deliver(_ context.Context, rec job.Record, d Delivery, l LedgerFile, _ func(string)) (string, error) {

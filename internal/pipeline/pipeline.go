@@ -10,6 +10,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
@@ -53,6 +54,7 @@ type Pipeline struct {
 	store    job.Store
 	backend  rayjob.Backend
 	platform Platform
+	registry *registry.Registry
 	log      *zap.Logger
 	metrics  *Metrics
 
@@ -85,7 +87,7 @@ const patience = 3 * 24 * time.Hour
 func New(cfg Config, store job.Store, backend rayjob.Backend, platform Platform, voice Voice, metrics *Metrics, log *zap.Logger) *Pipeline {
 	p := &Pipeline{
 		cfg: cfg, store: store, backend: backend, platform: platform, metrics: metrics, log: log.Named("pipeline"),
-		schedule: newSchedule(), follower: newFollower(cfg.Volume),
+		registry: registry.New(cfg.Volume.Registry()), schedule: newSchedule(), follower: newFollower(cfg.Volume),
 	}
 	p.reporter = newReporter(voice, p.log, p.said)
 

@@ -10,8 +10,11 @@ import (
 
 // Platform is where datasets lie and results go: a Clowder, or folders of this machine. All calls may be repeated.
 type Platform interface {
-	// Stage lays the files of the job's dataset into dir and returns them; say takes sentences for the user.
+	// Stage lays the files of the job's dataset into dir and returns them; say takes sentences for the user. The settings of
+	// rec are checked by now.
 	Stage(ctx context.Context, rec job.Record, dir string, say func(string)) ([]job.Input, error)
+	// MayRead reports whether the user of the job may read another dataset, and so use the models that were made from it.
+	MayRead(ctx context.Context, rec job.Record, dataset string) (bool, error)
 	// Deliver hands over what the run made, once, whatever happened before, and returns where the user finds the results.
 	Deliver(ctx context.Context, rec job.Record, d Delivery, l LedgerFile, say func(string)) (string, error)
 	// Known tells what the user's platform has heard of the job so far.

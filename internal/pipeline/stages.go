@@ -22,32 +22,38 @@ import (
 // stageInputs checks what the user filled in and brings the dataset onto the shared volume.
 func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, error) {
 	if rec.Request.Kind != job.Dataset {
-		return nil, badInput(job.Permanent(errors.New("this extractor trains on datasets: open the dataset of the file and submit that")))
+		return nil, badInput(job.Permanent(errors.New("this extractor works on datasets: open the dataset of the file and submit that")))
 	}
-	settings, warnings, err := p.cfg.Extractors.Of(rec.Request).Info.Parameters(rec.Request.Parameters)
+	e := p.cfg.Extractors.Of(rec.Request)
+	settings, warnings, err := e.Info.Parameters(rec.Request.Parameters)
 	if err != nil {
 		return nil, badInput(err)
 	}
 	for _, w := range warnings {
 		p.say(rec, w)
 	}
+	model, err := p.chooseModel(ctx, rec, e, settings)
+	if err != nil {
+		return nil, badInput(err)
+	}
 	dir := p.cfg.Volume.Inputs(rec.Run)
 	if err := os.MkdirAll(dir, sharedMode); err != nil {
 		return nil, fmt.Errorf("make the run folder: %w", err)
 	}
+	rec.Settings = settings
 	inputs, err := p.platform.Stage(ctx, rec, dir, func(text string) { p.say(rec, text) })
 	if err != nil {
 		return nil, badInput(err)
 	}
 	if len(inputs) == 0 {
-		return nil, badInput(job.Permanent(errors.New("the dataset is empty: add a CSV, TSV or JSONL file with a text and a label column, then submit again")))
+		return nil, badInput(job.Permanent(errors.New("the dataset is empty: add a CSV, TSV or JSONL file, or images in a folder for each label, then submit again")))
 	}
 	crash.At(crash.Downloaded)
 	if err := p.cfg.Volume.writeManifest(rec.Run, inputs); err != nil {
 		return nil, err
 	}
 	return func(r *job.Record) error {
-		r.Settings = settings
+		r.Settings, r.Model = settings, model
 		r.Advance(job.Staged)
 		return nil
 	}, nil
@@ -62,7 +68,11 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec := newSpec(rec, p.cfg.Extractors.Of(rec.Request), inputs)
+	e := p.cfg.Extractors.Of(rec.Request)
+	spec := newSpec(rec, e, inputs)
+	if err := p.specModels(&spec, rec); err != nil {
+		return nil, err
+	}
 	if err := writeJSON(filepath.Join(p.cfg.Volume.Run(rec.Run), "spec.json"), spec); err != nil {
 		return nil, err
 	}
@@ -76,7 +86,7 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the handle of the attempt: %w", err)
 	}
-	p.say(rec, "Training submitted to Ray")
+	p.say(rec, capital(e.Kind.word())+" submitted to Ray")
 	return func(r *job.Record) error {
 		r.Handle, r.Stale, r.Began = doc, nil, time.Now().UTC()
 		r.Advance(job.Submitted)

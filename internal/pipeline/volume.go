@@ -16,6 +16,7 @@ import (
 //
 //	cache/    downloaded file bodies, shared by runs
 //	models/   installed base models
+//	registry/ the models that trainings made, in versions
 //	trainer/  the training program, by digest
 //	runs/     one folder for each run: spec.json, inputs/, events.jsonl, out/, result.json …
 type Volume struct {
@@ -37,6 +38,9 @@ func (v Volume) Inputs(run string) string { return filepath.Join(v.Run(run), "in
 
 // Cache is the folder of file bodies by content.
 func (v Volume) Cache() string { return filepath.Join(v.Dir, "cache") }
+
+// Registry is the folder of the models that trainings made.
+func (v Volume) Registry() string { return filepath.Join(v.Dir, "registry") }
 
 // Log is everything that the training program of a run printed.
 func (v Volume) Log(run string) string { return filepath.Join(v.Run(run), "log.txt") }

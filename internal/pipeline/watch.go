@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"go.uber.org/zap"
@@ -41,7 +42,7 @@ func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 		return p.broken(rec, obs)
 	case rayjob.Stopped:
 		return func(r *job.Record) error {
-			r.End(job.Cancelled, "The training was stopped on the Ray cluster")
+			r.End(job.Cancelled, "The "+p.word(rec)+" was stopped on the Ray cluster")
 			return nil
 		}, nil
 	case rayjob.Running:
@@ -54,8 +55,8 @@ func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 // pending waits for Ray to start the training, with an end.
 func (p *Pipeline) pending(rec job.Record, obs rayjob.Observation) (change, error) {
 	if waited := time.Since(rec.Began); waited > p.cfg.PendingTimeout {
-		return nil, job.Permanent(fmt.Errorf("the training was not started by Ray within %s%s: ask the operator whether the cluster has room",
-			duration(waited), because(obs.Pending)))
+		return nil, job.Permanent(fmt.Errorf("the %s was not started by Ray within %s%s: ask the operator whether the cluster has room",
+			p.word(rec), duration(waited), because(obs.Pending)))
 	}
 	if obs.Pending != "" {
 		p.say(rec, obs.Pending)
@@ -72,16 +73,16 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 			return nil
 		}, nil
 	}
-	limit := minutes(rec.Settings["max_minutes"]) + graceAfterLimit
+	limit := timeLimit(rec, progress) + graceAfterLimit
 	if ran := time.Since(rec.Trained); ran > limit {
-		return nil, job.Permanent(fmt.Errorf("the training took longer than %s and was stopped: raise max_minutes or use less data", duration(limit)))
+		return nil, job.Permanent(fmt.Errorf("the %s took longer than %s and was stopped: raise max_minutes or use less data", p.word(rec), duration(limit)))
 	}
 	heard := progress.Last
 	if heard.Before(rec.Trained) {
 		heard = rec.Trained
 	}
 	if silent := time.Since(heard); silent > p.cfg.StallTimeout {
-		return p.again(rec, "the training said nothing for "+duration(silent))
+		return p.again(rec, "the "+p.word(rec)+" said nothing for "+duration(silent))
 	}
 	return nil, job.Later(p.cfg.Poll, errors.New("training"))
 }
@@ -99,7 +100,7 @@ func (p *Pipeline) broken(rec job.Record, obs rayjob.Observation) (change, error
 	case obs.Reason != "":
 		return p.again(rec, obs.Reason)
 	default:
-		return p.again(rec, "the training ended without a result")
+		return p.again(rec, "the "+p.word(rec)+" ended without a result")
 	}
 }
 
@@ -137,6 +138,19 @@ func because(reason string) string {
 		return ""
 	}
 	return " (" + reason + ")"
+}
+
+func (p *Pipeline) word(rec job.Record) string { return p.cfg.Extractors.Of(rec.Request).Kind.word() }
+
+// timeLimit is how long the user lets the job work: what the form says, unless the trainer found another limit in the other
+// settings of the dataset and said so.
+func timeLimit(rec job.Record, progress results.Progress) time.Duration {
+	for _, d := range progress.Decisions {
+		if n, err := strconv.Atoi(d.Choice); err == nil && d.What == "max_minutes" {
+			return time.Duration(n) * time.Minute
+		}
+	}
+	return minutes(rec.Settings["max_minutes"])
 }
 
 // minutes reads a setting that the form holds as a whole number; after a restart it comes from JSON as a float.

@@ -33,24 +33,48 @@ func count(n int, one string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
-// Sentence says how far a training is: "epoch 2 of 3, 41 %, about 2 min left, validation accuracy 0.83".
+// Sentence says how far a training is: "epoch 2 of 3, 41 %, about 2 min left, validation accuracy 0.834 (best)".
 func Sentence(p results.Progress) string {
-	if p.Phase != "train" || p.Epochs == 0 {
+	var parts []string
+	switch {
+	case p.Phase == "train" && p.Epochs > 0:
+		parts = []string{fmt.Sprintf("epoch %d of %d", p.Epoch, p.Epochs)}
+	case p.Phase == "predict" && p.Fraction > 0:
+		parts = []string{strings.TrimSuffix(p.Text, ".")}
+	default:
 		return p.Text
 	}
-	parts := []string{fmt.Sprintf("epoch %d of %d", p.Epoch, p.Epochs), fmt.Sprintf("%.0f %%", 100*p.Fraction)}
+	parts = append(parts, fmt.Sprintf("%.0f %%", 100*p.Fraction))
 	if p.ETA > 0 {
 		parts = append(parts, duration(p.ETA)+" left")
 	}
 	if name, value, ok := p.Metric(); ok {
-		parts = append(parts, fmt.Sprintf("validation %s %.2f", metricName(name), value))
+		best := ""
+		if p.Best != nil && p.Best.Step == p.Validation.Step {
+			best = " (best)"
+		}
+		parts = append(parts, fmt.Sprintf("validation %s %.3f%s", metricName(name), value, best))
 	} else if p.Loss != nil {
 		parts = append(parts, fmt.Sprintf("loss %.2f", *p.Loss))
 	}
 	return strings.Join(parts, ", ")
 }
 
-func metricName(name string) string { return strings.ReplaceAll(name, "_", " ") }
+// metricName is a metric as people write it.
+func metricName(name string) string {
+	switch name {
+	case "f1_macro":
+		return "F1"
+	case "f1_weighted":
+		return "weighted F1"
+	case "roc_auc":
+		return "ROC AUC"
+	case "mcc", "rmse", "mae", "r2":
+		return strings.ToUpper(name)
+	default:
+		return strings.ReplaceAll(name, "_", " ")
+	}
+}
 
 // capital begins a sentence with a capital letter; errors begin without one because they are wrapped.
 func capital(text string) string {

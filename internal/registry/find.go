@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -50,7 +51,9 @@ func (r *Registry) Find(dataset, text string, readable func(dataset string) (boo
 		if len(own) == 0 {
 			return Version{}, job.Permanent(errors.New("this dataset has no model yet: train one on it first, name the model of another dataset, or choose a model file"))
 		}
-		return slices.MaxFunc(own, func(a, b Version) int { return a.Created.Compare(b.Created) }), nil
+		return slices.MaxFunc(own, func(a, b Version) int {
+			return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Version, b.Version))
+		}), nil
 	}
 	wanted, err := parseRef(text)
 	if err != nil {

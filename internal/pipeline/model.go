@@ -1,0 +1,87 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/registry"
+)
+
+// chooseModel finds the registered model that a prediction is to be made with, by what the user wrote into the form. A model
+// file of the dataset wins over a name, and a training needs none; then there is nothing to remember.
+func (p *Pipeline) chooseModel(ctx context.Context, rec job.Record, e Extractor, settings map[string]any) (json.RawMessage, error) {
+	if e.Kind != Predict || settings["model_file"] != "" {
+		return nil, nil
+	}
+	wanted, _ := settings["model"].(string)
+	v, err := p.registry.Find(registryDataset(rec), wanted, func(dataset string) (bool, error) {
+		return p.platform.MayRead(ctx, rec, dataset)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.say(rec, fmt.Sprintf("Predicting with the model %s, made by run %s", v.Ref(), v.Run))
+	return json.Marshal(v)
+}
+
+// specModels adds to spec the model to predict with, or the champion to measure a new model against.
+func (p *Pipeline) specModels(spec *Spec, rec job.Record) error {
+	if spec.Kind == Predict {
+		v, err := modelOf(rec)
+		if err == nil && v != nil {
+			spec.Model, err = p.specModel(rec.Run, *v)
+		}
+		return err
+	}
+	champion, err := p.registry.Champion(registryDataset(rec), registry.Slug(expectedName(rec)))
+	if err == nil && champion != nil {
+		spec.Champion, err = p.specModel(rec.Run, *champion)
+	}
+	return err
+}
+
+// specModel says where the model of a version lies, as seen from the run folder; Ray may mount the volume elsewhere.
+func (p *Pipeline) specModel(run string, v registry.Version) (*SpecModel, error) {
+	rel, err := filepath.Rel(p.cfg.Volume.Run(run), p.registry.Model(v))
+	if err != nil {
+		return nil, fmt.Errorf("find the folder of the model %s: %w", v.Ref(), err)
+	}
+	return &SpecModel{Path: filepath.ToSlash(rel), Run: v.Run, Name: v.Name, Version: v.Version}, nil
+}
+
+// registryDataset is the dataset of a job as the registry names it.
+func registryDataset(rec job.Record) string {
+	if rec.Request.DatasetID == "" {
+		return registry.Local
+	}
+	return rec.Request.DatasetID
+}
+
+// modelOf is the version that a record names, nil for none.
+func modelOf(rec job.Record) (*registry.Version, error) {
+	if len(rec.Model) == 0 {
+		return nil, nil //nolint:nilnil // most records name no model
+	}
+	var v registry.Version
+	if err := json.Unmarshal(rec.Model, &v); err != nil {
+		return nil, fmt.Errorf("decode the model of the job: %w", err)
+	}
+	return &v, nil
+}
+
+// registerAs finds the one option that the service has to know before the trainer has read all settings.
+var registerAs = regexp.MustCompile(`(?m)^[ \t]*(?:output\.)?register_as[ \t]*[:=][ \t]*["']?([^#"'\n]+)`)
+
+// expectedName is the name under which the model of a training will be registered, as far as the form says; a settings file
+// may say otherwise, and then there is no champion to measure against.
+func expectedName(rec job.Record) string {
+	text, _ := rec.Settings["more_options"].(string)
+	if found := registerAs.FindStringSubmatch(text); found != nil {
+		return found[1]
+	}
+	return rec.Request.Name
+}

@@ -1,0 +1,129 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/registry"
+)
+
+// acceptPrediction stores a new job of the extractor that predicts.
+func (b *bench) acceptPrediction(t *testing.T, parameters map[string]any) job.Record {
+	t.Helper()
+	rec := jobtest.Record(run, "h1")
+	rec.Request.Parameters, rec.Request.Extractor = parameters, "ncsa.ray.predict"
+	rec, _, err := b.store.Accept(t.Context(), rec)
+	require.NoError(t, err)
+	return rec
+}
+
+// register puts a model of the given run and dataset into the registry.
+func (b *bench) register(t *testing.T, dataset, name, run string) registry.Version {
+	t.Helper()
+	from := filepath.Join(b.dir, "model-of-"+run)
+	require.NoError(t, os.MkdirAll(from, 0o700))
+	v, err := b.registry.Register(t.Context(), registry.Version{
+		Name: name, Run: run, DatasetID: dataset, Metric: "accuracy", Created: time.Unix(1, 0).UTC(), WeightsSHA256: run,
+	}, from, func(champion *registry.Version) (bool, string) { return champion == nil, "it is the first" })
+	require.NoError(t, err)
+	return v
+}
+
+// spec reads what the job's attempt was told to do.
+func (b *bench) spec(t *testing.T) (s Spec) {
+	t.Helper()
+	doc, err := os.ReadFile(filepath.Join(b.cfg.Volume.Run(run), "spec.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(doc, &s))
+	return s
+}
+
+const otherDataset = "eeeeeeeeeeeeeeeeeeeeeeee"
+
+func TestAPredictionUsesTheModelThatIsMeant(t *testing.T) {
+	own := jobtest.Record(run, "h").Request.DatasetID
+	for name, tc := range map[string]struct {
+		parameters map[string]any
+		readable   string
+		want       *SpecModel
+		fault      string
+	}{
+		"the newest of the dataset": {
+			nil, "", &SpecModel{Path: "../../registry/" + own + "/films/2/model", Run: "ft-new", Name: "films", Version: 2}, "",
+		},
+		"the champion": {
+			map[string]any{"model": "films@champion"}, "",
+			&SpecModel{Path: "../../registry/" + own + "/films/1/model", Run: "ft-old", Name: "films", Version: 1}, "",
+		},
+		"one of a dataset that the user may read": {
+			map[string]any{"model": "birds"}, otherDataset,
+			&SpecModel{Path: "../../registry/" + otherDataset + "/birds/1/model", Run: "ft-birds", Name: "birds", Version: 1}, "",
+		},
+		"one of a dataset that the user may not read": {map[string]any{"model": "birds"}, "", nil, "there is no model birds: this dataset has films/1, films/2"},
+		"a file wins over a name":                     {map[string]any{"model": "birds", "model_file": "abc"}, "", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := setup(t)
+				b.platform.readable = tc.readable
+				b.register(t, own, "films", "ft-old")
+				b.register(t, own, "films", "ft-new")
+				b.register(t, otherDataset, "birds", "ft-birds")
+				b.acceptPrediction(t, tc.parameters)
+				b.runUntilOver(t)
+				if tc.fault != "" {
+					require.Contains(t, b.get(t, run).Ending.Text, tc.fault)
+					require.True(t, b.get(t, run).Ending.BadInput)
+					require.Empty(t, b.ray.submits)
+					return
+				}
+				spec := b.spec(t)
+				require.Equal(t, Predict, spec.Kind)
+				require.Equal(t, tc.want, spec.Model)
+				require.Nil(t, spec.Champion)
+			})
+		})
+	}
+}
+
+func TestATrainingIsMeasuredAgainstTheChampionOfItsName(t *testing.T) {
+	own := jobtest.Record(run, "h").Request.DatasetID
+	for name, tc := range map[string]struct {
+		dataset, options string
+		want             string
+	}{
+		"of the dataset":             {"Films", "", "films"},
+		"of the name that is chosen": {"Films", "epochs: 2\n output.register_as : 'Stars!' # mine\n", "stars"},
+		"of a name that is new":      {"Birds", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := setup(t)
+				b.register(t, own, "films", "ft-films")
+				b.register(t, own, "stars", "ft-stars")
+				rec := jobtest.Record(run, "h1")
+				rec.Request.Name, rec.Request.Parameters = tc.dataset, map[string]any{"more_options": tc.options}
+				_, _, err := b.store.Accept(t.Context(), rec)
+				require.NoError(t, err)
+				b.runUntilOver(t)
+				spec := b.spec(t)
+				require.Equal(t, Train, spec.Kind)
+				require.Nil(t, spec.Model)
+				if tc.want == "" {
+					require.Nil(t, spec.Champion)
+					return
+				}
+				want := &SpecModel{Path: "../../registry/" + own + "/" + tc.want + "/1/model", Run: "ft-" + tc.want, Name: tc.want, Version: 1}
+				require.Equal(t, want, spec.Champion)
+			})
+		})
+	}
+}
