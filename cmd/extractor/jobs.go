@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,21 +124,25 @@ func operator() string {
 
 func listJobs(w io.Writer, recs []job.Record) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(tw, "RUN\tSTATE\tATTEMPT\tAGE\tDATASET\tNOTE")
+	_, _ = fmt.Fprintln(tw, "RUN\tEXTRACTOR\tSTATE\tATTEMPT\tAGE\tDATASET\tNOTE")
 	for _, r := range recs {
 		note := r.LastError
 		if r.Ending != nil {
 			note = r.Ending.Text
 		}
-		_, _ = fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\t%s\n", r.Run, r.State, r.Attempt, time.Since(r.Created).Round(time.Second), r.Request.Name, cut(note, 80))
+		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.Run, extractorOf(r), r.State, r.Attempt, time.Since(r.Created).Round(time.Second), r.Request.Name, cut(note, 80))
 	}
 	return tw.Flush()
 }
+
+// extractorOf names the extractor of a job; records from the time when there was only one name none.
+func extractorOf(r job.Record) string { return cmp.Or(r.Request.Extractor, finetuner) }
 
 func showJob(w io.Writer, r job.Record) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name string, value any) { _, _ = fmt.Fprintf(tw, "%s\t%v\n", name, value) }
 	line("run", r.Run)
+	line("extractor", extractorOf(r))
 	line("state", r.State)
 	line("attempt", r.Attempt)
 	line("clowder job", r.Request.JobID)

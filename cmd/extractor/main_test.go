@@ -16,6 +16,8 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/registry"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -43,6 +45,11 @@ func TestBadInputEndsWith2AndOneSentence(t *testing.T) {
 		"a dataset that is not there": {[]string{"run", "/not/there", "--out", "x"}, "/not/there"},
 		"a dataset that is a file":    {[]string{"run", file, "--out", "x"}, "name the folder that holds the dataset"},
 		"a parameter without a value": {[]string{"run", t.TempDir(), "--out", "x", "--param", "epochs"}, "must look like key=value"},
+		"nothing to predict":          {[]string{"predict", "--out", "x"}, "usage: extractor predict DATASET_DIR --model MODEL --out DIR"},
+		"no folder for predictions":   {[]string{"predict", t.TempDir()}, "--out is missing"},
+		"two datasets at once":        {[]string{"models", "a", "b"}, "usage: extractor models [DATASET]"},
+		"a champion without number":   {[]string{"models", "promote", "local", "films"}, "NAME/VERSION"},
+		"a champion of nothing":       {[]string{"models", "promote", "../..", "films/1"}, "the dataset ../.. has no models"},
 		"no store":                    {[]string{"jobs", "list"}, "there is no job store"},
 		"a wrong number":              {[]string{"version", "--max-jobs", "many"}, "max-jobs"},
 		"a setting that cannot be":    {[]string{"doctor", "--clowder-url", "clowder"}, "CLOWDER_URL"},
@@ -73,6 +80,9 @@ func TestJobsReadsAndChangesTheStoreOfTheService(t *testing.T) {
 	for _, run := range []string{"ft-running", "ft-failed"} {
 		rec := jobtest.Record(run, "h")
 		rec.Request.Name = "Film reviews"
+		if run == "ft-failed" {
+			rec.Request.Extractor = predictor
+		}
 		_, _, err = store.Accept(t.Context(), rec)
 		require.NoError(t, err)
 	}
@@ -92,6 +102,9 @@ func TestJobsReadsAndChangesTheStoreOfTheService(t *testing.T) {
 		{[]string{"jobs", "list"}, 0, "the dataset is empty"},
 		{[]string{"jobs", "list", "--all=false"}, 0, "ft-running"},
 		{[]string{"jobs", "show", "ft-running"}, 0, "Film reviews"},
+		{[]string{"jobs", "show", "ft-running"}, 0, finetuner},
+		{[]string{"jobs", "show", "ft-failed"}, 0, predictor},
+		{[]string{"jobs", "list"}, 0, "EXTRACTOR"},
 		{[]string{"jobs", "show", "ft-nothing"}, 2, "there is no job ft-nothing"},
 		{[]string{"jobs", "logs", "ft-running"}, 0, "epoch 1"},
 		{[]string{"jobs", "logs", "ft-failed"}, 2, "has no log yet"},
@@ -111,6 +124,38 @@ func TestJobsReadsAndChangesTheStoreOfTheService(t *testing.T) {
 	retried, err := store.Get(t.Context(), "ft-failed")
 	require.NoError(t, err)
 	require.Equal(t, job.Accepted, retried.State)
+}
+
+func TestModelsListsTheVersionsAndPromotesOne(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	models := registry.New(pipeline.Volume{Dir: filepath.Join(dir, "shared")}.Registry())
+	for _, run := range []string{"ft-one", "ft-two"} {
+		_, err := models.Register(t.Context(), registry.Version{
+			Name: "Film reviews", Run: run, DatasetName: "Film reviews", Task: "text-classification", Base: "bert-tiny", WeightsSHA256: run,
+			Metric: "accuracy", Test: &registry.Score{Value: 0.9123, N: 40}, Created: time.Unix(1e9, 0).UTC(),
+		}, dir, func(champion *registry.Version) (bool, string) { return champion == nil, "" })
+		require.NoError(t, err)
+	}
+	listed := func(args ...string) []string {
+		code, stdout, stderr := execute(t, dir, append([]string{"models"}, args...)...)
+		require.Zero(t, code, stderr)
+		return strings.Split(strings.TrimSpace(stdout), "\n")
+	}
+	lines := listed()
+	require.Len(t, lines, 3)
+	require.Regexp(t, `^local +film-reviews/1 +\* +text-classification +accuracy 0\.912 +bert-tiny +2001-09-09 01:46:40 +ft-one +Film reviews$`, lines[1])
+	require.Regexp(t, `^local +film-reviews/2 +text-classification`, lines[2])
+	require.Len(t, listed("Film reviews"), 3, "by the name of the dataset")
+	require.Len(t, listed("birds"), 1)
+
+	code, stdout, stderr := execute(t, dir, "models", "promote", "local", "film-reviews/2")
+	require.Zero(t, code, stderr)
+	require.Equal(t, "film-reviews/2 is the champion of film-reviews\n", stdout)
+	require.Regexp(t, `film-reviews/2 +\*`, listed("local")[2])
+	code, _, stderr = execute(t, dir, "models", "promote", "local", "film-reviews/7")
+	require.Equal(t, exitBadInput, code)
+	require.Contains(t, stderr, "there is no version film-reviews/7")
 }
 
 func TestSettingsComeFromFileEnvironmentAndFlagsInThisOrder(t *testing.T) {

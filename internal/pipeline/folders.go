@@ -19,6 +19,7 @@ import (
 // Folders is the platform without a Clowder: the dataset is one folder and the results go into another.
 type Folders struct {
 	dataset, out string
+	model        string // what GiveModel gave, empty for none
 }
 
 var _ Platform = (*Folders)(nil)
@@ -63,6 +64,11 @@ func (f *Folders) Stage(ctx context.Context, _ job.Record, dir string, _ func(st
 		inputs = append(inputs, in)
 		return nil
 	})
+	if err == nil && f.model != "" && len(inputs) > 0 {
+		var in job.Input
+		in, err = f.stageModel(dir)
+		inputs = append(inputs, in)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("copy the dataset: %w", err)
 	}
