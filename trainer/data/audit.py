@@ -30,14 +30,10 @@ def columns(roles: Roles, seen: dict[str, Profile], where: str, checks: Checks) 
         checks.warning("constant_columns", f"The same value stands in every row of {where} in the columns {some(constant, 6)}, which are left out.")
 
 
-def copies(given: Splits, keys: Keys, checks: Checks) -> None:
-    """Copies within and between the splits that are given, and copies with different labels."""
-    labels = collections.defaultdict(set)
-    repeated = collections.Counter()
-    for rows in given.values():
-        for e in rows:
-            labels[keys(e)].add(e.target)
-            repeated[keys(e)] += 1
+def copies(given: Splits, keys: Keys, regression: bool, checks: Checks) -> None:
+    """Copies within and between the splits that are given, and copies with different labels. Two measurements may well differ."""
+    everything = [e for rows in given.values() for e in rows]
+    repeated = collections.Counter(map(keys, everything))
     extra = repeated.total() - len(repeated)
     if extra:
         share = extra / repeated.total()
@@ -45,13 +41,17 @@ def copies(given: Splits, keys: Keys, checks: Checks) -> None:
         report("copies", f"{extra} of {repeated.total()} examples are copies of another one ({share:.1%}).")
     else:
         checks.ok("copies", "No example occurs twice.")
-    conflicts = [key for key, found in labels.items() if len(found) > 1]
+    labels = collections.defaultdict(set)
+    for e in everything if extra and not regression else ():
+        if repeated[keys(e)] > 1:
+            labels[keys(e)].add(e.target)
+    conflicts = {key for key, found in labels.items() if len(found) > 1}
     if conflicts:
         rows = sum(repeated[key] for key in conflicts)
-        example = next(e for part in given.values() for e in part if keys(e) == conflicts[0])
+        example = next(e for e in everything if keys(e) in conflicts)
         place = f"{example.file} row {example.row}" if example.row else example.file
         checks.warning("conflicting_labels", f"{rows} examples have copies with another label, for example {place}: no model can answer them right.")
-    else:
+    elif not regression:
         checks.ok("conflicting_labels", "No example has two different labels.")
 
 

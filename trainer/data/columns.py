@@ -35,6 +35,8 @@ def label(seen: dict[str, Profile], wanted: str, where: str, task: str = "auto")
 def _by_values(seen: dict[str, Profile], where: str, task: str) -> Choice:
     """The label column by its values: few that repeat, or where there is no text, numbers in the last column."""
     names = list(seen)
+    if not names:
+        raise UserError("no_label", f"No column of {where} is left to be the label.", "Add a column with labels.")
     text = any(p.is_free_text for p in seen.values())
     scores = {n: 1.0 + 0.3 * (n == names[-1]) + 0.15 * (n == names[0]) for n in names if _fits(seen[n], task) and seen[n].is_class}
     last = seen[names[-1]]
@@ -54,7 +56,8 @@ def _by_values(seen: dict[str, Profile], where: str, task: str) -> Choice:
         _ask("label", [best, *rest], where)
     place = "the last" if best == names[-1] else "the first" if best == names[0] else "a"
     what = "few, repeating values" if seen[best].is_class else "measured numbers"
-    return Choice((best,), f"{column(best)} is taken as the label: it is {place} column with {what}; {_values(seen[best])}.")
+    others = f" If {' or '.join(rest[:4])} is meant, name it in label_column." if rest else ""
+    return Choice((best,), f"{column(best)} is taken as the label: it is {place} column with {what}; {_values(seen[best])}.{others}")
 
 
 def _fits(p: Profile, task: str) -> bool:

@@ -1,6 +1,8 @@
 """From the files of a dataset to examples in three splits, with an event for every choice."""
 
 import collections
+import contextlib
+import gc
 from dataclasses import dataclass
 
 from trainer.data import audit, folders, images, names, profiles, roles as roles_of, sources, splits, subset, tables
@@ -31,6 +33,23 @@ def load(spec: Spec, settings, events: Events) -> Dataset:
 
     ``settings`` has the options of the group "data" as attributes, besides task, data_file, text_column, label_column and seed.
     """
+    with _no_collector():
+        return _load(spec, settings, events)
+
+
+@contextlib.contextmanager
+def _no_collector():
+    """Rows are millions of objects without a cycle, and the collector of cycles would walk through all of them again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _load(spec: Spec, settings, events: Events) -> Dataset:
     checks = Checks(events)
     found = sources.find(spec, settings.data_file, events)
     reading = _read(found, settings, checks)
@@ -40,9 +59,9 @@ def load(spec: Spec, settings, events: Events) -> Dataset:
     if roles.kind == "image":
         whole = {id(e) for e in images.without_broken([e for rows in given.values() for e in rows], checks)}
         given = {name: [e for e in rows if id(e) in whole] for name, rows in given.items()}
-    keys = Keys(found.sums(), by_row=roles.kind == "table" and NUMBER not in roles.types.values())
+    keys = Keys(roles.kind, found.sums(), by_row=roles.kind == "table" and NUMBER not in roles.types.values())
     given = subset.thin(given, settings.max_examples, keys, roles.regression, settings.seed, events)
-    audit.copies(given, keys, checks)
+    audit.copies(given, keys, roles.regression, checks)
     complete = splits.complete(given, keys, roles.regression, settings, checks)
     labels = () if roles.regression else tuple(sorted({e.target for e in complete["train"]}, key=names.natural))
     if labels:

@@ -6,9 +6,10 @@ import io
 import re
 from dataclasses import dataclass
 
-from trainer.data.names import LABEL_NAMES, TEXT_NAMES
+from trainer.data.names import COLUMN_NAMES
 
 SAMPLE_ROWS = 300
+MAX_LINE = 40_000  # characters
 _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?%?")
 
@@ -37,13 +38,15 @@ def find(text: str, extension: str, wanted: str = "") -> Dialect | None:
     found = []
     for delimiter in (wanted or _NAMES):
         for quoted in (True, False):
-            counts = collections.Counter(len(row) for row in rows(sample, delimiter, quoted) if row)
+            lengths = [len(row) for row in rows(sample, delimiter, quoted) if row]
+            counts = collections.Counter(lengths)
             alike = [(n, c) for c, n in counts.items() if c >= 2]
             if alike:
                 count, columns = max(alike)
                 share = count / counts.total()
-                # A lone quote at the start of a cell swallows the lines up to the next one: then fewer rows come out.
-                rank = (round(share, 2), delimiter == usual, count, quoted, columns)
+                # A header without this delimiter tells of commas inside numbers. A lone quote at the start of a cell swallows
+                # the lines up to the next one: then fewer rows come out.
+                rank = (round(share, 2), lengths[0] == columns, delimiter == usual, count, quoted, columns)
                 found.append((rank, Dialect(delimiter, quoted, columns, share)))
     best = max(found, key=lambda f: f[0], default=None)
     return best[1] if best and best[1].consistent >= 0.9 else None
@@ -65,13 +68,16 @@ def rows(text: str, delimiter: str, quoted: bool):
 
 
 def _sample(text: str) -> str:
-    """The first lines of ``text``."""
-    end = 0
-    for _ in range(SAMPLE_ROWS):
-        end = text.find("\n", end) + 1
-        if end == 0 or end > SAMPLE_ROWS * 2000:
-            return text[: SAMPLE_ROWS * 2000]
-    return text[:end]
+    """The first lines of ``text``; of a very long one only its ends, which hold its delimiters and quotes."""
+    if "\n" not in text:  # line ends of another kind
+        return text[: SAMPLE_ROWS * 2000]
+    lines, start, size = [], 0, 0
+    while start < len(text) and len(lines) < SAMPLE_ROWS and size < SAMPLE_ROWS * 2000:
+        end = text.find("\n", start) + 1 or len(text)
+        cut = end - start > MAX_LINE
+        lines.append(text[start : start + MAX_LINE // 2] + text[end - MAX_LINE // 2 : end] if cut else text[start:end])
+        start, size = end, size + len(lines[-1])
+    return "".join(lines)
 
 
 def header(first: list[str], body: list[list[str]], wanted: set[str]) -> tuple[bool, str]:
@@ -87,14 +93,16 @@ def header(first: list[str], body: list[list[str]], wanted: set[str]) -> tuple[b
         return False, "its first row contains a number or an empty cell"
     if len(names) < len(cells) or any(len(c) > 60 or len(c.split()) > 6 for c in cells):
         return False, "its first row reads like data"
-    if names & (LABEL_NAMES | TEXT_NAMES):
-        return True, f"{sorted(names & (LABEL_NAMES | TEXT_NAMES))[0]} is a usual name of a column"
+    if names & COLUMN_NAMES:
+        return True, f"{sorted(names & COLUMN_NAMES)[0]} is a usual name of a column"
     for i, cell in enumerate(cells):
         column = [row[i].strip() for row in body[:SAMPLE_ROWS] if i < len(row) and row[i].strip()]
         if cell in column:
             return False, f"the value {cell} of its first row occurs again further down"
         if column and sum(map(is_number, column)) >= 0.9 * len(column):
             return True, f"the column {cell} holds numbers below its first row"
+        if column and not _has_digit(cell) and sum(map(_has_digit, column)) >= 0.9 * len(column):
+            return True, f"the column {cell} has digits below its first row"
     lengths = [(len(cell), [len(row[i]) for row in body[:SAMPLE_ROWS] if i < len(row)]) for i, cell in enumerate(cells)]
     if any(column and cell * 3 < sum(column) / len(column) for cell, column in lengths):
         return True, "its first row is much shorter than the others"
@@ -103,3 +111,7 @@ def header(first: list[str], body: list[list[str]], wanted: set[str]) -> tuple[b
 
 def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def _has_digit(text: str) -> bool:
+    return any(c.isdigit() for c in text)

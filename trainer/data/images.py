@@ -33,20 +33,21 @@ class Index:
         return ends[0] if len(ends) == 1 else None
 
     def holds(self, cells: list[str]) -> bool:
-        """Whether most of ``cells`` name images."""
-        cells = [c for c in cells if c.strip()][:SAMPLE]
-        return bool(cells) and bool(self._by_base) and sum(self.find(c) is not None for c in cells) >= MIN_MATCHES * len(cells)
+        """Whether most of ``cells`` name images, each its own: a label "7" is not the image 7.png."""
+        cells = [c for c in cells if c.strip()][:SAMPLE] if self._by_base else []
+        found = {image.file for c in cells if (image := self.find(c))}
+        return bool(found) and len(found) >= MIN_MATCHES * len(cells)
 
 
 def without_broken(examples: list[Example], checks: Checks) -> list[Example]:
-    """The examples whose image can be decoded. A sample over all labels is looked at, and all of them where it has a fault.
+    """The examples whose image can be decoded. Of all the beginning is read, and a sample over all labels is decoded in full.
 
-    Raises UserError where most cannot be decoded.
+    Where one has a fault, all are decoded. Raises UserError where most of the sample cannot be.
     """
     sample = _spread(examples)
     broken = [e for e in sample if not decodes(e.content)]
-    if not broken:
-        checks.ok("images", f"All {len(sample)} images that were looked at can be decoded.")
+    if not broken and all(decodes(e.content, whole=False) for e in examples):
+        checks.ok("images", f"The {len(examples)} images are such; {len(sample)} were decoded to see whether they are whole.")
         return examples
     if len(broken) * 2 > len(sample):
         raise UserError(
@@ -71,16 +72,17 @@ def _spread(examples: list[Example]) -> list[Example]:
     return [e for rows in by_label.values() for e in rows[:: -(-len(rows) // each)]][:SAMPLE]
 
 
-def decodes(file: Path) -> bool:
-    """Whether ``file`` can be decoded to its end."""
+def decodes(file: Path, whole: bool = True) -> bool:
+    """Whether ``file`` is an image that can be decoded: to its end, or at least its beginning."""
     from PIL import Image  # only where there are images
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(file) as image:
-                image.draft("RGB", (64, 64))  # a JPEG is decoded at a fraction of its size, which finds the same faults
-                image.load()
+                if whole:
+                    image.draft("RGB", (64, 64))  # a JPEG is decoded at a fraction of its size, which finds the same faults
+                    image.load()
         return True
     except Exception:  # noqa: BLE001  decoders raise nearly anything on broken bytes
         return False

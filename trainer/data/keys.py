@@ -14,27 +14,32 @@ class Keys:
     With ``by_row`` no two rows are copies: rows of a few categories are equal by chance.
     """
 
-    def __init__(self, known: dict[Path, str] | None = None, by_row: bool = False):
-        self._sums, self._by_row = dict(known or {}), by_row
-        self._keys: dict[int, tuple[Example, str]] = {}  # by identity; holding the example keeps its identity from being reused
+    def __init__(self, kind: str = "text", known: dict[Path, str] | None = None, by_row: bool = False):
+        self._kind, self._sums, self._by_row = kind, known or {}, by_row
+        self._keys: dict[int, str] = {}  # by identity, which is much faster than by value
+        self._held: list[Example] = []  # so that no identity is used again
 
     def __call__(self, example: Example) -> str:
-        if found := self._keys.get(id(example)):
-            return found[1]
-        key = self._key(example)
-        self._keys[id(example)] = example, key
+        key = self._keys.get(id(example))
+        if key is None:
+            key = self._keys[id(example)] = self._key(example)
+            self._held.append(example)
         return key
 
     def _key(self, example: Example) -> str:
         content = example.content
-        if isinstance(content, Path):
-            if not (known := self._sums.get(content)):
-                known = self._sums[content] = files.sha256(content)
-            return known
-        if isinstance(content, str):
-            text = " ".join(content.lower().split())
+        if self._kind == "image":
+            return self._sums.get(content) or files.sha256(content)
+        if self._kind == "table":
+            text = "\x1f".join(content)
+        elif isinstance(content, str):
+            text = _words(content)
         else:
-            text = "\x1f".join(" ".join(part.lower().split()) for part in content)
+            text = "\x1f".join(map(_words, content))
         if self._by_row:
             text = f"{text}\0{example.file}\0{example.row}"
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _words(text: str) -> str:
+    return " ".join(text.lower().split())

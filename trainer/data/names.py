@@ -7,11 +7,11 @@ from pathlib import PurePosixPath
 LABELS = ("label", "labels", "target", "class", "category", "sentiment", "y", "gold", "rating")
 TEXTS = ("text", "sentence", "review", "content", "body", "abstract", "description", "comment", "question", "document", "tweet")
 TITLE = "title"
-LABEL_NAMES = frozenset(LABELS)
 TEXT_NAMES = frozenset((*TEXTS, TITLE))
 
 PAIRS = (("prompt", "response"), ("prompt", "completion"), ("instruction", "output"), ("instruction", "response"), ("question", "answer"))
 EDGES = (("source", "target"), ("src", "dst"), ("from", "to"), ("head", "tail"), ("u", "v"), ("node1", "node2"), ("id1", "id2"))
+COLUMN_NAMES = frozenset((*LABELS, *TEXTS, TITLE, *(name for pair in PAIRS for name in pair)))
 IDENTIFIERS = frozenset("id ids index idx key uid uuid guid identifier row rowid row_id number nr no".split())
 SPLIT_COLUMNS = ("split", "subset", "partition")
 

@@ -62,17 +62,16 @@ class Profile:
 
 def of(tables: list[Table]) -> dict[str, Profile]:
     """The profile of every column of the tables, which share their columns."""
-    return {name: _profile(name, [c.strip() for table in tables for c in table.cells(name)]) for name in tables[0].columns}
+    return {name: _profile(name, [c for table in tables for c in map(str.strip, table.cells(name)) if c], sum(len(t.rows) for t in tables)) for name in tables[0].columns}
 
 
-def _profile(name: str, column: list[str]) -> Profile:
-    cells = [c for c in column if c]
+def _profile(name: str, cells: list[str], rows: int) -> Profile:
     known = [c for c in values.sample(cells) if not values.is_missing(c)]
     comma = values.uses_comma(known)
     distinct = set(cells)
     return Profile(
         name,
-        len(column),
+        rows,
         len(cells),
         len(distinct),
         sum(len(c[:10_000].split()) for c in known) / len(known) if known else 0.0,

@@ -96,8 +96,7 @@ class Rows:
         for name in self._roles.columns:
             cells = table.cells(name)
             if self._roles.types[name] == NUMBER:
-                comma = self._seen[name].comma
-                columns.append([values.as_number(c, comma) for c in cells])
+                columns.append(values.as_numbers(cells, self._seen[name].comma))
             else:
                 category = {c: "" if values.is_missing(c) else c.strip() for c in set(cells)}
                 columns.append([category[c] for c in cells])
@@ -112,7 +111,7 @@ class Rows:
         if not self._roles.regression:
             return [c or None for c in cells]
         comma = self._seen[self._roles.label].comma
-        numbers = [values.as_number(c, comma) or None for c in cells]
+        numbers = [c or None for c in values.as_numbers(cells, comma)]
         if strange := numbers.count(None) - empty:
             self.left["the label is not a number"] += strange
         return numbers

@@ -100,7 +100,7 @@ def _units(rows: list[Example], keys: Keys) -> list[list[Example]]:
             parent[root(f"key {keys(e)}")] = root(f"group {e.group}")
     units = collections.defaultdict(list)
     for e in rows:
-        units[root(f"key {keys(e)}")].append(e)
+        units[root(f"key {keys(e)}") if parent else keys(e)].append(e)
     return list(units.values())
 
 

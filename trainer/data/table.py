@@ -13,6 +13,7 @@ class Table:
     has_header: bool = True
     bad_rows: int = 0
     notes: list[str] = field(default_factory=list)
+    _cells: dict[int, list[str]] = field(default_factory=dict, repr=False)
 
     def lacks(self, columns) -> list[str]:
         """Those of ``columns`` that the table has not, whatever their case."""
@@ -23,7 +24,9 @@ class Table:
         """The cells of a column, which goes by its name whatever the case."""
         i = next((i for i, c in enumerate(self.columns) if c == column), None)
         i = [c.lower() for c in self.columns].index(column.lower()) if i is None else i
-        return [row[i] for _, row in self.rows]
+        if i not in self._cells:  # every column is asked for several times
+            self._cells[i] = [row[i] for _, row in self.rows]
+        return self._cells[i]
 
 
 class NotATable(Exception):

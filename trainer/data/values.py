@@ -29,9 +29,18 @@ def uses_comma(cells: list[str]) -> bool:
     return sum(number(c, True) is not None for c in cells) > sum(number(c) is not None for c in cells)
 
 
-def as_number(cell: str, comma: bool) -> str:
-    """``cell`` so that ``float`` reads it, unchanged where it does already; empty where it is no number."""
-    if not comma and "_" not in cell:
+def as_numbers(cells: list[str], comma: bool) -> list[str]:
+    """``cells`` so that ``float`` reads them, unchanged where it does already; empty where they are no numbers."""
+    try:
+        if not comma and math.isfinite(sum(map(float, cells))):
+            return cells
+    except ValueError:
+        pass
+    return [_as_number(c, comma) for c in cells]
+
+
+def _as_number(cell: str, comma: bool) -> str:
+    if not comma:
         try:
             return cell.strip() if math.isfinite(float(cell)) else ""
         except ValueError:
