@@ -16,6 +16,7 @@ from trainer.tasks import target as targets
 from trainer.tasks.catalogue import Base
 
 EPOCHS = {"table": 60, "image": 12}  # of small models from scratch, where nobody says how many
+PATIENCE = 10  # evaluations of them without a better model
 IMBALANCE = 5  # times as many rows in the largest class as in the smallest, from where auto weighs the classes
 DESCRIPTION = "trainer.json"  # beside the weights: what a later run must know to use the model
 CUT_SHARE = 0.1  # of the texts, from where a person is warned
@@ -32,9 +33,8 @@ class Prepared:
 def make(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> Prepared:
     """Encode the data and choose what the settings leave open."""
     _say_base(settings, base, data.kind, events)
-    if settings.is_open("epochs") and base.fresh and data.kind in EPOCHS:
-        settings.choose("epochs", EPOCHS[data.kind])
-        events.decision("epochs", settings.epochs, f"Up to {settings.epochs} passes over the data are made: they are short, and training stops when it gets no better.")
+    if base.fresh and data.kind in EPOCHS:
+        _more_epochs(settings, data.kind, events)
     train = [e.target for e in data.splits["train"]]
     target = targets.of(data.task, data.labels, train)
     encoder = tasks.of(data.kind).encoder(spec, settings, data, base, events)
@@ -117,6 +117,15 @@ def _incomparable(described: dict, data: Dataset, theirs, target) -> str:
 
 def _with_cells(example, places: list[int]):
     return replace(example, content=tuple(example.content[p] for p in places))
+
+
+def _more_epochs(settings: Settings, kind: str, events: Events) -> None:
+    """Small models of tables and images learn in short epochs, of which the usual few are not enough."""
+    if settings.is_open("epochs"):
+        settings.choose("epochs", EPOCHS[kind])
+        events.decision("epochs", settings.epochs, f"Up to {settings.epochs} passes over the data are made: they are short, and training stops when it gets no better.")
+    if settings.is_open("early_stopping_patience"):
+        settings.choose("early_stopping_patience", PATIENCE)
 
 
 def _say_base(settings: Settings, base: Base, kind: str, events: Events) -> None:
