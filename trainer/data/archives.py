@@ -66,7 +66,8 @@ def _check_size(name: str, members: list[zipfile.ZipInfo], packed: int) -> None:
         why = f"It would grow to {size // max(1, packed)} times its size, as no ordinary data does."
     else:
         return
-    raise UserError("archive", f"The archive {name} is too large to be unpacked.", "Put the files into the dataset without the archive, or fewer of them.", why)
+    do = "Put the files into the dataset without the archive, or fewer of them."
+    raise UserError("archive", f"The archive {name} is too large to be unpacked.", do, why)
 
 
 def _is_data(member: zipfile.ZipInfo, models: set[str]) -> bool:

@@ -78,15 +78,16 @@ def _size(splits: Splits, checks: Checks) -> None:
 
 def _classes(splits: Splits, checks: Checks) -> None:
     counts = {n: collections.Counter(e.target for e in splits[n]) for n in SPLITS}
-    thin = [f"{label} ({counts[n][label]} for {n})" for n in SPLITS if splits[n] for label in sorted(counts["train"]) if counts[n][label] < 2]
+    labels = sorted(counts["train"])
+    thin = [f"{label} ({counts[n][label]} for {n})" for n in SPLITS if splits[n] for label in labels if counts[n][label] < 2]
     if thin:
         checks.warning("rows_per_class", f"Fewer than two examples of some classes are in a split: {some(thin, 6)}.")
     else:
         checks.ok("rows_per_class", "Every class has at least two examples in each split.")
     (largest, most), *_, (smallest, least) = counts["train"].most_common()
     if most > IMBALANCE * least:
-        text = f"{largest} has {most} training rows and {smallest} only {least}: rare classes are recognised worse, and accuracy says little about them."
-        checks.warning("class_imbalance", text)
+        sizes = f"{largest} has {most} training rows and {smallest} only {least}"
+        checks.warning("class_imbalance", f"{sizes}: rare classes are recognised worse, and accuracy says little about them.")
     else:
         checks.ok("class_imbalance", f"The largest class has {most / least:.1f} times the training rows of the smallest.")
 

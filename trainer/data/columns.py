@@ -84,7 +84,9 @@ def text(seen: dict[str, Profile], wanted: str, label_column: str, where: str) -
     if named or title:
         chosen = [c for c in (title, *named[:1]) if c]
         others = f"; {some(named[1:])} {'are' if len(named) > 2 else 'is'} not used" if named[1:] else ""
-        what = f"{some(chosen)} are joined as the text because of their names" if len(chosen) > 1 else f"{column(chosen[0])} is taken as the text because of its name"
+        what = f"{column(chosen[0])} is taken as the text because of its name"
+        if len(chosen) > 1:
+            what = f"{some(chosen)} are joined as the text because of their names"
         return Choice(tuple(chosen), f"{what}; it has {sum(seen[c].words for c in chosen):.0f} words on average{others}.")
     free = sorted((p for p in seen.values() if p.name != label_column and p.is_free_text), key=lambda p: -p.words)
     if not free:
@@ -96,7 +98,8 @@ def text(seen: dict[str, Profile], wanted: str, label_column: str, where: str) -
         )
     if len(free) > 1 and free[1].words >= 0.9 * free[0].words:
         _ask("text", [p.name for p in free if p.words >= 0.9 * free[0].words], where)
-    return Choice((free[0].name,), f"{column(free[0].name)} is taken as the text: its cells are the longest, with {free[0].words:.0f} words on average.")
+    longest = f"its cells are the longest, with {free[0].words:.0f} words on average"
+    return Choice((free[0].name,), f"{column(free[0].name)} is taken as the text: {longest}.")
 
 
 def listed(wanted: str, seen: dict[str, Profile]) -> list[str]:

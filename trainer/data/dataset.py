@@ -1,12 +1,11 @@
 """From the files of a dataset to examples in three splits, with an event for every choice."""
 
 import collections
-import contextlib
-import gc
 from dataclasses import dataclass
 
 from trainer.data import audit, folders, images, names, profiles, roles as roles_of, sources, splits, subset, tables
 from trainer.data.checks import Checks
+from trainer.data.collector import paused
 from trainer.data.example import SPLITS, Dataset, Example
 from trainer.data.features import NUMBER
 from trainer.data.keys import Keys
@@ -28,28 +27,12 @@ class Reading:
     files: list[str]
 
 
+@paused()
 def load(spec: Spec, settings, events: Events) -> Dataset:
     """The data of a training. Raises UserError for everything that only the user can mend.
 
     ``settings`` has the options of the group "data" as attributes, besides task, data_file, text_column, label_column and seed.
     """
-    with _no_collector():
-        return _load(spec, settings, events)
-
-
-@contextlib.contextmanager
-def _no_collector():
-    """Rows are millions of objects without a cycle, and the collector of cycles would walk through all of them again and again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def _load(spec: Spec, settings, events: Events) -> Dataset:
     checks = Checks(events)
     found = sources.find(spec, settings.data_file, events)
     reading = _read(found, settings, checks)
@@ -107,7 +90,9 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
         raise refused
     best = max(sizes, key=sizes.get)
     _ask_where_close(sizes, best, labelled)
-    return _from_tables(group, roles, seen, index, settings, checks) if best == "table" else _from_folders(best, labelled[best], found, settings, checks)
+    if best == "table":
+        return _from_tables(group, roles, seen, index, settings, checks)
+    return _from_folders(best, labelled[best], found, settings, checks)
 
 
 def _ask_where_close(sizes: dict[str, int], best: str, labelled: dict) -> None:
@@ -164,7 +149,7 @@ def _choose(found: list[Table], settings, index: images.Index, ignored: list[str
 def _from_tables(group: list[Table], roles: Roles, seen: dict, index: images.Index, settings, checks: Checks) -> Reading:
     for decision in roles.decisions:
         checks.events.decision(*decision)
-    rows = Rows(roles, seen, index)
+    rows = Rows(roles, {n for n, p in seen.items() if p.comma}, index)
     given: dict[str, list[Example]] = {name: [] for name in SPLITS}
     if roles.split:
         for table in group:
@@ -199,7 +184,8 @@ def _split_files(group: list[Table], events: Events) -> dict[str, list[Table]]:
 def _from_folders(kind: str, files: list[folders.Labelled], found: Sources, settings, checks: Checks) -> Reading:
     labels = sorted({f.label for f in files}, key=names.natural)
     things = {"image": "images", "text": "texts"}[kind]
-    checks.events.decision("task", f"{kind}-classification", f"The {len(files)} {things} in the folders {some(labels, 6)} are examples of these labels.")
+    why = f"The {len(files)} {things} in the folders {some(labels, 6)} are examples of these labels."
+    checks.events.decision("task", f"{kind}-classification", why)
     used = {id(f.source) for f in files}
     candidates = found.images if kind == "image" else found.texts
     found.ignored += [f"{s.name} (not in a folder that names a label)" for s in candidates if id(s) not in used]

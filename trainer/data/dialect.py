@@ -11,6 +11,7 @@ from trainer.data.names import COLUMN_NAMES
 SAMPLE_ROWS = 300
 MAX_LINE = 40_000  # characters
 _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+_NO_DELIMITER = "\x1f"  # occurs in no text
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?%?")
 
 
@@ -23,7 +24,7 @@ class Dialect:
 
     @property
     def name(self) -> str:
-        return _NAMES.get(self.delimiter, repr(self.delimiter))
+        return _NAMES.get(self.delimiter, repr(self.delimiter)) if self.columns > 1 else "line ends only"
 
 
 def find(text: str, extension: str, wanted: str = "") -> Dialect | None:
@@ -53,9 +54,10 @@ def find(text: str, extension: str, wanted: str = "") -> Dialect | None:
 
 
 def single(text: str, wanted: set[str]) -> Dialect | None:
-    """The dialect of a table of one column, which is one only where its first row is a column name that was asked for."""
-    first = next(rows(_sample(text), ",", True), [])
-    return Dialect(",", True, 1, 1.0) if len(first) == 1 and first[0].strip().lower() in wanted else None
+    """The dialect of a table of one column, which is one only where this column was asked for by its name or number."""
+    dialect = Dialect(_NO_DELIMITER, True, 1, 1.0)
+    first = next(rows(_sample(text), dialect.delimiter, True), [""])
+    return dialect if {first[0].strip().lower(), "column 1"} & wanted else None
 
 
 def rows(text: str, delimiter: str, quoted: bool):

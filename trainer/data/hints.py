@@ -19,7 +19,8 @@ def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
         if len(found) == 2 and not labelled and all(seen[n].is_free_text for n in found):
             raise UserError(
                 "language_model_task",
-                f"The columns {found[0]} and {found[1]} of {where} look like questions to a language model and its answers, a task that is not offered here.",
+                f"The columns {found[0]} and {found[1]} of {where} look like questions to a language model and its answers, "
+                "a task that is not offered here.",
                 "To train a classifier on them nevertheless, name its label in label_column.",
             )
     for a, b in _edges(seen, by_name):

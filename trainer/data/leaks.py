@@ -28,7 +28,8 @@ def check(rows: list[Example], roles: Roles, checks: Checks) -> None:
     found = [name for i, name in enumerate(roles.columns) if test([e.content[i] for e in rows], [e.target for e in rows], roles.types[name])]
     if found:
         what = f"{some(found, 6)} {'give' if len(found) > 1 else 'gives'}"
-        checks.warning("label_leak", f"{what} the label {roles.label} away almost without exception: make sure that it is known before the answer is.")
+        known = "make sure that it is known before the answer is"
+        checks.warning("label_leak", f"{what} the label {roles.label} away almost without exception: {known}.")
     else:
         checks.ok("label_leak", "No column gives the label away.")
 

@@ -2,9 +2,11 @@
 
 import dataclasses
 
-from trainer.data import folders, images, profiles, sources, tables
+from trainer.data import folders, images, sources, tables, values
+from trainer.data.collector import paused
 from trainer.data.columns import listed, resolve
 from trainer.data.example import Example
+from trainer.data.features import NUMBER
 from trainer.data.images import Index
 from trainer.data.roles import Roles
 from trainer.data.rows import PAIR, Rows
@@ -16,6 +18,7 @@ from trainer.spec import Spec
 TASKS = {"text": "text-classification", "image": "image-classification", "table": "tabular-classification"}
 
 
+@paused()
 def read(
     spec: Spec, settings, events: Events, kind: str, columns: tuple[str, ...], types: dict[str, str], label_column: str
 ) -> tuple[list[Example], list[str], int]:
@@ -33,7 +36,7 @@ def read(
         label = settings.label_column.strip() or label_column
         fitting = _fitting(found, wanted, label, settings, events)
         if fitting:
-            return _rows(fitting, Roles(TASKS[kind], wanted, types=types), label, settings, events)
+            return _rows(fitting, Roles(TASKS[kind], tuple(wanted), types=types), label, settings, events)
         if kind == "text" and found.texts:
             return _texts(found.texts, settings.encoding, events)
     raise _nothing(kind, columns, found.ignored)
@@ -66,9 +69,9 @@ def _rows(fitting: list[Table], roles: Roles, label: str, settings, events: Even
     events.decision("columns", list(roles.columns), f"The model reads the columns {some(roles.columns, 8)} of {some([t.name for t in fitting], 4)}.")
     examples: list[Example] = []
     for table in fitting:
-        seen = profiles.of([table])
-        roles.id = resolve(settings.id_column, seen, "id_column", table.name) if settings.id_column.strip() else ""
-        found = Rows(roles, {c: _profile(c, seen) for c in roles.columns}, Index([])).examples(table)
+        roles.id = resolve(settings.id_column, dict.fromkeys(table.columns), "id_column", table.name) if settings.id_column.strip() else ""
+        commas = {c for c, kind in roles.types.items() if kind == NUMBER and values.uses_comma(table.cells(c))}
+        found = Rows(roles, commas, Index([])).examples(table)
         if label and not table.lacks([label]):
             targets = dict(zip((n for n, _ in table.rows), table.cells(label)))
             found = [dataclasses.replace(e, target=targets[e.row].strip()) for e in found]
@@ -77,10 +80,6 @@ def _rows(fitting: list[Table], roles: Roles, label: str, settings, events: Even
     if skipped:
         events.warning("empty_rows", f"{skipped} rows are left out because they are empty in the columns that the model reads.")
     return examples, [t.name for t in fitting], skipped
-
-
-def _profile(column: str, seen: dict[str, profiles.Profile]) -> profiles.Profile:
-    return next(p for n, p in seen.items() if n.lower() == column.lower())
 
 
 def _texts(texts: list, encoding: str, events: Events) -> tuple[list[Example], list[str], int]:
@@ -93,8 +92,9 @@ def _texts(texts: list, encoding: str, events: Events) -> tuple[list[Example], l
 def _images(found: list, events: Events) -> tuple[list[Example], list[str], int]:
     examples = [Example(i.name, 0, i.file, "") for i in found if images.decodes(i.file)]
     if broken := len(found) - len(examples):
-        names = {e.file for e in examples}
-        events.warning("images", f"{broken} images are left out because they cannot be decoded: {some([i.name for i in found if i.name not in names], 6)}.")
+        whole = {e.file for e in examples}
+        named = some([i.name for i in found if i.name not in whole], 6)
+        events.warning("images", f"{broken} images are left out because they cannot be decoded: {named}.")
     return examples, [e.file for e in examples], len(found) - len(examples)
 
 

@@ -62,7 +62,8 @@ class Profile:
 
 def of(tables: list[Table]) -> dict[str, Profile]:
     """The profile of every column of the tables, which share their columns."""
-    return {name: _profile(name, [c for table in tables for c in map(str.strip, table.cells(name)) if c], sum(len(t.rows) for t in tables)) for name in tables[0].columns}
+    rows = sum(len(t.rows) for t in tables)
+    return {name: _profile(name, [c for t in tables for c in map(str.strip, t.cells(name)) if c], rows) for name in tables[0].columns}
 
 
 def _profile(name: str, cells: list[str], rows: int) -> Profile:

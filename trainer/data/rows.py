@@ -8,7 +8,6 @@ from trainer.data.checks import Checks
 from trainer.data.example import SPLITS, Example
 from trainer.data.features import NUMBER
 from trainer.data.images import Index
-from trainer.data.profiles import Profile
 from trainer.data.roles import Roles
 from trainer.data.table import Table
 from trainer.errors import UserError, some
@@ -17,10 +16,13 @@ PAIR = "pair"
 
 
 class Rows:
-    """Makes the examples of tables with ``roles``, and counts the rows that cannot be used by the reason."""
+    """Makes the examples of tables with ``roles``, and counts the rows that cannot be used by the reason.
 
-    def __init__(self, roles: Roles, seen: dict[str, Profile], images: Index):
-        self._roles, self._seen, self._images = roles, seen, images
+    ``commas`` are the columns whose numbers have a decimal comma.
+    """
+
+    def __init__(self, roles: Roles, commas: set[str], images: Index):
+        self._roles, self._commas, self._images = roles, commas, images
         self.left: collections.Counter[str] = collections.Counter()
         self.missing: list[str] = []  # images that a table names and that are not there
 
@@ -96,7 +98,7 @@ class Rows:
         for name in self._roles.columns:
             cells = table.cells(name)
             if self._roles.types[name] == NUMBER:
-                columns.append(values.as_numbers(cells, self._seen[name].comma))
+                columns.append(values.as_numbers(cells, name in self._commas))
             else:
                 category = {c: "" if values.is_missing(c) else c.strip() for c in set(cells)}
                 columns.append([category[c] for c in cells])
@@ -110,8 +112,7 @@ class Rows:
             self.left["the label is empty"] += empty
         if not self._roles.regression:
             return [c or None for c in cells]
-        comma = self._seen[self._roles.label].comma
-        numbers = [c or None for c in values.as_numbers(cells, comma)]
+        numbers = [c or None for c in values.as_numbers(cells, self._roles.label in self._commas)]
         if strange := numbers.count(None) - empty:
             self.left["the label is not a number"] += strange
         return numbers

@@ -84,7 +84,7 @@ def _delimited(name: str, text: str, wanted: set[str], delimiter: str) -> Table:
     good = [(i, row) for i, row in rows if len(row) == dialect.columns]
     first = good[0][1]
     has_header, why = dialects.header(first, [row for _, row in good[1 : dialects.SAMPLE_ROWS]], wanted)
-    columns = _unique([c.strip() or f"column {i}" for i, c in enumerate(first, 1)] if has_header else [f"column {i + 1}" for i in range(dialect.columns)])
+    columns = _unique([(c.strip() if has_header else "") or f"column {i}" for i, c in enumerate(first, 1)])
     notes = [f"columns are separated by {dialect.name}", f"it has {'a' if has_header else 'no'} header, because {why}"]
     return Table(name, columns, good[1:] if has_header else good, has_header, len(rows) - len(good), notes)
 
@@ -93,7 +93,9 @@ def _delimiter(wanted: str) -> str:
     delimiter = _DELIMITERS.get(wanted.strip().lower(), wanted)
     if len(delimiter) > 1 or delimiter in ('"', "\n", "\r"):
         raise UserError(
-            "wrong_setting", f"The option delimiter is {wanted}, which is not one character.", "Set it to tab, comma, semicolon or bar, or leave it empty."
+            "wrong_setting",
+            f"The option delimiter is {wanted}, which is not one character.",
+            "Set it to tab, comma, semicolon or bar, or leave it empty.",
         )
     return delimiter
 

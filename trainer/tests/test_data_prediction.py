@@ -1,0 +1,88 @@
+"""Reading what an earlier model is to answer."""
+
+from types import SimpleNamespace
+
+import pytest
+from test_data_load import archive, png, spec_of, table
+
+from trainer import data
+from trainer.errors import UserError
+from trainer.events import Events
+
+DEFAULTS = {"data_file": "", "text_column": "", "label_column": "", "id_column": "", "encoding": "", "delimiter": ""}
+TEXTS = table(["nr", "Review", "mood"], [[f"k{i}", f"some words on {i}" if i != 3 else " ", "ab"[i % 2]] for i in range(10)])
+CELLS = table(["kind", "size", "more"], [["x", "1,5", "a"], ["y", "?", "b"], ["", "", "c"]], ";")
+
+
+@pytest.fixture
+def read(tmp_path):
+    def call(files, kind, columns=(), types=None, label="", **settings):
+        events = call.events = Events(tmp_path / "events.jsonl", 1)
+        return data.read(spec_of(tmp_path, files), SimpleNamespace(**{**DEFAULTS, **settings}), events, kind, columns, types or {}, label)
+
+    return call
+
+
+def test_texts_are_found_by_the_column_of_the_model(read):
+    examples, files, skipped = read({"new.csv": TEXTS, "other.csv": table(["a", "b"], [["1", "2"]] * 9)}, "text", ("review",))
+    assert (len(examples), files, skipped) == (9, ["new.csv"], 1)
+    assert (examples[0].content, examples[0].row, examples[0].target) == ("some words on 0", 2, "")
+
+
+def test_the_label_and_the_id_are_read_where_they_are(read):
+    examples, _, _ = read({"new.csv": TEXTS}, "text", ("Review",), label="mood", id_column="nr")
+    assert [(e.id, e.target) for e in examples[:2]] == [("k0", "a"), ("k1", "b")]
+    assert read({"new.csv": TEXTS}, "text", ("Review",), label="unknown")[0][0].target == ""
+
+
+def test_another_column_can_be_named(read):
+    examples, _, _ = read({"new.csv": table(["words", "x"], [["one", "1"], ["two", "2"]])}, "text", ("review",), text_column="words")
+    assert [e.content for e in examples] == ["one", "two"]
+
+
+def test_a_pair_of_texts_stays_a_pair(read):
+    examples, _, _ = read({"new.csv": table(["a", "b"], [["one", "two"], ["three", ""]])}, "text", ("a", "b"), {"b": "pair"})
+    assert [e.content for e in examples] == [("one", "two")]
+
+
+def test_a_table_of_one_column(read):
+    examples, _, _ = read({"new.csv": "review\nall good\n\"not, good\"\n"}, "text", ("review",))
+    assert [e.content for e in examples] == ["all good", "not, good"]
+
+
+def test_lines_are_texts_for_a_model_of_tables_without_header(read):
+    examples, _, _ = read({"new.txt": "all good\nnot, good\n"}, "text", ("column 1",))
+    assert [(e.row, e.content) for e in examples] == [(1, "all good"), (2, "not, good")]
+
+
+def test_text_files_are_texts_where_no_table_fits(read):
+    examples, files, skipped = read({"a.txt": "One text.", "b.txt": "", "c.csv": CELLS}, "text", ("review",))
+    assert ([e.content for e in examples], files, skipped) == (["One text."], ["a.txt"], 1)
+
+
+def test_cells_come_in_the_order_and_the_form_of_the_model(read):
+    examples, _, skipped = read({"new.csv": CELLS}, "table", ("size", "kind"), {"size": "number", "kind": "category"})
+    assert [e.content for e in examples] == [("1.5", "x"), ("", "y")]
+    assert skipped == 1
+
+
+def test_every_image_that_decodes_is_read(read):
+    examples, files, skipped = read({"b/1.png": png(1), "2.png": b"no image", "z.zip": archive({"3.png": png(3)})}, "image")
+    assert (files, skipped) == (["b/1.png", "z/3.png"], 1)
+    assert all(e.content.exists() for e in examples)
+    assert "2.png" in read.events.warnings[0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("files", "kind", "named"),
+    [
+        pytest.param({"new.csv": CELLS}, "text", "new.csv (without the column review)", id="a table without the column"),
+        pytest.param({"new.csv": CELLS}, "image", "no image", id="no image"),
+        pytest.param({"finetune/r/predictions.csv": TEXTS}, "text", "earlier run", id="only results of ours"),
+        pytest.param({}, "text", "no files", id="an empty dataset"),
+    ],
+)
+def test_nothing_to_answer_is_said_in_a_sentence(files, kind, named, read):
+    with pytest.raises(UserError) as e:
+        read(files, kind, () if kind == "image" else ("review",))
+    assert named in str(e.value)

@@ -1,0 +1,136 @@
+"""Data that cannot be used, is dangerous, or is merely strange: a sentence for the user, and never a traceback."""
+
+import io
+import random
+import zipfile
+
+import pytest
+from test_data_load import IMAGES, archive, load as load, made, png, table, texts
+
+from trainer.errors import UserError
+
+
+@pytest.mark.parametrize(
+    ("files", "settings", "code", "named"),
+    [
+        pytest.param({}, {}, "empty_dataset", "no files", id="no files"),
+        pytest.param({"a.csv": texts()}, {"data_file": "b.csv"}, "unknown_file", "a.csv", id="an unknown file"),
+        pytest.param({"a.csv": texts()}, {"task": "tabular-classification"}, "no_features", "review (free text)", id="texts as a table"),
+        pytest.param({"a.csv": texts()}, {"task": "image-classification"}, "no_images", "a.csv", id="a table without images"),
+        pytest.param({"a.csv": texts()}, {"task": "text-regression"}, "label_not_a_number", "sentiment", id="words as numbers"),
+        pytest.param({"a.csv": texts()}, {"encoding": "klingon"}, "wrong_setting", "klingon", id="an unknown encoding"),
+        pytest.param({"a.csv": texts()}, {"delimiter": "ab"}, "wrong_setting", "ab", id="a delimiter of two characters"),
+        pytest.param({"a.csv": texts(1)}, {"label_column": "sentiment"}, "one_class", "sentiment", id="one row"),
+        pytest.param(
+            {"a.csv": made(["instruction", "output"], lambda i: [f"tell me of thing {i}", f"the thing {i} is it"], 60)},
+            {}, "language_model_task", "instruction and output", id="prompts and answers",
+        ),
+        pytest.param(
+            {"a.csv": made(["source", "target"], lambda i: [i * 7 % 50, i * 11 % 47], 600)},
+            {}, "graph_task", "source and target", id="edges of a graph",
+        ),
+        pytest.param(
+            {"a.csv": made(["a", "b", "c"], lambda i: [i % 2, i * 0.3, i * 0.7], 300)},
+            {}, "ambiguous_label", "a and c", id="a number or a class to answer",
+        ),
+        pytest.param({**IMAGES, "a.csv": texts(20)}, {}, "ambiguous_task", "images in folders", id="as many images as rows"),
+        pytest.param(
+            {f"{c}/{d}/{i}.png": png(i) for c in "ab" for d in "xy" for i in range(5)},
+            {}, "ambiguous_label", "folder 2 (x and y)", id="two levels of folders",
+        ),
+        pytest.param(
+            {f"{c}/{i}.png": b"broken" for c in "ab" for i in range(20)},
+            {}, "broken_images", "a/0.png", id="images that do not decode",
+        ),
+        pytest.param(
+            {"a.csv": made(["text", "label"], lambda i: [f"some words on {i}", "" if i % 3 else "ab"[i % 2]], 90)},
+            {"missing_labels": "fail"}, "missing_labels", "60 rows of a.csv", id="missing labels",
+        ),
+        pytest.param(
+            {"m/config.json": "{}", "m/pytorch_model.bin": b"\x80", "m/vocab2.txt": "a\nb\n"},
+            {}, "no_table", "part of a model", id="only a model",
+        ),
+        pytest.param({"a.zip": b"PK\x03\x04 no zip"}, {}, "no_table", "not a ZIP archive", id="a broken archive"),
+        pytest.param({"a.zip": archive({"b.csv": b"a,b\n" * 30_000_000})}, {}, "archive", "too large", id="an archive that explodes"),
+        pytest.param({"a.csv": b"text,label\n" + b"a\0b,c\n" * 50}, {}, "no_table", "zero bytes", id="zero bytes"),
+        pytest.param({"finetune/x/predictions.csv": texts()}, {}, "no_table", "earlier run", id="only results of ours"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_answered_with_a_sentence(files, settings, code, named, load):
+    with pytest.raises(UserError) as e:
+        load(files, **settings)
+    assert e.value.code == code
+    assert named in str(e.value)
+    assert e.value.what.endswith(".")
+    assert e.value.do.endswith(".")
+
+
+def test_the_folder_level_can_be_chosen(load):
+    files = {f"{c}/{d}/{i}.png": png(16 * i + "wxyz".index(d) + 4 * "ab".index(c)) for c in "ab" for d in "xy" for i in range(8)}
+    found = load(files, label_column="folder 2")
+    assert found.labels == ("x", "y")
+
+
+def test_members_of_an_archive_stay_inside(load, tmp_path):
+    names = ("../../evil.csv", "/abs.csv", "C:\\x\\w.csv", ".hidden/y.csv", "good.csv")
+    hostile = {**{name: texts() for name in names}, "inner.zip": archive({"x.csv": texts()})}
+    found = load({"sub/a.zip": archive(hostile)})
+    assert found.files == ["sub/a/good.csv"]
+    assert not (tmp_path.parent / "evil.csv").exists()
+    assert [p.name for p in (tmp_path / "expanded").rglob("*") if p.is_file()] == ["000001"]
+    assert "3 files" in next(w["text"] for w in load.events.warnings if w["code"] == "archive")
+
+
+def test_links_in_an_archive_are_refused(load):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as z:
+        link = zipfile.ZipInfo("link.csv")
+        link.external_attr = 0o120777 << 16
+        z.writestr(link, "/etc/passwd")
+        z.writestr("good.csv", texts())
+    assert load({"a.zip": out.getvalue()}).files == ["a/good.csv"]
+
+
+def test_mixed_encodings_are_read_each_by_its_own(load):
+    words = "grüne Wörter in Nummer"
+    found = load({"a.csv": texts(40, words).encode(), "b.csv": texts(40, words + " b").encode("cp1252")})
+    assert all("grüne Wörter" in e.content for rows in found.splits.values() for e in rows)
+    assert sum(map(len, found.splits.values())) == 80
+
+
+def test_a_huge_cell_is_a_text_like_others(load):
+    found = load({"a.csv": made(["text", "label"], lambda i: ["word " * 2_000_000 if i == 7 else f"some words on {i}", "ab"[i % 2]], 60)})
+    assert max(len(e.content) for rows in found.splits.values() for e in rows) > 9_000_000
+
+
+def test_ten_thousand_classes_are_counted_fast(load):
+    rows = [[f"some words on {i}", f"class{i % 10_000}"] for i in range(40_000)]
+    found = load({"a.csv": table(["text", "label"], rows)})
+    assert len(found.labels) == 10_000
+    assert "small_classes" in [w["code"] for w in load.events.warnings]
+
+
+WORDS = ", \" ; a 1 0.5 label text { } [1] null".encode().split()
+HOSTILE = [b"\0", b"\n", b"\r", b"\t", b" " * 50, b"\xff", b"\xc3\xa9", b"x y z", *WORDS]
+CELLS = ("a", "b", "", "7", "1,5", "nan", "some words here", "0.25", "3.75")
+TASKS = ("auto", "auto", "text-regression", "image-classification", "tabular-classification", "tabular-regression")
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_any_bytes_are_a_dataset_or_an_error_of_the_user(seed, load):
+    chance = random.Random(seed)
+    names = ("a.csv", "b.tsv", "c.txt", "d.jsonl", "e.json", "f.parquet", "g.zip", "x/h.png", "y/i.png", "train/p/j.txt", "k")
+    files = {}
+    for name in chance.sample(names, chance.randint(1, 4)):
+        if chance.random() < 0.5:
+            files[name] = b"".join(chance.choices(HOSTILE, k=chance.randint(0, 400)))
+        else:
+            width = chance.randint(1, 5)
+            rows = [chance.choices(CELLS, k=width) for _ in range(chance.randint(0, 80))]
+            files[name] = table([chance.choice(("label", "text", "id", "q", "")) for _ in range(width)], rows).encode()
+    try:
+        found = load(files, task=chance.choice(TASKS))
+    except UserError as e:
+        assert e.what.endswith(".") and e.do.endswith(".")
+    else:
+        assert found.splits["train"]
