@@ -16,15 +16,15 @@ const (
 // learningSentence says in words how the training went.
 func learningSentence(c curves, r *Result) string {
 	best, last := r.BestEpoch, r.Training.Epochs
-	kept := fmt.Sprintf("The model of epoch %d was kept.", best)
+	kept := fmt.Sprintf("The model of epoch %s was kept.", trim(best))
 	switch {
 	case best <= 0 || last <= 0:
 		return ""
 	case best >= last && last > 1:
-		return fmt.Sprintf("The validation %s was best in the last of %d epochs: it may still get better with more. %s", metricWord(r), last, kept)
+		return fmt.Sprintf("The validation %s was best in the last of %s epochs: it may still get better with more. %s", metricWord(r), trim(last), kept)
 	case best < last:
-		return fmt.Sprintf("The validation %s was best in epoch %d of %d and did not get better after that%s. %s",
-			metricWord(r), best, last, stopNote(r), kept)
+		return fmt.Sprintf("The validation %s was best in epoch %s of %s and did not get better after that%s. %s",
+			metricWord(r), trim(best), trim(last), stopNote(r), kept)
 	case len(c.ValidationLoss) > 0:
 		return "One epoch was trained."
 	}

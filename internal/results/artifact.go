@@ -45,6 +45,8 @@ type Meta struct {
 	// Extractor and Version are the name and the version of this program as it is registered.
 	Extractor string
 	Version   string
+	// Model is what the registry calls the model, zero where nothing is registered.
+	Model ModelVersion
 	// RunName is what the user called the run, empty for nothing.
 	RunName string
 	// Started is when the job was received; it dates the run.
@@ -52,6 +54,15 @@ type Meta struct {
 	// Settings are the checked parameters and Inputs the staged files.
 	Settings map[string]any
 	Inputs   []job.Input
+}
+
+// ModelVersion is a model that this run registered as a version of a name. Champion is the best version after this run, as
+// "name/2"; BestSoFar says that it is this one.
+type ModelVersion struct {
+	Name      string
+	Version   int
+	Champion  string
+	BestSoFar bool
 }
 
 // shortRun is how many characters of a run's name tell runs of one dataset apart.

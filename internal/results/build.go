@@ -124,15 +124,6 @@ func deliverables(ctx context.Context, root *os.Root, events []Event, r *Result,
 	})
 }
 
-func (r *Result) output(p string) (Output, bool) {
-	for _, o := range r.Outputs {
-		if o.Path == p {
-			return o, true
-		}
-	}
-	return Output{}, false
-}
-
 // produce writes one deliverable beside its place and renames it, so that it is never there by half.
 func produce(root *os.Root, runDir string, d deliverable) (Artifact, error) {
 	a := d.Artifact

@@ -61,7 +61,7 @@ func writeCard(w io.Writer, m Meta, r *Result) error {
 	p("\nThe test rows were held out: neither training nor the choice of the best epoch saw them.\n\n")
 
 	p("## Data\n\nDataset %s; files %s. Text from %s, label from %s. %s rows to train on, %s to choose the best epoch by, %s to test.\n\n",
-		markdown(m.DatasetName), markdown(someWords(r.Data.Files, 20)), markdown(joinWords(r.Data.TextColumns)), markdown(r.Data.LabelColumn),
+		markdown(m.DatasetName), markdown(someWords(r.Data.Files, 20)), markdown(joinWords(r.Data.InputColumns)), markdown(r.Data.LabelColumn),
 		thousands(r.Data.Rows.Train), thousands(r.Data.Rows.Validation), thousands(r.Data.Rows.Test))
 	if len(r.Warnings) > 0 {
 		p("## Warnings\n\n")
@@ -70,8 +70,8 @@ func writeCard(w io.Writer, m Meta, r *Result) error {
 		}
 		p("\n")
 	}
-	p("## Training\n\n%d epochs (%s), the model of epoch %d was kept. Seed %d, batch size %d, learning rate %s, %s on %s, %s.\n\n",
-		r.Training.Epochs, markdown(r.Training.Stopped), r.BestEpoch, r.Training.Seed, r.Training.BatchSize, number(r.Training.LearningRate),
+	p("## Training\n\n%s epochs (%s), the model of epoch %s was kept. Seed %d, batch size %d, learning rate %s, %s on %s, %s.\n\n",
+		trim(r.Training.Epochs), markdown(r.Training.Stopped), trim(r.BestEpoch), r.Training.Seed, r.Training.BatchSize, number(r.Training.LearningRate),
 		plural(r.Training.Workers, "worker"), markdown(r.Training.Device), spell(seconds(r.Training.Seconds)))
 	p("## Limits\n\nThe model knows only texts like those in its training rows, and repeats whatever their labels got wrong. " +
 		"Test it on texts of your own before you rely on it, and do not let it decide alone on people.\n\n")

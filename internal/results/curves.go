@@ -1,6 +1,9 @@
 package results
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // maxPoints is how many points of one line are drawn; more cannot be told apart.
 const maxPoints = 300
@@ -29,7 +32,7 @@ const fewPerEpoch = 5
 // newCurves reads the lines out of the events. Where a later attempt or a restart of the workers went back in time, its
 // points replace the ones from there on.
 func newCurves(events []Event, r *Result) curves {
-	c := curves{MetricName: r.Metric, Best: float64(r.BestEpoch), Epochs: float64(r.Training.Epochs)}
+	c := curves{MetricName: r.Metric, Best: r.BestEpoch, Epochs: r.Training.Epochs}
 	epochs, steps := 0, 0
 	for _, e := range events {
 		if e.Attempt > r.Attempt {
@@ -76,8 +79,8 @@ func (c *curves) evaluate(e Event, x float64) {
 
 // epochOf is when an evaluation was made: inside of its epoch where the steps tell, else at its end.
 func epochOf(e Event, epochs, steps int) float64 {
-	end := float64(e.Epoch)
-	if steps == 0 || e.Step == 0 {
+	end := e.Epoch
+	if steps == 0 || e.Step == 0 || end != math.Trunc(end) {
 		return end
 	}
 	if x := float64(e.Step) / float64(steps) * float64(epochs); x > end-1 && x < end {

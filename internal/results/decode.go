@@ -4,20 +4,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
 const (
 	maxOutputs = 10_000
-	maxLabels  = 10_000
 	maxPath    = 1024
-	// outDir is the folder below which everything lies that the trainer hands over, modelDir the one of the model.
-	outDir   = "out/"
-	modelDir = "out/model/"
+	// outDir is the folder below which everything lies that the trainer hands over, modelDir the one of the model,
+	// baselineDir the one of the simple model and boardDir the one of TensorBoard's files.
+	outDir      = "out/"
+	modelDir    = "out/model/"
+	baselineDir = "out/baseline/"
+	boardDir    = "out/tensorboard/"
+
+	predictionsFile = outDir + "predictions.csv"
 )
 
 // DecodeResult reads result.json and checks it against its contract. It does not look at the files that it names.
@@ -29,77 +31,65 @@ func DecodeResult(doc []byte) (*Result, error) {
 	if r.Schema != schemaVersion {
 		return nil, fmt.Errorf("schema %d is not known", r.Schema)
 	}
-	if err := errors.Join(r.checkHead(), r.checkScores(), r.checkTraining(), r.checkConfusion(), checkOutputs(r.Outputs)); err != nil {
+	if err := errors.Join(r.checkHead(), r.checkKind(), checkOutputs(r.Outputs)); err != nil {
 		// One line, since users read it.
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return &r, nil
 }
 
+// checkHead checks what all kinds of results have.
 func (r *Result) checkHead() error {
-	switch {
-	case r.Run == "", r.Attempt < 1, r.Task == "", r.Metric == "":
-		return errors.New("run, attempt, task or metric is missing")
-	case r.BestEpoch < 0, r.Metrics.BestEpoch != r.BestEpoch:
-		return errors.New("best_epoch is wrong")
-	case r.Metrics.Metric != r.Metric, r.Metrics.Task != r.Task:
-		return errors.New("metrics are of another task or metric")
-	case r.Model.Base == "", r.Model.Parameters < 1, len(r.Model.Labels) > maxLabels:
-		return errors.New("the model is not described")
+	if r.Run == "" || r.Attempt < 1 || r.Task == "" {
+		return errors.New("run, attempt or task is missing")
 	}
-	return nil
-}
-
-// checkScores also refuses a result that scored nothing: a training without a figure is no success.
-func (r *Result) checkScores() error {
-	if _, ok := r.Metrics.Validation[r.Metric]; !ok {
-		return fmt.Errorf("the validation rows have no %s", shorten(oneLine(r.Metric), 60))
+	if max(len(r.Run), len(r.Task), len(r.Metric)) > maxName {
+		return errors.New("run, task or metric is too long")
 	}
-	for name, split := range r.Splits() {
-		for metric, s := range split {
-			low, high := s.bounds()
-			if s.N < 0 || low > high || math.IsNaN(s.Value) || math.IsInf(s.Value, 0) {
-				return fmt.Errorf("the %s of the %s rows is impossible", shorten(oneLine(metric), 60), name)
-			}
+	for _, c := range r.Checks {
+		if c.Level != levelOK && c.Level != levelWarning && c.Level != levelError {
+			return fmt.Errorf("a check of level %q is not known", shorten(oneLine(c.Level), 40))
 		}
 	}
-	return nil
+	return errors.Join(
+		atMost("settings", len(r.Settings), maxList), atMost("checks", len(r.Checks), maxList),
+		atMost("versions", len(r.Versions), maxList), atMost("warnings", len(r.Warnings), maxList),
+		notNegative("the time", r.Seconds, r.EstimateSeconds),
+		notNegative("the hardware", float64(r.Hardware.Cores), float64(r.Hardware.GPUs), float64(r.Hardware.MemoryBytes)),
+	)
 }
 
-func (r *Result) checkTraining() error {
-	rows, t := r.Data.Rows, r.Training
-	if min(rows.Train, rows.Validation, rows.Test) < 0 || rows.Train == 0 {
-		return errors.New("the numbers of rows are impossible")
+// checkKind checks what a result of its kind must have.
+func (r *Result) checkKind() error {
+	switch r.Kind {
+	case ResultTraining:
+		return errors.Join(r.checkScores(), r.checkModel(), r.Data.check(), r.Training.check(), r.checkTestRows(),
+			r.Champion.check(), r.require("weights (out/model/*.safetensors)", isWeights))
+	case ResultPrediction:
+		return errors.Join(r.Prediction.check(), r.require(predictionsFile, func(p string) bool { return p == predictionsFile }))
+	case ResultCheck:
+		return r.Data.check()
+	default:
+		return fmt.Errorf("kind %q is not known", shorten(oneLine(string(r.Kind)), 40))
 	}
-	if t.Device == "" || t.Workers < 1 || t.Epochs < 0 || t.Seconds < 0 || t.SamplesPerSecond < 0 || t.PeakMemoryBytes < 0 {
-		return errors.New("the training is not described")
-	}
-	return nil
 }
 
-func (r *Result) checkConfusion() error {
-	if len(r.Confusion) == 0 {
-		return nil
-	}
-	for _, row := range r.Confusion {
-		if len(row) != len(r.Model.Labels) || slices.Min(row) < 0 {
-			return errors.New("the confusion matrix does not fit the labels")
+// require refuses a result that hands over nothing of what it was made for.
+func (r *Result) require(what string, is func(path string) bool) error {
+	for _, o := range r.Outputs {
+		if is(o.Path) {
+			return nil
 		}
 	}
-	if len(r.Confusion) != len(r.Model.Labels) {
-		return errors.New("the confusion matrix does not fit the labels")
-	}
-	return nil
+	return fmt.Errorf("there are no %s among the artifacts", what)
 }
 
-// checkOutputs checks the list of files: each path is local, below out/ and written in one way only, each sha256 is one,
-// and there are weights among them.
+// checkOutputs checks the list of files: each path is local, below out/ and written in one way only, and each sha256 is one.
 func checkOutputs(outputs []Output) error {
 	if len(outputs) > maxOutputs {
 		return fmt.Errorf("%d artifacts are too many", len(outputs))
 	}
 	seen := make(map[string]bool, len(outputs))
-	weights := false
 	for _, o := range outputs {
 		if err := checkPath(o.Path); err != nil {
 			return err
@@ -111,10 +101,6 @@ func checkOutputs(outputs []Output) error {
 		if o.Size < 0 || !isSHA256(o.SHA256) {
 			return fmt.Errorf("artifact %q has no proper size or sha256", o.Path)
 		}
-		weights = weights || isWeights(o.Path)
-	}
-	if !weights {
-		return errors.New("there are no weights (out/model/*.safetensors) among the artifacts")
 	}
 	return nil
 }
@@ -133,23 +119,4 @@ func isWeights(p string) bool {
 
 func isSHA256(s string) bool {
 	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
-}
-
-// Splits yields the scores by the name of the split, in the order train, validation, test.
-func (r *Result) Splits() func(yield func(string, Scores) bool) {
-	return func(yield func(string, Scores) bool) {
-		_ = yield(SplitTrain, r.Metrics.Train) && yield(SplitValidation, r.Metrics.Validation) && yield(SplitTest, r.Metrics.Test)
-	}
-}
-
-// bounds is the interval of the score, or its value twice.
-func (s Score) bounds() (low, high float64) {
-	low, high = s.Value, s.Value
-	if s.Low != nil {
-		low = *s.Low
-	}
-	if s.High != nil {
-		high = *s.High
-	}
-	return low, high
 }

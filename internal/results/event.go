@@ -21,6 +21,7 @@ const (
 	KindBest       Kind = "best"
 	KindWarning    Kind = "warning"
 	KindCheckpoint Kind = "checkpoint"
+	KindResume     Kind = "resume"
 	KindResource   Kind = "resource"
 	KindError      Kind = "error"
 	KindDone       Kind = "done"
@@ -49,7 +50,8 @@ type Event struct {
 	Why    string          `json:"why,omitempty"`
 	Do     string          `json:"do,omitempty"`
 
-	Epoch    int     `json:"epoch,omitempty"`
+	// Epoch is whole in progress; elsewhere it is a fraction inside an epoch.
+	Epoch    float64 `json:"epoch,omitempty"`
 	Epochs   int     `json:"epochs,omitempty"`
 	Step     int     `json:"step,omitempty"`
 	Steps    int     `json:"steps,omitempty"`
@@ -76,6 +78,9 @@ type Event struct {
 // earliestYear tells a time from a zero or a clock that was never set.
 const earliestYear = 1970
 
+// maxEpoch is more than anybody trains, and few enough to count in any number.
+const maxEpoch = 1_000_000
+
 // errEvent is wrapped by every error of DecodeEvent.
 var errEvent = errors.New("not an event")
 
@@ -89,7 +94,8 @@ func DecodeEvent(line []byte) (Event, error) {
 	switch {
 	case e.Time.Year() < earliestYear, e.Kind == "", e.Attempt < 1:
 		return Event{}, fmt.Errorf("%w: time, kind or attempt is missing", errEvent)
-	case min(e.Epoch, e.Epochs, e.Step, e.Steps, e.Workers) < 0,
+	case min(e.Epochs, e.Step, e.Steps, e.Workers) < 0, e.Epoch < 0, e.Epoch > maxEpoch, e.Epochs > maxEpoch,
+		e.Kind == KindProgress && e.Epoch != math.Trunc(e.Epoch),
 		e.Fraction < 0, e.Fraction > 1, e.ETASeconds != nil && *e.ETASeconds < 0:
 		return Event{}, fmt.Errorf("%w: a number is out of its range", errEvent)
 	case e.Kind == KindEval && len(e.Metrics) == 0:

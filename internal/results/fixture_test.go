@@ -41,14 +41,23 @@ func setup(tb testing.TB, change ...func(*Result)) *fixture {
 
 	low, high := 0.824, 0.858
 	f.result = Result{
-		Schema: 1, Run: testRun, Attempt: 1, Task: "text-classification", Metric: "accuracy", BestEpoch: 2,
+		Schema: 2, Kind: ResultTraining, Run: testRun, Attempt: 1, Task: "text-classification", Metric: "accuracy", BestEpoch: 2, BestStep: 400, Seconds: 80,
+		Settings: []Setting{
+			{Name: "batch_size", Value: 32.0, Source: "default"}, {Name: "learning_rate", Value: 0.0002, Source: sourceChosen},
+			{Name: "seed", Value: 42.0, Source: "form"}, {Name: "text_column", Value: "sentence", Source: sourceChosen},
+		},
+		Checks: []Check{{Code: "copies", Level: levelOK, Text: "No example occurs twice."}},
 		Metrics: Metrics{
-			Task: "text-classification", Metric: "accuracy", BestEpoch: 2,
+			Task: "text-classification", Metric: "accuracy", BestEpoch: 2, BestStep: 400,
 			Train:      Scores{"accuracy": {Value: 0.93, N: 6920}, "loss": {Value: 0.21, N: 6920}},
 			Validation: Scores{"accuracy": {Value: 0.835, N: 872}, "loss": {Value: 0.41, N: 872}},
 			Test:       Scores{"accuracy": {Value: 0.842, Low: &low, High: &high, N: 1821}, "f1_macro": {Value: 0.841, N: 1821}, "loss": {Value: 0.4, N: 1821}},
+			Baselines: []Baseline{
+				{Name: baselineConstant, Title: "most frequent class", Test: Scores{"accuracy": {Value: 0.499, N: 1821}}},
+				{Name: baselineLinear, Title: "bag of words", Test: Scores{"accuracy": {Value: 0.8, N: 1821}}},
+			},
 		},
-		Model:     Model{Base: "google/bert-tiny", Parameters: 4_386_178, Labels: []string{"negative", "positive"}, MaxLength: 64},
+		Model:     Model{Kind: "text", Base: "google/bert-tiny", Parameters: 4_386_178, Labels: []string{"negative", "positive"}, MaxLength: 64},
 		Confusion: [][]int{{771, 141}, {147, 762}},
 		Versions:  map[string]string{"torch": "2.15.0", "ray": "2.60.0"},
 		Warnings:  []Warning{{Code: "truncated", Text: "3 % of the texts are longer than 64 tokens and were cut."}},
@@ -59,7 +68,7 @@ func setup(tb testing.TB, change ...func(*Result)) *fixture {
 	}
 	f.result.Data.Rows.Train, f.result.Data.Rows.Validation, f.result.Data.Rows.Test = 6920, 872, 1821
 	f.result.Data.Files = []string{"train.tsv", "dev.tsv"}
-	f.result.Data.TextColumns, f.result.Data.LabelColumn = []string{"sentence"}, "label"
+	f.result.Data.InputColumns, f.result.Data.LabelColumn = []string{"sentence"}, "label"
 	f.result.Data.Labels = map[string]int{"negative": 3310, "positive": 3610}
 	f.result.Data.TruncatedShare = 0.03
 	for _, p := range []string{"out/metrics.json", "out/model/config.json", "out/model/model.safetensors", "out/model/tokenizer.json", "out/predictions.csv"} {

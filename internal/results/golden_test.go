@@ -15,10 +15,11 @@ const golden = "../../trainer/schema/golden"
 
 func TestGoldenFilesAreUnderstood(t *testing.T) {
 	t.Parallel()
-	result, err := DecodeResult(readGolden(t, ResultFile))
-	require.NoError(t, err)
-	requireSameJSON(t, readGolden(t, ResultFile), result)
-
+	for _, name := range []string{ResultFile, "result-regression.json", "result-image.json", "result-prediction.json", "result-check.json"} {
+		result, err := DecodeResult(readGolden(t, name))
+		require.NoError(t, err, name)
+		requireSameJSON(t, readGolden(t, name), result)
+	}
 	failure, err := DecodeFailure(readGolden(t, FailureFile))
 	require.NoError(t, err)
 	requireSameJSON(t, readGolden(t, FailureFile), failure)
@@ -51,7 +52,7 @@ func TestGoldenEventsAreUnderstood(t *testing.T) {
 			require.Equal(t, value, got[key], "%s of %s", key, line)
 		}
 	}
-	for _, kind := range []Kind{KindPhase, KindDecision, KindProgress, KindEval, KindBest, KindWarning, KindResource, KindDone} {
+	for _, kind := range []Kind{KindPhase, KindDecision, KindProgress, KindEval, KindBest, KindWarning, KindCheckpoint, KindResume, KindResource, KindDone} {
 		require.True(t, kinds[kind], kind)
 	}
 }

@@ -64,13 +64,13 @@ func logLine(e Event) string {
 	case KindError:
 		return "error: " + e.What
 	case KindEval:
-		words := []string{fmt.Sprintf("epoch %d, %s:", e.Epoch, e.Split)}
+		words := []string{fmt.Sprintf("epoch %s, %s:", trim(e.Epoch), e.Split)}
 		for name, value := range sorted(e.Metrics) {
 			words = append(words, name, figure(value))
 		}
 		return strings.Join(words, " ")
 	case KindBest:
-		return fmt.Sprintf("best so far: epoch %d, %s %s", e.Epoch, e.Metric, figure(e.Value))
+		return fmt.Sprintf("best so far: epoch %s, %s %s", trim(e.Epoch), e.Metric, figure(e.Value))
 	case KindResource:
 		return fmt.Sprintf("%s on %s", plural(e.Workers, "worker"), e.Device)
 	default:

@@ -13,7 +13,7 @@ const maxNotes = 200
 // event twice changes nothing, so a log may be read again from its beginning.
 type Progress struct {
 	Attempt int
-	// Phase is the trainer's present phase (start, prepare, train, test, export) and Text its sentence about it.
+	// Phase is the trainer's present phase (start, prepare, train, test, predict, export) and Text its sentence about it.
 	Phase string
 	Text  string
 
@@ -35,6 +35,11 @@ type Progress struct {
 	Device  string
 	Workers int
 
+	// Resumes is how often the training went on from a checkpoint, Resumed the trainer's sentence about the last time.
+	Resumes  int
+	Resumed  string
+	resumeAt time.Time // of the last one: an event that is folded again is not newer
+
 	Warnings  []Warning
 	Decisions []Decision
 	// Done is set once the trainer said that it is.
@@ -45,15 +50,19 @@ type Progress struct {
 
 // Evaluation is the metrics of one evaluation.
 type Evaluation struct {
-	Epoch, Step int
-	Metrics     map[string]float64
+	// Epoch is a fraction inside an epoch.
+	Epoch   float64
+	Step    int
+	Metrics map[string]float64
 }
 
 // Best is the best model so far and the metric by which it is.
 type Best struct {
-	Epoch, Step int
-	Metric      string
-	Value       float64
+	// Epoch is a fraction inside an epoch.
+	Epoch  float64
+	Step   int
+	Metric string
+	Value  float64
 }
 
 // Warning is something that a user should know about a training that goes on nevertheless.
@@ -85,7 +94,7 @@ func (p *Progress) Fold(e Event) {
 	case KindPhase:
 		p.Phase, p.Text = e.Phase, e.Text
 	case KindProgress:
-		p.Epoch, p.Epochs, p.Step, p.Steps = e.Epoch, e.Epochs, e.Step, e.Steps
+		p.Epoch, p.Epochs, p.Step, p.Steps = int(e.Epoch), e.Epochs, e.Step, e.Steps
 		p.Fraction, p.ETA = e.Fraction, e.ETA()
 		if e.Loss != nil {
 			p.Loss = e.Loss
@@ -99,6 +108,10 @@ func (p *Progress) Fold(e Event) {
 		}
 	case KindBest:
 		p.Best = &Best{Epoch: e.Epoch, Step: e.Step, Metric: e.Metric, Value: e.Value}
+	case KindResume:
+		if e.Time.After(p.resumeAt) {
+			p.Resumes, p.Resumed, p.resumeAt = p.Resumes+1, e.Text, e.Time
+		}
 	case KindWarning:
 		w := Warning{Code: e.Code, Text: e.Text}
 		if len(p.Warnings) < maxNotes && !slices.Contains(p.Warnings, w) {

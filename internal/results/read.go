@@ -1,7 +1,6 @@
 package results
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,8 +19,8 @@ const (
 	maxFailure = 1 << 20
 )
 
-// schemaVersion is the version of the contract that this program reads.
-const schemaVersion = 1
+// schemaVersion is the version of result.json that this program reads.
+const schemaVersion = 2
 
 // Read returns what the trainer left in runDir for attempt of run: a verified result, a failure, or an error, and always
 // exactly one of them. Every file that the result names is there, of the size and the sha256 that it names.
@@ -86,21 +85,6 @@ func readFailure(root *os.Root, run string, attempt int) (*Failure, error) {
 		return nil, job.Retryable(fmt.Errorf("%s of another attempt: %w", FailureFile, fs.ErrNotExist))
 	}
 	return f, nil
-}
-
-// DecodeFailure reads error.json and checks it against its contract.
-func DecodeFailure(doc []byte) (*Failure, error) {
-	var f Failure
-	if err := json.Unmarshal(doc, &f); err != nil {
-		return nil, fmt.Errorf("decode: %w", err)
-	}
-	switch {
-	case f.Schema != schemaVersion:
-		return nil, fmt.Errorf("schema %d is not known", f.Schema)
-	case f.Run == "", f.Attempt < 1, f.Code == "", f.What == "", f.Do == "":
-		return nil, errors.New("run, attempt, code, what or do is missing")
-	}
-	return &f, nil
 }
 
 // readBounded reads a regular file of at most limit bytes. The error is classified, and wraps fs.ErrNotExist where the file

@@ -43,14 +43,14 @@ func TestReadRefusesWhatItCannotTrust(t *testing.T) {
 			kind:  job.KindRetryable, text: "no result",
 		},
 		"half a result": {
-			after: func(t *testing.T, f *fixture) { t.Helper(); f.write(t, ResultFile, []byte(`{"schema":1`)) },
+			after: func(t *testing.T, f *fixture) { t.Helper(); f.write(t, ResultFile, []byte(`{"schema":2`)) },
 			kind:  job.KindPermanent, text: "decode",
 		},
 		"an empty result": {
 			after: func(t *testing.T, f *fixture) { t.Helper(); f.write(t, ResultFile, nil) },
 			kind:  job.KindPermanent, text: "decode",
 		},
-		"a result of another schema": {change: func(r *Result) { r.Schema = 2 }, kind: job.KindPermanent, text: "schema 2"},
+		"a result of another schema": {change: func(r *Result) { r.Schema = 1 }, kind: job.KindPermanent, text: "schema 1"},
 		"a result of another run":    {change: func(r *Result) { r.Run = "ft-other" }, kind: job.KindPermanent, text: "ft-other"},
 		"a result from the future":   {change: func(r *Result) { r.Attempt = 2 }, kind: job.KindPermanent, text: "attempt 2"},
 		"no artifacts":               {change: func(r *Result) { r.Outputs = nil }, kind: job.KindPermanent, text: "no weights"},
@@ -214,7 +214,7 @@ func FuzzDecodeResult(f *testing.F) {
 	doc, err := json.Marshal(fix.result)
 	require.NoError(f, err)
 	f.Add(doc)
-	f.Add([]byte(`{"schema":1,"artifacts":[{"path":"out/../x"}]}`))
+	f.Add([]byte(`{"schema":2,"artifacts":[{"path":"out/../x"}]}`))
 	safe := regexp.MustCompile(`^[a-z0-9-]{1,80}$`)
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		r, err := DecodeResult(doc)

@@ -158,7 +158,7 @@ func dataFacts(r *Result) []pair {
 	rows := r.Data.Rows
 	out := []pair{
 		{"Files", plain(someWords(r.Data.Files, 20), "")},
-		{"Text", plain(joinWords(r.Data.TextColumns), "")},
+		{"Text", plain(joinWords(r.Data.InputColumns), "")},
 		{"Label", plain(r.Data.LabelColumn, "")},
 		{"Rows", fmt.Sprintf("%s for training, %s to choose the best epoch, %s held out for the test",
 			thousands(rows.Train), thousands(rows.Validation), thousands(rows.Test))},
@@ -214,7 +214,7 @@ func settings(m Meta, r *Result) []pair {
 	chosen := map[string]string{
 		"learning_rate": number(r.Training.LearningRate), "max_length": strconv.Itoa(r.Model.MaxLength),
 		"num_workers": strconv.Itoa(r.Training.Workers), "model": r.Model.Base, "use_gpu": r.Training.Device, "task": r.Task,
-		"label_column": r.Data.LabelColumn, "text_column": joinWords(r.Data.TextColumns),
+		"label_column": r.Data.LabelColumn, "text_column": joinWords(r.Data.InputColumns),
 	}
 	var out []pair
 	for name, v := range sorted(m.Settings) {
@@ -242,7 +242,7 @@ func runFacts(r *Result, m Meta) []pair {
 	t := r.Training
 	out := []pair{
 		{"Device", fmt.Sprintf("%s, %s", plain(t.Device, ""), plural(t.Workers, "worker"))},
-		{"Time", fmt.Sprintf("%s for %s (%s)", spell(seconds(t.Seconds)), plural(t.Epochs, "epoch"), plain(t.Stopped, ""))},
+		{"Time", fmt.Sprintf("%s for %s (%s)", spell(seconds(t.Seconds)), trim(t.Epochs)+" epochs", plain(t.Stopped, ""))},
 		{"Speed", thousands(int64(t.SamplesPerSecond+0.5)) + " rows a second"},
 		{"Model", fmt.Sprintf("%s, %s parameters, reads up to %d tokens", plain(r.Model.Base, ""), thousands(r.Model.Parameters), r.Model.MaxLength)},
 		{"Seed", strconv.FormatInt(t.Seed, 10)},

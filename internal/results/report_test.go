@@ -209,8 +209,8 @@ func render(tb testing.TB, change func(string) string) string {
 	for i := range r.Data.Files {
 		r.Data.Files[i] = change(r.Data.Files[i])
 	}
-	for i := range r.Data.TextColumns {
-		r.Data.TextColumns[i] = change(r.Data.TextColumns[i])
+	for i := range r.Data.InputColumns {
+		r.Data.InputColumns[i] = change(r.Data.InputColumns[i])
 	}
 	for i := range r.Warnings {
 		r.Warnings[i].Text = change(r.Warnings[i].Text)

@@ -1,87 +1,113 @@
 package results
 
-import (
-	"slices"
-	"strings"
+// ResultKind says what a run was.
+type ResultKind string
+
+// The kinds of results.
+const (
+	// ResultTraining made a model.
+	ResultTraining ResultKind = "training"
+	// ResultCheck looked at data and settings and trained nothing.
+	ResultCheck ResultKind = "check"
+	// ResultPrediction used an earlier model on new data.
+	ResultPrediction ResultKind = "prediction"
 )
 
-// Result is result.json: what a training that succeeded says of itself. trainer/schema/result.schema.json is its contract.
+// Result is result.json: what a run that succeeded says of itself. trainer/schema/result.schema.json is its contract. Which
+// parts are set depends on Kind: a training has Metrics, Model, Data and Training, a check has Data, a prediction Prediction.
 type Result struct {
-	Schema    int               `json:"schema"`
-	Run       string            `json:"run"`
-	Attempt   int               `json:"attempt"`
-	Task      string            `json:"task"`
-	Metric    string            `json:"metric"`
-	BestEpoch int               `json:"best_epoch"`
-	Metrics   Metrics           `json:"metrics"`
-	Model     Model             `json:"model"`
-	Data      Data              `json:"data"`
-	Training  Training          `json:"training"`
-	Confusion [][]int           `json:"confusion,omitempty"`
-	Versions  map[string]string `json:"versions,omitempty"`
-	Warnings  []Warning         `json:"warnings,omitempty"`
-	Outputs   []Output          `json:"artifacts"`
+	Schema   int        `json:"schema"`
+	Kind     ResultKind `json:"kind"`
+	Run      string     `json:"run"`
+	Attempt  int        `json:"attempt"`
+	Task     string     `json:"task"`
+	Settings []Setting  `json:"settings"`
+	// Checks are what was looked at before the run, the good news too.
+	Checks []Check `json:"checks"`
+	// Seconds is counted from the driver's start, EstimateSeconds is what the training was thought to take.
+	Seconds         float64           `json:"seconds"`
+	EstimateSeconds float64           `json:"estimate_seconds,omitempty"`
+	Hardware        Hardware          `json:"hardware,omitzero"`
+	Versions        map[string]string `json:"versions,omitempty"`
+	Warnings        []Warning         `json:"warnings,omitempty"`
+
+	// Metric is the one by which the best model was chosen. BestEpoch is a fraction where evaluations lie inside an epoch.
+	Metric    string   `json:"metric,omitempty"`
+	BestEpoch float64  `json:"best_epoch,omitempty"`
+	BestStep  int      `json:"best_step,omitempty"`
+	Metrics   Metrics  `json:"metrics,omitzero"`
+	Model     Model    `json:"model,omitzero"`
+	Data      Data     `json:"data,omitzero"`
+	Training  Training `json:"training,omitzero"`
+
+	// Confusion counts the test rows by true label (rows) and predicted label (columns), in the order of Model.Labels.
+	Confusion   [][]int      `json:"confusion,omitempty"`
+	Calibration *Calibration `json:"calibration,omitempty"`
+	Binary      *Binary      `json:"binary,omitempty"`
+	Regression  *Regression  `json:"regression,omitempty"`
+	// Mistakes are the most confident errors on the test rows (regression: the largest), Unsure the least sure answers.
+	Mistakes []Example `json:"mistakes,omitempty"`
+	Unsure   []Example `json:"unsure,omitempty"`
+	Champion *Champion `json:"champion,omitempty"`
+
+	Prediction *Prediction `json:"prediction,omitempty"`
+
+	Outputs []Output `json:"artifacts"`
 }
 
-// Metrics is metrics.json: the scores of the best model on each split. The test rows were never seen in training.
-type Metrics struct {
-	Task       string `json:"task"`
-	Metric     string `json:"metric"`
-	BestEpoch  int    `json:"best_epoch"`
-	Train      Scores `json:"train"`
-	Validation Scores `json:"validation"`
-	Test       Scores `json:"test"`
+// Setting is an option as it was used, and where its value came from.
+type Setting struct {
+	Name   string `json:"name"`
+	Value  any    `json:"value"`
+	Source string `json:"source"`
 }
 
-// Scores maps the name of a metric to its score.
-type Scores map[string]Score
+// sourceChosen marks a setting that was left to the trainer, which found the value.
+const sourceChosen = "chosen"
 
-// Score is one value with its 95 % interval, where there is one, and the number of rows it was taken over.
-type Score struct {
-	Value float64  `json:"value"`
-	Low   *float64 `json:"low,omitempty"`
-	High  *float64 `json:"high,omitempty"`
-	N     int      `json:"n"`
+// Check is one thing that was looked at before the run.
+type Check struct {
+	Code  string `json:"code"`
+	Level string `json:"level"`
+	Text  string `json:"text"`
 }
 
-// Model says what was trained.
-type Model struct {
-	// Base is <org>/<name> of the installed model, or the shape of one that began with random weights.
-	Base        string   `json:"base"`
-	FromScratch bool     `json:"from_scratch"`
-	Parameters  int64    `json:"parameters"`
-	Labels      []string `json:"labels"`
-	MaxLength   int      `json:"max_length"`
+// The levels of a check.
+const (
+	levelOK      = "ok"
+	levelWarning = "warning"
+	levelError   = "error"
+)
+
+// Hardware is the machine of the driver.
+type Hardware struct {
+	CPU         string `json:"cpu,omitempty"`
+	Cores       int    `json:"cores,omitempty"`
+	MemoryBytes int64  `json:"memory_bytes,omitempty"`
+	GPU         string `json:"gpu,omitempty"`
+	GPUs        int    `json:"gpus,omitempty"`
 }
 
-// Data says what it was trained on.
-type Data struct {
-	Rows struct {
-		Train      int `json:"train"`
-		Validation int `json:"validation"`
-		Test       int `json:"test"`
-	} `json:"rows"`
-	Files       []string       `json:"files"`
-	TextColumns []string       `json:"text_columns"`
-	LabelColumn string         `json:"label_column"`
-	Labels      map[string]int `json:"labels"`
-	// TruncatedShare is the share of texts that were longer than the model reads.
-	TruncatedShare float64 `json:"truncated_share,omitempty"`
+// Example is one row of the data that is shown to a person.
+type Example struct {
+	File string `json:"file"`
+	// Row is its number in the file, 0 where the file is the example.
+	Row     int    `json:"row"`
+	Content string `json:"content"`
+	// Image is a PNG in base64, empty for none.
+	Image      string   `json:"image,omitempty"`
+	Label      string   `json:"label,omitempty"`
+	Predicted  string   `json:"predicted,omitempty"`
+	Confidence *float64 `json:"confidence,omitempty"`
 }
 
-// Training says how.
-type Training struct {
-	Seed             int64   `json:"seed"`
-	Device           string  `json:"device"`
-	Workers          int     `json:"workers"`
-	Threads          int     `json:"threads,omitempty"`
-	Seconds          float64 `json:"seconds"`
-	SamplesPerSecond float64 `json:"samples_per_second"`
-	PeakMemoryBytes  int64   `json:"peak_memory_bytes,omitempty"`
-	Epochs           int     `json:"epochs"`
-	LearningRate     float64 `json:"learning_rate,omitempty"`
-	BatchSize        int     `json:"batch_size,omitempty"`
-	Stopped          string  `json:"stopped"`
+// Histogram counts values between neighbouring edges; there is one edge more than counts.
+type Histogram struct {
+	Edges  []float64 `json:"edges"`
+	Counts []int     `json:"counts"`
+	Unit   string    `json:"unit,omitempty"`
+	// Cut is where longer values were cut, 0 for nowhere.
+	Cut float64 `json:"cut,omitempty"`
 }
 
 // Output is a file that the trainer made, with its path relative to the run folder.
@@ -91,31 +117,12 @@ type Output struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Failure is error.json: why a training ended without a result.
-type Failure struct {
-	Schema  int    `json:"schema"`
-	Run     string `json:"run"`
-	Attempt int    `json:"attempt"`
-	Code    string `json:"code"`
-	// What is wrong, why that is so, and what to do: one sentence each.
-	What string `json:"what"`
-	Why  string `json:"why,omitempty"`
-	Do   string `json:"do"`
-	// User says that the same input fails again and a person must change something.
-	User bool `json:"user"`
-}
-
-// maxSentence bounds what a user reads as one status line, in bytes.
-const maxSentence = 600
-
-// Sentence is the failure as one line for the user: what is wrong, why, and what to do.
-func (f *Failure) Sentence() string {
-	var parts []string
-	for _, s := range []string{f.What, f.Why, f.Do} {
-		s = strings.TrimRight(oneLine(s), ". ")
-		if s != "" && !slices.Contains(parts, s) {
-			parts = append(parts, s)
+// output returns the file with the given path.
+func (r *Result) output(p string) (Output, bool) {
+	for _, o := range r.Outputs {
+		if o.Path == p {
+			return o, true
 		}
 	}
-	return shorten(strings.Join(parts, ". "), maxSentence)
+	return Output{}, false
 }

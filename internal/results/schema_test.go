@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -26,6 +27,21 @@ func TestContractHoldsBothWays(t *testing.T) {
 		requireValid(t, schema, doc)
 	}
 	for line := range bytes.Lines(eventLog()) {
+		requireValid(t, "event.schema.json", line)
+	}
+}
+
+func TestGoldenFilesFitTheirSchemas(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(golden, "*.json"))
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(files), 9)
+	for _, file := range files {
+		name := filepath.Base(file)
+		kind, _, _ := strings.Cut(strings.TrimSuffix(name, ".json"), "-")
+		requireValid(t, kind+".schema.json", readGolden(t, name))
+	}
+	for line := range bytes.Lines(readGolden(t, EventsFile)) {
 		requireValid(t, "event.schema.json", line)
 	}
 }

@@ -20,19 +20,21 @@ import (
 func Play(dir, run string, attempt int) error {
 	low, high := 0.78, 0.96
 	result := results.Result{
-		Schema: 1, Run: run, Attempt: attempt, Task: "text-classification", Metric: "accuracy", BestEpoch: 1,
+		Schema: 2, Kind: results.ResultTraining, Run: run, Attempt: attempt, Task: "text-classification", Metric: "accuracy", BestEpoch: 1, BestStep: 4,
+		Settings: []results.Setting{}, Checks: []results.Check{},
 		Metrics: results.Metrics{
-			Task: "text-classification", Metric: "accuracy", BestEpoch: 1,
+			Task: "text-classification", Metric: "accuracy", BestEpoch: 1, BestStep: 4,
 			Train:      results.Scores{"accuracy": {Value: 0.9, N: 100}},
 			Validation: results.Scores{"accuracy": {Value: 0.9, N: 10}},
 			Test:       results.Scores{"accuracy": {Value: 0.9, Low: &low, High: &high, N: 40}},
+			Baselines:  []results.Baseline{},
 		},
-		Model:     results.Model{Base: "played", FromScratch: true, Parameters: 2, Labels: []string{"no", "yes"}, MaxLength: 8},
+		Model:     results.Model{Kind: "text", Base: "played", FromScratch: true, Parameters: 2, Labels: []string{"no", "yes"}, MaxLength: 8},
 		Confusion: [][]int{{18, 2}, {2, 18}},
 		Training:  results.Training{Seed: 42, Device: "cpu", Workers: 1, Seconds: 1, SamplesPerSecond: 100, Epochs: 1, Stopped: "all epochs done"},
 	}
 	result.Data.Rows.Train, result.Data.Rows.Validation, result.Data.Rows.Test = 100, 10, 40
-	result.Data.Files, result.Data.TextColumns, result.Data.LabelColumn = []string{"train.csv"}, []string{"text"}, "label"
+	result.Data.Files, result.Data.InputColumns, result.Data.LabelColumn = []string{"train.csv"}, []string{"text"}, "label"
 	result.Data.Labels = map[string]int{"no": 50, "yes": 50}
 	metrics, err := json.Marshal(result.Metrics)
 	if err != nil {

@@ -1,0 +1,56 @@
+package results
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// failureVersion is the version of error.json that this program reads.
+const failureVersion = 1
+
+// Failure is error.json: why a run ended without a result.
+type Failure struct {
+	Schema  int    `json:"schema"`
+	Run     string `json:"run"`
+	Attempt int    `json:"attempt"`
+	Code    string `json:"code"`
+	// What is wrong, why that is so, and what to do: one sentence each.
+	What string `json:"what"`
+	Why  string `json:"why,omitempty"`
+	Do   string `json:"do"`
+	// User says that the same input fails again and a person must change something.
+	User bool `json:"user"`
+}
+
+// maxSentence bounds what a user reads as one status line, in bytes.
+const maxSentence = 600
+
+// Sentence is the failure as one line for the user: what is wrong, why, and what to do.
+func (f *Failure) Sentence() string {
+	var parts []string
+	for _, s := range []string{f.What, f.Why, f.Do} {
+		s = strings.TrimRight(oneLine(s), ". ")
+		if s != "" && !slices.Contains(parts, s) {
+			parts = append(parts, s)
+		}
+	}
+	return shorten(strings.Join(parts, ". "), maxSentence)
+}
+
+// DecodeFailure reads error.json and checks it against its contract.
+func DecodeFailure(doc []byte) (*Failure, error) {
+	var f Failure
+	if err := json.Unmarshal(doc, &f); err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	switch {
+	case f.Schema != failureVersion:
+		return nil, fmt.Errorf("schema %d is not known", f.Schema)
+	case f.Run == "", f.Attempt < 1, f.Code == "", f.What == "", f.Do == "":
+		return nil, errors.New("run, attempt, code, what or do is missing")
+	}
+	return &f, nil
+}
