@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 # Ray's workers are other processes: they find the package by this.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
+# The defaults of the form, as the service writes them.
 DEFAULTS = {
     "task": "auto", "model": "auto", "data_file": "", "text_column": "", "label_column": "", "epochs": 3, "batch_size": 32,
     "learning_rate": 0, "max_length": 0, "num_workers": 0, "use_gpu": "auto", "max_minutes": 60, "seed": 42, "run_name": "",
@@ -40,13 +41,15 @@ def schemas():
 
 @pytest.fixture
 def make_run(tmp_path, schemas):
-    """make_run(files, **parameters) makes a run folder on a fresh shared volume and returns its spec.json.
+    """make_run(files, **parameters) makes a run folder on this test's shared volume and returns its spec.json.
 
-    ``files`` maps names in the dataset to bytes, text, or a path to copy from.
+    ``files`` maps names in the dataset to bytes, text, or a path to copy from. ``more`` goes into the spec as it is, for
+    example model and champion.
     """
 
-    def make(files: dict, run: str = "ft-test", attempt: int = 1, **parameters) -> Path:
+    def make(files: dict, run: str = "ft-test", attempt: int = 1, kind: str = "train", more: dict | None = None, defaults=DEFAULTS, **parameters) -> Path:
         folder = tmp_path / "shared" / "runs" / run
+        (folder / "inputs").mkdir(parents=True, exist_ok=True)
         inputs = []
         for i, (name, content) in enumerate(files.items()):
             data = content.read_bytes() if isinstance(content, Path) else content.encode() if isinstance(content, str) else content
@@ -54,10 +57,9 @@ def make_run(tmp_path, schemas):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
             inputs.append({"id": f"file{i}", "name": name, "path": name, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()})
-        folder.mkdir(parents=True, exist_ok=True)
         spec = {
-            "schema": 1, "run": run, "attempt": attempt, "dataset": {"id": "d1", "name": "A dataset"},
-            "parameters": {**DEFAULTS, **parameters}, "inputs": inputs,
+            "schema": 2, "kind": kind, "run": run, "attempt": attempt, "dataset": {"id": "d1", "name": "A dataset"},
+            "parameters": parameters, "defaults": defaults if kind == "train" else {}, "inputs": inputs, **(more or {}),
         }  # fmt: skip
         schemas["spec"].validate(spec)
         (folder / "spec.json").write_text(json.dumps(spec))

@@ -1,0 +1,123 @@
+"""What every finished run must have kept of its promises, whatever it was to do."""
+
+import csv
+import hashlib
+import json
+import math
+from pathlib import Path
+
+from conftest import events_of
+
+PHASES = ["start", "prepare", "train", "test", "export"]
+LEFT_BY_NOBODY = {".pt", ".pth", ".bin", ".pkl", ".tmp"}
+OF_A_MODEL = {
+    "text": {"model.safetensors", "config.json", "trainer.json", "tokenizer.json", "tokenizer_config.json"},
+    "image": {"model.safetensors", "config.json", "trainer.json", "preprocessor_config.json"},
+    "table": {"model.safetensors", "config.json", "trainer.json"},
+}
+
+
+def result_of(folder: Path) -> dict:
+    return json.loads((folder / "result.json").read_text())
+
+
+def error_of(folder: Path) -> dict:
+    return json.loads((folder / "error.json").read_text())
+
+
+def codes(result: dict) -> list[str]:
+    return [w["code"] for w in result["warnings"]]
+
+
+def setting(result: dict, name: str) -> tuple:
+    """Value and source of a setting as it was used."""
+    return next((s["value"], s["source"]) for s in result["settings"] if s["name"] == name)
+
+
+def predictions(folder: Path) -> list[dict]:
+    with open(folder / "out" / "predictions.csv", newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def artifact_hashes(folder: Path) -> dict[str, str]:
+    return {a["path"]: a["sha256"] for a in result_of(folder)["artifacts"]}
+
+
+def weights(folder: Path) -> str:
+    return result_of(folder)["model"]["weights_sha256"]
+
+
+def check_success(folder: Path, schemas) -> dict:
+    """Everything that a training promises of its files; returns result.json."""
+    result = check_files(folder, schemas)
+    assert result["kind"] == "training"
+    metrics = json.loads((folder / "out" / "metrics.json").read_text())
+    schemas["metrics"].validate(metrics)
+    assert metrics == result["metrics"]
+    names = {a["path"].removeprefix("out/model/") for a in result["artifacts"] if a["path"].startswith("out/model/")}
+    assert OF_A_MODEL[result["model"]["kind"]] <= names
+    assert result["model"]["weights_sha256"] == artifact_hashes(folder)["out/model/model.safetensors"]
+    _check_metrics(result)
+    _check_answers(folder, result)
+    _check_events(folder)
+    return result
+
+
+def check_files(folder: Path, schemas) -> dict:
+    """What all kinds of results have in common: valid, complete, and nothing left over."""
+    result = result_of(folder)
+    schemas["result"].validate(result)
+    for event in events_of(folder):
+        schemas["event"].validate(event)
+    assert events_of(folder)[-1]["kind"] == "done"
+    assert not (folder / "error.json").exists()
+    listed = {a["path"] for a in result["artifacts"]}
+    assert listed == {p.relative_to(folder).as_posix() for p in (folder / "out").rglob("*") if p.is_file()}
+    for a in result["artifacts"]:
+        data = (folder / a["path"]).read_bytes()
+        assert (len(data), hashlib.sha256(data).hexdigest()) == (a["size"], a["sha256"])
+    assert not [p for p in folder.rglob("*") if p.suffix in LEFT_BY_NOBODY]
+    return result
+
+
+def _check_metrics(result: dict) -> None:
+    rows = result["data"]["rows"]
+    for split in ("train", "validation", "test"):
+        for name, score in result["metrics"][split].items():
+            assert score["n"] == rows[split], (split, name)
+            assert score["low"] <= score["value"] + 1e-9, (split, name)
+            assert score["value"] <= score["high"] + 1e-9, (split, name)
+            assert all(map(math.isfinite, score.values())), (split, name)
+    assert result["metric"] in result["metrics"]["validation"]
+    baselines = {b["name"]: b for b in result["metrics"]["baselines"]}
+    assert set(baselines) == {"constant", "linear"}
+    for baseline in baselines.values():
+        assert set(baseline["test"]) & {"accuracy", "rmse"}
+        assert all(score["n"] == rows["test"] for score in baseline["test"].values())
+
+
+def _check_answers(folder: Path, result: dict) -> None:
+    """predictions.csv, the metrics and what the report shows say the same."""
+    said, n = predictions(folder), result["data"]["rows"]["test"]
+    assert len(said) == n
+    assert ("regression" in result) == result["task"].endswith("regression")
+    if result["task"].endswith("regression"):
+        squares = [(float(r["label"]) - float(r["predicted"])) ** 2 for r in said]
+        rmse = result["metrics"]["test"]["rmse"]["value"]
+        assert math.isclose(math.sqrt(sum(squares) / n), rmse, rel_tol=1e-3)
+        return
+    right = sum(r["label"] == r["predicted"] for r in said)
+    assert math.isclose(right / n, result["metrics"]["test"]["accuracy"]["value"])
+    confusion, labels = result["confusion"], result["model"]["labels"]
+    assert [sum(row) for row in confusion] == [sum(r["label"] == label for r in said) for label in labels]
+    assert sum(confusion[i][i] for i in range(len(labels))) == right
+    wrong = {(r["file"], r["row"]) for r in said if r["label"] != r["predicted"]}
+    assert {(m["file"], str(m["row"])) for m in result["mistakes"]} <= wrong
+
+
+def _check_events(folder: Path) -> None:
+    events = events_of(folder)
+    assert {"phase", "decision", "progress", "eval", "best", "checkpoint", "resource"} <= {e["kind"] for e in events}
+    last = max(i for i, e in enumerate(events) if e.get("phase") == "start")
+    phases = [e["phase"] for e in events[last:] if e["kind"] == "phase"]
+    assert phases == PHASES
