@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/registry"
 )
 
 // jobsCommand reads and changes the store, also while the service runs: both see each other's changes.
@@ -138,6 +140,15 @@ func listJobs(w io.Writer, recs []job.Record) error {
 // extractorOf names the extractor of a job; records from the time when there was only one name none.
 func extractorOf(r job.Record) string { return cmp.Or(r.Request.Extractor, finetuner) }
 
+// modelOf names the version that a job predicts with or has made.
+func modelOf(r job.Record) string {
+	var v registry.Version
+	if err := json.Unmarshal(r.Model, &v); err != nil {
+		return "unreadable: " + err.Error()
+	}
+	return v.Ref()
+}
+
 func showJob(w io.Writer, r job.Record) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name string, value any) { _, _ = fmt.Fprintf(tw, "%s\t%v\n", name, value) }
@@ -154,6 +165,9 @@ func showJob(w io.Writer, r job.Record) error {
 		if !value.IsZero() {
 			line(name, value.Format(time.RFC3339))
 		}
+	}
+	if len(r.Model) > 0 {
+		line("model", modelOf(r))
 	}
 	if len(r.Handle) > 0 {
 		line("ray", string(r.Handle))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path"
 	"strings"
@@ -56,6 +55,9 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 		}
 	}
 	if _, err := ledger.Do(ctx, metadataStep(s, dataset, extractor, rec.Run, d, ids)); err != nil {
+		return "", err
+	}
+	if err := answerFiles(ctx, s, ledger, extractor, rec, d.Result, say); err != nil {
 		return "", err
 	}
 	c.noteHidden(ctx, s, dataset, say)
@@ -158,7 +160,11 @@ func thumbnailStep(s *clowder.Session, dataset, folder, model string, a results.
 
 func metadataStep(s *clowder.Session, dataset string, e Extractor, run string, d Delivery, ids map[string]string) results.Step {
 	content := results.Metadata(d.Meta, d.Result)
-	maps.Copy(content, map[string]any{"model_file_id": ids[modelArchive], "report_file_id": ids["report.html"]})
+	for key, file := range map[string]string{"model_file_id": modelArchive, "report_file_id": "report.html"} {
+		if ids[file] != "" {
+			content[key] = ids[file]
+		}
+	}
 	return results.Step{
 		Kind: results.KindMetadata, Name: run,
 		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {

@@ -63,15 +63,17 @@ func TestTheSpecKeepsTheContract(t *testing.T) {
 	}
 }
 
-func TestTheGoldenSpecIsOurs(t *testing.T) {
+func TestTheGoldenSpecsAreOurs(t *testing.T) {
 	t.Parallel()
-	golden, err := os.ReadFile(filepath.Join("..", "..", "trainer", "schema", "golden", "spec.json"))
-	require.NoError(t, err)
-	var spec Spec
-	decoder := json.NewDecoder(bytes.NewReader(golden))
-	decoder.DisallowUnknownFields()
-	require.NoError(t, decoder.Decode(&spec))
-	again, err := json.Marshal(spec)
-	require.NoError(t, err)
-	require.JSONEq(t, string(golden), string(again), "no field is lost")
+	for _, name := range []string{"spec.json", "spec-predict.json"} {
+		golden, err := os.ReadFile(filepath.Join("..", "..", "trainer", "schema", "golden", name))
+		require.NoError(t, err)
+		var spec Spec
+		decoder := json.NewDecoder(bytes.NewReader(golden))
+		decoder.DisallowUnknownFields()
+		require.NoError(t, decoder.Decode(&spec), name)
+		again, err := json.Marshal(spec)
+		require.NoError(t, err)
+		require.JSONEq(t, string(golden), string(again), "no field of %s is lost", name)
+	}
 }

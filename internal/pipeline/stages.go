@@ -105,49 +105,65 @@ func (p *Pipeline) attempt(rec job.Record) rayjob.Attempt {
 	return a
 }
 
-// collect verifies what the training left behind and makes the files that the user gets.
+// collect verifies what the run left behind, registers its model and makes the files that the user gets.
 func (p *Pipeline) collect(ctx context.Context, rec job.Record) (change, error) {
-	if _, err := p.build(ctx, rec); err != nil {
+	result, err := p.result(rec)
+	if err != nil {
+		return nil, err
+	}
+	if rec.Model, err = p.register(ctx, rec, result); err != nil {
+		return nil, err
+	}
+	if _, err := p.build(ctx, rec, result); err != nil {
 		return nil, err
 	}
 	crash.At(crash.Built)
-	return func(r *job.Record) error { r.Advance(job.Collected); return nil }, nil
+	return func(r *job.Record) error { r.Model = rec.Model; r.Advance(job.Collected); return nil }, nil
+}
+
+// result reads what the run left behind.
+func (p *Pipeline) result(rec job.Record) (*results.Result, error) {
+	result, failure, err := results.Read(p.cfg.Volume.Run(rec.Run), rec.Run, rec.Attempt)
+	if err == nil && failure != nil {
+		err = job.Permanent(errors.New(failure.Sentence()))
+	}
+	return result, err
 }
 
 // build makes the deliverables, or finds them made.
-func (p *Pipeline) build(ctx context.Context, rec job.Record) (Delivery, error) {
-	dir := p.cfg.Volume.Run(rec.Run)
-	result, failure, err := results.Read(dir, rec.Run, rec.Attempt)
-	if err != nil {
-		return Delivery{}, err
-	}
-	if failure != nil {
-		return Delivery{}, job.Permanent(errors.New(failure.Sentence()))
-	}
-	d := Delivery{Result: result}
+func (p *Pipeline) build(ctx context.Context, rec job.Record, result *results.Result) (d Delivery, err error) {
+	d.Result = result
 	if d.Meta, err = p.meta(rec); err != nil {
-		return Delivery{}, err
+		return d, err
 	}
-	d.Artifacts, err = results.Build(ctx, dir, result, d.Meta)
+	d.Artifacts, err = results.Build(ctx, p.cfg.Volume.Run(rec.Run), result, d.Meta)
 	return d, err
 }
 
 func (p *Pipeline) meta(rec job.Record) (results.Meta, error) {
 	inputs, err := p.cfg.Volume.readManifest(rec.Run)
+	if err != nil {
+		return results.Meta{}, err
+	}
+	model, err := p.modelVersion(rec)
 	name, _ := rec.Settings["run_name"].(string)
 	return results.Meta{
 		Run: rec.Run, JobID: rec.Request.JobID, DatasetID: rec.Request.DatasetID, DatasetName: rec.Request.Name,
-		Extractor: p.cfg.Extractors.Of(rec.Request).Info.Name, Version: p.cfg.Version, RunName: name, Started: rec.Created, Settings: rec.Settings, Inputs: inputs,
+		Extractor: p.cfg.Extractors.Of(rec.Request).Info.Name, Version: p.cfg.Version, RunName: name, Started: rec.Created, Settings: rec.Settings, Inputs: inputs, Model: model,
 	}, err
 }
 
 // upload hands the deliverables over and decides the happy end.
 func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
-	d, err := p.build(ctx, rec)
+	result, err := p.result(rec)
 	if err != nil {
 		return nil, err
 	}
-	p.say(rec, fmt.Sprintf("Uploading the model, the metrics and the report (%s)", count(len(d.Artifacts), "file")))
+	d, err := p.build(ctx, rec, result)
+	if err != nil {
+		return nil, err
+	}
+	p.say(rec, fmt.Sprintf("Uploading %s (%s)", made(result.Kind), count(len(d.Artifacts), "file")))
 	ledger := LedgerFile{Saved: rec.Ledger, Save: func(doc json.RawMessage) error {
 		_, err := p.store.Change(context.WithoutCancel(ctx), rec.Run, func(r *job.Record) error { r.Ledger = doc; return nil })
 		return err

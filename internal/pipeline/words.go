@@ -60,6 +60,18 @@ func Sentence(p results.Progress) string {
 	return strings.Join(parts, ", ")
 }
 
+// made is what a run hands over.
+func made(kind results.ResultKind) string {
+	switch kind {
+	case results.ResultPrediction:
+		return "the predictions and the report"
+	case results.ResultCheck:
+		return "the report of the check"
+	default:
+		return "the model, the metrics and the report"
+	}
+}
+
 // metricName is a metric as people write it.
 func metricName(name string) string {
 	switch name {

@@ -50,7 +50,7 @@ func (r *Registry) Promote(dataset, name string, number int) (Version, error) {
 // crown makes a version the champion that was to become it when it was registered. One that is newer stays: it was compared
 // with its own champion later.
 func (r *Registry) crown(v Version) error {
-	if !v.Champion {
+	if !v.Won() {
 		return nil
 	}
 	present, err := r.Champion(v.dataset(), v.Name)

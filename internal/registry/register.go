@@ -46,8 +46,11 @@ func (r *Registry) Register(ctx context.Context, v Version, from string, judge J
 	if err != nil {
 		return Version{}, err
 	}
-	v.Champion, v.Why = judge(champion)
-	if v, err = r.add(ctx, v, from); err != nil {
+	wins, why := judge(champion)
+	if v.Why = why; champion != nil {
+		v.Best = champion.Ref()
+	}
+	if v, err = r.add(ctx, v, from, wins); err != nil {
 		return Version{}, fmt.Errorf("register the model: %w", err)
 	}
 	crash.At(crash.Registered)
@@ -55,7 +58,7 @@ func (r *Registry) Register(ctx context.Context, v Version, from string, judge J
 }
 
 // add copies the files beside the versions and gives them the next number.
-func (r *Registry) add(ctx context.Context, v Version, from string) (Version, error) {
+func (r *Registry) add(ctx context.Context, v Version, from string, wins bool) (Version, error) {
 	dir := filepath.Join(r.dir, v.dataset(), v.Name)
 	made := filepath.Join(dir, "."+v.Run)
 	if err := errors.Join(os.RemoveAll(made), os.MkdirAll(filepath.Join(made, modelDir), folderMode)); err != nil {
@@ -69,6 +72,9 @@ func (r *Registry) add(ctx context.Context, v Version, from string) (Version, er
 	for v.Version = 1 + len(numbers); ; v.Version++ {
 		if slices.Contains(numbers, v.Version) {
 			continue
+		}
+		if wins {
+			v.Best = v.Ref()
 		}
 		if err := writeJSON(filepath.Join(made, versionFile), v); err != nil {
 			return v, err

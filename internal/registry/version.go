@@ -40,9 +40,9 @@ type Version struct {
 	Created       time.Time `json:"created"`
 	WeightsSHA256 string    `json:"weights_sha256,omitempty"`
 	Files         []File    `json:"files"`
-	// Champion says whether it was made the champion when it was registered, and Why says why or why not, in a sentence.
-	Champion bool   `json:"champion"`
-	Why      string `json:"why"`
+	// Best is the champion of its name since this version was registered: itself, an earlier one, or none. Why gives the reason.
+	Best string `json:"best,omitempty"`
+	Why  string `json:"why"`
 }
 
 // Score is a value with its 95 % interval, where there is one, over N rows.
@@ -62,6 +62,9 @@ type File struct {
 
 // Ref is what people type to mean this version.
 func (v Version) Ref() string { return v.Name + "/" + strconv.Itoa(v.Version) }
+
+// Won reports whether the version became the champion when it was registered.
+func (v Version) Won() bool { return v.Best == v.Ref() }
 
 // dataset is the folder of the version's dataset.
 func (v Version) dataset() string { return cmp.Or(v.DatasetID, Local) }

@@ -89,6 +89,48 @@ func TestBadInputEndsInOneSentenceAndTheNextJobIsServed(t *testing.T) {
 	require.Equal(t, "SUCCEEDED", last.Status)
 }
 
+func TestAModelIsTrainedAndPredictsLater(t *testing.T) {
+	t.Parallel()
+	w := stack.NewWorld(t, build(t), map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n", "wren.png": "not really"})
+	w.Start(t, nil)
+	last, _ := w.AwaitJob(t, w.SubmitTo(t, stack.Predictor, w.Dataset, nil))
+	require.Equal(t, "ERROR", last.Status)
+	require.Contains(t, last.Message, "This dataset has no model yet")
+
+	last, updates := w.AwaitJob(t, w.Submit(t, w.Dataset, map[string]any{"dry_run": true}))
+	require.Equal(t, "SUCCEEDED", last.Status, "%v", updates)
+	require.Contains(t, last.Message, "Results in folder finetune/")
+
+	last, updates = w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
+	require.Equal(t, "SUCCEEDED", last.Status, "%v", updates)
+
+	last, updates = w.AwaitJob(t, w.SubmitTo(t, stack.Predictor, w.Dataset, map[string]any{"model": "Reviews@champion", "write": "both"}))
+	require.Equal(t, "SUCCEEDED", last.Status, "%v", updates)
+	notes, err := w.Session.Metadata(t.Context(), w.Dataset)
+	require.NoError(t, err)
+	listeners := map[string]int{}
+	for _, n := range notes {
+		listeners[n.Listener]++
+	}
+	require.Equal(t, 1, listeners[stack.Predictor], "each extractor speaks under its own name: %v", listeners)
+	files, err := w.Session.Files(t.Context(), w.Dataset)
+	require.NoError(t, err)
+	for _, f := range files {
+		if f.Path != "wren.png" {
+			continue
+		}
+		entries, err := w.Session.FileMetadata(t.Context(), f.ID)
+		require.NoError(t, err)
+		require.Len(t, entries, 1)
+		require.Equal(t, "wren", entries[0].Content["predicted"])
+	}
+	extractors := map[string]int{}
+	for _, r := range w.AwaitRecords(t, 4) {
+		extractors[r.Request.Extractor]++
+	}
+	require.Equal(t, map[string]int{stack.Extractor: 2, stack.Predictor: 2}, extractors)
+}
+
 func TestAMessageThatIsNoJobGoesToTheErrorQueue(t *testing.T) {
 	t.Parallel()
 	w := stack.NewWorld(t, build(t), table())

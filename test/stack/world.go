@@ -20,7 +20,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob/raytest"
-	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 	"github.com/ncsa/clowder-ray/test/broker"
 )
 
@@ -109,8 +108,7 @@ func (w *World) train(ctx context.Context, d raytest.Driver) int {
 		}
 	}
 	words := strings.Fields(d.Entrypoint)
-	dir := path.Dir(words[len(words)-1])
-	if err := resultstest.Play(dir, filepath.Base(dir), 1); err != nil {
+	if err := play(path.Dir(words[len(words)-1])); err != nil {
 		return 1
 	}
 	return 0
@@ -137,10 +135,16 @@ func (w *World) Start(tb testing.TB, env map[string]string) *Service {
 	return s
 }
 
-// Submit submits the dataset as Clowder's page does and returns the id of the job.
+// Submit submits the dataset for training as Clowder's page does and returns the id of the job.
 func (w *World) Submit(tb testing.TB, dataset string, parameters map[string]any) string {
 	tb.Helper()
-	id, err := w.Session.Submit(tb.Context(), dataset, Extractor, parameters)
+	return w.SubmitTo(tb, Extractor, dataset, parameters)
+}
+
+// SubmitTo submits the dataset to one of the extractors.
+func (w *World) SubmitTo(tb testing.TB, extractor, dataset string, parameters map[string]any) string {
+	tb.Helper()
+	id, err := w.Session.Submit(tb.Context(), dataset, extractor, parameters)
 	require.NoError(tb, err)
 	return id
 }

@@ -1,0 +1,99 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+const (
+	// maxAnswers is how many files get their answer as metadata; the predictions file has all.
+	maxAnswers = 10_000
+	// answerBatch is how many of them are one effect of the ledger, whose every change is written to disk.
+	answerBatch = 100
+	// answerStreams is how many of them are on their way at once.
+	answerStreams = 8
+)
+
+// answerFiles adds to each file what the model says of it, where the user asked for that and files are the examples.
+func answerFiles(ctx context.Context, s *clowder.Session, l *results.Ledger, e Extractor, rec job.Record, r *results.Result, say func(string)) error {
+	if r.Prediction == nil || rec.Settings["write"] != "metadata" && rec.Settings["write"] != "both" {
+		return nil
+	}
+	answers := slices.DeleteFunc(slices.Clone(r.Prediction.PerFile), func(a results.FileAnswer) bool { return a.ID == "" })
+	if len(answers) == 0 {
+		say("Note: the rows of a table are predicted, not whole files, so no file gets its prediction as metadata")
+		return nil
+	}
+	answers = answers[:min(len(answers), maxAnswers)]
+	last := time.Now()
+	for first := 0; first < len(answers); first += answerBatch {
+		batch := answers[first:min(first+answerBatch, len(answers))]
+		if _, err := l.Do(ctx, answersStep(s, e, rec.Run, first, batch)); err != nil {
+			return err
+		}
+		if time.Since(last) >= stageNews {
+			last = time.Now()
+			say(fmt.Sprintf("Added predictions to %d of %s", first+len(batch), count(len(answers), "file")))
+		}
+	}
+	return nil
+}
+
+// answersStep adds the entries of one batch. What an earlier, interrupted try added is found again file by file, so the step
+// itself is never found done.
+func answersStep(s *clowder.Session, e Extractor, run string, first int, batch []results.FileAnswer) results.Step {
+	interrupted := false
+	return results.Step{
+		Kind: results.KindMetadata, Name: fmt.Sprintf("%s/files/%d", run, first),
+		Look: func(_ context.Context, prior results.Entry) (string, bool, error) {
+			interrupted = prior.State == results.StatePending
+			return "", false, nil
+		},
+		Do: func(ctx context.Context) (string, error) {
+			group, ctx := errgroup.WithContext(ctx)
+			group.SetLimit(answerStreams)
+			for _, a := range batch {
+				group.Go(func() error {
+					if err := answerFile(ctx, s, e, run, a, interrupted); err != nil {
+						return fmt.Errorf("add the prediction to %s: %w", a.File, err)
+					}
+					return nil
+				})
+			}
+			return run, group.Wait()
+		},
+	}
+}
+
+// answerFile adds one entry; look says that it may be there already. A file that somebody has deleted needs none.
+func answerFile(ctx context.Context, s *clowder.Session, e Extractor, run string, a results.FileAnswer, look bool) error {
+	if look {
+		have, err := s.FileMetadata(ctx, a.ID)
+		if clowder.StatusOf(err) == http.StatusNotFound {
+			return nil
+		}
+		if err != nil || slices.ContainsFunc(have, func(m clowder.Metadata) bool { return m.Listener == e.Name() && m.Content["run"] == run }) {
+			return err
+		}
+	}
+	content := map[string]any{"run": run, "predicted": a.Predicted}
+	if a.Confidence != nil {
+		content["confidence"] = *a.Confidence
+	}
+	_, err := s.AddFileMetadata(ctx, a.ID, clowder.Metadata{
+		Content: content, Contexts: []any{results.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version,
+	})
+	if clowder.StatusOf(err) == http.StatusNotFound {
+		return nil
+	}
+	return err
+}

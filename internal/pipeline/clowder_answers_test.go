@@ -1,0 +1,170 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+// birdwatch is a dataset of pictures and what a model says of them.
+type birdwatch struct {
+	*delivery
+	session *clowder.Session
+	result  results.Result
+}
+
+func newBirdwatch(t *testing.T, pictures int) *birdwatch {
+	t.Helper()
+	b := &birdwatch{delivery: newDelivery(t, alice)}
+	b.session = b.client.As(b.rec.SecretKey)
+	b.rec.Request.Extractor, b.rec.Settings = "ncsa.ray.predict", map[string]any{"write": "both"}
+	e := b.platform.extractors.Of(b.rec.Request)
+	require.NoError(t, b.server.Heartbeat(e.Info.Heartbeat(e.Queue, "", "test")))
+	b.result = results.Result{Kind: results.ResultPrediction, Prediction: &results.Prediction{}}
+	sure := 0.75
+	for i := range pictures {
+		name := fmt.Sprintf("%03d.png", i)
+		id, err := b.server.AddFile(b.rec.Request.DatasetID, name, strings.NewReader(name))
+		require.NoError(t, err)
+		b.result.Prediction.PerFile = append(b.result.Prediction.PerFile, results.FileAnswer{File: name, ID: id, Predicted: "wren", Confidence: &sure})
+	}
+	return b
+}
+
+// answer adds the predictions; the save with the number of cut fails, as a kill would.
+func (b *birdwatch) answer(t *testing.T, cut int) error {
+	t.Helper()
+	saves := 0
+	ledger, err := results.OpenLedger(b.saved, func(doc json.RawMessage) error {
+		if saves++; saves == cut {
+			return errCut
+		}
+		b.saved = doc
+		return nil
+	})
+	require.NoError(t, err)
+	e := b.platform.extractors.Of(b.rec.Request)
+	return answerFiles(t.Context(), b.session, ledger, e, b.rec, &b.result, func(text string) { b.said = append(b.said, text) })
+}
+
+func (b *birdwatch) requireOneEach(t *testing.T) {
+	t.Helper()
+	for _, a := range b.result.Prediction.PerFile {
+		have, err := b.session.FileMetadata(t.Context(), a.ID)
+		require.NoError(t, err)
+		require.Len(t, have, 1, a.File)
+		require.Equal(t, map[string]any{"run": run, "predicted": "wren", "confidence": 0.75}, have[0].Content)
+		require.Equal(t, "ncsa.ray.predict", have[0].Listener)
+	}
+}
+
+func TestEveryFileGetsItsPredictionOnceWhateverIsCut(t *testing.T) {
+	t.Parallel()
+	for cut := range 5 { // two batches of two saves each, and no cut
+		b := newBirdwatch(t, answerBatch+3)
+		err := b.answer(t, cut)
+		if cut > 0 {
+			require.ErrorIs(t, err, errCut)
+			err = b.answer(t, 0)
+		}
+		require.NoError(t, err)
+		require.NoError(t, b.answer(t, 0), "doing it again changes nothing")
+		b.requireOneEach(t)
+	}
+}
+
+func TestAPredictionThatFailsHalfwayGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
+	b := newBirdwatch(t, 5)
+	b.server.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "/files/" + b.result.Prediction.PerFile[3].ID + "/metadata", Status: http.StatusForbidden})
+	require.ErrorContains(t, b.answer(t, 0), "add the prediction to 003.png")
+	b.server.ClearFaults()
+	require.NoError(t, b.answer(t, 0))
+	b.requireOneEach(t)
+}
+
+func TestFilesThatAreGoneAndRowsOfTablesGetNoMetadata(t *testing.T) {
+	t.Parallel()
+	b := newBirdwatch(t, 2)
+	require.NoError(t, b.session.DeleteFile(t.Context(), b.result.Prediction.PerFile[0].ID))
+	require.NoError(t, b.answer(t, 0))
+	b.result.Prediction.PerFile = b.result.Prediction.PerFile[1:]
+	b.requireOneEach(t)
+
+	tables := newBirdwatch(t, 0)
+	require.NoError(t, tables.answer(t, 0))
+	require.Len(t, tables.said, 1)
+	require.Contains(t, tables.said[0], "no file gets its prediction")
+
+	quiet := newBirdwatch(t, 1)
+	quiet.rec.Settings["write"] = "csv_file"
+	require.NoError(t, quiet.answer(t, 0))
+	none, err := quiet.session.FileMetadata(t.Context(), quiet.result.Prediction.PerFile[0].ID)
+	require.NoError(t, err)
+	require.Empty(t, none)
+}
+
+func TestAnExtractorThatClowderDoesNotKnowYetTriesAgain(t *testing.T) {
+	t.Parallel()
+	b := newBirdwatch(t, 1)
+	e := b.platform.extractors.Of(b.rec.Request)
+	e.Queue = "renamed.predict"
+	err := answerFile(t.Context(), b.session, e, run, b.result.Prediction.PerFile[0], false)
+	kind, _ := job.Classify(err)
+	require.Equal(t, job.KindRetryable, kind)
+	require.ErrorContains(t, err, "waits for its next heartbeat")
+}
+
+func TestOnlyTheChosenModelOfEarlierRunsIsDownloaded(t *testing.T) {
+	t.Parallel()
+	d := newDelivery(t, alice)
+	session, dataset := d.client.As(d.rec.SecretKey), d.rec.Request.DatasetID
+	require.NoError(t, d.deliver(t, "1", 0))
+	_, err := d.server.AddFile(dataset, "new.csv", strings.NewReader("text\nfine\n"))
+	require.NoError(t, err)
+	files, err := session.Files(t.Context(), dataset)
+	require.NoError(t, err)
+	model := ""
+	for _, f := range files {
+		if f.Name == modelArchive {
+			model = f.ID
+		}
+	}
+	require.NotEmpty(t, model)
+	for name, tc := range map[string]struct {
+		settings map[string]any
+		want     int
+	}{
+		"a training":                  {map[string]any{}, 1},
+		"a prediction by name":        {map[string]any{"model_file": ""}, 1},
+		"a prediction by a model.zip": {map[string]any{"model_file": model}, 2},
+	} {
+		d.rec.Settings = tc.settings
+		inputs, err := d.platform.Stage(t.Context(), d.rec, t.TempDir(), func(string) {})
+		require.NoError(t, err)
+		require.Len(t, inputs, tc.want, name)
+	}
+}
+
+func TestModelsOfADatasetAreForThoseWhoMayReadIt(t *testing.T) {
+	t.Parallel()
+	d := newDelivery(t, bob)
+	secret := d.server.AddDataset(alice, "Secret")
+	for dataset, want := range map[string]bool{d.rec.Request.DatasetID: true, secret: false, "655fd7c3e4b0a1b2c3d4e5f6": false, "local": false} {
+		may, err := d.platform.MayRead(t.Context(), d.rec, dataset)
+		require.NoError(t, err)
+		require.Equal(t, want, may, dataset)
+	}
+	d.rec.SecretKey = "expired"
+	_, err := d.platform.MayRead(t.Context(), d.rec, secret)
+	require.Error(t, err, "a key that is refused is no answer")
+}

@@ -1,0 +1,116 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+// outModel is where the trainer leaves the model, relative to the run folder.
+const outModel = "out/model/"
+
+// register makes a version of the model that a training made, and returns what the record keeps of it. A prediction and a
+// check make none; the record keeps what it has.
+func (p *Pipeline) register(ctx context.Context, rec job.Record, r *results.Result) (json.RawMessage, error) {
+	if r.Kind != results.ResultTraining {
+		return rec.Model, nil
+	}
+	from := filepath.Join(p.cfg.Volume.Run(rec.Run), filepath.FromSlash(outModel))
+	v, err := p.registry.Register(ctx, newVersion(rec, r), from, func(champion *registry.Version) (bool, string) {
+		return judge(r, champion)
+	})
+	if err != nil {
+		return nil, err
+	}
+	title := ""
+	if v.Won() {
+		title = ", the new champion"
+	}
+	p.say(rec, fmt.Sprintf("Registered as %s%s: %s", v.Ref(), title, v.Why))
+	return json.Marshal(v)
+}
+
+// newVersion is what the registry is to keep of a training.
+func newVersion(rec job.Record, r *results.Result) registry.Version {
+	v := registry.Version{
+		Name: cmp.Or(setting(r, "register_as"), rec.Request.Name), Run: rec.Run, DatasetID: rec.Request.DatasetID, DatasetName: rec.Request.Name,
+		Task: r.Task, Kind: r.Model.Kind, Base: r.Model.Base, Labels: r.Model.Labels, Metric: r.Metric,
+		SplitSHA256: r.Data.SplitSHA256, Created: rec.Created, WeightsSHA256: r.Model.WeightsSHA256,
+	}
+	if s, ok := r.Metrics.Test[r.Metric]; ok {
+		v.Test = &registry.Score{Value: s.Value, Low: s.Low, High: s.High, N: s.N}
+	}
+	for _, o := range r.Outputs {
+		if path, ok := strings.CutPrefix(o.Path, outModel); ok {
+			v.Files = append(v.Files, registry.File{Path: path, Size: o.Size, SHA256: o.SHA256})
+		}
+	}
+	return v
+}
+
+// judge decides whether the model of a training becomes the champion, as make_champion says. Scores are compared on the same
+// test rows only: those on which the trainer measured the champion too.
+func judge(r *results.Result, champion *registry.Version) (wins bool, why string) {
+	mine, tested := r.Metrics.Test[r.Metric]
+	measured := r.Champion
+	switch mode := setting(r, "make_champion"); {
+	case mode == "no":
+		return false, "make_champion says no"
+	case mode == "yes":
+		return true, "make_champion says yes"
+	case champion == nil:
+		return true, "it is the first version"
+	case measured == nil || measured.Run != champion.Run:
+		return false, fmt.Sprintf("%s stays the champion, because the two were not measured on the same test rows", champion.Ref())
+	case !measured.Comparable:
+		return false, fmt.Sprintf("%s stays the champion, because the two cannot be compared: %s", champion.Ref(),
+			cmp.Or(strings.TrimSuffix(measured.Why, "."), "their tasks differ"))
+	}
+	theirs, known := measured.Test[r.Metric]
+	if !tested || !known {
+		return false, fmt.Sprintf("%s stays the champion, because there are no test rows to compare on", champion.Ref())
+	}
+	wins = better(r.Metric, mine.Value, theirs.Value)
+	verb := "stays the champion with"
+	if wins {
+		verb = "was the champion with"
+	}
+	return wins, fmt.Sprintf("%s %s %s %.3f against %.3f on the same test rows", champion.Ref(), verb, metricName(r.Metric), theirs.Value, mine.Value)
+}
+
+// better compares two values of a metric; of errors the smaller one is.
+func better(metric string, a, b float64) bool {
+	switch metric {
+	case "loss", "rmse", "mae":
+		return a < b
+	default:
+		return a > b
+	}
+}
+
+// setting is an option as the trainer used it, where it is a text.
+func setting(r *results.Result, name string) string {
+	for _, s := range r.Settings {
+		if s.Name == name {
+			text, _ := s.Value.(string)
+			return text
+		}
+	}
+	return ""
+}
+
+// modelVersion is what the deliverables say of the version that a training made.
+func (p *Pipeline) modelVersion(rec job.Record) (results.ModelVersion, error) {
+	v, err := modelOf(rec)
+	if err != nil || v == nil || v.Run != rec.Run {
+		return results.ModelVersion{}, err
+	}
+	return results.ModelVersion{Name: v.Name, Version: v.Version, Champion: v.Best, BestSoFar: v.Won()}, nil
+}
