@@ -15,6 +15,7 @@ from trainer.launch.work import ENVIRONMENT, Outcome
 from trainer.plan import Plan, Saved
 
 PATIENCE_SECONDS = 30.0  # before a person is told that the cluster is busy
+END_SECONDS = 10.0  # for a finished trainer to wind up
 MAX_LOSSES = 3  # of a worker, before the training is given up
 
 
@@ -154,6 +155,7 @@ class Several:
     def __init__(self, job: _Job):
         self.job, self.events, self.workers = job, job.events, job.workers
         self.error: BaseException | None = None
+        self.finished = False
 
     def start(self) -> None:
         os.environ.update(ENVIRONMENT)
@@ -194,9 +196,12 @@ class Several:
         outcome = ray.get(result)
         if isinstance(outcome, UserError):
             raise outcome
+        self.finished = True
         return outcome
 
     def close(self) -> None:
+        """Let the trainer end by itself where it is about to: to leave Ray under its feet could crash this process."""
+        self.thread.join(END_SECONDS if self.finished else 0)
         ray.shutdown()
 
 

@@ -1,0 +1,145 @@
+"""Figures of the training program, on a real Ray that this starts: python training.py DATASET [workers|rate|padding|start|models]...
+
+workers   a table of workers x epochs: time, accuracy, speed-up
+rate      the training rate through Ray beside the same loop run plainly, in turns
+padding   the rate with batches filled to their longest text beside batches filled to max_length, in turns
+start     where the time goes from the driver's start to the first step
+"""
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROUNDS = 3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dataset", type=Path)
+    parser.add_argument("figures", nargs="*", default=["start", "rate", "padding", "workers"])
+    parser.add_argument("--workers", default="1,2", help="for the table")
+    parser.add_argument("--epochs", default="1,3", help="for the table")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="bench") as folder, ray(folder) as address:
+        bench = Bench(Path(folder), args.dataset, address)
+        bench.run("ray", epochs=1)  # so that the files of the libraries are in memory
+        for figure in args.figures:
+            if figure == "workers":
+                table(bench, *([int(n) for n in text.split(",")] for text in (args.workers, args.epochs)))
+            else:
+                {"rate": rate, "padding": padding, "start": start}[figure](bench)
+
+
+@contextlib.contextmanager
+def ray(folder: str):
+    """A Ray of our own on all CPUs of this machine, reachable from this machine only."""
+    os.environ.update(RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0", RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled")
+    command = str(Path(sys.executable).with_name("ray"))
+    cpus = str(len(os.sched_getaffinity(0)))
+    port = "26379"
+    subprocess.run(
+        [command, "start", "--head", "--node-ip-address=127.0.0.1", f"--port={port}", f"--num-cpus={cpus}", "--include-dashboard=false", f"--temp-dir={folder}/ray"],
+        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield f"127.0.0.1:{port}"
+    finally:
+        subprocess.run([command, "stop", "--force"], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+class Bench:
+    """Runs of the training program on one dataset."""
+
+    def __init__(self, folder: Path, dataset: Path, address: str):
+        self.folder, self.dataset, self.address = folder, dataset, address
+
+    def run(self, launcher: str, **parameters) -> dict:
+        """One run; returns its result.json with the seconds of the whole command and the times of its events."""
+        folder = self.folder / "runs" / "ft-bench"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self.dataset, folder / "inputs")
+        inputs = []
+        for file in sorted(p for p in (folder / "inputs").rglob("*") if p.is_file()):
+            name, data = file.relative_to(folder / "inputs").as_posix(), file.read_bytes()
+            inputs.append({"name": name, "path": name, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()})
+        spec = {"schema": 2, "kind": "train", "run": "ft-bench", "attempt": 1, "dataset": {}, "parameters": parameters, "defaults": {}, "inputs": inputs}
+        (folder / "spec.json").write_text(json.dumps(spec))
+        env = {**os.environ, "RAY_ADDRESS": self.address, "PYTHONPATH": str(ROOT)}
+        began, wall = time.monotonic(), time.time()
+        done = subprocess.run(
+            [sys.executable, "-m", "trainer", "run", str(folder / "spec.json"), "--launcher", launcher], env=env, cwd=self.folder, capture_output=True, text=True
+        )
+        if done.returncode:
+            sys.exit(f"a run failed with {done.returncode}:\n{done.stdout}{done.stderr}")
+        result = json.loads((folder / "result.json").read_text())
+        events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+        return {**result, "wall": time.monotonic() - began, "times": _times(events, wall)}
+
+
+def _times(events: list[dict], began: float) -> dict[str, float]:
+    """Seconds from the driver's start to its phases and to the first step."""
+    import datetime
+
+    found = {}
+    for event in events:
+        name = event.get("phase") if event["kind"] == "phase" else "first step" if event["kind"] == "progress" else None
+        if name and name not in found:
+            found[name] = datetime.datetime.fromisoformat(event["time"]).timestamp() - began
+    return found
+
+
+def table(bench: Bench, workers: list[int], epochs: list[int]) -> None:
+    print("\n| epochs | workers | time | training | samples/s | accuracy | speed-up | efficiency |\n|---|---|---|---|---|---|---|---|")
+    for many in epochs:
+        alone = None
+        for count in workers:
+            run = bench.run("ray", epochs=many, num_workers=count, early_stopping_patience=0)
+            rate = run["training"]["samples_per_second"]
+            alone = alone or rate
+            test = run["metrics"]["test"]
+            score = test.get("accuracy") or test["r2"]
+            print(
+                f"| {many} | {count} | {run['wall']:.0f} s | {run['training']['seconds']:.0f} s | {rate:.0f} | {score['value']:.3f} | {rate / alone:.2f} | {rate / alone / count:.0%} |",
+                flush=True,
+            )
+
+
+def rate(bench: Bench) -> None:
+    ratios = _in_turns(lambda: bench.run("ray", epochs=2), lambda: bench.run("local", epochs=2))
+    print(f"\nrate through Ray / rate of the same loop run plainly: {ratios}")
+
+
+def padding(bench: Bench) -> None:
+    longest = bench.run("local", epochs=1)
+    for length in (longest["model"]["max_length"], 128):
+        ratios = _in_turns(lambda: bench.run("local", epochs=1, max_length=length), lambda: bench.run("local", epochs=1, max_length=length, more_options="padding: max_length"))
+        print(f"\nrate with dynamic padding / with padding to {length} tokens: {ratios}")
+
+
+def start(bench: Bench) -> None:
+    for workers in (1, 2):
+        runs = [bench.run("ray", epochs=1, num_workers=workers)["times"] for _ in range(ROUNDS)]
+        line = ", ".join(f"{name} {statistics.median(r[name] for r in runs):.1f} s" for name in ("start", "prepare", "train", "first step"))
+        print(f"\n{workers} worker{'s' * (workers > 1)}, from the driver's start: {line}", flush=True)
+
+
+def _in_turns(one, other) -> str:
+    found = []
+    for _ in range(ROUNDS):
+        a, b = one()["training"]["samples_per_second"], other()["training"]["samples_per_second"]
+        found.append(a / b)
+    return f"{statistics.median(found):.2f} ({min(found):.2f} to {max(found):.2f}, {ROUNDS} pairs)"
+
+
+if __name__ == "__main__":
+    main()
