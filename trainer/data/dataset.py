@@ -68,34 +68,44 @@ def load(spec: Spec, settings, events: Events) -> Dataset:
 def _read(found: Sources, settings, checks: Checks) -> Reading:
     """The best reading of the files: labelled folders of images or texts, or tables. Close calls are asked back."""
     index = images.Index(found.images)
-    labelled = {}
-    if settings.task in ("auto", "image-classification"):
-        labelled["image"] = folders.read(found.images, settings.label_column)
-    if settings.task in ("auto", "text-classification"):
-        labelled["text"] = folders.read(found.texts, settings.label_column)
+    labelled, faults = _folders(found, settings)
     documents = {id(f.source) for f in labelled.get("text", [])}
-    group, roles, seen = None, None, {}
-    refused: UserError | None = None
+    sizes = {kind: len(files) for kind, files in labelled.items()} | {kind: size for kind, (size, _) in faults.items()}
     try:
         read = _tables([t for t in found.tables if id(t) not in documents], found.ignored, settings, checks.events)
         group, roles, seen = _choose(read, settings, index, found.ignored)
-    except UserError as e:
-        refused = e
-    sizes = {kind: len(files) for kind, files in labelled.items() if files}
-    if group:
+    except UserError:
+        if not sizes:
+            raise
+    else:
         sizes["table"] = sum(len(t.rows) for t in group)
         if roles.kind == "image":
             sizes.pop("image", None)  # the table says of the same images what they are
-    if not sizes:
-        raise refused
     best = max(sizes, key=sizes.get)
-    _ask_where_close(sizes, best, labelled)
+    if best in faults:
+        raise faults[best][1]
+    _ask_where_close(sizes, best)
     if best == "table":
         return _from_tables(group, roles, seen, index, settings, checks)
     return _from_folders(best, labelled[best], found, settings, checks)
 
 
-def _ask_where_close(sizes: dict[str, int], best: str, labelled: dict) -> None:
+def _folders(found: Sources, settings) -> tuple[dict[str, list[folders.Labelled]], dict[str, tuple[int, UserError]]]:
+    """The files with labels by folder, by their kind; and where these are unclear, how many files there are and the error that asks."""
+    labelled, faults = {}, {}
+    asks_for_column = settings.text_column.strip() or (settings.label_column.strip() and not folders.is_level(settings.label_column))
+    for kind, sources_of_kind in (("image", found.images), ("text", found.texts)):
+        if asks_for_column or settings.task not in ("auto", f"{kind}-classification"):
+            continue
+        try:
+            if files := folders.read(sources_of_kind, settings.label_column):
+                labelled[kind] = files
+        except UserError as e:
+            faults[kind] = len(sources_of_kind), e
+    return labelled, faults
+
+
+def _ask_where_close(sizes: dict[str, int], best: str) -> None:
     words = {"image": "images in folders", "text": "texts in folders", "table": "rows of tables"}
     close = [k for k, n in sizes.items() if n >= roles_of.CLOSE * sizes[best]]
     if len(close) > 1:

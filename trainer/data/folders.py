@@ -13,6 +13,7 @@ from trainer.spec import Input
 
 MIN_FOLDERS = 2
 MIN_FILES = 2  # in a folder, for its name to be a label
+_LEVEL = re.compile(r"folder (\d+)")
 
 
 @dataclass
@@ -47,8 +48,13 @@ def read(sources: list[Input], wanted: str) -> list[Labelled]:
     return files if sum(n >= MIN_FILES for n in counts.values()) >= MIN_FOLDERS else []
 
 
+def is_level(label_column: str) -> bool:
+    """Whether the user named a level of folders instead of a column."""
+    return _LEVEL.fullmatch(label_column.strip().lower()) is not None
+
+
 def _level(varying: list[int], levels: list[set[str]], wanted: str) -> int:
-    if asked := re.fullmatch(r"folder (\d+)", wanted.strip().lower()):
+    if asked := _LEVEL.fullmatch(wanted.strip().lower()):
         if int(asked[1]) - 1 in varying:
             return int(asked[1]) - 1
     elif len(varying) == 1:

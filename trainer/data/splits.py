@@ -49,19 +49,20 @@ def stratified(rows: list[Example], shares: dict[str, float], keys: Keys, regres
     classes = collections.defaultdict(list)
     for unit in _units(rows, keys):
         classes[stratum(unit[0])].append((place(min(e.group or keys(e) for e in unit), seed), unit))
-    chosen = {}
+    chosen = {}  # the others train
     for label in sorted(classes):
         members = sorted(classes[label], key=lambda m: m[0])
         count = sum(len(unit) for _, unit in members)
         quota = {n: math.ceil(count * shares[n]) if len(members) >= 3 else 0 for n in ("test", "validation")}
         for _, unit in members:
-            split = next((n for n in ("test", "validation") if quota[n] > 0), "train")
-            if split != "train":
-                quota[split] -= len(unit)
+            split = next((n for n in ("test", "validation") if quota[n] > 0), None)
+            if split is None:
+                break
+            quota[split] -= len(unit)
             chosen.update((id(e), split) for e in unit)
     splits: Splits = {n: [] for n in SPLITS}
     for e in rows:
-        splits[chosen[id(e)]].append(e)
+        splits[chosen.get(id(e), "train")].append(e)
     return splits
 
 

@@ -65,6 +65,17 @@ def test_what_cannot_be_used_is_answered_with_a_sentence(files, settings, code, 
     assert e.value.do.endswith(".")
 
 
+def test_a_table_of_images_makes_their_folders_clear(load):
+    files = {f"{c}/{d}/{i}.png": png(16 * i + "wxyz".index(d) + 4 * "ab".index(c)) for c in "ab" for d in "xy" for i in range(8)}
+    found = load({**files, "l.csv": table(["file", "label"], [[name, "pq"[i % 2]] for i, name in enumerate(files)])})
+    assert (found.columns, found.labels) == (("file",), ("p", "q"))
+
+
+def test_a_wrong_column_is_not_hidden_by_folders(load):
+    with pytest.raises(UserError, match="no column mood"):
+        load({**IMAGES, "a.csv": texts(40)}, label_column="mood")
+
+
 def test_the_folder_level_can_be_chosen(load):
     files = {f"{c}/{d}/{i}.png": png(16 * i + "wxyz".index(d) + 4 * "ab".index(c)) for c in "ab" for d in "xy" for i in range(8)}
     found = load(files, label_column="folder 2")
