@@ -52,7 +52,7 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
     described = model.description
     target = targets.restored(described["target"])
     label_column = settings.label_column or described["label_column"]
-    others = tuple(i for i in spec.inputs if settings.model_file not in (i.id, i.name))
+    others = tuple(i for i in spec.inputs if not settings.model_file or i != _file(spec, settings.model_file))
     columns = described["columns"]
     if settings.text_column and described["kind"] == "text":
         columns = [c.strip() for c in settings.text_column.split(",")]
