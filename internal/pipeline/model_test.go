@@ -60,11 +60,13 @@ func TestAPredictionUsesTheModelThatIsMeant(t *testing.T) {
 			nil, "", &SpecModel{Path: "../../registry/" + own + "/films/2/model", Run: "ft-new", Name: "films", Version: 2}, "",
 		},
 		"the champion": {
-			map[string]any{"model": "films@champion"}, "",
+			map[string]any{"model": "films@champion"},
+			"",
 			&SpecModel{Path: "../../registry/" + own + "/films/1/model", Run: "ft-old", Name: "films", Version: 1}, "",
 		},
 		"one of a dataset that the user may read": {
-			map[string]any{"model": "birds"}, otherDataset,
+			map[string]any{"model": "birds"},
+			otherDataset,
 			&SpecModel{Path: "../../registry/" + otherDataset + "/birds/1/model", Run: "ft-birds", Name: "birds", Version: 1}, "",
 		},
 		"one of a dataset that the user may not read": {map[string]any{"model": "birds"}, "", nil, "there is no model birds: this dataset has films/1, films/2"},

@@ -67,15 +67,17 @@ func judge(r *results.Result, champion *registry.Version) (wins bool, why string
 		return true, "make_champion says yes"
 	case champion == nil:
 		return true, "it is the first version"
+	}
+	stays := champion.Ref() + " stays the champion, because "
+	switch {
 	case measured == nil || measured.Run != champion.Run:
-		return false, fmt.Sprintf("%s stays the champion, because the two were not measured on the same test rows", champion.Ref())
+		return false, stays + "the two were not measured on the same test rows"
 	case !measured.Comparable:
-		return false, fmt.Sprintf("%s stays the champion, because the two cannot be compared: %s", champion.Ref(),
-			cmp.Or(strings.TrimSuffix(measured.Why, "."), "their tasks differ"))
+		return false, stays + "the two cannot be compared: " + cmp.Or(strings.TrimSuffix(measured.Why, "."), "their tasks differ")
 	}
 	theirs, known := measured.Test[r.Metric]
 	if !tested || !known {
-		return false, fmt.Sprintf("%s stays the champion, because there are no test rows to compare on", champion.Ref())
+		return false, stays + "there are no test rows to compare on"
 	}
 	wins = better(r.Metric, mine.Value, theirs.Value)
 	verb := "stays the champion with"

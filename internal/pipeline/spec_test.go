@@ -39,7 +39,8 @@ func TestTheSpecKeepsTheContract(t *testing.T) {
 	}{
 		"nothing was set": {extractors(t)[0], nil, `{}`},
 		"all is text as v1": {
-			extractors(t)[0], map[string]any{"epochs": "5", "learning_rate": "1e-4", "seed": "42", "run_name": " films ", "use_gpu": "no"},
+			extractors(t)[0],
+			map[string]any{"epochs": "5", "learning_rate": "1e-4", "seed": "42", "run_name": " films ", "use_gpu": "no"},
 			`{"epochs": 5, "learning_rate": 0.0001, "run_name": "films", "use_gpu": "no"}`,
 		},
 		"a prediction": {extractors(t)[1], map[string]any{"model": "films/2", "top_k": 1}, `{"model": "films/2", "top_k": 1}`},
