@@ -1,4 +1,4 @@
-"""The command line: ``python -m trainer run SPEC``."""
+"""The command line: ``python -m trainer run SPEC`` and ``python -m trainer options``."""
 
 import argparse
 import sys
@@ -10,8 +10,15 @@ def main(argv: list[str] | None = None) -> int:
     run = commands.add_parser("run", help="run one training; results lie beside spec.json")
     run.add_argument("spec", help="path of spec.json in the run folder")
     run.add_argument("--launcher", choices=["ray", "local"], default="ray", help="local trains in this process, without Ray")
+    options = commands.add_parser("options", help="print the options of a run as a Markdown table")
+    options.add_argument("kind", nargs="?", choices=["train", "predict"], default="train")
     args = parser.parse_args(argv)
 
+    if args.command == "options":
+        from trainer.options import table
+
+        print(table(args.kind), end="")
+        return 0
     from trainer.run import run as run_training
 
     return run_training(args.spec, args.launcher)

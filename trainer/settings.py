@@ -1,18 +1,18 @@
-"""Every option of a run: its default, its limits, and which of several sources decides it.
+"""The options of a run as they are used: which of several sources decides each of them.
 
 The order is: a field of the form that was changed, ``more_options``, the file named by ``config_file``, a file of the dataset
-that is called finetune.yaml, the administrator's defaults, the defaults below. Unknown names are warned about; a wrong value is
+that is called finetune.yaml, the administrator's defaults, the defaults of options.py. Unknown names are warned about; a wrong value is
 refused in one sentence that names where it stands.
 """
 
 import ast
 import difflib
 import json
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from trainer.errors import UserError, some
 from trainer.events import Events
+from trainer.options import Option, options
 from trainer.spec import Input, Spec
 
 MAX_FILE_BYTES = 1 << 20
@@ -20,141 +20,6 @@ DATASET_FILES = ("finetune.yaml", "finetune.yml", "finetune.json")
 FORM, MORE, FILE, DATASET, ADMINISTRATOR, DEFAULT, CHOSEN = (
     "form", "more options", "settings file", "dataset", "administrator", "default", "chosen",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Option:
-    """One option. ``group`` is where it stands in a settings file; its name is unique without it."""
-
-    name: str
-    default: str | int | float | bool
-    group: str = ""
-    low: float | None = None
-    high: float | None = None
-    choices: tuple[str, ...] = ()
-
-    def parse(self, value):
-        """``value`` as the type of this option; ValueError says what it must be, as the end of a sentence."""
-        if self.choices:
-            return self._choice(value)
-        if isinstance(self.default, bool):
-            return _truth(value)
-        if isinstance(self.default, str):
-            if isinstance(value, (dict, list)):
-                raise ValueError("must be a text")
-            return "" if value is None else str(value).strip()
-        return self._number(value)
-
-    def _choice(self, value) -> str:
-        if isinstance(value, bool):  # what YAML makes of yes and no
-            value = "yes" if value else "no"
-        if found := next((c for c in self.choices if c.lower() == str(value).strip().lower()), None):
-            return found
-        raise ValueError(f"must be one of {', '.join(self.choices)}")
-
-    def _number(self, value):
-        whole = isinstance(self.default, int)
-        kind = "a whole number" if whole else "a number"
-        limits = f" from {self.low:g} to {self.high:g}"
-        try:
-            if isinstance(value, bool):
-                raise ValueError
-            number = float(value)  # YAML reads 1e-5 as a text
-        except (TypeError, ValueError):
-            raise ValueError(f"must be {kind}{limits}") from None
-        if not self.low <= number <= self.high or (whole and number != int(number)):
-            raise ValueError(f"must be {kind}{limits}")
-        return int(number) if whole else number
-
-
-def _truth(value) -> bool:
-    if isinstance(value, bool):
-        return value
-    word = str(value).strip().lower()
-    if word in ("true", "yes", "on", "1"):
-        return True
-    if word in ("false", "no", "off", "0", ""):
-        return False
-    raise ValueError("must be true or false")
-
-
-TASKS = ("text-classification", "text-regression", "image-classification", "tabular-classification", "tabular-regression")
-
-_TRAINING = (
-    Option("task", "auto", choices=("auto", *TASKS)),
-    Option("model", "auto"),
-    Option("data_file", ""),
-    Option("text_column", ""),
-    Option("label_column", ""),
-    Option("epochs", 3, "", 1, 200),
-    Option("batch_size", 32, "", 1, 4096),
-    Option("learning_rate", 0.0, "", 0, 1),
-    Option("max_length", 0, "", 0, 4096),
-    Option("num_workers", 0, "", 0, 32),
-    Option("use_gpu", "auto", choices=("auto", "yes", "no")),
-    Option("max_minutes", 60, "", 1, 10080),
-    Option("seed", 42, "training", 0, 2**31 - 1),
-    Option("run_name", ""),
-    Option("config_file", ""),
-    Option("more_options", ""),
-    Option("dry_run", False),
-    Option("id_column", "", "data"),
-    Option("text_pair_column", "", "data"),
-    Option("split_column", "", "data"),
-    Option("group_column", "", "data"),
-    Option("validation_fraction", 0.1, "data", 0.01, 0.5),
-    Option("test_fraction", 0.1, "data", 0, 0.5),
-    Option("max_examples", 0, "data", 0, 100_000_000),
-    Option("duplicates", "warn", "data", choices=("warn", "drop", "keep")),
-    Option("missing_labels", "drop", "data", choices=("drop", "fail")),
-    Option("encoding", "", "data"),
-    Option("delimiter", "", "data"),
-    Option("padding", "longest", "tokenization", choices=("longest", "max_length")),
-    Option("truncation_side", "right", "tokenization", choices=("right", "left")),
-    Option("long_text", "truncate", "tokenization", choices=("truncate", "sliding_window", "drop")),
-    Option("stride", 64, "tokenization", 0, 2048),
-    Option("lower_case", "auto", "tokenization", choices=("auto", "yes", "no")),
-    Option("optimizer", "adamw", "training", choices=("adamw", "sgd", "adafactor")),
-    Option("weight_decay", 0.01, "training", 0, 1),
-    Option("warmup_ratio", 0.06, "training", 0, 0.5),
-    Option("scheduler", "linear", "training", choices=("linear", "cosine", "constant")),
-    Option("gradient_accumulation", 1, "training", 1, 1024),
-    Option("max_grad_norm", 1.0, "training", 0, 100),
-    Option("label_smoothing", 0.0, "training", 0, 0.5),
-    Option("class_weights", "auto", "training", choices=("auto", "none", "balanced")),
-    Option("freeze_encoder", False, "training"),
-    Option("start_from", "pretrained", "training", choices=("pretrained", "scratch")),
-    Option("early_stopping_patience", 3, "training", 0, 100),
-    Option("metric", "auto", "training", choices=("auto", "accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss", "rmse", "mae", "r2")),
-    Option("evals_per_epoch", 1, "training", 1, 50),
-    Option("keep_checkpoints", 2, "training", 1, 20),
-    Option("deterministic", False, "training"),
-    Option("compile", "auto", "training", choices=("auto", "yes", "no")),
-    Option("augmentation", "auto", "training", choices=("auto", "none", "light", "strong")),
-    Option("image_size", 0, "training", 0, 1024),
-    Option("cpus_per_worker", 0, "resources", 0, 64),
-    Option("mixed_precision", "auto", "resources", choices=("auto", "fp32", "bf16", "fp16")),
-    Option("register_as", "", "output"),
-    Option("make_champion", "if_better", "output", choices=("if_better", "no", "yes")),
-    Option("upload", "model_and_report", "output", choices=("model_and_report", "report_only", "everything")),
-)
-_PREDICTION = (
-    Option("model_file", ""),
-    Option("top_k", 3, "", 1, 100),
-    Option("min_confidence", 0.0, "", 0, 1),
-    Option("write", "csv_file", choices=("csv_file", "metadata", "both")),
-)
-_SHARED_WITH_PREDICTION = (
-    "model data_file text_column label_column batch_size num_workers use_gpu max_minutes encoding delimiter id_column cpus_per_worker "
-    "mixed_precision seed"
-).split()
-
-
-def options(kind: str) -> dict[str, Option]:
-    """The options of a spec of this kind (train or predict) by name."""
-    if kind == "train":
-        return {o.name: o for o in _TRAINING}
-    return {o.name: o for o in (*(o for o in _TRAINING if o.name in _SHARED_WITH_PREDICTION), *_PREDICTION)}
 
 
 class Settings:

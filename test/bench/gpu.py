@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from transformers import BertConfig, BertForSequenceClassification
 
 from trainer.plan import Rows
-from trainer.settings import options
+from trainer.options import options
 from trainer.tasks.target import Classes
 from trainer.tasks.text import Texts
 from trainer.train.objective import Objective
