@@ -6,6 +6,7 @@ package crash
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
+	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/test/broker"
 	"github.com/ncsa/clowder-ray/test/stack"
 )
@@ -83,6 +85,10 @@ func check(t *testing.T, w *stack.World, id, logs string) {
 	notes, err := w.Session.Metadata(t.Context(), w.Dataset)
 	require.NoError(t, err)
 	require.Len(t, notes, 1, "one metadata entry")
+	versions, err := registry.New(filepath.Join(w.Env["SHARED_DIR"], "registry")).All(w.Dataset)
+	require.NoError(t, err)
+	require.Len(t, versions, 1, "one version of the model")
+	require.True(t, versions[0].Won(), "which is the champion")
 	shown, err := w.Session.Visualizations(t.Context(), w.Dataset)
 	require.NoError(t, err)
 	seen := map[string]bool{}
