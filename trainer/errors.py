@@ -24,6 +24,10 @@ class UserError(Exception):
         return {**fields, "why": self.why} if self.why else fields
 
 
+class Paused(Exception):
+    """The training was told to save itself and end, to be started again."""
+
+
 def no_gpu(why: str = "") -> UserError:
     return UserError("no_gpu", "A GPU was asked for, but there is none to be had.", "Set use_gpu to auto or no, or try again later.", why)
 

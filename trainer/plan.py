@@ -13,6 +13,9 @@ from trainer.tasks.catalogue import Base
 from trainer.tasks.target import Classes, Number
 
 
+STOP = "stop"  # a file in the run folder: "keep" ends the training and keeps its best model, "pause" saves it to go on later
+
+
 class Features(Protocol):
     """Encoded examples without their targets."""
 

@@ -13,15 +13,15 @@ import traceback
 from pathlib import Path
 
 from trainer import export, files, launch, log, settings as options, spec as specs
-from trainer.errors import UserError, as_user_error, one_line
+from trainer.errors import Paused, UserError, as_user_error, one_line
 from trainer.events import Events
 from trainer.launch.work import ENVIRONMENT
+from trainer.plan import STOP
 from trainer.spec import Spec
 from trainer.tasks import catalogue
 
 OK, FAULT, USER, ENDED = 0, 1, 2, 143
 PAUSE_SECONDS = 2.5  # Ray gives a job three seconds between asking it to end and killing it
-STOP = "stop"  # a file in the run folder: "keep" ends the training and keeps its best model, "pause" saves it to go on later
 
 
 class Ended(BaseException):
@@ -42,7 +42,7 @@ def run(spec_path: str, launcher: str) -> int:
             began = time.monotonic()
             {"train": _train, "predict": _predict}[spec.kind](spec, launcher, events, began)
             events.done(time.monotonic() - began)
-        except Ended:
+        except (Ended, Paused):
             return ENDED
         except Exception as e:
             return _failed(spec, events, e)

@@ -1,12 +1,15 @@
 """Everything in the driver's process: for tests, and for a look without Ray."""
 
 import os
+import signal
+from pathlib import Path
 
+from trainer import files
 from trainer.errors import no_gpu
 from trainer.events import Events
 from trainer.launch import work
 from trainer.launch.work import Outcome
-from trainer.plan import Plan, Saved
+from trainer.plan import STOP, Plan, Saved
 
 
 class Local:
@@ -20,7 +23,12 @@ class Local:
         """Nothing: a process cannot import and prepare at the same time."""
 
     def train(self, plan: Plan) -> Outcome:
-        return work.train(plan, rank=0, world=1, device=self._device(), threads=self.threads)
+        """Train here. Told to end (SIGTERM), the training saves itself: it runs in this very process, and is asked instead of cut short."""
+        before = signal.signal(signal.SIGTERM, lambda *_: files.write_text(Path(plan.folder) / STOP, "pause\n"))
+        try:
+            return work.train(plan, rank=0, world=1, device=self._device(), threads=self.threads)
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
     def estimate(self, plan: Plan) -> tuple[float, int]:
         return work.estimate(plan, self._device())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import ray
 
-from trainer.errors import UserError, no_gpu
+from trainer.errors import Paused, UserError, no_gpu
 from trainer.events import Events
 from trainer.launch import log, preflight, work
 from trainer.launch.work import ENVIRONMENT, Outcome
@@ -194,7 +194,7 @@ class Several:
             if time.monotonic() - posted > PATIENCE_SECONDS and not ray.get(self.mailbox.fetched.remote()):
                 wait.again()
         outcome = ray.get(result)
-        if isinstance(outcome, UserError):
+        if isinstance(outcome, Exception):
             raise outcome
         self.finished = True
         return outcome
@@ -221,8 +221,9 @@ def run_worker(config: dict) -> None:
 
             device = str(get_device())
         outcome = work.train(plan, rank, context.get_world_size(), device, config["threads"], train.report)
-    except UserError as e:
-        # What a person must mend is the same the next time: the workers end well, so that Ray does not start them again.
+    except (UserError, Paused) as e:
+        # What a person must mend is the same the next time, and so is a wish to pause: the workers end well, so that Ray does not
+        # start them again.
         ray.get(mailbox.finish.remote(e))
         return
     if outcome is not None:
@@ -256,7 +257,7 @@ class Mailbox:
         self.finished.set()
 
     async def result(self):
-        """What the worker of rank 0 handed over, once it did; the first UserError of any of them."""
+        """What the worker of rank 0 handed over, once it did; the first UserError or wish to pause of any of them."""
         await self.finished.wait()
         return self.outcome
 

@@ -1,11 +1,12 @@
 """Checkpoints of a training: complete and verified, or not there at all.
 
 A checkpoint is a folder with the weights, their running average, the optimizer and state.json, which holds the position and the
-sha256 of the others. It is written beside its place, synced and renamed; index.json is written after that, and only what it lists
+sha256 of the others and of itself. It is written beside its place, synced and renamed; index.json is written after that, and only what it lists
 counts. Kept are the best one and the newest ones. Everything random in a training is a function of the seed and the step, so that
 no state of a random generator is needed to go on.
 """
 
+import hashlib
 import json
 import re
 import shutil
@@ -56,16 +57,15 @@ class Checkpoints:
         tensors, plain = _optimizer_state(optimizer)
         save_file(tensors, str(temporary / "optimizer.safetensors"))
         hashes = {f.name: files.sha256(f) for f in sorted(temporary.iterdir())}
-        files.write_json(temporary / "state.json", {"digest": self.digest, "position": asdict(position), "optimizer": plain, "files": hashes})
+        state = {"digest": self.digest, "position": asdict(position), "optimizer": plain, "files": hashes}
+        files.write_json(temporary / "state.json", {**state, "seal": _seal(state)})
         files.publish_folder(temporary, final)
         best = f"step-{position.best_step:09d}"
         listed = sorted({*self._listed()[0], final.name}, reverse=True)
         kept = [n for n in listed if n <= final.name][: self.keep]
         kept = sorted({*kept, best} & set(listed), reverse=True)
         files.write_json(self.folder / "index.json", {"best": best, "checkpoints": kept})
-        for old in self.folder.iterdir():
-            if _NAME.fullmatch(old.name) and old.name not in kept:
-                shutil.rmtree(old, ignore_errors=True)
+        self._remove_all_but({*kept, "index.json"})
         return final
 
     def newest(self, skipped: list[str] | None = None) -> tuple[Path, dict] | None:
@@ -91,6 +91,16 @@ class Checkpoints:
         average = self.best(step) / "average.safetensors"
         _load(model, average if average.is_file() else self.best(step) / "model.safetensors")
 
+    def _remove_all_but(self, kept: set[str]) -> None:
+        """Remove older checkpoints, and what a start that was killed left half written."""
+        for old in self.folder.iterdir():
+            if old.name in kept:
+                continue
+            if old.is_dir():
+                shutil.rmtree(old, ignore_errors=True)
+            else:
+                old.unlink(missing_ok=True)
+
     def _listed(self) -> tuple[list[str], str]:
         try:
             index = json.loads((self.folder / "index.json").read_text(encoding="utf-8"))
@@ -102,7 +112,8 @@ class Checkpoints:
         """state.json of a checkpoint whose files are all as it says, else None."""
         try:
             state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
-            return state if all(files.sha256(folder / name) == digest for name, digest in state["files"].items()) else None
+            whole = state.pop("seal") == _seal(state) and all(files.sha256(folder / name) == digest for name, digest in state["files"].items())
+            return state if whole else None
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
@@ -120,6 +131,11 @@ def restore(folder: Path, state: dict, model, average, optimizer) -> Position:
         current["state"].setdefault(int(number), {})[key] = value
     optimizer.load_state_dict(current)
     return Position(**state["position"])
+
+
+def _seal(state: dict) -> str:
+    """The sha256 of what state.json says, by which it is told apart from one that was changed and can still be read."""
+    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
 
 
 def _weights(model) -> dict[str, torch.Tensor]:

@@ -15,10 +15,10 @@ import torch
 
 from trainer import tasks
 from trainer.board import Board
-from trainer.errors import UserError, some
+from trainer.errors import Paused, UserError, some
 from trainer.events import Events
 from trainer.measure import metrics
-from trainer.plan import Plan
+from trainer.plan import STOP, Plan
 from trainer.tasks import transformer
 from trainer.train import batches, checkpoint, estimate, evaluate
 from trainer.train.agree import Agreement
@@ -34,10 +34,6 @@ ALL_DONE, EARLY, TIME_LIMIT, STOPPED = "all epochs done", "early stopping", "tim
 AVERAGE = 0.995
 PROGRESS_SECONDS = 2.0
 CHECKPOINT_SECONDS = 300.0  # between evaluations, should they be further apart
-
-
-class Paused(Exception):
-    """The training was told to save itself and end, to be started again."""
 
 
 @dataclass
@@ -109,7 +105,7 @@ class Training:
         self.stepper = Stepper(ctx, plan, self.model, self.objective)
         self.optimization = Optimization(self.model, self.settings, self.rate, self.steps, self.stepper.scaler)
         self.checkpoints = Checkpoints(Path(plan.folder) / "checkpoints", plan.digest, self.settings.keep_checkpoints)
-        self.agreement = Agreement(ctx, Path(plan.folder) / "stop")
+        self.agreement = Agreement(ctx, Path(plan.folder) / STOP)
         self.board = Board(Path(plan.folder) / "tensorboard") if ctx.rank == 0 else None
         self.at = Position()
         self.stops = _evaluation_steps(self.per_epoch, self.settings.evals_per_epoch)
