@@ -1,0 +1,226 @@
+"""A training that is interrupted anywhere, and whose checkpoints may be damaged, ends with the weights of one that was not."""
+
+import json
+import random
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+from conftest import events_of, small_reviews
+from crash import KILLED, run_apart  # noqa: F401 - a fixture
+from judge import check_success, codes, result_of, weights
+
+from trainer import files
+from trainer.run import run
+
+ROWS, EPOCHS = 120, 5
+STEPS = 15  # of the whole training: three in each epoch
+OPTIONS = {"epochs": EPOCHS, "more_options": "keep_checkpoints: 3\nevals_per_epoch: 3\nearly_stopping_patience: 0"}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory, run_apart):  # noqa: F811
+    """The weights of the training that nothing happens to, by the seed of the run."""
+    known = {}
+
+    def of(spec: Path) -> str:
+        document = json.loads(spec.read_text())
+        key = json.dumps([document["parameters"], [i["sha256"] for i in document["inputs"]]])
+        if key not in known:
+            folder = tmp_path_factory.mktemp("undisturbed") / "shared" / "runs" / "ft-calm"
+            shutil.copytree(spec.parent / "inputs", folder / "inputs")
+            (folder / "spec.json").write_text(json.dumps({**document, "run": "ft-calm"}))
+            assert run_apart(folder / "spec.json") == 0
+            known[key] = weights(folder)
+        return known[key]
+
+    return of
+
+
+@pytest.fixture
+def interrupted(make_run, run_apart):  # noqa: F811
+    """A run that was killed after step 12, with checkpoints at the steps 10, 11 and 12 or, as the best, before."""
+    spec = make_run({"all.csv": small_reviews(ROWS)}, **OPTIONS)
+    assert run_apart(spec, "step", 13) == KILLED
+    return spec
+
+
+def listed(folder: Path) -> list[Path]:
+    """The checkpoints of a run, the newest first."""
+    index = json.loads((folder / "checkpoints" / "index.json").read_text())
+    return [folder / "checkpoints" / name for name in index["checkpoints"]]
+
+
+def resumed_at(folder: Path) -> list[int]:
+    return [e["step"] for e in events_of(folder) if e["kind"] == "resume"]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_killed_twice_at_random_steps_it_ends_with_the_same_weights(make_run, run_apart, undisturbed, schemas, seed):  # noqa: F811
+    first, second = sorted(random.Random(seed).sample(range(1, STEPS), 2))
+    spec = make_run({"all.csv": small_reviews(ROWS)}, seed=seed, **OPTIONS)
+    assert run_apart(spec, "step", first) == KILLED
+    assert run_apart(spec, "step", second) == KILLED
+    assert run_apart(spec) == 0
+    result = check_success(spec.parent, schemas)
+    assert weights(spec.parent) == undisturbed(spec)
+    assert result["training"]["steps"] == STEPS
+    assert resumed_at(spec.parent) == [s - 1 for s in (first, second) if s > 1]  # a kill comes before its own step is saved
+
+
+def test_at_most_one_interval_is_lost(make_run, run_apart, undisturbed):  # noqa: F811
+    spec = make_run({"all.csv": small_reviews(ROWS)}, epochs=EPOCHS)
+    assert run_apart(spec, "step", 8) == KILLED
+    assert run_apart(spec) == 0
+    assert resumed_at(spec.parent) == [6]
+    assert weights(spec.parent) == undisturbed(spec)
+
+
+def test_sigterm_saves_the_step_it_stands_at_and_ends_with_143(make_run, run_apart, undisturbed, schemas):  # noqa: F811
+    spec = make_run({"all.csv": small_reviews(ROWS)}, epochs=40, more_options="early_stopping_patience: 0")
+    assert run_apart(spec, "step", 2, signal.SIGTERM) == 143
+    assert not (spec.parent / "result.json").exists()
+    assert not (spec.parent / "error.json").exists()
+    saved = json.loads((listed(spec.parent)[0] / "state.json").read_text())["position"]["step"]
+    assert saved >= 2
+    assert run_apart(spec) == 0
+    check_success(spec.parent, schemas)
+    assert resumed_at(spec.parent) == [saved]
+    assert weights(spec.parent) == undisturbed(spec)
+
+
+# Where the run is killed: each call of os.replace in turn, which is where something becomes visible. A checkpoint has three.
+@pytest.mark.parametrize("number", range(1, 16))
+def test_a_checkpoint_is_whole_or_not_there(make_run, run_apart, undisturbed, schemas, number):  # noqa: F811
+    spec = make_run({"all.csv": small_reviews(ROWS)}, epochs=3)
+    assert run_apart(spec, "replace", number) == KILLED
+    for folder in listed(spec.parent) if (spec.parent / "checkpoints" / "index.json").exists() else []:
+        sums = json.loads((folder / "state.json").read_text())["files"]
+        assert {f: files.sha256(folder / f) for f in sums} == sums
+    assert not (spec.parent / "result.json").exists()
+    assert run_apart(spec) == 0
+    result = check_success(spec.parent, schemas)
+    assert "checkpoint_damaged" not in codes(result)
+    assert weights(spec.parent) == undisturbed(spec)
+
+
+def _flipped(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+def _cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def _further(file: Path) -> None:
+    """A change that leaves the file readable, and wrong."""
+    file.write_text(file.read_text().replace('"step": 12', '"step": 13'))
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("model.safetensors", _flipped),
+        ("average.safetensors", _flipped),
+        ("optimizer.safetensors", _flipped),
+        ("state.json", _flipped),
+        ("state.json", _further),
+        ("model.safetensors", _cut),
+        ("optimizer.safetensors", _cut),
+        ("state.json", _cut),
+        ("state.json", Path.unlink),
+        ("average.safetensors", Path.unlink),
+    ],
+)
+def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(interrupted, run_apart, undisturbed, schemas, name, damage):  # noqa: F811
+    newest, before = listed(interrupted.parent)[:2]
+    assert newest.name == "step-000000012"
+    damage(newest / name)
+    assert run_apart(interrupted) == 0
+    result = check_success(interrupted.parent, schemas)
+    assert resumed_at(interrupted.parent) == [int(before.name.removeprefix("step-"))]
+    assert "checkpoint_damaged" in codes(result)
+    assert newest.name in next(w["text"] for w in result["warnings"] if w["code"] == "checkpoint_damaged")
+    assert weights(interrupted.parent) == undisturbed(interrupted)
+
+
+@pytest.mark.parametrize(
+    "index", ["", "\0\0\0", "[]", "{}", '{"best": 1, "checkpoints": 5}', '{"best": "x", "checkpoints": ["../../etc", 7, null]}', '{"checkpoints": ["step-000000099"]}']
+)
+def test_a_garbage_index_costs_time_and_nothing_else(interrupted, run_apart, undisturbed, schemas, index):  # noqa: F811
+    (interrupted.parent / "checkpoints" / "index.json").write_text(index)
+    assert run_apart(interrupted) == 0
+    check_success(interrupted.parent, schemas)
+    assert weights(interrupted.parent) == undisturbed(interrupted)
+
+
+def test_all_checkpoints_damaged_means_to_begin_anew(interrupted, run_apart, undisturbed, schemas):  # noqa: F811
+    for folder in listed(interrupted.parent):
+        _cut(folder / "model.safetensors")
+    assert run_apart(interrupted) == 0
+    check_success(interrupted.parent, schemas)
+    assert resumed_at(interrupted.parent) == []
+    assert weights(interrupted.parent) == undisturbed(interrupted)
+
+
+def test_a_damaged_best_checkpoint_is_found_again(interrupted, run_apart, undisturbed, schemas):  # noqa: F811
+    best = json.loads((interrupted.parent / "checkpoints" / "index.json").read_text())["best"]
+    _flipped(interrupted.parent / "checkpoints" / best / "average.safetensors")
+    assert run_apart(interrupted) == 0
+    check_success(interrupted.parent, schemas)
+    assert weights(interrupted.parent) == undisturbed(interrupted)
+
+
+@pytest.mark.parametrize("change", ["settings", "data"])
+def test_a_checkpoint_of_another_training_is_not_taken(make_run, run_apart, undisturbed, schemas, change):  # noqa: F811
+    spec = make_run({"all.csv": small_reviews(ROWS)}, epochs=3)
+    assert run_apart(spec, "step", 8) == KILLED
+    spec = make_run({"all.csv": small_reviews(ROWS + (10 if change == "data" else 0))}, epochs=3, seed=7 if change == "settings" else 42)
+    assert run_apart(spec) == 0
+    check_success(spec.parent, schemas)
+    assert resumed_at(spec.parent) == []
+    assert weights(spec.parent) == undisturbed(spec)
+
+
+def test_the_stop_file_keep_ends_with_a_model(make_run, schemas):
+    spec = make_run({"all.csv": small_reviews(ROWS)}, epochs=50)
+    (spec.parent / "stop").write_text("keep\n")
+    assert run(str(spec), "local") == 0
+    result = check_success(spec.parent, schemas)
+    assert result["training"]["stopped"] == "stopped by a person"
+    assert result["training"]["steps"] < 150
+
+
+def test_the_stop_file_pause_saves_and_the_next_start_goes_on(make_run, run_apart, undisturbed, schemas, monkeypatch):  # noqa: F811
+    from trainer.train import loop
+
+    spec = make_run({"all.csv": small_reviews(ROWS)}, epochs=3)
+    real = loop.Training._step
+
+    def pausing(training):
+        if training.at.step == 3:
+            files.write_text(spec.parent / "stop", "pause\n")
+            training.agreement.looked = -1e9  # so that it looks at once
+        return real(training)
+
+    monkeypatch.setattr(loop.Training, "_step", pausing)
+    assert run(str(spec), "local") == 143
+    assert not (spec.parent / "error.json").exists()
+    monkeypatch.undo()
+    assert run_apart(spec) == 0
+    check_success(spec.parent, schemas)
+    assert resumed_at(spec.parent) == [4]
+    assert weights(spec.parent) == undisturbed(spec)
+
+
+def test_old_checkpoints_are_removed_and_the_best_is_kept(make_run):
+    spec = make_run({"all.csv": small_reviews(200)}, epochs=6, learning_rate=1e-9, more_options="keep_checkpoints: 2\nearly_stopping_patience: 0\nmetric: accuracy")
+    assert run(str(spec), "local") == 0
+    kept = {p.name for p in (spec.parent / "checkpoints").iterdir() if p.is_dir()}
+    best = f"step-{result_of(spec.parent)['best_step']:09d}"
+    assert kept == {p.name for p in listed(spec.parent)}
+    assert best in kept
+    assert len(kept - {best}) <= 2
