@@ -54,6 +54,34 @@ class Rows:
         return found
 
 
+    def chosen(self, rows: numpy.ndarray) -> "Rows":
+        """Some of the rows, given by ascending numbers; all pieces of an example or none."""
+        owner = None if self.owner is None else numpy.unique(self.owner[rows], return_inverse=True)[1]
+        return Rows(_Chosen(self.features, rows), self.targets[rows], owner)
+
+    def parts(self, count: int) -> list["Rows"]:
+        """The rows in at most ``count`` parts of about the same number of examples, in order."""
+        owner = numpy.arange(len(self)) if self.owner is None else self.owner
+        bounds = numpy.linspace(0, self.examples, count + 1).astype(int)
+        parts = [numpy.flatnonzero((owner >= a) & (owner < b)) for a, b in zip(bounds, bounds[1:], strict=False)]
+        return [self.chosen(rows) for rows in parts if len(rows)]
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Some of the features of others."""
+
+    features: Features
+    rows: numpy.ndarray
+
+    @property
+    def lengths(self) -> numpy.ndarray:
+        return self.features.lengths[self.rows]
+
+    def batch(self, rows: numpy.ndarray, augment: numpy.random.Generator | None = None) -> dict[str, numpy.ndarray]:
+        return self.features.batch(self.rows[rows], augment)
+
+
 @dataclass(frozen=True)
 class Saved:
     """A saved model and the rows that it is to be measured on, encoded its own way. ``why`` is set where it cannot be."""

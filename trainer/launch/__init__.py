@@ -36,7 +36,7 @@ class Launcher(Protocol):
         """Seconds that the training would take, and the number of the model's parameters. One worker only."""
 
     def predict(self, saved: Saved):
-        """Outputs for every example, and the versions of the libraries. One worker only."""
+        """Outputs for every example, and the versions of the libraries."""
 
     def close(self) -> None: ...
 
@@ -49,13 +49,17 @@ def create(name: str, settings, base: Base, spec: Spec, events: Events) -> Launc
 
         return Local(settings.use_gpu, threads, base.kind, events)
     size = sum(i.size for i in spec.inputs)
-    workers = 1 if spec.kind == "predict" or getattr(settings, "dry_run", False) else settings.num_workers or _worthwhile(size, settings.epochs, base)
+    trains = spec.kind == "train"
+    if trains and settings.dry_run:
+        workers = 1
+    else:
+        workers = settings.num_workers or (_worthwhile(size, settings.epochs, base) if trains else 1)
     fewer = max(1, min(workers, size // BYTES_EACH))
     if fewer < workers:
         events.decision("workers", fewer, f"{fewer} instead of {workers} workers are used, because the data is too small to share.")
     from trainer.launch import rays
 
-    launcher = rays.create(fewer, threads, settings, base.kind, events)
+    launcher = rays.create(fewer, threads, settings, base.kind, trains, events)
     if not settings.num_workers:
         settings.choose("num_workers", launcher.workers)
     return launcher

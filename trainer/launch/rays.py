@@ -3,9 +3,11 @@
 import os
 import threading
 import time
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy
 import ray
 
 from trainer.errors import Paused, UserError, no_gpu
@@ -19,7 +21,7 @@ END_SECONDS = 10.0  # for a finished trainer to wind up
 MAX_LOSSES = 3  # of a worker, before the training is given up
 
 
-def create(workers: int, threads: int, settings, kind: str, events: Events):
+def create(workers: int, threads: int, settings, kind: str, trains: bool, events: Events):
     """Connect to Ray (RAY_ADDRESS, else one on this machine, else a new one) and size the workers by its nodes."""
     ray.init(logging_level="warning", log_to_driver=False, runtime_env=_runtime_env())
     nodes = [n["Resources"] for n in ray.nodes() if n["Alive"]]
@@ -31,7 +33,9 @@ def create(workers: int, threads: int, settings, kind: str, events: Events):
         workers = max(1, places)
     events.phase("start", f"Asking Ray for {workers} worker{'s' * (workers > 1)} with {cpus} CPU{'s' * (cpus > 1)}{' and a GPU' if gpu else ''}{' each' * (workers > 1)}.")
     job = _Job(workers, cpus, gpu, kind, settings.max_minutes, events)
-    return OneWorker(job) if workers == 1 else Several(job)
+    if workers == 1:
+        return OneWorker(job)
+    return Several(job) if trains else Pool(job)
 
 
 def _runtime_env() -> dict | None:
@@ -82,16 +86,16 @@ class OneWorker:
 
     workers = 1
 
-    def __init__(self, job: _Job):
-        self.job, self.events = job, job.events
+    def __init__(self, job: _Job, rank: int = 0):
+        self.job, self.events, self.rank = job, job.events, rank
 
-    def start(self) -> None:
-        self.token = preflight.announce(self.job.folder)
+    def start(self, token: str = "") -> None:
+        self.token = token or preflight.announce(self.job.folder)
         self._employ()
 
     def _employ(self) -> None:
         resources = {"num_cpus": self.job.cpus, "num_gpus": int(self.job.gpu)}
-        self.actor = ray.remote(Worker).options(max_restarts=0, **resources).remote(str(self.job.folder), self.job.kind)
+        self.actor = ray.remote(Worker).options(max_restarts=0, **resources).remote(str(self.job.folder), self.rank, self.job.kind)
         self.warm = self.actor.warm_up.remote(self.token, self.job.cpus, self.job.gpu)
 
     def train(self, plan: Plan) -> Outcome:
@@ -126,13 +130,13 @@ class OneWorker:
 class Worker:
     """The actor of OneWorker."""
 
-    def __init__(self, folder: str, kind: str):
-        self.folder, self.kind = folder, kind
-        log.redirect(Path(folder) / "logs", 0)
+    def __init__(self, folder: str, rank: int, kind: str):
+        self.folder, self.rank, self.kind = folder, rank, kind
+        log.redirect(Path(folder) / "logs", rank)
 
     def warm_up(self, token: str, threads: int, gpu: bool) -> str:
         preflight.shared(Path(self.folder), token)
-        return work.warm_up(self.folder, 0, threads, gpu, self.kind)
+        return work.warm_up(self.folder, self.rank, threads, gpu, self.kind)
 
     def train(self, device: str, plan: Plan, threads: int) -> Outcome:
         return work.train(plan, rank=0, world=1, device=device, threads=threads)
@@ -141,7 +145,29 @@ class Worker:
         return work.estimate(plan, device)
 
     def predict(self, device: str, saved: Saved, attempt: int):
-        return work.predict(saved, self.folder, attempt, device)
+        return work.predict(saved, self.folder, attempt, device, tells=self.rank == 0)
+
+
+class Pool:
+    """Several workers that predict, each a part of the rows. The first one's progress stands for that of all."""
+
+    def __init__(self, job: _Job):
+        self.job, self.workers = job, job.workers
+        self.members = [OneWorker(job, rank) for rank in range(job.workers)]
+
+    def start(self) -> None:
+        token = preflight.announce(self.job.folder)
+        for member in self.members:
+            member.start(token)
+
+    def predict(self, saved: Saved):
+        parts = [replace(saved, rows=rows) for rows in saved.rows.parts(self.workers)]
+        with ThreadPoolExecutor(self.workers) as threads:
+            found = list(threads.map(lambda member, part: member.predict(part), self.members, parts))
+        return numpy.concatenate([outputs for outputs, _ in found]), found[0][1]
+
+    def close(self) -> None:
+        ray.shutdown()
 
 
 class Several:

@@ -167,8 +167,8 @@ def answer_of(saved: Saved, device, tell=None):
     return objective.target.answers(evaluate.outputs(model, saved.rows, objective, device, folded=True, tell=tell), saved.rows.example_targets())
 
 
-def predict(saved: Saved, folder: str, attempt: int, device: str):
-    """Outputs of a saved model for every example: probabilities of all classes, or numbers. Tells its progress."""
+def predict(saved: Saved, folder: str, attempt: int, device: str, tells: bool = True):
+    """Outputs of a saved model for every example: probabilities of all classes, or numbers. ``tells`` its progress."""
     import torch
 
     from trainer import tasks
@@ -180,7 +180,7 @@ def predict(saved: Saved, folder: str, attempt: int, device: str):
         began = told[0]
 
         def tell(done: int) -> None:
-            if time.monotonic() - told[0] >= 2 or done == len(saved.rows):
+            if tells and (time.monotonic() - told[0] >= 2 or done == len(saved.rows)):
                 told[0] = time.monotonic()
                 rate = done / max(1e-6, told[0] - began)
                 events.progress(1, 1, done, len(saved.rows), samples_per_second=rate, eta_seconds=(len(saved.rows) - done) / rate)
@@ -204,28 +204,13 @@ class _translated:
 
 
 def _some(rows: Rows, seed: int) -> Rows:
-    """At most MAX_TRAIN_ROWS of the rows, drawn at random."""
+    """The rows of at most MAX_TRAIN_ROWS examples, drawn at random."""
     import numpy
 
-    if len(rows) <= MAX_TRAIN_ROWS:
+    if rows.examples <= MAX_TRAIN_ROWS:
         return rows
-    chosen = numpy.sort(numpy.random.default_rng(seed).permutation(len(rows))[:MAX_TRAIN_ROWS])
-    return Rows(_Chosen(rows.features, chosen), rows.targets[chosen])
-
-
-@dataclass(frozen=True)
-class _Chosen:
-    """Some of the features of others."""
-
-    features: object
-    rows: object
-
-    @property
-    def lengths(self):
-        return self.features.lengths[self.rows]
-
-    def batch(self, rows, augment=None):
-        return self.features.batch(self.rows[rows], augment)
+    drawn = numpy.random.default_rng(seed).permutation(rows.examples)[:MAX_TRAIN_ROWS]
+    return rows.chosen(numpy.flatnonzero(numpy.isin(numpy.arange(len(rows)) if rows.owner is None else rows.owner, drawn)))
 
 
 def _usage(ctx, trained, seconds: float) -> dict:
