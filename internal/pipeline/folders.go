@@ -36,8 +36,31 @@ func NewFolders(dataset, out string) (*Folders, error) {
 	return &Folders{dataset: dataset, out: out}, nil
 }
 
-// Stage copies the files below the dataset folder, hidden ones left out. Links to other places are followed like files.
+// Stage copies the files of the dataset, and the model that was given.
 func (f *Folders) Stage(ctx context.Context, _ job.Record, dir string, _ func(string)) ([]job.Input, error) {
+	inputs, err := f.each(ctx, func(path, name string) (job.Input, error) { return stageFile(path, dir, name) })
+	if err == nil && f.model != "" && len(inputs) > 0 {
+		var in job.Input
+		in, err = f.stageModel(dir)
+		inputs = append(inputs, in)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("copy the dataset: %w", err)
+	}
+	return inputs, nil
+}
+
+// Inputs lists the files of the dataset with their digests, as Stage would, without copying them.
+func (f *Folders) Inputs(ctx context.Context) ([]job.Input, error) {
+	inputs, err := f.each(ctx, func(path, name string) (job.Input, error) { return copyHashed(path, name, io.Discard) })
+	if err != nil {
+		return nil, fmt.Errorf("read the dataset: %w", err)
+	}
+	return inputs, nil
+}
+
+// each calls take for every file below the dataset folder, hidden ones left out. Links to other places are followed like files.
+func (f *Folders) each(ctx context.Context, take func(path, name string) (job.Input, error)) ([]job.Input, error) {
 	var inputs []job.Input
 	err := filepath.WalkDir(f.dataset, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
@@ -57,22 +80,14 @@ func (f *Folders) Stage(ctx context.Context, _ job.Record, dir string, _ func(st
 		if err != nil {
 			return err
 		}
-		in, err := stageFile(path, dir, filepath.ToSlash(name))
+		in, err := take(path, filepath.ToSlash(name))
 		if err != nil {
 			return err
 		}
 		inputs = append(inputs, in)
 		return nil
 	})
-	if err == nil && f.model != "" && len(inputs) > 0 {
-		var in job.Input
-		in, err = f.stageModel(dir)
-		inputs = append(inputs, in)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("copy the dataset: %w", err)
-	}
-	return inputs, nil
+	return inputs, err
 }
 
 // stageFile copies one file under its own name into dir.
@@ -81,22 +96,24 @@ func stageFile(from, dir, name string) (in job.Input, err error) {
 	if err := os.MkdirAll(filepath.Dir(to), sharedMode); err != nil {
 		return in, err
 	}
-	src, err := os.Open(from)
-	if err != nil {
-		return in, err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
 	dst, err := os.Create(to)
 	if err != nil {
 		return in, err
 	}
 	defer func() { err = errors.Join(err, dst.Close()) }()
-	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(dst, sum), src)
+	return copyHashed(from, name, dst)
+}
+
+// copyHashed writes a file to w and says what it is.
+func copyHashed(from, name string, w io.Writer) (in job.Input, err error) {
+	src, err := os.Open(from)
 	if err != nil {
 		return in, err
 	}
-	return job.Input{Name: name, Path: name, Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
+	defer func() { err = errors.Join(err, src.Close()) }()
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(w, sum), src)
+	return job.Input{Name: name, Path: name, Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
 }
 
 // MayRead lets every model of this machine be used: who runs the command could read the registry anyway.

@@ -1,0 +1,41 @@
+package pipeline
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+func TestARequestKnowsItsExtractor(t *testing.T) {
+	t.Parallel()
+	all := extractors(t)
+	all[1].Queue = "renamed"
+	for name, want := range map[string]Kind{"ncsa.ray.predict": Predict, "ncsa.ray.finetune": Train, "": Train, "of.another.service": Train} {
+		require.Equal(t, want, all.Of(job.Request{Extractor: name}).Kind, name)
+	}
+	require.Equal(t, "renamed", all[1].Name(), "Clowder knows it by its queue")
+}
+
+func TestAJobThatIsOverMakesRoomForAllExtractors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t)
+		var intakes []*Intake
+		for _, e := range b.cfg.Extractors {
+			intakes = append(intakes, NewIntake(b.Pipeline, e, nil, 2))
+		}
+		b.accept(t, run, nil)
+		require.Equal(t, 4, intakes[0].Free())
+		b.runUntilOver(t)
+		for _, in := range intakes {
+			require.Equal(t, 4, in.Free())
+			select {
+			case <-in.Freed():
+			default:
+				t.Fatal("nobody told this extractor that there is room")
+			}
+		}
+	})
+}
