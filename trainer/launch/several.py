@@ -1,0 +1,133 @@
+"""Two and more workers that train together: a TorchTrainer of Ray Train V2."""
+
+import asyncio
+import os
+import threading
+import time
+from pathlib import Path
+
+import ray
+
+from trainer.errors import Paused, UserError
+from trainer.launch import log, preflight, work
+from trainer.launch.staff import MAX_LOSSES, PATIENCE_SECONDS, Job, Wait
+from trainer.launch.work import ENVIRONMENT, Outcome
+from trainer.plan import Plan
+
+END_SECONDS = 10.0  # for a finished trainer to wind up
+
+
+class Several:
+    """Two or more workers: TorchTrainer with DDP, over gloo on CPUs and NCCL on GPUs.
+
+    The trainer is started before the plan is known, so that its processes import while the driver prepares the data. The plan
+    reaches the workers, and the outcome the driver, through a small actor: no file to poll for on a network file system. When a
+    worker is lost, all are started again and go on from their checkpoint.
+    """
+
+    def __init__(self, job: Job):
+        self.job, self.events, self.workers = job, job.events, job.workers
+        self.error: BaseException | None = None
+        self.finished = False
+
+    def start(self) -> None:
+        os.environ.update(ENVIRONMENT)
+        self.token = preflight.announce(self.job.folder)
+        self.mailbox = ray.remote(Mailbox).options(num_cpus=0).remote()
+        self.thread = threading.Thread(target=self._fit, daemon=True)
+        self.thread.start()
+
+    def _fit(self) -> None:
+        try:
+            from ray.train import FailureConfig, RunConfig, ScalingConfig
+            from ray.train.torch import TorchTrainer
+
+            each = {"CPU": self.job.cpus, **({"GPU": 1} if self.job.gpu else {})}
+            TorchTrainer(
+                run_worker,
+                train_loop_config={
+                    "mailbox": self.mailbox, "threads": self.job.cpus, "gpu": self.job.gpu, "kind": self.job.kind,
+                    "folder": str(self.job.folder), "token": self.token,
+                },
+                scaling_config=ScalingConfig(num_workers=self.workers, use_gpu=self.job.gpu, resources_per_worker=each),
+                run_config=RunConfig(
+                    storage_path=str(self.job.folder / "train"), name=f"attempt-{self.events.attempt}", failure_config=FailureConfig(max_failures=MAX_LOSSES)
+                ),
+            ).fit()  # fmt: skip
+        except Exception as e:
+            self.error = e
+
+    def train(self, plan: Plan) -> Outcome:
+        ray.get(self.mailbox.post.remote(plan))
+        wait, posted = Wait(self.job, self.events), time.monotonic()
+        result = self.mailbox.result.remote()
+        while not ray.wait([result], timeout=1.0)[0]:
+            if not self.thread.is_alive():
+                raise self.error or RuntimeError("the workers ended without a result")
+            if time.monotonic() - posted > PATIENCE_SECONDS and not ray.get(self.mailbox.fetched.remote()):
+                wait.again()
+        outcome = ray.get(result)
+        if isinstance(outcome, Exception):
+            raise outcome
+        self.finished = True
+        return outcome
+
+    def close(self) -> None:
+        """Let the trainer end by itself where it is about to: to leave Ray under its feet could crash this process."""
+        self.thread.join(END_SECONDS if self.finished else 0)
+        ray.shutdown()
+
+
+def run_worker(config: dict) -> None:
+    """The training function of TorchTrainer, on every worker."""
+    from ray import train
+
+    context, mailbox, folder = train.get_context(), config["mailbox"], Path(config["folder"])
+    rank = context.get_world_rank()
+    log.redirect(folder / "logs", rank)
+    try:
+        preflight.shared(folder, config["token"])
+        device = work.warm_up(str(folder), rank, config["threads"], config["gpu"], config["kind"])
+        plan = ray.get(ray.get(mailbox.fetch.remote()))
+        if config["gpu"]:
+            from ray.train.torch import get_device
+
+            device = str(get_device())
+        outcome = work.train(plan, rank, context.get_world_size(), device, config["threads"], train.report)
+    except (UserError, Paused) as e:
+        # What a person must mend is the same the next time, and so is a wish to pause: the workers end well, so that Ray does not
+        # start them again.
+        ray.get(mailbox.finish.remote(e))
+        return
+    if outcome is not None:
+        ray.get(mailbox.finish.remote(outcome))
+
+
+class Mailbox:
+    """The actor through which driver and workers exchange plan and outcome. The plan is kept as a reference, not unpacked."""
+
+    def __init__(self):
+        self.ready, self.plan, self.fetches = asyncio.Event(), None, 0
+        self.finished, self.outcome = asyncio.Event(), None
+
+    async def post(self, plan) -> None:
+        self.plan = [ray.put(plan)]
+        self.ready.set()
+
+    async def fetch(self):
+        """A reference to the plan, once it is there."""
+        await self.ready.wait()
+        self.fetches += 1
+        return self.plan[0]
+
+    async def fetched(self) -> int:
+        return self.fetches
+
+    async def finish(self, outcome) -> None:
+        self.outcome = outcome
+        self.finished.set()
+
+    async def result(self):
+        """What the worker of rank 0 handed over, once it did; the first UserError or wish to pause of any of them."""
+        await self.finished.wait()
+        return self.outcome

@@ -1,0 +1,43 @@
+"""What the launchers on Ray share: how many workers of which size there are to be, and patience with a busy cluster."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from trainer.errors import UserError, no_gpu
+from trainer.events import Events
+
+PATIENCE_SECONDS = 30.0  # before a person is told that the cluster is busy
+MAX_LOSSES = 3  # of a worker, before its work is given up
+
+
+@dataclass(frozen=True)
+class Job:
+    """What both launchers need to know."""
+
+    workers: int
+    cpus: int
+    gpu: bool
+    kind: str
+    max_minutes: int
+    events: Events
+
+    @property
+    def folder(self) -> Path:
+        return self.events.path.parent
+
+
+class Wait:
+    """Patience with a busy cluster: tells once that it is, and gives up after the run's own time limit."""
+
+    def __init__(self, job: Job, events: Events):
+        self.began, self.limit, self.gpu, self.events, self.told = time.monotonic(), 60.0 * job.max_minutes, job.gpu, events, False
+
+    def again(self) -> None:
+        """Called each time that the workers are still not there. Raises UserError when the limit is over."""
+        if time.monotonic() - self.began > self.limit:
+            why = f"The cluster had no room for {self.limit / 60:.0f} minutes."
+            raise no_gpu(why) if self.gpu else UserError("no_capacity", "No worker could be started on the cluster.", "Set fewer workers, or try again later.", why)
+        if not self.told:
+            self.told = True
+            self.events.warning("waiting", f"Waiting for a free {'GPU' if self.gpu else 'CPU'}: the cluster is busy or still starting.")
