@@ -65,7 +65,8 @@ test-integration: setup ## all Go tests, those on a real RabbitMQ and a real Ray
 test-crash: setup ## kill -9 at every crash point of a running job, on real parts
 	@go test -tags 'integration crash' -count=1 -timeout 20m -run TestCrash ./test/crash
 
-lint: $(LINT) ## the linters, the import rules among them
+lint: $(LINT) $(VENV)/ready ## the linters, the import rules among them
+	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(LINT) run ./...
 	@$(LINT) run --build-tags 'integration crash' ./...
 

@@ -66,6 +66,11 @@ def as_user_error(error: BaseException, folder: str) -> UserError | None:
     return None
 
 
+def count(number: int, noun: str) -> str:
+    """A number of things for a sentence: "1 worker", "2 workers"."""
+    return f"{number} {noun}" + "s" * (number != 1)
+
+
 def some(values, limit: int = 12) -> str:
     """Values as a list for a sentence: "a, b and 3 more"."""
     values = [str(v) for v in values]

@@ -68,7 +68,7 @@ class Events:
         _say(f"Done after {seconds:.1f} s.")
 
     def _write(self, kind: str, **fields) -> None:
-        now = datetime.datetime.now(datetime.timezone.utc)
+        now = datetime.datetime.now(datetime.UTC)
         time = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         line = json.dumps({"time": time, "attempt": self.attempt, "kind": kind, **fields}, ensure_ascii=False, allow_nan=False)
         with open(self.path, "a", encoding="utf-8") as f:

@@ -66,7 +66,7 @@ TASKS = ("text-classification", "text-regression", "image-classification", "tabu
 _TRAINING = (
     Option("task", "auto", choices=("auto", *TASKS), help="What to train; auto sees it in the data"),
     Option("model", "auto",
-           help="An installed model, or the shape bert-tiny, small-cnn or mlp from random weights; auto takes the smallest installed one that fits, else a shape"),
+           help="An installed model, or bert-tiny, small-cnn or mlp from random weights; auto takes the smallest installed one that fits"),
     Option("data_file", "", help="Id or name of the one file to use; empty uses every suitable one"),
     Option("text_column", "", help="Columns of the text, joined in this order; empty finds them"),
     Option("label_column", "", help="Empty finds it"),

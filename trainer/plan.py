@@ -12,7 +12,6 @@ from trainer.settings import Settings
 from trainer.tasks.catalogue import Base
 from trainer.tasks.target import Classes, Number
 
-
 STOP = "stop"  # a file in the run folder: "keep" ends the training and keeps its best model, "pause" saves it to go on later
 
 
@@ -52,7 +51,6 @@ class Rows:
         found = numpy.zeros(self.examples, self.targets.dtype)
         found[self.owner] = self.targets
         return found
-
 
     def chosen(self, rows: numpy.ndarray) -> "Rows":
         """Some of the rows, given by ascending numbers; all pieces of an example or none."""

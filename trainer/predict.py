@@ -110,4 +110,6 @@ def _description(folder: Path, what: str) -> dict:
             raise ValueError
         return described
     except (OSError, ValueError, KeyError, TypeError) as e:
-        raise UserError("model_file", f"In {what} there is no model of an earlier run.", "Choose a model.zip that an earlier run wrote, or a registered model.") from e
+        raise UserError(
+            "model_file", f"In {what} there is no model of an earlier run.", "Choose a model.zip that an earlier run wrote, or a registered model."
+        ) from e

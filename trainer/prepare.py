@@ -123,7 +123,11 @@ def _more_epochs(settings: Settings, kind: str, events: Events) -> None:
     """Small models of tables and images learn in short epochs, of which the usual few are not enough."""
     if settings.is_open("epochs"):
         settings.choose("epochs", EPOCHS[kind])
-        events.decision("epochs", settings.epochs, f"Up to {settings.epochs} passes over the data are made: they are short, and training stops when it gets no better.")
+        events.decision(
+            "epochs",
+            settings.epochs,
+            f"Up to {settings.epochs} passes over the data are made: they are short, and training stops when it gets no better.",
+        )
     if settings.is_open("early_stopping_patience"):
         settings.choose("early_stopping_patience", PATIENCE)
 
@@ -169,5 +173,9 @@ def _class_weights(settings: Settings, data: Dataset, events: Events) -> tuple[f
         settings.choose("class_weights", "balanced" if uneven else "none")
         if not uneven:
             return None
-        events.decision("class_weights", "balanced", f"Rare classes count more in training: the largest has {counts.max():.0f} rows, the smallest {counts.min():.0f}.")
+        events.decision(
+            "class_weights",
+            "balanced",
+            f"Rare classes count more in training: the largest has {counts.max():.0f} rows, the smallest {counts.min():.0f}.",
+        )
     return tuple((counts.sum() / (len(counts) * counts)).tolist())

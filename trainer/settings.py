@@ -86,7 +86,9 @@ def _known(given: dict, table: dict[str, Option], where: str, events: Events) ->
             unknown.append(name)
     for name in unknown[:20]:
         close = difflib.get_close_matches(name.rpartition(".")[2], table, 1)
-        events.warning("unknown_option", f"The option {name[:60]} in {where} is not known and is ignored{f'; did you mean {close[0]}' if close else ''}.")
+        events.warning(
+            "unknown_option", f"The option {name[:60]} in {where} is not known and is ignored{f'; did you mean {close[0]}' if close else ''}."
+        )
     return known
 
 
@@ -109,7 +111,9 @@ def _lines(text: str) -> dict:
         at = min((line.find(c) for c in ":=" if c in line), default=-1)
         if at <= 0:
             raise UserError(
-                "wrong_setting", f"Line {number} of more_options is not an option: {line[:60]}.", "Write one option in each line, for example training.seed: 7."
+                "wrong_setting",
+                f"Line {number} of more_options is not an option: {line[:60]}.",
+                "Write one option in each line, for example training.seed: 7.",
             )
         found[line[:at].strip()] = line[at + 1 :].strip().strip("\"'")
     return found
@@ -122,7 +126,12 @@ def _chosen_file(spec: Spec, wanted: str) -> Input | None:
         if found := next(filter(same, spec.inputs), None):
             return found
     names = [i.name for i in spec.inputs if _suffix(i.name) in ("yaml", "yml", "json", "py")]
-    raise UserError("unknown_file", f"There is no settings file {wanted} in the dataset.", "Choose one of these as config_file, or leave it empty.", f"It has {some(names)}.")
+    raise UserError(
+        "unknown_file",
+        f"There is no settings file {wanted} in the dataset.",
+        "Choose one of these as config_file, or leave it empty.",
+        f"It has {some(names)}.",
+    )
 
 
 def _dataset_file(spec: Spec, chosen: Input | None) -> list:
@@ -139,7 +148,12 @@ def _read(file: Input) -> dict:
         found = _decode(Path(file.file).read_text(encoding="utf-8-sig"), _suffix(file.name))
     except (OSError, ValueError, SyntaxError, RecursionError, MemoryError) as e:
         why = f"{type(e).__name__}: {e}" if isinstance(e, SyntaxError) else str(e)
-        raise UserError("settings_file", f"The settings file {file.name} cannot be read.", "Correct the file; it holds lines like epochs: 5.", f"{why.splitlines()[0] if why else ''}.") from e
+        raise UserError(
+            "settings_file",
+            f"The settings file {file.name} cannot be read.",
+            "Correct the file; it holds lines like epochs: 5.",
+            f"{why.splitlines()[0] if why else ''}.",
+        ) from e
     if not isinstance(found, dict):
         raise UserError("settings_file", f"The settings file {file.name} holds no options by name.", "Write lines like epochs: 5.")
     return found

@@ -62,9 +62,7 @@ def load(path: Path) -> Spec:
         dataset=document["dataset"].get("name", ""),
         parameters=document["parameters"],
         defaults=document["defaults"],
-        inputs=tuple(
-            Input(i["name"], _inside(inputs, i["path"]), i["size"], i["sha256"], i.get("id", "")) for i in document["inputs"]
-        ),
+        inputs=tuple(Input(i["name"], _inside(inputs, i["path"]), i["size"], i["sha256"], i.get("id", "")) for i in document["inputs"]),
         model=_version(folder, document.get("model")),
         champion=_version(folder, document.get("champion")),
     )

@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from transformers import BertConfig, BertForSequenceClassification
 
-from trainer.plan import Rows
 from trainer.options import options
+from trainer.plan import Rows
 from trainer.tasks.target import Classes
 from trainer.tasks.text import Texts
 from trainer.train.objective import Objective
@@ -42,7 +42,10 @@ def main() -> None:
     for compile_it in ("no", "yes") if device.type == "cuda" else ("no",):
         seconds = step_seconds(args, device, compile_it)
         rate = operations(args) / seconds
-        print(f"step of {args.rows} x {args.tokens} tokens, compile {compile_it}: {1000 * seconds:.1f} ms, {args.rows / seconds:.0f} rows/s, {rate / 1e12:.2f} TFLOP/s, {rate / ceiling:.2f} of the product")
+        shape = f"{args.rows} x {args.tokens} tokens, compile {compile_it}"
+        print(
+            f"step of {shape}: {1000 * seconds:.1f} ms, {args.rows / seconds:.0f} rows/s, {rate / 1e12:.2f} TFLOP/s, {rate / ceiling:.2f} of the product"
+        )
 
 
 def operations(args) -> float:
@@ -65,7 +68,11 @@ def step_seconds(args, device: torch.device, compile_it: str) -> float:
     settings.compile = compile_it
     torch.manual_seed(0)
     config = BertConfig(
-        vocab_size=args.vocabulary, hidden_size=args.hidden, num_hidden_layers=args.layers, num_attention_heads=max(1, args.hidden // 64), intermediate_size=4 * args.hidden
+        vocab_size=args.vocabulary,
+        hidden_size=args.hidden,
+        num_hidden_layers=args.layers,
+        num_attention_heads=max(1, args.hidden // 64),
+        intermediate_size=4 * args.hidden,
     )
     model = BertForSequenceClassification(config).to(device).train()
     count = 4 * args.rows

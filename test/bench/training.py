@@ -8,6 +8,7 @@ start     where the time goes from the driver's start to the first step
 
 import argparse
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -47,14 +48,13 @@ def ray(folder: str):
     command = str(Path(sys.executable).with_name("ray"))
     cpus = str(len(os.sched_getaffinity(0)))
     port = "26379"
-    subprocess.run(
-        [command, "start", "--head", "--node-ip-address=127.0.0.1", f"--port={port}", f"--num-cpus={cpus}", "--include-dashboard=false", f"--temp-dir={folder}/ray"],
-        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    start = [command, "start", "--head", "--node-ip-address=127.0.0.1", f"--port={port}", f"--num-cpus={cpus}"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([*start, "--include-dashboard=false", f"--temp-dir={folder}/ray"], check=True, **quiet)
     try:
         yield f"127.0.0.1:{port}"
     finally:
-        subprocess.run([command, "stop", "--force"], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run([command, "stop", "--force"], check=False, **quiet)
 
 
 class Bench:
@@ -72,12 +72,25 @@ class Bench:
         for file in sorted(p for p in (folder / "inputs").rglob("*") if p.is_file()):
             name, data = file.relative_to(folder / "inputs").as_posix(), file.read_bytes()
             inputs.append({"name": name, "path": name, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()})
-        spec = {"schema": 2, "kind": "train", "run": "ft-bench", "attempt": 1, "dataset": {}, "parameters": parameters, "defaults": {}, "inputs": inputs}
+        spec = {
+            "schema": 2,
+            "kind": "train",
+            "run": "ft-bench",
+            "attempt": 1,
+            "dataset": {},
+            "parameters": parameters,
+            "defaults": {},
+            "inputs": inputs,
+        }
         (folder / "spec.json").write_text(json.dumps(spec))
         env = {**os.environ, "RAY_ADDRESS": self.address, "PYTHONPATH": str(ROOT)}
         began, wall = time.monotonic(), time.time()
         done = subprocess.run(
-            [sys.executable, "-m", "trainer", "run", str(folder / "spec.json"), "--launcher", launcher], env=env, cwd=self.folder, capture_output=True, text=True
+            [sys.executable, "-m", "trainer", "run", str(folder / "spec.json"), "--launcher", launcher],
+            env=env,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
         )
         if done.returncode:
             sys.exit(f"a run failed with {done.returncode}:\n{done.stdout}{done.stderr}")
@@ -107,11 +120,9 @@ def table(bench: Bench, workers: list[int], epochs: list[int]) -> None:
             rate = run["training"]["samples_per_second"]
             alone = alone or rate
             test = run["metrics"]["test"]
-            score = test.get("accuracy") or test["r2"]
-            print(
-                f"| {many} | {count} | {run['wall']:.0f} s | {run['training']['seconds']:.0f} s | {rate:.0f} | {score['value']:.3f} | {rate / alone:.2f} | {rate / alone / count:.0%} |",
-                flush=True,
-            )
+            score = (test.get("accuracy") or test["r2"])["value"]
+            seconds = f"{run['wall']:.0f} s | {run['training']['seconds']:.0f} s"
+            print(f"| {many} | {count} | {seconds} | {rate:.0f} | {score:.3f} | {rate / alone:.2f} | {rate / alone / count:.0%} |", flush=True)
 
 
 def rate(bench: Bench) -> None:
@@ -122,7 +133,10 @@ def rate(bench: Bench) -> None:
 def padding(bench: Bench) -> None:
     longest = bench.run("local", epochs=1)
     for length in (longest["model"]["max_length"], 128):
-        ratios = _in_turns(lambda: bench.run("local", epochs=1, max_length=length), lambda: bench.run("local", epochs=1, max_length=length, more_options="padding: max_length"))
+        ratios = _in_turns(
+            functools.partial(bench.run, "local", epochs=1, max_length=length),
+            functools.partial(bench.run, "local", epochs=1, max_length=length, more_options="padding: max_length"),
+        )
         print(f"\nrate with dynamic padding / with padding to {length} tokens: {ratios}")
 
 

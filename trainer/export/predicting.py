@@ -41,7 +41,17 @@ class Answered:
 
 
 def prediction(
-    spec: Spec, settings, model, answered: Answered, read: list[str], columns: list[str], skipped: int, label_column: str, versions: dict, events: Events, began: float
+    spec: Spec,
+    settings,
+    model,
+    answered: Answered,
+    read: list[str],
+    columns: list[str],
+    skipped: int,
+    label_column: str,
+    versions: dict,
+    events: Events,
+    began: float,
 ) -> None:
     """Write predictions.csv and result.json."""
     kind = model.description["kind"]
@@ -70,7 +80,11 @@ def _table(settings, answered: Answered, kind: str, columns: list[str]) -> str:
     others = min(settings.top_k, len(answered.target.labels)) if answered.classifies else 0
     head = ["file", "row", *["id"] * has_id, "content", *["label"] * knows, "predicted"]
     if answered.classifies:
-        head += ["confidence", *["unsure"] * bool(settings.min_confidence), *(f"{what} {i}" for i in range(2, others + 1) for what in ("choice", "probability"))]
+        head += [
+            "confidence",
+            *["unsure"] * bool(settings.min_confidence),
+            *(f"{what} {i}" for i in range(2, others + 1) for what in ("choice", "probability")),
+        ]
     rows = []
     for i, example in enumerate(answered.examples):
         line = [example.file, example.row, *[example.id] * has_id, shown.content(example, kind, columns), *[example.target] * knows]
@@ -108,7 +122,10 @@ def _scores(settings, model, answered: Answered, label_column: str) -> dict:
 
 
 def _samples(answered: Answered, kind: str, columns: list[str]) -> list[dict]:
-    return [shown.entry(e, kind, columns, **_answer(answered, i), **({"label": e.target} if e.target else {})) for i, e in enumerate(answered.examples[:SAMPLES])]
+    return [
+        shown.entry(e, kind, columns, **_answer(answered, i), **({"label": e.target} if e.target else {}))
+        for i, e in enumerate(answered.examples[:SAMPLES])
+    ]
 
 
 def _answer(answered: Answered, i: int) -> dict:

@@ -57,6 +57,9 @@ def already_done(spec: Spec) -> bool:
         result = json.loads((spec.folder / "result.json").read_text(encoding="utf-8"))
         if result["run"] != spec.run or result["schema"] != SCHEMA:
             return False
-        return all((spec.folder / a["path"]).stat().st_size == a["size"] and files.sha256(spec.folder / a["path"]) == a["sha256"] for a in result["artifacts"])
+        return all(
+            (spec.folder / a["path"]).stat().st_size == a["size"] and files.sha256(spec.folder / a["path"]) == a["sha256"]
+            for a in result["artifacts"]
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return False

@@ -27,7 +27,14 @@ def training(
     classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     reports = {n: metrics.report(a, classes, settings.seed, scale) for n, a in outcome.answers.items()}
     at = outcome.position
-    figures = {"task": plan.task, "metric": plan.metric, "best_epoch": at.best_epoch, "best_step": at.best_step, **reports, "baselines": simple.reports}
+    figures = {
+        "task": plan.task,
+        "metric": plan.metric,
+        "best_epoch": at.best_epoch,
+        "best_step": at.best_step,
+        **reports,
+        "baselines": simple.reports,
+    }
     if reports["test"]:
         events.eval(at.best_epoch, at.best_step, "test", {name: score["value"] for name, score in reports["test"].items()})
     _model(out, prepared, data, reports["test"])
@@ -126,7 +133,10 @@ def _looked_at(data: Dataset, target, test, classes: int) -> dict:
     """What the report shows of the answers on the test rows."""
     if not len(test):
         return {}
-    found = {"mistakes": _listed(data, target, test, mistakes.mistakes(test)), "unsure": _listed(data, target, test, mistakes.unsure(test)) if classes else None}
+    found = {
+        "mistakes": _listed(data, target, test, mistakes.mistakes(test)),
+        "unsure": _listed(data, target, test, mistakes.unsure(test)) if classes else None,
+    }
     if not classes:
         return {**found, "regression": curves.regression(test)}
     binary = curves.binary(test, target.labels[1]) if classes == 2 else None
@@ -159,7 +169,14 @@ def _predictions(data: Dataset, target, test) -> str:
     head = ["file", "row", "id", "content", "label", "predicted"]
     rows = []
     for i, example in enumerate(data.splits["test"]):
-        line = [example.file, example.row, example.id, shown.content(example, data.kind, data.columns), example.target, target.text(test.predicted[i])]
+        line = [
+            example.file,
+            example.row,
+            example.id,
+            shown.content(example, data.kind, data.columns),
+            example.target,
+            target.text(test.predicted[i]),
+        ]
         rows.append(line if test.confidence is None else [*line, f"{test.confidence[i]:.4f}"])
     if not any(row[2] for row in rows):
         head, rows = [*head[:2], *head[3:]], [[*row[:2], *row[3:]] for row in rows]

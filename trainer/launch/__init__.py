@@ -50,10 +50,8 @@ def create(name: str, settings, base: Base, spec: Spec, events: Events) -> Launc
         return Local(settings.use_gpu, threads, base.kind, events)
     size = sum(i.size for i in spec.inputs)
     trains = spec.kind == "train"
-    if trains and settings.dry_run:
-        workers = 1
-    else:
-        workers = settings.num_workers or (_worthwhile(size, settings.epochs, base) if trains else 1)
+    asked = settings.num_workers or (_worthwhile(size, settings.epochs, base) if trains else 1)
+    workers = 1 if trains and settings.dry_run else asked
     fewer = max(1, min(workers, size // BYTES_EACH))
     if fewer < workers:
         events.decision("workers", fewer, f"{fewer} instead of {workers} workers are used, because the data is too small to share.")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import ray
 
+from trainer.errors import count
 from trainer.events import Events
 from trainer.launch.actor import OneWorker, Pool
 from trainer.launch.several import Several
@@ -21,7 +22,8 @@ def create(workers: int, threads: int, settings, kind: str, trains: bool, events
     if workers > places:
         events.warning("workers", f"{max(1, places)} instead of {workers} workers are used: the cluster has no more CPUs.")
         workers = max(1, places)
-    events.phase("start", f"Asking Ray for {workers} worker{'s' * (workers > 1)} with {cpus} CPU{'s' * (cpus > 1)}{' and a GPU' if gpu else ''}{' each' * (workers > 1)}.")
+    each = count(cpus, "CPU") + " and a GPU" * gpu + " each" * (workers > 1)
+    events.phase("start", f"Asking Ray for {count(workers, 'worker')} with {each}.")
     job = Job(workers, cpus, gpu, kind, settings.max_minutes, events)
     if workers == 1:
         return OneWorker(job)
@@ -40,10 +42,14 @@ def _use_gpu(wanted: str, nodes: list[dict], workers: int, events: Events) -> bo
     gpus = int(sum(n.get("GPU", 0) for n in nodes))
     if wanted == "auto":
         gpu = gpus >= workers
-        events.decision("device", "cuda" if gpu else "cpu", f"Training on {'GPU' if gpu else 'CPU'}: the cluster has {gpus or 'no'} GPU{'s' * (gpus != 1)}.")
+        events.decision(
+            "device", "cuda" if gpu else "cpu", f"Training on {'GPU' if gpu else 'CPU'}: the cluster has {gpus or 'no'} GPU{'s' * (gpus != 1)}."
+        )
         return gpu
     if wanted == "yes" and gpus < workers:
-        events.warning("waiting_for_gpu", f"The cluster has {gpus or 'no'} GPUs now, but {workers} {'is' if workers == 1 else 'are'} needed; waiting for more.")
+        events.warning(
+            "waiting_for_gpu", f"The cluster has {gpus or 'no'} GPUs now, but {workers} {'is' if workers == 1 else 'are'} needed; waiting for more."
+        )
     return wanted == "yes"
 
 

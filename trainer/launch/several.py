@@ -43,6 +43,7 @@ class Several:
             from ray.train.torch import TorchTrainer
 
             each = {"CPU": self.job.cpus, **({"GPU": 1} if self.job.gpu else {})}
+            patience = FailureConfig(max_failures=MAX_LOSSES)
             TorchTrainer(
                 run_worker,
                 train_loop_config={
@@ -51,7 +52,7 @@ class Several:
                 },
                 scaling_config=ScalingConfig(num_workers=self.workers, use_gpu=self.job.gpu, resources_per_worker=each),
                 run_config=RunConfig(
-                    storage_path=str(self.job.folder / "train"), name=f"attempt-{self.events.attempt}", failure_config=FailureConfig(max_failures=MAX_LOSSES)
+                    storage_path=str(self.job.folder / "train"), name=f"attempt-{self.events.attempt}", failure_config=patience
                 ),
             ).fit()  # fmt: skip
         except Exception as e:

@@ -37,7 +37,11 @@ class Wait:
         """Called each time that the workers are still not there. Raises UserError when the limit is over."""
         if time.monotonic() - self.began > self.limit:
             why = f"The cluster had no room for {self.limit / 60:.0f} minutes."
-            raise no_gpu(why) if self.gpu else UserError("no_capacity", "No worker could be started on the cluster.", "Set fewer workers, or try again later.", why)
+            raise (
+                no_gpu(why)
+                if self.gpu
+                else UserError("no_capacity", "No worker could be started on the cluster.", "Set fewer workers, or try again later.", why)
+            )
         if not self.told:
             self.told = True
             self.events.warning("waiting", f"Waiting for a free {'GPU' if self.gpu else 'CPU'}: the cluster is busy or still starting.")

@@ -3,6 +3,7 @@
 Runs in a Ray actor, in a worker of Ray Train, or plainly in the driver's process.
 """
 
+import contextlib
 import os
 import resource
 import socket
@@ -68,8 +69,9 @@ def warm_up(folder: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
     import torch
 
     torch.set_num_threads(threads)
-    from trainer.train import loop  # noqa: F401
     from transformers.utils import logging
+
+    from trainer.train import loop  # noqa: F401
 
     if kind == "text":
         from transformers.models.bert import modeling_bert  # noqa: F401
@@ -117,9 +119,14 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, report)
     task.save(trained.model, plan, parts)
     best = task.load(parts, like=trained.model).to(device)
     objective = Objective(plan.target)
-    answers = {n: evaluate.answers(best, _some(rows, plan.settings.seed) if n == "train" else rows, objective, ctx.device, folded=True) for n, rows in plan.splits.items()}
+    answers = {
+        n: evaluate.answers(best, _some(rows, plan.settings.seed) if n == "train" else rows, objective, ctx.device, folded=True)
+        for n, rows in plan.splits.items()
+    }
     champion = None if plan.champion is None or plan.champion.rows is None else answer_of(plan.champion, ctx.device)
-    events.resource(device, world, threads=threads, peak_memory_bytes=max(w["peak_memory_bytes"] for w in workers), samples_per_second=round(trained.rate, 1))
+    events.resource(
+        device, world, threads=threads, peak_memory_bytes=max(w["peak_memory_bytes"] for w in workers), samples_per_second=round(trained.rate, 1)
+    )
     return Outcome(
         device=device,
         threads=threads,
@@ -189,18 +196,15 @@ def predict(saved: Saved, folder: str, attempt: int, device: str, tells: bool = 
         return evaluate.outputs(model, saved.rows, Objective(saved.target), torch.device(device), folded=True, tell=tell), _versions()
 
 
-class _translated:
+@contextlib.contextmanager
+def _translated(folder: str):
     """Makes what the user must mend a UserError, and lets everything else pass."""
-
-    def __init__(self, folder: str):
-        self.folder = folder
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, trace):
-        if error is not None and (mine := as_user_error(error, self.folder)) is not None and mine is not error:
-            raise mine from error
+    try:
+        yield
+    except Exception as e:
+        if (mine := as_user_error(e, folder)) is None:
+            raise
+        raise mine from e
 
 
 def _some(rows: Rows, seed: int) -> Rows:

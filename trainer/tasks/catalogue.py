@@ -93,7 +93,12 @@ def _named(models: Path, wanted: str, kind: str, there: list[Base]) -> Base:
 
 def _unfit(wanted: str, kind: str, there: list[Base]) -> UserError:
     fitting = some([SHAPES[kind], *(b.name for b in there)])
-    return UserError("model_unfit", f"The model {wanted} does not read {kind} data.", "Set model to auto, or choose one that fits.", f"Models for {kind} data: {fitting}.")
+    return UserError(
+        "model_unfit",
+        f"The model {wanted} does not read {kind} data.",
+        "Set model to auto, or choose one that fits.",
+        f"Models for {kind} data: {fitting}.",
+    )
 
 
 def _kind(folder: Path) -> str:

@@ -150,7 +150,9 @@ def _square(example: Example, size: int) -> numpy.ndarray:
             upright = ImageOps.exif_transpose(image).convert("RGB")
             return numpy.asarray(upright.resize((size, size), Image.Resampling.BILINEAR))
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as e:
-        raise UserError("undecodable_image", f"The image {example.file} cannot be decoded.", "Remove or replace it, then submit again.", f"{e}.") from e
+        raise UserError(
+            "undecodable_image", f"The image {example.file} cannot be decoded.", "Remove or replace it, then submit again.", f"{e}."
+        ) from e
 
 
 def _usual_side(examples: list[Example]) -> int:

@@ -1,6 +1,5 @@
 """Texts: token ids for a transformer, from an installed model or BERT-tiny-shaped and fresh."""
 
-import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,6 @@ from tokenizers import Tokenizer
 
 from trainer import files
 from trainer.data import Dataset, Example
-from trainer.errors import UserError
 from trainer.events import Events
 from trainer.measure.histogram import histogram
 from trainer.plan import Plan, Rows

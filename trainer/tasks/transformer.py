@@ -40,7 +40,9 @@ def from_base(auto_class: str, plan: Plan, **options) -> torch.nn.Module:
                 setattr(config, name, value)
         if plan.base.fresh:
             return auto.from_config(config)
-        return auto.from_pretrained(plan.base.folder, config=config, use_safetensors=True, ignore_mismatched_sizes=True, dtype=torch.float32, **_LOCAL)
+        return auto.from_pretrained(
+            plan.base.folder, config=config, use_safetensors=True, ignore_mismatched_sizes=True, dtype=torch.float32, **_LOCAL
+        )
     except (ValueError, KeyError, OSError, AttributeError, json.JSONDecodeError) as e:
         raise UserError(
             "model_unusable",

@@ -11,7 +11,9 @@ from trainer.train.objective import Objective
 _BATCH = 128
 
 
-def outputs(model: torch.nn.Module, rows: Rows, objective: Objective, device: torch.device, rank: int = 0, world: int = 1, folded: bool = False, tell=None):
+def outputs(
+    model: torch.nn.Module, rows: Rows, objective: Objective, device: torch.device, rank: int = 0, world: int = 1, folded: bool = False, tell=None
+):
     """What ``model`` says of every example (see Objective.outputs), the mean over the pieces of a long one.
 
     With several workers each takes its share, and all get the whole. ``tell`` hears how many rows are done.
@@ -40,5 +42,7 @@ def outputs(model: torch.nn.Module, rows: Rows, objective: Objective, device: to
     return merged / (pieces[:, None] if width else pieces)
 
 
-def answers(model: torch.nn.Module, rows: Rows, objective: Objective, device: torch.device, rank: int = 0, world: int = 1, folded: bool = False) -> Answers:
+def answers(
+    model: torch.nn.Module, rows: Rows, objective: Objective, device: torch.device, rank: int = 0, world: int = 1, folded: bool = False
+) -> Answers:
     return objective.target.answers(outputs(model, rows, objective, device, rank, world, folded), rows.example_targets())

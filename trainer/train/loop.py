@@ -118,7 +118,10 @@ class Training:
         damaged: list[str] = []
         found = self.checkpoints.newest(damaged)
         if self.ctx.rank == 0 and damaged:
-            self.events.warning("checkpoint_damaged", f"{len(damaged)} checkpoint{'s' * (len(damaged) > 1)} ({', '.join(damaged[:3])}) cannot be used; an earlier one is.")
+            self.events.warning(
+                "checkpoint_damaged",
+                f"{len(damaged)} checkpoint{'s' * (len(damaged) > 1)} ({', '.join(damaged[:3])}) cannot be used; an earlier one is.",
+            )
         if found is None:
             return
         folder, state = found
@@ -135,7 +138,11 @@ class Training:
             self.events.decision("learning_rate", self.rate, self.why_rate)
         self.estimate = self.estimated()
         where = f"{self.ctx.world} worker{'s' * (self.ctx.world > 1)} on {self.ctx.device.type.upper()}"
-        self.events.decision("estimate", round(self.estimate, 1), f"{len(self.data)} rows and up to {self.settings.epochs} epochs take about {estimate.spelled(self.estimate)} with {where}.")
+        self.events.decision(
+            "estimate",
+            round(self.estimate, 1),
+            f"{len(self.data)} rows and up to {self.settings.epochs} epochs take about {estimate.spelled(self.estimate)} with {where}.",
+        )
         self.events.phase("train", f"Training on {len(self.data)} rows for up to {self.settings.epochs} epochs.")
 
     def estimated(self) -> float:
@@ -153,7 +160,9 @@ class Training:
             loss = self._step()
             self.at.seconds += time.monotonic() - began
             self._tell(loss)
-            wish = self.agreement.wish(self.at.step, self._spent() > 60 * self.settings.max_minutes, time.monotonic() - self.saved > CHECKPOINT_SECONDS)
+            wish = self.agreement.wish(
+                self.at.step, self._spent() > 60 * self.settings.max_minutes, time.monotonic() - self.saved > CHECKPOINT_SECONDS
+            )
             if wish == "pause":
                 self._save()
                 raise Paused

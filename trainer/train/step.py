@@ -6,7 +6,6 @@ import time
 import numpy
 import torch
 
-from trainer.errors import UserError
 from trainer.plan import Plan, Rows
 from trainer.train import batches
 from trainer.train.objective import Objective
@@ -105,9 +104,7 @@ class Stepper:
         """Hold half as many rows in memory at once from now on. Several workers would have to agree, so they give up."""
         wider = self.accumulation * 2
         if self.ctx.world > 1 or wider > self.settings.gradient_accumulation * 2**MAX_HALVINGS or wider > 2 * len(mine):
-            raise UserError(
-                "gpu_memory", "The memory of the GPU is too small for this batch.", "Set a smaller batch_size or max_length, or choose a smaller model.",
-            ) from error  # fmt: skip
+            raise error
         self.accumulation = wider
         self.model.zero_grad(set_to_none=True)
         torch.cuda.empty_cache()
