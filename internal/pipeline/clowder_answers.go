@@ -59,7 +59,8 @@ func answersStep(s *clowder.Session, e Extractor, run string, first int, batch [
 			return "", false, nil
 		},
 		Do: func(ctx context.Context) (string, error) {
-			group, ctx := errgroup.WithContext(ctx)
+			// One that fails does not cut the others off: a request that is cut may still arrive, after the next look.
+			var group errgroup.Group
 			group.SetLimit(answerStreams)
 			for _, a := range batch {
 				group.Go(func() error {
