@@ -2,7 +2,6 @@ package results
 
 import (
 	"fmt"
-	"strings"
 )
 
 // The thresholds of the advice.
@@ -21,23 +20,21 @@ func learningSentence(c curves, r *Result) string {
 	case best <= 0 || last <= 0:
 		return ""
 	case best >= last && last > 1:
-		return fmt.Sprintf("The validation %s was best in the last of %s epochs: it may still get better with more. %s", metricWord(r), trim(last), kept)
+		return fmt.Sprintf("The validation %s was best in the last of %s epochs: it may still get better with more. %s", metricName(r.Metric), trim(last), kept)
 	case best < last:
 		return fmt.Sprintf("The validation %s was best in epoch %s of %s and did not get better after that%s. %s",
-			metricWord(r), trim(best), trim(last), stopNote(r), kept)
+			metricName(r.Metric), trim(best), trim(last), stopNote(r), kept)
 	case len(c.ValidationLoss) > 0:
 		return "One epoch was trained."
 	}
 	return kept
 }
 
-func metricWord(r *Result) string { return strings.ToLower(title(r.Metric)) }
-
 func stopNote(r *Result) string {
 	switch r.Training.Stopped {
-	case "early stopping":
+	case stoppedEarly:
 		return ", so the training stopped by itself"
-	case "time limit":
+	case stoppedByTime:
 		return "; the training was ended by its time limit"
 	default:
 		return ""
@@ -47,10 +44,10 @@ func stopNote(r *Result) string {
 // advice is what may make the next run better, most useful first.
 func advice(c curves, r *Result) []string {
 	var out []string
-	if r.Model.FromScratch {
-		out = append(out, "Install a pretrained base model and choose it in the form: a model from random weights knows nothing of the language before it sees this data.")
+	if r.Model.FromScratch && r.Model.Kind != modelTable {
+		out = append(out, "Install a pretrained base model and choose it in the form: a model from random weights knows nothing before it sees this data.")
 	}
-	if r.Training.Stopped == "time limit" {
+	if r.Training.Stopped == stoppedByTime {
 		out = append(out, "Raise max_minutes: the time limit ended the training.")
 	} else if r.BestEpoch > 0 && r.BestEpoch >= r.Training.Epochs {
 		out = append(out, "Raise epochs: the last one was the best so far.")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +24,7 @@ func writeArchive(ctx context.Context, w io.Writer, root *os.Root, m Meta, r *Re
 	if err := writeManifest(&manifest, m, r); err != nil {
 		return err
 	}
-	z := &archive{zip: zip.NewWriter(w), at: m.Started.UTC().Truncate(2 * time.Second)} // what the format can hold
+	z := newArchive(w, m)
 	for _, part := range []struct {
 		name string
 		body []byte
@@ -32,16 +33,34 @@ func writeArchive(ctx context.Context, w io.Writer, root *os.Root, m Meta, r *Re
 			return err
 		}
 	}
+	return z.finish(ctx, root, r, modelDir)
+}
+
+// writeBaseline writes baseline.zip: the simple model in a folder baseline/.
+func writeBaseline(ctx context.Context, w io.Writer, root *os.Root, m Meta, r *Result) error {
+	return newArchive(w, m).finish(ctx, root, r, baselineDir)
+}
+
+type archive struct {
+	zip *zip.Writer
+	at  time.Time
+}
+
+func newArchive(w io.Writer, m Meta) *archive {
+	return &archive{zip: zip.NewWriter(w), at: m.Started.UTC().Truncate(2 * time.Second)} // what the format can hold
+}
+
+// finish adds the outputs below dir in the order of their names, and the end.
+func (z *archive) finish(ctx context.Context, root *os.Root, r *Result, dir string) error {
 	outputs := slices.SortedFunc(slices.Values(r.Outputs), func(a, b Output) int { return cmp.Compare(a.Path, b.Path) })
 	for _, o := range outputs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		name, ok := strings.CutPrefix(o.Path, outDir)
-		if !ok || !strings.HasPrefix(o.Path, modelDir) {
+		if !strings.HasPrefix(o.Path, dir) {
 			continue
 		}
-		if err := z.addOutput(root, name, o); err != nil {
+		if err := z.addOutput(root, strings.TrimPrefix(o.Path, outDir), o); err != nil {
 			return err
 		}
 	}
@@ -51,11 +70,6 @@ func writeArchive(ctx context.Context, w io.Writer, root *os.Root, m Meta, r *Re
 	return nil
 }
 
-type archive struct {
-	zip *zip.Writer
-	at  time.Time
-}
-
 func (z *archive) addOutput(root *os.Root, name string, o Output) error {
 	f, err := openSized(root, o)
 	if err != nil {
@@ -63,7 +77,7 @@ func (z *archive) addOutput(root *os.Root, name string, o Output) error {
 	}
 	defer func() { _ = f.Close() }()
 	method := zip.Deflate
-	if isWeights(o.Path) {
+	if path.Ext(o.Path) == weightsSuffix {
 		method = zip.Store // weights are noise: packing them takes long and saves little
 	}
 	return z.add(name, method, newChecked(f, o))

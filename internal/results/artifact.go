@@ -1,7 +1,7 @@
 package results
 
 import (
-	"fmt"
+	"cmp"
 	"path"
 	"strings"
 	"time"
@@ -51,7 +51,8 @@ type Meta struct {
 	RunName string
 	// Started is when the job was received; it dates the run.
 	Started time.Time
-	// Settings are the checked parameters and Inputs the staged files.
+	// Settings are the checked parameters of the form, of which Result.Settings tells what became of them, and Inputs the
+	// staged files.
 	Settings map[string]any
 	Inputs   []job.Input
 }
@@ -68,12 +69,25 @@ type ModelVersion struct {
 // shortRun is how many characters of a run's name tell runs of one dataset apart.
 const shortRun = 8
 
-// Folder is the folder of the run inside the dataset, outermost first: "finetune", "2026-11-21-bert-tiny-ab12cd34".
+// Folder is the folder of the run inside the dataset, outermost first: "finetune", "2026-11-21-bert-tiny-ab12cd34"; those of
+// predictions and checks say so: "2026-11-21-predict-reviews-ab12cd34".
 func Folder(m Meta, r *Result) []string {
 	run := slug(strings.TrimPrefix(m.Run, "ft-"), shortRun)
 	model := slug(path.Base(r.Model.Base), 40)
-	if m.RunName != "" {
+	switch {
+	case m.RunName != "":
 		model = slug(m.RunName, 40)
+	case r.Kind == ResultPrediction:
+		model = slug(path.Base(cmp.Or(r.Prediction.Model.Name, r.Prediction.Model.Base, "model")), 40)
+	case r.Kind == ResultCheck:
+		model = slug(r.Task, 40)
+	}
+	switch r.Kind {
+	case ResultPrediction:
+		model = "predict-" + model
+	case ResultCheck:
+		model = "check-" + model
+	case ResultTraining:
 	}
 	return []string{"finetune", strings.Join([]string{m.Started.UTC().Format(time.DateOnly), model, run}, "-")}
 }
@@ -100,44 +114,4 @@ func slug(s string, limit int) string {
 		return "run"
 	}
 	return strings.TrimRight(b.String(), "-")
-}
-
-// Metadata is what is written onto the dataset about the run: few keys whose types never change, because Clowder indexes
-// them all in one mapping, and no number that JSON cannot hold.
-func Metadata(m Meta, r *Result) map[string]any {
-	content := map[string]any{
-		"run":              m.Run,
-		"job_id":           m.JobID,
-		"task":             r.Task,
-		"model":            r.Model.Base,
-		"from_scratch":     r.Model.FromScratch,
-		"parameters":       r.Model.Parameters,
-		"metric":           r.Metric,
-		"best_epoch":       r.BestEpoch,
-		"epochs":           r.Training.Epochs,
-		"rows_train":       r.Data.Rows.Train,
-		"rows_validation":  r.Data.Rows.Validation,
-		"rows_test":        r.Data.Rows.Test,
-		"classes":          len(r.Model.Labels),
-		"seed":             r.Training.Seed,
-		"seconds":          r.Training.Seconds,
-		"workers":          r.Training.Workers,
-		"device":           r.Training.Device,
-		"version":          m.Version,
-		"folder":           strings.Join(Folder(m, r), "/"),
-		"data_sha256":      dataDigest(m.Inputs),
-		"verdict":          NewVerdict(r).Sentence,
-		"started":          m.Started.UTC().Format(time.RFC3339),
-		"validation_value": r.Metrics.Validation[r.Metric].Value,
-	}
-	if s, ok := r.Metrics.Test[r.Metric]; ok {
-		low, high := s.bounds()
-		content["test_value"], content["test_low"], content["test_high"] = s.Value, low, high
-	}
-	return content
-}
-
-// MetadataContext names the vocabulary of Metadata, as JSON-LD wants it.
-func MetadataContext(extractor string) map[string]any {
-	return map[string]any{"@vocab": fmt.Sprintf("urn:clowder:extractor:%s#", slug(extractor, 80))}
 }

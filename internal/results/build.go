@@ -22,19 +22,6 @@ const (
 	builtFile  = ".built.json"
 )
 
-// The content types decide what Clowder v2 draws on the page of a file, so they are chosen by what it does with them:
-// every application/json is drawn as a Vega-Lite chart, so only the one that is such a chart has it and the others are plain
-// text, which is shown as text; application/zip is drawn as an empty map, and the other name of the type is left alone.
-const (
-	typeText     = "text/plain"
-	typeMarkdown = "text/markdown"
-	typeCSV      = "text/csv"
-	typePNG      = "image/png"
-	typeHTML     = "text/html"
-	typeVega     = "application/json"
-	typeZip      = "application/x-zip-compressed"
-)
-
 // deliverable is a file of the user's and how it is made.
 type deliverable struct {
 	Artifact
@@ -63,8 +50,10 @@ func Build(ctx context.Context, runDir string, r *Result, m Meta) ([]Artifact, e
 	if err != nil {
 		return nil, job.Retryable(err)
 	}
-	if err := root.MkdirAll(path.Join(deliverDir, "plots"), 0o755); err != nil {
-		return nil, job.Retryable(fmt.Errorf("make the folder of deliverables: %w", err))
+	for _, dir := range []string{"plots", "tensorboard"} {
+		if err := root.MkdirAll(path.Join(deliverDir, dir), 0o755); err != nil {
+			return nil, job.Retryable(fmt.Errorf("make the folder of deliverables: %w", err))
+		}
 	}
 	var artifacts []Artifact
 	for _, d := range deliverables(ctx, root, events, r, m) {
@@ -78,50 +67,6 @@ func Build(ctx context.Context, runDir string, r *Result, m Meta) ([]Artifact, e
 		artifacts = append(artifacts, a)
 	}
 	return artifacts, markBuilt(root, key, artifacts)
-}
-
-// deliverables lists what the user gets.
-func deliverables(ctx context.Context, root *os.Root, events []Event, r *Result, m Meta) []deliverable {
-	c := newCurves(events, r)
-	list := []deliverable{
-		{
-			Artifact{Name: "log.txt", ContentType: typeText, Title: "Log", Description: "What the run did, and all that it printed."},
-			func(w io.Writer) error { return writeLog(w, root, events) },
-		},
-		{
-			Artifact{Name: "manifest.json", ContentType: typeText, Title: "Manifest", Description: "Inputs, settings, versions and outputs of the run, with their hashes."},
-			func(w io.Writer) error { return writeManifest(w, m, r) },
-		},
-		{
-			Artifact{Name: "model_card.md", ContentType: typeMarkdown, Title: "Model card", Description: "What the model is, how good, and its limits."},
-			func(w io.Writer) error { return writeCard(w, m, r) },
-		},
-	}
-	if !c.empty() {
-		list = append(list, deliverable{
-			Artifact{Name: "loss_curve.vl.json", ContentType: typeVega, Show: ShowVega, Title: "Loss curve", Description: "Training and validation loss by epoch, as an interactive chart."},
-			func(w io.Writer) error { return writeVega(w, c) },
-		}, deliverable{
-			Artifact{Name: "plots/loss.png", ContentType: typePNG, Show: ShowImage, Title: "Loss curve (picture)", Description: "Training and validation loss by epoch; the dashed line marks the best model."},
-			func(w io.Writer) error { return writePNG(w, c) },
-		})
-	}
-	if o, ok := r.output(outDir + "predictions.csv"); ok {
-		list = append(list, deliverable{
-			Artifact{Name: "predictions.csv", ContentType: typeCSV, Title: "Predictions", Description: "Every test row with its label and what the model says."},
-			func(w io.Writer) error { return copyOutput(w, root, o) },
-		})
-	}
-	return append(list, deliverable{
-		Artifact{Name: "metrics.json", ContentType: typeText, Title: "Metrics", Description: "The scores on the training, validation and test rows."},
-		func(w io.Writer) error { return writeJSON(w, r.Metrics) },
-	}, deliverable{
-		Artifact{Name: "model.zip", ContentType: typeZip, Title: "Model", Description: "The trained model with its tokenizer, its card and how to load it."},
-		func(w io.Writer) error { return writeArchive(ctx, w, root, m, r) },
-	}, deliverable{
-		Artifact{Name: "report.html", ContentType: typeHTML, Show: ShowHTML, Title: "Report", Description: NewVerdict(r).Sentence},
-		func(w io.Writer) error { return writeReport(w, events, r, m) },
-	})
 }
 
 // produce writes one deliverable beside its place and renames it, so that it is never there by half.

@@ -34,8 +34,8 @@ func TestBuildMakesWhatTheUserGets(t *testing.T) {
 		require.NotEmpty(t, a.Description)
 	}
 	require.Equal(t, []string{
-		"log.txt", "manifest.json", "model_card.md", "loss_curve.vl.json", "plots/loss.png", "predictions.csv",
-		"metrics.json", "model.zip", "report.html",
+		"log.txt", "manifest.json", "model_card.md", "loss_curve.vl.json", "plots/loss.png", "confusion.vl.json", "plots/confusion.png",
+		"predictions.csv", "metrics.json", "model.zip", "report.html",
 	}, names)
 }
 
@@ -128,7 +128,7 @@ func TestBuildWithoutEventsOrPredictions(t *testing.T) {
 	for _, a := range artifacts {
 		names = append(names, a.Name)
 	}
-	require.Equal(t, []string{"log.txt", "manifest.json", "model_card.md", "metrics.json", "model.zip", "report.html"}, names)
+	require.Equal(t, []string{"log.txt", "manifest.json", "model_card.md", "confusion.vl.json", "plots/confusion.png", "metrics.json", "model.zip", "report.html"}, names)
 }
 
 func TestArchiveHoldsTheModelAndHowToLoadIt(t *testing.T) {
@@ -149,7 +149,7 @@ func TestArchiveHoldsTheModelAndHowToLoadIt(t *testing.T) {
 		require.NoError(t, err)
 		switch e.Name {
 		case "README.md":
-			require.Contains(t, string(body), snippet)
+			require.Contains(t, string(body), snippetText)
 		case "model/model.safetensors":
 			require.Equal(t, safetensors(4096), body)
 		}
@@ -206,8 +206,8 @@ func TestPlotsOfStrangeTrainings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.NoError(t, writePNG(io.Discard, c))
-			require.NoError(t, writeVega(io.Discard, c))
+			require.NoError(t, plotLoss(io.Discard, c))
+			require.NoError(t, writeVegaLoss(io.Discard, c))
 			ch := lossChart(c)
 			require.NotNil(t, ch)
 			require.LessOrEqual(t, len(ch.XTicks), 20)
@@ -256,47 +256,6 @@ func TestMetadataIsSmallAndJSON(t *testing.T) {
 	require.Equal(t, testRun, content["run"])
 	require.InDelta(t, 0.842, content["test_value"], 1e-9)
 	require.LessOrEqual(t, len(content), 30)
-}
-
-func TestVerdict(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		change   func(r *Result)
-		grade    Grade
-		sentence string
-	}{
-		"a good model": {grade: GradeGood, sentence: `Accuracy 0.842 (95 % interval 0.824 to 0.858) on 1,821 held-out rows; always answering "positive" would get 0.499`},
-		"no better than the most frequent class": {change: func(r *Result) {
-			low, high := 0.47, 0.53
-			r.Metrics.Test["accuracy"] = Score{Value: 0.5, Low: &low, High: &high, N: 1821}
-		}, grade: GradeBad},
-		"better, but weak": {change: func(r *Result) {
-			low, high := 0.6, 0.64
-			r.Metrics.Test["accuracy"] = Score{Value: 0.62, Low: &low, High: &high, N: 1821}
-		}, grade: GradeWeak},
-		"tested on few rows": {change: func(r *Result) {
-			low, high := 0.7, 0.97
-			r.Metrics.Test["accuracy"] = Score{Value: 0.9, Low: &low, High: &high, N: 20}
-		}, grade: GradeWeak},
-		"no test rows": {change: func(r *Result) { r.Metrics.Test = nil }, grade: GradeGood, sentence: `Accuracy 0.835 on 872 validation rows; always answering "positive" would get 0.499`},
-		"no accuracy": {change: func(r *Result) {
-			r.Metrics.Test = Scores{"f1_macro": {Value: 0.8, N: 10}}
-			r.Metric = "f1_macro"
-		}, grade: GradeWeak, sentence: "F1 0.800 on 10 held-out rows"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := setup(t)
-			if tc.change != nil {
-				tc.change(&f.result)
-			}
-			v := NewVerdict(&f.result)
-			require.Equal(t, tc.grade, v.Grade)
-			if tc.sentence != "" {
-				require.Equal(t, tc.sentence, v.Sentence)
-			}
-		})
-	}
 }
 
 func modified(t *testing.T, artifacts []Artifact) []time.Time {

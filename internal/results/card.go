@@ -8,77 +8,96 @@ import (
 	"time"
 )
 
-// snippet is how to use the model, in six lines of Python.
-const snippet = `from transformers import pipeline
+// card writes Markdown.
+type card struct{ bytes.Buffer }
 
-classify = pipeline("text-classification", model="model")
-for text in ["a text of yours", "another one"]:
-    answer = classify(text, truncation=True)[0]
-    print(f"{answer['label']}  {answer['score']:.3f}  {text}")
-`
-
-// loadingGuide is README.md of the archive.
-func loadingGuide(r *Result) string {
-	return "# How to use this model\n\n" +
-		"`model/` is a folder as the transformers library reads it; the weights are in the safetensors format and hold no code.\n" +
-		"Unpack the archive, install `transformers` and `torch`" + versionsNote(r) + ", and run this beside the folder:\n\n" +
-		"```python\n" + snippet + "```\n\n" +
-		"`model_card.md` says what the model is good for, `manifest.json` exactly what it was made from.\n"
-}
-
-func versionsNote(r *Result) string {
-	transformers, torch := r.Versions["transformers"], r.Versions["torch"]
-	if transformers == "" || torch == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (made with %s and %s)", markdown(transformers), markdown(torch))
-}
+func (c *card) p(format string, args ...any) { fmt.Fprintf(c, format, args...) }
 
 // writeCard writes model_card.md: what the model is, how good, and what it must not be used for.
 func writeCard(w io.Writer, m Meta, r *Result) error {
-	var b bytes.Buffer
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	var c card
+	c.about(m, r)
+	c.scores(r)
+	c.data(m, r)
+	c.training(r)
+	c.p("## Limits\n\nThe model knows only examples like those in its training rows, and repeats whatever their labels got wrong. " +
+		"Test it on examples of your own before you rely on it, and do not let it decide alone on people.\n\n")
+	c.p("## Use\n\n```python\n%s```\n\n", Snippet(r))
+	c.p("Made by %s %s as run %s on %s.\n", markdown(m.Extractor), markdown(m.Version), markdown(m.Run), m.Started.UTC().Format(time.DateOnly))
+	_, err := w.Write(c.Bytes())
+	return err
+}
+
+func (c *card) about(m Meta, r *Result) {
 	v := NewVerdict(r)
+	name := markdown(m.DatasetName)
+	if m.Model.Name != "" {
+		name = fmt.Sprintf("%s, version %d", markdown(m.Model.Name), m.Model.Version)
+	}
+	c.p("# Model card: %s\n\n%s. %s.\n\n", name, markdown(v.Word), markdown(v.Figures))
+	for _, line := range []string{v.Help, v.Champion} {
+		if line != "" {
+			c.p("%s\n\n", markdown(line))
+		}
+	}
 	origin := "fine-tuned from " + markdown(r.Model.Base)
 	if r.Model.FromScratch {
 		origin = "trained from random weights (" + markdown(r.Model.Base) + ")"
 	}
-	p("# Model card: %s\n\n", markdown(m.DatasetName))
-	p("%s. %s.\n\n", v.Word, markdown(v.Sentence))
-	p("A model for %s, %s, with %s parameters. It reads up to %d tokens of a text and answers with one of %d labels: %s.\n\n",
-		markdown(r.Task), origin, thousands(r.Model.Parameters), r.Model.MaxLength, len(r.Model.Labels), markdown(someWords(r.Model.Labels, 20)))
-
-	p("## Scores\n\n| Rows | Metric | Value | 95 %% interval | Number of rows |\n|---|---|---:|---|---:|\n")
-	for split, scores := range r.Splits() {
-		for metric, s := range sorted(scores) {
-			interval := ""
-			if s.Low != nil && s.High != nil {
-				interval = figure(*s.Low) + " to " + figure(*s.High)
-			}
-			p("| %s | %s | %s | %s | %s |\n", split, markdown(title(metric)), figure(s.Value), interval, thousands(s.N))
-		}
+	answers := "a number"
+	if !r.isRegression() {
+		answers = fmt.Sprintf("one of %d labels: %s", len(r.Model.Labels), markdown(someWords(r.Model.Labels, 20)))
 	}
-	p("\nThe test rows were held out: neither training nor the choice of the best epoch saw them.\n\n")
+	c.p("A model for %s, %s, with %s parameters. It reads %s, and answers with %s.\n\n",
+		markdown(r.Task), origin, thousands(r.Model.Parameters), markdown(r.Model.reads()), answers)
+}
 
-	p("## Data\n\nDataset %s; files %s. Text from %s, label from %s. %s rows to train on, %s to choose the best epoch by, %s to test.\n\n",
-		markdown(m.DatasetName), markdown(someWords(r.Data.Files, 20)), markdown(joinWords(r.Data.InputColumns)), markdown(r.Data.LabelColumn),
+func (c *card) scores(r *Result) {
+	c.p("## Scores\n\n| Rows | Metric | Value | 95 %% interval | Number of rows |\n|---|---|---:|---|---:|\n")
+	for split, scores := range r.Splits() {
+		c.rows(split, scores)
+	}
+	for _, b := range r.Metrics.Baselines {
+		c.rows("test, "+b.Title, b.Test)
+	}
+	c.p("\nThe test rows were held out: neither training nor the choice of the best epoch saw them.\n\n")
+}
+
+func (c *card) rows(name string, scores Scores) {
+	for metric, s := range sorted(scores) {
+		interval := ""
+		if s.Low != nil && s.High != nil {
+			interval = figure(metric, *s.Low) + " to " + figure(metric, *s.High)
+		}
+		c.p("| %s | %s | %s | %s | %s |\n", markdown(name), markdown(title(metric)), figure(metric, s.Value), interval, thousands(s.N))
+	}
+}
+
+func (c *card) data(m Meta, r *Result) {
+	c.p("## Data\n\nDataset %s; files %s. ", markdown(m.DatasetName), markdown(someWords(r.Data.Files, 20)))
+	if len(r.Data.InputColumns) > 0 {
+		c.p("Read from %s. ", markdown(someWords(r.Data.InputColumns, 30)))
+	}
+	label := "the name of the folder"
+	if r.Data.LabelColumn != "" {
+		label = markdown(r.Data.LabelColumn)
+	}
+	c.p("Label from %s. %s rows to train on, %s to choose the best epoch by, %s to test.\n\n", label,
 		thousands(r.Data.Rows.Train), thousands(r.Data.Rows.Validation), thousands(r.Data.Rows.Test))
 	if len(r.Warnings) > 0 {
-		p("## Warnings\n\n")
+		c.p("## Warnings\n\n")
 		for _, warning := range r.Warnings[:min(len(r.Warnings), maxNotes)] {
-			p("- %s\n", markdown(warning.Text))
+			c.p("- %s\n", markdown(warning.Text))
 		}
-		p("\n")
+		c.p("\n")
 	}
-	p("## Training\n\n%s epochs (%s), the model of epoch %s was kept. Seed %d, batch size %d, learning rate %s, %s on %s, %s.\n\n",
-		trim(r.Training.Epochs), markdown(r.Training.Stopped), trim(r.BestEpoch), r.Training.Seed, r.Training.BatchSize, number(r.Training.LearningRate),
-		plural(r.Training.Workers, "worker"), markdown(r.Training.Device), spell(seconds(r.Training.Seconds)))
-	p("## Limits\n\nThe model knows only texts like those in its training rows, and repeats whatever their labels got wrong. " +
-		"Test it on texts of your own before you rely on it, and do not let it decide alone on people.\n\n")
-	p("## Use\n\n```python\n%s```\n\n", snippet)
-	p("Made by %s %s as run %s on %s.\n", markdown(m.Extractor), markdown(m.Version), markdown(m.Run), m.Started.UTC().Format(time.DateOnly))
-	_, err := w.Write(b.Bytes())
-	return err
+}
+
+func (c *card) training(r *Result) {
+	t := r.Training
+	c.p("## Training\n\n%s epochs (%s), the model of epoch %s was kept. Seed %d, batch size %d, learning rate %s, %s on %s, %s.\n\n",
+		trim(t.Epochs), markdown(t.Stopped), trim(r.BestEpoch), t.Seed, t.BatchSize, number(t.LearningRate),
+		plural(t.Workers, "worker"), markdown(t.Device), spell(seconds(t.Seconds)))
 }
 
 // markdown makes a text of strangers plain in Markdown: one line, and no character that begins something.
@@ -100,17 +119,4 @@ func markdown(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// someWords lists at most limit of words and says how many more there are.
-func someWords(words []string, limit int) string {
-	short := make([]string, 0, min(len(words), limit+1))
-	for i, w := range words {
-		if i == limit {
-			short = append(short, thousands(len(words)-limit)+" more")
-			break
-		}
-		short = append(short, shorten(oneLine(w), 60))
-	}
-	return joinWords(short)
 }

@@ -5,134 +5,133 @@ import (
 	"strings"
 )
 
-// chart is a line chart as the report's template draws it: all places are computed here, in units of the picture.
+// chart is a chart as the report's template draws it: all places are computed here, in units of the picture.
 type chart struct {
 	Title string
+	// Summary says in words what is drawn, for those who do not see it.
+	Summary string
+	XLabel  string
 	// Width and Height are of the picture, Left … Bottom of the area within its axes.
 	Width, Height            int
 	Left, Right, Top, Bottom float64
 	XTicks, YTicks           []mark
+	Bars                     []chartBar
 	Lines                    []chartLine
-	// Best is where the best epoch is marked, nil where it is not.
-	Best *mark
-	// Summary says in words what is drawn, for those who do not see it.
-	Summary string
+	Dots                     []point
+	Rules                    []chartRule
+
+	x, y   axis
+	legend float64
+}
+
+// axis is what one axis shows.
+type axis struct {
+	low, high float64
+	ticks     []float64
 }
 
 // mark is a labelled place on an axis.
 type mark struct {
 	At    float64
 	Label string
-	// Anchor is where the label's text begins: start, middle or end.
-	Anchor string
 }
 
-// chartLine is one line of a chart.
+// chartLine is one line of a chart. One without a name is not in the legend, which stands at Legend.
 type chartLine struct {
 	Name   string
 	Class  string
 	Points string
 	Dots   []point
-	// Legend is where its entry stands.
-	Legend mark
+	Legend float64
+}
+
+// chartBar is one bar of a histogram.
+type chartBar struct {
+	X, Y, Width, Height float64
+	Title               string
+}
+
+// chartRule is a vertical line. Anchor is where its label begins: start or end.
+type chartRule struct {
+	At     float64
+	Label  string
+	Class  string
+	Anchor string
 }
 
 // The picture is small, so that its letters are legible where Clowder shows it 320 pixels wide.
 const (
 	chartWidth  = 420
 	chartHeight = 268
+	// fewDots is up to how many points of a line are marked one by one.
+	fewDots = 60
 )
 
-func newChart(title string, c curves, lines ...namedLine) *chart {
-	var all [][]point
-	for _, l := range lines {
-		all = append(all, l.points)
+func newChart(title, xLabel string, x, y axis) *chart {
+	c := &chart{
+		Title: title, XLabel: xLabel, Width: chartWidth, Height: chartHeight,
+		Left: 46, Right: chartWidth - 12, Top: 40, Bottom: chartHeight - 42, x: x, y: y,
 	}
-	low, high := span(all...)
-	ch := &chart{Title: title, Width: chartWidth, Height: chartHeight, Left: 46, Right: chartWidth - 12, Top: 40, Bottom: chartHeight - 42}
-	epochs := max(1, c.Epochs)
-	x := func(v float64) float64 { return px(ch.Left + (ch.Right-ch.Left)*v/epochs) }
-	y := func(v float64) float64 { return px(ch.Bottom - (ch.Bottom-ch.Top)*(v-low)/(high-low)) }
-	for _, v := range epochTicks(0, epochs, 6) {
-		ch.XTicks = append(ch.XTicks, mark{At: x(v), Label: trim(v)})
+	c.legend = c.Left
+	for _, v := range x.ticks {
+		c.XTicks = append(c.XTicks, mark{c.atX(v), number(v)})
 	}
-	for _, v := range niceTicks(low, high, 5) {
-		ch.YTicks = append(ch.YTicks, mark{At: y(v), Label: trim(v)})
+	for _, v := range y.ticks {
+		c.YTicks = append(c.YTicks, mark{c.atY(v), number(v)})
 	}
-	legend := ch.Left
-	for _, l := range lines {
-		if len(l.points) == 0 {
-			continue
-		}
-		line := chartLine{Name: l.name, Class: l.class, Legend: mark{At: legend}}
-		if l.name != "" {
-			legend += 34 + 9.5*float64(len(l.name))
-		}
-		var b strings.Builder
-		for _, p := range l.points {
-			b.WriteString(strconv.FormatFloat(x(p.X), 'f', -1, 64) + "," + strconv.FormatFloat(y(p.Y), 'f', -1, 64) + " ")
-			if l.dots && len(l.points) <= 60 {
-				line.Dots = append(line.Dots, point{x(p.X), y(p.Y)})
-			}
-		}
-		line.Points = strings.TrimSpace(b.String())
-		ch.Lines = append(ch.Lines, line)
-	}
-	if c.Best > 0 && c.Best <= epochs {
-		ch.Best = &mark{At: x(c.Best), Label: "best", Anchor: "start"}
-		if c.Best > epochs*0.8 {
-			ch.Best.Anchor = "end"
-		}
-	}
-	return ch
+	return c
 }
 
-// namedLine is a line to draw; one without a name is not in the legend.
-type namedLine struct {
-	name, class string
-	points      []point
-	dots        bool
+func (c *chart) atX(v float64) float64 { return px(c.Left + (c.Right-c.Left)*c.x.share(v)) }
+func (c *chart) atY(v float64) float64 { return px(c.Bottom - (c.Bottom-c.Top)*c.y.share(v)) }
+
+// share is where v lies on the axis, 0..1.
+func (a axis) share(v float64) float64 {
+	if !(a.high > a.low) {
+		return 0
+	}
+	return min(1, max(0, (v-a.low)/(a.high-a.low)))
+}
+
+// line draws a line through points; named and marked ones have a legend and dots.
+func (c *chart) line(name, class string, points []point, dots bool) *chart {
+	if len(points) == 0 {
+		return c
+	}
+	l := chartLine{Name: name, Class: class, Legend: c.legend}
+	if name != "" {
+		c.legend += 34 + 9.5*float64(len(name))
+	}
+	var b strings.Builder
+	for _, p := range points {
+		at := point{c.atX(p.X), c.atY(p.Y)}
+		b.WriteString(strconv.FormatFloat(at.X, 'f', -1, 64) + "," + strconv.FormatFloat(at.Y, 'f', -1, 64) + " ")
+		if dots && len(points) <= fewDots {
+			l.Dots = append(l.Dots, at)
+		}
+	}
+	l.Points = strings.TrimSpace(b.String())
+	c.Lines = append(c.Lines, l)
+	return c
+}
+
+// rule draws a vertical line.
+func (c *chart) rule(class, label string, x float64) *chart {
+	r := chartRule{At: c.atX(x), Label: label, Class: class, Anchor: "start"}
+	if c.x.share(x) > 0.75 {
+		r.Anchor = "end"
+	}
+	c.Rules = append(c.Rules, r)
+	return c
+}
+
+// scatter draws points without a line.
+func (c *chart) scatter(points []point) *chart {
+	for _, p := range points {
+		c.Dots = append(c.Dots, point{c.atX(p.X), c.atY(p.Y)})
+	}
+	return c
 }
 
 // px rounds to a tenth of a unit, which nobody sees.
 func px(v float64) float64 { return float64(int(v*10+0.5)) / 10 }
-
-// lossChart and metricChart are nil where there is nothing to draw.
-func lossChart(c curves) *chart {
-	if c.empty() {
-		return nil
-	}
-	steps := namedLine{class: "steps", points: c.Steps}
-	if len(c.TrainLoss) == 0 {
-		steps.name = "training"
-	}
-	ch := newChart("Loss (lower is better)", c, steps,
-		namedLine{"training", "train", c.TrainLoss, true}, namedLine{"validation", "valid", c.ValidationLoss, true})
-	ch.Summary = describe("Training loss", firstOf(c.TrainLoss, c.Steps)) + " " + describe("Validation loss", c.ValidationLoss)
-	return ch
-}
-
-func metricChart(c curves) *chart {
-	if len(c.Metric) == 0 || c.MetricName == "loss" {
-		return nil
-	}
-	ch := newChart("Validation "+strings.ToLower(title(c.MetricName))+" (higher is better)", c, namedLine{"validation", "valid", c.Metric, true})
-	ch.Summary = describe("Validation "+title(c.MetricName), c.Metric)
-	return ch
-}
-
-func firstOf(lines ...[]point) []point {
-	for _, l := range lines {
-		if len(l) > 0 {
-			return l
-		}
-	}
-	return nil
-}
-
-func describe(name string, line []point) string {
-	if len(line) == 0 {
-		return ""
-	}
-	return name + " from " + figure(line[0].Y) + " to " + figure(line[len(line)-1].Y) + "."
-}

@@ -71,6 +71,9 @@ type matrixRow struct {
 
 type cell struct {
 	Count string
+	N     int
+	// Share is of the row, 0..1.
+	Share float64
 	// Shade is the share of the row in steps of ten percent, 0..10.
 	Shade int
 	Hit   bool
@@ -126,7 +129,7 @@ func newMatrix(r *Result) *matrix {
 		for j, count := range row {
 			part := max(0, ratio(count, total))
 			shown.Cells = append(shown.Cells, cell{
-				Count: thousands(count), Shade: int(part*10 + 0.5), Hit: i == j,
+				Count: thousands(count), N: count, Share: part, Shade: int(part*10 + 0.5), Hit: i == j,
 				Title: fmt.Sprintf("%s taken for %s: %.0f %%", labels[i], labels[j], 100*part),
 			})
 		}
@@ -148,5 +151,5 @@ func share(v float64) string {
 	if v < 0 {
 		return "–"
 	}
-	return figure(v)
+	return figure("", v)
 }

@@ -8,6 +8,9 @@ import (
 // maxPoints is how many points of one line are drawn; more cannot be told apart.
 const maxPoints = 300
 
+// maxResumes is how many restarts are marked.
+const maxResumes = 50
+
 // point is one value at a time that is measured in epochs.
 type point struct{ X, Y float64 }
 
@@ -20,8 +23,12 @@ type curves struct {
 	// Metric is the validation value of the metric by which the best model was chosen.
 	Metric     []point
 	MetricName string
-	// Best is the end of the epoch that gave the model, 0 where none is marked.
-	Best float64
+	// Rate is the learning rate as it came.
+	Rate []point
+	// Best is where the model was taken from, 0 where none is marked, and Resumes are where the training went on from a
+	// checkpoint.
+	Best    float64
+	Resumes []float64
 	// Epochs is how many were run.
 	Epochs float64
 }
@@ -44,6 +51,11 @@ func newCurves(events []Event, r *Result) curves {
 			if e.Loss != nil && epochs > 0 {
 				c.Steps = extend(c.Steps, point{e.Fraction * float64(epochs), *e.Loss})
 			}
+			if e.LearningRate != nil && epochs > 0 {
+				c.Rate = extend(c.Rate, point{e.Fraction * float64(epochs), *e.LearningRate})
+			}
+		case e.Kind == KindResume && len(c.Resumes) < maxResumes:
+			c.Resumes = append(c.Resumes, e.Epoch)
 		case e.Kind == KindEval && (e.Split == SplitTrain || e.Split == SplitValidation):
 			c.evaluate(e, epochOf(e, epochs, steps))
 		}
@@ -57,7 +69,7 @@ func newCurves(events []Event, r *Result) curves {
 	if len(c.TrainLoss) > 1 && float64(len(c.Steps)) < fewPerEpoch*c.Epochs {
 		c.Steps = nil
 	}
-	c.Steps = thin(c.Steps, maxPoints)
+	c.Steps, c.Rate = thin(c.Steps, maxPoints), thin(c.Rate, maxPoints)
 	return c
 }
 

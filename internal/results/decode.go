@@ -19,6 +19,7 @@ const (
 	baselineDir = "out/baseline/"
 	boardDir    = "out/tensorboard/"
 
+	weightsSuffix   = ".safetensors"
 	predictionsFile = outDir + "predictions.csv"
 )
 
@@ -114,7 +115,7 @@ func checkPath(p string) error {
 }
 
 func isWeights(p string) bool {
-	return strings.HasPrefix(p, modelDir) && path.Ext(p) == ".safetensors"
+	return strings.HasPrefix(p, modelDir) && path.Ext(p) == weightsSuffix
 }
 
 func isSHA256(s string) bool {

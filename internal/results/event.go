@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -98,6 +100,9 @@ func DecodeEvent(line []byte) (Event, error) {
 		e.Kind == KindProgress && e.Epoch != math.Trunc(e.Epoch),
 		e.Fraction < 0, e.Fraction > 1, e.ETASeconds != nil && *e.ETASeconds < 0:
 		return Event{}, fmt.Errorf("%w: a number is out of its range", errEvent)
+	case e.Loss != nil && notFinite(*e.Loss) != nil, e.LearningRate != nil && notFinite(*e.LearningRate) != nil,
+		notFinite(slices.Collect(maps.Values(e.Metrics))...) != nil:
+		return Event{}, fmt.Errorf("%w: a number is too large to be drawn", errEvent)
 	case e.Kind == KindEval && len(e.Metrics) == 0:
 		return Event{}, fmt.Errorf("%w: an evaluation without a metric", errEvent)
 	}

@@ -6,48 +6,155 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// manifest is manifest.json: all that is needed to say what went into a model and to make it again.
-type manifest struct {
-	Schema    int               `json:"schema"`
-	Run       string            `json:"run"`
-	Attempt   int               `json:"attempt"`
-	JobID     string            `json:"job_id,omitempty"`
-	Extractor string            `json:"extractor"`
-	Version   string            `json:"version"`
-	Started   string            `json:"started"`
-	Dataset   manifestDataset   `json:"dataset"`
-	Settings  map[string]any    `json:"settings"`
-	Data      Data              `json:"data"`
-	Model     Model             `json:"model"`
-	Training  Training          `json:"training"`
-	Versions  map[string]string `json:"versions"`
-	Outputs   []Output          `json:"outputs"`
+const (
+	// manifestVersion is the version of manifest.json that this program writes and reads.
+	manifestVersion = 2
+	maxManifest     = 64 << 20
+)
+
+// Manifest is manifest.json: all that is needed to say what went into a run and to make it again.
+type Manifest struct {
+	Schema int        `json:"schema"`
+	Kind   ResultKind `json:"kind"`
+	Task   string     `json:"task"`
+
+	Run       string          `json:"run"`
+	Attempt   int             `json:"attempt"`
+	JobID     string          `json:"job_id,omitempty"`
+	Extractor string          `json:"extractor"`
+	Version   string          `json:"version"`
+	Started   string          `json:"started"`
+	Dataset   ManifestDataset `json:"dataset"`
+	// Settings is every option as it was used, those among them that the trainer found.
+	Settings    []Setting         `json:"settings"`
+	Seed        int64             `json:"seed,omitempty"`
+	SplitSHA256 string            `json:"split_sha256,omitempty"`
+	Model       *ManifestModel    `json:"model,omitempty"`
+	Hardware    Hardware          `json:"hardware,omitzero"`
+	Versions    map[string]string `json:"versions"`
+	Outputs     []Output          `json:"outputs"`
 }
 
-type manifestDataset struct {
+// ManifestDataset names the data. SHA256 is one digest over the names and the contents of all files.
+type ManifestDataset struct {
 	ID     string      `json:"id,omitempty"`
 	Name   string      `json:"name"`
 	SHA256 string      `json:"sha256"`
 	Files  []job.Input `json:"files"`
 }
 
-func writeManifest(w io.Writer, m Meta, r *Result) error {
-	inputs := sortedInputs(m.Inputs)
+// ManifestModel is the model that was made, or the one that predicted. WeightsSHA256 is what a repeated training must give
+// again, on the same hardware with one worker.
+type ManifestModel struct {
+	Base          string `json:"base,omitempty"`
+	Run           string `json:"run,omitempty"`
+	Name          string `json:"name,omitempty"`
+	Version       int    `json:"version,omitempty"`
+	WeightsSHA256 string `json:"weights_sha256,omitempty"`
+}
+
+func newManifest(m Meta, r *Result) Manifest {
 	outputs := slices.SortedFunc(slices.Values(r.Outputs), func(a, b Output) int { return cmp.Compare(a.Path, b.Path) })
-	return writeJSON(w, manifest{
-		Schema: schemaVersion, Run: r.Run, Attempt: r.Attempt, JobID: m.JobID, Extractor: m.Extractor, Version: m.Version,
-		Started:  m.Started.UTC().Format(time.RFC3339),
-		Dataset:  manifestDataset{ID: m.DatasetID, Name: m.DatasetName, SHA256: dataDigest(m.Inputs), Files: inputs},
-		Settings: m.Settings, Data: r.Data, Model: r.Model, Training: r.Training, Versions: r.Versions, Outputs: outputs,
-	})
+	return Manifest{
+		Schema: manifestVersion, Kind: r.Kind, Task: r.Task, Run: r.Run, Attempt: r.Attempt, JobID: m.JobID,
+		Extractor: m.Extractor, Version: m.Version, Started: m.Started.UTC().Format(time.RFC3339),
+		Dataset:  ManifestDataset{ID: m.DatasetID, Name: m.DatasetName, SHA256: dataDigest(m.Inputs), Files: sortedInputs(m.Inputs)},
+		Settings: r.Settings, Seed: r.Training.Seed, SplitSHA256: r.Data.SplitSHA256, Model: manifestModel(m, r),
+		Hardware: r.Hardware, Versions: r.Versions, Outputs: outputs,
+	}
+}
+
+func manifestModel(m Meta, r *Result) *ManifestModel {
+	switch r.Kind {
+	case ResultTraining:
+		return &ManifestModel{Base: r.Model.Base, Name: m.Model.Name, Version: m.Model.Version, WeightsSHA256: r.Model.WeightsSHA256}
+	case ResultPrediction:
+		p := r.Prediction.Model
+		return &ManifestModel{Base: p.Base, Run: p.Run, Name: p.Name, Version: p.Version}
+	default:
+		return nil
+	}
+}
+
+func writeManifest(w io.Writer, m Meta, r *Result) error { return writeJSON(w, newManifest(m, r)) }
+
+// ReadManifest reads a manifest.json that an earlier run delivered.
+func ReadManifest(path string) (Manifest, error) {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return Manifest{}, job.Permanent(fmt.Errorf("open the folder of the manifest: %w", err))
+	}
+	defer func() { _ = root.Close() }()
+	doc, err := readBounded(root, filepath.Base(path), maxManifest)
+	if err != nil {
+		return Manifest{}, err
+	}
+	m, err := decodeManifest(doc)
+	if err != nil {
+		return Manifest{}, job.Permanent(fmt.Errorf("%s: %w: give the manifest.json that a training delivered", path, err))
+	}
+	return m, nil
+}
+
+func decodeManifest(doc []byte) (Manifest, error) {
+	var m Manifest
+	if err := json.Unmarshal(doc, &m); err != nil {
+		return Manifest{}, fmt.Errorf("decode: %w", err)
+	}
+	switch {
+	case m.Schema != manifestVersion:
+		return Manifest{}, fmt.Errorf("schema %d is not known", m.Schema)
+	case m.Run == "", m.Task == "", m.Dataset.SHA256 == "":
+		return Manifest{}, errors.New("run, task or dataset is missing")
+	}
+	for _, in := range m.Dataset.Files {
+		if in.Name == "" || !isSHA256(in.SHA256) {
+			return Manifest{}, fmt.Errorf("the file %q has no name or no sha256", shorten(oneLine(in.Name), 100))
+		}
+	}
+	return m, nil
+}
+
+// Parameters are the settings by name that make the run again: all of them, so that nothing is left to be found anew.
+func (m Manifest) Parameters() map[string]any {
+	out := make(map[string]any, len(m.Settings))
+	for _, s := range m.Settings {
+		if s.Value != nil {
+			out[s.Name] = s.Value
+		}
+	}
+	return out
+}
+
+// Changed names the files that differ between the manifest and inputs: changed, missing or new, in order.
+func (m Manifest) Changed(inputs []job.Input) []string {
+	now := make(map[string]string, len(inputs))
+	for _, in := range inputs {
+		now[in.Name] = in.SHA256
+	}
+	var out []string
+	for _, in := range m.Dataset.Files {
+		if sum, ok := now[in.Name]; !ok || sum != in.SHA256 {
+			out = append(out, in.Name)
+		}
+		delete(now, in.Name)
+	}
+	for name := range now {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
 }
 
 func sortedInputs(inputs []job.Input) []job.Input {

@@ -69,7 +69,7 @@ func TestReportSaysWhatMatters(t *testing.T) {
 	for _, want := range []string{
 		"Accuracy 0.842 (95 % interval 0.824 to 0.858) on 1,821 held-out rows", "Clearly better than guessing",
 		"3 % of the texts are longer than 64 tokens", "Column sentence has the longest texts", "best in epoch 2 of 3",
-		"google/bert-tiny", "early stopping", "train.tsv", "batch_size", "0.0002 (found automatically)", "from transformers import",
+		"google/bert-tiny", "early stopping", "train.tsv", "batch_size", "0.0002", "found by the trainer", "from transformers import",
 	} {
 		require.Contains(t, strings.ReplaceAll(page, "&#34;", `"`), want)
 	}
@@ -90,12 +90,12 @@ func TestReportOfManyClasses(t *testing.T) {
 		row[i], row[(i+1)%n] = i, 1
 		r.Confusion = append(r.Confusion, row)
 	}
-	rep := newReport(nil, r, f.meta)
-	require.Len(t, rep.Classes, maxClassRows)
-	require.Equal(t, n-maxClassRows, rep.MoreClasses)
-	require.Equal(t, "class 299", rep.Classes[0].Label, "the most frequent first")
-	require.Len(t, rep.Matrix.Heads, maxMatrix+1)
-	require.Equal(t, "280 others · 21", rep.Matrix.Rows[maxMatrix].Label)
+	rep := newPage(nil, r, f.meta)
+	require.Len(t, rep.Result.Classes, maxClassRows)
+	require.Equal(t, n-maxClassRows, rep.Result.MoreClasses)
+	require.Equal(t, "class 299", rep.Result.Classes[0].Label, "the most frequent first")
+	require.Len(t, rep.Result.Matrix.Heads, maxMatrix+1)
+	require.Equal(t, "280 others · 21", rep.Result.Matrix.Rows[maxMatrix].Label)
 	var out bytes.Buffer
 	require.NoError(t, writeReport(&out, nil, r, f.meta))
 	require.Less(t, out.Len(), 200<<10)

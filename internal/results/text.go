@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 )
+
+// maxText bounds every text of strangers that is shown, in bytes.
+const maxText = 400
 
 // oneLine makes a text of strangers fit for one line: control characters, line ends and the characters that turn the
 // direction of writing become spaces, and several spaces one.
@@ -37,13 +41,104 @@ func shorten(s string, limit int) string {
 	return s[:cut] + mark
 }
 
+// shortenRunes cuts s to at most limit characters, where width counts and not bytes.
+func shortenRunes(s string, limit int) string {
+	if runes := []rune(s); len(runes) > limit {
+		return string(runes[:max(0, limit-1)]) + "…"
+	}
+	return s
+}
+
 // joinWords says a list as a person would: "a, b and c".
-func joinWords(words []string) string {
+func joinWords(words []string) string { return joinWith(words, "and") }
+
+// joinWith is joinWords with another word before the last.
+func joinWith(words []string, word string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
 	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
+	return strings.Join(words[:last], ", ") + " " + word + " " + words[last]
+}
+
+// someWords lists at most limit of words and says how many more there are.
+func someWords(words []string, limit int) string {
+	short := make([]string, 0, min(len(words), limit+1))
+	for i, w := range words {
+		if i == limit {
+			short = append(short, thousands(len(words)-limit)+" more")
+			break
+		}
+		short = append(short, shorten(oneLine(w), 60))
+	}
+	return joinWords(short)
+}
+
+// capital begins a sentence with a capital letter.
+func capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// article puts an article before the title of a simple model.
+func article(s string) string {
+	s = shorten(oneLine(s), 60)
+	switch {
+	case s == "":
+		return "a simple model"
+	case strings.ContainsRune("aeiouAEIOU", rune(s[0])):
+		return "an " + s
+	default:
+		return "a " + s
+	}
+}
+
+// plain makes a text of strangers short and one line, and puts instead where nothing is left of it.
+func plain(s, instead string) string {
+	if s = shorten(oneLine(s), maxText); s == "" {
+		return instead
+	}
+	return s
+}
+
+// metricName is a metric as people write it inside of a sentence, title the same at its beginning.
+func metricName(metric string) string {
+	switch metric {
+	case "f1", "f1_macro":
+		return "F1"
+	case "f1_weighted":
+		return "weighted F1"
+	case "roc_auc":
+		return "ROC AUC"
+	case "mcc", "rmse", "mae", "r2":
+		return strings.ToUpper(metric)
+	case "spearman":
+		return "rank correlation"
+	default:
+		return shorten(oneLine(strings.ReplaceAll(metric, "_", " ")), 40)
+	}
+}
+
+func title(metric string) string { return capital(metricName(metric)) }
+
+// figure writes the value of a metric: shares with three digits behind the point, what has a unit with four digits in all.
+func figure(metric string, v float64) string {
+	if lowerIsBetter(metric) && metric != "loss" || math.Abs(v) >= 1000 {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 3, 64)
+}
+
+// thousands writes a count with commas: 12,345.
+func thousands[T ~int | ~int64](n T) string {
+	s := strconv.FormatInt(int64(n), 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 // plural says a number of things, with the plural where it is due.
@@ -56,6 +151,33 @@ func plural(n int, one string) string {
 
 // number writes a setting as short as it is: 0.0002, 2e-05.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+
+// spellRoughly says an estimate: nobody knows its seconds.
+func spellRoughly(d time.Duration) string {
+	switch {
+	case d < 90*time.Second:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < 90*time.Minute:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	default:
+		return spell(d.Round(10 * time.Minute))
+	}
+}
+
+// bytesOf says a size: "734 MiB".
+func bytesOf(n int64) string {
+	const unit = 1 << 10
+	value, units := float64(n), []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	i := 0
+	for value >= unit && i < len(units)-1 {
+		value /= unit
+		i++
+	}
+	if i == 0 || value >= 100 {
+		return fmt.Sprintf("%.0f %s", value, units[i])
+	}
+	return fmt.Sprintf("%.1f %s", value, units[i])
+}
 
 // spell says a duration as a person would: "35 s", "2 min 5 s", "1 h 20 min".
 func spell(d time.Duration) string {

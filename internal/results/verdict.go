@@ -1,12 +1,6 @@
 package results
 
-import (
-	"fmt"
-	"math"
-	"strconv"
-	"strings"
-	"unicode"
-)
+import "fmt"
 
 // Grade is the verdict as a traffic light.
 type Grade string
@@ -18,121 +12,162 @@ const (
 	GradeBad  Grade = "bad"
 )
 
-// Verdict answers whether the model is any good.
+// Verdict answers in words what a person asks first: is it any good, and what now.
 type Verdict struct {
 	Grade Grade
-	// Word is the grade in words and Sentence the figures behind it.
+	// Word is the grade in words and Figures what is behind it. Sentence is the one line that has to say all.
 	Word     string
+	Figures  string
 	Sentence string
-	// Baseline is the share of test rows that the answer "always the most frequent training label" gets right, -1 where
-	// that is not known; Majority is that label.
-	Baseline float64
-	Majority string
+	// Help says what would make the model better where a simple model does as well, Champion how it compares with the best
+	// earlier version. Both are empty where there is nothing to say.
+	Help     string
+	Champion string
 }
 
 const (
-	// goodReduction is the share of the baseline's errors that a good model avoids.
+	// goodReduction is the share of the constant answer's errors that a good model avoids.
 	goodReduction = 0.5
-	// wideInterval is the width of an interval that is too wide to call a model good.
+	// wideInterval is the width of an interval of a share that is too wide to call a model good.
 	wideInterval = 0.15
+	// heldOut names the test rows.
+	heldOut = "held-out"
 )
 
-// NewVerdict judges a result by its score on the rows that were held out, against always giving the most frequent answer.
+// NewVerdict judges a result: a training by its score on the rows that were held out, against a constant answer, a simple
+// model and the best earlier version; a prediction and a check by what they found.
 func NewVerdict(r *Result) Verdict {
-	v := Verdict{Baseline: -1}
-	v.Majority, v.Baseline = baseline(r)
-	metric, score, where := r.headline()
-	low, high := score.bounds()
-
-	text := fmt.Sprintf("%s %s", title(metric), figure(score.Value))
-	if low < high {
-		text += fmt.Sprintf(" (95 %% interval %s to %s)", figure(low), figure(high))
-	}
-	text += fmt.Sprintf(" on %s %s rows", thousands(score.N), where)
-	if metric != "accuracy" || v.Baseline < 0 {
-		v.Grade, v.Word, v.Sentence = GradeWeak, "Trained", text
-		return v
-	}
-	v.Sentence = fmt.Sprintf("%s; always answering %q would get %s", text, shorten(oneLine(v.Majority), 40), figure(v.Baseline))
-	switch {
-	case low <= v.Baseline:
-		v.Grade, v.Word = GradeBad, "No better than guessing"
-	case score.Value-v.Baseline < goodReduction*(1-v.Baseline):
-		v.Grade, v.Word = GradeWeak, "Better than guessing, but weak"
-	case high-low > wideInterval:
-		v.Grade, v.Word = GradeWeak, "Promising, but tested on few rows"
+	switch r.Kind {
+	case ResultPrediction:
+		return predictionVerdict(r)
+	case ResultCheck:
+		return checkVerdict(r)
 	default:
-		v.Grade, v.Word = GradeGood, "Clearly better than guessing"
+		return trainingVerdict(r)
 	}
+}
+
+func trainingVerdict(r *Result) Verdict {
+	metric, score, where := r.headline()
+	v := Verdict{Figures: scoreWords(metric, score, where) + secondScore(r, metric), Champion: championSentence(r)}
+	if where == heldOut {
+		v.Figures += comparison(r, metric)
+	}
+	v.Grade, v.Word = grade(r, metric, score, where)
+	if won, ok := simpleWins(r); ok {
+		if v.Grade == GradeGood {
+			v.Grade = GradeWeak
+		}
+		v.Word = capital(article(r.baseline(baselineLinear).Title)) + " does " + won.how()
+		if won.Metric != metric {
+			v.Figures += fmt.Sprintf("; by %s it has %s and this model %s", metricName(won.Metric), figure(won.Metric, won.Simple), figure(won.Metric, won.Model))
+		}
+		v.Help = help(r)
+		v.Sentence = v.Word + ": "
+	}
+	v.Sentence = capital(v.Sentence + v.Figures)
+	v.Figures = capital(v.Figures)
 	return v
 }
 
-// headline is the score that a person asks for first: accuracy on the test rows, else the metric of the choice, else the
-// same on the validation rows, which is said.
+// headline is the score that a person asks for first: accuracy or the typical error on the test rows, else the metric of the
+// choice, else that on the validation rows, which is said.
 func (r *Result) headline() (metric string, score Score, where string) {
-	for _, metric := range []string{"accuracy", r.Metric} {
+	for _, metric := range []string{"accuracy", "rmse", r.Metric} {
 		if s, ok := r.Metrics.Test[metric]; ok && s.N > 0 {
-			return metric, s, "held-out"
+			return metric, s, heldOut
 		}
 	}
 	return r.Metric, r.Metrics.Validation[r.Metric], "validation"
 }
 
-// baseline is the most frequent training label and its share among the test rows; without a confusion matrix its share among
-// the training rows, and -1 where neither is known.
-func baseline(r *Result) (label string, share float64) {
-	best, all := -1, 0
-	for _, l := range r.Model.Labels { // in the model's order, so that a tie always falls the same way
-		n := r.Data.Labels[l]
-		all += n
-		if n > best {
-			label, best = l, n
+// scoreWords is a score with its interval and its rows: "accuracy 0.842 (95 % interval 0.824 to 0.858) on 1,821 held-out rows".
+func scoreWords(metric string, s Score, where string) string {
+	text := metricName(metric) + " " + figure(metric, s.Value)
+	if low, high := s.bounds(); low < high {
+		text += fmt.Sprintf(" (95 %% interval %s to %s)", figure(metric, low), figure(metric, high))
+	}
+	return text + fmt.Sprintf(" on %s %s rows", thousands(s.N), where)
+}
+
+// secondScore adds what the headline does not tell: how much of the spread a regression explains, or the metric that chose
+// the model.
+func secondScore(r *Result, headline string) string {
+	metric := r.Metric
+	if headline == "rmse" {
+		metric = "r2"
+	}
+	s, ok := r.Metrics.Test[metric]
+	if !ok || metric == headline || metric == "loss" {
+		return ""
+	}
+	return ", " + metricName(metric) + " " + figure(metric, s.Value)
+}
+
+// comparison tells what the simple answers get on the same rows.
+func comparison(r *Result, metric string) string {
+	var text string
+	if b := r.baseline(baselineConstant); b != nil {
+		if s, ok := b.Test[metric]; ok {
+			text = fmt.Sprintf("; %s would get %s", constantAnswer(r), figure(metric, s.Value))
 		}
 	}
-	if all == 0 {
-		return "", -1
-	}
-	total, hit := 0, 0
-	for i, row := range r.Confusion {
-		for _, n := range row {
-			total += n
-			if r.Model.Labels[i] == label {
-				hit += n
+	if b := r.baseline(baselineLinear); b != nil {
+		if s, ok := b.Test[metric]; ok {
+			if text == "" {
+				return fmt.Sprintf("; %s gets %s", article(b.Title), figure(metric, s.Value))
 			}
+			text += fmt.Sprintf(", %s %s", article(b.Title), figure(metric, s.Value))
 		}
 	}
-	if total > 0 {
-		return label, float64(hit) / float64(total)
-	}
-	return label, float64(best) / float64(all)
+	return text
 }
 
-// title makes the name of a metric readable.
-func title(metric string) string {
-	switch metric {
-	case "f1", "f1_macro":
-		return "F1"
+// constantAnswer is the simplest of all models in words.
+func constantAnswer(r *Result) string {
+	if r.isRegression() {
+		return "always answering the mean"
 	}
-	s := []rune(shorten(oneLine(strings.ReplaceAll(metric, "_", " ")), 40))
-	if len(s) > 0 {
-		s[0] = unicode.ToUpper(s[0])
+	best, label := -1, ""
+	for _, l := range r.Model.Labels { // in the model's order, so that a tie always falls the same way
+		if n := r.Data.Labels[l]; n > best {
+			best, label = n, l
+		}
 	}
-	return string(s)
+	return fmt.Sprintf("always answering %q", shorten(oneLine(label), 40))
 }
 
-// figure writes a score with three digits, as far as they say something.
-func figure(v float64) string {
-	if math.Abs(v) >= 1000 {
-		return strconv.FormatFloat(v, 'g', 4, 64)
+// grade compares the score with the constant answer.
+func grade(r *Result, metric string, score Score, where string) (Grade, string) {
+	b := r.baseline(baselineConstant)
+	if where != heldOut || b == nil {
+		return GradeWeak, "Trained, but not tested"
 	}
-	return strconv.FormatFloat(v, 'f', 3, 64)
-}
-
-// thousands writes a count with commas: 12,345.
-func thousands[T ~int | ~int64](n T) string {
-	s := strconv.FormatInt(int64(n), 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
+	constant, ok := b.Test[metric]
+	if !ok {
+		return GradeWeak, "Trained"
 	}
-	return s
+	low, high := score.bounds()
+	share := !lowerIsBetter(metric)
+	nothing := !share && high >= constant.Value || share && low <= constant.Value
+	reduction := 1 - score.Value/constant.Value
+	if share {
+		reduction = (score.Value - constant.Value) / (1 - constant.Value)
+	}
+	switch {
+	case nothing && share:
+		return GradeBad, "No better than guessing"
+	case nothing:
+		return GradeBad, "No better than the mean"
+	case reduction < goodReduction && share:
+		return GradeWeak, "Better than guessing, but weak"
+	case reduction < goodReduction:
+		return GradeWeak, "Better than the mean, but rough"
+	case share && high-low > wideInterval:
+		return GradeWeak, "Promising, but tested on few rows"
+	case share:
+		return GradeGood, "Clearly better than guessing"
+	default:
+		return GradeGood, "Clearly better than the mean"
+	}
 }

@@ -100,7 +100,7 @@ func (c *checked) Read(p []byte) (int, error) {
 // checkKind refuses what may run code on the machine of whoever opens it, whatever its name says, and weights that are not
 // what their name says.
 func checkKind(f io.ReaderAt, o Output) error {
-	if isWeights(o.Path) {
+	if path.Ext(o.Path) == weightsSuffix {
 		return checkSafetensors(f, o.Size)
 	}
 	head := make([]byte, min(o.Size, sniffLen))
@@ -108,13 +108,21 @@ func checkKind(f io.ReaderAt, o Output) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read: %w", err)
 	}
-	switch strings.ToLower(path.Ext(o.Path)) {
-	case ".json", ".jsonl", ".txt", ".csv", ".tsv", ".md", ".png", ".svg", ".model", ".jinja":
-	default: // a list of what is harmless, because one of what is not is never complete
-		return errors.New("files of this kind are not handed on, since they may run code when they are opened")
-	}
 	if looksLikePickle(head[:n]) {
 		return errors.New("the file holds a Python pickle, which may run code when it is opened")
 	}
-	return nil
+	if isBoard(o.Path) {
+		return nil
+	}
+	switch strings.ToLower(path.Ext(o.Path)) {
+	case ".json", ".jsonl", ".txt", ".csv", ".tsv", ".md", ".png", ".svg", ".model", ".jinja":
+		return nil
+	default: // a list of what is harmless, because one of what is not is never complete
+		return errors.New("files of this kind are not handed on, since they may run code when they are opened")
+	}
+}
+
+// isBoard recognises TensorBoard's files by their place and name, since they have no ending of their own.
+func isBoard(p string) bool {
+	return strings.HasPrefix(p, boardDir) && strings.HasPrefix(path.Base(p), "events.out.tfevents.")
 }

@@ -8,6 +8,9 @@ import (
 // obj is a JSON object of a Vega-Lite specification.
 type obj = map[string]any
 
+// vegaSchema is the version that Clowder draws.
+const vegaSchema = "https://vega.github.io/schema/vega-lite/v5.json"
+
 // vegaWidth fits the card that is a third of Clowder's page. "container" would be the thing to say, but the container of the
 // card takes its width from the chart and stays empty.
 const vegaWidth = 250
@@ -24,8 +27,8 @@ func wholeEpochs(last float64) []int {
 	return ticks
 }
 
-// writeVega writes the loss curve as a Vega-Lite specification that holds its own data.
-func writeVega(w io.Writer, c curves) error {
+// writeVegaLoss writes the loss curve as a Vega-Lite specification that holds its own data.
+func writeVegaLoss(w io.Writer, c curves) error {
 	const steps = "each step"
 	values := []obj{}
 	var series, colours []string
@@ -59,6 +62,13 @@ func writeVega(w io.Writer, c curves) error {
 			"encoding":  obj{"x": x, "y": y, "color": colour},
 		},
 	}
+	for _, at := range c.Resumes {
+		layers = append(layers, obj{
+			"data":     obj{"values": []obj{{"epoch": at, "label": "went on from a checkpoint"}}},
+			"mark":     obj{"type": "rule", "strokeDash": []int{2, 3}, "color": colourResume, "tooltip": obj{"content": "data"}},
+			"encoding": obj{"x": obj{"field": "epoch", "type": "quantitative"}},
+		})
+	}
 	if c.Best > 0 {
 		layers = append(layers, obj{
 			"data":     obj{"values": []obj{{"epoch": c.Best, "label": "best model"}}},
@@ -67,7 +77,7 @@ func writeVega(w io.Writer, c curves) error {
 		})
 	}
 	return writeJSON(w, obj{
-		"$schema":     "https://vega.github.io/schema/vega-lite/v5.json",
+		"$schema":     vegaSchema,
 		"title":       "Loss (lower is better)",
 		"description": "Training and validation loss by epoch; the dashed line marks the epoch of the best model.",
 		"width":       vegaWidth, "height": 260, "autosize": obj{"type": "fit", "contains": "padding"},

@@ -1,0 +1,75 @@
+package results
+
+// lossChart, metricChart and rateChart draw how a training went. They are nil where there is nothing to draw.
+func lossChart(c curves) *chart {
+	if c.empty() {
+		return nil
+	}
+	ch := learningChart("Loss (lower is better)", c, c.Steps, c.TrainLoss, c.ValidationLoss)
+	steps := ""
+	if len(c.TrainLoss) == 0 {
+		steps = "training"
+	}
+	ch.line(steps, "steps", c.Steps, false).line("training", "train", c.TrainLoss, true).line("validation", "valid", c.ValidationLoss, true)
+	ch.Summary = describe("Training loss", firstOf(c.TrainLoss, c.Steps)) + " " + describe("Validation loss", c.ValidationLoss)
+	return ch
+}
+
+func metricChart(c curves) *chart {
+	if len(c.Metric) == 0 || c.MetricName == "loss" {
+		return nil
+	}
+	better := "higher"
+	if lowerIsBetter(c.MetricName) {
+		better = "lower"
+	}
+	ch := learningChart("Validation "+metricName(c.MetricName)+" ("+better+" is better)", c, c.Metric)
+	ch.line("validation", "valid", c.Metric, true)
+	ch.Summary = describe("Validation "+metricName(c.MetricName), c.Metric)
+	return ch
+}
+
+func rateChart(c curves) *chart {
+	if len(c.Rate) < 2 {
+		return nil
+	}
+	ch := learningChart("Learning rate", c, c.Rate, []point{{}})
+	ch.line("", "train", c.Rate, false)
+	ch.Summary = describe("Learning rate", c.Rate)
+	return ch
+}
+
+// learningChart is a frame over the epochs, with marks where the training went on from a checkpoint and where the model was
+// taken from.
+func learningChart(title string, c curves, lines ...[]point) *chart {
+	low, high := span(lines...)
+	epochs := max(1, c.Epochs)
+	ch := newChart(title, "epoch", axis{0, epochs, epochTicks(0, epochs, 6)}, axis{low, high, niceTicks(low, high, 5)})
+	for i, at := range c.Resumes {
+		label := ""
+		if i == 0 {
+			label = "resumed"
+		}
+		ch.rule("resume", label, at)
+	}
+	if c.Best > 0 && c.Best <= epochs {
+		ch.rule("best", "best", c.Best)
+	}
+	return ch
+}
+
+func firstOf(lines ...[]point) []point {
+	for _, l := range lines {
+		if len(l) > 0 {
+			return l
+		}
+	}
+	return nil
+}
+
+func describe(name string, line []point) string {
+	if len(line) == 0 {
+		return ""
+	}
+	return name + " from " + number(line[0].Y) + " to " + number(line[len(line)-1].Y) + "."
+}

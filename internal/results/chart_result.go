@@ -1,0 +1,94 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+)
+
+// shareAxis is an axis from 0 to 1.
+var shareAxis = axis{0, 1, []float64{0, 0.2, 0.4, 0.6, 0.8, 1}}
+
+// histogramChart draws a histogram with a line at its cut; nil where there is none.
+func histogramChart(title string, h *Histogram) *chart {
+	if h == nil || len(h.Counts) == 0 {
+		return nil
+	}
+	most, total := slices.Max(h.Counts), 0
+	low, high := h.Edges[0], h.Edges[len(h.Edges)-1]
+	if !(high > low) {
+		low, high = low-1, low+1
+	}
+	top := float64(max(1, most)) * 1.06
+	ch := newChart(title, plain(h.Unit, ""), axis{low, high, niceTicks(low, high, 6)}, axis{0, top, niceTicks(0, top, 4)})
+	for i, n := range h.Counts {
+		total += n
+		left, right, y := ch.atX(h.Edges[i]), ch.atX(h.Edges[i+1]), ch.atY(float64(n))
+		ch.Bars = append(ch.Bars, chartBar{
+			X: left, Y: y, Width: px(max(0.5, right-left-1)), Height: px(max(0, ch.Bottom-y)),
+			Title: fmt.Sprintf("%s to %s: %s", number(h.Edges[i]), number(h.Edges[i+1]), thousands(n)),
+		})
+	}
+	ch.Summary = fmt.Sprintf("%s values from %s to %s.", thousands(total), number(h.Edges[0]), number(h.Edges[len(h.Edges)-1]))
+	if h.Cut > low && h.Cut < high {
+		ch.rule("best", "cut at "+number(h.Cut), h.Cut)
+		ch.Summary += " Cut at " + number(h.Cut) + "."
+	}
+	return ch
+}
+
+// rocChart and precisionChart draw what two classes have.
+func rocChart(b *Binary, area string) *chart {
+	ch := newChart("ROC"+area, "false positive rate", shareAxis, shareAxis)
+	ch.line("", "chance", []point{{0, 0}, {1, 1}}, false).line("", "train", pairs(b.ROC), false)
+	ch.Summary = "True positive rate against false positive rate; the dashed line is guessing."
+	return ch
+}
+
+func precisionChart(b *Binary) *chart {
+	ch := newChart("Precision by recall", "recall", shareAxis, shareAxis)
+	ch.line("", "train", pairs(b.PR), false)
+	ch.Summary = "Precision against recall."
+	return ch
+}
+
+// calibrationChart draws how often the model is right against how sure it is.
+func calibrationChart(c *Calibration) *chart {
+	var points []point
+	for _, b := range c.Bins {
+		if b.N > 0 {
+			points = append(points, point{b.Confidence, b.Accuracy})
+		}
+	}
+	if len(points) == 0 {
+		return nil
+	}
+	ch := newChart("Calibration", "confidence of the answer", shareAxis, shareAxis)
+	ch.line("", "chance", []point{{0, 0}, {1, 1}}, false).line("", "train", points, true)
+	ch.Summary = "Share of right answers against confidence; on the dashed line they are the same."
+	return ch
+}
+
+// predictedChart draws predicted against true values.
+func predictedChart(g *Regression) *chart {
+	points := pairs(g.Points)
+	if len(points) == 0 {
+		return nil
+	}
+	low, high := diagonal(points)
+	side := axis{low, high, niceTicks(low, high, 5)}
+	ch := newChart("Predicted by true value", "true value", side, side)
+	ch.line("", "chance", []point{{low, low}, {high, high}}, false).scatter(points)
+	ch.Summary = fmt.Sprintf("%s test rows; on the dashed line the prediction is right.", thousands(len(points)))
+	return ch
+}
+
+// pairs turns a list of [x, y] into points.
+func pairs(list [][]float64) []point {
+	points := make([]point, 0, len(list))
+	for _, p := range list {
+		if len(p) == 2 {
+			points = append(points, point{p[0], p[1]})
+		}
+	}
+	return points
+}

@@ -1,0 +1,160 @@
+package results
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+)
+
+// dataPart shows what the run was made from.
+type dataPart struct {
+	Facts     []pair
+	Decisions []Decision
+	Labels    []bar
+	More      int
+	Lengths   *chart
+	Checks    []Check
+	Samples   *examples
+}
+
+// bar is a class and its number of rows; Share is of the largest, in percent.
+type bar struct {
+	Name, Value string
+	Share       float64
+}
+
+func newDataPart(r *Result, p Progress, pictures *album) *dataPart {
+	part := &dataPart{
+		Facts: dataFacts(r), Decisions: decisions(p), Checks: checks(r), Lengths: histogramChart("Length of the texts", r.Data.Lengths),
+		Samples: newExamples(r.Data.Samples, pictures),
+	}
+	part.Labels, part.More = bars(r.Data.Labels, r.Model.Labels)
+	return part
+}
+
+func dataFacts(r *Result) []pair {
+	d := r.Data
+	label := plain(d.LabelColumn, "the name of the folder")
+	out := []pair{
+		{"Files", fmt.Sprintf("%s: %s", plural(len(d.Files), "file"), plain(someWords(d.Files, 20), ""))},
+		{"Reads", plain(someWords(d.InputColumns, 30), "the files themselves")},
+		{"Label", label},
+		{"Rows", fmt.Sprintf("%s for training, %s to choose the best model, %s held out for the test",
+			thousands(d.Rows.Train), thousands(d.Rows.Validation), thousands(d.Rows.Test))},
+	}
+	for _, left := range d.Dropped[:min(len(d.Dropped), maxRows)] {
+		out = append(out, pair{"Left out", plural(left.Rows, "row") + ": " + plain(left.Reason, "no reason was given")})
+	}
+	if d.TruncatedShare > 0 {
+		out = append(out, pair{"Cut", fmt.Sprintf("%.1f %% of the texts are longer than the %s tokens that the model reads",
+			100*d.TruncatedShare, thousands(r.Model.MaxLength))})
+	}
+	if t := d.Target; t != nil {
+		out = append(out, pair{"Target", fmt.Sprintf("from %s to %s, mean %s, median %s", number(t.Min), number(t.Max), number(t.Mean), number(t.Median))})
+	}
+	return out
+}
+
+// bars are the labels with their rows, in the given order or else the most frequent first.
+func bars(counts map[string]int, order []string) (out []bar, more int) {
+	if len(counts) == 0 {
+		return nil, 0
+	}
+	if len(order) == 0 {
+		order = labelsByCount(counts)
+	}
+	largest := 1
+	for _, n := range counts {
+		largest = max(largest, n)
+	}
+	for i, l := range order {
+		if i == maxMatrix {
+			return out, len(order) - i
+		}
+		n := counts[l]
+		out = append(out, bar{Name: shorten(plain(l, "(empty)"), 60), Value: thousands(n), Share: px(100 * float64(n) / float64(largest))})
+	}
+	return out, 0
+}
+
+func decisions(p Progress) []Decision {
+	out := make([]Decision, 0, min(len(p.Decisions), maxRows))
+	for _, d := range p.Decisions[:min(len(p.Decisions), maxRows)] {
+		what := plain(strings.ReplaceAll(d.What, "_", " "), "")
+		out = append(out, Decision{What: what, Choice: plain(d.Choice, "none"), Why: plain(d.Why, "")})
+	}
+	return out
+}
+
+// checks are what was looked at, the bad news first.
+func checks(r *Result) []Check {
+	var out []Check
+	for _, level := range []string{levelError, levelWarning, levelOK} {
+		for _, c := range r.Checks {
+			if c.Level == level && len(out) < maxRows {
+				out = append(out, Check{Code: plain(c.Code, ""), Level: level, Text: plain(c.Text, c.Code)})
+			}
+		}
+	}
+	return out
+}
+
+// examples are rows of the data, the first of them in sight and the others folded away.
+type examples struct {
+	First, Rest []exampleRow
+	// Answers says that they show what the model says, Confidences how sure it is.
+	Answers, Confidences bool
+}
+
+type exampleRow struct {
+	Where, Content               string
+	Image                        template.URL
+	Label, Predicted, Confidence string
+}
+
+const (
+	// inSight is how many examples are seen at once, maxExamples how many there are in all.
+	inSight     = 5
+	maxExamples = 20
+	// maxAlbum bounds the pictures of a report, in bytes of their text.
+	maxAlbum = 1_500_000
+)
+
+// album hands out pictures as long as the report has room for them.
+type album struct{ left int }
+
+// url is a picture that the report holds itself. DecodeResult has made sure that it is a PNG in base64 and nothing else.
+func (a *album) url(image string) template.URL {
+	if image == "" || len(image) > a.left || checkImage(image) != nil {
+		return ""
+	}
+	a.left -= len(image)
+	return template.URL("data:image/png;base64," + image) //nolint:gosec // checked above
+}
+
+// newExamples is nil where there are none.
+func newExamples(list []Example, pictures *album) *examples {
+	if len(list) == 0 {
+		return nil
+	}
+	var e examples
+	for i, x := range list[:min(len(list), maxExamples)] {
+		row := exampleRow{
+			Where: shorten(plain(x.File, ""), 80), Content: plain(x.Content, "(empty)"), Image: pictures.url(x.Image),
+			Label: shorten(plain(x.Label, "–"), 80), Predicted: shorten(plain(x.Predicted, "–"), 80), Confidence: "–",
+		}
+		if x.Row > 0 {
+			row.Where += ", row " + thousands(x.Row)
+		}
+		if x.Confidence != nil {
+			row.Confidence, e.Confidences = figure("", *x.Confidence), true
+		}
+		e.Answers = e.Answers || x.Predicted != ""
+		if i < inSight {
+			e.First = append(e.First, row)
+		} else {
+			e.Rest = append(e.Rest, row)
+		}
+	}
+	return &e
+}

@@ -1,0 +1,147 @@
+package results
+
+import "fmt"
+
+// learningPart shows how the training went.
+type learningPart struct {
+	Sentence string
+	Charts   []*chart
+}
+
+func newLearningPart(c curves, r *Result) *learningPart {
+	part := &learningPart{Sentence: learningSentence(c, r)}
+	part.Charts = drawn(lossChart(c), metricChart(c), rateChart(c))
+	return part
+}
+
+// drawn leaves out the charts that have nothing to show.
+func drawn(charts ...*chart) []*chart {
+	var out []*chart
+	for _, ch := range charts {
+		if ch != nil {
+			out = append(out, ch)
+		}
+	}
+	return out
+}
+
+// resultPart shows how good the model is.
+type resultPart struct {
+	Scores scoreTable
+	// Splits are the scores on the rows that the training saw, and those that it did not.
+	Splits      scoreTable
+	Classes     []classRow
+	MoreClasses int
+	Matrix      *matrix
+	Charts      []*chart
+	Calibration string
+	Thresholds  []thresholdRow
+	Positive    string
+}
+
+// thresholdRow is what the model scores if it says the positive class from a probability on.
+type thresholdRow struct{ From, Precision, Recall, F1 string }
+
+func newResultPart(r *Result) *resultPart {
+	classes := classTable(r)
+	part := &resultPart{
+		Scores: rivals(r), Splits: splits(r), Matrix: newMatrix(r),
+		Classes: classes[:min(len(classes), maxClassRows)], MoreClasses: max(0, len(classes)-maxClassRows),
+	}
+	if b := r.Binary; b != nil {
+		area := ""
+		if s, ok := r.Metrics.Test["roc_auc"]; ok {
+			area = ", area " + figure("", s.Value)
+		}
+		part.Charts = append(part.Charts, rocChart(b, area), precisionChart(b))
+		part.Positive = shorten(plain(b.Positive, "the second"), 60)
+		for _, t := range b.Thresholds[:min(len(b.Thresholds), maxRows)] {
+			part.Thresholds = append(part.Thresholds, thresholdRow{number(t.Threshold), figure("", t.Precision), figure("", t.Recall), figure("", t.F1)})
+		}
+	}
+	if c := r.Calibration; c != nil {
+		part.Charts = append(part.Charts, drawn(calibrationChart(c))...)
+		part.Calibration = fmt.Sprintf("Where the model is sure to 0.9 it should be right nine times of ten. On average it is off by %s (ECE).", figure("", c.ECE))
+	}
+	if g := r.Regression; g != nil {
+		part.Charts = append(part.Charts, drawn(predictedChart(g), histogramChart("Errors (true minus predicted)", &g.Residuals))...)
+	}
+	return part
+}
+
+// scoreTable is metrics by name, for several models or several parts of the data.
+type scoreTable struct {
+	Heads []string
+	Rows  []scoreRow
+}
+
+type scoreRow struct {
+	Metric string
+	Cells  []scoreCell
+}
+
+type scoreCell struct{ Value, Interval string }
+
+// rivals puts the model beside the simple ones and the champion, on the same test rows.
+func rivals(r *Result) scoreTable {
+	heads, lists := []string{"This model"}, []Scores{r.Metrics.Test}
+	for _, b := range r.Metrics.Baselines[:min(len(r.Metrics.Baselines), 3)] {
+		heads, lists = append(heads, capital(shorten(plain(b.Title, b.Name), 40))), append(lists, b.Test)
+	}
+	if c := r.Champion; c != nil && c.Comparable {
+		heads, lists = append(heads, fmt.Sprintf("%s/%d", shorten(plain(c.Name, ""), 40), c.Version)), append(lists, c.Test)
+	}
+	return newScoreTable(heads, lists)
+}
+
+func splits(r *Result) scoreTable {
+	return newScoreTable([]string{"Training", "Validation", "Test"}, []Scores{r.Metrics.Train, r.Metrics.Validation, r.Metrics.Test})
+}
+
+func newScoreTable(heads []string, lists []Scores) scoreTable {
+	all := map[string]bool{}
+	for _, scores := range lists {
+		for metric := range scores {
+			all[metric] = true
+		}
+	}
+	table := scoreTable{Heads: heads}
+	for metric := range sorted(all) {
+		if len(table.Rows) == maxRows {
+			break
+		}
+		row := scoreRow{Metric: title(metric)}
+		for _, scores := range lists {
+			row.Cells = append(row.Cells, newScoreCell(scores, metric))
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return table
+}
+
+func newScoreCell(scores Scores, metric string) scoreCell {
+	s, ok := scores[metric]
+	if !ok {
+		return scoreCell{Value: "–"}
+	}
+	cell := scoreCell{Value: figure(metric, s.Value)}
+	if low, high := s.bounds(); low < high {
+		cell.Interval = figure(metric, low) + " to " + figure(metric, high)
+	}
+	return cell
+}
+
+// mistakesPart shows where the model is wrong, and where it does not know.
+type mistakesPart struct {
+	Wrong, Unsure *examples
+	Regression    bool
+}
+
+// newMistakesPart is nil where there is nothing to show.
+func newMistakesPart(r *Result, pictures *album) *mistakesPart {
+	part := &mistakesPart{Wrong: newExamples(r.Mistakes, pictures), Unsure: newExamples(r.Unsure, pictures), Regression: r.isRegression()}
+	if part.Wrong == nil && part.Unsure == nil {
+		return nil
+	}
+	return part
+}

@@ -1,0 +1,146 @@
+package results
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// runPart says what the run used.
+type runPart struct {
+	Facts   []pair
+	Phases  []bar
+	Workers []workerRow
+	// GPU and Waiting say that the table of workers has these columns.
+	GPU, Waiting bool
+}
+
+type workerRow struct{ Rank, Speed, CPU, Memory, GPU, Waiting string }
+
+func newRunPart(events []Event, r *Result, m Meta) runPart {
+	part := runPart{Facts: runFacts(r, m), Phases: phases(events, r)}
+	for _, w := range r.Training.PerWorker[:min(len(r.Training.PerWorker), maxRows)] {
+		row := workerRow{
+			Rank: strings.TrimSpace(fmt.Sprintf("%d %s", w.Rank, shorten(plain(w.Node, ""), 40))), Speed: thousands(int64(w.SamplesPerSecond + 0.5)),
+			CPU: "–", Memory: bytesOf(w.PeakMemoryBytes), GPU: "–", Waiting: "–",
+		}
+		if w.Seconds > 0 {
+			row.CPU = fmt.Sprintf("%.2f cores", w.CPUSeconds/w.Seconds)
+		}
+		if w.GPUPeakMemoryBytes > 0 {
+			row.GPU, part.GPU = bytesOf(w.GPUPeakMemoryBytes), true
+		}
+		if w.WaitingShare != nil && len(r.Training.PerWorker) > 1 {
+			row.Waiting, part.Waiting = fmt.Sprintf("%.0f %%", 100**w.WaitingShare), true
+		}
+		part.Workers = append(part.Workers, row)
+	}
+	return part
+}
+
+func runFacts(r *Result, m Meta) []pair {
+	out := []pair{{"Started", day(m.Started)}, {"Took", took(r)}}
+	if r.Kind == ResultTraining {
+		out = append(out, trainingFacts(r)...)
+	}
+	h := r.Hardware
+	if h.Cores > 0 || h.CPU != "" {
+		text := strings.TrimPrefix(plain(h.CPU, ""), "")
+		out = append(out, pair{"Machine", strings.TrimPrefix(fmt.Sprintf("%s, %s, %s of memory", text, plural(h.Cores, "core"), bytesOf(h.MemoryBytes)), ", ")})
+	}
+	if h.GPUs > 0 {
+		out = append(out, pair{"GPU", fmt.Sprintf("%d, %s", h.GPUs, plain(h.GPU, "of unknown kind"))})
+	}
+	out = append(out, pair{"Run", plain(m.Run, r.Run)})
+	var versions []string
+	for name, v := range sorted(r.Versions) {
+		if len(versions) < maxRows {
+			versions = append(versions, name+" "+v)
+		}
+	}
+	if len(versions) > 0 {
+		out = append(out, pair{"Versions", plain(strings.Join(versions, ", "), "")})
+	}
+	return out
+}
+
+// took is the time of the whole run, and of the training against what it was thought to take.
+func took(r *Result) string {
+	text := spell(seconds(r.Seconds)) + " in all"
+	switch {
+	case r.Kind == ResultTraining && r.EstimateSeconds > 0:
+		return fmt.Sprintf("%s; the training %s, estimated before were %s", text, spell(seconds(r.Training.Seconds)), spell(seconds(r.EstimateSeconds)))
+	case r.Kind == ResultTraining:
+		return fmt.Sprintf("%s; the training %s", text, spell(seconds(r.Training.Seconds)))
+	case r.EstimateSeconds > 0:
+		return fmt.Sprintf("%s; a training would take about %s", text, spellRoughly(seconds(r.EstimateSeconds)))
+	default:
+		return text
+	}
+}
+
+func trainingFacts(r *Result) []pair {
+	t := r.Training
+	device := fmt.Sprintf("%s, %s", plain(t.Device, ""), plural(t.Workers, "worker"))
+	if t.Precision != "" {
+		device += ", " + plain(t.Precision, "")
+	}
+	out := []pair{
+		{"Device", device},
+		{"Trained", fmt.Sprintf("%s epochs, %s (%s)", trim(t.Epochs), plural(t.Steps, "step"), plain(t.Stopped, ""))},
+		{"Speed", thousands(int64(t.SamplesPerSecond+0.5)) + " rows a second"},
+	}
+	var cpu float64
+	for _, w := range t.PerWorker {
+		cpu += w.CPUSeconds
+	}
+	if cpu > 0 {
+		out = append(out, pair{"CPU time", spell(seconds(cpu))})
+	}
+	if t.PeakMemoryBytes > 0 {
+		out = append(out, pair{"Memory", "at most " + bytesOf(t.PeakMemoryBytes)})
+	}
+	if t.GradientBytes > 0 && t.Workers > 1 {
+		out = append(out, pair{"Exchange", bytesOf(t.GradientBytes) + " of gradients at each step"})
+	}
+	if t.Resumed > 0 {
+		out = append(out, pair{"Resumed", fmt.Sprintf("%s from a checkpoint", plural(t.Resumed, "time"))})
+	}
+	return out
+}
+
+// phaseNames are the phases of a run in their order, as a person calls them.
+var phaseNames = []pair{
+	{"start", "Starting"}, {"prepare", "Reading the data"}, {"train", "Training"}, {"test", "Testing"},
+	{"predict", "Predicting"}, {"export", "Writing the results"},
+}
+
+// phases are the times that the phases of the last attempt took.
+func phases(events []Event, r *Result) []bar {
+	spent := map[string]time.Duration{}
+	var current string
+	var since time.Time
+	for _, e := range events {
+		if e.Attempt != r.Attempt {
+			continue
+		}
+		if current != "" && e.Time.After(since) {
+			spent[current] += e.Time.Sub(since)
+		}
+		since = e.Time
+		if e.Kind == KindPhase {
+			current = e.Phase
+		}
+	}
+	longest := time.Duration(1)
+	for _, p := range phaseNames {
+		longest = max(longest, spent[p.Name])
+	}
+	var out []bar
+	for _, p := range phaseNames {
+		if d := spent[p.Name]; d > 0 {
+			out = append(out, bar{Name: p.Value, Value: spell(d), Share: px(100 * float64(d) / float64(longest))})
+		}
+	}
+	return out
+}

@@ -1,0 +1,71 @@
+package results
+
+import "math"
+
+// verdictPart is the first thing that a person reads.
+type verdictPart struct {
+	Grade Grade
+	Word  string
+	// Lines are sentences.
+	Lines []string
+	Strip *strip
+}
+
+// strip draws the score, its interval and the simple models on one scale, in percent of its width.
+type strip struct {
+	// From and To label the ends of the scale.
+	From, To          string
+	Low, Width, Value float64
+	Marks             []stripMark
+}
+
+// stripMark is a simple model on the scale.
+type stripMark struct {
+	At    float64
+	Name  string
+	Class string
+}
+
+func newVerdictPart(r *Result) verdictPart {
+	v := NewVerdict(r)
+	part := verdictPart{Grade: v.Grade, Word: v.Word, Lines: []string{v.Figures + "."}, Strip: newStrip(r)}
+	for _, line := range []string{v.Help, v.Champion} {
+		if line != "" {
+			part.Lines = append(part.Lines, line)
+		}
+	}
+	return part
+}
+
+func newStrip(r *Result) *strip {
+	if r.Kind != ResultTraining {
+		return nil
+	}
+	metric, score, _ := r.headline()
+	low, high := score.bounds()
+	end := 1.0
+	s := &strip{From: "0", To: "1"}
+	if lowerIsBetter(metric) {
+		end = high
+		for _, b := range r.Metrics.Baselines {
+			end = max(end, b.Test[metric].Value)
+		}
+		end *= 1.08
+		s.From, s.To = "0 (no error)", figure(metric, end)
+	}
+	if low < 0 || high > end || !(end > 0) || math.IsInf(end, 0) {
+		return nil
+	}
+	at := func(v float64) float64 { return px(100 * min(1, max(0, v/end))) }
+	s.Low, s.Width, s.Value = at(low), px(max(0.6, at(high)-at(low))), at(score.Value)
+	for _, b := range r.Metrics.Baselines[:min(len(r.Metrics.Baselines), 2)] {
+		if other, ok := b.Test[metric]; ok {
+			class := "constant"
+			if b.Name == baselineLinear {
+				class = "linear"
+			}
+			s.Marks = append(s.Marks, stripMark{at(other.Value), shorten(plain(b.Title, b.Name), 40), class})
+		}
+	}
+	return s
+}

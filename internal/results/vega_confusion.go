@@ -1,0 +1,51 @@
+package results
+
+import "io"
+
+// fewCells is up to how many classes each cell of the heat map says its number.
+const fewCells = 6
+
+// writeVegaConfusion writes the confusion matrix as a Vega-Lite heat map that holds its own data.
+func writeVegaConfusion(w io.Writer, m *matrix) error {
+	values, order := []obj{}, []string{}
+	for _, row := range m.Rows {
+		order = append(order, row.Label)
+		for j, c := range row.Cells {
+			values = append(values, obj{"truth": row.Label, "answer": m.Rows[j].Label, "rows": c.N, "share": round(c.Share)})
+		}
+	}
+	axis := func(field, title string) obj {
+		return obj{
+			"field": field, "type": "nominal", "title": title, "sort": order,
+			"axis": obj{"labelLimit": 90, "grid": false, "domain": false, "ticks": false},
+		}
+	}
+	place := obj{"x": axis("answer", "Answer"), "y": axis("truth", "True class")}
+	cells := obj{
+		"mark": obj{"type": "rect", "tooltip": obj{"content": "data"}},
+		"encoding": obj{"color": obj{
+			"field": "share", "type": "quantitative", "title": "Share of the row", "scale": obj{"domain": []int{0, 1}, "scheme": "blues"},
+			"legend": obj{"orient": "bottom", "format": ".0%"},
+		}},
+	}
+	layers := []obj{cells}
+	if len(m.Rows) <= fewCells {
+		layers = append(layers, obj{
+			"mark": "text",
+			"encoding": obj{
+				"text":  obj{"field": "rows", "type": "quantitative", "format": ","},
+				"color": obj{"condition": obj{"test": "datum.share > 0.6", "value": "white"}, "value": colourText},
+			},
+		})
+	}
+	return writeJSON(w, obj{
+		"$schema":     vegaSchema,
+		"title":       "What is taken for what",
+		"description": "Test rows by true class and answer; the darker, the larger the share of the true class.",
+		"width":       vegaWidth, "height": 260, "autosize": obj{"type": "fit", "contains": "padding"},
+		"background": "white",
+		"data":       obj{"values": values},
+		"encoding":   place,
+		"layer":      layers,
+	})
+}

@@ -1,0 +1,109 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// duel is one metric of this model and of another on the same test rows.
+type duel struct {
+	Metric        string
+	Model, Simple float64
+}
+
+// how says how the other one does.
+func (d duel) how() string {
+	if d.Model == d.Simple {
+		return "as well"
+	}
+	return "better"
+}
+
+// simpleWins reports whether the linear model does as well by the headline metric, or better by the one that chose the model.
+// Then nobody needs the larger model as it is.
+func simpleWins(r *Result) (duel, bool) {
+	b := r.baseline(baselineLinear)
+	metric, score, where := r.headline()
+	if b == nil || where != heldOut {
+		return duel{}, false
+	}
+	if s, ok := b.Test[metric]; ok && !isBetter(metric, score.Value, s.Value) {
+		return duel{metric, score.Value, s.Value}, true
+	}
+	own, has := r.Metrics.Test[r.Metric]
+	s, ok := b.Test[r.Metric]
+	if has && ok && isBetter(r.Metric, s.Value, own.Value) {
+		return duel{r.Metric, own.Value, s.Value}, true
+	}
+	return duel{}, false
+}
+
+// help is what would make the model better than a simple one.
+func help(r *Result) string {
+	var ways []string
+	if r.Model.FromScratch && r.Model.Kind != modelTable {
+		ways = append(ways, "a pretrained base model instead of one from random weights")
+	}
+	ways = append(ways, "more rows")
+	if r.BestEpoch >= r.Training.Epochs && r.Training.Epochs > 0 {
+		ways = append(ways, "more epochs")
+	}
+	text := "What would help: " + joinWith(ways, "or") + "."
+	if _, ok := r.output(outDir + "baseline/config.json"); ok {
+		text += " The simple model is delivered too, as baseline.zip."
+	}
+	return text
+}
+
+// championSentence compares the model with the best earlier version on the same test rows.
+func championSentence(r *Result) string {
+	c := r.Champion
+	if c == nil {
+		return ""
+	}
+	name := fmt.Sprintf("%s/%d", plain(c.Name, "the earlier model"), c.Version)
+	metric, score, _ := r.headline()
+	other, ok := c.Test[metric]
+	if !c.Comparable || !ok {
+		return strings.TrimRight(fmt.Sprintf("It could not be compared with %s: %s", name, plain(c.Why, "it has no "+metricName(metric)+" on these rows")), ". ") + "."
+	}
+	word, against := "As good as", ""
+	switch {
+	case isBetter(metric, score.Value, other.Value):
+		word = "Better than"
+	case isBetter(metric, other.Value, score.Value):
+		word = "Worse than"
+	}
+	low, high := score.bounds()
+	if other.Value != score.Value && other.Value >= low && other.Value <= high {
+		against = ", a difference that chance may explain"
+	}
+	return fmt.Sprintf("%s %s on the same test rows: %s %s against %s%s.", word, name, metricName(metric),
+		figure(metric, score.Value), figure(metric, other.Value), against)
+}
+
+// lowerIsBetter tells errors from shares.
+func lowerIsBetter(metric string) bool {
+	return metric == "loss" || metric == "rmse" || metric == "mae"
+}
+
+func isBetter(metric string, a, b float64) bool {
+	if lowerIsBetter(metric) {
+		return a < b
+	}
+	return a > b
+}
+
+// change is the gap between two scores as a person says it: "0.060 lower".
+func change(metric string, from, to float64) string {
+	gap := figure(metric, math.Abs(to-from))
+	switch {
+	case to > from:
+		return gap + " higher"
+	case to < from:
+		return gap + " lower"
+	default:
+		return "the same"
+	}
+}
