@@ -14,8 +14,7 @@ from pathlib import Path
 import torch
 
 from trainer import tasks
-from trainer.board import Board
-from trainer.errors import Paused, UserError, some
+from trainer.errors import Paused, UserError, count, some
 from trainer.events import Events
 from trainer.measure import metrics
 from trainer.plan import STOP, Plan
@@ -26,14 +25,15 @@ from trainer.train.checkpoint import Checkpoints, Position
 from trainer.train.objective import Objective
 from trainer.train.optimize import Optimization, learning_rate
 from trainer.train.step import Stepper
+from trainer.train.teller import Teller
 
 ALL_DONE, EARLY, TIME_LIMIT, STOPPED = "all epochs done", "early stopping", "time limit", "stopped by a person"
 # A small model from scratch jumps about from step to step, and the epoch that happens to measure best on few validation rows
 # is often not. The running average of its weights is measured and kept instead: on SST-2, test accuracies were 0.79 to 0.81
 # with it (six runs) and 0.78 to 0.80 without (three).
 AVERAGE = 0.995
-PROGRESS_SECONDS = 2.0
 CHECKPOINT_SECONDS = 300.0  # between evaluations, should they be further apart
+BETWEEN_SAVES_SECONDS = 2.0  # where evaluations follow each other faster, only the best models are saved
 
 
 @dataclass
@@ -87,14 +87,13 @@ class Training:
     """The state of one training on one worker."""
 
     def __init__(self, ctx: Context, plan: Plan, events: Events):
-        self.ctx, self.plan, self.events, self.settings = ctx, plan, events, plan.settings
+        self.ctx, self.plan, self.settings = ctx, plan, plan.settings
         self.began, self.before = time.monotonic(), 0.0
         self.task = tasks.of(plan.kind)
         self.data = plan.splits["train"]
         torch.manual_seed(self.settings.seed)
         self.model = self.task.build(plan).to(ctx.device)
-        if self.settings.freeze_encoder and not transformer.freeze(self.model) and ctx.rank == 0:
-            events.warning("freeze_encoder", "This model has no encoder to freeze, so all of it is trained.")
+        frozen = not self.settings.freeze_encoder or transformer.freeze(self.model)
         self.average = copy.deepcopy(self.model).requires_grad_(False) if plan.base.fresh else None
         self.objective = Objective(plan.target, plan.weights, self.settings.label_smoothing)
         size = transformer.parameters(self.model)
@@ -106,22 +105,22 @@ class Training:
         self.optimization = Optimization(self.model, self.settings, self.rate, self.steps, self.stepper.scaler)
         self.checkpoints = Checkpoints(Path(plan.folder) / "checkpoints", plan.digest, self.settings.keep_checkpoints)
         self.agreement = Agreement(ctx, Path(plan.folder) / STOP)
-        self.board = Board(Path(plan.folder) / "tensorboard") if ctx.rank == 0 else None
+        self.teller = Teller(ctx, Path(plan.folder), events, self.settings.epochs, self.steps)
+        if not frozen:
+            self.teller.warning("freeze_encoder", "This model has no encoder to freeze, so all of it is trained.")
         self.at = Position()
         self.stops = _evaluation_steps(self.per_epoch, self.settings.evals_per_epoch)
         self.order: tuple[int, list] = (-1, [])
         self.estimate = 0.0
-        self.saved = self.told = time.monotonic()
+        self.saved = time.monotonic()
 
     def resume(self) -> None:
         """Take up the newest whole checkpoint. All ranks read the same files and decide alike."""
         damaged: list[str] = []
         found = self.checkpoints.newest(damaged)
-        if self.ctx.rank == 0 and damaged:
-            self.events.warning(
-                "checkpoint_damaged",
-                f"{len(damaged)} checkpoint{'s' * (len(damaged) > 1)} ({', '.join(damaged[:3])}) cannot be used; an earlier one is.",
-            )
+        if damaged:
+            names = some(damaged, 3)
+            self.teller.warning("checkpoint_damaged", f"{count(len(damaged), 'checkpoint')} ({names}) cannot be used; an earlier one is.")
         if found is None:
             return
         folder, state = found
@@ -129,21 +128,11 @@ class Training:
         self.before = self.at.seconds
         self.at.resumed += 1
         self.stepper.restore(self.at)
-        if self.ctx.rank == 0:
-            self.events.resume(self._epoch(), self.at.step, f"The training goes on from the checkpoint at step {self.at.step} of {self.steps}.")
-            self.board.resumed(self.at.step)
+        self.teller.resumes(self._epoch(), self.at.step)
 
     def announce(self) -> None:
-        if self.why_rate:
-            self.events.decision("learning_rate", self.rate, self.why_rate)
         self.estimate = self.estimated()
-        where = f"{self.ctx.world} worker{'s' * (self.ctx.world > 1)} on {self.ctx.device.type.upper()}"
-        self.events.decision(
-            "estimate",
-            round(self.estimate, 1),
-            f"{len(self.data)} rows and up to {self.settings.epochs} epochs take about {estimate.spelled(self.estimate)} with {where}.",
-        )
-        self.events.phase("train", f"Training on {len(self.data)} rows for up to {self.settings.epochs} epochs.")
+        self.teller.begins(len(self.data), self.rate, self.why_rate, self.estimate)
 
     def estimated(self) -> float:
         """The seconds that the rest of the training should take."""
@@ -159,10 +148,9 @@ class Training:
             began = time.monotonic()
             loss = self._step()
             self.at.seconds += time.monotonic() - began
-            self._tell(loss)
-            wish = self.agreement.wish(
-                self.at.step, self._spent() > 60 * self.settings.max_minutes, time.monotonic() - self.saved > CHECKPOINT_SECONDS
-            )
+            self.teller.stepped(self.at, loss, self.optimization.rate)
+            late, due = self._spent() > 60 * self.settings.max_minutes, time.monotonic() - self.saved > CHECKPOINT_SECONDS
+            wish = self.agreement.wish(self.at.step, late, due)
             if wish == "pause":
                 self._save()
                 raise Paused
@@ -171,7 +159,7 @@ class Training:
             elif wish:
                 stopped = TIME_LIMIT if wish == "time" else STOPPED
                 break
-        self._progress()
+        self.teller.progress(self.at, self.optimization.rate)
         self._measure()
         return stopped if stopped != ALL_DONE else self.over()
 
@@ -182,8 +170,7 @@ class Training:
 
     def finish(self, stopped: str) -> Trained:
         self.checkpoints.load_best(self.at.best_step, self.model)
-        if self.board is not None:
-            self.board.close()
+        self.teller.close()
         return Trained(
             self.model, self.rate, self.stepper.accumulation, self.stepper.precision, self.estimate, stopped,
             round(self._epoch(), 3), self.at, self.stepper.waiting_seconds, self.stepper.gradient_bytes(),
@@ -204,25 +191,6 @@ class Training:
             _blend(self.average, self.model, min(AVERAGE, self.at.step / (9 + self.at.step)))
         return loss
 
-    def _tell(self, loss: torch.Tensor) -> None:
-        self.stepper.meter.add(loss)
-        if self.ctx.rank == 0 and (self.at.step == 1 or time.monotonic() - self.told >= PROGRESS_SECONDS):
-            self._progress()
-
-    def _progress(self) -> None:
-        self.told = time.monotonic()
-        loss = self.stepper.meter.mean()
-        rate = self.at.rows_seen / self.at.seconds if self.at.seconds else 0.0
-        if self.ctx.rank != 0:
-            return
-        done = self.at.step
-        left = (self.steps - done) * self.at.seconds / max(1, done)
-        self.events.progress(
-            min(self.settings.epochs, 1 + (done - 1) // self.per_epoch), self.settings.epochs, done, self.steps,
-            loss=loss, learning_rate=self.optimization.rate, samples_per_second=rate, eta_seconds=left,
-        )  # fmt: skip
-        self.board.add(done, {"loss/step": loss, "learning_rate": self.optimization.rate, "samples_per_second": rate})
-
     def _measure(self) -> None:
         """Measure the model on the validation rows, keep it if it is the best, and save where the training stands."""
         loss = self.stepper.mean_loss(self.at)
@@ -236,19 +204,16 @@ class Training:
         model = self.model if self.average is None else self.average
         found = evaluate.answers(model, self.plan.splits["validation"], self.objective, self.ctx.device, self.ctx.rank, self.ctx.world)
         summary = metrics.summary(found, self.objective.classes, self.objective.scale)
-        self._judge(summary)
-        if self.ctx.rank == 0:
-            epoch, step = self._epoch(), self.at.step
-            self.events.eval(epoch, step, "train", {"loss": loss})
-            self.events.eval(epoch, step, "validation", summary)
-            self.board.add(step, {"loss/train": loss, **{f"validation/{k}": v for k, v in summary.items()}})
-        self._save()
-        if self.ctx.rank == 0 and self.at.best_step == self.at.step:
-            self.events.best(self._epoch(), self.at.step, self.plan.metric, self.at.best_value)
+        best = self._judge(summary)
+        self.teller.measured(self._epoch(), self.at.step, loss, summary)
+        if best or self.ctx.world > 1 or time.monotonic() - self.saved > BETWEEN_SAVES_SECONDS:
+            self._save()
+        if best:
+            self.teller.best(self.at, self.plan.metric)
         self.ctx.report({"epoch": self._epoch(), "train_loss": loss, **{f"validation_{k}": v for k, v in summary.items()}})
 
-    def _judge(self, summary: dict[str, float]) -> None:
-        """Note whether this is the best model so far: by the metric, and by the loss where that ties."""
+    def _judge(self, summary: dict[str, float]) -> bool:
+        """Note and return whether this is the best model so far: by the metric, and by the loss where that ties."""
         at = self.at
         at.evaluations += 1
         if self.plan.metric not in summary:
@@ -260,17 +225,18 @@ class Training:
             )
         sign = 1 if metrics.higher_is_better(self.plan.metric) else -1
         value, loss = summary[self.plan.metric], summary["loss"]
-        if at.best_value is None or (sign * value, -loss) > (sign * at.best_value, -at.best_loss):
-            at.best_step, at.best_epoch, at.best_value, at.best_loss, at.since_best = at.step, self._epoch(), value, loss, 0
-        else:
-            at.since_best += 1
+        best = at.best_value is None or (sign * value, -loss) > (sign * at.best_value, -at.best_loss)
+        if best:
+            at.best_step, at.best_epoch, at.best_value, at.best_loss = at.step, self._epoch(), value, loss
+        at.since_best = 0 if best else at.since_best + 1
+        return best
 
     def _save(self) -> None:
         self.saved = time.monotonic()
         self.at.total = self.stepper.total()
         if self.ctx.rank == 0:
             path = self.checkpoints.save(self.at, self.model, self.average, self.optimization.optimizer)
-            self.events.checkpoint(self._epoch(), self.at.step, path.relative_to(self.plan.folder).as_posix())
+            self.teller.saved(self._epoch(), self.at.step, path.relative_to(self.plan.folder).as_posix())
         self.agreement.wait()  # nobody goes on before the checkpoint is there for all
 
     def _epoch(self) -> float:

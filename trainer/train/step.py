@@ -30,7 +30,6 @@ class Stepper:
                 self.wrapped.register_comm_hook(self, _timed_exchange)
         if self._compiles():
             self.wrapped = torch.compile(self.wrapped, dynamic=True)
-        self.meter = Meter(ctx.device)
         self.before, self.sum = 0.0, torch.zeros((), dtype=torch.float64, device=ctx.device)
 
     def begin(self) -> None:
@@ -114,22 +113,6 @@ class Stepper:
         if self.settings.compile != "auto":
             return self.settings.compile == "yes"
         return self.ctx.device.type == "cuda" and not self.plan.base.is_small and len(self.plan.splits["train"]) * self.settings.epochs > 50_000
-
-
-class Meter:
-    """The mean loss since the last progress event, kept on the device: reading it at every step would wait for a GPU."""
-
-    def __init__(self, device: torch.device):
-        self.sum, self.count = torch.zeros((), device=device), 0
-
-    def add(self, loss: torch.Tensor) -> None:
-        self.sum, self.count = self.sum + loss, self.count + 1
-
-    def mean(self) -> float | None:
-        """The mean, to be told now; None where no step came since the last time."""
-        mean = self.sum.item() / self.count if self.count else None
-        self.sum, self.count = torch.zeros_like(self.sum), 0
-        return mean
 
 
 def _precision(wanted: str, device: torch.device) -> str:

@@ -1,0 +1,92 @@
+"""What a training tells while it goes on: events for the service and the user, scalars for TensorBoard."""
+
+import time
+from pathlib import Path
+
+import torch
+
+from trainer.board import Board
+from trainer.errors import count
+from trainer.events import Events
+from trainer.train import estimate
+from trainer.train.checkpoint import Position
+
+PROGRESS_SECONDS = 2.0
+
+
+class Teller:
+    """Tells of the training of ``steps`` steps in ``epochs`` epochs; on workers other than the first it is silent."""
+
+    def __init__(self, ctx, folder: Path, events: Events, epochs: int, steps: int):
+        self.speaks, self.device, self.world = ctx.rank == 0, ctx.device, ctx.world
+        self.events, self.epochs, self.steps = events, epochs, steps
+        self.board = Board(folder / "tensorboard") if self.speaks else None
+        self.meter = Meter(ctx.device)
+        self.told = time.monotonic()
+
+    def warning(self, code: str, text: str) -> None:
+        if self.speaks:
+            self.events.warning(code, text)
+
+    def begins(self, rows: int, rate: float, why_rate: str, seconds: float) -> None:
+        if why_rate:
+            self.events.decision("learning_rate", rate, why_rate)
+        where = f"{count(self.world, 'worker')} on {self.device.type.upper()}"
+        text = f"{count(rows, 'row')} and up to {count(self.epochs, 'epoch')} take about {estimate.spelled(seconds)} with {where}."
+        self.events.decision("estimate", round(seconds, 1), text)
+        self.events.phase("train", f"Training on {count(rows, 'row')} for up to {count(self.epochs, 'epoch')}.")
+
+    def resumes(self, epoch: float, step: int) -> None:
+        if self.speaks:
+            self.events.resume(epoch, step, f"The training goes on from the checkpoint at step {step} of {self.steps}.")
+            self.board.resumed(step)
+
+    def stepped(self, at: Position, loss: torch.Tensor, rate: float) -> None:
+        """After every step: take in its loss, and tell of the progress now and then."""
+        self.meter.add(loss)
+        if self.speaks and (at.step == 1 or time.monotonic() - self.told >= PROGRESS_SECONDS):
+            self.progress(at, rate)
+
+    def progress(self, at: Position, rate: float) -> None:
+        """How far the training is. ``rate`` is the learning rate."""
+        if not self.speaks:
+            return
+        self.told = time.monotonic()
+        loss, speed = self.meter.mean(), at.rows_seen / at.seconds if at.seconds else 0.0
+        epoch = min(self.epochs, 1 + (at.step - 1) * self.epochs // self.steps)
+        left = (self.steps - at.step) * at.seconds / max(1, at.step)
+        self.events.progress(epoch, self.epochs, at.step, self.steps, loss=loss, learning_rate=rate, samples_per_second=speed, eta_seconds=left)
+        self.board.add(at.step, {"loss/step": loss, "learning_rate": rate, "samples_per_second": speed})
+
+    def measured(self, epoch: float, step: int, loss: float, summary: dict[str, float]) -> None:
+        if self.speaks:
+            self.events.eval(epoch, step, "train", {"loss": loss})
+            self.events.eval(epoch, step, "validation", summary)
+            self.board.add(step, {"loss/train": loss, **{f"validation/{k}": v for k, v in summary.items()}})
+
+    def saved(self, epoch: float, step: int, path: str) -> None:
+        self.events.checkpoint(epoch, step, path)
+
+    def best(self, at: Position, metric: str) -> None:
+        if self.speaks:
+            self.events.best(at.best_epoch, at.best_step, metric, at.best_value)
+
+    def close(self) -> None:
+        if self.speaks:
+            self.board.close()
+
+
+class Meter:
+    """The mean loss since the last progress event, kept on the device: reading it at every step would wait for a GPU."""
+
+    def __init__(self, device: torch.device):
+        self.sum, self.count = torch.zeros((), device=device), 0
+
+    def add(self, loss: torch.Tensor) -> None:
+        self.sum, self.count = self.sum + loss, self.count + 1
+
+    def mean(self) -> float | None:
+        """The mean, to be told now; None where no step came since the last time."""
+        mean = self.sum.item() / self.count if self.count else None
+        self.sum, self.count = torch.zeros_like(self.sum), 0
+        return mean
