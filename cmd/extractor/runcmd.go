@@ -15,6 +15,8 @@ func (p *program) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: usage, Short: "Train on a local folder, without broker and Clowder",
 		Long: "Trains on the files of a folder as the service does on a dataset, and puts what it would upload into another folder.\n" +
+			"With --from it does a training again: with the settings and the seed of its manifest.json, and at the end it says whether\n" +
+			"the weights are the same.\n" +
 			"Ends with 0, with 2 when the data or a parameter has to be changed, with 1 for anything else.",
 		Args: one(usage + " [--param key=value]..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -26,9 +28,21 @@ func (p *program) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.runLocally(cmd, set, r)
+			from, _ := cmd.Flags().GetString("from")
+			if from == "" {
+				return p.runLocally(cmd, set, r)
+			}
+			old, err := p.repeat(cmd.Context(), set, from, &r)
+			if err != nil {
+				return err
+			}
+			if err := p.runLocally(cmd, set, r); err != nil {
+				return err
+			}
+			return p.compare(old, r.out)
 		},
 	}
 	addLocalFlags(cmd)
+	cmd.Flags().String("from", "", "manifest.json of a training to do again")
 	return cmd
 }

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+// dataset is a folder with two files and their inputs as a run in Clowder saw them.
+func dataset(t *testing.T) (dir string, inputs []job.Input) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, body := range map[string]string{"train.csv": "a,b\n", "raw/test.csv": "c,d\n"} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600))
+		sum := sha256.Sum256([]byte(body))
+		inputs = append(inputs, job.Input{ID: "id-of-" + name, Name: name, Path: name, Size: int64(len(body)), SHA256: hex.EncodeToString(sum[:])})
+	}
+	return dir, inputs
+}
+
+// oldRun is the manifest of a training on inputs.
+func oldRun(weights string, inputs []job.Input, settings ...results.Setting) results.Manifest {
+	return results.Manifest{
+		Schema: 2, Kind: results.ResultTraining, Task: "text-classification", Run: "ft-old", Settings: settings,
+		Dataset: results.ManifestDataset{SHA256: "d", Files: inputs}, Model: &results.ManifestModel{WeightsSHA256: weights},
+	}
+}
+
+func TestARunIsRepeatedWithTheSettingsOfItsManifest(t *testing.T) {
+	t.Parallel()
+	_, inputs := dataset(t)
+	m := oldRun("aa", inputs,
+		results.Setting{Name: "epochs", Value: 2.0}, results.Setting{Name: "seed", Value: 7.0}, results.Setting{Name: "use_gpu", Value: "no"},
+		results.Setting{Name: "data_file", Value: "id-of-raw/test.csv"}, results.Setting{Name: "learning_rate", Value: 1e-5},
+		results.Setting{Name: "weight_decay", Value: 0.05}, results.Setting{Name: "max_examples", Value: 1e9},
+		results.Setting{Name: "deterministic", Value: true}, results.Setting{Name: "split_column", Value: ""}, results.Setting{Name: "metric"})
+	form := map[string]any{"epochs": 3, "seed": 42, "use_gpu": "auto", "data_file": "", "learning_rate": 0.0, "more_options": "", "batch_size": 32}
+	require.Equal(t, map[string]any{
+		"epochs": 2.0, "seed": 7.0, "use_gpu": "no", "data_file": "raw/test.csv", "learning_rate": 1e-5,
+		"more_options": "deterministic: true\nmax_examples: 1000000000\nweight_decay: 0.05",
+	}, settingsOf(m, form))
+}
+
+func TestTheCommandLineOverridesTheManifestAndOtherFilesAreNamed(t *testing.T) {
+	t.Parallel()
+	dir, inputs := dataset(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "train.csv"), []byte("a,B\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "more.csv"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".hidden"), nil, 0o600))
+	path := manifestOf(t, oldRun("aa", inputs, results.Setting{Name: "epochs", Value: 2.0}, results.Setting{Name: "weight_decay", Value: 0.05}))
+	var out bytes.Buffer
+	r := localRequest{dataset: dir, parameters: map[string]any{"epochs": "4", "more_options": "stride: 8"}}
+	old, err := (&program{stdout: &out}).repeat(t.Context(), defaults(t), path, &r)
+	require.NoError(t, err)
+	require.Equal(t, "ft-old", old.Run)
+	require.Equal(t, map[string]any{"epochs": "4", "more_options": "weight_decay: 0.05\nstride: 8"}, r.parameters)
+	require.Equal(t, "Note: the data is not that of run ft-old, so the model will be another; these files differ: more.csv, train.csv\n", out.String())
+}
+
+func TestOnlyATrainingCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	dir, _ := dataset(t)
+	prediction := oldRun("", nil)
+	prediction.Kind = results.ResultPrediction
+	for path, want := range map[string]string{
+		manifestOf(t, prediction):             "it is not the manifest of a training",
+		filepath.Join(dir, "none.json"):       "none.json",
+		filepath.Join(dir, "raw", "test.csv"): "give the manifest.json",
+	} {
+		code, _, stderr := execute(t, t.TempDir(), "run", dir, "--out", t.TempDir(), "--from", path)
+		require.Equal(t, exitBadInput, code)
+		require.Contains(t, stderr, want)
+	}
+}
+
+func TestTheEndSaysWhetherTheWeightsAreTheSame(t *testing.T) {
+	t.Parallel()
+	made := filepath.Dir(manifestOf(t, oldRun("bb", nil)))
+	for weights, want := range map[string]string{
+		"bb": "The weights are the same as those of run ft-old: sha256 bb\n",
+		"aa": "The weights are not those of run ft-old: sha256 bb instead of aa\n",
+	} {
+		var out bytes.Buffer
+		require.NoError(t, (&program{stdout: &out}).compare(oldRun(weights, nil), made))
+		require.Equal(t, want, out.String())
+	}
+}
+
+// manifestOf writes a manifest.json and returns its path.
+func manifestOf(t *testing.T, m results.Manifest) string {
+	t.Helper()
+	doc, err := json.Marshal(m)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "manifest.json")
+	require.NoError(t, os.WriteFile(path, doc, 0o600))
+	return path
+}
