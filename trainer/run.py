@@ -52,6 +52,8 @@ def run(spec_path: str, launcher: str) -> int:
 def _train(spec: Spec, name: str, events: Events, began: float) -> None:
     events.phase("start", "The training program is running.")
     settings = options.resolve(spec, events)
+    if (source := settings.source("max_minutes")) not in (options.FORM, options.DEFAULT):  # the service knows the form only
+        events.decision("max_minutes", settings.max_minutes, f"The training may take {settings.max_minutes} minutes, as set in {source}.")
     base = catalogue.choose(spec.models, settings.model, _likely_kind(spec, settings), settings.start_from)
     launcher = launch.create(name, settings, base, spec, events)
     try:

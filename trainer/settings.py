@@ -10,7 +10,7 @@ import difflib
 import json
 from pathlib import Path, PurePosixPath
 
-from trainer.errors import UserError, some
+from trainer.errors import UserError, one_line, some
 from trainer.events import Events
 from trainer.options import Option, options
 from trainer.spec import Input, Spec
@@ -28,6 +28,10 @@ class Settings:
     def __init__(self, values: dict, sources: dict[str, str]):
         self.__dict__.update(values)
         self._sources = dict(sources)
+
+    def source(self, name: str) -> str:
+        """Which of the sources decided the option."""
+        return self._sources[name]
 
     def is_open(self, name: str) -> bool:
         """Whether nobody decided the option."""
@@ -69,8 +73,17 @@ def _parse(option: Option, value, where: str):
     try:
         return option.parse(value)
     except ValueError as e:
-        shown = str(value) if len(str(value)) <= 40 else str(value)[:39] + "…"
-        raise UserError("wrong_setting", f"The option {option.name} in {where} {e}, not {shown}.", f"Correct {option.name} in {where}.") from None
+        raise UserError("wrong_setting", f"The option {option.name} in {where} {e}, not {_shown(value)}.", f"Correct {option.name} in {where}.") from None
+
+
+def _shown(value) -> str:
+    """A wrong value in a sentence. Lists are not spelled out: a few lines of YAML can make one of a billion entries."""
+    if isinstance(value, (str, int, float)):
+        try:
+            return one_line(str(value), 40) or "an empty text"
+        except ValueError:  # Python refuses to print a number of thousands of digits
+            return "such a large number"
+    return {list: "a list", dict: "a group of options"}.get(type(value), f"a {type(value).__name__}")
 
 
 def _known(given: dict, table: dict[str, Option], where: str, events: Events) -> dict:
@@ -87,7 +100,7 @@ def _known(given: dict, table: dict[str, Option], where: str, events: Events) ->
     for name in unknown[:20]:
         close = difflib.get_close_matches(name.rpartition(".")[2], table, 1)
         events.warning(
-            "unknown_option", f"The option {name[:60]} in {where} is not known and is ignored{f'; did you mean {close[0]}' if close else ''}."
+            "unknown_option", f"The option {name[:60]} in {where} is not known and is ignored{f'; did you mean {close[0]}?' if close else '.'}"
         )
     return known
 
@@ -146,7 +159,7 @@ def _read(file: Input) -> dict:
         if file.size > MAX_FILE_BYTES:
             raise ValueError("it is larger than 1 MiB")
         found = _decode(Path(file.file).read_text(encoding="utf-8-sig"), _suffix(file.name))
-    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError) as e:
+    except (OSError, ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as e:
         why = f"{type(e).__name__}: {e}" if isinstance(e, SyntaxError) else str(e)
         raise UserError(
             "settings_file",
@@ -168,7 +181,7 @@ def _decode(text: str, suffix: str):
 
     try:
         return yaml.safe_load(text) or {}
-    except yaml.YAMLError as e:
+    except (yaml.YAMLError, LookupError, AttributeError) as e:  # the last two come from values that are not what their tags say
         raise ValueError(" ".join(str(e).split())) from e
 
 
