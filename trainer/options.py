@@ -17,13 +17,13 @@ class Option:
 
     def parse(self, value):
         """``value`` as the type of this option; ValueError says what it must be, as the end of a sentence."""
+        if isinstance(value, (list, tuple, dict, set)):
+            raise ValueError("must be a single value")
         if self.choices:
             return self._choice(value)
         if isinstance(self.default, bool):
             return _truth(value)
         if isinstance(self.default, str):
-            if isinstance(value, (dict, list)):
-                raise ValueError("must be a text")
             return "" if value is None else str(value).strip()
         return self._number(value)
 
@@ -42,7 +42,7 @@ class Option:
             if isinstance(value, bool):
                 raise ValueError
             number = float(value)  # YAML reads 1e-5 as a text
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(f"must be {kind}{limits}") from None
         if not self.low <= number <= self.high or (whole and number != int(number)):
             raise ValueError(f"must be {kind}{limits}")

@@ -78,12 +78,12 @@ def _parse(option: Option, value, where: str):
 
 def _shown(value) -> str:
     """A wrong value in a sentence. Lists are not spelled out: a few lines of YAML can make one of a billion entries."""
-    if isinstance(value, (str, int, float)):
-        try:
-            return one_line(str(value), 40) or "an empty text"
-        except ValueError:  # Python refuses to print a number of thousands of digits
-            return "such a large number"
-    return {list: "a list", dict: "a group of options"}.get(type(value), f"a {type(value).__name__}")
+    if isinstance(value, (list, tuple, dict, set)):
+        return "a group of options" if isinstance(value, dict) else "a list"
+    try:
+        return one_line(str(value), 40) or "an empty text"
+    except ValueError:  # Python refuses to print a number of thousands of digits
+        return "such a large number"
 
 
 def _known(given: dict, table: dict[str, Option], where: str, events: Events) -> dict:
