@@ -51,9 +51,10 @@ type chartBar struct {
 	Title               string
 }
 
-// chartRule is a vertical line. Anchor is where its label begins: start or end.
+// chartRule is a vertical line. X, Y and Anchor (start or end) are of its label.
 type chartRule struct {
 	At     float64
+	X, Y   float64
 	Label  string
 	Class  string
 	Anchor string
@@ -63,6 +64,8 @@ type chartRule struct {
 const (
 	chartWidth  = 420
 	chartHeight = 268
+	// letterWidth is of the digits of an axis where they are largest.
+	letterWidth = 9.2
 	// fewDots is up to how many points of a line are marked one by one.
 	fewDots = 60
 )
@@ -71,6 +74,9 @@ func newChart(title, xLabel string, x, y axis) *chart {
 	c := &chart{
 		Title: title, XLabel: xLabel, Width: chartWidth, Height: chartHeight,
 		Left: 46, Right: chartWidth - 12, Top: 40, Bottom: chartHeight - 42, x: x, y: y,
+	}
+	for _, v := range y.ticks {
+		c.Left = max(c.Left, 12+letterWidth*float64(len(number(v))))
 	}
 	c.legend = c.Left
 	for _, v := range x.ticks {
@@ -115,11 +121,15 @@ func (c *chart) line(name, class string, points []point, dots bool) *chart {
 	return c
 }
 
-// rule draws a vertical line.
-func (c *chart) rule(class, label string, x float64) *chart {
-	r := chartRule{At: c.atX(x), Label: label, Class: class, Anchor: "start"}
-	if c.x.share(x) > 0.75 {
-		r.Anchor = "end"
+// rule draws a vertical line with a label on the side where there is more room, at the top or near the bottom.
+func (c *chart) rule(class, label string, x float64, atTop bool) *chart {
+	r := chartRule{At: c.atX(x), Label: label, Class: class, Anchor: "start", Y: c.Bottom - 6}
+	if atTop {
+		r.Y = c.Top + 12
+	}
+	r.X = r.At + 5
+	if c.x.share(x) > 0.5 {
+		r.Anchor, r.X = "end", r.At-5
 	}
 	c.Rules = append(c.Rules, r)
 	return c

@@ -50,10 +50,10 @@ func learningChart(title string, c curves, lines ...[]point) *chart {
 		if i == 0 {
 			label = "resumed"
 		}
-		ch.rule("resume", label, at)
+		ch.rule("resume", label, at, true)
 	}
 	if c.Best > 0 && c.Best <= epochs {
-		ch.rule("best", "best", c.Best)
+		ch.rule("best", "best", c.Best, false)
 	}
 	return ch
 }

@@ -29,8 +29,8 @@ func histogramChart(title string, h *Histogram) *chart {
 		})
 	}
 	ch.Summary = fmt.Sprintf("%s values from %s to %s.", thousands(total), number(h.Edges[0]), number(h.Edges[len(h.Edges)-1]))
-	if h.Cut > low && h.Cut < high {
-		ch.rule("best", "cut at "+number(h.Cut), h.Cut)
+	if h.Cut > max(0, low) && h.Cut < high {
+		ch.rule("best", "cut at "+number(h.Cut), h.Cut, true)
 		ch.Summary += " Cut at " + number(h.Cut) + "."
 	}
 	return ch

@@ -11,6 +11,8 @@ const (
 	// maxClassRows bounds the table of classes, maxMatrix the confusion matrix; the other classes are taken together.
 	maxClassRows = 100
 	maxMatrix    = 20
+	// manyClassRows is how many classes are seen at once.
+	manyClassRows = 12
 	// wideMatrix is how many classes fit beside each other in half of the page.
 	wideMatrix = 5
 )

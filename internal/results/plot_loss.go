@@ -17,6 +17,15 @@ func plotLoss(w io.Writer, c curves) error {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, max(1, c.Epochs), low, high
 	p.X.Tick.Marker = ticks(func(lo, hi float64) []float64 { return epochTicks(lo, hi, 8) })
 	addGrid(p)
+	for i, at := range c.Resumes {
+		legend := ""
+		if i == 0 {
+			legend = "resumed"
+		}
+		if err := addLine(p, rule(at, low, high), colourResume, 3, []vg.Length{3, 8}, legend); err != nil {
+			return err
+		}
+	}
 	train := c.TrainLoss
 	if len(train) == 0 {
 		train = c.Steps

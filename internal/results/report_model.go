@@ -58,7 +58,7 @@ func settingRows(r *Result) []settingRow {
 	for _, s := range r.Settings[:min(len(r.Settings), maxRows)] {
 		source := plain(s.Source, "")
 		if source == sourceChosen {
-			source = "found by the trainer"
+			source = "found automatically"
 		}
 		rows = append(rows, settingRow{plain(s.Name, ""), settingText(s.Value), source})
 	}

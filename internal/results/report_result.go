@@ -1,6 +1,11 @@
 package results
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // learningPart shows how the training went.
 type learningPart struct {
@@ -32,6 +37,8 @@ type resultPart struct {
 	Splits      scoreTable
 	Classes     []classRow
 	MoreClasses int
+	// Long says that the table of classes is folded away.
+	Long        bool
 	Matrix      *matrix
 	Charts      []*chart
 	Calibration string
@@ -46,7 +53,7 @@ func newResultPart(r *Result) *resultPart {
 	classes := classTable(r)
 	part := &resultPart{
 		Scores: rivals(r), Splits: splits(r), Matrix: newMatrix(r),
-		Classes: classes[:min(len(classes), maxClassRows)], MoreClasses: max(0, len(classes)-maxClassRows),
+		Classes: classes[:min(len(classes), maxClassRows)], MoreClasses: max(0, len(classes)-maxClassRows), Long: len(classes) > manyClassRows,
 	}
 	if b := r.Binary; b != nil {
 		area := ""
@@ -106,7 +113,7 @@ func newScoreTable(heads []string, lists []Scores) scoreTable {
 		}
 	}
 	table := scoreTable{Heads: heads}
-	for metric := range sorted(all) {
+	for _, metric := range slices.SortedFunc(maps.Keys(all), byImportance) {
 		if len(table.Rows) == maxRows {
 			break
 		}
@@ -119,6 +126,20 @@ func newScoreTable(heads []string, lists []Scores) scoreTable {
 	return table
 }
 
+// important are the metrics that a person looks for first.
+var important = []string{"accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "rmse", "mae", "r2", "spearman"}
+
+// byImportance orders metrics, those that are not known at the end.
+func byImportance(a, b string) int {
+	rank := func(metric string) int {
+		if i := slices.Index(important, metric); i >= 0 {
+			return i
+		}
+		return len(important)
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+}
+
 func newScoreCell(scores Scores, metric string) scoreCell {
 	s, ok := scores[metric]
 	if !ok {
@@ -126,7 +147,7 @@ func newScoreCell(scores Scores, metric string) scoreCell {
 	}
 	cell := scoreCell{Value: figure(metric, s.Value)}
 	if low, high := s.bounds(); low < high {
-		cell.Interval = figure(metric, low) + " to " + figure(metric, high)
+		cell.Interval = figure(metric, low) + "–" + figure(metric, high)
 	}
 	return cell
 }

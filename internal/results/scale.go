@@ -36,7 +36,7 @@ func niceTicks(lo, hi float64, n int) []float64 {
 	}
 	var out []float64
 	for i := math.Ceil(lo / step); i*step <= hi && len(out) <= 2*n; i++ {
-		out = append(out, i*step)
+		out = append(out, i*step+0) // the sum has no negative zero
 	}
 	return out
 }

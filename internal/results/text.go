@@ -179,9 +179,11 @@ func bytesOf(n int64) string {
 	return fmt.Sprintf("%.1f %s", value, units[i])
 }
 
-// spell says a duration as a person would: "35 s", "2 min 5 s", "1 h 20 min".
+// spell says a duration as a person would: "0.4 s", "35 s", "2 min 5 s", "1 h 20 min".
 func spell(d time.Duration) string {
 	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
 	case d < 90*time.Second:
 		return fmt.Sprintf("%.0f s", d.Seconds())
 	case d < 90*time.Minute:
