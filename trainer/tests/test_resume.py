@@ -216,9 +216,9 @@ def test_the_stop_file_pause_saves_and_the_next_start_goes_on(make_run, run_apar
     assert weights(spec.parent) == undisturbed(spec)
 
 
-def test_old_checkpoints_are_removed_and_the_best_is_kept(make_run):
+def test_old_checkpoints_are_removed_and_the_best_is_kept(make_run, run_apart):  # noqa: F811
     spec = make_run({"all.csv": small_reviews(200)}, epochs=6, learning_rate=1e-9, more_options="keep_checkpoints: 2\nearly_stopping_patience: 0\nmetric: accuracy")
-    assert run(str(spec), "local") == 0
+    assert run_apart(spec) == 0
     kept = {p.name for p in (spec.parent / "checkpoints").iterdir() if p.is_dir()}
     best = f"step-{result_of(spec.parent)['best_step']:09d}"
     assert kept == {p.name for p in listed(spec.parent)}
