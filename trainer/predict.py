@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import numpy
+from safetensors import SafetensorError, safe_open
 
 from trainer import data, export, tasks
 from trainer.errors import UserError, some
@@ -18,6 +19,7 @@ from trainer.tasks import target as targets
 from trainer.tasks.catalogue import Base
 
 MAX_MODEL_BYTES = 50 << 30
+_DESCRIBED = {"task", "base", "target", "encoder", "columns", "types", "label_column", "test"}  # what trainer.json must say
 _KINDS = (".json", ".txt", ".safetensors", ".model", ".jinja")  # all that a model of ours consists of, and nothing that runs code
 
 
@@ -106,10 +108,14 @@ def _is_model_file(name: str) -> bool:
 def _description(folder: Path, what: str) -> dict:
     try:
         described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-        if described["schema"] != 1 or described["kind"] not in tasks.KINDS or not list(folder.glob("*.safetensors")):
+        weights = list(folder.glob("*.safetensors"))
+        if described["schema"] != 1 or described["kind"] not in tasks.KINDS or _DESCRIBED - described.keys() or not weights:
             raise ValueError
+        for file in weights:
+            with safe_open(file, framework="numpy"):  # refuses a file that is cut or damaged at its head
+                pass
         return described
-    except (OSError, ValueError, KeyError, TypeError) as e:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as e:
         raise UserError(
             "model_file", f"In {what} there is no model of an earlier run.", "Choose a model.zip that an earlier run wrote, or a registered model."
         ) from e
