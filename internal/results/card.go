@@ -11,7 +11,8 @@ import (
 // card writes Markdown.
 type card struct{ bytes.Buffer }
 
-func (c *card) p(format string, args ...any) { fmt.Fprintf(c, format, args...) }
+// p prints; a buffer takes everything.
+func (c *card) p(format string, args ...any) { _, _ = fmt.Fprintf(c, format, args...) }
 
 // writeCard writes model_card.md: what the model is, how good, and what it must not be used for.
 func writeCard(w io.Writer, m Meta, r *Result) error {

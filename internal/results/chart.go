@@ -122,7 +122,7 @@ func (c *chart) line(name, class string, points []point, dots bool) *chart {
 }
 
 // rule draws a vertical line with a label on the side where there is more room, at the top or near the bottom.
-func (c *chart) rule(class, label string, x float64, atTop bool) *chart {
+func (c *chart) rule(class, label string, x float64, atTop bool) {
 	r := chartRule{At: c.atX(x), Label: label, Class: class, Anchor: "start", Y: c.Bottom - 6}
 	if atTop {
 		r.Y = c.Top + 12
@@ -132,7 +132,6 @@ func (c *chart) rule(class, label string, x float64, atTop bool) *chart {
 		r.Anchor, r.X = "end", r.At-5
 	}
 	c.Rules = append(c.Rules, r)
-	return c
 }
 
 // scatter draws points without a line.

@@ -78,7 +78,7 @@ func predictedChart(g *Regression) *chart {
 	side := axis{low, high, niceTicks(low, high, 5)}
 	ch := newChart("Predicted by true value", "true value", side, side)
 	ch.line("", "chance", []point{{low, low}, {high, high}}, false).scatter(points)
-	ch.Summary = fmt.Sprintf("%s test rows; on the dashed line the prediction is right.", thousands(len(points)))
+	ch.Summary = thousands(len(points)) + " test rows; on the dashed line the prediction is right."
 	return ch
 }
 

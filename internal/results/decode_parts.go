@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // What a result may hold at most. The contract is narrower; these keep a broken trainer from filling our memory or a report.
@@ -73,7 +74,7 @@ func checkImage(image string) error {
 		return errors.New("a picture is too large")
 	}
 	body, err := base64.StdEncoding.Strict().DecodeString(image)
-	if err != nil || !bytes.HasPrefix(body, pngHeader) {
+	if err != nil || strings.ContainsAny(image, "\r\n") || !bytes.HasPrefix(body, pngHeader) {
 		return errors.New("a picture is no PNG in base64")
 	}
 	return nil

@@ -1,5 +1,6 @@
-// Package results owns what comes out of a training: reading what the trainer wrote, checking it, making the files that
-// the user gets (model archive, metrics, report, plots), and the ledger that delivers each of them exactly once.
+// Package results owns what comes out of a run, be it a training, a check of the data or a prediction: reading what the
+// trainer wrote, checking it, making the files that the user gets (model archive, metrics, report, plots), and the ledger
+// that delivers each of them exactly once.
 //
 // It promises that a result is complete and verified or an error, never an empty success; that the same run gives the same
 // bytes whenever its deliverables are built; and that an interrupted delivery goes on where it stopped, adopting what has

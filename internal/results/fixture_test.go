@@ -43,8 +43,10 @@ func setup(tb testing.TB, change ...func(*Result)) *fixture {
 	f.result = Result{
 		Schema: 2, Kind: ResultTraining, Run: testRun, Attempt: 1, Task: "text-classification", Metric: "accuracy", BestEpoch: 2, BestStep: 400, Seconds: 80,
 		Settings: []Setting{
-			{Name: "batch_size", Value: 32.0, Source: "default"}, {Name: "learning_rate", Value: 0.0002, Source: sourceChosen},
-			{Name: "seed", Value: 42.0, Source: "form"}, {Name: "text_column", Value: "sentence", Source: sourceChosen},
+			{Name: "batch_size", Value: 32.0, Source: "default"},
+			{Name: "learning_rate", Value: 0.0002, Source: sourceChosen},
+			{Name: "seed", Value: 42.0, Source: "form"},
+			{Name: "text_column", Value: "sentence", Source: sourceChosen},
 		},
 		Checks: []Check{{Code: "copies", Level: levelOK, Text: "No example occurs twice."}},
 		Metrics: Metrics{

@@ -19,17 +19,22 @@ var goldenResults = []string{ResultFile, "result-regression.json", "result-image
 // renderResult makes the report of a result, with the events that such a run writes.
 func renderResult(tb testing.TB, r *Result) string {
 	tb.Helper()
+	var out bytes.Buffer
+	require.NoError(tb, writeReport(&out, likelyEvents(tb, r), r, likelyMeta(r)))
+	return out.String()
+}
+
+// likelyMeta is what the service knows of such a run.
+func likelyMeta(r *Result) Meta {
 	m := Meta{
 		Run: r.Run, JobID: "6740", DatasetID: "ds1", DatasetName: "Product reviews, autumn", Extractor: "ncsa.ray.finetune", Version: "1.0.0",
 		Started: time.Date(2026, 11, 21, 5, 3, 0, 0, time.UTC),
 		Inputs:  []job.Input{{Name: "raw/train.csv", Size: 158112, SHA256: strings.Repeat("2", 64)}, {Name: "test.csv", Size: 40218, SHA256: strings.Repeat("1", 64)}},
 	}
-	if r.Kind == ResultTraining && r.Champion != nil {
-		m.Model = ModelVersion{Name: r.Champion.Name, Version: r.Champion.Version + 1, Champion: fmt.Sprintf("%s/%d", r.Champion.Name, r.Champion.Version+1), BestSoFar: true}
+	if c := r.Champion; r.Kind == ResultTraining && c != nil {
+		m.Model = ModelVersion{Name: c.Name, Version: c.Version + 1, Champion: fmt.Sprintf("%s/%d", c.Name, c.Version+1), BestSoFar: true}
 	}
-	var out bytes.Buffer
-	require.NoError(tb, writeReport(&out, likelyEvents(tb, r), r, m))
-	return out.String()
+	return m
 }
 
 // likelyEvents are what a run with this result says.

@@ -3,6 +3,7 @@ package results
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -38,7 +39,7 @@ func Metadata(m Meta, r *Result) map[string]any {
 }
 
 func (r *Result) describeTraining(content map[string]any) {
-	for key, value := range map[string]any{
+	maps.Copy(content, map[string]any{
 		"model":            plain(r.Model.Base, ""),
 		"from_scratch":     r.Model.FromScratch,
 		"parameters":       r.Model.Parameters,
@@ -54,9 +55,7 @@ func (r *Result) describeTraining(content map[string]any) {
 		"workers":          r.Training.Workers,
 		"device":           plain(r.Training.Device, ""),
 		"validation_value": r.Metrics.Validation[r.Metric].Value,
-	} {
-		content[key] = value
-	}
+	})
 	if s, ok := r.Metrics.Test[r.Metric]; ok {
 		low, high := s.bounds()
 		content["test_value"], content["test_low"], content["test_high"] = s.Value, low, high

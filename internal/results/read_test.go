@@ -3,6 +3,7 @@ package results
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -214,6 +215,9 @@ func FuzzDecodeResult(f *testing.F) {
 	doc, err := json.Marshal(fix.result)
 	require.NoError(f, err)
 	f.Add(doc)
+	for _, name := range goldenResults {
+		f.Add(readGolden(f, name))
+	}
 	f.Add([]byte(`{"schema":2,"artifacts":[{"path":"out/../x"}]}`))
 	safe := regexp.MustCompile(`^[a-z0-9-]{1,80}$`)
 	f.Fuzz(func(t *testing.T, doc []byte) {
@@ -230,6 +234,7 @@ func FuzzDecodeResult(f *testing.F) {
 		for _, part := range Folder(fix.meta, r) {
 			require.True(t, safe.MatchString(part), part)
 		}
+		require.NoError(t, writeReport(io.Discard, nil, r, fix.meta))
 		_, err = json.Marshal(Metadata(fix.meta, r))
 		require.NoError(t, err)
 	})

@@ -14,9 +14,6 @@ type modelPart struct {
 	Baseline bool
 }
 
-// predictName is the extractor that predicts with a model.
-const predictName = "ncsa.ray.predict"
-
 func newModelPart(r *Result, m Meta) *modelPart {
 	origin := "fine-tuned from " + plain(r.Model.Base, "")
 	if r.Model.FromScratch {

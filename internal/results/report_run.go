@@ -45,8 +45,7 @@ func runFacts(r *Result, m Meta) []pair {
 	}
 	h := r.Hardware
 	if h.Cores > 0 || h.CPU != "" {
-		text := strings.TrimPrefix(plain(h.CPU, ""), "")
-		out = append(out, pair{"Machine", strings.TrimPrefix(fmt.Sprintf("%s, %s, %s of memory", text, plural(h.Cores, "core"), bytesOf(h.MemoryBytes)), ", ")})
+		out = append(out, pair{"Machine", fmt.Sprintf("%s, %s, %s of memory", plain(h.CPU, "a CPU"), plural(h.Cores, "core"), bytesOf(h.MemoryBytes))})
 	}
 	if h.GPUs > 0 {
 		out = append(out, pair{"GPU", fmt.Sprintf("%d, %s", h.GPUs, plain(h.GPU, "of unknown kind"))})
@@ -104,15 +103,19 @@ func trainingFacts(r *Result) []pair {
 		out = append(out, pair{"Exchange", bytesOf(t.GradientBytes) + " of gradients at each step"})
 	}
 	if t.Resumed > 0 {
-		out = append(out, pair{"Resumed", fmt.Sprintf("%s from a checkpoint", plural(t.Resumed, "time"))})
+		out = append(out, pair{"Resumed", plural(t.Resumed, "time") + " from a checkpoint"})
 	}
 	return out
 }
 
 // phaseNames are the phases of a run in their order, as a person calls them.
 var phaseNames = []pair{
-	{"start", "Starting"}, {"prepare", "Reading the data"}, {"train", "Training"}, {"test", "Testing"},
-	{"predict", "Predicting"}, {"export", "Writing the results"},
+	{"start", "Starting"},
+	{"prepare", "Reading the data"},
+	{"train", "Training"},
+	{"test", "Testing"},
+	{"predict", "Predicting"},
+	{"export", "Writing the results"},
 }
 
 // phases are the times that the phases of the last attempt took.

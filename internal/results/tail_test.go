@@ -170,6 +170,23 @@ func TestProgressForgetsAnEarlierAttempt(t *testing.T) {
 	require.Equal(t, Progress{Attempt: 2, Phase: "start", Text: "Starting", Last: at.Add(time.Minute)}, p)
 }
 
+func TestProgressCountsResumesOnce(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)
+	events := []Event{
+		{Time: at, Attempt: 1, Kind: KindResume, Epoch: 1.5, Step: 51, Text: "A worker was lost."},
+		{Time: at.Add(time.Minute), Attempt: 1, Kind: KindResume, Epoch: 2, Step: 68, Text: "Once more."},
+	}
+	var p Progress
+	for range 2 { // a log may be read again from its beginning
+		for _, e := range events {
+			p.Fold(e)
+		}
+	}
+	require.Equal(t, 2, p.Resumes)
+	require.Equal(t, "Once more.", p.Resumed)
+}
+
 func FuzzDecodeEvent(f *testing.F) {
 	for _, line := range bytes.Split(eventLog(), []byte("\n"))[:12] {
 		f.Add(line)

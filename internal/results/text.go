@@ -16,9 +16,13 @@ import (
 // maxText bounds every text of strangers that is shown, in bytes.
 const maxText = 400
 
+// maxLineText is how much of a text is looked at, in bytes.
+const maxLineText = 64 << 10
+
 // oneLine makes a text of strangers fit for one line: control characters, line ends and the characters that turn the
-// direction of writing become spaces, and several spaces one.
+// direction of writing become spaces, and several spaces one. What comes after maxLineText is left out: nobody shows so much.
 func oneLine(s string) string {
+	s = s[:min(len(s), maxLineText)]
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || unicode.IsSpace(r) {
 			return ' '

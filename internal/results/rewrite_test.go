@@ -1,0 +1,94 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fixedTexts are the fields that choose what a report shows, and those that DecodeResult keeps hostile texts out of.
+var fixedTexts = map[string]bool{
+	"Kind": true, "Level": true, "Task": true, "Metric": true, "Phase": true, "Split": true, "Image": true, "Stopped": true, "Outputs": true,
+	"SHA256": true, "WeightsSHA256": true, "SplitSHA256": true,
+}
+
+// rewritten is the report of a golden result in which every text of strangers went through change. A number before each
+// keeps equal texts apart, so that no list becomes shorter.
+func rewritten(tb testing.TB, name string, change func(string) string) string {
+	tb.Helper()
+	r, err := DecodeResult(readGolden(tb, name))
+	require.NoError(tb, err)
+	events, m := likelyEvents(tb, r), likelyMeta(r)
+	n := 0
+	each := func(s string) string {
+		if s == "" {
+			return "" // what is not there stays so
+		}
+		n++
+		return strconv.Itoa(n) + change(s)
+	}
+	baselines := r.Metrics.Baselines
+	for _, v := range []any{r, &events, &m} {
+		rewrite(reflect.ValueOf(v).Elem(), each)
+	}
+	for i, kind := range []string{baselineConstant, baselineLinear}[:len(baselines)] {
+		baselines[i].Name = kind
+	}
+	var out bytes.Buffer
+	require.NoError(tb, writeReport(&out, events, r, m))
+	return out.String()
+}
+
+// rewrite changes every text in v, the keys of maps among them, but not the names of metrics.
+func rewrite(v reflect.Value, change func(string) string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(change(v.String()))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			rewrite(v.Elem(), change)
+		}
+	case reflect.Interface:
+		if s, ok := reflect.TypeAssert[string](v); ok {
+			v.Set(reflect.ValueOf(change(s)))
+		}
+	case reflect.Slice:
+		if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
+			if raw != nil {
+				v.SetBytes([]byte(change(string(raw))))
+			}
+			return
+		}
+		for i := range v.Len() {
+			rewrite(v.Index(i), change)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && !fixedTexts[f.Name] {
+				rewrite(v.Field(i), change)
+			}
+		}
+	case reflect.Map:
+		rewriteMap(v, change)
+	default:
+	}
+}
+
+func rewriteMap(v reflect.Value, change func(string) string) {
+	switch m := v.Interface().(type) {
+	case map[string]int:
+		for key, n := range sorted(m) {
+			delete(m, key)
+			m[change(key)] = n
+		}
+	case map[string]string:
+		for key, text := range sorted(m) {
+			m[key] = change(text)
+		}
+	default:
+	}
+}
