@@ -7,9 +7,10 @@ import numpy
 
 from trainer import tasks
 from trainer.data import SPLITS, Dataset
+from trainer.errors import UserError
 from trainer.events import Events
 from trainer.measure.metrics import pick_metric
-from trainer.plan import Plan, Saved, digest
+from trainer.plan import Plan, Rows, Saved, digest
 from trainer.settings import Settings
 from trainer.spec import Spec
 from trainer.tasks import target as targets
@@ -40,6 +41,7 @@ def make(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Even
     encoder = tasks.of(data.kind).encoder(spec, settings, data, base, events)
     splits = {n: encoder.encode(data.splits[n], target.encode([e.target for e in data.splits[n]]), n, training=n == "train") for n in SPLITS}
     _look_at_lengths(settings, data, encoder, events)
+    _note_left_out(data, splits["train"])
     metric, why = pick_metric(settings.metric, data.counts() if data.labels else None)
     if settings.metric == "auto":
         settings.choose("metric", metric)
@@ -161,6 +163,20 @@ def _look_at_lengths(settings: Settings, data: Dataset, encoder: tasks.Encoder, 
     data.checks.append({"code": "truncation", "level": "warning" if warn else "ok", "text": text})
     if warn:
         events.warning("truncation", text + " Raise max_length, or set long_text to sliding_window.")
+
+
+def _note_left_out(data: Dataset, train: Rows) -> None:
+    """Say how many training examples the encoder left out. Raises UserError where it left nearly nothing."""
+    left = len(data.splits["train"]) - train.examples
+    if not left:
+        return
+    data.dropped.append(("a text of the training rows that is longer than the model reads", left))
+    if train.examples < 2:
+        raise UserError(
+            "all_too_long",
+            f"All but {train.examples} of the training texts are longer than the model reads, and long_text says to leave them out.",
+            "Raise max_length, or set long_text to truncate or sliding_window.",
+        )
 
 
 def _class_weights(settings: Settings, data: Dataset, events: Events) -> tuple[float, ...] | None:
