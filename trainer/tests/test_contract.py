@@ -5,14 +5,15 @@ import json
 import pytest
 from conftest import GOLDEN, SCHEMAS, events_of
 
-from trainer import metrics, spec as specs
+from trainer import settings, spec as specs
 from trainer.errors import UserError, as_user_error
 from trainer.events import Events
+from trainer.measure import intervals
 
 
-@pytest.mark.parametrize("name", ["spec", "result", "metrics", "error"])
-def test_golden_files_are_valid(name, schemas):
-    schemas[name].validate(json.loads((GOLDEN / f"{name}.json").read_text()))
+@pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.json")), ids=lambda f: f.stem)
+def test_golden_files_are_valid(file, schemas):
+    schemas[file.stem.partition("-")[0]].validate(json.loads(file.read_text()))
 
 
 def test_golden_events_are_valid_and_show_every_kind(schemas):
@@ -45,15 +46,28 @@ def test_the_golden_spec_is_read(tmp_path):
     (folder / "spec.json").write_text(json.dumps(document))
     spec = specs.load(folder / "spec.json")
     assert (spec.run, spec.attempt, spec.folder) == (document["run"], 1, folder)
-    assert spec.parameters.epochs == 3
+    resolved = settings.resolve(spec, Events(folder / "events.jsonl", 1))
+    assert (resolved.label_column, resolved.epochs, resolved.max_minutes) == ("sentiment", 3, 30)
+    assert {s["name"]: s["source"] for s in resolved.listed() if s["source"] != "default"} == {"label_column": "form", "max_minutes": "administrator"}
     assert spec.models == tmp_path / "shared" / "models"
+    assert spec.champion.folder == tmp_path / "shared" / "registry" / document["champion"]["run"] / "model"
     assert spec.inputs[1].file == folder / "inputs" / "raw" / "train.csv"
 
 
 def test_the_golden_intervals_are_ours():
     for split in ("train", "validation", "test"):
         share = json.loads((GOLDEN / "metrics.json").read_text())[split]["accuracy"]
-        assert metrics.wilson(share["value"], share["n"]) == pytest.approx((share["low"], share["high"]))
+        assert intervals.wilson(share["value"], share["n"]) == pytest.approx((share["low"], share["high"]))
+
+
+def test_the_golden_prediction_is_read(tmp_path):
+    document = json.loads((GOLDEN / "spec-predict.json").read_text())
+    folder = tmp_path / "shared" / "runs" / document["run"]
+    folder.mkdir(parents=True)
+    (folder / "spec.json").write_text(json.dumps(document))
+    spec = specs.load(folder / "spec.json")
+    assert spec.kind == "predict"
+    assert {s["name"]: s["value"] for s in settings.resolve(spec, Events(folder / "events.jsonl", 1)).listed()}.items() >= document["parameters"].items()
 
 
 @pytest.mark.parametrize("path", ["../a.csv", "/etc/passwd", "a/../../b", "", "a//b", "./a", "a\\b"])
