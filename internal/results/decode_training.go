@@ -94,6 +94,9 @@ func (t Training) check() error {
 	for _, w := range t.PerWorker {
 		err = errors.Join(err, notNegative("a worker", w.SamplesPerSecond, w.CPUSeconds, w.Seconds, float64(w.Rank),
 			float64(w.PeakMemoryBytes), float64(w.GPUPeakMemoryBytes)))
+		if w.WaitingShare != nil {
+			err = errors.Join(err, checkShares("a worker", *w.WaitingShare))
+		}
 	}
 	return err
 }

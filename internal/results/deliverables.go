@@ -42,25 +42,41 @@ func (r *Result) upload() string {
 func deliverables(ctx context.Context, root *os.Root, events []Event, r *Result, m Meta) []deliverable {
 	list := []deliverable{
 		{
-			Artifact{Name: "log.txt", ContentType: typeText, Title: "Log", Description: "What the run did, and all that it printed."},
+			Artifact{
+				Name: "log.txt", ContentType: typeText,
+				Title:       "Log",
+				Description: "What the run did, and all that it printed.",
+			},
 			func(w io.Writer) error { return writeLog(w, root, events) },
 		},
 		{
-			Artifact{Name: "manifest.json", ContentType: typeText, Title: "Manifest", Description: "Inputs, settings, versions and outputs of the run, with their hashes."},
+			Artifact{
+				Name: "manifest.json", ContentType: typeText,
+				Title:       "Manifest",
+				Description: "Inputs, settings, versions and outputs of the run, with their hashes.",
+			},
 			func(w io.Writer) error { return writeManifest(w, m, r) },
 		},
 	}
 	if r.Kind == ResultTraining {
 		list = append(list, boards(root, r)...)
 		list = append(list, deliverable{
-			Artifact{Name: "model_card.md", ContentType: typeMarkdown, Title: "Model card", Description: "What the model is, how good, and its limits."},
+			Artifact{
+				Name: "model_card.md", ContentType: typeMarkdown,
+				Title:       "Model card",
+				Description: "What the model is, how good, and its limits.",
+			},
 			func(w io.Writer) error { return writeCard(w, m, r) },
 		})
 		list = append(list, pictures(newCurves(events, r), r)...)
 	}
 	if o, ok := r.output(predictionsFile); ok {
 		list = append(list, deliverable{
-			Artifact{Name: "predictions.csv", ContentType: typeCSV, Title: "Predictions", Description: predictionsWords(r)},
+			Artifact{
+				Name: "predictions.csv", ContentType: typeCSV,
+				Title:       "Predictions",
+				Description: predictionsWords(r),
+			},
 			func(w io.Writer) error { return copyOutput(w, root, o) },
 		})
 	}
@@ -68,7 +84,11 @@ func deliverables(ctx context.Context, root *os.Root, events []Event, r *Result,
 		list = append(list, models(ctx, root, r, m)...)
 	}
 	return append(list, deliverable{
-		Artifact{Name: "report.html", ContentType: typeHTML, Show: ShowHTML, Title: "Report", Description: NewVerdict(r).Sentence},
+		Artifact{
+			Name: "report.html", ContentType: typeHTML, Show: ShowHTML,
+			Title:       "Report",
+			Description: NewVerdict(r).Sentence,
+		},
 		func(w io.Writer) error { return writeReport(w, events, r, m) },
 	})
 }
@@ -83,7 +103,11 @@ func predictionsWords(r *Result) string {
 // models are the metrics and the archives. The simple model comes along where there is one.
 func models(ctx context.Context, root *os.Root, r *Result, m Meta) []deliverable {
 	list := []deliverable{{
-		Artifact{Name: "metrics.json", ContentType: typeText, Title: "Metrics", Description: "The scores on the training, validation and test rows."},
+		Artifact{
+			Name: "metrics.json", ContentType: typeText,
+			Title:       "Metrics",
+			Description: "The scores on the training, validation and test rows.",
+		},
 		func(w io.Writer) error { return writeJSON(w, r.Metrics) },
 	}}
 	if r.upload() == uploadReport {
@@ -91,12 +115,20 @@ func models(ctx context.Context, root *os.Root, r *Result, m Meta) []deliverable
 	}
 	if b := r.baseline(baselineLinear); b != nil && r.hasBaseline() {
 		list = append(list, deliverable{
-			Artifact{Name: "baseline.zip", ContentType: typeZip, Title: "Simple model", Description: "The " + shorten(plain(b.Title, "simple model"), 60) + " that the model was compared with."},
+			Artifact{
+				Name: "baseline.zip", ContentType: typeZip,
+				Title:       "Simple model",
+				Description: "The " + shorten(plain(b.Title, "simple model"), 60) + " that the model was compared with.",
+			},
 			func(w io.Writer) error { return writeBaseline(ctx, w, root, m, r) },
 		})
 	}
 	return append(list, deliverable{
-		Artifact{Name: "model.zip", ContentType: typeZip, Title: "Model", Description: "The trained model with its card and how to load it."},
+		Artifact{
+			Name: "model.zip", ContentType: typeZip,
+			Title:       "Model",
+			Description: "The trained model with its card and how to load it.",
+		},
 		func(w io.Writer) error { return writeArchive(ctx, w, root, m, r) },
 	})
 }
@@ -117,7 +149,11 @@ func boards(root *os.Root, r *Result) []deliverable {
 	for _, o := range r.Outputs {
 		if isBoard(o.Path) && r.upload() == uploadAll {
 			list = append(list, deliverable{
-				Artifact{Name: "tensorboard/" + path.Base(o.Path), ContentType: typeBytes, Title: "TensorBoard", Description: "The curves of the training for TensorBoard."},
+				Artifact{
+					Name: "tensorboard/" + path.Base(o.Path), ContentType: typeBytes,
+					Title:       "TensorBoard",
+					Description: "The curves of the training for TensorBoard.",
+				},
 				func(w io.Writer) error { return copyOutput(w, root, o) },
 			})
 		}
@@ -130,25 +166,45 @@ func pictures(c curves, r *Result) []deliverable {
 	var list []deliverable
 	if !c.empty() {
 		list = append(list, deliverable{
-			Artifact{Name: "loss_curve.vl.json", ContentType: typeVega, Show: ShowVega, Title: "Loss curve", Description: "Training and validation loss by epoch, as an interactive chart."},
+			Artifact{
+				Name: "loss_curve.vl.json", ContentType: typeVega, Show: ShowVega,
+				Title:       "Loss curve",
+				Description: "Training and validation loss by epoch, as an interactive chart.",
+			},
 			func(w io.Writer) error { return writeVegaLoss(w, c) },
 		}, deliverable{
-			Artifact{Name: "plots/loss.png", ContentType: typePNG, Show: ShowImage, Title: "Loss curve (picture)", Description: "Training and validation loss by epoch; the dashed line marks the best model."},
+			Artifact{
+				Name: "plots/loss.png", ContentType: typePNG, Show: ShowImage,
+				Title:       "Loss curve (picture)",
+				Description: "Training and validation loss by epoch; the dashed line marks the best model.",
+			},
 			func(w io.Writer) error { return plotLoss(w, c) },
 		})
 	}
 	if m := newMatrix(r); m != nil {
 		list = append(list, deliverable{
-			Artifact{Name: "confusion.vl.json", ContentType: typeVega, Show: ShowVega, Title: "Confusion matrix", Description: "Test rows by true class and answer, as an interactive chart."},
+			Artifact{
+				Name: "confusion.vl.json", ContentType: typeVega, Show: ShowVega,
+				Title:       "Confusion matrix",
+				Description: "Test rows by true class and answer, as an interactive chart.",
+			},
 			func(w io.Writer) error { return writeVegaConfusion(w, m) },
 		}, deliverable{
-			Artifact{Name: "plots/confusion.png", ContentType: typePNG, Show: ShowImage, Title: "Confusion matrix (picture)", Description: "Test rows by true class and answer; the darker, the larger the share of the true class."},
+			Artifact{
+				Name: "plots/confusion.png", ContentType: typePNG, Show: ShowImage,
+				Title:       "Confusion matrix (picture)",
+				Description: "Test rows by true class and answer; the darker, the larger the share of the true class.",
+			},
 			func(w io.Writer) error { return plotConfusion(w, m) },
 		})
 	}
 	if g := r.Regression; g != nil && len(g.Points) > 0 {
 		list = append(list, deliverable{
-			Artifact{Name: "plots/predicted.png", ContentType: typePNG, Show: ShowImage, Title: "Predicted values (picture)", Description: "Predicted against true values of the test rows; on the dashed line they are the same."},
+			Artifact{
+				Name: "plots/predicted.png", ContentType: typePNG, Show: ShowImage,
+				Title:       "Predicted values (picture)",
+				Description: "Predicted against true values of the test rows; on the dashed line they are the same.",
+			},
 			func(w io.Writer) error { return plotPredicted(w, pairs(g.Points)) },
 		})
 	}

@@ -25,10 +25,9 @@ const (
 
 // Manifest is manifest.json: all that is needed to say what went into a run and to make it again.
 type Manifest struct {
-	Schema int        `json:"schema"`
-	Kind   ResultKind `json:"kind"`
-	Task   string     `json:"task"`
-
+	Schema    int             `json:"schema"`
+	Kind      ResultKind      `json:"kind"`
+	Task      string          `json:"task"`
 	Run       string          `json:"run"`
 	Attempt   int             `json:"attempt"`
 	JobID     string          `json:"job_id,omitempty"`

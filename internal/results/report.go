@@ -64,7 +64,8 @@ func newPage(events []Event, r *Result, m Meta) page {
 		Run:      newRunPart(events, r, m),
 		Settings: settingRows(r),
 		Repeat:   newRepeatPart(r, m),
-		Footer:   fmt.Sprintf("Made by %s %s, run %s, attempt %d.", plain(m.Extractor, "this extractor"), plain(m.Version, ""), plain(m.Run, ""), r.Attempt),
+		Footer: fmt.Sprintf("Made by %s %s, run %s, attempt %d.",
+			plain(m.Extractor, "this extractor"), plain(m.Version, ""), plain(m.Run, ""), r.Attempt),
 	}
 	subject := plain(r.Model.Base, "")
 	switch r.Kind {
@@ -88,9 +89,15 @@ func newPage(events []Event, r *Result, m Meta) page {
 	return pg
 }
 
-// warnings joins those of the result with those of the events that it does not repeat.
+// warnings joins those of the result with those of the events that it does not repeat, behind what became of the training.
 func warnings(r *Result, p Progress) []string {
 	var out []string
+	if r.Training.Stopped == stoppedByTime {
+		out = append(out, "The time limit ended the training; the best model until then was kept.")
+	}
+	if n := r.Training.Resumed; n > 0 {
+		out = append(out, "The training was interrupted and went on from a checkpoint "+plural(n, "time")+".")
+	}
 	seen := map[string]bool{}
 	for _, list := range [][]Warning{r.Warnings, p.Warnings} {
 		for _, w := range list {

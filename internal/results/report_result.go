@@ -63,7 +63,8 @@ func newResultPart(r *Result) *resultPart {
 		part.Charts = append(part.Charts, rocChart(b, area), precisionChart(b))
 		part.Positive = shorten(plain(b.Positive, "the second"), 60)
 		for _, t := range b.Thresholds[:min(len(b.Thresholds), maxRows)] {
-			part.Thresholds = append(part.Thresholds, thresholdRow{number(t.Threshold), figure("", t.Precision), figure("", t.Recall), figure("", t.F1)})
+			part.Thresholds = append(part.Thresholds,
+				thresholdRow{number(t.Threshold), figure("", t.Precision), figure("", t.Recall), figure("", t.F1)})
 		}
 	}
 	if c := r.Calibration; c != nil {

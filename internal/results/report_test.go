@@ -117,11 +117,15 @@ func TestAdvice(t *testing.T) {
 		change func(r *Result, c *curves)
 		want   string
 	}{
-		"more epochs":        {func(r *Result, _ *curves) { r.BestEpoch = 3 }, "Raise epochs"},
-		"time limit":         {func(r *Result, _ *curves) { r.Training.Stopped = "time limit" }, "Raise max_minutes"},
-		"overfit":            {func(_ *Result, c *curves) { c.ValidationLoss = []point{{1, 0.5}, {2, 0.4}, {3, 0.9}} }, "by heart"},
-		"truncated":          {func(r *Result, _ *curves) { r.Data.TruncatedShare = 0.4 }, "Raise max_length"},
-		"imbalance":          {func(r *Result, _ *curves) { r.Data.Labels["negative"] = 10 }, `Add rows of "negative"`},
+		"more epochs": {func(r *Result, _ *curves) { r.BestEpoch = 3 }, "Raise epochs"},
+		"time limit":  {func(r *Result, _ *curves) { r.Training.Stopped = "time limit" }, "Raise max_minutes"},
+		"overfit":     {func(_ *Result, c *curves) { c.ValidationLoss = []point{{1, 0.5}, {2, 0.4}, {3, 0.9}} }, "by heart"},
+		"truncated":   {func(r *Result, _ *curves) { r.Data.TruncatedShare = 0.4 }, "Raise max_length"},
+		"imbalance":   {func(r *Result, _ *curves) { r.Data.Labels["negative"] = 10 }, `Add rows of "negative"`},
+		"waiting workers": {func(r *Result, _ *curves) {
+			share := 0.4
+			r.Training.PerWorker = []Worker{{WaitingShare: &share}, {WaitingShare: &share}}
+		}, "40 % of the time"},
 		"few rows":           {func(r *Result, _ *curves) { r.Data.Rows.Train = 80 }, "Add data"},
 		"from scratch":       {func(r *Result, _ *curves) { r.Model.FromScratch = true }, "pretrained"},
 		"nothing to improve": {func(*Result, *curves) {}, ""},

@@ -60,7 +60,8 @@ func trainingVerdict(r *Result) Verdict {
 		}
 		v.Word = capital(article(r.baseline(baselineLinear).Title)) + " does " + won.how()
 		if won.Metric != metric {
-			v.Figures += fmt.Sprintf("; by %s it has %s and this model %s", metricName(won.Metric), figure(won.Metric, won.Simple), figure(won.Metric, won.Model))
+			v.Figures += fmt.Sprintf("; by %s it has %s and this model %s",
+				metricName(won.Metric), figure(won.Metric, won.Simple), figure(won.Metric, won.Model))
 		}
 		v.Help = help(r)
 		v.Sentence = v.Word + ": "

@@ -66,7 +66,8 @@ func championSentence(r *Result) string {
 	metric, score, _ := r.headline()
 	other, ok := c.Test[metric]
 	if !c.Comparable || !ok {
-		return strings.TrimRight(fmt.Sprintf("It could not be compared with %s: %s", name, plain(c.Why, "it has no "+metricName(metric)+" on these rows")), ". ") + "."
+		why := plain(c.Why, "it has no "+metricName(metric)+" on these rows")
+		return fmt.Sprintf("It could not be compared with %s: %s.", name, strings.TrimRight(why, ". "))
 	}
 	word, against := "As good as", ""
 	switch {
