@@ -59,6 +59,11 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
     if settings.text_column and described["kind"] == "text":
         columns = [c.strip() for c in settings.text_column.split(",")]
     examples, files, skipped = data.read(replace(spec, inputs=others), settings, events, described["kind"], columns, described["types"], label_column)
+    if not examples:
+        raise UserError(
+            "no_rows", f"No row of {some(files, 3)} can be answered: all are empty in the columns that the model reads.",
+            "Fill them, or choose another data_file.", f"The model reads {some(columns)}." if columns else "",
+        )  # fmt: skip
     events.decision("rows", len(examples), f"{len(examples)} rows of {some(files, 3)} are to be predicted by a model for {described['task']}.")
     encoder = tasks.of(described["kind"]).load_encoder(spec, model.folder, described["encoder"])
     wanted = target.encode([e.target for e in examples])
