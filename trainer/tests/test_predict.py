@@ -143,6 +143,12 @@ def test_empty_rows_are_left_out_and_counted(model, answer):
     assert (found["rows"], found["skipped"]) == (2, 1)
 
 
+@pytest.mark.parametrize("content", ["id,review\n1,\n2,\n", "id,review\n", ""], ids=["empty rows", "a header", "nothing"])
+def test_a_table_without_any_row_to_answer_is_refused(model, refusal, content):
+    error = refusal({"new.csv": content}, model("text"))
+    assert "new.csv" in f"{error['what']} {error.get('why', '')}"
+
+
 def test_how_sure_an_answer_is_and_the_next_likely_ones(model, answer):
     folder, found = answer({"new.csv": flowers()}, model("table"), top_k=2, min_confidence=1)
     row = predictions(folder)[0]

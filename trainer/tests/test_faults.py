@@ -1,0 +1,103 @@
+"""Eight faults that are usual in training jobs which sync their results with a script, and that this program must not have."""
+
+import json
+import multiprocessing
+import re
+import signal
+import threading
+
+import pytest
+from conftest import TRAINER, events_of, small_reviews
+from crash import KILLED, run_apart  # noqa: F401 - a fixture
+from judge import check_success
+
+from trainer import files
+from trainer.errors import UserError
+from trainer.launch import preflight
+from trainer.run import run
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """What stands in the run folder when the first step is done: seen(spec) runs and gives the events and the log of that moment."""
+
+    def during(spec) -> tuple[list[dict], str]:
+        from trainer.train import loop
+
+        found, real = [], loop.Training._step
+
+        def step(training):
+            result = real(training)
+            if not found:
+                found.append((events_of(spec.parent), (spec.parent / "log.txt").read_text()))
+            return result
+
+        monkeypatch.setattr(loop.Training, "_step", step)
+        assert run(str(spec), "local") == 0
+        return found[0]
+
+    return during
+
+
+def test_a_sign_of_life_is_there_long_before_the_training_ends(make_run, seen):
+    events, _ = seen(make_run({"all.csv": small_reviews()}, epochs=1))
+    assert events[0]["phase"] == "start"
+    assert [e["phase"] for e in events if e["kind"] == "phase"] == ["start", "prepare", "train"]
+
+
+def test_no_shell_and_no_executable_file_is_needed():
+    for file in TRAINER.rglob("*.py"):
+        assert not file.stat().st_mode & 0o111, file
+        if "tests" not in file.parts:
+            assert not re.search(r"\b(subprocess|os\.system|chmod|popen)\b", file.read_text()), file
+
+
+def test_results_are_complete_when_the_program_ends_and_nothing_is_left_to_be_killed(make_run, schemas):
+    spec = make_run({"all.csv": small_reviews()}, epochs=1)
+    assert run(str(spec), "local") == 0
+    check_success(spec.parent, schemas)
+    assert multiprocessing.active_children() == []
+    assert [t.name for t in threading.enumerate() if t.name.startswith("baseline")] == []
+
+
+def test_paths_of_artifacts_have_no_empty_part(make_run):
+    spec = make_run({"a b/all data.csv": small_reviews()}, epochs=1, more_options="upload: everything")
+    assert run(str(spec), "local") == 0
+    for artifact in json.loads((spec.parent / "result.json").read_text())["artifacts"]:
+        assert artifact["path"].startswith("out/")
+        assert not {"", ".", ".."} & set(artifact["path"].split("/"))
+
+
+def test_what_was_done_is_saved_when_told_to_end(make_run, run_apart):  # noqa: F811
+    spec = make_run({"all.csv": small_reviews()}, epochs=3)
+    assert run_apart(spec, "step", 5, signal.SIGTERM) == 143
+    assert run_apart(spec) == 0
+    assert [e["step"] for e in events_of(spec.parent) if e["kind"] == "resume"] == [5]
+
+
+@pytest.mark.parametrize("replaced", [1, 2, 3, 4, 5])
+def test_a_half_written_checkpoint_is_never_listed(make_run, run_apart, replaced):  # noqa: F811
+    spec = make_run({"all.csv": small_reviews()}, epochs=2)
+    assert run_apart(spec, "replace", replaced) == KILLED
+    index = spec.parent / "checkpoints" / "index.json"
+    assert index.exists() == (replaced > 3)  # the first checkpoint is complete with the third
+    for name in json.loads(index.read_text())["checkpoints"] if index.exists() else []:
+        state = json.loads((index.parent / name / "state.json").read_text())
+        assert all(files.sha256(index.parent / name / f) == sum256 for f, sum256 in state["files"].items())
+
+
+def test_the_log_can_be_read_while_the_training_runs(make_run, seen):
+    _, log = seen(make_run({"all.csv": small_reviews()}, epochs=1))
+    assert "Training on" in log
+
+
+def test_workers_on_other_machines_see_the_folder_of_the_driver_or_say_so(tmp_path):
+    token = preflight.announce(tmp_path)
+    preflight.shared(tmp_path, token)
+    (tmp_path / "elsewhere").mkdir()
+    for there, known in ((tmp_path / "elsewhere", token), (tmp_path, "the token of another run")):
+        with pytest.raises(UserError) as refused:
+            preflight.shared(there, known, patience=0)
+        assert refused.value.code == "not_shared"
+        assert str(there) in refused.value.what
+        assert "ReadWriteMany" in refused.value.do

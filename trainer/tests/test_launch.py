@@ -1,0 +1,94 @@
+"""What is decided before workers are started: how many there are to be, with what, and what must be there."""
+
+import io
+from types import SimpleNamespace
+
+import pytest
+from conftest import events_of, small_reviews
+
+from trainer import launch, settings, spec as specs
+from trainer.errors import UserError
+from trainer.events import Events
+from trainer.launch import log, preflight, staff
+from trainer.tasks.catalogue import Base
+
+FRESH = Base("bert-tiny", "text")
+
+
+@pytest.fixture
+def created(make_run, monkeypatch):
+    """created(files, base, **parameters) is what would be asked of Ray: the number of workers, and threads of each."""
+    from trainer.launch import rays
+
+    asked = []
+    monkeypatch.setattr(rays, "create", lambda workers, threads, *_: asked.append((workers, threads)) or SimpleNamespace(workers=workers))
+
+    def of(files: dict, base: Base = FRESH, **parameters) -> tuple[int, int]:
+        spec = specs.load(make_run(files, **parameters))
+        events = Events(spec.folder / "events.jsonl", 1)
+        launch.create("ray", settings.resolve(spec, events), base, spec, events)
+        return asked[-1]
+
+    return of
+
+
+def test_small_data_gets_one_worker(created):
+    assert created({"a.csv": small_reviews(200)}) == (1, 1)
+
+
+def test_workers_are_given_as_asked_where_each_has_rows(created):
+    assert created({"a.csv": small_reviews(1000)}, num_workers=3)[0] == 3
+    assert created({"a.csv": small_reviews(60)}, num_workers=8)[0] == 1
+
+
+def test_a_dry_run_needs_one_worker(created):
+    assert created({"a.csv": small_reviews(1000)}, num_workers=3, dry_run=True)[0] == 1
+
+
+def test_long_trainings_get_more_workers_by_themselves(created):
+    large = {"a.csv": b"x" * 3_000_000}
+    assert created(large, Base("org/base", "text", size=400_000_000, fresh=False), epochs=10)[0] > 1
+    assert created(large, Base("org/base", "image", size=400_000_000, fresh=False), epochs=10)[0] == 1
+
+
+def test_large_models_get_more_threads_and_as_many_as_asked(created):
+    assert created({"a.csv": small_reviews(60)}, Base("org/base", "text", size=90_000_000, fresh=False))[1] == launch.MAX_THREADS
+    assert created({"a.csv": small_reviews(60)}, more_options="cpus_per_worker: 5")[1] == 5
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
+    preflight.writable(tmp_path, 0)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(UserError) as refused:
+        preflight.writable(tmp_path / "gone", 0)
+    assert refused.value.code == "not_writable"
+    assert str(tmp_path / "gone") in refused.value.what
+
+
+def test_the_machine_is_described():
+    found = preflight.hardware()
+    assert found["cpu"]
+    assert found["cores"] >= 1
+    assert found["memory_bytes"] > 1 << 28
+
+
+@pytest.mark.parametrize(("gpu", "code"), [(False, "no_capacity"), (True, "no_gpu")])
+def test_waiting_for_a_busy_cluster_is_told_once_and_ends(tmp_path, monkeypatch, gpu, code):
+    clock = iter([0.0, 10.0, 59.0, 61.0])
+    monkeypatch.setattr(staff.time, "monotonic", lambda: next(clock))
+    events = Events(tmp_path / "events.jsonl", 1)
+    wait = staff.Wait(staff.Job(2, 1, gpu, "text", 1, events), events)
+    wait.again()
+    wait.again()
+    assert [e["code"] for e in events_of(tmp_path)] == ["waiting"]
+    with pytest.raises(UserError) as refused:
+        wait.again()
+    assert refused.value.code == code
+
+
+def test_every_line_of_a_worker_begins_with_its_rank():
+    out = io.StringIO()
+    stream = log._Prefixed(out, "[rank 3] ")
+    for part in ("one\ntwo", " and more\n", "\n", "three"):
+        stream.write(part)
+    assert out.getvalue() == "[rank 3] one\n[rank 3] two and more\n[rank 3] \n[rank 3] three"
