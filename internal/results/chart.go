@@ -121,14 +121,14 @@ func (c *chart) line(name, class string, points []point, dots bool) *chart {
 	return c
 }
 
-// rule draws a vertical line with a label on the side where there is more room, at the top or near the bottom.
+// rule draws a vertical line with a label to its left, where there is room for it, at the top or near the bottom.
 func (c *chart) rule(class, label string, x float64, atTop bool) {
 	r := chartRule{At: c.atX(x), Label: label, Class: class, Anchor: "start", Y: c.Bottom - 6}
 	if atTop {
 		r.Y = c.Top + 12
 	}
 	r.X = r.At + 5
-	if c.x.share(x) > 0.5 {
+	if c.x.share(x) > 0.2 {
 		r.Anchor, r.X = "end", r.At-5
 	}
 	c.Rules = append(c.Rules, r)

@@ -55,10 +55,12 @@ func trainingVerdict(r *Result) Verdict {
 	}
 	v.Grade, v.Word = grade(r, metric, score, where)
 	if won, ok := simpleWins(r); ok {
-		if v.Grade == GradeGood {
-			v.Grade = GradeWeak
+		simple := article(r.baseline(baselineLinear).Title) + " does " + won.how()
+		if v.Grade == GradeBad {
+			v.Word += ", and " + simple
+		} else {
+			v.Grade, v.Word = GradeWeak, capital(simple)
 		}
-		v.Word = capital(article(r.baseline(baselineLinear).Title)) + " does " + won.how()
 		if won.Metric != metric {
 			v.Figures += fmt.Sprintf("; by %s it has %s and this model %s",
 				metricName(won.Metric), figure(won.Metric, won.Simple), figure(won.Metric, won.Model))

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // mostLabels is how many labels a sentence names.
@@ -56,16 +59,28 @@ func answerCounts(p *Prediction) string {
 	labels := labelsByCount(p.Counts)
 	var parts []string
 	for _, l := range labels[:min(len(labels), mostLabels)] {
-		parts = append(parts, thousands(p.Counts[l])+" "+shorten(plain(l, "(empty)"), 40))
+		if p.Counts[l] > 0 {
+			parts = append(parts, thousands(p.Counts[l])+" "+asWord(shorten(plain(l, "(empty)"), 40)))
+		}
 	}
 	if len(labels) > mostLabels {
 		rest := 0
 		for _, l := range labels[mostLabels:] {
 			rest += p.Counts[l]
 		}
-		parts = append(parts, fmt.Sprintf("%s of %s", thousands(rest), plural(len(labels)-mostLabels, "other label")))
+		if rest > 0 {
+			parts = append(parts, fmt.Sprintf("%s of %s", thousands(rest), plural(len(labels)-mostLabels, "other label")))
+		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// asWord quotes a label that would be read as a part of the number before it.
+func asWord(label string) string {
+	if r, _ := utf8.DecodeRuneInString(label); unicode.IsLetter(r) {
+		return label
+	}
+	return strconv.Quote(label)
 }
 
 // labelsByCount orders labels by their number, the most frequent first.

@@ -21,7 +21,7 @@ func TestVerdictOfATraining(t *testing.T) {
 		},
 		"no better than the most frequent class": {
 			change: func(r *Result) { r.Metrics.Test["accuracy"] = score(0.5, 0.47, 0.53, 1821) },
-			grade:  GradeBad, word: "A bag of words does better",
+			grade:  GradeBad, word: "No better than guessing, and a bag of words does better",
 		},
 		"better, but weak": {
 			change: func(r *Result) {
@@ -116,5 +116,16 @@ func TestVerdictOfTheGoldenResults(t *testing.T) {
 			v.Figures = ""
 			require.Equal(t, tc, v)
 		})
+	}
+}
+
+func TestAnswerCountsReadAsWords(t *testing.T) {
+	t.Parallel()
+	for want, counts := range map[string]map[string]int{
+		`6 "7", 2 "0"`:                       {"7": 6, "0": 2, "1": 0},
+		"9 a, 8 b, 7 c, 7 of 2 other labels": {"a": 9, "b": 8, "c": 7, "d": 6, "e": 1},
+		`1,000 "(empty)"`:                    {"": 1000},
+	} {
+		require.Equal(t, want, answerCounts(&Prediction{Counts: counts}))
 	}
 }
