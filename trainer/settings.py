@@ -73,7 +73,8 @@ def _parse(option: Option, value, where: str):
     try:
         return option.parse(value)
     except ValueError as e:
-        raise UserError("wrong_setting", f"The option {option.name} in {where} {e}, not {_shown(value)}.", f"Correct {option.name} in {where}.") from None
+        what = f"The option {option.name} in {where} {e}, not {_shown(value)}."
+        raise UserError("wrong_setting", what, f"Correct {option.name} in {where}.") from None
 
 
 def _shown(value) -> str:

@@ -47,7 +47,9 @@ def make_run(tmp_path, schemas):
     example model and champion.
     """
 
-    def make(files: dict, run: str = "ft-test", attempt: int = 1, kind: str = "train", more: dict | None = None, defaults=DEFAULTS, **parameters) -> Path:
+    def make(
+        files: dict, run: str = "ft-test", attempt: int = 1, kind: str = "train", more: dict | None = None, defaults=DEFAULTS, **parameters
+    ) -> Path:
         folder = tmp_path / "shared" / "runs" / run
         (folder / "inputs").mkdir(parents=True, exist_ok=True)
         inputs = []

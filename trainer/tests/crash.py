@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pytest
 
-_SLOW = ["trainer.run", "trainer.prepare", "trainer.baseline", "trainer.train.loop", "trainer.train.evaluate", "trainer.launch.local", "transformers.models.bert.modeling_bert"]
+_SLOW = [
+    "trainer.run",
+    "trainer.prepare",
+    "trainer.baseline",
+    "trainer.train.loop",
+    "trainer.train.evaluate",
+    "trainer.launch.local",
+    "transformers.models.bert.modeling_bert",
+]
 _LIMIT_SECONDS = 120
 KILLED = -signal.SIGKILL
 

@@ -17,7 +17,7 @@ def install(models, name: str, hidden: int = 32, tokenizer_file: str = "tokenize
     import torch
     from transformers import BertConfig, BertModel
 
-    tokenizer = vocabulary.learn([line for line in (REVIEWS / "train.csv").read_text().splitlines()])
+    tokenizer = vocabulary.learn((REVIEWS / "train.csv").read_text().splitlines())
     torch.manual_seed(0)
     config = BertConfig(
         vocab_size=tokenizer.get_vocab_size(), hidden_size=hidden, num_hidden_layers=1, num_attention_heads=2,
@@ -108,7 +108,8 @@ def test_start_from_scratch_takes_the_shape_and_not_the_weights(make_run, schema
 def test_a_frozen_encoder_keeps_its_weights_and_the_head_learns(make_run, schemas):
     from safetensors.torch import load_file
 
-    spec = make_run({"all.csv": small_reviews(60)}, model="org/base", learning_rate=0.1, epochs=2, more_options="freeze_encoder: yes\nearly_stopping_patience: 0")
+    more = "freeze_encoder: yes\nearly_stopping_patience: 0"
+    spec = make_run({"all.csv": small_reviews(60)}, model="org/base", learning_rate=0.1, epochs=2, more_options=more)
     folder = install(spec.parent.parent.parent / "models", "org/base")
     assert run(str(spec), "local") == 0
     check_success(spec.parent, schemas)

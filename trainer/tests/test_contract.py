@@ -67,7 +67,8 @@ def test_the_golden_prediction_is_read(tmp_path):
     (folder / "spec.json").write_text(json.dumps(document))
     spec = specs.load(folder / "spec.json")
     assert spec.kind == "predict"
-    assert {s["name"]: s["value"] for s in settings.resolve(spec, Events(folder / "events.jsonl", 1)).listed()}.items() >= document["parameters"].items()
+    resolved = settings.resolve(spec, Events(folder / "events.jsonl", 1))
+    assert {s["name"]: s["value"] for s in resolved.listed()}.items() >= document["parameters"].items()
 
 
 @pytest.mark.parametrize("path", ["../a.csv", "/etc/passwd", "a/../../b", "", "a//b", "./a", "a\\b"])

@@ -97,7 +97,16 @@ def weights_differ(*results: dict) -> bool:
 
 
 def test_what_decides_the_steps_changes_the_weights(train):
-    changes = ["", "optimizer: sgd", "scheduler: cosine", "scheduler: constant", "warmup_ratio: 0.5", "weight_decay: 0.9", "label_smoothing: 0.3", "max_grad_norm: 0.01"]
+    changes = [
+        "",
+        "optimizer: sgd",
+        "scheduler: cosine",
+        "scheduler: constant",
+        "warmup_ratio: 0.5",
+        "weight_decay: 0.9",
+        "label_smoothing: 0.3",
+        "max_grad_norm: 0.01",
+    ]
     results = [train({"t.csv": flowers()}, more, epochs=3)[1] for more in changes]
     assert weights_differ(*results)
 

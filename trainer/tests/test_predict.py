@@ -120,7 +120,7 @@ def test_on_its_own_test_rows_a_model_answers_and_scores_as_after_its_training(t
 
 def test_images_are_answered_one_by_one(model, answer):
     pictures = squares(12)
-    folder, found = answer({**pictures, "broken.png": b"\x89PNG no more"}, model("image"))
+    _, found = answer({**pictures, "broken.png": b"\x89PNG no more"}, model("image"))
     assert (found["rows"], found["skipped"]) == (12, 1)
     assert {p["file"] for p in found["per_file"]} == set(pictures)
     assert all(p["id"].startswith("file") for p in found["per_file"])
@@ -130,7 +130,7 @@ def test_images_are_answered_one_by_one(model, answer):
 def test_rows_without_a_label_are_answered_and_unknown_labels_do_not_count(trained, model, answer, make_run):
     rows = list(csv.reader(own_test_rows("text", trained("text", make_run)).splitlines()))
     rows[1][2], rows[2][2] = "", "a label that the model never saw"
-    folder, found = answer({"new.csv": table(rows[0], rows[1:])}, model("text"))
+    _, found = answer({"new.csv": table(rows[0], rows[1:])}, model("text"))
     assert found["rows"] == len(rows) - 1
     assert {s["n"] for s in found["scores"].values()} == {len(rows) - 3}
     _, without = answer({"new.csv": table(rows[0][:2], [r[:2] for r in rows[1:]])}, model("text"))
@@ -176,17 +176,21 @@ def test_hostile_members_of_a_model_file_are_never_written(trained, answer, make
     }  # fmt: skip
     folder, _ = answer({"new.csv": small_reviews(10), "model.zip": model_zip(inner, **hostile)}, model_file="model.zip")
     assert {f.name for f in (folder / "model").rglob("*")} == {f.name for f in inner.iterdir()}
-    assert not [f for f in tmp_path.rglob("escaped.json")]
+    assert not list(tmp_path.rglob("escaped.json"))
+
+
+NONE = "no model of an earlier run"
+HALF = {"model/trainer.json": b'{"schema": 1, "kind": "text"}', "model/model.safetensors": b"x"}
 
 
 @pytest.mark.parametrize(
     ("archive", "named"),
     [
         pytest.param(b"no archive", "cannot be read as a ZIP", id="no archive"),
-        pytest.param(zipped({}), "no model of an earlier run", id="an empty archive"),
-        pytest.param(zipped({"model/model.safetensors": b"x", "model/config.json": b"{}"}), "no model of an earlier run", id="a foreign model"),
-        pytest.param(zipped({"model/trainer.json": b"[]", "model/model.safetensors": b"x"}), "no model of an earlier run", id="a wrong description"),
-        pytest.param(zipped({"model/trainer.json": b'{"schema": 1, "kind": "text"}', "model/model.safetensors": b"x"}), "no model of an earlier run", id="half a description"),
+        pytest.param(zipped({}), NONE, id="an empty archive"),
+        pytest.param(zipped({"model/model.safetensors": b"x", "model/config.json": b"{}"}), NONE, id="a foreign model"),
+        pytest.param(zipped({"model/trainer.json": b"[]", "model/model.safetensors": b"x"}), NONE, id="a wrong description"),
+        pytest.param(zipped(HALF), NONE, id="half a description"),
     ],
 )
 def test_a_model_file_that_is_none_is_refused(refusal, archive, named):

@@ -148,7 +148,16 @@ def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(interrupted, r
 
 
 @pytest.mark.parametrize(
-    "index", ["", "\0\0\0", "[]", "{}", '{"best": 1, "checkpoints": 5}', '{"best": "x", "checkpoints": ["../../etc", 7, null]}', '{"checkpoints": ["step-000000099"]}']
+    "index",
+    [
+        "",
+        "\0\0\0",
+        "[]",
+        "{}",
+        '{"best": 1, "checkpoints": 5}',
+        '{"best": "x", "checkpoints": ["../../etc", 7, null]}',
+        '{"checkpoints": ["step-000000099"]}',
+    ],
 )
 def test_a_garbage_index_costs_time_and_nothing_else(interrupted, run_apart, undisturbed, schemas, index):  # noqa: F811
     (interrupted.parent / "checkpoints" / "index.json").write_text(index)
@@ -217,7 +226,8 @@ def test_the_stop_file_pause_saves_and_the_next_start_goes_on(make_run, run_apar
 
 
 def test_old_checkpoints_are_removed_and_the_best_is_kept(make_run, run_apart):  # noqa: F811
-    spec = make_run({"all.csv": small_reviews(200)}, epochs=6, learning_rate=1e-9, more_options="keep_checkpoints: 2\nearly_stopping_patience: 0\nmetric: accuracy")
+    more = "keep_checkpoints: 2\nearly_stopping_patience: 0\nmetric: accuracy"
+    spec = make_run({"all.csv": small_reviews(200)}, epochs=6, learning_rate=1e-9, more_options=more)
     assert run_apart(spec) == 0
     kept = {p.name for p in (spec.parent / "checkpoints").iterdir() if p.is_dir()}
     best = f"step-{result_of(spec.parent)['best_step']:09d}"

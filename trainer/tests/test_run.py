@@ -134,7 +134,7 @@ def test_a_dry_run_looks_at_everything_and_trains_nothing(make_run, schemas):
 
 
 def test_unicode_survives_from_the_table_to_the_predictions(make_run, schemas):
-    words = {"größer": "ß-Klasse", "東京": "地名", "🙂": "emoji, \"quoted\""}
+    words = {"größer": "ß-Klasse", "東京": "地名", "🙂": 'emoji, "quoted"'}
     rows = "".join(f'"{word} text number {i} {word}","{label.replace(chr(34), chr(34) * 2)}"\n' for i in range(40) for word, label in words.items())
     spec = make_run({"größe.csv": f"text,label\n{rows}"}, epochs=1)
     assert run(str(spec), "local") == 0

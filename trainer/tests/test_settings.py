@@ -63,10 +63,20 @@ def test_the_first_source_that_speaks_decides(resolve):
     ("files", "parameters"),
     [
         pytest.param({}, {"epochs": 5, "seed": 7, "more_options": "learning_rate: 1e-5\ndry_run: yes\nlong_text: drop"}, id="form and more options"),
-        pytest.param({}, {"more_options": "# mine\nepochs = 5\ntraining.seed: 7\nlearning_rate = 1e-5\ndry_run = true\nlong_text: drop"}, id="more options"),
-        pytest.param({"a.yaml": "epochs: 5\nlearning_rate: 1e-5\ndry_run: yes\ntraining: {seed: 7}\ntokenization:\n  long_text: drop\n"}, {"config_file": "a.yaml"}, id="YAML"),
         pytest.param(
-            {"a.json": json.dumps({"epochs": 5, "learning_rate": "1e-5", "dry_run": True, "training": {"seed": 7}, "tokenization.long_text": "drop"})},
+            {}, {"more_options": "# mine\nepochs = 5\ntraining.seed: 7\nlearning_rate = 1e-5\ndry_run = true\nlong_text: drop"}, id="more options"
+        ),
+        pytest.param(
+            {"a.yaml": "epochs: 5\nlearning_rate: 1e-5\ndry_run: yes\ntraining: {seed: 7}\ntokenization:\n  long_text: drop\n"},
+            {"config_file": "a.yaml"},
+            id="YAML",
+        ),
+        pytest.param(
+            {
+                "a.json": json.dumps(
+                    {"epochs": 5, "learning_rate": "1e-5", "dry_run": True, "training": {"seed": 7}, "tokenization.long_text": "drop"}
+                )
+            },
             {"config_file": "file0"},
             id="JSON by its id",
         ),
@@ -75,7 +85,14 @@ def test_the_first_source_that_speaks_decides(resolve):
             {"config_file": "a.py"},
             id="Python literals",
         ),
-        pytest.param({"deep/er/finetune.yml": "seed: 9", "finetune.json": '{"epochs": 5.0, "learning_rate": 0.00001, "dry_run": "on", "seed": "7", "long_text": "DROP"}'}, {}, id="dataset"),
+        pytest.param(
+            {
+                "deep/er/finetune.yml": "seed: 9",
+                "finetune.json": '{"epochs": 5.0, "learning_rate": 0.00001, "dry_run": "on", "seed": "7", "long_text": "DROP"}',
+            },
+            {},
+            id="dataset",
+        ),
     ],
 )
 def test_all_routes_lead_to_the_same_settings(resolve, files, parameters):
@@ -187,18 +204,38 @@ def test_an_empty_settings_file_changes_nothing(resolve):
 def test_any_text_at_all_in_more_options_gives_settings_or_a_sentence(resolve):
     chance = random.Random(5)
     names = [*options("train"), "training", "x", "training.", ".", ""]
-    values = ["1", "-1", "1e999", "nan", "yes", "[1,", "{}", "null", "'", "\0", "é", "\u2028", "1_000", "0x10", "٣", "²", "a: b", "= =", " " * 50, "9" * 5000]
+    values = [
+        "1",
+        "-1",
+        "1e999",
+        "nan",
+        "yes",
+        "[1,",
+        "{}",
+        "null",
+        "'",
+        "\0",
+        "é",
+        "\u2028",
+        "1_000",
+        "0x10",
+        "٣",
+        "²",
+        "a: b",
+        "= =",
+        " " * 50,
+        "9" * 5000,
+    ]
     outcomes = set()
     for _ in range(400):
         lines = [chance.choice(names) + chance.choice([":", "=", " ", ": ", ""]) + chance.choice(values) for _ in range(chance.randint(1, 2))]
         noise = "".join(chr(chance.choice([*range(128), 0xA0, 0x85, 0x2028, 0x1F642])) for _ in range(chance.randint(0, 3)))
         try:
             settings = resolve(more_options="\n".join([*lines, noise]))
-            outcomes.add(type(settings.epochs))
+            outcomes.add(type(settings.epochs).__name__)
         except UserError as e:
-            assert e.what.endswith((".", "…"))
-            outcomes.add(UserError)
-    assert outcomes == {int, UserError}
+            outcomes.add(e.what[-1])
+    assert outcomes == {"int", "."}
 
 
 def test_the_options_of_a_prediction_are_its_own(resolve):
