@@ -45,7 +45,7 @@ def run(spec_path: str, launcher: str) -> int:
         except (Ended, Paused):
             return ENDED
         except Exception as e:
-            return _failed(spec, events, e)
+            return ENDED if _told_to_end(e) else _failed(spec, events, e)
     return OK
 
 
@@ -73,9 +73,11 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
         outcome = launcher.train(prepared.plan)
         events.phase("export", "Writing the model, the metrics and the predictions.")
         export.training(spec, settings, dataset, prepared, outcome, simple.result(), launcher.workers, events, began)
-    except Ended:
+    except BaseException as e:
+        if not _told_to_end(e):
+            raise
         _pause(spec)
-        raise
+        raise Ended from e
     finally:
         launcher.close()
 
@@ -88,6 +90,7 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
     saved = predict.find(spec, settings)
     launcher = launch.create(name, settings, saved.base, spec, events)
     try:
+        signal.signal(signal.SIGTERM, _end)
         launcher.start()
         events.phase("prepare", "Reading the data.")
         predict.run(spec, settings, saved, launcher, events, began)
@@ -121,6 +124,13 @@ def _clear(spec: Spec) -> None:
 def _end(*_) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise Ended
+
+
+def _told_to_end(error: BaseException | None) -> bool:
+    """Whether ``Ended`` is behind ``error``: raised within Ray's compiled code, it comes out as the cause of another one."""
+    while error is not None and not isinstance(error, Ended):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _pause(spec: Spec) -> None:
