@@ -1,19 +1,24 @@
-"""Whole runs on a real Ray, which the tests start and stop."""
+"""Whole runs on a real Ray, which the tests start and stop, and kill in part or altogether."""
 
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+from pathlib import Path
 
 import pytest
 from conftest import ROOT, events_of, small_reviews
-from judge import artifact_hashes, check_success
+from judge import artifact_hashes, check_files, check_success, codes, error_of, predictions, weights
 
 from trainer.run import run
 
 pytestmark = pytest.mark.ray
+PATIENCE_SECONDS = 300
+LONG = {"epochs": 4, "more_options": "early_stopping_patience: 0"}
 
 
 @pytest.fixture(scope="module")
@@ -30,21 +35,78 @@ def ray_address():
 
 
 @pytest.fixture
-def train_on_ray(tmp_path, ray_address):
-    """train_on_ray(spec) runs the program in a process of its own and returns the finished process."""
+def start_on(tmp_path):
+    """start_on(address, spec) starts the program in a process of its own; it is gone when the test is."""
+    started = []
 
-    def train(spec):
-        env = {**os.environ, "RAY_ADDRESS": ray_address, "PYTHONPATH": str(ROOT)}
+    def start(address: str, spec: Path) -> subprocess.Popen:
+        env = {**os.environ, "RAY_ADDRESS": address, "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "trainer", "run", str(spec)]
-        return subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        started.append(subprocess.Popen(command, env=env, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+@pytest.fixture
+def train_on_ray(start_on, ray_address):
+    """train_on_ray(spec) runs the program to its end; returns its exit code and what it printed."""
+
+    def train(spec: Path) -> tuple[int, str]:
+        process = start_on(ray_address, spec)
+        printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+        return process.returncode, printed
 
     return train
 
 
+@pytest.fixture
+def plain_weights(make_run):
+    """plain_weights(**parameters) are those of the same run in this process, to which nothing happens."""
+
+    def of(files: dict, **parameters) -> str:
+        spec = make_run(files, run="ft-plain", **parameters)
+        assert run(str(spec), "local") == 0
+        return weights(spec.parent)
+
+    return of
+
+
+def until(happened, process: subprocess.Popen):
+    """Wait until ``happened()`` is true, as long as ``process`` lives, and return what it gave."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not (found := happened()):
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < end, "nothing happens"
+        time.sleep(0.01)
+    return found
+
+
+def a_checkpoint(folder: Path):
+    """For ``until``: whether a checkpoint of the run is there."""
+    return lambda: (folder / "checkpoints" / "index.json").exists()
+
+
+def worker(folder: Path, rank: int) -> int:
+    """The process of a worker: the one that prints into its log."""
+    log = str(folder / "logs" / f"rank-{rank}.txt")
+    for output in Path("/proc").glob("[0-9]*/fd/1"):
+        try:
+            if os.readlink(output) == log:
+                return int(output.parts[2])
+        except OSError:
+            continue
+    raise AssertionError(f"no process prints into {log}")
+
+
 def test_one_worker_on_ray_equals_the_same_run_without(make_run, train_on_ray, schemas):
     spec = make_run({"all.csv": small_reviews(200)}, run="ft-ray", epochs=2)
-    done = train_on_ray(spec)
-    assert done.returncode == 0, done.stdout + done.stderr
+    code, printed = train_on_ray(spec)
+    assert code == 0, printed
     result = check_success(spec.parent, schemas)
     assert result["training"]["workers"] == 1
     assert "[rank 0] Epoch 2, validation" in (spec.parent / "logs" / "rank-0.txt").read_text()
@@ -58,8 +120,8 @@ def test_one_worker_on_ray_equals_the_same_run_without(make_run, train_on_ray, s
 
 def test_two_workers_share_the_work(make_run, train_on_ray, reviews, schemas):
     spec = make_run(reviews, run="ft-two", num_workers=2)
-    done = train_on_ray(spec)
-    assert done.returncode == 0, done.stdout + done.stderr
+    code, printed = train_on_ray(spec)
+    assert code == 0, printed
     result = check_success(spec.parent, schemas)
     assert result["training"]["workers"] == 2
     assert result["metrics"]["test"]["accuracy"]["value"] >= 0.85
@@ -74,16 +136,123 @@ def test_an_error_in_a_worker_reaches_the_user(make_run, train_on_ray, schemas, 
     (folder / "config.json").write_text(json.dumps({"model_type": "no-such-type"}))
     (folder / "model.safetensors").write_bytes(b"")
     (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n")
-    done = train_on_ray(spec)
-    assert done.returncode == 2, done.stdout + done.stderr
-    error = json.loads((spec.parent / "error.json").read_text())
+    code, printed = train_on_ray(spec)
+    assert code == 2, printed
+    error = error_of(spec.parent)
     schemas["error"].validate(error)
     assert (error["code"], error["user"]) == ("model_unusable", True)
-    assert error["what"] in done.stderr
+    assert error["what"] in printed
 
 
 def test_bad_data_ends_the_run_while_workers_are_starting(make_run, train_on_ray):
     spec = make_run({"a.csv": "text,label\n" + "some words here,same\n" * 50})
-    done = train_on_ray(spec)
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert json.loads((spec.parent / "error.json").read_text())["code"] == "one_class"
+    code, printed = train_on_ray(spec)
+    assert code == 2, printed
+    assert error_of(spec.parent)["code"] == "one_class"
+
+
+def test_two_workers_predict_what_one_does(make_run, train_on_ray, schemas):
+    spec = make_run({"all.csv": small_reviews(200)}, run="ft-model", epochs=1)
+    assert run(str(spec), "local") == 0
+    more, answers = {"model": {"path": "../ft-model/out/model"}}, []
+    for name, workers in (("pr-one", 1), ("pr-two", 2)):
+        spec = make_run({"new.csv": small_reviews(300)}, run=name, kind="predict", more=more, num_workers=workers)
+        code, printed = train_on_ray(spec)
+        assert code == 0, printed
+        check_files(spec.parent, schemas)
+        answers.append([(r["row"], r["predicted"], r["confidence"]) for r in predictions(spec.parent)])
+        assert len(list((spec.parent / "logs").iterdir())) == workers
+    assert answers[0] == answers[1]
+
+
+def test_a_killed_worker_is_replaced_and_the_weights_are_the_same(make_run, start_on, ray_address, plain_weights, reviews, schemas):
+    spec = make_run(reviews, run="ft-lost", **LONG)
+    process = start_on(ray_address, spec)
+    until(a_checkpoint(spec.parent), process)
+    os.kill(worker(spec.parent, 0), signal.SIGKILL)
+    printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == 0, printed
+    result = check_success(spec.parent, schemas)
+    assert codes(result).count("worker_lost") == 1
+    assert result["training"]["resumed"] == 1
+    assert weights(spec.parent) == plain_weights(reviews, **LONG)
+    log = (spec.parent / "logs" / "rank-0.txt").read_text().splitlines()
+    assert "[rank 0] Epoch 1, validation" in "\n".join(log)  # of the worker that was killed
+
+
+def test_two_workers_of_which_one_is_killed_end_with_a_model_as_good(make_run, start_on, ray_address, reviews, schemas):
+    spec = make_run(reviews, run="ft-lost-two", num_workers=2, **LONG)
+    process = start_on(ray_address, spec)
+    until(a_checkpoint(spec.parent), process)
+    os.kill(worker(spec.parent, 1), signal.SIGKILL)
+    printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == 0, printed
+    result = check_success(spec.parent, schemas)
+    assert (result["training"]["workers"], result["training"]["resumed"]) == (2, 1)
+    assert result["metrics"]["test"]["accuracy"]["value"] >= 0.85
+
+
+def test_a_killed_driver_is_started_again_and_ends_the_same(make_run, start_on, ray_address, train_on_ray, plain_weights, reviews, schemas):
+    spec = make_run(reviews, run="ft-driver", **LONG)
+    process = start_on(ray_address, spec)
+    until(a_checkpoint(spec.parent), process)
+    process.kill()
+    process.communicate()
+    spec = make_run(reviews, run="ft-driver", attempt=2, **LONG)
+    code, printed = train_on_ray(spec)
+    assert code == 0, printed
+    result = check_success(spec.parent, schemas)
+    assert (result["attempt"], result["training"]["resumed"]) == (2, 1)
+    assert weights(spec.parent) == plain_weights(reviews, **LONG)
+
+
+def test_a_driver_that_is_told_to_end_saves_the_training_and_ends_with_143(make_run, start_on, ray_address, train_on_ray, reviews, schemas):
+    spec = make_run(reviews, run="ft-term", **LONG)
+    process = start_on(ray_address, spec)
+    until(a_checkpoint(spec.parent), process)
+    before = (spec.parent / "checkpoints" / "index.json").stat().st_mtime_ns
+    process.send_signal(signal.SIGTERM)
+    printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == 143, printed
+    assert not (spec.parent / "error.json").exists()
+    assert (spec.parent / "checkpoints" / "index.json").stat().st_mtime_ns > before
+    code, printed = train_on_ray(make_run(reviews, run="ft-term", attempt=2, **LONG))
+    assert code == 0, printed
+    assert check_success(spec.parent, schemas)["training"]["resumed"] == 1
+
+
+def test_a_whole_ray_that_dies_costs_one_interval_at_most(make_run, start_on, train_on_ray, plain_weights, reviews, schemas, tmp_path):
+    spec = make_run(reviews, run="ft-all", **LONG)
+    temporary = tempfile.mkdtemp(prefix="ray")
+    head = subprocess.Popen(
+        [sys.executable, "-c", _HEAD, temporary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True, cwd=tmp_path
+    )
+    try:
+        process = start_on(head.stdout.readline().strip(), spec)
+        until(a_checkpoint(spec.parent), process)
+        for pid in _below(head.pid):
+            os.kill(pid, signal.SIGKILL)
+        process.kill()  # the pod of the driver goes with its Ray
+        process.communicate()
+    finally:
+        head.kill()
+        head.communicate()
+        shutil.rmtree(temporary, ignore_errors=True)
+    code, printed = train_on_ray(make_run(reviews, run="ft-all", attempt=2, **LONG))
+    assert code == 0, printed
+    assert check_success(spec.parent, schemas)["training"]["resumed"] == 1
+    assert weights(spec.parent) == plain_weights(reviews, **LONG)
+
+
+_HEAD = """
+import sys, ray
+ray.init(address="local", num_cpus=2, num_gpus=0, include_dashboard=False, log_to_driver=False, _temp_dir=sys.argv[1])
+print(ray.get_runtime_context().gcs_address, flush=True)
+sys.stdin.read()
+"""
+
+
+def _below(pid: int) -> list[int]:
+    """All processes that ``pid`` started, and those that they did."""
+    children = [int(c) for task in Path(f"/proc/{pid}/task").glob("*/children") for c in task.read_text().split()]
+    return children + [below for child in children for below in _below(child)]
