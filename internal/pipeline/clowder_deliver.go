@@ -42,13 +42,12 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 		return "", err
 	}
 	for _, a := range d.Artifacts {
-		if a.Show == results.ShowNone {
-			continue
+		if a.Show.OnCard() {
+			if _, err := ledger.Do(ctx, visualizationStep(s, dataset, extractor.Name(), rec.Run, a)); err != nil {
+				return "", err
+			}
 		}
-		if _, err := ledger.Do(ctx, visualizationStep(s, dataset, extractor.Name(), rec.Run, a)); err != nil {
-			return "", err
-		}
-		if a.Show == results.ShowImage && ids[modelArchive] != "" {
+		if a.Show.OnModel() && ids[modelArchive] != "" {
 			if _, err := ledger.Do(ctx, thumbnailStep(s, dataset, parent, ids[modelArchive], a)); err != nil {
 				return "", err
 			}
@@ -100,7 +99,7 @@ func visualizationStep(s *clowder.Session, dataset, extractor, run string, a res
 		v.Component = clowder.ComponentImage
 	case results.ShowHTML:
 		v.Component = clowder.ComponentHTML
-	case results.ShowVega, results.ShowNone:
+	case results.ShowVega, results.ShowThumbnail, results.ShowNone:
 		v.Component = clowder.ComponentVega
 	}
 	return results.Step{

@@ -16,9 +16,17 @@ type Show string
 const (
 	ShowNone  Show = "none"
 	ShowImage Show = "image"
-	ShowHTML  Show = "html"
-	ShowVega  Show = "vega"
+	// ShowThumbnail is on the card of the model only, where a chart of its own shows the same.
+	ShowThumbnail Show = "thumbnail"
+	ShowHTML      Show = "html"
+	ShowVega      Show = "vega"
 )
+
+// OnCard says whether the deliverable gets a card of its own on the page of the dataset.
+func (s Show) OnCard() bool { return s == ShowImage || s == ShowHTML || s == ShowVega }
+
+// OnModel says whether it is the small picture of the model's file.
+func (s Show) OnModel() bool { return s == ShowImage || s == ShowThumbnail }
 
 // Artifact is one deliverable: a finished file on this machine.
 type Artifact struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 const (
@@ -13,6 +14,8 @@ const (
 	maxMatrix    = 20
 	// manyClassRows is how many classes are seen at once.
 	manyClassRows = 12
+	// shortHead is how many letters fit above a column of a wide matrix.
+	shortHead = 3
 	// wideMatrix is how many classes fit beside each other in half of the page.
 	wideMatrix = 5
 )
@@ -113,7 +116,8 @@ func newMatrix(r *Result) *matrix {
 		}
 	}
 	m := &matrix{Heads: labels, Wide: len(labels) > wideMatrix}
-	if m.Wide {
+	numbered := m.Wide && longest(labels) > shortHead
+	if numbered {
 		m.Heads = make([]string, len(labels))
 		for i := range m.Heads {
 			m.Heads[i] = strconv.Itoa(i + 1)
@@ -125,7 +129,7 @@ func newMatrix(r *Result) *matrix {
 			total += count
 		}
 		shown := matrixRow{Label: labels[i]}
-		if m.Wide {
+		if numbered {
 			shown.Label += " · " + m.Heads[i]
 		}
 		for j, count := range row {
@@ -154,4 +158,13 @@ func share(v float64) string {
 		return "–"
 	}
 	return figure("", v)
+}
+
+// longest is the number of letters of the longest text.
+func longest(texts []string) int {
+	n := 0
+	for _, t := range texts {
+		n = max(n, utf8.RuneCountInString(t))
+	}
+	return n
 }

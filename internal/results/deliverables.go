@@ -174,7 +174,7 @@ func pictures(c curves, r *Result) []deliverable {
 			func(w io.Writer) error { return writeVegaLoss(w, c) },
 		}, deliverable{
 			Artifact{
-				Name: "plots/loss.png", ContentType: typePNG, Show: ShowImage,
+				Name: "plots/loss.png", ContentType: typePNG, Show: ShowThumbnail,
 				Title:       "Loss curve (picture)",
 				Description: "Training and validation loss by epoch; the dashed line marks the best model.",
 			},
@@ -191,7 +191,7 @@ func pictures(c curves, r *Result) []deliverable {
 			func(w io.Writer) error { return writeVegaConfusion(w, m) },
 		}, deliverable{
 			Artifact{
-				Name: "plots/confusion.png", ContentType: typePNG, Show: ShowImage,
+				Name: "plots/confusion.png", ContentType: typePNG,
 				Title:       "Confusion matrix (picture)",
 				Description: "Test rows by true class and answer; the darker, the larger the share of the true class.",
 			},

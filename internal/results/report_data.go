@@ -36,7 +36,7 @@ func dataFacts(r *Result) []pair {
 	d := r.Data
 	label := plain(d.LabelColumn, "the name of the folder")
 	out := []pair{
-		{"Files", fmt.Sprintf("%s: %s", plural(len(d.Files), "file"), plain(someWords(d.Files, 20), ""))},
+		{"Files", fmt.Sprintf("%s: %s", plural(len(d.Files), "file"), plain(someWords(d.Files, fewFiles), ""))},
 		{"Reads", plain(someWords(d.InputColumns, 30), "the files themselves")},
 		{"Label", label},
 		{"Rows", fmt.Sprintf("%s for training, %s to choose the best model, %s held out for the test",
@@ -77,11 +77,18 @@ func bars(counts map[string]int, order []string) (out []bar, more int) {
 	return out, 0
 }
 
+// fewFiles is how many files of a dataset are named.
+const fewFiles = 6
+
 func decisions(p Progress) []Decision {
 	out := make([]Decision, 0, min(len(p.Decisions), maxRows))
 	for _, d := range p.Decisions[:min(len(p.Decisions), maxRows)] {
 		what := plain(strings.ReplaceAll(d.What, "_", " "), "")
-		out = append(out, Decision{What: what, Choice: plain(d.Choice, "none"), Why: plain(d.Why, "")})
+		choice := plain(d.Choice, "none")
+		if strings.HasPrefix(choice, "{") { // several values by name, which the reason tells in words
+			choice = ""
+		}
+		out = append(out, Decision{What: what, Choice: choice, Why: plain(d.Why, "")})
 	}
 	return out
 }

@@ -34,7 +34,7 @@ func predictionFacts(p *Prediction) []pair {
 		out = append(out, pair{"Trained by run", plain(p.Model.Run, "")})
 	}
 	out = append(out,
-		pair{"Files", fmt.Sprintf("%s: %s", plural(len(p.Files), "file"), plain(someWords(p.Files, 20), ""))},
+		pair{"Files", fmt.Sprintf("%s: %s", plural(len(p.Files), "file"), plain(someWords(p.Files, fewFiles), ""))},
 		pair{"Reads", plain(someWords(p.InputColumns, 30), "the files themselves")},
 		pair{"Rows", plural(p.Rows, "row") + " predicted"},
 	)
