@@ -58,7 +58,7 @@ func (d *delivery) deliver(t *testing.T, version string, cut int) error {
 	require.NoError(t, err)
 	d.shown = 0
 	for _, a := range made.Artifacts {
-		if a.Show != results.ShowNone {
+		if a.Show.OnCard() {
 			d.shown++
 		}
 	}
