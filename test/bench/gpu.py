@@ -43,9 +43,8 @@ def main() -> None:
         seconds = step_seconds(args, device, compile_it)
         rate = operations(args) / seconds
         shape = f"{args.rows} x {args.tokens} tokens, compile {compile_it}"
-        print(
-            f"step of {shape}: {1000 * seconds:.1f} ms, {args.rows / seconds:.0f} rows/s, {rate / 1e12:.2f} TFLOP/s, {rate / ceiling:.2f} of the product"
-        )
+        share = f"{rate / 1e12:.2f} TFLOP/s, {rate / ceiling:.2f} of the product"
+        print(f"step of {shape}: {1000 * seconds:.1f} ms, {args.rows / seconds:.0f} rows/s, {share}")
 
 
 def operations(args) -> float:

@@ -6,6 +6,7 @@ from trainer.data.names import LABELS, TEXTS, TITLE, column
 from trainer.data.profiles import Profile
 from trainer.errors import UserError, some
 
+
 @dataclass(frozen=True)
 class Choice:
     columns: tuple[str, ...]

@@ -37,7 +37,7 @@ def find(text: str, extension: str, wanted: str = "") -> Dialect | None:
     sample = _sample(text)
     usual = {"tsv": "\t", "tab": "\t", "csv": ","}.get(extension, "\t")
     found = []
-    for delimiter in (wanted or _NAMES):
+    for delimiter in wanted or _NAMES:
         for quoted in (True, False):
             lengths = [len(row) for row in rows(sample, delimiter, quoted) if row]
             counts = collections.Counter(lengths)

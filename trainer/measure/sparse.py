@@ -35,7 +35,7 @@ class Sparse:
         return result
 
     @property
-    def T(self) -> "Sparse":
+    def T(self) -> "Sparse":  # noqa: N802 - numpy's name
         """The matrix turned over, under the name that dense ones have for it."""
         order = numpy.argsort(self.columns, kind="stable")
         rows = numpy.repeat(numpy.arange(len(self), dtype=numpy.int32), numpy.diff(self.offsets))

@@ -92,38 +92,62 @@ CLASSES = table(["a", "b", "kind", "species"], [[r[1], r[2], r[3], "uvw"[r[0] % 
         pytest.param({"a.csv": texts()}, "text-classification", ("review",), "sentiment", id="a table of texts"),
         pytest.param(
             {"a.csv": texts().replace(",", "\t")},
-            "text-classification", ("review",), "sentiment", id="tabs in a file called csv",
+            "text-classification",
+            ("review",),
+            "sentiment",
+            id="tabs in a file called csv",
         ),
         pytest.param({"a.csv": CLASSES}, "tabular-classification", ("a", "b", "kind"), "species", id="measurements with a class"),
         pytest.param({"a.csv": MEASURES}, "tabular-regression", ("a", "b", "kind"), "y", id="measurements with a number"),
         pytest.param(
             {"a.csv": made(["text", "score"], lambda i: [f"some words on thing {i}", i * 0.37], 60)},
-            "text-regression", ("text",), "score", id="texts with a number",
+            "text-regression",
+            ("text",),
+            "score",
+            id="texts with a number",
         ),  # fmt: skip
         pytest.param(
             {"a.json": json.dumps([{"text": f"some words on {i}", "label": i % 2} for i in range(60)])},
-            "text-classification", ("text",), "label", id="a JSON list",
+            "text-classification",
+            ("text",),
+            "label",
+            id="a JSON list",
         ),
         pytest.param(
             {"a.json": "\n".join(json.dumps({"text": f"some words on {i}", "label": i % 2}) for i in range(60))},
-            "text-classification", ("text",), "label", id="JSON lines called json",
+            "text-classification",
+            ("text",),
+            "label",
+            id="JSON lines called json",
         ),
         pytest.param(
             {f"{c}/{i}.txt": f"the text number {i} of them, {c == 'x'}" for c in "xy" for i in range(20)},
-            "text-classification", ("text",), "", id="folders of texts",
+            "text-classification",
+            ("text",),
+            "",
+            id="folders of texts",
         ),
         pytest.param(IMAGES, "image-classification", (), "", id="folders of images"),
         pytest.param(
             {**{f"img/{i}.png": png(i * 4) for i in range(40)}, "l.csv": made(["path", "what"], lambda i: [f"img/{i}.png", "ab"[i % 2]], 40)},
-            "image-classification", ("path",), "what", id="a table that names images",
+            "image-classification",
+            ("path",),
+            "what",
+            id="a table that names images",
         ),  # fmt: skip
         pytest.param(
             {**{f"img/{i}.png": png(i * 4) for i in range(40)}, "l.csv": made(["image", "digit"], lambda i: [i, i % 4], 40)},
-            "image-classification", ("image",), "digit", id="a table that names images without their ending",
+            "image-classification",
+            ("image",),
+            "digit",
+            id="a table that names images without their ending",
         ),  # fmt: skip
         pytest.param(
             {"a.zip": archive({"train.csv": texts(40), "__MACOSX/train.csv": "x"})},
-            "text-classification", ("review",), "sentiment", id="a table in an archive",
+            "text-classification",
+            ("review",),
+            "sentiment",
+            id="a table in an archive",
         ),
         pytest.param({"a.zip": archive(IMAGES)}, "image-classification", (), "", id="folders of images in an archive"),
     ],
@@ -150,7 +174,6 @@ def test_the_bundled_reviews(load):
 
 
 def test_parquet_is_read_with_its_types(load, tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
     import pyarrow.parquet
 
     rows = pyarrow.table({"text": [f"some words on {i}" for i in range(60)], "label": [i % 2 for i in range(60)], "tags": [[1, 2]] * 60})

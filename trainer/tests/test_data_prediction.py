@@ -46,7 +46,7 @@ def test_a_pair_of_texts_stays_a_pair(read):
 
 
 def test_a_table_of_one_column(read):
-    examples, _, _ = read({"new.csv": "review\nall good\n\"not, good\"\n"}, "text", ("review",))
+    examples, _, _ = read({"new.csv": 'review\nall good\n"not, good"\n'}, "text", ("review",))
     assert [e.content for e in examples] == ["all good", "not, good"]
 
 

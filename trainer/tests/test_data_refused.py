@@ -121,7 +121,7 @@ def test_ten_thousand_classes_are_counted_fast(load):
     assert "small_classes" in [w["code"] for w in load.events.warnings]
 
 
-WORDS = ", \" ; a 1 0.5 label text { } [1] null".encode().split()
+WORDS = b', " ; a 1 0.5 label text { } [1] null'.split()
 HOSTILE = [b"\0", b"\n", b"\r", b"\t", b" " * 50, b"\xff", b"\xc3\xa9", b"x y z", *WORDS]
 CELLS = ("a", "b", "", "7", "1,5", "nan", "some words here", "0.25", "3.75")
 TASKS = ("auto", "auto", "text-regression", "image-classification", "tabular-classification", "tabular-regression")

@@ -12,7 +12,6 @@ from trainer.data.keys import Keys
 from trainer.errors import UserError
 from trainer.events import Events
 
-
 SETTINGS = SimpleNamespace(seed=42, test_fraction=0.1, validation_fraction=0.1, duplicates="warn", group_column="")
 
 

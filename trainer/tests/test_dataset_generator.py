@@ -17,7 +17,9 @@ def test_the_generator_makes_the_bundled_files_byte_for_byte(tmp_path):
 
 def test_seed_and_rows_are_obeyed(tmp_path):
     for seed in ("1", "2"):
-        subprocess.run([sys.executable, REVIEWS.parent / "generate.py", tmp_path / seed, "--rows", "50", "--test-rows", "0", "--seed", seed], check=True)
+        subprocess.run(
+            [sys.executable, REVIEWS.parent / "generate.py", tmp_path / seed, "--rows", "50", "--test-rows", "0", "--seed", seed], check=True
+        )
     assert (tmp_path / "1" / "train.csv").read_text() != (tmp_path / "2" / "train.csv").read_text()
     assert len((tmp_path / "1" / "train.csv").read_text().splitlines()) == 51
     assert not (tmp_path / "1" / "test.csv").exists()
@@ -47,6 +49,6 @@ def _read(review: str, words: dict) -> str:
 
 
 def test_no_test_review_is_in_the_training_file():
-    texts = [{r["review"] for r in csv.DictReader(open(REVIEWS / f"{n}.csv", newline=""))} for n in ("train", "test")]
+    texts = [{r["review"] for r in csv.DictReader((REVIEWS / f"{n}.csv").read_text().splitlines())} for n in ("train", "test")]
     assert len(texts[0]) == 1200
     assert not texts[0] & texts[1]
