@@ -172,6 +172,7 @@ def test_all_checkpoints_damaged_means_to_begin_anew(interrupted, run_apart, und
     assert run_apart(interrupted) == 0
     check_success(interrupted.parent, schemas)
     assert resumed_at(interrupted.parent) == []
+    assert "begins anew" in next(w["text"] for w in result_of(interrupted.parent)["warnings"] if w["code"] == "checkpoint_damaged")
     assert weights(interrupted.parent) == undisturbed(interrupted)
 
 

@@ -119,8 +119,8 @@ class Training:
         damaged: list[str] = []
         found = self.checkpoints.newest(damaged)
         if damaged:
-            names = some(damaged, 3)
-            self.teller.warning("checkpoint_damaged", f"{count(len(damaged), 'checkpoint')} ({names}) cannot be used; an earlier one is.")
+            instead = "an earlier one is" if found else "the training begins anew"
+            self.teller.warning("checkpoint_damaged", f"{count(len(damaged), 'checkpoint')} ({some(damaged, 3)}) cannot be used; {instead}.")
         if found is None:
             return
         folder, state = found
