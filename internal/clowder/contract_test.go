@@ -284,6 +284,8 @@ func contractResults(t *testing.T, s *clowder.Session, ds string) {
 		require.NoError(t, err)
 		require.Empty(t, none)
 		_, err = s.AddFileMetadata(ctx, missingID, entry)
+		requireKind(t, err, job.KindUnknown, http.StatusInternalServerError)
+		_, err = s.FileMetadata(ctx, missingID)
 		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		require.NoError(t, s.DeleteFile(ctx, file.ID))
 	})

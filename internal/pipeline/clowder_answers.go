@@ -93,8 +93,14 @@ func answerFile(ctx context.Context, s *clowder.Session, e Extractor, run string
 	_, err := s.AddFileMetadata(ctx, a.ID, clowder.Metadata{
 		Content: content, Contexts: []any{results.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version,
 	})
-	if clowder.StatusOf(err) == http.StatusNotFound {
+	if err != nil && gone(ctx, s, a.ID) {
 		return nil
 	}
 	return err
+}
+
+// gone says whether a file is not there any more. v2 shows that only to those who read: adding to it is an error of the server.
+func gone(ctx context.Context, s *clowder.Session, file string) bool {
+	_, err := s.FileMetadata(ctx, file)
+	return clowder.StatusOf(err) == http.StatusNotFound
 }
