@@ -13,7 +13,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash lint fmt fuzz bench vuln clean
+.PHONY: help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash lint fmt fuzz bench bench-training vuln clean
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -82,6 +82,10 @@ fuzz: ## a minute of fuzzing for each decoder of outside bytes
 
 bench: setup build ## figures: latency, transfer rates, memory
 	@test/bench/run.sh
+
+bench-training: setup ## figures of the training: make bench-training DATASET=dir [FIGURES='start rate padding workers']
+	@test -n "$(DATASET)" || { echo "usage: make bench-training DATASET=dir [FIGURES='start rate padding workers']" >&2; exit 2; }
+	@$(PYTHON) test/bench/training.py "$(DATASET)" $(FIGURES)
 
 vuln: ## known vulnerabilities in the dependencies
 	@go run golang.org/x/vuln/cmd/govulncheck@latest ./...

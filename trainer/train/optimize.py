@@ -62,4 +62,6 @@ def _groups(parameters: list, decay: float) -> list[dict]:
 def _optimizer(name: str, groups: list[dict], rate: float) -> torch.optim.Optimizer:
     if name == "sgd":
         return torch.optim.SGD(groups, lr=rate, momentum=0.9)
-    return (torch.optim.Adafactor if name == "adafactor" else torch.optim.AdamW)(groups, lr=rate)
+    if name == "adafactor":
+        return torch.optim.Adafactor(groups, lr=rate)
+    return torch.optim.AdamW(groups, lr=rate, fused=True)  # one pass over the weights: a fifth of a small model's step otherwise

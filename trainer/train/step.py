@@ -25,7 +25,7 @@ class Stepper:
         self.waiting_seconds = 0.0
         if ctx.world > 1:
             # Base models may have parts that a classifier does not use.
-            self.wrapped = torch.nn.parallel.DistributedDataParallel(model, find_unused_parameters=not plan.base.fresh)
+            self.wrapped = torch.nn.parallel.DistributedDataParallel(model, find_unused_parameters=not plan.base.fresh, gradient_as_bucket_view=True)
             if ctx.device.type == "cpu":
                 self.wrapped.register_comm_hook(self, _timed_exchange)
         if self._compiles():
