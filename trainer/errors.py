@@ -56,6 +56,12 @@ def as_user_error(error: BaseException, folder: str) -> UserError | None:
                 "Ask the administrator to make space there, then submit again.",
                 error.strerror or "",
             )
+        if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("trainer"):
+            return UserError(
+                "missing_package",
+                f"The Python of the Ray cluster lacks the package {error.name}.",
+                "Ask the administrator to install the packages of trainer/requirements.txt there.",
+            )
         if type(error).__name__ == "OutOfMemoryError" and type(error).__module__.startswith("torch"):
             return UserError(
                 "gpu_memory",

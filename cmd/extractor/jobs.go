@@ -55,7 +55,7 @@ func (p *program) jobsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printLog(p.stdout, pipeline.Volume{Dir: set.SharedDir}.Log(args[0]), args[0])
+			return printLogs(p.stdout, pipeline.Volume{Dir: set.SharedDir}.Logs(args[0]), args[0])
 		},
 	}
 	cancel := &cobra.Command{
@@ -184,11 +184,24 @@ func showJob(w io.Writer, r job.Record) error {
 	return tw.Flush()
 }
 
-func printLog(w io.Writer, path, run string) (err error) {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
+// printLogs prints the log of the driver and those of the workers, as far as there are any.
+func printLogs(w io.Writer, paths []string, run string) error {
+	printed := false
+	for _, path := range paths {
+		err := printFile(w, path)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		printed = printed || err == nil
+	}
+	if !printed {
 		return job.Permanent(fmt.Errorf("job %s has no log yet: its training has not begun, or SHARED_DIR is not the service's", run))
 	}
+	return nil
+}
+
+func printFile(w io.Writer, path string) (err error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}

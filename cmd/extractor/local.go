@@ -181,7 +181,7 @@ func (p *program) conclude(rec job.Record, volume pipeline.Volume, keep bool) er
 	case rec.Ending.State == job.Cancelled:
 		return errors.Join(errors.New(rec.Ending.Text), os.RemoveAll(dir))
 	default:
-		return fmt.Errorf("%s\n%s", rec.Ending.Text, lastLines(volume.Log(rec.Run), 15))
+		return fmt.Errorf("%s\n%s", rec.Ending.Text, lastLines(volume.Logs(rec.Run)[0], 15))
 	}
 }
 

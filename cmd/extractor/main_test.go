@@ -91,8 +91,10 @@ func TestJobsReadsAndChangesTheStoreOfTheService(t *testing.T) {
 		return r.Close()
 	})
 	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(filepath.Join(dir, "shared", "runs", "ft-running"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "shared", "runs", "ft-running", "log.txt"), []byte("epoch 1\n"), 0o600))
+	running := filepath.Join(dir, "shared", "runs", "ft-running")
+	require.NoError(t, os.MkdirAll(filepath.Join(running, "logs"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(running, "log.txt"), []byte("reading\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(running, "logs", "rank-0.txt"), []byte("[rank 0] epoch 1\n"), 0o600))
 
 	for _, step := range []struct {
 		args []string
@@ -106,7 +108,7 @@ func TestJobsReadsAndChangesTheStoreOfTheService(t *testing.T) {
 		{[]string{"jobs", "show", "ft-failed"}, 0, predictor},
 		{[]string{"jobs", "list"}, 0, "EXTRACTOR"},
 		{[]string{"jobs", "show", "ft-nothing"}, 2, "there is no job ft-nothing"},
-		{[]string{"jobs", "logs", "ft-running"}, 0, "epoch 1"},
+		{[]string{"jobs", "logs", "ft-running"}, 0, "reading\n[rank 0] epoch 1"},
 		{[]string{"jobs", "logs", "ft-failed"}, 2, "has no log yet"},
 		{[]string{"jobs", "cancel", "ft-running"}, 0, "will be cancelled"},
 		{[]string{"jobs", "cancel", "ft-failed"}, 2, "is over"},

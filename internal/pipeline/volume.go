@@ -42,8 +42,11 @@ func (v Volume) Cache() string { return filepath.Join(v.Dir, "cache") }
 // Registry is the folder of the models that trainings made.
 func (v Volume) Registry() string { return filepath.Join(v.Dir, "registry") }
 
-// Log is everything that the training program of a run printed.
-func (v Volume) Log(run string) string { return filepath.Join(v.Run(run), "log.txt") }
+// Logs are the files of what a run printed: the driver's, then one for each worker that has printed something.
+func (v Volume) Logs(run string) []string {
+	workers, _ := filepath.Glob(filepath.Join(v.Run(run), "logs", "rank-*.txt")) // the pattern is well formed
+	return append([]string{filepath.Join(v.Run(run), "log.txt")}, workers...)
+}
 
 // Models names the installed base models as <org>/<name>, in order. A volume without any has none.
 func (v Volume) Models() ([]string, error) {

@@ -3,17 +3,19 @@
 import os
 import time
 import uuid
+from importlib import metadata
 from pathlib import Path
 
 from trainer.errors import UserError
 
 TOKEN = ".shared"
+PACKAGES = ("ray", "torch", "transformers", "numpy")
 PATIENCE_SECONDS = 30.0  # network file systems show a new file late
 
 
 def announce(folder: Path) -> str:
     """Leave a token in the run folder, by which workers elsewhere see that it is the same folder; returns the token."""
-    token = uuid.uuid4().hex
+    token = "\n".join((uuid.uuid4().hex, *_versions()))
     (folder / TOKEN).write_text(token, encoding="utf-8")
     return token
 
@@ -24,7 +26,7 @@ def shared(folder: Path, token: str, patience: float = PATIENCE_SECONDS) -> None
     while True:
         try:
             if (folder / TOKEN).read_text(encoding="utf-8") == token:
-                return
+                return _same_versions(token.splitlines()[1:])
         except OSError:
             pass
         if time.monotonic() >= until:
@@ -35,6 +37,17 @@ def shared(folder: Path, token: str, patience: float = PATIENCE_SECONDS) -> None
                 f"{os.uname().nodename} does not see what the driver wrote there.",
             )
         time.sleep(0.2)
+
+
+def _same_versions(theirs: list[str]) -> None:
+    """Say in the log where this worker has other packages than the driver: the results may then differ a little."""
+    for mine, other in zip(_versions(), theirs, strict=False):
+        if mine != other:
+            print(f"Warning: {mine} here on {os.uname().nodename}, {other} at the driver.", flush=True)
+
+
+def _versions() -> list[str]:
+    return [f"{name} {metadata.version(name)}" for name in PACKAGES]
 
 
 def writable(folder: Path, rank: int) -> None:

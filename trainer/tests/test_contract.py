@@ -98,3 +98,10 @@ def test_a_full_disk_is_the_users_error_wherever_it_was_met():
         assert found.code == "disk_full"
         assert "/shared/runs/ft-1/out/x" in found.what
     assert as_user_error(ValueError("x"), "") is None
+
+
+def test_a_package_that_the_cluster_lacks_is_named():
+    found = as_user_error(ModuleNotFoundError("No module named 'torch'", name="torch"), "")
+    assert found.code == "missing_package"
+    assert "torch" in found.what
+    assert as_user_error(ModuleNotFoundError("No module named 'trainer.gone'", name="trainer.gone"), "") is None
