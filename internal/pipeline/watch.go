@@ -52,7 +52,7 @@ func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 	}
 }
 
-// pending waits for Ray to start the training, with an end.
+// pending waits for Ray to start the job, with an end.
 func (p *Pipeline) pending(rec job.Record, obs rayjob.Observation) (change, error) {
 	if waited := time.Since(rec.Began); waited > p.cfg.PendingTimeout {
 		return nil, job.Permanent(fmt.Errorf("the %s was not started by Ray within %s%s: ask the operator whether the cluster has room",
@@ -61,7 +61,7 @@ func (p *Pipeline) pending(rec job.Record, obs rayjob.Observation) (change, erro
 	if obs.Pending != "" {
 		p.say(rec, obs.Pending)
 	}
-	return nil, job.Later(p.cfg.Poll, errors.New("waiting for Ray to start the training"))
+	return nil, job.Later(p.cfg.Poll, errors.New("waiting for Ray to start the job"))
 }
 
 // running waits for the training to end, unless it takes too long or falls silent.
