@@ -56,6 +56,7 @@ func (c *Client) lost(ctx context.Context, h rayjob.Handle) (rayjob.Observation,
 	reason := "the Ray cluster no longer knows the training: its entry was deleted"
 	if h.Session != "" && v.Session != h.Session {
 		reason = "the Ray cluster was restarted and has forgotten the training"
+		c.version.forget() // what is submitted now belongs to the new session
 	}
 	return rayjob.Observation{Verdict: rayjob.Lost, Reason: reason}, nil
 }

@@ -25,6 +25,13 @@ func newShared[T any](every time.Duration, fetch func(ctx context.Context, befor
 	return &shared[T]{every: every, fetch: fetch}
 }
 
+// forget makes the next get fetch anew.
+func (s *shared[T]) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at = time.Time{}
+}
+
 // get returns the answer, at most every old, or the error that came instead of it.
 func (s *shared[T]) get(ctx context.Context) (T, error) {
 	for {
