@@ -80,12 +80,12 @@ fmt: $(LINT) ## format the Go code
 fuzz: ## a minute of fuzzing for each decoder of outside bytes
 	@test/setup/fuzz.sh 60s
 
-bench: setup build ## figures: latency, transfer rates, memory
+bench: setup build ## figures: latency, transfer rates, memory, and those of the training
 	@test/bench/run.sh
+	@$(MAKE) --no-print-directory bench-training
 
-bench-training: setup ## figures of the training: make bench-training DATASET=dir [FIGURES='start rate padding workers']
-	@test -n "$(DATASET)" || { echo "usage: make bench-training DATASET=dir [FIGURES='start rate padding workers']" >&2; exit 2; }
-	@$(PYTHON) test/bench/training.py "$(DATASET)" $(FIGURES)
+bench-training: setup ## figures of the training: make bench-training [DATASET=dir] [FIGURES='start rate padding workers']
+	@$(PYTHON) test/bench/training.py "$(or $(DATASET),test/dataset/reviews)" $(FIGURES)
 
 vuln: ## known vulnerabilities in the dependencies
 	@go run golang.org/x/vuln/cmd/govulncheck@latest ./...
