@@ -99,12 +99,10 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
 
 
 def _likely_kind(spec: Spec, settings) -> str:
-    """Text or image, by the names of the files: enough to choose what the workers import before the data is read."""
-    if settings.task.startswith("image") or settings.model == catalogue.SHAPES["image"]:
-        return "image"
-    if settings.task != "auto" or settings.model not in ("auto", ""):
-        named = [b for b in catalogue.installed(spec.models) if b.name == settings.model]
-        return named[0].kind if named else "table" if settings.task.startswith("tabular") or settings.model == catalogue.SHAPES["table"] else "text"
+    """The kind of data by the settings, else by the names of the files: enough to choose what the workers import meanwhile."""
+    models = {shape: kind for kind, shape in catalogue.SHAPES.items()} | {b.name: b.kind for b in catalogue.installed(spec.models)}
+    if kind := models.get(settings.model) or {"text": "text", "image": "image", "tabular": "table"}.get(settings.task.partition("-")[0]):
+        return kind
     from trainer.data import names
 
     images = sum(names.extension(i.name) in names.IMAGES for i in spec.inputs)
