@@ -1,6 +1,7 @@
 """The command line: ``python -m trainer run SPEC`` and ``python -m trainer options``."""
 
 import argparse
+import os
 import sys
 
 
@@ -25,4 +26,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # nothing is left to do, and Ray's own handlers at exit could change the code while a trainer is winding up

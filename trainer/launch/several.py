@@ -68,15 +68,17 @@ class Several:
             if time.monotonic() - posted > PATIENCE_SECONDS and not ray.get(self.mailbox.fetched.remote()):
                 wait.again()
         outcome = ray.get(result)
+        self.finished = True
         if isinstance(outcome, Exception):
             raise outcome
-        self.finished = True
         return outcome
 
     def close(self) -> None:
-        """Let the trainer end by itself where it is about to: to leave Ray under its feet could crash this process."""
+        """Let the trainer end by itself where it is about to. To leave Ray under its feet would crash this process before it said
+        why it ended; where the trainer still works, the connection ends with the process."""
         self.thread.join(END_SECONDS if self.finished else 0)
-        ray.shutdown()
+        if not self.thread.is_alive():
+            ray.shutdown()
 
 
 def run_worker(config: dict) -> None:
