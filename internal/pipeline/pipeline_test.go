@@ -80,7 +80,7 @@ func TestHowAJobEndsBadly(t *testing.T) {
 		"a training that never starts": {
 			arrange: func(b *bench) {
 				b.ray.script = func(string, int) rayjob.Observation {
-					return rayjob.Observation{Verdict: rayjob.Pending, Pending: "waiting for 1 CPU"}
+					return rayjob.Observation{Verdict: rayjob.Pending, Notice: "waiting for 1 CPU"}
 				}
 			}, want: job.Failed, text: "the training was not started by Ray within", submits: 1,
 		},

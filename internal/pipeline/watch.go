@@ -46,6 +46,7 @@ func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 			return nil
 		}, nil
 	case rayjob.Running:
+		p.notice(rec, obs)
 		return p.running(rec, progress)
 	default:
 		return p.pending(rec, obs)
@@ -56,12 +57,17 @@ func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 func (p *Pipeline) pending(rec job.Record, obs rayjob.Observation) (change, error) {
 	if waited := time.Since(rec.Began); waited > p.cfg.PendingTimeout {
 		return nil, job.Permanent(fmt.Errorf("the %s was not started by Ray within %s%s: ask the operator whether the cluster has room",
-			p.word(rec), duration(waited), because(obs.Pending)))
+			p.word(rec), duration(waited), because(obs.Notice)))
 	}
-	if obs.Pending != "" {
-		p.say(rec, obs.Pending)
-	}
+	p.notice(rec, obs)
 	return nil, job.Later(p.cfg.Poll, errors.New("waiting for Ray to start the job"))
+}
+
+// notice passes on what the job waits for or is hindered by.
+func (p *Pipeline) notice(rec job.Record, obs rayjob.Observation) {
+	if obs.Notice != "" {
+		p.say(rec, obs.Notice)
+	}
 }
 
 // running waits for the training to end, unless it takes too long or falls silent.
@@ -97,6 +103,8 @@ func (p *Pipeline) broken(rec job.Record, obs rayjob.Observation) (change, error
 		return nil, badInput(job.Permanent(errors.New(failure.Sentence())))
 	case err == nil && failure != nil:
 		return p.again(rec, failure.What)
+	case obs.Final:
+		return nil, job.Permanent(errors.New(obs.Reason))
 	case obs.Reason != "":
 		return p.again(rec, obs.Reason)
 	default:

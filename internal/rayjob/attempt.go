@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -26,6 +27,21 @@ type Attempt struct {
 	Env map[string]string
 	// Metadata is shown by Ray beside the job. Keys of the attempt itself are added to it.
 	Metadata map[string]string
+	// Resources is what the attempt asks of a backend that makes a cluster for it; on a cluster that stands it takes what
+	// there is.
+	Resources Resources
+}
+
+// Resources is what an attempt asks for.
+type Resources struct {
+	// Profile names the kind of machines, as the operator has called it; empty is the default.
+	Profile string
+	// Workers is how many processes train together; 0 leaves it to the profile.
+	Workers int
+	// GPU asks for a GPU for each worker, whatever the default profile has.
+	GPU bool
+	// Limit is the longest that the attempt may run; 0 is no limit.
+	Limit time.Duration
 }
 
 // The keys of Labels that tie a job on Ray to its attempt.

@@ -38,6 +38,9 @@ type Observation struct {
 	// Reason says for Failed, Stopped and Lost in plain words what happened: one printable line of at most MaxReason
 	// characters that a scientist may read. It never decides anything.
 	Reason string
-	// Pending says in the same form what a pending attempt waits for; empty where nothing is known.
-	Pending string
+	// Notice says in the same form what a pending attempt waits for, or what hinders a running one; empty where nothing is
+	// known.
+	Notice string
+	// Final says that another attempt would end in the same way.
+	Final bool
 }

@@ -76,7 +76,7 @@ func decodeListing(r io.Reader, each func(details)) error {
 func (d details) judge() (obs rayjob.Observation, known bool) {
 	switch d.Status {
 	case "PENDING":
-		return rayjob.Observation{Verdict: rayjob.Pending, Pending: "waiting for Ray to start the job"}, true
+		return rayjob.Observation{Verdict: rayjob.Pending, Notice: "waiting for Ray to start the job"}, true
 	case "RUNNING":
 		return rayjob.Observation{Verdict: rayjob.Running}, true
 	case "SUCCEEDED":

@@ -30,7 +30,7 @@ func TestVerdicts(t *testing.T) {
 		job  raytest.Job
 		want rayjob.Observation
 	}{
-		"pending":                     {raytest.Job{Status: "PENDING"}, rayjob.Observation{Verdict: rayjob.Pending, Pending: "waiting for Ray to start the job"}},
+		"pending":                     {raytest.Job{Status: "PENDING"}, rayjob.Observation{Verdict: rayjob.Pending, Notice: "waiting for Ray to start the job"}},
 		"running":                     {raytest.Job{Status: "RUNNING"}, rayjob.Observation{Verdict: rayjob.Running}},
 		"succeeded":                   {raytest.Job{Status: "SUCCEEDED", ExitCode: new(0)}, rayjob.Observation{Verdict: rayjob.Succeeded}},
 		"stopped":                     {raytest.Job{Status: "STOPPED"}, rayjob.Observation{Verdict: rayjob.Stopped, Reason: "the training was stopped on the Ray cluster"}},
