@@ -94,6 +94,13 @@ func (a Attempt) Entrypoint() string {
 	return a.Python + " -m trainer run " + path.Join(a.Dir, "spec.json")
 }
 
+// Owns says whether what runs under the attempt's name is the attempt, by the labels and the entrypoint that it was made
+// with. The interpreter may differ: settings can have changed between a crash and the next start.
+func (a Attempt) Owns(run, number, entrypoint string) bool {
+	_, command, _ := strings.Cut(a.Entrypoint(), " ")
+	return run == a.Run && number == strconv.Itoa(a.Number) && strings.HasSuffix(entrypoint, " "+command)
+}
+
 // Environment is what the driver and its workers find in their environment.
 func (a Attempt) Environment() map[string]string {
 	env := map[string]string{

@@ -34,10 +34,19 @@ type Handle struct {
 	Address string `json:"address,omitempty"`
 	// Session names the incarnation of the cluster; a restarted cluster has another one and has forgotten its jobs.
 	Session string `json:"session,omitempty"`
+	// Cluster names a standing RayCluster on which the attempt runs; empty where it has one of its own or needs no name.
+	Cluster string `json:"cluster,omitempty"`
 }
 
 // ErrNoLogs is returned by Logs for an attempt whose output is gone with its cluster or its entry.
 var ErrNoLogs = errors.New("Ray no longer keeps the output of this training") //nolint:staticcheck // begins with a name
+
+// WaitError says what a submission waits for although nothing is wrong, in words for the user. It travels inside an error
+// of job.KindLater.
+type WaitError struct{ Text string }
+
+// Error returns the text.
+func (e *WaitError) Error() string { return e.Text }
 
 // SettingError is an error that lasts until the operator of the service mends a setting. It is not the fault of any job,
 // so jobs wait meanwhile: it travels inside an error of job.KindLater.

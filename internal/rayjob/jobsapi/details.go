@@ -84,7 +84,7 @@ func (d details) judge() (obs rayjob.Observation, known bool) {
 	case "STOPPED":
 		return rayjob.Observation{Verdict: rayjob.Stopped, Reason: "the training was stopped on the Ray cluster"}, true
 	case statusFailed:
-		return rayjob.Observation{Verdict: rayjob.Failed, Reason: d.reason()}, true
+		return rayjob.Observation{Verdict: rayjob.Failed, Reason: rayjob.Failure{ErrorType: d.ErrorType, Message: d.Message, ExitCode: d.ExitCode}.Reason()}, true
 	default:
 		return rayjob.Observation{Verdict: rayjob.Running}, false
 	}

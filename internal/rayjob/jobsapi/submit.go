@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
-	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -82,11 +80,9 @@ func (c *Client) post(ctx context.Context, a rayjob.Attempt) error {
 	return err
 }
 
-// ours makes sure that the job found under the attempt's name is the attempt. The interpreter may differ: settings can
-// have changed between a crash and the next start.
+// ours makes sure that the job found under the attempt's name is the attempt.
 func (c *Client) ours(d owned, a rayjob.Attempt) error {
-	_, command, _ := strings.Cut(a.Entrypoint(), " ")
-	if d.Metadata[rayjob.LabelRun] == a.Run && d.Metadata[rayjob.LabelAttempt] == strconv.Itoa(a.Number) && strings.HasSuffix(d.Entrypoint, " "+command) {
+	if a.Owns(d.Metadata[rayjob.LabelRun], d.Metadata[rayjob.LabelAttempt], d.Entrypoint) {
 		return nil
 	}
 	return job.Permanent(errors.New("Ray at " + c.address + " has another job under the name " + a.Name() +
