@@ -1,6 +1,8 @@
 package job
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -14,6 +16,9 @@ type Record struct {
 	Request Request `json:"request"`
 	// SecretKey is the user's Clowder key. It is stored beside the record, never in its JSON, and erased at the end.
 	SecretKey Secret `json:"-"`
+	// Owner stands for the user who asked, for fairness between users: a digest of the key, which is the same for all jobs of
+	// a user. It stays when the key is erased.
+	Owner string `json:"owner,omitempty"`
 	State     State  `json:"state"`
 	// Attempt numbers the tries on Ray, from 1. Restarts counts those that followed a broken one by themselves.
 	Attempt  int `json:"attempt"`
@@ -37,8 +42,12 @@ type Record struct {
 	Greeted bool    `json:"greeted,omitempty"`
 	Ending  *Ending `json:"ending,omitempty"`
 	Telling bool    `json:"telling,omitempty"`
-	// CancelledBy names who asked for the end of the job; empty while nobody did.
+	// CancelledBy names who asked for the end of the job, StoppedBy who asked its training to end early and to keep what it
+	// has. Both are empty while nobody did.
 	CancelledBy string `json:"cancelled_by,omitempty"`
+	StoppedBy   string `json:"stopped_by,omitempty"`
+	// Target is the run that this job is about, where it is a request about another one.
+	Target string `json:"target,omitempty"`
 	// LastError is the newest error in plain words, for listings.
 	LastError string    `json:"last_error,omitempty"`
 	Created   time.Time `json:"created"`
@@ -57,7 +66,16 @@ type Ending struct {
 
 // New returns the record of a request that was just received; run is its name.
 func New(run string, request Request, key Secret) Record {
-	return Record{Run: run, Request: request, SecretKey: key, State: Accepted, Attempt: 1}
+	return Record{Run: run, Request: request, SecretKey: key, Owner: ownerOf(key), State: Accepted, Attempt: 1}
+}
+
+// ownerOf is the same for all jobs of a user, since Clowder sends the same key with each of them, and does not tell the key.
+func ownerOf(key Secret) string {
+	if key == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte("clowder-ray owner\x00" + key.Reveal()))
+	return hex.EncodeToString(sum[:8])
 }
 
 // Advance moves the job on to state and forgets the failures met before it.
@@ -98,21 +116,6 @@ func (r *Record) NextAttempt() {
 	r.Restarts++
 	r.State, r.Stale, r.Handle = Staged, r.Handle, nil
 	r.Began, r.Trained = time.Time{}, time.Time{}
-}
-
-// Retry begins a failed or cancelled job anew, from the download on. The user is told a second end of it.
-func (r *Record) Retry() error {
-	if r.State != Failed {
-		return fmt.Errorf("job %s is %s: only a failed job can be retried", r.Run, r.State)
-	}
-	if r.SecretKey == "" {
-		return fmt.Errorf("job %s: its key is no longer kept: submit it again in Clowder", r.Run)
-	}
-	r.NextAttempt()
-	r.State, r.Ending, r.Telling, r.CancelledBy, r.LastError = Accepted, nil, false, "", ""
-	r.Restarts = 0
-	r.Failures, r.NotBefore = 0, time.Time{}
-	return nil
 }
 
 // Active reports whether the service still has something to do for the job.
