@@ -1,0 +1,64 @@
+{{/* Name of everything in the namespace; short enough for what Kubernetes appends to it. */}}
+{{- define "clowder-ray.name" -}}
+{{- $name := ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) (contains .Chart.Name .Release.Name) -}}
+{{- $name | trunc 40 | trimSuffix "-" -}}
+{{- end }}
+
+{{/* Name of what is cluster-wide. */}}
+{{- define "clowder-ray.clusterName" -}}
+{{- printf "%s-%s" .Release.Namespace (include "clowder-ray.name" .) -}}
+{{- end }}
+
+{{/* Labels by which the pod of the service is selected; they never change. */}}
+{{- define "clowder-ray.selector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: extractor
+{{- end }}
+
+{{- define "clowder-ray.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") }}
+{{ include "clowder-ray.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end }}
+
+{{/* Labels that KubeRay puts on every Ray pod, those of a standing cluster among them. */}}
+{{- define "clowder-ray.rayPods" -}}
+ray.io/is-ray-node: "yes"
+{{- end }}
+
+{{- define "clowder-ray.secret" -}}
+{{- .Values.secret.existing | default (include "clowder-ray.name" .) -}}
+{{- end }}
+
+{{- define "clowder-ray.claim" -}}
+{{- .Values.shared.existingClaim | default (printf "%s-shared" (include "clowder-ray.name" .)) -}}
+{{- end }}
+
+{{/* Ports of Clowder as a JSON list: those given, else the one in its address, else that of the scheme. */}}
+{{- define "clowder-ray.clowderPorts" -}}
+{{- $url := urlParse .Values.clowderUrl -}}
+{{- $port := regexFind "[0-9]+$" (regexFind ":[0-9]+$" $url.host) | default (ternary "80" "443" (eq $url.scheme "http")) -}}
+{{- .Values.networkPolicy.clowder.ports | default (list (int $port)) | toJson -}}
+{{- end }}
+
+{{/* An egress rule from {to, ports, protocols}; no peers are everywhere, no protocols are TCP. */}}
+{{- define "clowder-ray.egress" -}}
+{{- $ports := list -}}
+{{- range $port := .ports -}}
+{{- range $.protocols | default (list "TCP") -}}
+{{- $ports = append $ports (dict "protocol" . "port" (int $port)) -}}
+{{- end -}}
+{{- end -}}
+- ports:
+    {{- toYaml $ports | nindent 4 }}
+  {{- with .to }}
+  to:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end }}
+
+{{- define "clowder-ray.dns" -}}
+{{- include "clowder-ray.egress" (merge (dict "protocols" (list "UDP" "TCP")) .Values.networkPolicy.dns) -}}
+{{- end }}
