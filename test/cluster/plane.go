@@ -1,0 +1,156 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// startTimeout is the longest that a program may take to answer; stopTimeout, after which it is killed.
+const (
+	startTimeout = time.Minute
+	stopTimeout  = 5 * time.Second
+)
+
+// Plane is a control plane without nodes.
+type Plane struct {
+	dir   string
+	bin   string // the real programs
+	env   *envtest.Environment
+	admin *kubernetes.Clientset
+
+	mu       sync.Mutex
+	children []*process
+	players  sync.WaitGroup // goroutines of PlayKubelet
+}
+
+// Start starts etcd and the API server and installs KubeRay's definitions. Programs that are missing are built first,
+// which takes minutes. Stop must be called.
+func Start(ctx context.Context) (*Plane, error) {
+	bin, err := programs(ctx, "etcd", "kube-apiserver")
+	if err != nil {
+		return nil, err
+	}
+	crds, err := definitions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "clowder-ray-plane-")
+	if err != nil {
+		return nil, err
+	}
+	p := &Plane{dir: dir, bin: bin}
+	if err := p.start(crds); err != nil {
+		return nil, errors.Join(fmt.Errorf("start a control plane: %w", err), p.Stop())
+	}
+	return p, nil
+}
+
+func (p *Plane) start(crds string) error {
+	for _, name := range []string{"etcd", "kube-apiserver"} {
+		if err := p.leash(name); err != nil {
+			return err
+		}
+	}
+	for _, folder := range []string{"certs", "etcd-data"} {
+		if err := os.Mkdir(filepath.Join(p.dir, folder), 0o700); err != nil {
+			return err
+		}
+	}
+	p.env = &envtest.Environment{
+		CRDDirectoryPaths:        []string{crds},
+		ErrorIfCRDPathMissing:    true,
+		ControlPlaneStartTimeout: startTimeout,
+		ControlPlaneStopTimeout:  stopTimeout,
+	}
+	p.env.ControlPlane.Etcd = &envtest.Etcd{Path: p.path("etcd"), DataDir: p.path("etcd-data")}
+	api := p.env.ControlPlane.GetAPIServer()
+	// A folder of ours, not of envtest: certificates and users outlive a stop of the API server.
+	api.Path, api.CertDir = p.path("kube-apiserver"), p.path("certs")
+	if _, err := p.env.Start(); err != nil {
+		return err
+	}
+	if err := os.WriteFile(p.Kubeconfig(), p.env.KubeConfig, 0o600); err != nil {
+		return err
+	}
+	var err error
+	p.admin, err = kubernetes.NewForConfig(p.env.Config)
+	return err
+}
+
+// leash makes a program in p.dir that is the real one, yet dies with us, so that a test that is killed leaves nothing.
+func (p *Plane) leash(name string) error {
+	script := fmt.Sprintf("#!/bin/sh\nexec setpriv --pdeathsig KILL '%s' \"$@\"\n", filepath.Join(p.bin, name))
+	return os.WriteFile(p.path(name), []byte(script), 0o700) //nolint:gosec // it must be executable
+}
+
+func (p *Plane) path(name string) string { return filepath.Join(p.dir, name) }
+
+// Stop ends everything that the plane started, in the reverse order, and removes its folder. Contexts of PlayKubelet must
+// have ended. It may be called twice.
+func (p *Plane) Stop() error {
+	p.players.Wait()
+	p.mu.Lock()
+	for i := len(p.children) - 1; i >= 0; i-- {
+		p.children[i].kill()
+	}
+	p.children = nil
+	p.mu.Unlock()
+	var err error
+	if p.env != nil {
+		err = p.env.Stop()
+	}
+	return errors.Join(err, os.RemoveAll(p.dir))
+}
+
+// Config is the administrator's access, without a limit on the rate of requests.
+func (p *Plane) Config() *rest.Config { return rest.CopyConfig(p.env.Config) }
+
+// Admin is a client that may do everything.
+func (p *Plane) Admin() kubernetes.Interface { return p.admin }
+
+// Kubeconfig is a file with the administrator's access, for programs that read KUBECONFIG.
+func (p *Plane) Kubeconfig() string { return p.path("kubeconfig") }
+
+// UserConfig is the access of a user who may do what RBAC allows to that name and those groups, and nothing else.
+func (p *Plane) UserConfig(name string, groups ...string) (*rest.Config, error) {
+	user, err := p.env.AddUser(envtest.User{Name: name, Groups: groups}, &rest.Config{QPS: -1})
+	if err != nil {
+		return nil, fmt.Errorf("add user %s: %w", name, err)
+	}
+	return user.Config(), nil
+}
+
+// StopAPI makes the API server go away: connections are refused until StartAPI.
+func (p *Plane) StopAPI(ctx context.Context) error {
+	api := p.env.ControlPlane.GetAPIServer()
+	// envtest reports a server that it had to kill as an error; here it only matters that nobody answers any more.
+	stopped := api.Stop()
+	address := net.JoinHostPort(api.SecureServing.Address, api.SecureServing.Port)
+	for ctx.Err() == nil {
+		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		if err != nil {
+			return nil
+		}
+		_ = c.Close()
+		time.Sleep(20 * time.Millisecond)
+	}
+	return errors.Join(ctx.Err(), stopped)
+}
+
+// StartAPI starts the API server again, at the same address, with the same certificates and users.
+func (p *Plane) StartAPI() error {
+	if err := p.env.ControlPlane.GetAPIServer().Start(); err != nil {
+		return fmt.Errorf("start the API server: %w", err)
+	}
+	return nil
+}
