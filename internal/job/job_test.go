@@ -48,7 +48,6 @@ func TestSQLiteFilesAreReadableByTheOwnerOnly(t *testing.T) {
 
 func TestSecretNeverPrints(t *testing.T) {
 	t.Parallel()
-	const canary = "canary-key"
 	rec := jobtest.Record("ft-one", "h1")
 	require.Equal(t, canary, rec.SecretKey.Reveal())
 	doc, err := json.Marshal(map[string]any{"rec": rec, "key": rec.SecretKey})
@@ -121,10 +120,10 @@ func BenchmarkSQLiteAccept(b *testing.B) {
 	}
 }
 
-func openStore(tb testing.TB, path string) *job.SQLite {
+func openStore(tb testing.TB, path string, options ...job.Option) *job.SQLite {
 	tb.Helper()
-	s, err := job.OpenSQLite(tb.Context(), path)
+	s, err := job.OpenSQLite(tb.Context(), path, options...)
 	require.NoError(tb, err)
-	tb.Cleanup(func() { require.NoError(tb, s.Close()) })
+	tb.Cleanup(func() { require.NoError(tb, s.Close()) }) // closing twice is no error
 	return s
 }

@@ -19,7 +19,7 @@ type Record struct {
 	// Owner stands for the user who asked, for fairness between users: a digest of the key, which is the same for all jobs of
 	// a user. It stays when the key is erased.
 	Owner string `json:"owner,omitempty"`
-	State     State  `json:"state"`
+	State State  `json:"state"`
 	// Attempt numbers the tries on Ray, from 1. Restarts counts those that followed a broken one by themselves.
 	Attempt  int `json:"attempt"`
 	Restarts int `json:"restarts,omitempty"`

@@ -25,16 +25,21 @@ type Store interface {
 	Change(ctx context.Context, run string, fn func(*Record) error) (Record, error)
 	// List returns the records that match, oldest first.
 	List(ctx context.Context, q Query) ([]Record, error)
+	// Forget removes the records that are over and were last changed before, and returns their number. A message of such a
+	// job would be a new one.
+	Forget(ctx context.Context, before time.Time) (int, error)
 	// Close releases the store. The other methods must not be called after it.
 	Close() error
 }
 
 // Query narrows List. Its zero value matches everything.
 type Query struct {
-	// Active leaves out the records in a terminal state.
-	Active bool
-	// ChangedAfter leaves out the records last changed at or before it.
-	ChangedAfter time.Time
+	// Active leaves out the records in a terminal state, Over the others.
+	Active, Over bool
+	// WithKey leaves out the records whose user's key is erased.
+	WithKey bool
+	// ChangedAfter leaves out the records last changed at or before it, ChangedBefore those last changed at or after it.
+	ChangedAfter, ChangedBefore time.Time
 	// Limit ends the list after that many newest records; 0 means no limit.
 	Limit int
 }

@@ -36,6 +36,7 @@ func TestStore(t *testing.T, newStore func(t *testing.T) (open func() job.Store)
 		"concurrent changes from two handles are all kept":        concurrent,
 		"list filters by activity, by time of change and by size": list,
 		"the key is kept until the end and erased then":           secret,
+		"what is over and old is forgotten, and nothing else":     forget,
 		"an unknown run is not found":                             unknown,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,6 +182,40 @@ func list(t *testing.T, open func() job.Store) {
 	require.Equal(t, []string{"ft-2", "ft-3"}, runs(job.Query{Limit: 2}), "the newest, oldest first")
 	require.Equal(t, []string{"ft-1"}, runs(job.Query{ChangedAfter: changed.Updated.Add(-1)}))
 	require.Empty(t, runs(job.Query{ChangedAfter: changed.Updated}))
+	require.Equal(t, []string{"ft-1"}, runs(job.Query{Over: true}))
+	require.Empty(t, runs(job.Query{Over: true, ChangedBefore: changed.Updated}))
+	require.Equal(t, []string{"ft-1"}, runs(job.Query{Over: true, WithKey: true, ChangedBefore: changed.Updated.Add(1)}))
+	_, err = s.Change(t.Context(), "ft-1", func(r *job.Record) error { r.SecretKey = ""; return nil })
+	require.NoError(t, err)
+	require.Equal(t, []string{"ft-0", "ft-2", "ft-3"}, runs(job.Query{WithKey: true}))
+}
+
+func forget(t *testing.T, open func() job.Store) {
+	t.Helper()
+	s := open()
+	for _, run := range []string{"ft-active", "ft-old", "ft-new"} {
+		_, _, err := s.Accept(t.Context(), Record(run, "h1"))
+		require.NoError(t, err)
+	}
+	over := func(run string) job.Record {
+		rec, err := s.Change(t.Context(), run, func(r *job.Record) error { r.End(job.Done, "x"); return r.Close() })
+		require.NoError(t, err)
+		return rec
+	}
+	over("ft-old")
+	cut := over("ft-new").Updated
+	n, err := open().Forget(t.Context(), cut)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	_, err = s.Get(t.Context(), "ft-old")
+	require.ErrorIs(t, err, job.ErrNotFound)
+	for _, run := range []string{"ft-active", "ft-new"} {
+		_, err := s.Get(t.Context(), run)
+		require.NoError(t, err, run)
+	}
+	_, created, err := s.Accept(t.Context(), Record("ft-old", "h1"))
+	require.NoError(t, err)
+	require.True(t, created, "a message of a forgotten job is a new one")
 }
 
 func secret(t *testing.T, open func() job.Store) {

@@ -1,0 +1,102 @@
+package job
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// keyBytes is the length of a state key: AES-256.
+const keyBytes = 32
+
+// Keyring seals the keys of users that lie in a store. It holds one or more state keys: the first one seals, all of them
+// open, so that a key can be replaced without losing what the old one sealed. A nil Keyring seals nothing and opens only
+// what is not sealed.
+type Keyring struct {
+	first   string
+	ciphers map[string]cipher.AEAD // by the id of the state key
+}
+
+// ParseKeyring reads state keys, each 32 bytes in base64, with white space or commas between them. A text without any gives
+// nil: nothing is sealed. Its errors never repeat the text.
+func ParseKeyring(text Secret) (*Keyring, error) {
+	words := strings.FieldsFunc(text.Reveal(), func(r rune) bool { return strings.ContainsRune(" \t\r\n,", r) })
+	if len(words) == 0 {
+		return nil, nil //nolint:nilnil // without state keys there is no keyring
+	}
+	k := &Keyring{ciphers: map[string]cipher.AEAD{}}
+	for i, word := range words {
+		key, err := base64.StdEncoding.DecodeString(word)
+		if err != nil || len(key) != keyBytes {
+			return nil, fmt.Errorf("state key %d of %d is not %d bytes in base64: make one with openssl rand -base64 %d", i+1, len(words), keyBytes, keyBytes)
+		}
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, err
+		}
+		id := keyID(key)
+		if k.ciphers[id], err = cipher.NewGCMWithRandomNonce(block); err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			k.first = id
+		}
+	}
+	return k, nil
+}
+
+// keyID names a state key in the store without giving it away.
+func keyID(key []byte) string {
+	sum := sha256.Sum256(append([]byte("clowder-ray state key\x00"), key...))
+	return hex.EncodeToString(sum[:4])
+}
+
+// seal returns s as it is stored for run, and the id of the state key that opens it.
+func (k *Keyring) seal(run string, s Secret) (stored, id string) {
+	if k == nil || s == "" {
+		return s.Reveal(), ""
+	}
+	// The run is sealed in, so that a key which is moved to another job's row does not open there.
+	return base64.StdEncoding.EncodeToString(k.ciphers[k.first].Seal(nil, nil, []byte(s), []byte(run))), k.first
+}
+
+// open is the reverse of seal.
+func (k *Keyring) open(run, stored, id string) (Secret, error) {
+	if id == "" {
+		return Secret(stored), nil
+	}
+	if !k.has(id) {
+		return "", errMissingKey(id)
+	}
+	box, err := base64.StdEncoding.DecodeString(stored)
+	if err == nil {
+		box, err = k.ciphers[id].Open(nil, nil, box, []byte(run))
+	}
+	if err != nil {
+		return "", errors.New("the sealed key of the user was changed in the store")
+	}
+	return Secret(box), nil
+}
+
+// has reports whether the state key of that id is here; what is not sealed has no id and needs none.
+func (k *Keyring) has(id string) bool {
+	return id == "" || k != nil && k.ciphers[id] != nil
+}
+
+// sealer is the id of the state key that seals; empty where nothing is sealed.
+func (k *Keyring) sealer() string {
+	if k == nil {
+		return ""
+	}
+	return k.first
+}
+
+func errMissingKey(id string) error {
+	return Permanent(fmt.Errorf("the job store holds users' keys that are sealed by the state key %s, which is not among the given ones: "+
+		"add it to STATE_KEY or STATE_KEY_FILE behind the new one; nothing is lost", id))
+}

@@ -1,0 +1,171 @@
+package job
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Accept implements Store.
+func (s *SQLite) Accept(ctx context.Context, rec Record) (Record, bool, error) {
+	rec.Version, rec.Created = 1, s.now().UTC()
+	rec.Updated = rec.Created
+	doc, err := json.Marshal(rec)
+	if err != nil {
+		return Record{}, false, fmt.Errorf("encode job %s: %w", rec.Run, err)
+	}
+	secret, sealer := s.keys.seal(rec.Run, rec.SecretKey)
+	res, err := s.write.ExecContext(ctx, `INSERT INTO jobs (run, version, state, active, created, updated, secret, sealed_by, record)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run) DO NOTHING`,
+		rec.Run, rec.Version, rec.State, rec.Active(), rec.Created.UnixNano(), rec.Updated.UnixNano(), secret, sealer, doc)
+	if err != nil {
+		return Record{}, false, fmt.Errorf("accept job %s: %w", rec.Run, err)
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 1 {
+		return rec, true, err
+	}
+	stored, err := s.Get(ctx, rec.Run)
+	if err == nil && stored.Request.BodyHash != rec.Request.BodyHash {
+		err = fmt.Errorf("accept job %s: %w", rec.Run, ErrOtherContent)
+	}
+	return stored, false, err
+}
+
+// columns are what scan reads, in its order.
+const columns = "run, version, secret, sealed_by, record"
+
+// Get implements Store.
+func (s *SQLite) Get(ctx context.Context, run string) (Record, error) {
+	rec, err := s.scan(s.read.QueryRowContext(ctx, "SELECT "+columns+" FROM jobs WHERE run = ?", run))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("read job %s: %w", run, err)
+	}
+	return rec, nil
+}
+
+// Change implements Store.
+func (s *SQLite) Change(ctx context.Context, run string, fn func(*Record) error) (Record, error) {
+	for {
+		old, err := s.Get(ctx, run)
+		if err != nil {
+			return Record{}, err
+		}
+		next := old
+		if err := fn(&next); err != nil {
+			return Record{}, err
+		}
+		if err := checkChange(old, next); err != nil {
+			return Record{}, err
+		}
+		next.Version, next.Updated = old.Version+1, s.now().UTC()
+		written, err := s.replace(ctx, next)
+		if err != nil {
+			return Record{}, fmt.Errorf("write job %s: %w", run, err)
+		}
+		if written {
+			return next, nil
+		}
+	}
+}
+
+// replace writes rec if the stored version is the one before it.
+func (s *SQLite) replace(ctx context.Context, rec Record) (bool, error) {
+	doc, err := json.Marshal(rec)
+	if err != nil {
+		return false, err
+	}
+	secret, sealer := s.keys.seal(rec.Run, rec.SecretKey)
+	res, err := s.write.ExecContext(ctx, `UPDATE jobs SET version = ?, state = ?, active = ?, updated = ?, secret = ?, sealed_by = ?, record = ?
+		WHERE run = ? AND version = ?`,
+		rec.Version, rec.State, rec.Active(), rec.Updated.UnixNano(), secret, sealer, doc, rec.Run, rec.Version-1)
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n == 1, err
+}
+
+// List implements Store.
+func (s *SQLite) List(ctx context.Context, q Query) ([]Record, error) {
+	where, args := q.where()
+	limit := -1
+	if q.Limit > 0 {
+		limit = q.Limit
+	}
+	// The newest are found by key and index alone; only those that are wanted are read.
+	rows, err := s.read.QueryContext(ctx, `SELECT `+columns+` FROM jobs WHERE run IN (
+			SELECT run FROM jobs WHERE `+where+` ORDER BY created DESC, run LIMIT ?
+		) ORDER BY created, run`, append(args, limit)...)
+	if err != nil {
+		return nil, fmt.Errorf("list jobs: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []Record
+	for rows.Next() {
+		rec, err := s.scan(rows)
+		if err != nil {
+			return nil, fmt.Errorf("list jobs: %w", err)
+		}
+		out = append(out, rec)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list jobs: %w", err)
+	}
+	return out, nil
+}
+
+// where is the condition of q. It names only what is asked for, so that SQLite can pick the index for it.
+func (q Query) where() (condition string, args []any) {
+	conditions := []string{"1"}
+	add := func(wanted bool, text string, values ...any) {
+		if wanted {
+			conditions = append(conditions, text)
+			args = append(args, values...)
+		}
+	}
+	add(q.Active, "active = 1")
+	add(q.Over, "active = 0")
+	add(q.WithKey, "secret <> ''")
+	add(!q.ChangedAfter.IsZero(), "updated > ?", q.ChangedAfter.UnixNano())
+	add(!q.ChangedBefore.IsZero(), "updated < ?", q.ChangedBefore.UnixNano())
+	return strings.Join(conditions, " AND "), args
+}
+
+// Forget implements Store. What is forgotten, and what was erased before, is not left in the files of the store either.
+func (s *SQLite) Forget(ctx context.Context, before time.Time) (int, error) {
+	res, err := s.write.ExecContext(ctx, "DELETE FROM jobs WHERE active = 0 AND updated < ?", before.UnixNano())
+	if err != nil {
+		return 0, fmt.Errorf("forget old jobs: %w", err)
+	}
+	n, err := res.RowsAffected()
+	return int(n), errors.Join(err, s.shred(ctx))
+}
+
+func (s *SQLite) scan(row interface{ Scan(dest ...any) error }) (Record, error) {
+	var (
+		rec                 Record
+		run, secret, sealer string
+		doc                 []byte
+	)
+	if err := row.Scan(&run, &rec.Version, &secret, &sealer, &doc); err != nil {
+		return Record{}, err
+	}
+	if err := json.Unmarshal(doc, &rec); err != nil {
+		return Record{}, fmt.Errorf("decode the record: %w", err)
+	}
+	var err error
+	if rec.SecretKey, err = s.keys.open(run, secret, sealer); err != nil {
+		return Record{}, err
+	}
+	if rec.Owner == "" { // from the time before it was noted
+		rec.Owner = ownerOf(rec.SecretKey)
+	}
+	return rec, nil
+}
