@@ -44,10 +44,11 @@ type Resources struct {
 	Limit time.Duration
 }
 
-// The keys of Labels that tie a job on Ray to its attempt.
+// The keys of Labels that tie a job on Ray to its attempt, and the one by which a backend finds those of its own service.
 const (
-	LabelRun     = "clowder_ray_run"
-	LabelAttempt = "clowder_ray_attempt"
+	LabelRun      = "clowder_ray_run"
+	LabelAttempt  = "clowder_ray_attempt"
+	LabelInstance = "clowder_ray_instance"
 )
 
 // StopGrace is how many seconds a training has between the request to stop and its end by force: enough to write a

@@ -24,6 +24,13 @@ type Backend interface {
 	Release(ctx context.Context, h Handle) error
 }
 
+// Lister is a backend that can say which attempts of its own service are still on Ray, whatever their state, so that those
+// which no record knows any more can be found and released. Attempts of other services are never among them.
+type Lister interface {
+	// List returns a handle for each attempt. A failed look is an error and never an empty list.
+	List(ctx context.Context) ([]Handle, error)
+}
+
 // Handle is how a backend finds an attempt again. It is stored with the job as JSON and holds no secret.
 type Handle struct {
 	// Backend names the implementation that made the handle.

@@ -55,9 +55,12 @@ func New(cfg Config, log *zap.Logger) (*Client, error) {
 	address, _ := cfg.base() // validate has seen that both work
 	tlsConfig, _ := cfg.tls()
 	// No proxy of the environment: the token would pass through it.
-	transport := &http.Transport{
+	var transport http.RoundTripper = &http.Transport{
 		TLSClientConfig: tlsConfig, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true, ResponseHeaderTimeout: cfg.Timeout,
 		MaxIdleConns: 32, MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+	}
+	if cfg.Transport != nil {
+		transport = cfg.Transport
 	}
 	// net/http keeps a header it does not know on a redirect to another host, so none is followed.
 	noRedirects := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

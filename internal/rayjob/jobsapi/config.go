@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -23,6 +24,11 @@ type Config struct {
 	TokenFile string
 	// CAFile holds the certificates that sign an https dashboard; empty takes the system's.
 	CAFile string
+	// Transport, where given, carries the requests instead of connections of the client's own, e.g. through the API server
+	// of a Kubernetes cluster.
+	Transport http.RoundTripper
+	// Instance names the service that submits, and with it the attempts that List returns; empty marks and lists none.
+	Instance string
 	// PollInterval is the shortest time between two listings of all jobs (2 s).
 	PollInterval time.Duration
 	// Timeout bounds one request (20 s). Ray itself waits 10 s for a process that takes a job.

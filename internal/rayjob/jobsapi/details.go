@@ -19,7 +19,10 @@ type details struct {
 	ExitCode     *int   `json:"driver_exit_code"`
 }
 
-// owned is details with what tells whose job it is. A listing leaves that out: it holds foreign jobs too.
+// core is what every kind of details has.
+func (d details) core() details { return d }
+
+// owned is details with what tells whose job it is. The listing that is read again and again leaves that out.
 type owned struct {
 	details
 	Entrypoint string            `json:"entrypoint"`
@@ -47,23 +50,24 @@ const statusFailed = "FAILED"
 const submission = "SUBMISSION"
 
 // decodeListing reads the list of all jobs one by one, so that its size costs no memory, and calls each for those that
-// were submitted. A job that cannot be decoded is left out: nothing follows from the absence of a job in a listing.
-func decodeListing(r io.Reader, each func(details)) error {
+// were submitted, with as much of them as T has. A job that cannot be decoded is left out: nothing follows from the absence
+// of a job in a listing.
+func decodeListing[T interface{ core() details }](r io.Reader, each func(T)) error {
 	dec := json.NewDecoder(r)
 	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
 		return errors.Join(errNotRay, err)
 	}
 	for dec.More() {
-		var d details
-		err := dec.Decode(&d)
+		var job T
+		err := dec.Decode(&job)
 		if _, odd := errors.AsType[*json.UnmarshalTypeError](err); odd {
 			continue
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", errNotRay, err)
 		}
-		if d.Type == submission && d.SubmissionID != "" && d.Status != "" {
-			each(d)
+		if d := job.core(); d.Type == submission && d.SubmissionID != "" && d.Status != "" {
+			each(job)
 		}
 	}
 	if _, err := dec.Token(); err != nil {

@@ -61,6 +61,9 @@ func (c *Client) post(ctx context.Context, a rayjob.Attempt) error {
 	body := submitRequest{
 		SubmissionID: a.Name(), Entrypoint: a.Entrypoint(), Metadata: a.Labels(), RuntimeEnv: runtimeEnv{EnvVars: a.Environment()},
 	}
+	if c.cfg.Instance != "" {
+		body.Metadata[rayjob.LabelInstance] = c.cfg.Instance
+	}
 	req := call{method: http.MethodPost, path: "/api/jobs/", body: body, what: "take a training", changes: true}
 	err := c.do(ctx, req, func(r io.Reader) error {
 		var reply struct {
