@@ -57,7 +57,8 @@ func (p *program) root() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return job.Permanent(err) })
 	addFlags(root.PersistentFlags())
-	root.AddCommand(p.serveCommand(), p.runCommand(), p.predictCommand(), p.modelsCommand(), p.jobsCommand(), p.doctorCommand(), p.rayCommand(), p.versionCommand())
+	root.AddCommand(p.serveCommand(), p.runCommand(), p.predictCommand(), p.modelsCommand(), p.jobsCommand(), p.doctorCommand(),
+		p.rayCommand(), p.readyCommand(), p.versionCommand())
 	return root
 }
 
