@@ -1,0 +1,96 @@
+package kuberay
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	helpers "k8s.io/component-helpers/resource"
+)
+
+// requests is what the scheduler must find for a pod.
+func requests(p *corev1.Pod) corev1.ResourceList {
+	return helpers.PodRequests(p, helpers.PodResourcesOptions{})
+}
+
+// amount words a quantity of a resource, or of the request or limit of one: "2 CPUs", "4 GiB of memory", "1 GPU".
+func amount(name corev1.ResourceName, q resource.Quantity) string {
+	text := figure(name, q)
+	switch bare := bareName(name); {
+	case bare == corev1.ResourceMemory:
+		return text + " of memory"
+	case bare == corev1.ResourceEphemeralStorage:
+		return text + " of local disk"
+	case bare == corev1.ResourceCPU:
+		return counted(text, "CPU")
+	case bare == corev1.ResourcePods:
+		return counted(text, "pod")
+	case strings.HasSuffix(string(bare), "/gpu"):
+		return counted(text, "GPU")
+	default:
+		return text + " " + string(bare)
+	}
+}
+
+// figure is amount without the name of the resource: "4 GiB", "1".
+func figure(name corev1.ResourceName, q resource.Quantity) string {
+	switch bareName(name) {
+	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+		return bytes(q)
+	default:
+		return humanize.FtoaWithDigits(q.AsApproximateFloat64(), 2)
+	}
+}
+
+// bytes words a size as "4 GiB".
+func bytes(q resource.Quantity) string {
+	return strings.Replace(humanize.IBytes(uint64(max(0, q.Value()))), ".0 ", " ", 1)
+}
+
+// bareName is the resource behind a name that quotas have for it.
+func bareName(name corev1.ResourceName) corev1.ResourceName {
+	for _, prefix := range []string{"requests.", "limits.", "count/"} {
+		name = corev1.ResourceName(strings.TrimPrefix(string(name), prefix))
+	}
+	return name
+}
+
+func counted(figure, word string) string {
+	if figure == "1" {
+		return "1 " + word
+	}
+	return figure + " " + word + "s"
+}
+
+// amounts words the resources of a list, or of them only those with the given names.
+func amounts(list corev1.ResourceList, names ...corev1.ResourceName) string {
+	var parts []string
+	for _, name := range sorted(list) {
+		if q := list[name]; !q.IsZero() && (len(names) == 0 || slices.Contains(names, name)) {
+			parts = append(parts, amount(name, q))
+		}
+	}
+	return enumerate(parts)
+}
+
+// sorted puts the resources of a list in a fixed order with what is scarce first: GPUs and the like, then CPUs.
+func sorted(list corev1.ResourceList) []corev1.ResourceName {
+	return slices.SortedFunc(maps.Keys(list), func(a, b corev1.ResourceName) int {
+		device := func(name corev1.ResourceName) int { return strings.Count(string(name), "/") }
+		return cmp.Or(cmp.Compare(device(b), device(a)), cmp.Compare(a, b)) // cpu, ephemeral-storage, memory
+	})
+}
+
+// enumerate joins parts as in a sentence: "a, b and c".
+func enumerate(parts []string) string {
+	if len(parts) < 2 {
+		return strings.Join(parts, "")
+	}
+	last := len(parts) - 1
+	return fmt.Sprintf("%s and %s", strings.Join(parts[:last], ", "), parts[last])
+}
