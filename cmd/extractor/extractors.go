@@ -29,22 +29,31 @@ func extractors(set Settings, volume pipeline.Volume) (pipeline.Extractors, erro
 	if err != nil {
 		return nil, err
 	}
-	all := pipeline.Extractors{{Kind: pipeline.Train}, {Kind: pipeline.Predict}}
-	for i, source := range []struct {
+	var all pipeline.Extractors
+	for _, source := range []struct {
+		kind  pipeline.Kind
 		doc   []byte
 		queue string
-	}{{train, set.RabbitMQQueue}, {clowderray.PredictInfo, set.PredictQueue}} {
+	}{
+		{pipeline.Train, train, set.RabbitMQQueue},
+		{pipeline.Predict, clowderray.PredictInfo, set.PredictQueue},
+		{pipeline.Runs, clowderray.RunsInfo, set.RunsQueue},
+	} {
 		info, err := clowder.ParseInfo(source.doc)
 		if err != nil {
 			return nil, job.Permanent(err)
 		}
-		if all[i].Info, err = info.WithModels(models); err != nil {
+		if info, err = info.WithModels(models); err != nil {
 			return nil, job.Permanent(err)
 		}
-		all[i].Queue = set.Queue(source.queue, info.Name)
+		all = append(all, pipeline.Extractor{Kind: source.kind, Info: info, Queue: set.Queue(source.queue, info.Name)})
 	}
-	if all[0].Info.Name == all[1].Info.Name || all[0].Queue == all[1].Queue {
-		return nil, job.Permanent(errors.New("RABBITMQ_QUEUE and RABBITMQ_PREDICT_QUEUE: the two extractors need different names and queues"))
+	names, queues := map[string]bool{}, map[string]bool{}
+	for _, e := range all {
+		names[e.Info.Name], queues[e.Queue] = true, true
+	}
+	if len(names) < len(all) || len(queues) < len(all) {
+		return nil, job.Permanent(errors.New("RABBITMQ_QUEUE, RABBITMQ_PREDICT_QUEUE and RABBITMQ_RUNS_QUEUE: the extractors need different names and queues"))
 	}
 	return all, nil
 }

@@ -22,7 +22,7 @@ import (
 
 // jobsCommand reads and changes the store, also while the service runs: both see each other's changes.
 func (p *program) jobsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "jobs", Short: "List, show, cancel and retry jobs", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "jobs", Short: "List, show, cancel, stop and retry jobs", Args: cobra.NoArgs}
 	list := &cobra.Command{
 		Use: "list", Short: "List the jobs, newest last", Args: cobra.NoArgs,
 		RunE: p.withStore(func(ctx context.Context, s job.Store, cmd *cobra.Command, _ []string) error {
@@ -58,35 +58,7 @@ func (p *program) jobsCommand() *cobra.Command {
 			return printLogs(p.stdout, pipeline.Volume{Dir: set.SharedDir}.Logs(args[0]), args[0])
 		},
 	}
-	cancel := &cobra.Command{
-		Use: "cancel RUN", Short: "Stop a job; the service tells Clowder", Args: one("jobs cancel RUN"),
-		RunE: p.withStore(func(ctx context.Context, s job.Store, _ *cobra.Command, args []string) error {
-			_, err := s.Change(ctx, args[0], func(r *job.Record) error {
-				if !r.Active() || r.Ending != nil {
-					return job.Permanent(fmt.Errorf("job %s is over", r.Run))
-				}
-				r.CancelledBy = operator()
-				return nil
-			})
-			if err != nil {
-				return notFound(err, args[0])
-			}
-			_, err = fmt.Fprintf(p.stdout, "%s will be cancelled by the running service\n", args[0])
-			return err
-		}),
-	}
-	retry := &cobra.Command{
-		Use: "retry RUN", Short: "Begin a failed job anew", Args: one("jobs retry RUN"),
-		RunE: p.withStore(func(ctx context.Context, s job.Store, _ *cobra.Command, args []string) error {
-			rec, err := s.Change(ctx, args[0], func(r *job.Record) error { return job.Permanent(r.Retry()) })
-			if err != nil {
-				return notFound(err, args[0])
-			}
-			_, err = fmt.Fprintf(p.stdout, "%s will be tried again as attempt %d by the running service\n", rec.Run, rec.Attempt)
-			return err
-		}),
-	}
-	cmd.AddCommand(list, show, logs, cancel, retry)
+	cmd.AddCommand(append(p.wishCommands(), list, show, logs)...)
 	return cmd
 }
 

@@ -149,7 +149,7 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 	cfg.Watch, cfg.Over = l.console.watch, func(string) { stop(pipeline.ErrStopping) }
 	pipe := pipeline.New(cfg, store, backend, l.platform, l.console, pipeline.NewMetrics(prometheus.NewRegistry()), log)
 	defer context.AfterFunc(ctx, func() {
-		_, _ = store.Change(background, run, func(r *job.Record) error { r.CancelledBy = "you"; return nil })
+		_, _ = store.Change(background, run, func(r *job.Record) error { return r.Cancel("you") })
 		time.AfterFunc(interruptGrace, func() { stop(pipeline.ErrStopping) })
 	})()
 	if err := pipe.Run(background); err != nil {

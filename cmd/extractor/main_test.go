@@ -110,10 +110,12 @@ func TestJobsReadsAndChangesTheStoreOfTheService(t *testing.T) {
 		{[]string{"jobs", "show", "ft-nothing"}, 2, "there is no job ft-nothing"},
 		{[]string{"jobs", "logs", "ft-running"}, 0, "reading\n[rank 0] epoch 1"},
 		{[]string{"jobs", "logs", "ft-failed"}, 2, "has no log yet"},
+		{[]string{"jobs", "stop", "ft-running"}, 2, "nothing to keep"},
+		{[]string{"jobs", "stop", "ft-failed"}, 2, "is a prediction"},
 		{[]string{"jobs", "cancel", "ft-running"}, 0, "will be cancelled"},
 		{[]string{"jobs", "cancel", "ft-failed"}, 2, "is over"},
-		{[]string{"jobs", "retry", "ft-running"}, 2, "only a failed job"},
-		{[]string{"jobs", "retry", "ft-failed"}, 0, "as attempt 2"},
+		{[]string{"jobs", "retry", "ft-running"}, 2, "only a failed or cancelled job"},
+		{[]string{"jobs", "retry", "ft-failed"}, 0, "will be tried again"},
 	} {
 		code, stdout, stderr := execute(t, dir, step.args...)
 		require.Equal(t, step.code, code, "%v: %s", step.args, stderr)

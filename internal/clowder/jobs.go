@@ -14,6 +14,8 @@ type Job struct {
 	Message  string         `json:"latest_message"`
 	Duration *float64       `json:"duration"` // seconds; nil until a start was seen
 	Params   map[string]any `json:"parameters"`
+	// Creator is who submitted.
+	Creator User `json:"creator"`
 }
 
 // JobUpdate is one line of the log of a job.

@@ -64,4 +64,4 @@ func (r *Record) Retry() error {
 // over reports whether the end is decided, told or not.
 func (r *Record) over() bool { return r.Ending != nil || !r.Active() }
 
-func (r *Record) refuse(why error) error { return Permanent(fmt.Errorf("job %s %w", r.Run, why)) }
+func (r *Record) refuse(why error) error { return Permanent(fmt.Errorf("run %s %w", r.Run, why)) }

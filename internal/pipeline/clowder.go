@@ -87,6 +87,35 @@ func (c *Clowder) MayRead(ctx context.Context, rec job.Record, dataset string) (
 	}
 }
 
+// MayDecide asks Clowder who started the other job, and what the user of rec may do with the dataset.
+func (c *Clowder) MayDecide(ctx context.Context, rec, other job.Record) (string, error) {
+	s, err := c.session(rec)
+	if err != nil {
+		return "", err
+	}
+	me, err := s.CheckKey(ctx)
+	if err != nil {
+		return "", err
+	}
+	starter := "somebody else"
+	if other.Request.JobID != "" {
+		j, err := s.Job(ctx, other.Request.JobID)
+		switch {
+		case err == nil && j.Creator.Email == me:
+			return me, nil
+		case err == nil:
+			starter = j.Creator.Email
+		case clowder.StatusOf(err) != http.StatusNotFound:
+			return "", err
+		}
+	}
+	role, err := s.Role(ctx, rec.Request.DatasetID)
+	if err != nil || role.CanEdit() {
+		return me, err
+	}
+	return "", job.Permanent(fmt.Errorf("run %s was started by %s: only they, and who can edit the dataset, may decide over it", other.Run, starter))
+}
+
 // Known reads the job in Clowder.
 func (c *Clowder) Known(ctx context.Context, rec job.Record) (Known, error) {
 	s, err := c.session(rec)

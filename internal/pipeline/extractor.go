@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
@@ -10,18 +11,23 @@ import (
 // Kind says what the jobs of an extractor do; spec.json carries it.
 type Kind string
 
-// The kinds of jobs.
+// The kinds of jobs. One of kind Runs is a request about another job and never meets Ray.
 const (
 	Train   Kind = "train"
 	Predict Kind = "predict"
+	Runs    Kind = "runs"
 )
 
 // word is what such a job is to its user.
 func (k Kind) word() string {
-	if k == Predict {
+	switch k {
+	case Predict:
 		return "prediction"
+	case Runs:
+		return "request"
+	default:
+		return "training"
 	}
-	return "training"
 }
 
 // Extractor is one extractor of the service, as Clowder lists it: a form, a queue, and what becomes of its jobs.
@@ -45,4 +51,12 @@ func (all Extractors) Of(req job.Request) Extractor {
 		return all[i]
 	}
 	return all[0]
+}
+
+// Stop asks a running training to end early and to keep its best model. A prediction has no such half.
+func (all Extractors) Stop(r *job.Record, by string) error {
+	if kind := all.Of(r.Request).Kind; kind != Train {
+		return job.Permanent(fmt.Errorf("run %s is a %s, of which there is nothing to keep before its end: cancel it instead", r.Run, kind.word()))
+	}
+	return r.Stop(by)
 }

@@ -19,11 +19,20 @@ func TestARequestKnowsItsExtractor(t *testing.T) {
 	require.Equal(t, "renamed", all[1].Name(), "Clowder knows it by its queue")
 }
 
+func TestARequestNeverWaitsForTheJobsThatItMayCancel(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *Config) { c.MaxJobs = 1 })
+	train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[2], nil, 2)
+	b.schedule.touch(run)
+	require.Zero(t, train.Free())
+	require.Positive(t, manage.Free())
+}
+
 func TestAJobThatIsOverMakesRoomForAllExtractors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
 		var intakes []*Intake
-		for _, e := range b.cfg.Extractors {
+		for _, e := range b.cfg.Extractors[:2] {
 			intakes = append(intakes, NewIntake(b.Pipeline, e, nil, 2))
 		}
 		b.accept(t, run, nil)

@@ -40,8 +40,17 @@ func NewIntake(p *Pipeline, e Extractor, publisher Publisher, version int) *Inta
 	return in
 }
 
-// Free is how many more jobs the pipeline may take in, from whichever extractor.
-func (in *Intake) Free() int { return in.pipeline.cfg.MaxJobs - in.pipeline.schedule.size() }
+// requestsAtOnce bounds the requests about other jobs that are taken ahead.
+const requestsAtOnce = 8
+
+// Free is how many more jobs the pipeline may take in, from whichever extractor. A request about other jobs never waits for
+// them: it may be the one that cancels them.
+func (in *Intake) Free() int {
+	if in.extractor.Kind == Runs {
+		return requestsAtOnce
+	}
+	return in.pipeline.cfg.MaxJobs - in.pipeline.schedule.size()
+}
 
 // Freed signals that Free may have grown.
 func (in *Intake) Freed() <-chan struct{} { return in.freed }

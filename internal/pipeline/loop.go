@@ -33,6 +33,7 @@ func (p *Pipeline) lookForChanges(ctx context.Context) {
 		}
 		for _, rec := range changed {
 			if rec.CancelledBy != "" || !p.schedule.has(rec.Run) {
+				p.interrupts.cut(rec)
 				p.schedule.touch(rec.Run)
 			}
 			if rec.Updated.After(seen) {
@@ -65,6 +66,8 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 
 // step runs the stage that is due and says when to come back, or that the job is over.
 func (p *Pipeline) step(ctx context.Context, run string) (wait time.Duration, over bool) {
+	yielding, leave := p.interrupts.enter(ctx, run)
+	defer leave()
 	rec, err := p.store.Get(ctx, run)
 	if errors.Is(err, job.ErrNotFound) { // a message that never became a job, and whose user was told so
 		return 0, true
@@ -83,6 +86,9 @@ func (p *Pipeline) step(ctx context.Context, run string) (wait time.Duration, ov
 		p.greet(ctx, rec, true)
 	}
 	st := p.due(rec)
+	if st.yields {
+		ctx = yielding
+	}
 	if st.slots != nil {
 		select {
 		case st.slots <- struct{}{}:
@@ -110,7 +116,11 @@ func (p *Pipeline) due(rec job.Record) stage {
 	case rec.CancelledBy != "":
 		return stage{run: p.cancel, tries: 1}
 	}
-	for _, st := range p.stages {
+	stages := p.stages
+	if p.cfg.Extractors.Of(rec.Request).Kind == Runs {
+		stages = p.requests
+	}
+	for _, st := range stages {
 		if st.from == rec.State {
 			return st
 		}

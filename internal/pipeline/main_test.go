@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,16 +65,15 @@ func setupOn(t *testing.T, dir string, store job.Store, alter ...func(*Config)) 
 	return b
 }
 
-// extractors are the two of the product.
+// extractors are those of the product.
 func extractors(t *testing.T) Extractors {
 	t.Helper()
-	var all Extractors
-	for kind, doc := range map[Kind][]byte{Train: clowderray.ExtractorInfo, Predict: clowderray.PredictInfo} {
+	all := Extractors{{Kind: Train}, {Kind: Predict}, {Kind: Runs}}
+	for i, doc := range [][]byte{clowderray.ExtractorInfo, clowderray.PredictInfo, clowderray.RunsInfo} {
 		info, err := clowder.ParseInfo(doc)
 		require.NoError(t, err)
-		all = append(all, Extractor{Kind: kind, Info: info, Queue: info.Name})
+		all[i].Info, all[i].Queue = info, info.Name
 	}
-	slices.SortFunc(all, func(a, b Extractor) int { return cmp.Compare(b.Kind, a.Kind) })
 	return all
 }
 
@@ -190,6 +188,8 @@ type fakePlatform struct {
 	looks     int
 	// readable is the one other dataset that the user may read.
 	readable string
+	// denied says that the user may not decide over other jobs.
+	denied bool
 }
 
 var _ Platform = (*fakePlatform)(nil)
@@ -208,6 +208,13 @@ func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir string, _ func
 
 func (f *fakePlatform) MayRead(_ context.Context, _ job.Record, dataset string) (bool, error) {
 	return dataset == f.readable, nil
+}
+
+func (f *fakePlatform) MayDecide(_ context.Context, rec, _ job.Record) (string, error) {
+	if f.denied {
+		return "", job.Permanent(errors.New("it was started by bob"))
+	}
+	return "alice", nil
 }
 
 func (f *fakePlatform) Deliver(_ context.Context, rec job.Record, d Delivery, l LedgerFile, _ func(string)) (string, error) {

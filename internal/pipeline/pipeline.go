@@ -58,7 +58,10 @@ type Pipeline struct {
 	log      *zap.Logger
 	metrics  *Metrics
 
-	stages   []stage
+	stages     []stage
+	requests   []stage
+	interrupts *interrupts
+
 	schedule *schedule
 	reporter *reporter
 	follower *follower
@@ -75,6 +78,8 @@ type stage struct {
 	// tries bounds how often the stage may fail for a passing reason, pause how long it waits between two tries.
 	tries int
 	pause time.Duration
+	// yields says that a cancellation may cut the stage short: what it has done so far does no harm if nobody knows of it.
+	yields bool
 }
 
 // change alters the record after a stage did its work.
@@ -87,7 +92,8 @@ const patience = 3 * 24 * time.Hour
 func New(cfg Config, store job.Store, backend rayjob.Backend, platform Platform, voice Voice, metrics *Metrics, log *zap.Logger) *Pipeline {
 	p := &Pipeline{
 		cfg: cfg, store: store, backend: backend, platform: platform, metrics: metrics, log: log.Named("pipeline"),
-		registry: registry.New(cfg.Volume.Registry()), schedule: newSchedule(), follower: newFollower(cfg.Volume),
+		registry: registry.New(cfg.Volume.Registry()), schedule: newSchedule(),
+		follower: newFollower(cfg.Volume), interrupts: newInterrupts(),
 	}
 	p.reporter = newReporter(voice, p.log, p.said)
 
@@ -96,12 +102,17 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform Platform,
 
 	// The life of a job.
 	p.stages = []stage{
-		{from: job.Accepted, run: p.stageInputs, slots: downloads, tries: few, pause: maxPause},
+		{from: job.Accepted, run: p.stageInputs, slots: downloads, tries: few, pause: maxPause, yields: true},
 		{from: job.Staged, run: p.submit, tries: few, pause: maxPause},
-		{from: job.Submitted, run: p.watch, tries: watching, pause: watchPause},
-		{from: job.Running, run: p.watch, tries: watching, pause: watchPause},
+		{from: job.Submitted, run: p.watch, tries: watching, pause: watchPause, yields: true},
+		{from: job.Running, run: p.watch, tries: watching, pause: watchPause, yields: true},
 		{from: job.Finished, run: p.collect, tries: few, pause: maxPause},
 		{from: job.Collected, run: p.upload, slots: uploads, tries: delivering, pause: maxPause},
+	}
+	// The life of a request about another job.
+	p.requests = []stage{
+		{from: job.Accepted, run: p.chooseRun, tries: few, pause: maxPause},
+		{from: job.Staged, run: p.actOnRun, tries: few, pause: maxPause},
 	}
 	return p
 }

@@ -77,6 +77,16 @@ func (r *reporter) knows(run string) bool {
 	return r.lines[run] != nil
 }
 
+// last is the newest line that was queued for run, empty where this process has said nothing about it.
+func (r *reporter) last(run string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l := r.lines[run]; l != nil {
+		return l.last
+	}
+	return ""
+}
+
 // finished reports whether the terminal line of run is out.
 func (r *reporter) finished(run string) bool {
 	r.mu.Lock()

@@ -27,6 +27,7 @@ import (
 const (
 	Extractor = "ncsa.ray.finetune"
 	Predictor = "ncsa.ray.predict"
+	Manager   = "ncsa.ray.runs"
 	User      = "alice@example.org"
 )
 
@@ -130,7 +131,7 @@ func (w *World) Start(tb testing.TB, env map[string]string) *Service {
 		default:
 		}
 		l, err := w.Session.Listeners(tb.Context())
-		return err == nil && len(l) == 2
+		return err == nil && len(l) == 3
 	}, Patience, 10*time.Millisecond)
 	return s
 }

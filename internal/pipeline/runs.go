@@ -1,0 +1,152 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// The actions of the form of the extractor that manages runs.
+const (
+	actionList   = "list"
+	actionCancel = "cancel"
+	actionStop   = "stop and keep"
+	actionRetry  = "retry"
+)
+
+// chooseRun finds the run that a request is about. It is remembered before anything is done, so that a request that begins
+// again after a crash is about the same run. A list is answered here.
+func (p *Pipeline) chooseRun(ctx context.Context, rec job.Record) (change, error) {
+	if rec.Request.Kind != job.Dataset {
+		return nil, badInput(job.Permanent(errors.New("this extractor works on datasets: open the dataset of the file and submit that")))
+	}
+	settings, warnings, err := p.cfg.Extractors.Of(rec.Request).Info.Parameters(rec.Request.Parameters)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	for _, w := range warnings {
+		p.say(rec, w)
+	}
+	runs, err := p.runsBeside(ctx, rec)
+	if err != nil {
+		return nil, err
+	}
+	action, _ := settings["action"].(string)
+	wanted, _ := settings["run"].(string)
+	if action == actionList {
+		return p.listRuns(ctx, rec, runs, wanted)
+	}
+	target, err := p.pick(ctx, rec, runs, action, wanted)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	return func(r *job.Record) error {
+		r.Settings, r.Target = settings, target.Run
+		r.Advance(job.Staged)
+		return nil
+	}, nil
+}
+
+// actOnRun does to the chosen run what was asked for, if the user may. Whatever it has done already is found done.
+func (p *Pipeline) actOnRun(ctx context.Context, rec job.Record) (change, error) {
+	target, err := p.store.Get(ctx, rec.Target)
+	if errors.Is(err, job.ErrNotFound) {
+		return nil, job.Permanent(fmt.Errorf("run %s is no longer remembered: submit the dataset again", rec.Target))
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch rec.Settings["action"] {
+	case actionCancel:
+		return p.cancelRun(ctx, rec, target)
+	case actionStop:
+		return p.stopRun(ctx, rec, target)
+	default:
+		return p.retryRun(ctx, rec, target)
+	}
+}
+
+// cancelRun cancels the run and waits until it has ended.
+func (p *Pipeline) cancelRun(ctx context.Context, rec, target job.Record) (change, error) {
+	if target.CancelledBy == "" {
+		var err error
+		if target, err = p.decide(ctx, rec, target, actionCancel); err != nil {
+			return nil, err
+		}
+	}
+	if target.Active() {
+		return nil, job.Later(time.Second, errors.New("waiting for the run to end"))
+	}
+	return answered("Run " + target.Run + " is cancelled"), nil
+}
+
+// stopRun asks the run to end early. Its own job tells how it ended.
+func (p *Pipeline) stopRun(ctx context.Context, rec, target job.Record) (change, error) {
+	if target.StoppedBy == "" {
+		if _, err := p.decide(ctx, rec, target, actionStop); err != nil {
+			return nil, err
+		}
+	}
+	return answered("Run " + target.Run + " ends at its next step; its best model so far will be in this dataset, and its own job says how good it is"), nil
+}
+
+// retryRun begins the run anew and hands this request's place in Clowder over to it: the job that asked for the retry shows how
+// it goes, since Clowder shows nothing new in one that has failed.
+func (p *Pipeline) retryRun(ctx context.Context, rec, target job.Record) (change, error) {
+	if target.Request.Key != rec.Request.Key && target.Request.JobID == rec.Request.JobID && rec.Request.JobID != "" {
+		return handedOver(target.Run), nil
+	}
+	if !rec.Greeted || target.Active() && target.Ending != nil {
+		return nil, job.Later(time.Second, errors.New("waiting for what comes first"))
+	}
+	if _, err := p.decide(ctx, rec, target, actionRetry); err != nil {
+		return nil, err
+	}
+	return handedOver(target.Run), nil
+}
+
+// decide changes the chosen run as the user of rec wishes, and lets its stage know that is at work.
+func (p *Pipeline) decide(ctx context.Context, rec, target job.Record, action string) (job.Record, error) {
+	by, err := p.platform.MayDecide(ctx, rec, target)
+	if err != nil {
+		return job.Record{}, err
+	}
+	next, err := p.store.Change(ctx, target.Run, func(r *job.Record) error { return p.wish(action, rec, by, r) })
+	if err != nil {
+		return job.Record{}, err
+	}
+	p.interrupts.cut(next)
+	p.schedule.touch(next.Run)
+	return next, nil
+}
+
+// wish applies an action to the record of a run.
+func (p *Pipeline) wish(action string, rec job.Record, by string, r *job.Record) error {
+	switch action {
+	case actionCancel:
+		return r.Cancel(by)
+	case actionStop:
+		return p.cfg.Extractors.Stop(r, by)
+	default:
+		r.SecretKey = rec.SecretKey
+		r.Request.JobID, r.Request.ReplyTo, r.Request.CorrelationID = rec.Request.JobID, rec.Request.ReplyTo, rec.Request.CorrelationID
+		r.Greeted = true
+		return r.Retry()
+	}
+}
+
+// answered ends a request with a sentence.
+func answered(text string) change {
+	return func(r *job.Record) error { r.End(job.Done, text); return nil }
+}
+
+// handedOver ends a request without a word: the last one will be the run's.
+func handedOver(run string) change {
+	return func(r *job.Record) error {
+		r.End(job.Done, "Run "+run+" goes on here")
+		return r.Close()
+	}
+}

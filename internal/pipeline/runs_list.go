@@ -1,0 +1,96 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// listed is how many runs are listed by line. The job view of Clowder gets them as statuses, a second apart; finished runs
+// stand in their folders anyway.
+const listed = 6
+
+// listRuns tells the newest runs of the dataset, the newest last as in a log, and ends with their number.
+func (p *Pipeline) listRuns(ctx context.Context, rec job.Record, runs []job.Record, wanted string) (change, error) {
+	switch may, err := p.platform.MayRead(ctx, rec, rec.Request.DatasetID); {
+	case err != nil:
+		return nil, err
+	case !may:
+		return nil, job.Permanent(errors.New("you may not see this dataset: ask its owner to share it with you"))
+	}
+	runs = slices.DeleteFunc(runs, func(r job.Record) bool { return !named(r, wanted) })
+	shown := slices.Clone(runs[:min(listed, len(runs))])
+	slices.Reverse(shown)
+	for _, r := range shown {
+		p.say(rec, p.runLine(r))
+	}
+	return answered(tally(runs)), nil
+}
+
+// runLine says in one line what a run is and how it stands.
+func (p *Pipeline) runLine(r job.Record) string {
+	text := fmt.Sprintf("%s: %s", r.Run, p.word(r))
+	if name := runName(r); name != "" {
+		text += fmt.Sprintf(" %q", name)
+	}
+	text += fmt.Sprintf(" of %s, %s", r.Created.UTC().Format("2006-01-02 15:04 UTC"), standing(r))
+	said := p.reporter.last(r.Run)
+	if r.Ending != nil {
+		said = r.Ending.Text
+	}
+	if said != "" {
+		text += ": " + said
+	}
+	return text
+}
+
+// standing is the state of a run as its user sees it.
+func standing(r job.Record) string {
+	switch {
+	case r.Ending != nil:
+		return string(r.Ending.State)
+	case r.CancelledBy != "":
+		return "being cancelled"
+	}
+	switch r.State {
+	case job.Accepted:
+		return "being prepared"
+	case job.Staged, job.Submitted:
+		return "waiting"
+	case job.Running:
+		return "running for " + duration(time.Since(r.Trained))
+	case job.Finished, job.Collected, job.Uploaded:
+		return "saving its results"
+	default:
+		return string(r.State)
+	}
+}
+
+// tally counts runs by how they stand: "4 runs in this dataset: 1 running, 3 done".
+func tally(runs []job.Record) string {
+	if len(runs) == 0 {
+		return "There is no such run in this dataset"
+	}
+	counts := map[string]int{}
+	var order []string
+	for _, r := range runs {
+		word, _, _ := strings.Cut(standing(r), " for ")
+		if counts[word]++; counts[word] == 1 {
+			order = append(order, word)
+		}
+	}
+	parts := make([]string, len(order))
+	for i, word := range order {
+		parts[i] = fmt.Sprintf("%d %s", counts[word], word)
+	}
+	text := count(len(runs), "run") + " in this dataset: " + strings.Join(parts, ", ")
+	if len(runs) > listed {
+		text += fmt.Sprintf("; the newest %d are listed", listed)
+	}
+	return text
+}

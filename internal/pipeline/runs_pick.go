@@ -1,0 +1,74 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// minPart is the shortest beginning of a run id that is looked for.
+const minPart = 4
+
+// runsBeside returns the trainings and predictions of the dataset of rec, newest first.
+func (p *Pipeline) runsBeside(ctx context.Context, rec job.Record) ([]job.Record, error) {
+	all, err := p.store.List(ctx, job.Query{})
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(r job.Record) bool {
+		return r.Request.DatasetID != rec.Request.DatasetID || r.Request.Host != rec.Request.Host || p.cfg.Extractors.Of(r.Request).Kind == Runs
+	})
+	slices.Reverse(all)
+	return all, nil
+}
+
+// pick returns the newest of runs that has the wanted name, that the action fits and that the user may decide over. Its error is
+// about the newest that has the name.
+func (p *Pipeline) pick(ctx context.Context, rec job.Record, runs []job.Record, action, wanted string) (job.Record, error) {
+	var first error
+	for _, r := range runs {
+		if !named(r, wanted) {
+			continue
+		}
+		fitting := r
+		err := p.wish(action, rec, "nobody", &fitting)
+		if err == nil {
+			if _, err = p.platform.MayDecide(ctx, rec, r); err == nil {
+				return r, nil
+			}
+			if kind, _ := job.Classify(err); kind != job.KindPermanent {
+				return r, err
+			}
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	switch {
+	case first != nil:
+		return job.Record{}, first
+	case wanted == "":
+		return job.Record{}, job.Permanent(fmt.Errorf("this dataset has no run yet: there is nothing to %s", action))
+	default:
+		return job.Record{}, job.Permanent(fmt.Errorf("this dataset has no run %q: choose list to see its runs", wanted))
+	}
+}
+
+// named reports whether r is what a person calls wanted: its id or the beginning of that, its name, its job in Clowder, or the
+// folder with its results, whose name ends with the beginning of the id. Nothing wanted is everything.
+func named(r job.Record, wanted string) bool {
+	if wanted == "" || wanted == r.Run || wanted == r.Request.JobID || strings.EqualFold(wanted, runName(r)) {
+		return true
+	}
+	part := wanted[strings.LastIndexAny(wanted, "-/")+1:]
+	return len(part) >= minPart && strings.HasPrefix(strings.TrimPrefix(r.Run, "ft-"), part)
+}
+
+// runName is what its user called a run, empty for nothing.
+func runName(r job.Record) string {
+	name, _ := r.Settings["run_name"].(string)
+	return name
+}
