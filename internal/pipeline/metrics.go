@@ -15,6 +15,8 @@ type Metrics struct {
 	moves    *prometheus.CounterVec
 	retries  *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	places   *prometheus.GaugeVec
+	orphans  prometheus.Counter
 }
 
 // NewMetrics registers the metrics on reg, each label at zero.
@@ -35,7 +37,14 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Namespace: namespace, Subsystem: subsystem, Name: "stage_seconds", Help: "Time that a stage took, by the state of the job.",
 			Buckets: prometheus.ExponentialBuckets(0.005, 4, 10),
 		}, []string{"state"}),
+		places: f.NewGaugeVec(prometheus.GaugeOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "places", Help: "Jobs that have a place on Ray and jobs that wait for one.",
+		}, []string{"what"}),
+		orphans: f.NewCounter(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "orphans_total", Help: "Trainings on Ray that were ended because nobody waited for them.",
+		}),
 	}
+	m.room(0, 0)
 	for _, outcome := range []string{"accepted", "repeated", "rejected"} {
 		m.messages.WithLabelValues(outcome)
 	}
@@ -53,6 +62,11 @@ func (m *Metrics) received(created bool) {
 		m.moves.WithLabelValues(string(job.Accepted)).Inc()
 	}
 	m.messages.WithLabelValues(outcome).Inc()
+}
+
+func (m *Metrics) room(taken, waiting int) {
+	m.places.WithLabelValues("taken").Set(float64(taken))
+	m.places.WithLabelValues("waiting").Set(float64(waiting))
 }
 
 func (m *Metrics) rejected() { m.messages.WithLabelValues("rejected").Inc() }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/binary"
+	"regexp"
 	"strings"
 )
 
@@ -26,4 +27,16 @@ func RunName(instance, queue, key string) string {
 		h.Write([]byte(part))
 	}
 	return runPrefix + strings.ToLower(base32.StdEncoding.EncodeToString(h.Sum(nil))[:runDigits])
+}
+
+// attemptName is the form that Attempt.Name has.
+var attemptName = regexp.MustCompile(`^(` + runPrefix + `[a-z0-9-]+)-a[0-9]+$`)
+
+// RunOf returns the run whose attempt has the given name on Ray; a name that no attempt has gives false.
+func RunOf(attempt string) (run string, ok bool) {
+	parts := attemptName.FindStringSubmatch(attempt)
+	if parts == nil {
+		return "", false
+	}
+	return parts[1], true
 }

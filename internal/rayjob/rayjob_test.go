@@ -156,3 +156,15 @@ func FuzzLastError(f *testing.F) {
 		require.Equal(t, line, rayjob.OneLine(line, rayjob.MaxReason), "cleaning twice changes nothing")
 	})
 }
+
+func TestTheRunOfAnAttemptIsReadFromItsName(t *testing.T) {
+	t.Parallel()
+	run := rayjob.RunName("a", "b", "c")
+	got, ok := rayjob.RunOf(rayjob.Attempt{Run: run, Number: 12}.Name())
+	require.True(t, ok)
+	require.Equal(t, run, got)
+	for _, name := range []string{"", run, run + "-a", run + "-ax", "raysubmit_1a2b", "-a1"} {
+		_, ok := rayjob.RunOf(name)
+		require.False(t, ok, name)
+	}
+}

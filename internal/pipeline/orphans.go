@@ -1,0 +1,83 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// orphansEvery is the time between two searches for attempts that nobody waits for. The first one is at the start, since a
+// service that was killed is what leaves most of them behind.
+const orphansEvery = 10 * time.Minute
+
+// lookForOrphans releases the attempts on Ray that no record knows any more, where the backend can list its own.
+func (p *Pipeline) lookForOrphans(ctx context.Context) {
+	lister, can := p.backend.(rayjob.Lister)
+	if !can {
+		return
+	}
+	ticker := time.NewTicker(orphansEvery)
+	defer ticker.Stop()
+	for {
+		if err := p.releaseOrphans(ctx, lister); err != nil && ctx.Err() == nil {
+			p.log.Warn("look for trainings that nobody waits for", zap.Error(err))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// releaseOrphans is one search. What cannot be released now is found again the next time.
+func (p *Pipeline) releaseOrphans(ctx context.Context, lister rayjob.Lister) error {
+	handles, err := lister.List(ctx)
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for _, h := range handles {
+		orphan, err := p.orphaned(ctx, h)
+		if err == nil && orphan {
+			if err = p.backend.Release(ctx, h); err == nil {
+				p.metrics.orphans.Inc()
+				p.log.Warn("ended a training on Ray that nobody waits for", zap.String("ray_job", h.ID))
+			}
+		}
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+// orphaned reports whether no record waits for the attempt: its job is over or forgotten, or goes on with a later attempt.
+// The attempt that the record is about may be on Ray before the record says so, and the stale one is released by the next.
+func (p *Pipeline) orphaned(ctx context.Context, h rayjob.Handle) (bool, error) {
+	run, ok := rayjob.RunOf(h.ID)
+	if !ok {
+		return false, nil
+	}
+	rec, err := p.store.Get(ctx, run)
+	switch {
+	case errors.Is(err, job.ErrNotFound):
+		return true, nil
+	case err != nil:
+		return false, err
+	case !rec.Active():
+		return true, nil
+	}
+	present := rayjob.Attempt{Run: rec.Run, Number: rec.Attempt}
+	return h.ID != present.Name() && !names(rec.Stale, h.ID) && !names(rec.Handle, h.ID), nil
+}
+
+// names reports whether the stored handle is the one of that id.
+func names(doc json.RawMessage, id string) bool {
+	h, err := handleOf(doc)
+	return err == nil && h.ID == id
+}
