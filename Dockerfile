@@ -1,18 +1,34 @@
 # The service: one static program, no shell, no root. The trainer travels inside it and is laid onto the shared volume.
-FROM golang:1.26-bookworm AS build
+# --target clowderd builds the double of Clowder instead, for a first look and for tests. Built with BuildKit.
+ARG GO_IMAGE=golang:1.26-bookworm
+
+FROM ${GO_IMAGE} AS build
 WORKDIR /src
-COPY go.mod go.sum ./
-RUN go mod download
 COPY . .
 ARG VERSION=dev
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /extractor ./cmd/extractor
+ENV CGO_ENABLED=0
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/extractor ./cmd/extractor
+# A volume takes its owner from the folder of the image. Ray's image has the same user, since both write below /shared.
+RUN install -d -o 1000 -g 1000 /out/volumes/shared /out/volumes/state
+
+FROM build AS build-clowderd
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    go build -trimpath -ldflags "-s -w" -o /out/clowderd ./test/clowderd
+
+FROM scratch AS clowderd
+COPY --from=build-clowderd /out/clowderd /clowderd
+USER 1000:1000
+ENTRYPOINT ["/clowderd"]
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
-COPY --from=build /extractor /extractor
+COPY --from=build /out/extractor /extractor
+COPY --from=build --chown=1000:1000 /out/volumes/ /
 ENV SHARED_DIR=/shared STATE_DIR=/state LISTEN=:8780 LOG_FORMAT=json
-USER 65532:65532
+USER 1000:1000
 VOLUME ["/shared", "/state"]
 EXPOSE 8780
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["/extractor", "ready"]
 ENTRYPOINT ["/extractor"]
 CMD ["serve"]
