@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
@@ -24,7 +25,7 @@ func (p *Pipeline) register(ctx context.Context, rec job.Record, r *results.Resu
 	}
 	from := filepath.Join(p.cfg.Volume.Run(rec.Run), filepath.FromSlash(outModel))
 	v, err := p.registry.Register(ctx, newVersion(rec, r), from, func(champion *registry.Version) (bool, string) {
-		return judge(r, champion)
+		return judge(r, rec.Created, champion)
 	})
 	if err != nil {
 		return nil, err
@@ -56,20 +57,23 @@ func newVersion(rec job.Record, r *results.Result) registry.Version {
 }
 
 // judge decides whether the model of a training becomes the champion, as make_champion says. Scores are compared on the same
-// test rows only: those on which the trainer measured the champion too.
-func judge(r *results.Result, champion *registry.Version) (wins bool, why string) {
+// test rows only: those on which the trainer measured the champion too. What a run that was accepted later has made is not
+// replaced by a late result because the form said so.
+func judge(r *results.Result, accepted time.Time, champion *registry.Version) (wins bool, why string) {
 	mine, tested := r.Metrics.Test[r.Metric]
 	measured := r.Champion
 	switch mode := setting(r, "make_champion"); {
 	case mode == "no":
 		return false, "make_champion says no"
-	case mode == "yes":
+	case mode == "yes" && (champion == nil || !champion.Created.After(accepted)):
 		return true, "make_champion says yes"
 	case champion == nil:
 		return true, "it is the first version"
 	}
 	stays := champion.Ref() + " stays the champion, because "
 	switch {
+	case setting(r, "make_champion") == "yes":
+		return false, stays + "it is from a later run"
 	case measured == nil || measured.Run != champion.Run:
 		return false, stays + "the two were not measured on the same test rows"
 	case !measured.Comparable:

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -60,7 +61,8 @@ func TestACheckAndAPredictionMakeNoVersion(t *testing.T) {
 func TestWhoBecomesTheChampion(t *testing.T) {
 	t.Parallel()
 	scores := func(metric string, v float64) results.Scores { return results.Scores{metric: {Value: v, N: 40}} }
-	reigning := &registry.Version{Name: "films", Version: 2, Run: "ft-two"}
+	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	reigning := &registry.Version{Name: "films", Version: 2, Run: "ft-two", Created: noon}
 	for name, tc := range map[string]struct {
 		mode      string
 		metric    string
@@ -70,10 +72,12 @@ func TestWhoBecomesTheChampion(t *testing.T) {
 		wins      bool
 		why       string
 		withoutMe bool
+		late      bool // its run was accepted before the champion's
 	}{
 		"the first version":   {mode: "if_better", metric: "accuracy", mine: 0.5, first: true, wins: true, why: "it is the first version"},
 		"the first, unwanted": {mode: "no", metric: "accuracy", mine: 0.5, first: true, why: "make_champion says no"},
 		"a worse one by will": {mode: "yes", metric: "accuracy", mine: 0.1, wins: true, why: "make_champion says yes"},
+		"a late one by will":  {mode: "yes", metric: "accuracy", mine: 0.99, late: true, why: "films/2 stays the champion, because it is from a later run"},
 		"a better one": {
 			mode: "if_better", metric: "accuracy", mine: 0.91, wins: true,
 			measured: &results.Champion{Run: "ft-two", Comparable: true, Test: scores("accuracy", 0.88)},
@@ -115,7 +119,11 @@ func TestWhoBecomesTheChampion(t *testing.T) {
 			if tc.first {
 				champion = nil
 			}
-			wins, why := judge(r, champion)
+			accepted := noon.Add(time.Hour)
+			if tc.late {
+				accepted = noon.Add(-time.Hour)
+			}
+			wins, why := judge(r, accepted, champion)
 			require.Equal(t, tc.why, why)
 			require.Equal(t, tc.wins, wins)
 		})

@@ -41,18 +41,9 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 		return after, false
 	case kind == job.KindPermanent:
 		_, bad := errors.AsType[*inputError](err)
-		apply = func(r *job.Record) error {
-			r.End(job.Failed, err.Error())
-			if r.Ending != nil {
-				r.Ending.BadInput = bad
-			}
-			return nil
-		}
+		apply = failed(err.Error(), bad)
 	case rec.Failures+1 >= max(1, st.tries):
-		apply = func(r *job.Record) error {
-			r.End(job.Failed, fmt.Sprintf("%s (given up after %s)", err, count(rec.Failures+1, "time")))
-			return nil
-		}
+		apply = failed(fmt.Sprintf("%s (given up after %s)", err, count(rec.Failures+1, "time")), false)
 	default:
 		wait = min(st.pause, firstPause<<min(rec.Failures, 20))
 		apply = func(r *job.Record) error { r.Postpone(time.Now().Add(wait), err.Error()); return nil }
@@ -67,6 +58,20 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 		p.note(rec, next)
 	}
 	return wait, !next.Active()
+}
+
+// failed decides that the job has failed. One that was cancelled meanwhile stays so: its end is decided in the next step.
+func failed(text string, badInput bool) change {
+	return func(r *job.Record) error {
+		if r.CancelledBy != "" && r.Ending == nil {
+			return nil
+		}
+		r.End(job.Failed, text)
+		if r.Ending != nil {
+			r.Ending.BadInput = badInput
+		}
+		return nil
+	}
 }
 
 // inputError marks an error that the user's data or settings are to blame for.

@@ -36,6 +36,9 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 	if err != nil {
 		return nil, badInput(err)
 	}
+	if err := p.cfg.Volume.forgetTries(rec.Run); err != nil {
+		return nil, err
+	}
 	dir := p.cfg.Volume.Inputs(rec.Run)
 	if err := os.MkdirAll(dir, sharedMode); err != nil {
 		return nil, fmt.Errorf("make the run folder: %w", err)
@@ -173,7 +176,7 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	crash.At(crash.Delivered)
-	text := strings.TrimSuffix(results.NewVerdict(d.Result).Sentence, ".") + ". " + where
+	text := stoppedEarly(rec, d.Result) + strings.TrimSuffix(results.NewVerdict(d.Result).Sentence, ".") + ". " + where
 	return func(r *job.Record) error {
 		r.Advance(job.Uploaded)
 		r.End(job.Done, text)
@@ -223,11 +226,8 @@ func (p *Pipeline) tell(ctx context.Context, rec job.Record) (change, error) {
 			return closed, nil
 		}
 	case !rec.Telling:
-		if err := p.release(ctx, rec.Handle); err != nil {
-			if kind, _ := job.Classify(err); kind == job.KindLater {
-				return nil, err
-			}
-			p.log.Warn("clean up after the training", zap.String("run", rec.Run), zap.Error(err))
+		if err := p.letGo(ctx, rec); err != nil {
+			return nil, err
 		}
 		if _, err := p.store.Change(ctx, rec.Run, func(r *job.Record) error { r.Telling = true; return nil }); err != nil {
 			return nil, err

@@ -88,11 +88,15 @@ func writeJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", filepath.Base(path), err)
 	}
+	return writeFile(path, append(doc, '\n'))
+}
+
+func writeFile(path string, doc []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".part-*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
-	_, err = f.Write(append(doc, '\n'))
+	_, err = f.Write(doc)
 	err = errors.Join(err, f.Chmod(fs.FileMode(0o644)), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)

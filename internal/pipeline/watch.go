@@ -79,6 +79,9 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 			return nil
 		}, nil
 	}
+	if err := p.passOnStop(rec); err != nil {
+		return nil, err
+	}
 	limit := timeLimit(rec, progress) + graceAfterLimit
 	if ran := time.Since(rec.Trained); ran > limit {
 		return nil, job.Permanent(fmt.Errorf("the %s took longer than %s and was stopped: raise max_minutes or use less data", p.word(rec), duration(limit)))

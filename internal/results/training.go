@@ -141,7 +141,11 @@ type Training struct {
 const (
 	stoppedEarly  = "early stopping"
 	stoppedByTime = "time limit"
+	stoppedByHand = "stopped by a person"
 )
+
+// StoppedByHand reports whether a person ended the training early.
+func (t Training) StoppedByHand() bool { return t.Stopped == stoppedByHand }
 
 // Worker is what one worker of a training used.
 type Worker struct {

@@ -1,0 +1,79 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+const (
+	// stopFile lies in the run folder of a training that is to end early; keepBest in it has the best model kept.
+	stopFile = "stop"
+	keepBest = "keep"
+)
+
+// passOnStop tells a running training that somebody wants it to end early. It is told once, and again if the trainer itself has
+// written there since.
+func (p *Pipeline) passOnStop(rec job.Record) error {
+	if rec.StoppedBy == "" {
+		return nil
+	}
+	path := filepath.Join(p.cfg.Volume.Run(rec.Run), stopFile)
+	if told, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(told)) == keepBest {
+		return nil
+	}
+	if err := writeFile(path, []byte(keepBest+"\n")); err != nil {
+		return err
+	}
+	p.say(rec, "Stopping early, as "+rec.StoppedBy+" asked; the best model so far is kept")
+	return nil
+}
+
+// stoppedEarly begins the last word about a training that ended early because somebody asked for it.
+func stoppedEarly(rec job.Record, r *results.Result) string {
+	if rec.StoppedBy == "" || !r.Training.StoppedByHand() {
+		return ""
+	}
+	return "Stopped early by " + rec.StoppedBy + ". "
+}
+
+// forgetTries removes what an earlier life of the run left and a new one would take for its own: its end, and the wish to stop.
+func (v Volume) forgetTries(run string) error {
+	for _, name := range []string{stopFile, results.ResultFile, results.FailureFile} {
+		if err := os.Remove(filepath.Join(v.Run(run), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("clear the run folder: %w", err)
+		}
+	}
+	return nil
+}
+
+// letGo ends what may still run of a job on Ray: its attempt, and one before it that was given up. Its error says that Ray
+// needs a moment; whatever else hinders is left to the operator, since the user waits for the last word.
+func (p *Pipeline) letGo(ctx context.Context, rec job.Record) error {
+	var faults error
+	for _, doc := range [][]byte{rec.Stale, rec.Handle} {
+		faults = errors.Join(faults, p.release(ctx, doc))
+	}
+	if rec.State == job.Staged && len(rec.Handle) == 0 && p.cfg.Extractors.Of(rec.Request).Kind != Runs {
+		// A kill may have come between the submission and its record.
+		faults = errors.Join(faults, p.backend.Release(ctx, rayjob.Handle{ID: p.attempt(rec).Name()}))
+	}
+	_, setting := errors.AsType[*rayjob.SettingError](faults)
+	if kind, _ := job.Classify(faults); kind == job.KindLater && !setting {
+		return faults
+	}
+	if faults != nil {
+		p.log.Warn("clean up after the training", zap.String("run", rec.Run), zap.Error(faults))
+	}
+	return nil
+}
