@@ -15,6 +15,8 @@ const placeNews = 30 * time.Second
 //
 // It is kept in memory only. After a restart jobs that are on their way are seated again and the others ask anew.
 type gate struct {
+	// what is waited for, in the words of its users; empty where nobody needs to know.
+	what string
 	// places bounds the jobs inside, each those of one owner; 0 does not.
 	places, each int
 	// call is told of a job that got its place while it waited. It is called with the gate locked.

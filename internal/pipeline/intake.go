@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/time/rate"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -27,6 +28,7 @@ type Intake struct {
 	extractor Extractor
 	publisher Publisher
 	version   int
+	allowance *allowance
 	freed     chan struct{}
 }
 
@@ -35,7 +37,10 @@ var _ queue.Slots = (*Intake)(nil)
 // NewIntake returns the intake of p for one of its extractors; all intakes are made before Run. version is the Clowder version
 // of messages that do not show it, or 0.
 func NewIntake(p *Pipeline, e Extractor, publisher Publisher, version int) *Intake {
-	in := &Intake{pipeline: p, extractor: e, publisher: publisher, version: version, freed: make(chan struct{}, 1)}
+	in := &Intake{pipeline: p, extractor: e, publisher: publisher, version: version, allowance: p.allowance, freed: make(chan struct{}, 1)}
+	if e.Kind == Runs {
+		in.allowance = newAllowance(0) // it may be the one that cancels the others
+	}
 	p.intakes = append(p.intakes, in)
 	return in
 }
@@ -48,6 +53,9 @@ const requestsAtOnce = 8
 func (in *Intake) Free() int {
 	if in.extractor.Kind == Runs {
 		return requestsAtOnce
+	}
+	if in.pipeline.closed.Load() {
+		return 0
 	}
 	return in.pipeline.cfg.MaxJobs - in.pipeline.schedule.size()
 }
@@ -72,7 +80,12 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	if err != nil {
 		return in.reject(ctx, d, req, err, true)
 	}
-	rec, created, err := p.store.Accept(ctx, job.New(rayjob.RunName(p.cfg.Instance, in.extractor.Queue, req.Key), req, key))
+	rec := job.New(rayjob.RunName(p.cfg.Instance, in.extractor.Queue, req.Key), req, key)
+	token := in.token(&rec)
+	rec, created, err := p.store.Accept(ctx, rec)
+	if !created {
+		token.Cancel()
+	}
 	if errors.Is(err, job.ErrOtherContent) {
 		// The job that came first goes on, and an error would end it in Clowder's eyes.
 		return in.reject(ctx, d, req, fmt.Errorf("another request with this job id came before: %w", err), false)
@@ -92,8 +105,30 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	p.log.Info("job", zap.String("run", rec.Run), zap.String("job_id", req.JobID), zap.String("state", string(rec.State)),
 		zap.String("dataset", req.DatasetID), zap.Int("api_version", req.APIVersion))
 	p.greet(ctx, rec, false)
-	p.schedule.touch(rec.Run)
+	in.begin(rec)
 	return nil
+}
+
+// token takes the token of a new job. Where it comes later, the job begins later.
+func (in *Intake) token(rec *job.Record) *rate.Reservation {
+	now := time.Now()
+	token := in.allowance.take(rec.Owner, now)
+	if wait := token.DelayFrom(now); wait > 0 {
+		rec.NotBefore = now.Add(wait).UTC()
+	}
+	return token
+}
+
+// begin schedules a new job, and tells its user when that is not at once.
+func (in *Intake) begin(rec job.Record) {
+	p := in.pipeline
+	if !late(rec) {
+		p.schedule.touch(rec.Run)
+		return
+	}
+	p.schedule.park(rec.Run, rec.NotBefore)
+	p.say(rec, fmt.Sprintf("You have submitted more than %s within an hour: this one begins in %s",
+		count(p.cfg.UserJobsPerHour, "job"), duration(time.Until(rec.NotBefore))))
 }
 
 // repeated handles a job that is known already. The broker repeats a delivery whose acknowledgement it did not get: nothing

@@ -55,13 +55,36 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 	}
 	p.reporter.forget(run)
 	p.follower.forget(run)
+	for _, g := range p.gates {
+		g.leave(run)
+	}
 	p.schedule.drop(run)
 	if p.cfg.Over != nil {
 		p.cfg.Over(run)
 	}
+	p.signalIntakes()
+}
+
+// signalIntakes tells the intakes that there may be room for more jobs.
+func (p *Pipeline) signalIntakes() {
 	for _, in := range p.intakes {
 		in.signal()
 	}
+}
+
+// Admit lets the intakes take jobs, or leave them all in RabbitMQ for a time in which they could not be served.
+func (p *Pipeline) Admit(open bool) {
+	p.closed.Store(!open)
+	p.signalIntakes()
+}
+
+// Hold keeps everybody from working on a run whose job is over, until release is called. It reports false where the run is
+// being worked on, or about to be.
+func (p *Pipeline) Hold(run string) (release func(), held bool) {
+	if !p.schedule.hold(run) {
+		return nil, false
+	}
+	return func() { p.schedule.drop(run) }, true
 }
 
 // step runs the stage that is due and says when to come back, or that the job is over.
@@ -73,7 +96,9 @@ func (p *Pipeline) step(ctx context.Context, run string) (wait time.Duration, ov
 		return 0, true
 	}
 	if err != nil {
-		p.log.Error("read the record", zap.String("run", run), zap.Error(err))
+		if ctx.Err() == nil {
+			p.log.Error("read the record", zap.String("run", run), zap.Error(err))
+		}
 		return watchPause, false
 	}
 	if !rec.Active() {
@@ -89,13 +114,11 @@ func (p *Pipeline) step(ctx context.Context, run string) (wait time.Duration, ov
 	if st.yields {
 		ctx = yielding
 	}
+	if wait, ok := p.enter(rec, st); !ok {
+		return wait, false
+	}
 	if st.slots != nil {
-		select {
-		case st.slots <- struct{}{}:
-			defer func() { <-st.slots }()
-		case <-ctx.Done():
-			return 0, false
-		}
+		defer st.slots.leave(run)
 	}
 	began := time.Now()
 	apply, err := p.guard(ctx, rec, st)
@@ -105,7 +128,11 @@ func (p *Pipeline) step(ctx context.Context, run string) (wait time.Duration, ov
 	if err == nil {
 		p.metrics.stage(rec.State, time.Since(began))
 	}
-	return p.settle(ctx, rec, st, apply, err)
+	wait, over = p.settle(ctx, rec, st, apply, err)
+	if err != nil && st.slots == p.looks {
+		wait = max(wait, p.pace())
+	}
+	return wait, over
 }
 
 // due picks the stage of a job: its end and its cancellation come before the list.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -30,6 +32,11 @@ type Config struct {
 	MaxJobs      int
 	MaxDownloads int
 	MaxUploads   int
+	// MaxRunning bounds the jobs on Ray, MaxRunningPerUser those of one user; 0 does not.
+	MaxRunning        int
+	MaxRunningPerUser int
+	// UserJobsPerHour is how many jobs of a user begin at once, and in each hour after that; 0 is no limit.
+	UserJobsPerHour int
 	// MaxRetry bounds the tries of a stage, MaxAttempts those of a training that Ray lost.
 	MaxRetry    int
 	MaxAttempts int
@@ -62,10 +69,17 @@ type Pipeline struct {
 	requests   []stage
 	interrupts *interrupts
 
-	schedule *schedule
-	reporter *reporter
-	follower *follower
-	intakes  []*Intake
+	schedule  *schedule
+	reporter  *reporter
+	follower  *follower
+	allowance *allowance
+	intakes   []*Intake
+	// closed keeps the intakes from taking more jobs, whatever room there is.
+	closed atomic.Bool
+
+	// places are those on Ray, looks the room for looking at what runs there; gates are all that a job may wait at.
+	places, looks *gate
+	gates         []*gate
 }
 
 // stage takes a job from one state to the next. Its run function looks before it repeats an outside effect and returns the
@@ -73,8 +87,9 @@ type Pipeline struct {
 type stage struct {
 	from job.State
 	run  func(ctx context.Context, rec job.Record) (change, error)
-	// slots bounds how many jobs are in the stage at once; nil does not.
-	slots chan struct{}
+	// slots bounds how many jobs are in the stage at once; nil does not. onRay says that it needs a place on Ray besides.
+	slots *gate
+	onRay bool
 	// tries bounds how often the stage may fail for a passing reason, pause how long it waits between two tries.
 	tries int
 	pause time.Duration
@@ -96,17 +111,22 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform Platform,
 		follower: newFollower(cfg.Volume), interrupts: newInterrupts(),
 	}
 	p.reporter = newReporter(voice, p.log, p.said)
+	p.allowance = newAllowance(cfg.UserJobsPerHour)
 
-	downloads, uploads := make(chan struct{}, max(1, cfg.MaxDownloads)), make(chan struct{}, max(1, cfg.MaxUploads))
+	p.places = p.gate("a free place", cfg.MaxRunning, cfg.MaxRunningPerUser)
+	downloads := p.gate("the download of the dataset", max(1, cfg.MaxDownloads), 0)
+	uploads := p.gate("the upload of the results", max(1, cfg.MaxUploads), 0)
+	submits, builds := p.gate("", maxSubmits, 0), p.gate("", maxBuilds, 0)
+	p.looks = p.gate("", maxLooks, 0)
 	few, watching, delivering := cfg.MaxRetry, int(patience/watchPause), int(patience/maxPause)
 
 	// The life of a job.
 	p.stages = []stage{
 		{from: job.Accepted, run: p.stageInputs, slots: downloads, tries: few, pause: maxPause, yields: true},
-		{from: job.Staged, run: p.submit, tries: few, pause: maxPause},
-		{from: job.Submitted, run: p.watch, tries: watching, pause: watchPause, yields: true},
-		{from: job.Running, run: p.watch, tries: watching, pause: watchPause, yields: true},
-		{from: job.Finished, run: p.collect, tries: few, pause: maxPause},
+		{from: job.Staged, run: p.submit, slots: submits, onRay: true, tries: few, pause: maxPause},
+		{from: job.Submitted, run: p.watch, slots: p.looks, onRay: true, tries: watching, pause: watchPause, yields: true},
+		{from: job.Running, run: p.watch, slots: p.looks, onRay: true, tries: watching, pause: watchPause, yields: true},
+		{from: job.Finished, run: p.collect, slots: builds, tries: few, pause: maxPause},
 		{from: job.Collected, run: p.upload, slots: uploads, tries: delivering, pause: maxPause},
 	}
 	// The life of a request about another job.
@@ -117,31 +137,38 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform Platform,
 	return p
 }
 
-// Run works on every job that is not over until ctx ends, and returns when all work in hand has stopped. Trainings on Ray
-// go on; the next Run finds them again.
+// Run works on every job that is not over until ctx ends, and returns when all work in hand has stopped and the last words
+// are out. Trainings on Ray go on; the next Run finds them again.
 func (p *Pipeline) Run(ctx context.Context) error {
-	active, err := p.store.List(ctx, job.Query{Active: true})
-	if err != nil {
+	if err := p.resume(ctx); err != nil {
 		return err
 	}
-	for _, rec := range active {
-		p.schedule.touch(rec.Run)
-	}
-	if len(active) > 0 {
-		p.log.Info("jobs found again", zap.Int("jobs", len(active)))
-	}
+	// The reporter outlives the steps, since it tells how they ended.
+	speech, hush := context.WithCancel(context.WithoutCancel(ctx))
+	defer hush()
+	var around sync.WaitGroup
+	defer around.Wait()
+	around.Go(func() { p.reporter.Run(speech) })
+	around.Go(func() { p.lookForChanges(ctx) })
+	around.Go(func() { p.lookForOrphans(ctx) })
 
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	wg.Go(func() { p.reporter.Run(ctx) })
-	wg.Go(func() { p.lookForChanges(ctx) })
+	p.workOnAll(ctx)
+	p.lastWords(speech)
+	hush()
+	return nil
+}
 
+// workOnAll takes jobs one step further as they are due, until ctx ends and no step is under way.
+func (p *Pipeline) workOnAll(ctx context.Context) {
+	var steps errgroup.Group
+	steps.SetLimit(maxSteps)
+	defer func() { _ = steps.Wait() }()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
+	for ctx.Err() == nil {
 		run, wait, ok := p.schedule.take(time.Now())
 		if ok {
-			wg.Go(func() { p.work(ctx, run) })
+			steps.Go(func() error { p.work(ctx, run); return nil })
 			continue
 		}
 		if wait > 0 {
@@ -149,7 +176,6 @@ func (p *Pipeline) Run(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-p.schedule.wake:
 		case <-timer.C:
 		}

@@ -31,6 +31,8 @@ type reporter struct {
 	// pending names the lines that have something to send, so that a thousand silent jobs cost nothing.
 	pending map[string]struct{}
 	wake    chan struct{}
+	// told signals that a line went out.
+	told chan struct{}
 }
 
 // line is what is still to be said about one job.
@@ -38,14 +40,14 @@ type line struct {
 	req      job.Request
 	throttle clowder.Throttle
 	last     string
-	// greeted and ending say whether the first and the last line were queued.
-	greeted, ending bool
+	// greeted and ending say whether the first and the last line were queued, opened whether the first one is out.
+	greeted, ending, opened bool
 }
 
 func newReporter(voice Voice, log *zap.Logger, sent func(string, clowder.Status)) *reporter {
 	return &reporter{
 		voice: voice, log: log, sent: sent,
-		lines: map[string]*line{}, pending: map[string]struct{}{}, wake: make(chan struct{}, 1),
+		lines: map[string]*line{}, pending: map[string]struct{}{}, wake: make(chan struct{}, 1), told: make(chan struct{}, 1),
 	}
 }
 
@@ -64,10 +66,7 @@ func (r *reporter) say(run string, req job.Request, s clowder.Status) {
 		r.pending[run] = struct{}{}
 	}
 	r.mu.Unlock()
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+	notify(r.wake)
 }
 
 // knows reports whether this process has said anything about run yet.
@@ -152,11 +151,56 @@ func (r *reporter) flush(ctx context.Context) time.Duration {
 			}
 			r.mu.Lock()
 			l.throttle.Sent(time.Now())
+			l.opened = l.opened || s.Kind == clowder.StatusStart
 			r.mu.Unlock()
 			r.sent(run, s)
+			notify(r.told)
 		}
 	}
 	return next
+}
+
+// drain returns when the first and the last lines that are queued are out, or when ctx ends. Run must be running.
+func (r *reporter) drain(ctx context.Context) {
+	for r.owes() {
+		select {
+		case <-r.told:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// owes reports whether a line that must not be lost is still to be sent.
+func (r *reporter) owes() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for run := range r.pending {
+		if l := r.lines[run]; l != nil && (l.greeted && !l.opened || l.ending && !l.throttle.Finished()) {
+			return true
+		}
+	}
+	return false
+}
+
+// allFinished names the jobs whose terminal line is out.
+func (r *reporter) allFinished() (runs []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for run, l := range r.lines {
+		if l.throttle.Finished() {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}
+
+// notify signals on a channel of size 1, where one pending signal is enough.
+func notify(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }
 
 func (r *reporter) runs() []string {

@@ -12,6 +12,7 @@ type schedule struct {
 	mu      sync.Mutex
 	waiting dueHeap
 	entries map[string]*entry
+	aside   int           // entries that are not in hand
 	wake    chan struct{} // size 1: one pending signal is enough, the loop looks at everything
 }
 
@@ -20,6 +21,7 @@ type entry struct {
 	due   time.Time
 	index int  // in the heap, -1 while taken
 	again bool // touched while taken: due at once when it comes back
+	aside bool // not in hand: its job has not begun yet, or is over
 }
 
 func newSchedule() *schedule {
@@ -33,15 +35,37 @@ func (s *schedule) touch(run string) {
 	e, known := s.entries[run]
 	switch {
 	case !known:
-		e = &entry{run: run}
-		s.entries[run] = e
-		heap.Push(&s.waiting, e)
+		s.push(&entry{run: run})
 	case e.index < 0:
 		e.again = true
 	default:
 		e.due = time.Time{}
 		heap.Fix(&s.waiting, e.index)
 	}
+	s.signal()
+}
+
+// add makes a new run due at a later time.
+func (s *schedule) add(run string, due time.Time) { s.insert(run, due, false) }
+
+// park adds a run that is not in hand before it is due: until then it takes the place of no other job.
+func (s *schedule) park(run string, due time.Time) { s.insert(run, due, true) }
+
+func (s *schedule) insert(run string, due time.Time, aside bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, known := s.entries[run]
+	switch {
+	case !known:
+		e = &entry{run: run, due: due}
+		s.push(e)
+	case e.index < 0:
+		return // whoever has it sees for itself when it is due
+	default:
+		e.due = due
+		heap.Fix(&s.waiting, e.index)
+	}
+	s.setAside(e, aside)
 	s.signal()
 }
 
@@ -57,6 +81,7 @@ func (s *schedule) take(now time.Time) (run string, wait time.Duration, ok bool)
 		return "", wait, false
 	}
 	e := heap.Pop(&s.waiting).(*entry)
+	s.setAside(e, false)
 	return e.run, 0, true
 }
 
@@ -73,11 +98,30 @@ func (s *schedule) put(run string, now time.Time, d time.Duration) {
 	s.signal()
 }
 
-// drop forgets a taken run: its job is over.
+// hold takes a run that is not scheduled, because its job is over, and keeps everybody else from it until it is dropped. It
+// reports false where the run is scheduled or somebody has it.
+func (s *schedule) hold(run string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.entries[run] != nil {
+		return false
+	}
+	e := &entry{run: run, index: -1}
+	s.entries[run] = e
+	s.setAside(e, true)
+	return true
+}
+
+// drop forgets a taken run: its job is over. One that was touched meanwhile, because its job begins anew, is due at once.
 func (s *schedule) drop(run string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	e := s.entries[run]
+	s.setAside(e, false)
 	delete(s.entries, run)
+	if e.again {
+		s.push(&entry{run: run})
+	}
 	s.signal()
 }
 
@@ -88,11 +132,26 @@ func (s *schedule) has(run string) bool {
 	return s.entries[run] != nil
 }
 
-// size is the number of runs that are not over.
+// size is the number of runs in hand.
 func (s *schedule) size() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.entries)
+	return len(s.entries) - s.aside
+}
+
+func (s *schedule) push(e *entry) {
+	s.entries[e.run] = e
+	heap.Push(&s.waiting, e)
+}
+
+func (s *schedule) setAside(e *entry, aside bool) {
+	switch {
+	case aside && !e.aside:
+		s.aside++
+	case !aside && e.aside:
+		s.aside--
+	}
+	e.aside = aside
 }
 
 func (s *schedule) signal() {

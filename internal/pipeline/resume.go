@@ -1,0 +1,54 @@
+package pipeline
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// resume takes up the jobs that are not over: those on Ray keep their places, and the first looks at them are spread over the
+// time that looking at all of them takes.
+func (p *Pipeline) resume(ctx context.Context) error {
+	active, err := p.store.List(ctx, job.Query{Active: true})
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	for _, rec := range active {
+		switch {
+		case rec.State == job.Submitted, rec.State == job.Running:
+			p.places.seat(rec.Run, rec.Owner)
+			p.schedule.add(rec.Run, now.Add(p.pace()))
+		case late(rec) && rec.NotBefore.After(now):
+			p.schedule.park(rec.Run, rec.NotBefore)
+		default:
+			p.schedule.touch(rec.Run)
+		}
+	}
+	if len(active) > 0 {
+		p.log.Info("jobs found again", zap.Int("jobs", len(active)))
+	}
+	return nil
+}
+
+// late reports whether the job has not begun because its user brought very many.
+func late(rec job.Record) bool {
+	return rec.State == job.Accepted && rec.Failures == 0 && !rec.NotBefore.IsZero() && rec.CancelledBy == ""
+}
+
+// lastWordsTimeout is how long the first and the last statuses that are queued may take to go out when the service stops.
+const lastWordsTimeout = 5 * time.Second
+
+// lastWords sends what must be told and closes the jobs whose end is told by then. What is still untold afterwards is told
+// after the next start.
+func (p *Pipeline) lastWords(ctx context.Context) {
+	soon, cancel := context.WithTimeout(ctx, lastWordsTimeout)
+	defer cancel()
+	p.reporter.drain(soon)
+	for _, run := range p.reporter.allFinished() {
+		p.step(ctx, run)
+	}
+}
