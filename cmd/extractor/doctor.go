@@ -15,7 +15,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/queue"
-	"github.com/ncsa/clowder-ray/internal/rayjob/jobsapi"
 )
 
 // checkTimeout bounds one check of doctor.
@@ -86,14 +85,12 @@ func checks(set Settings) []check {
 		}},
 		{"Clowder", func(ctx context.Context) (string, error) { return checkClowder(ctx, set) }},
 		{"Ray", func(ctx context.Context) (string, error) {
-			client, err := jobsapi.New(rayConfig(set), zap.NewNop())
+			backend, err := newRay(set, zap.NewNop())
 			if err != nil {
 				return "", err
 			}
-			defer client.CloseIdleConnections()
-			report, err := client.Check(ctx)
-			found := fmt.Sprintf("Ray %s at %s: %d nodes, %g CPUs, %g GPUs, %d jobs", report.RayVersion, report.Address, report.Nodes, report.CPUs, report.GPUs, report.Jobs)
-			return strings.Join(append([]string{found}, report.Warnings...), "; "), err
+			defer backend.close()
+			return backend.check(ctx)
 		}},
 		{"shared volume", func(context.Context) (string, error) { return checkWritable("SHARED_DIR", set.SharedDir) }},
 		{"job store", func(ctx context.Context) (string, error) { return checkStore(ctx, set) }},

@@ -29,6 +29,10 @@ func extractors(set Settings, volume pipeline.Volume) (pipeline.Extractors, erro
 	if err != nil {
 		return nil, err
 	}
+	profiles, err := set.profiles()
+	if err != nil {
+		return nil, err
+	}
 	var all pipeline.Extractors
 	for _, source := range []struct {
 		kind  pipeline.Kind
@@ -44,6 +48,12 @@ func extractors(set Settings, volume pipeline.Volume) (pipeline.Extractors, erro
 			return nil, job.Permanent(err)
 		}
 		if info, err = info.WithModels(models); err != nil {
+			return nil, job.Permanent(err)
+		}
+		if source.kind != pipeline.Runs {
+			info, err = info.WithProfiles(profiles)
+		}
+		if err != nil {
 			return nil, job.Permanent(err)
 		}
 		all = append(all, pipeline.Extractor{Kind: source.kind, Info: info, Queue: set.Queue(source.queue, info.Name)})

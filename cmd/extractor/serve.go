@@ -67,11 +67,11 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
 
-	backend, err := jobsapi.New(rayConfig(set), log)
+	backend, err := newRay(set, log)
 	if err != nil {
-		return job.Permanent(err)
+		return err
 	}
-	defer backend.CloseIdleConnections()
+	defer backend.close()
 	attempt, err := attemptTemplate(set)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 	// All statuses go through one publisher, so that a user reads them in their order.
-	pipe := pipeline.New(pipelineConfig(set, all, volume, attempt), store, backend,
+	pipe := pipeline.New(pipelineConfig(set, all, volume, attempt), store, backend.Backend,
 		pipeline.NewClowder(client, all), pipeline.NewClowderVoice(ends[0].publisher, all, log), pipeline.NewMetrics(reg), log)
 	if err := ends.addConsumers(set, all, pipe, log, queueMetrics); err != nil {
 		return err
@@ -96,12 +96,12 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	}
 	log.Info("extractor", zap.String("version", version), zap.String("train", all[0].Name()), zap.String("predict", all[1].Name()),
 		zap.String("ray", set.RayAddress), zap.String("clowder", set.ClowderURL), zap.String("shared", set.SharedDir))
-	return runAll(ctx, set, ends, pipe, web)
+	return runAll(ctx, set, ends, pipe, backend, web)
 }
 
 // runAll runs the parts and stops them in the order that loses nothing: first no new messages, then no new steps, then the
 // publishers, through which the last statuses go.
-func runAll(ctx context.Context, set Settings, ends endpoints, pipe *pipeline.Pipeline, web *health) error {
+func runAll(ctx context.Context, set Settings, ends endpoints, pipe *pipeline.Pipeline, backend *ray, web *health) error {
 	// A part that fails for good stops the others like a signal does.
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -122,6 +122,7 @@ func runAll(ctx context.Context, set Settings, ends endpoints, pipe *pipeline.Pi
 	part(ctx, ends.consume, func() { stopWork(pipeline.ErrStopping) })
 	part(work, pipe.Run, stopSpeech)
 	part(speech, ends.publish, func() {})
+	part(speech, backend.run, func() {})
 	if web != nil {
 		part(speech, web.Run, func() {})
 	}

@@ -45,6 +45,9 @@ type Settings struct {
 	RayTokenFile    string        `mapstructure:"ray_token_file"`
 	RayPython       string        `mapstructure:"ray_python"`
 	RayPoll         time.Duration `mapstructure:"ray_poll"`
+	KubeRayConfig   string        `mapstructure:"kuberay_config"`
+	KubeRayInstance string        `mapstructure:"kuberay_instance"`
+	KubeConfig      string        `mapstructure:"kubeconfig"`
 	SharedDir       string        `mapstructure:"shared_dir"`
 	RaySharedDir    string        `mapstructure:"ray_shared_dir"`
 	StateDir        string        `mapstructure:"state_dir"`
@@ -90,6 +93,9 @@ func settings() []setting {
 		{"ray_token_file", "RAY_AUTH_TOKEN_PATH", "", "File with the token of the Ray cluster"},
 		{"ray_python", "RAY_PYTHON", "python", "Python of the Ray pods that has torch and transformers"},
 		{"ray_poll", "RAY_POLL", "2s", "Time between two looks at Ray"},
+		{"kuberay_config", "KUBERAY_CONFIG", "", "File that says how RayJobs are made in a Kubernetes cluster; empty uses RAY_ADDRESS"},
+		{"kuberay_instance", "KUBERAY_INSTANCE", "clowder-ray", "Tells the RayJobs of this service from those of others in the namespace"},
+		{"kubeconfig", "KUBECONFIG", "", "Credentials for the cluster of KUBERAY_CONFIG; empty uses those of the pod"},
 		{"shared_dir", "SHARED_DIR", "var/shared", "The shared volume as this service sees it"},
 		{"ray_shared_dir", "RAY_SHARED_DIR", "", "The shared volume as Ray sees it; empty is the same path"},
 		{"state_dir", "STATE_DIR", "var/state", "Folder of the job store, on a disk of its own"},

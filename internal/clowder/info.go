@@ -75,6 +75,33 @@ func (i *Info) RegisteredName(queue string) string {
 	return queue
 }
 
+// Profile is the parameter by which a user chooses the kind of machines.
+const Profile = "profile"
+
+// WithProfiles returns a copy whose form ends with a choice of the given kinds of machines, the default first. Where there is
+// nothing to choose it stays as it is.
+func (i *Info) WithProfiles(names []string) (*Info, error) {
+	if len(names) < 2 {
+		return i, nil
+	}
+	raw, err := json.Marshal(map[string]any{
+		"type": "string", "title": "Machines", "enum": append([]string{"auto"}, names...), "default": "auto",
+		"description": "Kind of machines for the job. auto takes " + names[0] + ", or the first with a GPU where GPU is yes.",
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write the choice of machines: %w", err)
+	}
+	document, err := i.document.edit([]string{"parameters", "schema"}, Profile, raw)
+	if err != nil {
+		return nil, fmt.Errorf("write the choice of machines: %w", err)
+	}
+	doc, err := json.Marshal(document)
+	if err != nil {
+		return nil, fmt.Errorf("write the choice of machines: %w", err)
+	}
+	return ParseInfo(doc)
+}
+
 // WithModels returns a copy whose parameter model offers the installed models, in the given order, behind the choices that it
 // has anyway. The form shows the first entry whatever the default says, so auto stays first. A form whose model is no choice
 // stays as it is.

@@ -103,6 +103,9 @@ func (p *Pipeline) trouble(rec job.Record, err error, wait time.Duration) {
 // waiting notes what a job that is well waits for: its earlier failures are over, and a setting that keeps it waiting is told
 // to the operator and the user once.
 func (p *Pipeline) waiting(ctx context.Context, rec job.Record, err error) {
+	if wait, ok := errors.AsType[*rayjob.WaitError](err); ok {
+		p.say(rec, wait.Error())
+	}
 	reason := ""
 	if setting, ok := errors.AsType[*rayjob.SettingError](err); ok {
 		reason = setting.Error()

@@ -1,6 +1,9 @@
 package pipeline
 
-import "github.com/ncsa/clowder-ray/internal/job"
+import (
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+)
 
 // specSchema is the version of the contract with the trainer.
 const specSchema = 2
@@ -37,9 +40,13 @@ type SpecModel struct {
 }
 
 func newSpec(rec job.Record, e Extractor, inputs []job.Input) Spec {
+	parameters, defaults := e.Info.Changed(rec.Settings), e.Info.Defaults()
+	for _, m := range []map[string]any{parameters, defaults} {
+		delete(m, clowder.Profile) // the machines are there when the trainer begins
+	}
 	return Spec{
 		Schema: specSchema, Kind: e.Kind, Run: rec.Run, Attempt: rec.Attempt,
 		Dataset:    SpecDataset{ID: rec.Request.DatasetID, Name: rec.Request.Name},
-		Parameters: e.Info.Changed(rec.Settings), Defaults: e.Info.Defaults(), Inputs: inputs,
+		Parameters: parameters, Defaults: defaults, Inputs: inputs,
 	}
 }

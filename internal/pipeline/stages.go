@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -105,7 +106,20 @@ func (p *Pipeline) attempt(rec job.Record) rayjob.Attempt {
 		a.Metadata = map[string]string{}
 	}
 	a.Metadata["clowder_job"], a.Metadata["clowder_dataset"] = rec.Request.JobID, rec.Request.DatasetID
+	a.Resources = resources(rec.Settings)
 	return a
+}
+
+// resources are what the form asks of a cluster that is made for the job.
+func resources(settings map[string]any) rayjob.Resources {
+	r := rayjob.Resources{Workers: int(number(settings["num_workers"])), GPU: settings["use_gpu"] == "yes"}
+	if name, _ := settings[clowder.Profile].(string); name != "auto" {
+		r.Profile = name
+	}
+	if limit := minutes(settings["max_minutes"]); limit > 0 {
+		r.Limit = limit + graceAfterLimit
+	}
+	return r
 }
 
 // collect verifies what the run left behind, registers its model and makes the files that the user gets.

@@ -164,15 +164,17 @@ func timeLimit(rec job.Record, progress results.Progress) time.Duration {
 	return minutes(rec.Settings["max_minutes"])
 }
 
-// minutes reads a setting that the form holds as a whole number; after a restart it comes from JSON as a float.
-func minutes(v any) time.Duration {
+func minutes(v any) time.Duration { return time.Duration(number(v)) * time.Minute }
+
+// number reads a setting that the form holds as a whole number; after a restart it comes from JSON as a float.
+func number(v any) int64 {
 	switch n := v.(type) {
 	case int:
-		return time.Duration(n) * time.Minute
+		return int64(n)
 	case int64:
-		return time.Duration(n) * time.Minute
+		return n
 	case float64:
-		return time.Duration(n) * time.Minute
+		return int64(n)
 	default:
 		return 0
 	}

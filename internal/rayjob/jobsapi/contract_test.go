@@ -20,7 +20,7 @@ func TestDoubleKeepsTheContract(t *testing.T) {
 	server, address := serve(t, raytest.Config{Token: token, Run: raytest.Program})
 	raytest.TestBackend(t, raytest.Bed{
 		Token: token, Python: "python", Patience: 10 * time.Second,
-		Restart: func(*testing.T) { server.Restart() },
+		Restart: func(*testing.T) { server.Restart() }, Lost: "restarted",
 		Backend: func(t *testing.T, token job.Secret) rayjob.Backend {
 			t.Helper()
 			return client(t, jobsapi.Config{Address: address, Token: token, PollInterval: time.Millisecond})

@@ -42,7 +42,7 @@ func TestRealRayKeepsTheContract(t *testing.T) {
 	require.Empty(t, report.Warnings)
 
 	raytest.TestBackend(t, raytest.Bed{
-		Token: ray.Token, Python: python, TrainerPath: raytest.InstallProgram(t), Patience: time.Minute,
+		Token: ray.Token, Python: python, TrainerPath: raytest.InstallProgram(t), Patience: time.Minute, Lost: "restarted",
 		Restart: func(t *testing.T) {
 			t.Helper()
 			require.NoError(t, ray.Stop())

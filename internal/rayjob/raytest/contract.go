@@ -26,8 +26,10 @@ type Bed struct {
 	Token job.Secret
 	// Python and TrainerPath run the stand-in for the training program.
 	Python, TrainerPath string
-	// Restart makes the cluster a new one at the same address. It is used last.
+	// Restart makes the cluster a new one at the same address. It is used last. Lost is a word of what is said of the
+	// trainings that are lost by it.
 	Restart func(t *testing.T)
+	Lost    string
 	// Patience is the longest that a job may take for anything.
 	Patience time.Duration
 }
@@ -249,7 +251,7 @@ func (c contract) restart(t *testing.T) {
 	h := c.submit(t, a)
 	c.started(t, a)
 	c.Restart(t)
-	require.Contains(t, c.lost(t, h).Reason, "restarted")
+	require.Contains(t, c.lost(t, h).Reason, c.Lost)
 	require.NoError(t, c.backend.Stop(t.Context(), h))
 
 	again := c.submit(t, a)

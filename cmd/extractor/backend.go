@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-logr/zapr"
+	"go.uber.org/zap"
+	"k8s.io/klog/v2"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/rayjob/jobsapi"
+	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay"
+)
+
+// ray is the way to Ray that the settings choose: RayJobs where KUBERAY_CONFIG says how they are made, else the Jobs API of
+// the cluster at RAY_ADDRESS.
+type ray struct {
+	rayjob.Backend
+	// run keeps the backend up to date until its context ends; check says for doctor what it found.
+	run   func(context.Context) error
+	check func(context.Context) (string, error)
+	close func()
+}
+
+func newRay(set Settings, log *zap.Logger) (*ray, error) {
+	if set.KubeRayConfig != "" {
+		return newKubeRay(set, log)
+	}
+	client, err := jobsapi.New(rayConfig(set), log)
+	if err != nil {
+		return nil, job.Permanent(err)
+	}
+	return &ray{
+		Backend: client, close: client.CloseIdleConnections,
+		run: func(ctx context.Context) error { <-ctx.Done(); return nil },
+		check: func(ctx context.Context) (string, error) {
+			report, err := client.Check(ctx)
+			found := fmt.Sprintf("Ray %s at %s: %d nodes, %g CPUs, %g GPUs, %d jobs",
+				report.RayVersion, report.Address, report.Nodes, report.CPUs, report.GPUs, report.Jobs)
+			return strings.Join(append([]string{found}, report.Warnings...), "; "), err
+		},
+	}, nil
+}
+
+func newKubeRay(set Settings, log *zap.Logger) (*ray, error) {
+	cfg, err := kuberay.ReadConfig(set.KubeRayConfig)
+	if err != nil {
+		return nil, job.Permanent(fmt.Errorf("KUBERAY_CONFIG: %w", err))
+	}
+	cfg.Instance, cfg.Mount, cfg.PendingLimit = set.KubeRayInstance, set.RaySharedDir, set.PendingTimeout
+	access, err := kuberay.Credentials(set.KubeConfig)
+	if err != nil {
+		return nil, job.Permanent(err)
+	}
+	klog.SetLogger(zapr.NewLogger(log.Named("kubernetes"))) // client-go has no other way to say what troubles it
+	client, err := kuberay.New(cfg, access, log)
+	if err != nil {
+		return nil, job.Permanent(err)
+	}
+	return &ray{
+		Backend: client, run: client.Run, close: func() {},
+		check: func(ctx context.Context) (string, error) {
+			report, err := client.Check(ctx)
+			if err != nil {
+				return "", err
+			}
+			found := fmt.Sprintf("Kubernetes %s at %s, namespace %s: %d RayJobs, profiles %s",
+				report.Server, report.Host, report.Namespace, report.Running, strings.Join(cfg.Names(), ", "))
+			var faults []error
+			for _, fault := range report.Faults {
+				faults = append(faults, errors.New(fault))
+			}
+			return strings.Join(append([]string{found}, report.Warnings...), "; "), errors.Join(faults...)
+		},
+	}, nil
+}
+
+// profiles are the kinds of machines that the form offers; none where there is no choice.
+func (s *Settings) profiles() ([]string, error) {
+	if s.KubeRayConfig == "" {
+		return nil, nil
+	}
+	cfg, err := kuberay.ReadConfig(s.KubeRayConfig)
+	if err != nil {
+		return nil, job.Permanent(fmt.Errorf("KUBERAY_CONFIG: %w", err))
+	}
+	return cfg.Names(), nil
+}

@@ -1,0 +1,28 @@
+package kuberay
+
+import (
+	"context"
+
+	"github.com/ray-project/kuberay/ray-operator/controllers/ray/utils"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// List returns the handles of all attempts of this instance that are in the cluster, those among them that are over too.
+func (c *Client) List(ctx context.Context) ([]rayjob.Handle, error) {
+	list, err := c.ray.RayV1().RayJobs(c.cfg.Namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: labelManager + "=" + manager + "," + labelInstance + "=" + c.cfg.Instance,
+	})
+	if err != nil {
+		return nil, c.fault(err, "list RayJobs")
+	}
+	handles := make([]rayjob.Handle, 0, len(list.Items))
+	for i := range list.Items {
+		rj := &list.Items[i]
+		handles = append(handles, rayjob.Handle{
+			Backend: backendName, ID: rj.Name, Session: string(rj.UID), Cluster: rj.Spec.ClusterSelector[utils.RayJobClusterSelectorKey],
+		})
+	}
+	return handles, nil
+}

@@ -1,0 +1,126 @@
+package kuberay
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// An explanation is looked for soon after a job began to wait, and ever more rarely the longer it waits: hundreds of jobs
+// may wait for days.
+const (
+	firstNotice = 5 * time.Second
+	lastNotice  = 2 * time.Minute
+)
+
+// notices remembers what was said of each attempt and when it is to be looked for again.
+type notices struct {
+	mu    sync.Mutex
+	texts map[string]notice
+}
+
+type notice struct {
+	text string
+	due  time.Time
+}
+
+// due says whether it is time to look again, and else what was said last. A caller who is told to look is the only one.
+func (n *notices) due(key string, now time.Time, pause time.Duration) (text string, look bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	last := n.texts[key]
+	if now.Before(last.due) {
+		return last.text, false
+	}
+	if n.texts == nil {
+		n.texts = map[string]notice{}
+	}
+	n.texts[key] = notice{text: last.text, due: now.Add(pause)}
+	return last.text, true
+}
+
+func (n *notices) set(key, text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.texts[key] = notice{text: text, due: n.texts[key].due}
+}
+
+func (n *notices) forget(key string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.texts, key)
+}
+
+// notice is what explain says of the attempt now or said a short while ago.
+func (c *Client) notice(ctx context.Context, rj *rayv1.RayJob, explain func(scene) string) string {
+	now := time.Now()
+	age := now.Sub(rj.CreationTimestamp.Time)
+	text, look := c.notices.due(rj.Name, now, min(max(age/4, firstNotice), lastNotice))
+	if !look {
+		return text
+	}
+	text = explain(c.scene(ctx, rj))
+	c.notices.set(rj.Name, text)
+	return text
+}
+
+// scene gathers what the cluster shows of the attempt. Whatever cannot be had is left out: it only explains.
+func (c *Client) scene(ctx context.Context, rj *rayv1.RayJob) scene {
+	s := scene{job: rj, now: time.Now()}
+	if !c.synced.Load() {
+		return s
+	}
+	s.cluster, _ = c.clusters.Get(rj.Status.RayClusterName)
+	s.pods, _ = c.pods.List(labels.SelectorFromSet(labels.Set{labelRun: rj.Labels[labelRun], labelAttempt: rj.Labels[labelAttempt]}))
+	for _, name := range s.eventful() {
+		list, err := c.core.CoreV1().Events(c.cfg.Namespace).List(ctx, metav1.ListOptions{
+			FieldSelector: fields.OneTermEqualSelector("involvedObject.name", name).String(), Limit: maxEvents,
+		})
+		if err == nil {
+			s.events = append(s.events, list.Items...)
+		}
+	}
+	if rj.Labels[queueLabel] != "" {
+		s.queue = c.workload(ctx, rj)
+	}
+	return s
+}
+
+const maxEvents = 50
+
+// eventful names the objects whose events are worth a request: the job, its cluster, and the first pod that is not ready.
+func (s scene) eventful() []string {
+	names := []string{s.job.Name}
+	if s.cluster != nil {
+		names = append(names, s.cluster.Name)
+	}
+	for _, pod := range s.pods {
+		if pod.DeletionTimestamp == nil && !ready(pod) {
+			return append(names, pod.Name)
+		}
+	}
+	return names
+}
+
+// workloads is the resource of Kueue; every version of it has one of these.
+var workloads = []schema.GroupVersionResource{
+	{Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "workloads"},
+	{Group: "kueue.x-k8s.io", Version: "v1beta1", Resource: "workloads"},
+}
+
+// workload is Kueue's view of the RayJob; nil where it has none or may not be looked at.
+func (c *Client) workload(ctx context.Context, rj *rayv1.RayJob) *workload {
+	for _, resource := range workloads {
+		list, err := c.any.Resource(resource).Namespace(c.cfg.Namespace).List(ctx, metav1.ListOptions{})
+		if err == nil {
+			return findWorkload(list.Items, rj.UID)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package kuberay
+
+import (
+	"context"
+
+	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// Observe implements rayjob.Backend.
+func (c *Client) Observe(ctx context.Context, h rayjob.Handle) (rayjob.Observation, error) {
+	rj, err := c.find(ctx, h.ID)
+	switch {
+	case missing(err):
+		return rayjob.Observation{Verdict: rayjob.Lost, Reason: "the RayJob of the training was deleted in the Kubernetes cluster"}, nil
+	case err != nil:
+		return rayjob.Observation{}, err
+	case h.Session != "" && h.Session != string(rj.UID):
+		return rayjob.Observation{Verdict: rayjob.Lost, Reason: "the RayJob of the training was replaced by another one of the same name"}, nil
+	}
+	obs := c.judge(rj)
+	switch obs.Verdict {
+	case rayjob.Pending:
+		if text := c.notice(ctx, rj, scene.waiting); text != "" {
+			obs.Notice = text
+		}
+	case rayjob.Running:
+		if text := c.notice(ctx, rj, scene.trouble); text != "" {
+			obs.Notice = text
+		}
+	case rayjob.Failed:
+		if text := c.scene(ctx, rj).trouble(); text != "" && !obs.Final {
+			obs.Reason = rayjob.OneLine(text+" ("+obs.Reason+")", rayjob.MaxReason)
+		}
+	case rayjob.Succeeded, rayjob.Stopped, rayjob.Lost:
+	}
+	return obs, nil
+}
+
+// find looks at the copy, and asks the API server where that is not there or does not have the RayJob: it may be younger.
+func (c *Client) find(ctx context.Context, name string) (*rayv1.RayJob, error) {
+	if c.synced.Load() {
+		if rj, err := c.jobs.Get(name); err == nil {
+			return rj, nil
+		}
+	}
+	return c.live(ctx, name)
+}
+
+// maxWarned bounds the statuses that are remembered as warned about, since they are foreign text.
+const maxWarned = 32
+
+// judge is the function of that name with one warning for each status that is not known.
+func (c *Client) judge(rj *rayv1.RayJob) rayjob.Observation {
+	obs, known := judge(rj.Status)
+	if known {
+		return obs
+	}
+	status := rayjob.OneLine(string(rj.Status.JobDeploymentStatus)+"/"+string(rj.Status.JobStatus)+"/"+string(rj.Status.Reason), 80)
+	c.mu.Lock()
+	warn := !c.unknown[status] && len(c.unknown) < maxWarned
+	if warn {
+		c.unknown[status] = true
+	}
+	c.mu.Unlock()
+	if warn {
+		c.log.Warn("KubeRay reports a status that is not known here", zap.String("status", status), zap.String("rayjob", rj.Name))
+	}
+	return obs
+}

@@ -1,0 +1,166 @@
+package kuberay
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
+	"github.com/ray-project/kuberay/ray-operator/controllers/ray/utils"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// Pauses of a submission that must wait.
+const (
+	deletionPause = 2 * time.Second
+	windowPause   = 10 * time.Minute
+)
+
+// Submit implements rayjob.Backend. The name decides: a RayJob is created once, and whoever comes again finds it. Its token
+// is there before it, because the pods start with it, and belongs to it, so that it goes last.
+func (c *Client) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, error) {
+	if err := a.Check(); err != nil {
+		return rayjob.Handle{}, err
+	}
+	if found, err := c.live(ctx, a.Name()); err == nil {
+		return c.adopt(ctx, a, found)
+	} else if !missing(err) {
+		return rayjob.Handle{}, err
+	}
+	p, err := c.profile(a.Resources)
+	if err != nil {
+		return rayjob.Handle{}, err
+	}
+	rj, err := c.cfg.newRayJob(a, p)
+	if err != nil {
+		return rayjob.Handle{}, err
+	}
+	if err := c.prepare(ctx, rj, p); err != nil {
+		return rayjob.Handle{}, err
+	}
+	made, err := c.ray.RayV1().RayJobs(c.cfg.Namespace).Create(ctx, rj, metav1.CreateOptions{FieldManager: manager})
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		if made, err = c.live(ctx, a.Name()); err != nil {
+			return rayjob.Handle{}, err
+		}
+	case err != nil:
+		return rayjob.Handle{}, c.fault(err, "create a RayJob")
+	}
+	return c.adopt(ctx, a, made)
+}
+
+// prepare does what must be done before the RayJob is there.
+func (c *Client) prepare(ctx context.Context, rj *rayv1.RayJob, p Profile) error {
+	if p.Window != nil {
+		if wait := p.Window.opens(time.Now()); wait > 0 {
+			text := fmt.Sprintf("waiting for %s, when runs with the profile %s may begin", p.Window.From, p.Name)
+			return job.Later(min(wait, windowPause), &rayjob.WaitError{Text: text})
+		}
+	}
+	if p.Cluster != "" {
+		return c.standing(ctx, p)
+	}
+	if why := c.impossible(ctx, rj.Spec.RayClusterSpec); why != "" {
+		return job.Permanent(errors.New(why))
+	}
+	return c.createToken(ctx, rj)
+}
+
+// profile is the one that the resources name, or else the first that has what they ask for.
+func (c *Client) profile(r rayjob.Resources) (Profile, error) {
+	names := strings.Join(c.cfg.Names(), ", ")
+	i := slices.IndexFunc(c.cfg.Profiles, func(p Profile) bool {
+		return r.Profile == p.Name || r.Profile == "" && (!r.GPU || p.GPU > 0 || p.Cluster != "")
+	})
+	switch {
+	case i < 0 && r.Profile != "":
+		return Profile{}, job.Permanent(fmt.Errorf("there is no profile %q: choose one of %s", rayjob.OneLine(r.Profile, 40), names))
+	case i < 0:
+		return Profile{}, job.Permanent(errors.New("no profile of this server has a GPU: set GPU to auto or no"))
+	}
+	p := c.cfg.Profiles[i]
+	switch {
+	case r.GPU && p.GPU == 0 && p.Cluster == "":
+		return Profile{}, job.Permanent(fmt.Errorf("the profile %s has no GPU: set GPU to auto or no, or choose another profile of %s", p.Name, names))
+	case r.Workers > p.MaxWorkers:
+		return Profile{}, job.Permanent(fmt.Errorf("%d workers are more than the %d that the profile %s allows: set fewer", r.Workers, p.MaxWorkers, p.Name))
+	}
+	return p, nil
+}
+
+// standing makes sure that there is the cluster of the profile. KubeRay would wait for it without a word.
+func (c *Client) standing(ctx context.Context, p Profile) error {
+	_, err := c.ray.RayV1().RayClusters(c.cfg.Namespace).Get(ctx, p.Cluster, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return setting(fmt.Sprintf("KUBERAY_CONFIG: the profile %s uses the RayCluster %s, which is not in the namespace %s: create it", p.Name, p.Cluster, c.cfg.Namespace))
+	}
+	return c.fault(err, "look for a RayCluster")
+}
+
+// createToken makes the token of the attempt's cluster. One that is there stays: pods may have started with it.
+func (c *Client) createToken(ctx context.Context, rj *rayv1.RayJob) error {
+	token := make([]byte, 32)
+	_, _ = rand.Read(token) // never fails
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: rj.Name, Namespace: rj.Namespace, Labels: rj.Labels},
+		StringData: map[string]string{utils.RAY_AUTH_TOKEN_SECRET_KEY: hex.EncodeToString(token)},
+	}
+	_, err := c.core.CoreV1().Secrets(rj.Namespace).Create(ctx, secret, metav1.CreateOptions{FieldManager: manager})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return c.fault(err, "create a Secret")
+}
+
+// adopt takes a RayJob for the attempt's own if it is, and hands it its token.
+func (c *Client) adopt(ctx context.Context, a rayjob.Attempt, rj *rayv1.RayJob) (rayjob.Handle, error) {
+	switch {
+	case !a.Owns(rj.Labels[labelRun], rj.Labels[labelAttempt], rj.Spec.Entrypoint) || rj.Labels[labelInstance] != c.cfg.Instance:
+		return rayjob.Handle{}, job.Permanent(fmt.Errorf("the namespace %s has another RayJob under the name %s: ask the operator of the extractor "+
+			"whether two services use this namespace", c.cfg.Namespace, rj.Name))
+	case rj.DeletionTimestamp != nil:
+		return rayjob.Handle{}, job.Later(deletionPause, errors.New("an earlier RayJob of the same name is still being deleted"))
+	}
+	h := rayjob.Handle{Backend: backendName, ID: rj.Name, Session: string(rj.UID), Cluster: rj.Spec.ClusterSelector[utils.RayJobClusterSelectorKey]}
+	if h.Cluster != "" {
+		return h, nil
+	}
+	return h, c.giveToken(ctx, rj)
+}
+
+// giveToken makes the RayJob the owner of its Secret: Kubernetes deletes it after the RayJob, and never before, when KubeRay
+// would need it to end the job.
+func (c *Client) giveToken(ctx context.Context, rj *rayv1.RayJob) error {
+	owner := metav1.NewControllerRef(rj, rayv1.GroupVersion.WithKind("RayJob"))
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": []any{owner}}})
+	if err != nil {
+		return fmt.Errorf("encode the owner of a Secret: %w", err)
+	}
+	_, err = c.core.CoreV1().Secrets(c.cfg.Namespace).Patch(ctx, rj.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
+	if apierrors.IsNotFound(err) {
+		return nil // an earlier release has taken it; the RayJob ends by its own deadline or is released again
+	}
+	return c.fault(err, "change a Secret")
+}
+
+// live asks the API server for the RayJob. Its error is classified, and missing tells that there is none.
+func (c *Client) live(ctx context.Context, name string) (*rayv1.RayJob, error) {
+	rj, err := c.ray.RayV1().RayJobs(c.cfg.Namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, c.fault(err, "look for a RayJob")
+	}
+	return rj, nil
+}
