@@ -10,14 +10,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // startTimeout is the longest that a program may take to answer; stopTimeout, after which it is killed.
 const (
-	startTimeout = time.Minute
+	startTimeout = 2 * time.Minute
 	stopTimeout  = 5 * time.Second
 )
 
@@ -44,6 +46,7 @@ func Start(ctx context.Context) (*Plane, error) {
 	if err != nil {
 		return nil, err
 	}
+	log.SetLogger(logr.Discard()) // else controller-runtime, which envtest is a part of, prints a warning and a stack
 	dir, err := os.MkdirTemp("", "clowder-ray-plane-")
 	if err != nil {
 		return nil, err
@@ -69,6 +72,7 @@ func (p *Plane) start(crds string) error {
 	p.env = &envtest.Environment{
 		CRDDirectoryPaths:        []string{crds},
 		ErrorIfCRDPathMissing:    true,
+		CRDInstallOptions:        envtest.CRDInstallOptions{MaxTime: startTimeout},
 		ControlPlaneStartTimeout: startTimeout,
 		ControlPlaneStopTimeout:  stopTimeout,
 	}
