@@ -13,7 +13,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash lint fmt fuzz bench bench-training vuln clean
+.PHONY: help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash lint lint-helm fmt fuzz bench bench-training vuln clean
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -65,10 +65,14 @@ test-integration: setup ## all Go tests, those on a real RabbitMQ and a real Ray
 test-crash: setup ## kill -9 at every crash point of a running job, on real parts
 	@go test -tags 'integration crash' -count=1 -timeout 20m -run TestCrash ./test/crash
 
-lint: $(LINT) $(VENV)/ready ## the linters, the import rules among them
+lint: $(LINT) $(VENV)/ready lint-helm ## the linters, the import rules among them
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(LINT) run ./...
 	@$(LINT) run --build-tags 'integration crash' ./...
+
+lint-helm: ## check the Helm chart with the values of each example
+	@helm=$$(test/cluster/binaries.sh helm)/helm; for values in deploy/helm/examples/*.yaml; do \
+		$$helm lint --strict --quiet --kube-version 1.35.0 --values $$values deploy/helm/clowder-ray || exit 1; done
 
 $(LINT):
 	@GOBIN=$(CACHE)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
