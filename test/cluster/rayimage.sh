@@ -31,7 +31,7 @@ install() {
 	cp "$(uv)" /etc/ssl/certs/ca-certificates.crt "$root/tmp/"
 	small_requirements >"$root/tmp/requirements.txt"
 	env -u UV_CACHE_DIR TMPDIR=/tmp SSL_CERT_FILE=/tmp/ca-certificates.crt PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$root" sh -euc '
-		useradd --uid 1000 --create-home ray
+		useradd --uid 1000 --no-create-home --home-dir /tmp ray
 		python3 -m venv --without-pip /opt/venv
 		/tmp/uv pip install -q --no-cache --no-deps --require-hashes --compile-bytecode --python /opt/venv/bin/python -r /tmp/requirements.txt'
 	"$here/cudastubs.sh" "$root"/opt/venv/lib/python3.*/site-packages
@@ -39,11 +39,10 @@ install() {
 	: >"$root/etc/resolv.conf"
 }
 
-# The root is read-only and the processes are many: Python neither looks for nor writes compiled files outside the image.
 config='{
 	"User": "1000:1000",
-	"WorkingDir": "/home/ray",
-	"Env": ["PATH=/opt/venv/bin:/usr/local/bin:/usr/bin:/bin", "PYTHONPATH=/opt/trainer", "PYTHONDONTWRITEBYTECODE=1", "LANG=C.UTF-8"]
+	"WorkingDir": "/tmp",
+	"Env": ["PATH=/opt/venv/bin:/usr/local/bin:/usr/bin:/bin", "PYTHONPATH=/opt/trainer", "PYTHONDONTWRITEBYTECODE=1", "HOME=/tmp", "LANG=C.UTF-8", "RAY_USAGE_STATS_ENABLED=0"]
 }'
 
 rm -rf "$work"
@@ -56,4 +55,5 @@ if ! "$here/ctr.sh" images ls -q | grep -q "/$environment\$"; then
 fi
 mkdir "$work/trainer"
 tar -C "$repo" -c --exclude=tests --exclude=__pycache__ trainer | tar -C "$work/trainer" -x
+python3 -m compileall -q "$work/trainer"
 "$here/image.py" layer clowder-ray/ray:dev "$environment" "$work/trainer" /opt/trainer
