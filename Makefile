@@ -13,7 +13,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash lint lint-helm fmt fuzz bench bench-training vuln clean
+.PHONY: help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -48,6 +48,14 @@ ray-up: setup build ## start a local Ray with token auth on loopback; prints its
 
 ray-down: build ## stop the local Ray
 	@bin/extractor ray down --dir $(RAY_DIR)
+
+# --- a Kubernetes to try it on
+
+cluster-up: ## a Kubernetes of one node with KubeRay and a Ray image (root; 12 minutes the first time); prints its KUBECONFIG
+	@CACHE=$(CACHE) test/cluster/up.sh
+
+cluster-down: ## take that node away: make cluster-down [PURGE=1], with its data and images
+	@CACHE=$(CACHE) PURGE=$(PURGE) test/cluster/down.sh
 
 # --- checks
 

@@ -8,7 +8,7 @@ repo=$(cd "$here/../.." && pwd)
 # kuberay FIELD: a field of the KubeRay module that the service is built with, so that the operator and the clients are of one version.
 kuberay() { (cd "$repo" && go list -m -f "{{.$1}}" github.com/ray-project/kuberay/ray-operator); }
 
-cache=${CLOWDER_RAY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/clowder-ray}
+cache=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/clowder-ray} # as in the Makefile
 KUBERAY=$(kuberay Version)
 cluster=$cache/cluster-$(echo "$KUBERNETES $COREDNS $HELM $KUBERAY" | sha256sum | cut -c1-12)
 bin=$cluster/bin
