@@ -33,8 +33,11 @@ type cache struct {
 
 	mu    sync.Mutex
 	index *os.File
+	lines int               // in the index, those that no longer count among them
 	sums  map[string]string // file key → sha256
 	times map[string]int64  // sha256 → time of change in ns
+	used  map[string]int64  // sha256 → last use in s, as far as it is known
+	pins  map[string]int    // sha256 → how many stagings are putting it in place
 }
 
 // cacheLine is one line of the index; later lines win.
@@ -42,6 +45,8 @@ type cacheLine struct {
 	Key    string `json:"key"`
 	SHA256 string `json:"sha256"`
 	Time   int64  `json:"mtime_ns"`
+	// Used is when a run used the body last, in seconds since 1970; older indexes lack it.
+	Used int64 `json:"used,omitempty"`
 }
 
 // openCache reads the index, and drops part files of processes that died. A torn last line is skipped.
@@ -53,9 +58,13 @@ func openCache(dir string) (*cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cache{dir: dir, index: index, sums: make(map[string]string), times: make(map[string]int64)}
+	c := &cache{
+		dir: dir, index: index,
+		sums: make(map[string]string), times: make(map[string]int64), used: make(map[string]int64), pins: make(map[string]int),
+	}
 	lines := bufio.NewScanner(index)
 	for lines.Scan() {
+		c.lines++
 		var line cacheLine
 		if json.Unmarshal(lines.Bytes(), &line) == nil && sumForm.MatchString(line.SHA256) {
 			c.remember(line)
@@ -90,6 +99,7 @@ func (c *cache) close() error { return c.index.Close() }
 func (c *cache) remember(line cacheLine) {
 	c.sums[line.Key] = line.SHA256
 	c.times[line.SHA256] = line.Time
+	c.used[line.SHA256] = max(line.Used, c.used[line.SHA256])
 }
 
 // cacheKey names one version of one file of one Clowder.
@@ -99,21 +109,48 @@ func cacheKey(host string, f File) string {
 
 func (c *cache) path(sum string) string { return filepath.Join(c.dir, sum) }
 
-// lookup returns the sha256 of a file whose body is here, as it was put.
-func (c *cache) lookup(key string, size int64) (string, bool) {
+// holds reports whether the body of a file is here, as it was put.
+func (c *cache) holds(key string, size int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sum, ok := c.sums[key]
-	return sum, ok && c.intact(sum, size)
+	return ok && c.intact(sum, size)
 }
 
-// put moves a complete body to its place and returns the line for commit. A body that is there already stays: another run
-// may be linking it at this moment, and a link to a file that a rename just replaced fails.
+// take returns the line of a file whose body is here, as it was put. The body stays until release.
+func (c *cache) take(key string, size int64) (cacheLine, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sum, ok := c.sums[key]
+	if !ok || !c.intact(sum, size) {
+		return cacheLine{}, false
+	}
+	return c.pin(key, sum), true
+}
+
+// pin notes the use of a body and keeps it from being trimmed. The cache must be locked.
+func (c *cache) pin(key, sum string) cacheLine {
+	c.pins[sum]++
+	line := cacheLine{Key: key, SHA256: sum, Time: c.times[sum], Used: time.Now().Unix()}
+	c.remember(line)
+	return line
+}
+
+// release says that a body is in its place; from then on it is the link that keeps it.
+func (c *cache) release(sum string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pins[sum]--; c.pins[sum] <= 0 {
+		delete(c.pins, sum)
+	}
+}
+
+// put moves a complete body to its place, where it stays until release, and returns the line for commit. A body that is
+// there already stays: another run may be linking it at this moment, and a link to a file that a rename just replaced fails.
 func (c *cache) put(got fetched, key string, size int64) (cacheLine, error) {
 	c.mu.Lock()
 	if c.intact(got.sum, size) {
-		line := cacheLine{Key: key, SHA256: got.sum, Time: c.times[got.sum]}
-		c.remember(line)
+		line := c.pin(key, got.sum)
 		c.mu.Unlock()
 		if got.part == "" {
 			return line, nil
@@ -128,11 +165,10 @@ func (c *cache) put(got fetched, key string, size int64) (cacheLine, error) {
 	if err != nil {
 		return cacheLine{}, err
 	}
-	line := cacheLine{Key: key, SHA256: got.sum, Time: info.ModTime().UnixNano()}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.remember(line)
-	return line, nil
+	c.times[got.sum] = info.ModTime().UnixNano()
+	return c.pin(key, got.sum), nil
 }
 
 // store puts a body under its name. A small one is written there directly: what a crash leaves torn is in no index and so
@@ -186,6 +222,23 @@ func (c *cache) commit(lines []cacheLine) error {
 	if err := c.syncBodies(lines); err != nil {
 		return fmt.Errorf("write the downloaded files to disk: %w", err)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.append(lines); err != nil {
+		return err
+	}
+	return c.index.Sync()
+}
+
+// noteUses writes down that bodies were used. A power cut may forget it: then they are taken for less used than they are.
+func (c *cache) noteUses(lines []cacheLine) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.append(lines)
+}
+
+// append adds lines to the index. The cache must be locked.
+func (c *cache) append(lines []cacheLine) error {
 	var out []byte
 	for _, line := range lines {
 		text, err := json.Marshal(line)
@@ -194,12 +247,11 @@ func (c *cache) commit(lines []cacheLine) error {
 		}
 		out = append(append(out, text...), '\n')
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if _, err := c.index.Write(out); err != nil {
 		return fmt.Errorf("write the cache index: %w", err)
 	}
-	return c.index.Sync()
+	c.lines += len(lines)
+	return nil
 }
 
 // fewBodies is up to how many bodies are synced one by one; beyond that one sync of the file system is cheaper.

@@ -3,6 +3,7 @@ package clowder
 import (
 	"errors"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,4 +30,12 @@ func freeBytes(dir string) (int64, bool) {
 		return 0, false
 	}
 	return int64(s.Bavail) * s.Bsize, true
+}
+
+// links is how many names a file has.
+func links(info os.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(s.Nlink) //nolint:unconvert // its type depends on the architecture
+	}
+	return 1
 }

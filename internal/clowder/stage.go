@@ -94,7 +94,8 @@ type staging struct {
 
 	mu           sync.Mutex // guards what follows; the cache has its own lock, taken inside
 	made         map[string]bool
-	lines        []cacheLine
+	lines        []cacheLine // of what was downloaded
+	reused       []cacheLine // of what was there
 	pending      int64
 	bytes        int64
 	done         int
@@ -106,7 +107,7 @@ func (st *staging) checkSpace() error {
 	free, known := freeBytes(st.s.c.cache.dir)
 	var missing int64
 	for _, f := range st.files {
-		if _, cached := st.s.c.cache.lookup(st.key(f), f.Size); !cached {
+		if !st.s.c.cache.holds(st.key(f), f.Size) {
 			missing += f.Size
 		}
 	}
@@ -122,46 +123,57 @@ func (st *staging) key(f File) string { return cacheKey(st.s.base.String(), f) }
 // one brings the file with index i to its place.
 func (st *staging) one(ctx context.Context, i int) error {
 	f := st.files[i]
-	sum, cached := st.s.c.cache.lookup(st.key(f), f.Size)
+	line, cached := st.s.c.cache.take(st.key(f), f.Size)
 	if cached {
-		st.add(f.Size)
+		st.reuse(f, line)
 	} else {
 		var err error
-		if sum, err = st.download(ctx, f); err != nil {
+		if line, err = st.download(ctx, f); err != nil {
 			return err
 		}
 	}
-	if err := st.place(sum, st.paths[i]); err != nil {
+	err := st.place(line.SHA256, st.paths[i])
+	st.s.c.cache.release(line.SHA256)
+	if err != nil {
 		return diskError("put "+f.Path+" into the inputs", err)
 	}
-	st.inputs[i] = job.Input{ID: f.ID, Name: f.Path, Path: st.paths[i], Size: f.Size, SHA256: sum, ContentType: f.ContentType}
+	st.inputs[i] = job.Input{ID: f.ID, Name: f.Path, Path: st.paths[i], Size: f.Size, SHA256: line.SHA256, ContentType: f.ContentType}
 	st.mu.Lock()
 	st.done++
 	st.mu.Unlock()
 	st.tell(false)
-	return nil
+	return st.flush(false)
 }
 
-func (st *staging) download(ctx context.Context, f File) (string, error) {
+// reuse counts a body that need not be downloaded.
+func (st *staging) reuse(f File, line cacheLine) {
+	st.add(f.Size)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.reused = append(st.reused, line)
+}
+
+// download brings a body into the cache.
+func (st *staging) download(ctx context.Context, f File) (cacheLine, error) {
 	select {
 	case st.streams <- struct{}{}:
 	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		return cacheLine{}, context.Cause(ctx)
 	}
 	got, err := st.s.fetch(ctx, f, st.s.c.cache.dir, st.add)
 	<-st.streams
 	if err != nil {
-		return "", err
+		return cacheLine{}, err
 	}
 	line, err := st.s.c.cache.put(got, st.key(f), f.Size)
 	if err != nil {
-		return "", diskError("keep "+f.Path, err)
+		return cacheLine{}, diskError("keep "+f.Path, err)
 	}
 	st.mu.Lock()
+	defer st.mu.Unlock()
 	st.lines = append(st.lines, line)
 	st.pending += f.Size
-	st.mu.Unlock()
-	return got.sum, st.flush(false)
+	return line, nil
 }
 
 // flush makes what was downloaded since the last time durable, where it is enough or all of it.
@@ -171,10 +183,10 @@ func (st *staging) flush(all bool) error {
 		st.mu.Unlock()
 		return nil
 	}
-	lines := st.lines
-	st.lines, st.pending = nil, 0
+	lines, reused := st.lines, st.reused
+	st.lines, st.reused, st.pending = nil, nil, 0
 	st.mu.Unlock()
-	if err := st.s.c.cache.commit(lines); err != nil {
+	if err := errors.Join(st.s.c.cache.commit(lines), st.s.c.cache.noteUses(reused)); err != nil {
 		return diskError("store the dataset", err)
 	}
 	return nil

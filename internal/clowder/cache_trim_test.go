@@ -1,0 +1,154 @@
+package clowder
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// larder is a cache of bodies of ten bytes each, whose sums are one digit repeated.
+type larder struct {
+	*cache
+	dir string
+}
+
+func newLarder(t *testing.T, digits string) *larder {
+	t.Helper()
+	l := &larder{dir: filepath.Join(t.TempDir(), "cache")}
+	l.open(t)
+	for i, d := range digits {
+		sum := strings.Repeat(string(d), 64)
+		line, err := l.put(fetched{small: []byte("0123456789"), sum: sum}, string(d), 10)
+		require.NoError(t, err)
+		line.Used = int64(1000 + i) // in the order of the digits
+		l.used[sum] = line.Used
+		require.NoError(t, l.commit([]cacheLine{line}))
+		l.release(sum)
+	}
+	return l
+}
+
+func (l *larder) open(t *testing.T) {
+	t.Helper()
+	c, err := openCache(l.dir)
+	require.NoError(t, err)
+	l.cache = c
+	t.Cleanup(func() { _ = c.close() }) // some tests close it themselves
+}
+
+// here names the digits whose bodies lie in the folder, of those that were put.
+func (l *larder) here(t *testing.T) (digits string) {
+	t.Helper()
+	entries, err := os.ReadDir(l.dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		if sumForm.MatchString(e.Name()) {
+			digits += e.Name()[:1]
+		}
+	}
+	return digits
+}
+
+func TestTheBodiesUsedLongestAgoGoFirst(t *testing.T) {
+	t.Parallel()
+	l := newLarder(t, "3142")
+	left, err := l.trim(20)
+	require.NoError(t, err)
+	require.EqualValues(t, 20, left)
+	require.Equal(t, "24", l.here(t))
+	require.False(t, l.holds("3", 10))
+	require.True(t, l.holds("4", 10))
+
+	require.NoError(t, l.close())
+	l.open(t)
+	require.True(t, l.holds("2", 10), "the index that was written anew is good")
+	require.False(t, l.holds("1", 10))
+	left, err = l.trim(1000)
+	require.NoError(t, err)
+	require.EqualValues(t, 20, left)
+}
+
+func TestAUseIsRememberedOverARestart(t *testing.T) {
+	t.Parallel()
+	l := newLarder(t, "12")
+	line, ok := l.take("1", 10)
+	require.True(t, ok)
+	require.NoError(t, l.noteUses([]cacheLine{line}))
+	l.release(line.SHA256)
+	require.NoError(t, l.close())
+	l.open(t)
+	_, err := l.trim(10)
+	require.NoError(t, err)
+	require.Equal(t, "1", l.here(t))
+}
+
+func TestABodyThatIsNeededStays(t *testing.T) {
+	t.Parallel()
+	l := newLarder(t, "123")
+	run := filepath.Join(t.TempDir(), "input")
+	require.NoError(t, os.Link(l.path(strings.Repeat("1", 64)), run))
+	pinned, ok := l.take("2", 10)
+	require.True(t, ok)
+	left, err := l.trim(0)
+	require.NoError(t, err)
+	require.EqualValues(t, 20, left)
+	require.Equal(t, "12", l.here(t), "one is linked by a run, one is about to be")
+
+	l.release(pinned.SHA256)
+	require.NoError(t, os.Remove(run))
+	left, err = l.trim(0)
+	require.NoError(t, err)
+	require.Zero(t, left)
+	require.Empty(t, l.here(t))
+}
+
+func TestBodiesThatNoLineNamesAndDeadPartsAreTrimmedToo(t *testing.T) {
+	t.Parallel()
+	l := newLarder(t, "1")
+	torn, part := l.path(strings.Repeat("0", 64)), filepath.Join(l.dir, "dead"+partSuffix)
+	old := time.Now().Add(-2 * staleParts)
+	for _, name := range []string{torn, part} {
+		require.NoError(t, os.WriteFile(name, []byte("x"), 0o600))
+		require.NoError(t, os.Chtimes(name, old, old))
+	}
+	l.used[strings.Repeat("1", 64)] = time.Now().Unix()
+	left, err := l.trim(10)
+	require.NoError(t, err)
+	require.EqualValues(t, 10, left)
+	require.NoFileExists(t, torn)
+	require.NoFileExists(t, part)
+	require.Equal(t, "1", l.here(t))
+}
+
+func TestTheIndexDoesNotGrowWithEveryUse(t *testing.T) {
+	t.Parallel()
+	l := newLarder(t, "12")
+	line, _ := l.take("1", 10)
+	l.release(line.SHA256)
+	for range deadLines/100 + 1 {
+		require.NoError(t, l.noteUses(repeat(line, 100)))
+	}
+	_, err := l.trim(1000)
+	require.NoError(t, err)
+	require.Equal(t, 2, l.lines)
+	doc, err := os.ReadFile(filepath.Join(l.dir, cacheIndex))
+	require.NoError(t, err)
+	require.Equal(t, 2, strings.Count(string(doc), "\n"), fmt.Sprintf("%d bytes", len(doc)))
+	require.NoError(t, l.noteUses([]cacheLine{line}))
+	doc, err = os.ReadFile(filepath.Join(l.dir, cacheIndex))
+	require.NoError(t, err)
+	require.Equal(t, 3, strings.Count(string(doc), "\n"), "the new index is written on")
+}
+
+func repeat(line cacheLine, n int) []cacheLine {
+	lines := make([]cacheLine, n)
+	for i := range lines {
+		lines[i] = line
+	}
+	return lines
+}
