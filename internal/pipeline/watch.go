@@ -91,7 +91,7 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 		heard = rec.Trained
 	}
 	if silent := time.Since(heard); silent > p.cfg.StallTimeout {
-		return p.again(rec, "the "+p.word(rec)+" said nothing for "+duration(silent))
+		return p.broken(rec, rayjob.Observation{Reason: "the " + p.word(rec) + " said nothing for " + duration(silent)})
 	}
 	return nil, job.Later(p.cfg.Poll, errors.New("training"))
 }

@@ -48,6 +48,8 @@ type Client struct {
 	synced      atomic.Bool
 
 	notices notices
+	// stuckAfter is how long a RayJob may take to be deleted by its operator.
+	stuckAfter time.Duration
 
 	mu       sync.Mutex
 	unknown  map[string]bool      // foreign statuses that were warned about
@@ -108,7 +110,7 @@ func New(cfg Config, access *Access, log *zap.Logger) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("KUBECONFIG: %w", err)
 	}
-	c := &Client{cfg: cfg, log: log.Named("kuberay"), access: access, unknown: map[string]bool{}, stopping: map[string]time.Time{}}
+	c := &Client{cfg: cfg, log: log.Named("kuberay"), access: access, stuckAfter: stuckAfter, unknown: map[string]bool{}, stopping: map[string]time.Time{}}
 	if err := c.connect(conf, web); err != nil {
 		return nil, fmt.Errorf("KUBECONFIG: %w", err)
 	}

@@ -26,7 +26,6 @@ const (
 	patience = (rayjob.StopGrace + 15) * time.Second
 	// stopPause is between two looks at a training that is to end.
 	stopPause = time.Second
-	// stuckAfter is how long a RayJob may take to be deleted by its operator.
 	stuckAfter = 5 * time.Minute
 )
 
@@ -164,7 +163,7 @@ func (c *Client) freeStuck(ctx context.Context) {
 		return // an index of memory: there is no such error
 	}
 	for _, rj := range all {
-		if rj.DeletionTimestamp == nil || time.Since(rj.DeletionTimestamp.Time) < stuckAfter {
+		if rj.DeletionTimestamp == nil || time.Since(rj.DeletionTimestamp.Time) < c.stuckAfter {
 			continue
 		}
 		if err := c.free(ctx, rj); err != nil && !missing(err) {
