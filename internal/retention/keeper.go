@@ -1,0 +1,144 @@
+package retention
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// Config says what is kept how long. A duration of 0 keeps for ever.
+type Config struct {
+	// Shared is the shared volume and Runs the folder of the run folders on it.
+	Shared, Runs string
+	// Keys is how long a job that failed keeps the key of its user, with which it can be retried, and its checkpoints.
+	Keys time.Duration
+	// RunFolders is how long the folder of a run stays after its end; most of its bytes go soon after the end.
+	RunFolders time.Duration
+	// Records is how long a job is remembered after its end. A message that comes again later is a new job.
+	Records time.Duration
+	// CacheBytes bounds the downloaded bodies.
+	CacheBytes int64
+	// Disks names the folders whose disks are watched, and MinFree how many bytes must be free there for new jobs.
+	Disks   map[string]string
+	MinFree int64
+}
+
+// Jobs is what works on the jobs.
+type Jobs interface {
+	// Hold keeps everybody from working on a run whose job is over, until release is called.
+	Hold(run string) (release func(), held bool)
+	// Admit lets new jobs come, or not.
+	Admit(open bool)
+}
+
+// Cache holds downloaded bodies.
+type Cache interface {
+	// TrimCache removes bodies until at most limit bytes are left, where that is possible, and returns how many are.
+	TrimCache(limit int64) (left int64, err error)
+}
+
+const (
+	// sweepEvery is the time between two sweeps, and so the longest that the bulk of a run stays after its end.
+	sweepEvery = 10 * time.Minute
+	// lookEvery is the time between two looks at the disks.
+	lookEvery = 15 * time.Second
+)
+
+// Keeper cleans up.
+type Keeper struct {
+	cfg     Config
+	store   job.Store
+	jobs    Jobs
+	cache   Cache
+	log     *zap.Logger
+	metrics *Metrics
+	disks   *disks
+}
+
+// New returns a keeper, which Run sets to work.
+func New(cfg Config, store job.Store, jobs Jobs, cache Cache, metrics *Metrics, log *zap.Logger) *Keeper {
+	return &Keeper{
+		cfg: cfg, store: store, jobs: jobs, cache: cache, metrics: metrics, log: log.Named("retention"),
+		disks: &disks{folders: cfg.Disks, min: cfg.MinFree, free: FreeBytes},
+	}
+}
+
+// Run sweeps and looks at the disks until ctx ends.
+func (k *Keeper) Run(ctx context.Context) error {
+	k.look()
+	sweeps, looks := time.NewTicker(sweepEvery), time.NewTicker(lookEvery)
+	defer sweeps.Stop()
+	defer looks.Stop()
+	for {
+		if err := k.sweep(ctx); err != nil && ctx.Err() == nil {
+			k.log.Warn("clean up", zap.Error(err))
+		}
+		for swept := true; swept; {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-looks.C:
+				k.look()
+			case <-sweeps.C:
+				swept = false
+			}
+		}
+	}
+}
+
+// sweep is one clean-up. A step that fails keeps no other one from its work.
+func (k *Keeper) sweep(ctx context.Context) error {
+	err := errors.Join(k.eraseKeys(ctx), k.tidyRuns(ctx), k.forget(ctx), k.dropStale())
+	_, trimErr := k.trimCache(k.cfg.CacheBytes)
+	return errors.Join(err, trimErr)
+}
+
+// eraseKeys erases the keys of jobs that failed long ago.
+func (k *Keeper) eraseKeys(ctx context.Context) error {
+	if k.cfg.Keys <= 0 {
+		return nil
+	}
+	old, err := k.store.List(ctx, job.Query{Over: true, WithKey: true, ChangedBefore: time.Now().Add(-k.cfg.Keys)})
+	if err != nil {
+		return err
+	}
+	for _, rec := range old {
+		_, err := k.store.Change(ctx, rec.Run, func(r *job.Record) error {
+			if r.State.Terminal() { // and was not begun anew meanwhile
+				r.SecretKey = ""
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("erase the key of job %s: %w", rec.Run, err)
+		}
+		k.log.Info("erased the key of a job that failed long ago", zap.String("run", rec.Run))
+	}
+	return nil
+}
+
+// forget removes old records. Their run folders are gone by then.
+func (k *Keeper) forget(ctx context.Context) error {
+	if k.cfg.Records <= 0 {
+		return nil
+	}
+	n, err := k.store.Forget(ctx, time.Now().Add(-k.cfg.Records))
+	if n > 0 {
+		k.log.Info("forgot old jobs", zap.Int("jobs", n))
+	}
+	return err
+}
+
+// trimCache brings the downloaded bodies down to a size and returns the one that they have then.
+func (k *Keeper) trimCache(limit int64) (int64, error) {
+	left, err := k.cache.TrimCache(limit)
+	if err == nil {
+		k.metrics.cache.Set(float64(left))
+	}
+	return left, err
+}

@@ -1,0 +1,25 @@
+package retention
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+// Metrics shows what is kept and how much room is left.
+type Metrics struct {
+	free  *prometheus.GaugeVec
+	cache prometheus.Gauge
+}
+
+// NewMetrics registers the metrics on reg.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	f := promauto.With(reg)
+	return &Metrics{
+		free: f.NewGaugeVec(prometheus.GaugeOpts{
+			Namespace: "clowder_ray", Subsystem: "disk", Name: "free_bytes", Help: "Room on the disk of a folder, named by its setting.",
+		}, []string{"folder"}),
+		cache: f.NewGauge(prometheus.GaugeOpts{
+			Namespace: "clowder_ray", Subsystem: "cache", Name: "bytes", Help: "Downloaded bodies after the last clean-up.",
+		}),
+	}
+}

@@ -1,0 +1,118 @@
+package retention
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// tidyRuns looks at every run folder. Those of other services, and those of runs at work, are left alone.
+func (k *Keeper) tidyRuns(ctx context.Context) error {
+	entries, err := os.ReadDir(k.cfg.Runs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("list the run folders: %w", err)
+	}
+	var faults []error
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if e.IsDir() {
+			faults = append(faults, k.tidyRun(ctx, e.Name()))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (k *Keeper) tidyRun(ctx context.Context, run string) error {
+	release, held := k.jobs.Hold(run)
+	if !held {
+		return nil
+	}
+	defer release()
+	rec, err := k.store.Get(ctx, run)
+	switch age := time.Since(rec.Updated); {
+	case errors.Is(err, job.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case rec.Active():
+		return nil
+	case k.cfg.RunFolders > 0 && age > k.cfg.RunFolders:
+		k.log.Info("removing the folder of an old run", zap.String("run", run))
+		return os.RemoveAll(filepath.Join(k.cfg.Runs, run))
+	case k.mayGoOn(rec, age):
+		return nil
+	default:
+		return trim(filepath.Join(k.cfg.Runs, run))
+	}
+}
+
+// mayGoOn reports whether somebody may still begin the job anew, who would be glad of its checkpoints.
+func (k *Keeper) mayGoOn(rec job.Record, age time.Duration) bool {
+	switch rec.State {
+	case job.Failed:
+		return rec.SecretKey != ""
+	case job.Cancelled:
+		return k.cfg.Keys > 0 && age < k.cfg.Keys
+	default:
+		return false
+	}
+}
+
+// keptFolders are those of a run folder that tell how the run went. The others hold its bulk: staged files, whose list stays;
+// checkpoints and what else can be made again; what was delivered.
+var keptFolders = map[string]bool{"logs": true, "tensorboard": true, outFolder: true}
+
+// outFolder keeps its files, such as the metrics, and not its folders, such as the model, which is in the registry by now.
+const outFolder = "out"
+
+// trim leaves of a run folder what tells how the run went. Programs of users have written into it, so no link in it is
+// followed.
+func trim(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	return errors.Join(
+		removeFrom(root, ".", func(e fs.DirEntry) bool { return !keptFolders[e.Name()] }),
+		removeFrom(root, outFolder, func(fs.DirEntry) bool { return true }),
+	)
+}
+
+// removeFrom removes the wanted folders below dir, and half-written files.
+func removeFrom(root *os.Root, dir string, wanted func(fs.DirEntry) bool) error {
+	if info, err := root.Lstat(dir); err != nil || !info.IsDir() {
+		return nil //nolint:nilerr // what is not there need not be removed
+	}
+	entries, err := fs.ReadDir(root.FS(), filepath.ToSlash(dir))
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for _, e := range entries {
+		if e.IsDir() && wanted(e) || halfWritten(e) {
+			faults = append(faults, root.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// halfWritten reports whether a file is one that is renamed when it is complete, as the service and the trainer name them.
+func halfWritten(e fs.DirEntry) bool {
+	name := e.Name()
+	return e.Type().IsRegular() && (strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".part"))
+}
