@@ -109,6 +109,13 @@ func brokerConfig(set Settings, e pipeline.Extractor) queue.Config {
 	return queue.Config{URI: set.RabbitMQURI, Queue: e.Queue, ConnectionName: "clowder-ray " + e.Queue, CAFile: set.RabbitMQCA}
 }
 
+// waitingOn counts the messages in a queue of the broker.
+func waitingOn(set Settings) func(context.Context, string) (int, error) {
+	return func(ctx context.Context, name string) (int, error) {
+		return queue.Depth(ctx, brokerConfig(set, pipeline.Extractor{Queue: name}))
+	}
+}
+
 // ready says whether all sessions with the broker stand.
 func (es endpoints) ready() bool {
 	for _, e := range es {

@@ -83,11 +83,13 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 	// All statuses go through one publisher, so that a user reads them in their order.
+	platform := pipeline.NewClowder(client, all)
 	pipe := pipeline.New(pipelineConfig(set, all, volume, attempt), store, backend.Backend,
-		pipeline.NewClowder(client, all), pipeline.NewClowderVoice(ends[0].publisher, all, log), pipeline.NewMetrics(reg), log)
+		platform, pipeline.NewClowderVoice(ends[0].publisher, all, log), pipeline.NewMetrics(reg), log)
 	if err := ends.addConsumers(set, all, pipe, log, queueMetrics); err != nil {
 		return err
 	}
+	recovery := pipeline.NewRecovery(pipe, platform, ends[0].publisher, waitingOn(set), set.RecoverEvery)
 	var web *health
 	if set.Listen != "" {
 		if web, err = newHealth(ctx, set.Listen, reg, ends.ready, log); err != nil {
@@ -96,12 +98,12 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	}
 	log.Info("extractor", zap.String("version", version), zap.String("train", all[0].Name()), zap.String("predict", all[1].Name()),
 		zap.String("ray", set.RayAddress), zap.String("clowder", set.ClowderURL), zap.String("shared", set.SharedDir))
-	return runAll(ctx, set, ends, pipe, backend, web)
+	return runAll(ctx, set, ends, pipe, recovery, backend, web)
 }
 
 // runAll runs the parts and stops them in the order that loses nothing: first no new messages, then no new steps, then the
 // publishers, through which the last statuses go.
-func runAll(ctx context.Context, set Settings, ends endpoints, pipe *pipeline.Pipeline, backend *ray, web *health) error {
+func runAll(ctx context.Context, set Settings, ends endpoints, pipe *pipeline.Pipeline, recovery *pipeline.Recovery, backend *ray, web *health) error {
 	// A part that fails for good stops the others like a signal does.
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -121,6 +123,7 @@ func runAll(ctx context.Context, set Settings, ends endpoints, pipe *pipeline.Pi
 	}
 	part(ctx, ends.consume, func() { stopWork(pipeline.ErrStopping) })
 	part(work, pipe.Run, stopSpeech)
+	part(work, recovery.Run, func() {})
 	part(speech, ends.publish, func() {})
 	part(speech, backend.run, func() {})
 	if web != nil {

@@ -40,6 +40,7 @@ type Settings struct {
 	MaxBytes        int64         `mapstructure:"max_bytes"`
 	PendingTimeout  time.Duration `mapstructure:"pending_timeout"`
 	StallTimeout    time.Duration `mapstructure:"stall_timeout"`
+	RecoverEvery    time.Duration `mapstructure:"recover_every"`
 	RayAddress      string        `mapstructure:"ray_address"`
 	RayToken        job.Secret    `mapstructure:"ray_token"`
 	RayTokenFile    string        `mapstructure:"ray_token_file"`
@@ -88,6 +89,7 @@ func settings() []setting {
 		{"max_bytes", "MAX_BYTES", int64(50 << 30), "Most bytes of a dataset"},
 		{"pending_timeout", "PENDING_TIMEOUT", "1h", "How long a training may wait for Ray to start it"},
 		{"stall_timeout", "STALL_TIMEOUT", "30m", "How long a training may be silent before it is ended"},
+		{"recover_every", "RECOVER_EVERY", "10m", "Time between two looks for jobs whose message the broker lost; 0 never looks"},
 		{"ray_address", "RAY_ADDRESS", "", "Dashboard of the Ray cluster, e.g. http://ray-head:8265"},
 		{"ray_token", "RAY_AUTH_TOKEN", "", "Token of the Ray cluster"},
 		{"ray_token_file", "RAY_AUTH_TOKEN_PATH", "", "File with the token of the Ray cluster"},
@@ -224,6 +226,9 @@ func (s *Settings) complete() error {
 		if n < 1 {
 			fault("%s: must be at least 1, got %d", name, n)
 		}
+	}
+	if s.RecoverEvery < 0 {
+		fault("RECOVER_EVERY: must not be negative, got %s", s.RecoverEvery)
 	}
 	if s.MaxRetry < 0 {
 		fault("MAX_RETRY: must not be negative, got %d", s.MaxRetry)

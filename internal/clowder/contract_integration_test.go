@@ -205,6 +205,7 @@ func runMessages(t *testing.T, at site) {
 			email, err := newClient(t, clowder.Config{URL: at.url}).As(key).CheckKey(ctx)
 			require.NoError(t, err)
 			require.Equal(t, owner, email, "the key of a message acts as the user who submitted")
+			requireTheSameAgain(t, s, e.queue, req, key)
 
 			e.tell(t, req, tc.statuses...)
 			require.Eventually(t, func() bool {
@@ -226,6 +227,21 @@ func runMessages(t *testing.T, at site) {
 		_, err := s.Submit(ctx, missingID, e.queue, nil)
 		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
 	})
+}
+
+// requireTheSameAgain writes the message of the newest job anew and finds that it is the same request.
+func requireTheSameAgain(t *testing.T, s *clowder.Session, extractor string, want job.Request, key job.Secret) {
+	t.Helper()
+	jobs, err := s.RecentJobs(t.Context(), extractor)
+	require.NoError(t, err)
+	require.NotEmpty(t, jobs)
+	require.Equal(t, want.JobID, jobs[0].ID, "the newest comes first")
+	body, err := jobs[0].Submission(want.Host, want.Name, key)
+	require.NoError(t, err)
+	again, sameKey, err := clowder.Decode(body, clowder.Properties{ReplyTo: want.ReplyTo, CorrelationID: want.CorrelationID, Received: want.Received})
+	require.NoError(t, err)
+	require.Equal(t, want, again)
+	require.Equal(t, key.Reveal(), sameKey.Reveal())
 }
 
 // TestUploadsOfTheRealOneShowInFlight watches a big upload from a second connection.

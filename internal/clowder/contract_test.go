@@ -122,6 +122,27 @@ func runContract(t *testing.T, at site) {
 		require.NoError(t, err)
 		require.Empty(t, inputs)
 	})
+	t.Run("lists a job that no extractor has taken, to its user alone", func(t *testing.T) {
+		queue := fmt.Sprintf("nobody.%d", time.Now().UnixNano())
+		jobs, err := s.RecentJobs(ctx, queue)
+		require.NoError(t, err)
+		require.Empty(t, jobs)
+		_, _ = s.Submit(ctx, ds.ID, queue, map[string]any{"epochs": 2}) // the double has no broker here and says so
+		jobs, err = s.RecentJobs(ctx, queue)
+		require.NoError(t, err)
+		require.Len(t, jobs, 1)
+		require.Equal(t, []any{clowder.Created, queue, clowder.Resource{Collection: "datasets", ID: ds.ID}}, []any{jobs[0].Status, jobs[0].Listener, jobs[0].Resource})
+		require.JSONEq(t, `{"epochs": 2}`, string(jobs[0].Params))
+		require.WithinDuration(t, time.Now(), jobs[0].Submitted(), time.Minute)
+		got, err := s.Job(ctx, jobs[0].ID)
+		require.NoError(t, err)
+		require.Equal(t, got, jobs[0])
+		if at.key2 != "" {
+			jobs, err = client.As(job.Secret(at.key2)).RecentJobs(ctx, queue)
+			require.NoError(t, err)
+			require.Empty(t, jobs)
+		}
+	})
 	contractFiles(t, at, s, ds.ID)
 	contractResults(t, s, ds.ID)
 	if at.key2 != "" {
@@ -342,6 +363,8 @@ func contractCollaborator(t *testing.T, client *clowder.Client, at site, ds stri
 		_, err = other.Upload(ctx, ds, "", text("theirs.csv", "text/csv", "x"))
 		requireKind(t, err, job.KindPermanent, http.StatusForbidden)
 		require.ErrorContains(t, err, "add files to the dataset")
+		requireRole(t, owner, ds, clowder.RoleOwner)
+		requireRole(t, other, ds, clowder.NoRole)
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, at.url+"/api/v2/authorizations/datasets/"+ds+"/user_role/"+email+"/uploader", nil)
 		require.NoError(t, err)
 		req.Header.Set("X-API-KEY", at.key)
@@ -350,11 +373,20 @@ func contractCollaborator(t *testing.T, client *clowder.Client, at site, ds stri
 		require.NoError(t, answer.Body.Close())
 		http.DefaultClient.CloseIdleConnections()
 		require.Equal(t, http.StatusOK, answer.StatusCode)
+		requireRole(t, other, ds, clowder.RoleUploader)
 		_, err = other.Upload(ctx, ds, "", text("theirs.csv", "text/csv", "x"))
 		require.NoError(t, err)
 		require.True(t, lists(ctx, t, other, ds, "theirs.csv"))
 		require.False(t, lists(ctx, t, owner, ds, "theirs.csv"))
 	})
+}
+
+func requireRole(t *testing.T, s *clowder.Session, ds string, want clowder.Role) {
+	t.Helper()
+	role, err := s.Role(t.Context(), ds)
+	require.NoError(t, err)
+	require.Equal(t, want, role)
+	require.Equal(t, want == clowder.RoleOwner, role.CanEdit())
 }
 
 func lists(ctx context.Context, t *testing.T, s *clowder.Session, ds, path string) bool {

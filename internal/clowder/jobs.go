@@ -2,20 +2,59 @@ package clowder
 
 import (
 	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"time"
+
+	"github.com/ncsa/clowder-ray/internal/job"
 )
 
 // Job is what Clowder shows of one submission.
 type Job struct {
-	ID       string         `json:"id"`
-	Listener string         `json:"listener_id"`
-	Status   string         `json:"status"` // CREATED, STARTED, PROCESSING, SUCCEEDED, ERROR, SKIPPED, RESUBMITTED
-	Message  string         `json:"latest_message"`
-	Duration *float64       `json:"duration"` // seconds; nil until a start was seen
-	Params   map[string]any `json:"parameters"`
-	// Creator is who submitted.
-	Creator User `json:"creator"`
+	ID       string   `json:"id"`
+	Listener string   `json:"listener_id"`
+	Status   string   `json:"status"` // CREATED, STARTED, PROCESSING, SUCCEEDED, ERROR, SKIPPED, RESUBMITTED
+	Message  string   `json:"latest_message"`
+	Duration *float64 `json:"duration"` // seconds; nil until a start was seen
+	// Params is what the form posted, as it was written, or null.
+	Params json.RawMessage `json:"parameters"`
+	// Creator is who submitted, and Resource what.
+	Creator  User     `json:"creator"`
+	Resource Resource `json:"resource_ref"`
+}
+
+// Created is a job that no extractor has said anything about.
+const Created = "CREATED"
+
+// Resource names a dataset or a file.
+type Resource struct {
+	Collection string `json:"collection"` // datasets or files
+	ID         string `json:"resource_id"`
+}
+
+// Submitted is when Clowder made the job, in whole seconds. It stands in the id: v2's field tells the local time of its server.
+func (j Job) Submitted() time.Time {
+	seconds, err := hex.DecodeString(j.ID[:min(len(j.ID), 8)])
+	if err != nil || len(j.ID) != objectIDLen {
+		return time.Time{}
+	}
+	return time.Unix(int64(binary.BigEndian.Uint32(seconds)), 0).UTC()
+}
+
+// Submission is the message with which v2 submits a dataset, for one that was lost. It is spelt as the lost one was, so that the
+// two are one request should that come after all.
+func (j Job) Submission(host, datasetName string, key job.Secret) ([]byte, error) {
+	body, err := json.Marshal(map[string]any{
+		"host": host, "secretKey": key.Reveal(), "retry_count": 0, "resource_type": "dataset", "flags": "", "datasetName": datasetName,
+		"id": j.Resource.ID, "datasetId": j.Resource.ID, "job_id": j.ID, "parameters": j.Params,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write the message of job %s anew: %w", j.ID, err)
+	}
+	return body, nil
 }
 
 // JobUpdate is one line of the log of a job.
@@ -48,6 +87,17 @@ func (s *Session) Job(ctx context.Context, id string) (Job, error) {
 	c := get("read the job", mayView, "jobs", id, "summary")
 	c.into = &out
 	return out, s.do(ctx, c)
+}
+
+// recentJobs is how many jobs RecentJobs asks for.
+const recentJobs = 200
+
+// RecentJobs lists the newest jobs that the user has submitted to an extractor, newest first. Those of others are not listed,
+// not even to an administrator.
+func (s *Session) RecentJobs(ctx context.Context, extractor string) ([]Job, error) {
+	c := get("list the jobs", "list jobs", "jobs")
+	c.query = url.Values{"listener_id": {extractor}}
+	return listAll(ctx, s, c, recentJobs, func(j Job) string { return j.ID })
 }
 
 // JobUpdates reads the log of a job in the order in which Clowder stored it.

@@ -133,6 +133,7 @@ func (q Query) where() (condition string, args []any) {
 	add(q.Active, "active = 1")
 	add(q.Over, "active = 0")
 	add(q.WithKey, "secret <> ''")
+	add(q.Dataset != "", "dataset = ?", q.Dataset)
 	add(!q.ChangedAfter.IsZero(), "updated > ?", q.ChangedAfter.UnixNano())
 	add(!q.ChangedBefore.IsZero(), "updated < ?", q.ChangedBefore.UnixNano())
 	return strings.Join(conditions, " AND "), args

@@ -40,6 +40,8 @@ type Query struct {
 	WithKey bool
 	// ChangedAfter leaves out the records last changed at or before it, ChangedBefore those last changed at or after it.
 	ChangedAfter, ChangedBefore time.Time
+	// Dataset leaves out the records about other datasets.
+	Dataset string
 	// Limit ends the list after that many newest records; 0 means no limit.
 	Limit int
 }

@@ -14,12 +14,12 @@ const minPart = 4
 
 // runsBeside returns the trainings and predictions of the dataset of rec, newest first.
 func (p *Pipeline) runsBeside(ctx context.Context, rec job.Record) ([]job.Record, error) {
-	all, err := p.store.List(ctx, job.Query{})
+	all, err := p.store.List(ctx, job.Query{Dataset: rec.Request.DatasetID})
 	if err != nil {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(r job.Record) bool {
-		return r.Request.DatasetID != rec.Request.DatasetID || r.Request.Host != rec.Request.Host || p.cfg.Extractors.Of(r.Request).Kind == Runs
+		return r.Request.Host != rec.Request.Host || p.cfg.Extractors.Of(r.Request).Kind == Runs
 	})
 	slices.Reverse(all)
 	return all, nil

@@ -89,6 +89,26 @@ func (s *Server) shareDataset(_ http.ResponseWriter, r *http.Request, u user) (a
 	return map[string]any{"dataset_id": d.ID, "role": r.PathValue("r"), "user_ids": []string{email}}, nil
 }
 
+// roleOnDataset answers 404 to a user who has no role on a private dataset.
+func (s *Server) roleOnDataset(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	d := s.state.datasets[r.PathValue("id")]
+	if d == nil {
+		return nil, crash() // there is no answer of the promised form
+	}
+	role := d.roles[u.Email]
+	switch {
+	case d.Creator.Email == u.Email:
+		role = "owner"
+	case role == "" && d.Status == "PRIVATE":
+		return nil, refuse(http.StatusNotFound, "No authorization found for dataset: %s", d.ID)
+	case role == "":
+		role = "viewer"
+	}
+	return map[string]any{"dataset_id": d.ID, "role": role, "creator": d.Creator.Email, "user_ids": []string{}, "group_ids": []string{}}, nil
+}
+
 func (s *Server) createFolder(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
 	var in struct {
 		Name   string  `json:"name"`

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -109,6 +110,27 @@ func (s *Server) dispatch(extractor, jobID string, message any) (any, *refusal) 
 		return nil, crash()
 	}
 	return jobID, nil
+}
+
+// listJobs lists the jobs of the user alone: v2 means to list more to those who share the dataset, and does not.
+func (s *Server) listJobs(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
+	query := r.URL.Query()
+	status, err := regexp.Compile("(?i)" + query.Get("status"))
+	if err != nil {
+		return nil, crash()
+	}
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	rows := []jobRecord{}
+	for _, j := range s.state.jobs {
+		listener, dataset := query.Get("listener_id"), query.Get("dataset_id")
+		if j.Creator.Email == u.Email && (listener == "" || j.ListenerID == listener) && status.MatchString(j.Status) &&
+			(dataset == "" || j.Resource.Collection == "datasets" && j.Resource.ResourceID == dataset) {
+			rows = append(rows, *j)
+		}
+	}
+	slices.SortFunc(rows, func(a, b jobRecord) int { return newestFirst(a.Created, b.Created) })
+	return paged(r, rows, 2)
 }
 
 func (s *Server) jobSummary(_ http.ResponseWriter, r *http.Request, _ user) (any, *refusal) {

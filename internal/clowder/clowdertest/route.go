@@ -70,10 +70,12 @@ func (s *Server) Handler() http.Handler {
 		"GET /visualizations/{id}/config":                      s.listVisualizations,
 		"DELETE /visualizations/config/{id}":                   s.deleteVisualization,
 		"POST /visualizations":                                 s.addVisualizationData,
+		"GET /jobs":                                            s.listJobs,
 		"GET /jobs/{id}/summary":                               s.jobSummary,
 		"GET /jobs/{id}/updates":                               s.jobUpdates,
 		"GET /listeners":                                       s.listListeners,
 		"PUT /listeners/{id}/enable":                           s.enableListener,
+		"GET /authorizations/datasets/{id}/role":               s.roleOnDataset,
 		"POST /authorizations/datasets/{id}/user_role/{u}/{r}": s.shareDataset,
 	} {
 		method, path, _ := strings.Cut(pattern, " ")

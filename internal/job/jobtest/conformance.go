@@ -188,6 +188,8 @@ func list(t *testing.T, open func() job.Store) {
 	_, err = s.Change(t.Context(), "ft-1", func(r *job.Record) error { r.SecretKey = ""; return nil })
 	require.NoError(t, err)
 	require.Equal(t, []string{"ft-0", "ft-2", "ft-3"}, runs(job.Query{WithKey: true}))
+	require.Equal(t, []string{"ft-2", "ft-3"}, runs(job.Query{Dataset: strings.Repeat("d", 24), Active: true, Limit: 2}))
+	require.Empty(t, runs(job.Query{Dataset: strings.Repeat("e", 24)}))
 }
 
 func forget(t *testing.T, open func() job.Store) {

@@ -1,0 +1,30 @@
+package pipeline
+
+import (
+	"context"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// recent lists the newest jobs that the user of rec has submitted to an extractor.
+func (c *Clowder) recent(ctx context.Context, rec job.Record, e Extractor) ([]clowder.Job, error) {
+	s, err := c.session(rec)
+	if err != nil {
+		return nil, err
+	}
+	return s.RecentJobs(ctx, e.Name())
+}
+
+// submission writes the message of a lost job anew, with the key of rec, which is of the same user.
+func (c *Clowder) submission(ctx context.Context, rec job.Record, j clowder.Job) ([]byte, error) {
+	s, err := c.session(rec)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.Dataset(ctx, j.Resource.ID)
+	if err != nil {
+		return nil, err
+	}
+	return j.Submission(rec.Request.Host, d.Name, rec.SecretKey)
+}

@@ -1,0 +1,162 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/queue"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// Recovery finds the jobs that Clowder lists for an extractor of this service and whose message never arrived: Clowder v2
+// publishes transient messages, which a broker forgets when it is restarted. Their messages are written anew, to the same
+// queue, from where they come in like any other; one that was not lost after all is the same job twice, which Intake knows.
+//
+// Clowder lists a user's jobs to that user alone. So only users can be helped whose key came with another job that is not over,
+// or failed a short while ago.
+type Recovery struct {
+	pipeline  *Pipeline
+	clowder   *Clowder
+	publisher Publisher
+	// waiting counts the messages in a queue, and every is the time between two looks; 0 never looks.
+	waiting func(ctx context.Context, queue string) (int, error)
+	every   time.Duration
+	// settle is how old a job must be before it can count as lost.
+	settle time.Duration
+	log    *zap.Logger
+}
+
+const (
+	// recoverSettle is far more than a message needs from Clowder to the first status.
+	recoverSettle = 5 * time.Minute
+	// recoverWithin is how old a lost job may be to be begun without asking: its user may want another by now.
+	recoverWithin = 24 * time.Hour
+)
+
+// NewRecovery returns the recovery of p, which looks every so often; publisher writes messages anew.
+func NewRecovery(p *Pipeline, c *Clowder, publisher Publisher, waiting func(context.Context, string) (int, error), every time.Duration) *Recovery {
+	return &Recovery{pipeline: p, clowder: c, publisher: publisher, waiting: waiting, every: every, settle: recoverSettle, log: p.log.Named("recovery")}
+}
+
+// Run looks until ctx ends. What hinders a look is logged and tried again at the next one.
+func (r *Recovery) Run(ctx context.Context) error {
+	var due <-chan time.Time
+	if r.every > 0 {
+		ticker := time.NewTicker(r.every)
+		defer ticker.Stop()
+		due = ticker.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-due:
+		}
+		if err := r.look(ctx); err != nil && ctx.Err() == nil {
+			r.log.Warn("look for jobs that never arrived", zap.Error(err))
+		}
+	}
+}
+
+// look asks for every extractor, and with the key of every user who is known at present.
+func (r *Recovery) look(ctx context.Context) error {
+	users, err := r.users(ctx)
+	if err != nil || len(users) == 0 {
+		return err
+	}
+	var faults []error
+	for _, e := range r.pipeline.cfg.Extractors {
+		n, err := r.waiting(ctx, e.Queue)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			continue // what is missing may be among them
+		}
+		for _, user := range users {
+			faults = append(faults, r.lookFor(ctx, e, user))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// users returns one record of each user whose key is known.
+func (r *Recovery) users(ctx context.Context) ([]job.Record, error) {
+	recs, err := r.pipeline.store.List(ctx, job.Query{WithKey: true})
+	if err != nil {
+		return nil, err
+	}
+	type user struct {
+		host string
+		key  job.Secret
+	}
+	known := map[user]bool{}
+	var out []job.Record
+	for _, rec := range recs {
+		u := user{rec.Request.Host, rec.SecretKey}
+		if rec.Request.APIVersion != 1 && !known[u] {
+			known[u] = true
+			out = append(out, rec)
+		}
+	}
+	return out, nil
+}
+
+// lookFor deals with the jobs of one user that one extractor has never seen.
+func (r *Recovery) lookFor(ctx context.Context, e Extractor, user job.Record) error {
+	jobs, err := r.clowder.recent(ctx, user, e)
+	if err != nil {
+		return err
+	}
+	newer := map[string]bool{}
+	for _, j := range jobs { // newest first
+		superseded := newer[j.Resource.ID]
+		newer[j.Resource.ID] = true
+		if j.Status != clowder.Created || time.Since(j.Submitted()) < r.settle {
+			continue
+		}
+		_, err := r.pipeline.store.Get(ctx, rayjob.RunName(r.pipeline.cfg.Instance, e.Queue, j.ID))
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, job.ErrNotFound) {
+			return err
+		}
+		if err := r.deal(ctx, e, user, j, superseded); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deal begins a lost job, unless it is too late for that: then its user is told.
+func (r *Recovery) deal(ctx context.Context, e Extractor, user job.Record, j clowder.Job, superseded bool) error {
+	r.log.Warn("the message of a job never arrived", zap.String("job_id", j.ID), zap.String("queue", e.Queue), zap.Time("submitted", j.Submitted()))
+	const lost = "This request never arrived here, because the message broker lost it"
+	switch {
+	case superseded:
+		r.tell(e, user, j, clowder.StatusSkip, lost+"; a later one took its place")
+		return nil
+	case time.Since(j.Submitted()) > recoverWithin || j.Resource.Collection != "datasets" || e.Kind == Runs:
+		r.tell(e, user, j, clowder.StatusError, lost+": submit it again")
+		return nil
+	}
+	body, err := r.clowder.submission(ctx, user, j)
+	if err != nil {
+		return err
+	}
+	return r.publisher.Publish(ctx, queue.Message{RoutingKey: e.Queue, Body: body, ContentType: "application/json", ReplyTo: user.Request.ReplyTo})
+}
+
+// tell sends a last status for a job that has no record.
+func (r *Recovery) tell(e Extractor, user job.Record, j clowder.Job, kind clowder.StatusKind, text string) {
+	req := job.Request{
+		JobID: j.ID, APIVersion: user.Request.APIVersion, Extractor: e.Info.Name, ResourceID: j.Resource.ID, ReplyTo: user.Request.ReplyTo,
+	}
+	r.pipeline.reporter.say("lost-"+j.ID, req, clowder.Status{Kind: kind, Text: text, At: time.Now()})
+}
