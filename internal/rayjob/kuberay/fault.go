@@ -39,7 +39,7 @@ func (c *Client) fault(err error, what string) error {
 		return setting("KUBERAY_CONFIG: the API server does not accept the credentials: mend KUBECONFIG or the service account")
 	case apierrors.IsNotFound(err) && kind(err) == "namespaces":
 		return setting(fmt.Sprintf("KUBERAY_CONFIG: there is no namespace %s: create it, or set namespace to another one", c.cfg.Namespace))
-	case apierrors.IsForbidden(err):
+	case apierrors.IsForbidden(err), strings.Contains(text, "denied request"): // a policy may answer that the object is invalid
 		return c.forbidden(err, what)
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
 		return job.Permanent(fmt.Errorf("Kubernetes does not accept the training, ask the operator of the extractor to mend KUBERAY_CONFIG: %s", text)) //nolint:staticcheck // begins with a name
@@ -59,7 +59,7 @@ func (c *Client) forbidden(err error, what string) error {
 		return job.Later(quotaPause, &rayjob.WaitError{Text: "waiting for the quota of the cluster to have room for another training"})
 	case strings.Contains(text, "is being terminated"):
 		return setting(fmt.Sprintf("KUBERAY_CONFIG: the namespace %s is being deleted: set another one", c.cfg.Namespace))
-	case strings.Contains(text, "admission"), strings.Contains(text, "denied the request"), strings.Contains(text, "violates"):
+	case strings.Contains(text, "denied request"), strings.Contains(text, "denied the request"), strings.Contains(text, "violates"):
 		return job.Permanent(fmt.Errorf("a policy of the Kubernetes cluster refuses the training, ask its operator: %s", rayjob.OneLine(text, rayjob.MaxReason)))
 	default:
 		return setting(fmt.Sprintf("KUBERAY_CONFIG: the service may not %s in the namespace %s: give its account the rights of the Helm chart's Role", what, c.cfg.Namespace))

@@ -65,8 +65,12 @@ func (c *Client) Stop(ctx context.Context, h rayjob.Handle) error {
 func (c *Client) Release(ctx context.Context, h rayjob.Handle) error {
 	rj, err := c.live(ctx, h.ID)
 	switch {
+	case missing(err) && h.Cluster == "": // the token has no owner where the service was killed before there was a RayJob
+		c.forget(h.ID)
+		return c.removeToken(ctx, h.ID)
 	case missing(err):
-		return c.released(ctx, h)
+		c.forget(h.ID)
+		return c.removeEntry(ctx, h)
 	case err != nil:
 		return err
 	case !over(rj) && started(rj) && rj.DeletionTimestamp == nil && c.mayStillStop(h.ID):
@@ -77,10 +81,16 @@ func (c *Client) Release(ctx context.Context, h rayjob.Handle) error {
 	if err := c.remove(ctx, rj); err != nil {
 		return err
 	}
-	if h.Cluster != "" { // what Ray remembers of the job goes last: KubeRay would begin anew a job that Ray does not know
+	switch {
+	case h.Cluster == "": // Kubernetes deletes the token after the RayJob, for whose end KubeRay may need it
+		c.forget(h.ID)
+		return nil
+	case over(rj):
+		c.forget(h.ID)
+		return c.removeEntry(ctx, h)
+	default: // KubeRay would begin anew a job that Ray does not know: the RayJob must be gone first
 		return job.Later(stopPause, errors.New("waiting for the RayJob to be deleted"))
 	}
-	return c.released(ctx, h)
 }
 
 // end asks Ray to end the job. Only that it is still ending is an error: whatever else hinders is overcome by the deletion.
@@ -108,21 +118,25 @@ func (c *Client) mayStillStop(id string) bool {
 	return time.Since(since) < patience
 }
 
-// released forgets an attempt whose RayJob is gone or on its way. On a standing cluster Ray's own entry is still there.
-func (c *Client) released(ctx context.Context, h rayjob.Handle) error {
+// forget drops what is remembered of an attempt.
+func (c *Client) forget(id string) {
 	c.mu.Lock()
-	delete(c.stopping, h.ID)
+	delete(c.stopping, id)
 	c.mu.Unlock()
-	c.notices.forget(h.ID)
-	if h.Cluster == "" {
-		err := c.core.CoreV1().Secrets(c.cfg.Namespace).Delete(ctx, h.ID, metav1.DeleteOptions{
-			Preconditions: nil, PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
-		})
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		return c.fault(err, "delete a Secret")
+	c.notices.forget(id)
+}
+
+// removeToken deletes the token of an attempt that has no RayJob.
+func (c *Client) removeToken(ctx context.Context, name string) error {
+	err := c.core.CoreV1().Secrets(c.cfg.Namespace).Delete(ctx, name, metav1.DeleteOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
 	}
+	return c.fault(err, "delete a Secret")
+}
+
+// removeEntry deletes what the Ray of a standing cluster remembers of the attempt, and ends it where it still runs.
+func (c *Client) removeEntry(ctx context.Context, h rayjob.Handle) error {
 	ray, err := c.standingDashboard(ctx, h.Cluster)
 	if missing(err) {
 		return nil

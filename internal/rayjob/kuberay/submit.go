@@ -71,7 +71,11 @@ func (c *Client) prepare(ctx context.Context, rj *rayv1.RayJob, p Profile) error
 		}
 	}
 	if p.Cluster != "" {
-		return c.standing(ctx, p)
+		if err := c.standing(ctx, p); err != nil {
+			return err
+		}
+		// What Ray remembers under the name has lost its RayJob, and KubeRay would take it for the new one's.
+		return c.removeEntry(ctx, rayjob.Handle{ID: rj.Name, Cluster: p.Cluster})
 	}
 	if why := c.impossible(ctx, rj.Spec.RayClusterSpec); why != "" {
 		return job.Permanent(errors.New(why))
