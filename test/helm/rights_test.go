@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap/zaptest"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay"
 	"github.com/ncsa/clowder-ray/test/cluster"
 )
 
@@ -103,5 +105,28 @@ func TestNobodyElseGetsRights(t *testing.T) {
 		for _, resource := range []string{"/secrets", "/pods", "ray.io/rayjobs", "/nodes"} {
 			require.Empty(t, slices.Concat(r.may(t, resource, ns), r.may(t, resource, "")), "%s %s", account, resource)
 		}
+	}
+}
+
+// TestTheServiceIsContentWithItsRights lets the service itself look, with the account that the chart makes.
+func TestTheServiceIsContentWithItsRights(t *testing.T) {
+	t.Parallel()
+	ns := cluster.Shared(t).Namespace(t, nil)
+	r := newRights(t, ns, "--values", examples+"/cephfs.yaml")
+	made, err := r.plane.Admin().CoreV1().ConfigMaps(ns).Get(t.Context(), fullName+"-kuberay", metav1.GetOptions{})
+	require.NoError(t, err)
+	cfg := readConfig(t, made)
+	cfg.Mount = "/shared"
+	access := &kuberay.Access{Config: r.plane.Config(), Namespace: ns, Inside: true}
+	access.Config.Impersonate.UserName = r.account
+
+	client, err := kuberay.New(cfg, access, zaptest.NewLogger(t))
+	require.NoError(t, err)
+	report, err := client.Check(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, ns, report.Namespace)
+	for _, text := range slices.Concat(report.Faults, report.Warnings) {
+		require.NotContains(t, text, "may not", "a right is missing")
+		require.NotContains(t, text, "could not be looked at", "a right is missing")
 	}
 }

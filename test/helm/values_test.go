@@ -66,7 +66,7 @@ func TestEverySettingHasAPlace(t *testing.T) {
 	elsewhere := []string{
 		"CLOWDER_URL", "RABBITMQ_CA", "CLOWDER_CA", "SHUTDOWN_TIMEOUT", // values of their own
 		"RABBITMQ_URI", "EXTRACTOR_KEY", // secret
-		"KUBERAY_CONFIG", "LISTEN", "SHARED_DIR", "RAY_SHARED_DIR", "STATE_DIR", "EXTRACTOR_INFO", // where the pod has its files
+		"KUBERAY_CONFIG", "KUBERAY_INSTANCE", "KUBECONFIG", "LISTEN", "SHARED_DIR", "RAY_SHARED_DIR", "STATE_DIR", "EXTRACTOR_INFO", // what the pod is and where it has its files
 		"RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", // of a Ray without KubeRay
 	}
 	readme, err := os.ReadFile("../../README.md")
@@ -114,6 +114,7 @@ func TestSettingsAreWrittenAsTheServiceReadsThem(t *testing.T) {
 		"RABBITMQ_CA":      "/etc/clowder-ray-ca/ca.crt",
 		"CLOWDER_CA":       "/etc/clowder-ray-ca/clowder.crt",
 		"KUBERAY_CONFIG":   "/etc/clowder-ray/kuberay.yaml",
+		"KUBERAY_INSTANCE": fullName,
 		"LISTEN":           ":8780",
 		"SHARED_DIR":       "/shared",
 		"STATE_DIR":        "/state",
