@@ -3,25 +3,30 @@
 The driver writes events until it hands over to the workers and after they are done; in between, rank 0 does. There is thus
 one writer at any time, which matters on network file systems, where appending is not atomic between machines. The file is
 opened for every line: closing it is what makes a line visible to readers on other machines (NFS close-to-open).
+
+A start that was overtaken finds that out before it writes. Should it be overtaken in that very moment, its last line stands among
+those of the other start: a whole line of the same run, which readers take for a look back.
 """
 
 import datetime
 import json
 import math
+import os
 import sys
 from pathlib import Path
 
 from trainer.errors import UserError
+from trainer.lease import Lease
 
 
 class Events:
     """Writes the events of one attempt, and prints those that a person wants to read in the log.
 
-    Writing an event never fails a run by itself, except that a full disk is reported as such.
+    Writing an event never fails a run by itself, except that a full disk is reported as such, and a lost lease as Overtaken.
     """
 
-    def __init__(self, path: Path, attempt: int):
-        self.path, self.attempt = path, attempt
+    def __init__(self, path: Path, attempt: int, lease: Lease | None = None):
+        self.path, self.attempt, self.lease = path, attempt, lease
         self.warnings: list[dict] = []
         self.decisions: list[dict] = []
 
@@ -71,8 +76,18 @@ class Events:
         now = datetime.datetime.now(datetime.UTC)
         time = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         line = json.dumps({"time": time, "attempt": self.attempt, "kind": kind, **fields}, ensure_ascii=False, allow_nan=False)
-        with open(self.path, "a", encoding="utf-8") as f:
-            f.write(line + "\n")
+        if self.lease is not None:
+            self.lease.check()
+        _append(self.path, line.encode("utf-8") + b"\n")
+
+
+def _append(path: Path, line: bytes) -> None:
+    """Add a line, after ending one that a killed process began."""
+    with open(path, "ab+") as f:
+        if f.seek(0, os.SEEK_END):
+            f.seek(-1, os.SEEK_END)
+            line = line if f.read(1) == b"\n" else b"\n" + line
+        f.write(line)
 
 
 def _finite(values: dict[str, float]) -> dict[str, float]:

@@ -1,25 +1,19 @@
-"""Writing files so that a reader on the shared volume sees either nothing or all of them."""
+"""Writing, syncing and hashing files. What others may read is made aside and published by the lease, so nothing here need be atomic."""
 
 import hashlib
 import json
 import os
-import shutil
 from pathlib import Path
 
 
+def share() -> None:
+    """Let the group of the volume read, change and delete what this process makes: the service may run as another user of it."""
+    os.umask(0o002)
+
+
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write ``data`` to ``path``. After it returns the bytes are on disk; killed before, an older file is untouched."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as f:
-            f.write(data)
-            f.flush()
-            os.fsync(f.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    sync_folder(path.parent)
+    path.write_bytes(data)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -31,25 +25,24 @@ def write_json(path: Path, value) -> None:
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def publish_folder(temporary: Path, final: Path) -> None:
-    """Make the finished folder ``temporary`` appear as ``final``, replacing an older one of that name."""
-    for file in temporary.rglob("*"):
-        if file.is_file():
-            with open(file, "rb") as f:
+def sync(path: Path) -> None:
+    """Bring a file, or a folder with all that is in it, onto the disk."""
+    inside = sorted(path.rglob("*"), reverse=True) if path.is_dir() else []
+    for entry in [*inside, path]:
+        if entry.is_dir():
+            sync_folder(entry)
+        else:
+            with open(entry, "rb") as f:
                 os.fsync(f.fileno())
-    if final.exists():
-        shutil.rmtree(final)
-    os.replace(temporary, final)
-    sync_folder(final.parent)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a rename in ``folder`` durable."""
+    """Make what was made, renamed or removed in ``folder`` durable."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     except OSError:
-        pass  # some network file systems cannot sync a folder; their rename is durable when the server answered
+        pass  # some network file systems cannot sync a folder; what they were told is durable when the server answered
     finally:
         os.close(handle)
 

@@ -12,8 +12,6 @@ from trainer.settings import Settings
 from trainer.tasks.catalogue import Base
 from trainer.tasks.target import Classes, Number
 
-STOP = "stop"  # a file in the run folder: "keep" ends the training and keeps its best model, "pause" saves it to go on later
-
 
 class Features(Protocol):
     """Encoded examples without their targets."""
@@ -95,6 +93,7 @@ class Saved:
 class Plan:
     """What to train, on what and how. Plain values and arrays only: it travels between processes.
 
+    ``folder`` is the run folder and ``work`` the one of the start that made the plan.
     ``weights`` is the weight of each class in the loss, or None. ``metric`` chooses the best model. ``digest`` names all that
     decides the result, so that a checkpoint is only ever continued by the same training.
     """
@@ -102,6 +101,7 @@ class Plan:
     run: str
     attempt: int
     folder: str
+    work: str
     kind: str
     task: str
     target: Classes | Number

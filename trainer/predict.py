@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import numpy
 from safetensors import SafetensorError, safe_open
 
-from trainer import data, export, tasks
+from trainer import data, export, stop, tasks
 from trainer.errors import UserError, some
 from trainer.events import Events
 from trainer.plan import Saved
@@ -44,7 +44,7 @@ def find(spec: Spec, settings) -> Model:
     if not settings.model_file:
         raise UserError("no_model", "There is no model to predict with.", "Name a model, or choose a model.zip of the dataset as model_file.")
     file = _file(spec, settings.model_file)
-    folder = _unpacked(file, spec.folder / "model")
+    folder = _unpacked(file, spec.work / "model")
     described = _description(folder, file.name)
     return Model(folder, described, Version(folder, described.get("run", "")))
 
@@ -68,6 +68,7 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
     encoder = tasks.of(described["kind"]).load_encoder(spec, model.folder, described["encoder"])
     wanted = target.encode([e.target for e in examples])
     rows = encoder.encode(examples, wanted, "predict")
+    stop.check(spec.folder)
     events.phase("predict", f"Predicting {len(examples)} rows.")
     outputs, versions = launcher.predict(Saved(model.folder, described["kind"], target, rows))
     events.phase("export", "Writing the predictions.")

@@ -50,6 +50,7 @@ def make(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Even
         run=spec.run,
         attempt=spec.attempt,
         folder=str(spec.folder),
+        work=str(spec.work),
         kind=data.kind,
         task=data.task,
         target=target,

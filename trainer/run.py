@@ -1,27 +1,30 @@
 """The driver: from spec.json to result.json or error.json.
 
-Exit codes: 0 done, 2 the user must change something, 1 anything else, 143 told to end. Only light modules are imported here; the
-launcher's workers import torch and transformers while this process reads and encodes the data.
+Exit codes: 0 done, 2 the user must change something, 1 anything else, 3 overtaken by another start, 143 told to end. Only light
+modules are imported here; the launcher's workers import torch and transformers while this process reads and encodes the data.
 """
 
 import os
-import shutil
 import signal
 import sys
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
-from trainer import export, files, launch, log, settings as options, spec as specs
+from trainer import export, files, launch, lease as leases, log, settings as options, spec as specs, stop
 from trainer.errors import Paused, UserError, as_user_error, one_line
 from trainer.events import Events
-from trainer.launch.work import ENVIRONMENT
-from trainer.plan import STOP
+from trainer.launch.work import ENVIRONMENT, Outcome
+from trainer.lease import Lease, Overtaken
+from trainer.plan import Plan
 from trainer.spec import Spec
 from trainer.tasks import catalogue
 
 OK, FAULT, USER, ENDED = 0, 1, 2, 143
-PAUSE_SECONDS = 2.5  # Ray gives a job three seconds between asking it to end and killing it
+RAY_STOP_SECONDS = 3.0  # which Ray gives a job between asking it to end and killing it, unless RAY_JOB_STOP_WAIT_TIME_S says more
+ERROR = "error.json"
+PAUSE_SHARE = 0.8  # of that time, for the training to save itself
 
 
 class Ended(BaseException):
@@ -31,22 +34,42 @@ class Ended(BaseException):
 def run(spec_path: str, launcher: str) -> int:
     """Carry out the run of ``spec_path`` and return the exit code. Run again after success it does nothing."""
     os.environ.update(ENVIRONMENT)
+    files.share()
     spec = specs.load(Path(spec_path))
     if export.already_done(spec):
         print(f"{spec.run} is already done.")
         return OK
     with log.copied_to(spec.folder / "log.txt"):
-        _clear(spec)
-        events = Events(spec.folder / "events.jsonl", spec.attempt)
         try:
-            began = time.monotonic()
+            lease = leases.take(spec.folder / specs.WORK, spec.attempt)
+            with lease.watched():
+                return _carry_out(replace(spec, work=lease.folder), launcher, lease)
+        except Overtaken as e:
+            print(e, flush=True)
+            return leases.OVERTAKEN
+        except OSError as e:  # not even a folder can be made there, so all that can be done is to say so
+            print(f"Error: {as_user_error(e, str(spec.folder)) or e}", file=sys.stderr, flush=True)
+            return FAULT
+
+
+def _carry_out(spec: Spec, launcher: str, lease: Lease) -> int:
+    """Do what the spec says, as the start that has the lease."""
+    events = Events(spec.folder / "events.jsonl", spec.attempt, lease)
+    code, began = OK, time.monotonic()
+    try:
+        if not export.already_done(spec):  # the start before may have come to its end meanwhile
+            _clear(spec, lease)
             {"train": _train, "predict": _predict}[spec.kind](spec, launcher, events, began)
             events.done(time.monotonic() - began)
-        except (Ended, Paused):
+    except (Ended, Paused):
+        return ENDED
+    except Exception as e:
+        if _told_to_end(e):
             return ENDED
-        except Exception as e:
-            return ENDED if _told_to_end(e) else _failed(spec, events, e)
-    return OK
+        lease.check()  # what is missing may just be gone together with the lease
+        code = _failed(spec, events, e)
+    lease.end()
+    return code
 
 
 def _train(spec: Spec, name: str, events: Events, began: float) -> None:
@@ -58,11 +81,13 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
     launcher = launch.create(name, settings, base, spec, events)
     try:
         signal.signal(signal.SIGTERM, _end)  # only now, for connecting to Ray sets a handler of its own
+        stop.check(spec.folder)
         launcher.start()
         events.phase("prepare", "Reading the data.")
         from trainer import baseline, data, prepare  # numpy and tokenizers, while the workers import
 
         dataset = data.load(spec, settings, events)
+        stop.check(spec.folder)
         base = catalogue.choose(spec.models, settings.model, dataset.kind, settings.start_from)
         prepared = prepare.make(spec, settings, dataset, base, events)
         if settings.dry_run:
@@ -70,16 +95,22 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
             export.check(spec, settings, dataset, prepared, seconds, events, began)
             return
         simple = baseline.begin(prepared, dataset)
-        outcome = launcher.train(prepared.plan)
+        outcome = _trained(launcher, prepared.plan)
         events.phase("export", "Writing the model, the metrics and the predictions.")
         export.training(spec, settings, dataset, prepared, outcome, simple.result(), launcher.workers, events, began)
+    finally:
+        launcher.close()
+
+
+def _trained(launcher, plan: Plan) -> Outcome:
+    """The outcome of the training. Told to end, let it save itself before its workers go: it then goes on from its last step."""
+    try:
+        return launcher.train(plan)
     except BaseException as e:
         if not _told_to_end(e):
             raise
-        _pause(spec)
+        stop.pause(Path(plan.work), PAUSE_SHARE * float(os.environ.get("RAY_JOB_STOP_WAIT_TIME_S", RAY_STOP_SECONDS)))
         raise Ended from e
-    finally:
-        launcher.close()
 
 
 def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
@@ -91,6 +122,7 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
     launcher = launch.create(name, settings, saved.base, spec, events)
     try:
         signal.signal(signal.SIGTERM, _end)
+        stop.check(spec.folder)
         launcher.start()
         events.phase("prepare", "Reading the data.")
         predict.run(spec, settings, saved, launcher, events, began)
@@ -109,14 +141,11 @@ def _likely_kind(spec: Spec, settings) -> str:
     return "image" if 2 * images > len(spec.inputs) else "text"
 
 
-def _clear(spec: Spec) -> None:
+def _clear(spec: Spec, lease: Lease) -> None:
     """Remove what an earlier start left, so that nothing of it can be taken for this one's. Its events, log and checkpoints stay."""
-    for name in ("error.json", "result.json"):
-        (spec.folder / name).unlink(missing_ok=True)
-    shutil.rmtree(spec.folder / "out", ignore_errors=True)
-    stop = spec.folder / STOP
-    if stop.is_file() and stop.read_text(encoding="utf-8").strip() == "pause":
-        stop.unlink()
+    for name in (ERROR, export.RESULT, export.OUT):
+        lease.remove(spec.folder / name)
+    stop.clear(spec.folder)
 
 
 def _end(*_) -> None:
@@ -129,16 +158,6 @@ def _told_to_end(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, Ended):
         error = error.__cause__ or error.__context__
     return error is not None
-
-
-def _pause(spec: Spec) -> None:
-    """Let the training save itself before its workers go: it then goes on from this step and not from its last checkpoint."""
-    files.write_text(spec.folder / STOP, "pause\n")
-    index = spec.folder / "checkpoints" / "index.json"
-    before = index.stat().st_mtime_ns if index.exists() else 0
-    until = time.monotonic() + PAUSE_SECONDS
-    while time.monotonic() < until and (not index.exists() or index.stat().st_mtime_ns == before):
-        time.sleep(0.05)
 
 
 def _failed(spec: Spec, events: Events, error: Exception) -> int:
@@ -155,7 +174,7 @@ def _failed(spec: Spec, events: Events, error: Exception) -> int:
     try:
         events.error(shown)
         document = {"schema": 1, "run": spec.run, "attempt": spec.attempt, **shown.fields(), "user": user is not None}
-        files.write_json(spec.folder / "error.json", document)
+        Lease(spec.work).write_json(spec.folder / ERROR, document)
     except OSError as e:
         print(f"error.json could not be written: {e}", file=sys.stderr)
     print(f"Error: {shown}", file=sys.stderr, flush=True)

@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+WORK = "work"  # in the run folder: a folder for each start
+
 
 @dataclass(frozen=True)
 class Input:
@@ -28,12 +30,16 @@ class Version:
 
 @dataclass(frozen=True)
 class Spec:
-    """``parameters`` is what the user set in the form, ``defaults`` what the form has where nobody set anything."""
+    """``parameters`` is what the user set in the form, ``defaults`` what the form has where nobody set anything.
+
+    ``folder`` is the run folder, ``work`` the part of it in which this start makes everything (see lease.py).
+    """
 
     kind: str
     run: str
     attempt: int
     folder: Path
+    work: Path
     dataset: str
     parameters: dict
     defaults: dict
@@ -59,6 +65,7 @@ def load(path: Path) -> Spec:
         run=document["run"],
         attempt=document["attempt"],
         folder=folder,
+        work=folder / WORK,
         dataset=document["dataset"].get("name", ""),
         parameters=document["parameters"],
         defaults=document["defaults"],

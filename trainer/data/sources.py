@@ -84,7 +84,7 @@ def _refused(source: Input, models: set[str]) -> str:
 
 def _expand(source: Input, spec: Spec, found: Sources, events: Events) -> None:
     try:
-        members = archives.expand(source, spec.folder / "expanded", events)
+        members = archives.expand(source, spec.work / "expanded", events)
     except archives.NotAnArchive as e:
         found.ignored.append(f"{source.name} ({e})")
         return

@@ -55,7 +55,7 @@ def prediction(
 ) -> None:
     """Write predictions.csv and result.json."""
     kind = model.description["kind"]
-    files.write_text(spec.folder / "out" / "predictions.csv", _table(settings, answered, kind, columns))
+    files.write_text(spec.work / results.OUT / "predictions.csv", _table(settings, answered, kind, columns))
     found = {
         "model": {
             "run": model.version.run, "name": model.version.name, "version": model.version.version,

@@ -6,14 +6,16 @@ import time
 from trainer import files
 from trainer.data import Dataset
 from trainer.events import Events
+from trainer.lease import Lease
 from trainer.spec import Spec
 
 SCHEMA = 2
+OUT, RESULT = "out", "result.json"
 
 
 def finish(spec: Spec, settings, kind: str, task: str, events: Events, began: float, **more) -> None:
-    """Write result.json with the list of all files below out/."""
-    out = spec.folder / "out"
+    """Publish out/, which was made in the folder of this start, and then result.json with the list of all files in it."""
+    out = spec.work / OUT
     out.mkdir(exist_ok=True)
     warnings = [*events.warnings, *more.pop("warnings", [])]
     document = {
@@ -27,9 +29,11 @@ def finish(spec: Spec, settings, kind: str, task: str, events: Events, began: fl
         "seconds": round(time.monotonic() - began, 3),
         "warnings": list({(w["code"], w["text"]): w for w in warnings}.values()),
         **{name: value for name, value in more.items() if value is not None},
-        "artifacts": files.artifacts(spec.folder, out),
+        "artifacts": files.artifacts(spec.work, out),
     }
-    files.write_json(spec.folder / "result.json", document)
+    lease = Lease(spec.work)
+    lease.publish(out, spec.folder / OUT)
+    lease.write_json(spec.folder / RESULT, document)
 
 
 def data_of(data: Dataset, described: dict, samples: list[dict], target) -> dict:
@@ -54,7 +58,7 @@ def data_of(data: Dataset, described: dict, samples: list[dict], target) -> dict
 def already_done(spec: Spec) -> bool:
     """Whether an earlier start finished this run: result.json is there and every file that it lists is as it says."""
     try:
-        result = json.loads((spec.folder / "result.json").read_text(encoding="utf-8"))
+        result = json.loads((spec.folder / RESULT).read_text(encoding="utf-8"))
         if result["run"] != spec.run or result["schema"] != SCHEMA:
             return False
         return all(

@@ -1,5 +1,6 @@
 """What a training delivers: model, metrics, predictions on the test rows, and what the report says of them."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from trainer.baseline import Baselines
 from trainer.data import Dataset
 from trainer.events import Events
 from trainer.export import results, shown
-from trainer.launch.work import ASIDE, Outcome
+from trainer.launch.work import Outcome
 from trainer.measure import calibration, curves, metrics, mistakes
 from trainer.prepare import DESCRIPTION, Prepared, describe
 from trainer.settings import Settings
@@ -23,7 +24,7 @@ def training(
     spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, outcome: Outcome, simple: Baselines, workers: int, events: Events, began: float
 ) -> None:
     """Write everything that the worker did not, and result.json last."""
-    plan, out = prepared.plan, spec.folder / "out"
+    plan, out = prepared.plan, spec.work / results.OUT
     classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     reports = {n: metrics.report(a, classes, settings.seed, scale) for n, a in outcome.answers.items()}
     at = outcome.position
@@ -37,7 +38,7 @@ def training(
     }
     if reports["test"]:
         events.eval(at.best_epoch, at.best_step, "test", {name: score["value"] for name, score in reports["test"].items()})
-    _model(out, prepared, data, reports["test"])
+    _model(outcome.saved, out / "model", prepared, data, reports["test"])
     files.write_json(out / "metrics.json", figures)
     test = outcome.answers["test"]
     files.write_text(out / "predictions.csv", _predictions(data, plan.target, test))
@@ -74,14 +75,14 @@ def check(spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, sec
     )  # fmt: skip
 
 
-def _model(out: Path, prepared: Prepared, data: Dataset, test: dict) -> None:
-    """Complete the model folder with what belongs to the weights, and let it appear at once."""
-    aside = out / ASIDE
-    prepared.encoder.save(aside)
+def _model(saved: Path, to: Path, prepared: Prepared, data: Dataset, test: dict) -> None:
+    """Take over the model folder from the worker, and complete it with what belongs to the weights."""
+    to.parent.mkdir()
+    os.rename(saved, to)
+    prepared.encoder.save(to)
     if prepared.plan.target.labels:
-        files.write_json(aside / "labels.json", list(prepared.plan.target.labels))
-    files.write_json(aside / DESCRIPTION, describe(prepared, data, test))
-    files.publish_folder(aside, out / "model")
+        files.write_json(to / "labels.json", list(prepared.plan.target.labels))
+    files.write_json(to / DESCRIPTION, describe(prepared, data, test))
 
 
 def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy
 import ray
 
+from trainer.events import Events
 from trainer.launch import log, preflight, work
-from trainer.launch.staff import MAX_LOSSES, PATIENCE_SECONDS, Job, Wait
+from trainer.launch.staff import MAX_LOSSES, Job, Wait
 from trainer.launch.work import Outcome
 from trainer.plan import Plan, Saved
 
@@ -22,12 +23,12 @@ class OneWorker:
         self.job, self.events, self.rank = job, job.events, rank
 
     def start(self, token: str = "") -> None:
-        self.token = token or preflight.announce(self.job.folder)
+        self.token = token or preflight.announce(self.job.work)
         self._employ()
 
     def _employ(self) -> None:
         resources = {"num_cpus": self.job.cpus, "num_gpus": int(self.job.gpu)}
-        self.actor = ray.remote(Worker).options(max_restarts=0, **resources).remote(str(self.job.folder), self.rank, self.job.kind)
+        self.actor = ray.remote(Worker).options(max_restarts=0, **resources).remote(self.job.folder, self.job.work, self.rank, self.job.kind)
         self.warm = self.actor.warm_up.remote(self.token, self.job.cpus, self.job.gpu)
 
     def train(self, plan: Plan) -> Outcome:
@@ -37,14 +38,14 @@ class OneWorker:
         return self._call("estimate", ray.put(plan))
 
     def predict(self, saved: Saved):
-        return self._call("predict", ray.put(saved), self.events.attempt)
+        return self._call("predict", ray.put(saved), self.events)
 
     def _call(self, method: str, *arguments):
         """The answer of the worker. A worker that is lost is replaced: what it does can be done again, and a training goes on."""
         for losses in range(MAX_LOSSES + 1):
             try:
                 wait = Wait(self.job, self.events)
-                while not ray.wait([self.warm], timeout=PATIENCE_SECONDS)[0]:
+                while not ray.wait([self.warm], timeout=1.0)[0]:
                     wait.again()
                 device = ray.get(self.warm)
                 return ray.get(getattr(self.actor, method).remote(device, *arguments))
@@ -62,13 +63,13 @@ class OneWorker:
 class Worker:
     """The actor of OneWorker."""
 
-    def __init__(self, folder: str, rank: int, kind: str):
-        self.folder, self.rank, self.kind = folder, rank, kind
-        log.redirect(Path(folder) / "logs", rank)
+    def __init__(self, folder: Path, work: Path, rank: int, kind: str):
+        self.work, self.rank, self.kind = work, rank, kind
+        log.redirect(folder / "logs", rank)
 
     def warm_up(self, token: str, threads: int, gpu: bool) -> str:
-        preflight.shared(Path(self.folder), token)
-        return work.warm_up(self.folder, self.rank, threads, gpu, self.kind)
+        preflight.shared(self.work, token)
+        return work.warm_up(str(self.work), self.rank, threads, gpu, self.kind)
 
     def train(self, device: str, plan: Plan, threads: int) -> Outcome:
         return work.train(plan, rank=0, world=1, device=device, threads=threads)
@@ -76,8 +77,8 @@ class Worker:
     def estimate(self, device: str, plan: Plan) -> tuple[float, int]:
         return work.estimate(plan, device)
 
-    def predict(self, device: str, saved: Saved, attempt: int):
-        return work.predict(saved, self.folder, attempt, device, tells=self.rank == 0)
+    def predict(self, device: str, saved: Saved, events: Events):
+        return work.predict(saved, events, device, tells=self.rank == 0)
 
 
 class Pool:
@@ -88,7 +89,7 @@ class Pool:
         self.members = [OneWorker(job, rank) for rank in range(job.workers)]
 
     def start(self) -> None:
-        token = preflight.announce(self.job.folder)
+        token = preflight.announce(self.job.work)
         for member in self.members:
             member.start(token)
 

@@ -4,12 +4,12 @@ import os
 import signal
 from pathlib import Path
 
-from trainer import files
+from trainer import stop
 from trainer.errors import no_gpu
 from trainer.events import Events
 from trainer.launch import work
 from trainer.launch.work import Outcome
-from trainer.plan import STOP, Plan, Saved
+from trainer.plan import Plan, Saved
 
 
 class Local:
@@ -24,7 +24,7 @@ class Local:
 
     def train(self, plan: Plan) -> Outcome:
         """Train here. Told to end (SIGTERM), the training saves itself: it runs in this very process, and is asked instead of cut short."""
-        before = signal.signal(signal.SIGTERM, lambda *_: files.write_text(Path(plan.folder) / STOP, "pause\n"))
+        before = signal.signal(signal.SIGTERM, lambda *_: stop.pause(Path(plan.work), seconds=0))
         try:
             return work.train(plan, rank=0, world=1, device=self._device(), threads=self.threads)
         finally:
@@ -34,7 +34,7 @@ class Local:
         return work.estimate(plan, self._device())
 
     def predict(self, saved: Saved):
-        return work.predict(saved, str(self.events.path.parent), self.events.attempt, self._device())
+        return work.predict(saved, self.events, self._device())
 
     def _device(self) -> str:
         os.environ["OMP_NUM_THREADS"] = str(self.threads)
@@ -43,7 +43,7 @@ class Local:
         if self.use_gpu == "yes" and not torch.cuda.is_available():
             raise no_gpu()
         gpu = self.use_gpu != "no" and torch.cuda.is_available()
-        return work.warm_up(str(self.events.path.parent), 0, self.threads, gpu, self.kind)
+        return work.warm_up(str(self.events.lease.folder), 0, self.threads, gpu, self.kind)
 
     def close(self) -> None:
         """Nothing to let go of."""

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from trainer.errors import UserError
 
-TOKEN = ".shared"
+TOKEN = "shared"
 PACKAGES = ("ray", "torch", "transformers", "numpy")
 PATIENCE_SECONDS = 30.0  # network file systems show a new file late
 
 
 def announce(folder: Path) -> str:
-    """Leave a token in the run folder, by which workers elsewhere see that it is the same folder; returns the token."""
+    """Leave a token in a folder, by which workers elsewhere see that it is the same folder; returns the token."""
     token = "\n".join((uuid.uuid4().hex, *_versions()))
     (folder / TOKEN).write_text(token, encoding="utf-8")
     return token
@@ -52,7 +52,7 @@ def _versions() -> list[str]:
 
 def writable(folder: Path, rank: int) -> None:
     """Raise UserError unless this worker can write into ``folder``."""
-    probe = folder / f".probe-{rank}"
+    probe = folder / f"probe-{rank}"
     try:
         probe.write_bytes(b"x")
         probe.unlink()

@@ -3,18 +3,17 @@
 import asyncio
 import os
 import threading
-import time
-from pathlib import Path
 
 import ray
 
 from trainer.errors import Paused, UserError
 from trainer.launch import log, preflight, work
-from trainer.launch.staff import MAX_LOSSES, PATIENCE_SECONDS, Job, Wait
+from trainer.launch.staff import MAX_LOSSES, Job, Wait
 from trainer.launch.work import ENVIRONMENT, Outcome
 from trainer.plan import Plan
 
 END_SECONDS = 10.0  # for a finished trainer to wind up
+RAY_FOLDER = "train"  # where Ray Train keeps its own state, in the folder of the start
 
 
 class Several:
@@ -32,7 +31,7 @@ class Several:
 
     def start(self) -> None:
         os.environ.update(ENVIRONMENT)
-        self.token = preflight.announce(self.job.folder)
+        self.token = preflight.announce(self.job.work)
         self.mailbox = ray.remote(Mailbox).options(num_cpus=0).remote()
         self.thread = threading.Thread(target=self._fit, daemon=True)
         self.thread.start()
@@ -42,30 +41,30 @@ class Several:
             from ray.train import FailureConfig, RunConfig, ScalingConfig
             from ray.train.torch import TorchTrainer
 
+            (self.job.work / RAY_FOLDER).mkdir()  # by Ray it would be made for its own user alone
             each = {"CPU": self.job.cpus, **({"GPU": 1} if self.job.gpu else {})}
             patience = FailureConfig(max_failures=MAX_LOSSES)
             TorchTrainer(
                 run_worker,
                 train_loop_config={
                     "mailbox": self.mailbox, "threads": self.job.cpus, "gpu": self.job.gpu, "kind": self.job.kind,
-                    "folder": str(self.job.folder), "token": self.token,
+                    "folder": self.job.folder, "work": self.job.work, "token": self.token,
                 },
                 scaling_config=ScalingConfig(num_workers=self.workers, use_gpu=self.job.gpu, resources_per_worker=each),
-                run_config=RunConfig(
-                    storage_path=str(self.job.folder / "train"), name=f"attempt-{self.events.attempt}", failure_config=patience
-                ),
+                # By name and place Ray Train would find what an earlier start left, and end at once with its result.
+                run_config=RunConfig(storage_path=str(self.job.work), name=RAY_FOLDER, failure_config=patience),
             ).fit()  # fmt: skip
         except Exception as e:
             self.error = e
 
     def train(self, plan: Plan) -> Outcome:
         ray.get(self.mailbox.post.remote(plan))
-        wait, posted = Wait(self.job, self.events), time.monotonic()
+        wait = Wait(self.job, self.events)
         result = self.mailbox.result.remote()
         while not ray.wait([result], timeout=1.0)[0]:
             if not self.thread.is_alive():
                 raise self.error or RuntimeError("the workers ended without a result")
-            if time.monotonic() - posted > PATIENCE_SECONDS and not ray.get(self.mailbox.fetched.remote()):
+            if not ray.get(self.mailbox.fetched.remote()):
                 wait.again()
         outcome = ray.get(result)
         self.finished = True
@@ -85,12 +84,12 @@ def run_worker(config: dict) -> None:
     """The training function of TorchTrainer, on every worker."""
     from ray import train
 
-    context, mailbox, folder = train.get_context(), config["mailbox"], Path(config["folder"])
+    context, mailbox = train.get_context(), config["mailbox"]
     rank = context.get_world_rank()
-    log.redirect(folder / "logs", rank)
+    log.redirect(config["folder"] / "logs", rank)
     try:
-        preflight.shared(folder, config["token"])
-        device = work.warm_up(str(folder), rank, config["threads"], config["gpu"], config["kind"])
+        preflight.shared(config["work"], config["token"])
+        device = work.warm_up(str(config["work"]), rank, config["threads"], config["gpu"], config["kind"])
         plan = ray.get(ray.get(mailbox.fetch.remote()))
         if config["gpu"]:
             from ray.train.torch import get_device

@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainer import stop
 from trainer.errors import UserError, no_gpu
 from trainer.events import Events
 
@@ -24,7 +25,13 @@ class Job:
 
     @property
     def folder(self) -> Path:
+        """The run folder."""
         return self.events.path.parent
+
+    @property
+    def work(self) -> Path:
+        """The folder of this start."""
+        return self.events.lease.folder
 
 
 class Wait:
@@ -34,7 +41,8 @@ class Wait:
         self.began, self.limit, self.gpu, self.events, self.told = time.monotonic(), 60.0 * job.max_minutes, job.gpu, events, False
 
     def again(self) -> None:
-        """Called each time that the workers are still not there. Raises UserError when the limit is over."""
+        """Called every second or so while the workers are not there. Raises UserError when the limit is over, or when told to stop."""
+        stop.check(self.events.path.parent)
         if time.monotonic() - self.began > self.limit:
             why = f"The cluster had no room for {self.limit / 60:.0f} minutes."
             raise (
@@ -42,6 +50,6 @@ class Wait:
                 if self.gpu
                 else UserError("no_capacity", "No worker could be started on the cluster.", "Set fewer workers, or try again later.", why)
             )
-        if not self.told:
+        if not self.told and time.monotonic() - self.began > PATIENCE_SECONDS:
             self.told = True
             self.events.warning("waiting", f"Waiting for a free {'GPU' if self.gpu else 'CPU'}: the cluster is busy or still starting.")

@@ -12,9 +12,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from trainer import files, lease as leases, stop
 from trainer.errors import as_user_error
 from trainer.events import Events
 from trainer.launch import preflight
+from trainer.lease import Lease
 from trainer.plan import Plan, Rows, Saved
 
 ENVIRONMENT = {
@@ -29,17 +31,18 @@ ENVIRONMENT = {
     "OMP_WAIT_POLICY": "PASSIVE",
 }
 MAX_TRAIN_ROWS = 20_000  # of the training rows are measured at the end: enough to see how well they were learnt
-ASIDE = ".training"  # the model folder while it is being written
+TELL_SECONDS = 2.0  # between two words on the progress of a prediction
 
 
 @dataclass
 class Outcome:
     """What the worker of rank 0 hands back to the driver. Plain values and arrays only.
 
-    ``answers`` are those of the best model on every split, as it was read back from disk, ``champion`` those of an earlier
-    model on the test rows. ``trained_rows`` are the training examples that were measured.
+    ``saved`` is the folder with the best model. ``answers`` are what it says to every split, as it was read back from disk,
+    ``champion`` those of an earlier model on the test rows.
     """
 
+    saved: Path
     device: str
     threads: int
     parameters: int
@@ -62,10 +65,11 @@ class Outcome:
     decisions: list[dict] = field(default_factory=list)
 
 
-def warm_up(folder: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
+def warm_up(work: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
     """Do the slow imports and set up this process; returns the name of the device. Takes seconds, needs no data."""
     os.environ.update(ENVIRONMENT)
-    preflight.writable(Path(folder), rank)
+    files.share()
+    preflight.writable(Path(work), rank)
     import torch
 
     torch.set_num_threads(threads)
@@ -87,13 +91,15 @@ def warm_up(folder: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
 def train(plan: Plan, rank: int, world: int, device: str, threads: int, report=lambda _: None) -> Outcome | None:
     """Carry out ``plan``. Returns the outcome on rank 0 and None elsewhere.
 
-    Whatever the user must mend comes out as UserError; other errors pass through.
+    Whatever the user must mend comes out as UserError; other errors pass through. The first worker, which alone writes, has a lease
+    of its own within the start's: one that Ray thinks dead, and has replaced, may live on where nobody sees it.
     """
-    with _translated(plan.folder):
-        return _train(plan, rank, world, device, threads, report)
+    lease = leases.take(Path(plan.work) / "worker") if rank == 0 else Lease(Path(plan.work))
+    with lease.watched(), _translated(plan.folder):
+        return _train(plan, rank, world, device, threads, report, lease)
 
 
-def _train(plan: Plan, rank: int, world: int, device: str, threads: int, report) -> Outcome | None:
+def _train(plan: Plan, rank: int, world: int, device: str, threads: int, report, lease: Lease) -> Outcome | None:
     import torch
 
     from trainer import tasks
@@ -102,8 +108,7 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, report)
     from trainer.train.objective import Objective
 
     began = time.monotonic()
-    folder = Path(plan.folder)
-    events = Events(folder / "events.jsonl", plan.attempt)
+    events = Events(Path(plan.folder) / "events.jsonl", plan.attempt, lease)
     if rank == 0:
         events.resource(device, world, threads=threads)
     ctx = loop.Context(rank, world, torch.device(device), threads, report)
@@ -115,9 +120,9 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, report)
         return None
     events.phase("test", f"Measuring the best model (epoch {trained.position.best_epoch:g}) on data that it has never seen.")
     task = tasks.of(plan.kind)
-    parts = folder / "out" / ASIDE
-    task.save(trained.model, plan, parts)
-    best = task.load(parts, like=trained.model).to(device)
+    saved = lease.folder / "model"
+    task.save(trained.model, plan, saved)
+    best = task.load(saved, like=trained.model).to(device)
     objective = Objective(plan.target)
     answers = {
         n: evaluate.answers(best, _some(rows, plan.settings.seed) if n == "train" else rows, objective, ctx.device, folded=True)
@@ -128,6 +133,7 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, report)
         device, world, threads=threads, peak_memory_bytes=max(w["peak_memory_bytes"] for w in workers), samples_per_second=round(trained.rate, 1)
     )
     return Outcome(
+        saved=saved,
         device=device,
         threads=threads,
         parameters=transformer.parameters(best),
@@ -159,7 +165,8 @@ def estimate(plan: Plan, device: str) -> tuple[float, int]:
     from trainer.train import loop
 
     with _translated(plan.folder):
-        training = loop.Training(loop.Context(0, 1, torch.device(device), 1), plan, Events(Path(plan.folder) / "events.jsonl", plan.attempt))
+        events = Events(Path(plan.folder) / "events.jsonl", plan.attempt, Lease(Path(plan.work)))
+        training = loop.Training(loop.Context(0, 1, torch.device(device), 1), plan, events)
         return training.estimated(), transformer.parameters(training.model)
 
 
@@ -174,24 +181,31 @@ def answer_of(saved: Saved, device, tell=None):
     return objective.target.answers(evaluate.outputs(model, saved.rows, objective, device, folded=True, tell=tell), saved.rows.example_targets())
 
 
-def predict(saved: Saved, folder: str, attempt: int, device: str, tells: bool = True):
-    """Outputs of a saved model for every example: probabilities of all classes, or numbers. ``tells`` its progress."""
+def predict(saved: Saved, events: Events, device: str, tells: bool = True):
+    """Outputs of a saved model for every example: probabilities of all classes, or numbers. ``tells`` its progress.
+
+    Raises UserError where it is told to stop: half of the answers are not worth keeping.
+    """
     import torch
 
     from trainer import tasks
     from trainer.train import evaluate
     from trainer.train.objective import Objective
 
-    with _translated(folder):
-        events, told = Events(Path(folder) / "events.jsonl", attempt), [time.monotonic()]
-        began = told[0]
+    folder, began = events.path.parent, time.monotonic()
+    told = began
 
-        def tell(done: int) -> None:
-            if tells and (time.monotonic() - told[0] >= 2 or done == len(saved.rows)):
-                told[0] = time.monotonic()
-                rate = done / max(1e-6, told[0] - began)
-                events.progress(1, 1, done, len(saved.rows), samples_per_second=rate, eta_seconds=(len(saved.rows) - done) / rate)
+    def tell(done: int) -> None:
+        nonlocal told
+        if time.monotonic() - told < TELL_SECONDS and done < len(saved.rows):
+            return
+        told = time.monotonic()
+        stop.check(folder)
+        if tells:
+            rate = done / max(1e-6, told - began)
+            events.progress(1, 1, done, len(saved.rows), samples_per_second=rate, eta_seconds=(len(saved.rows) - done) / rate)
 
+    with events.lease.watched(), _translated(str(folder)):
         model = tasks.of(saved.kind).load(saved.folder).to(device)
         return evaluate.outputs(model, saved.rows, Objective(saved.target), torch.device(device), folded=True, tell=tell), _versions()
 

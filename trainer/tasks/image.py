@@ -26,7 +26,7 @@ _PIXELS = 64  # at most so many values of an image go into the linear baseline, 
 
 @dataclass(frozen=True)
 class Images:
-    """Pixels of many images (n x size x size x 3, 8 bit), in a file of the run folder that every worker maps into memory."""
+    """Pixels of many images (n x size x size x 3, 8 bit), in a file of the shared volume that every worker maps into memory."""
 
     file: str
     count: int
@@ -73,7 +73,7 @@ class Encoder:
         self.shape = {"image_size": self.size}
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:
-        """Decode and resize all images into a file of the run folder."""
+        """Decode and resize all images into a file of the shared volume."""
         file = self.folder / f"{name}-{self.size}.npy"
         file.parent.mkdir(parents=True, exist_ok=True)
         pixels = numpy.lib.format.open_memmap(file, "w+", numpy.uint8, (len(examples), self.size, self.size, 3)) if examples else None
@@ -119,11 +119,11 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
     if settings.augmentation == "auto":
         settings.choose("augmentation", "light")
     events.decision("image_size", size, f"All images are brought to {size} x {size} pixels: {why}.")
-    return Encoder({"image_size": size, "mean": list(mean), "std": list(std)}, spec.folder / "data", settings.augmentation)
+    return Encoder({"image_size": size, "mean": list(mean), "std": list(std)}, spec.work / "data", settings.augmentation)
 
 
 def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
-    return Encoder(description, spec.folder / "data")
+    return Encoder(description, spec.work / "data")
 
 
 def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows]):

@@ -102,8 +102,9 @@ def test_a_full_disk_is_named_and_leaves_no_result(make_run, monkeypatch):
     assert run(str(spec), "local") == 2
     error = json.loads((spec.parent / "error.json").read_text())
     assert (error["code"], error["user"]) == ("disk_full", True)
-    assert str(spec.parent / "out") in error["what"]
+    assert "metrics.json" in error["what"]
     assert not (spec.parent / "result.json").exists()
+    assert not (spec.parent / "out").exists()
 
 
 def test_a_fault_of_the_program_is_not_blamed_on_the_user(make_run, monkeypatch, schemas):

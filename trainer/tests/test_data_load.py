@@ -43,7 +43,7 @@ def spec_of(folder: Path, files: dict):
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         inputs.append(Input(name, file, file.stat().st_size, "", f"id{i}"))
-    return SimpleNamespace(inputs=tuple(inputs), folder=folder)
+    return SimpleNamespace(inputs=tuple(inputs), folder=folder, work=folder / "work")
 
 
 def table(header, rows, delimiter=",") -> str:

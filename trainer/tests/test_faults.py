@@ -75,12 +75,12 @@ def test_what_was_done_is_saved_when_told_to_end(make_run, run_apart):  # noqa: 
     assert [e["step"] for e in events_of(spec.parent) if e["kind"] == "resume"] == [5]
 
 
-@pytest.mark.parametrize("replaced", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("replaced", [1, 2, 3, 4])
 def test_a_half_written_checkpoint_is_never_listed(make_run, run_apart, replaced):  # noqa: F811
     spec = make_run({"all.csv": small_reviews()}, epochs=2)
     assert run_apart(spec, "replace", replaced) == KILLED
     index = spec.parent / "checkpoints" / "index.json"
-    assert index.exists() == (replaced > 3)  # the first checkpoint is complete with the third
+    assert index.exists() == (replaced > 2)  # the first checkpoint is complete with the second
     for name in json.loads(index.read_text())["checkpoints"] if index.exists() else []:
         state = json.loads((index.parent / name / "state.json").read_text())
         assert all(files.sha256(index.parent / name / f) == sum256 for f, sum256 in state["files"].items())

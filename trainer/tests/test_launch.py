@@ -74,10 +74,12 @@ def test_the_machine_is_described():
 
 @pytest.mark.parametrize(("gpu", "code"), [(False, "no_capacity"), (True, "no_gpu")])
 def test_waiting_for_a_busy_cluster_is_told_once_and_ends(tmp_path, monkeypatch, gpu, code):
-    clock = iter([0.0, 10.0, 59.0, 61.0])
+    clock = iter([0.0, 29.0, 29.0, 31.0, 31.0, 59.0, 61.0])
     monkeypatch.setattr(staff.time, "monotonic", lambda: next(clock))
     events = Events(tmp_path / "events.jsonl", 1)
     wait = staff.Wait(staff.Job(2, 1, gpu, "text", 1, events), events)
+    wait.again()
+    assert not events.path.exists()
     wait.again()
     wait.again()
     assert [e["code"] for e in events_of(tmp_path)] == ["waiting"]

@@ -12,6 +12,7 @@ from conftest import small_reviews
 from judge import check_files, check_success, error_of, predictions, result_of
 from made import flowers, in_folders, squares, table, yields
 
+from trainer.lease import Lease
 from trainer.run import run
 
 FILES = {
@@ -168,14 +169,16 @@ def test_a_model_file_of_the_dataset_is_used(trained, model, answer, make_run):
     assert answers == [r["predicted"] for r in predictions(by_name)]
 
 
-def test_hostile_members_of_a_model_file_are_never_written(trained, answer, make_run, tmp_path):
+def test_hostile_members_of_a_model_file_are_never_written(trained, answer, make_run, tmp_path, monkeypatch):
     inner = trained("text", make_run) / "out" / "model"
     hostile = {
         "../../../escaped.json": b"{}", "/escaped.json": b"{}", "model/../../escaped.json": b"{}", "model/pytorch_model.bin": b"pickled",
         "model/code.py": b"raise SystemExit", "model/deep/er.json": b"{}", "model/.hidden.json": b"{}", "other/config.json": b"{}",
     }  # fmt: skip
-    folder, _ = answer({"new.csv": small_reviews(10), "model.zip": model_zip(inner, **hostile)}, model_file="model.zip")
-    assert {f.name for f in (folder / "model").rglob("*")} == {f.name for f in inner.iterdir()}
+    unpacked = []
+    monkeypatch.setattr(Lease, "end", lambda lease: unpacked.extend(f.name for f in (lease.folder / "model").rglob("*")))
+    answer({"new.csv": small_reviews(10), "model.zip": model_zip(inner, **hostile)}, model_file="model.zip")
+    assert set(unpacked) == {f.name for f in inner.iterdir()}
     assert not list(tmp_path.rglob("escaped.json"))
 
 

@@ -5,17 +5,19 @@ from pathlib import Path
 
 import torch
 
+from trainer import stop
+from trainer.plan import Plan
+
 CLOCK_STEPS = 8  # several workers ask one another every so many steps
 LOOK_SECONDS = 0.5
 WISHES = ("pause", "stop", "time", "save")  # the most urgent first
-PAUSE, KEEP = "pause", "keep"  # what the stop file may hold
 
 
 class Agreement:
-    """Watches the time, and the file ``stop`` through which a training is told to pause (and be started again) or to stop and keep its best model."""
+    """What the workers of the training by ``plan`` decide together."""
 
-    def __init__(self, ctx, stop: Path):
-        self.ctx, self.stop = ctx, stop
+    def __init__(self, ctx, plan: Plan):
+        self.ctx, self.folder, self.work = ctx, Path(plan.folder), Path(plan.work)
         self.looked, self.told = 0.0, ""
 
     def wish(self, step: int, time_over: bool, save_due: bool) -> str:
@@ -23,7 +25,7 @@ class Agreement:
         if self.ctx.world > 1 and step % CLOCK_STEPS:
             return ""
         told = self._told()
-        wanted = (told == PAUSE, told == KEEP, time_over, save_due)
+        wanted = (told == stop.PAUSE, told == stop.KEEP, time_over, save_due)
         if self.ctx.world > 1:
             votes = torch.tensor(wanted, dtype=torch.float32, device=self.ctx.device)
             torch.distributed.all_reduce(votes, op=torch.distributed.ReduceOp.MAX)
@@ -35,12 +37,16 @@ class Agreement:
         if self.ctx.world > 1:
             torch.distributed.barrier()
 
+    def first(self, decide):
+        """What the first worker decides, for all: each may see another state of the volume."""
+        decided = [decide() if self.ctx.rank == 0 else None]
+        if self.ctx.world > 1:
+            torch.distributed.broadcast_object_list(decided)
+        return decided[0]
+
     def _told(self) -> str:
-        """What the stop file says. The volume is asked now and then only."""
+        """What this training was told. The volume is asked now and then only."""
         if not self.told and time.monotonic() - self.looked >= LOOK_SECONDS:
             self.looked = time.monotonic()
-            try:
-                self.told = self.stop.read_text(encoding="utf-8").strip()
-            except OSError:
-                pass
+            self.told = stop.PAUSE if stop.is_paused(self.work) else stop.asked(self.folder)
         return self.told

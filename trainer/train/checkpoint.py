@@ -1,7 +1,7 @@
 """Checkpoints of a training: complete and verified, or not there at all.
 
 A checkpoint is a folder with the weights, their running average, the optimizer and state.json, which holds the position and the
-sha256 of the others and of itself. It is written beside its place, synced and renamed; index.json is written after that, and only what it lists
+sha256 of the others and of itself. It is written aside and published by the lease; so is index.json after that, and only what it lists
 counts. Kept are the best one and the newest ones. Everything random in a training is a function of the seed and the step, so that
 no state of a random generator is needed to go on.
 """
@@ -9,7 +9,6 @@ no state of a random generator is needed to go on.
 import hashlib
 import json
 import re
-import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from trainer import files
+from trainer.lease import Lease
 
 _NAME = re.compile(r"step-(\d{9})")
 
@@ -40,47 +40,49 @@ class Position:
 
 
 class Checkpoints:
-    """The checkpoints of a run in ``folder``, made by the training that ``digest`` names."""
+    """The checkpoints of a run in ``folder``, made by the training that ``digest`` names. Only who has the ``lease`` may save."""
 
-    def __init__(self, folder: Path, digest: str, keep: int):
-        self.folder, self.digest, self.keep = folder, digest, keep
+    def __init__(self, folder: Path, digest: str, keep: int, lease: Lease | None):
+        self.folder, self.digest, self.keep, self.lease = folder, digest, keep, lease
 
     def save(self, position: Position, model, average, optimizer) -> Path:
         """Save a checkpoint. After it returns it is on disk and listed, and the ones that are not needed are gone."""
         final = self.folder / f"step-{position.step:09d}"
-        temporary = self.folder / f".{final.name}.tmp"
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
-        save_file(_weights(model), str(temporary / "model.safetensors"))
+        made = self.lease.folder / final.name
+        made.mkdir()
+        save_file(_weights(model), str(made / "model.safetensors"))
         if average is not None:
-            save_file(_weights(average), str(temporary / "average.safetensors"))
+            save_file(_weights(average), str(made / "average.safetensors"))
         tensors, plain = _optimizer_state(optimizer)
-        save_file(tensors, str(temporary / "optimizer.safetensors"))
-        hashes = {f.name: files.sha256(f) for f in sorted(temporary.iterdir())}
+        save_file(tensors, str(made / "optimizer.safetensors"))
+        hashes = {f.name: files.sha256(f) for f in sorted(made.iterdir())}
         state = {"digest": self.digest, "position": asdict(position), "optimizer": plain, "files": hashes}
-        files.write_json(temporary / "state.json", {**state, "seal": _seal(state)})
-        files.publish_folder(temporary, final)
+        files.write_json(made / "state.json", {**state, "seal": _seal(state)})
+        self.lease.publish(made, final)
         best = f"step-{position.best_step:09d}"
         listed = sorted({*self._listed()[0], final.name}, reverse=True)
         kept = [n for n in listed if n <= final.name][: self.keep]
         kept = sorted({*kept, best} & set(listed), reverse=True)
-        files.write_json(self.folder / "index.json", {"best": best, "checkpoints": kept})
+        self.lease.write_json(self.folder / "index.json", {"best": best, "checkpoints": kept})
         self._remove_all_but({*kept, "index.json"})
         return final
 
-    def newest(self, skipped: list[str] | None = None) -> tuple[Path, dict] | None:
-        """The newest checkpoint that is whole, with its state, or None. Of each one that is damaged the name goes into ``skipped``.
+    def newest(self, damaged: list[str], foreign: list[str]) -> tuple[Path, dict] | None:
+        """The newest checkpoint that can be gone on from, with its state, or None. The names of newer ones that are ``damaged``, or
+        ``foreign``, made of other data or with other settings, go into those lists.
 
         One whose best model is damaged is no use either: the training before it finds that model again.
         """
         for name in self._listed()[0]:
             state = self._state(self.folder / name)
-            if state is not None and state["digest"] == self.digest:
+            if state is not None and state["digest"] != self.digest:
+                foreign.append(name)
+                continue
+            if state is not None:
                 best = state["position"]["best_step"]
                 if not best or self._state(self.best(best)) is not None:
                     return self.folder / name, state
-            if skipped is not None:
-                skipped.append(name)
+            damaged.append(name)
         return None
 
     def best(self, step: int) -> Path:
@@ -92,14 +94,10 @@ class Checkpoints:
         _load(model, average if average.is_file() else self.best(step) / "model.safetensors")
 
     def _remove_all_but(self, kept: set[str]) -> None:
-        """Remove older checkpoints, and what a start that was killed left half written."""
+        """Remove older checkpoints, those of another training and damaged ones."""
         for old in self.folder.iterdir():
-            if old.name in kept:
-                continue
-            if old.is_dir():
-                shutil.rmtree(old, ignore_errors=True)
-            else:
-                old.unlink(missing_ok=True)
+            if old.name not in kept:
+                self.lease.remove(old)
 
     def _listed(self) -> tuple[list[str], str]:
         try:

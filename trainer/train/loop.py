@@ -4,6 +4,7 @@ Everything random is a function of the seed and the step, and everything else th
 training that is killed and started again therefore ends with the same weights, bit for bit with one worker on CPUs.
 """
 
+import contextlib
 import math
 import time
 from collections.abc import Callable
@@ -12,11 +13,11 @@ from pathlib import Path
 
 import torch
 
-from trainer import tasks
+from trainer import stop, tasks
 from trainer.errors import Paused, UserError, count, some
 from trainer.events import Events
 from trainer.measure import metrics
-from trainer.plan import STOP, Plan
+from trainer.plan import Plan
 from trainer.tasks import transformer
 from trainer.train import batches, checkpoint, estimate, evaluate
 from trainer.train.agree import Agreement
@@ -67,15 +68,18 @@ class Trained:
 def train(ctx: Context, plan: Plan, events: Events) -> Trained:
     """Train by ``plan`` until all epochs are done, nothing improves, the time is over or somebody stops it.
 
-    At least one evaluation is made. Goes on from the newest whole checkpoint of the same training, where there is one.
+    At least one evaluation is made. Goes on from the newest whole checkpoint of the same training, where there is one. Raises
+    UserError where it is told to stop before the first step.
     """
     training = Training(ctx, plan, events)
     training.resume()
+    training.may_begin()
     if ctx.rank == 0:
         training.announce()
-    stopped = training.over()
-    while stopped == ALL_DONE and training.at.step < training.steps:
-        stopped = training.interval()
+    with stop.pausable(Path(plan.work)) if ctx.rank == 0 else contextlib.nullcontext():
+        stopped = training.over()
+        while stopped == ALL_DONE and training.at.step < training.steps:
+            stopped = training.interval()
     return training.finish(stopped)
 
 
@@ -99,8 +103,8 @@ class Training:
         self.steps = self.per_epoch * self.settings.epochs
         self.stepper = Stepper(ctx, plan, self.model, self.objective)
         self.optimization = Optimization(self.model, self.settings, self.rate, self.steps, self.stepper.scaler)
-        self.checkpoints = Checkpoints(Path(plan.folder) / "checkpoints", plan.digest, self.settings.keep_checkpoints)
-        self.agreement = Agreement(ctx, Path(plan.folder) / STOP)
+        self.checkpoints = Checkpoints(Path(plan.folder) / "checkpoints", plan.digest, self.settings.keep_checkpoints, events.lease)
+        self.agreement = Agreement(ctx, plan)
         self.teller = Teller(ctx, Path(plan.folder), events, self.settings.epochs, self.steps)
         if not frozen:
             self.teller.warning("freeze_encoder", "This model has no encoder to freeze, so all of it is trained.")
@@ -111,12 +115,8 @@ class Training:
         self.saved = time.monotonic()
 
     def resume(self) -> None:
-        """Take up the newest whole checkpoint. All ranks read the same files and decide alike."""
-        damaged: list[str] = []
-        found = self.checkpoints.newest(damaged)
-        if damaged:
-            instead = "an earlier one is" if found else "the training begins anew"
-            self.teller.warning("checkpoint_damaged", f"{count(len(damaged), 'checkpoint')} ({some(damaged, 3)}) cannot be used; {instead}.")
+        """Take up the newest whole checkpoint. Which one that is the first worker finds out for all."""
+        found = self.agreement.first(self._newest)
         if found is None:
             return
         folder, state = found
@@ -125,6 +125,22 @@ class Training:
         self.at.resumed += 1
         self.stepper.restore(self.at)
         self.teller.resumes(self._epoch(), self.at.step)
+
+    def _newest(self) -> tuple[Path, dict] | None:
+        damaged: list[str] = []
+        foreign: list[str] = []
+        found = self.checkpoints.newest(damaged, foreign)
+        instead = "an earlier one is used" if found else "the training begins anew"
+        if damaged:
+            self.teller.warning("checkpoint_damaged", f"{count(len(damaged), 'checkpoint')} ({some(damaged, 3)}) cannot be read; {instead}.")
+        if foreign:
+            text = f"{count(len(foreign), 'checkpoint')} ({some(foreign, 3)}) of other data or settings cannot be gone on from; {instead}."
+            self.teller.warning("checkpoint_foreign", text)
+        return found
+
+    def may_begin(self) -> None:
+        if self.at.step == 0 and self.agreement.first(lambda: stop.asked(Path(self.plan.folder))) == stop.KEEP:
+            raise stop.nothing_to_keep()
 
     def announce(self) -> None:
         self.estimate = self.estimated()
@@ -189,14 +205,7 @@ class Training:
 
     def _measure(self) -> None:
         """Measure the model on the validation rows, keep it if it is the best, and save where the training stands."""
-        loss = self.stepper.mean_loss(self.at)
-        if not math.isfinite(loss):
-            raise UserError(
-                "diverged",
-                f"The training diverged in epoch {math.ceil(self._epoch())}: its loss is no longer a number.",
-                "Set a smaller learning_rate, or 0 to have it chosen.",
-                f"The learning rate was {self.rate:g}.",
-            )
+        loss = self._finite(self.stepper.mean_loss(self.at))
         average = self._averaged()
         model = self.model if average is None else average
         found = evaluate.answers(model, self.plan.splits["validation"], self.objective, self.ctx.device, self.ctx.rank, self.ctx.world)
@@ -230,11 +239,22 @@ class Training:
 
     def _save(self) -> None:
         self.saved = time.monotonic()
-        self.at.total = self.stepper.total()
+        self.at.total = self._finite(self.stepper.total())
         if self.ctx.rank == 0:
             path = self.checkpoints.save(self.at, self.model, self._averaged(), self.optimization.optimizer)
             self.teller.saved(self._epoch(), self.at.step, path.relative_to(self.plan.folder).as_posix())
         self.agreement.wait()  # nobody goes on before the checkpoint is there for all
+
+    def _finite(self, loss: float) -> float:
+        """``loss``, unless it shows that there is nothing to go on with."""
+        if math.isfinite(loss):
+            return loss
+        raise UserError(
+            "diverged",
+            f"The training diverged in epoch {math.ceil(self._epoch())}: its loss is no longer a number.",
+            "Set a smaller learning_rate, or 0 to have it chosen.",
+            f"The learning rate was {self.rate:g}.",
+        )
 
     def _averaged(self) -> torch.nn.Module | None:
         return None if self.average is None else self.average.model
