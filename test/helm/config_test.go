@@ -27,8 +27,7 @@ func TestEveryFieldOfTheConfigurationHasAPlace(t *testing.T) {
 
 // fields are the names of a struct's fields in JSON.
 func fields(of reflect.Type) (names []string) {
-	for i := range of.NumField() {
-		field := of.Field(i)
+	for field := range of.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case field.Anonymous:
