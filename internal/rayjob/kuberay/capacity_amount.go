@@ -41,14 +41,14 @@ func amount(name corev1.ResourceName, q resource.Quantity) string {
 func figure(name corev1.ResourceName, q resource.Quantity) string {
 	switch bareName(name) {
 	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
-		return bytes(q)
+		return size(q)
 	default:
 		return humanize.FtoaWithDigits(q.AsApproximateFloat64(), 2)
 	}
 }
 
-// bytes words a size as "4 GiB".
-func bytes(q resource.Quantity) string {
+// size words a number of bytes as "4 GiB".
+func size(q resource.Quantity) string {
 	return strings.Replace(humanize.IBytes(uint64(max(0, q.Value()))), ".0 ", " ", 1)
 }
 

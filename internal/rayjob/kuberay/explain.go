@@ -47,16 +47,23 @@ type fault struct {
 	remedy string // "choose a profile with more memory"; empty where time helps
 }
 
-// String is the fault with its remedy.
+// askOperator begins the remedies that are not in the user's hands.
+const askOperator = "ask the operator of the extractor"
+
+const (
+	// maxDetail bounds foreign text within a sentence.
+	maxDetail = 100
+	// maxBefore is the room for whom a fault concerns.
+	maxBefore = 100
+)
+
+// String is the fault with its remedy. The remedy is never cut off, however long the text before it is.
 func (f fault) String() string {
 	if f.remedy == "" {
 		return f.what
 	}
-	return f.what + "; " + f.remedy
+	return rayjob.OneLine(f.what, rayjob.MaxReason-maxBefore-len("; "+f.remedy)) + "; " + f.remedy
 }
-
-// maxDetail bounds the foreign text within a sentence, so that the remedy behind it is never cut off.
-const maxDetail = 120
 
 // detail makes foreign text fit for the middle of a sentence.
 func detail(text string) string { return rayjob.OneLine(text, maxDetail) }

@@ -117,7 +117,7 @@ func misconfigured(message string) fault {
 func crashing(p *corev1.Pod, c corev1.ContainerStatus) fault {
 	t := c.LastTerminationState.Terminated
 	if t == nil {
-		return fault{"it ends as soon as it is started", askOperator + " to look at the log of the pod " + p.Name}
+		return fault{"it ends as soon as it is started", askOperator + " to look at the log of the pod " + detail(p.Name)}
 	}
 	if t.Reason == oomKilled {
 		return outOfMemory(p, c)
@@ -131,5 +131,5 @@ func crashing(p *corev1.Pod, c corev1.ContainerStatus) fault {
 	if line := rayjob.LastError(t.Message); line != "" {
 		text += " (" + detail(line) + ")"
 	}
-	return fault{text, askOperator + " to look at the log of the pod " + p.Name}
+	return fault{text, askOperator + " to look at the log of the pod " + detail(p.Name)}
 }

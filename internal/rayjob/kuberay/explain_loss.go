@@ -3,10 +3,12 @@ package kuberay
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
+	"github.com/ray-project/kuberay/ray-operator/controllers/ray/utils"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -66,7 +68,7 @@ func unreachable(p *corev1.Pod) bool {
 func outOfMemory(p *corev1.Pod, c corev1.ContainerStatus) fault {
 	what := "out of memory"
 	if limit := limitOf(p, c.Name); !limit.IsZero() {
-		what += " (its limit is " + bytes(limit) + ")"
+		what += " (its limit is " + size(limit) + ")"
 	}
 	if isHead(p) {
 		return fault{what, askOperator + " to give heads more memory"}
@@ -92,10 +94,9 @@ var emptyDir = regexp.MustCompile(`EmptyDir volume "([^"]+)" exceeds the limit "
 // eviction words why a kubelet has put a pod out.
 func eviction(p *corev1.Pod, message string) fault {
 	has := func(text string) bool { return strings.Contains(message, text) }
-	if m := emptyDir.FindStringSubmatch(message); m != nil {
-		if inMemory(p, m[1]) {
-			return fault{fmt.Sprintf("its shared memory of %s is full", detail(m[2])), "choose a smaller batch_size, or " + askOperator + " to raise sharedMemory"}
-		}
+	if m := emptyDir.FindStringSubmatch(message); m != nil && m[1] == "memory" { // the name that newPod gives it
+		return fault{fmt.Sprintf("its shared memory of %s is full", detail(m[2])), "choose a smaller batch_size, or " + askOperator + " to raise sharedMemory"}
+	} else if m != nil {
 		return fault{fmt.Sprintf("its scratch space of %s is full", detail(m[2])), "use less data, or " + askOperator + " to raise scratch"}
 	}
 	switch {
@@ -110,16 +111,6 @@ func eviction(p *corev1.Pod, message string) fault {
 	default:
 		return fault{"it had to leave its machine (" + detail(message) + ")", askOperator}
 	}
-}
-
-// inMemory reports whether a volume of the pod is one of memory.
-func inMemory(p *corev1.Pod, volume string) bool {
-	for _, v := range p.Spec.Volumes {
-		if v.Name == volume {
-			return v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory
-		}
-	}
-	return false
 }
 
 // disruption words why the control plane, or the kubelet for another reason than want, ends a pod.
@@ -156,13 +147,27 @@ func (s scene) hit() string {
 	return s.vanished()
 }
 
-// vanished tells of pods that were put out and are deleted since; only events remember them.
+// vanished tells of pods that ended and are deleted since; only events remember them.
 func (s scene) vanished() string {
-	for i := range s.events {
-		e := &s.events[i]
-		if e.Reason == evicted && s.since(moment(e)) && s.now.Sub(moment(e)) < lately {
+	for _, e := range s.news() {
+		switch e.Reason {
+		case evicted:
 			return "a part of the Ray cluster was lost: " + eviction(&corev1.Pod{}, e.Message).String()
+		case string(utils.DeletedHeadPod), string(utils.DeletedWorkerPod):
+			if strings.Contains(e.Message, oomKilled) {
+				return "a part of the Ray cluster was lost: out of memory; " + moreMemory
+			}
 		}
 	}
 	return ""
+}
+
+// news are the events of this attempt that are worth telling while it runs, the newest first.
+func (s scene) news() []corev1.Event {
+	news := slices.DeleteFunc(slices.Clone(s.events), func(e corev1.Event) bool {
+		ours := strings.HasPrefix(e.InvolvedObject.Name, s.job.Name+"-") // clusters and pods are named after their job
+		return !ours || !s.since(moment(&e)) || s.now.Sub(moment(&e)) >= lately
+	})
+	slices.SortStableFunc(news, func(a, b corev1.Event) int { return moment(&b).Compare(moment(&a)) })
+	return news
 }

@@ -25,29 +25,42 @@ func (s scene) unnoticed() string {
 		return ""
 	}
 	if s.job.Spec.Suspend {
-		if name := s.job.Labels["kueue.x-k8s.io/queue-name"]; name != "" {
+		if name := s.job.Labels[queueLabel]; name != "" {
 			return fmt.Sprintf("waiting in the queue %q", name)
 		}
-		return "the job is suspended; ask the operator of the extractor to resume it"
+		return "the job is suspended; " + askOperator + " to resume it"
 	}
 	if waited := s.now.Sub(s.job.CreationTimestamp.Time); waited >= prompt && s.job.Status.JobDeploymentStatus == rayv1.JobDeploymentStatusNew {
-		return fmt.Sprintf("KubeRay has not looked at the job for %s; ask the operator of the extractor whether it runs", coarse(waited))
+		return fmt.Sprintf("KubeRay has not looked at the job for %s; %s whether it runs", coarse(waited), askOperator)
 	}
 	return "waiting for KubeRay to take up the job"
 }
 
 // clusterless tells of a job that has no Ray cluster.
 func (s scene) clusterless() string {
-	name, standing := s.job.Spec.ClusterSelector[utils.RayJobClusterSelectorKey], len(s.job.Spec.ClusterSelector) > 0
 	switch {
-	case !standing && s.cluster == nil:
+	case s.standing():
+		return s.elsewhere()
+	case s.cluster == nil:
 		return "waiting for KubeRay to set up the Ray cluster"
-	case !standing:
+	default:
 		return ""
-	case s.cluster == nil || s.cluster.DeletionTimestamp != nil:
-		return fmt.Sprintf("the standing Ray cluster %q is not there; choose another profile, or ask the operator of the extractor to start it", name)
-	case s.cluster.Spec.Suspend != nil && *s.cluster.Spec.Suspend:
-		return fmt.Sprintf("the standing Ray cluster %q is suspended; choose another profile, or ask the operator of the extractor to resume it", name)
+	}
+}
+
+// standing reports a job that was sent to a cluster that is not its own.
+func (s scene) standing() bool { return len(s.job.Spec.ClusterSelector) > 0 }
+
+// elsewhere tells of a standing cluster, whose pods may not be seen.
+func (s scene) elsewhere() string {
+	name := detail(s.job.Spec.ClusterSelector[utils.RayJobClusterSelectorKey])
+	switch {
+	case s.cluster == nil && s.latest(s.job.Name, string(utils.RayClusterNotFound)) != nil, s.cluster != nil && s.cluster.DeletionTimestamp != nil:
+		return fmt.Sprintf("the standing Ray cluster %q is not there; choose another profile, or %s to start it", name, askOperator)
+	case s.cluster != nil && s.cluster.Spec.Suspend != nil && *s.cluster.Spec.Suspend:
+		return fmt.Sprintf("the standing Ray cluster %q is suspended; choose another profile, or %s to resume it", name, askOperator)
+	case len(s.pods) == 0:
+		return fmt.Sprintf("waiting for the standing Ray cluster %q to start the training program", name)
 	default:
 		return ""
 	}
@@ -60,7 +73,7 @@ func (s scene) starting() string {
 	if up >= wanted {
 		return "the Ray cluster is ready and starts the training program"
 	}
-	text := fmt.Sprintf("starting 1 head and %s", plural(s.workers(), "worker"))
+	text := "starting 1 head and " + plural(s.workers(), "worker")
 	if pull := s.pulling(); pull > 0 {
 		text += ": pulling the image"
 		if pull >= time.Minute {
@@ -95,10 +108,10 @@ func (s scene) silent(p *corev1.Pod) fault {
 	}
 	switch {
 	case slices.ContainsFunc(p.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return !c.Ready && long(c) }):
-		return fault{"Ray was started there and does not answer", "ask the operator of the extractor to look at the log of the pod " + p.Name}
+		return fault{"Ray was started there and does not answer", askOperator + " to look at the log of the pod " + detail(p.Name)}
 	case s.headReady() && slices.ContainsFunc(p.Status.InitContainerStatuses, long):
 		// The one init container is KubeRay's, which waits until it reaches the head.
-		return fault{"it cannot reach the head over the network", "ask the operator of the extractor whether network policies let the pods of Ray talk to each other"}
+		return fault{"it cannot reach the head over the network", askOperator + " whether network policies let the pods of Ray talk to each other"}
 	default:
 		return fault{}
 	}
@@ -110,20 +123,16 @@ func (s scene) headReady() bool {
 
 // returning tells of pods that are started once more while the job runs.
 func (s scene) returning() string {
-	if s.job.Status.JobDeploymentStatus != rayv1.JobDeploymentStatusRunning || s.cluster == nil || s.cluster.DeletionTimestamp != nil {
+	if s.job.Status.JobDeploymentStatus != rayv1.JobDeploymentStatusRunning || s.cluster == nil || s.cluster.DeletionTimestamp != nil || len(s.pods) == 0 {
 		return ""
 	}
-	who := party{head: true, workers: s.workers(), of: s.workers()}
+	who := party{head: !s.headReady(), workers: s.workers(), of: s.workers()}
 	for _, p := range s.active() {
-		switch {
-		case !ready(p):
-		case isHead(p):
-			who.head = false
-		default:
+		if ready(p) && !isHead(p) {
 			who.workers = max(0, who.workers-1)
 		}
 	}
-	if who.String() == "" {
+	if !who.head && who.workers == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%s %s starting again; the training goes on from its last checkpoint", who, who.is("is", "are"))

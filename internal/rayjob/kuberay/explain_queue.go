@@ -16,8 +16,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// workload is what Kueue says about one RayJob, as far as it is used. All versions of its API have these fields.
+// workload is Kueue's view of one RayJob.
 type workload struct {
+	workloadObject
+	place int // from 1, among the jobs of the namespace that wait in the same queue; 0 where it is not known
+}
+
+// workloadObject is a Workload, as far as it is used. All versions of Kueue's API have these fields.
+type workloadObject struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
 		QueueName string `json:"queueName"`
@@ -27,14 +33,12 @@ type workload struct {
 	Status struct {
 		Conditions []metav1.Condition `json:"conditions"`
 	} `json:"status"`
-
-	place int // from 1, among the jobs of the namespace that wait in the same queue; 0 where it is not known
 }
 
 // decodeWorkload reads a Workload; nil where it is none.
 func decodeWorkload(u *unstructured.Unstructured) *workload {
 	var w workload
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &w); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &w.workloadObject); err != nil {
 		return nil
 	}
 	return &w
@@ -108,29 +112,27 @@ func (s scene) queued() string {
 
 // reason words Kueue's conditions. Evicted stays true until the job is let in again, so what is newer comes first.
 func (w *workload) reason() fault {
-	message := func(kind string) string {
-		if c := meta.FindStatusCondition(w.Status.Conditions, kind); c != nil {
-			return c.Message
-		}
-		return ""
+	message := ""
+	if c := meta.FindStatusCondition(w.Status.Conditions, queueReserved); c != nil {
+		message = c.Message
 	}
-	evicted := meta.FindStatusCondition(w.Status.Conditions, queueEvicted)
+	back := meta.FindStatusCondition(w.Status.Conditions, queueEvicted)
 	switch {
-	case w.inactive() && evicted != nil:
-		return fault{"Kueue has given up the job (" + detail(evicted.Message) + ")", askOperator}
+	case w.inactive() && back != nil:
+		return fault{"Kueue has given up the job (" + detail(back.Message) + ")", askOperator}
 	case w.inactive():
 		return fault{"somebody has taken the job out of the queue", askOperator}
 	case w.is(queueReserved):
 		return fault{what: "its turn has come, and the machines for it are being prepared"}
-	case evicted != nil && evicted.Status == metav1.ConditionTrue:
-		return evictedFrom(evicted)
+	case back != nil && back.Status == metav1.ConditionTrue:
+		return sentBack(back)
 	default:
-		return noRoom(message(queueReserved))
+		return noRoom(message)
 	}
 }
 
-// evictedFrom words why Kueue has sent a job that was let in back to the queue.
-func evictedFrom(c *metav1.Condition) fault {
+// sentBack words why Kueue has sent a job that was let in back to the queue.
+func sentBack(c *metav1.Condition) fault {
 	switch c.Reason {
 	case "Preempted":
 		return fault{what: "it made room for a job that comes first, and goes on when there is room again"}

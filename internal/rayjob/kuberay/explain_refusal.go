@@ -13,83 +13,87 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// refused tells what keeps KubeRay from making the pods or the cluster of the job. Where all is made it is history.
+// refused tells what keeps KubeRay from making the cluster of the job or its pods.
 func (s scene) refused() string {
-	if s.cluster != nil && len(s.active()) > s.workers() {
-		return ""
+	message := s.refusal(s.job.Name, jobRefusals, jobMade)
+	if message == "" && s.cluster != nil {
+		message = s.refusalOfPods()
 	}
-	message := s.refusal()
 	if message == "" {
 		return ""
 	}
 	return refusal(message).String()
 }
 
-// The events of KubeRay that tell that something could be made, or not.
+// The events of KubeRay that tell that something could not be made, and that it was made after all.
 var (
-	jobRefusals     = []string{string(utils.FailedToCreateRayCluster), string(utils.InvalidRayJobSpec), string(utils.InvalidRayJobMetadata)}
-	jobMade         = []string{string(utils.CreatedRayCluster)}
+	jobRefusals     = []string{string(utils.FailedToCreateRayCluster), string(utils.FailedToCreateService)}
+	jobMade         = []string{string(utils.CreatedRayCluster), string(utils.CreatedService), string(utils.UpdatedService)}
 	clusterRefusals = []string{
-		string(utils.FailedToCreateHeadPod), string(utils.FailedToCreateWorkerPod), string(utils.FailedToCreateService), string(utils.InvalidRayClusterSpec),
-		string(utils.InvalidRayClusterMetadata), string(utils.AutoscalerServiceAccountNotFound), string(utils.FailedToCreateRole), string(utils.FailedToCreateRoleBinding),
+		string(utils.FailedToCreateHeadPod), string(utils.FailedToCreateWorkerPod), string(utils.FailedToCreateService),
+		string(utils.InvalidRayClusterSpec), string(utils.InvalidRayClusterMetadata), string(utils.FailedToCreateServiceAccount),
+		string(utils.AutoscalerServiceAccountNotFound), string(utils.FailedToCreateRole), string(utils.FailedToCreateRoleBinding),
 	}
 	clusterMade = []string{string(utils.CreatedHeadPod), string(utils.CreatedWorkerPod)}
 )
 
-// refusal is the API server's last word on what KubeRay wanted to make; empty where it has made it since.
-func (s scene) refusal() string {
-	if s.cluster == nil {
-		// The operator's view may lag behind: then it makes a cluster twice, and the second is refused as it should be.
-		e := s.latest(s.job.Name, append(jobRefusals, jobMade...)...)
-		if e == nil || !slices.Contains(jobRefusals, e.Reason) || strings.Contains(e.Message, "already exists") {
-			return ""
-		}
-		return e.Message
+// refusal is the last word on what KubeRay wanted to make for the object; empty where it has made it since.
+func (s scene) refusal(object string, refusals, made []string) string {
+	e := s.latest(object, slices.Concat(refusals, made)...)
+	// The operator's view may lag behind: then it makes a thing twice, and the second is refused as it should be.
+	if e == nil || !slices.Contains(refusals, e.Reason) || strings.Contains(e.Message, "already exists") {
+		return ""
 	}
-	if c := meta.FindStatusCondition(s.cluster.Status.Conditions, string(rayv1.RayClusterReplicaFailure)); c != nil {
+	return e.Message
+}
+
+// refusalOfPods is refusal for the pods of the cluster, of which its status tells too. Where all are there it is history.
+func (s scene) refusalOfPods() string {
+	if len(s.active()) > s.workers() {
+		return ""
+	}
+	c := meta.FindStatusCondition(s.cluster.Status.Conditions, string(rayv1.RayClusterReplicaFailure))
+	if c != nil && strings.HasPrefix(c.Reason, "FailedCreate") {
 		return c.Message
 	}
-	if e := s.latest(s.cluster.Name, append(clusterRefusals, clusterMade...)...); e != nil && slices.Contains(clusterRefusals, e.Reason) {
-		return e.Message
-	}
-	return ""
+	return s.refusal(s.cluster.Name, clusterRefusals, clusterMade)
 }
 
 var (
-	exceeded   = regexp.MustCompile(`exceeded quota: (\S+), requested: (\S+), used: (\S+), limited: (\S+)`)
-	incomplete = regexp.MustCompile(`failed quota: (\S+): must specify (.+)`)
-	bounds     = regexp.MustCompile(`(?:maximum|minimum) \S+ usage per \S+ is .+|\S+ max limit to request ratio per .+`)
-	webhook    = regexp.MustCompile(`admission webhook "([^"]+)" denied the request:? ?(.*)`)
-	policy     = regexp.MustCompile(`ValidatingAdmissionPolicy '([^']+)' .*denied request: (.*)`)
-	unanswered = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
-	security   = regexp.MustCompile(`violates PodSecurity "([^":]+)[^"]*": (.*)`)
-	absent     = regexp.MustCompile(`no PriorityClass with name (\S+) was found|RuntimeClass "([^"]+)" not found|serviceaccount "([^"]+)" not found`)
+	quotaExceeded   = regexp.MustCompile(`exceeded quota: (\S+), requested: (\S+), used: (\S+), limited: (\S+)`)
+	quotaIncomplete = regexp.MustCompile(`failed quota: (\S+): must specify (.+)`)
+	sizeBound       = regexp.MustCompile(`(?:maximum|minimum) \S+ usage per \S+ is .+|\S+ max limit to request ratio per .+`)
+	webhookDenied   = regexp.MustCompile(`admission webhook "([^"]+)" denied the request:? ?(.*)`)
+	policyDenied    = regexp.MustCompile(`ValidatingAdmissionPolicy '([^']+)' .*denied request: (.*)`)
+	webhookSilent   = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
+	securityDenied  = regexp.MustCompile(`violates PodSecurity "([^":]+)[^"]*": (.*)`)
+	nameUnknown     = regexp.MustCompile(`no PriorityClass with name (\S+) was found|RuntimeClass "([^"]+)" not found|serviceaccount "([^"]+)" not found`)
 )
 
 // refusal words why the API server did not let KubeRay make something. It is the one table of the admission's answers.
 func refusal(message string) fault {
 	message = strings.ReplaceAll(message, "\n", " ")
-	if m := exceeded.FindStringSubmatch(message); m != nil {
+	if m := quotaExceeded.FindStringSubmatch(message); m != nil {
 		return overQuota(m[1], m[2], m[3], m[4])
 	}
-	if m := incomplete.FindStringSubmatch(message); m != nil {
+	if m := quotaIncomplete.FindStringSubmatch(message); m != nil {
 		return fault{fmt.Sprintf("the quota %q wants limits that the pods do not have (%s)", detail(m[1]), detail(m[2])), askOperator}
 	}
-	if m := security.FindStringSubmatch(message); m != nil {
+	if m := securityDenied.FindStringSubmatch(message); m != nil {
 		return fault{fmt.Sprintf("the security level %q of the namespace forbids the pods (%s)", detail(m[1]), detail(m[2])), askOperator}
 	}
-	for _, rule := range []*regexp.Regexp{webhook, policy} {
+	for _, rule := range []*regexp.Regexp{webhookDenied, policyDenied} {
 		if m := rule.FindStringSubmatch(message); m != nil {
 			return fault{fmt.Sprintf("the rule %q of the cluster forbids it (%s)", detail(m[1]), detail(m[2])), askOperator}
 		}
 	}
-	if m := unanswered.FindStringSubmatch(message); m != nil {
+	if m := webhookSilent.FindStringSubmatch(message); m != nil {
 		return fault{fmt.Sprintf("the webhook %q of the cluster does not answer", detail(m[1])), askOperator + " if this lasts"}
 	}
-	if m := absent.FindString(message); m != "" {
+	if m := nameUnknown.FindString(message); m != "" {
 		return fault{"the profile names something that the cluster does not have (" + detail(m) + ")", askOperator + " to mend it"}
 	}
-	if m := bounds.FindString(message); m != "" {
+	if m := sizeBound.FindString(message); m != "" {
 		return fault{"the cluster bounds the size of pods (" + detail(m) + ")", "choose a smaller profile, or " + askOperator}
 	}
 	if _, after, ok := strings.Cut(message, "is forbidden: "); ok {

@@ -30,8 +30,6 @@ func (s scene) unscheduled(p *corev1.Pod) fault {
 	}
 }
 
-const askOperator = "ask the operator of the extractor"
-
 var (
 	// shortage is a reason of the scheduler that names a resource.
 	shortage = regexp.MustCompile(`Insufficient ([^\s,]+)`)

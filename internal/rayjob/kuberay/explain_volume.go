@@ -46,8 +46,8 @@ func unmounted(e *corev1.Event) fault {
 
 // cause is the end of a chain of errors, where what went wrong stands.
 func cause(message string) string {
-	parts := strings.Split(strings.TrimSpace(message), ": ")
-	return strings.Join(parts[max(0, len(parts)-2):], ": ")
+	message = strings.TrimSpace(message)
+	return message[strings.LastIndex(message, ": ")+1:]
 }
 
 // sandbox words why a machine cannot set up the surroundings of a pod.

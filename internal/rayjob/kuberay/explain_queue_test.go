@@ -1,0 +1,188 @@
+package kuberay
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// queuedJob is a Workload as Kueue 0.15 makes it for a RayJob that has to wait.
+const queuedJob = `
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata:
+  name: rayjob-ft-abc-a1-8f3c1
+  namespace: research
+  creationTimestamp: "2026-01-02T11:50:00Z"
+  labels: {kueue.x-k8s.io/job-uid: own}
+  ownerReferences: [{apiVersion: ray.io/v1, kind: RayJob, name: ft-abc-a1, uid: own, controller: true}]
+spec:
+  active: true
+  priority: 0
+  queueName: team
+  podSets:
+  - {name: head, count: 1, template: {spec: {containers: [{name: ray}]}}}
+  - {name: worker, count: 2, template: {spec: {containers: [{name: ray}]}}}
+status:
+  conditions:
+  - {type: QuotaReserved, status: "False", reason: Pending, lastTransitionTime: "2026-01-02T11:50:01Z",
+     message: "couldn't assign flavors to pod set worker: insufficient unused quota for nvidia.com/gpu in flavor gpu, 1 more needed"}
+  requeueState: {count: 1, requeueAt: "2026-01-02T11:55:00Z"}
+`
+
+func decodeYAML(t *testing.T, doc string) *unstructured.Unstructured {
+	t.Helper()
+	var u unstructured.Unstructured
+	require.NoError(t, yaml.Unmarshal([]byte(doc), &u.Object))
+	return &u
+}
+
+func TestDecodeWorkload(t *testing.T) {
+	t.Parallel()
+	w := decodeWorkload(decodeYAML(t, queuedJob))
+	require.Equal(t, "team", w.Spec.QueueName)
+	require.Equal(t, "own", string(w.Metadata.OwnerReferences[0].UID))
+	require.True(t, w.pending())
+	for name, doc := range map[string]string{"conditions that are none": "{status: {conditions: 5}}", "a queue that is none": "{spec: {queueName: {}}}"} {
+		require.Nil(t, decodeWorkload(decodeYAML(t, doc)), name)
+	}
+	require.NotNil(t, decodeWorkload(&unstructured.Unstructured{}), "a Workload that Kueue has not looked at")
+}
+
+func TestPlaceInTheQueue(t *testing.T) {
+	t.Parallel()
+	var items []unstructured.Unstructured
+	add := func(uid string, change func(u *unstructured.Unstructured)) {
+		u := decodeYAML(t, queuedJob)
+		u.SetName(uid)
+		u.SetOwnerReferences([]metav1.OwnerReference{{UID: "own"}})
+		if uid != "own" {
+			u.SetOwnerReferences([]metav1.OwnerReference{{UID: "other"}})
+		}
+		change(u)
+		items = append(items, *u)
+	}
+	set := func(value any, path ...string) func(*unstructured.Unstructured) {
+		return func(u *unstructured.Unstructured) {
+			require.NoError(t, unstructured.SetNestedField(u.Object, value, path...))
+		}
+	}
+	at := func(d time.Duration) func(*unstructured.Unstructured) {
+		return func(u *unstructured.Unstructured) { u.SetCreationTimestamp(before(d)) }
+	}
+	reserved := []any{map[string]any{"type": "QuotaReserved", "status": "True"}}
+	add("earlier", at(time.Hour))
+	add("running", set(reserved, "status", "conditions"))
+	add("own", at(10*time.Minute))
+	add("later", at(time.Minute))
+	add("later and urgent", func(u *unstructured.Unstructured) {
+		at(time.Minute)(u)
+		set(int64(10), "spec", "priority")(u)
+	})
+	add("elsewhere", func(u *unstructured.Unstructured) {
+		at(time.Hour)(u)
+		set("other", "spec", "queueName")(u)
+	})
+	add("taken out", func(u *unstructured.Unstructured) {
+		at(time.Hour)(u)
+		set(false, "spec", "active")(u)
+	})
+	add("broken", set("x", "status"))
+	require.Equal(t, 3, findWorkload(items, "own").place, "after the earlier and the urgent one")
+	require.Nil(t, findWorkload(items, "nobody"))
+	require.Nil(t, findWorkload(nil, "own"))
+}
+
+func TestQueued(t *testing.T) {
+	t.Parallel()
+	const ask = "; ask the operator of the extractor"
+	yes := func(kind, reason, message string) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message}
+	}
+	no := func(message string) metav1.Condition {
+		return metav1.Condition{Type: "QuotaReserved", Status: metav1.ConditionFalse, Reason: "Pending", Message: message}
+	}
+	for name, tc := range map[string]struct {
+		conditions []metav1.Condition
+		set        func(*workload)
+		want       string
+	}{
+		"not looked at":     {want: ""},
+		"place":             {set: func(w *workload) { w.place = 3 }, want: " in place 3"},
+		"no room":           {conditions: []metav1.Condition{no("couldn't assign flavors to pod set worker: insufficient unused quota for nvidia.com/gpu in flavor gpu, 1 more needed")}, want: ": the queue is short of 1 GPU"},
+		"no room, by bytes": {conditions: []metav1.Condition{no("couldn't assign flavors to pod set head: insufficient unused quota for memory in flavor cpu, 2Gi more needed")}, want: ": the queue is short of 2 GiB of memory"},
+		"too large": {
+			conditions: []metav1.Condition{no("couldn't assign flavors to pod set worker: insufficient quota for cpu in flavor cpu, previously considered podsets requests (1) + current podset request (16) > maximum capacity (8)")},
+			want:       ": it asks for 16 CPUs, and the queue never has more than 8; choose a smaller profile or fewer workers, or ask the operator of the extractor for a larger quota",
+		},
+		"another job came first": {conditions: []metav1.Condition{no("Workload no longer fits after processing another workload")}, want: ""},
+		"no queue":               {conditions: []metav1.Condition{no("LocalQueue team doesn't exist")}, want: ": the queue does not exist" + ask + " to mend the profile"},
+		"a closed queue":         {conditions: []metav1.Condition{no("ClusterQueue all is inactive")}, want: ": the queue is closed (ClusterQueue all is inactive)" + ask},
+		"something new":          {conditions: []metav1.Condition{no("moon phase")}, want: ": moon phase"},
+		"a number in other words": {
+			conditions: []metav1.Condition{no("insufficient unused quota for cpu in flavor x, many more needed")}, want: ": the queue is short of many cpu",
+		},
+		"machines on their way": {conditions: []metav1.Condition{yes("QuotaReserved", "QuotaReserved", "")}, want: ": its turn has come, and the machines for it are being prepared"},
+		"preempted": {
+			conditions: []metav1.Condition{yes("Evicted", "Preempted", "Preempted to accommodate a workload"), no("x")},
+			want:       ": it made room for a job that comes first, and goes on when there is room again",
+		},
+		"too slow":          {conditions: []metav1.Condition{yes("Evicted", "PodsReadyTimeout", "")}, want: ": its Ray cluster did not start in time and is tried again" + ask + " if this lasts"},
+		"a stopped queue":   {conditions: []metav1.Condition{yes("Evicted", "LocalQueueStopped", "")}, want: ": the queue is stopped" + ask + " when it opens again"},
+		"no machines":       {conditions: []metav1.Condition{yes("Evicted", "AdmissionCheck", "")}, want: ": the machines for it could not be had and are asked for again" + ask + " if this lasts"},
+		"a machine failed":  {conditions: []metav1.Condition{yes("Evicted", "NodeFailures", "")}, want: ": a machine failed, and it goes on when there is room again"},
+		"another eviction":  {conditions: []metav1.Condition{yes("Evicted", "New", "for fun")}, want: ": it was sent back to the queue (for fun)"},
+		"taken out by hand": {set: func(w *workload) { w.Spec.Active = new(bool) }, want: ": somebody has taken the job out of the queue" + ask},
+		"given up": {
+			conditions: []metav1.Condition{yes("Evicted", "Deactivated", "exceeding the maximum number of re-queuing retries")},
+			set:        func(w *workload) { w.Spec.Active = new(bool) },
+			want:       ": Kueue has given up the job (exceeding the maximum number of re-queuing retries)" + ask,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &workload{}
+			w.Spec.QueueName, w.Status.Conditions = "team", tc.conditions
+			if tc.set != nil {
+				tc.set(w)
+			}
+			s := newScene(2)
+			s.queue, s.job.Spec.Suspend, s.job.Status.JobDeploymentStatus = w, true, rayv1.JobDeploymentStatusSuspended
+			require.Equal(t, `waiting in the queue "team"`+tc.want, s.waiting())
+		})
+	}
+}
+
+func TestQueuedNoMore(t *testing.T) {
+	t.Parallel()
+	s := newScene(1)
+	s.queue = &workload{}
+	s.queue.Status.Conditions = []metav1.Condition{
+		{Type: "QuotaReserved", Status: metav1.ConditionTrue}, {Type: "Admitted", Status: metav1.ConditionTrue}, {Type: "Evicted", Status: metav1.ConditionFalse},
+	}
+	require.Equal(t, "starting 1 head and 1 worker", s.waiting())
+}
+
+func FuzzDecodeWorkload(f *testing.F) {
+	doc, err := yaml.YAMLToJSON([]byte(queuedJob))
+	require.NoError(f, err)
+	f.Add(doc)
+	f.Add([]byte(`{"status": {"conditions": [{"type": "Evicted", "status": "True", "message": "\u2028"}]}}`))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		var u unstructured.Unstructured
+		if json.Unmarshal(doc, &u.Object) != nil {
+			return
+		}
+		s := newScene(1)
+		if s.queue = findWorkload([]unstructured.Unstructured{u, u}, "own"); s.queue == nil {
+			s.queue = decodeWorkload(&u)
+		}
+		requireLine(t, s.waiting(), s.trouble())
+	})
+}
