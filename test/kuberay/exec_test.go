@@ -1,0 +1,28 @@
+//go:build kuberay
+
+package kuberay
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/remotecommand"
+)
+
+// exec runs a command in the pod of the service and returns what it prints, whatever its exit code.
+func (w *world) exec(t *testing.T, command ...string) string {
+	t.Helper()
+	req := w.core.CoreV1().RESTClient().Post().Namespace(w.namespace).Resource("pods").Name(release+"-0").SubResource("exec").
+		VersionedParams(&corev1.PodExecOptions{Command: command, Stdout: true, Stderr: true}, scheme.ParameterCodec)
+	exec, err := remotecommand.NewSPDYExecutor(w.conf, "POST", req.URL())
+	require.NoError(t, err)
+	var out bytes.Buffer
+	err = exec.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdout: &out, Stderr: &out})
+	if err != nil {
+		out.WriteString(err.Error())
+	}
+	return out.String()
+}
