@@ -19,7 +19,7 @@ const rescan = time.Second
 func (p *Pipeline) lookForChanges(ctx context.Context) {
 	ticker := time.NewTicker(rescan)
 	defer ticker.Stop()
-	seen := time.Now()
+	seen := time.Now().Add(-rescan) // nothing falls between the start and the first look
 	for {
 		select {
 		case <-ctx.Done():

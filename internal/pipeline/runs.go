@@ -99,7 +99,9 @@ func (p *Pipeline) retryRun(ctx context.Context, rec, target job.Record) (change
 	if target.Request.Key != rec.Request.Key && target.Request.JobID == rec.Request.JobID && rec.Request.JobID != "" {
 		return handedOver(target.Run), nil
 	}
-	if !rec.Greeted || target.Active() && target.Ending != nil {
+	// Clowder mixes up statuses that come close together, and those of the run begin at once.
+	greeted := rec.Greeted && time.Since(rec.Updated) >= time.Second
+	if ending := target.Active() && target.Ending != nil; ending || !greeted {
 		return nil, job.Later(time.Second, errors.New("waiting for what comes first"))
 	}
 	if _, err := p.decide(ctx, rec, target, actionRetry); err != nil {

@@ -34,11 +34,11 @@ func (p *Pipeline) listRuns(ctx context.Context, rec job.Record, runs []job.Reco
 
 // runLine says in one line what a run is and how it stands.
 func (p *Pipeline) runLine(r job.Record) string {
-	text := fmt.Sprintf("%s: %s", r.Run, p.word(r))
+	text := p.word(r) + " " + r.Run
 	if name := runName(r); name != "" {
 		text += fmt.Sprintf(" %q", name)
 	}
-	text += fmt.Sprintf(" of %s, %s", r.Created.UTC().Format("2006-01-02 15:04 UTC"), standing(r))
+	text += fmt.Sprintf(", %s, %s", r.Created.UTC().Format("2006-01-02 15:04 UTC"), standing(r))
 	said := p.reporter.last(r.Run)
 	if r.Ending != nil {
 		said = r.Ending.Text

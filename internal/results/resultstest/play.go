@@ -16,7 +16,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
-// Play writes events.jsonl, log.txt, out/ and, last, result.json of an attempt of run into dir.
+// Play writes events.jsonl, log.txt, out/ and, last, result.json of an attempt of run into dir. A training that was told to stop
+// and keep says so.
 func Play(dir, run string, attempt int) error {
 	low, high := 0.78, 0.96
 	result := results.Result{
@@ -31,7 +32,7 @@ func Play(dir, run string, attempt int) error {
 		},
 		Model:     results.Model{Kind: "text", Base: "played", FromScratch: true, Parameters: 2, Labels: []string{"no", "yes"}, MaxLength: 8},
 		Confusion: [][]int{{18, 2}, {2, 18}},
-		Training:  results.Training{Seed: 42, Device: "cpu", Workers: 1, Seconds: 1, SamplesPerSecond: 100, Epochs: 1, Stopped: "all epochs done"},
+		Training:  results.Training{Seed: 42, Device: "cpu", Workers: 1, Seconds: 1, SamplesPerSecond: 100, Epochs: 1, Stopped: why(dir)},
 	}
 	result.Data.Rows.Train, result.Data.Rows.Validation, result.Data.Rows.Test = 100, 10, 40
 	result.Data.Files, result.Data.InputColumns, result.Data.LabelColumn = []string{"train.csv"}, []string{"text"}, "label"
@@ -71,6 +72,14 @@ func Play(dir, run string, attempt int) error {
 		return err
 	}
 	return write(filepath.Join(dir, results.ResultFile), string(doc))
+}
+
+// why says why the training ended.
+func why(dir string) string {
+	if told, err := os.ReadFile(filepath.Join(dir, "stop")); err == nil && strings.TrimSpace(string(told)) == "keep" {
+		return "stopped by a person"
+	}
+	return "all epochs done"
 }
 
 // tensors is the smallest file of weights that the format allows.

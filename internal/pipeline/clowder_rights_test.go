@@ -1,0 +1,58 @@
+package pipeline
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+func TestWhoMayDecideOverARun(t *testing.T) {
+	t.Parallel()
+	const carol = "carol@example.org"
+	server, err := clowdertest.New(clowdertest.Options{Users: []string{alice, bob, carol}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	client, err := clowder.NewClient(clowder.Config{URL: server.URL, CacheDir: t.TempDir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	platform := NewClowder(client, extractors(t))
+	dataset := server.AddDataset(alice, "Reviews")
+	server.Share(dataset, bob, "uploader")
+	server.Share(dataset, carol, "editor")
+
+	of := func(user string) job.Record {
+		id := server.AddJob(user, dataset, "ncsa.ray.finetune")
+		return job.New("ft-of-"+user[:3], job.Request{APIVersion: 2, JobID: id, DatasetID: dataset}, "")
+	}
+	unknown := job.New("ft-unknown", job.Request{APIVersion: 2, JobID: "000000000000000000000000", DatasetID: dataset}, "")
+	for name, tc := range map[string]struct {
+		user  string
+		other job.Record
+		want  string // the error; empty where they may
+	}{
+		"their own":                       {bob, of(bob), ""},
+		"one in their dataset":            {alice, of(bob), ""},
+		"one in a dataset that they edit": {carol, of(bob), ""},
+		"somebody else's":                 {bob, of(alice), "run ft-of-ali was started by alice@example.org"},
+		"one that Clowder has forgotten":  {bob, unknown, "was started by somebody else"},
+		"the same, in their dataset":      {alice, unknown, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rec := job.New(run, job.Request{APIVersion: 2, DatasetID: dataset}, job.Secret(server.Key(tc.user)))
+			by, err := platform.MayDecide(t.Context(), rec, tc.other)
+			if tc.want == "" {
+				require.NoError(t, err)
+				require.Equal(t, tc.user, by)
+				return
+			}
+			require.ErrorContains(t, err, tc.want)
+			kind, _ := job.Classify(err)
+			require.Equal(t, job.KindPermanent, kind)
+		})
+	}
+}

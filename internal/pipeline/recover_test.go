@@ -1,0 +1,142 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap/zaptest"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/queue"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// lostAndFound is a recovery beside the double of a Clowder in which alice has a dataset.
+type lostAndFound struct {
+	*Recovery
+	*bench
+	server  *clowdertest.Server
+	dataset string
+	queued  int // messages that wait
+
+	mu   sync.Mutex
+	sent []queue.Message
+}
+
+func (l *lostAndFound) Publish(_ context.Context, m queue.Message) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sent = append(l.sent, m)
+	return nil
+}
+
+func newLostAndFound(t *testing.T) *lostAndFound {
+	t.Helper()
+	server, err := clowdertest.New(clowdertest.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	client, err := clowder.NewClient(clowder.Config{URL: server.URL, CacheDir: t.TempDir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	l := &lostAndFound{bench: setup(t), server: server, dataset: server.AddDataset(alice, "Reviews")}
+	l.Recovery = NewRecovery(l.Pipeline, NewClowder(client, l.cfg.Extractors), l, func(context.Context, string) (int, error) { return l.queued, nil }, time.Minute)
+	l.Recovery.settle, l.Recovery.log = 0, zaptest.NewLogger(t)
+	return l
+}
+
+// knows stores a job of a user that is on, so that the user's key is known.
+func (l *lostAndFound) knows(t *testing.T, user string) {
+	t.Helper()
+	id := l.server.AddJob(user, l.dataset, "ncsa.ray.finetune")
+	rec := job.New(rayjob.RunName(l.cfg.Instance, "ncsa.ray.finetune", id), job.Request{
+		Key: id, JobID: id, APIVersion: 2, Host: "http://backend:8000", DatasetID: l.dataset, ReplyTo: "clowder.abc", BodyHash: id,
+	}, job.Secret(l.server.Key(user)))
+	_, _, err := l.store.Accept(t.Context(), rec)
+	require.NoError(t, err)
+}
+
+func TestALostJobIsWrittenAnew(t *testing.T) {
+	t.Parallel()
+	l := newLostAndFound(t)
+	lost := l.server.AddJob(alice, l.server.AddDataset(alice, "Films"), "ncsa.ray.predict")
+	require.NoError(t, l.look(t.Context()))
+	require.Empty(t, l.sent, "nobody's key is known")
+
+	l.knows(t, alice)
+	l.queued = 1
+	require.NoError(t, l.look(t.Context()))
+	require.Empty(t, l.sent, "it may be among those that wait")
+
+	l.queued = 0
+	l.settle = time.Hour
+	require.NoError(t, l.look(t.Context()))
+	require.Empty(t, l.sent, "it may be under way")
+
+	l.settle = 0
+	require.NoError(t, l.look(t.Context()))
+	require.Len(t, l.sent, 1)
+	require.Equal(t, []string{"ncsa.ray.predict", "clowder.abc"}, []string{l.sent[0].RoutingKey, l.sent[0].ReplyTo})
+	req, key, err := clowder.Decode(l.sent[0].Body, clowder.Properties{})
+	require.NoError(t, err)
+	require.Equal(t, []string{lost, "http://backend:8000", "Films"}, []string{req.JobID, req.Host, req.Name})
+	require.Equal(t, l.server.Key(alice), key.Reveal())
+}
+
+func TestALostJobThatIsNotBegunIsTold(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		lose func(l *lostAndFound) string
+		want string
+		kind clowder.StatusKind
+	}{
+		"a later one took its place": {func(l *lostAndFound) string {
+			return l.server.AddJob(alice, l.dataset, "ncsa.ray.finetune")
+		}, "a later one took its place", clowder.StatusSkip},
+		"a request about runs, which would mean another run by now": {func(l *lostAndFound) string {
+			return l.server.AddJob(alice, l.dataset, "ncsa.ray.runs")
+		}, "submit it again", clowder.StatusError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLostAndFound(t)
+			id := tc.lose(l)
+			l.knows(t, alice)
+			require.NoError(t, l.look(t.Context()))
+			require.Empty(t, l.sent)
+			l.reporter.mu.Lock()
+			line := l.reporter.lines["lost-"+id]
+			l.reporter.mu.Unlock()
+			require.NotNil(t, line)
+			s, _, ok := line.throttle.Next(time.Now())
+			require.True(t, ok)
+			require.Equal(t, tc.kind, s.Kind)
+			require.Contains(t, s.Text, tc.want)
+			require.Equal(t, []string{id, "clowder.abc"}, []string{line.req.JobID, line.req.ReplyTo})
+		})
+	}
+}
+
+func TestRecoveryGoesOnAfterAnError(t *testing.T) {
+	t.Parallel()
+	l := newLostAndFound(t)
+	l.knows(t, alice)
+	broken := errors.New("the broker is away")
+	l.waiting = func(context.Context, string) (int, error) { return 0, broken }
+	require.ErrorIs(t, l.look(t.Context()), broken)
+	ctx, cancel := context.WithCancel(t.Context())
+	looks := make(chan struct{}, 100)
+	l.every = time.Millisecond
+	l.waiting = func(context.Context, string) (int, error) { looks <- struct{}{}; return 0, broken }
+	done := make(chan error, 1)
+	go func() { done <- l.Recovery.Run(ctx) }()
+	<-looks
+	<-looks
+	cancel()
+	require.NoError(t, <-done)
+}

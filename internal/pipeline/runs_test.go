@@ -1,0 +1,227 @@
+package pipeline
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// request is the run name of a request about other runs.
+const request = "ft-request"
+
+// ask stores a request about other runs of the dataset, as the intake does.
+func (b *bench) ask(t *testing.T, parameters map[string]any) {
+	t.Helper()
+	rec := jobtest.Record(request, "h2")
+	rec.Request.JobID, rec.Request.Extractor, rec.Request.Parameters = strings.Repeat("b", 24), "ncsa.ray.runs", parameters
+	_, _, err := b.store.Accept(t.Context(), rec)
+	require.NoError(t, err)
+}
+
+// trainsUntilAsked has the run train on, and makes the request at the given look.
+func (b *bench) trainsUntilAsked(t *testing.T, parameters map[string]any) {
+	t.Helper()
+	h := b.hook()
+	h.look = func(n int) rayjob.Verdict {
+		if n == 3 {
+			b.ask(t, parameters)
+		}
+		if b.stops(t) {
+			return rayjob.Succeeded
+		}
+		return rayjob.Running
+	}
+}
+
+func TestARunIsCancelledThroughClowder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t)
+		b.trainsUntilAsked(t, map[string]any{"action": "cancel"})
+		b.accept(t, run, nil)
+		b.runUntilOver(t)
+		require.Equal(t, job.Cancelled, b.get(t, run).State)
+		require.Equal(t, "Cancelled by alice", b.get(t, run).Ending.Text)
+		require.Equal(t, job.Done, b.get(t, request).State)
+		require.Equal(t, "Run ft-one is cancelled", b.get(t, request).Ending.Text)
+		require.Equal(t, []clowder.StatusKind{clowder.StatusStart, clowder.StatusDone}, b.voice.kinds(request))
+		require.Equal(t, []string{"ft-one-a1"}, b.ray.released)
+		require.Empty(t, b.get(t, request).SecretKey.Reveal())
+	})
+}
+
+func TestARunIsStoppedThroughClowderAndKeepsItsModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t)
+		b.trainsUntilAsked(t, map[string]any{"action": "stop and keep", "run": "ft-one"})
+		b.accept(t, run, nil)
+		b.runUntilOver(t)
+		require.Equal(t, job.Done, b.get(t, run).State)
+		require.Contains(t, b.get(t, run).Ending.Text, "Stopped early by alice. Accuracy")
+		require.Equal(t, job.Done, b.get(t, request).State)
+		require.Contains(t, b.get(t, request).Ending.Text, "Run ft-one ends at its next step")
+	})
+}
+
+func TestARetriedRunGoesOnInTheJobThatAskedForIt(t *testing.T) {
+	for _, end := range []job.State{job.Failed, job.Cancelled} {
+		t.Run(string(end), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := setup(t)
+				b.accept(t, run, nil)
+				_, err := b.store.Change(t.Context(), run, func(r *job.Record) error {
+					r.End(end, "it came to an end")
+					r.SecretKey = ""
+					return r.Close()
+				})
+				require.NoError(t, err)
+				b.ask(t, map[string]any{"action": "retry"})
+				b.runUntilOver(t)
+
+				rec := b.get(t, run)
+				require.Equal(t, job.Done, rec.State)
+				require.Equal(t, 2, rec.Attempt)
+				require.Equal(t, strings.Repeat("b", 24), rec.Request.JobID)
+				require.Equal(t, []string{"ft-one-a2"}, b.ray.submits)
+				require.Equal(t, []clowder.StatusKind{clowder.StatusStart}, b.voice.kinds(request), "its last word is the run's")
+				require.Equal(t, []clowder.StatusKind{clowder.StatusProcessing, clowder.StatusDone}, b.voice.kinds(run))
+				first, second := b.voice.of(request)[0], b.voice.of(run)[0]
+				require.GreaterOrEqual(t, second.At.Sub(first.At), time.Second, "Clowder mixes up what comes close together")
+			})
+		})
+	}
+}
+
+// TestARequestThatIsBegunAgain meets what it has done before the service was killed.
+func TestARequestThatIsBegunAgain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		action  string
+		arrange func(r *job.Record)
+		want    string
+	}{
+		"a cancellation": {actionCancel, func(r *job.Record) {
+			r.CancelledBy = "alice"
+			r.End(job.Cancelled, "Cancelled by alice")
+			r.Advance(job.Cancelled)
+		}, "Run ft-one is cancelled"},
+		"a stop":  {actionStop, func(r *job.Record) { r.StoppedBy = "alice"; r.End(job.Done, "x"); r.Advance(job.Done) }, "ends at its next step"},
+		"a retry": {actionRetry, func(r *job.Record) { r.Request.JobID = strings.Repeat("b", 24); r.Advance(job.Done) }, "Run ft-one goes on here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := setup(t)
+				b.accept(t, run, nil)
+				before, err := b.store.Change(t.Context(), run, func(r *job.Record) error { tc.arrange(r); return nil })
+				require.NoError(t, err)
+				b.ask(t, nil)
+				_, err = b.store.Change(t.Context(), request, func(r *job.Record) error {
+					r.Target, r.Settings = run, map[string]any{"action": tc.action, "run": ""}
+					r.Advance(job.Staged)
+					return nil
+				})
+				require.NoError(t, err)
+				b.runUntilOver(t)
+				require.Equal(t, job.Done, b.get(t, request).State)
+				require.Contains(t, b.get(t, request).Ending.Text, tc.want)
+				require.Equal(t, before.Version, b.get(t, run).Version, "nothing is done twice")
+			})
+		})
+	}
+}
+
+func TestWhatARequestCannotDo(t *testing.T) {
+	for name, tc := range map[string]struct {
+		parameters map[string]any
+		denied     bool
+		none       bool
+		want       string
+	}{
+		"no run at all":                {map[string]any{"action": "cancel"}, false, true, "this dataset has no run yet: there is nothing to cancel"},
+		"a run that nobody knows":      {map[string]any{"action": "cancel", "run": "ft-other"}, false, false, `this dataset has no run "ft-other"`},
+		"a run of somebody else":       {map[string]any{"action": "cancel"}, true, false, "it was started by bob"},
+		"a retry of a run that is on":  {map[string]any{"action": "retry"}, false, false, "only a failed or cancelled job can be retried"},
+		"a stop before there is a run": {map[string]any{"action": "stop and keep"}, false, false, "there is nothing to keep"},
+		"another action":               {map[string]any{"action": "destroy"}, false, false, "action must be one of list, cancel"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := setup(t)
+				b.platform.denied = tc.denied
+				if !tc.none {
+					b.accept(t, run, nil)
+					_, err := b.store.Change(t.Context(), run, func(r *job.Record) error { r.Postpone(time.Now().Add(time.Minute), "later"); return nil })
+					require.NoError(t, err)
+				}
+				b.ask(t, tc.parameters)
+				b.runUntilOver(t)
+				require.Equal(t, job.Failed, b.get(t, request).State)
+				require.Contains(t, b.get(t, request).Ending.Text, tc.want)
+				require.True(t, b.get(t, request).Ending.BadInput)
+				if !tc.none {
+					require.Equal(t, job.Done, b.get(t, run).State, "the run goes on")
+				}
+			})
+		})
+	}
+}
+
+func TestTheRunsOfADatasetAreListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t)
+		b.platform.readable = strings.Repeat("d", 24)
+		for i, name := range []string{"ft-a", "ft-b", "ft-c", "ft-d", "ft-e", "ft-f", "ft-g"} {
+			<-time.After(time.Minute)
+			b.accept(t, name, nil)
+			_, err := b.store.Change(t.Context(), name, func(r *job.Record) error {
+				r.Settings = map[string]any{"run_name": "try " + name}
+				if i > 0 {
+					r.End(job.Done, "Accuracy 0.9")
+					return r.Close()
+				}
+				r.End(job.Failed, "no table")
+				return r.Close()
+			})
+			require.NoError(t, err)
+		}
+		other := jobtest.Record("ft-elsewhere", "h3")
+		other.Request.DatasetID = strings.Repeat("e", 24)
+		_, _, err := b.store.Accept(t.Context(), other)
+		require.NoError(t, err)
+		b.accept(t, run, nil)
+		_, err = b.store.Change(t.Context(), run, func(r *job.Record) error { r.Postpone(time.Now().Add(time.Hour), "later"); return nil })
+		require.NoError(t, err)
+		b.ask(t, nil)
+		stopAfter(t, b, time.Minute)
+
+		said := texts(b.voice.of(request))
+		require.Equal(t, []string{
+			`Training ft-c "try ft-c", 2000-01-01 00:03 UTC, done: Accuracy 0.9`,
+			`Training ft-d "try ft-d", 2000-01-01 00:04 UTC, done: Accuracy 0.9`,
+			`Training ft-e "try ft-e", 2000-01-01 00:05 UTC, done: Accuracy 0.9`,
+			`Training ft-f "try ft-f", 2000-01-01 00:06 UTC, done: Accuracy 0.9`,
+			`Training ft-g "try ft-g", 2000-01-01 00:07 UTC, done: Accuracy 0.9`,
+		}, said[1:6])
+		require.Contains(t, said[6], "Training ft-one, 2000-01-01 00:07 UTC, being prepared")
+		require.Equal(t, "8 runs in this dataset: 1 being prepared, 6 done, 1 failed; the newest 6 are listed", said[7])
+	})
+}
+
+func TestHowARunIsCalled(t *testing.T) {
+	t.Parallel()
+	rec := jobtest.Record("ft-bfp4m575kz3xq2ln7a4t", "h1")
+	rec.Settings = map[string]any{"run_name": "Nightly run"}
+	for wanted, want := range map[string]bool{
+		"": true, "ft-bfp4m575kz3xq2ln7a4t": true, "bfp4m575": true, "nightly run": true, rec.Request.JobID: true,
+		"finetune/2026-11-21-bert-tiny-bfp4m575": true, "2026-11-21-bert-tiny-bfp4m575": true, "ft-bfp4": true,
+		"bfp": false, "ft": false, "m575": false, "nightly": false, "finetune": false,
+	} {
+		require.Equal(t, want, named(rec, wanted), wanted)
+	}
+}
