@@ -50,10 +50,10 @@ func newDelivery(t *testing.T, user string) *delivery {
 // deliver delivers what version of the service makes of the run; the save with the number of cut fails, as a kill would.
 func (d *delivery) deliver(t *testing.T, version string, cut int) error {
 	t.Helper()
-	result, failure, err := results.Read(d.dir, run, 1)
+	result, failure, err := results.Read(d.dir, d.rec.Run, 1)
 	require.NoError(t, err)
 	require.Nil(t, failure)
-	made := Delivery{Result: result, Meta: results.Meta{Run: run, Version: version, Started: time.Unix(0, 0), DatasetID: d.rec.Request.DatasetID}}
+	made := Delivery{Result: result, Meta: results.Meta{Run: d.rec.Run, Version: version, Started: time.Unix(0, 0), DatasetID: d.rec.Request.DatasetID}}
 	made.Artifacts, err = results.Build(t.Context(), d.dir, result, made.Meta)
 	require.NoError(t, err)
 	d.shown = 0
