@@ -2,9 +2,9 @@
 # down.sh: stops what up.sh started and takes its network, mounts and control groups away. The cluster's objects, images and shared
 # volumes stay for the next time; with PURGE=1 all go but the programs.
 . "$(dirname "$0")/common.sh"
-# What runs may be of other versions than those of today.
-running=$(ip -o link show $bridge 2>/dev/null | sed -n 's/.*alias \([^ ]*\).*/\1/p')
-cluster=${running:-$cluster} node=${running:-$cluster}/node bin=${running:-$cluster}/bin
+up=$(running) # perhaps of other versions than those of today
+cluster=${up:-$cluster}
+bin=$cluster/bin node=$cluster/node
 export PATH=$bin:$PATH KUBECONFIG=$node/access/admin
 
 # containers: ends those that the kubelet has left, with their network namespaces.

@@ -24,22 +24,20 @@ def ctr(*arguments: str) -> bytes:
 
 
 def digest(file) -> str:
+    file.seek(0)
     return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def pack(folder: str, path: str):
-    """The folder as an uncompressed layer, owned by root, in a temporary file."""
+def pack(folder: str, path: str, layer) -> None:
+    """Writes the folder to a file as an uncompressed layer, owned by root."""
 
     def owned_by_root(entry: tarfile.TarInfo) -> tarfile.TarInfo:
         entry.uid = entry.gid = 0
         entry.uname = entry.gname = ""
         return entry
 
-    layer = tempfile.TemporaryFile()
     with tarfile.open(fileobj=layer, mode="w") as tar:
         tar.add(folder, arcname=path.strip("/") or ".", filter=owned_by_root)
-    layer.seek(0)
-    return layer
 
 
 def load(files: list) -> None:
@@ -61,17 +59,12 @@ def document(value) -> io.BytesIO:
 
 def root(name: str, folder: str, config: str) -> None:
     """An archive as `docker save` writes it: containerd completes short names only in these."""
-    layer = pack(folder, "/")
-    image = document(
-        {
-            "architecture": "amd64",
-            "os": "linux",
-            "config": json.loads(config),
-            "rootfs": {"type": "layers", "diff_ids": ["sha256:" + digest(layer)]},
-        }
-    )
-    manifest = [{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]
-    load([("config.json", image), ("layer.tar", layer), ("manifest.json", document(manifest))])
+    with tempfile.TemporaryFile() as new:
+        pack(folder, "/", new)
+        layers = {"type": "layers", "diff_ids": ["sha256:" + digest(new)]}
+        image = {"architecture": "amd64", "os": "linux", "config": json.loads(config), "rootfs": layers}
+        manifest = [{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]
+        load([("config.json", document(image)), ("layer.tar", new), ("manifest.json", document(manifest))])
 
 
 def find(name: str) -> tuple[str, str]:
@@ -95,23 +88,22 @@ def layer(name: str, base: str, folder: str, path: str) -> None:
         blobs[key] = file
         return {"digest": "sha256:" + key, "size": file.seek(0, io.SEEK_END)}
 
-    new = store(pack(folder, path))
-    config["rootfs"]["diff_ids"].append(new["digest"])
-    manifest["config"].update(store(document(config)))
-    media_type = manifest["layers"][0]["mediaType"].removesuffix("+gzip").removesuffix(".gzip")
-    manifest["layers"].append({"mediaType": media_type, **new})
-    entry = {
-        "mediaType": manifest["mediaType"],
-        **store(document(manifest)),
-        "annotations": {"io.containerd.image.name": full.removesuffix(base) + name},
-    }
-    load(
-        [
-            ("oci-layout", document({"imageLayoutVersion": "1.0.0"})),
-            *((f"blobs/sha256/{key}", file) for key, file in blobs.items()),
-            ("index.json", document({"schemaVersion": 2, "manifests": [entry]})),
-        ]
-    )
+    with tempfile.TemporaryFile() as file:
+        pack(folder, path, file)
+        new = store(file)
+        config["rootfs"]["diff_ids"].append(new["digest"])
+        manifest["config"].update(store(document(config)))
+        media_type = manifest["layers"][0]["mediaType"].removesuffix("+gzip").removesuffix(".gzip")
+        manifest["layers"].append({"mediaType": media_type, **new})
+        names = {"io.containerd.image.name": full.removesuffix(base) + name}
+        entry = {"mediaType": manifest["mediaType"], **store(document(manifest)), "annotations": names}
+        load(
+            [
+                ("oci-layout", document({"imageLayoutVersion": "1.0.0"})),
+                *((f"blobs/sha256/{key}", blob) for key, blob in blobs.items()),
+                ("index.json", document({"schemaVersion": 2, "manifests": [entry]})),
+            ]
+        )
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ func (p *Plane) PlayKubelet(ctx context.Context, namespace string) error {
 		return fmt.Errorf("watch pods: %w", err)
 	}
 	factory.Start(ctx.Done())
-	p.players.Go(func() {
+	p.kubelets.Go(func() {
 		<-ctx.Done()
 		factory.Shutdown()
 	})

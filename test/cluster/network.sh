@@ -11,7 +11,7 @@ forward() {
 case $1 in
 up)
 	ip link show $bridge >/dev/null 2>&1 || ip link add $bridge type bridge
-	ip link set $bridge alias "$cluster" up # down.sh finds the cluster by it, also after the versions have changed
+	ip link set $bridge alias "$cluster" up
 	ip addr replace $address/32 dev $bridge
 	sysctl -qw net.ipv4.ip_forward=1
 	forward -C 2>/dev/null || forward -I

@@ -30,9 +30,7 @@ type Plane struct {
 	env   *envtest.Environment
 	admin *kubernetes.Clientset
 
-	mu       sync.Mutex
-	children []*process
-	players  sync.WaitGroup // goroutines of PlayKubelet
+	kubelets sync.WaitGroup // goroutines of PlayKubelet
 }
 
 // Start starts etcd and the API server and installs KubeRay's definitions. Programs that are missing are built first,
@@ -99,16 +97,9 @@ func (p *Plane) leash(name string) error {
 
 func (p *Plane) path(name string) string { return filepath.Join(p.dir, name) }
 
-// Stop ends everything that the plane started, in the reverse order, and removes its folder. Contexts of PlayKubelet must
-// have ended. It may be called twice.
+// Stop ends the API server and etcd and removes the plane's folder. Contexts of PlayKubelet must have ended.
 func (p *Plane) Stop() error {
-	p.players.Wait()
-	p.mu.Lock()
-	for i := len(p.children) - 1; i >= 0; i-- {
-		p.children[i].kill()
-	}
-	p.children = nil
-	p.mu.Unlock()
+	p.kubelets.Wait()
 	var err error
 	if p.env != nil {
 		err = p.env.Stop()
@@ -137,18 +128,24 @@ func (p *Plane) UserConfig(name string, groups ...string) (*rest.Config, error) 
 // StopAPI makes the API server go away: connections are refused until StartAPI.
 func (p *Plane) StopAPI(ctx context.Context) error {
 	api := p.env.ControlPlane.GetAPIServer()
-	// envtest reports a server that it had to kill as an error; here it only matters that nobody answers any more.
-	stopped := api.Stop()
-	address := net.JoinHostPort(api.SecureServing.Address, api.SecureServing.Port)
-	for ctx.Err() == nil {
-		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-		if err != nil {
-			return nil
+	stopped := api.Stop() // an error also where it had to be killed, which is as good
+	for listens(ctx, net.JoinHostPort(api.Address, api.Port)) {
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), stopped)
+		case <-time.After(20 * time.Millisecond):
 		}
-		_ = c.Close()
-		time.Sleep(20 * time.Millisecond)
 	}
-	return errors.Join(ctx.Err(), stopped)
+	return nil
+}
+
+func listens(ctx context.Context, address string) bool {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
 }
 
 // StartAPI starts the API server again, at the same address, with the same certificates and users.

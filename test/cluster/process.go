@@ -16,7 +16,7 @@ type process struct {
 	exited chan struct{}
 }
 
-// run starts cmd, which dies with us; its output is appended to a file of its name in the plane's folder.
+// run starts cmd, which the caller kills and which dies with us at the latest; its output is appended to a file of its name in the plane's folder.
 func (p *Plane) run(cmd *exec.Cmd) (*process, error) {
 	child := &process{cmd: cmd, log: p.path(filepath.Base(cmd.Path) + ".log"), exited: make(chan struct{})}
 	out, err := os.OpenFile(child.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -33,9 +33,6 @@ func (p *Plane) run(cmd *exec.Cmd) (*process, error) {
 		defer close(child.exited)
 		_ = cmd.Wait()
 	}()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.children = append(p.children, child)
 	return child, nil
 }
 

@@ -1,59 +1,10 @@
 #!/usr/bin/env bash
-# rayimage.sh: the image clowder-ray/ray:dev on the node: Python with the trainer's pinned requirements, and over it the trainer.
-# The first takes 2 minutes and is made again when the requirements change; the second, a layer, takes a second each time.
-#
-# It is a small image for CPUs (2.4 GB, the whole one has 6): the big CUDA libraries are left out and stand-ins take their
-# places (cudastubs.sh). It must never leave the machine; deploy/images/ray has the real one.
+# rayimage.sh [NAME]: brings the trainer of the working tree as a layer over its environment onto the node, in a second;
+# NAME is clowder-ray/ray:dev unless another is given.
 . "$(dirname "$0")/common.sh"
-requirements=$repo/trainer/requirements.txt
-environment=clowder-ray/ray-environment:$(cat "$requirements" "${BASH_SOURCE[0]}" "$here/cudastubs.sh" | sha256sum | cut -c1-12)
-work=$cluster/rayimage
-export TMPDIR=$work
-
-# left_out: what torch needs only on a GPU. What it loads before it looks for one (cudart, cufile, cupti) stays.
-left_out='nvidia-(cublas|cuda-cccl|cuda-nvrtc|cudnn-cu13|cufft|cusolver|cusparse|cusparselt-cu13|nccl-cu13|nvjitlink|nvshmem-cu13)|triton|cuda-bindings'
-
-# small_requirements: the pinned requirements with their hashes, without what is left out.
-small_requirements() { awk -v left_out="^($left_out)==" '/^[a-z]/ { keep = $0 !~ left_out } keep' "$requirements"; }
-
-# uv: the installer, from PATH or from the Python package.
-uv() {
-	command -v uv && return
-	[ -x "$cluster/uv/bin/uv" ] || { python3 -m venv "$cluster/uv" && "$cluster/uv/bin/pip" install -q --disable-pip-version-check uv; }
-	echo "$cluster/uv/bin/uv"
-}
-
-# install ROOT: Python and the packages, in a chroot since a virtual environment knows its own path.
-install() {
-	local root=$1
-	debootstrap --variant=minbase --include=python3,python3-venv bookworm "$root" >"$node/log/debootstrap.log"
-	cp /etc/resolv.conf "$root/etc/"
-	cp "$(uv)" /etc/ssl/certs/ca-certificates.crt "$root/tmp/"
-	small_requirements >"$root/tmp/requirements.txt"
-	env -u UV_CACHE_DIR TMPDIR=/tmp SSL_CERT_FILE=/tmp/ca-certificates.crt PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$root" sh -euc '
-		useradd --uid 1000 --no-create-home --home-dir /tmp ray
-		python3 -m venv --without-pip /opt/venv
-		/tmp/uv pip install -q --no-cache --no-deps --require-hashes --compile-bytecode --python /opt/venv/bin/python -r /tmp/requirements.txt'
-	"$here/cudastubs.sh" "$root"/opt/venv/lib/python3.*/site-packages
-	rm -rf "$root"/tmp/* "$root"/var/cache/apt "$root"/var/lib/apt/lists "$root"/usr/share/{doc,locale}
-	: >"$root/etc/resolv.conf"
-}
-
-config='{
-	"User": "1000:1000",
-	"WorkingDir": "/tmp",
-	"Env": ["PATH=/opt/venv/bin:/usr/local/bin:/usr/bin:/bin", "PYTHONPATH=/opt/trainer", "PYTHONDONTWRITEBYTECODE=1", "HOME=/tmp", "LANG=C.UTF-8", "RAY_USAGE_STATS_ENABLED=0"]
-}'
-
-rm -rf "$work"
-mkdir -p "$work"
+environment=$("$here/rayenvironment.sh")
+work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-if ! "$here/ctr.sh" images ls -q | grep -q "/$environment\$"; then
-	echo "making the Ray image (2 minutes)" >&2
-	install "$work/root"
-	"$here/image.py" root "$environment" "$work/root" "$config"
-fi
-mkdir "$work/trainer"
-tar -C "$repo" -c --exclude=tests --exclude=__pycache__ trainer | tar -C "$work/trainer" -x
+tar -C "$repo" -c --exclude=tests --exclude=__pycache__ trainer | tar -C "$work" -x
 python3 -m compileall -q "$work/trainer"
-"$here/image.py" layer clowder-ray/ray:dev "$environment" "$work/trainer" /opt/trainer
+"$here/image.py" layer "${1:-clowder-ray/ray:dev}" "$environment" "$work" /opt/trainer

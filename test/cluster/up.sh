@@ -7,22 +7,18 @@
 # kube-proxy's tables of nftables until down.sh.
 . "$(dirname "$0")/common.sh"
 [ "$(id -u)" -eq 0 ] || { echo "cluster-up: a Kubernetes node needs root; run it as root or in a virtual machine" >&2 && exit 1; }
+up=$(running)
+[ "${up:-$cluster}" = "$cluster" ] || { echo "cluster-up: a node of other versions runs; make cluster-down takes it away" >&2 && exit 1; }
 mkdir -p "$node"/{log,run,keys,access,shared}
 exec 8>"$node.lock" && flock 8 # two callers at once: the second finds it up
 
 "$here/binaries.sh" >/dev/null
-if ! "$here/kind.sh" up; then
+if alive kubelet || ! "$here/kind.sh" up; then
 	"$here/packages.sh"
 	"$here/network.sh" up
 	"$here/containerd.sh"
 	"$here/controlplane.sh"
 	"$here/kubelet.sh"
-fi
-has() { "$here/ctr.sh" images ls -q | grep -qE "(^|/)$1\$"; }
-has clowder-ray/pause:1 || "$here/image.sh" clowder-ray/pause:1 "$bin/pause"
-if ! has "clowder-ray/kuberay-operator:$KUBERAY"; then
-	ln -sf "$bin/ray-operator" "$node/run/manager" # KubeRay's Deployment starts /manager
-	"$here/image.sh" "clowder-ray/kuberay-operator:$KUBERAY" "$node/run/manager"
 fi
 "$here/rayimage.sh"
 "$here/storage.sh"
