@@ -20,8 +20,8 @@ func overNodes(asks []ask, nodes []corev1.Node) string {
 	}
 	for _, a := range asks {
 		open := slices.DeleteFunc(slices.Clone(nodes), func(n corev1.Node) bool { return !admits(&n, a.pod) })
-		if text := a.over(open); text != "" {
-			return text
+		if f := a.over(open); f.what != "" {
+			return f.String()
 		}
 	}
 	return ""
@@ -43,27 +43,31 @@ func lasting(t *corev1.Taint) bool {
 }
 
 // over says why the open nodes are too few or too small for the pods.
-func (a ask) over(open []corev1.Node) string {
-	who := "each worker"
-	if a.head {
-		who = "the head"
-	}
+func (a ask) over(open []corev1.Node) fault {
 	want := requests(a.pod)
 	holds := 0
 	for i := range open {
 		holds += room(want, open[i].Status.Allocatable)
 	}
+	who := "each worker"
+	if a.head {
+		who = "the head"
+	}
 	switch {
 	case a.count == 0 || holds >= a.count:
-		return ""
+		return fault{}
 	case len(open) == 0:
-		return fmt.Sprintf("the cluster has no node%s that is open to the training; choose another profile, or %s to mend this one", selectorOf(a.pod), askOperator)
+		return fault{"the cluster has no node" + selectorOf(a.pod) + " that is open to the training", "choose another profile, or " + askOperator + " to mend this one"}
 	case holds == 0:
-		return fmt.Sprintf("%s asks for %s, and no node has that much%s; choose a smaller profile, or %s for larger nodes",
-			who, amounts(want), largest(want, open), askOperator)
+		return fault{
+			fmt.Sprintf("%s asks for %s, and no node has that much%s", who, amounts(want), largest(want, open)),
+			"choose a smaller profile, or " + askOperator + " for larger nodes",
+		}
 	default:
-		return fmt.Sprintf("%s ask for %s each, and the nodes hold no more than %d of them even when they are empty; choose at most %s",
-			plural(a.count, "worker"), amounts(want), holds, plural(holds, "worker"))
+		return fault{
+			fmt.Sprintf("%s ask for %s each, and the nodes hold no more than %d of them even when they are empty", plural(a.count, "worker"), amounts(want), holds),
+			"choose at most " + plural(holds, "worker"),
+		}
 	}
 }
 

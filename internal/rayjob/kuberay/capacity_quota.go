@@ -20,8 +20,10 @@ func overQuotas(asks []ask, quotas []corev1.ResourceQuota) string {
 		for _, name := range slices.Sorted(maps.Keys(quota.Spec.Hard)) {
 			want, hard := total[name], quota.Spec.Hard[name]
 			if want.Cmp(hard) > 0 {
-				return fmt.Sprintf("the training asks for %s in all, and the quota %q allows %s; choose fewer workers or a smaller profile, or %s for a larger quota",
-					amount(name, want), detail(quota.Name), amount(name, hard), askOperator)
+				return fault{
+					fmt.Sprintf("the training asks for %s in all, and the quota %q allows %s", amount(name, want), detail(quota.Name), amount(name, hard)),
+					"choose fewer workers or a smaller profile, or " + askOperator + " for a larger quota",
+				}.String()
 			}
 		}
 	}

@@ -66,7 +66,7 @@ var (
 	imageUnknown     = regexp.MustCompile(`(?i)not found|manifest unknown|notfound|does not exist`)
 	imageForbidden   = regexp.MustCompile(`(?i)unauthorized|forbidden|denied|authentication|authorization failed|no basic auth`)
 	registryLimits   = regexp.MustCompile(`(?i)toomanyrequests|too many requests|rate limit`)
-	registryGone     = regexp.MustCompile(`(?i)no such host|timeout|timed out|refused|deadline|unreachable|tls|x509|EOF|server misbehaving|reset by peer`)
+	registryGone     = regexp.MustCompile(`(?i)no such host|time(d )?out|refused|deadline|unreachable|tls|x509|EOF|server misbehaving|reset by peer`)
 	machineFull      = regexp.MustCompile(`(?i)no space left`)
 	otherPlatform    = regexp.MustCompile(`(?i)no match for platform|no matching manifest`)
 	secretMissing    = regexp.MustCompile(`(?:secret|configmap) "([^"]+)" not found`)

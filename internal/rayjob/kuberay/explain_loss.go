@@ -95,9 +95,9 @@ var emptyDir = regexp.MustCompile(`EmptyDir volume "([^"]+)" exceeds the limit "
 func eviction(p *corev1.Pod, message string) fault {
 	has := func(text string) bool { return strings.Contains(message, text) }
 	if m := emptyDir.FindStringSubmatch(message); m != nil && m[1] == "memory" { // the name that newPod gives it
-		return fault{fmt.Sprintf("its shared memory of %s is full", detail(m[2])), "choose a smaller batch_size, or " + askOperator + " to raise sharedMemory"}
+		return fault{"its shared memory of " + detail(m[2]) + " is full", "choose a smaller batch_size, or " + askOperator + " to raise sharedMemory"}
 	} else if m != nil {
-		return fault{fmt.Sprintf("its scratch space of %s is full", detail(m[2])), "use less data, or " + askOperator + " to raise scratch"}
+		return fault{"its scratch space of " + detail(m[2]) + " is full", "use less data, or " + askOperator + " to raise scratch"}
 	}
 	switch {
 	case has("local ephemeral storage"):

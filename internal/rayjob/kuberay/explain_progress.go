@@ -123,7 +123,8 @@ func (s scene) headReady() bool {
 
 // returning tells of pods that are started once more while the job runs.
 func (s scene) returning() string {
-	if s.job.Status.JobDeploymentStatus != rayv1.JobDeploymentStatusRunning || s.cluster == nil || s.cluster.DeletionTimestamp != nil || len(s.pods) == 0 {
+	works := s.job.Status.JobDeploymentStatus == rayv1.JobDeploymentStatusRunning && s.cluster != nil && s.cluster.DeletionTimestamp == nil
+	if !works || len(s.pods) == 0 {
 		return ""
 	}
 	who := party{head: !s.headReady(), workers: s.workers(), of: s.workers()}

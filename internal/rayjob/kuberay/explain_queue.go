@@ -165,12 +165,13 @@ func noRoom(message string) fault {
 	if m := lacking.FindStringSubmatch(message); m != nil {
 		return fault{what: "the queue is short of " + quotaAmount(m[1], m[2])}
 	}
+	has := func(text string) bool { return strings.Contains(message, text) }
 	switch {
-	case strings.Contains(message, "LocalQueue") && strings.Contains(message, "doesn't exist"):
+	case has("LocalQueue") && has("doesn't exist"):
 		return fault{"the queue does not exist", askOperator + " to mend the profile"}
-	case strings.Contains(message, "ClusterQueue") && strings.Contains(message, "doesn't exist"), strings.Contains(message, "inactive"), strings.Contains(message, "stopped"):
+	case has("ClusterQueue") && has("doesn't exist"), has("inactive"), has("stopped"):
 		return fault{"the queue is closed (" + detail(message) + ")", askOperator}
-	case message == "", strings.Contains(message, "no longer fits"):
+	case message == "", has("no longer fits"):
 		return fault{}
 	default:
 		return fault{what: detail(message)}

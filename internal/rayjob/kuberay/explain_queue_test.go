@@ -49,7 +49,9 @@ func TestDecodeWorkload(t *testing.T) {
 	require.Equal(t, "team", w.Spec.QueueName)
 	require.Equal(t, "own", string(w.Metadata.OwnerReferences[0].UID))
 	require.True(t, w.pending())
-	for name, doc := range map[string]string{"conditions that are none": "{status: {conditions: 5}}", "a queue that is none": "{spec: {queueName: {}}}"} {
+	for name, doc := range map[string]string{
+		"conditions that are none": "{status: {conditions: 5}}", "a queue that is none": "{spec: {queueName: {}}}",
+	} {
 		require.Nil(t, decodeWorkload(decodeYAML(t, doc)), name)
 	}
 	require.NotNil(t, decodeWorkload(&unstructured.Unstructured{}), "a Workload that Kueue has not looked at")
@@ -101,7 +103,6 @@ func TestPlaceInTheQueue(t *testing.T) {
 
 func TestQueued(t *testing.T) {
 	t.Parallel()
-	const ask = "; ask the operator of the extractor"
 	yes := func(kind, reason, message string) metav1.Condition {
 		return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message}
 	}
@@ -113,36 +114,67 @@ func TestQueued(t *testing.T) {
 		set        func(*workload)
 		want       string
 	}{
-		"not looked at":     {want: ""},
-		"place":             {set: func(w *workload) { w.place = 3 }, want: " in place 3"},
-		"no room":           {conditions: []metav1.Condition{no("couldn't assign flavors to pod set worker: insufficient unused quota for nvidia.com/gpu in flavor gpu, 1 more needed")}, want: ": the queue is short of 1 GPU"},
-		"no room, by bytes": {conditions: []metav1.Condition{no("couldn't assign flavors to pod set head: insufficient unused quota for memory in flavor cpu, 2Gi more needed")}, want: ": the queue is short of 2 GiB of memory"},
+		"not looked at": {want: ""},
+		"place":         {set: func(w *workload) { w.place = 3 }, want: " in place 3"},
+		"no room": {
+			conditions: []metav1.Condition{no("couldn't assign flavors to pod set worker: insufficient unused quota for nvidia.com/gpu in flavor " +
+				"gpu, 1 more needed")},
+			want: ": the queue is short of 1 GPU",
+		},
+		"no room, by bytes": {
+			conditions: []metav1.Condition{no("couldn't assign flavors to pod set head: insufficient unused quota for memory in flavor cpu, 2Gi more " +
+				"needed")},
+			want: ": the queue is short of 2 GiB of memory",
+		},
 		"too large": {
-			conditions: []metav1.Condition{no("couldn't assign flavors to pod set worker: insufficient quota for cpu in flavor cpu, previously considered podsets requests (1) + current podset request (16) > maximum capacity (8)")},
-			want:       ": it asks for 16 CPUs, and the queue never has more than 8; choose a smaller profile or fewer workers, or ask the operator of the extractor for a larger quota",
+			conditions: []metav1.Condition{no("couldn't assign flavors to pod set worker: insufficient quota for cpu in flavor cpu, previously " +
+				"considered podsets requests (1) + current podset request (16) > maximum capacity (8)")},
+			want: ": it asks for 16 CPUs, and the queue never has more than 8; " +
+				"choose a smaller profile or fewer workers, " + orOperator + " for a larger quota",
 		},
 		"another job came first": {conditions: []metav1.Condition{no("Workload no longer fits after processing another workload")}, want: ""},
-		"no queue":               {conditions: []metav1.Condition{no("LocalQueue team doesn't exist")}, want: ": the queue does not exist" + ask + " to mend the profile"},
-		"a closed queue":         {conditions: []metav1.Condition{no("ClusterQueue all is inactive")}, want: ": the queue is closed (ClusterQueue all is inactive)" + ask},
-		"something new":          {conditions: []metav1.Condition{no("moon phase")}, want: ": moon phase"},
+		"no queue": {
+			conditions: []metav1.Condition{no("LocalQueue team doesn't exist")},
+			want:       ": the queue does not exist" + toOperator + " to mend the profile",
+		},
+		"a closed queue": {
+			conditions: []metav1.Condition{no("ClusterQueue all is inactive")},
+			want:       ": the queue is closed (ClusterQueue all is inactive)" + toOperator,
+		},
+		"something new": {conditions: []metav1.Condition{no("moon phase")}, want: ": moon phase"},
 		"a number in other words": {
 			conditions: []metav1.Condition{no("insufficient unused quota for cpu in flavor x, many more needed")}, want: ": the queue is short of many cpu",
 		},
-		"machines on their way": {conditions: []metav1.Condition{yes("QuotaReserved", "QuotaReserved", "")}, want: ": its turn has come, and the machines for it are being prepared"},
+		"machines on their way": {
+			conditions: []metav1.Condition{yes("QuotaReserved", "QuotaReserved", "")},
+			want:       ": its turn has come, and the machines for it are being prepared",
+		},
 		"preempted": {
 			conditions: []metav1.Condition{yes("Evicted", "Preempted", "Preempted to accommodate a workload"), no("x")},
 			want:       ": it made room for a job that comes first, and goes on when there is room again",
 		},
-		"too slow":          {conditions: []metav1.Condition{yes("Evicted", "PodsReadyTimeout", "")}, want: ": its Ray cluster did not start in time and is tried again" + ask + " if this lasts"},
-		"a stopped queue":   {conditions: []metav1.Condition{yes("Evicted", "LocalQueueStopped", "")}, want: ": the queue is stopped" + ask + " when it opens again"},
-		"no machines":       {conditions: []metav1.Condition{yes("Evicted", "AdmissionCheck", "")}, want: ": the machines for it could not be had and are asked for again" + ask + " if this lasts"},
-		"a machine failed":  {conditions: []metav1.Condition{yes("Evicted", "NodeFailures", "")}, want: ": a machine failed, and it goes on when there is room again"},
+		"too slow": {
+			conditions: []metav1.Condition{yes("Evicted", "PodsReadyTimeout", "")},
+			want:       ": its Ray cluster did not start in time and is tried again" + toOperator + " if this lasts",
+		},
+		"a stopped queue": {
+			conditions: []metav1.Condition{yes("Evicted", "LocalQueueStopped", "")},
+			want:       ": the queue is stopped" + toOperator + " when it opens again",
+		},
+		"no machines": {
+			conditions: []metav1.Condition{yes("Evicted", "AdmissionCheck", "")},
+			want:       ": the machines for it could not be had and are asked for again" + toOperator + " if this lasts",
+		},
+		"a machine failed": {
+			conditions: []metav1.Condition{yes("Evicted", "NodeFailures", "")},
+			want:       ": a machine failed, and it goes on when there is room again",
+		},
 		"another eviction":  {conditions: []metav1.Condition{yes("Evicted", "New", "for fun")}, want: ": it was sent back to the queue (for fun)"},
-		"taken out by hand": {set: func(w *workload) { w.Spec.Active = new(bool) }, want: ": somebody has taken the job out of the queue" + ask},
+		"taken out by hand": {set: func(w *workload) { w.Spec.Active = new(bool) }, want: ": somebody has taken the job out of the queue" + toOperator},
 		"given up": {
 			conditions: []metav1.Condition{yes("Evicted", "Deactivated", "exceeding the maximum number of re-queuing retries")},
 			set:        func(w *workload) { w.Spec.Active = new(bool) },
-			want:       ": Kueue has given up the job (exceeding the maximum number of re-queuing retries)" + ask,
+			want:       ": Kueue has given up the job (exceeding the maximum number of re-queuing retries)" + toOperator,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -164,7 +196,8 @@ func TestQueuedNoMore(t *testing.T) {
 	s := newScene(1)
 	s.queue = &workload{}
 	s.queue.Status.Conditions = []metav1.Condition{
-		{Type: "QuotaReserved", Status: metav1.ConditionTrue}, {Type: "Admitted", Status: metav1.ConditionTrue}, {Type: "Evicted", Status: metav1.ConditionFalse},
+		{Type: "QuotaReserved", Status: metav1.ConditionTrue}, {Type: "Admitted", Status: metav1.ConditionTrue},
+		{Type: "Evicted", Status: metav1.ConditionFalse},
 	}
 	require.Equal(t, "starting 1 head and 1 worker", s.waiting())
 }

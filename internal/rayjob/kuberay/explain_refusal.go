@@ -67,7 +67,7 @@ var (
 	policyDenied    = regexp.MustCompile(`ValidatingAdmissionPolicy '([^']+)' .*denied request: (.*)`)
 	webhookSilent   = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
 	securityDenied  = regexp.MustCompile(`violates PodSecurity "([^":]+)[^"]*": (.*)`)
-	nameUnknown     = regexp.MustCompile(`no PriorityClass with name (\S+) was found|RuntimeClass "([^"]+)" not found|serviceaccount "([^"]+)" not found`)
+	nameUnknown     = regexp.MustCompile(`no PriorityClass with name \S+ was found|RuntimeClass "[^"]+" not found|serviceaccount "[^"]+" not found`)
 )
 
 // refusal words why the API server did not let KubeRay make something. It is the one table of the admission's answers.
@@ -111,14 +111,15 @@ func overQuota(quota, requested, used, limited string) fault {
 		return fault{fmt.Sprintf("the quota %q is used up", detail(quota)), "choose a smaller profile, or " + askOperator + " for a larger quota"}
 	}
 	kind := corev1.ResourceName(name)
+	wish := detail(amount(kind, want))
 	if want.Cmp(have) > 0 {
 		return fault{
-			fmt.Sprintf("one pod asks for %s, and the quota %q allows %s in all", detail(amount(kind, want)), detail(quota), figure(kind, have)),
+			fmt.Sprintf("one pod asks for %s, and the quota %q allows %s in all", wish, detail(quota), figure(kind, have)),
 			"choose a smaller profile, or " + askOperator + " for a larger quota",
 		}
 	}
 	return fault{
-		fmt.Sprintf("the quota %q has no room for %s (%s of %s are in use)", detail(quota), detail(amount(kind, want)), figure(kind, taken), figure(kind, have)),
+		fmt.Sprintf("the quota %q has no room for %s (%s of %s are in use)", detail(quota), wish, figure(kind, taken), figure(kind, have)),
 		"it starts when other work ends, or " + askOperator + " for a larger quota",
 	}
 }

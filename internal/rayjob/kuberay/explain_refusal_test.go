@@ -13,58 +13,60 @@ func TestRefusals(t *testing.T) {
 	const (
 		event = "Failed to create worker Pod for the cluster research/ft-abc-a1-x2x4z, "
 		pods  = event + `pods "ft-abc-a1-x2x4z-worker-worker-00001" is forbidden: `
-		ask   = "; ask the operator of the extractor"
 	)
 	for name, tc := range map[string]struct{ message, want string }{
 		"a full quota": {
-			pods + "exceeded quota: team, requested: limits.memory=4Gi,requests.cpu=2, used: limits.memory=6Gi,requests.cpu=7, limited: limits.memory=8Gi,requests.cpu=8",
-			`the quota "team" has no room for 4 GiB of memory (6 GiB of 8 GiB are in use); it starts when other work ends, or ask the operator of the extractor for a larger quota`,
+			pods + "exceeded quota: team, requested: limits.memory=4Gi,requests.cpu=2, used: limits.memory=6Gi,requests.cpu=7, limited: " +
+				"limits.memory=8Gi,requests.cpu=8",
+			`the quota "team" has no room for 4 GiB of memory (6 GiB of 8 GiB are in use); ` +
+				`it starts when other work ends, ` + orOperator + ` for a larger quota`,
 		},
 		"a small quota": {
 			pods + "exceeded quota: team, requested: requests.nvidia.com/gpu=2, used: requests.nvidia.com/gpu=0, limited: requests.nvidia.com/gpu=1",
-			`one pod asks for 2 GPUs, and the quota "team" allows 1 in all; choose a smaller profile, or ask the operator of the extractor for a larger quota`,
+			`one pod asks for 2 GPUs, and the quota "team" allows 1 in all; choose a smaller profile, ` + orOperator + ` for a larger quota`,
 		},
 		"a quota in other words": {
 			pods + "exceeded quota: team, requested: cpu=x, used: cpu=1, limited: cpu=1",
-			`the quota "team" is used up; choose a smaller profile, or ask the operator of the extractor for a larger quota`,
+			`the quota "team" is used up; choose a smaller profile, ` + orOperator + ` for a larger quota`,
 		},
 		"a quota that wants limits": {
 			pods + "failed quota: team: must specify limits.cpu for: ray",
-			`the quota "team" wants limits that the pods do not have (limits.cpu for: ray)` + ask,
+			`the quota "team" wants limits that the pods do not have (limits.cpu for: ray)` + toOperator,
 		},
 		"Pod Security": {
 			pods + `violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or container "ray" must set securityContext.runAsNonRoot=true)`,
-			`the security level "restricted" of the namespace forbids the pods (runAsNonRoot != true (pod or container "ray" must set securityContext.runAsNonRoot=true))` + ask,
+			`the security level "restricted" of the namespace forbids the pods (runAsNonRoot != true (pod or container "ray" must set ` +
+				`securityContext.runAsNonRoot=true))` + toOperator,
 		},
 		"a webhook": {
 			event + `admission webhook "images.example.org" denied the request: only signed images`,
-			`the rule "images.example.org" of the cluster forbids it (only signed images)` + ask,
+			`the rule "images.example.org" of the cluster forbids it (only signed images)` + toOperator,
 		},
 		"a policy": {
 			pods + `ValidatingAdmissionPolicy 'no-latest' with binding 'all' denied request: tag missing`,
-			`the rule "no-latest" of the cluster forbids it (tag missing)` + ask,
+			`the rule "no-latest" of the cluster forbids it (tag missing)` + toOperator,
 		},
 		"a webhook that is down": {
 			event + `Internal error occurred: failed calling webhook "images.example.org": failed to call webhook: Post "https://x": connection refused`,
-			`the webhook "images.example.org" of the cluster does not answer` + ask + " if this lasts",
+			`the webhook "images.example.org" of the cluster does not answer` + toOperator + " if this lasts",
 		},
 		"a limit for pods": {
 			pods + "maximum cpu usage per Container is 1, but limit is 2",
-			"the cluster bounds the size of pods (maximum cpu usage per Container is 1, but limit is 2); choose a smaller profile, or ask the operator of the extractor",
+			"the cluster bounds the size of pods (maximum cpu usage per Container is 1, but limit is 2); choose a smaller profile, " + orOperator,
 		},
 		"an unknown priority": {
 			pods + "no PriorityClass with name urgent was found",
-			"the profile names something that the cluster does not have (no PriorityClass with name urgent was found)" + ask + " to mend it",
+			"the profile names something that the cluster does not have (no PriorityClass with name urgent was found)" + toOperator + " to mend it",
 		},
 		"an unknown runtime": {
 			pods + `pod rejected: RuntimeClass "gvisor" not found`,
-			`the profile names something that the cluster does not have (RuntimeClass "gvisor" not found)` + ask + " to mend it",
+			`the profile names something that the cluster does not have (RuntimeClass "gvisor" not found)` + toOperator + " to mend it",
 		},
 		"an unknown account": {
 			pods + `error looking up service account research/ray: serviceaccount "ray" not found`,
-			`the profile names something that the cluster does not have (serviceaccount "ray" not found)` + ask + " to mend it",
+			`the profile names something that the cluster does not have (serviceaccount "ray" not found)` + toOperator + " to mend it",
 		},
-		"something new": {pods + "not on Sundays", "the cluster refuses the Ray cluster of the training (not on Sundays)" + ask},
+		"something new": {pods + "not on Sundays", "the cluster refuses the Ray cluster of the training (not on Sundays)" + toOperator},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

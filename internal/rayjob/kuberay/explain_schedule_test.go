@@ -17,32 +17,99 @@ func TestUnschedulable(t *testing.T) {
 		pod     change
 		want    string
 	}{
-		"CPUs":               {message: "0/3 nodes are available: 3 Insufficient cpu." + preemption, want: "no node has 2 CPUs free"},
-		"memory":             {message: "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient memory." + preemption, want: "no node has 4 GiB of memory free"},
-		"CPUs and memory":    {message: "0/3 nodes are available: 1 Insufficient memory, 3 Insufficient cpu." + preemption, want: "no node has 2 CPUs and 4 GiB of memory free"},
-		"GPUs and CPUs":      {message: "0/3 nodes are available: 1 Insufficient cpu, 3 Insufficient nvidia.com/gpu." + preemption, pod: gpus("4"), want: "no node has 4 GPUs and 2 CPUs free"},
-		"a slice of a GPU":   {message: "0/1 nodes are available: 1 Insufficient nvidia.com/mig-1g.5gb.", pod: asks("nvidia.com/mig-1g.5gb", "1"), want: "no node has 1 nvidia.com/mig-1g.5gb free"},
-		"local disk":         {message: "0/1 nodes are available: 1 Insufficient ephemeral-storage.", pod: asks("ephemeral-storage", "1536Mi"), want: "no node has 1.5 GiB of local disk free"},
-		"something unasked":  {message: "0/1 nodes are available: 1 Insufficient hugepages-2Mi.", want: "no node has enough hugepages-2Mi free"},
-		"half a CPU":         {message: "0/1 nodes are available: 1 Insufficient cpu.", pod: asks("cpu", "500m"), want: "no node has 0.5 CPUs free"},
-		"places for pods":    {message: "0/1 nodes are available: 1 Too many pods." + preemption, want: "every node runs as many pods as it may"},
-		"volumes of a node":  {message: "0/1 nodes are available: 1 node(s) exceed max volume count.", want: "every node has as many volumes as it may"},
-		"a taint":            {message: "0/2 nodes are available: 2 node(s) had untolerated taint(s)." + preemption, want: "every node is reserved for other work; ask the operator of the extractor to add a toleration to the profile"},
-		"a taint by name":    {message: "0/2 nodes are available: 1 node(s) had untolerated taint {nvidia.com/gpu: present}, 1 node(s) had untolerated taint {team: x}.", want: "every node is reserved for other work (nvidia.com/gpu and team); ask the operator of the extractor to add a toleration to the profile"},
-		"nodes in trouble":   {message: "0/2 nodes are available: 2 node(s) had untolerated taint {node.kubernetes.io/unreachable: }.", want: "the nodes for it are under maintenance or not reachable; ask the operator of the extractor if this lasts"},
-		"closed nodes":       {message: "0/2 nodes are available: 2 node(s) were unschedulable." + preemption, want: "the nodes for it are under maintenance or not reachable; ask the operator of the extractor if this lasts"},
-		"a selector":         {message: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector." + preemption, pod: selects, want: "the cluster has no node with the label pool=gpu and zone=a; ask the operator of the extractor to mend the node selector of the profile"},
-		"an affinity":        {message: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.", want: "the cluster has no node of the kind that the profile asks for; ask the operator of the extractor to mend the node selector of the profile"},
-		"selector and taint": {message: "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint(s).", pod: selects, want: "no node with the label pool=gpu and zone=a is open to it; ask the operator of the extractor to mend the node selector or the tolerations of the profile"},
-		"no claim":           {message: `0/1 nodes are available: persistentvolumeclaim "clowder-ray-shared" not found. not found`, want: `the shared volume "clowder-ray-shared" does not exist; ask the operator of the extractor to mend the shared volume`},
-		"a claim that goes":  {message: `0/1 nodes are available: persistentvolumeclaim "shared" is being deleted.`, want: `the shared volume "shared" cannot be used (is being deleted); ask the operator of the extractor to mend the shared volume`},
-		"a claim unbound":    {message: "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims." + preemption, want: "the shared volume has no storage yet; ask the operator of the extractor to look at the PersistentVolumeClaim if this lasts"},
-		"no volume to bind":  {message: "0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind.", want: "the shared volume has no storage yet; ask the operator of the extractor to look at the PersistentVolumeClaim if this lasts"},
-		"a volume elsewhere": {message: "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) didn't match PersistentVolume's node affinity.", want: "the shared volume cannot be reached from the nodes that are free; ask the operator of the extractor for a volume that every node reaches"},
-		"another zone":       {message: "0/3 nodes are available: 3 node(s) had volume node affinity conflict.", want: "the shared volume cannot be reached from the nodes that are free; ask the operator of the extractor for a volume that every node reaches"},
-		"a volume of one":    {message: "0/1 nodes are available: 1 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod.", want: "another pod has the shared volume to itself; ask the operator of the extractor to make the volume ReadWriteMany"},
-		"no nodes at all":    {message: "no nodes available to schedule pods", want: "the cluster has no nodes; ask the operator of the extractor"},
-		"something new":      {message: "0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints." + preemption, want: "no node fits (3 node(s) didn't match pod topology spread constraints.); ask the operator of the extractor"},
+		"CPUs": {message: "0/3 nodes are available: 3 Insufficient cpu." + preemption, want: "no node has 2 CPUs free"},
+		"memory": {
+			message: "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient memory." + preemption,
+			want:    "no node has 4 GiB of memory free",
+		},
+		"CPUs and memory": {
+			message: "0/3 nodes are available: 1 Insufficient memory, 3 Insufficient cpu." + preemption,
+			want:    "no node has 2 CPUs and 4 GiB of memory free",
+		},
+		"GPUs and CPUs": {
+			message: "0/3 nodes are available: 1 Insufficient cpu, 3 Insufficient nvidia.com/gpu." + preemption,
+			pod:     gpus("4"),
+			want:    "no node has 4 GPUs and 2 CPUs free",
+		},
+		"a slice of a GPU": {
+			message: "0/1 nodes are available: 1 Insufficient nvidia.com/mig-1g.5gb.",
+			pod:     asks("nvidia.com/mig-1g.5gb", "1"),
+			want:    "no node has 1 nvidia.com/mig-1g.5gb free",
+		},
+		"local disk": {
+			message: "0/1 nodes are available: 1 Insufficient ephemeral-storage.",
+			pod:     asks("ephemeral-storage", "1536Mi"),
+			want:    "no node has 1.5 GiB of local disk free",
+		},
+		"something unasked": {message: "0/1 nodes are available: 1 Insufficient hugepages-2Mi.", want: "no node has enough hugepages-2Mi free"},
+		"half a CPU":        {message: "0/1 nodes are available: 1 Insufficient cpu.", pod: asks("cpu", "500m"), want: "no node has 0.5 CPUs free"},
+		"places for pods":   {message: "0/1 nodes are available: 1 Too many pods." + preemption, want: "every node runs as many pods as it may"},
+		"volumes of a node": {message: "0/1 nodes are available: 1 node(s) exceed max volume count.", want: "every node has as many volumes as it may"},
+		"a taint": {
+			message: "0/2 nodes are available: 2 node(s) had untolerated taint(s)." + preemption,
+			want:    "every node is reserved for other work" + toOperator + " to add a toleration to the profile",
+		},
+		"a taint by name": {
+			message: "0/2 nodes are available: 1 node(s) had untolerated taint {nvidia.com/gpu: present}, 1 node(s) had untolerated taint {team: x}.",
+			want:    "every node is reserved for other work (nvidia.com/gpu and team)" + toOperator + " to add a toleration to the profile",
+		},
+		"nodes in trouble": {
+			message: "0/2 nodes are available: 2 node(s) had untolerated taint {node.kubernetes.io/unreachable: }.",
+			want:    "the nodes for it are under maintenance or not reachable" + toOperator + " if this lasts",
+		},
+		"closed nodes": {
+			message: "0/2 nodes are available: 2 node(s) were unschedulable." + preemption,
+			want:    "the nodes for it are under maintenance or not reachable" + toOperator + " if this lasts",
+		},
+		"a selector": {
+			message: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector." + preemption,
+			pod:     selects,
+			want:    "the cluster has no node with the label pool=gpu and zone=a" + toOperator + " to mend the node selector of the profile",
+		},
+		"an affinity": {
+			message: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.",
+			want:    "the cluster has no node of the kind that the profile asks for" + toOperator + " to mend the node selector of the profile",
+		},
+		"selector and taint": {
+			message: "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint(s).",
+			pod:     selects,
+			want: "no node with the label pool=gpu and zone=a is open to it" + toOperator + " to mend the node selector or the tolerations of the " +
+				"profile",
+		},
+		"no claim": {
+			message: `0/1 nodes are available: persistentvolumeclaim "clowder-ray-shared" not found. not found`,
+			want:    `the shared volume "clowder-ray-shared" does not exist` + toOperator + ` to mend the shared volume`,
+		},
+		"a claim that goes": {
+			message: `0/1 nodes are available: persistentvolumeclaim "shared" is being deleted.`,
+			want:    `the shared volume "shared" cannot be used (is being deleted)` + toOperator + ` to mend the shared volume`,
+		},
+		"a claim unbound": {
+			message: "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims." + preemption,
+			want:    "the shared volume has no storage yet" + toOperator + " to look at the PersistentVolumeClaim if this lasts",
+		},
+		"no volume to bind": {
+			message: "0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind.",
+			want:    "the shared volume has no storage yet" + toOperator + " to look at the PersistentVolumeClaim if this lasts",
+		},
+		"a volume elsewhere": {
+			message: "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) didn't match PersistentVolume's node affinity.",
+			want:    "the shared volume cannot be reached from the nodes that are free" + toOperator + " for a volume that every node reaches",
+		},
+		"another zone": {
+			message: "0/3 nodes are available: 3 node(s) had volume node affinity conflict.",
+			want:    "the shared volume cannot be reached from the nodes that are free" + toOperator + " for a volume that every node reaches",
+		},
+		"a volume of one": {
+			message: "0/1 nodes are available: 1 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use " +
+				"by another pod.",
+			want: "another pod has the shared volume to itself" + toOperator + " to make the volume ReadWriteMany",
+		},
+		"no nodes at all": {message: "no nodes available to schedule pods", want: "the cluster has no nodes" + toOperator},
+		"something new": {
+			message: "0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints." + preemption,
+			want:    "no node fits (3 node(s) didn't match pod topology spread constraints.)" + toOperator,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +126,7 @@ func TestNotYetScheduled(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]string{
 		corev1.PodReasonSchedulingGated: "the cluster holds it back until its turn",
-		corev1.PodReasonSchedulerError:  "the scheduler of the cluster has an error (boom); ask the operator of the extractor",
+		corev1.PodReasonSchedulerError:  "the scheduler of the cluster has an error (boom)" + toOperator,
 	} {
 		p := head(has(corev1.PodScheduled, corev1.ConditionFalse, reason, "boom"))
 		require.Equal(t, "waiting for the head: "+want, newScene(0, p).waiting())
