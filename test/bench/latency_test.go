@@ -21,10 +21,11 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/rayjob/raytest"
 	"github.com/ncsa/clowder-ray/test/broker"
+	"github.com/ncsa/clowder-ray/test/cluster"
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(broker.Main(m)) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(cluster.Main(broker.Main(m))) }
 
 // BenchmarkDelivery publishes one message after the other and measures how long it takes from the publishing to the first
 // status and to the submission on Ray, each with a dataset of one small file.
