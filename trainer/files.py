@@ -12,7 +12,7 @@ def share() -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a file into a folder that is there: to make it would bring back the one of a start that was overtaken."""
     path.write_bytes(data)
 
 

@@ -11,12 +11,12 @@ What is only appended to (events, logs) cannot be fenced so. It is looked at rig
 """
 
 import contextlib
-import datetime
 import errno
 import os
 import re
 import shutil
 import threading
+import time
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,19 +57,20 @@ class Lease:
 
     def publish(self, made: Path, place: Path) -> None:
         """Move ``made``, a file or folder of the lease, to its place, instead of what is there. After it returns that is on disk."""
-        files.sync(made)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if place.is_dir():
-            self.remove(place)
-        self.check()
         with self._fenced():
+            files.sync(made)
+            place.parent.mkdir(exist_ok=True)
+            if place.is_dir():
+                self.remove(place)
+            self.check()
             os.replace(made, place)
-        files.sync_folder(place.parent)
+            files.sync_folder(place.parent)
 
     def write_json(self, place: Path, value) -> None:
         """Let a JSON file appear, or replace one, at once."""
         made = self.folder / f"{uuid.uuid4().hex}.json"
-        files.write_json(made, value)
+        with self._fenced():
+            files.write_json(made, value)
         self.publish(made, place)
 
     def remove(self, place: Path) -> None:
@@ -105,6 +106,7 @@ class Lease:
 
     @contextlib.contextmanager
     def _fenced(self):
+        """Calls a failure by its name where it comes from being overtaken."""
         try:
             yield
         except OSError as e:
@@ -120,7 +122,7 @@ def take(claims: Path, attempt: int = 1) -> Lease:
     mine = _claim(claims, attempt)
     lease = Lease(claims / "{}-{}".format(*mine))
     try:
-        owner = {"machine": os.uname().nodename, "process": os.getpid(), "time": datetime.datetime.now(datetime.UTC).isoformat()}
+        owner = {"machine": os.uname().nodename, "process": os.getpid(), "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
         files.write_json(lease.folder / FILE, owner)
     except FileNotFoundError as e:
         raise Overtaken from e

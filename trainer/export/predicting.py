@@ -55,6 +55,7 @@ def prediction(
 ) -> None:
     """Write predictions.csv and result.json."""
     kind = model.description["kind"]
+    (spec.work / results.OUT).mkdir()
     files.write_text(spec.work / results.OUT / "predictions.csv", _table(settings, answered, kind, columns))
     found = {
         "model": {

@@ -12,6 +12,7 @@ from trainer.measure.linear import Linear
 
 def save(folder: Path, linear: Linear, description: dict, bag: Bag | None = None) -> None:
     """Write weights.safetensors, config.json (``description`` beside the number of classes) and, for texts, terms.json."""
+    folder.mkdir(exist_ok=True)
     files.write_bytes(folder / "weights.safetensors", safetensors.save({"weights": linear.weights, "bias": linear.bias}))
     files.write_json(folder / "config.json", {**description, "classes": linear.classes})
     if bag is not None:

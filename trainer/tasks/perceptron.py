@@ -31,7 +31,7 @@ class Perceptron(torch.nn.Module):
         return SimpleNamespace(logits=self.layers[-1](values))
 
     def save(self, folder: Path, config: dict) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(exist_ok=True)
         save_model(self, str(folder / "model.safetensors"), metadata={"format": "pt"})
         files.write_json(folder / "config.json", {**config, "layers": self.sizes})
 

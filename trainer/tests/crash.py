@@ -1,14 +1,18 @@
-"""Runs in processes that can be killed: forked from one that has done the slow imports, and told where to end.
+"""Runs in processes that can be killed or put to sleep: forked from one that has done the slow imports, and told where.
 
 A kill is a real SIGKILL at an exact place, so that nothing of what a dying process would still tidy up hides a fault.
 """
 
+import json
 import multiprocessing
 import os
+import shutil
 import signal
+import time
 from pathlib import Path
 
 import pytest
+from judge import weights
 
 _SLOW = [
     "trainer.run",
@@ -24,23 +28,73 @@ KILLED = -signal.SIGKILL
 
 
 @pytest.fixture(scope="session")
-def run_apart():
-    """run_apart(spec, place, number, signal) carries out a run in a process of its own and returns its exit code.
+def start_apart():
+    """start_apart(spec, place, number, signal) carries out a run in a process of its own, which is gone when the tests are.
 
     ``place`` is None to let it be, "step" to send the signal after that step, or "replace" to send it before that call of
     os.replace, counted from 1.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_SLOW)
+    started = []
 
-    def apart(spec: Path, place: str | None = None, number: int = 0, sent: int = signal.SIGKILL) -> int:
-        process = context.Process(target=_run, args=(str(spec), place, number, sent))
-        process.start()
-        process.join(_LIMIT_SECONDS)
-        assert process.exitcode is not None, "the run hangs"
-        return process.exitcode
+    def start(spec: Path, place: str | None = None, number: int = 0, sent: int = signal.SIGKILL) -> multiprocessing.Process:
+        started.append(context.Process(target=_run, args=(str(spec), place, number, sent)))
+        started[-1].start()
+        return started[-1]
 
-    return apart
+    yield start
+    for process in started:
+        process.kill()
+
+
+@pytest.fixture(scope="session")
+def run_apart(start_apart):
+    """run_apart(spec, place, number, signal) does so to its end, and returns the exit code."""
+    return lambda *args: exit_code(start_apart(*args))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory, run_apart):
+    """undisturbed(spec) is the hash of the weights of the same training to which nothing happens."""
+    known = {}
+
+    def of(spec: Path) -> str:
+        document = json.loads(spec.read_text())
+        key = json.dumps([document["parameters"], [i["sha256"] for i in document["inputs"]]])
+        if key not in known:
+            folder = tmp_path_factory.mktemp("undisturbed") / "shared" / "runs" / "ft-calm"
+            shutil.copytree(spec.parent / "inputs", folder / "inputs")
+            (folder / "spec.json").write_text(json.dumps({**document, "run": "ft-calm"}))
+            assert run_apart(folder / "spec.json") == 0
+            known[key] = weights(folder)
+        return known[key]
+
+    return of
+
+
+def exit_code(process: multiprocessing.Process) -> int:
+    process.join(_LIMIT_SECONDS)
+    assert process.exitcode is not None, "the run hangs"
+    return process.exitcode
+
+
+def asleep(process: multiprocessing.Process) -> bool:
+    """Wait until the process has ended or stopped itself; says whether it has stopped."""
+    end = time.monotonic() + _LIMIT_SECONDS
+    while process.is_alive() and time.monotonic() < end:
+        try:
+            state = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if state == "T":
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def wake(process: multiprocessing.Process) -> None:
+    os.kill(process.pid, signal.SIGCONT)
 
 
 def _run(spec: str, place: str | None, number: int, sent: int) -> None:

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 from conftest import TRAINER, events_of, small_reviews
-from crash import KILLED, run_apart  # noqa: F401 - a fixture
+from crash import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
 from judge import check_success
 
 from trainer import files

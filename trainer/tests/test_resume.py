@@ -2,13 +2,12 @@
 
 import json
 import random
-import shutil
 import signal
 from pathlib import Path
 
 import pytest
 from conftest import events_of, small_reviews
-from crash import KILLED, run_apart  # noqa: F401 - a fixture
+from crash import KILLED, run_apart, start_apart, undisturbed  # noqa: F401 - fixtures
 from judge import check_success, codes, result_of, weights
 
 from trainer import files
@@ -17,25 +16,6 @@ from trainer.run import run
 ROWS, EPOCHS = 120, 5
 STEPS = 15  # of the whole training: three in each epoch
 OPTIONS = {"epochs": EPOCHS, "more_options": "keep_checkpoints: 3\nevals_per_epoch: 3\nearly_stopping_patience: 0"}
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, run_apart):  # noqa: F811
-    """The weights of the training that nothing happens to, by the seed of the run."""
-    known = {}
-
-    def of(spec: Path) -> str:
-        document = json.loads(spec.read_text())
-        key = json.dumps([document["parameters"], [i["sha256"] for i in document["inputs"]]])
-        if key not in known:
-            folder = tmp_path_factory.mktemp("undisturbed") / "shared" / "runs" / "ft-calm"
-            shutil.copytree(spec.parent / "inputs", folder / "inputs")
-            (folder / "spec.json").write_text(json.dumps({**document, "run": "ft-calm"}))
-            assert run_apart(folder / "spec.json") == 0
-            known[key] = weights(folder)
-        return known[key]
-
-    return of
 
 
 @pytest.fixture
