@@ -82,7 +82,7 @@ func (t turn) sentence(what string, each int) string {
 	case t.own && t.before == 0:
 		return fmt.Sprintf("Waiting until one of your jobs ends: %s of a user at a time", count(each, "job"))
 	case t.own:
-		return fmt.Sprintf("Waiting until some of your jobs end: %s of a user at a time, and %s of yours before this one",
+		return fmt.Sprintf("Waiting until some of your jobs end: %s of a user at a time, and %s before this one",
 			count(each, "job"), count(t.before, "other"))
 	case t.before == 0:
 		return "Waiting for " + what + ": this job is the next"

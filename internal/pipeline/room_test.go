@@ -1,0 +1,209 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// acceptFrom stores a new job of a user, a second after the one before.
+func (b *bench) acceptFrom(t *testing.T, user, run string) {
+	t.Helper()
+	<-time.After(time.Second)
+	_, _, err := b.store.Accept(t.Context(), job.New(run, jobtest.Record(run, "h1").Request, job.Secret("key of "+user)))
+	require.NoError(t, err)
+}
+
+// holdTrainings lets no training end before the returned function is called.
+func (b *bench) holdTrainings() (release func()) {
+	held := true
+	b.ray.script = func(string, int) rayjob.Observation {
+		if held {
+			return rayjob.Observation{Verdict: rayjob.Running}
+		}
+		return rayjob.Observation{Verdict: rayjob.Succeeded}
+	}
+	return func() {
+		b.ray.mu.Lock()
+		defer b.ray.mu.Unlock()
+		held = false
+	}
+}
+
+func (b *bench) submitted() []string {
+	b.ray.mu.Lock()
+	defer b.ray.mu.Unlock()
+	return slices.Clone(b.ray.submits)
+}
+
+// texts are what was said about a job and begins with a text.
+func (b *bench) texts(run, begin string) (out []string) {
+	for _, s := range b.voice.of(run) {
+		if strings.HasPrefix(s.Text, begin) {
+			out = append(out, s.Text)
+		}
+	}
+	return out
+}
+
+// start runs the pipeline until the returned function is called.
+func (b *bench) start(t *testing.T) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.Run(ctx) }()
+	return func() {
+		cancel(ErrStopping)
+		require.NoError(t, <-done)
+	}
+}
+
+// crowded is a pipeline with few places on Ray, whose trainings may be silent for long.
+func crowded(places, each int) func(*Config) {
+	return func(c *Config) { c.MaxRunning, c.MaxRunningPerUser, c.StallTimeout = places, each, time.Hour }
+}
+
+func TestUsersTakeTurnsOnRayAndHearOfTheirPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, crowded(1, 0))
+		release := b.holdTrainings()
+		stop := b.start(t)
+		defer stop()
+		for _, run := range []string{"ft-alice-1", "ft-alice-2", "ft-alice-3"} {
+			b.acceptFrom(t, "alice", run)
+			<-time.After(5 * time.Second)
+		}
+		b.acceptFrom(t, "bob", "ft-bob-1")
+		<-time.After(time.Minute)
+		require.Equal(t, []string{"ft-alice-1-a1"}, b.submitted(), "one at a time")
+		require.Equal(t, job.Staged, b.get(t, "ft-bob-1").State)
+		require.Equal(t, []string{"Waiting for a free place: 1 job before yours"}, b.texts("ft-bob-1", "Waiting"))
+		require.Equal(t, []string{"Waiting for a free place: this job is the next"}, b.texts("ft-alice-2", "Waiting"))
+		require.Equal(t, []string{
+			"Waiting for a free place: 1 job before yours", "Waiting for a free place: 2 jobs before yours",
+		}, b.texts("ft-alice-3", "Waiting"), "told again when it changed")
+
+		release()
+		require.Eventually(t, func() bool { return len(b.submitted()) == 4 }, time.Hour, time.Second)
+		require.Equal(t, []string{"ft-alice-1-a1", "ft-alice-2-a1", "ft-bob-1-a1", "ft-alice-3-a1"}, b.submitted())
+		require.Eventually(t, func() bool { return b.get(t, "ft-alice-3").State == job.Done }, time.Hour, time.Second)
+		inside, waiting := b.places.size()
+		require.Equal(t, []int{0, 0}, []int{inside, waiting}, "nobody keeps a place")
+	})
+}
+
+func TestOneUserTakesNoMoreThanTheOwnPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, crowded(4, 2))
+		release := b.holdTrainings()
+		stop := b.start(t)
+		defer stop()
+		for i := range 4 {
+			b.acceptFrom(t, "alice", fmt.Sprintf("ft-alice-%d", i))
+		}
+		b.acceptFrom(t, "bob", "ft-bob-0")
+		<-time.After(time.Minute)
+		require.Equal(t, []string{"ft-alice-0-a1", "ft-alice-1-a1", "ft-bob-0-a1"}, b.submitted())
+		require.Equal(t, []string{"Waiting until one of your jobs ends: 2 jobs of a user at a time"}, b.texts("ft-alice-2", "Waiting"))
+		release()
+		require.Eventually(t, func() bool { return len(b.submitted()) == 5 }, time.Hour, time.Second)
+	})
+}
+
+func TestACancelledJobLeavesTheLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, crowded(1, 0))
+		release := b.holdTrainings()
+		stop := b.start(t)
+		defer stop()
+		for _, run := range []string{"ft-1", "ft-2", "ft-3"} {
+			b.acceptFrom(t, "alice", run)
+			<-time.After(time.Second)
+		}
+		<-time.After(time.Second)
+		_, err := b.store.Change(t.Context(), "ft-2", func(r *job.Record) error { return r.Cancel("alice") })
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return b.get(t, "ft-2").State == job.Cancelled }, time.Hour, time.Second)
+		_, waiting := b.places.size()
+		require.Equal(t, 1, waiting)
+		release()
+		require.Eventually(t, func() bool { return b.get(t, "ft-3").State == job.Done }, time.Hour, time.Second)
+		require.Equal(t, []string{"ft-1-a1", "ft-3-a1"}, b.submitted())
+	})
+}
+
+func TestPlacesAreKeptOverARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, crowded(1, 0))
+		b.holdTrainings()
+		stop := b.start(t)
+		b.acceptFrom(t, "alice", "ft-1")
+		<-time.After(10 * time.Second)
+		b.acceptFrom(t, "bob", "ft-2")
+		<-time.After(10 * time.Second)
+		stop()
+		require.Equal(t, []string{"ft-1-a1"}, b.submitted())
+
+		again := setupOn(t, b.dir, b.store, crowded(1, 0))
+		again.backend = b.ray
+		stopAfter(t, again, 30*time.Second)
+		require.Equal(t, []string{"ft-1-a1"}, b.submitted(), "the place of the first one is still taken")
+		require.Equal(t, []string{"Waiting for a free place: this job is the next"}, again.texts("ft-2", "Waiting"))
+	})
+}
+
+func TestAJobKeepsItsPlaceFromOneAttemptToTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, crowded(1, 0))
+		b.ray.script = func(attempt string, look int) rayjob.Observation {
+			if attempt == "ft-1-a1" && look > 20 {
+				return rayjob.Observation{Verdict: rayjob.Failed, Reason: "a machine was lost"}
+			}
+			return rayjob.Observation{Verdict: rayjob.Running}
+		}
+		b.ray.silent = true
+		stop := b.start(t)
+		defer stop()
+		b.acceptFrom(t, "alice", "ft-1")
+		<-time.After(10 * time.Second)
+		b.acceptFrom(t, "bob", "ft-2")
+		<-time.After(time.Minute)
+		require.Equal(t, []string{"ft-1-a1", "ft-1-a2"}, b.submitted())
+	})
+}
+
+func TestPlacesSayWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	for want, tc := range map[string]struct {
+		turn turn
+		each int
+	}{
+		"Waiting for x: this job is the next":                                                           {turn{}, 0},
+		"Waiting for x: 1 job before yours":                                                             {turn{before: 1}, 0},
+		"Waiting for x: 3 jobs before yours":                                                            {turn{before: 3}, 0},
+		"Waiting until one of your jobs ends: 1 job of a user at a time":                                {turn{own: true}, 1},
+		"Waiting until some of your jobs end: 2 jobs of a user at a time, and 3 others before this one": {turn{own: true, before: 3}, 2},
+	} {
+		require.Equal(t, want, tc.turn.sentence("x", tc.each))
+	}
+}
+
+func TestLooksAreSpreadWhereThereAreVeryMany(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	require.Zero(t, b.pace())
+	for i := range 10 * looksPerSecond {
+		b.places.seat(fmt.Sprint(i), "alice")
+	}
+	require.Equal(t, 10*time.Second, b.pace())
+}

@@ -1,0 +1,156 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// snag holds up the calls of one name until the service stops, and then ends them in a way of its own.
+type snag struct {
+	call string
+	end  func(context.Context) error
+
+	mu  sync.Mutex
+	met int
+}
+
+func (s *snag) at(ctx context.Context, call string) error {
+	if s.call != call {
+		return nil
+	}
+	s.mu.Lock()
+	s.met++
+	s.mu.Unlock()
+	<-ctx.Done()
+	return s.end(ctx)
+}
+
+type snaggedPlatform struct {
+	*fakePlatform
+	*snag
+}
+
+func (p snaggedPlatform) Stage(ctx context.Context, rec job.Record, dir string, say func(string)) ([]job.Input, error) {
+	if err := p.at(ctx, "stage"); err != nil {
+		return nil, err
+	}
+	return p.fakePlatform.Stage(ctx, rec, dir, say)
+}
+
+func (p snaggedPlatform) Deliver(ctx context.Context, rec job.Record, d Delivery, l LedgerFile, say func(string)) (string, error) {
+	if err := p.at(ctx, "deliver"); err != nil {
+		return "", err
+	}
+	return p.fakePlatform.Deliver(ctx, rec, d, l, say)
+}
+
+type snaggedRay struct {
+	*fakeRay
+	*snag
+}
+
+func (r snaggedRay) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, error) {
+	if err := r.at(ctx, "submit"); err != nil {
+		return rayjob.Handle{}, err
+	}
+	return r.fakeRay.Submit(ctx, a)
+}
+
+func (r snaggedRay) Observe(ctx context.Context, h rayjob.Handle) (rayjob.Observation, error) {
+	if err := r.at(ctx, "observe"); err != nil {
+		return rayjob.Observation{}, err
+	}
+	return r.fakeRay.Observe(ctx, h)
+}
+
+func (r snaggedRay) Release(ctx context.Context, h rayjob.Handle) error {
+	if err := r.at(ctx, "release"); err != nil {
+		return err
+	}
+	return r.fakeRay.Release(ctx, h)
+}
+
+type snaggedVoice struct {
+	*fakeVoice
+	*snag
+}
+
+func (v snaggedVoice) Tell(ctx context.Context, req job.Request, s clowder.Status) error {
+	if s.Kind.Terminal() {
+		if err := v.at(ctx, "tell"); err != nil {
+			return err
+		}
+	}
+	return v.fakeVoice.Tell(ctx, req, s)
+}
+
+// snagOn puts a snag between the pipeline and everything around it.
+func (b *bench) snagOn(s *snag) {
+	b.Pipeline.platform, b.backend, b.reporter.voice = snaggedPlatform{b.platform, s}, snaggedRay{b.ray, s}, snaggedVoice{b.voice, s}
+}
+
+func TestAStopInAnyStageIsNoFailureAndLosesNothing(t *testing.T) {
+	ends := map[string]func(context.Context) error{
+		"ended by the stop":             context.Cause,
+		"broken in the moment it comes": func(context.Context) error { return errors.New("connection reset by peer") },
+		"refused for good in it":        func(context.Context) error { return job.Permanent(errors.New("no such file")) },
+	}
+	for call, state := range map[string]job.State{
+		"stage": job.Accepted, "submit": job.Staged, "observe": job.Submitted, "deliver": job.Collected, "release": job.Uploaded, "tell": job.Uploaded,
+	} {
+		for name, end := range ends {
+			t.Run(call+" "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					b := setup(t)
+					s := &snag{call: call, end: end}
+					b.snagOn(s)
+					b.accept(t, run, nil)
+					began := time.Now()
+					stopAfter(t, b, 30*time.Second)
+					require.Less(t, time.Since(began), 40*time.Second, "the stop does not take long")
+					require.NotZero(t, s.met)
+					rec := b.get(t, run)
+					require.Equal(t, state, rec.State)
+					require.Zero(t, rec.Failures)
+					require.Empty(t, rec.LastError)
+
+					again := setupOn(t, b.dir, b.store)
+					again.Pipeline.backend, again.Pipeline.platform, again.reporter.voice = b.ray, b.platform, b.voice
+					again.runUntilOver(t)
+					require.Equal(t, job.Done, again.get(t, run).State)
+					require.Equal(t, []string{"ft-one-a1"}, b.ray.submits, "trained once")
+					kinds := b.voice.kinds(run)
+					require.Equal(t, clowder.StatusDone, kinds[len(kinds)-1])
+				})
+			})
+		}
+	}
+}
+
+func TestTheLastWordGoesOutBeforeAStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t)
+		b.accept(t, run, nil)
+		ctx, stop := context.WithCancelCause(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- b.Run(ctx) }()
+		for !b.get(t, run).Telling {
+			<-time.After(10 * time.Millisecond)
+		}
+		stop(ErrStopping)
+		require.NoError(t, <-done)
+		require.Equal(t, job.Done, b.get(t, run).State, "told and closed, though the service was stopping")
+		kinds := b.voice.kinds(run)
+		require.Equal(t, clowder.StatusDone, kinds[len(kinds)-1])
+	})
+}
