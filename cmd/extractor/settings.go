@@ -89,7 +89,7 @@ func settings() []setting {
 		{"max_bytes", "MAX_BYTES", int64(50 << 30), "Most bytes of a dataset"},
 		{"pending_timeout", "PENDING_TIMEOUT", "1h", "How long a training may wait for Ray to start it"},
 		{"stall_timeout", "STALL_TIMEOUT", "30m", "How long a training may be silent before it is ended"},
-		{"recover_every", "RECOVER_EVERY", "10m", "Time between two looks for jobs whose message the broker lost; 0 never looks"},
+		{"recover_every", "RECOVER_EVERY", "10m", "How often to look for jobs whose message the broker lost, and how old one must be; 0 never looks"},
 		{"ray_address", "RAY_ADDRESS", "", "Dashboard of the Ray cluster, e.g. http://ray-head:8265"},
 		{"ray_token", "RAY_AUTH_TOKEN", "", "Token of the Ray cluster"},
 		{"ray_token_file", "RAY_AUTH_TOKEN_PATH", "", "File with the token of the Ray cluster"},

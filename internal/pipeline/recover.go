@@ -23,24 +23,19 @@ type Recovery struct {
 	pipeline  *Pipeline
 	clowder   *Clowder
 	publisher Publisher
-	// waiting counts the messages in a queue, and every is the time between two looks; 0 never looks.
+	// waiting counts the messages in a queue.
 	waiting func(ctx context.Context, queue string) (int, error)
-	every   time.Duration
-	// settle is how old a job must be before it can count as lost.
-	settle time.Duration
-	log    *zap.Logger
+	// every is the time between two looks, and how old a job must be to count as lost; 0 never looks.
+	every time.Duration
+	log   *zap.Logger
 }
 
-const (
-	// recoverSettle is far more than a message needs from Clowder to the first status.
-	recoverSettle = 5 * time.Minute
-	// recoverWithin is how old a lost job may be to be begun without asking: its user may want another by now.
-	recoverWithin = 24 * time.Hour
-)
+// recoverWithin is how old a lost job may be to be begun without asking: its user may want another by now.
+const recoverWithin = 24 * time.Hour
 
 // NewRecovery returns the recovery of p, which looks every so often; publisher writes messages anew.
 func NewRecovery(p *Pipeline, c *Clowder, publisher Publisher, waiting func(context.Context, string) (int, error), every time.Duration) *Recovery {
-	return &Recovery{pipeline: p, clowder: c, publisher: publisher, waiting: waiting, every: every, settle: recoverSettle, log: p.log.Named("recovery")}
+	return &Recovery{pipeline: p, clowder: c, publisher: publisher, waiting: waiting, every: every, log: p.log.Named("recovery")}
 }
 
 // Run looks until ctx ends. What hinders a look is logged and tried again at the next one.
@@ -117,7 +112,7 @@ func (r *Recovery) lookFor(ctx context.Context, e Extractor, user job.Record) er
 	for _, j := range jobs { // newest first
 		superseded := newer[j.Resource.ID]
 		newer[j.Resource.ID] = true
-		if j.Status != clowder.Created || time.Since(j.Submitted()) < r.settle {
+		if j.Status != clowder.Created || time.Since(j.Submitted()) < r.every {
 			continue
 		}
 		_, err := r.pipeline.store.Get(ctx, rayjob.RunName(r.pipeline.cfg.Instance, e.Queue, j.ID))

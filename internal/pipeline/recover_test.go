@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap/zaptest"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
@@ -45,8 +44,7 @@ func newLostAndFound(t *testing.T) *lostAndFound {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	l := &lostAndFound{bench: setup(t), server: server, dataset: server.AddDataset(alice, "Reviews")}
-	l.Recovery = NewRecovery(l.Pipeline, NewClowder(client, l.cfg.Extractors), l, func(context.Context, string) (int, error) { return l.queued, nil }, time.Minute)
-	l.Recovery.settle, l.Recovery.log = 0, zaptest.NewLogger(t)
+	l.Recovery = NewRecovery(l.Pipeline, NewClowder(client, l.cfg.Extractors), l, func(context.Context, string) (int, error) { return l.queued, nil }, 0)
 	return l
 }
 
@@ -74,11 +72,11 @@ func TestALostJobIsWrittenAnew(t *testing.T) {
 	require.Empty(t, l.sent, "it may be among those that wait")
 
 	l.queued = 0
-	l.settle = time.Hour
+	l.every = time.Hour
 	require.NoError(t, l.look(t.Context()))
 	require.Empty(t, l.sent, "it may be under way")
 
-	l.settle = 0
+	l.every = 0
 	require.NoError(t, l.look(t.Context()))
 	require.Len(t, l.sent, 1)
 	require.Equal(t, []string{"ncsa.ray.predict", "clowder.abc"}, []string{l.sent[0].RoutingKey, l.sent[0].ReplyTo})

@@ -54,8 +54,13 @@ type World struct {
 // NewWorld builds a world for program, which ends with the test.
 func NewWorld(tb testing.TB, program string, files map[string]string) *World {
 	tb.Helper()
-	dir, uri := tb.TempDir(), broker.ForTest(tb).Vhost(tb)
-	w := &World{program: program}
+	return NewWorldOn(tb, program, broker.ForTest(tb).Vhost(tb), files)
+}
+
+// NewWorldOn builds a world on the RabbitMQ at uri.
+func NewWorldOn(tb testing.TB, program, uri string, files map[string]string) *World {
+	tb.Helper()
+	dir, w := tb.TempDir(), &World{program: program}
 	var err error
 	w.Clowder, err = clowdertest.New(clowdertest.Options{AMQPURI: uri, UploadDelay: 10 * time.Millisecond, StoreDelay: 50 * time.Millisecond})
 	require.NoError(tb, err)

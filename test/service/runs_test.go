@@ -1,0 +1,135 @@
+//go:build integration
+
+package service
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	amqp "github.com/rabbitmq/amqp091-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/test/broker"
+	"github.com/ncsa/clowder-ray/test/stack"
+)
+
+// manage submits the dataset to the extractor that manages runs, and waits for its answer.
+func manage(t *testing.T, w *stack.World, parameters map[string]any) (clowder.Job, []clowder.JobUpdate) {
+	t.Helper()
+	return w.AwaitJob(t, w.SubmitTo(t, stack.Manager, w.Dataset, parameters))
+}
+
+// awaitState waits until the service has a training in a state.
+func awaitState(t *testing.T, w *stack.World, state job.State) job.Record {
+	t.Helper()
+	var rec job.Record
+	require.Eventually(t, func() bool {
+		for _, rec = range w.Records(t) {
+			if rec.State == state && rec.Request.Extractor == stack.Extractor {
+				return true
+			}
+		}
+		return false
+	}, stack.Patience, 20*time.Millisecond, state)
+	return rec
+}
+
+func TestADownloadIsCancelledThroughClowderAndRetried(t *testing.T) {
+	t.Parallel()
+	w := stack.NewWorld(t, build(t), table())
+	w.Start(t, map[string]string{"MAX_JOBS": "1"})
+	w.Clowder.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/files/", Hang: true})
+	id := w.Submit(t, w.Dataset, nil)
+	require.Eventually(t, func() bool { return w.Clowder.Requests(http.MethodGet, "/files/") > 0 }, stack.Patience, 10*time.Millisecond)
+
+	began := time.Now()
+	last, _ := manage(t, w, map[string]any{"action": "cancel"})
+	require.Equal(t, "SUCCEEDED", last.Status, last.Message)
+	require.Contains(t, last.Message, "is cancelled")
+	require.Less(t, time.Since(began), 30*time.Second, "neither the download nor the full slot keeps it waiting")
+	cancelled, _ := w.AwaitJob(t, id)
+	require.Equal(t, "ERROR", cancelled.Status)
+	require.Equal(t, "Cancelled by "+stack.User, cancelled.Message)
+
+	w.Clowder.ClearFaults()
+	retried, updates := manage(t, w, map[string]any{"action": "retry"})
+	require.Equal(t, "SUCCEEDED", retried.Status, "%v", updates)
+	require.Contains(t, retried.Message, "Results in folder finetune/", "the retried run is seen in the job that asked for it")
+	require.EqualValues(t, 1, w.Trainings.Load())
+
+	listed, updates := manage(t, w, nil)
+	require.Equal(t, "1 run in this dataset: 1 done", listed.Message)
+	require.Contains(t, updates[1].Text, "Training ft-")
+}
+
+func TestATrainingIsStoppedThroughClowderAndKept(t *testing.T) {
+	t.Parallel()
+	w := stack.NewWorld(t, build(t), table())
+	release := w.HoldTrainings()
+	w.Start(t, nil)
+	id := w.Submit(t, w.Dataset, nil)
+	rec := awaitState(t, w, job.Running)
+	last, _ := manage(t, w, map[string]any{"action": "stop and keep", "run": rec.Run})
+	require.Equal(t, "SUCCEEDED", last.Status, last.Message)
+	require.Eventually(t, func() bool {
+		told, err := os.ReadFile(filepath.Join(w.Env["SHARED_DIR"], "runs", rec.Run, "stop"))
+		return err == nil && strings.TrimSpace(string(told)) == "keep"
+	}, stack.Patience, 20*time.Millisecond)
+	release()
+	done, updates := w.AwaitJob(t, id)
+	require.Equal(t, "SUCCEEDED", done.Status, "%v", updates)
+	require.Contains(t, done.Message, "Stopped early by "+stack.User+". Accuracy 0.900")
+}
+
+// TestAMessageAfterACancellationOfClowder1 sends what v1 makes of the messages behind the one that it takes out of the queue:
+// the same bodies without reply_to and correlation_id.
+func TestAMessageAfterACancellationOfClowder1(t *testing.T) {
+	t.Parallel()
+	w := stack.NewWorld(t, build(t), table())
+	w.Start(t, nil)
+	ch := channel(t, w)
+	dataset := uuid.NewString()
+	body := `{"jobid":"` + uuid.NewString() + `","msgid":"` + uuid.NewString() + `","id":"` + dataset + `","datasetId":"` + dataset + `","host":"http://clowder1",
+		"secretKey":"k","routing_key":"extractors.ncsa.ray.finetune","parameters":"{}","fileSize":"0","notifies":[],"flags":""}`
+	require.NoError(t, ch.PublishWithContext(t.Context(), "", stack.Extractor, true, false, amqp.Publishing{Body: []byte(body)}))
+	rec := w.AwaitRecords(t, 1)[0]
+	require.Equal(t, 1, rec.Request.APIVersion)
+	require.Equal(t, job.Failed, rec.State)
+	require.Contains(t, rec.Ending.Text, "Clowder v2 only", "nobody hears of it, and nobody waits for that")
+	last, _ := w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
+	require.Equal(t, "SUCCEEDED", last.Status, "the next job is served")
+}
+
+func TestAJobThatTheBrokerLostIsRecovered(t *testing.T) {
+	t.Parallel()
+	node := broker.Own(t)
+	w := stack.NewWorldOn(t, build(t), node.Vhost(t), table())
+	release := w.HoldTrainings()
+	w.Start(t, map[string]string{"MAX_JOBS": "1", "RECOVER_EVERY": "2s"})
+	first := w.Submit(t, w.Dataset, nil)
+	awaitState(t, w, job.Running)
+	second := w.Submit(t, w.Dataset, map[string]any{"seed": 7}) // waits in RabbitMQ, since the only slot is taken
+	require.NoError(t, node.Restart(t.Context()))
+
+	ch := channel(t, w)
+	require.Eventually(t, func() bool {
+		q, err := ch.QueueDeclarePassive(stack.Extractor, true, false, false, false, nil)
+		return err == nil && q.Messages == 1
+	}, stack.Patience, 50*time.Millisecond, "the message is written anew")
+	release()
+	for _, id := range []string{first, second} {
+		last, updates := w.AwaitJob(t, id)
+		require.Equal(t, "SUCCEEDED", last.Status, "%v", updates)
+	}
+	records := w.AwaitRecords(t, 2)
+	require.EqualValues(t, 7, records[1].Settings["seed"], "with the settings of its user")
+	require.EqualValues(t, 2, w.Trainings.Load())
+}
