@@ -26,11 +26,14 @@ type ray struct {
 	close func()
 }
 
-func newRay(set Settings, log *zap.Logger) (*ray, error) {
+// newRay returns the way to Ray of the service that is known as instance; without a name it knows no attempt as its own.
+func newRay(set Settings, instance string, log *zap.Logger) (*ray, error) {
 	if set.KubeRayConfig != "" {
 		return newKubeRay(set, log)
 	}
-	client, err := jobsapi.New(rayConfig(set), log)
+	cfg := rayConfig(set)
+	cfg.Instance = instance
+	client, err := jobsapi.New(cfg, log)
 	if err != nil {
 		return nil, job.Permanent(err)
 	}

@@ -9,12 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/queue"
+	"github.com/ncsa/clowder-ray/internal/retention"
 )
 
 // checkTimeout bounds one check of doctor.
@@ -85,14 +87,16 @@ func checks(set Settings) []check {
 		}},
 		{"Clowder", func(ctx context.Context) (string, error) { return checkClowder(ctx, set) }},
 		{"Ray", func(ctx context.Context) (string, error) {
-			backend, err := newRay(set, zap.NewNop())
+			backend, err := newRay(set, "", zap.NewNop())
 			if err != nil {
 				return "", err
 			}
 			defer backend.close()
 			return backend.check(ctx)
 		}},
-		{"shared volume", func(context.Context) (string, error) { return checkWritable("SHARED_DIR", set.SharedDir) }},
+		{"shared volume", func(context.Context) (string, error) {
+			return checkWritable("SHARED_DIR", set.SharedDir, set.MinFreeBytes)
+		}},
 		{"job store", func(ctx context.Context) (string, error) { return checkStore(ctx, set) }},
 		{"models", func(context.Context) (string, error) {
 			models, err := volume.Models()
@@ -117,7 +121,8 @@ func checkClowder(ctx context.Context, set Settings) (string, error) {
 	return strings.Join(append(set.ClowderHosts, set.ClowderURL), " "), err
 }
 
-func checkWritable(name, dir string) (string, error) {
+// checkWritable looks whether dir can be written and its disk has room for new jobs.
+func checkWritable(name, dir string, need int64) (string, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return "", fmt.Errorf("%s: %w: make the folder, or set it to one that this user may write", name, err)
 	}
@@ -125,14 +130,27 @@ func checkWritable(name, dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: let this user write there", name, err)
 	}
-	return dir + " can be written", errors.Join(f.Close(), os.Remove(f.Name()))
+	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	found := dir + " can be written"
+	free, known := retention.FreeBytes(dir)
+	switch {
+	case !known:
+		return found, nil
+	case free < need:
+		return "", fmt.Errorf("%s: only %s are free on the disk of %s, and new jobs need %s: free space there, or lower MIN_FREE_BYTES",
+			name, humanize.Bytes(uint64(free)), dir, humanize.Bytes(uint64(need)))
+	default:
+		return found + ", " + humanize.Bytes(uint64(free)) + " are free", nil
+	}
 }
 
 func checkStore(ctx context.Context, set Settings) (string, error) {
-	if _, err := checkWritable("STATE_DIR", set.StateDir); err != nil {
+	if _, err := checkWritable("STATE_DIR", set.StateDir, set.MinFreeBytes); err != nil {
 		return "", err
 	}
-	store, err := job.OpenSQLite(ctx, set.storePath())
+	store, err := set.openStore(ctx)
 	if err != nil {
 		return "", fmt.Errorf("STATE_DIR: %w", err)
 	}

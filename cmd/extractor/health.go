@@ -13,14 +13,14 @@ import (
 )
 
 // health serves /livez, /readyz and /metrics. Live means that the process answers; a broker outage does not make it dead,
-// since a restart would not mend it. Ready means that both broker sessions stand.
+// since a restart would not mend it. Ready means that the service takes jobs.
 type health struct {
 	server   *http.Server
 	listener net.Listener
 	log      *zap.Logger
 }
 
-func newHealth(ctx context.Context, addr string, reg *prometheus.Registry, ready func() bool, log *zap.Logger) (*health, error) {
+func newHealth(ctx context.Context, addr string, reg *prometheus.Registry, ready func() error, log *zap.Logger) (*health, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
@@ -28,8 +28,8 @@ func newHealth(ctx context.Context, addr string, reg *prometheus.Registry, ready
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !ready() {
-			http.Error(w, "no broker session", http.StatusServiceUnavailable)
+		if err := ready(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
 		_, _ = w.Write([]byte("ok\n"))

@@ -72,7 +72,7 @@ func (p *program) withStore(f func(context.Context, job.Store, *cobra.Command, [
 		if _, err := os.Stat(set.storePath()); errors.Is(err, os.ErrNotExist) {
 			return job.Permanent(fmt.Errorf("there is no job store at %s: set STATE_DIR to the service's", set.storePath()))
 		}
-		s, err := job.OpenSQLite(cmd.Context(), set.storePath())
+		s, err := set.openStore(cmd.Context())
 		if err != nil {
 			return err
 		}

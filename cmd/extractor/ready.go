@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +17,9 @@ import (
 
 // readyTimeout bounds the look at /readyz, which answers from memory.
 const readyTimeout = 3 * time.Second
+
+// maxWhy is the longest reason that is repeated.
+const maxWhy = 4 << 10
 
 // readyCommand asks the service beside it whether it is ready, for images that hold no other program that could.
 func (p *program) readyCommand() *cobra.Command {
@@ -56,11 +61,10 @@ func askReady(ctx context.Context, addr string) error {
 	if err != nil {
 		return err
 	}
-	if err := answer.Body.Close(); err != nil {
-		return err
+	defer func() { _ = answer.Body.Close() }()
+	why, err := io.ReadAll(io.LimitReader(answer.Body, maxWhy))
+	if err == nil && answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("the service on %s is not ready: %s", addr, strings.TrimSpace(string(why)))
 	}
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the service on %s is not ready: it has no session with RabbitMQ yet", addr)
-	}
-	return nil
+	return err
 }

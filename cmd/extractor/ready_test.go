@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync/atomic"
 	"testing"
@@ -14,7 +15,13 @@ import (
 func TestReadySaysWhatTheServiceSays(t *testing.T) {
 	t.Parallel()
 	var ready atomic.Bool
-	h, err := newHealth(t.Context(), "127.0.0.1:0", prometheus.NewRegistry(), ready.Load, zap.NewNop())
+	says := func() error {
+		if !ready.Load() {
+			return errors.New("the disk is full")
+		}
+		return nil
+	}
+	h, err := newHealth(t.Context(), "127.0.0.1:0", prometheus.NewRegistry(), says, zap.NewNop())
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -29,7 +36,7 @@ func TestReadySaysWhatTheServiceSays(t *testing.T) {
 
 	code, _, stderr := execute(t, t.TempDir(), "ready", "--listen", addr)
 	require.Equal(t, exitFailed, code)
-	require.Contains(t, stderr, "is not ready")
+	require.Contains(t, stderr, "is not ready: the disk is full")
 
 	ready.Store(true)
 	for name, listen := range map[string]string{"its address": addr, "all addresses": ":" + port, "all of IPv4": "0.0.0.0:" + port} {

@@ -22,6 +22,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/queue"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/rayjob/jobsapi"
+	"github.com/ncsa/clowder-ray/internal/retention"
 	"github.com/ncsa/clowder-ray/trainer"
 )
 
@@ -55,7 +56,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	store, err := job.OpenSQLite(ctx, set.storePath())
+	store, err := set.openStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
 
-	backend, err := newRay(set, log)
+	backend, err := newRay(set, store.ID(), log)
 	if err != nil {
 		return err
 	}
@@ -90,20 +91,46 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 	recovery := pipeline.NewRecovery(pipe, platform, ends[0].publisher, waitingOn(set), set.RecoverEvery)
+	keeper := retention.New(retentionConfig(set, volume), store, pipe, client, retention.NewMetrics(reg), log)
 	var web *health
 	if set.Listen != "" {
-		if web, err = newHealth(ctx, set.Listen, reg, ends.ready, log); err != nil {
+		if web, err = newHealth(ctx, set.Listen, reg, readiness(ctx, ends, keeper), log); err != nil {
 			return fmt.Errorf("LISTEN: %w", err)
 		}
 	}
 	log.Info("extractor", zap.String("version", version), zap.String("train", all[0].Name()), zap.String("predict", all[1].Name()),
 		zap.String("ray", set.RayAddress), zap.String("clowder", set.ClowderURL), zap.String("shared", set.SharedDir))
-	return runAll(ctx, set, ends, pipe, recovery, backend, web)
+	return runAll(ctx, set, parts{ends: ends, pipe: pipe, recovery: recovery, keeper: keeper, backend: backend, web: web})
 }
 
-// runAll runs the parts and stops them in the order that loses nothing: first no new messages, then no new steps, then the
-// publishers, through which the last statuses go.
-func runAll(ctx context.Context, set Settings, ends endpoints, pipe *pipeline.Pipeline, recovery *pipeline.Recovery, backend *ray, web *health) error {
+// readiness says why the service takes no jobs, nil where it does. One that is told to stop is not ready from that moment on.
+func readiness(ctx context.Context, ends endpoints, keeper *retention.Keeper) func() error {
+	return func() error {
+		switch {
+		case ctx.Err() != nil:
+			return errors.New("the service is stopping")
+		case !ends.ready():
+			return errors.New("there is no session with RabbitMQ")
+		default:
+			return keeper.Low()
+		}
+	}
+}
+
+// parts are what runs as long as the service does.
+type parts struct {
+	ends     endpoints
+	pipe     *pipeline.Pipeline
+	recovery *pipeline.Recovery
+	keeper   *retention.Keeper
+	backend  *ray
+	web      *health
+}
+
+// runAll runs the parts and stops them in the order that loses nothing: no new messages, and those that no handler has seen go
+// back; no new steps; the last statuses; then the publishers through which they went, and at the very end what tells others
+// that the service is stopping.
+func runAll(ctx context.Context, set Settings, p parts) error {
 	// A part that fails for good stops the others like a signal does.
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -111,6 +138,8 @@ func runAll(ctx context.Context, set Settings, ends endpoints, pipe *pipeline.Pi
 	defer stopWork(nil)
 	speech, stopSpeech := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopSpeech()
+	sight, stopSight := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopSight()
 
 	var group errgroup.Group
 	part := func(ctx context.Context, run func(context.Context) error, after func()) {
@@ -121,13 +150,14 @@ func runAll(ctx context.Context, set Settings, ends endpoints, pipe *pipeline.Pi
 			return err
 		})
 	}
-	part(ctx, ends.consume, func() { stopWork(pipeline.ErrStopping) })
-	part(work, pipe.Run, stopSpeech)
-	part(work, recovery.Run, func() {})
-	part(speech, ends.publish, func() {})
-	part(speech, backend.run, func() {})
-	if web != nil {
-		part(speech, web.Run, func() {})
+	part(ctx, p.ends.consume, func() { stopWork(pipeline.ErrStopping) })
+	part(work, p.recovery.Run, func() {})
+	part(work, p.keeper.Run, func() {})
+	part(work, p.pipe.Run, stopSpeech)
+	part(speech, p.ends.publish, stopSight)
+	part(speech, p.backend.run, func() {})
+	if p.web != nil {
+		part(sight, p.web.Run, func() {})
 	}
 	done := make(chan error, 1)
 	go func() { done <- group.Wait() }()
@@ -145,6 +175,7 @@ func runAll(ctx context.Context, set Settings, ends endpoints, pipe *pipeline.Pi
 func pipelineConfig(set Settings, all pipeline.Extractors, volume pipeline.Volume, attempt rayjob.Attempt) pipeline.Config {
 	return pipeline.Config{
 		Instance: set.ClowderURL, Extractors: all, Volume: volume, MaxJobs: set.MaxJobs, MaxDownloads: maxDownloads, MaxUploads: maxUploads,
+		MaxRunning: set.MaxRunning, MaxRunningPerUser: set.MaxRunningPerUser, UserJobsPerHour: set.UserJobsPerHour,
 		MaxRetry: set.MaxRetry, MaxAttempts: set.MaxAttempts, Poll: set.RayPoll, PendingTimeout: set.PendingTimeout, StallTimeout: set.StallTimeout,
 		Attempt: attempt, Version: version,
 	}

@@ -20,42 +20,52 @@ import (
 // Settings is everything that an operator can set. It is read once, from the file given by --config, the environment
 // and the flags, each overriding the one before; nothing below this package knows where a value came from.
 type Settings struct {
-	RabbitMQURI     job.Secret    `mapstructure:"rabbitmq_uri"`
-	RabbitMQQueue   string        `mapstructure:"rabbitmq_queue"`
-	PredictQueue    string        `mapstructure:"rabbitmq_predict_queue"`
-	RunsQueue       string        `mapstructure:"rabbitmq_runs_queue"`
-	RabbitMQCA      string        `mapstructure:"rabbitmq_ca"`
-	ClowderURL      string        `mapstructure:"clowder_url"`
-	ClowderHosts    []string      `mapstructure:"clowder_hosts"`
-	ClowderCA       string        `mapstructure:"clowder_ca"`
-	ClowderVersion  int           `mapstructure:"clowder_version"`
-	ClowderEmail    string        `mapstructure:"clowder_email"`
-	ExtractorKey    job.Secret    `mapstructure:"extractor_key"`
-	ExtractorInfo   string        `mapstructure:"extractor_info"`
-	Heartbeat       time.Duration `mapstructure:"heartbeat"`
-	MaxRetry        int           `mapstructure:"max_retry"`
-	MaxAttempts     int           `mapstructure:"max_attempts"`
-	MaxJobs         int           `mapstructure:"max_jobs"`
-	MaxFiles        int           `mapstructure:"max_files"`
-	MaxBytes        int64         `mapstructure:"max_bytes"`
-	PendingTimeout  time.Duration `mapstructure:"pending_timeout"`
-	StallTimeout    time.Duration `mapstructure:"stall_timeout"`
-	RecoverEvery    time.Duration `mapstructure:"recover_every"`
-	RayAddress      string        `mapstructure:"ray_address"`
-	RayToken        job.Secret    `mapstructure:"ray_token"`
-	RayTokenFile    string        `mapstructure:"ray_token_file"`
-	RayPython       string        `mapstructure:"ray_python"`
-	RayPoll         time.Duration `mapstructure:"ray_poll"`
-	KubeRayConfig   string        `mapstructure:"kuberay_config"`
-	KubeRayInstance string        `mapstructure:"kuberay_instance"`
-	KubeConfig      string        `mapstructure:"kubeconfig"`
-	SharedDir       string        `mapstructure:"shared_dir"`
-	RaySharedDir    string        `mapstructure:"ray_shared_dir"`
-	StateDir        string        `mapstructure:"state_dir"`
-	Listen          string        `mapstructure:"listen"`
-	LogLevel        string        `mapstructure:"log_level"`
-	LogFormat       string        `mapstructure:"log_format"`
-	ShutdownTimeout time.Duration `mapstructure:"shutdown_timeout"`
+	RabbitMQURI       job.Secret    `mapstructure:"rabbitmq_uri"`
+	RabbitMQQueue     string        `mapstructure:"rabbitmq_queue"`
+	PredictQueue      string        `mapstructure:"rabbitmq_predict_queue"`
+	RunsQueue         string        `mapstructure:"rabbitmq_runs_queue"`
+	RabbitMQCA        string        `mapstructure:"rabbitmq_ca"`
+	ClowderURL        string        `mapstructure:"clowder_url"`
+	ClowderHosts      []string      `mapstructure:"clowder_hosts"`
+	ClowderCA         string        `mapstructure:"clowder_ca"`
+	ClowderVersion    int           `mapstructure:"clowder_version"`
+	ClowderEmail      string        `mapstructure:"clowder_email"`
+	ExtractorKey      job.Secret    `mapstructure:"extractor_key"`
+	ExtractorInfo     string        `mapstructure:"extractor_info"`
+	Heartbeat         time.Duration `mapstructure:"heartbeat"`
+	MaxRetry          int           `mapstructure:"max_retry"`
+	MaxAttempts       int           `mapstructure:"max_attempts"`
+	MaxJobs           int           `mapstructure:"max_jobs"`
+	MaxRunning        int           `mapstructure:"max_running"`
+	MaxRunningPerUser int           `mapstructure:"max_running_per_user"`
+	UserJobsPerHour   int           `mapstructure:"user_jobs_per_hour"`
+	MaxFiles          int           `mapstructure:"max_files"`
+	MaxBytes          int64         `mapstructure:"max_bytes"`
+	PendingTimeout    time.Duration `mapstructure:"pending_timeout"`
+	StallTimeout      time.Duration `mapstructure:"stall_timeout"`
+	RecoverEvery      time.Duration `mapstructure:"recover_every"`
+	RayAddress        string        `mapstructure:"ray_address"`
+	RayToken          job.Secret    `mapstructure:"ray_token"`
+	RayTokenFile      string        `mapstructure:"ray_token_file"`
+	RayPython         string        `mapstructure:"ray_python"`
+	RayPoll           time.Duration `mapstructure:"ray_poll"`
+	KubeRayConfig     string        `mapstructure:"kuberay_config"`
+	KubeRayInstance   string        `mapstructure:"kuberay_instance"`
+	KubeConfig        string        `mapstructure:"kubeconfig"`
+	SharedDir         string        `mapstructure:"shared_dir"`
+	RaySharedDir      string        `mapstructure:"ray_shared_dir"`
+	StateDir          string        `mapstructure:"state_dir"`
+	StateKey          job.Secret    `mapstructure:"state_key"`
+	StateKeyFile      string        `mapstructure:"state_key_file"`
+	RetainRecords     time.Duration `mapstructure:"retain_records"`
+	RetainRuns        time.Duration `mapstructure:"retain_runs"`
+	RetainKeys        time.Duration `mapstructure:"retain_keys"`
+	CacheBytes        int64         `mapstructure:"cache_bytes"`
+	MinFreeBytes      int64         `mapstructure:"min_free_bytes"`
+	Listen            string        `mapstructure:"listen"`
+	LogLevel          string        `mapstructure:"log_level"`
+	LogFormat         string        `mapstructure:"log_format"`
+	ShutdownTimeout   time.Duration `mapstructure:"shutdown_timeout"`
 }
 
 // setting describes one field of Settings: the key in the file, the variable in the environment (pyclowder's name where
@@ -85,6 +95,9 @@ func settings() []setting {
 		{"max_retry", "MAX_RETRY", 10, "Tries of a stage that fails for a passing reason"},
 		{"max_attempts", "MAX_ATTEMPTS", 3, "Tries of a training that Ray loses"},
 		{"max_jobs", "MAX_JOBS", 64, "Jobs in hand at once; further messages stay in RabbitMQ"},
+		{"max_running", "MAX_RUNNING", 16, "Jobs on Ray at once, taken from all users in turn; the others in hand wait. 0 is no limit"},
+		{"max_running_per_user", "MAX_RUNNING_PER_USER", 0, "Jobs on Ray at once of one user; 0 is no limit"},
+		{"user_jobs_per_hour", "USER_JOBS_PER_HOUR", 0, "Jobs of one user that begin at once, and in each hour after that; further ones begin later. 0 is no limit"},
 		{"max_files", "MAX_FILES", 10_000, "Most files of a dataset"},
 		{"max_bytes", "MAX_BYTES", int64(50 << 30), "Most bytes of a dataset"},
 		{"pending_timeout", "PENDING_TIMEOUT", "1h", "How long a training may wait for Ray to start it"},
@@ -101,6 +114,13 @@ func settings() []setting {
 		{"shared_dir", "SHARED_DIR", "var/shared", "The shared volume as this service sees it"},
 		{"ray_shared_dir", "RAY_SHARED_DIR", "", "The shared volume as Ray sees it; empty is the same path"},
 		{"state_dir", "STATE_DIR", "var/state", "Folder of the job store, on a disk of its own"},
+		{"state_key", "STATE_KEY", "", "Seals users' keys in the job store: 32 bytes in base64; older ones, to be replaced, behind it"},
+		{"state_key_file", "STATE_KEY_FILE", "", "File with the state keys, newest first"},
+		{"retain_records", "RETAIN_RECORDS", "90d", "How long a job is remembered after its end; 0 is for ever"},
+		{"retain_runs", "RETAIN_RUNS", "30d", "How long its run folder stays; checkpoints and staged data go soon after the end. 0 is for ever"},
+		{"retain_keys", "RETAIN_KEYS", "7d", "How long a failed job keeps its user's key and its checkpoints, for a retry; 0 is for ever"},
+		{"cache_bytes", "CACHE_BYTES", int64(100 << 30), "Most bytes of downloaded files that are kept for later runs"},
+		{"min_free_bytes", "MIN_FREE_BYTES", int64(2 << 30), "Bytes that must be free in SHARED_DIR and STATE_DIR for new jobs"},
 		{"listen", "LISTEN", "127.0.0.1:8780", "Address of /livez, /readyz and /metrics; empty serves none"},
 		{"log_level", "LOG_LEVEL", "info", "debug, info, warn or error"},
 		{"log_format", "LOG_FORMAT", "console", "console or json"},
@@ -160,7 +180,7 @@ func readSettings(fs *pflag.FlagSet, environ []string) (Settings, error) {
 	}
 	var out Settings
 	err := v.UnmarshalExact(&out, viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(
-		secondsHook, mapstructure.StringToTimeDurationHookFunc(), mapstructure.StringToSliceHookFunc(","))))
+		durationHook, mapstructure.StringToTimeDurationHookFunc(), mapstructure.StringToSliceHookFunc(","))))
 	if err != nil {
 		return Settings{}, fmt.Errorf("read the settings: %w", err)
 	}
@@ -170,8 +190,8 @@ func readSettings(fs *pflag.FlagSet, environ []string) (Settings, error) {
 	return out, nil
 }
 
-// secondsHook reads a bare number as seconds where a duration is wanted, as pyclowder's HEARTBEAT is.
-func secondsHook(_, to reflect.Type, data any) (any, error) {
+// durationHook reads a bare number as seconds where a duration is wanted, as pyclowder's HEARTBEAT is, and 90d as days.
+func durationHook(_, to reflect.Type, data any) (any, error) {
 	if to != reflect.TypeFor[time.Duration]() {
 		return data, nil
 	}
@@ -183,6 +203,9 @@ func secondsHook(_, to reflect.Type, data any) (any, error) {
 	case string:
 		if seconds, err := strconv.ParseFloat(n, 64); err == nil {
 			return time.Duration(seconds * float64(time.Second)), nil
+		}
+		if days, err := strconv.Atoi(strings.TrimSuffix(n, "d")); err == nil {
+			return time.Duration(days) * 24 * time.Hour, nil
 		}
 	}
 	return data, nil
@@ -230,6 +253,7 @@ func (s *Settings) complete() error {
 	if s.RecoverEvery < 0 {
 		fault("RECOVER_EVERY: must not be negative, got %s", s.RecoverEvery)
 	}
+	s.checkLimits(fault)
 	if s.MaxRetry < 0 {
 		fault("MAX_RETRY: must not be negative, got %d", s.MaxRetry)
 	}

@@ -27,8 +27,11 @@ type Volume struct {
 // sharedMode is the mode of folders on the volume: the pods of Ray may run as another user of the same group.
 const sharedMode = 0o775
 
+// Runs is the folder of the run folders.
+func (v Volume) Runs() string { return filepath.Join(v.Dir, "runs") }
+
 // Run is the folder of a run.
-func (v Volume) Run(run string) string { return filepath.Join(v.Dir, "runs", run) }
+func (v Volume) Run(run string) string { return filepath.Join(v.Runs(), run) }
 
 // RayRun is the folder of a run as Ray sees it.
 func (v Volume) RayRun(run string) string { return path.Join(v.RayDir, "runs", run) }

@@ -72,6 +72,7 @@ func NewWorldOn(tb testing.TB, program, uri string, files map[string]string) *Wo
 	w.Env = map[string]string{
 		"RABBITMQ_URI": uri, "CLOWDER_URL": w.Clowder.URL, "RAY_ADDRESS": head.URL, "RAY_POLL": "200ms", "RAY_PYTHON": "python",
 		"SHARED_DIR": filepath.Join(dir, "shared"), "STATE_DIR": filepath.Join(dir, "state"), "RAY_AUTH_TOKEN": "", "RAY_AUTH_TOKEN_PATH": "",
+		"MAX_RUNNING": "0", "MIN_FREE_BYTES": "0",
 	}
 	client, err := clowder.NewClient(clowder.Config{URL: w.Clowder.URL, CacheDir: filepath.Join(dir, "cache")})
 	require.NoError(tb, err)
