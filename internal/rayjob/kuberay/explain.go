@@ -68,6 +68,14 @@ func (f fault) String() string {
 // detail makes foreign text fit for the middle of a sentence.
 func detail(text string) string { return rayjob.OneLine(text, maxDetail) }
 
+// bracket is foreign text behind what it explains; nothing where there is none.
+func bracket(text string) string {
+	if text = detail(text); text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
 // since reports whether something that happened at a time happened to this attempt: the pods of a standing cluster had a
 // life before it. A time that is not known counts.
 func (s scene) since(at time.Time) bool {

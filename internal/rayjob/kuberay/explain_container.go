@@ -49,7 +49,7 @@ func (s scene) held(p *corev1.Pod, c corev1.ContainerStatus) fault {
 	case "CreateContainerConfigError":
 		return misconfigured(w.Message)
 	default:
-		return fault{fmt.Sprintf("its container cannot start (%s)", detail(w.Reason+": "+w.Message)), askOperator}
+		return fault{"its container cannot start" + bracket(w.Reason+": "+w.Message), askOperator}
 	}
 }
 
@@ -109,7 +109,7 @@ func misconfigured(message string) fault {
 	case strings.Contains(message, "timed out waiting"): // the kubelet's cache; it tries again
 		return fault{what: "its machine is slow to fetch what the pod needs"}
 	default:
-		return fault{"its container cannot be set up (" + detail(message) + ")", askOperator}
+		return fault{"its container cannot be set up" + bracket(message), askOperator}
 	}
 }
 
@@ -128,8 +128,5 @@ func crashing(p *corev1.Pod, c corev1.ContainerStatus) fault {
 		return f
 	}
 	text := fmt.Sprintf("it ends again and again with exit code %d", t.ExitCode)
-	if line := rayjob.LastError(t.Message); line != "" {
-		text += " (" + detail(line) + ")"
-	}
-	return fault{text, askOperator + " to look at the log of the pod " + detail(p.Name)}
+	return fault{text + bracket(rayjob.LastError(t.Message)), askOperator + " to look at the log of the pod " + detail(p.Name)}
 }

@@ -43,7 +43,7 @@ func lossOf(p *corev1.Pod) loss {
 		return loss{fault{what: "its machine does not answer any more"}, c.LastTransitionTime.Time}
 	}
 	if p.Status.Phase == corev1.PodFailed && p.Status.Reason != "" {
-		return loss{fault{"its machine refused it (" + detail(p.Status.Reason+": "+p.Status.Message) + ")", askOperator}, disrupted(p)}
+		return loss{fault{"its machine refused it" + bracket(p.Status.Reason+": "+p.Status.Message), askOperator}, disrupted(p)}
 	}
 	return loss{}
 }
@@ -109,7 +109,7 @@ func eviction(p *corev1.Pod, message string) fault {
 	case has("pids"), has("PIDPressure"):
 		return fault{"its machine runs too many processes", askOperator}
 	default:
-		return fault{"it had to leave its machine (" + detail(message) + ")", askOperator}
+		return fault{"it had to leave its machine" + bracket(message), askOperator}
 	}
 }
 
@@ -123,9 +123,9 @@ func disruption(c *corev1.PodCondition) fault {
 	case "EvictionByEvictionAPI":
 		return fault{what: "its machine is emptied for maintenance"}
 	case corev1.PodReasonTerminationByKubelet:
-		return fault{what: "its machine was shut down or had to make room (" + detail(c.Message) + ")"}
+		return fault{what: "its machine was shut down or had to make room" + bracket(c.Message)}
 	default:
-		return fault{what: "it had to leave its machine (" + detail(c.Reason+": "+c.Message) + ")"}
+		return fault{what: "it had to leave its machine" + bracket(c.Reason+": "+c.Message)}
 	}
 }
 

@@ -119,7 +119,7 @@ func (w *workload) reason() fault {
 	back := meta.FindStatusCondition(w.Status.Conditions, queueEvicted)
 	switch {
 	case w.inactive() && back != nil:
-		return fault{"Kueue has given up the job (" + detail(back.Message) + ")", askOperator}
+		return fault{"Kueue has given up the job" + bracket(back.Message), askOperator}
 	case w.inactive():
 		return fault{"somebody has taken the job out of the queue", askOperator}
 	case w.is(queueReserved):
@@ -145,7 +145,7 @@ func sentBack(c *metav1.Condition) fault {
 	case "NodeFailures":
 		return fault{what: "a machine failed, and it goes on when there is room again"}
 	default:
-		return fault{what: "it was sent back to the queue (" + detail(c.Message) + ")"}
+		return fault{what: "it was sent back to the queue" + bracket(c.Message)}
 	}
 }
 
@@ -170,7 +170,7 @@ func noRoom(message string) fault {
 	case has("LocalQueue") && has("doesn't exist"):
 		return fault{"the queue does not exist", askOperator + " to mend the profile"}
 	case has("ClusterQueue") && has("doesn't exist"), has("inactive"), has("stopped"):
-		return fault{"the queue is closed (" + detail(message) + ")", askOperator}
+		return fault{"the queue is closed" + bracket(message), askOperator}
 	case message == "", has("no longer fits"):
 		return fault{}
 	default:

@@ -77,29 +77,29 @@ func refusal(message string) fault {
 		return overQuota(m[1], m[2], m[3], m[4])
 	}
 	if m := quotaIncomplete.FindStringSubmatch(message); m != nil {
-		return fault{fmt.Sprintf("the quota %q wants limits that the pods do not have (%s)", detail(m[1]), detail(m[2])), askOperator}
+		return fault{fmt.Sprintf("the quota %q wants limits that the pods do not have%s", detail(m[1]), bracket(m[2])), askOperator}
 	}
 	if m := securityDenied.FindStringSubmatch(message); m != nil {
-		return fault{fmt.Sprintf("the security level %q of the namespace forbids the pods (%s)", detail(m[1]), detail(m[2])), askOperator}
+		return fault{fmt.Sprintf("the security level %q of the namespace forbids the pods%s", detail(m[1]), bracket(m[2])), askOperator}
 	}
 	for _, rule := range []*regexp.Regexp{webhookDenied, policyDenied} {
 		if m := rule.FindStringSubmatch(message); m != nil {
-			return fault{fmt.Sprintf("the rule %q of the cluster forbids it (%s)", detail(m[1]), detail(m[2])), askOperator}
+			return fault{fmt.Sprintf("the rule %q of the cluster forbids it%s", detail(m[1]), bracket(m[2])), askOperator}
 		}
 	}
 	if m := webhookSilent.FindStringSubmatch(message); m != nil {
 		return fault{fmt.Sprintf("the webhook %q of the cluster does not answer", detail(m[1])), askOperator + " if this lasts"}
 	}
 	if m := nameUnknown.FindString(message); m != "" {
-		return fault{"the profile names something that the cluster does not have (" + detail(m) + ")", askOperator + " to mend it"}
+		return fault{"the profile names something that the cluster does not have" + bracket(m), askOperator + " to mend it"}
 	}
 	if m := sizeBound.FindString(message); m != "" {
-		return fault{"the cluster bounds the size of pods (" + detail(m) + ")", "choose a smaller profile, or " + askOperator}
+		return fault{"the cluster bounds the size of pods" + bracket(m), "choose a smaller profile, or " + askOperator}
 	}
 	if _, after, ok := strings.Cut(message, "is forbidden: "); ok {
 		message = after
 	}
-	return fault{"the cluster refuses the Ray cluster of the training (" + detail(message) + ")", askOperator}
+	return fault{"the cluster refuses the Ray cluster of the training" + bracket(message), askOperator}
 }
 
 // overQuota words a quota that has no room, by the first of the resources that it lacks.

@@ -26,7 +26,7 @@ func (s scene) unscheduled(p *corev1.Pod) fault {
 	case corev1.PodReasonSchedulingGated:
 		return fault{what: "the cluster holds it back until its turn"}
 	default:
-		return fault{"the scheduler of the cluster has an error (" + detail(c.Message) + ")", askOperator}
+		return fault{"the scheduler of the cluster has an error" + bracket(c.Message), askOperator}
 	}
 }
 
@@ -71,7 +71,7 @@ func unschedulable(p *corev1.Pod, message string) fault {
 		return fault{"the cluster has no nodes", askOperator}
 	default:
 		_, after, _ := strings.Cut(reasons, ":")
-		return fault{"no node fits (" + detail(after) + ")", askOperator}
+		return fault{"no node fits" + bracket(after), askOperator}
 	}
 }
 
@@ -97,7 +97,7 @@ func unbound(reasons string) fault {
 	case strings.HasPrefix(m[2], "not found"):
 		return fault{fmt.Sprintf("the shared volume %q does not exist", detail(m[1])), mend}
 	default:
-		return fault{fmt.Sprintf("the shared volume %q cannot be used (%s)", detail(m[1]), detail(m[2])), mend}
+		return fault{fmt.Sprintf("the shared volume %q cannot be used%s", detail(m[1]), bracket(m[2])), mend}
 	}
 }
 
@@ -120,8 +120,5 @@ func reserved(reasons string) string {
 		keys = append(keys, m[1])
 	}
 	slices.Sort(keys)
-	if keys = slices.Compact(keys); len(keys) == 0 {
-		return ""
-	}
-	return " (" + detail(enumerate(keys)) + ")"
+	return bracket(enumerate(slices.Compact(keys)))
 }

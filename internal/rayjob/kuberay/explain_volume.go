@@ -40,7 +40,7 @@ func unmounted(e *corev1.Event) fault {
 	case secretMissing.MatchString(e.Message):
 		return misconfigured(e.Message)
 	default:
-		return fault{fmt.Sprintf("%s cannot be mounted (%s)", volume, detail(cause(e.Message))), askOperator + " to look at the storage"}
+		return fault{fmt.Sprintf("%s cannot be mounted%s", volume, bracket(cause(e.Message))), askOperator + " to look at the storage"}
 	}
 }
 
@@ -56,8 +56,8 @@ func sandbox(p *corev1.Pod, message string) fault {
 	case class != nil && strings.Contains(message, "no runtime for"):
 		return fault{fmt.Sprintf("its machine has no runtime for the class %q", detail(*class)), askOperator + " to install it or to choose other machines"}
 	case strings.Contains(message, "network") || strings.Contains(message, "cni"):
-		return fault{"its machine cannot set up the network (" + detail(cause(message)) + ")", askOperator + " if this lasts"}
+		return fault{"its machine cannot set up the network" + bracket(cause(message)), askOperator + " if this lasts"}
 	default:
-		return fault{"its machine cannot set it up (" + detail(cause(message)) + ")", askOperator + " if this lasts"}
+		return fault{"its machine cannot set it up" + bracket(cause(message)), askOperator + " if this lasts"}
 	}
 }
