@@ -51,10 +51,10 @@ ray-down: build ## stop the local Ray
 
 # --- a Kubernetes to try it on
 
-cluster-up: ## a Kubernetes of one node with KubeRay and a Ray image (root; 12 minutes the first time); prints its KUBECONFIG
+cluster-up: ## a Kubernetes node with KubeRay (root; 12 minutes the first time); prints its KUBECONFIG
 	@CACHE=$(CACHE) test/cluster/up.sh
 
-cluster-down: ## take that node away: make cluster-down [PURGE=1], with its data and images
+cluster-down: ## take that node away; PURGE=1 its data and images too
 	@CACHE=$(CACHE) PURGE=$(PURGE) test/cluster/down.sh
 
 # --- checks
