@@ -33,7 +33,7 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("clowderd", flag.ContinueOnError)
 	listen := flags.String("listen", "127.0.0.1:0", "address to serve on")
-	amqpURI := flags.String("amqp", "", "URI of RabbitMQ; without it datasets cannot be submitted")
+	amqpURI := flags.String("amqp", os.Getenv("RABBITMQ_URI"), "URI of RabbitMQ (RABBITMQ_URI); without it datasets cannot be submitted")
 	dir := flags.String("dir", "", "folder for file bodies; a temporary one without it")
 	host := flags.String("host", "", "what job messages name as their host; the double's own URL without it")
 	users := flags.String("users", "", "e-mail addresses of the users, with commas")

@@ -1,5 +1,6 @@
 // Command demo runs the main job before the eyes of a new user, on real parts: a RabbitMQ and a Ray of its own, the service
-// as a process, and the double of Clowder v2. It leaves nothing running.
+// as a process, and the double of Clowder v2. It leaves nothing running. With -clowder it does the same as a user of a Clowder
+// that runs already, with the service beside it.
 package main
 
 import (
@@ -11,7 +12,9 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -39,10 +42,17 @@ func main() {
 	}
 }
 
+// options is what the command line says.
+type options struct {
+	dataset, program, out, clowder string
+}
+
 func run(ctx context.Context, w io.Writer) (err error) {
-	dataset := flag.String("dataset", filepath.Join(stack.Root(), "test", "dataset", "reviews"), "folder to upload as a dataset")
-	program := flag.String("extractor", filepath.Join(stack.Root(), "bin", "extractor"), "the service")
-	out := flag.String("out", filepath.Join(stack.Root(), "var", "demo"), "where the results are downloaded to")
+	var o options
+	flag.StringVar(&o.dataset, "dataset", filepath.Join(stack.Root(), "test", "dataset", "reviews"), "folder to upload as a dataset")
+	flag.StringVar(&o.program, "extractor", filepath.Join(stack.Root(), "bin", "extractor"), "the service")
+	flag.StringVar(&o.out, "out", filepath.Join(stack.Root(), "var", "demo"), "where the results are downloaded to")
+	flag.StringVar(&o.clowder, "clowder", "", "address of a Clowder that runs already; the user's API key is in CLOWDER_KEY")
 	flag.Parse()
 	d := &demo{w: w, began: time.Now()}
 	work, err := os.MkdirTemp("", "demo-")
@@ -50,7 +60,14 @@ func run(ctx context.Context, w io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	if o.clowder != "" {
+		return d.use(ctx, o, work, o.clowder, job.Secret(os.Getenv("CLOWDER_KEY")))
+	}
+	return d.useOwn(ctx, o, work)
+}
 
+// useOwn starts all parts, uses them and stops them.
+func (d *demo) useOwn(ctx context.Context, o options, work string) (err error) {
 	mq, err := broker.Start(ctx, broker.Options{})
 	if err != nil {
 		return err
@@ -65,9 +82,9 @@ func run(ctx context.Context, w io.Writer) (err error) {
 	defer func() { err = errors.Join(err, platform.Close()) }()
 	d.step("Clowder", "the double of Clowder v2 on %s", platform.URL)
 
-	env, err := stack.RayEnv(ctx, *program, filepath.Join(work, "ray"))
+	env, err := stack.RayEnv(ctx, o.program, filepath.Join(work, "ray"))
 	defer func() {
-		err = errors.Join(err, stack.StopRay(context.WithoutCancel(ctx), *program, filepath.Join(work, "ray")))
+		err = errors.Join(err, stack.StopRay(context.WithoutCancel(ctx), o.program, filepath.Join(work, "ray")))
 	}()
 	if err != nil {
 		return err
@@ -76,7 +93,7 @@ func run(ctx context.Context, w io.Writer) (err error) {
 
 	env["RABBITMQ_URI"], env["CLOWDER_URL"] = mq.URI(), platform.URL
 	env["SHARED_DIR"], env["STATE_DIR"] = filepath.Join(work, "shared"), filepath.Join(work, "state")
-	service, err := stack.StartService(ctx, *program, env, nil)
+	service, err := stack.StartService(ctx, o.program, env, nil)
 	if err != nil {
 		return err
 	}
@@ -84,18 +101,26 @@ func run(ctx context.Context, w io.Writer) (err error) {
 	if err := service.AwaitReady(ctx); err != nil {
 		return err
 	}
-	client, err := clowder.NewClient(clowder.Config{URL: platform.URL, CacheDir: filepath.Join(work, "cache")})
+	if err := d.use(ctx, o, work, platform.URL, job.Secret(platform.Key("alice@example.org"))); err != nil {
+		return fmt.Errorf("%w\n%s", err, service.Log())
+	}
+	return nil
+}
+
+// use is what a user of Clowder does: upload a dataset, submit it, look at the job and download the results.
+func (d *demo) use(ctx context.Context, o options, work, url string, key job.Secret) (err error) {
+	client, err := clowder.NewClient(clowder.Config{URL: url, CacheDir: filepath.Join(work, "cache")})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
-	user := client.As(job.Secret(platform.Key("alice@example.org")))
+	user := client.As(key)
 	if err := awaitListener(ctx, user); err != nil {
 		return err
 	}
 	d.step("extractor", "the service is ready and Clowder lists %s as alive", extractor)
 
-	id, err := d.upload(ctx, user, *dataset)
+	id, err := d.upload(ctx, user, o.dataset)
 	if err != nil {
 		return err
 	}
@@ -103,15 +128,15 @@ func run(ctx context.Context, w io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(w, "\nSubmit to extractor: %s, no settings. The job view of Clowder:\n\n", extractor)
+	_, _ = fmt.Fprintf(d.w, "\nSubmit to extractor: %s, no settings. The job view of Clowder:\n\n", extractor)
 	last, err := d.follow(ctx, user, submitted)
 	if err != nil {
 		return err
 	}
 	if last.Status != "SUCCEEDED" {
-		return fmt.Errorf("the job ended as %s: %s\n%s", last.Status, last.Message, service.Log())
+		return fmt.Errorf("the job ended as %s: %s", last.Status, last.Message)
 	}
-	return d.results(ctx, user, id, last, *out)
+	return d.results(ctx, user, id, last, o.out)
 }
 
 // demo prints what happens.
@@ -213,6 +238,9 @@ func (d *demo) results(ctx context.Context, user *clowder.Session, dataset strin
 			uploaded = append(uploaded, f)
 			_, _ = fmt.Fprintf(d.w, "  %9d  %s\n", f.Size, f.Path)
 		}
+	}
+	if !slices.ContainsFunc(uploaded, func(f clowder.File) bool { return path.Base(f.Path) == "model.zip" }) {
+		return errors.New("the job succeeded, yet there is no model.zip in the dataset")
 	}
 	if _, err := user.Stage(ctx, uploaded, out, nil); err != nil {
 		return err
