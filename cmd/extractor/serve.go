@@ -98,7 +98,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 			return fmt.Errorf("LISTEN: %w", err)
 		}
 	}
-	log.Info("extractor", zap.String("version", version), zap.String("train", all[0].Name()), zap.String("predict", all[1].Name()),
+	log.Info("extractor", zap.String("version", version), zap.Strings("extractors", all.Names()),
 		zap.String("ray", set.RayAddress), zap.String("clowder", set.ClowderURL), zap.String("shared", set.SharedDir))
 	return runAll(ctx, set, parts{ends: ends, pipe: pipe, recovery: recovery, keeper: keeper, backend: backend, web: web})
 }

@@ -66,7 +66,7 @@ func (h *hooks) Observe(context.Context, rayjob.Handle) (rayjob.Observation, err
 // hook puts hooks between a pipeline and its doubles.
 func (b *bench) hook() *hooks {
 	h := &hooks{fakePlatform: b.platform, fakeRay: b.ray}
-	b.Pipeline.platform, b.Pipeline.backend = h, h
+	b.Pipeline.platform, b.backend = h, h
 	return h
 }
 
@@ -182,7 +182,7 @@ func TestACancellationDoesNotWaitForASettingOfRay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
 		h := b.hook()
-		b.Pipeline.backend = brokenRay{h}
+		b.backend = brokenRay{h}
 		h.look = func(n int) rayjob.Verdict {
 			if n == 2 {
 				b.cancelFrom(t, new(error))()

@@ -53,6 +53,15 @@ func (all Extractors) Of(req job.Request) Extractor {
 	return all[0]
 }
 
+// Names are how Clowder knows them.
+func (all Extractors) Names() []string {
+	names := make([]string, len(all))
+	for i, e := range all {
+		names[i] = e.Name()
+	}
+	return names
+}
+
 // Stop asks a running training to end early and to keep its best model. A prediction has no such half.
 func (all Extractors) Stop(r *job.Record, by string) error {
 	if kind := all.Of(r.Request).Kind; kind != Train {

@@ -215,7 +215,7 @@ func (f *fakePlatform) MayRead(_ context.Context, _ job.Record, dataset string) 
 	return dataset == f.readable, nil
 }
 
-func (f *fakePlatform) MayDecide(_ context.Context, rec, _ job.Record) (string, error) {
+func (f *fakePlatform) MayDecide(context.Context, job.Record, job.Record) (string, error) {
 	if f.denied {
 		return "", job.Permanent(errors.New("it was started by bob"))
 	}

@@ -132,7 +132,7 @@ func TestRecoveryGoesOnAfterAnError(t *testing.T) {
 	l.every = time.Millisecond
 	l.waiting = func(context.Context, string) (int, error) { looks <- struct{}{}; return 0, broken }
 	done := make(chan error, 1)
-	go func() { done <- l.Recovery.Run(ctx) }()
+	go func() { done <- l.Run(ctx) }()
 	<-looks
 	<-looks
 	cancel()
