@@ -113,14 +113,11 @@ func misconfigured(message string) fault {
 	}
 }
 
-// crashing words why a container ends again and again.
+// crashing words why a container ends again and again. That it is out of memory is known before (lossOf).
 func crashing(p *corev1.Pod, c corev1.ContainerStatus) fault {
 	t := c.LastTerminationState.Terminated
 	if t == nil {
 		return fault{"it ends as soon as it is started", askOperator + " to look at the log of the pod " + detail(p.Name)}
-	}
-	if t.Reason == oomKilled {
-		return outOfMemory(p, c)
 	}
 	if t.ExitCode == 137 || t.Signal == 9 {
 		f := outOfMemory(p, c)

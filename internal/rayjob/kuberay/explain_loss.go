@@ -34,7 +34,7 @@ func lossOf(p *corev1.Pod) loss {
 		}
 	}
 	if p.Status.Reason == evicted {
-		return loss{eviction(p, p.Status.Message), disrupted(p)}
+		return loss{eviction(p.Status.Message), disrupted(p)}
 	}
 	if c := condition(p, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
 		return loss{disruption(c), c.LastTransitionTime.Time}
@@ -92,7 +92,7 @@ func limitOf(p *corev1.Pod, container string) resource.Quantity {
 var emptyDir = regexp.MustCompile(`EmptyDir volume "([^"]+)" exceeds the limit "([^"]+)"`)
 
 // eviction words why a kubelet has put a pod out.
-func eviction(p *corev1.Pod, message string) fault {
+func eviction(message string) fault {
 	has := func(text string) bool { return strings.Contains(message, text) }
 	if m := emptyDir.FindStringSubmatch(message); m != nil && m[1] == "memory" { // the name that newPod gives it
 		return fault{"its shared memory of " + detail(m[2]) + " is full", "choose a smaller batch_size, or " + askOperator + " to raise sharedMemory"}
@@ -152,7 +152,7 @@ func (s scene) vanished() string {
 	for _, e := range s.news() {
 		switch e.Reason {
 		case evicted:
-			return "a part of the Ray cluster was lost: " + eviction(&corev1.Pod{}, e.Message).String()
+			return "a part of the Ray cluster was lost: " + eviction(e.Message).String()
 		case string(utils.DeletedHeadPod), string(utils.DeletedWorkerPod):
 			if strings.Contains(e.Message, oomKilled) {
 				return "a part of the Ray cluster was lost: out of memory; " + moreMemory

@@ -47,15 +47,11 @@ func condition(p *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition
 
 // workers is how many worker pods the cluster should have; 0 where there is no cluster to ask.
 func (s scene) workers() int {
-	var groups []rayv1.WorkerGroupSpec
-	if s.cluster != nil {
-		groups = s.cluster.Spec.WorkerGroupSpecs
-	} else if s.job.Spec.RayClusterSpec != nil {
-		groups = s.job.Spec.RayClusterSpec.WorkerGroupSpecs
-	}
 	sum := 0
-	for _, g := range groups {
-		sum += replicas(g)
+	if s.cluster != nil {
+		for _, g := range s.cluster.Spec.WorkerGroupSpecs {
+			sum += replicas(g)
+		}
 	}
 	return sum
 }

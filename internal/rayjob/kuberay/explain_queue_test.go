@@ -196,7 +196,8 @@ func TestQueuedNoMore(t *testing.T) {
 	s := newScene(1)
 	s.queue = &workload{}
 	s.queue.Status.Conditions = []metav1.Condition{
-		{Type: "QuotaReserved", Status: metav1.ConditionTrue}, {Type: "Admitted", Status: metav1.ConditionTrue},
+		{Type: "QuotaReserved", Status: metav1.ConditionTrue},
+		{Type: "Admitted", Status: metav1.ConditionTrue},
 		{Type: "Evicted", Status: metav1.ConditionFalse},
 	}
 	require.Equal(t, "starting 1 head and 1 worker", s.waiting())

@@ -29,6 +29,10 @@ func TestRefusals(t *testing.T) {
 			pods + "exceeded quota: team, requested: cpu=x, used: cpu=1, limited: cpu=1",
 			`the quota "team" is used up; choose a smaller profile, ` + orOperator + ` for a larger quota`,
 		},
+		"a quota that does not tell how large it is": {
+			pods + "exceeded quota: team, requested: cpu=1, used: cpu=1, limited: pods=1",
+			`the quota "team" is used up; choose a smaller profile, ` + orOperator + " for a larger quota",
+		},
 		"a quota that wants limits": {
 			pods + "failed quota: team: must specify limits.cpu for: ray",
 			`the quota "team" wants limits that the pods do not have (limits.cpu for: ray)` + toOperator,
