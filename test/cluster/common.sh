@@ -23,7 +23,7 @@ services=10.196.0.0/16
 name=node1
 
 # running: the folder of the cluster that is up on this machine, if any; the bridge carries it.
-running() { ip -o link show $bridge 2>/dev/null | sed -n 's/.*alias \([^ ]*\).*/\1/p'; }
+running() { { ip -o link show $bridge 2>/dev/null || true; } | sed -n 's/.*alias \([^ ]*\).*/\1/p'; }
 
 # alive NAME: whether the program of that name runs. A process id comes back after a while; the environment tells whose it is.
 alive() { [ -s "$node/run/$1.pid" ] && grep -qsz "^CLOWDER_RAY_NODE=$node$" "/proc/$(cat "$node/run/$1.pid")/environ"; }
