@@ -1,0 +1,101 @@
+//go:build integration
+
+package bench
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
+	"github.com/ray-project/kuberay/ray-operator/pkg/client/clientset/versioned"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ncsa/clowder-ray/test/cluster"
+	"github.com/ncsa/clowder-ray/test/stack"
+)
+
+// flying is how many RayJobs are in flight at once, and quiet how long nothing changes.
+const (
+	flying = 500
+	quiet  = 30 * time.Second
+)
+
+// BenchmarkRayJobs brings 500 jobs to a real API server, which says of each that it runs, and then measures what the service
+// costs while nothing changes.
+func BenchmarkRayJobs(b *testing.B) {
+	plane := cluster.Shared(b)
+	namespace := plane.Namespace(b, nil)
+	ray, err := versioned.NewForConfig(plane.Config())
+	require.NoError(b, err)
+	program, err := stack.Build(b.Context(), b.TempDir())
+	require.NoError(b, err)
+	w := stack.NewWorld(b, program, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
+	config := filepath.Join(b.TempDir(), "kuberay.yaml")
+	require.NoError(b, os.WriteFile(config, fmt.Appendf(nil,
+		"{namespace: %s, image: ray:1, rayVersion: 2.60.0, claim: shared, profiles: [{name: small}]}", namespace), 0o600))
+
+	for b.Loop() {
+		s := w.Start(b, map[string]string{
+			"KUBERAY_CONFIG": config, "KUBECONFIG": plane.Kubeconfig(), "LOG_LEVEL": "warn",
+			"MAX_JOBS": "1000", "MAX_RUNNING": "1000",
+		})
+		conn, err := amqp.Dial(w.Env["RABBITMQ_URI"])
+		require.NoError(b, err)
+		ch, err := conn.Channel()
+		require.NoError(b, err)
+		began := time.Now()
+		for n := range flying {
+			publish(b, ch, w, fmt.Sprintf("%024x", n), "")
+		}
+		jobs := ray.RayV1().RayJobs(namespace)
+		require.Eventually(b, func() bool {
+			list, err := jobs.List(b.Context(), metav1.ListOptions{})
+			return err == nil && len(list.Items) == flying
+		}, stack.Patience, time.Second)
+		b.ReportMetric(flying/time.Since(began).Seconds(), "RayJobs/s")
+		list, err := jobs.List(b.Context(), metav1.ListOptions{})
+		require.NoError(b, err)
+		for i := range list.Items {
+			rj := &list.Items[i]
+			rj.Status.JobDeploymentStatus, rj.Status.JobStatus = rayv1.JobDeploymentStatusRunning, rayv1.JobStatusRunning
+			_, err := jobs.UpdateStatus(b.Context(), rj, metav1.UpdateOptions{})
+			require.NoError(b, err)
+		}
+		require.Eventually(b, func() bool {
+			running := 0
+			for _, r := range w.Records(b) {
+				if r.State == "running" {
+					running++
+				}
+			}
+			return running == flying
+		}, stack.Patience, time.Second)
+
+		before := cpuSeconds(b, s.Pid())
+		time.Sleep(quiet) // what is measured is the cost of this time
+		b.ReportMetric(100*(cpuSeconds(b, s.Pid())-before)/quiet.Seconds(), "%core")
+		b.ReportMetric(residentMB(b, s.Pid()), "MB-resident")
+		s.Kill()
+		require.NoError(b, conn.Close())
+	}
+}
+
+// cpuSeconds is what a process has used until now.
+func cpuSeconds(b *testing.B, pid int) float64 {
+	b.Helper()
+	doc, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	require.NoError(b, err)
+	fields := strings.Fields(string(doc[strings.LastIndexByte(string(doc), ')')+1:]))
+	user, err := strconv.ParseFloat(fields[11], 64)
+	require.NoError(b, err)
+	system, err := strconv.ParseFloat(fields[12], 64)
+	require.NoError(b, err)
+	return (user + system) / 100 // USER_HZ
+}
