@@ -93,7 +93,13 @@ func (s *SQLite) replace(ctx context.Context, rec Record) (bool, error) {
 }
 
 // List implements Store.
-func (s *SQLite) List(ctx context.Context, q Query) ([]Record, error) {
+func (s *SQLite) List(ctx context.Context, q Query) (out []Record, err error) {
+	err = s.Each(ctx, q, func(rec Record) error { out = append(out, rec); return nil })
+	return out, err
+}
+
+// Each implements Store.
+func (s *SQLite) Each(ctx context.Context, q Query, fn func(Record) error) error {
 	where, args := q.where()
 	limit := -1
 	if q.Limit > 0 {
@@ -104,21 +110,22 @@ func (s *SQLite) List(ctx context.Context, q Query) ([]Record, error) {
 			SELECT run FROM jobs WHERE `+where+` ORDER BY created DESC, run LIMIT ?
 		) ORDER BY created, run`, append(args, limit)...)
 	if err != nil {
-		return nil, fmt.Errorf("list jobs: %w", err)
+		return fmt.Errorf("list jobs: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	var out []Record
 	for rows.Next() {
 		rec, err := s.scan(rows)
 		if err != nil {
-			return nil, fmt.Errorf("list jobs: %w", err)
+			return fmt.Errorf("list jobs: %w", err)
 		}
-		out = append(out, rec)
+		if err := fn(rec); err != nil {
+			return err
+		}
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list jobs: %w", err)
+		return fmt.Errorf("list jobs: %w", err)
 	}
-	return out, nil
+	return nil
 }
 
 // where is the condition of q. It names only what is asked for, so that SQLite can pick the index for it.
@@ -130,8 +137,13 @@ func (q Query) where() (condition string, args []any) {
 			args = append(args, values...)
 		}
 	}
-	add(q.Active, "active = 1")
-	add(q.Over, "active = 0")
+	// The newest changes are few; the plus keeps SQLite from looking for them among all active records.
+	active := "active"
+	if !q.ChangedAfter.IsZero() {
+		active = "+active"
+	}
+	add(q.Active, active+" = 1")
+	add(q.Over, active+" = 0")
 	add(q.WithKey, "secret <> ''")
 	add(q.Dataset != "", "dataset = ?", q.Dataset)
 	add(!q.ChangedAfter.IsZero(), "updated > ?", q.ChangedAfter.UnixNano())

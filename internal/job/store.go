@@ -25,6 +25,9 @@ type Store interface {
 	Change(ctx context.Context, run string, fn func(*Record) error) (Record, error)
 	// List returns the records that match, oldest first.
 	List(ctx context.Context, q Query) ([]Record, error)
+	// Each calls fn for each of them in turn, where there may be too many to hold at once. An error of fn ends it and is
+	// returned as it is.
+	Each(ctx context.Context, q Query, fn func(Record) error) error
 	// Forget removes the records that are over and were last changed before, and returns their number. A message of such a
 	// job would be a new one.
 	Forget(ctx context.Context, before time.Time) (int, error)

@@ -86,6 +86,7 @@ func TestHowAJobEndsBadly(t *testing.T) {
 		},
 		"a training that falls silent": {
 			arrange: func(b *bench) {
+				b.ray.silent = true
 				b.ray.script = func(string, int) rayjob.Observation { return rayjob.Observation{Verdict: rayjob.Running} }
 			}, want: job.Failed, text: "the training said nothing for", submits: 2,
 		},

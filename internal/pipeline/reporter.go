@@ -56,6 +56,7 @@ func (r *reporter) say(run string, req job.Request, s clowder.Status) {
 	r.mu.Lock()
 	l := r.lines[run]
 	if l == nil {
+		req.Parameters, req.Notifies = nil, nil // no status needs them, and thousands of jobs may wait here
 		l = &line{req: req}
 		r.lines[run] = l
 	}

@@ -12,12 +12,9 @@ import (
 // resume takes up the jobs that are not over: those on Ray keep their places, and the first looks at them are spread over the
 // time that looking at all of them takes.
 func (p *Pipeline) resume(ctx context.Context) error {
-	active, err := p.store.List(ctx, job.Query{Active: true})
-	if err != nil {
-		return err
-	}
-	now := time.Now()
-	for _, rec := range active {
+	found, now := 0, time.Now()
+	err := p.store.Each(ctx, job.Query{Active: true}, func(rec job.Record) error {
+		found++
 		switch {
 		case rec.State == job.Submitted, rec.State == job.Running:
 			p.places.seat(rec.Run, rec.Owner)
@@ -27,11 +24,12 @@ func (p *Pipeline) resume(ctx context.Context) error {
 		default:
 			p.schedule.touch(rec.Run)
 		}
+		return nil
+	})
+	if found > 0 {
+		p.log.Info("jobs found again", zap.Int("jobs", found))
 	}
-	if len(active) > 0 {
-		p.log.Info("jobs found again", zap.Int("jobs", len(active)))
-	}
-	return nil
+	return err
 }
 
 // late reports whether the job has not begun because its user brought very many.

@@ -178,6 +178,15 @@ func list(t *testing.T, open func() job.Store) {
 		return out
 	}
 	require.Equal(t, []string{"ft-0", "ft-1", "ft-2", "ft-3"}, runs(job.Query{}))
+	enough := errors.New("enough")
+	var seen []string
+	require.Equal(t, enough, s.Each(t.Context(), job.Query{Active: true}, func(r job.Record) error {
+		if seen = append(seen, r.Run); len(seen) == 2 {
+			return enough
+		}
+		return nil
+	}))
+	require.Equal(t, []string{"ft-0", "ft-2"}, seen)
 	require.Equal(t, []string{"ft-0", "ft-2", "ft-3"}, runs(job.Query{Active: true}))
 	require.Equal(t, []string{"ft-2", "ft-3"}, runs(job.Query{Limit: 2}), "the newest, oldest first")
 	require.Equal(t, []string{"ft-1"}, runs(job.Query{ChangedAfter: changed.Updated.Add(-1)}))
