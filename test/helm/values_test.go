@@ -24,6 +24,7 @@ func TestBadValuesAreRefused(t *testing.T) {
 		"a password as a setting":   {"settings.RABBITMQ_URI=amqp://x", "additional properties 'RABBITMQ_URI' not allowed"},
 		"a text for a number":       {"settings.MAX_JOBS=many", "at '/settings/MAX_JOBS': got string, want integer"},
 		"a number for a text":       {"image.tag=1", "at '/image/tag': got number, want string"},
+		"less than nothing":         {"settings.MAX_RUNNING=-1", "at '/settings/MAX_RUNNING': minimum"},
 		"a text for a switch":       {"rbac.nodes=ja", "at '/rbac/nodes': got string, want boolean"},
 		"no address":                {"clowderUrl=clowder", "at '/clowderUrl': 'clowder' does not match"},
 		"no broker":                 {"secret.existing=,secret.values.RABBITMQ_URI=http://x", "at '/secret/values/RABBITMQ_URI'"},
@@ -65,7 +66,7 @@ func TestEverySettingHasAPlace(t *testing.T) {
 	t.Parallel()
 	elsewhere := []string{
 		"CLOWDER_URL", "RABBITMQ_CA", "CLOWDER_CA", "SHUTDOWN_TIMEOUT", // values of their own
-		"RABBITMQ_URI", "EXTRACTOR_KEY", // secret
+		"RABBITMQ_URI", "EXTRACTOR_KEY", "STATE_KEY", "STATE_KEY_FILE", // secret
 		"KUBERAY_CONFIG", "KUBERAY_INSTANCE", "KUBECONFIG", "LISTEN", "SHARED_DIR", "RAY_SHARED_DIR", "STATE_DIR", "EXTRACTOR_INFO", // what the pod is and where it has its files
 		"RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", // of a Ray without KubeRay
 	}
