@@ -28,6 +28,10 @@ class Paused(Exception):
     """The training was told to save itself and end, to be started again."""
 
 
+class Leaving(Exception):
+    """The training has saved itself because the machine of a worker is about to go; other workers are to take over."""
+
+
 def no_gpu(why: str = "") -> UserError:
     return UserError("no_gpu", "A GPU was asked for, but there is none to be had.", "Set use_gpu to auto or no, or try again later.", why)
 

@@ -12,6 +12,8 @@ from trainer.settings import Settings
 from trainer.tasks.catalogue import Base
 from trainer.tasks.target import Classes, Number
 
+CHECKPOINTS, INDEX = "checkpoints", "index.json"  # in the run folder, and the list in there
+
 
 class Features(Protocol):
     """Encoded examples without their targets."""

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from trainer.errors import UserError
+from trainer.plan import CHECKPOINTS, INDEX
 
 STOP, KEEP, PAUSE = "stop", "keep", "pause"
 _TRAINING = "training"  # in the folder of a start, while there is a training that can be paused
@@ -24,8 +25,8 @@ def asked(folder: Path) -> str:
 
 
 def check(folder: Path) -> None:
-    """For a run that has nothing to keep yet: raise UserError where it is told to stop."""
-    if asked(folder) == KEEP:
+    """For a run that does not train yet: raise UserError where it is told to stop, unless an earlier start left something to keep."""
+    if asked(folder) == KEEP and not (folder / CHECKPOINTS / INDEX).exists():
         raise nothing_to_keep()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy
 import ray
 
+from trainer import files
 from trainer.events import Events
 from trainer.launch import log, preflight, work
 from trainer.launch.staff import MAX_LOSSES, Job, Wait
@@ -65,6 +66,7 @@ class Worker:
 
     def __init__(self, folder: Path, work: Path, rank: int, kind: str):
         self.work, self.rank, self.kind = work, rank, kind
+        files.share()
         log.redirect(folder / "logs", rank)
 
     def warm_up(self, token: str, threads: int, gpu: bool) -> str:

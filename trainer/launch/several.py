@@ -6,13 +6,15 @@ import threading
 
 import ray
 
-from trainer.errors import Paused, UserError
+from trainer import files
+from trainer.errors import Leaving, Paused, UserError
 from trainer.launch import log, preflight, work
 from trainer.launch.staff import MAX_LOSSES, Job, Wait
 from trainer.launch.work import ENVIRONMENT, Outcome
 from trainer.plan import Plan
 
 END_SECONDS = 10.0  # for a finished trainer to wind up
+EXCHANGE_SECONDS = 600  # that workers wait for one another: longer than the first of them needs to save a large model
 RAY_FOLDER = "train"  # where Ray Train keeps its own state, in the folder of the start
 
 
@@ -39,7 +41,7 @@ class Several:
     def _fit(self) -> None:
         try:
             from ray.train import FailureConfig, RunConfig, ScalingConfig
-            from ray.train.torch import TorchTrainer
+            from ray.train.torch import TorchConfig, TorchTrainer
 
             (self.job.work / RAY_FOLDER).mkdir()  # by Ray it would be made for its own user alone
             each = {"CPU": self.job.cpus, **({"GPU": 1} if self.job.gpu else {})}
@@ -50,6 +52,7 @@ class Several:
                     "mailbox": self.mailbox, "threads": self.job.cpus, "gpu": self.job.gpu, "kind": self.job.kind,
                     "folder": self.job.folder, "work": self.job.work, "token": self.token,
                 },
+                torch_config=TorchConfig(timeout_s=EXCHANGE_SECONDS),
                 scaling_config=ScalingConfig(num_workers=self.workers, use_gpu=self.job.gpu, resources_per_worker=each),
                 # By name and place Ray Train would find what an earlier start left, and end at once with its result.
                 run_config=RunConfig(storage_path=str(self.job.work), name=RAY_FOLDER, failure_config=patience),
@@ -86,6 +89,7 @@ def run_worker(config: dict) -> None:
 
     context, mailbox = train.get_context(), config["mailbox"]
     rank = context.get_world_rank()
+    files.share()
     log.redirect(config["folder"] / "logs", rank)
     try:
         preflight.shared(config["work"], config["token"])
@@ -95,7 +99,11 @@ def run_worker(config: dict) -> None:
             from ray.train.torch import get_device
 
             device = str(get_device())
-        outcome = work.train(plan, rank, context.get_world_size(), device, config["threads"], train.report)
+        asks = {"report": train.report, "leaving": lambda: train.get_preemption_info() is not None}
+        outcome = work.train(plan, rank, context.get_world_size(), device, config["threads"], **asks)
+    except Leaving as e:
+        # Ray Train starts other workers for any error, but does not count this one.
+        raise ray.exceptions.RayActorError(error_msg="the machine of a worker is about to go", preempted=True) from e
     except (UserError, Paused) as e:
         # What a person must mend is the same the next time, and so is a wish to pause: the workers end well, so that Ray does not
         # start them again.

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trainer import files, lease as leases, stop
+from trainer import lease as leases, stop
 from trainer.errors import as_user_error
 from trainer.events import Events
 from trainer.launch import preflight
@@ -26,6 +26,10 @@ ENVIRONMENT = {
     "TOKENIZERS_PARALLELISM": "false",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_V2_ENABLED": "1",
+    # How soon a worker that is gone, hangs, or is about to go is noticed; Ray Train itself takes 2 s, 10 minutes and 5 s.
+    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "1",
+    "RAY_TRAIN_WORKER_HEALTH_CHECK_TIMEOUT_S": "60",
+    "RAY_TRAIN_PREEMPTION_POLL_INTERVAL_S": "1",
     "PYTHONUNBUFFERED": "1",
     # Threads that spin while they wait for each other make training several times slower where the cores are shared.
     "OMP_WAIT_POLICY": "PASSIVE",
@@ -68,7 +72,6 @@ class Outcome:
 def warm_up(work: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
     """Do the slow imports and set up this process; returns the name of the device. Takes seconds, needs no data."""
     os.environ.update(ENVIRONMENT)
-    files.share()
     preflight.writable(Path(work), rank)
     import torch
 
@@ -88,18 +91,18 @@ def warm_up(work: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
     return "cuda" if gpu else "cpu"
 
 
-def train(plan: Plan, rank: int, world: int, device: str, threads: int, report=lambda _: None) -> Outcome | None:
-    """Carry out ``plan``. Returns the outcome on rank 0 and None elsewhere.
+def train(plan: Plan, rank: int, world: int, device: str, threads: int, **asks) -> Outcome | None:
+    """Carry out ``plan``. Returns the outcome on rank 0 and None elsewhere. ``asks`` are what loop.Context may ask the launcher.
 
     Whatever the user must mend comes out as UserError; other errors pass through. The first worker, which alone writes, has a lease
     of its own within the start's: one that Ray thinks dead, and has replaced, may live on where nobody sees it.
     """
     lease = leases.take(Path(plan.work) / "worker") if rank == 0 else Lease(Path(plan.work))
     with lease.watched(), _translated(plan.folder):
-        return _train(plan, rank, world, device, threads, report, lease)
+        return _train(plan, rank, world, device, threads, lease, asks)
 
 
-def _train(plan: Plan, rank: int, world: int, device: str, threads: int, report, lease: Lease) -> Outcome | None:
+def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: Lease, asks: dict) -> Outcome | None:
     import torch
 
     from trainer import tasks
@@ -111,7 +114,7 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, report,
     events = Events(Path(plan.folder) / "events.jsonl", plan.attempt, lease)
     if rank == 0:
         events.resource(device, world, threads=threads)
-    ctx = loop.Context(rank, world, torch.device(device), threads, report)
+    ctx = loop.Context(rank, world, torch.device(device), threads, **asks)
     if plan.settings.deterministic:
         torch.use_deterministic_algorithms(True, warn_only=True)
     trained = loop.train(ctx, plan, events)

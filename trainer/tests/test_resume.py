@@ -178,28 +178,47 @@ def test_a_checkpoint_of_another_training_is_not_taken(make_run, run_apart, undi
     assert "checkpoint_damaged" not in told
 
 
-def test_the_stop_file_keep_ends_with_a_model(make_run, schemas):
-    spec = make_run({"all.csv": small_reviews(ROWS)}, epochs=50)
-    (spec.parent / "stop").write_text("keep\n")
+@pytest.fixture
+def told_at(monkeypatch):
+    """told_at(spec, step, wish) lets the stop file appear while a training in this process makes that step."""
+    from trainer.train import agree, loop
+
+    def at(spec: Path, step: int, wish: str) -> None:
+        real = loop.Training._step
+
+        def stepping(training):
+            if training.at.step + 1 == step:
+                files.write_text(spec.parent / "stop", f"{wish}\n")
+            return real(training)
+
+        monkeypatch.setattr(loop.Training, "_step", stepping)
+        monkeypatch.setattr(agree, "LOOK_SECONDS", 0.0)
+
+    return at
+
+
+@pytest.mark.parametrize(("step", "best"), [(2, 2), (4, 3)])
+def test_the_stop_file_keep_ends_with_the_best_model(make_run, told_at, schemas, step, best):
+    spec = make_run({"all.csv": small_reviews(ROWS)}, epochs=50, more_options="metric: loss")
+    told_at(spec, step, "keep")
     assert run(str(spec), "local") == 0
     result = check_success(spec.parent, schemas)
     assert result["training"]["stopped"] == "stopped by a person"
-    assert result["training"]["steps"] < 150
+    assert result["training"]["steps"] == step
+    assert result["best_step"] in (best, step)
 
 
-def test_the_stop_file_pause_saves_and_the_next_start_goes_on(make_run, run_apart, undisturbed, schemas, monkeypatch):  # noqa: F811
-    from trainer.train import agree, loop
+def test_a_stopped_training_that_was_killed_keeps_its_model_at_the_next_start(interrupted, run_apart, schemas):  # noqa: F811
+    (interrupted.parent / "stop").write_text("keep\n")
+    assert run_apart(interrupted) == 0
+    result = check_success(interrupted.parent, schemas)
+    assert result["training"]["stopped"] == "stopped by a person"
+    assert result["training"]["steps"] == 13
 
+
+def test_the_stop_file_pause_saves_and_the_next_start_goes_on(make_run, run_apart, undisturbed, schemas, monkeypatch, told_at):  # noqa: F811
     spec = make_run({"all.csv": small_reviews(ROWS)}, epochs=3)
-    real = loop.Training._step
-
-    def pausing(training):
-        if training.at.step == 3:
-            files.write_text(spec.parent / "stop", "pause\n")
-        return real(training)
-
-    monkeypatch.setattr(loop.Training, "_step", pausing)
-    monkeypatch.setattr(agree, "LOOK_SECONDS", 0.0)
+    told_at(spec, 4, "pause")
     assert run(str(spec), "local") == 143
     assert not (spec.parent / "error.json").exists()
     monkeypatch.undo()

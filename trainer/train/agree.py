@@ -10,7 +10,7 @@ from trainer.plan import Plan
 
 CLOCK_STEPS = 8  # several workers ask one another every so many steps
 LOOK_SECONDS = 0.5
-WISHES = ("pause", "stop", "time", "save")  # the most urgent first
+WISHES = ("pause", "leave", "stop", "time", "save")  # the most urgent first
 
 
 class Agreement:
@@ -24,13 +24,14 @@ class Agreement:
         """One of WISHES, or "" to go on; the same on all workers."""
         if self.ctx.world > 1 and step % CLOCK_STEPS:
             return ""
-        told = self._told()
-        wanted = (told == stop.PAUSE, told == stop.KEEP, time_over, save_due)
-        if self.ctx.world > 1:
-            votes = torch.tensor(wanted, dtype=torch.float32, device=self.ctx.device)
-            torch.distributed.all_reduce(votes, op=torch.distributed.ReduceOp.MAX)
-            wanted = votes.tolist()
-        return next((wish for wish, wanted in zip(WISHES, wanted, strict=True) if wanted), "")
+        # Files and Ray are asked now and then only, and Ray by all workers together.
+        due = time.monotonic() - self.looked >= LOOK_SECONDS
+        if due:
+            self.looked = time.monotonic()
+            self.told = stop.PAUSE if stop.is_paused(self.work) else stop.asked(self.folder)
+        pause, keep, late, save, due = self._any(self.told == stop.PAUSE, self.told == stop.KEEP, time_over, save_due, due)
+        leave = due and self.ctx.leaving()
+        return next((wish for wish, wanted in zip(WISHES, (pause, leave, keep, late, save), strict=True) if wanted), "")
 
     def wait(self) -> None:
         """Return when all workers have come here."""
@@ -44,9 +45,10 @@ class Agreement:
             torch.distributed.broadcast_object_list(decided)
         return decided[0]
 
-    def _told(self) -> str:
-        """What this training was told. The volume is asked now and then only."""
-        if not self.told and time.monotonic() - self.looked >= LOOK_SECONDS:
-            self.looked = time.monotonic()
-            self.told = stop.PAUSE if stop.is_paused(self.work) else stop.asked(self.folder)
-        return self.told
+    def _any(self, *wanted: bool) -> list[bool]:
+        """Of each wish, whether any worker has it."""
+        if self.ctx.world == 1:
+            return list(wanted)
+        votes = torch.tensor(wanted, dtype=torch.float32, device=self.ctx.device)
+        torch.distributed.all_reduce(votes, op=torch.distributed.ReduceOp.MAX)
+        return [bool(vote) for vote in votes.tolist()]

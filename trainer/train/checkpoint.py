@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 
 from trainer import files
 from trainer.lease import Lease
+from trainer.plan import INDEX
 
 _NAME = re.compile(r"step-(\d{9})")
 
@@ -63,8 +64,8 @@ class Checkpoints:
         listed = sorted({*self._listed()[0], final.name}, reverse=True)
         kept = [n for n in listed if n <= final.name][: self.keep]
         kept = sorted({*kept, best} & set(listed), reverse=True)
-        self.lease.write_json(self.folder / "index.json", {"best": best, "checkpoints": kept})
-        self._remove_all_but({*kept, "index.json"})
+        self.lease.write_json(self.folder / INDEX, {"best": best, "checkpoints": kept})
+        self._remove_all_but({*kept, INDEX})
         return final
 
     def newest(self, damaged: list[str], foreign: list[str]) -> tuple[Path, dict] | None:
@@ -101,7 +102,7 @@ class Checkpoints:
 
     def _listed(self) -> tuple[list[str], str]:
         try:
-            index = json.loads((self.folder / "index.json").read_text(encoding="utf-8"))
+            index = json.loads((self.folder / INDEX).read_text(encoding="utf-8"))
             return sorted((n for n in index["checkpoints"] if _NAME.fullmatch(n)), reverse=True), index["best"]
         except (OSError, ValueError, KeyError, TypeError):
             return [], ""

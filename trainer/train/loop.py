@@ -14,10 +14,10 @@ from pathlib import Path
 import torch
 
 from trainer import stop, tasks
-from trainer.errors import Paused, UserError, count, some
+from trainer.errors import Leaving, Paused, UserError, count, some
 from trainer.events import Events
 from trainer.measure import metrics
-from trainer.plan import Plan
+from trainer.plan import CHECKPOINTS, Plan
 from trainer.tasks import transformer
 from trainer.train import batches, checkpoint, estimate, evaluate
 from trainer.train.agree import Agreement
@@ -35,13 +35,15 @@ BETWEEN_SAVES_SECONDS = 2.0  # where evaluations follow each other faster, only 
 
 @dataclass
 class Context:
-    """Where a worker runs. ``report`` tells the launcher the figures of an evaluation, on every rank."""
+    """Where a worker runs. On every rank ``report`` tells the launcher the figures of an evaluation, and ``leaving`` asks it whether
+    the machine of one of them is about to go."""
 
     rank: int
     world: int
     device: torch.device
     threads: int
     report: Callable[[dict], None] = lambda _: None
+    leaving: Callable[[], bool] = lambda: False
 
 
 @dataclass
@@ -103,7 +105,7 @@ class Training:
         self.steps = self.per_epoch * self.settings.epochs
         self.stepper = Stepper(ctx, plan, self.model, self.objective)
         self.optimization = Optimization(self.model, self.settings, self.rate, self.steps, self.stepper.scaler)
-        self.checkpoints = Checkpoints(Path(plan.folder) / "checkpoints", plan.digest, self.settings.keep_checkpoints, events.lease)
+        self.checkpoints = Checkpoints(Path(plan.folder) / CHECKPOINTS, plan.digest, self.settings.keep_checkpoints, events.lease)
         self.agreement = Agreement(ctx, plan)
         self.teller = Teller(ctx, Path(plan.folder), events, self.settings.epochs, self.steps)
         if not frozen:
@@ -163,9 +165,9 @@ class Training:
             self.teller.stepped(self.at, loss, self.optimization.rate)
             late, due = self._spent() > 60 * self.settings.max_minutes, time.monotonic() - self.saved > CHECKPOINT_SECONDS
             wish = self.agreement.wish(self.at.step, late, due)
-            if wish == "pause":
+            if wish in ("pause", "leave"):
                 self._save()
-                raise Paused
+                raise Paused if wish == "pause" else self._leaving()
             if wish == "save":
                 self._save()
             elif wish:
@@ -255,6 +257,10 @@ class Training:
             "Set a smaller learning_rate, or 0 to have it chosen.",
             f"The learning rate was {self.rate:g}.",
         )
+
+    def _leaving(self) -> Leaving:
+        self.teller.warning("machine_leaves", "A machine of the cluster is about to go: the training is saved and goes on elsewhere.")
+        return Leaving()
 
     def _averaged(self) -> torch.nn.Module | None:
         return None if self.average is None else self.average.model
