@@ -13,10 +13,10 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down
+.PHONY: help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## show the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
 
 # --- set-up
 
@@ -57,6 +57,9 @@ cluster-up: ## a Kubernetes node with KubeRay (root; 12 minutes the first time);
 cluster-down: ## take that node away; PURGE=1 its data and images too
 	@CACHE=$(CACHE) PURGE=$(PURGE) test/cluster/down.sh
 
+images: $(VENV)/ready ## build the images of the service and of Ray (6 GB); on Debian's Docker Engine where none runs (root)
+	@CACHE=$(CACHE) test/docker/images.sh $(VERSION)
+
 # --- checks
 
 test: test-integration test-trainer test-crash ## all tests
@@ -70,13 +73,19 @@ test-trainer: $(VENV)/ready ## tests of the training program, on a real Ray
 test-integration: setup ## all Go tests, those on a real RabbitMQ and a real Ray among them
 	@go test -race -tags integration -count=1 -p 1 -timeout 20m ./...
 
+e2e-compose: setup ## the first look of deploy/compose on a real Docker Engine: a message in, a trained model out (root where no engine runs)
+	@CACHE=$(CACHE) test/docker/e2e.sh $(PYTHON)
+
 test-crash: setup ## kill -9 at every crash point of a running job, on real parts
 	@go test -tags 'integration crash' -count=1 -timeout 20m -run TestCrash ./test/crash
 
-lint: $(LINT) $(VENV)/ready lint-helm ## the linters, the import rules among them
+lint: $(LINT) $(VENV)/ready lint-helm lint-docker ## the linters, the import rules among them
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(LINT) run ./...
-	@$(LINT) run --build-tags 'integration crash' ./...
+	@$(LINT) run --build-tags 'integration crash docker' ./...
+
+lint-docker: $(VENV)/ready ## check the Dockerfiles
+	@CACHE=$(CACHE) test/docker/lint.sh
 
 lint-helm: ## check the Helm chart with the values of each example
 	@helm=$$(test/cluster/binaries.sh helm)/helm; for values in deploy/helm/examples/*.yaml; do \
