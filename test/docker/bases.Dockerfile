@@ -21,5 +21,6 @@ FROM ${ROOT} AS rabbitmq
 RUN echo 'loopback_users = none' > /etc/rabbitmq/rabbitmq.conf
 ENV RABBITMQ_LOGS=-
 VOLUME ["/var/lib/rabbitmq"]
+# hadolint ignore=DL3066
 USER rabbitmq
 CMD ["/usr/lib/rabbitmq/bin/rabbitmq-server"]

@@ -16,7 +16,7 @@ if docker image inspect clowder-ray/packages:stand-in >/dev/null 2>&1; then
 	export PACKAGES
 fi
 work=$(mktemp -d)
-compose() { "$here/compose.sh" --project-name clowder-ray-e2e --env-file "$work/env" "${files[@]/#/--file=}" "$@"; }
+compose() { "$here/compose.sh" --progress quiet --project-name clowder-ray-e2e --env-file "$work/env" "${files[@]/#/--file=}" "$@"; }
 
 end() {
 	local code=$?

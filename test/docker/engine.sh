@@ -44,7 +44,10 @@ stop_own() {
 
 case ${1:-} in
 up)
-	docker info >/dev/null 2>&1 && has_bases && exit 0
+	if docker info >/dev/null 2>&1 && has_bases; then
+		stop_own # so that nothing takes it for the one in use
+		exit 0
+	fi
 	start_own
 	has_bases 2>/dev/null || "$here/bases.sh"
 	;;
