@@ -13,7 +13,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
+.PHONY: e2e-kuberay help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## show the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -78,6 +78,11 @@ e2e-compose: setup ## the first look of deploy/compose on a real Docker Engine: 
 
 test-crash: setup ## kill -9 at every crash point of a running job, on real parts
 	@go test -tags 'integration crash' -count=1 -timeout 20m -run TestCrash ./test/crash
+
+e2e-kuberay: build ## trainings in a whole Kubernetes: the Helm chart, RayJobs, real pods, and pods that are killed (root)
+	@export CACHE=$(CACHE); export KUBECONFIG=$$(test/cluster/up.sh) PATH=$$(test/cluster/binaries.sh helm):$$PATH && \
+	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
+	go test -tags kuberay -count=1 -v -timeout 45m ./test/kuberay
 
 lint: $(LINT) $(VENV)/ready lint-helm lint-docker ## the linters, the import rules among them
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test

@@ -47,7 +47,8 @@ type Client struct {
 	pods        corelisters.PodNamespaceLister
 	synced      atomic.Bool
 
-	notices notices
+	notices   notices
+	workloads workloads
 	// stuckAfter is how long a RayJob may take to be deleted by its operator.
 	stuckAfter time.Duration
 

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // An explanation is looked for soon after a job began to wait, and ever more rarely the longer it waits: hundreds of jobs
@@ -78,16 +77,18 @@ func (c *Client) scene(ctx context.Context, rj *rayv1.RayJob) scene {
 	}
 	s.cluster, _ = c.clusters.Get(rj.Status.RayClusterName)
 	s.pods, _ = c.pods.List(labels.SelectorFromSet(labels.Set{labelRun: rj.Labels[labelRun], labelAttempt: rj.Labels[labelAttempt]}))
+	looks := []fields.Selector{fields.OneTermEqualSelector("reason", "Evicted")} // KubeRay deletes such pods at once
 	for _, name := range s.eventful() {
-		list, err := c.core.CoreV1().Events(c.cfg.Namespace).List(ctx, metav1.ListOptions{
-			FieldSelector: fields.OneTermEqualSelector("involvedObject.name", name).String(), Limit: maxEvents,
-		})
+		looks = append(looks, fields.OneTermEqualSelector("involvedObject.name", name))
+	}
+	for _, look := range looks {
+		list, err := c.core.CoreV1().Events(c.cfg.Namespace).List(ctx, metav1.ListOptions{FieldSelector: look.String(), Limit: maxEvents})
 		if err == nil {
 			s.events = append(s.events, list.Items...)
 		}
 	}
 	if rj.Labels[queueLabel] != "" {
-		s.queue = c.workload(ctx, rj)
+		s.queue = findWorkload(c.workloads.list(ctx, c), rj.UID)
 	}
 	return s
 }
@@ -100,27 +101,8 @@ func (s scene) eventful() []string {
 	if s.cluster != nil {
 		names = append(names, s.cluster.Name)
 	}
-	for _, pod := range s.pods {
-		if pod.DeletionTimestamp == nil && !ready(pod) {
-			return append(names, pod.Name)
-		}
+	if unready := s.unready(); len(unready) > 0 {
+		names = append(names, unready[0].Name)
 	}
 	return names
-}
-
-// workloads is the resource of Kueue; every version of it has one of these.
-var workloads = []schema.GroupVersionResource{
-	{Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "workloads"},
-	{Group: "kueue.x-k8s.io", Version: "v1beta1", Resource: "workloads"},
-}
-
-// workload is Kueue's view of the RayJob; nil where it has none or may not be looked at.
-func (c *Client) workload(ctx context.Context, rj *rayv1.RayJob) *workload {
-	for _, resource := range workloads {
-		list, err := c.any.Resource(resource).Namespace(c.cfg.Namespace).List(ctx, metav1.ListOptions{})
-		if err == nil {
-			return findWorkload(list.Items, rj.UID)
-		}
-	}
-	return nil
 }

@@ -54,7 +54,8 @@ func (c Config) newPod(a rayjob.Attempt, p Profile, m Machine) corev1.PodTemplat
 func (c Config) newContainer(m Machine) corev1.Container {
 	return corev1.Container{
 		Name: "ray", Image: c.Image, ImagePullPolicy: corev1.PullIfNotPresent,
-		SecurityContext: containerSecurity(),
+		SecurityContext:          containerSecurity(),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError, // Ray's last words say why it ended
 		Env: []corev1.EnvVar{
 			{Name: "HOME", Value: scratchDir}, // caches of libraries
 			{Name: "RAY_USAGE_STATS_ENABLED", Value: "0"},

@@ -25,7 +25,7 @@ const (
 	// passing the wish on may take.
 	patience = (rayjob.StopGrace + 15) * time.Second
 	// stopPause is between two looks at a training that is to end.
-	stopPause = time.Second
+	stopPause  = time.Second
 	stuckAfter = 5 * time.Minute
 )
 
