@@ -1,0 +1,113 @@
+//go:build integration
+
+package service
+
+import (
+	"database/sql"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/rayjob/raytest"
+	"github.com/ncsa/clowder-ray/test/stack"
+)
+
+// countText counts the lines of a job that hold a text.
+func countText(updates []clowder.JobUpdate, text string) (n int) {
+	for _, u := range updates {
+		if strings.Contains(u.Text, text) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestASignalInAnyStageIsNoFailure(t *testing.T) {
+	t.Parallel()
+	program := build(t)
+	for name, tc := range map[string]struct {
+		// arrange keeps the job in its stage until heal, and there says whether it has got there.
+		arrange func(w *stack.World) (there func() bool, heal func())
+		state   job.State
+	}{
+		"while the dataset is downloaded": {state: job.Accepted, arrange: func(w *stack.World) (func() bool, func()) {
+			w.Clowder.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/api/v2/files/", Hang: true})
+			return func() bool { return w.Clowder.Requests(http.MethodGet, "/api/v2/files/") > 0 }, w.Clowder.ClearFaults
+		}},
+		"while it is submitted to Ray": {state: job.Staged, arrange: func(w *stack.World) (func() bool, func()) {
+			w.Ray.Fault(1, http.MethodPost, "/api/jobs/", raytest.Hang())
+			return func() bool { return w.Ray.Requests(http.MethodPost, "/api/jobs/") > 0 }, func() {}
+		}},
+		"while it trains": {state: job.Running, arrange: func(w *stack.World) (func() bool, func()) {
+			release := w.HoldTrainings()
+			return func() bool { return w.Trainings.Load() == 1 }, release
+		}},
+		"while the results are uploaded": {state: job.Collected, arrange: func(w *stack.World) (func() bool, func()) {
+			w.Clowder.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "/files", Hang: true})
+			return func() bool { return w.Clowder.Requests(http.MethodPost, "/files") > 0 }, w.Clowder.ClearFaults
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := stack.NewWorld(t, program, table())
+			there, heal := tc.arrange(w)
+			first := w.Start(t, nil)
+			id := w.Submit(t, w.Dataset, nil)
+			require.Eventually(t, there, stack.Patience, 10*time.Millisecond)
+			if tc.state == job.Running {
+				awaitState(t, w, tc.state)
+			}
+			require.NoError(t, first.Stop(30*time.Second))
+			require.Zero(t, first.ExitCode())
+			rec := w.Records(t)[0]
+			require.Equal(t, tc.state, rec.State)
+			require.Nil(t, rec.Ending)
+			require.Zero(t, rec.Failures, rec.LastError)
+
+			heal()
+			w.Start(t, nil)
+			last, updates := w.AwaitJob(t, id)
+			require.Equal(t, "SUCCEEDED", last.Status)
+			require.EqualValues(t, 1, w.Trainings.Load())
+			require.Equal(t, 1, countText(updates, "Accepted dataset"), "%v", updates)
+			require.Equal(t, 1, countText(updates, "held-out rows"), "%v", updates)
+		})
+	}
+}
+
+func TestASecondSignalEndsTheServiceAtOnce(t *testing.T) {
+	t.Parallel()
+	w := stack.NewWorld(t, build(t), table())
+	s := w.Start(t, nil)
+	// Somebody holds the store, so the handler of a message cannot end, and the stop waits for it.
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.Env["STATE_DIR"], "jobs.db")+"?_txlock=immediate")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	tx, err := db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	id := w.Submit(t, w.Dataset, nil)
+	require.Eventually(t, func() bool {
+		return strings.Contains(ask(t, s.Health()+"/metrics"), `clowder_ray_queue_deliveries_total{redelivered="false"} 1`)
+	}, stack.Patience, 10*time.Millisecond)
+
+	require.NoError(t, syscall.Kill(s.Pid(), syscall.SIGTERM))
+	require.Eventually(t, func() bool { return strings.Contains(ask(t, s.Health()+"/readyz"), "stopping") }, stack.Patience, 10*time.Millisecond)
+	again := time.Now()
+	require.NoError(t, syscall.Kill(s.Pid(), syscall.SIGTERM))
+	<-s.Exited()
+	require.Less(t, time.Since(again), 2*time.Second)
+	require.Equal(t, -1, s.ExitCode(), "ended by the signal")
+
+	require.NoError(t, tx.Rollback())
+	w.Start(t, nil)
+	last, _ := w.AwaitJob(t, id)
+	require.Equal(t, "SUCCEEDED", last.Status, "the message was not acknowledged and came again")
+}
