@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -25,36 +26,30 @@ func (p *Pipeline) runsBeside(ctx context.Context, rec job.Record) ([]job.Record
 	return all, nil
 }
 
-// pick returns the newest of runs that has the wanted name, that the action fits and that the user may decide over. Its error is
-// about the newest that has the name.
+// pick returns the newest of runs that has the wanted name, that the action fits and that the user may decide over. Where there is
+// none its error says of the newest that comes closest what is wrong.
 func (p *Pipeline) pick(ctx context.Context, rec job.Record, runs []job.Record, action, wanted string) (job.Record, error) {
-	var first error
+	var unfit, denied error
 	for _, r := range runs {
-		if !named(r, wanted) {
+		if !named(r, wanted) || wanted == "" && action == actionStop && p.cfg.Extractors.Of(r.Request).Kind != Train {
 			continue
 		}
 		fitting := r
-		err := p.wish(action, rec, "nobody", &fitting)
-		if err == nil {
-			if _, err = p.platform.MayDecide(ctx, rec, r); err == nil {
-				return r, nil
-			}
-			if kind, _ := job.Classify(err); kind != job.KindPermanent {
-				return r, err
-			}
+		if err := p.wish(action, rec, "nobody", &fitting); err != nil {
+			unfit = cmp.Or(unfit, err)
+			continue
 		}
-		if first == nil {
-			first = err
+		_, err := p.platform.MayDecide(ctx, rec, r)
+		if kind, _ := job.Classify(err); err == nil || kind != job.KindPermanent {
+			return r, err
 		}
+		denied = cmp.Or(denied, err)
 	}
-	switch {
-	case first != nil:
-		return job.Record{}, first
-	case wanted == "":
-		return job.Record{}, job.Permanent(fmt.Errorf("this dataset has no run yet: there is nothing to %s", action))
-	default:
-		return job.Record{}, job.Permanent(fmt.Errorf("this dataset has no run %q: choose list to see its runs", wanted))
+	none := job.Permanent(fmt.Errorf("this dataset has no run %q: choose list to see its runs", wanted))
+	if wanted == "" {
+		none = job.Permanent(fmt.Errorf("this dataset has no run yet: there is nothing to %s", action))
 	}
+	return job.Record{}, cmp.Or(denied, unfit, none)
 }
 
 // named reports whether r is what a person calls wanted: its id or the beginning of that, its name, its job in Clowder, or the

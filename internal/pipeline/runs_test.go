@@ -136,6 +136,15 @@ func TestARequestThatIsBegunAgain(t *testing.T) {
 	}
 }
 
+// finishedPrediction stores one that is newer than the run.
+func (b *bench) finishedPrediction(t *testing.T) {
+	t.Helper()
+	rec := jobtest.Record("ft-answers", "h4")
+	rec.Request.Extractor, rec.State = "ncsa.ray.predict", job.Done
+	_, _, err := b.store.Accept(t.Context(), rec)
+	require.NoError(t, err)
+}
+
 func TestWhatARequestCannotDo(t *testing.T) {
 	for name, tc := range map[string]struct {
 		parameters map[string]any
@@ -148,6 +157,7 @@ func TestWhatARequestCannotDo(t *testing.T) {
 		"a run of somebody else":       {map[string]any{"action": "cancel"}, true, false, "it was started by bob"},
 		"a retry of a run that is on":  {map[string]any{"action": "retry"}, false, false, "only a failed or cancelled job can be retried"},
 		"a stop before there is a run": {map[string]any{"action": "stop and keep"}, false, false, "there is nothing to keep"},
+		"a stop of a prediction":       {map[string]any{"action": "stop and keep", "run": "ft-answers"}, false, false, "is a prediction"},
 		"another action":               {map[string]any{"action": "destroy"}, false, false, "action must be one of list, cancel"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,6 +168,8 @@ func TestWhatARequestCannotDo(t *testing.T) {
 					b.accept(t, run, nil)
 					_, err := b.store.Change(t.Context(), run, func(r *job.Record) error { r.Postpone(time.Now().Add(time.Minute), "later"); return nil })
 					require.NoError(t, err)
+					<-time.After(time.Millisecond)
+					b.finishedPrediction(t)
 				}
 				b.ask(t, tc.parameters)
 				b.runUntilOver(t)
