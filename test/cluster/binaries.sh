@@ -22,7 +22,9 @@ replace (
 $(sed -nE "s#^\s+(k8s.io/[a-z-]+) v0.0.0\$#\t\1 => \1 v0.${KUBERNETES#1.}#p" "$mod")
 )"
 	# without these names clients are told v0.0.0
-	go build -mod=mod -o "$2" -ldflags "-s -w -X $version.gitVersion=v$KUBERNETES -X $version.gitMajor=1 -X $version.gitMinor=$(cut -d. -f2 <<<"$KUBERNETES")" "$1"
+	local minor=${KUBERNETES#1.}
+	go build -mod=mod -o "$2" \
+		-ldflags "-s -w -X $version.gitVersion=v$KUBERNETES -X $version.gitMajor=1 -X $version.gitMinor=${minor%.*}" "$1"
 }
 
 # coredns OUT: with the plugins that a cluster needs; the full program drags in three cloud SDKs.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # common.sh is sourced by the scripts of this folder: versions, places, and the programs of the node.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -23,7 +23,7 @@ services=10.196.0.0/16
 name=node1
 
 # running: the folder of the cluster that is up on this machine, if any; the bridge carries it.
-running() { { ip -o link show $bridge 2>/dev/null || true; } | sed -n 's/.*alias \([^ ]*\).*/\1/p'; }
+running() { { ip -o link show "$bridge" 2>/dev/null || true; } | sed -n 's/.*alias \([^ ]*\).*/\1/p'; }
 
 # alive NAME: whether the program of that name runs. A process id comes back after a while; the environment tells whose it is.
 alive() { [ -s "$node/run/$1.pid" ] && grep -qsz "^CLOWDER_RAY_NODE=$node$" "/proc/$(cat "$node/run/$1.pid")/environ"; }
@@ -50,8 +50,8 @@ stop() {
 	done
 }
 
-# has_image NAME: whether the node has an image.
-has_image() { "$here/ctr.sh" images ls -q | grep -qE "(^|/)$1\$"; }
+# has_image NAME: whether the node has an image. Not `grep -q`, here and elsewhere: it ends early and the writer dies of that.
+has_image() { "$here/ctr.sh" images ls -q | grep -E "(^|/)$1\$" >/dev/null; }
 
 # until_ok SECONDS COMMAND...: tries a command until it succeeds; at the end it is heard.
 until_ok() {

@@ -22,7 +22,11 @@ cat >"$node/cni/10-ptp.conflist" <<E
   "cniVersion": "0.4.0",
   "name": "ptp",
   "plugins": [
-    {"type": "ptp", "ipMasq": true, "ipam": {"type": "host-local", "dataDir": "$node/cni/ipam", "ranges": [[{"subnet": "$pods"}]], "routes": [{"dst": "0.0.0.0/0"}]}},
+    {
+      "type": "ptp",
+      "ipMasq": true,
+      "ipam": {"type": "host-local", "dataDir": "$node/cni/ipam", "ranges": [[{"subnet": "$pods"}]], "routes": [{"dst": "0.0.0.0/0"}]}
+    },
     {"type": "portmap", "capabilities": {"portMappings": true}}
   ]
 }

@@ -10,7 +10,8 @@ keys() {
 	openssl rsa -in keys/accounts.key -pubout -out keys/accounts.pub
 	openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj /CN=kubelet-clients -keyout keys/kubelet-ca.key -out keys/kubelet-ca.crt
 	openssl req -newkey rsa:2048 -nodes -subj /O=system:masters/CN=kube-apiserver -keyout keys/kubelet-client.key -out keys/kubelet-client.csr
-	openssl x509 -req -in keys/kubelet-client.csr -CA keys/kubelet-ca.crt -CAkey keys/kubelet-ca.key -CAcreateserial -days 3650 -out keys/kubelet-client.crt
+	openssl x509 -req -in keys/kubelet-client.csr -CA keys/kubelet-ca.crt -CAkey keys/kubelet-ca.key -CAcreateserial -days 3650 \
+		-out keys/kubelet-client.crt
 }
 
 # tokens: every program is a user of its own; what Kubernetes' bootstrap policy allows to these names is enough.
@@ -50,10 +51,11 @@ fi
 start etcd etcd --data-dir etcd --unsafe-no-fsync --listen-client-urls http://127.0.0.1:12379 --advertise-client-urls http://127.0.0.1:12379 \
 	--listen-peer-urls http://127.0.0.1:12380 --initial-advertise-peer-urls http://127.0.0.1:12380 --initial-cluster default=http://127.0.0.1:12380
 # The API server makes its own certificate, which is also the CA that its clients check.
-start apiserver kube-apiserver --etcd-servers=http://127.0.0.1:12379 --bind-address=$address --advertise-address=$address --secure-port=6443 --cert-dir=keys/api \
-	--token-auth-file=keys/tokens.csv --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --allow-privileged=true \
-	--service-account-key-file=keys/accounts.pub --service-account-signing-key-file=keys/accounts.key --service-account-issuer=https://kubernetes.default.svc \
-	--service-cluster-ip-range=$services --kubelet-preferred-address-types=InternalIP \
+start apiserver kube-apiserver --etcd-servers=http://127.0.0.1:12379 --service-cluster-ip-range="$services" --allow-privileged=true \
+	--bind-address="$address" --advertise-address="$address" --secure-port=6443 --cert-dir=keys/api \
+	--token-auth-file=keys/tokens.csv --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction \
+	--service-account-key-file=keys/accounts.pub --service-account-signing-key-file=keys/accounts.key \
+	--service-account-issuer=https://kubernetes.default.svc --kubelet-preferred-address-types=InternalIP \
 	--kubelet-client-certificate=keys/kubelet-client.crt --kubelet-client-key=keys/kubelet-client.key
 until_ok 60 test -s keys/api/apiserver.crt
 access

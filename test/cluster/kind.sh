@@ -16,7 +16,7 @@ create() {
 case $1 in
 up)
 	command -v kind >/dev/null && docker info >/dev/null 2>&1 || exit 1
-	if ! kind get clusters -q | grep -qx clowder-ray && ! create >"$node/log/kind.log" 2>&1; then
+	if ! kind get clusters -q | grep -x clowder-ray >/dev/null && ! create >"$node/log/kind.log" 2>&1; then
 		echo "kind makes no cluster here ($(tail -n1 "$node/log/kind.log")): the node is made without it" >&2
 		exit 1
 	fi

@@ -19,8 +19,9 @@ E
 kubectl create clusterrolebinding coredns --clusterrole=view --user=coredns --dry-run=client -o yaml | kubectl apply -f - >/dev/null
 start coredns coredns -conf Corefile
 # nftables mode leaves two tables and nothing else.
-start kube-proxy kube-proxy --kubeconfig=access/kube-proxy --hostname-override=$name --proxy-mode=nftables --cluster-cidr=$pods --bind-address=$address \
-	--healthz-bind-address=127.0.0.1 --metrics-bind-address=127.0.0.1 --nodeport-addresses=primary --conntrack-max-per-core=0
+start kube-proxy kube-proxy --kubeconfig=access/kube-proxy --hostname-override="$name" --proxy-mode=nftables --cluster-cidr="$pods" \
+	--bind-address="$address" --healthz-bind-address=127.0.0.1 --metrics-bind-address=127.0.0.1 --nodeport-addresses=primary \
+	--conntrack-max-per-core=0
 
 # Images are never collected: there is no registry to get them back from.
 cat >kubelet.yaml <<E
@@ -41,6 +42,7 @@ makeIPTablesUtilChains: false
 imageGCHighThresholdPercent: 100
 evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%}
 E
-start kubelet kubelet --config=kubelet.yaml --kubeconfig=access/$name --hostname-override=$name --node-ip=$address --root-dir="$node/kubelet" --cert-dir="$node/keys/kubelet"
-until_ok 60 kubectl get node $name
-kubectl wait --for=condition=Ready node/$name --timeout=60s >/dev/null
+start kubelet kubelet --config=kubelet.yaml --kubeconfig="access/$name" --hostname-override="$name" --node-ip="$address" \
+	--root-dir="$node/kubelet" --cert-dir="$node/keys/kubelet"
+until_ok 60 kubectl get node "$name"
+kubectl wait --for=condition=Ready "node/$name" --timeout=60s >/dev/null

@@ -8,7 +8,8 @@ requirements=$repo/trainer/requirements.txt
 image=clowder-ray/ray-environment:$(cat "$requirements" "$0" "$here/cudastubs.sh" | sha256sum | cut -c1-12)
 
 # What torch needs only on a GPU. What it loads before it looks for one (cudart, cufile, cupti) stays.
-left_out='nvidia-(cublas|cuda-cccl|cuda-nvrtc|cudnn-cu13|cufft|cusolver|cusparse|cusparselt-cu13|nccl-cu13|nvjitlink|nvshmem-cu13)|triton|cuda-bindings'
+left_out='triton|cuda-bindings|nvidia-(cublas|cuda-cccl|cuda-nvrtc|cudnn-cu13|cufft|cusolver|cusparse|cusparselt-cu13|nccl-cu13|nvjitlink|'
+left_out+='nvshmem-cu13)'
 
 # small_requirements: the pinned requirements with their hashes, without what is left out.
 small_requirements() { awk -v left_out="^($left_out)==" '/^[a-z]/ { keep = $0 !~ left_out } keep' "$requirements"; }
@@ -40,7 +41,10 @@ fill() {
 config='{
 	"User": "1000:1000",
 	"WorkingDir": "/tmp",
-	"Env": ["PATH=/opt/venv/bin:/usr/local/bin:/usr/bin:/bin", "PYTHONPATH=/opt/trainer", "PYTHONDONTWRITEBYTECODE=1", "HOME=/tmp", "LANG=C.UTF-8", "RAY_USAGE_STATS_ENABLED=0"]
+	"Env": [
+		"PATH=/opt/venv/bin:/usr/local/bin:/usr/bin:/bin", "PYTHONPATH=/opt/trainer", "PYTHONDONTWRITEBYTECODE=1",
+		"HOME=/tmp", "LANG=C.UTF-8", "RAY_USAGE_STATS_ENABLED=0"
+	]
 }'
 
 if ! has_image "$image"; then
