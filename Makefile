@@ -51,7 +51,7 @@ ray-down: build ## stop the local Ray
 
 # --- a Kubernetes to try it on
 
-cluster-up: ## a Kubernetes node with KubeRay (root; 12 minutes the first time); prints its KUBECONFIG
+cluster-up: ## a Kubernetes node with KubeRay (root; ten minutes the first time); prints its KUBECONFIG
 	@CACHE=$(CACHE) test/cluster/up.sh
 
 cluster-down: ## take that node away; PURGE=1 its data and images too

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # up.sh: a Kubernetes of one node with KubeRay and a Ray image; prints its KUBECONFIG. Nothing is pulled: programs are built
 # from Go modules, images from Debian's and Python's packages. What is there is left alone, so it can be called at any time.
-# From nothing 12 minutes on two cores, with programs and images in the cache half a minute.
+# From nothing about ten minutes on two cores, with programs and images in the cache half a minute.
 #
 # Root on Debian 12, with Go. All files lie in one folder of the cache; the machine gets a bridge, two rules of iptables and
 # kube-proxy's tables of nftables until down.sh.
