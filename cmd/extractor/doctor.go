@@ -139,10 +139,9 @@ func checkWritable(name, dir string, need int64) (string, error) {
 	case !known:
 		return found, nil
 	case free < need:
-		return "", fmt.Errorf("%s: only %s are free on the disk of %s, and new jobs need %s: free space there, or lower MIN_FREE_BYTES",
-			name, humanize.Bytes(uint64(free)), dir, humanize.Bytes(uint64(need)))
+		return "", retention.TooFull(name, dir, free, need)
 	default:
-		return found + ", " + humanize.Bytes(uint64(free)) + " are free", nil
+		return found + ", " + humanize.Bytes(uint64(max(0, free))) + " are free", nil
 	}
 }
 

@@ -1,7 +1,6 @@
 package clowder
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,16 +41,17 @@ func (l *larder) open(t *testing.T) {
 }
 
 // here names the digits whose bodies lie in the folder, of those that were put.
-func (l *larder) here(t *testing.T) (digits string) {
+func (l *larder) here(t *testing.T) string {
 	t.Helper()
+	var digits strings.Builder
 	entries, err := os.ReadDir(l.dir)
 	require.NoError(t, err)
 	for _, e := range entries {
 		if sumForm.MatchString(e.Name()) {
-			digits += e.Name()[:1]
+			digits.WriteString(e.Name()[:1])
 		}
 	}
-	return digits
+	return digits.String()
 }
 
 func TestTheBodiesUsedLongestAgoGoFirst(t *testing.T) {
@@ -138,7 +138,7 @@ func TestTheIndexDoesNotGrowWithEveryUse(t *testing.T) {
 	require.Equal(t, 2, l.lines)
 	doc, err := os.ReadFile(filepath.Join(l.dir, cacheIndex))
 	require.NoError(t, err)
-	require.Equal(t, 2, strings.Count(string(doc), "\n"), fmt.Sprintf("%d bytes", len(doc)))
+	require.Equal(t, 2, strings.Count(string(doc), "\n"))
 	require.NoError(t, l.noteUses([]cacheLine{line}))
 	doc, err = os.ReadFile(filepath.Join(l.dir, cacheIndex))
 	require.NoError(t, err)

@@ -47,13 +47,13 @@ func TestSealedKeysAreNotInTheFiles(t *testing.T) {
 func TestAStoreInClearIsSealedWhenAStateKeyComes(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "jobs.db")
-	clear := openStore(t, path)
+	open := openStore(t, path)
 	for i := range 50 {
-		accept(t, clear, fmt.Sprintf("ft-%d", i))
+		accept(t, open, fmt.Sprintf("ft-%d", i))
 	}
-	before, err := clear.Get(t.Context(), "ft-7")
+	before, err := open.Get(t.Context(), "ft-7")
 	require.NoError(t, err)
-	require.NoError(t, clear.Close())
+	require.NoError(t, open.Close())
 
 	sealed := openStore(t, path, job.WithKeys(keyring(t, stateKey(1))))
 	after, err := sealed.Get(t.Context(), "ft-7")

@@ -58,7 +58,7 @@ func TestAttemptsThatNobodyWaitsForAreReleased(t *testing.T) {
 func TestAFailedLookReleasesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ray := &listingRay{fakeRay: b.ray, listed: []string{"ft-unknown-a1"}, fault: errors.New("Ray does not answer")} //nolint:staticcheck // a name
+	ray := &listingRay{fakeRay: b.ray, listed: []string{"ft-unknown-a1"}, fault: errors.New("Ray does not answer")}
 	require.Error(t, b.releaseOrphans(t.Context(), ray))
 	require.NoError(t, b.store.Close())
 	ray.fault = nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -203,7 +204,7 @@ func TestLooksAreSpreadWhereThereAreVeryMany(t *testing.T) {
 	b := setup(t)
 	require.Zero(t, b.pace())
 	for i := range 10 * looksPerSecond {
-		b.places.seat(fmt.Sprint(i), "alice")
+		b.places.seat(strconv.Itoa(i), "alice")
 	}
 	require.Equal(t, 10*time.Second, b.pace())
 }

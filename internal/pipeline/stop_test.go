@@ -125,7 +125,7 @@ func TestAStopInAnyStageIsNoFailureAndLosesNothing(t *testing.T) {
 					require.Empty(t, rec.LastError)
 
 					again := setupOn(t, b.dir, b.store)
-					again.Pipeline.backend, again.Pipeline.platform, again.reporter.voice = b.ray, b.platform, b.voice
+					again.backend, again.Pipeline.platform, again.reporter.voice = b.ray, b.platform, b.voice
 					again.runUntilOver(t)
 					require.Equal(t, job.Done, again.get(t, run).State)
 					require.Equal(t, []string{"ft-one-a1"}, b.ray.submits, "trained once")

@@ -77,9 +77,14 @@ func (d *disks) measure(wasLow bool, m *Metrics) (missing int64, err error) {
 		m.free.WithLabelValues(name).Set(float64(free))
 		if free < need {
 			missing = max(missing, need-free)
-			faults = append(faults, fmt.Errorf("%s: only %s are free on the disk of %s, and new jobs need %s: free space there, or lower MIN_FREE_BYTES",
-				name, humanize.Bytes(uint64(free)), d.folders[name], humanize.Bytes(uint64(d.min))))
+			faults = append(faults, TooFull(name, d.folders[name], free, d.min))
 		}
 	}
 	return missing, errors.Join(faults...)
+}
+
+// TooFull says that the disk of a folder, named by its setting, has too little room for new jobs.
+func TooFull(setting, dir string, free, need int64) error {
+	return fmt.Errorf("%s: only %s are free on the disk of %s, and new jobs need %s: free space there, or lower MIN_FREE_BYTES",
+		setting, humanize.Bytes(uint64(max(0, free))), dir, humanize.Bytes(uint64(max(0, need))))
 }

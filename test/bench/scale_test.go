@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -65,7 +66,7 @@ func gather(b *testing.B, w *stack.World) {
 	require.NoError(b, err)
 	defer func() { require.NoError(b, store.Close()) }()
 	for i := range crowd {
-		run := rayjob.RunName("bench", "crowd", fmt.Sprint(i))
+		run := rayjob.RunName("bench", "crowd", strconv.Itoa(i))
 		rec := job.New(run, jobtest.Record(run, "h1").Request, job.Secret(fmt.Sprintf("key of user %d", i%users)))
 		rec.Request.Name, rec.Request.Parameters = "Reviews", map[string]any{"epochs": 3, "learning_rate": 2e-5, "model": "auto", "run_name": run}
 		rec.Settings, rec.State, rec.Greeted, rec.Began = rec.Request.Parameters, job.Submitted, true, time.Now().UTC()
