@@ -19,10 +19,10 @@ func (w *world) exec(t *testing.T, command ...string) string {
 		VersionedParams(&corev1.PodExecOptions{Command: command, Stdout: true, Stderr: true}, scheme.ParameterCodec)
 	exec, err := remotecommand.NewSPDYExecutor(w.conf, "POST", req.URL())
 	require.NoError(t, err)
-	var out bytes.Buffer
-	err = exec.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdout: &out, Stderr: &out})
+	var out, faults bytes.Buffer // two streams that are written at once
+	err = exec.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdout: &out, Stderr: &faults})
 	if err != nil {
-		out.WriteString(err.Error())
+		faults.WriteString(err.Error())
 	}
-	return out.String()
+	return out.String() + faults.String()
 }

@@ -62,13 +62,14 @@ type Machine struct {
 	Tolerations  []corev1.Toleration `json:"tolerations,omitempty"`
 }
 
-// Profile is a kind of cluster. With Cluster it is a RayCluster that stands already, and of the rest only the number of
-// workers counts.
+// Profile is a kind of cluster. With Cluster it is a RayCluster that stands already, and of the rest only MaxWorkers and
+// Window count.
 type Profile struct {
 	Name    string `json:"name"`
 	Cluster string `json:"cluster,omitempty"`
 	Machine `json:",inline"`
-	// Workers is how many a run gets that asks for none in particular, MaxWorkers how many it may ask for.
+	// Workers is how many a run gets that asks for none in particular, MaxWorkers how many it may ask for; on a standing
+	// cluster 0 is no limit.
 	Workers    int `json:"workers,omitempty"`
 	MaxWorkers int `json:"maxWorkers,omitempty"`
 	// MinWorkers, where given, lets Ray's autoscaler take idle workers away, down to this number.
@@ -125,8 +126,10 @@ func (c Config) withDefaults() Config {
 		p := &c.Profiles[i]
 		quantity(&p.CPU, "1")
 		quantity(&p.Memory, "4Gi")
-		p.Workers = max(1, p.Workers)
-		p.MaxWorkers = max(p.Workers, p.MaxWorkers)
+		if p.Cluster == "" { // a standing one has as many as it has
+			p.Workers = max(1, p.Workers)
+			p.MaxWorkers = max(p.Workers, p.MaxWorkers)
+		}
 		if p.GPU > 0 && p.GPUResource == "" {
 			p.GPUResource = gpuResource
 		}

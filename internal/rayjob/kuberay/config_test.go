@@ -116,6 +116,7 @@ func TestProfileForAnAttempt(t *testing.T) {
 		"by name":                   {asked: rayjob.Resources{Profile: "gpu"}, want: "gpu"},
 		"a GPU":                     {asked: rayjob.Resources{GPU: true}, want: "gpu"},
 		"a GPU on what stands":      {asked: rayjob.Resources{GPU: true, Profile: "standing"}, want: "standing"},
+		"many on what stands":       {asked: rayjob.Resources{Workers: 9, Profile: "standing"}, want: "standing"},
 		"as many as allowed":        {asked: rayjob.Resources{Workers: 4}, want: "small"},
 		"too many workers":          {asked: rayjob.Resources{Workers: 5}, fault: "5 workers are more than the 4 that the profile small allows"},
 		"no such profile":           {asked: rayjob.Resources{Profile: "huge"}, fault: `there is no profile "huge": choose one of small, gpu, standing`},

@@ -99,7 +99,7 @@ func (c *Client) profile(r rayjob.Resources) (Profile, error) {
 	switch {
 	case r.GPU && p.GPU == 0 && p.Cluster == "":
 		return Profile{}, job.Permanent(fmt.Errorf("the profile %s has no GPU: set GPU to auto or no, or choose another profile of %s", p.Name, names))
-	case r.Workers > p.MaxWorkers:
+	case p.MaxWorkers > 0 && r.Workers > p.MaxWorkers:
 		return Profile{}, job.Permanent(fmt.Errorf("%d workers are more than the %d that the profile %s allows: set fewer", r.Workers, p.MaxWorkers, p.Name))
 	}
 	return p, nil
