@@ -3,6 +3,7 @@
 package kuberay
 
 import (
+	"context"
 	"os"
 	"path"
 	"path/filepath"
@@ -41,8 +42,6 @@ func TestTrainingsInKubernetes(t *testing.T) {
 		done := w.train(t, "a standing cluster", map[string]any{"num_workers": 2, "epochs": 2, "profile": "standing"}, nil)
 		require.Equal(t, 2, done.result.Training.Workers)
 		w.requireGone(t, done.run)
-		require.NoError(t, w.ray.RayV1().RayClusters(w.namespace).Delete(t.Context(), "standing", metav1.DeleteOptions{}))
-		w.requireNoPods(t)
 	})
 	for _, kind := range []string{"worker", "head"} {
 		t.Run("a "+kind+" pod is killed", func(t *testing.T) {
@@ -166,7 +165,7 @@ func steps(t *testing.T, folder string) (total, repeated int) {
 			at = max(at, e.Step)
 			total = max(total, e.Steps)
 		case results.KindResume:
-			repeated += at - e.Step
+			repeated += max(0, at-e.Step) // progress is told now and then only
 		default:
 		}
 	}
@@ -218,7 +217,8 @@ func (w *world) requireGone(t *testing.T, run string) {
 func (w *world) requireNoPods(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		pods, err := w.core.CoreV1().Pods(w.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "ray.io/is-ray-node=yes"})
+		//nolint:usetesting // it is called at the end of a test too, when its context is over
+		pods, err := w.core.CoreV1().Pods(w.namespace).List(context.Background(), metav1.ListOptions{LabelSelector: "ray.io/is-ray-node=yes"})
 		require.NoError(t, err)
 		return len(pods.Items) == 0
 	}, patience, 200*time.Millisecond)
@@ -235,6 +235,11 @@ func (w *world) stand(t *testing.T) {
 	clusters := w.ray.RayV1().RayClusters(w.namespace)
 	_, err = clusters.Create(t.Context(), &cluster, metav1.CreateOptions{})
 	require.NoError(t, err)
+	t.Cleanup(func() { // there is no room for it beside another
+		//nolint:usetesting // the context of the test is over
+		require.NoError(t, clusters.Delete(context.Background(), cluster.Name, metav1.DeleteOptions{}))
+		w.requireNoPods(t)
+	})
 	require.Eventually(t, func() bool {
 		c, err := clusters.Get(t.Context(), cluster.Name, metav1.GetOptions{})
 		return err == nil && c.Status.State == rayv1.Ready
