@@ -14,6 +14,7 @@ import pytest
 from conftest import ROOT, events_of, small_reviews
 from judge import artifact_hashes, check_files, check_success, codes, error_of, predictions, weights
 
+from trainer.lease import OVERTAKEN
 from trainer.run import run
 
 pytestmark = pytest.mark.ray
@@ -64,14 +65,23 @@ def train_on_ray(start_on, ray_address):
     return train
 
 
+@pytest.fixture(scope="module")
+def known():
+    """Weights of runs, by their options."""
+    return {}
+
+
 @pytest.fixture
-def plain_weights(make_run):
+def plain_weights(make_run, known):
     """plain_weights(**parameters) are those of the same run in this process, to which nothing happens."""
 
     def of(files: dict, **parameters) -> str:
-        spec = make_run(files, run="ft-plain", **parameters)
-        assert run(str(spec), "local") == 0
-        return weights(spec.parent)
+        key = json.dumps([str(files), parameters])
+        if key not in known:
+            spec = make_run(files, run="ft-plain", **parameters)
+            assert run(str(spec), "local") == 0
+            known[key] = weights(spec.parent)
+        return known[key]
 
     return of
 
@@ -221,8 +231,50 @@ def test_a_driver_that_is_told_to_end_saves_the_training_and_ends_with_143(make_
     assert check_success(spec.parent, schemas)["training"]["resumed"] == 1
 
 
-def test_a_whole_ray_that_dies_costs_one_interval_at_most(make_run, start_on, train_on_ray, plain_weights, reviews, schemas, tmp_path):
-    spec = make_run(reviews, run="ft-all", **LONG)
+def test_a_driver_and_its_worker_that_wake_up_again_change_nothing(make_run, start_on, ray_address, train_on_ray, plain_weights, reviews, schemas):
+    spec = make_run(reviews, run="ft-sleep", **LONG)
+    old = start_on(ray_address, spec)
+    until(a_checkpoint(spec.parent), old)
+    asleep = [worker(spec.parent, 0), old.pid]
+    for pid in asleep:
+        os.kill(pid, signal.SIGSTOP)
+    code, printed = train_on_ray(spec)  # as an operator does that has lost sight of the first one
+    assert code == 0, printed
+    result = (spec.parent / "result.json").read_bytes()
+    for pid in asleep:
+        os.kill(pid, signal.SIGCONT)
+    old.communicate(timeout=PATIENCE_SECONDS)
+    assert old.returncode == OVERTAKEN
+    assert (spec.parent / "result.json").read_bytes() == result
+    assert check_success(spec.parent, schemas)["training"]["resumed"] == 1
+    assert weights(spec.parent) == plain_weights(reviews, **LONG)
+
+
+def test_workers_leave_a_machine_that_is_about_to_go_and_lose_no_step(make_run, start_on, machines, reviews, schemas):
+    spec = make_run(reviews, run="ft-leave", num_workers=2, **LONG)
+    process = start_on(machines.stdout.readline().strip(), spec)
+    until(a_checkpoint(spec.parent), process)
+    print("go", file=machines.stdin, flush=True)
+    printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == 0, printed
+    check_success(spec.parent, schemas)
+    events = events_of(spec.parent)
+    left = next(i for i, e in enumerate(events) if e.get("code") == "machine_leaves")
+    saved = [e["step"] for e in events[:left] if e["kind"] == "checkpoint"]
+    assert [e["step"] for e in events if e["kind"] == "resume"] == [saved[-1]]
+
+
+@pytest.fixture
+def machines(tmp_path):
+    """A Ray of a head and two machines, which prints its address. At a word from here, one is about to go and another one comes."""
+    process = subprocess.Popen([sys.executable, "-c", _MACHINES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    yield process
+    process.communicate(timeout=PATIENCE_SECONDS)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_whole_ray_that_dies_costs_one_interval_at_most(make_run, start_on, train_on_ray, plain_weights, reviews, schemas, tmp_path, workers):
+    spec = make_run(reviews, run="ft-all", num_workers=workers, **LONG)
     temporary = tempfile.mkdtemp(prefix="ray")
     head = subprocess.Popen(
         [sys.executable, "-c", _HEAD, temporary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True, cwd=tmp_path
@@ -230,6 +282,7 @@ def test_a_whole_ray_that_dies_costs_one_interval_at_most(make_run, start_on, tr
     try:
         process = start_on(head.stdout.readline().strip(), spec)
         until(a_checkpoint(spec.parent), process)
+        saved = sorted(p.name for p in (spec.parent / "checkpoints").glob("step-*"))[-1]
         for pid in _below(head.pid):
             os.kill(pid, signal.SIGKILL)
         process.kill()  # the pod of the driver goes with its Ray
@@ -238,10 +291,15 @@ def test_a_whole_ray_that_dies_costs_one_interval_at_most(make_run, start_on, tr
         head.kill()
         head.communicate()
         shutil.rmtree(temporary, ignore_errors=True)
-    code, printed = train_on_ray(make_run(reviews, run="ft-all", attempt=2, **LONG))
+    code, printed = train_on_ray(spec)  # as KubeRay does: the same attempt, under the same name, on a new Ray
     assert code == 0, printed
-    assert check_success(spec.parent, schemas)["training"]["resumed"] == 1
-    assert weights(spec.parent) == plain_weights(reviews, **LONG)
+    result = check_success(spec.parent, schemas)
+    assert result["training"]["resumed"] == 1
+    assert next(e["step"] for e in events_of(spec.parent) if e["kind"] == "resume") >= int(saved.removeprefix("step-"))
+    if workers == 1:  # the sums of several depend on the order in which they arrive
+        assert weights(spec.parent) == plain_weights(reviews, **LONG)
+    else:
+        assert result["metrics"]["test"]["accuracy"]["value"] >= 0.85
 
 
 _HEAD = """
@@ -249,6 +307,25 @@ import sys, ray
 ray.init(address="local", num_cpus=2, num_gpus=0, include_dashboard=False, log_to_driver=False, _temp_dir=sys.argv[1])
 print(ray.get_runtime_context().gcs_address, flush=True)
 sys.stdin.read()
+"""
+
+
+# What Ray does when Kubernetes deletes a pod: it announces that its machine will go.
+_MACHINES = """
+import sys, time
+from ray.cluster_utils import Cluster
+from ray._raylet import GcsClient
+from ray.core.generated.autoscaler_pb2 import DrainNodeReason
+
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+leaving, _ = cluster.add_node(num_cpus=1), cluster.add_node(num_cpus=1)
+print(cluster.address, flush=True)
+sys.stdin.readline()
+reason, deadline = DrainNodeReason.DRAIN_NODE_REASON_PREEMPTION, int(1000 * (time.time() + 30))
+GcsClient(address=cluster.address).drain_node(leaving.node_id, reason, "The pod is deleted.", deadline, timeout=10)
+cluster.add_node(num_cpus=1)
+sys.stdin.read()
+cluster.shutdown()
 """
 
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import signal
 from pathlib import Path
 
@@ -18,11 +19,21 @@ STEPS = 15  # of the whole training: three in each epoch
 OPTIONS = {"epochs": EPOCHS, "more_options": "keep_checkpoints: 3\nevals_per_epoch: 3\nearly_stopping_patience: 0"}
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """Where ``interrupted`` keeps its run for the next tests."""
+    return tmp_path_factory.mktemp("kept") / "run"
+
+
 @pytest.fixture
-def interrupted(make_run, run_apart):  # noqa: F811
+def interrupted(make_run, run_apart, kept):  # noqa: F811
     """A run that was killed after step 12, with checkpoints at the steps 10, 11 and 12 or, as the best, before."""
     spec = make_run({"all.csv": small_reviews(ROWS)}, **OPTIONS)
-    assert run_apart(spec, "step", 13) == KILLED
+    if kept.exists():
+        shutil.copytree(kept, spec.parent, dirs_exist_ok=True)
+    else:
+        assert run_apart(spec, "step", 13) == KILLED
+        shutil.copytree(spec.parent, kept)
     return spec
 
 
