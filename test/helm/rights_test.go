@@ -61,15 +61,14 @@ func TestTheServiceMayDoWhatItNeedsAndNothingElse(t *testing.T) {
 	r := newRights(t, ns, least...)
 	cases := map[string]string{ // group/resource/subresource: verbs
 		"ray.io/rayjobs":     "get list watch create patch delete",
-		"ray.io/rayclusters": "get list watch delete",
+		"ray.io/rayclusters": "get list watch",
 		"/pods":              "get list watch",
-		"/events":            "get list",
-		"/secrets":           "get list create patch delete",
-		"/resourcequotas":    "get list",
-		"/services":          "get",
+		"/events":            "list",
+		"/secrets":           "get create patch delete",
+		"/resourcequotas":    "list",
 
 		"ray.io/rayjobs/status": "", "ray.io/rayservices": "", "kueue.x-k8s.io/workloads": "",
-		"/pods/exec": "", "/pods/attach": "", "/pods/portforward": "", "/pods/log": "", "/pods/ephemeralcontainers": "", "/services/proxy": "", "/pods/proxy": "",
+		"/pods/exec": "", "/pods/attach": "", "/pods/portforward": "", "/pods/log": "", "/pods/ephemeralcontainers": "", "/services": "", "/services/proxy": "", "/pods/proxy": "",
 		"/configmaps": "", "/serviceaccounts": "", "/serviceaccounts/token": "", "/persistentvolumeclaims": "", "/persistentvolumes": "",
 		"/nodes": "", "/nodes/proxy": "", "/namespaces": "", "apps/statefulsets": "", "apps/deployments": "", "batch/jobs": "",
 		"rbac.authorization.k8s.io/roles": "", "rbac.authorization.k8s.io/rolebindings": "", "rbac.authorization.k8s.io/clusterroles": "",
