@@ -56,27 +56,30 @@ func keyID(key []byte) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// seal returns s as it is stored for run, and the id of the state key that opens it.
-func (k *Keyring) seal(run string, s Secret) (stored, id string) {
+// sealed is a user's key as it is stored: its text, and the id of the state key that opens it, empty where none is needed.
+type sealed struct{ text, by string }
+
+// seal returns s as it is stored for run.
+func (k *Keyring) seal(run string, s Secret) sealed {
 	if k == nil || s == "" {
-		return s.Reveal(), ""
+		return sealed{text: s.Reveal()}
 	}
 	// The run is sealed in, so that a key which is moved to another job's row does not open there.
 	box := k.ciphers[k.first].Seal(nil, nil, []byte(s), []byte(run)) //nolint:gosec // this cipher chooses its nonces itself
-	return base64.StdEncoding.EncodeToString(box), k.first
+	return sealed{text: base64.StdEncoding.EncodeToString(box), by: k.first}
 }
 
 // open is the reverse of seal.
-func (k *Keyring) open(run, stored, id string) (Secret, error) {
-	if id == "" {
-		return Secret(stored), nil
+func (k *Keyring) open(run string, s sealed) (Secret, error) {
+	if s.by == "" {
+		return Secret(s.text), nil
 	}
-	if !k.has(id) {
-		return "", errMissingKey(id)
+	if !k.has(s.by) {
+		return "", errMissingKey(s.by)
 	}
-	box, err := base64.StdEncoding.DecodeString(stored)
+	box, err := base64.StdEncoding.DecodeString(s.text)
 	if err == nil {
-		box, err = k.ciphers[id].Open(nil, nil, box, []byte(run))
+		box, err = k.ciphers[s.by].Open(nil, nil, box, []byte(run))
 	}
 	if err != nil {
 		return "", errors.New("the sealed key of the user was changed in the store")

@@ -56,6 +56,7 @@ func TestAStoreInClearIsSealedWhenAStateKeyComes(t *testing.T) {
 	require.NoError(t, open.Close())
 
 	sealed := openStore(t, path, job.WithKeys(keyring(t, stateKey(1))))
+	require.NoError(t, sealed.Reseal(t.Context()))
 	after, err := sealed.Get(t.Context(), "ft-7")
 	require.NoError(t, err)
 	require.Equal(t, before, after, "to everybody who has the key nothing has changed")
@@ -79,11 +80,25 @@ func TestStateKeysAreReplaced(t *testing.T) {
 	}
 	for _, keys := range []*job.Keyring{old, both, fresh} { // each time the store is opened with the ring of the next step
 		s := openStore(t, path, job.WithKeys(keys))
+		require.NoError(t, s.Reseal(t.Context()))
 		rec, err := s.Get(t.Context(), "ft-one")
 		require.NoError(t, err)
 		require.Equal(t, canary, rec.SecretKey.Reveal())
 		require.NoError(t, s.Close())
 	}
+}
+
+func TestAnotherProcessLeavesTheSealsAsTheyAre(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	service := openStore(t, path) // was started without a state key
+	accept(t, service, "ft-one")
+	command := openStore(t, path, job.WithKeys(keyring(t, stateKey(1))))
+	_, err := command.Change(t.Context(), "ft-one", func(r *job.Record) error { return r.Cancel("the operator") })
+	require.NoError(t, err)
+	rec, err := service.Get(t.Context(), "ft-one")
+	require.NoError(t, err)
+	require.Equal(t, canary, rec.SecretKey.Reveal())
 }
 
 func TestAStateKeyThatIsNoneIsRefusedWithoutRepeatingIt(t *testing.T) {

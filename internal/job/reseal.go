@@ -3,12 +3,13 @@ package job
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"slices"
 )
 
-// reseal seals with the first state key what another one has sealed, or none. A store without a keyring is only looked at:
-// what was sealed once cannot be read without its state key.
-func (s *SQLite) reseal(ctx context.Context) error {
+// checkSeals sees to it that all users' keys in the store can be opened.
+func (s *SQLite) checkSeals(ctx context.Context) error {
 	sealers, err := s.sealers(ctx)
 	if err != nil {
 		return err
@@ -18,20 +19,26 @@ func (s *SQLite) reseal(ctx context.Context) error {
 			return errMissingKey(id)
 		}
 	}
+	return nil
+}
+
+// Reseal seals with the first state key what another one has sealed, or none. After a nil return the other ones are no longer
+// needed. It is for the service itself: another process that does it may have other state keys than the service.
+func (s *SQLite) Reseal(ctx context.Context) error {
+	sealers, err := s.sealers(ctx)
 	first := s.keys.sealer()
-	if !slices.ContainsFunc(sealers, func(id string) bool { return id != first }) {
-		return nil
+	if err != nil || !slices.ContainsFunc(sealers, func(id string) bool { return id != first }) {
+		return err
 	}
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return fmt.Errorf("seal the job store: %w", err)
 	}
-	defer func() { _ = tx.Rollback() }()
 	if err := s.resealAll(ctx, tx, first); err != nil {
-		return err
+		return errors.Join(fmt.Errorf("seal the job store: %w", err), tx.Rollback())
 	}
 	if err := tx.Commit(); err != nil {
-		return err
+		return fmt.Errorf("seal the job store: %w", err)
 	}
 	return s.shred(ctx)
 }
@@ -60,26 +67,24 @@ func (s *SQLite) resealAll(ctx context.Context, tx *sql.Tx, first string) error 
 		return err
 	}
 	defer func() { _ = rows.Close() }()
-	type row struct{ run, secret string }
-	var sealed []row
+	found := map[string]sealed{}
 	for rows.Next() {
-		var r row
-		var id string
-		if err := rows.Scan(&r.run, &r.secret, &id); err != nil {
+		var run string
+		var old sealed
+		if err := rows.Scan(&run, &old.text, &old.by); err != nil {
 			return err
 		}
-		key, err := s.keys.open(r.run, r.secret, id)
+		key, err := s.keys.open(run, old)
 		if err != nil {
 			return err
 		}
-		r.secret, _ = s.keys.seal(r.run, key)
-		sealed = append(sealed, r)
+		found[run] = s.keys.seal(run, key)
 	}
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	for _, r := range sealed {
-		if _, err := tx.ExecContext(ctx, "UPDATE jobs SET secret = ?, sealed_by = ? WHERE run = ?", r.secret, first, r.run); err != nil {
+	for run, key := range found {
+		if _, err := tx.ExecContext(ctx, "UPDATE jobs SET secret = ?, sealed_by = ? WHERE run = ?", key.text, key.by, run); err != nil {
 			return err
 		}
 	}

@@ -35,8 +35,8 @@ var _ Store = (*SQLite)(nil)
 // Option changes how a store is opened.
 type Option func(*SQLite)
 
-// WithKeys seals the users' keys in the store. Those that another state key sealed, or none, are sealed anew when the store
-// is opened; one that no key of the ring opens is a permanent error, and then the store is as it was.
+// WithKeys seals the users' keys that come into the store from now on; Reseal does so with those that are there. That one of
+// them is sealed by a state key which is not in the ring is a permanent error, and then the store is as it was.
 func WithKeys(k *Keyring) Option { return func(s *SQLite) { s.keys = k } }
 
 // OpenSQLite opens the store at path and makes it if needed, readable by the owner only, since it holds users' keys.
@@ -90,7 +90,7 @@ func (s *SQLite) prepare(ctx context.Context) error {
 	if err := s.read.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'id'").Scan(&s.id); err != nil {
 		return err
 	}
-	return s.reseal(ctx)
+	return s.checkSeals(ctx)
 }
 
 // ID tells this store from all others, for ever: what is marked with it outside belongs to a record here or to none.

@@ -18,10 +18,10 @@ func (s *SQLite) Accept(ctx context.Context, rec Record) (Record, bool, error) {
 	if err != nil {
 		return Record{}, false, fmt.Errorf("encode job %s: %w", rec.Run, err)
 	}
-	secret, sealer := s.keys.seal(rec.Run, rec.SecretKey)
+	key := s.keys.seal(rec.Run, rec.SecretKey)
 	res, err := s.write.ExecContext(ctx, `INSERT INTO jobs (run, version, state, active, created, updated, secret, sealed_by, record)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run) DO NOTHING`,
-		rec.Run, rec.Version, rec.State, rec.Active(), rec.Created.UnixNano(), rec.Updated.UnixNano(), secret, sealer, doc)
+		rec.Run, rec.Version, rec.State, rec.Active(), rec.Created.UnixNano(), rec.Updated.UnixNano(), key.text, key.by, doc)
 	if err != nil {
 		return Record{}, false, fmt.Errorf("accept job %s: %w", rec.Run, err)
 	}
@@ -40,20 +40,26 @@ const columns = "run, version, secret, sealed_by, record"
 
 // Get implements Store.
 func (s *SQLite) Get(ctx context.Context, run string) (Record, error) {
-	rec, err := s.scan(s.read.QueryRowContext(ctx, "SELECT "+columns+" FROM jobs WHERE run = ?", run))
+	rec, _, err := s.get(ctx, run)
+	return rec, err
+}
+
+// get returns the record and the user's key as it is stored.
+func (s *SQLite) get(ctx context.Context, run string) (Record, sealed, error) {
+	rec, key, err := s.scan(s.read.QueryRowContext(ctx, "SELECT "+columns+" FROM jobs WHERE run = ?", run))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return Record{}, fmt.Errorf("read job %s: %w", run, err)
+		return Record{}, sealed{}, fmt.Errorf("read job %s: %w", run, err)
 	}
-	return rec, nil
+	return rec, key, nil
 }
 
 // Change implements Store.
 func (s *SQLite) Change(ctx context.Context, run string, fn func(*Record) error) (Record, error) {
 	for {
-		old, err := s.Get(ctx, run)
+		old, key, err := s.get(ctx, run)
 		if err != nil {
 			return Record{}, err
 		}
@@ -65,7 +71,10 @@ func (s *SQLite) Change(ctx context.Context, run string, fn func(*Record) error)
 			return Record{}, err
 		}
 		next.Version, next.Updated = old.Version+1, s.now().UTC()
-		written, err := s.replace(ctx, next)
+		if next.SecretKey != old.SecretKey {
+			key = s.keys.seal(run, next.SecretKey)
+		}
+		written, err := s.replace(ctx, next, key)
 		if err != nil {
 			return Record{}, fmt.Errorf("write job %s: %w", run, err)
 		}
@@ -75,16 +84,15 @@ func (s *SQLite) Change(ctx context.Context, run string, fn func(*Record) error)
 	}
 }
 
-// replace writes rec if the stored version is the one before it.
-func (s *SQLite) replace(ctx context.Context, rec Record) (bool, error) {
+// replace writes rec and the key of its user if the stored version is the one before it.
+func (s *SQLite) replace(ctx context.Context, rec Record, key sealed) (bool, error) {
 	doc, err := json.Marshal(rec)
 	if err != nil {
 		return false, err
 	}
-	secret, sealer := s.keys.seal(rec.Run, rec.SecretKey)
 	res, err := s.write.ExecContext(ctx, `UPDATE jobs SET version = ?, state = ?, active = ?, updated = ?, secret = ?, sealed_by = ?, record = ?
 		WHERE run = ? AND version = ?`,
-		rec.Version, rec.State, rec.Active(), rec.Updated.UnixNano(), secret, sealer, doc, rec.Run, rec.Version-1)
+		rec.Version, rec.State, rec.Active(), rec.Updated.UnixNano(), key.text, key.by, doc, rec.Run, rec.Version-1)
 	if err != nil {
 		return false, err
 	}
@@ -115,7 +123,7 @@ func (s *SQLite) Each(ctx context.Context, q Query, fn func(Record) error) error
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		rec, err := s.scan(rows)
+		rec, _, err := s.scan(rows)
 		if err != nil {
 			return fmt.Errorf("list jobs: %w", err)
 		}
@@ -162,24 +170,20 @@ func (s *SQLite) Forget(ctx context.Context, before time.Time) (int, error) {
 	return int(n), errors.Join(err, s.shred(ctx))
 }
 
-func (s *SQLite) scan(row interface{ Scan(dest ...any) error }) (Record, error) {
-	var (
-		rec                 Record
-		run, secret, sealer string
-		doc                 []byte
-	)
-	if err := row.Scan(&run, &rec.Version, &secret, &sealer, &doc); err != nil {
-		return Record{}, err
+func (s *SQLite) scan(row interface{ Scan(dest ...any) error }) (rec Record, key sealed, err error) {
+	var run string
+	var doc []byte
+	if err := row.Scan(&run, &rec.Version, &key.text, &key.by, &doc); err != nil {
+		return Record{}, sealed{}, err
 	}
 	if err := json.Unmarshal(doc, &rec); err != nil {
-		return Record{}, fmt.Errorf("decode the record: %w", err)
+		return Record{}, sealed{}, fmt.Errorf("decode the record: %w", err)
 	}
-	var err error
-	if rec.SecretKey, err = s.keys.open(run, secret, sealer); err != nil {
-		return Record{}, err
+	if rec.SecretKey, err = s.keys.open(run, key); err != nil {
+		return Record{}, sealed{}, err
 	}
 	if rec.Owner == "" { // from the time before it was noted
 		rec.Owner = ownerOf(rec.SecretKey)
 	}
-	return rec, nil
+	return rec, key, nil
 }

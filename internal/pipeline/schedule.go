@@ -60,7 +60,8 @@ func (s *schedule) insert(run string, due time.Time, aside bool) {
 		e = &entry{run: run, due: due}
 		s.push(e)
 	case e.index < 0:
-		return // whoever has it sees for itself when it is due
+		e.again = true // whoever has it may not look when it is due
+		return
 	default:
 		e.due = due
 		heap.Fix(&s.waiting, e.index)

@@ -64,6 +64,12 @@ func TestAHeldRunIsNobodyElses(t *testing.T) {
 	require.Equal(t, "over", next(s, at(1)))
 	require.Equal(t, 2, s.size())
 
+	require.True(t, s.hold("resumed"))
+	s.add("resumed", at(10))
+	s.drop("resumed")
+	require.Equal(t, "resumed", next(s, at(1)), "what is added while it is held is not forgotten")
+	s.drop("resumed")
+
 	require.True(t, s.hold("quiet"))
 	s.drop("quiet")
 	require.False(t, s.has("quiet"))
