@@ -63,7 +63,8 @@ func extractors(set Settings, volume pipeline.Volume) (pipeline.Extractors, erro
 		names[e.Info.Name], queues[e.Queue] = true, true
 	}
 	if len(names) < len(all) || len(queues) < len(all) {
-		return nil, job.Permanent(errors.New("RABBITMQ_QUEUE, RABBITMQ_PREDICT_QUEUE and RABBITMQ_RUNS_QUEUE: the extractors need different names and queues"))
+		return nil, job.Permanent(errors.New(
+			"RABBITMQ_QUEUE, RABBITMQ_PREDICT_QUEUE and RABBITMQ_RUNS_QUEUE: the extractors need different names and queues"))
 	}
 	return all, nil
 }

@@ -90,7 +90,7 @@ func (p *Pipeline) stopRun(ctx context.Context, rec, target job.Record) (change,
 			return nil, err
 		}
 	}
-	return answered("Run " + target.Run + " ends at its next step; its best model so far will be in this dataset, and its own job says how good it is"), nil
+	return answered("Run " + target.Run + " ends at its next step and keeps its best model; its own job says how good that is"), nil
 }
 
 // retryRun begins the run anew and hands this request's place in Clowder over to it: the job that asked for the retry shows how

@@ -97,8 +97,8 @@ func TestAMessageAfterACancellationOfClowder1(t *testing.T) {
 	w.Start(t, nil)
 	ch := channel(t, w)
 	dataset := uuid.NewString()
-	body := `{"jobid":"` + uuid.NewString() + `","msgid":"` + uuid.NewString() + `","id":"` + dataset + `","datasetId":"` + dataset + `","host":"http://clowder1",
-		"secretKey":"k","routing_key":"extractors.ncsa.ray.finetune","parameters":"{}","fileSize":"0","notifies":[],"flags":""}`
+	body := `{"jobid":"` + uuid.NewString() + `","msgid":"` + uuid.NewString() + `","id":"` + dataset + `","datasetId":"` + dataset + `",
+		"host":"http://clowder1","secretKey":"k","routing_key":"extractors.ncsa.ray.finetune","parameters":"{}","fileSize":"0","notifies":[],"flags":""}`
 	require.NoError(t, ch.PublishWithContext(t.Context(), "", stack.Extractor, true, false, amqp.Publishing{Body: []byte(body)}))
 	rec := w.AwaitRecords(t, 1)[0]
 	require.Equal(t, 1, rec.Request.APIVersion)
