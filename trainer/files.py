@@ -5,6 +5,8 @@ import json
 import os
 from pathlib import Path
 
+SHARED = 0o664  # of files
+
 
 def share() -> None:
     """Let the group of the volume read, change and delete what this process makes: the service may run as another user of it."""
@@ -25,15 +27,16 @@ def write_json(path: Path, value) -> None:
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def sync(path: Path) -> None:
-    """Bring a file, or a folder with all that is in it, onto the disk."""
+def settle(path: Path) -> None:
+    """Bring a file, or a folder with all that is in it, onto the disk, open to the group: some libraries write for the user alone."""
     inside = sorted(path.rglob("*"), reverse=True) if path.is_dir() else []
     for entry in [*inside, path]:
         if entry.is_dir():
             sync_folder(entry)
-        else:
-            with open(entry, "rb") as f:
-                os.fsync(f.fileno())
+            continue
+        with open(entry, "rb") as f:
+            os.fchmod(f.fileno(), SHARED)
+            os.fsync(f.fileno())
 
 
 def sync_folder(folder: Path) -> None:

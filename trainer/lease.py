@@ -58,7 +58,7 @@ class Lease:
     def publish(self, made: Path, place: Path) -> None:
         """Move ``made``, a file or folder of the lease, to its place, instead of what is there. After it returns that is on disk."""
         with self._fenced():
-            files.sync(made)
+            files.settle(made)
             place.parent.mkdir(exist_ok=True)
             if place.is_dir():
                 self.remove(place)
