@@ -28,8 +28,15 @@ func Root() string {
 
 // Build builds the extractor into dir with the given build tags and returns its path.
 func Build(ctx context.Context, dir string, tags ...string) (string, error) {
+	return build(ctx, dir, "-tags", strings.Join(tags, ","))
+}
+
+// BuildRace builds it with the race detector, which writes what it finds into the log.
+func BuildRace(ctx context.Context, dir string) (string, error) { return build(ctx, dir, "-race") }
+
+func build(ctx context.Context, dir string, flags ...string) (string, error) {
 	path := filepath.Join(dir, "extractor")
-	cmd := exec.CommandContext(ctx, "go", "build", "-tags", strings.Join(tags, ","), "-o", path, "./cmd/extractor")
+	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build"}, flags...), "-o", path, "./cmd/extractor")...)
 	cmd.Dir = Root()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the extractor: %w\n%s", err, out)

@@ -109,23 +109,25 @@ func (b *broker) declare(conn *amqp.Connection) (*amqp.Channel, error) {
 	if err := ch.QueueBind(b.reply, b.reply, "clowder", false, nil); err != nil {
 		return nil, err
 	}
-	if err := b.consume(ch, beats.Name, b.server.handleHeartbeat, false); err != nil {
+	beat := func(d amqp.Delivery) error { return b.server.handleHeartbeat(d.Body) }
+	if err := b.consume(ch, beats.Name, beat, false); err != nil {
 		return nil, err
 	}
-	if err := b.consume(ch, b.reply, b.server.handleStatus, b.server.opts.LoseOrder); err != nil {
+	status := func(d amqp.Delivery) error { return b.server.hear(d.Body, d.Redelivered) }
+	if err := b.consume(ch, b.reply, status, b.server.opts.LoseOrder); err != nil {
 		return nil, err
 	}
 	return conn.Channel()
 }
 
 // consume handles messages one by one, or all at once. What handle refuses is rejected for good.
-func (b *broker) consume(ch *amqp.Channel, queue string, handle func([]byte) error, atOnce bool) error {
+func (b *broker) consume(ch *amqp.Channel, queue string, handle func(amqp.Delivery) error, atOnce bool) error {
 	deliveries, err := ch.Consume(queue, "", false, false, false, false, nil)
 	if err != nil {
 		return err
 	}
 	settle := func(d amqp.Delivery) {
-		err := handle(d.Body)
+		err := handle(d)
 		if err == nil {
 			_ = d.Ack(false) // on a lost connection the message comes again
 			return

@@ -24,6 +24,7 @@ type state struct {
 	thumbnails     map[string]bool
 	jobs           map[string]*jobRecord
 	updates        []jobUpdate
+	told           []Told
 	listeners      map[string]*listener
 	tracked        map[string]int // file id → downloads that were counted or not
 	instance       string

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 )
@@ -52,7 +53,10 @@ func parseStart(text string) (time.Time, error) {
 }
 
 // handleStatus is v2's message listener. An error means that the message is rejected and nothing stored.
-func (s *Server) handleStatus(body []byte) error {
+func (s *Server) handleStatus(body []byte) error { return s.hear(body, false) }
+
+// hear handles a status that came for the first time or again.
+func (s *Server) hear(body []byte, again bool) error {
 	var in struct {
 		JobID  *string `json:"job_id"`
 		Status *string `json:"status"`
@@ -68,19 +72,40 @@ func (s *Server) handleStatus(body []byte) error {
 	if err != nil {
 		return err
 	}
-	before, err := s.snapshot(*in.JobID)
-	if err != nil {
-		return err
-	}
 	status, text, ok := parseStatus(*in.Status)
 	if !ok {
 		return fmt.Errorf("status %q has no known prefix", *in.Status)
+	}
+	s.state.keep(Told{*in.JobID, status, text, again})
+	before, err := s.snapshot(*in.JobID)
+	if err != nil {
+		return err
 	}
 	if s.opts.LoseOrder {
 		s.sleep(time.Duration(rand.Int64N(int64(10 * time.Millisecond)))) //nolint:gosec // a jitter
 	}
 	s.applyStatus(before, status, text, at)
 	return nil
+}
+
+// Told is a status as it came, before Clowder makes of it what it does: Status is its kind, such as SUCCEEDED. Again says that
+// the broker delivered it before, to a connection of Clowder that went.
+type Told struct {
+	JobID, Status, Text string
+	Again               bool
+}
+
+func (st *state) keep(t Told) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.told = append(st.told, t)
+}
+
+// Told returns all statuses in the order in which they came, those of unknown jobs among them.
+func (s *Server) Told() []Told {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return slices.Clone(s.state.told)
 }
 
 func (s *Server) snapshot(jobID string) (jobRecord, error) {
