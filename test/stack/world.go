@@ -60,9 +60,15 @@ func NewWorld(tb testing.TB, program string, files map[string]string) *World {
 // NewWorldOn builds a world on the RabbitMQ at uri.
 func NewWorldOn(tb testing.TB, program, uri string, files map[string]string) *World {
 	tb.Helper()
-	dir, w := tb.TempDir(), &World{program: program}
+	return NewWorldWith(tb, program, clowdertest.Options{AMQPURI: uri, UploadDelay: 10 * time.Millisecond, StoreDelay: 50 * time.Millisecond}, files)
+}
+
+// NewWorldWith builds a world around a double of Clowder that is as options say, on the RabbitMQ that they name.
+func NewWorldWith(tb testing.TB, program string, options clowdertest.Options, files map[string]string) *World {
+	tb.Helper()
+	dir, uri, w := tb.TempDir(), options.AMQPURI, &World{program: program}
 	var err error
-	w.Clowder, err = clowdertest.New(clowdertest.Options{AMQPURI: uri, UploadDelay: 10 * time.Millisecond, StoreDelay: 50 * time.Millisecond})
+	w.Clowder, err = clowdertest.New(options)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, w.Clowder.Close()) })
 	w.Ray = raytest.NewServer(raytest.Config{Run: w.train})

@@ -1,0 +1,203 @@
+//go:build integration
+
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/test/broker"
+	"github.com/ncsa/clowder-ray/test/stack"
+)
+
+// digest is the queue of the extractor made with pyclowder, which tells from such a name that its messages are about datasets.
+const digest = "versus.dataset.digest"
+
+// How many messages each side gets in a round: pyclowder as it comes takes a second for each.
+const (
+	asItComes = 3
+	quickened = 200
+	served    = 1000
+)
+
+// BenchmarkVersus lets an extractor made with pyclowder and the service work through trivial jobs, one after the other on the
+// same RabbitMQ and the same double of Clowder: a dataset of its own for each job, with one small file in it.
+func BenchmarkVersus(b *testing.B) {
+	program, err := stack.Build(b.Context(), b.TempDir())
+	require.NoError(b, err)
+	python := pyclowder(b)
+	var rates, costs ratios
+	for b.Loop() {
+		w := stack.NewWorldWith(b, program, clowdertest.Options{AMQPURI: broker.ForTest(b).Vhost(b)}, nil)
+		s := w.Start(b, map[string]string{
+			"LOG_LEVEL": "warn", "MAX_JOBS": "256", "RAY_POLL": "500ms",
+		})
+		r := newRace(b, w)
+		slow := r.extractor(b, python, "", asItComes)
+		quick := r.extractor(b, python, "0.002", quickened)
+		ours := r.run(b, stack.Extractor, s.Pid(), served)
+		require.NoError(b, s.Stop(time.Minute))
+		b.Logf("pyclowder %s; with its poll cut to 2 ms %s; the service %s", slow, quick, ours)
+		rates = append(rates, ours.rate/quick.rate)
+		costs = append(costs, ours.processor.Seconds()/quick.processor.Seconds())
+	}
+	rates.report(b, "x-rate")
+	costs.report(b, "x-cpu")
+}
+
+// pyclowder is the Python of an environment that has it.
+func pyclowder(b *testing.B) string {
+	b.Helper()
+	out, err := exec.CommandContext(b.Context(), filepath.Join(stack.Root(), "test", "bench", "versus_python.sh")).Output()
+	require.NoError(b, err)
+	return strings.TrimSpace(string(out))
+}
+
+// pace is what one side came to: messages each second, and what its process and the doubles used for each.
+type pace struct {
+	rate               float64
+	processor, doubles time.Duration
+}
+
+func (p pace) String() string {
+	return fmt.Sprintf("%.1f messages/s and %.2f ms of CPU for each (%.2f ms in the doubles)",
+		p.rate, p.processor.Seconds()*1000, p.doubles.Seconds()*1000)
+}
+
+// race is what both sides have in common: the doubles and who reads the statuses.
+type race struct {
+	w        *stack.World
+	ch       *amqp.Channel
+	reply    string
+	statuses <-chan amqp.Delivery
+	jobs     int
+}
+
+func newRace(b *testing.B, w *stack.World) *race {
+	b.Helper()
+	conn, err := amqp.Dial(w.Env["RABBITMQ_URI"])
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, conn.Close()) })
+	r := &race{w: w}
+	r.ch, err = conn.Channel()
+	require.NoError(b, err)
+	reply, err := r.ch.QueueDeclare("", false, true, true, false, nil)
+	require.NoError(b, err)
+	r.reply = reply.Name
+	r.statuses, err = r.ch.Consume(r.reply, "", true, true, false, false, nil)
+	require.NoError(b, err)
+	return r
+}
+
+// extractor runs the extractor made with pyclowder; poll is the pause of its main loop in seconds, empty for its own.
+func (r *race) extractor(b *testing.B, python, poll string, messages int) pace {
+	b.Helper()
+	_, err := r.ch.QueueDeclare(digest, true, false, false, false, nil)
+	require.NoError(b, err)
+	cmd := exec.CommandContext(b.Context(), python, filepath.Join(stack.Root(), "test", "bench", "versus_pyclowder.py"))
+	cmd.Dir = b.TempDir()
+	info := `{"name": "` + digest + `", "version": "1.0", "description": "digests", "author": "", "contexts": [], "repository": [],
+		"process": {"dataset": ["*"]}}`
+	require.NoError(b, os.WriteFile(filepath.Join(cmd.Dir, "extractor_info.json"), []byte(info), 0o600))
+	cmd.Env = append(os.Environ(), "RABBITMQ_URI="+r.w.Env["RABBITMQ_URI"], "CLOWDER_URL="+r.w.Clowder.URL, "CLOWDER_VERSION=2", "LOGGING=")
+	if poll != "" {
+		cmd.Env = append(cmd.Env, "POLL="+poll)
+	}
+	require.NoError(b, cmd.Start())
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	require.Eventually(b, func() bool {
+		q, err := r.ch.QueueDeclarePassive(digest, true, false, false, false, nil)
+		return err == nil && q.Consumers == 1
+	}, stack.Patience, 10*time.Millisecond)
+	return r.run(b, digest, cmd.Process.Pid, messages)
+}
+
+// run measures from the first of the messages that lie in the queue to the last of their terminal statuses, after one job
+// that warms up.
+func (r *race) run(b *testing.B, queue string, pid, messages int) pace {
+	b.Helper()
+	r.publish(b, queue, r.bodies(b, 1))
+	r.await(b, 1)
+	bodies := r.bodies(b, messages)
+	used, own, began := processorTime(b, pid), processorTime(b, os.Getpid()), time.Now()
+	r.publish(b, queue, bodies)
+	r.await(b, messages)
+	took := time.Since(began)
+	n := time.Duration(messages)
+	return pace{
+		rate: float64(messages) / took.Seconds(), processor: (processorTime(b, pid) - used) / n, doubles: (processorTime(b, os.Getpid()) - own) / n,
+	}
+}
+
+// bodies makes as many datasets with one file and the messages about them.
+func (r *race) bodies(b *testing.B, n int) [][]byte {
+	b.Helper()
+	var bodies [][]byte
+	for range n {
+		r.jobs++
+		id := fmt.Sprintf("%024x", r.jobs)
+		dataset := r.w.Clowder.AddDataset(stack.User, "Reviews")
+		_, err := r.w.Clowder.AddFile(dataset, "train.csv", strings.NewReader("text,label\ngood,yes\nbad,no\n"))
+		require.NoError(b, err)
+		body, err := json.Marshal(map[string]any{
+			"host": r.w.Clowder.URL, "secretKey": r.w.Clowder.Key(stack.User), "retry_count": 0, "resource_type": "dataset", "flags": "",
+			"datasetName": "Reviews", "id": dataset, "datasetId": dataset, "job_id": id, "parameters": map[string]any{"dry_run": true},
+		})
+		require.NoError(b, err)
+		bodies = append(bodies, body)
+	}
+	return bodies
+}
+
+func (r *race) publish(b *testing.B, queue string, bodies [][]byte) {
+	b.Helper()
+	for _, body := range bodies {
+		require.NoError(b, r.ch.PublishWithContext(b.Context(), "", queue, true, false, amqp.Publishing{Body: body, ReplyTo: r.reply}))
+	}
+}
+
+// await returns after n terminal statuses, each of which must tell of a success.
+func (r *race) await(b *testing.B, n int) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.Context(), 10*stack.Patience)
+	defer cancel()
+	for ended := 0; ended < n; {
+		select {
+		case d := <-r.statuses:
+			require.NotContains(b, string(d.Body), "StatusMessage.error")
+			if strings.Contains(string(d.Body), `StatusMessage.done: `) {
+				ended++
+			}
+		case <-ctx.Done():
+			require.Failf(b, "too slow", "%d of %d jobs have ended", ended, n)
+		}
+	}
+}
+
+// ratios are those of several rounds.
+type ratios []float64
+
+// report prints the median of the rounds and how far they lie apart.
+func (r ratios) report(b *testing.B, unit string) {
+	b.Helper()
+	slices.Sort(r)
+	b.ReportMetric(r[len(r)/2], unit)
+	b.ReportMetric(r[0], unit+"-least")
+	b.ReportMetric(r[len(r)-1], unit+"-most")
+}
+
