@@ -67,10 +67,14 @@ def root(name: str, folder: str, config: str) -> None:
         load([("config.json", document(image)), ("layer.tar", new), ("manifest.json", document(manifest))])
 
 
+def images() -> list[tuple[str, str]]:
+    """The complete name of each image and the digest of its manifest."""
+    table = ctr("images", "ls").decode().splitlines()[1:]
+    return [(name, manifest) for name, _, manifest, *_ in map(str.split, table)]
+
+
 def find(name: str) -> tuple[str, str]:
-    """The complete name of an image and the digest of its manifest."""
-    for line in ctr("images", "ls").decode().splitlines()[1:]:
-        full, _, manifest, *_ = line.split()
+    for full, manifest in images():
         if ("/" + full).endswith("/" + name):
             return full, manifest
     sys.exit(f"the node has no image {name}")
@@ -106,6 +110,13 @@ def layer(name: str, base: str, folder: str, path: str) -> None:
         )
 
 
+def prune() -> None:
+    """Forgets what nothing is called any more: containerd keeps a record by digest beside each name, and with it the layers."""
+    named = {manifest for name, manifest in images() if not name.startswith("sha256:")}
+    if old := [name for name, manifest in images() if manifest not in named]:
+        ctr("images", "rm", *old)
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["root", name, folder, config]:
@@ -114,3 +125,4 @@ if __name__ == "__main__":
             layer(name, base, folder, path)
         case _:
             sys.exit(__doc__)
+    prune()

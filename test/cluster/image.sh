@@ -7,6 +7,7 @@ image=$1
 shift
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
+chmod 755 "$root" # it becomes /
 mkdir -p "$root/etc/ssl/certs"
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" 2>/dev/null || true
 cp "$@" "$root/"

@@ -5,6 +5,7 @@
 environment=$("$here/rayenvironment.sh")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+chmod 755 "$work" # it becomes /opt/trainer
 tar -C "$repo" -c --exclude=tests --exclude=__pycache__ trainer | tar -C "$work" -x
 python3 -m compileall -q "$work/trainer"
 "$here/image.py" layer "${1:-clowder-ray/ray:dev}" "$environment" "$work" /opt/trainer
