@@ -24,7 +24,7 @@ from pathlib import Path
 from trainer import files
 
 FILE = "lease.json"  # in the folder of a start, for as long as it may write
-OVERTAKEN = 3  # exit code of a process whose lease is gone
+OVERTAKEN = 75  # exit code of a process whose lease is gone
 LOOK_SECONDS = 1.0
 _CLAIM = re.compile(r"(\d+)-(\d+)")
 _TRIES = 10  # to delete a folder that an overtaken start still writes into

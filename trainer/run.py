@@ -1,6 +1,6 @@
 """The driver: from spec.json to result.json or error.json.
 
-Exit codes: 0 done, 2 the user must change something, 1 anything else, 3 overtaken by another start, 143 told to end. Only light
+Exit codes: 0 done, 2 the user must change something, 1 anything else, 75 overtaken by another start, 143 told to end. Only light
 modules are imported here; the launcher's workers import torch and transformers while this process reads and encodes the data.
 """
 
