@@ -39,12 +39,16 @@ class Overtaken(Exception):
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to change the run folder. It stands and falls with ``folder``, in which everything is made first."""
+    """The right to change the run folder. It stands and falls with ``folder``, in which everything is made first, and with the lease
+    ``within`` which it was taken."""
 
     folder: Path
+    within: "Lease | None" = None
 
     def held(self) -> bool:
         """Whether nobody has taken over. A volume that cannot be asked just now changes nothing."""
+        if self.within is not None and not self.within.held():
+            return False
         try:
             with open(self.folder / FILE, "rb"):  # opening asks the file server, where a look may be answered by a cache
                 return True
@@ -83,9 +87,10 @@ class Lease:
 
     def end(self) -> None:
         """Delete what was made and is not needed any more. The lease itself stays, for nobody else has taken over."""
-        for entry in self.folder.iterdir():
-            if entry.name != FILE:
-                _delete(entry)
+        with self._fenced():
+            for entry in self.folder.iterdir():
+                if entry.name != FILE:
+                    _delete(entry)
 
     @contextlib.contextmanager
     def watched(self):
@@ -115,26 +120,23 @@ class Lease:
             raise
 
 
-def take(claims: Path, attempt: int = 1) -> Lease:
+def take(claims: Path, attempt: int = 1, within: Lease | None = None) -> Lease:
     """Claim the next folder below ``claims`` and revoke all before it. Raises Overtaken where a higher attempt, or another start
-    that came at the same time, goes first."""
-    claims.mkdir(parents=True, exist_ok=True)
-    mine = _claim(claims, attempt)
-    lease = Lease(claims / "{}-{}".format(*mine))
+    that came at the same time, goes first, or where the lease ``within`` is lost."""
+    owner = {"machine": os.uname().nodename, "process": os.getpid(), "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
     try:
-        owner = {"machine": os.uname().nodename, "process": os.getpid(), "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+        claims.mkdir(exist_ok=True)
+        mine = _claim(claims, attempt)
+        lease = Lease(claims / _name(mine), within)
         files.write_json(lease.folder / FILE, owner)
+        others = _claimed(claims) - {mine}  # after the own claim: so of two that come at once, one sees the other's
     except FileNotFoundError as e:
         raise Overtaken from e
-    # Two starts that do not see each other's claim cannot be: each looks again after it has made its own.
-    others = _claimed(claims)
     if max(others, default=mine) > mine:
         _delete(lease.folder)
         raise Overtaken
-    for other in others - {mine}:
-        with lease._fenced(), contextlib.suppress(FileNotFoundError):
-            os.rename(claims / "{}-{}".format(*other), lease.folder / "before")
-        _delete(lease.folder / "before")
+    for other in others:
+        lease.remove(claims / _name(other))
     lease.check()
     return lease
 
@@ -144,8 +146,12 @@ def _claim(claims: Path, attempt: int) -> tuple[int, int]:
     while True:
         number = 1 + max((number for _, number in _claimed(claims)), default=0)
         with contextlib.suppress(FileExistsError):
-            (claims / f"{attempt}-{number}").mkdir()
+            (claims / _name((attempt, number))).mkdir()
             return attempt, number
+
+
+def _name(claim: tuple[int, int]) -> str:
+    return f"{claim[0]}-{claim[1]}"
 
 
 def _claimed(claims: Path) -> set[tuple[int, int]]:

@@ -97,7 +97,9 @@ def train(plan: Plan, rank: int, world: int, device: str, threads: int, **asks) 
     Whatever the user must mend comes out as UserError; other errors pass through. The first worker, which alone writes, has a lease
     of its own within the start's: one that Ray thinks dead, and has replaced, may live on where nobody sees it.
     """
-    lease = leases.take(Path(plan.work) / "worker") if rank == 0 else Lease(Path(plan.work))
+    lease = Lease(Path(plan.work))
+    if rank == 0:
+        lease = leases.take(lease.folder / "worker", within=lease)
     with lease.watched(), _translated(plan.folder):
         return _train(plan, rank, world, device, threads, lease, asks)
 

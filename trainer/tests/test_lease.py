@@ -23,6 +23,7 @@ STEPS, PUBLISHED = 6, 8  # of such a training: two in each epoch; two for each c
 
 @pytest.fixture
 def claims(tmp_path):
+    (tmp_path / "run").mkdir()
     return tmp_path / "run" / "work"
 
 
@@ -107,11 +108,21 @@ def test_a_volume_that_cannot_be_asked_is_no_reason_to_end(claims, monkeypatch):
 
 def test_the_lease_of_a_worker_ends_with_that_of_its_start(claims):
     start = leases.take(claims)
-    worker = leases.take(start.folder / "worker")
-    another = leases.take(start.folder / "worker")
+    worker = leases.take(start.folder / "worker", within=start)
+    another = leases.take(start.folder / "worker", within=start)
     assert another.held() and not worker.held() and start.held()
     leases.take(claims)
     assert not another.held() and not start.held()
+
+
+@pytest.mark.parametrize("litter", [True, False])
+def test_a_worker_that_begins_after_its_start_was_overtaken_gets_no_lease(claims, litter):
+    start = leases.take(claims)
+    leases.take(claims)
+    if litter:  # what the overtaken driver still makes
+        (start.folder / "expanded").mkdir(parents=True)
+    with pytest.raises(Overtaken):
+        leases.take(start.folder / "worker", within=start)
 
 
 def test_what_a_start_made_is_deleted_at_its_end_but_not_its_lease(claims):
@@ -136,7 +147,7 @@ def test_a_folder_is_replaced_as_a_whole(claims):
 
 def test_events_end_a_line_that_was_begun_and_are_not_written_without_a_lease(claims):
     log = claims.parent / "events.jsonl"
-    first = Events(log_in(log), 1, leases.take(claims))
+    first = Events(log, 1, leases.take(claims))
     log.write_text('{"half":')
     first.phase("start", "First.")
     second = Events(log, 1, leases.take(claims))
@@ -146,11 +157,6 @@ def test_events_end_a_line_that_was_begun_and_are_not_written_without_a_lease(cl
     lines = log.read_text().splitlines()
     assert lines[0] == '{"half":'
     assert [("First." in line, "Second." in line) for line in lines[1:]] == [(True, False), (False, True)]
-
-
-def log_in(file: Path) -> Path:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    return file
 
 
 def contents(folder: Path) -> dict[str, bytes]:
