@@ -29,7 +29,7 @@ type ray struct {
 // newRay returns the way to Ray of the service that is known as instance; without a name it knows no attempt as its own.
 func newRay(set Settings, instance string, log *zap.Logger) (*ray, error) {
 	if set.KubeRayConfig != "" {
-		return newKubeRay(set, log)
+		return newKubeRay(set, instance, log)
 	}
 	cfg := rayConfig(set)
 	cfg.Instance = instance
@@ -49,12 +49,12 @@ func newRay(set Settings, instance string, log *zap.Logger) (*ray, error) {
 	}, nil
 }
 
-func newKubeRay(set Settings, log *zap.Logger) (*ray, error) {
+func newKubeRay(set Settings, instance string, log *zap.Logger) (*ray, error) {
 	cfg, err := kuberay.ReadConfig(set.KubeRayConfig)
 	if err != nil {
 		return nil, job.Permanent(fmt.Errorf("KUBERAY_CONFIG: %w", err))
 	}
-	cfg.Instance, cfg.Mount, cfg.PendingLimit = set.KubeRayInstance, set.RaySharedDir, set.PendingTimeout
+	cfg.Instance, cfg.Owner, cfg.Mount, cfg.PendingLimit = set.KubeRayInstance, instance, set.RaySharedDir, set.PendingTimeout
 	access, err := kuberay.Credentials(set.KubeConfig)
 	if err != nil {
 		return nil, job.Permanent(err)

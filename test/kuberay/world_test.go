@@ -56,10 +56,13 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	conf, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	require.NoError(t, err, "run make e2e-kuberay, which starts a cluster")
-	w := &world{conf: conf}
-	w.core, err = kubernetes.NewForConfig(conf)
+	web, err := rest.HTTPClientFor(conf)
 	require.NoError(t, err)
-	w.ray, err = versioned.NewForConfig(conf)
+	t.Cleanup(web.CloseIdleConnections)
+	w := &world{conf: conf}
+	w.core, err = kubernetes.NewForConfigAndClient(conf, web)
+	require.NoError(t, err)
+	w.ray, err = versioned.NewForConfigAndClient(conf, web)
 	require.NoError(t, err)
 	w.makeNamespace(t)
 
@@ -185,7 +188,6 @@ ray:
 		if t.Failed() {
 			t.Logf("the service's log:\n%s", w.log())
 		}
-		//nolint:usetesting // the context of the test is over
 		out, err := exec.CommandContext(context.Background(), "helm", "uninstall", release, "--namespace", w.namespace, "--wait").CombinedOutput()
 		require.NoError(t, err, string(out))
 	})

@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	authv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )

@@ -57,7 +57,10 @@ type Client struct {
 	stopping map[string]time.Time // since when an attempt is asked to end
 }
 
-var _ rayjob.Backend = (*Client)(nil)
+var (
+	_ rayjob.Backend = (*Client)(nil)
+	_ rayjob.Lister  = (*Client)(nil)
+)
 
 // Access is how the API server is reached.
 type Access struct {
@@ -133,9 +136,7 @@ func (c *Client) connect(conf *rest.Config, web *http.Client) (err error) {
 
 // inform prepares the copies of the RayJobs, clusters and pods of this instance.
 func (c *Client) inform() {
-	ours := func(o *metav1.ListOptions) {
-		o.LabelSelector = labelManager + "=" + manager + "," + labelInstance + "=" + c.cfg.Instance
-	}
+	ours := func(o *metav1.ListOptions) { o.LabelSelector = c.cfg.selector("") }
 	c.rayFactory = rayinformers.NewSharedInformerFactoryWithOptions(c.ray, 0, rayinformers.WithNamespace(c.cfg.Namespace),
 		rayinformers.WithTweakListOptions(ours), rayinformers.WithTransform(trim))
 	c.coreFactory = informers.NewSharedInformerFactoryWithOptions(c.core, 0, informers.WithNamespace(c.cfg.Namespace),

@@ -30,20 +30,23 @@ type Config struct {
 	// Claim is the PersistentVolumeClaim of the shared volume, ReadWriteMany where the cluster has several nodes.
 	Claim string `json:"claim,omitempty"`
 	// Scratch is the size limit of each pod's /tmp, where Ray keeps its logs and spills objects.
-	Scratch resource.Quantity `json:"scratch,omitempty"`
+	Scratch resource.Quantity `json:"scratch"`
 	// SharedMemory is the size of each pod's /dev/shm; it counts as memory of the container.
-	SharedMemory resource.Quantity `json:"sharedMemory,omitempty"`
+	SharedMemory resource.Quantity `json:"sharedMemory"`
 	// RuntimeClass is set on every pod, e.g. gvisor.
 	RuntimeClass string `json:"runtimeClass,omitempty"`
 	// ServiceAccount is that of the pods; its token is not mounted.
 	ServiceAccount string `json:"serviceAccount,omitempty"`
 	// Head is the machine of the driver and of Ray itself. No training runs on it.
-	Head Machine `json:"head,omitempty"`
+	Head Machine `json:"head"`
 	// Profiles are the kinds of clusters that users can choose by name. The first is the default.
 	Profiles []Profile `json:"profiles,omitempty"`
 
 	// Instance tells the RayJobs of this service from those of others in the same namespace.
 	Instance string `json:"-"`
+	// Owner names the store of jobs that this service keeps. Only RayJobs of the same owner are listed, so that two services
+	// of one instance do not end each other's.
+	Owner string `json:"-"`
 	// Mount is where the shared volume is mounted in the pods.
 	Mount string `json:"-"`
 	// PendingLimit is how long a RayJob may wait for its cluster before KubeRay itself gives it up.
@@ -53,8 +56,8 @@ type Config struct {
 // Machine is the size of a pod and where it may run. Memory is both request and limit; CPUs are not limited, since a
 // throttled training is slower than one that shares.
 type Machine struct {
-	CPU    resource.Quantity `json:"cpu,omitempty"`
-	Memory resource.Quantity `json:"memory,omitempty"`
+	CPU    resource.Quantity `json:"cpu"`
+	Memory resource.Quantity `json:"memory"`
 	// GPU is how many a pod has; GPUResource is their name, nvidia.com/gpu where it is empty.
 	GPU          int                 `json:"gpu,omitempty"`
 	GPUResource  string              `json:"gpuResource,omitempty"`

@@ -44,6 +44,9 @@ func TestNothingOfAnAttemptStays(t *testing.T) {
 	again, err := b.client.List(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []rayjob.Handle{h}, again)
+	others, err := b.newClient(t, b.plane.Config(), func(c *Config) { c.Owner = "another-store" }).List(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, others)
 	b.release(t, h)
 	b.gone(t, h)
 	require.Eventually(t, func() bool {

@@ -17,6 +17,7 @@ import (
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zaptest"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
@@ -215,6 +216,6 @@ func (b *bed) stand(t *testing.T, name string) {
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		c, err := clusters.Get(t.Context(), name, metav1.GetOptions{})
-		return err == nil && c.Status.State == rayv1.Ready
+		return err == nil && meta.IsStatusConditionTrue(c.Status.Conditions, string(rayv1.RayClusterProvisioned))
 	}, wait, 50*time.Millisecond)
 }

@@ -9,11 +9,9 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// List returns the handles of all attempts of this instance that are in the cluster, those among them that are over too.
+// List implements rayjob.Lister.
 func (c *Client) List(ctx context.Context) ([]rayjob.Handle, error) {
-	list, err := c.ray.RayV1().RayJobs(c.cfg.Namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: labelManager + "=" + manager + "," + labelInstance + "=" + c.cfg.Instance,
-	})
+	list, err := c.ray.RayV1().RayJobs(c.cfg.Namespace).List(ctx, metav1.ListOptions{LabelSelector: c.cfg.selector(c.cfg.Owner)})
 	if err != nil {
 		return nil, c.fault(err, "list RayJobs")
 	}

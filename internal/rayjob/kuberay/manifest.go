@@ -23,6 +23,7 @@ const (
 	labelInstance = "app.kubernetes.io/instance"
 	labelRun      = domain + "/run"
 	labelAttempt  = domain + "/attempt"
+	labelOwner    = domain + "/owner"
 
 	domain  = "clowder-ray.ncsa.illinois.edu"
 	manager = "clowder-ray"
@@ -77,25 +78,25 @@ func check(rj *rayv1.RayJob) error {
 		err = utils.ValidateRayClusterMetadata(metav1.ObjectMeta{Name: rj.Name + "-12345"}) // the name that the operator will choose
 	}
 	if err != nil {
-		return job.Permanent(fmt.Errorf("KubeRay would refuse the training, ask the operator of the extractor to mend KUBERAY_CONFIG: %w", err)) //nolint:staticcheck // begins with a name
+		return job.Permanent(fmt.Errorf("KubeRay would refuse the training, ask the operator of the extractor to mend KUBERAY_CONFIG: %w", err))
 	}
 	return nil
 }
 
 // newCluster is the Ray cluster of one attempt: a head without CPUs for Ray and a group of equal workers.
 func (c Config) newCluster(a rayjob.Attempt, p Profile) *rayv1.RayClusterSpec {
-	workers := ptr.To(int32(c.workers(a, p))) //nolint:gosec // bounded by MaxWorkers
+	workers := new(int32(c.workers(a, p))) //nolint:gosec // bounded by MaxWorkers
 	group := rayv1.WorkerGroupSpec{
 		GroupName: "worker", Replicas: workers, MinReplicas: workers, MaxReplicas: workers,
 		RayStartParams: c.startParams(cpus(p.Machine)), Template: c.newPod(a, p, p.Machine),
 	}
 	spec := &rayv1.RayClusterSpec{
 		RayVersion:    c.RayVersion,
-		AuthOptions:   &rayv1.AuthOptions{Mode: rayv1.AuthModeToken, SecretName: ptr.To(a.Name())},
+		AuthOptions:   &rayv1.AuthOptions{Mode: rayv1.AuthModeToken, SecretName: new(a.Name())},
 		HeadGroupSpec: rayv1.HeadGroupSpec{RayStartParams: c.startParams(0), Template: c.newPod(a, p, c.Head)},
 	}
 	if p.MinWorkers != nil {
-		group.MinReplicas = ptr.To(min(int32(*p.MinWorkers), *workers)) //nolint:gosec // bounded by MaxWorkers
+		group.MinReplicas = new(min(int32(*p.MinWorkers), *workers)) //nolint:gosec // bounded by MaxWorkers
 		c.scale(spec, &group)
 	}
 	spec.WorkerGroupSpecs = []rayv1.WorkerGroupSpec{group}
@@ -105,14 +106,14 @@ func (c Config) newCluster(a rayjob.Attempt, p Profile) *rayv1.RayClusterSpec {
 // scale lets Ray's autoscaler take idle workers away. It runs beside the head and talks to the API server, with rights that
 // KubeRay makes for it.
 func (c Config) scale(spec *rayv1.RayClusterSpec, group *rayv1.WorkerGroupSpec) {
-	spec.EnableInTreeAutoscaling = ptr.To(true)
+	spec.EnableInTreeAutoscaling = new(true)
 	spec.AutoscalerOptions = &rayv1.AutoscalerOptions{
 		Version: ptr.To(rayv1.AutoscalerVersionV2), SecurityContext: containerSecurity(),
 		Env:          []corev1.EnvVar{{Name: "HOME", Value: scratchDir}},
 		VolumeMounts: []corev1.VolumeMount{{Name: "scratch", MountPath: scratchDir}},
 	}
 	head := &spec.HeadGroupSpec.Template.Spec
-	head.AutomountServiceAccountToken, head.ServiceAccountName = ptr.To(true), ""
+	head.AutomountServiceAccountToken, head.ServiceAccountName = new(true), ""
 	head.RestartPolicy, group.Template.Spec.RestartPolicy = corev1.RestartPolicyNever, corev1.RestartPolicyNever
 }
 
@@ -132,7 +133,20 @@ func (c Config) workers(a rayjob.Attempt, p Profile) int {
 func cpus(m Machine) int { return max(1, int(math.Ceil(m.CPU.AsApproximateFloat64()))) }
 
 func (c Config) labels(a rayjob.Attempt) map[string]string {
-	return map[string]string{labelManager: manager, labelInstance: c.Instance, labelRun: a.Run, labelAttempt: strconv.Itoa(a.Number)}
+	labels := map[string]string{labelManager: manager, labelInstance: c.Instance, labelRun: a.Run, labelAttempt: strconv.Itoa(a.Number)}
+	if c.Owner != "" {
+		labels[labelOwner] = c.Owner
+	}
+	return labels
+}
+
+// selector finds what labels mark; what an earlier store made is among it, unless the owner is asked for.
+func (c Config) selector(owner string) string {
+	s := labelManager + "=" + manager + "," + labelInstance + "=" + c.Instance
+	if owner != "" {
+		s += "," + labelOwner + "=" + owner
+	}
+	return s
 }
 
 // annotations carry what the caller tells of the attempt, for people who look at the cluster.
@@ -145,5 +159,5 @@ func annotations(a rayjob.Attempt) map[string]string {
 }
 
 func seconds(d time.Duration) *int32 {
-	return ptr.To(int32(min(math.MaxInt32, max(1, math.Ceil(d.Seconds())))))
+	return new(int32(min(math.MaxInt32, max(1, math.Ceil(d.Seconds())))))
 }
