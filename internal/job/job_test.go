@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -118,6 +119,19 @@ func BenchmarkSQLiteAccept(b *testing.B) {
 		_, _, err := s.Accept(b.Context(), jobtest.Record(fmt.Sprintf("ft-%d", i), "h1"))
 		require.NoError(b, err)
 	}
+}
+
+// BenchmarkSQLiteAcceptTogether is what a record costs where a hundred come at once.
+func BenchmarkSQLiteAcceptTogether(b *testing.B) {
+	s := openStore(b, filepath.Join(b.TempDir(), "jobs.db"))
+	var n atomic.Int64
+	b.SetParallelism(50)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			_, _, err := s.Accept(b.Context(), jobtest.Record(fmt.Sprintf("ft-%d", n.Add(1)), "h1"))
+			require.NoError(b, err)
+		}
+	})
 }
 
 func openStore(tb testing.TB, path string, options ...job.Option) *job.SQLite {

@@ -25,9 +25,12 @@ const (
 type SQLite struct {
 	// write has one connection, so that writers of this process queue in Go and not in SQLite's busy handler.
 	write, read *sql.DB
-	keys        *Keyring
-	id          string
-	now         func() time.Time
+	commits     *committer
+	// The statements that every step of a job needs.
+	insert, update, byRun *sql.Stmt
+	keys                  *Keyring
+	id                    string
+	now                   func() time.Time
 }
 
 var _ Store = (*SQLite)(nil)
@@ -90,7 +93,15 @@ func (s *SQLite) prepare(ctx context.Context) error {
 	if err := s.read.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'id'").Scan(&s.id); err != nil {
 		return err
 	}
-	return s.checkSeals(ctx)
+	if err := s.checkSeals(ctx); err != nil {
+		return err
+	}
+	s.commits = newCommitter(s.write)
+	var errs [3]error
+	s.insert, errs[0] = s.write.PrepareContext(ctx, insertRecord)
+	s.update, errs[1] = s.write.PrepareContext(ctx, updateRecord)
+	s.byRun, errs[2] = s.read.PrepareContext(ctx, recordByRun)
+	return errors.Join(errs[:]...)
 }
 
 // ID tells this store from all others, for ever: what is marked with it outside belongs to a record here or to none.

@@ -19,14 +19,13 @@ func (s *SQLite) Accept(ctx context.Context, rec Record) (Record, bool, error) {
 		return Record{}, false, fmt.Errorf("encode job %s: %w", rec.Run, err)
 	}
 	key := s.keys.seal(rec.Run, rec.SecretKey)
-	res, err := s.write.ExecContext(ctx, `INSERT INTO jobs (run, version, state, active, created, updated, secret, sealed_by, record)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run) DO NOTHING`,
-		rec.Run, rec.Version, rec.State, rec.Active(), rec.Created.UnixNano(), rec.Updated.UnixNano(), key.text, key.by, doc)
+	n, err := s.commits.exec(ctx, s.insert, rec.Run, rec.Version, rec.State, rec.Active(), rec.Created.UnixNano(), rec.Updated.UnixNano(),
+		key.text, key.by, doc)
 	if err != nil {
 		return Record{}, false, fmt.Errorf("accept job %s: %w", rec.Run, err)
 	}
-	if n, err := res.RowsAffected(); err != nil || n == 1 {
-		return rec, true, err
+	if n == 1 {
+		return rec, true, nil
 	}
 	stored, err := s.Get(ctx, rec.Run)
 	if err == nil && stored.Request.BodyHash != rec.Request.BodyHash {
@@ -38,6 +37,15 @@ func (s *SQLite) Accept(ctx context.Context, rec Record) (Record, bool, error) {
 // columns are what scan reads, in its order.
 const columns = "run, version, secret, sealed_by, record"
 
+const (
+	insertRecord = `INSERT INTO jobs (run, version, state, active, created, updated, secret, sealed_by, record)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run) DO NOTHING`
+	// updateRecord writes the next version of a record if the stored one is the version before it.
+	updateRecord = `UPDATE jobs SET version = ?, state = ?, active = ?, updated = ?, secret = ?, sealed_by = ?, record = ?
+		WHERE run = ? AND version = ?`
+	recordByRun = "SELECT " + columns + " FROM jobs WHERE run = ?"
+)
+
 // Get implements Store.
 func (s *SQLite) Get(ctx context.Context, run string) (Record, error) {
 	rec, _, err := s.get(ctx, run)
@@ -46,7 +54,7 @@ func (s *SQLite) Get(ctx context.Context, run string) (Record, error) {
 
 // get returns the record and the user's key as it is stored.
 func (s *SQLite) get(ctx context.Context, run string) (Record, sealed, error) {
-	rec, key, err := s.scan(s.read.QueryRowContext(ctx, "SELECT "+columns+" FROM jobs WHERE run = ?", run))
+	rec, key, err := s.scan(s.byRun.QueryRowContext(ctx, run))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
@@ -90,13 +98,8 @@ func (s *SQLite) replace(ctx context.Context, rec Record, key sealed) (bool, err
 	if err != nil {
 		return false, err
 	}
-	res, err := s.write.ExecContext(ctx, `UPDATE jobs SET version = ?, state = ?, active = ?, updated = ?, secret = ?, sealed_by = ?, record = ?
-		WHERE run = ? AND version = ?`,
-		rec.Version, rec.State, rec.Active(), rec.Updated.UnixNano(), key.text, key.by, doc, rec.Run, rec.Version-1)
-	if err != nil {
-		return false, err
-	}
-	n, err := res.RowsAffected()
+	n, err := s.commits.exec(ctx, s.update, rec.Version, rec.State, rec.Active(), rec.Updated.UnixNano(), key.text, key.by, doc,
+		rec.Run, rec.Version-1)
 	return n == 1, err
 }
 
