@@ -200,4 +200,3 @@ func (r ratios) report(b *testing.B, unit string) {
 	b.ReportMetric(r[0], unit+"-least")
 	b.ReportMetric(r[len(r)-1], unit+"-most")
 }
-
