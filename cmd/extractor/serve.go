@@ -56,6 +56,11 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	if err != nil {
 		return err
 	}
+	release, err := alone(set.StateDir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
 	store, err := set.openStore(ctx)
 	if err != nil {
 		return err

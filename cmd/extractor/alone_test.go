@@ -1,0 +1,25 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+func TestOneServiceWorksOnAStateFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "state")
+	release, err := alone(dir)
+	require.NoError(t, err)
+	_, err = alone(dir)
+	require.ErrorContains(t, err, "STATE_DIR: another service works on the jobs in "+dir)
+	kind, _ := job.Classify(err)
+	require.Equal(t, job.KindPermanent, kind)
+	require.NoError(t, release())
+	release, err = alone(dir)
+	require.NoError(t, err, "the next one may")
+	require.NoError(t, release())
+}
