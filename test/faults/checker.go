@@ -168,8 +168,7 @@ func (c *checker) checkTrainings() {
 			c.report(Doubled, "attempt %s was trained twice", attempt)
 		}
 		started[attempt] = true
-		run, _, _ := strings.Cut(attempt, "-a")
-		if _, known := c.runs[run]; !known {
+		if _, known := c.runs[attempt[:max(0, strings.LastIndex(attempt, "-a"))]]; !known {
 			c.report(Invented, "attempt %s of a run that the store does not know", attempt)
 		}
 	}

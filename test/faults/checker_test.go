@@ -24,11 +24,11 @@ func good(tb testing.TB) History {
 		Statuses: []Status{
 			{"1", "STARTED", "Accepted"}, {"1", "PROCESSING", "Training"}, {"1", "SUCCEEDED", "Accuracy 0.9"},
 		},
-		Files:     []File{{Run: "ft-x", Dataset: "d", Path: "finetune/x/model.zip", SHA256: "aa"}},
-		Notes:     []Note{{Run: "ft-x", Resource: "d", Listener: "l"}},
-		Trainings: []string{"ft-x-a1"},
-		Trail:     []Step{{"ft-x", 1, job.Accepted}, {"ft-x", 1, job.Running}, {"ft-x", 1, job.Done}},
-		Records:   []job.Record{{Run: "ft-x", State: job.Done, Request: job.Request{JobID: "1"}, Ledger: ledger}},
+		Files:     []File{{Run: "ft-ax", Dataset: "d", Path: "finetune/ax/model.zip", SHA256: "aa"}},
+		Notes:     []Note{{Run: "ft-ax", Resource: "d", Listener: "l"}},
+		Trainings: []string{"ft-ax-a1"},
+		Trail:     []Step{{"ft-ax", 1, job.Accepted}, {"ft-ax", 1, job.Running}, {"ft-ax", 1, job.Done}},
+		Records:   []job.Record{{Run: "ft-ax", State: job.Done, Request: job.Request{JobID: "1"}, Ledger: ledger}},
 		Texts:     map[string]string{"the log": "all is well"},
 		Gauges:    []Gauge{{Name: "goroutines", Before: 40, After: 44, Slack: 5}},
 	}
@@ -42,8 +42,8 @@ func TestAGoodHistoryBreaksNoPromise(t *testing.T) {
 		"a message that still waits":  func(h *History) { h.Sent = append(h.Sent, Sent{"2", true}); h.Waiting = []string{"2"} },
 		"a message that was not safe": func(h *History) { h.Sent = append(h.Sent, Sent{"2", false}) },
 		"a second attempt of a lost one": func(h *History) {
-			h.Trail = []Step{{"ft-x", 1, job.Running}, {"ft-x", 2, job.Staged}, {"ft-x", 2, job.Done}}
-			h.Trainings = append(h.Trainings, "ft-x-a2")
+			h.Trail = []Step{{"ft-ax", 1, job.Running}, {"ft-ax", 2, job.Staged}, {"ft-ax", 2, job.Done}}
+			h.Trainings = append(h.Trainings, "ft-ax-a2")
 		},
 		"a run that goes on in the job that asked for its retry": func(h *History) {
 			h.Sent = append(h.Sent, Sent{"0", true})
@@ -73,7 +73,7 @@ func TestEveryBrokenPromiseIsFound(t *testing.T) {
 		"a record that stays":              {func(h *History) { h.Records[0].State = job.Collected; h.Statuses = nil; h.Sent[0].Confirmed = false }, Lost, "stays collected"},
 		"a result that is gone":            {func(h *History) { h.Files = nil }, Lost, "does not have it"},
 		"an end that is told twice":        {say(Status{"1", "SUCCEEDED", "Accuracy 0.9"}), Doubled, "told its end twice"},
-		"an attempt that is run twice":     {func(h *History) { h.Trainings = append(h.Trainings, "ft-x-a1") }, Doubled, "trained twice"},
+		"an attempt that is run twice":     {func(h *History) { h.Trainings = append(h.Trainings, "ft-ax-a1") }, Doubled, "trained twice"},
 		"a file that is there twice":       {func(h *History) { h.Files = append(h.Files, h.Files[0]) }, Doubled, "model.zip"},
 		"metadata that is there twice":     {func(h *History) { h.Notes = append(h.Notes, h.Notes[0]) }, Doubled, "metadata"},
 		"statuses of nobody's job":         {say(Status{"9", "STARTED", "Accepted"}), Invented, `job "9"`},
@@ -84,9 +84,9 @@ func TestEveryBrokenPromiseIsFound(t *testing.T) {
 		"a file of other bytes":            {func(h *History) { h.Files[0].SHA256 = "bb" }, Torn, "other bytes"},
 		"a file without a body":            {func(h *History) { h.Files[0].Unfinished = true }, Torn, "without a body"},
 		"a ledger that cannot be read":     {func(h *History) { h.Records[0].Ledger = json.RawMessage("{") }, Torn, "ledger"},
-		"a state that goes back":           {func(h *History) { h.Trail = append(h.Trail[:2], Step{"ft-x", 1, job.Staged}) }, Backwards, "running"},
+		"a state that goes back":           {func(h *History) { h.Trail = append(h.Trail[:2], Step{"ft-ax", 1, job.Staged}) }, Backwards, "running"},
 		"an attempt that goes back":        {func(h *History) { h.Trail[0].Attempt = 2 }, Backwards, "attempt 2"},
-		"an end that becomes another":      {func(h *History) { h.Trail = append(h.Trail, Step{"ft-x", 1, job.Failed}) }, Backwards, "failed"},
+		"an end that becomes another":      {func(h *History) { h.Trail = append(h.Trail, Step{"ft-ax", 1, job.Failed}) }, Backwards, "failed"},
 		"a word after the last":            {say(Status{"1", "PROCESSING", "Uploading"}), Contradicted, "Uploading"},
 		"a second end":                     {say(Status{"1", "ERROR", "no"}), Contradicted, "no"},
 		"an end that the store denies":     {func(h *History) { h.Records[0].State = job.Failed }, Contradicted, "the store says"},

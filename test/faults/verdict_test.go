@@ -1,0 +1,207 @@
+//go:build integration
+
+package faults
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/test/stack"
+)
+
+// The gauges of the process that must come back, with what may differ: connections that are kept open for the next job.
+var gauges = map[string]float64{"go_goroutines": 12, "process_open_fds": 12}
+
+// check waits until everything is quiet, stops the service and requires that no promise was broken.
+func (s *site) check(tb testing.TB) {
+	tb.Helper()
+	service := s.services[len(s.services)-1]
+	await(tb, "the jobs are not over", s.quiet(tb))
+	h := History{Sent: s.sent, Records: s.Records(tb), Gauges: s.gauges(tb, service), Texts: map[string]string{}}
+	require.NoError(tb, service.Stop(time.Minute), service.Log())
+	s.mu.Lock()
+	h.Trainings = slices.Clone(s.trainings)
+	maps.Copy(h.Texts, s.env)
+	s.mu.Unlock()
+	for i, service := range s.services {
+		require.NotContains(tb, service.Log(), "DATA RACE")
+		h.Trail = append(h.Trail, trail(tb, service.Log())...)
+		h.Texts[fmt.Sprintf("the log of start %d", i+1)] = service.Log()
+	}
+	h.Statuses = s.statuses()
+	for _, status := range h.Statuses {
+		h.Texts["a status of "+status.JobID] += status.Text + "\n"
+	}
+	s.refused(tb, &h)
+	s.volume(tb, &h)
+	s.results(tb, &h)
+	require.Empty(tb, Check(h), "the service said:\n%s", service.Log())
+}
+
+// quiet reports whether every job of the store is over and every message is settled.
+func (s *site) quiet(tb testing.TB) func() bool {
+	ch := s.channel(tb)
+	return func() bool {
+		for _, extractor := range []string{stack.Extractor, stack.Manager} {
+			q, err := ch.QueueDeclarePassive(extractor, true, false, false, false, nil)
+			require.NoError(tb, err)
+			if q.Messages > 0 {
+				return false
+			}
+		}
+		return !slices.ContainsFunc(s.Records(tb), func(r job.Record) bool { return r.Active() })
+	}
+}
+
+// gauges reads what must come back, and gives it some time to do so.
+func (s *site) gauges(tb testing.TB, service *stack.Service) (all []Gauge) {
+	tb.Helper()
+	settled := func() bool {
+		now := s.metrics(tb, service)
+		all = nil
+		fine := true
+		for name, slack := range gauges {
+			all = append(all, Gauge{Name: name, Before: s.calm[name], After: now[name], Slack: slack})
+			fine = fine && now[name] <= s.calm[name]+slack
+		}
+		return fine
+	}
+	for end := time.Now().Add(20 * time.Second); !settled() && time.Now().Before(end); {
+		<-time.After(200 * time.Millisecond)
+	}
+	out, err := s.broker.Ctl(tb.Context(), "-q", "list_queues", "-p", strings.TrimPrefix(s.uri[strings.LastIndex(s.uri, "/"):], "/"), "messages_unacknowledged")
+	require.NoError(tb, err)
+	unsettled := 0.0
+	for _, word := range strings.Fields(out) {
+		var n float64
+		if _, err := fmt.Sscan(word, &n); err == nil {
+			unsettled += n
+		}
+	}
+	return append(all, Gauge{Name: "unacknowledged messages", After: unsettled})
+}
+
+// trail reads the changes of state in a log.
+func trail(tb testing.TB, log string) (steps []Step) {
+	tb.Helper()
+	lines := bufio.NewScanner(strings.NewReader(log))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line struct {
+			Msg, Run, State string
+			Attempt         int
+		}
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "job" {
+			steps = append(steps, Step{line.Run, line.Attempt, job.State(line.State)})
+		}
+	}
+	require.NoError(tb, lines.Err())
+	return steps
+}
+
+// statuses are those that the service sent. One that RabbitMQ handed to Clowder a second time is Clowder's own matter.
+func (s *site) statuses() (all []Status) {
+	for _, told := range s.World.Clowder.Told() {
+		status := Status{told.JobID, told.Status, told.Text}
+		if !told.Again || !slices.Contains(all, status) {
+			all = append(all, status)
+		}
+	}
+	return all
+}
+
+// refused empties the error queue: its headers are read, and its jobs are not lost.
+func (s *site) refused(tb testing.TB, h *History) {
+	tb.Helper()
+	ch := s.channel(tb)
+	for {
+		d, ok, err := ch.Get("error."+stack.Extractor, true)
+		require.NoError(tb, err)
+		if !ok {
+			return
+		}
+		h.Texts["the headers of the error queue"] += fmt.Sprint(d.Headers)
+		var body struct {
+			JobID string `json:"job_id"`
+		}
+		if json.Unmarshal(d.Body, &body) == nil && body.JobID != "" {
+			h.Waiting = append(h.Waiting, body.JobID)
+		}
+	}
+}
+
+// volume reads everything that lies on the shared volume.
+func (s *site) volume(tb testing.TB, h *History) {
+	tb.Helper()
+	root := os.DirFS(s.Env["SHARED_DIR"])
+	parts := 0.0
+	require.NoError(tb, fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		if strings.HasSuffix(name, ".part") || strings.HasPrefix(path.Base(name), ".part-") {
+			parts++
+		}
+		body, err := fs.ReadFile(root, name)
+		h.Texts[name] = string(body)
+		return err
+	}))
+	if len(s.services) == 1 { // what a killed one left is removed when it is a day old
+		h.Gauges = append(h.Gauges, Gauge{Name: "half-written files", After: parts})
+	}
+}
+
+// results reads what Clowder holds beside the user's own files.
+func (s *site) results(tb testing.TB, h *History) {
+	tb.Helper()
+	short := map[string]string{} // a folder names its run in short
+	for _, r := range h.Records {
+		short[strings.TrimPrefix(r.Run, "ft-")[:8]] = r.Run
+	}
+	files, err := s.Session.Files(tb.Context(), s.Dataset)
+	require.NoError(tb, err)
+	for _, f := range files {
+		if path.Dir(f.Path) == "." {
+			continue
+		}
+		file := s.file(tb, f)
+		if names := strings.Split(f.Path, "/"); len(names) > 2 {
+			file.Run = short[names[1][strings.LastIndex(names[1], "-")+1:]]
+		}
+		h.Files = append(h.Files, file)
+	}
+	notes, err := s.Session.Metadata(tb.Context(), s.Dataset)
+	require.NoError(tb, err)
+	for _, n := range notes {
+		run, _ := n.Content["run"].(string)
+		h.Notes = append(h.Notes, Note{Run: run, Resource: s.Dataset, Listener: n.Listener})
+	}
+}
+
+func (s *site) file(tb testing.TB, f clowder.File) File {
+	tb.Helper()
+	file := File{Dataset: s.Dataset, Path: f.Path, Unfinished: f.InFlight}
+	if !f.InFlight {
+		body, err := s.World.Clowder.ReadFile(f.ID)
+		require.NoError(tb, err)
+		require.NotContains(tb, string(body), "jobkey-", f.Path)
+		sum := sha256.Sum256(body)
+		file.SHA256 = hex.EncodeToString(sum[:])
+	}
+	return file
+}
