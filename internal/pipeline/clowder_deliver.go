@@ -59,6 +59,9 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 	if err := answerFiles(ctx, s, ledger, extractor, rec, d.Result, say); err != nil {
 		return "", err
 	}
+	if err := ledger.Flush(); err != nil {
+		return "", err
+	}
 	c.noteHidden(ctx, s, dataset, say)
 	return "Results in folder " + strings.Join(folders, "/"), nil
 }

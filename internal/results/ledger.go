@@ -78,11 +78,12 @@ func OpenLedger(doc json.RawMessage, save func(json.RawMessage) error) (*Ledger,
 // Entries returns a copy of all entries, in the order in which they were begun.
 func (l *Ledger) Entries() []Entry { return slices.Clone(l.entries) }
 
-// Do makes one effect happen, unless it has, and returns its id. After a nil return the ledger on disk says so.
+// Do makes one effect happen, unless it has, and returns its id. That it is done is on disk before the next effect begins, or
+// after Flush.
 //
-// The order is: look, write pending, do, write done. A death before the first write leaves nothing; one between the writes
-// leaves the entry pending, and the look of the next Do adopts what has happened. An effect whose outcome is unknown is
-// looked for at once, and never repeated within the same call: a request that was lost on the way out may still arrive.
+// The order is: look, write pending, do, note done. A death before the write leaves nothing; a later one leaves the entry
+// pending, and the look of the next Do adopts what has happened. An effect whose outcome is unknown is looked for at once, and
+// never repeated within the same call: a request that was lost on the way out may still arrive.
 func (l *Ledger) Do(ctx context.Context, s Step) (string, error) {
 	prior := l.find(s)
 	if prior.State == StateDone && prior.SHA256 == s.SHA256 {
@@ -93,9 +94,10 @@ func (l *Ledger) Do(ctx context.Context, s Step) (string, error) {
 		return "", fmt.Errorf("look for the %s %s: %w", s.Kind, s.Name, err)
 	}
 	if found {
-		return id, l.put(s, StateDone, id)
+		l.note(s, id)
+		return id, nil
 	}
-	if err := l.put(s, StatePending, ""); err != nil {
+	if err := l.begin(s); err != nil {
 		return "", err
 	}
 	crash.At(crash.UploadPending)
@@ -111,8 +113,12 @@ func (l *Ledger) Do(ctx context.Context, s Step) (string, error) {
 		return "", fmt.Errorf("make the %s %s: %w", s.Kind, s.Name, err)
 	}
 	crash.At(crash.UploadDone)
-	return id, l.put(s, StateDone, id)
+	l.note(s, id)
+	return id, nil
 }
+
+// Flush writes what was noted since the last write.
+func (l *Ledger) Flush() error { return l.write(l.entries) }
 
 // Forget makes an effect absent again, because it is gone on the other side.
 func (l *Ledger) Forget(kind, name string) error {
@@ -130,18 +136,25 @@ func index(entries []Entry, s Step) int {
 	return slices.IndexFunc(entries, func(e Entry) bool { return e.Kind == s.Kind && e.Name == s.Name })
 }
 
-func (l *Ledger) put(s Step, state State, id string) error {
+// begin writes that the step may happen from now on.
+func (l *Ledger) begin(s Step) error { return l.write(l.with(s, StatePending, "")) }
+
+// note remembers that the step has happened. The write may wait for that of the next step: until then the disk says that it
+// may have happened.
+func (l *Ledger) note(s Step, id string) { l.entries = l.with(s, StateDone, id) }
+
+// with returns the entries with that of the step as it is now.
+func (l *Ledger) with(s Step, state State, id string) []Entry {
 	e := Entry{Kind: s.Kind, Name: s.Name, SHA256: s.SHA256, Size: s.Size, State: state, ID: id}
 	entries := l.Entries()
 	if i := index(entries, s); i >= 0 {
 		entries[i] = e
-	} else {
-		entries = append(entries, e)
+		return entries
 	}
-	return l.write(entries)
+	return append(entries, e)
 }
 
-// write saves the entries and only then takes them for true, so that memory never knows more than the disk.
+// write saves the entries and only then takes them for true.
 func (l *Ledger) write(entries []Entry) error {
 	doc, err := json.Marshal(entries)
 	if err != nil {

@@ -5,11 +5,18 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"sync"
 	"time"
 )
 
 //go:embed report/*.tmpl.html
 var reportSources embed.FS
+
+// reportTemplates are parsed when the first report is written, and once.
+var reportTemplates = sync.OnceValues(func() (*template.Template, error) {
+	return template.New("report").Funcs(template.FuncMap{"add": func(a, b float64) float64 { return a + b }}).
+		ParseFS(reportSources, "report/*.tmpl.html")
+})
 
 // maxRows bounds every list of the report.
 const maxRows = 100
@@ -41,8 +48,7 @@ type pair struct{ Name, Value string }
 // style rules hold below its root only. Clowder inserts it into its own page, where a script would run with the rights of
 // whoever looks and a loose style rule would change the page.
 func writeReport(w io.Writer, events []Event, r *Result, m Meta) error {
-	t, err := template.New("report").Funcs(template.FuncMap{"add": func(a, b float64) float64 { return a + b }}).
-		ParseFS(reportSources, "report/*.tmpl.html")
+	t, err := reportTemplates()
 	if err != nil {
 		return fmt.Errorf("parse the report's templates: %w", err)
 	}
