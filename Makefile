@@ -13,7 +13,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: e2e-kuberay help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
+.PHONY: e2e-kuberay help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-faults soak lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## show the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -79,6 +79,12 @@ e2e-compose: setup ## the first look of deploy/compose on a real Docker Engine: 
 test-crash: setup ## kill -9 at every crash point of a running job, on real parts
 	@go test -tags 'integration crash' -count=1 -timeout 20m -run TestCrash ./test/crash
 
+test-faults: setup ## the tests of all 36 faults alone, with the race detector: those of `make test` that test/faults/matrix.go names
+	@go test -race -tags 'integration crash' -count=1 -p 1 -timeout 30m $$(go run ./test/faults/names)
+
+soak: setup ## hundreds of jobs under faults in a random order: make soak [SOAK=10m] [SEED=n]
+	@SOAK=$(or $(SOAK),10m) SEED=$(SEED) go test -tags 'integration soak' -count=1 -v -timeout 0 -run TestSoak ./test/faults
+
 e2e-kuberay: build ## trainings in a whole Kubernetes: the Helm chart, RayJobs, real pods, and pods that are killed (root)
 	@export CACHE=$(CACHE); export KUBECONFIG=$$(test/cluster/up.sh) PATH=$$(test/cluster/binaries.sh helm):$$PATH && \
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
@@ -87,7 +93,7 @@ e2e-kuberay: build ## trainings in a whole Kubernetes: the Helm chart, RayJobs, 
 lint: $(LINT) $(VENV)/ready lint-helm lint-docker ## the linters, the import rules among them
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(LINT) run ./...
-	@$(LINT) run --build-tags 'integration crash docker' ./...
+	@$(LINT) run --build-tags 'integration crash docker soak' ./...
 
 lint-docker: $(VENV)/ready ## check the Dockerfiles
 	@CACHE=$(CACHE) test/docker/lint.sh

@@ -23,11 +23,15 @@ import (
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(broker.Main(m), goleak.Cleanup(func(code int) {
-		_ = os.RemoveAll(built) // a folder in /tmp
-		os.Exit(code)
-	}))
+func TestMain(m *testing.M) { goleak.VerifyTestMain(suite{broker.Main(m)}) }
+
+// suite removes what build has built.
+type suite struct{ tests interface{ Run() int } }
+
+// Run runs the tests.
+func (s suite) Run() int {
+	defer func() { _ = os.RemoveAll(built) }() // a folder in /tmp
+	return s.tests.Run()
 }
 
 // patience is how long a test waits for one step.

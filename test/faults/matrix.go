@@ -1,0 +1,93 @@
+package faults
+
+// Fault is one fault that the service is built for, and the tests that strike with it.
+type Fault struct {
+	Number int
+	Name   string
+	// Tests are the tests as package.Function, the package without the path of the module.
+	Tests []string
+}
+
+// Matrix lists all faults: those of the broker and the intake, of Kubernetes, of Clowder, and of the process itself.
+func Matrix() []Fault {
+	return []Fault{
+		{1, "a reset of an idle connection", []string{"internal/queue.TestConsumesAgainSoonAfterAReset"}},
+		{2, "a reset between the delivery and the record", []string{
+			"test/faults.TestAResetBetweenTheDeliveryAndTheRecord", "internal/queue.TestFaultsBetweenDeliveryAndAck",
+		}},
+		{3, "a reset between the record and the ack", []string{"test/faults.TestAnAckThatIsLost", "internal/queue.TestFaultsBetweenDeliveryAndAck"}},
+		{4, "an ack that is lost on the wire", []string{"test/faults.TestAnAckThatIsLost", "internal/queue.TestFaultsBetweenDeliveryAndAck"}},
+		{5, "a black hole", []string{"internal/queue.TestABlackHoleIsNoticed", "internal/queue.TestStopsInTimeInABlackHole"}},
+		{6, "a late ack of an old session", []string{"internal/queue.TestALateAckTouchesNoOtherMessage"}},
+		{7, "a clean restart of the broker", []string{
+			"internal/queue.TestFaultsOfTheBroker", "internal/queue.TestAVirtualHostOfQuorumQueuesKeepsTransientMessages",
+			"test/service.TestAJobThatTheBrokerLostIsRecovered",
+		}},
+		{8, "kill -9 of the broker", []string{"test/faults.TestTheBrokerDiesAndStarvesUnderAJob", "internal/queue.TestFaultsOfTheBroker"}},
+		{9, "a broker that is down at the start", []string{
+			"test/faults.TestRabbitMQIsNotThereAtTheStart", "internal/queue.TestABrokerThatIsDownAtOurStartIsWaitedFor",
+		}},
+		{10, "a wrong password, virtual host or kind of queue", []string{
+			"internal/queue.TestFaultsOfTheConfigurationEndTheStart", "test/service.TestSettingsThatCannotWorkEndTheServiceWithOneLine",
+		}},
+		{11, "a queue that is deleted under us", []string{
+			"internal/queue.TestAQueueDeletedUnderUsIsMadeAgain", "internal/queue.TestAQueueDeletedWhilePausedIsMadeAgain",
+		}},
+		{12, "a delivery that is held too long", []string{"internal/queue.TestFaultsOfTheBroker"}},
+		{13, "a broker without memory", []string{"test/faults.TestTheBrokerDiesAndStarvesUnderAJob", "internal/queue.TestFaultsOfTheBroker"}},
+		{14, "messages that are meant to hurt", []string{
+			"test/faults.TestMessagesThatAreMeantToHurt", "test/service.TestAMessageThatIsNoJobGoesToTheErrorQueue",
+		}},
+		{15, "an error queue that is missing", []string{"internal/queue.TestWithoutItsErrorQueueAMessageIsKept"}},
+		{16, "one job that comes many times at once", []string{
+			"test/faults.TestOneJobThatComesManyTimesAtOnce", "cmd/extractor.TestOneServiceWorksOnAStateFolder",
+		}},
+		{17, "one job id with two contents", []string{"test/faults.TestOneJobThatComesManyTimesAtOnce"}},
+
+		{18, "an answer to a submission that is lost", []string{
+			"internal/rayjob/kuberay.TestAnswerToASubmissionIsLost", "internal/rayjob/jobsapi.TestSubmitWhenRayMisbehaves",
+		}},
+		{19, "an API server that is away", []string{"internal/rayjob/kuberay.TestAPIServerIsAway"}},
+		{20, "changes of one record from two sides", []string{
+			"internal/job.TestSQLiteKeepsThePromisesOfAStore", "cmd/extractor.TestOneServiceWorksOnAStateFolder",
+		}},
+		{21, "a watch that breaks or is too old", []string{"internal/rayjob/kuberay.TestWatchIsBroken"}},
+		{22, "a RayJob that is deleted by hand", []string{
+			"internal/rayjob/kuberay.TestRayJobDeletedByHand", "internal/pipeline.TestHowAJobEndsBadly", "test/faults.TestRayForgetsItsTrainings",
+		}},
+		{23, "every status of a RayJob, unknown ones too", []string{
+			"internal/rayjob/kuberay.TestEveryPairIsKnown", "internal/rayjob/kuberay.TestUnknownWords",
+		}},
+		{24, "a submission that is refused, an image that cannot be pulled, a pod that waits for ever", []string{
+			"internal/rayjob/kuberay.TestSubmissionsThatAreRefused", "internal/rayjob/kuberay.TestHeldUpContainers",
+			"internal/rayjob/kuberay.TestUnschedulable", "internal/pipeline.TestHowAJobEndsBadly",
+		}},
+		{25, "an operator that is restarted", []string{
+			"internal/rayjob/kuberay.TestOperatorIsAwayWhenTheTrainingEnds", "internal/rayjob/kuberay.TestOperatorIsAwayWhenAnAttemptIsReleased",
+			"internal/results.TestReadRefusesWhatItCannotTrust",
+		}},
+		{26, "a result that is gone before it is collected", []string{
+			"test/faults.TestAResultThatIsGoneBeforeItIsCollected", "internal/results.TestReadRefusesWhatItCannotTrust",
+		}},
+
+		{27, "a download over a bad line", []string{"test/faults.TestADownloadOverABadLine", "internal/clowder.TestStageSurvivesWhatDownloadsDo"}},
+		{28, "an upload that fails before, after or without an answer to its effect", []string{
+			"test/faults.TestUploadsThatGoWrong", "test/faults.TestAnUploadThatHangsAfterItsEffect", "internal/results.TestDeliverWithABadOtherSide",
+		}},
+		{29, "an upload that leaves no bytes", []string{"internal/results.TestDeliverWithABadOtherSide", "internal/clowder.TestUploadsInFlight"}},
+		{30, "a Clowder that is down when a training ends", []string{"test/faults.TestClowderIsDownWhenATrainingEnds"}},
+		{31, "a key that is revoked, a right that is taken, a dataset that is gone", []string{
+			"test/faults.TestARightThatGoesWhileAJobTrains", "internal/retention.TestAFailedJobCanBeRetriedForAWhile",
+		}},
+		{32, "a reply queue that is gone", []string{
+			"test/faults.TestOneJobThatComesManyTimesAtOnce", "internal/queue.TestEveryMessageToAMissingQueueIsReturned",
+		}},
+
+		{33, "kill -9 at every crash point", []string{"test/crash.TestCrashPoints", "test/faults.TestAServiceThatIsKilledAgainAndAgain"}},
+		{34, "signals in every stage", []string{"test/service.TestASignalInAnyStageIsNoFailure", "test/service.TestASecondSignalEndsTheServiceAtOnce"}},
+		{35, "a full disk, and more data than there may be", []string{
+			"test/service.TestNoJobIsTakenOntoAFullDisk", "internal/clowder.TestFullDiskIsSaidPlainly", "internal/clowder.TestStageHasLimits",
+		}},
+		{36, "a service that is paused while another one starts", []string{"test/faults.TestAServiceThatIsPaused"}},
+	}
+}
