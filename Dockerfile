@@ -2,18 +2,20 @@
 # --target clowderd builds the double of Clowder instead, for a first look and for tests. Built with BuildKit.
 ARG GO_IMAGE=golang:1.26-bookworm
 
-FROM ${GO_IMAGE} AS build
+FROM ${GO_IMAGE} AS source
 WORKDIR /src
-COPY . .
-ARG VERSION=dev
 ENV CGO_ENABLED=0
-RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+COPY . .
+
+FROM source AS build
+ARG VERSION=dev
+RUN --mount=type=cache,sharing=locked,target=/go/pkg/mod --mount=type=cache,sharing=locked,target=/root/.cache/go-build \
     go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/extractor ./cmd/extractor
 # A volume takes its owner from the folder of the image. Ray's image has the same user, since both write below /shared.
 RUN install -d -o 1000 -g 1000 /out/volumes/shared /out/volumes/state
 
-FROM build AS build-clowderd
-RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+FROM source AS build-clowderd
+RUN --mount=type=cache,sharing=locked,target=/go/pkg/mod --mount=type=cache,sharing=locked,target=/root/.cache/go-build \
     go build -trimpath -ldflags "-s -w" -o /out/clowderd ./test/clowderd
 
 FROM scratch AS clowderd

@@ -8,8 +8,8 @@ root_image=clowder-ray/debian:bookworm
 debian() {
 	root=$(mktemp -d "$own/root-XXXXXX")
 	trap 'rm -rf "$root"' EXIT
-	debootstrap --variant=minbase --include=ca-certificates,netcat-openbsd,python3,python3-venv,python3-pip,rabbitmq-server \
-		bookworm "$root" >"$own/debootstrap.log"
+	local packages=ca-certificates,netcat-openbsd,libpython3-dev,python3,python3-pip,python3-venv,rabbitmq-server
+	debootstrap --variant=minbase --include="$packages" bookworm "$root" >"$own/debootstrap.log"
 	# So that downloads in a build work wherever they work on this machine.
 	cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
 	tar -C "$root" --exclude=./var/cache/apt/archives/*.deb --exclude=./var/lib/apt/lists/* -c . | docker import - "$root_image"

@@ -4,7 +4,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repo=$(cd "$here/../.." && pwd)
 cache=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/clowder-ray} # as in the Makefile
-export DOCKER_BUILDKIT=1 COMPOSE_BAKE=false                 # docker.io 20.10 has no buildx
+export DOCKER_BUILDKIT=1                                    # docker.io 20.10 builds without it by default
 
 # Images that the Dockerfiles and the Compose file begin with.
 go_image=$(sed -n 's/^ARG GO_IMAGE=//p' "$repo/Dockerfile")

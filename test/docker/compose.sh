@@ -14,7 +14,7 @@ elif [ ! -x "$built" ]; then
 	mkdir -p "$cache/bin"
 	cd "$cache" # not in the module of this project
 	source=$(go mod download -json "github.com/docker/compose/v2@$version" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
-	(cd "$source" && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$built.new" ./cmd)
+	(cd "$source" && CGO_ENABLED=0 go build -trimpath -o "$built.new" -ldflags "-s -w -X github.com/docker/compose/v2/internal.Version=$version" ./cmd)
 	mv "$built.new" "$built"
 	cd "$OLDPWD"
 fi

@@ -7,7 +7,9 @@ export VERSION=e2e COMPOSE_PROFILES=first-look CLOWDER_PORT=0 # a free one
 seconds() { printf "%4d s  %s\n" "$SECONDS" "$*"; }
 
 ran_before=$(alive && echo yes || true)
+"$here/compose.sh" version >/dev/null & # may have to build it
 "$here/engine.sh" up
+wait $!
 files=("$repo/deploy/compose/docker-compose.yml")
 if use_own; then files+=("$here/own-engine.yml"); fi
 if docker image inspect clowder-ray/packages:stand-in >/dev/null 2>&1; then
