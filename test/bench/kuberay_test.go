@@ -15,6 +15,7 @@ import (
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	"github.com/ray-project/kuberay/ray-operator/pkg/client/clientset/versioned"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ncsa/clowder-ray/test/cluster"
@@ -44,7 +45,7 @@ func BenchmarkRayJobs(b *testing.B) {
 	for b.Loop() {
 		s := w.Start(b, map[string]string{
 			"KUBERAY_CONFIG": config, "KUBECONFIG": plane.Kubeconfig(), "LOG_LEVEL": "warn",
-			"MAX_JOBS": "1000", "MAX_RUNNING": "1000",
+			"MAX_JOBS": "1000", "MAX_RUNNING": "1000", "RAY_POLL": "2s",
 		})
 		conn, err := amqp.Dial(w.Env["RABBITMQ_URI"])
 		require.NoError(b, err)
@@ -58,7 +59,7 @@ func BenchmarkRayJobs(b *testing.B) {
 		require.Eventually(b, func() bool {
 			list, err := jobs.List(b.Context(), metav1.ListOptions{})
 			return err == nil && len(list.Items) == flying
-		}, stack.Patience, time.Second)
+		}, 2*stack.Patience, time.Second, "%s", s.Log())
 		b.ReportMetric(flying/time.Since(began).Seconds(), "RayJobs/s")
 		list, err := jobs.List(b.Context(), metav1.ListOptions{})
 		require.NoError(b, err)
@@ -67,6 +68,7 @@ func BenchmarkRayJobs(b *testing.B) {
 			rj.Status.JobDeploymentStatus, rj.Status.JobStatus = rayv1.JobDeploymentStatusRunning, rayv1.JobStatusRunning
 			_, err := jobs.UpdateStatus(b.Context(), rj, metav1.UpdateOptions{})
 			require.NoError(b, err)
+			makeReady(b, plane, rj)
 		}
 		require.Eventually(b, func() bool {
 			running := 0
@@ -85,6 +87,20 @@ func BenchmarkRayJobs(b *testing.B) {
 		s.Kill()
 		require.NoError(b, conn.Close())
 	}
+}
+
+// makeReady makes the head pod of a RayJob, as operator and kubelet do.
+func makeReady(b *testing.B, plane *cluster.Plane, rj *rayv1.RayJob) {
+	b.Helper()
+	pods := plane.Admin().CoreV1().Pods(rj.Namespace)
+	pod, err := pods.Create(b.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: rj.Name, Labels: rj.Labels},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "ray", Image: "ray:1"}}},
+	}, metav1.CreateOptions{})
+	require.NoError(b, err)
+	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+	_, err = pods.UpdateStatus(b.Context(), pod, metav1.UpdateOptions{})
+	require.NoError(b, err)
 }
 
 // cpuSeconds is what a process has used until now.

@@ -49,6 +49,7 @@ type Client struct {
 
 	notices   notices
 	workloads workloads
+	capacity  capacity
 	// stuckAfter is how long a RayJob may take to be deleted by its operator.
 	stuckAfter time.Duration
 
@@ -105,7 +106,7 @@ func New(cfg Config, access *Access, log *zap.Logger) (*Client, error) {
 		return nil, fmt.Errorf("KUBERAY_CONFIG: %w", err)
 	}
 	conf := rest.CopyConfig(access.Config)
-	conf.UserAgent, conf.QPS, conf.Burst = manager, 50, 100
+	conf.UserAgent, conf.QPS, conf.Burst = manager, 100, 200
 	access = &Access{Config: conf, Namespace: access.Namespace, Inside: access.Inside, Dashboards: access.Dashboards}
 	if access.Dashboards == nil {
 		access.Dashboards = direct

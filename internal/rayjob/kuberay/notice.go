@@ -12,10 +12,11 @@ import (
 )
 
 // An explanation is looked for soon after a job began to wait, and ever more rarely the longer it waits: hundreds of jobs
-// may wait for days.
+// may wait for days. What runs is looked at for trouble only.
 const (
-	firstNotice = 5 * time.Second
-	lastNotice  = 2 * time.Minute
+	firstNotice  = 5 * time.Second
+	firstTrouble = 30 * time.Second
+	lastNotice   = 2 * time.Minute
 )
 
 // notices remembers what was said of each attempt and when it is to be looked for again.
@@ -57,10 +58,10 @@ func (n *notices) forget(key string) {
 }
 
 // notice is what explain says of the attempt now or said a short while ago.
-func (c *Client) notice(ctx context.Context, rj *rayv1.RayJob, explain func(scene) string) string {
+func (c *Client) notice(ctx context.Context, rj *rayv1.RayJob, soonest time.Duration, explain func(scene) string) string {
 	now := time.Now()
 	age := now.Sub(rj.CreationTimestamp.Time)
-	text, look := c.notices.due(rj.Name, now, min(max(age/4, firstNotice), lastNotice))
+	text, look := c.notices.due(rj.Name, now, min(max(age/4, soonest), lastNotice))
 	if !look {
 		return text
 	}
@@ -77,6 +78,12 @@ func (c *Client) scene(ctx context.Context, rj *rayv1.RayJob) scene {
 	}
 	s.cluster, _ = c.clusters.Get(rj.Status.RayClusterName)
 	s.pods, _ = c.pods.List(labels.SelectorFromSet(labels.Set{labelRun: rj.Labels[labelRun], labelAttempt: rj.Labels[labelAttempt]}))
+	if rj.Labels[queueLabel] != "" {
+		s.queue = findWorkload(c.workloads.list(ctx, c), rj.UID)
+	}
+	if len(s.pods) > 0 && len(s.unready()) == 0 {
+		return s // all is well: nobody needs the events
+	}
 	looks := []fields.Selector{fields.OneTermEqualSelector("reason", "Evicted")} // KubeRay deletes such pods at once
 	for _, name := range s.eventful() {
 		looks = append(looks, fields.OneTermEqualSelector("involvedObject.name", name))
@@ -86,9 +93,6 @@ func (c *Client) scene(ctx context.Context, rj *rayv1.RayJob) scene {
 		if err == nil {
 			s.events = append(s.events, list.Items...)
 		}
-	}
-	if rj.Labels[queueLabel] != "" {
-		s.queue = findWorkload(c.workloads.list(ctx, c), rj.UID)
 	}
 	return s
 }

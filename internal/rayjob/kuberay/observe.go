@@ -23,11 +23,11 @@ func (c *Client) Observe(ctx context.Context, h rayjob.Handle) (rayjob.Observati
 	obs := c.judge(rj)
 	switch obs.Verdict {
 	case rayjob.Pending:
-		if text := c.notice(ctx, rj, scene.waiting); text != "" {
+		if text := c.notice(ctx, rj, firstNotice, scene.waiting); text != "" {
 			obs.Notice = text
 		}
 	case rayjob.Running:
-		if text := c.notice(ctx, rj, scene.trouble); text != "" {
+		if text := c.notice(ctx, rj, firstTrouble, scene.trouble); text != "" {
 			obs.Notice = text
 		}
 	case rayjob.Failed:
