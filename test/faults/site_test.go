@@ -57,6 +57,8 @@ type site struct {
 	amqp, clowder *proxy
 	services      []*stack.Service
 	sent          []Sent
+	// datasets are those that jobs are about: Dataset, and others that a test has made.
+	datasets []string
 	// calm is what the gauges of the first service showed before the first job.
 	calm map[string]float64
 
@@ -70,6 +72,7 @@ func newSite(tb testing.TB, b *broker.Broker) *site {
 	tb.Helper()
 	s := &site{broker: b, uri: b.Vhost(tb), env: map[string]string{}}
 	s.World = stack.NewWorldOn(tb, s.program(tb), s.uri, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
+	s.datasets = []string{s.Dataset}
 	s.amqp = newProxy(tb, "amqp", b.Addr())
 	u, err := url.Parse(s.uri)
 	require.NoError(tb, err)
@@ -80,13 +83,16 @@ func newSite(tb testing.TB, b *broker.Broker) *site {
 	s.clowder = newProxy(tb, "clowder", u.Host)
 	s.Env["CLOWDER_URL"] = "http://" + s.clowder.addr
 	s.Env["LOG_FORMAT"] = "json"
-	s.OnTraining(func(d raytest.Driver) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.trainings = append(s.trainings, d.ID)
-		s.env["the environment of "+d.ID] = fmt.Sprint(d.Env, d.Metadata, d.Entrypoint)
-	})
+	s.OnTraining(s.noteTraining)
 	return s
+}
+
+// noteTraining notes an attempt that Ray starts.
+func (s *site) noteTraining(d raytest.Driver) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trainings = append(s.trainings, d.ID)
+	s.env["the environment of "+d.ID] = fmt.Sprint(d.Env, d.Metadata, d.Entrypoint)
 }
 
 // program is the service with the race detector.

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/test/stack"
 )
@@ -173,33 +174,41 @@ func (s *site) results(tb testing.TB, h *History) {
 	for _, r := range h.Records {
 		short[strings.TrimPrefix(r.Run, "ft-")[:8]] = r.Run
 	}
-	files, err := s.Session.Files(tb.Context(), s.Dataset)
+	for _, dataset := range s.datasets {
+		s.resultsIn(tb, dataset, short, h)
+	}
+}
+
+func (s *site) resultsIn(tb testing.TB, dataset string, short map[string]string, h *History) {
+	tb.Helper()
+	files, err := s.Session.Files(tb.Context(), dataset)
 	require.NoError(tb, err)
 	for _, f := range files {
 		if path.Dir(f.Path) == "." {
 			continue
 		}
 		file := s.file(tb, f)
+		file.Dataset = dataset
 		if names := strings.Split(f.Path, "/"); len(names) > 2 {
 			file.Run = short[names[1][strings.LastIndex(names[1], "-")+1:]]
 		}
 		h.Files = append(h.Files, file)
 	}
-	notes, err := s.Session.Metadata(tb.Context(), s.Dataset)
+	notes, err := s.Session.Metadata(tb.Context(), dataset)
 	require.NoError(tb, err)
 	for _, n := range notes {
 		run, _ := n.Content["run"].(string)
-		h.Notes = append(h.Notes, Note{Run: run, Resource: s.Dataset, Listener: n.Listener})
+		h.Notes = append(h.Notes, Note{Run: run, Resource: dataset, Listener: n.Listener})
 	}
 }
 
 func (s *site) file(tb testing.TB, f clowder.File) File {
 	tb.Helper()
-	file := File{Dataset: s.Dataset, Path: f.Path, Unfinished: f.InFlight}
+	file := File{Path: f.Path, Unfinished: f.InFlight}
 	if !f.InFlight {
 		body, err := s.World.Clowder.ReadFile(f.ID)
 		require.NoError(tb, err)
-		require.NotContains(tb, string(body), "jobkey-", f.Path)
+		require.NotContains(tb, string(body), clowdertest.JobKeyMark, f.Path)
 		sum := sha256.Sum256(body)
 		file.SHA256 = hex.EncodeToString(sum[:])
 	}

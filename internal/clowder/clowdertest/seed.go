@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -115,6 +117,13 @@ func (s *Server) AddJob(email, datasetID, extractor string) string {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	return s.state.addJob(extractor, reference{Collection: "datasets", ResourceID: datasetID}, nil, s.state.users[email]).ID
+}
+
+// Jobs returns the ids of all jobs, those of which no message went out among them.
+func (s *Server) Jobs() []string {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.state.jobs))
 }
 
 // ServeHTTP lets a test call the double without a connection.
