@@ -45,14 +45,17 @@ func (p *Pipeline) sayEnd(rec job.Record) {
 	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: kind, Text: capital(rec.Ending.Text), At: time.Now()})
 }
 
-// said is called by the reporter when a line is out: the two lines that must go once are remembered.
+// said is called by the reporter when a line is out: the two lines that must go once are remembered. The lines of other jobs do
+// not wait for the disk.
 func (p *Pipeline) said(run string, s clowder.Status) {
 	switch {
 	case s.Kind == clowder.StatusStart:
 		crash.At(crash.Greeted)
-		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-		defer cancel()
-		p.greeted(ctx, run)
+		p.greetings.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+			defer cancel()
+			p.greeted(ctx, run)
+		})
 	case s.Kind.Terminal():
 		crash.At(crash.Told)
 		p.schedule.touch(run)
