@@ -7,6 +7,8 @@ bench() { # bench TIME PATTERN PACKAGE
 }
 echo "== from a message to its first status and to the submission on Ray (real RabbitMQ, the service as a process)"
 bench 500x Delivery ./test/bench
+echo "== trivial jobs, the service beside an extractor made with pyclowder (x: our figure divided by that of pyclowder polling each 2 ms)"
+go test -tags integration -run '^$' -benchtime 3x -timeout 30m -bench Versus ./test/bench
 echo "== a restart on ten thousand jobs that all wait on Ray"
 bench 1x Crowd ./test/bench
 echo "== one record made durable; one message taken and acknowledged; one published and confirmed"
