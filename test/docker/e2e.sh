@@ -35,10 +35,13 @@ for name in RABBITMQ_PASS RAY_AUTH_TOKEN; do echo "$name=$(openssl rand -hex 24)
 echo RABBITMQ_USER=clowder >>"$work/env"
 seconds "an engine: Docker $(docker version --format '{{.Server.Version}}'), $("$here/compose.sh" version)"
 
+cd "$repo"
+go test -tags docker -count=1 ./test/docker
+seconds "the Compose file is as promised"
 compose build --quiet
 seconds "images built"
 compose up --wait --quiet-pull
 seconds "all parts are up"
 key=$(compose logs --no-log-prefix clowder-double | sed -n 's/^{"url".*"key":"\([^"]*\)".*/\1/p')
-CLOWDER_KEY=$key go run "$repo/test/demo" -clowder "http://$(compose port clowder-double 80)" -out "$work/out"
+CLOWDER_KEY=$key go run ./test/demo -clowder "http://$(compose port clowder-double 80)" -out var/e2e-compose
 seconds "trained and uploaded"

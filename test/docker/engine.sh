@@ -49,7 +49,7 @@ up)
 		exit 0
 	fi
 	start_own
-	has_bases 2>/dev/null || "$here/bases.sh"
+	has_bases 2>/dev/null || "$here/bases.sh" || { stop_own && exit 1; }
 	;;
 down) stop_own ;;
 *) echo "usage: engine.sh up|down" >&2 && exit 2 ;;
