@@ -30,10 +30,10 @@ func (c Config) newPod(a rayjob.Attempt, p Profile, m Machine) corev1.PodTemplat
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: c.labels(a), Annotations: annotations(a)},
 		Spec: corev1.PodSpec{
-			ServiceAccountName: c.ServiceAccount, AutomountServiceAccountToken: ptr.To(false), EnableServiceLinks: ptr.To(false),
+			ServiceAccountName: c.ServiceAccount, AutomountServiceAccountToken: new(false), EnableServiceLinks: new(false),
 			TerminationGracePeriodSeconds: ptr.To[int64](podGraceSeconds),
 			SecurityContext: &corev1.PodSecurityContext{
-				RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To[int64](rayUser), RunAsGroup: ptr.To[int64](rayUser), FSGroup: ptr.To[int64](rayUser),
+				RunAsNonRoot: new(true), RunAsUser: ptr.To[int64](rayUser), RunAsGroup: ptr.To[int64](rayUser), FSGroup: ptr.To[int64](rayUser),
 				FSGroupChangePolicy: ptr.To(corev1.FSGroupChangeOnRootMismatch), // a shared volume holds very many files
 				SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
@@ -42,9 +42,9 @@ func (c Config) newPod(a rayjob.Attempt, p Profile, m Machine) corev1.PodTemplat
 			Containers: []corev1.Container{c.newContainer(m)},
 			Volumes: []corev1.Volume{
 				{Name: "shared", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.Claim}}},
-				{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(c.Scratch)}}},
+				{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: new(c.Scratch)}}},
 				{Name: "memory", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
-					Medium: corev1.StorageMediumMemory, SizeLimit: ptr.To(c.SharedMemory),
+					Medium: corev1.StorageMediumMemory, SizeLimit: new(c.SharedMemory),
 				}}},
 			},
 		},
@@ -96,7 +96,7 @@ func tolerations(m Machine) []corev1.Toleration {
 
 func containerSecurity() *corev1.SecurityContext {
 	return &corev1.SecurityContext{
-		AllowPrivilegeEscalation: ptr.To(false), ReadOnlyRootFilesystem: ptr.To(true), Privileged: ptr.To(false),
+		AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true), Privileged: new(false),
 		Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 	}
 }
