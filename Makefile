@@ -70,8 +70,9 @@ test-unit: ## the Go tests that need nothing but Go, in a minute
 test-trainer: $(VENV)/ready ## tests of the training program, on a real Ray
 	@$(PYTHON) -m pytest -q -p no:cacheprovider trainer/tests
 
-test-integration: setup ## all Go tests, those on a real RabbitMQ and a real Ray among them
-	@go test -race -tags integration -count=1 -p 1 -timeout 20m ./...
+test-integration: setup ## all Go tests, those on a real RabbitMQ, a real Ray and a real Kubernetes control plane among them
+	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
+	@go test -race -tags integration -count=1 -p 1 -timeout 30m ./...
 
 e2e-compose: setup ## the first look of deploy/compose on a real Docker Engine: a message in, a trained model out (root where no engine runs)
 	@CACHE=$(CACHE) test/docker/e2e.sh $(PYTHON)
@@ -93,7 +94,7 @@ e2e-kuberay: build ## trainings in a whole Kubernetes: the Helm chart, RayJobs, 
 lint: $(LINT) $(VENV)/ready lint-helm lint-docker ## the linters, the import rules among them
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(LINT) run ./...
-	@$(LINT) run --build-tags 'integration crash docker soak' ./...
+	@$(LINT) run --build-tags 'integration crash docker kuberay soak' ./...
 
 lint-docker: $(VENV)/ready ## check the Dockerfiles
 	@CACHE=$(CACHE) test/docker/lint.sh

@@ -28,7 +28,7 @@ func newSpec(n int32, worker corev1.ResourceList) *rayv1.RayClusterSpec {
 	}
 	return &rayv1.RayClusterSpec{
 		HeadGroupSpec:    rayv1.HeadGroupSpec{Template: template(list("cpu", "1", "memory", "4Gi"))},
-		WorkerGroupSpecs: []rayv1.WorkerGroupSpec{{Replicas: ptr.To(n), MinReplicas: ptr.To(n), MaxReplicas: ptr.To(n), Template: template(worker)}},
+		WorkerGroupSpecs: []rayv1.WorkerGroupSpec{{Replicas: &n, MinReplicas: &n, MaxReplicas: &n, Template: template(worker)}},
 	}
 }
 
@@ -177,7 +177,7 @@ func TestReplicas(t *testing.T) {
 		"hosts":            {rayv1.WorkerGroupSpec{Replicas: ptr.To[int32](3), NumOfHosts: 2}, 6},
 		"at least":         {rayv1.WorkerGroupSpec{Replicas: ptr.To[int32](1), MinReplicas: ptr.To[int32](2)}, 2},
 		"the most is none": {rayv1.WorkerGroupSpec{Replicas: ptr.To[int32](1), MaxReplicas: ptr.To[int32](9)}, 1},
-		"suspended":        {rayv1.WorkerGroupSpec{Replicas: ptr.To[int32](1), Suspend: ptr.To(true)}, 0},
+		"suspended":        {rayv1.WorkerGroupSpec{Replicas: ptr.To[int32](1), Suspend: new(true)}, 0},
 		"below zero":       {rayv1.WorkerGroupSpec{Replicas: ptr.To[int32](-1), MinReplicas: ptr.To[int32](-5)}, 0},
 	} {
 		require.Equal(t, tc.want, replicas(tc.group), name)

@@ -174,7 +174,7 @@ func TestUnpreparedPods(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(1, head(up), worker(1, waits("ContainerCreating", ""), func(p *corev1.Pod) { p.Spec.RuntimeClassName = ptr.To("gvisor") }))
+			s := newScene(1, head(up), worker(1, waits("ContainerCreating", ""), func(p *corev1.Pod) { p.Spec.RuntimeClassName = new("gvisor") }))
 			s.events = []corev1.Event{event(s.pods[1].Name, tc.reason, tc.message, time.Minute)}
 			require.Equal(t, "waiting for the worker: "+tc.want, s.waiting())
 			s.events = append(s.events, event(s.pods[1].Name, "Pulling", "Pulling image", time.Second))
