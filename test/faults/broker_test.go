@@ -156,7 +156,7 @@ func TestOneJobThatComesManyTimesAtOnce(t *testing.T) {
 	release := s.HoldTrainings()
 	service := s.start(t, nil)
 	ch := s.channel(t)
-	id := s.World.Clowder.AddJob(stack.User, s.Dataset, stack.Extractor)
+	id := s.Clowder.AddJob(stack.User, s.Dataset, stack.Extractor)
 	s.sent = append(s.sent, Sent{JobID: id, Confirmed: true})
 	reply, err := ch.QueueDeclare("", false, true, true, false, nil)
 	require.NoError(t, err)
@@ -184,7 +184,7 @@ func TestOneJobThatComesManyTimesAtOnce(t *testing.T) {
 func (s *site) message(tb testing.TB, id, reply string, parameters map[string]any) amqp.Publishing {
 	tb.Helper()
 	body, err := json.Marshal(map[string]any{
-		"host": s.World.Clowder.URL, "secretKey": s.World.Clowder.Key(stack.User), "retry_count": 0, "resource_type": "dataset", "flags": "",
+		"host": s.Clowder.URL, "secretKey": s.Clowder.Key(stack.User), "retry_count": 0, "resource_type": "dataset", "flags": "",
 		"datasetName": "Reviews", "id": s.Dataset, "datasetId": s.Dataset, "job_id": id, "parameters": parameters,
 	})
 	require.NoError(tb, err)

@@ -90,10 +90,9 @@ func (c *checker) checkJob(sent Sent, heard []Status) {
 		return
 	}
 	for _, s := range heard[end+1:] {
-		switch {
-		case s == heard[end]:
+		if s == heard[end] {
 			c.report(Doubled, "job %s was told its end twice: %s", s.JobID, s.Text)
-		default:
+		} else {
 			c.report(Contradicted, "job %s was told %s %q after its end %s %q", s.JobID, s.Kind, s.Text, heard[end].Kind, heard[end].Text)
 		}
 	}

@@ -36,11 +36,11 @@ func TestADownloadOverABadLine(t *testing.T) {
 			s.start(t, nil)
 			heal := s.clowder.strike(t, tc.line...)
 			if tc.files != nil {
-				s.World.Clowder.Fail(*tc.files)
+				s.Clowder.Fail(*tc.files)
 			}
 			id := s.submit(t, nil)
 			await(t, "it does not ask for the dataset", func() bool {
-				return len(s.Records(t)) == 1 && (tc.files == nil || s.World.Clowder.Requests(http.MethodGet, "/files/") > 0)
+				return len(s.Records(t)) == 1 && (tc.files == nil || s.Clowder.Requests(http.MethodGet, "/files/") > 0)
 			})
 			if tc.files == nil {
 				await(t, "it meets no trouble", func() bool {
@@ -80,7 +80,7 @@ func TestUploadsThatGoWrong(t *testing.T) {
 			s := newSite(t, broker.ForTest(t))
 			s.start(t, nil)
 			for _, f := range faults {
-				s.World.Clowder.Fail(f)
+				s.Clowder.Fail(f)
 			}
 			id := s.submit(t, nil)
 			s.succeeds(t, id)
@@ -94,9 +94,9 @@ func TestAnUploadThatHangsAfterItsEffect(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, broker.ForTest(t))
 	s.start(t, nil)
-	s.World.Clowder.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "/files", Hang: true, After: true, Times: 1})
+	s.Clowder.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "/files", Hang: true, After: true, Times: 1})
 	id := s.submit(t, nil)
-	await(t, "nothing is uploaded", func() bool { return s.World.Clowder.Requests(http.MethodPost, "/files") > 0 })
+	await(t, "nothing is uploaded", func() bool { return s.Clowder.Requests(http.MethodPost, "/files") > 0 })
 	s.clowder.cut(t) // what a client does that waits no longer
 	s.succeeds(t, id)
 	s.check(t)
@@ -134,7 +134,7 @@ func TestARightThatGoesWhileAJobTrains(t *testing.T) {
 			s.start(t, nil)
 			id := s.submit(t, nil)
 			s.training(t, 1)
-			s.World.Clowder.Fail(clowdertest.Fault{Path: "/datasets/" + s.Dataset, Status: status})
+			s.Clowder.Fail(clowdertest.Fault{Path: "/datasets/" + s.Dataset, Status: status})
 			release()
 			var last string
 			await(t, "the job has no end", func() bool {
@@ -143,7 +143,7 @@ func TestARightThatGoesWhileAJobTrains(t *testing.T) {
 				return err == nil && j.Status == "ERROR"
 			})
 			require.Contains(t, last, want)
-			s.World.Clowder.ClearFaults()
+			s.Clowder.ClearFaults()
 			rec := s.AwaitRecords(t, 1)[0]
 			require.Equal(t, job.Failed, rec.State)
 			require.FileExists(t, filepath.Join(s.Env["SHARED_DIR"], "runs", rec.Run, "result.json"), "the results are kept for a retry")

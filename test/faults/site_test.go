@@ -78,7 +78,7 @@ func newSite(tb testing.TB, b *broker.Broker) *site {
 	require.NoError(tb, err)
 	u.Host = s.amqp.addr
 	s.Env["RABBITMQ_URI"] = u.String()
-	u, err = url.Parse(s.World.Clowder.URL)
+	u, err = url.Parse(s.Clowder.URL)
 	require.NoError(tb, err)
 	s.clowder = newProxy(tb, "clowder", u.Host)
 	s.Env["CLOWDER_URL"] = "http://" + s.clowder.addr

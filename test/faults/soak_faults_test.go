@@ -96,8 +96,8 @@ func failing(f clowdertest.Fault) func(*testing.T, *soak) func(testing.TB) {
 		for _, path := range []string{"/files", "/folders", "/metadata", "/visualizations", "/thumbnails"} {
 			write := f
 			write.Method, write.Path, write.Times = http.MethodPost, path, 3
-			s.World.Clowder.Fail(write)
+			s.Clowder.Fail(write)
 		}
-		return func(testing.TB) { s.World.Clowder.ClearFaults() }
+		return func(testing.TB) { s.Clowder.ClearFaults() }
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 const (
 	// backlog is how many jobs may be open at once; more are not submitted.
-	backlog = 30
+	backlog = 60
 	// theEnd is how long the last jobs may take once everything is healed.
 	theEnd = 10 * time.Minute
 )
@@ -41,7 +41,7 @@ type soak struct {
 
 // TestSoak runs for SOAK (a minute where it is not set) with the seed SEED, or one that it prints.
 func TestSoak(t *testing.T) {
-	length, seed := time.Minute, uint64(time.Now().UnixNano()) //nolint:gosec // a time is positive
+	length, seed := time.Minute, uint64(time.Now().UnixNano())
 	if text := os.Getenv("SOAK"); text != "" {
 		var err error
 		length, err = time.ParseDuration(text)
@@ -64,18 +64,18 @@ func newSoak(t *testing.T, seed uint64) *soak {
 	t.Helper()
 	s := &soak{
 		site:   newSite(t, broker.Own(t)),
-		random: rand.New(rand.NewPCG(seed, 0)), //nolint:gosec // it must be repeatable
+		random: rand.New(rand.NewPCG(seed, 0)),
 		struck: map[string]int{}, asked: map[string]int{},
 	}
 	for range 7 {
-		dataset := s.World.Clowder.AddDataset(stack.User, "Reviews")
-		_, err := s.World.Clowder.AddFile(dataset, "train.csv", strings.NewReader("text,label\ngood,yes\nbad,no\n"))
+		dataset := s.Clowder.AddDataset(stack.User, "Reviews")
+		_, err := s.Clowder.AddFile(dataset, "train.csv", strings.NewReader("text,label\ngood,yes\nbad,no\n"))
 		require.NoError(t, err)
 		s.datasets = append(s.datasets, dataset)
 	}
 	// A message that the broker loses is missed after a time that no other fault lasts.
 	s.Env["RECOVER_EVERY"], s.Env["MAX_RUNNING"] = "15s", "8"
-	pace := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // it must be repeatable
+	pace := rand.New(rand.NewPCG(seed, 1))
 	s.OnTraining(func(d raytest.Driver) {
 		s.mu.Lock()
 		pause := time.Duration(pace.IntN(1500)) * time.Millisecond
@@ -155,7 +155,7 @@ func (s *soak) operate(t *testing.T) {
 func (s *soak) end(t *testing.T) {
 	t.Helper()
 	s.calmDown(t)
-	s.World.Clowder.ClearFaults()
+	s.Clowder.ClearFaults()
 	jobs := s.jobs(t)
 	require.Eventually(t, func() bool {
 		over := map[string]bool{}
@@ -182,7 +182,7 @@ func (s *soak) end(t *testing.T) {
 // jobs are all jobs that Clowder knows.
 func (s *soak) jobs(t *testing.T) (all []clowder.Job) {
 	t.Helper()
-	for _, id := range s.World.Clowder.Jobs() {
+	for _, id := range s.Clowder.Jobs() {
 		j, err := s.Session.Job(t.Context(), id)
 		require.NoError(t, err)
 		all = append(all, j)

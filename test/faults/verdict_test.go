@@ -56,6 +56,7 @@ func (s *site) check(tb testing.TB) {
 
 // quiet reports whether every job of the store is over and every message is settled.
 func (s *site) quiet(tb testing.TB) func() bool {
+	tb.Helper()
 	ch := s.channel(tb)
 	return func() bool {
 		for _, extractor := range []string{stack.Extractor, stack.Manager} {
@@ -88,7 +89,7 @@ func (s *site) gauges(tb testing.TB, service *stack.Service) (all []Gauge) {
 	out, err := s.broker.Ctl(tb.Context(), "-q", "list_queues", "-p", strings.TrimPrefix(s.uri[strings.LastIndex(s.uri, "/"):], "/"), "messages_unacknowledged")
 	require.NoError(tb, err)
 	unsettled := 0.0
-	for _, word := range strings.Fields(out) {
+	for word := range strings.FieldsSeq(out) {
 		var n float64
 		if _, err := fmt.Sscan(word, &n); err == nil {
 			unsettled += n
@@ -117,7 +118,7 @@ func trail(tb testing.TB, log string) (steps []Step) {
 
 // statuses are those that the service sent. One that RabbitMQ handed to Clowder a second time is Clowder's own matter.
 func (s *site) statuses() (all []Status) {
-	for _, told := range s.World.Clowder.Told() {
+	for _, told := range s.Clowder.Told() {
 		status := Status{told.JobID, told.Status, told.Text}
 		if !told.Again || !slices.Contains(all, status) {
 			all = append(all, status)
@@ -206,7 +207,7 @@ func (s *site) file(tb testing.TB, f clowder.File) File {
 	tb.Helper()
 	file := File{Path: f.Path, Unfinished: f.InFlight}
 	if !f.InFlight {
-		body, err := s.World.Clowder.ReadFile(f.ID)
+		body, err := s.Clowder.ReadFile(f.ID)
 		require.NoError(tb, err)
 		require.NotContains(tb, string(body), clowdertest.JobKeyMark, f.Path)
 		sum := sha256.Sum256(body)
