@@ -53,7 +53,7 @@ func BenchmarkVersus(b *testing.B) {
 		toRay := r.submissions(b, s.Pid(), served)
 		require.NoError(b, s.Stop(time.Minute))
 		release()
-		b.Logf("pyclowder: %s\nits poll cut to 2 ms: %s\nthe service: %s\nup to Ray: %s", slow, quick, ours, toRay)
+		b.Logf("pyclowder %s; its poll cut to 2 ms %s; the service %s; up to Ray %s", slow, quick, ours, toRay)
 		rates, costs = append(rates, ours.rate/quick.rate), append(costs, ours.cost(quick))
 		ratesToRay, costsToRay = append(ratesToRay, toRay.rate/quick.rate), append(costsToRay, toRay.cost(quick))
 	}
@@ -81,8 +81,7 @@ type pace struct {
 func (p pace) cost(other pace) float64 { return p.processor.Seconds() / other.processor.Seconds() }
 
 func (p pace) String() string {
-	return fmt.Sprintf("%.1f messages/s and %.2f ms of CPU for each (%.2f ms in the doubles)",
-		p.rate, p.processor.Seconds()*1000, p.doubles.Seconds()*1000)
+	return fmt.Sprintf("%.1f/s, %.1f ms of CPU (doubles %.1f)", p.rate, p.processor.Seconds()*1000, p.doubles.Seconds()*1000)
 }
 
 // race is what both sides have in common: the doubles and who reads the statuses.
