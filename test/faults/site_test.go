@@ -37,12 +37,15 @@ func (s suite) Run() int {
 // patience is how long a test waits for one step.
 const patience = stack.Patience
 
-// build builds the service with the race detector into the folder built, once for all tests.
+// build builds the service into the folder built, once for all tests.
 var (
 	built string
 	build = sync.OnceValues(func() (path string, err error) {
 		if built, err = os.MkdirTemp("", "faults-"); err != nil {
 			return "", err
+		}
+		if !raced {
+			return stack.Build(context.Background(), built)
 		}
 		return stack.BuildRace(context.Background(), built)
 	})
@@ -95,7 +98,7 @@ func (s *site) noteTraining(d raytest.Driver) {
 	s.env["the environment of "+d.ID] = fmt.Sprint(d.Env, d.Metadata, d.Entrypoint)
 }
 
-// program is the service with the race detector.
+// program is the service.
 func (s *site) program(tb testing.TB) string {
 	tb.Helper()
 	path, err := build()

@@ -19,6 +19,9 @@ import (
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
+// raced says that the service is built with the race detector, which would halve the number of jobs.
+const raced = false
+
 const (
 	// backlog is how many jobs may be open at once; more are not submitted.
 	backlog = 60
