@@ -68,16 +68,20 @@ func TestEveryBrokenPromiseIsFound(t *testing.T) {
 		want   Rule
 		text   string
 	}{
-		"a job without an end":             {func(h *History) { h.Statuses = h.Statuses[:2] }, Lost, "job 1 has no end"},
-		"a job that was never heard of":    {func(h *History) { h.Sent = append(h.Sent, Sent{"2", true}) }, Lost, "job 2 has no end"},
-		"a record that stays":              {func(h *History) { h.Records[0].State = job.Collected; h.Statuses = nil; h.Sent[0].Confirmed = false }, Lost, "stays collected"},
-		"a result that is gone":            {func(h *History) { h.Files = nil }, Lost, "does not have it"},
-		"an end that is told twice":        {say(Status{"1", "SUCCEEDED", "Accuracy 0.9"}), Doubled, "told its end twice"},
-		"an attempt that is run twice":     {func(h *History) { h.Trainings = append(h.Trainings, "ft-ax-a1") }, Doubled, "trained twice"},
-		"a file that is there twice":       {func(h *History) { h.Files = append(h.Files, h.Files[0]) }, Doubled, "model.zip"},
-		"metadata that is there twice":     {func(h *History) { h.Notes = append(h.Notes, h.Notes[0]) }, Doubled, "metadata"},
-		"statuses of nobody's job":         {say(Status{"9", "STARTED", "Accepted"}), Invented, `job "9"`},
-		"a record of nobody's job":         {func(h *History) { h.Records = append(h.Records, job.Record{Run: "ft-z", State: job.Done}) }, Invented, "ft-z"},
+		"a job without an end":          {func(h *History) { h.Statuses = h.Statuses[:2] }, Lost, "job 1 has no end"},
+		"a job that was never heard of": {func(h *History) { h.Sent = append(h.Sent, Sent{"2", true}) }, Lost, "job 2 has no end"},
+		"a record that stays": {func(h *History) {
+			h.Records[0].State, h.Statuses, h.Sent[0].Confirmed = job.Collected, nil, false
+		}, Lost, "stays collected"},
+		"a result that is gone":        {func(h *History) { h.Files = nil }, Lost, "does not have it"},
+		"an end that is told twice":    {say(Status{"1", "SUCCEEDED", "Accuracy 0.9"}), Doubled, "told its end twice"},
+		"an attempt that is run twice": {func(h *History) { h.Trainings = append(h.Trainings, "ft-ax-a1") }, Doubled, "trained twice"},
+		"a file that is there twice":   {func(h *History) { h.Files = append(h.Files, h.Files[0]) }, Doubled, "model.zip"},
+		"metadata that is there twice": {func(h *History) { h.Notes = append(h.Notes, h.Notes[0]) }, Doubled, "metadata"},
+		"statuses of nobody's job":     {say(Status{"9", "STARTED", "Accepted"}), Invented, `job "9"`},
+		"a record of nobody's job": {func(h *History) {
+			h.Records = append(h.Records, job.Record{Run: "ft-z", State: job.Done})
+		}, Invented, "ft-z"},
 		"a training of no run":             {func(h *History) { h.Trainings = append(h.Trainings, "ft-z-a1") }, Invented, "ft-z-a1"},
 		"a file of no run":                 {func(h *History) { h.Files = append(h.Files, File{Path: "finetune/z/a"}) }, Invented, "finetune/z/a"},
 		"metadata of no run":               {func(h *History) { h.Notes = append(h.Notes, Note{Run: "ft-z"}) }, Invented, "ft-z"},

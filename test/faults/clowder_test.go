@@ -21,11 +21,13 @@ func TestADownloadOverABadLine(t *testing.T) {
 	for name, tc := range map[string]struct {
 		line  []string
 		files *clowdertest.Fault
+		// silent says that nothing is noticed for a long time.
+		silent bool
 	}{
 		"that cuts every answer":        {line: []string{someBytes}},
 		"that resets every connection":  {line: []string{reset}},
 		"that is slow and thin":         {line: []string{slow, thin}},
-		"that swallows everything":      {line: []string{hole}},
+		"that swallows everything":      {line: []string{hole}, silent: true},
 		"that cuts the body of a file":  {files: &clowdertest.Fault{Method: http.MethodGet, Path: "/files/", Cut: 5, Times: 3}},
 		"that adds bytes to its body":   {files: &clowdertest.Fault{Method: http.MethodGet, Path: "/files/", Extra: 7, Times: 2}},
 		"that is an error now and then": {files: &clowdertest.Fault{Status: http.StatusBadGateway, Skip: 1, Times: 4}},
@@ -69,7 +71,8 @@ func TestUploadsThatGoWrong(t *testing.T) {
 		},
 		"after their effect": {
 			post("/files", clowdertest.Fault{Status: 500, After: true, Times: 2}), post("/folders", clowdertest.Fault{Status: 500, After: true, Times: 2}),
-			post("/metadata", clowdertest.Fault{Status: 500, After: true, Times: 1}), post("/visualizations", clowdertest.Fault{Status: 500, After: true, Times: 2}),
+			post("/metadata", clowdertest.Fault{Status: 500, After: true, Times: 1}),
+			post("/visualizations", clowdertest.Fault{Status: 500, After: true, Times: 2}),
 		},
 		"with an answer that is cut": {
 			post("/files", clowdertest.Fault{Cut: -1, Times: 3}), post("/metadata", clowdertest.Fault{Cut: -1, Times: 1}),

@@ -138,14 +138,16 @@ func (s *soak) open() int {
 func (s *soak) operate(t *testing.T) {
 	t.Helper()
 	dataset := s.datasets[s.random.IntN(len(s.datasets))]
-	action := map[int]string{0: "cancel", 1: "cancel", 2: "stop and keep", 3: "retry", 4: "list"}[s.random.IntN(25)]
-	if action == "" || len(s.ids) == 0 {
+	wishes := []string{"cancel", "cancel", "stop and keep", "retry", "list"}
+	wish := s.random.IntN(5 * len(wishes)) // four of five times it is a new job
+	if wish >= len(wishes) || len(s.ids) == 0 {
 		id, err := s.Session.Submit(t.Context(), dataset, stack.Extractor, map[string]any{"seed": s.random.IntN(1000)})
 		if err == nil {
 			s.ids = append(s.ids, id)
 		}
 		return
 	}
+	action := wishes[wish]
 	s.asked[action]++
 	id := s.ids[s.random.IntN(len(s.ids))]
 	run := rayjob.RunName(s.Env["CLOWDER_URL"], stack.Extractor, id)

@@ -86,7 +86,8 @@ func (s *site) gauges(tb testing.TB, service *stack.Service) (all []Gauge) {
 	for end := time.Now().Add(20 * time.Second); !settled() && time.Now().Before(end); {
 		<-time.After(200 * time.Millisecond)
 	}
-	out, err := s.broker.Ctl(tb.Context(), "-q", "list_queues", "-p", strings.TrimPrefix(s.uri[strings.LastIndex(s.uri, "/"):], "/"), "messages_unacknowledged")
+	vhost := s.uri[strings.LastIndex(s.uri, "/")+1:]
+	out, err := s.broker.Ctl(tb.Context(), "-q", "list_queues", "-p", vhost, "messages_unacknowledged")
 	require.NoError(tb, err)
 	unsettled := 0.0
 	for word := range strings.FieldsSeq(out) {
