@@ -62,6 +62,17 @@ func (p *Pipeline) said(run string, s clowder.Status) {
 	}
 }
 
+// heard reports whether Clowder shows the end of a job. Where it cannot be asked the answer is no: a last word that comes twice
+// is better than none.
+func (p *Pipeline) heard(ctx context.Context, run string) bool {
+	rec, err := p.store.Get(ctx, run)
+	if err != nil {
+		return false
+	}
+	known, err := p.platform.Known(ctx, rec)
+	return err == nil && known.Ended
+}
+
 func (p *Pipeline) greeted(ctx context.Context, run string) {
 	_, err := p.store.Change(ctx, run, func(r *job.Record) error { r.Greeted = true; return nil })
 	if err != nil {

@@ -112,7 +112,7 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform Platform,
 		registry: registry.New(cfg.Volume.Registry()), schedule: newSchedule(),
 		follower: newFollower(cfg.Volume), interrupts: newInterrupts(),
 	}
-	p.reporter = newReporter(voice, p.log, p.said)
+	p.reporter = newReporter(voice, p.log, p.said, p.heard)
 	p.allowance = newAllowance(cfg.UserJobsPerHour)
 
 	p.places = p.gate("a free place", cfg.MaxRunning, cfg.MaxRunningPerUser)

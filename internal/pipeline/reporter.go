@@ -25,6 +25,8 @@ type reporter struct {
 	log   *zap.Logger
 	// sent is called after a line is out, outside of the lock.
 	sent func(run string, s clowder.Status)
+	// heard reports whether the last line of run has reached its reader.
+	heard func(ctx context.Context, run string) bool
 
 	mu    sync.Mutex
 	lines map[string]*line
@@ -42,11 +44,13 @@ type line struct {
 	last     string
 	// greeted and ending say whether the first and the last line were queued, opened whether the first one is out.
 	greeted, ending, opened bool
+	// doubtful is when the last line was sent and its confirm lost, zero where it was not. Only Run uses it.
+	doubtful time.Time
 }
 
-func newReporter(voice Voice, log *zap.Logger, sent func(string, clowder.Status)) *reporter {
+func newReporter(voice Voice, log *zap.Logger, sent func(string, clowder.Status), heard func(context.Context, string) bool) *reporter {
 	return &reporter{
-		voice: voice, log: log, sent: sent,
+		voice: voice, log: log, sent: sent, heard: heard,
 		lines: map[string]*line{}, pending: map[string]struct{}{}, wake: make(chan struct{}, 1), told: make(chan struct{}, 1),
 	}
 }
@@ -129,6 +133,8 @@ func (r *reporter) Run(ctx context.Context) {
 const (
 	reporterIdle  = time.Minute
 	reporterRetry = time.Second
+	// doubt is how long a last line whose confirm was lost gets to arrive before it may be sent again.
+	doubt = 10 * time.Second
 )
 
 // flush sends every line that may go now and returns how long until the next one may.
@@ -143,7 +149,11 @@ func (r *reporter) flush(ctx context.Context) time.Duration {
 				}
 				break
 			}
-			if err := r.voice.Tell(ctx, l.req, s); err != nil {
+			if rest := doubt - time.Since(l.doubtful); rest > 0 {
+				next = min(next, rest)
+				break
+			}
+			if err := r.tell(ctx, run, l, s); err != nil {
 				if ctx.Err() == nil {
 					r.log.Warn("status not sent, will try again", zap.String("run", run), zap.Error(err))
 				}
@@ -159,6 +169,18 @@ func (r *reporter) flush(ctx context.Context) time.Duration {
 		}
 	}
 	return next
+}
+
+// tell sends a line. A last line that may be out already is looked for first, so that no job ends twice.
+func (r *reporter) tell(ctx context.Context, run string, l *line, s clowder.Status) error {
+	if !l.doubtful.IsZero() && r.heard(ctx, run) {
+		return nil
+	}
+	err := r.voice.Tell(ctx, l.req, s)
+	if kind, _ := job.Classify(err); err != nil && kind == job.KindUnknown && s.Kind.Terminal() {
+		l.doubtful = time.Now()
+	}
+	return err
 }
 
 // drain returns when the first and the last lines that are queued are out, or when ctx ends. Run must be running.

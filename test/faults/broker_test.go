@@ -14,6 +14,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/test/broker"
 	"github.com/ncsa/clowder-ray/test/stack"
@@ -111,6 +112,24 @@ func TestTheBrokerDiesAndStarvesUnderAJob(t *testing.T) {
 	_, err = node.Ctl(t.Context(), "set_vm_memory_high_watermark", "0.9")
 	require.NoError(t, err)
 	s.succeeds(t, second)
+	s.check(t)
+}
+
+func TestTheConfirmOfTheLastWordIsLost(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, broker.ForTest(t))
+	service := s.start(t, nil)
+	s.Clowder.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "/metadata", Delay: 5 * time.Second, Times: 1})
+	id := s.submit(t, nil)
+	await(t, "the delivery does not come to its end", func() bool { return s.Clowder.Requests(http.MethodPost, "/metadata") == 1 })
+	await(t, "statuses are not confirmed", func() bool {
+		told := s.Clowder.Told()
+		return strings.HasPrefix(told[len(told)-1].Text, "Uploading") && s.metrics(t, service)["clowder_ray_queue_published_total"] >= float64(len(told))
+	})
+	heal := s.amqp.strike(t, hole) // what the service says gets through, and no answer comes back
+	s.succeeds(t, id)
+	heal()
+	s.amqp.cut(t)
 	s.check(t)
 }
 

@@ -16,7 +16,9 @@ func Matrix() []Fault {
 			"test/faults.TestAResetBetweenTheDeliveryAndTheRecord", "internal/queue.TestFaultsBetweenDeliveryAndAck",
 		}},
 		{3, "a reset between the record and the ack", []string{"test/faults.TestAnAckThatIsLost", "internal/queue.TestFaultsBetweenDeliveryAndAck"}},
-		{4, "an ack that is lost on the wire", []string{"test/faults.TestAnAckThatIsLost", "internal/queue.TestFaultsBetweenDeliveryAndAck"}},
+		{4, "an ack or a confirm that is lost on the wire", []string{
+			"test/faults.TestAnAckThatIsLost", "test/faults.TestTheConfirmOfTheLastWordIsLost", "internal/queue.TestFaultsBetweenDeliveryAndAck",
+		}},
 		{5, "a black hole", []string{"internal/queue.TestABlackHoleIsNoticed", "internal/queue.TestStopsInTimeInABlackHole"}},
 		{6, "a late ack of an old session", []string{"internal/queue.TestALateAckTouchesNoOtherMessage"}},
 		{7, "a clean restart of the broker", []string{

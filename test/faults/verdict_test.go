@@ -28,6 +28,9 @@ import (
 // The gauges of the process that must come back, with what may differ: connections that are kept open for the next job.
 var gauges = map[string]float64{"go_goroutines": 12, "process_open_fds": 12}
 
+// lastWords is how much of a log a failure shows.
+const lastWords = 10_000
+
 // check waits until everything is quiet, stops the service and requires that no promise was broken.
 func (s *site) check(tb testing.TB) {
 	tb.Helper()
@@ -51,7 +54,12 @@ func (s *site) check(tb testing.TB) {
 	s.refused(tb, &h)
 	s.volume(tb, &h)
 	s.results(tb, &h)
-	require.Empty(tb, Check(h), "the service said:\n%s", service.Log())
+	for _, v := range Check(h) {
+		tb.Errorf("%s", v)
+	}
+	if tb.Failed() {
+		tb.Logf("the service said at last:\n%s", service.Log()[max(0, len(service.Log())-lastWords):])
+	}
 }
 
 // quiet reports whether every job of the store is over and every message is settled.
