@@ -4,7 +4,7 @@ import struct
 from pathlib import Path
 
 from conftest import small_reviews
-from crash import KILLED, run_apart  # noqa: F401 - a fixture
+from crash import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
 from tensorboardX.crc32c import crc32c
 from tensorboardX.proto.event_pb2 import Event
 

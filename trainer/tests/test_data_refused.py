@@ -88,7 +88,7 @@ def test_members_of_an_archive_stay_inside(load, tmp_path):
     found = load({"sub/a.zip": archive(hostile)})
     assert found.files == ["sub/a/good.csv"]
     assert not (tmp_path.parent / "evil.csv").exists()
-    assert [p.name for p in (tmp_path / "expanded").rglob("*") if p.is_file()] == ["000001"]
+    assert [p.name for p in (tmp_path / "work" / "expanded").rglob("*") if p.is_file()] == ["000001"]
     assert "3 files" in next(w["text"] for w in load.events.warnings if w["code"] == "archive")
 
 

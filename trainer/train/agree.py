@@ -46,7 +46,7 @@ class Agreement:
         """What the first worker decides, for all: each may see another state of the volume."""
         decided = [decide() if self.ctx.rank == 0 else None]
         if self.ctx.world > 1:
-            torch.distributed.broadcast_object_list(decided)
+            torch.distributed.broadcast_object_list(decided, device=self.ctx.device)
         return decided[0]
 
     def _most(self, *values: float) -> list[float]:
