@@ -73,10 +73,10 @@ func nothing(testing.TB) {}
 func (s *soak) strike(t *testing.T) {
 	t.Helper()
 	all := blows()
-	b := all[s.random.IntN(len(all))]
+	b := all[s.fate.IntN(len(all))]
 	s.struck[b.name]++
 	s.heal = b.strike(t, s)
-	s.until = time.Now().Add(time.Duration(s.random.IntN(3000)) * time.Millisecond)
+	s.until = time.Now().Add(time.Duration(s.fate.IntN(3000)) * time.Millisecond)
 }
 
 // trouble is strike with an end that closes the connections which are still in it.

@@ -29,11 +29,12 @@ const (
 	theEnd = 10 * time.Minute
 )
 
-// soak is a site under random operations and faults. The seed decides both, in one order.
+// soak is a site under random operations and faults. The seed decides the order of each; how they meet is a matter of time.
 type soak struct {
 	*site
-	random  *rand.Rand
-	service *stack.Service
+	// random draws the operations, fate the faults.
+	random, fate *rand.Rand
+	service      *stack.Service
 	// heal ends the fault that is on, at the time until; nil where none is.
 	heal  func(testing.TB)
 	until time.Time
@@ -67,7 +68,7 @@ func newSoak(t *testing.T, seed uint64) *soak {
 	t.Helper()
 	s := &soak{
 		site:   newSite(t, broker.Own(t)),
-		random: rand.New(rand.NewPCG(seed, 0)),
+		random: rand.New(rand.NewPCG(seed, 0)), fate: rand.New(rand.NewPCG(seed, 2)),
 		struck: map[string]int{}, asked: map[string]int{},
 	}
 	for range 7 {
@@ -102,10 +103,12 @@ func (s *soak) step(t *testing.T) {
 	case s.heal != nil && time.Now().After(s.until):
 		s.calmDown(t)
 	}
+	pause := 100 * time.Millisecond
 	if s.open() < backlog {
 		s.operate(t)
+		pause = time.Duration(s.random.IntN(300)) * time.Millisecond
 	}
-	<-time.After(time.Duration(s.random.IntN(300)) * time.Millisecond)
+	<-time.After(pause)
 }
 
 // calmDown ends the fault that is on; the next one comes after two to five seconds.
@@ -114,7 +117,7 @@ func (s *soak) calmDown(t *testing.T) {
 	if s.heal != nil {
 		s.heal(t)
 	}
-	s.heal, s.until = nil, time.Now().Add(2*time.Second+time.Duration(s.random.IntN(3000))*time.Millisecond)
+	s.heal, s.until = nil, time.Now().Add(2*time.Second+time.Duration(s.fate.IntN(3000))*time.Millisecond)
 }
 
 // open counts the jobs that have no end yet.
