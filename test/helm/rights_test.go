@@ -89,7 +89,7 @@ func TestRightsThatAreAskedFor(t *testing.T) {
 	t.Parallel()
 	ns := cluster.Shared(t).Namespace(t, nil)
 	r := newRights(t, ns, "--values", "testdata/everything.yaml")
-	require.Equal(t, []string{"get", "list"}, r.may(t, "kueue.x-k8s.io/workloads", ns))
+	require.Equal(t, []string{"list"}, r.may(t, "kueue.x-k8s.io/workloads", ns))
 	require.Empty(t, r.may(t, "kueue.x-k8s.io/workloads", ""))
 	require.Equal(t, []string{"list"}, r.may(t, "/nodes", ""))
 }
