@@ -5,6 +5,7 @@ import os
 import threading
 
 import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from trainer import files
 from trainer.errors import Leaving, Paused, UserError
@@ -34,7 +35,9 @@ class Several:
     def start(self) -> None:
         os.environ.update(ENVIRONMENT)
         self.token = preflight.announce(self.job.work)
-        self.mailbox = ray.remote(Mailbox).options(num_cpus=0).remote()
+        # Beside the driver: without CPUs of its own it could otherwise be put on the machine of a worker, and go with it.
+        beside = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        self.mailbox = ray.remote(Mailbox).options(num_cpus=0, scheduling_strategy=beside).remote()
         self.thread = threading.Thread(target=self._fit, daemon=True)
         self.thread.start()
 
