@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
@@ -38,7 +37,7 @@ func newScene(n int, pods ...*corev1.Pod) scene {
 		Status:     rayv1.RayJobStatus{JobDeploymentStatus: rayv1.JobDeploymentStatusInitializing, StartTime: &start},
 	}
 	cluster := &rayv1.RayCluster{ObjectMeta: metav1.ObjectMeta{Name: "ft-abc-a1-x2x4z"}}
-	cluster.Spec.WorkerGroupSpecs = []rayv1.WorkerGroupSpec{{GroupName: "worker", Replicas: ptr.To(int32(n)), NumOfHosts: 1}}
+	cluster.Spec.WorkerGroupSpecs = []rayv1.WorkerGroupSpec{{GroupName: "worker", Replicas: new(int32(n)), NumOfHosts: 1}}
 	return scene{job: job, cluster: cluster, pods: pods, now: noon}
 }
 
@@ -133,7 +132,7 @@ func gpus(n string) change {
 	}
 }
 
-func deleted(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(before(time.Second)) }
+func deleted(p *corev1.Pod) { p.DeletionTimestamp = new(before(time.Second)) }
 
 func event(object, reason, message string, ago time.Duration) corev1.Event {
 	return corev1.Event{

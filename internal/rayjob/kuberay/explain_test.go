@@ -176,7 +176,7 @@ func TestWaitingForAStandingCluster(t *testing.T) {
 			`the standing Ray cluster "shared-ray" is not there; choose another profile, ` + orOperator + ` to start it`,
 		},
 		"going": {
-			func(s *scene) { s.cluster.DeletionTimestamp = ptr.To(before(time.Second)) },
+			func(s *scene) { s.cluster.DeletionTimestamp = new(before(time.Second)) },
 			`the standing Ray cluster "shared-ray" is not there; choose another profile, ` + orOperator + ` to start it`,
 		},
 		"suspended": {
