@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 )
 
 const noGPU = "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient nvidia.com/gpu. preemption: 0/3 nodes are " +
@@ -180,7 +179,7 @@ func TestWaitingForAStandingCluster(t *testing.T) {
 			`the standing Ray cluster "shared-ray" is not there; choose another profile, ` + orOperator + ` to start it`,
 		},
 		"suspended": {
-			func(s *scene) { s.cluster.Spec.Suspend = ptr.To(true) },
+			func(s *scene) { s.cluster.Spec.Suspend = new(true) },
 			`the standing Ray cluster "shared-ray" is suspended; choose another profile, ` + orOperator + ` to resume it`,
 		},
 	} {

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 )
 
 func TestTrouble(t *testing.T) {
@@ -31,12 +30,12 @@ func TestTrouble(t *testing.T) {
 			want: "all 2 workers were lost: out of memory (its limit is 4 GiB); choose a profile with more memory, or a smaller batch_size",
 		},
 		"long ago, while it runs on": {pods: []*corev1.Pod{head(up), worker(1, up, oom(time.Hour)), worker(2, up)}, set: func(s *scene) {
-			s.job.Status.StartTime = ptr.To(before(2 * time.Hour))
+			s.job.Status.StartTime = new(before(2 * time.Hour))
 		}},
 		"long ago, and now it has failed": {
 			pods: []*corev1.Pod{head(up, oom(time.Hour)), worker(1, up), worker(2, up)},
 			set: func(s *scene) {
-				s.job.Status.StartTime, s.job.Status.JobDeploymentStatus = ptr.To(before(2*time.Hour)), rayv1.JobDeploymentStatusFailed
+				s.job.Status.StartTime, s.job.Status.JobDeploymentStatus = new(before(2*time.Hour)), rayv1.JobDeploymentStatusFailed
 			},
 			want: "the head was lost: out of memory (its limit is 4 GiB)" + toOperator + " to give heads more memory",
 		},
@@ -80,7 +79,7 @@ func TestTrouble(t *testing.T) {
 		},
 		"a cluster that goes": {
 			pods: []*corev1.Pod{head(up, deleted), worker(1, up, deleted)},
-			set:  func(s *scene) { s.cluster.DeletionTimestamp = ptr.To(before(time.Second)) },
+			set:  func(s *scene) { s.cluster.DeletionTimestamp = new(before(time.Second)) },
 		},
 		"pods that are not seen": {},
 		"an eviction that only an event remembers": {

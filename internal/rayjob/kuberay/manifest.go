@@ -108,7 +108,7 @@ func (c Config) newCluster(a rayjob.Attempt, p Profile) *rayv1.RayClusterSpec {
 func (c Config) scale(spec *rayv1.RayClusterSpec, group *rayv1.WorkerGroupSpec) {
 	spec.EnableInTreeAutoscaling = new(true)
 	spec.AutoscalerOptions = &rayv1.AutoscalerOptions{
-		Version: ptr.To(rayv1.AutoscalerVersionV2), SecurityContext: containerSecurity(),
+		Version: new(rayv1.AutoscalerVersionV2), SecurityContext: containerSecurity(),
 		Env:          []corev1.EnvVar{{Name: "HOME", Value: scratchDir}},
 		VolumeMounts: []corev1.VolumeMount{{Name: "scratch", MountPath: scratchDir}},
 	}

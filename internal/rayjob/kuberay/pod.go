@@ -34,7 +34,7 @@ func (c Config) newPod(a rayjob.Attempt, p Profile, m Machine) corev1.PodTemplat
 			TerminationGracePeriodSeconds: ptr.To[int64](podGraceSeconds),
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot: new(true), RunAsUser: ptr.To[int64](rayUser), RunAsGroup: ptr.To[int64](rayUser), FSGroup: ptr.To[int64](rayUser),
-				FSGroupChangePolicy: ptr.To(corev1.FSGroupChangeOnRootMismatch), // a shared volume holds very many files
+				FSGroupChangePolicy: new(corev1.FSGroupChangeOnRootMismatch), // a shared volume holds very many files
 				SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			NodeSelector: maps.Clone(m.NodeSelector), Tolerations: tolerations(m),

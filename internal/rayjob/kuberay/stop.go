@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -150,7 +149,7 @@ func (c *Client) removeEntry(ctx context.Context, h rayjob.Handle) error {
 // remove deletes the RayJob; its cluster and its token follow.
 func (c *Client) remove(ctx context.Context, rj *rayv1.RayJob) error {
 	err := c.ray.RayV1().RayJobs(c.cfg.Namespace).Delete(ctx, rj.Name, metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &rj.UID}, PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
+		Preconditions: &metav1.Preconditions{UID: &rj.UID}, PropagationPolicy: new(metav1.DeletePropagationBackground),
 	})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
