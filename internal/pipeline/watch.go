@@ -96,8 +96,8 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 	return nil, job.Later(p.cfg.Poll, errors.New("training"))
 }
 
-// stoppedEarly is the trainer's code for a run that somebody stopped before there was anything to keep.
-const stoppedEarly = "stopped"
+// codeStopped is the trainer's code for a run that somebody stopped before there was anything to keep.
+const codeStopped = "stopped"
 
 // broken decides what a training that ended badly means. What the trainer wrote itself counts more than what Ray says.
 func (p *Pipeline) broken(rec job.Record, obs rayjob.Observation) (change, error) {
@@ -105,7 +105,7 @@ func (p *Pipeline) broken(rec job.Record, obs rayjob.Observation) (change, error
 	switch {
 	case err == nil && result != nil: // complete and verified, and only then something broke
 		return func(r *job.Record) error { r.Advance(job.Finished); return nil }, nil
-	case err == nil && failure != nil && failure.Code == stoppedEarly:
+	case err == nil && failure != nil && failure.Code == codeStopped:
 		return func(r *job.Record) error { r.End(job.Cancelled, failure.Sentence()); return nil }, nil
 	case err == nil && failure != nil && failure.User:
 		return nil, badInput(job.Permanent(errors.New(failure.Sentence())))
