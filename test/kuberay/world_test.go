@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -58,7 +59,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, err, "run make e2e-kuberay, which starts a cluster")
 	web, err := rest.HTTPClientFor(conf)
 	require.NoError(t, err)
-	t.Cleanup(web.CloseIdleConnections)
+	t.Cleanup(func() { utilnet.CloseIdleConnectionsFor(web.Transport) }) // the client itself does not reach through its wrappers
 	w := &world{conf: conf}
 	w.core, err = kubernetes.NewForConfigAndClient(conf, web)
 	require.NoError(t, err)
