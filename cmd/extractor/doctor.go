@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/queue"
@@ -134,7 +135,7 @@ func checkWritable(name, dir string, need int64) (string, error) {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	found := dir + " can be written"
-	free, known := retention.FreeBytes(dir)
+	free, known := disk.Free(dir)
 	switch {
 	case !known:
 		return found, nil

@@ -23,15 +23,6 @@ func startWriting(f *os.File, from, length int64) {
 	_ = unix.SyncFileRange(int(f.Fd()), from, length, unix.SYNC_FILE_RANGE_WRITE)
 }
 
-// freeBytes returns what an ordinary user may still write below dir, and false where that is not known.
-func freeBytes(dir string) (int64, bool) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(dir, &s); err != nil || s.Bavail > 1<<50 {
-		return 0, false
-	}
-	return int64(s.Bavail) * s.Bsize, true
-}
-
 // links is how many names a file has.
 func links(info os.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {

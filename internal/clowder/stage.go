@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -104,7 +105,7 @@ type staging struct {
 
 // checkSpace refuses before the first byte what cannot fit.
 func (st *staging) checkSpace() error {
-	free, known := freeBytes(st.s.c.cache.dir)
+	free, known := disk.Free(st.s.c.cache.dir)
 	var missing int64
 	for _, f := range st.files {
 		if !st.s.c.cache.holds(st.key(f), f.Size) {

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -64,7 +65,7 @@ type Keeper struct {
 func New(cfg Config, store job.Store, jobs Jobs, cache Cache, metrics *Metrics, log *zap.Logger) *Keeper {
 	return &Keeper{
 		cfg: cfg, store: store, jobs: jobs, cache: cache, metrics: metrics, log: log.Named("retention"),
-		disks: &disks{folders: cfg.Disks, min: cfg.MinFree, free: FreeBytes},
+		disks: &disks{folders: cfg.Disks, min: cfg.MinFree, free: disk.Free},
 	}
 }
 
