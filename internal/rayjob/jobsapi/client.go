@@ -36,8 +36,8 @@ type Client struct {
 	address string
 	rest    *resty.Client
 	log     *zap.Logger
-	jobs    *shared[map[string]rayjob.Observation]
-	version *shared[version]
+	jobs    *rayjob.Shared[map[string]rayjob.Observation]
+	version *rayjob.Shared[version]
 
 	mu      sync.Mutex
 	unknown map[string]bool // foreign statuses that were warned about
@@ -69,8 +69,8 @@ func New(cfg Config, log *zap.Logger) (*Client, error) {
 		rest: resty.NewWithClient(&http.Client{Transport: transport, CheckRedirect: noRedirects}).
 			SetBaseURL(address).SetHeader("User-Agent", userAgent).SetLogger(zap.NewNop().Sugar()),
 	}
-	c.jobs = newShared(cfg.PollInterval, c.poll)
-	c.version = newShared(cfg.PollInterval, func(ctx context.Context, _ version) (version, error) { return c.readVersion(ctx) })
+	c.jobs = rayjob.NewShared(cfg.PollInterval, c.poll)
+	c.version = rayjob.NewShared(cfg.PollInterval, func(ctx context.Context, _ version) (version, error) { return c.readVersion(ctx) })
 	return c, nil
 }
 

@@ -21,7 +21,7 @@ const maxWarned = 32
 // Observe implements rayjob.Backend from the shared listing. Only an attempt that the listing does not hold is asked for
 // by name: it may be younger than the listing.
 func (c *Client) Observe(ctx context.Context, h rayjob.Handle) (rayjob.Observation, error) {
-	jobs, err := c.jobs.get(ctx)
+	jobs, err := c.jobs.Get(ctx)
 	if err != nil {
 		return rayjob.Observation{}, err
 	}
@@ -56,7 +56,7 @@ func (c *Client) lost(ctx context.Context, h rayjob.Handle) (rayjob.Observation,
 	reason := "the Ray cluster no longer knows the training: its entry was deleted"
 	if h.Session != "" && v.Session != h.Session {
 		reason = "the Ray cluster was restarted and has forgotten the training"
-		c.version.forget() // what is submitted now belongs to the new session
+		c.version.Forget() // what is submitted now belongs to the new session
 	}
 	return rayjob.Observation{Verdict: rayjob.Lost, Reason: reason}, nil
 }

@@ -33,7 +33,7 @@ func (c *Client) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, e
 	if err := a.Check(); err != nil {
 		return rayjob.Handle{}, err
 	}
-	v, err := c.version.get(ctx)
+	v, err := c.version.Get(ctx)
 	if err != nil {
 		return rayjob.Handle{}, err
 	}

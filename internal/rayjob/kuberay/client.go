@@ -48,8 +48,8 @@ type Client struct {
 	synced      atomic.Bool
 
 	notices   notices
-	workloads workloads
-	capacity  capacity
+	workloads *rayjob.Shared[workloads]
+	capacity  *rayjob.Shared[capacity]
 	// stuckAfter is how long a RayJob may take to be deleted by its operator.
 	stuckAfter time.Duration
 
@@ -119,6 +119,8 @@ func New(cfg Config, access *Access, log *zap.Logger) (*Client, error) {
 	if err := c.connect(conf, web); err != nil {
 		return nil, fmt.Errorf("KUBECONFIG: %w", err)
 	}
+	c.workloads = rayjob.NewShared(workloadsAge, c.listWorkloads)
+	c.capacity = rayjob.NewShared(capacityAge, c.readCapacity)
 	c.inform()
 	return c, nil
 }

@@ -79,7 +79,8 @@ func (c *Client) scene(ctx context.Context, rj *rayv1.RayJob) scene {
 	s.cluster, _ = c.clusters.Get(rj.Status.RayClusterName)
 	s.pods, _ = c.pods.List(labels.SelectorFromSet(labels.Set{labelRun: rj.Labels[labelRun], labelAttempt: rj.Labels[labelAttempt]}))
 	if rj.Labels[queueLabel] != "" {
-		s.queue = findWorkload(c.workloads.list(ctx, c), rj.UID)
+		all, _ := c.workloads.Get(ctx)
+		s.queue = findWorkload(all, rj.UID)
 	}
 	if len(s.pods) > 0 && len(s.unready()) == 0 {
 		return s // all is well: nobody needs the events

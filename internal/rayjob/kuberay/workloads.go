@@ -2,7 +2,6 @@ package kuberay
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,14 +10,11 @@ import (
 )
 
 // workloads are those of Kueue in the namespace, listed once for all jobs that wait: each one's place depends on the others.
-type workloads struct {
-	mu    sync.Mutex
-	at    time.Time
-	items []unstructured.Unstructured
-}
+// There are none where Kueue is not there or may not be looked at.
+type workloads []unstructured.Unstructured
 
-// listedFor is how long a list is good enough to explain with.
-const listedFor = 15 * time.Second
+// workloadsAge is how old a list may be that a job's place is explained with.
+const workloadsAge = 15 * time.Second
 
 // kueue is its resource; every version of Kueue has one of these.
 var kueue = []schema.GroupVersionResource{
@@ -26,19 +22,11 @@ var kueue = []schema.GroupVersionResource{
 	{Group: "kueue.x-k8s.io", Version: "v1beta1", Resource: "workloads"},
 }
 
-// list returns none where Kueue is not there or may not be looked at.
-func (w *workloads) list(ctx context.Context, c *Client) []unstructured.Unstructured {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if time.Since(w.at) < listedFor {
-		return w.items
-	}
-	w.at, w.items = time.Now(), nil
+func (c *Client) listWorkloads(ctx context.Context, _ workloads) (workloads, error) {
 	for _, resource := range kueue {
 		if list, err := c.any.Resource(resource).Namespace(c.cfg.Namespace).List(ctx, metav1.ListOptions{}); err == nil {
-			w.items = list.Items
-			break
+			return list.Items, nil
 		}
 	}
-	return w.items
+	return nil, ctx.Err()
 }

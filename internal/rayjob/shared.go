@@ -1,4 +1,4 @@
-package jobsapi
+package rayjob
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// shared is an answer that all callers use together: it is fetched when somebody wants it and it is older than every,
+// Shared is an answer that all callers use together: it is fetched when somebody wants it and it is older than every,
 // by one of those who want it, while the others wait. Errors are shared too, so that an unreachable cluster is not asked
 // more often than a healthy one. It has no goroutine of its own.
-type shared[T any] struct {
+type Shared[T any] struct {
 	every time.Duration
 	// fetch gets the answer before, or none.
 	fetch func(ctx context.Context, before T) (T, error)
@@ -21,19 +21,20 @@ type shared[T any] struct {
 	err    error
 }
 
-func newShared[T any](every time.Duration, fetch func(ctx context.Context, before T) (T, error)) *shared[T] {
-	return &shared[T]{every: every, fetch: fetch}
+// NewShared returns an answer that nobody has asked for yet. An answer is kept for every; fetch gets the one before it.
+func NewShared[T any](every time.Duration, fetch func(ctx context.Context, before T) (T, error)) *Shared[T] {
+	return &Shared[T]{every: every, fetch: fetch}
 }
 
-// forget makes the next get fetch anew.
-func (s *shared[T]) forget() {
+// Forget makes the next Get fetch anew.
+func (s *Shared[T]) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.at = time.Time{}
 }
 
-// get returns the answer, at most every old, or the error that came instead of it.
-func (s *shared[T]) get(ctx context.Context) (T, error) {
+// Get returns the answer, at most every old, or the error that came instead of it.
+func (s *Shared[T]) Get(ctx context.Context) (T, error) {
 	for {
 		s.mu.Lock()
 		if !s.at.IsZero() && time.Since(s.at) < s.every {
@@ -58,7 +59,7 @@ func (s *shared[T]) get(ctx context.Context) (T, error) {
 }
 
 // lead fetches for everybody. If its own caller gives up, what came is nobody's answer and another one fetches.
-func (s *shared[T]) lead(ctx context.Context, flight chan struct{}, before T) (T, error) {
+func (s *Shared[T]) lead(ctx context.Context, flight chan struct{}, before T) (T, error) {
 	value, err := s.fetch(ctx, before)
 	s.mu.Lock()
 	defer s.mu.Unlock()

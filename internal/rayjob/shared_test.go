@@ -1,0 +1,107 @@
+package rayjob_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// counter numbers the fetches, each of which takes a second, and fails in those that have an error.
+type counter struct {
+	fetches int
+	before  []int
+	errs    map[int]error
+}
+
+func (c *counter) fetch(ctx context.Context, before int) (int, error) {
+	c.fetches++
+	number := c.fetches
+	c.before = append(c.before, before)
+	select {
+	case <-time.After(time.Second):
+		return number, c.errs[number]
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+func TestAnAnswerIsSharedAndKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &counter{}
+		shared := rayjob.NewShared(time.Minute, c.fetch)
+		get := func(want int) {
+			got, err := shared.Get(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		}
+		var all sync.WaitGroup
+		for range 10 {
+			all.Go(func() {
+				if got, err := shared.Get(t.Context()); got != 1 || err != nil {
+					t.Error(got, err)
+				}
+			})
+		}
+		all.Wait()
+		time.Sleep(time.Minute - 1)
+		get(1)
+		time.Sleep(1)
+		get(2)
+		shared.Forget()
+		get(3)
+		require.Equal(t, []int{0, 1, 2}, c.before, "each fetch knows the answer before")
+	})
+}
+
+func TestAFailureIsKeptAsWell(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken")
+		c := &counter{errs: map[int]error{1: broken}}
+		shared := rayjob.NewShared(time.Minute, c.fetch)
+		for range 3 {
+			_, err := shared.Get(t.Context())
+			require.ErrorIs(t, err, broken)
+		}
+		require.Equal(t, 1, c.fetches)
+		time.Sleep(time.Minute)
+		got, err := shared.Get(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 2, got)
+	})
+}
+
+func TestWhoGivesUpLeavesTheFetchToAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &counter{}
+		shared := rayjob.NewShared(time.Minute, c.fetch)
+		var all sync.WaitGroup
+		impatient := func(patience time.Duration) {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			_, err := shared.Get(ctx)
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		}
+		all.Go(func() { impatient(500 * time.Millisecond) })
+		synctest.Wait() // the first is at work
+		all.Go(func() { impatient(100 * time.Millisecond) })
+		all.Go(func() {
+			if got, err := shared.Get(t.Context()); got != 2 || err != nil {
+				t.Error(got, err)
+			}
+		})
+		all.Wait()
+		require.Equal(t, 2, c.fetches)
+	})
+}
