@@ -4,18 +4,18 @@ ARG GO_IMAGE=golang:1.26-bookworm
 
 FROM ${GO_IMAGE} AS source
 WORKDIR /src
-ENV CGO_ENABLED=0
+ENV CGO_ENABLED=0 GOCACHE=/cache/build GOMODCACHE=/cache/modules
 COPY . .
 
 FROM source AS build
 ARG VERSION=dev
-RUN --mount=type=cache,sharing=locked,target=/go/pkg/mod --mount=type=cache,sharing=locked,target=/root/.cache/go-build \
+RUN --mount=type=cache,sharing=locked,target=/cache \
     go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/extractor ./cmd/extractor
 # A volume takes its owner from the folder of the image. Ray's image has the same user, since both write below /shared.
 RUN install -d -o 1000 -g 1000 /out/volumes/shared /out/volumes/state
 
 FROM source AS build-clowderd
-RUN --mount=type=cache,sharing=locked,target=/go/pkg/mod --mount=type=cache,sharing=locked,target=/root/.cache/go-build \
+RUN --mount=type=cache,sharing=locked,target=/cache \
     go build -trimpath -ldflags "-s -w" -o /out/clowderd ./test/clowderd
 
 FROM scratch AS clowderd
