@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -107,7 +108,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		}
 	}
 	log.Info("extractor", zap.String("version", version), zap.Strings("extractors", all.Names()),
-		zap.String("ray", set.RayAddress), zap.String("clowder", set.ClowderURL), zap.String("shared", set.SharedDir))
+		zap.String("ray", cmp.Or(set.KubeRayConfig, set.RayAddress)), zap.String("clowder", set.ClowderURL), zap.String("shared", set.SharedDir))
 	return runAll(ctx, set, parts{ends: ends, pipe: pipe, recovery: recovery, keeper: keeper, backend: backend, web: web})
 }
 
