@@ -22,8 +22,8 @@ const (
 	keepBest = "keep"
 )
 
-// passOnStop tells a running training that somebody wants it to end early. It is told once, and again if the trainer itself has
-// written there since.
+// passOnStop tells a running training that somebody wants it to end early. It is told once: the word stands in the run folder for
+// all attempts. What an operator has written there by hand, such as to pause, gives way to it.
 func (p *Pipeline) passOnStop(rec job.Record) error {
 	if rec.StoppedBy == "" {
 		return nil
