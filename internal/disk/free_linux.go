@@ -2,7 +2,7 @@ package disk
 
 import "golang.org/x/sys/unix"
 
-// endless is more than any disk holds: file systems without a limit of their own, such as some of clouds, tell as much.
+// endless is more blocks than any disk has: file systems that have no end of their own tell such numbers.
 const endless = 1 << 50
 
 // Free returns the bytes that an ordinary user may still write below dir, and false where that is not known.
