@@ -38,10 +38,10 @@ type Client struct {
 	log     *zap.Logger
 	jobs    *rayjob.Shared[map[string]rayjob.Observation]
 	version *rayjob.Shared[version]
+	warned  rayjob.Warned // statuses that are not known
 
 	mu      sync.Mutex
-	unknown map[string]bool // foreign statuses that were warned about
-	trouble string          // the newest error of the listing that was logged
+	trouble string // the newest error of the listing that was logged
 }
 
 var _ rayjob.Backend = (*Client)(nil)
@@ -65,7 +65,7 @@ func New(cfg Config, log *zap.Logger) (*Client, error) {
 	// net/http keeps a header it does not know on a redirect to another host, so none is followed.
 	noRedirects := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c := &Client{
-		cfg: cfg, address: address, log: log.Named("ray"), unknown: map[string]bool{},
+		cfg: cfg, address: address, log: log.Named("ray"),
 		rest: resty.NewWithClient(&http.Client{Transport: transport, CheckRedirect: noRedirects}).
 			SetBaseURL(address).SetHeader("User-Agent", userAgent).SetLogger(zap.NewNop().Sugar()),
 	}

@@ -15,9 +15,6 @@ import (
 // maxListing bounds a listing. Ray has no paging and keeps every job until it is deleted.
 const maxListing = 256 << 20
 
-// maxWarned bounds the statuses that are remembered as warned about, since they are foreign text.
-const maxWarned = 32
-
 // Observe implements rayjob.Backend from the shared listing. Only an attempt that the listing does not hold is asked for
 // by name: it may be younger than the listing.
 func (c *Client) Observe(ctx context.Context, h rayjob.Handle) (rayjob.Observation, error) {
@@ -114,14 +111,7 @@ func (c *Client) judge(d details) rayjob.Observation {
 	if known {
 		return obs
 	}
-	status := rayjob.OneLine(d.Status, 40)
-	c.mu.Lock()
-	warn := !c.unknown[status] && len(c.unknown) < maxWarned
-	if warn {
-		c.unknown[status] = true
-	}
-	c.mu.Unlock()
-	if warn {
+	if status := rayjob.OneLine(d.Status, 40); c.warned.First(status) {
 		c.log.Warn("Ray reports a status that is not known here, waiting on", zap.String("status", status), zap.String("ray_job", rayjob.OneLine(d.SubmissionID, 80)))
 	}
 	return obs

@@ -50,11 +50,11 @@ type Client struct {
 	notices   notices
 	workloads *rayjob.Shared[workloads]
 	capacity  *rayjob.Shared[capacity]
+	warned    rayjob.Warned // statuses that are not known
 	// stuckAfter is how long a RayJob may take to be deleted by its operator.
 	stuckAfter time.Duration
 
 	mu       sync.Mutex
-	unknown  map[string]bool      // foreign statuses that were warned about
 	stopping map[string]time.Time // since when an attempt is asked to end
 }
 
@@ -115,7 +115,7 @@ func New(cfg Config, access *Access, log *zap.Logger) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("KUBECONFIG: %w", err)
 	}
-	c := &Client{cfg: cfg, log: log.Named("kuberay"), access: access, stuckAfter: stuckAfter, unknown: map[string]bool{}, stopping: map[string]time.Time{}}
+	c := &Client{cfg: cfg, log: log.Named("kuberay"), access: access, stuckAfter: stuckAfter, stopping: map[string]time.Time{}}
 	if err := c.connect(conf, web); err != nil {
 		return nil, fmt.Errorf("KUBECONFIG: %w", err)
 	}

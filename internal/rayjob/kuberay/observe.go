@@ -49,9 +49,6 @@ func (c *Client) find(ctx context.Context, name string) (*rayv1.RayJob, error) {
 	return c.live(ctx, name)
 }
 
-// maxWarned bounds the statuses that are remembered as warned about, since they are foreign text.
-const maxWarned = 32
-
 // judge is the function of that name with one warning for each status that is not known.
 func (c *Client) judge(rj *rayv1.RayJob) rayjob.Observation {
 	obs, known := judge(rj.Status)
@@ -59,13 +56,7 @@ func (c *Client) judge(rj *rayv1.RayJob) rayjob.Observation {
 		return obs
 	}
 	status := rayjob.OneLine(string(rj.Status.JobDeploymentStatus)+"/"+string(rj.Status.JobStatus)+"/"+string(rj.Status.Reason), 80)
-	c.mu.Lock()
-	warn := !c.unknown[status] && len(c.unknown) < maxWarned
-	if warn {
-		c.unknown[status] = true
-	}
-	c.mu.Unlock()
-	if warn {
+	if c.warned.First(status) {
 		c.log.Warn("KubeRay reports a status that is not known here", zap.String("status", status), zap.String("rayjob", rj.Name))
 	}
 	return obs
