@@ -42,7 +42,7 @@ func (c *Client) Logs(ctx context.Context, h rayjob.Handle, w io.Writer) error {
 
 // dashboard is a client of the Ray that has the job.
 func (c *Client) dashboard(ctx context.Context, rj *rayv1.RayJob) (*jobsapi.Client, error) {
-	if cluster := rj.Spec.ClusterSelector[utils.RayJobClusterSelectorKey]; cluster != "" {
+	if cluster := standingCluster(rj); cluster != "" {
 		return c.standingDashboard(ctx, cluster)
 	}
 	if _, err := c.ray.RayV1().RayClusters(c.cfg.Namespace).Get(ctx, rj.Status.RayClusterName, metav1.GetOptions{}); err != nil {

@@ -49,11 +49,11 @@ func (s scene) clusterless() string {
 }
 
 // standing reports a job that was sent to a cluster that is not its own.
-func (s scene) standing() bool { return len(s.job.Spec.ClusterSelector) > 0 }
+func (s scene) standing() bool { return standingCluster(s.job) != "" }
 
 // elsewhere tells of a standing cluster, whose pods may not be seen.
 func (s scene) elsewhere() string {
-	name := detail(s.job.Spec.ClusterSelector[utils.RayJobClusterSelectorKey])
+	name := detail(standingCluster(s.job))
 	switch {
 	case s.cluster == nil && s.latest(s.job.Name, string(utils.RayClusterNotFound)) != nil, s.cluster != nil && s.cluster.DeletionTimestamp != nil:
 		return fmt.Sprintf("the standing Ray cluster %q is not there; choose another profile, or %s to start it", name, askOperator)

@@ -3,7 +3,6 @@ package kuberay
 import (
 	"context"
 
-	"github.com/ray-project/kuberay/ray-operator/controllers/ray/utils"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -17,10 +16,7 @@ func (c *Client) List(ctx context.Context) ([]rayjob.Handle, error) {
 	}
 	handles := make([]rayjob.Handle, 0, len(list.Items))
 	for i := range list.Items {
-		rj := &list.Items[i]
-		handles = append(handles, rayjob.Handle{
-			Backend: backendName, ID: rj.Name, Session: string(rj.UID), Cluster: rj.Spec.ClusterSelector[utils.RayJobClusterSelectorKey],
-		})
+		handles = append(handles, handleOf(&list.Items[i]))
 	}
 	return handles, nil
 }

@@ -138,7 +138,7 @@ func (c *Client) adopt(ctx context.Context, a rayjob.Attempt, rj *rayv1.RayJob) 
 	case rj.DeletionTimestamp != nil:
 		return rayjob.Handle{}, job.Later(deletionPause, errors.New("an earlier RayJob of the same name is still being deleted"))
 	}
-	h := rayjob.Handle{Backend: backendName, ID: rj.Name, Session: string(rj.UID), Cluster: rj.Spec.ClusterSelector[utils.RayJobClusterSelectorKey]}
+	h := handleOf(rj)
 	if h.Cluster != "" {
 		return h, nil
 	}
