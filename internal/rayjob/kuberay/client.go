@@ -93,8 +93,8 @@ func Credentials(kubeconfig string) (*Access, error) {
 	return &Access{Config: conf, Namespace: namespace}, err
 }
 
-// resync is how often everything that is watched is looked at again, which mends what has been stuck.
-const resync = time.Minute
+// freeEvery is the time between two searches for RayJobs that their operator does not let go of.
+const freeEvery = time.Minute
 
 // New returns a client. It does not talk to the API server; Check and Run do.
 func New(cfg Config, access *Access, log *zap.Logger) (*Client, error) {
@@ -205,7 +205,7 @@ func (c *Client) Run(ctx context.Context) error {
 	})
 	defer c.synced.Store(false)
 
-	tick := time.NewTicker(resync)
+	tick := time.NewTicker(freeEvery)
 	defer tick.Stop()
 	for {
 		select {
