@@ -8,6 +8,7 @@ import (
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	"github.com/ray-project/kuberay/ray-operator/controllers/ray/utils"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 )
 
 func isHead(p *corev1.Pod) bool { return p.Labels[utils.RayNodeTypeLabelKey] == string(rayv1.HeadNode) }
@@ -54,6 +55,19 @@ func (s scene) workers() int {
 		}
 	}
 	return sum
+}
+
+// complete reports a cluster that has all its pods, which may still not work.
+func (s scene) complete() bool {
+	if s.standing() {
+		return s.cluster != nil && stands(s.cluster.Status)
+	}
+	return len(s.active()) > s.workers() // and one head
+}
+
+// stands is complete for a standing cluster, whose pods are not seen: its status tells.
+func stands(s rayv1.RayClusterStatus) bool {
+	return meta.IsStatusConditionTrue(s.Conditions, string(rayv1.HeadPodReady)) && s.AvailableWorkerReplicas >= s.DesiredWorkerReplicas
 }
 
 // replicas is how many pods KubeRay makes for the group.

@@ -49,7 +49,7 @@ func (s scene) refusal(object string, refusals, made []string) string {
 
 // refusalOfPods is refusal for the pods of the cluster, of which its status tells too. Where all are there it is history.
 func (s scene) refusalOfPods() string {
-	if len(s.active()) > s.workers() {
+	if s.complete() {
 		return ""
 	}
 	c := meta.FindStatusCondition(s.cluster.Status.Conditions, string(rayv1.RayClusterReplicaFailure))

@@ -76,13 +76,13 @@ func (c *Client) scene(ctx context.Context, rj *rayv1.RayJob) scene {
 	if !c.synced.Load() {
 		return s
 	}
-	s.cluster, _ = c.clusters.Get(rj.Status.RayClusterName)
+	s.cluster = c.clusterOf(ctx, rj)
 	s.pods, _ = c.pods.List(labels.SelectorFromSet(labels.Set{labelRun: rj.Labels[labelRun], labelAttempt: rj.Labels[labelAttempt]}))
 	if rj.Labels[queueLabel] != "" {
 		all, _ := c.workloads.Get(ctx)
 		s.queue = findWorkload(all, rj.UID)
 	}
-	if len(s.pods) > 0 && len(s.unready()) == 0 {
+	if s.complete() && len(s.unready()) == 0 {
 		return s // all is well: nobody needs the events
 	}
 	looks := []fields.Selector{fields.OneTermEqualSelector("reason", "Evicted")} // KubeRay deletes such pods at once
@@ -99,6 +99,21 @@ func (c *Client) scene(ctx context.Context, rj *rayv1.RayJob) scene {
 }
 
 const maxEvents = 50
+
+// clusterOf is the RayCluster of the job, or nil. A standing one is asked for: only what is ours is copied.
+func (c *Client) clusterOf(ctx context.Context, rj *rayv1.RayJob) *rayv1.RayCluster {
+	find := func() (*rayv1.RayCluster, error) { return c.clusters.Get(rj.Status.RayClusterName) }
+	if name := standingCluster(rj); name != "" {
+		find = func() (*rayv1.RayCluster, error) {
+			return c.ray.RayV1().RayClusters(c.cfg.Namespace).Get(ctx, name, metav1.GetOptions{})
+		}
+	}
+	cluster, err := find()
+	if err != nil {
+		return nil
+	}
+	return cluster
+}
 
 // eventful names the objects whose events are worth a request: the job, its cluster, and the first pod that is not ready.
 func (s scene) eventful() []string {
