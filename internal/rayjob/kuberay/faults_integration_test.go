@@ -27,38 +27,6 @@ import (
 	"github.com/ncsa/clowder-ray/test/cluster"
 )
 
-func TestNothingOfAnAttemptStays(t *testing.T) {
-	t.Parallel()
-	b := newBed(t, cluster.Shared(t))
-	b.plane.Controllers(t)
-	a := b.attempt(t, raytest.Spec{})
-	h := b.submit(t, a)
-	rj := b.rayJob(t, h.ID)
-	secret, err := b.client.core.CoreV1().Secrets(b.namespace).Get(t.Context(), h.ID, metav1.GetOptions{})
-	require.NoError(t, err)
-	require.Equal(t, rj.UID, secret.OwnerReferences[0].UID)
-	b.until(t, h, rayjob.Succeeded)
-	require.True(t, b.heads.seen[string(secret.Data["auth_token"])], "the operator uses the token of the attempt")
-
-	again, err := b.client.List(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, []rayjob.Handle{h}, again)
-	others, err := b.newClient(t, b.plane.Config(), func(c *Config) { c.Owner = "another-store" }).List(t.Context())
-	require.NoError(t, err)
-	require.Empty(t, others)
-	b.release(t, h)
-	b.gone(t, h)
-	require.Eventually(t, func() bool {
-		clusters, err := b.client.ray.RayV1().RayClusters(b.namespace).List(t.Context(), metav1.ListOptions{})
-		require.NoError(t, err)
-		pods, err := b.client.core.CoreV1().Pods(b.namespace).List(t.Context(), metav1.ListOptions{})
-		require.NoError(t, err)
-		secrets, err := b.client.core.CoreV1().Secrets(b.namespace).List(t.Context(), metav1.ListOptions{})
-		require.NoError(t, err)
-		return len(clusters.Items)+len(pods.Items)+len(secrets.Items) == 0
-	}, wait, 100*time.Millisecond)
-}
-
 func TestRayJobDeletedByHand(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, cluster.Shared(t))

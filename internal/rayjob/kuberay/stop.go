@@ -60,16 +60,13 @@ func (c *Client) Stop(ctx context.Context, h rayjob.Handle) error {
 
 // Release implements rayjob.Backend. A training that still runs is asked to end first, within bounds: a cluster that does
 // not answer goes all the same. The RayJob goes before anything that KubeRay needs for its end, and takes the cluster and
-// the token with it.
+// the token with it. A handle that holds only the name of the attempt will do.
 func (c *Client) Release(ctx context.Context, h rayjob.Handle) error {
 	rj, err := c.live(ctx, h.ID)
 	switch {
-	case missing(err) && h.Cluster == "": // the token has no owner where the service was killed before there was a RayJob
-		c.forget(h.ID)
-		return c.removeToken(ctx, h.ID)
 	case missing(err):
 		c.forget(h.ID)
-		return c.removeEntry(ctx, h)
+		return c.removeRest(ctx, h)
 	case err != nil:
 		return err
 	case !over(rj) && started(rj) && rj.DeletionTimestamp == nil && c.mayStillStop(h.ID):
@@ -80,6 +77,7 @@ func (c *Client) Release(ctx context.Context, h rayjob.Handle) error {
 	if err := c.remove(ctx, rj); err != nil {
 		return err
 	}
+	h.Cluster = standingCluster(rj)
 	switch {
 	case h.Cluster == "": // Kubernetes deletes the token after the RayJob, for whose end KubeRay may need it
 		c.forget(h.ID)
@@ -125,7 +123,26 @@ func (c *Client) forget(id string) {
 	c.notices.forget(id)
 }
 
-// removeToken deletes the token of an attempt that has no RayJob.
+// removeRest deletes what an attempt that has no RayJob may have left: the entry on a standing cluster, or the token of its
+// own. A handle without a session tells nothing of where it was, so that all standing clusters are looked at.
+func (c *Client) removeRest(ctx context.Context, h rayjob.Handle) error {
+	if h.Cluster != "" {
+		return c.removeEntry(ctx, h)
+	}
+	faults := c.removeToken(ctx, h.ID)
+	if h.Session != "" {
+		return faults
+	}
+	for _, p := range c.cfg.Profiles {
+		if p.Cluster != "" {
+			faults = errors.Join(faults, c.removeEntry(ctx, rayjob.Handle{ID: h.ID, Cluster: p.Cluster}))
+		}
+	}
+	return faults
+}
+
+// removeToken deletes the token of an attempt that has no RayJob. It has no owner where the service was killed before there
+// was one.
 func (c *Client) removeToken(ctx context.Context, name string) error {
 	err := c.core.CoreV1().Secrets(c.cfg.Namespace).Delete(ctx, name, metav1.DeleteOptions{})
 	if apierrors.IsNotFound(err) {
