@@ -105,7 +105,7 @@ func (p *Pipeline) attempt(rec job.Record) rayjob.Attempt {
 	if a.Metadata == nil {
 		a.Metadata = map[string]string{}
 	}
-	a.Metadata["clowder_job"], a.Metadata["clowder_dataset"] = rec.Request.JobID, rec.Request.DatasetID
+	a.Metadata["clowder_job"], a.Metadata["clowder_dataset"], a.Metadata["clowder_user"] = rec.Request.JobID, rec.Request.DatasetID, rec.Owner
 	a.Resources = resources(rec.Settings)
 	return a
 }

@@ -25,7 +25,8 @@ type Attempt struct {
 	Python string
 	// Env is set for the driver and every worker, over what Environment sets by itself.
 	Env map[string]string
-	// Metadata is shown by Ray beside the job. Keys of the attempt itself are added to it.
+	// Metadata is shown by Ray beside the job, and by Kubernetes: nothing in it names a person. Keys of the attempt itself are
+	// added to it.
 	Metadata map[string]string
 	// Resources is what the attempt asks of a backend that makes a cluster for it; on a cluster that stands it takes what
 	// there is.

@@ -20,7 +20,7 @@ import (
 func anAttempt() rayjob.Attempt {
 	return rayjob.Attempt{
 		Run: "ft-abcdefghijklmnopqrst", Number: 2, Dir: "/shared/runs/ft-abcdefghijklmnopqrst", TrainerPath: "/shared/trainer/1f", Python: "python",
-		Metadata: map[string]string{"clowder_dataset": "Ä \"quoted\"\n`x`", "clowder_job": "65a1"},
+		Metadata: map[string]string{"clowder_dataset": "Ä \"quoted\"\n`x`", "clowder_job": "65a1", "clowder_user": "0011223344556677"},
 	}
 }
 
@@ -47,6 +47,7 @@ func TestOwnCluster(t *testing.T) {
 		labelManager: "clowder-ray", labelInstance: "clowder-ray", labelRun: a.Run, labelAttempt: "2",
 	}, rj.Labels)
 	require.Equal(t, "Ä \"quoted\" `x`", rj.Annotations[domain+"/clowder_dataset"])
+	require.Equal(t, "0011223344556677", rj.Annotations[domain+"/clowder_user"])
 	require.Equal(t, rayv1.HTTPMode, rj.Spec.SubmissionMode)
 	require.Equal(t, rj.Name, rj.Spec.JobId)
 	require.Equal(t, "python -m trainer run /shared/runs/ft-abcdefghijklmnopqrst/spec.json", rj.Spec.Entrypoint)
