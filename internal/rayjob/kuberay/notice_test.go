@@ -27,7 +27,7 @@ func shown(t *testing.T, s scene, standing ...runtime.Object) (*Client, *fake.Cl
 		e.Name, e.Namespace = e.InvolvedObject.Name+e.Reason, c.cfg.Namespace
 		require.NoError(t, core.Tracker().Add(&e))
 	}
-	c.core, c.ray = core, rayfake.NewSimpleClientset(standing...)
+	c.core, c.ray = core, rayfake.NewClientset(standing...)
 	c.inform()
 	if s.cluster != nil {
 		s.cluster.Namespace = c.cfg.Namespace
