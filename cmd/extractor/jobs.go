@@ -104,7 +104,8 @@ func listJobs(w io.Writer, recs []job.Record) error {
 		if r.Ending != nil {
 			note = r.Ending.Text
 		}
-		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.Run, extractorOf(r), r.State, r.Attempt, time.Since(r.Created).Round(time.Second), r.Request.Name, cut(note, 80))
+		age := max(0, time.Since(r.Created)).Round(time.Second)
+		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.Run, extractorOf(r), r.State, r.Attempt, age, r.Request.Name, cut(note, 80))
 	}
 	return tw.Flush()
 }

@@ -20,6 +20,7 @@ type follower struct {
 type followed struct {
 	tail     *results.Tail
 	progress results.Progress
+	heard    time.Time
 }
 
 func newFollower(v Volume) *follower {
@@ -31,7 +32,7 @@ func (f *follower) read(run string) (results.Progress, []string, error) {
 	f.mu.Lock()
 	l := f.logs[run]
 	if l == nil {
-		l = &followed{tail: results.NewTail(f.volume.Run(run))}
+		l = &followed{tail: results.NewTail(f.volume.Run(run)), heard: time.Now()}
 		f.logs[run] = l
 	}
 	f.mu.Unlock()
@@ -39,6 +40,9 @@ func (f *follower) read(run string) (results.Progress, []string, error) {
 	var news []string
 	for {
 		events, err := l.tail.Next()
+		if len(events) > 0 {
+			l.heard = time.Now()
+		}
 		for _, e := range events {
 			before := len(l.progress.Warnings)
 			l.progress.Fold(e)
@@ -66,6 +70,14 @@ func spoken(what string) bool {
 	default:
 		return false
 	}
+}
+
+// silence is how long this process has read nothing new about a run that it has read before. The times of the events do not
+// count: they are those of another machine.
+func (f *follower) silence(run string) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return time.Since(f.logs[run].heard)
 }
 
 // forget drops a run that is over.

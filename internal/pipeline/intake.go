@@ -119,16 +119,17 @@ func (in *Intake) token(rec *job.Record) *rate.Reservation {
 	return token
 }
 
-// begin schedules a new job, and tells its user when that is not at once.
+// begin schedules a job that is not scheduled yet, and tells its user when it does not begin at once.
 func (in *Intake) begin(rec job.Record) {
 	p := in.pipeline
-	if !late(rec) {
+	due := p.clock.here(rec.NotBefore)
+	if !late(rec) || !due.After(time.Now()) {
 		p.schedule.touch(rec.Run)
 		return
 	}
-	p.schedule.park(rec.Run, rec.NotBefore)
+	p.schedule.park(rec.Run, due)
 	p.say(rec, fmt.Sprintf("You have submitted more than %s within an hour: this one begins in %s",
-		count(p.cfg.UserJobsPerHour, "job"), duration(time.Until(rec.NotBefore))))
+		count(p.cfg.UserJobsPerHour, "job"), duration(time.Until(due))))
 }
 
 // repeated handles a job that is known already. The broker repeats a delivery whose acknowledgement it did not get: nothing
@@ -138,7 +139,9 @@ func (in *Intake) repeated(ctx context.Context, d *queue.Delivery, rec job.Recor
 	p := in.pipeline
 	p.log.Info("known job delivered again", zap.String("run", rec.Run), zap.String("state", string(rec.State)), zap.Bool("redelivered", d.Redelivered))
 	if d.Redelivered || rec.Active() {
-		p.schedule.touch(rec.Run)
+		if !p.schedule.has(rec.Run) {
+			in.begin(rec)
+		}
 		return nil
 	}
 	if rec.State == job.Failed {

@@ -19,12 +19,16 @@ const rescan = time.Second
 func (p *Pipeline) lookForChanges(ctx context.Context) {
 	ticker := time.NewTicker(rescan)
 	defer ticker.Stop()
-	seen := time.Now().Add(-rescan) // nothing falls between the start and the first look
+	// Nothing falls between the start and the first look. As other processes write it, a time is of the wall clock alone.
+	seen := p.clock.wall().Add(-rescan).Round(0)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		}
+		if now := p.clock.wall(); now.Before(seen) { // it was set back, and changes are older than those seen before
+			seen = now.Add(-2 * rescan)
 		}
 		changed, err := p.store.List(ctx, job.Query{Active: true, ChangedAfter: seen})
 		if err != nil {
@@ -55,6 +59,7 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 	}
 	p.reporter.forget(run)
 	p.follower.forget(run)
+	p.clock.forget(run)
 	for _, g := range p.gates {
 		g.leave(run)
 	}
@@ -104,7 +109,7 @@ func (p *Pipeline) step(ctx context.Context, run string) (wait time.Duration, ov
 	if !rec.Active() {
 		return 0, true
 	}
-	if wait := time.Until(rec.NotBefore); wait > 0 && rec.CancelledBy == "" {
+	if wait := p.clock.rest(rec); wait > 0 && rec.CancelledBy == "" {
 		return wait, false
 	}
 	if !rec.Greeted && !p.reporter.knows(run) {

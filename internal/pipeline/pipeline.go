@@ -72,6 +72,7 @@ type Pipeline struct {
 	schedule  *schedule
 	reporter  *reporter
 	follower  *follower
+	clock     *clock
 	allowance *allowance
 	intakes   []*Intake
 	// greetings are the first lines that are out and are being written down.
@@ -110,7 +111,7 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform Platform,
 	p := &Pipeline{
 		cfg: cfg, store: store, backend: backend, platform: platform, metrics: metrics, log: log.Named("pipeline"),
 		registry: registry.New(cfg.Volume.Registry()), schedule: newSchedule(),
-		follower: newFollower(cfg.Volume), interrupts: newInterrupts(),
+		follower: newFollower(cfg.Volume), clock: newClock(), interrupts: newInterrupts(),
 	}
 	p.reporter = newReporter(voice, p.log, p.said, p.heard)
 	p.allowance = newAllowance(cfg.UserJobsPerHour)

@@ -15,12 +15,13 @@ func (p *Pipeline) resume(ctx context.Context) error {
 	found, now := 0, time.Now()
 	err := p.store.Each(ctx, job.Query{Active: true}, func(rec job.Record) error {
 		found++
+		due := p.clock.here(rec.NotBefore)
 		switch {
 		case rec.State == job.Submitted, rec.State == job.Running:
 			p.places.seat(rec.Run, rec.Owner)
 			p.schedule.add(rec.Run, now.Add(p.pace()))
-		case late(rec) && rec.NotBefore.After(now):
-			p.schedule.park(rec.Run, rec.NotBefore)
+		case late(rec) && due.After(now):
+			p.schedule.park(rec.Run, due)
 		default:
 			p.schedule.touch(rec.Run)
 		}

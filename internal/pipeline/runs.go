@@ -100,7 +100,7 @@ func (p *Pipeline) retryRun(ctx context.Context, rec, target job.Record) (change
 		return handedOver(target.Run), nil
 	}
 	// Clowder mixes up statuses that come close together, and those of the run begin at once.
-	greeted := rec.Greeted && time.Since(rec.Updated) >= time.Second
+	greeted := rec.Greeted && p.clock.aged(rec.Updated, time.Second)
 	if ending := target.Active() && target.Ending != nil; ending || !greeted {
 		return nil, job.Later(time.Second, errors.New("waiting for what comes first"))
 	}

@@ -207,7 +207,7 @@ func TestTheRunsOfADatasetAreListed(t *testing.T) {
 		_, _, err := b.store.Accept(t.Context(), other)
 		require.NoError(t, err)
 		b.accept(t, run, nil)
-		_, err = b.store.Change(t.Context(), run, func(r *job.Record) error { r.Postpone(time.Now().Add(time.Hour), "later"); return nil })
+		_, err = b.store.Change(t.Context(), run, func(r *job.Record) error { r.Postpone(time.Now().Add(maxPause), "later"); return nil })
 		require.NoError(t, err)
 		b.ask(t, nil)
 		stopAfter(t, b, time.Minute)

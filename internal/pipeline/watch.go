@@ -55,7 +55,8 @@ func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 
 // pending waits for Ray to start the job, with an end.
 func (p *Pipeline) pending(rec job.Record, obs rayjob.Observation) (change, error) {
-	if waited := time.Since(rec.Began); waited > p.cfg.PendingTimeout {
+	began := p.clock.since(rec.Run, rec.Began, p.cfg.PendingTimeout/2)
+	if waited := time.Since(began); waited > p.cfg.PendingTimeout {
 		return nil, job.Permanent(fmt.Errorf("the %s was not started by Ray within %s%s: ask the operator whether the cluster has room",
 			p.word(rec), duration(waited), because(obs.Notice)))
 	}
@@ -83,14 +84,11 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 		return nil, err
 	}
 	limit := timeLimit(rec, progress) + graceAfterLimit
-	if ran := time.Since(rec.Trained); ran > limit {
+	ran := time.Since(p.clock.since(rec.Run, rec.Trained, limit/2))
+	if ran > limit {
 		return nil, job.Permanent(fmt.Errorf("the %s took longer than %s and was stopped: raise max_minutes or use less data", p.word(rec), duration(limit)))
 	}
-	heard := progress.Last
-	if heard.Before(rec.Trained) {
-		heard = rec.Trained
-	}
-	if silent := time.Since(heard); silent > p.cfg.StallTimeout {
+	if silent := min(ran, p.follower.silence(rec.Run)); silent > p.cfg.StallTimeout {
 		return p.broken(rec, rayjob.Observation{Reason: "the " + p.word(rec) + " said nothing for " + duration(silent)})
 	}
 	return nil, job.Later(p.cfg.Poll, errors.New("training"))

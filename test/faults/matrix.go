@@ -90,6 +90,11 @@ func Matrix() []Fault {
 		{35, "a full disk, and more data than there may be", []string{
 			"test/service.TestNoJobIsTakenOntoAFullDisk", "internal/clowder.TestFullDiskIsSaidPlainly", "internal/clowder.TestStageHasLimits",
 		}},
-		{36, "a service that is paused while another one starts", []string{"test/faults.TestAServiceThatIsPaused"}},
+		{36, "a clock that is set by an hour, and a service that is paused while another one starts", []string{
+			"test/faults.TestAServiceThatIsPaused", "internal/pipeline.TestAClockThatIsSetEndsNoJob",
+			"internal/pipeline.TestAWaitHasAnEndWhateverTheClockSays", "internal/pipeline.TestAClockThatIsSetBackMakesNoPauseLong",
+			"internal/pipeline.TestAJobThatIsSpreadBeginsInTime", "internal/pipeline.TestAChangeByAnotherProcessIsSeenAfterTheClockWasSetBack",
+			"internal/pipeline.TestTheClockOfTheTrainingDoesNotCount", "internal/pipeline.TestWhatAClockThatIsSetMakesOfATime",
+		}},
 	}
 }
