@@ -46,7 +46,9 @@ func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 			return nil
 		}, nil
 	case rayjob.Running:
-		p.notice(rec, obs)
+		if obs.Notice != "" {
+			p.say(rec, obs.Notice)
+		}
 		return p.running(rec, progress)
 	default:
 		return p.pending(rec, obs)
@@ -56,19 +58,13 @@ func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 // pending waits for Ray to start the job, with an end.
 func (p *Pipeline) pending(rec job.Record, obs rayjob.Observation) (change, error) {
 	began := p.clock.since(rec.Run, rec.Began, p.cfg.PendingTimeout/2)
-	if waited := time.Since(began); waited > p.cfg.PendingTimeout {
+	waited := time.Since(began)
+	if waited > p.cfg.PendingTimeout {
 		return nil, job.Permanent(fmt.Errorf("the %s was not started by Ray within %s%s: ask the operator whether the cluster has room",
 			p.word(rec), duration(waited), because(obs.Notice)))
 	}
-	p.notice(rec, obs)
+	p.say(rec, waitingLine(obs.Notice, waited, began.Add(p.cfg.PendingTimeout)))
 	return nil, job.Later(p.cfg.Poll, errors.New("waiting for Ray to start the job"))
-}
-
-// notice passes on what the job waits for or is hindered by.
-func (p *Pipeline) notice(rec job.Record, obs rayjob.Observation) {
-	if obs.Notice != "" {
-		p.say(rec, obs.Notice)
-	}
 }
 
 // running waits for the training to end, unless it takes too long or falls silent.

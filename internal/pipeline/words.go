@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -58,6 +59,18 @@ func Sentence(p results.Progress) string {
 		parts = append(parts, fmt.Sprintf("loss %.2f", *p.Loss))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// aWhile is how long a job waits for Ray before its user wants to know when that ends.
+const aWhile = time.Minute
+
+// waitingLine says what a job waits for on Ray and, after a while, until when at the latest.
+func waitingLine(what string, waited time.Duration, until time.Time) string {
+	what = cmp.Or(what, "waiting for Ray to start the job")
+	if waited < aWhile {
+		return what
+	}
+	return what + "; if that lasts until " + until.UTC().Format("2 Jan 15:04 UTC") + ", this job is given up"
 }
 
 // made is what a run hands over.
