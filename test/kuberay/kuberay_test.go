@@ -44,6 +44,7 @@ func TestTrainingsInKubernetes(t *testing.T) {
 		done := w.train(t, "a standing cluster", map[string]any{"num_workers": 2, "epochs": 2, "profile": "standing"}, nil)
 		require.Equal(t, 2, done.result.Training.Workers)
 		w.requireGone(t, done.run)
+		w.requireFinished(t, done.run)
 	})
 	for _, kind := range []string{"worker", "head"} {
 		t.Run("a "+kind+" pod is killed", func(t *testing.T) {
@@ -188,7 +189,7 @@ func (w *world) requireUploads(t *testing.T, dataset string) {
 	}
 }
 
-// requireClean checks that nothing of the run is left in the cluster, and nothing half-written on the shared volume.
+// requireClean checks that nothing of the run is left in the cluster, and nothing unfinished on the shared volume.
 func (w *world) requireClean(t *testing.T, d done) {
 	t.Helper()
 	w.requireGone(t, d.run)
@@ -196,10 +197,24 @@ func (w *world) requireClean(t *testing.T, d done) {
 	clusters, err := w.ray.RayV1().RayClusters(w.namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Empty(t, clusters.Items)
-	require.NoError(t, filepath.WalkDir(filepath.Join(w.shared, "runs", d.run), func(file string, _ os.DirEntry, err error) error {
+	w.requireFinished(t, d.run)
+}
+
+// requireFinished checks that nothing half-written is left in the folder of a run, and of all starts no more than the claim of the
+// last one.
+func (w *world) requireFinished(t *testing.T, run string) {
+	t.Helper()
+	folder := filepath.Join(w.shared, "runs", run)
+	require.NoError(t, filepath.WalkDir(folder, func(file string, _ os.DirEntry, err error) error {
 		require.NotContains(t, filepath.Base(file), ".tmp", file)
 		return err
 	}))
+	left, err := filepath.Glob(filepath.Join(folder, "work", "*", "*")) // none where the service has swept already
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(left), 1, "%s", left)
+	for _, file := range left {
+		require.Equal(t, "lease.json", filepath.Base(file))
+	}
 }
 
 // requireGone waits until the RayJob and the token of a run are gone.
