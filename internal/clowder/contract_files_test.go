@@ -29,17 +29,17 @@ func contractFiles(t *testing.T, at site, s *clowder.Session, ds string) {
 		"-rf.txt": "option\n", "train/a.csv": "t\n", "train/deep/b.csv": "d\n", "train/deep/c.csv": "e\n", "50%25.csv": "p\n", "two  blanks.txt": "b\n",
 	}
 	folders := map[string]string{"": ""}
-	t.Run("makes folders once", func(t *testing.T) {
+	t.Run("makes folders and finds them", func(t *testing.T) {
 		for _, path := range []string{"train", "train/deep"} {
 			parent, name := "", path
 			if slash := strings.LastIndex(path, "/"); slash > 0 {
 				parent, name = folders[path[:slash]], path[slash+1:]
 			}
-			id, err := s.EnsureFolder(ctx, ds, parent, name)
+			id, err := s.AddFolder(ctx, ds, parent, name)
 			require.NoError(t, err)
-			again, err := s.EnsureFolder(ctx, ds, parent, name)
+			found, err := s.FindFolder(ctx, ds, parent, name)
 			require.NoError(t, err)
-			require.Equal(t, id, again)
+			require.Equal(t, id, found)
 			folders[path] = id
 		}
 		none, err := s.FindFolder(ctx, ds, "", "deep")

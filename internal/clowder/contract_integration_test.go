@@ -251,7 +251,7 @@ func TestUploadsOfTheRealOneShowInFlight(t *testing.T) {
 	s := newClient(t, clowder.Config{URL: at.url}).As(job.Secret(at.key))
 	ds, err := s.CreateDataset(ctx, "in flight", "")
 	require.NoError(t, err)
-	folder, err := s.EnsureFolder(ctx, ds.ID, "", "f")
+	folder, err := s.AddFolder(ctx, ds.ID, "", "f")
 	require.NoError(t, err)
 	const size = 200 << 20
 	uploaded := make(chan error, 1)

@@ -3,11 +3,10 @@ package clowder
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/ncsa/clowder-ray/internal/job"
 )
 
 // folderRow is v2's spelling of a folder.
@@ -62,29 +61,17 @@ func (s *Session) FindFolder(ctx context.Context, datasetID, parentID, name stri
 	return slices.MinFunc(rows, func(a, b folderRow) int { return cmp.Compare(a.ID, b.ID) }).ID, nil
 }
 
-// EnsureFolder returns the id of the folder with that name in parent ("" is the root) and makes it where there is none.
-// After an answer that got lost it looks again before it makes another.
-func (s *Session) EnsureFolder(ctx context.Context, datasetID, parentID, name string) (string, error) {
-	if err := checkName("folder", name); err != nil {
+// AddFolder makes a folder in parent ("" is the root) and returns its id. Clowder makes another one of the same name where there
+// is one already, so FindFolder comes first, and again after an error of kind unknown.
+func (s *Session) AddFolder(ctx context.Context, datasetID, parentID, name string) (string, error) {
+	if err := errors.Join(checkIDs("dataset", datasetID), checkName("folder", name)); err != nil {
 		return "", err
 	}
-	var id string
-	err := s.c.retry(ctx, func() error {
-		found, err := s.FindFolder(ctx, datasetID, parentID, name)
-		if id = found; err != nil || id != "" {
-			return err
-		}
-		body := map[string]string{"name": name}
-		if parentID != "" {
-			body["parent_folder"] = parentID
-		}
-		var made folderRow
-		err = s.do(ctx, post("create a folder in the dataset", mayAdd, body, &made, "datasets", datasetID, "folders"))
-		if kind, _ := job.Classify(err); err != nil && kind == job.KindUnknown {
-			return job.Retryable(err) // the next round looks first
-		}
-		id = made.ID
-		return err
-	})
-	return id, err
+	body := map[string]string{"name": name}
+	if parentID != "" {
+		body["parent_folder"] = parentID
+	}
+	var made folderRow
+	err := s.do(ctx, post("create a folder in the dataset", mayAdd, body, &made, "datasets", datasetID, "folders"))
+	return made.ID, err
 }

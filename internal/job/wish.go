@@ -55,7 +55,7 @@ func (r *Record) Retry() error {
 		return r.refuse(errors.New("no longer has the key of its user: submit it again in Clowder"))
 	}
 	r.NextAttempt()
-	r.State, r.Ending, r.Telling, r.CancelledBy, r.StoppedBy, r.LastError = Accepted, nil, false, "", "", ""
+	r.State, r.Ending, r.CancelledBy, r.StoppedBy, r.LastError = Accepted, nil, "", "", ""
 	r.Restarts = 0
 	r.Failures, r.NotBefore = 0, time.Time{}
 	return nil

@@ -44,20 +44,23 @@ func newBirdwatch(t *testing.T, pictures int) *birdwatch {
 func (b *birdwatch) answer(t *testing.T, cut int) error {
 	t.Helper()
 	saves := 0
-	ledger, err := results.OpenLedger(b.saved, func(doc json.RawMessage) error {
+	save := func(doc json.RawMessage) error {
 		if saves++; saves == cut {
 			return errCut
 		}
 		b.saved = doc
 		return nil
-	})
+	}
+	ledger, err := results.OpenLedger(b.saved, save)
 	require.NoError(t, err)
 	e := b.platform.extractors.Of(b.rec.Request)
 	err = answerFiles(t.Context(), b.session, ledger, e, b.rec, &b.result, func(text string) { b.said = append(b.said, text) })
 	if err != nil {
 		return err
 	}
-	return ledger.Flush()
+	notes, err := ledger.Encode()
+	require.NoError(t, err)
+	return save(notes)
 }
 
 func (b *birdwatch) requireOneEach(t *testing.T) {

@@ -31,6 +31,9 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 	}
 	extractor := c.extractors.Of(rec.Request)
 	dataset, folders := rec.Request.DatasetID, results.Folder(d.Meta, d.Result)
+	if err := ledger.Plan(effects(folders, rec.Run, d.Artifacts)); err != nil {
+		return "", err
+	}
 	parent := ""
 	for i := range folders {
 		if parent, err = ledger.Do(ctx, folderStep(s, dataset, parent, strings.Join(folders[:i+1], "/"), folders[i])); err != nil {
@@ -59,21 +62,44 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 	if err := answerFiles(ctx, s, ledger, extractor, rec, d.Result, say); err != nil {
 		return "", err
 	}
-	if err := ledger.Flush(); err != nil {
+	notes, err := ledger.Encode()
+	if err != nil {
 		return "", err
 	}
+	l.Last(notes)
 	c.noteHidden(ctx, s, dataset, say)
 	return "Results in folder " + strings.Join(folders, "/"), nil
+}
+
+// effects lists what Deliver is about to do: all but the answers to single files, which can be very many.
+func effects(folders []string, run string, artifacts []results.Artifact) []results.Entry {
+	var list []results.Entry
+	for i := range folders {
+		list = append(list, results.Entry{Kind: results.KindFolder, Name: strings.Join(folders[:i+1], "/")})
+	}
+	add := func(kind string, a results.Artifact) {
+		list = append(list, results.Entry{Kind: kind, Name: a.Name, SHA256: a.SHA256, Size: a.Size})
+	}
+	for _, a := range artifacts {
+		add(results.KindFile, a)
+		if a.Show.OnCard() {
+			add(results.KindVisualization, a)
+		}
+		if a.Show.OnModel() {
+			add(results.KindThumbnail, a)
+		}
+	}
+	return append(list, results.Entry{Kind: results.KindMetadata, Name: run})
 }
 
 // noteHidden tells collaborators what Clowder v2 does not: the owner of a private dataset sees no files that others add. A
 // failed look costs no more than the note.
 func (c *Clowder) noteHidden(ctx context.Context, s *clowder.Session, dataset string, say func(string)) {
-	me, err := s.CheckKey(ctx)
-	if err != nil {
+	d, err := s.Dataset(ctx, dataset)
+	if err != nil || d.Status != "PRIVATE" {
 		return
 	}
-	if d, err := s.Dataset(ctx, dataset); err == nil && d.Status == "PRIVATE" && d.Creator.Email != me {
+	if me, err := s.CheckKey(ctx); err == nil && d.Creator.Email != me {
 		say("Note: this dataset is private, and Clowder does not show its owner the files that you add")
 	}
 }
@@ -88,7 +114,7 @@ func folderStep(s *clowder.Session, dataset, parent, full, name string) results.
 			id, err := s.FindFolder(ctx, dataset, parent, name)
 			return id, id != "", err
 		},
-		Do: func(ctx context.Context) (string, error) { return s.EnsureFolder(ctx, dataset, parent, name) },
+		Do: func(ctx context.Context) (string, error) { return s.AddFolder(ctx, dataset, parent, name) },
 	}
 }
 

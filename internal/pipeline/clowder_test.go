@@ -3,8 +3,11 @@ package pipeline
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"path"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,11 +25,13 @@ const alice, bob = "alice@example.org", "bob@example.org"
 // delivery is the Clowder platform on a double with an empty dataset of alice's, and a finished run to deliver.
 type delivery struct {
 	server   *clowdertest.Server
+	life     *life
 	platform *Clowder
 	client   *clowder.Client
 	rec      job.Record
 	dir      string
-	saved    json.RawMessage
+	saved    json.RawMessage // what is on disk, last what the delivery noted at its end
+	last     json.RawMessage
 	said     []string
 	shown    int // artifacts that the dataset's page is to show
 }
@@ -36,10 +41,21 @@ func newDelivery(t *testing.T, user string) *delivery {
 	server, err := clowdertest.New(clowdertest.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	client, err := clowder.NewClient(clowder.Config{URL: server.URL, CacheDir: t.TempDir()})
+	d := &delivery{server: server, dir: t.TempDir(), life: new(life)}
+	line := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d.life.over() {
+			panic(http.ErrAbortHandler)
+		}
+		server.ServeHTTP(w, r)
+		if d.life.ends() {
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	t.Cleanup(line.Close)
+	d.client, err = clowder.NewClient(clowder.Config{URL: line.URL, CacheDir: t.TempDir(), Attempts: 1})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	d := &delivery{server: server, client: client, platform: NewClowder(client, extractors(t)), dir: t.TempDir()}
+	t.Cleanup(func() { require.NoError(t, d.client.Close()) })
+	d.platform = NewClowder(d.client, extractors(t))
 	dataset := server.AddDataset(alice, "Reviews")
 	server.Share(dataset, bob, "uploader")
 	d.rec = job.New(run, job.Request{APIVersion: 2, Kind: job.Dataset, DatasetID: dataset, ResourceID: dataset}, job.Secret(server.Key(user)))
@@ -47,7 +63,36 @@ func newDelivery(t *testing.T, user string) *delivery {
 	return d
 }
 
-// deliver delivers what version of the service makes of the run; the save with the number of cut fails, as a kill would.
+// life is that of a service which is killed after so many calls and saves; its zero value never is.
+type life struct {
+	mu     sync.Mutex
+	mortal bool
+	left   int
+}
+
+func (l *life) begin(left int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mortal, l.left = left > 0, left
+}
+
+// over reports whether it was killed already.
+func (l *life) over() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.mortal && l.left <= 0
+}
+
+// ends reports whether the kill comes now.
+func (l *life) ends() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left--
+	return l.mortal && l.left == 0
+}
+
+// deliver delivers what version of the service makes of the run. After as many calls and saves as cut says, 0 for never, a kill
+// comes: what was asked for has happened and nobody hears of it.
 func (d *delivery) deliver(t *testing.T, version string, cut int) error {
 	t.Helper()
 	result, failure, err := results.Read(d.dir, d.rec.Run, 1)
@@ -62,14 +107,22 @@ func (d *delivery) deliver(t *testing.T, version string, cut int) error {
 			d.shown++
 		}
 	}
-	saves := 0
-	_, err = d.platform.Deliver(t.Context(), d.rec, made, LedgerFile{Saved: d.saved, Save: func(doc json.RawMessage) error {
-		if saves++; saves == cut {
+	d.life.begin(cut)
+	defer d.life.begin(0)
+	save := func(doc json.RawMessage) error {
+		if d.life.over() {
 			return errCut
 		}
-		d.saved = doc
+		if d.saved = doc; d.life.ends() {
+			return errCut
+		}
 		return nil
-	}}, func(text string) { d.said = append(d.said, text) })
+	}
+	_, err = d.platform.Deliver(t.Context(), d.rec, made, LedgerFile{Saved: d.saved, Save: save, Last: func(doc json.RawMessage) { d.last = doc }},
+		func(text string) { d.said = append(d.said, text) })
+	if err == nil && d.life.over() {
+		return errCut // a call that the delivery can do without
+	}
 	return err
 }
 
@@ -101,17 +154,28 @@ func (d *delivery) requireOneOfEach(t *testing.T) {
 	require.Len(t, notes, 1)
 }
 
+// requireAllNoted looks at the notes of a delivery that has ended.
+func (d *delivery) requireAllNoted(t *testing.T) {
+	t.Helper()
+	var notes []results.Entry
+	require.NoError(t, json.Unmarshal(d.last, &notes))
+	require.NotEmpty(t, notes)
+	for _, n := range notes {
+		require.Equal(t, results.StateDone, n.State, n.Name)
+	}
+}
+
 func TestADeliveryThatIsCutAnywhereIsCompletedOnce(t *testing.T) {
 	t.Parallel()
 	for cut := 1; ; cut++ {
 		d := newDelivery(t, alice)
 		err := d.deliver(t, "1", cut)
 		if err == nil {
-			require.Greater(t, cut, 20, "every save was cut once")
+			require.Greater(t, cut, 30, "every call and every save was cut once")
+			d.requireAllNoted(t)
 			return
 		}
-		require.ErrorIs(t, err, errCut)
-		require.NoError(t, d.deliver(t, "1", 0), "cut at save %d", cut)
+		require.NoError(t, d.deliver(t, "1", 0), "cut after %d calls and saves", cut)
 		d.requireOneOfEach(t)
 	}
 }

@@ -112,7 +112,7 @@ func (p *Pipeline) step(ctx context.Context, run string) (wait time.Duration, ov
 	if wait := p.clock.rest(rec); wait > 0 && rec.CancelledBy == "" {
 		return wait, false
 	}
-	if !rec.Greeted && !p.reporter.knows(run) {
+	if !rec.Greeted && rec.Ending == nil && !p.reporter.knows(run) {
 		p.greet(ctx, rec, true)
 	}
 	st := p.due(rec)

@@ -178,7 +178,7 @@ func TestARestartedServiceDoesNotRepeatItsLastWord(t *testing.T) {
 				_, err := b.store.Change(t.Context(), run, func(r *job.Record) error {
 					r.Advance(job.Uploaded)
 					r.End(job.Done, "accuracy 0.9")
-					r.Telling, r.Greeted = true, true
+					r.Greeted = true
 					return nil
 				})
 				require.NoError(t, err)

@@ -29,6 +29,8 @@ type LedgerFile struct {
 	// Saved is what an earlier call saved, empty at first; after a nil return of Save the new notes are on disk.
 	Saved json.RawMessage
 	Save  func(json.RawMessage) error
+	// Last takes the notes at the end of the delivery. They come onto the disk together with that end.
+	Last func(json.RawMessage)
 }
 
 // Delivery is what a finished run hands over.

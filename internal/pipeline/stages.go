@@ -181,7 +181,8 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	p.say(rec, fmt.Sprintf("Uploading %s (%s)", made(result.Kind), count(len(d.Artifacts), "file")))
-	ledger := LedgerFile{Saved: rec.Ledger, Save: func(doc json.RawMessage) error {
+	last := rec.Ledger
+	ledger := LedgerFile{Saved: rec.Ledger, Last: func(doc json.RawMessage) { last = doc }, Save: func(doc json.RawMessage) error {
 		_, err := p.store.Change(context.WithoutCancel(ctx), rec.Run, func(r *job.Record) error { r.Ledger = doc; return nil })
 		return err
 	}}
@@ -192,6 +193,7 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 	crash.At(crash.Delivered)
 	text := stoppedEarly(rec, d.Result) + strings.TrimSuffix(results.NewVerdict(d.Result).Sentence, ".") + ". " + where
 	return func(r *job.Record) error {
+		r.Ledger = last
 		r.Advance(job.Uploaded)
 		r.End(job.Done, text)
 		return nil
@@ -224,14 +226,14 @@ func handleOf(doc json.RawMessage) (rayjob.Handle, error) {
 	return h, nil
 }
 
-// tell sends the terminal status and closes the job once it is confirmed. A job found in this stage after a restart is
-// looked up first, because its last word may be out already.
+// tell sends the terminal status and closes the job once it is confirmed. A job whose end was decided before this process
+// began is looked up first, because its last word may be out already.
 func (p *Pipeline) tell(ctx context.Context, rec job.Record) (change, error) {
 	closed := func(r *job.Record) error { return r.Close() }
 	switch {
 	case p.reporter.finished(rec.Run):
 		return closed, nil
-	case rec.Telling && !p.reporter.ending(rec.Run):
+	case !p.reporter.knows(rec.Run):
 		known, err := p.platform.Known(ctx, rec)
 		if err != nil {
 			p.log.Warn("cannot see whether the end was told, telling it again", zap.String("run", rec.Run), zap.Error(err))
@@ -239,15 +241,16 @@ func (p *Pipeline) tell(ctx context.Context, rec job.Record) (change, error) {
 		if known.Ended {
 			return closed, nil
 		}
-	case !rec.Telling:
+		if !known.Started && !rec.Greeted {
+			p.greet(ctx, rec, false)
+		}
+	}
+	if !p.reporter.ending(rec.Run) {
 		if err := p.letGo(ctx, rec); err != nil {
 			return nil, err
 		}
-		if _, err := p.store.Change(ctx, rec.Run, func(r *job.Record) error { r.Telling = true; return nil }); err != nil {
-			return nil, err
-		}
+		crash.At(crash.Telling)
+		p.sayEnd(rec)
 	}
-	crash.At(crash.Telling)
-	p.sayEnd(rec)
 	return nil, job.Later(time.Minute, errors.New("the last status is on its way")) // its confirm wakes the job at once
 }

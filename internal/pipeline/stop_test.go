@@ -144,7 +144,7 @@ func TestTheLastWordGoesOutBeforeAStop(t *testing.T) {
 		ctx, stop := context.WithCancelCause(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- b.Run(ctx) }()
-		for !b.get(t, run).Telling {
+		for b.get(t, run).Ending == nil {
 			<-time.After(10 * time.Millisecond)
 		}
 		stop(ErrStopping)

@@ -68,6 +68,9 @@ func (p *Pipeline) letGo(ctx context.Context, rec job.Record) error {
 		// A kill may have come between the submission and its record.
 		faults = errors.Join(faults, p.backend.Release(ctx, rayjob.Handle{ID: p.attempt(rec).Name()}))
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // whatever Ray said, the next start does it again
+	}
 	_, setting := errors.AsType[*rayjob.SettingError](faults)
 	if kind, _ := job.Classify(faults); kind == job.KindLater && !setting {
 		return faults

@@ -97,10 +97,12 @@ func (w *world) life(t *testing.T, artifacts []Artifact, dieAt int) (ids map[str
 	}()
 	l, err := OpenLedger(w.disk, w.save)
 	require.NoError(t, err)
-	if ids, err = Deliver(t.Context(), l, w, artifacts); err == nil {
-		err = l.Flush()
+	if ids, err = Deliver(t.Context(), l, w, artifacts); err != nil {
+		return nil, "", err
 	}
-	return ids, "", err
+	notes, err := l.Encode()
+	require.NoError(t, err)
+	return ids, "", w.save(notes)
 }
 
 // requireOneOfEach checks the promise: one complete file of each name, known to the ledger by its id.
@@ -323,6 +325,38 @@ func TestLedgerBeginsNothingBeforeItIsOnDisk(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "f1", id)
 	require.Equal(t, 1, made)
+}
+
+func TestLedgerDoesWhatIsPlannedWithoutAnotherWrite(t *testing.T) {
+	t.Parallel()
+	saves := 0
+	old := json.RawMessage(`[{"kind":"file","name":"report.html","sha256":"old","size":1,"state":"done","id":"f1"}]`)
+	l, err := OpenLedger(old, func(json.RawMessage) error { saves++; return nil })
+	require.NoError(t, err)
+	report := Entry{Kind: KindFile, Name: "report.html", SHA256: "new", Size: 2}
+	plan := []Entry{report, {Kind: KindFile, Name: "log.txt", SHA256: "log", Size: 3}, {Kind: KindMetadata, Name: "run"}}
+	require.NoError(t, l.Plan(plan))
+	require.NoError(t, l.Plan(plan))
+	require.Equal(t, 1, saves, "what is planned is not planned again")
+	require.Equal(t, "old", l.Entries()[0].SHA256, "what was delivered with other content is not forgotten")
+
+	do := func(e Entry) (prior Entry) {
+		_, err := l.Do(t.Context(), Step{
+			Kind: e.Kind, Name: e.Name, SHA256: e.SHA256, Size: e.Size,
+			Look: func(_ context.Context, p Entry) (string, bool, error) { prior = p; return "", false, nil },
+			Do:   func(context.Context) (string, error) { return "id of " + e.Name, nil },
+		})
+		require.NoError(t, err)
+		return prior
+	}
+	require.Equal(t, StatePending, do(plan[1]).State)
+	require.Equal(t, StatePending, do(plan[2]).State)
+	require.Equal(t, 1, saves)
+	require.Equal(t, StateDone, do(report).State)
+	require.Equal(t, 2, saves, "that it may be there with new content was not planned")
+	for _, e := range l.Entries() {
+		require.Equal(t, "id of "+e.Name, e.ID)
+	}
 }
 
 func TestOpenLedgerRefusesWhatIsNoLedger(t *testing.T) {

@@ -57,7 +57,7 @@ type Step struct {
 }
 
 // Ledger remembers which effects of one delivery have happened. It is not safe for concurrent use: the effects of a delivery
-// are made one after the other, so that a death leaves at most one of them in doubt.
+// are made one after the other, so that at a death at most one of them is under way.
 type Ledger struct {
 	entries []Entry
 	save    func(json.RawMessage) error
@@ -78,12 +78,27 @@ func OpenLedger(doc json.RawMessage, save func(json.RawMessage) error) (*Ledger,
 // Entries returns a copy of all entries, in the order in which they were begun.
 func (l *Ledger) Entries() []Entry { return slices.Clone(l.entries) }
 
-// Do makes one effect happen, unless it has, and returns its id. That it is done is on disk before the next effect begins, or
-// after Flush.
+// Plan writes that these effects may happen from now on, all in one write that Do then need not make for each. Only what they
+// are called and what they hold counts; what the ledger knows of one already stays.
+func (l *Ledger) Plan(effects []Entry) error {
+	planned := l.Entries()
+	for _, e := range effects {
+		if index(planned, e.Kind, e.Name) < 0 {
+			e.State, e.ID = StatePending, ""
+			planned = append(planned, e)
+		}
+	}
+	if len(planned) == len(l.entries) {
+		return nil
+	}
+	return l.write(planned)
+}
+
+// Do makes one effect happen, unless it has, and returns its id. That it is done is on disk with the next write.
 //
-// The order is: look, write pending, do, note done. A death before the write leaves nothing; a later one leaves the entry
-// pending, and the look of the next Do adopts what has happened. An effect whose outcome is unknown is looked for at once, and
-// never repeated within the same call: a request that was lost on the way out may still arrive.
+// The order is: look, write pending, unless that is planned, do, note done. A death before the write leaves nothing; a later one
+// leaves the entry pending, and the look of the next Do adopts what has happened. An effect whose outcome is unknown is looked
+// for at once, and never repeated within the same call: a request that was lost on the way out may still arrive.
 func (l *Ledger) Do(ctx context.Context, s Step) (string, error) {
 	prior := l.find(s)
 	if prior.State == StateDone && prior.SHA256 == s.SHA256 {
@@ -97,8 +112,10 @@ func (l *Ledger) Do(ctx context.Context, s Step) (string, error) {
 		l.note(s, id)
 		return id, nil
 	}
-	if err := l.begin(s); err != nil {
-		return "", err
+	if prior.State != StatePending || prior.SHA256 != s.SHA256 {
+		if err := l.write(l.with(s, StatePending, "")); err != nil {
+			return "", err
+		}
 	}
 	crash.At(crash.UploadPending)
 	id, err = s.Do(ctx)
@@ -117,8 +134,14 @@ func (l *Ledger) Do(ctx context.Context, s Step) (string, error) {
 	return id, nil
 }
 
-// Flush writes what was noted since the last write.
-func (l *Ledger) Flush() error { return l.write(l.entries) }
+// Encode returns the ledger as it is, for a caller that writes it together with something else.
+func (l *Ledger) Encode() (json.RawMessage, error) {
+	doc, err := json.Marshal(l.entries)
+	if err != nil {
+		return nil, fmt.Errorf("encode the ledger of the delivery: %w", err)
+	}
+	return doc, nil
+}
 
 // Forget makes an effect absent again, because it is gone on the other side.
 func (l *Ledger) Forget(kind, name string) error {
@@ -126,28 +149,25 @@ func (l *Ledger) Forget(kind, name string) error {
 }
 
 func (l *Ledger) find(s Step) Entry {
-	if i := index(l.entries, s); i >= 0 {
+	if i := index(l.entries, s.Kind, s.Name); i >= 0 {
 		return l.entries[i]
 	}
 	return Entry{Kind: s.Kind, Name: s.Name, State: StateAbsent}
 }
 
-func index(entries []Entry, s Step) int {
-	return slices.IndexFunc(entries, func(e Entry) bool { return e.Kind == s.Kind && e.Name == s.Name })
+func index(entries []Entry, kind, name string) int {
+	return slices.IndexFunc(entries, func(e Entry) bool { return e.Kind == kind && e.Name == name })
 }
 
-// begin writes that the step may happen from now on.
-func (l *Ledger) begin(s Step) error { return l.write(l.with(s, StatePending, "")) }
-
-// note remembers that the step has happened. The write may wait for that of the next step: until then the disk says that it
-// may have happened.
+// note remembers that the step has happened. The write may wait for the next one: until then the disk says that it may have
+// happened.
 func (l *Ledger) note(s Step, id string) { l.entries = l.with(s, StateDone, id) }
 
 // with returns the entries with that of the step as it is now.
 func (l *Ledger) with(s Step, state State, id string) []Entry {
 	e := Entry{Kind: s.Kind, Name: s.Name, SHA256: s.SHA256, Size: s.Size, State: state, ID: id}
 	entries := l.Entries()
-	if i := index(entries, s); i >= 0 {
+	if i := index(entries, s.Kind, s.Name); i >= 0 {
 		entries[i] = e
 		return entries
 	}
@@ -156,9 +176,9 @@ func (l *Ledger) with(s Step, state State, id string) []Entry {
 
 // write saves the entries and only then takes them for true.
 func (l *Ledger) write(entries []Entry) error {
-	doc, err := json.Marshal(entries)
+	doc, err := (&Ledger{entries: entries}).Encode()
 	if err != nil {
-		return fmt.Errorf("encode the ledger of the delivery: %w", err)
+		return err
 	}
 	if err := l.save(doc); err != nil {
 		return fmt.Errorf("save the ledger of the delivery: %w", err)

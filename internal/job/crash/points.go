@@ -21,7 +21,7 @@ const (
 	UploadPending Point = "upload-pending" // the ledger says pending, nothing is uploaded
 	UploadDone    Point = "upload-done"    // Clowder has it, the ledger still says pending
 	Delivered     Point = "delivered"      // everything is uploaded, the record does not say so
-	Telling       Point = "telling"        // the record says that the end is being told, nothing is sent
+	Telling       Point = "telling"        // the end is about to be told, nothing is sent
 	Told          Point = "told"           // the terminal status is confirmed, the record does not say so
 )
 
