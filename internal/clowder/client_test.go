@@ -163,7 +163,7 @@ func TestAFolderWhoseAnswerIsLostIsFound(t *testing.T) {
 	b := setup(t, clowder.Config{})
 	b.server.Fail(clowdertest.Fault{Method: "POST", Path: "/folders", Status: 500, After: true, Times: 1})
 	_, err := b.s.AddFolder(t.Context(), b.ds, "", "finetune")
-	requireKind(t, err, job.KindUnknown, 0)
+	requireKind(t, err, job.KindUnknown, 500)
 	found, err := b.s.FindFolder(t.Context(), b.ds, "", "finetune")
 	require.NoError(t, err)
 	require.NotEmpty(t, found)

@@ -35,8 +35,9 @@ type Status struct {
 	Text string
 	// At is when it was so; Clowder shows it in whole seconds of UTC.
 	At time.Time
-	// Progress marks a line that a newer one of its sort replaces as long as it was not sent.
-	Progress bool
+	// Passing marks a line that says what is being done at this moment: any newer one replaces it as long as it was not sent.
+	// Progress marks one of very many of that sort.
+	Passing, Progress bool
 }
 
 // maxStatusText is the most runes of a text. The page shows the newest one large; a longer one is a paragraph.

@@ -1,6 +1,9 @@
 package clowder
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The gaps that Clowder v2 needs: it handles statuses concurrently without a lock, so two that come close together may be
 // stored in the wrong order and leave a finished job as PROCESSING. Every line is also drawn again every 10 s by the page.
@@ -18,26 +21,27 @@ const (
 // statuses, asks Next what may go at a time, publishes that, and reports it with Sent. It is not safe for concurrent use;
 // the one goroutine that publishes the statuses of a job owns it.
 //
-// It keeps statuses at least a second apart, the terminal one included, and the order in which they were offered. Of
-// progress lines only the newest waits, and the first ten are spaced by
-// three seconds, the others by ten, by a hundred after 150 of them. Nothing goes
-// after a terminal status.
+// It keeps statuses at least a second apart, the terminal one included, and the order in which they were offered. Of passing
+// lines only the newest waits, so that a short job ends as soon as it is done. The first ten progress lines are spaced by three
+// seconds, the others by ten, by a hundred after 150 of them. Nothing goes after a terminal status.
 type Throttle struct {
 	waiting      []Status
 	last         time.Time
 	lastProgress time.Time
 	progressSent int
 	closed       bool
+	// out says that the first of waiting may be on its way: nothing takes its place before Sent.
+	out bool
 }
 
-// Offer queues s and reports whether it will be sent; it is refused after a terminal status. A waiting progress line is
-// dropped: whatever is newer says more, and a phase or an end must not wait behind it.
+// Offer queues s and reports whether it will be sent; it is refused after a terminal status. A waiting passing line is dropped:
+// whatever is newer says more, and must not wait behind it.
 func (t *Throttle) Offer(s Status) bool {
 	if t.closed {
 		return false
 	}
-	if n := len(t.waiting); n > 0 && t.waiting[n-1].Progress {
-		t.waiting = t.waiting[:n-1]
+	if last := len(t.waiting) - 1; last >= t.here() && (t.waiting[last].Passing || t.waiting[last].Progress) {
+		t.waiting = t.waiting[:last]
 	}
 	if len(t.waiting) >= maxWaiting {
 		t.dropOldest()
@@ -57,7 +61,16 @@ func (t *Throttle) Next(now time.Time) (s Status, wait time.Duration, ok bool) {
 	if wait = t.due(s).Sub(now); wait > 0 {
 		return Status{}, wait, false
 	}
+	t.out = true
 	return s, 0, true
+}
+
+// here is the index of the first status that is surely not on its way.
+func (t *Throttle) here() int {
+	if t.out {
+		return 1
+	}
+	return 0
 }
 
 // Sent says that the status that Next returned was published at now; a status that could not be published is not
@@ -70,7 +83,7 @@ func (t *Throttle) Sent(now time.Time) {
 		t.lastProgress = now
 		t.progressSent++
 	}
-	t.last = now
+	t.last, t.out = now, false
 	t.waiting = t.waiting[1:]
 }
 
@@ -100,9 +113,9 @@ func (t *Throttle) due(s Status) time.Time {
 
 // dropOldest makes room by forgetting the oldest line that is not the start, which sets Clowder's clock.
 func (t *Throttle) dropOldest() {
-	for i, w := range t.waiting {
-		if w.Kind != StatusStart {
-			t.waiting = append(t.waiting[:i:i], t.waiting[i+1:]...)
+	for i := t.here(); i < len(t.waiting); i++ {
+		if t.waiting[i].Kind != StatusStart {
+			t.waiting = slices.Delete(t.waiting, i, i+1)
 			return
 		}
 	}

@@ -108,6 +108,31 @@ func TestThrottleRepeatsWhatWasNotSent(t *testing.T) {
 	require.Equal(t, first, again)
 }
 
+func TestThrottleReplacesPassingLinesThatAreNotOnTheirWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var throttle clowder.Throttle
+		start := time.Now()
+		doing := func(text string) clowder.Status {
+			return clowder.Status{Kind: clowder.StatusProcessing, Text: text, Passing: true}
+		}
+		for _, s := range []clowder.Status{line(clowder.StatusStart, "start"), doing("downloading"), doing("submitted"), line(clowder.StatusProcessing, "note")} {
+			require.True(t, throttle.Offer(s))
+		}
+		require.Equal(t, []sent{{"start", 0}, {"note", time.Second}}, drain(&throttle, start))
+
+		require.True(t, throttle.Offer(doing("uploading")))
+		<-time.After(time.Second)
+		s, _, ok := throttle.Next(time.Now())
+		require.True(t, ok)
+		require.Equal(t, "uploading", s.Text)
+		require.True(t, throttle.Offer(line(clowder.StatusDone, "end")), "while the other is on its way")
+		throttle.Sent(time.Now())
+		require.False(t, throttle.Finished(), "the end is still to be told")
+		require.Equal(t, []sent{{"end", 3 * time.Second}}, drain(&throttle, start))
+	})
+}
+
 func TestThrottleForgetsTheOldestOfTooMany(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -27,10 +27,10 @@ type SQLite struct {
 	write, read *sql.DB
 	commits     *committer
 	// The statements that every step of a job needs.
-	insert, update, byRun *sql.Stmt
-	keys                  *Keyring
-	id                    string
-	now                   func() time.Time
+	insert, update, rekey, byRun *sql.Stmt
+	keys                         *Keyring
+	id                           string
+	now                          func() time.Time
 }
 
 var _ Store = (*SQLite)(nil)
@@ -97,10 +97,11 @@ func (s *SQLite) prepare(ctx context.Context) error {
 		return err
 	}
 	s.commits = newCommitter(s.write)
-	var errs [3]error
+	var errs [4]error
 	s.insert, errs[0] = s.write.PrepareContext(ctx, insertRecord)
 	s.update, errs[1] = s.write.PrepareContext(ctx, updateRecord)
-	s.byRun, errs[2] = s.read.PrepareContext(ctx, recordByRun)
+	s.rekey, errs[2] = s.write.PrepareContext(ctx, rekeyRecord)
+	s.byRun, errs[3] = s.read.PrepareContext(ctx, recordByRun)
 	return errors.Join(errs[:]...)
 }
 

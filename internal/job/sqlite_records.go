@@ -40,66 +40,72 @@ const columns = "run, version, secret, sealed_by, record"
 const (
 	insertRecord = `INSERT INTO jobs (run, version, state, active, created, updated, secret, sealed_by, record)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run) DO NOTHING`
-	// updateRecord writes the next version of a record if the stored one is the version before it.
-	updateRecord = `UPDATE jobs SET version = ?, state = ?, active = ?, updated = ?, secret = ?, sealed_by = ?, record = ?
+	// updateRecord writes the next version of a record if the stored one is the version before it; rekeyRecord writes another
+	// key of its user as well.
+	updateRecord = `UPDATE jobs SET version = ?, state = ?, active = ?, updated = ?, record = ? WHERE run = ? AND version = ?`
+	rekeyRecord  = `UPDATE jobs SET secret = ?, sealed_by = ?, version = ?, state = ?, active = ?, updated = ?, record = ?
 		WHERE run = ? AND version = ?`
 	recordByRun = "SELECT " + columns + " FROM jobs WHERE run = ?"
 )
 
 // Get implements Store.
 func (s *SQLite) Get(ctx context.Context, run string) (Record, error) {
-	rec, _, err := s.get(ctx, run)
-	return rec, err
-}
-
-// get returns the record and the user's key as it is stored.
-func (s *SQLite) get(ctx context.Context, run string) (Record, sealed, error) {
-	rec, key, err := s.scan(s.byRun.QueryRowContext(ctx, run))
+	rec, err := s.scan(s.byRun.QueryRowContext(ctx, run))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return Record{}, sealed{}, fmt.Errorf("read job %s: %w", run, err)
+		return Record{}, fmt.Errorf("read job %s: %w", run, err)
 	}
-	return rec, key, nil
+	return rec, nil
 }
 
 // Change implements Store.
 func (s *SQLite) Change(ctx context.Context, run string, fn func(*Record) error) (Record, error) {
+	rec, err := s.Get(ctx, run)
+	if err != nil {
+		return Record{}, err
+	}
+	return s.Amend(ctx, rec, fn)
+}
+
+// Amend implements Store.
+func (s *SQLite) Amend(ctx context.Context, rec Record, fn func(*Record) error) (Record, error) {
 	for {
-		old, key, err := s.get(ctx, run)
-		if err != nil {
-			return Record{}, err
-		}
-		next := old
+		next := rec
 		if err := fn(&next); err != nil {
 			return Record{}, err
 		}
-		if err := checkChange(old, next); err != nil {
+		if err := checkChange(rec, next); err != nil {
 			return Record{}, err
 		}
-		next.Version, next.Updated = old.Version+1, s.now().UTC()
-		if next.SecretKey != old.SecretKey {
-			key = s.keys.seal(run, next.SecretKey)
-		}
-		written, err := s.replace(ctx, next, key)
+		next.Version, next.Updated = rec.Version+1, s.now().UTC()
+		written, err := s.replace(ctx, next, next.SecretKey != rec.SecretKey)
 		if err != nil {
-			return Record{}, fmt.Errorf("write job %s: %w", run, err)
+			return Record{}, fmt.Errorf("write job %s: %w", rec.Run, err)
 		}
 		if written {
 			return next, nil
 		}
+		if rec, err = s.Get(ctx, rec.Run); err != nil {
+			return Record{}, err
+		}
 	}
 }
 
-// replace writes rec and the key of its user if the stored version is the one before it.
-func (s *SQLite) replace(ctx context.Context, rec Record, key sealed) (bool, error) {
+// replace writes rec if the stored version is the one before it, and the key of its user where that is another one now.
+func (s *SQLite) replace(ctx context.Context, rec Record, rekey bool) (bool, error) {
 	doc, err := json.Marshal(rec)
 	if err != nil {
 		return false, err
 	}
-	n, err := s.commits.exec(ctx, s.update, rec.Version, rec.State, rec.Active(), rec.Updated.UnixNano(), key.text, key.by, doc,
-		rec.Run, rec.Version-1)
+	args := []any{rec.Version, rec.State, rec.Active(), rec.Updated.UnixNano(), doc, rec.Run, rec.Version - 1}
+	update := s.update
+	if rekey {
+		key := s.keys.seal(rec.Run, rec.SecretKey)
+		update, args = s.rekey, append([]any{key.text, key.by}, args...)
+	}
+	n, err := s.commits.exec(ctx, update, args...)
 	return n == 1, err
 }
 
@@ -126,7 +132,7 @@ func (s *SQLite) Each(ctx context.Context, q Query, fn func(Record) error) error
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		rec, _, err := s.scan(rows)
+		rec, err := s.scan(rows)
 		if err != nil {
 			return fmt.Errorf("list jobs: %w", err)
 		}
@@ -173,20 +179,21 @@ func (s *SQLite) Forget(ctx context.Context, before time.Time) (int, error) {
 	return int(n), errors.Join(err, s.shred(ctx))
 }
 
-func (s *SQLite) scan(row interface{ Scan(dest ...any) error }) (rec Record, key sealed, err error) {
+func (s *SQLite) scan(row interface{ Scan(dest ...any) error }) (rec Record, err error) {
 	var run string
+	var key sealed
 	var doc []byte
 	if err := row.Scan(&run, &rec.Version, &key.text, &key.by, &doc); err != nil {
-		return Record{}, sealed{}, err
+		return Record{}, err
 	}
 	if err := json.Unmarshal(doc, &rec); err != nil {
-		return Record{}, sealed{}, fmt.Errorf("decode the record: %w", err)
+		return Record{}, fmt.Errorf("decode the record: %w", err)
 	}
 	if rec.SecretKey, err = s.keys.open(run, key); err != nil {
-		return Record{}, sealed{}, err
+		return Record{}, err
 	}
 	if rec.Owner == "" { // from the time before it was noted
 		rec.Owner = ownerOf(rec.SecretKey)
 	}
-	return rec, key, nil
+	return rec, nil
 }

@@ -23,6 +23,8 @@ type Store interface {
 	// Change reads the record, lets fn alter the copy and writes it if nobody else wrote meanwhile; else it begins again,
 	// so fn may run more than once. An error of fn is returned as it is and nothing is written.
 	Change(ctx context.Context, run string, fn func(*Record) error) (Record, error)
+	// Amend is Change for a caller who has the record: it is read only where it is no longer the stored one.
+	Amend(ctx context.Context, rec Record, fn func(*Record) error) (Record, error)
 	// List returns the records that match, oldest first.
 	List(ctx context.Context, q Query) ([]Record, error)
 	// Each calls fn for each of them in turn, where there may be too many to hold at once. An error of fn ends it and is

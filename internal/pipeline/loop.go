@@ -47,9 +47,9 @@ func (p *Pipeline) lookForChanges(ctx context.Context) {
 	}
 }
 
-// work takes one job one step further and schedules the next step.
+// work takes one job as far as it goes by itself and schedules the next step.
 func (p *Pipeline) work(ctx context.Context, run string) {
-	wait, over := p.step(ctx, run)
+	wait, over := p.walk(ctx, run)
 	if ctx.Err() != nil {
 		return
 	}
@@ -92,8 +92,9 @@ func (p *Pipeline) Hold(run string) (release func(), held bool) {
 	return func() { p.schedule.drop(run) }, true
 }
 
-// step runs the stage that is due and says when to come back, or that the job is over.
-func (p *Pipeline) step(ctx context.Context, run string) (wait time.Duration, over bool) {
+// walk takes a job through its stages until it has to wait for something, and says when to come back, or that the job is over.
+// The record is read once: whoever changes it meanwhile is noticed with the next write, or sooner by the interrupts.
+func (p *Pipeline) walk(ctx context.Context, run string) (wait time.Duration, over bool) {
 	yielding, leave := p.interrupts.enter(ctx, run)
 	defer leave()
 	rec, err := p.store.Get(ctx, run)
@@ -106,11 +107,21 @@ func (p *Pipeline) step(ctx context.Context, run string) (wait time.Duration, ov
 		}
 		return watchPause, false
 	}
-	if !rec.Active() {
-		return 0, true
+	for rec.Active() {
+		next, wait := p.step(ctx, yielding, rec)
+		if wait > 0 || next.Version == rec.Version || ctx.Err() != nil {
+			return wait, !next.Active()
+		}
+		rec = next
 	}
+	return 0, true
+}
+
+// step runs the stage that is due. It returns the record as it is then and when to come back.
+func (p *Pipeline) step(ctx, yielding context.Context, rec job.Record) (next job.Record, wait time.Duration) {
+	run := rec.Run
 	if wait := p.clock.rest(rec); wait > 0 && rec.CancelledBy == "" {
-		return wait, false
+		return rec, wait
 	}
 	if !rec.Greeted && rec.Ending == nil && !p.reporter.knows(run) {
 		p.greet(ctx, rec, true)
@@ -120,7 +131,7 @@ func (p *Pipeline) step(ctx context.Context, run string) (wait time.Duration, ov
 		ctx = yielding
 	}
 	if wait, ok := p.enter(rec, st); !ok {
-		return wait, false
+		return rec, wait
 	}
 	if st.slots != nil {
 		defer st.slots.leave(run)
@@ -128,16 +139,16 @@ func (p *Pipeline) step(ctx context.Context, run string) (wait time.Duration, ov
 	began := time.Now()
 	apply, err := p.guard(ctx, rec, st)
 	if ctx.Err() != nil && err != nil {
-		return 0, false // interrupted, not failed
+		return rec, 0 // interrupted, not failed
 	}
 	if err == nil {
 		p.metrics.stage(rec.State, time.Since(began))
 	}
-	wait, over = p.settle(ctx, rec, st, apply, err)
+	next, wait = p.settle(ctx, rec, st, apply, err)
 	if err != nil && st.slots == p.looks {
 		wait = max(wait, p.pace())
 	}
-	return wait, over
+	return next, wait
 }
 
 // due picks the stage of a job: its end and its cancellation come before the list.

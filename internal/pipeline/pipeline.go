@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"go.uber.org/zap"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -156,32 +155,8 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	around.Go(func() { p.lookForChanges(ctx) })
 	around.Go(func() { p.lookForOrphans(ctx) })
 
-	p.workOnAll(ctx)
+	p.schedule.work(ctx, maxSteps, func(run string) { p.work(ctx, run) })
 	p.lastWords(speech)
 	hush()
 	return nil
-}
-
-// workOnAll takes jobs one step further as they are due, until ctx ends and no step is under way.
-func (p *Pipeline) workOnAll(ctx context.Context) {
-	var steps errgroup.Group
-	steps.SetLimit(maxSteps)
-	defer func() { _ = steps.Wait() }()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for ctx.Err() == nil {
-		run, wait, ok := p.schedule.take(time.Now())
-		if ok {
-			steps.Go(func() error { p.work(ctx, run); return nil })
-			continue
-		}
-		if wait > 0 {
-			timer.Reset(wait)
-		}
-		select {
-		case <-ctx.Done():
-		case <-p.schedule.wake:
-		case <-timer.C:
-		}
-	}
 }

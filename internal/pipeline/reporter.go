@@ -2,8 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -28,13 +26,13 @@ type reporter struct {
 	// heard reports whether the last line of run has reached its reader.
 	heard func(ctx context.Context, run string) bool
 
-	mu    sync.Mutex
-	lines map[string]*line
-	// pending names the lines that have something to send, so that a thousand silent jobs cost nothing.
-	pending map[string]struct{}
-	wake    chan struct{}
+	// due says when the next line of a job may go. A job with nothing to say is not in it, and costs nothing.
+	due *schedule
 	// told signals that a line went out.
 	told chan struct{}
+
+	mu    sync.Mutex
+	lines map[string]*line
 }
 
 // line is what is still to be said about one job.
@@ -44,20 +42,27 @@ type line struct {
 	last     string
 	// greeted and ending say whether the first and the last line were queued, opened whether the first one is out.
 	greeted, ending, opened bool
-	// doubtful is when the last line was sent and its confirm lost, zero where it was not. Only Run uses it.
+	// doubtful is when the last line was sent and its confirm lost, zero where it was not. Only who sends it uses it.
 	doubtful time.Time
 }
 
 func newReporter(voice Voice, log *zap.Logger, sent func(string, clowder.Status), heard func(context.Context, string) bool) *reporter {
 	return &reporter{
 		voice: voice, log: log, sent: sent, heard: heard,
-		lines: map[string]*line{}, pending: map[string]struct{}{}, wake: make(chan struct{}, 1), told: make(chan struct{}, 1),
+		due: newSchedule(), told: make(chan struct{}, 1), lines: map[string]*line{},
 	}
 }
 
-// say queues a line for the user. A progress line gives way to a newer one; a repeated text is left out.
+// say queues a line for the user. A passing line gives way to a newer one; a repeated text is left out.
 func (r *reporter) say(run string, req job.Request, s clowder.Status) {
+	if r.queue(run, req, s) {
+		r.due.touch(run)
+	}
+}
+
+func (r *reporter) queue(run string, req job.Request, s clowder.Status) bool {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	l := r.lines[run]
 	if l == nil {
 		req.Parameters, req.Notifies = nil, nil // no status needs them, and thousands of jobs may wait here
@@ -65,13 +70,11 @@ func (r *reporter) say(run string, req job.Request, s clowder.Status) {
 		r.lines[run] = l
 	}
 	again := s.Kind == clowder.StatusStart && l.greeted // a job is greeted once, whoever of two comes first
-	if s.Kind.Terminal() || l.last != s.Text && !again {
-		l.last, l.ending, l.greeted = s.Text, s.Kind.Terminal(), l.greeted || s.Kind == clowder.StatusStart
-		l.throttle.Offer(s)
-		r.pending[run] = struct{}{}
+	if !s.Kind.Terminal() && (l.last == s.Text || again) {
+		return false
 	}
-	r.mu.Unlock()
-	notify(r.wake)
+	l.last, l.ending, l.greeted = s.Text, s.Kind.Terminal(), l.greeted || s.Kind == clowder.StatusStart
+	return l.throttle.Offer(s)
 }
 
 // knows reports whether this process has said anything about run yet.
@@ -112,63 +115,51 @@ func (r *reporter) forget(run string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.lines, run)
-	delete(r.pending, run)
 }
+
+// tellers bounds the jobs whose lines are on their way at once.
+const tellers = 16
 
 // Run sends what is queued until ctx ends. A line that could not be sent stays first in its queue.
 func (r *reporter) Run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		timer.Reset(r.flush(ctx))
-		select {
-		case <-ctx.Done():
-			return
-		case <-r.wake:
-		case <-timer.C:
+	r.due.work(ctx, tellers, func(run string) {
+		if wait := r.flush(ctx, run); wait > 0 {
+			r.due.put(run, time.Now(), wait)
+		} else {
+			r.due.drop(run)
 		}
-	}
+	})
 }
 
 const (
-	reporterIdle  = time.Minute
 	reporterRetry = time.Second
 	// doubt is how long a last line whose confirm was lost gets to arrive before it may be sent again.
 	doubt = 10 * time.Second
 )
 
-// flush sends every line that may go now and returns how long until the next one may.
-func (r *reporter) flush(ctx context.Context) time.Duration {
-	next := reporterIdle
-	for _, run := range r.runs() {
-		for ctx.Err() == nil {
-			l, s, wait, ok := r.next(run)
-			if !ok {
-				if wait > 0 {
-					next = min(next, wait)
-				}
-				break
-			}
-			if rest := doubt - time.Since(l.doubtful); rest > 0 {
-				next = min(next, rest)
-				break
-			}
-			if err := r.tell(ctx, run, l, s); err != nil {
-				if ctx.Err() == nil {
-					r.log.Warn("status not sent, will try again", zap.String("run", run), zap.Error(err))
-				}
-				next = min(next, reporterRetry)
-				break
-			}
-			r.mu.Lock()
-			l.throttle.Sent(time.Now())
-			l.opened = l.opened || s.Kind == clowder.StatusStart
-			r.mu.Unlock()
-			r.sent(run, s)
-			notify(r.told)
+// flush sends every line of a job that may go now and returns how long until the next one may, 0 where there is none.
+func (r *reporter) flush(ctx context.Context, run string) time.Duration {
+	for {
+		l, s, wait, ok := r.next(run)
+		if !ok {
+			return wait
 		}
+		if rest := doubt - time.Since(l.doubtful); rest > 0 {
+			return rest
+		}
+		if err := r.tell(ctx, run, l, s); err != nil {
+			if ctx.Err() == nil {
+				r.log.Warn("status not sent, will try again", zap.String("run", run), zap.Error(err))
+			}
+			return reporterRetry
+		}
+		r.mu.Lock()
+		l.throttle.Sent(time.Now())
+		l.opened = l.opened || s.Kind == clowder.StatusStart
+		r.mu.Unlock()
+		r.sent(run, s)
+		notify(r.told)
 	}
-	return next
 }
 
 // tell sends a line. A last line that may be out already is looked for first, so that no job ends twice.
@@ -198,8 +189,8 @@ func (r *reporter) drain(ctx context.Context) {
 func (r *reporter) owes() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for run := range r.pending {
-		if l := r.lines[run]; l != nil && (l.greeted && !l.opened || l.ending && !l.throttle.Finished()) {
+	for _, l := range r.lines {
+		if l.greeted && !l.opened || l.ending && !l.throttle.Finished() {
 			return true
 		}
 	}
@@ -226,12 +217,6 @@ func notify(c chan<- struct{}) {
 	}
 }
 
-func (r *reporter) runs() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Collect(maps.Keys(r.pending))
-}
-
 func (r *reporter) next(run string) (*line, clowder.Status, time.Duration, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -240,8 +225,5 @@ func (r *reporter) next(run string) (*line, clowder.Status, time.Duration, bool)
 		return nil, clowder.Status{}, 0, false
 	}
 	s, wait, ok := l.throttle.Next(time.Now())
-	if !ok && wait == 0 {
-		delete(r.pending, run)
-	}
 	return l, s, wait, ok
 }

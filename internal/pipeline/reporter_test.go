@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -56,4 +57,42 @@ func TestALastLineWhoseConfirmIsLostIsSentAgainWhereItWasNotHeard(t *testing.T) 
 			})
 		})
 	}
+}
+
+// slowVoice takes a second for a line.
+type slowVoice struct {
+	mu   sync.Mutex
+	said []string
+}
+
+func (v *slowVoice) Tell(_ context.Context, _ job.Request, s clowder.Status) error {
+	<-time.After(time.Second)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.said = append(v.said, s.Text)
+	return nil
+}
+
+func TestTheEndOfAJobIsToldThoughAnotherLineIsOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		voice := &slowVoice{}
+		r := newReporter(voice, zap.NewNop(), func(string, clowder.Status) {}, func(context.Context, string) bool { return false })
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { r.Run(ctx) })
+		r.say(run, job.Request{}, clowder.Status{Kind: clowder.StatusProcessing, Text: "Uploading", At: time.Now(), Passing: true})
+		<-time.After(500 * time.Millisecond)
+		for i := range 100 { // lines of other jobs do not wait for each other
+			r.say("other"+strconv.Itoa(i), job.Request{}, clowder.Status{Kind: clowder.StatusStart, Text: "Accepted", At: time.Now()})
+		}
+		r.say(run, job.Request{}, clowder.Status{Kind: clowder.StatusDone, Text: "Done", At: time.Now()})
+		began := time.Now()
+		r.drain(ctx)
+		require.True(t, r.finished(run))
+		require.Subset(t, voice.said, []string{"Uploading", "Done"})
+		require.Len(t, voice.said, 102)
+		require.Less(t, time.Since(began), 20*time.Second)
+		cancel()
+		running.Wait()
+	})
 }

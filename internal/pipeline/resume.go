@@ -48,6 +48,6 @@ func (p *Pipeline) lastWords(ctx context.Context) {
 	defer cancel()
 	p.reporter.drain(soon)
 	for _, run := range p.reporter.allFinished() {
-		p.step(ctx, run)
+		p.walk(ctx, run)
 	}
 }

@@ -71,7 +71,7 @@ func usesRay(rec job.Record) bool {
 func (p *Pipeline) wait(rec job.Record, g *gate) time.Duration {
 	t, news := g.news(rec.Run, time.Now())
 	if news && g.what != "" {
-		p.say(rec, t.sentence(g.what, g.each))
+		p.doing(rec, t.sentence(g.what, g.each))
 	}
 	return min(placeLook+time.Duration(t.before)*time.Second, placeLookMax)
 }

@@ -111,6 +111,7 @@ func TestOneUserTakesNoMoreThanTheOwnPlaces(t *testing.T) {
 		defer stop()
 		for i := range 4 {
 			b.acceptFrom(t, "alice", fmt.Sprintf("ft-alice-%d", i))
+			<-time.After(time.Second)
 		}
 		b.acceptFrom(t, "bob", "ft-bob-0")
 		<-time.After(time.Minute)

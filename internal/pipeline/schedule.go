@@ -2,8 +2,11 @@ package pipeline
 
 import (
 	"container/heap"
+	"context"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // schedule says which run is due when. A run is in at most one of two places: waiting in the heap, or taken by a worker;
@@ -84,6 +87,31 @@ func (s *schedule) take(now time.Time) (run string, wait time.Duration, ok bool)
 	e := heap.Pop(&s.waiting).(*entry)
 	s.setAside(e, false)
 	return e.run, 0, true
+}
+
+// work hands the runs to do as they are due, up to limit at a time, until ctx ends and no run is taken. do puts its run back or
+// drops it, unless ctx has ended.
+func (s *schedule) work(ctx context.Context, limit int, do func(run string)) {
+	var hands errgroup.Group
+	hands.SetLimit(limit)
+	defer func() { _ = hands.Wait() }()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		run, wait, ok := s.take(time.Now())
+		if ok {
+			hands.Go(func() error { do(run); return nil })
+			continue
+		}
+		if wait > 0 {
+			timer.Reset(wait)
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.wake:
+		case <-timer.C:
+		}
+	}
 }
 
 // put gives a taken run back, due after d.

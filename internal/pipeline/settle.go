@@ -23,8 +23,8 @@ const (
 	storeTimeout = 15 * time.Second
 )
 
-// settle writes what a stage came to and says when the job is due again.
-func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply change, err error) (time.Duration, bool) {
+// settle writes what a stage came to. It returns the record as it is now and when the job is due again.
+func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply change, err error) (job.Record, time.Duration) {
 	// A stop must not cut off the write that says what has already happened.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
@@ -38,7 +38,7 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 	case err == nil:
 	case kind == job.KindLater:
 		p.waiting(ctx, rec, err)
-		return after, false
+		return rec, after
 	case kind == job.KindPermanent:
 		_, bad := errors.AsType[*inputError](err)
 		apply = failed(err.Error(), bad)
@@ -49,15 +49,15 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 		apply = func(r *job.Record) error { r.Postpone(time.Now().Add(wait), err.Error()); return nil }
 		p.trouble(rec, err, wait)
 	}
-	next, werr := p.store.Change(ctx, rec.Run, apply)
+	next, werr := p.store.Amend(ctx, rec, apply)
 	if werr != nil {
 		p.log.Error("write the record", zap.String("run", rec.Run), zap.Error(werr))
-		return firstPause, false
+		return rec, firstPause
 	}
 	if next.State != rec.State || next.Attempt != rec.Attempt || (next.Ending != nil) != (rec.Ending != nil) {
 		p.note(rec, next)
 	}
-	return wait, !next.Active()
+	return next, wait
 }
 
 // failed decides that the job has failed. One that was cancelled meanwhile stays so: its end is decided in the next step.
@@ -66,8 +66,8 @@ func failed(text string, badInput bool) change {
 		if r.CancelledBy != "" && r.Ending == nil {
 			return nil
 		}
-		r.End(job.Failed, text)
-		if r.Ending != nil {
+		if r.Ending == nil {
+			r.End(job.Failed, text)
 			r.Ending.BadInput = badInput
 		}
 		return nil
@@ -104,7 +104,7 @@ func (p *Pipeline) trouble(rec job.Record, err error, wait time.Duration) {
 // to the operator and the user once.
 func (p *Pipeline) waiting(ctx context.Context, rec job.Record, err error) {
 	if wait, ok := errors.AsType[*rayjob.WaitError](err); ok {
-		p.say(rec, wait.Error())
+		p.doing(rec, wait.Error())
 	}
 	reason := ""
 	if setting, ok := errors.AsType[*rayjob.SettingError](err); ok {
@@ -136,7 +136,12 @@ func (p *Pipeline) note(old, next job.Record) {
 	p.log.Info("job", fields...)
 }
 
-// say queues a sentence about what the service is doing. Such a sentence may be lost with the process.
+// say queues a sentence that the user should read. Such a sentence may be lost with the process.
 func (p *Pipeline) say(rec job.Record, text string) {
 	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusProcessing, Text: capital(text), At: time.Now()})
+}
+
+// doing queues a sentence about what is being done at this moment, which nobody needs once there is a newer one.
+func (p *Pipeline) doing(rec job.Record, text string) {
+	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusProcessing, Text: capital(text), At: time.Now(), Passing: true})
 }

@@ -45,7 +45,7 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 		return nil, fmt.Errorf("make the run folder: %w", err)
 	}
 	rec.Settings = settings
-	inputs, err := p.platform.Stage(ctx, rec, dir, func(text string) { p.say(rec, text) })
+	inputs, err := p.platform.Stage(ctx, rec, dir, func(text string) { p.doing(rec, text) })
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -90,7 +90,7 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the handle of the attempt: %w", err)
 	}
-	p.say(rec, capital(e.Kind.word())+" submitted to Ray")
+	p.doing(rec, e.Kind.word()+" submitted to Ray")
 	return func(r *job.Record) error {
 		r.Handle, r.Stale, r.Began = doc, nil, time.Now().UTC()
 		r.Advance(job.Submitted)
@@ -180,7 +180,7 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.say(rec, fmt.Sprintf("Uploading %s (%s)", made(result.Kind), count(len(d.Artifacts), "file")))
+	p.doing(rec, fmt.Sprintf("Uploading %s (%s)", made(result.Kind), count(len(d.Artifacts), "file")))
 	last := rec.Ledger
 	ledger := LedgerFile{Saved: rec.Ledger, Last: func(doc json.RawMessage) { last = doc }, Save: func(doc json.RawMessage) error {
 		_, err := p.store.Change(context.WithoutCancel(ctx), rec.Run, func(r *job.Record) error { r.Ledger = doc; return nil })

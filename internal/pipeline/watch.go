@@ -47,7 +47,7 @@ func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 		}, nil
 	case rayjob.Running:
 		if obs.Notice != "" {
-			p.say(rec, obs.Notice)
+			p.doing(rec, obs.Notice)
 		}
 		return p.running(rec, progress)
 	default:
@@ -63,7 +63,7 @@ func (p *Pipeline) pending(rec job.Record, obs rayjob.Observation) (change, erro
 		return nil, job.Permanent(fmt.Errorf("the %s was not started by Ray within %s%s: ask the operator whether the cluster has room",
 			p.word(rec), duration(waited), because(obs.Notice)))
 	}
-	p.say(rec, waitingLine(obs.Notice, waited, began.Add(p.cfg.PendingTimeout)))
+	p.doing(rec, waitingLine(obs.Notice, waited, began.Add(p.cfg.PendingTimeout)))
 	return nil, job.Later(p.cfg.Poll, errors.New("waiting for Ray to start the job"))
 }
 
