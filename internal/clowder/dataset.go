@@ -65,6 +65,8 @@ type File struct {
 	Version     int
 	FolderID    string
 	Created     time.Time
+	// Creator is the e-mail address of who added it.
+	Creator string
 	// ThumbnailID is empty where the file has no thumbnail.
 	ThumbnailID string
 	// InFlight marks a file that is listed while it is still being uploaded; its size is not known yet.
@@ -84,12 +86,16 @@ type fileRow struct {
 	ContentType struct {
 		ContentType string `json:"content_type"`
 	} `json:"content_type"`
+	Creator struct {
+		Email string `json:"email"`
+	} `json:"creator"`
 }
 
 func (r fileRow) file() File {
 	f := File{
 		ID: r.ID, Name: r.Name, Path: r.Name, Size: max(0, r.Bytes), ContentType: r.ContentType.ContentType, Version: r.VersionNum,
 		Created:  parseTime(r.Created),
+		Creator:  r.Creator.Email,
 		InFlight: r.VersionNum == 0 && r.Bytes == 0 && (r.StorageType == "" || r.StorageType == "minio"),
 	}
 	if r.FolderID != nil {

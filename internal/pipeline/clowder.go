@@ -20,6 +20,7 @@ import (
 type Clowder struct {
 	client     *clowder.Client
 	extractors Extractors
+	arrivals   arrivals
 }
 
 var _ Platform = (*Clowder)(nil)

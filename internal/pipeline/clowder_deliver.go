@@ -2,12 +2,10 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -34,13 +32,18 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 	if err := ledger.Plan(effects(folders, rec.Run, d.Artifacts)); err != nil {
 		return "", err
 	}
-	parent := ""
+	parent, made := "", false
 	for i := range folders {
-		if parent, err = ledger.Do(ctx, folderStep(s, dataset, parent, strings.Join(folders[:i+1], "/"), folders[i])); err != nil {
+		step := folderStep(s, dataset, parent, strings.Join(folders[:i+1], "/"), folders[i], &made)
+		if parent, err = ledger.Do(ctx, step); err != nil {
 			return "", err
 		}
 	}
-	ids, err := results.Deliver(ctx, ledger, newRunFolder(s, ledger, dataset, parent, folders), d.Artifacts)
+	if made && len(l.Saved) == 0 {
+		ledger.Anew() // whatever else is delivered comes after the folder of the run
+	}
+	folder := c.runFolder(s, ledger, dataset, parent, folders)
+	ids, err := results.Deliver(ctx, ledger, folder, d.Artifacts)
 	if err != nil {
 		return "", err
 	}
@@ -67,7 +70,7 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 		return "", err
 	}
 	l.Last(notes)
-	c.noteHidden(ctx, s, dataset, say)
+	noteHidden(ctx, s, dataset, folder.creators[ids[d.Artifacts[0].Name]], say)
 	return "Results in folder " + strings.Join(folders, "/"), nil
 }
 
@@ -92,14 +95,10 @@ func effects(folders []string, run string, artifacts []results.Artifact) []resul
 	return append(list, results.Entry{Kind: results.KindMetadata, Name: run})
 }
 
-// noteHidden tells collaborators what Clowder v2 does not: the owner of a private dataset sees no files that others add. A
-// failed look costs no more than the note.
-func (c *Clowder) noteHidden(ctx context.Context, s *clowder.Session, dataset string, say func(string)) {
-	d, err := s.Dataset(ctx, dataset)
-	if err != nil || d.Status != "PRIVATE" {
-		return
-	}
-	if me, err := s.CheckKey(ctx); err == nil && d.Creator.Email != me {
+// noteHidden tells collaborators what Clowder v2 does not: the owner of a private dataset sees no files that others add. by is
+// who has added those of the run. A failed look costs no more than the note.
+func noteHidden(ctx context.Context, s *clowder.Session, dataset, by string, say func(string)) {
+	if d, err := s.Dataset(ctx, dataset); err == nil && d.Status == "PRIVATE" && d.Creator.Email != by {
 		say("Note: this dataset is private, and Clowder does not show its owner the files that you add")
 	}
 }
@@ -107,14 +106,20 @@ func (c *Clowder) noteHidden(ctx context.Context, s *clowder.Session, dataset st
 // modelArchive is the artifact that holds the model.
 const modelArchive = "model.zip"
 
-func folderStep(s *clowder.Session, dataset, parent, full, name string) results.Step {
+// folderStep makes a folder, and notes in made whether it was there before.
+func folderStep(s *clowder.Session, dataset, parent, full, name string, made *bool) results.Step {
 	return results.Step{
 		Kind: results.KindFolder, Name: full,
 		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
 			id, err := s.FindFolder(ctx, dataset, parent, name)
+			*made = false
 			return id, id != "", err
 		},
-		Do: func(ctx context.Context) (string, error) { return s.AddFolder(ctx, dataset, parent, name) },
+		Do: func(ctx context.Context) (string, error) {
+			id, err := s.AddFolder(ctx, dataset, parent, name)
+			*made = err == nil
+			return id, err
+		},
 	}
 }
 
@@ -221,82 +226,4 @@ func bodyOf(a results.Artifact, name string) clowder.Body {
 		Name: name, ContentType: a.ContentType, Size: a.Size,
 		Open: func() (io.ReadCloser, error) { return os.Open(a.Path) },
 	}
-}
-
-// runFolder is the folder of a run in Clowder as the delivery sees it: artifacts with a folder in their name lie in a folder
-// of that name inside.
-type runFolder struct {
-	session           *clowder.Session
-	ledger            *results.Ledger
-	dataset, id, full string
-	inner             map[string]string // name of an inner folder to its id
-}
-
-var _ results.Target = (*runFolder)(nil)
-
-func newRunFolder(s *clowder.Session, l *results.Ledger, dataset, id string, names []string) *runFolder {
-	return &runFolder{session: s, ledger: l, dataset: dataset, id: id, full: strings.Join(names, "/"), inner: map[string]string{"": id}}
-}
-
-// folder returns the id of the inner folder of an artifact, and makes it if needed.
-func (f *runFolder) folder(ctx context.Context, artifact string) (string, error) {
-	dir, _ := path.Split(artifact)
-	name := strings.TrimSuffix(dir, "/")
-	if id, ok := f.inner[name]; ok {
-		return id, nil
-	}
-	id, err := f.ledger.Do(ctx, folderStep(f.session, f.dataset, f.id, f.full+"/"+name, name))
-	if err == nil {
-		f.inner[name] = id
-	}
-	return id, err
-}
-
-// List returns the files of the folder and of the inner folders that this delivery has used or an earlier one made.
-func (f *runFolder) List(ctx context.Context) ([]results.Remote, error) {
-	for _, e := range f.ledger.Entries() {
-		if name, ok := strings.CutPrefix(e.Name, f.full+"/"); ok && e.Kind == results.KindFolder && e.State == results.StateDone {
-			f.inner[name] = e.ID
-		}
-	}
-	var out []results.Remote
-	for name, id := range f.inner {
-		files, err := f.session.FolderFiles(ctx, f.dataset, id)
-		if err != nil {
-			return nil, err
-		}
-		for _, file := range files {
-			out = append(out, results.Remote{ID: file.ID, Name: path.Join(name, file.Name), Size: file.Size, State: stateOf(file)})
-		}
-	}
-	return out, nil
-}
-
-// arrivalLimit is how old an upload may be that has not ended; an older one was cut inside Clowder and never will.
-const arrivalLimit = 15 * time.Minute
-
-func stateOf(f clowder.File) results.RemoteState {
-	switch {
-	case !f.InFlight:
-		return results.RemoteComplete
-	case time.Since(f.Created) > arrivalLimit:
-		return results.RemoteBroken
-	default:
-		return results.RemoteArriving
-	}
-}
-
-// Upload adds one artifact.
-func (f *runFolder) Upload(ctx context.Context, a results.Artifact) (string, error) {
-	folder, err := f.folder(ctx, a.Name)
-	if err != nil {
-		return "", fmt.Errorf("make the folder of %s: %w", a.Name, err)
-	}
-	file, err := f.session.Upload(ctx, f.dataset, folder, bodyOf(a, path.Base(a.Name)))
-	return file.ID, err
-}
-
-// Remove deletes a file that is broken or there twice.
-func (f *runFolder) Remove(ctx context.Context, id string) error {
-	return f.session.DeleteFile(ctx, id)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -186,6 +187,22 @@ func TestADeliveryWithNewContentReplacesWhatWasDelivered(t *testing.T) {
 	require.NoError(t, d.deliver(t, "1", 0))
 	require.NoError(t, d.deliver(t, "2", 0))
 	d.requireOneOfEach(t)
+}
+
+func TestAFileThatArrivesForTooLongIsBroken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var a arrivals
+		arriving := clowder.File{ID: "1", InFlight: true, Created: time.Now().Add(-time.Hour)} // by a clock that was set
+		require.Equal(t, results.RemoteArriving, a.state(arriving))
+		<-time.After(arrivalLimit)
+		require.Equal(t, results.RemoteArriving, a.state(arriving))
+		require.Equal(t, results.RemoteComplete, a.state(clowder.File{ID: "2"}))
+		<-time.After(time.Second)
+		require.Equal(t, results.RemoteBroken, a.state(arriving))
+		require.Equal(t, results.RemoteArriving, a.state(clowder.File{ID: "3", InFlight: true}))
+		require.Equal(t, results.RemoteComplete, a.state(clowder.File{ID: "3"}))
+		require.Empty(t, a.since, "what is over is forgotten")
+	})
 }
 
 func TestACollaboratorHearsWhatTheOwnerDoesNotSee(t *testing.T) {

@@ -45,17 +45,11 @@ func (p *Pipeline) sayEnd(rec job.Record) {
 	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: kind, Text: capital(rec.Ending.Text), At: time.Now()})
 }
 
-// said is called by the reporter when a line is out: the two lines that must go once are remembered. The lines of other jobs do
-// not wait for the disk.
+// said is called by the reporter when a line is out. That the first one is comes into the record with its next change.
 func (p *Pipeline) said(run string, s clowder.Status) {
 	switch {
 	case s.Kind == clowder.StatusStart:
 		crash.At(crash.Greeted)
-		p.greetings.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-			defer cancel()
-			p.greeted(ctx, run)
-		})
 	case s.Kind.Terminal():
 		crash.At(crash.Told)
 		p.schedule.touch(run)
@@ -71,6 +65,13 @@ func (p *Pipeline) heard(ctx context.Context, run string) bool {
 	}
 	known, err := p.platform.Known(ctx, rec)
 	return err == nil && known.Ended
+}
+
+// noteGreeting writes down that the first line of a waiting job is out, which nothing else does while it waits.
+func (p *Pipeline) noteGreeting(ctx context.Context, rec job.Record) {
+	if !rec.Greeted && p.reporter.opened(rec.Run) && p.clock.aged(rec.Updated, time.Second) {
+		p.greeted(ctx, rec.Run)
+	}
 }
 
 func (p *Pipeline) greeted(ctx context.Context, run string) {

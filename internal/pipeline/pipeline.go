@@ -74,8 +74,6 @@ type Pipeline struct {
 	clock     *clock
 	allowance *allowance
 	intakes   []*Intake
-	// greetings are the first lines that are out and are being written down.
-	greetings sync.WaitGroup
 	// closed keeps the intakes from taking more jobs, whatever room there is.
 	closed atomic.Bool
 
@@ -148,7 +146,6 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	// The reporter outlives the steps, since it tells how they ended.
 	speech, hush := context.WithCancel(context.WithoutCancel(ctx))
 	defer hush()
-	defer p.greetings.Wait()
 	var around sync.WaitGroup
 	defer around.Wait()
 	around.Go(func() { p.reporter.Run(speech) })

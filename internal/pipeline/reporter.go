@@ -102,6 +102,14 @@ func (r *reporter) finished(run string) bool {
 	return l != nil && l.throttle.Finished()
 }
 
+// opened reports whether the first line of run is out.
+func (r *reporter) opened(run string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.lines[run]
+	return l != nil && l.opened
+}
+
 // ending reports whether this process has queued the terminal line of run.
 func (r *reporter) ending(run string) bool {
 	r.mu.Lock()

@@ -49,7 +49,10 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 		apply = func(r *job.Record) error { r.Postpone(time.Now().Add(wait), err.Error()); return nil }
 		p.trouble(rec, err, wait)
 	}
-	next, werr := p.store.Amend(ctx, rec, apply)
+	next, werr := p.store.Amend(ctx, rec, func(r *job.Record) error {
+		r.Greeted = r.Greeted || p.reporter.opened(rec.Run)
+		return apply(r)
+	})
 	if werr != nil {
 		p.log.Error("write the record", zap.String("run", rec.Run), zap.Error(werr))
 		return rec, firstPause
@@ -111,6 +114,7 @@ func (p *Pipeline) waiting(ctx context.Context, rec job.Record, err error) {
 		reason = setting.Error()
 	}
 	if rec.Failures == 0 && rec.LastError == reason {
+		p.noteGreeting(ctx, rec)
 		return
 	}
 	if reason != "" && rec.LastError != reason {

@@ -359,6 +359,22 @@ func TestLedgerDoesWhatIsPlannedWithoutAnotherWrite(t *testing.T) {
 	}
 }
 
+func TestLedgerLooksForNothingWhereNothingCanBe(t *testing.T) {
+	t.Parallel()
+	l, err := OpenLedger(nil, func(json.RawMessage) error { return nil })
+	require.NoError(t, err)
+	l.Anew()
+	looks := 0
+	id, err := l.Do(t.Context(), Step{
+		Kind: KindFile, Name: "report.html",
+		Look: func(context.Context, Entry) (string, bool, error) { looks++; return "f1", true, nil },
+		Do:   func(context.Context) (string, error) { return "", job.Unknown(errors.New("no answer")) },
+	})
+	require.NoError(t, err)
+	require.Equal(t, "f1", id)
+	require.Equal(t, 1, looks, "only for what may have happened since")
+}
+
 func TestOpenLedgerRefusesWhatIsNoLedger(t *testing.T) {
 	t.Parallel()
 	_, err := OpenLedger(json.RawMessage(`{"x":`), nil)

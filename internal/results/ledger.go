@@ -61,6 +61,7 @@ type Step struct {
 type Ledger struct {
 	entries []Entry
 	save    func(json.RawMessage) error
+	anew    bool
 }
 
 // OpenLedger returns the ledger that doc holds, an empty one for an empty doc. After a nil return of save, its argument must
@@ -94,6 +95,10 @@ func (l *Ledger) Plan(effects []Entry) error {
 	return l.write(planned)
 }
 
+// Anew says that nothing of the delivery can have happened before this ledger was opened, whatever it does not know. Do then looks
+// for nothing before it does it.
+func (l *Ledger) Anew() { l.anew = true }
+
 // Do makes one effect happen, unless it has, and returns its id. That it is done is on disk with the next write.
 //
 // The order is: look, write pending, unless that is planned, do, note done. A death before the write leaves nothing; a later one
@@ -104,13 +109,15 @@ func (l *Ledger) Do(ctx context.Context, s Step) (string, error) {
 	if prior.State == StateDone && prior.SHA256 == s.SHA256 {
 		return prior.ID, nil
 	}
-	id, found, err := s.Look(ctx, prior)
-	if err != nil {
-		return "", fmt.Errorf("look for the %s %s: %w", s.Kind, s.Name, err)
-	}
-	if found {
-		l.note(s, id)
-		return id, nil
+	if !l.anew {
+		id, found, err := s.Look(ctx, prior)
+		if err != nil {
+			return "", fmt.Errorf("look for the %s %s: %w", s.Kind, s.Name, err)
+		}
+		if found {
+			l.note(s, id)
+			return id, nil
+		}
 	}
 	if prior.State != StatePending || prior.SHA256 != s.SHA256 {
 		if err := l.write(l.with(s, StatePending, "")); err != nil {
@@ -118,7 +125,7 @@ func (l *Ledger) Do(ctx context.Context, s Step) (string, error) {
 		}
 	}
 	crash.At(crash.UploadPending)
-	id, err = s.Do(ctx)
+	id, err := s.Do(ctx)
 	if kind, _ := job.Classify(err); err != nil && kind == job.KindUnknown {
 		again, found, lookErr := s.Look(ctx, l.find(s))
 		if lookErr != nil || !found {

@@ -30,7 +30,7 @@ const digest = "versus.dataset.digest"
 const (
 	asItComes = 3
 	quickened = 200
-	served    = 1000
+	served    = 2000
 )
 
 // BenchmarkVersus lets an extractor made with pyclowder and the service work through trivial jobs, one after the other on the

@@ -1,0 +1,113 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+// runFolder is the folder of a run in Clowder as the delivery sees it: artifacts with a folder in their name lie in a folder
+// of that name inside.
+type runFolder struct {
+	session           *clowder.Session
+	ledger            *results.Ledger
+	arrivals          *arrivals
+	dataset, id, full string
+	inner             map[string]string // name of an inner folder to its id
+	creators          map[string]string // id of a file to who has added it
+}
+
+var _ results.Target = (*runFolder)(nil)
+
+func (c *Clowder) runFolder(s *clowder.Session, l *results.Ledger, dataset, id string, names []string) *runFolder {
+	return &runFolder{
+		session: s, ledger: l, arrivals: &c.arrivals, dataset: dataset, id: id, full: strings.Join(names, "/"),
+		inner: map[string]string{"": id}, creators: map[string]string{},
+	}
+}
+
+// folder returns the id of the inner folder of an artifact, and makes it if needed.
+func (f *runFolder) folder(ctx context.Context, artifact string) (string, error) {
+	dir, _ := path.Split(artifact)
+	name := strings.TrimSuffix(dir, "/")
+	if id, ok := f.inner[name]; ok {
+		return id, nil
+	}
+	id, err := f.ledger.Do(ctx, folderStep(f.session, f.dataset, f.id, f.full+"/"+name, name, new(bool)))
+	if err == nil {
+		f.inner[name] = id
+	}
+	return id, err
+}
+
+// List returns the files of the folder and of the inner folders that this delivery has used or an earlier one made.
+func (f *runFolder) List(ctx context.Context) ([]results.Remote, error) {
+	for _, e := range f.ledger.Entries() {
+		if name, ok := strings.CutPrefix(e.Name, f.full+"/"); ok && e.Kind == results.KindFolder && e.State == results.StateDone {
+			f.inner[name] = e.ID
+		}
+	}
+	var out []results.Remote
+	for name, id := range f.inner {
+		files, err := f.session.FolderFiles(ctx, f.dataset, id)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			f.creators[file.ID] = file.Creator
+			out = append(out, results.Remote{ID: file.ID, Name: path.Join(name, file.Name), Size: file.Size, State: f.arrivals.state(file)})
+		}
+	}
+	return out, nil
+}
+
+// Upload adds one artifact.
+func (f *runFolder) Upload(ctx context.Context, a results.Artifact) (string, error) {
+	folder, err := f.folder(ctx, a.Name)
+	if err != nil {
+		return "", fmt.Errorf("make the folder of %s: %w", a.Name, err)
+	}
+	file, err := f.session.Upload(ctx, f.dataset, folder, bodyOf(a, path.Base(a.Name)))
+	return file.ID, err
+}
+
+// Remove deletes a file that is broken or there twice.
+func (f *runFolder) Remove(ctx context.Context, id string) error {
+	return f.session.DeleteFile(ctx, id)
+}
+
+// arrivalLimit is how long a file may be seen arriving; one that takes longer was cut inside Clowder and never will be there.
+const arrivalLimit = 15 * time.Minute
+
+// arrivals remembers since when this process has seen files arrive. Clowder's own times are those of another clock.
+type arrivals struct {
+	mu    sync.Mutex
+	since map[string]time.Time
+}
+
+func (a *arrivals) state(f clowder.File) results.RemoteState {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	since, known := a.since[f.ID]
+	switch {
+	case f.InFlight && !known:
+		if a.since == nil {
+			a.since = map[string]time.Time{}
+		}
+		a.since[f.ID] = time.Now()
+		return results.RemoteArriving
+	case f.InFlight && time.Since(since) <= arrivalLimit:
+		return results.RemoteArriving
+	}
+	delete(a.since, f.ID)
+	if f.InFlight {
+		return results.RemoteBroken
+	}
+	return results.RemoteComplete
+}
