@@ -10,8 +10,18 @@ import (
 )
 
 func main() {
-	// The first signal asks for an orderly stop; a second one ends the program at once.
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	context.AfterFunc(ctx, stop)
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	go obey(signals, cancel)
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)) //nolint:forbidigo // this is main
+}
+
+// obey asks for an orderly stop at the first signal and lets the second one end the program at once, however soon it comes.
+func obey(signals chan os.Signal, stop func()) {
+	<-signals
+	stop()
+	second := <-signals
+	signal.Stop(signals)
+	_ = syscall.Kill(os.Getpid(), second.(syscall.Signal))
 }
