@@ -44,8 +44,6 @@ type Progress struct {
 	Decisions []Decision
 	// Done is set once the trainer said that it is.
 	Done bool
-	// Last is the time of the newest event.
-	Last time.Time
 }
 
 // Evaluation is the metrics of one evaluation.
@@ -85,10 +83,7 @@ func (p *Progress) Fold(e Event) {
 		return
 	}
 	if e.Attempt > p.Attempt {
-		*p = Progress{Attempt: e.Attempt, Last: p.Last}
-	}
-	if e.Time.After(p.Last) {
-		p.Last = e.Time
+		*p = Progress{Attempt: e.Attempt}
 	}
 	switch e.Kind {
 	case KindPhase:
