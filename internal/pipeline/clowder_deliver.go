@@ -96,9 +96,9 @@ func effects(folders []string, run string, artifacts []results.Artifact) []resul
 }
 
 // noteHidden tells collaborators what Clowder v2 does not: the owner of a private dataset sees no files that others add. by is
-// who has added those of the run. A failed look costs no more than the note.
+// who has added those of the run, empty where Clowder does not say. A failed look costs no more than the note.
 func noteHidden(ctx context.Context, s *clowder.Session, dataset, by string, say func(string)) {
-	if d, err := s.Dataset(ctx, dataset); err == nil && d.Status == "PRIVATE" && d.Creator.Email != by {
+	if d, err := s.Dataset(ctx, dataset); err == nil && by != "" && d.Status == "PRIVATE" && d.Creator.Email != by {
 		say("Note: this dataset is private, and Clowder does not show its owner the files that you add")
 	}
 }
@@ -106,7 +106,7 @@ func noteHidden(ctx context.Context, s *clowder.Session, dataset, by string, say
 // modelArchive is the artifact that holds the model.
 const modelArchive = "model.zip"
 
-// folderStep makes a folder, and notes in made whether it was there before.
+// folderStep makes a folder, and notes in made whether it had to be made.
 func folderStep(s *clowder.Session, dataset, parent, full, name string, made *bool) results.Step {
 	return results.Step{
 		Kind: results.KindFolder, Name: full,
