@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/ncsa/clowder-ray/test/ports"
 )
 
 // ErrNotInstalled is returned by Start on a machine without Debian's package rabbitmq-server.
@@ -30,11 +33,13 @@ type Options struct {
 
 // Broker is one running RabbitMQ node.
 type Broker struct {
-	dir     string
-	ownDir  bool
-	script  string
-	ctl     string
-	ports   ports
+	dir    string
+	ownDir bool
+	script string
+	ctl    string
+	// amqp is the port for clients, dist and ctlDist those of Erlang's distribution, epmd that of the port mapper.
+	amqp, dist, ctlDist, epmd int
+
 	mapper  *process
 	node    *process
 	janitor *janitor
@@ -43,10 +48,20 @@ type Broker struct {
 	external string
 }
 
-type ports struct{ amqp, dist, epmd, ctl int }
+// startTries is how often a start is tried on ports that are found free: another program may take one first.
+const startTries = 3
 
 // Start starts a node and returns when clients can connect to it.
 func Start(ctx context.Context, opts Options) (*Broker, error) {
+	for try := 1; ; try++ {
+		b, err := start(ctx, opts)
+		if err == nil || try == startTries || opts.Port != 0 || ctx.Err() != nil {
+			return b, err
+		}
+	}
+}
+
+func start(ctx context.Context, opts Options) (*Broker, error) {
 	script, ctl, err := installed()
 	if err != nil {
 		return nil, err
@@ -65,10 +80,11 @@ func Start(ctx context.Context, opts Options) (*Broker, error) {
 }
 
 func (b *Broker) start(ctx context.Context, port int) error {
-	var err error
-	if b.ports, err = freePorts(ctx, port); err != nil {
+	free, err := ports.Free(ctx, 4)
+	if err != nil {
 		return err
 	}
+	b.amqp, b.dist, b.epmd, b.ctlDist = cmp.Or(port, free[0]), free[1], free[2], free[3]
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		return err
 	}
@@ -78,7 +94,7 @@ func (b *Broker) start(ctx context.Context, port int) error {
 		}
 	}
 	// The port mapper is started here and in the foreground: a node that finds none starts a daemon that outlives it.
-	mapper := exec.Command("epmd", "-port", strconv.Itoa(b.ports.epmd), "-address", "127.0.0.1") //nolint:noctx // it lives as long as the broker, not as long as a call
+	mapper := exec.Command("epmd", "-port", strconv.Itoa(b.epmd), "-address", "127.0.0.1") //nolint:noctx // it lives as long as the broker, not as long as a call
 	mapper.Env = b.environ()
 	if b.mapper, err = startProcess(mapper, 0, b.path("epmd.out")); err != nil {
 		return err
@@ -154,7 +170,7 @@ func (b *Broker) Addr() string {
 		}
 		return u.Host
 	}
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(b.ports.amqp))
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(b.amqp))
 }
 
 // Stop ends the node and its port mapper at once and waits for both; the broker's own temporary folder is removed. A

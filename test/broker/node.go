@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,11 +40,11 @@ func (b *Broker) environ() []string {
 	return append(env,
 		"HOME="+b.dir, // the Erlang cookie lies there
 		"ERL_EPMD_ADDRESS=127.0.0.1",
-		"ERL_EPMD_PORT="+strconv.Itoa(b.ports.epmd),
+		"ERL_EPMD_PORT="+strconv.Itoa(b.epmd),
 		"RABBITMQ_NODENAME="+nodeName,
 		"RABBITMQ_NODE_IP_ADDRESS=127.0.0.1",
-		"RABBITMQ_NODE_PORT="+strconv.Itoa(b.ports.amqp),
-		"RABBITMQ_DIST_PORT="+strconv.Itoa(b.ports.dist),
+		"RABBITMQ_NODE_PORT="+strconv.Itoa(b.amqp),
+		"RABBITMQ_DIST_PORT="+strconv.Itoa(b.dist),
 		"RABBITMQ_MNESIA_BASE="+b.path("data"),
 		"RABBITMQ_LOG_BASE="+b.path("log"),
 		"RABBITMQ_PID_FILE="+b.path("node.pid"),
@@ -56,8 +55,8 @@ func (b *Broker) environ() []string {
 		"RABBITMQ_ALLOW_INPUT=1",
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-noinput +S 1:1 +sbwt none "+loopback,
 		"RABBITMQ_CTL_ERL_ARGS="+loopback,
-		"RABBITMQ_CTL_DIST_PORT_MIN="+strconv.Itoa(b.ports.ctl),
-		"RABBITMQ_CTL_DIST_PORT_MAX="+strconv.Itoa(b.ports.ctl),
+		"RABBITMQ_CTL_DIST_PORT_MIN="+strconv.Itoa(b.ctlDist),
+		"RABBITMQ_CTL_DIST_PORT_MAX="+strconv.Itoa(b.ctlDist),
 	)
 }
 
@@ -104,25 +103,4 @@ func output(cmd *exec.Cmd) (string, error) {
 		return "", fmt.Errorf("run %s: %w: %s", filepath.Base(cmd.Path), err, strings.TrimSpace(out.String()))
 	}
 	return strings.TrimSpace(out.String()), nil
-}
-
-// freePorts finds ports that are free now; amqp is taken as it is unless it is 0. Another program may take one before the
-// node does; then the start fails loudly.
-func freePorts(ctx context.Context, amqp int) (ports, error) {
-	p := ports{amqp: amqp}
-	want := []*int{&p.dist, &p.epmd, &p.ctl}
-	if amqp == 0 {
-		want = append(want, &p.amqp)
-	}
-	var config net.ListenConfig
-	for _, port := range want {
-		// All stay open until the last one is found, so that no port is found twice.
-		l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
-		if err != nil {
-			return ports{}, fmt.Errorf("find a free port: %w", err)
-		}
-		defer func() { _ = l.Close() }()
-		*port = l.Addr().(*net.TCPAddr).Port
-	}
-	return p, nil
 }

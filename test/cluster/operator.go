@@ -2,7 +2,7 @@ package cluster
 
 import (
 	"context"
-	"net"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/test/ports"
 )
 
 // Operator is the real KubeRay operator, run as the administrator.
@@ -55,13 +57,14 @@ func direct(h http.Handler) http.Handler {
 // Start starts the operator again after Kill and waits until it works.
 func (o *Operator) Start(tb testing.TB) {
 	tb.Helper()
-	probe := freeAddress(tb)
+	free, err := ports.Free(tb.Context(), 1)
+	require.NoError(tb, err)
+	probe := fmt.Sprintf("127.0.0.1:%d", free[0])
 	//nolint:noctx // it outlives the test's context: other clean-ups may need it
 	cmd := exec.Command(o.program, "--kubeconfig="+o.plane.Kubeconfig(), "--watch-namespace="+o.namespace,
 		"--health-probe-bind-address="+probe, "--metrics-addr=0", "--enable-leader-election=false")
 	// Go's clients never ask a proxy for loopback, so the API server is reached directly.
 	cmd.Env = append(os.Environ(), "HTTP_PROXY="+o.proxy, "http_proxy="+o.proxy, "NO_PROXY=", "no_proxy=")
-	var err error
 	o.child, err = o.plane.run(cmd)
 	require.NoError(tb, err)
 	require.Eventually(tb, func() bool { return answers(tb.Context(), "http://"+probe+"/readyz") }, startTimeout, 50*time.Millisecond,
@@ -85,13 +88,4 @@ func answers(ctx context.Context, url string) bool {
 		return false
 	}
 	return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
-}
-
-// freeAddress is an address on loopback that is free now.
-func freeAddress(tb testing.TB) string {
-	tb.Helper()
-	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(tb, err)
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }

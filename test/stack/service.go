@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/ncsa/clowder-ray/test/ports"
 )
 
 // Root is the folder of the module, from wherever a test or a program of it runs.
@@ -56,14 +57,15 @@ type Service struct {
 // StartService starts the program with the settings of env on top of this process's environment. Its log goes to log, if
 // that is not nil, and is kept for Log.
 func StartService(ctx context.Context, program string, env map[string]string, log io.Writer, args ...string) (*Service, error) {
-	port, err := freePort(ctx)
+	free, err := ports.Free(ctx, 1)
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{health: "http://127.0.0.1:" + port, exited: make(chan struct{}), output: &output{also: log}}
+	listen := fmt.Sprintf("127.0.0.1:%d", free[0])
+	s := &Service{health: "http://" + listen, exited: make(chan struct{}), output: &output{also: log}}
 	// The process outlives ctx: it is for Stop and Kill to end it.
 	s.cmd = exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{"serve"}, args...)...)
-	s.cmd.Env = append(os.Environ(), "LISTEN=127.0.0.1:"+port)
+	s.cmd.Env = append(os.Environ(), "LISTEN="+listen)
 	for k, v := range env {
 		s.cmd.Env = append(s.cmd.Env, k+"="+v)
 	}
@@ -155,17 +157,6 @@ func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.kept.String()
-}
-
-// freePort finds a port of loopback that nobody listens on.
-func freePort(ctx context.Context) (string, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = l.Close() }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
 }
 
 // RayEnv starts the local Ray of dir with the program, or finds it running, and returns the settings that reach it.

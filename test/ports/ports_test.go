@@ -1,0 +1,28 @@
+package ports
+
+import (
+	"net"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestFreePortsCanBeListenedOn(t *testing.T) {
+	t.Parallel()
+	found, err := Free(t.Context(), 5)
+	require.NoError(t, err)
+	require.Len(t, found, 5)
+	for _, port := range found {
+		require.Less(t, port, beyond)
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		require.NoError(t, err, "each one is found once and is free")
+		defer func() { require.NoError(t, l.Close()) }()
+	}
+}
+
+func TestMorePortsThanThereAreIsAnError(t *testing.T) {
+	t.Parallel()
+	_, err := Free(t.Context(), tries)
+	require.ErrorContains(t, err, "no 1000 free ports")
+}
