@@ -32,6 +32,7 @@ func TestStore(t *testing.T, newStore func(t *testing.T) (open func() job.Store)
 		"accept refuses another content under a known run":        acceptOther,
 		"a change is there for every other handle":                changeSeen,
 		"a change that fails writes nothing":                      changeFails,
+		"an old record is amended as it is by now":                amended,
 		"a state never goes backwards":                            noWayBack,
 		"concurrent changes from two handles are all kept":        concurrent,
 		"list filters by activity, by time of change and by size": list,
@@ -104,6 +105,30 @@ func changeFails(t *testing.T, open func() job.Store) {
 	got, err := s.Get(t.Context(), "ft-one")
 	require.NoError(t, err)
 	require.Equal(t, want, got)
+}
+
+func amended(t *testing.T, open func() job.Store) {
+	t.Helper()
+	a, b := open(), open()
+	old, _, err := a.Accept(t.Context(), Record("ft-one", "h1"))
+	require.NoError(t, err)
+	seen := 0
+	advance := func(r *job.Record) error { seen++; r.Advance(job.Staged); return nil }
+	next, err := a.Amend(t.Context(), old, advance)
+	require.NoError(t, err)
+	require.Equal(t, 1, seen)
+	_, err = b.Change(t.Context(), "ft-one", func(r *job.Record) error { r.SecretKey = "another"; return r.Cancel("alice") })
+	require.NoError(t, err)
+
+	got, err := a.Amend(t.Context(), next, func(r *job.Record) error { seen++; r.Advance(job.Submitted); return nil })
+	require.NoError(t, err)
+	require.Equal(t, 3, seen, "on the record of the caller, and then on that of the store")
+	require.Equal(t, "alice", got.CancelledBy, "what somebody else changed meanwhile stays")
+	require.Equal(t, "another", got.SecretKey.Reveal())
+	stored, err := b.Get(t.Context(), "ft-one")
+	require.NoError(t, err)
+	require.Equal(t, got, stored)
+	require.Equal(t, "canary-key", old.SecretKey.Reveal())
 }
 
 func noWayBack(t *testing.T, open func() job.Store) {
@@ -253,5 +278,7 @@ func unknown(t *testing.T, open func() job.Store) {
 	_, err := s.Get(t.Context(), "ft-none")
 	require.ErrorIs(t, err, job.ErrNotFound)
 	_, err = s.Change(t.Context(), "ft-none", func(*job.Record) error { return nil })
+	require.ErrorIs(t, err, job.ErrNotFound)
+	_, err = s.Amend(t.Context(), Record("ft-none", "h1"), func(*job.Record) error { return nil })
 	require.ErrorIs(t, err, job.ErrNotFound)
 }
