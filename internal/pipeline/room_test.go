@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -119,6 +120,26 @@ func TestOneUserTakesNoMoreThanTheOwnPlaces(t *testing.T) {
 		require.Equal(t, []string{"Waiting until one of your jobs ends: 2 jobs of a user at a time"}, b.texts("ft-alice-2", "Waiting"))
 		release()
 		require.Eventually(t, func() bool { return len(b.submitted()) == 5 }, time.Hour, time.Second)
+	})
+}
+
+func TestAJobThatWaitsIsGreetedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, crowded(1, 0))
+		release := b.holdTrainings()
+		b.acceptFrom(t, "alice", "ft-first")
+		b.acceptFrom(t, "bob", "ft-waits")
+		stopAfter(t, b, 2*time.Minute)
+		require.Equal(t, job.Staged, b.get(t, "ft-waits").State)
+		require.True(t, b.get(t, "ft-waits").Greeted, "noted though nothing else changed")
+
+		again := setupOn(t, b.dir, b.store, crowded(1, 0))
+		again.backend = b.ray
+		release()
+		stop := again.start(t)
+		defer stop()
+		require.Eventually(t, func() bool { return b.get(t, "ft-waits").State == job.Done }, time.Hour, time.Second)
+		require.NotContains(t, again.voice.kinds("ft-waits"), clowder.StatusStart)
 	})
 }
 
