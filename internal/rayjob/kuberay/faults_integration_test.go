@@ -102,6 +102,7 @@ func TestAPIServerIsAway(t *testing.T) {
 	h := b.submit(t, a)
 	b.started(t, a)
 	b.until(t, h, rayjob.Running)
+	require.Eventually(t, b.client.synced.Load, wait, 10*time.Millisecond, "there is a copy to look at")
 
 	require.NoError(t, b.plane.StopAPI(t.Context()))
 	obs, err := b.client.Observe(t.Context(), h)
