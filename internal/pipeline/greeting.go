@@ -32,8 +32,12 @@ func (p *Pipeline) greet(ctx context.Context, rec job.Record, found bool) {
 	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusStart, Text: text, At: time.Now()})
 }
 
-// sayEnd queues the terminal status.
-func (p *Pipeline) sayEnd(rec job.Record) {
+// sayEnd queues the terminal status; again says that an earlier process may have sent it.
+func (p *Pipeline) sayEnd(rec job.Record, again bool) {
+	say := p.reporter.say
+	if again {
+		say = p.reporter.sayAgain
+	}
 	kind := clowder.StatusError // Clowder knows no cancelled jobs
 	switch rec.Ending.State {
 	case job.Done:
@@ -42,14 +46,17 @@ func (p *Pipeline) sayEnd(rec job.Record) {
 		kind = clowder.StatusSkip
 	default:
 	}
-	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: kind, Text: capital(rec.Ending.Text), At: time.Now()})
+	say(rec.Run, rec.Request, clowder.Status{Kind: kind, Text: capital(rec.Ending.Text), At: time.Now()})
 }
 
-// said is called by the reporter when a line is out. That the first one is comes into the record with its next change.
+// said is called by the reporter when a line is out: the two lines that must go once are remembered.
 func (p *Pipeline) said(run string, s clowder.Status) {
 	switch {
 	case s.Kind == clowder.StatusStart:
 		crash.At(crash.Greeted)
+		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		defer cancel()
+		p.greeted(ctx, run)
 	case s.Kind.Terminal():
 		crash.At(crash.Told)
 		p.schedule.touch(run)
@@ -65,13 +72,6 @@ func (p *Pipeline) heard(ctx context.Context, run string) bool {
 	}
 	known, err := p.platform.Known(ctx, rec)
 	return err == nil && known.Ended
-}
-
-// noteGreeting writes down that the first line of a waiting job is out, which nothing else does while it waits.
-func (p *Pipeline) noteGreeting(ctx context.Context, rec job.Record) {
-	if !rec.Greeted && p.reporter.opened(rec.Run) && p.clock.aged(rec.Updated, time.Second) {
-		p.greeted(ctx, rec.Run)
-	}
 }
 
 func (p *Pipeline) greeted(ctx context.Context, run string) {

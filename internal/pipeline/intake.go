@@ -151,7 +151,7 @@ func (in *Intake) repeated(ctx context.Context, d *queue.Delivery, rec job.Recor
 		p.schedule.touch(rec.Run)
 		return nil
 	}
-	p.sayEnd(rec)
+	p.sayEnd(rec, false)
 	return nil
 }
 

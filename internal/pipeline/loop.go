@@ -131,7 +131,6 @@ func (p *Pipeline) step(ctx, yielding context.Context, rec job.Record) (next job
 		ctx = yielding
 	}
 	if wait, ok := p.enter(rec, st); !ok {
-		p.noteGreeting(ctx, rec)
 		return rec, wait
 	}
 	if st.slots != nil {

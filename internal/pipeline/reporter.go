@@ -42,7 +42,7 @@ type line struct {
 	last     string
 	// greeted and ending say whether the first and the last line were queued, opened whether the first one is out.
 	greeted, ending, opened bool
-	// doubtful is when the last line was sent and its confirm lost, zero where it was not. Only who sends it uses it.
+	// doubtful is since when the last line may be out already, zero where it is not.
 	doubtful time.Time
 }
 
@@ -60,15 +60,30 @@ func (r *reporter) say(run string, req job.Request, s clowder.Status) {
 	}
 }
 
-func (r *reporter) queue(run string, req job.Request, s clowder.Status) bool {
+// sayAgain queues a last line that an earlier process may have sent just before its own end. It gets time to arrive, and is
+// looked for before it is sent.
+func (r *reporter) sayAgain(run string, req job.Request, s clowder.Status) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.line(run, req).doubtful = time.Now()
+	r.mu.Unlock()
+	r.say(run, req, s)
+}
+
+// line is that of run, a new one where there is none. It is called with the reporter locked.
+func (r *reporter) line(run string, req job.Request) *line {
 	l := r.lines[run]
 	if l == nil {
 		req.Parameters, req.Notifies = nil, nil // no status needs them, and thousands of jobs may wait here
 		l = &line{req: req}
 		r.lines[run] = l
 	}
+	return l
+}
+
+func (r *reporter) queue(run string, req job.Request, s clowder.Status) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.line(run, req)
 	again := s.Kind == clowder.StatusStart && l.greeted // a job is greeted once, whoever of two comes first
 	if !s.Kind.Terminal() && (l.last == s.Text || again) {
 		return false
@@ -102,14 +117,6 @@ func (r *reporter) finished(run string) bool {
 	return l != nil && l.throttle.Finished()
 }
 
-// opened reports whether the first line of run is out.
-func (r *reporter) opened(run string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := r.lines[run]
-	return l != nil && l.opened
-}
-
 // ending reports whether this process has queued the terminal line of run.
 func (r *reporter) ending(run string) bool {
 	r.mu.Lock()
@@ -141,7 +148,7 @@ func (r *reporter) Run(ctx context.Context) {
 
 const (
 	reporterRetry = time.Second
-	// doubt is how long a last line whose confirm was lost gets to arrive before it may be sent again.
+	// doubt is how long a last line that may be out gets to arrive before it may be sent again.
 	doubt = 10 * time.Second
 )
 
@@ -151,9 +158,6 @@ func (r *reporter) flush(ctx context.Context, run string) time.Duration {
 		l, s, wait, ok := r.next(run)
 		if !ok {
 			return wait
-		}
-		if rest := doubt - time.Since(l.doubtful); rest > 0 {
-			return rest
 		}
 		if err := r.tell(ctx, run, l, s); err != nil {
 			if ctx.Err() == nil {
@@ -172,14 +176,22 @@ func (r *reporter) flush(ctx context.Context, run string) time.Duration {
 
 // tell sends a line. A last line that may be out already is looked for first, so that no job ends twice.
 func (r *reporter) tell(ctx context.Context, run string, l *line, s clowder.Status) error {
-	if !l.doubtful.IsZero() && r.heard(ctx, run) {
+	if s.Kind.Terminal() && r.doubts(l) && r.heard(ctx, run) {
 		return nil
 	}
 	err := r.voice.Tell(ctx, l.req, s)
 	if kind, _ := job.Classify(err); err != nil && kind == job.KindUnknown && s.Kind.Terminal() {
+		r.mu.Lock()
 		l.doubtful = time.Now()
+		r.mu.Unlock()
 	}
 	return err
+}
+
+func (r *reporter) doubts(l *line) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !l.doubtful.IsZero()
 }
 
 // drain returns when the first and the last lines that are queued are out, or when ctx ends. Run must be running.
@@ -231,6 +243,9 @@ func (r *reporter) next(run string) (*line, clowder.Status, time.Duration, bool)
 	l := r.lines[run]
 	if l == nil {
 		return nil, clowder.Status{}, 0, false
+	}
+	if rest := doubt - time.Since(l.doubtful); rest > 0 {
+		return nil, clowder.Status{}, rest, false
 	}
 	s, wait, ok := l.throttle.Next(time.Now())
 	return l, s, wait, ok

@@ -49,10 +49,7 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 		apply = func(r *job.Record) error { r.Postpone(time.Now().Add(wait), err.Error()); return nil }
 		p.trouble(rec, err, wait)
 	}
-	next, werr := p.store.Amend(ctx, rec, func(r *job.Record) error {
-		r.Greeted = r.Greeted || p.reporter.opened(rec.Run)
-		return apply(r)
-	})
+	next, werr := p.store.Amend(ctx, rec, apply)
 	if werr != nil {
 		p.log.Error("write the record", zap.String("run", rec.Run), zap.Error(werr))
 		return rec, firstPause
@@ -114,7 +111,6 @@ func (p *Pipeline) waiting(ctx context.Context, rec job.Record, err error) {
 		reason = setting.Error()
 	}
 	if rec.Failures == 0 && rec.LastError == reason {
-		p.noteGreeting(ctx, rec)
 		return
 	}
 	if reason != "" && rec.LastError != reason {

@@ -230,10 +230,11 @@ func handleOf(doc json.RawMessage) (rayjob.Handle, error) {
 // began is looked up first, because its last word may be out already.
 func (p *Pipeline) tell(ctx context.Context, rec job.Record) (change, error) {
 	closed := func(r *job.Record) error { return r.Close() }
+	found := !p.reporter.knows(rec.Run)
 	switch {
 	case p.reporter.finished(rec.Run):
 		return closed, nil
-	case !p.reporter.knows(rec.Run):
+	case found:
 		known, err := p.platform.Known(ctx, rec)
 		if err != nil {
 			p.log.Warn("cannot see whether the end was told, telling it again", zap.String("run", rec.Run), zap.Error(err))
@@ -241,16 +242,16 @@ func (p *Pipeline) tell(ctx context.Context, rec job.Record) (change, error) {
 		if known.Ended {
 			return closed, nil
 		}
-		if !known.Started && !rec.Greeted {
-			p.greet(ctx, rec, false)
-		}
 	}
 	if !p.reporter.ending(rec.Run) {
 		if err := p.letGo(ctx, rec); err != nil {
 			return nil, err
 		}
 		crash.At(crash.Telling)
-		p.sayEnd(rec)
+		if found && !rec.Greeted {
+			p.greet(ctx, rec, true)
+		}
+		p.sayEnd(rec, found)
 	}
 	return nil, job.Later(time.Minute, errors.New("the last status is on its way")) // its confirm wakes the job at once
 }
