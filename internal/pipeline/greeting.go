@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -64,8 +65,11 @@ func (p *Pipeline) said(run string, s clowder.Status) {
 }
 
 // heard reports whether Clowder shows the end of a job. Where it cannot be asked the answer is no: a last word that comes twice
-// is better than none.
+// is better than none. What is said about lost jobs need not be repeated, since the recovery looks at them again.
 func (p *Pipeline) heard(ctx context.Context, run string) bool {
+	if strings.HasPrefix(run, lostRun) {
+		return true
+	}
 	rec, err := p.store.Get(ctx, run)
 	if err != nil {
 		return false

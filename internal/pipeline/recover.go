@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"go.uber.org/zap"
@@ -28,14 +29,25 @@ type Recovery struct {
 	// every is the time between two looks, and how old a job must be to count as lost; 0 never looks.
 	every time.Duration
 	log   *zap.Logger
+	// told is when users were told of jobs that are not begun.
+	told map[string]time.Time
 }
+
+const (
+	// lostRun begins what the reporter knows such a job by, which has no record.
+	lostRun = "lost-"
+	// tellAgain is how long Clowder gets to show what a user was told.
+	tellAgain = time.Hour
+)
 
 // recoverWithin is how old a lost job may be to be begun without asking: its user may want another by now.
 const recoverWithin = 24 * time.Hour
 
 // NewRecovery returns the recovery of p, which looks every so often; publisher writes messages anew.
 func NewRecovery(p *Pipeline, c *Clowder, publisher Publisher, waiting func(context.Context, string) (int, error), every time.Duration) *Recovery {
-	return &Recovery{pipeline: p, clowder: c, publisher: publisher, waiting: waiting, every: every, log: p.log.Named("recovery")}
+	return &Recovery{
+		pipeline: p, clowder: c, publisher: publisher, waiting: waiting, every: every, log: p.log.Named("recovery"), told: map[string]time.Time{},
+	}
 }
 
 // Run looks until ctx ends. What hinders a look is logged and tried again at the next one.
@@ -60,6 +72,7 @@ func (r *Recovery) Run(ctx context.Context) error {
 
 // look asks for every extractor, and with the key of every user who is known at present.
 func (r *Recovery) look(ctx context.Context) error {
+	maps.DeleteFunc(r.told, func(_ string, at time.Time) bool { return time.Since(at) > tellAgain })
 	users, err := r.users(ctx)
 	if err != nil || len(users) == 0 {
 		return err
@@ -148,10 +161,14 @@ func (r *Recovery) deal(ctx context.Context, e Extractor, user job.Record, j clo
 	return r.publisher.Publish(ctx, queue.Message{RoutingKey: e.Queue, Body: body, ContentType: "application/json", ReplyTo: user.Request.ReplyTo})
 }
 
-// tell sends a last status for a job that has no record.
+// tell sends a last status for a job that has no record, unless it has done so a short while ago.
 func (r *Recovery) tell(e Extractor, user job.Record, j clowder.Job, kind clowder.StatusKind, text string) {
+	if _, told := r.told[j.ID]; told {
+		return
+	}
+	r.told[j.ID] = time.Now()
 	req := job.Request{
 		JobID: j.ID, APIVersion: user.Request.APIVersion, Extractor: e.Info.Name, ResourceID: j.Resource.ID, ReplyTo: user.Request.ReplyTo,
 	}
-	r.pipeline.reporter.say("lost-"+j.ID, req, clowder.Status{Kind: kind, Text: text, At: time.Now()})
+	r.pipeline.reporter.say(lostRun+j.ID, req, clowder.Status{Kind: kind, Text: text, At: time.Now()})
 }

@@ -116,6 +116,14 @@ func TestALostJobThatIsNotBegunIsTold(t *testing.T) {
 			require.Equal(t, tc.kind, s.Kind)
 			require.Contains(t, s.Text, tc.want)
 			require.Equal(t, []string{id, "clowder.abc"}, []string{line.req.JobID, line.req.ReplyTo})
+
+			require.True(t, l.heard(t.Context(), "lost-"+id), "it is not repeated where its confirm is lost")
+			l.reporter.forget("lost-" + id)
+			require.NoError(t, l.look(t.Context()))
+			require.False(t, l.reporter.knows("lost-"+id), "Clowder gets time to show it")
+			l.told[id] = time.Now().Add(-tellAgain - time.Second)
+			require.NoError(t, l.look(t.Context()))
+			require.True(t, l.reporter.knows("lost-"+id), "it did not come to pass")
 		})
 	}
 }
