@@ -37,8 +37,8 @@ type Broker struct {
 	ownDir bool
 	script string
 	ctl    string
-	// amqp is the port for clients, dist and ctlDist those of Erlang's distribution, epmd that of the port mapper.
-	amqp, dist, ctlDist, epmd int
+	// amqp is the port for clients, dist that of Erlang's distribution, epmd that of the port mapper.
+	amqp, dist, epmd int
 
 	mapper  *process
 	node    *process
@@ -80,11 +80,11 @@ func start(ctx context.Context, opts Options) (*Broker, error) {
 }
 
 func (b *Broker) start(ctx context.Context, port int) error {
-	free, err := ports.Free(ctx, 4)
+	free, err := ports.Free(ctx, 3)
 	if err != nil {
 		return err
 	}
-	b.amqp, b.dist, b.epmd, b.ctlDist = cmp.Or(port, free[0]), free[1], free[2], free[3]
+	b.amqp, b.dist, b.epmd = cmp.Or(port, free[0]), free[1], free[2]
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		return err
 	}

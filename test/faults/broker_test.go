@@ -20,7 +20,10 @@ import (
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
-const deliveries = "clowder_ray_queue_deliveries_total"
+const (
+	deliveries = "clowder_ray_queue_deliveries_total"
+	settled    = "clowder_ray_queue_settled_total"
+)
 
 func TestAResetBetweenTheDeliveryAndTheRecord(t *testing.T) {
 	t.Parallel()
@@ -53,6 +56,7 @@ func TestAnAckThatIsLost(t *testing.T) {
 			heal := s.amqp.strike(t, fault)
 			id := s.submit(t, nil)
 			await(t, "the job is not accepted", func() bool { return len(s.Records(t)) == 1 })
+			await(t, "it is not acknowledged", func() bool { return s.metrics(t, service)[settled] == 1 })
 			heal()
 			s.amqp.cut(t)
 			s.succeeds(t, id)
