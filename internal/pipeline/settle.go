@@ -66,8 +66,9 @@ func failed(text string, badInput bool) change {
 		if r.CancelledBy != "" && r.Ending == nil {
 			return nil
 		}
-		if r.Ending == nil {
-			r.End(job.Failed, text)
+		first := r.Ending == nil
+		r.End(job.Failed, text)
+		if first && r.Ending != nil {
 			r.Ending.BadInput = badInput
 		}
 		return nil
