@@ -127,9 +127,12 @@ func TestAJobThatWaitsIsGreetedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, crowded(1, 0))
 		release := b.holdTrainings()
+		end := b.start(t)
 		b.acceptFrom(t, "alice", "ft-first")
+		<-time.After(5 * time.Second)
 		b.acceptFrom(t, "bob", "ft-waits")
-		stopAfter(t, b, 2*time.Minute)
+		<-time.After(2 * time.Minute)
+		end()
 		require.Equal(t, job.Staged, b.get(t, "ft-waits").State)
 		require.True(t, b.get(t, "ft-waits").Greeted, "noted though nothing else changed")
 
