@@ -64,7 +64,6 @@ type File struct {
 	ContentType string
 	Version     int
 	FolderID    string
-	Created     time.Time
 	// Creator is the e-mail address of who added it.
 	Creator string
 	// ThumbnailID is empty where the file has no thumbnail.
@@ -81,7 +80,6 @@ type fileRow struct {
 	VersionNum  int     `json:"version_num"`
 	FolderID    *string `json:"folder_id"`
 	ThumbnailID *string `json:"thumbnail_id"`
-	Created     string  `json:"created"`
 	StorageType string  `json:"storage_type"`
 	ContentType struct {
 		ContentType string `json:"content_type"`
@@ -94,7 +92,6 @@ type fileRow struct {
 func (r fileRow) file() File {
 	f := File{
 		ID: r.ID, Name: r.Name, Path: r.Name, Size: max(0, r.Bytes), ContentType: r.ContentType.ContentType, Version: r.VersionNum,
-		Created:  parseTime(r.Created),
 		Creator:  r.Creator.Email,
 		InFlight: r.VersionNum == 0 && r.Bytes == 0 && (r.StorageType == "" || r.StorageType == "minio"),
 	}

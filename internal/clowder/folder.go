@@ -3,7 +3,6 @@ package clowder
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -64,11 +63,17 @@ func (s *Session) FindFolder(ctx context.Context, datasetID, parentID, name stri
 // AddFolder makes a folder in parent ("" is the root) and returns its id. Clowder makes another one of the same name where there
 // is one already, so FindFolder comes first, and again after an error of kind unknown.
 func (s *Session) AddFolder(ctx context.Context, datasetID, parentID, name string) (string, error) {
-	if err := errors.Join(checkIDs("dataset", datasetID), checkName("folder", name)); err != nil {
+	if err := checkIDs("dataset", datasetID); err != nil {
+		return "", err
+	}
+	if err := checkName("folder", name); err != nil {
 		return "", err
 	}
 	body := map[string]string{"name": name}
 	if parentID != "" {
+		if err := checkIDs("folder", parentID); err != nil {
+			return "", err
+		}
 		body["parent_folder"] = parentID
 	}
 	var made folderRow

@@ -32,14 +32,13 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 	if err := ledger.Plan(effects(folders, rec.Run, d.Artifacts)); err != nil {
 		return "", err
 	}
-	parent, made := "", false
+	parent := ""
 	for i := range folders {
-		step := folderStep(s, dataset, parent, strings.Join(folders[:i+1], "/"), folders[i], &made)
-		if parent, err = ledger.Do(ctx, step); err != nil {
+		if parent, err = ledger.Do(ctx, folderStep(s, dataset, parent, strings.Join(folders[:i+1], "/"), folders[i])); err != nil {
 			return "", err
 		}
 	}
-	if made && len(l.Saved) == 0 {
+	if len(l.Saved) == 0 && ledger.Made(results.KindFolder, strings.Join(folders, "/")) {
 		ledger.Anew() // whatever else is delivered comes after the folder of the run
 	}
 	folder := c.runFolder(s, ledger, dataset, parent, folders)
@@ -106,20 +105,14 @@ func noteHidden(ctx context.Context, s *clowder.Session, dataset, by string, say
 // modelArchive is the artifact that holds the model.
 const modelArchive = "model.zip"
 
-// folderStep makes a folder, and notes in made whether it had to be made.
-func folderStep(s *clowder.Session, dataset, parent, full, name string, made *bool) results.Step {
+func folderStep(s *clowder.Session, dataset, parent, full, name string) results.Step {
 	return results.Step{
 		Kind: results.KindFolder, Name: full,
 		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
 			id, err := s.FindFolder(ctx, dataset, parent, name)
-			*made = false
 			return id, id != "", err
 		},
-		Do: func(ctx context.Context) (string, error) {
-			id, err := s.AddFolder(ctx, dataset, parent, name)
-			*made = err == nil
-			return id, err
-		},
+		Do: func(ctx context.Context) (string, error) { return s.AddFolder(ctx, dataset, parent, name) },
 	}
 }
 

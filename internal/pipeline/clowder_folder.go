@@ -39,7 +39,7 @@ func (f *runFolder) folder(ctx context.Context, artifact string) (string, error)
 	if id, ok := f.inner[name]; ok {
 		return id, nil
 	}
-	id, err := f.ledger.Do(ctx, folderStep(f.session, f.dataset, f.id, f.full+"/"+name, name, new(bool)))
+	id, err := f.ledger.Do(ctx, folderStep(f.session, f.dataset, f.id, f.full+"/"+name, name))
 	if err == nil {
 		f.inner[name] = id
 	}

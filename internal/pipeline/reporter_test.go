@@ -59,6 +59,38 @@ func TestALastLineWhoseConfirmIsLostIsSentAgainWhereItWasNotHeard(t *testing.T) 
 	}
 }
 
+func TestALastLineOfAnEarlierProcessIsToldWhereItDoesNotArrive(t *testing.T) {
+	for name, tc := range map[string]struct {
+		heard bool
+		want  []string
+	}{
+		"it arrives meanwhile":      {true, nil},
+		"it was not sent after all": {false, []string{"Done"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				voice := &slowVoice{}
+				var asked time.Time
+				r := newReporter(voice, zap.NewNop(), func(string, clowder.Status) {}, func(context.Context, string) bool {
+					asked = time.Now()
+					return tc.heard
+				})
+				ctx, cancel := context.WithCancel(t.Context())
+				var running sync.WaitGroup
+				running.Go(func() { r.Run(ctx) })
+				began := time.Now()
+				r.sayAgain(run, job.Request{}, clowder.Status{Kind: clowder.StatusDone, Text: "Done", At: began})
+				r.drain(ctx)
+				require.True(t, r.finished(run))
+				require.Equal(t, tc.want, voice.said)
+				require.Equal(t, doubt, asked.Sub(began), "the line had time to arrive")
+				cancel()
+				running.Wait()
+			})
+		})
+	}
+}
+
 // slowVoice takes a second for a line.
 type slowVoice struct {
 	mu   sync.Mutex

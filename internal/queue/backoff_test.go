@@ -63,7 +63,7 @@ func lived(t *testing.T, log *zap.Logger, lives ...time.Duration) (begun []time.
 			cancel()
 			return nil
 		}
-		time.Sleep(lives[len(begun)-1])
+		<-time.After(lives[len(begun)-1])
 		return errors.New("the network is down")
 	})
 	require.NoError(t, err)

@@ -51,9 +51,9 @@ func TestAnAnswerIsSharedAndKept(t *testing.T) {
 			})
 		}
 		all.Wait()
-		time.Sleep(time.Minute - time.Nanosecond)
+		<-time.After(time.Minute - time.Nanosecond)
 		get(1)
-		time.Sleep(time.Nanosecond)
+		<-time.After(time.Nanosecond)
 		get(2)
 		shared.Forget()
 		get(3)
@@ -72,7 +72,7 @@ func TestAFailureIsKeptAsWell(t *testing.T) {
 			require.ErrorIs(t, err, broken)
 		}
 		require.Equal(t, 1, c.fetches)
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		got, err := shared.Get(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 2, got)

@@ -39,6 +39,8 @@ type Entry struct {
 	State  State  `json:"state"`
 	// ID is what the other side calls it, once it is done.
 	ID string `json:"id,omitempty"`
+
+	made bool // by this ledger, as the answer said
 }
 
 // Step is one effect on another system that has no idempotency key: it shall happen exactly once, also when this program
@@ -95,6 +97,12 @@ func (l *Ledger) Plan(effects []Entry) error {
 	return l.write(planned)
 }
 
+// Made reports whether this ledger has made the effect itself and has the answer: it was not there before.
+func (l *Ledger) Made(kind, name string) bool {
+	i := index(l.entries, kind, name)
+	return i >= 0 && l.entries[i].made
+}
+
 // Anew says that nothing of the delivery can have happened before this ledger was opened, whatever it does not know. Do then looks
 // for nothing before it does it.
 func (l *Ledger) Anew() { l.anew = true }
@@ -126,6 +134,7 @@ func (l *Ledger) Do(ctx context.Context, s Step) (string, error) {
 	}
 	crash.At(crash.UploadPending)
 	id, err := s.Do(ctx)
+	made := err == nil
 	if kind, _ := job.Classify(err); err != nil && kind == job.KindUnknown {
 		again, found, lookErr := s.Look(ctx, l.find(s))
 		if lookErr != nil || !found {
@@ -138,6 +147,7 @@ func (l *Ledger) Do(ctx context.Context, s Step) (string, error) {
 	}
 	crash.At(crash.UploadDone)
 	l.note(s, id)
+	l.entries[index(l.entries, s.Kind, s.Name)].made = made
 	return id, nil
 }
 

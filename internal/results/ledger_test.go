@@ -82,14 +82,22 @@ func TestLedgerLooksForNothingWhereNothingCanBe(t *testing.T) {
 	require.NoError(t, err)
 	l.Anew()
 	looks := 0
-	id, err := l.Do(t.Context(), Step{
+	step := Step{
 		Kind: KindFile, Name: "report.html",
 		Look: func(context.Context, Entry) (string, bool, error) { looks++; return "f1", true, nil },
 		Do:   func(context.Context) (string, error) { return "", job.Unknown(errors.New("no answer")) },
-	})
+	}
+	id, err := l.Do(t.Context(), step)
 	require.NoError(t, err)
 	require.Equal(t, "f1", id)
 	require.Equal(t, 1, looks, "only for what may have happened since")
+	require.False(t, l.Made(KindFile, "report.html"), "nobody knows who has made it")
+	require.False(t, l.Made(KindFile, "log.txt"))
+
+	step.Name, step.Do = "log.txt", func(context.Context) (string, error) { return "f2", nil }
+	_, err = l.Do(t.Context(), step)
+	require.NoError(t, err)
+	require.True(t, l.Made(KindFile, "log.txt"))
 }
 
 func TestOpenLedgerRefusesWhatIsNoLedger(t *testing.T) {

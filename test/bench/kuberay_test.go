@@ -81,7 +81,7 @@ func BenchmarkRayJobs(b *testing.B) {
 		}, stack.Patience, time.Second)
 
 		before := cpuSeconds(b, s.Pid())
-		time.Sleep(quiet) // what is measured is the cost of this time
+		<-time.After(quiet) // what is measured is the cost of this time
 		b.ReportMetric(100*(cpuSeconds(b, s.Pid())-before)/quiet.Seconds(), "%core")
 		b.ReportMetric(residentMB(b, s.Pid()), "MB-resident")
 		s.Kill()
