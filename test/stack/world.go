@@ -135,7 +135,12 @@ func (w *World) Start(tb testing.TB, env map[string]string) *Service {
 	maps.Copy(all, env)
 	s, err := StartService(tb.Context(), w.program, all, nil)
 	require.NoError(tb, err)
-	tb.Cleanup(s.Kill)
+	tb.Cleanup(func() {
+		s.Kill()
+		if tb.Failed() {
+			tb.Logf("what the service said:\n%s", s.Log())
+		}
+	})
 	require.Eventually(tb, func() bool { // before, Clowder would publish into nothing
 		select {
 		case <-s.Exited():

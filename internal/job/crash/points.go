@@ -9,7 +9,7 @@ type Point string
 // The points, in the order in which a job meets them.
 const (
 	Accepted      Point = "accepted"       // the record is on disk, the delivery is not acknowledged
-	Acked         Point = "acked"          // the delivery is acknowledged, no status is sent
+	Acked         Point = "acked"          // the delivery is acknowledged
 	Greeted       Point = "greeted"        // the first status is confirmed, the record does not say so
 	Downloaded    Point = "downloaded"     // the files are staged, spec.json is not written
 	Specified     Point = "specified"      // spec.json is written, the record still says accepted
