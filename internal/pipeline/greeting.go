@@ -13,9 +13,10 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 )
 
-// greet sends the first status of a job. One that was accepted before a restart is looked up first, because its greeting
-// may be out already.
+// greet sends the first status of a job. One that was accepted before a restart is looked up first, and again before it is sent,
+// because its greeting may be out already or on its way.
 func (p *Pipeline) greet(ctx context.Context, rec job.Record, found bool) {
+	say := p.reporter.say
 	if found {
 		known, err := p.platform.Known(ctx, rec)
 		if err != nil {
@@ -25,12 +26,15 @@ func (p *Pipeline) greet(ctx context.Context, rec job.Record, found bool) {
 			p.greeted(ctx, rec.Run)
 			return
 		}
+		if !known.Complete {
+			say = p.reporter.sayAgain
+		}
 	}
 	text := "Accepted; checking the settings"
 	if rec.Request.Name != "" {
 		text = fmt.Sprintf("Accepted dataset %s; checking the settings", rec.Request.Name)
 	}
-	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusStart, Text: text, At: time.Now()})
+	say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusStart, Text: text, At: time.Now()})
 }
 
 // sayEnd queues the terminal status; again says that an earlier process may have sent it.
@@ -64,9 +68,9 @@ func (p *Pipeline) said(run string, s clowder.Status) {
 	}
 }
 
-// heard reports whether Clowder shows the end of a job. Where it cannot be asked the answer is no: a last word that comes twice
-// is better than none. What is said about lost jobs need not be repeated, since the recovery looks at them again.
-func (p *Pipeline) heard(ctx context.Context, run string) bool {
+// heard reports whether Clowder shows the end of a job, or its beginning. Where it cannot be asked the answer is no: a word that
+// comes twice is better than none. What is said about lost jobs need not be repeated, since the recovery looks at them again.
+func (p *Pipeline) heard(ctx context.Context, run string, kind clowder.StatusKind) bool {
 	if strings.HasPrefix(run, lostRun) {
 		return true
 	}
@@ -75,7 +79,7 @@ func (p *Pipeline) heard(ctx context.Context, run string) bool {
 		return false
 	}
 	known, err := p.platform.Known(ctx, rec)
-	return err == nil && known.Ended
+	return err == nil && (known.Ended || known.Started && !kind.Terminal())
 }
 
 func (p *Pipeline) greeted(ctx context.Context, run string) {

@@ -51,7 +51,7 @@ func setup(t *testing.T, alter ...func(*Config)) *bench {
 // setupOn is a pipeline on a store that was used before, as after a restart of the service.
 func setupOn(t *testing.T, dir string, store job.Store, alter ...func(*Config)) *bench {
 	t.Helper()
-	b := &bench{store: store, dir: dir, platform: &fakePlatform{}, voice: &fakeVoice{}}
+	b := &bench{store: store, dir: dir, platform: &fakePlatform{known: Known{Complete: true}}, voice: &fakeVoice{}}
 	b.ray = &fakeRay{volume: Volume{Dir: dir, RayDir: dir}, jobs: map[string]rayjob.Verdict{}}
 	cfg := Config{
 		Extractors: extractors(t), Volume: b.ray.volume, MaxJobs: 4, MaxDownloads: 2, MaxUploads: 2, MaxRetry: 3, MaxAttempts: 2,

@@ -191,6 +191,23 @@ func TestARestartedServiceDoesNotRepeatItsLastWord(t *testing.T) {
 	}
 }
 
+func TestARestartedServiceDoesNotRepeatAGreetingThatIsOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t)
+		b.accept(t, run, nil)
+		b.platform.known = Known{}
+		stop := b.start(t)
+		defer stop()
+		<-time.After(doubt / 2)
+		b.platform.mu.Lock()
+		b.platform.known = Known{Started: true}
+		b.platform.mu.Unlock()
+		require.Eventually(t, func() bool { return b.get(t, run).State == job.Done }, time.Hour, time.Second)
+		require.NotContains(t, b.voice.kinds(run), clowder.StatusStart)
+		require.True(t, b.get(t, run).Greeted)
+	})
+}
+
 func TestAStopIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)

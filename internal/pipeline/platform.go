@@ -44,4 +44,6 @@ type Delivery struct {
 type Known struct {
 	// Started and Ended say whether a first and a terminal status have arrived.
 	Started, Ended bool
+	// Complete says that no status can still be on its way.
+	Complete bool
 }

@@ -117,7 +117,7 @@ func TestALostJobThatIsNotBegunIsTold(t *testing.T) {
 			require.Contains(t, s.Text, tc.want)
 			require.Equal(t, []string{id, "clowder.abc"}, []string{line.req.JobID, line.req.ReplyTo})
 
-			require.True(t, l.heard(t.Context(), "lost-"+id), "it is not repeated where its confirm is lost")
+			require.True(t, l.heard(t.Context(), "lost-"+id, s.Kind), "it is not repeated where its confirm is lost")
 			l.reporter.forget("lost-" + id)
 			require.NoError(t, l.look(t.Context()))
 			require.False(t, l.reporter.knows("lost-"+id), "Clowder gets time to show it")

@@ -23,8 +23,8 @@ type reporter struct {
 	log   *zap.Logger
 	// sent is called after a line is out, outside of the lock.
 	sent func(run string, s clowder.Status)
-	// heard reports whether the last line of run has reached its reader.
-	heard func(ctx context.Context, run string) bool
+	// heard reports whether the line of run that is told once and is of this kind has reached its reader.
+	heard func(ctx context.Context, run string, kind clowder.StatusKind) bool
 
 	// due says when the next line of a job may go. A job with nothing to say is not in it, and costs nothing.
 	due *schedule
@@ -42,11 +42,17 @@ type line struct {
 	last     string
 	// greeted and ending say whether the first and the last line were queued, opened whether the first one is out.
 	greeted, ending, opened bool
-	// doubtful is since when the last line may be out already, zero where it is not.
+	// doubtful is since when the first or the last line may be out already, zero where neither is.
 	doubtful time.Time
 }
 
-func newReporter(voice Voice, log *zap.Logger, sent func(string, clowder.Status), heard func(context.Context, string) bool) *reporter {
+// once reports whether lines of this kind are told once: the first and the last of a job. A repeated first line sets the job
+// back in Clowder's eyes.
+func once(kind clowder.StatusKind) bool { return kind == clowder.StatusStart || kind.Terminal() }
+
+func newReporter(
+	voice Voice, log *zap.Logger, sent func(string, clowder.Status), heard func(context.Context, string, clowder.StatusKind) bool,
+) *reporter {
 	return &reporter{
 		voice: voice, log: log, sent: sent, heard: heard,
 		due: newSchedule(), told: make(chan struct{}, 1), lines: map[string]*line{},
@@ -60,8 +66,8 @@ func (r *reporter) say(run string, req job.Request, s clowder.Status) {
 	}
 }
 
-// sayAgain queues a last line that an earlier process may have sent just before its own end. It gets time to arrive, and is
-// looked for before it is sent.
+// sayAgain queues a first or a last line that an earlier process may have sent just before its own end. It gets time to arrive,
+// and is looked for before it is sent.
 func (r *reporter) sayAgain(run string, req job.Request, s clowder.Status) {
 	r.mu.Lock()
 	r.line(run, req).doubtful = time.Now()
@@ -148,7 +154,7 @@ func (r *reporter) Run(ctx context.Context) {
 
 const (
 	reporterRetry = time.Second
-	// doubt is how long a last line that may be out gets to arrive before it may be sent again.
+	// doubt is how long a line that is told once and may be out gets to arrive before it may be sent again.
 	doubt = 10 * time.Second
 )
 
@@ -174,13 +180,13 @@ func (r *reporter) flush(ctx context.Context, run string) time.Duration {
 	}
 }
 
-// tell sends a line. A last line that may be out already is looked for first, so that no job ends twice.
+// tell sends a line. One that is told once and may be out already is looked for first, so that no job begins or ends twice.
 func (r *reporter) tell(ctx context.Context, run string, l *line, s clowder.Status) error {
-	if s.Kind.Terminal() && r.doubts(l) && r.heard(ctx, run) {
+	if once(s.Kind) && r.doubts(l) && r.heard(ctx, run, s.Kind) {
 		return nil
 	}
 	err := r.voice.Tell(ctx, l.req, s)
-	if kind, _ := job.Classify(err); err != nil && kind == job.KindUnknown && s.Kind.Terminal() {
+	if kind, _ := job.Classify(err); err != nil && kind == job.KindUnknown && once(s.Kind) {
 		r.mu.Lock()
 		l.doubtful = time.Now()
 		r.mu.Unlock()
