@@ -33,6 +33,10 @@ type Plane struct {
 	kubelets sync.WaitGroup // goroutines of PlayKubelet
 }
 
+// quiet keeps controller-runtime, which envtest is a part of, from printing a warning and a stack. It bears one call only: two at
+// once are a data race in it.
+var quiet = sync.OnceFunc(func() { log.SetLogger(logr.Discard()) })
+
 // Start starts etcd and the API server and installs KubeRay's definitions. Programs that are missing are built first,
 // which takes minutes. Stop must be called.
 func Start(ctx context.Context) (*Plane, error) {
@@ -44,7 +48,7 @@ func Start(ctx context.Context) (*Plane, error) {
 	if err != nil {
 		return nil, err
 	}
-	log.SetLogger(logr.Discard()) // else controller-runtime, which envtest is a part of, prints a warning and a stack
+	quiet()
 	dir, err := os.MkdirTemp("", "clowder-ray-plane-")
 	if err != nil {
 		return nil, err
