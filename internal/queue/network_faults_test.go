@@ -150,9 +150,9 @@ func TestConsumesAgainSoonAfterAReset(t *testing.T) {
 func TestABlackHoleIsNoticed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.cfg.Heartbeat = 2 * time.Second
-	p := f.publisher(Announcement{}) // not through the proxy
+	p := f.publisher(Announcement{}) // not through the proxy, and with a heartbeat that a busy broker keeps
 	require.Eventually(t, p.Ready, soon, time.Millisecond)
+	f.cfg.Heartbeat = 2 * time.Second
 	proxy := f.proxied()
 	f.publish(1)
 	in := newInbox()
