@@ -36,31 +36,35 @@ var toldOnce = map[string]struct {
 	"a last line that arrives": {clowder.StatusDone, true}, "a last line that does not": {clowder.StatusDone, false},
 }
 
+// doubtful runs a reporter whose reader shows the line of a kind, or shows nothing; asked is when that was looked for.
+func doubtful(t *testing.T, voice Voice, kind clowder.StatusKind, heard bool) (r *reporter, asked *time.Time) {
+	t.Helper()
+	asked = new(time.Time)
+	r = newReporter(voice, zap.NewNop(), func(string, clowder.Status) {}, func(_ context.Context, _ string, k clowder.StatusKind) bool {
+		*asked = time.Now()
+		return k == kind && heard
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { r.Run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return r, asked
+}
+
 func TestALineWhoseConfirmIsLostIsSentAgainWhereItWasNotHeard(t *testing.T) {
 	for name, tc := range toldOnce {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				voice, done := &unsureVoice{}, make(chan struct{})
-				var asked time.Time
-				r := newReporter(voice, zap.NewNop(), func(string, clowder.Status) { close(done) }, func(_ context.Context, _ string, kind clowder.StatusKind) bool {
-					asked = time.Now()
-					return kind == tc.kind && tc.heard
-				})
-				ctx, cancel := context.WithCancel(t.Context())
-				var running sync.WaitGroup
-				running.Go(func() { r.Run(ctx) })
-				began := time.Now()
+				voice, began := &unsureVoice{}, time.Now()
+				r, asked := doubtful(t, voice, tc.kind, tc.heard)
 				r.say(run, job.Request{}, clowder.Status{Kind: tc.kind, Text: "A word", At: began})
-				<-done
+				r.drain(t.Context())
 				want := 2
 				if tc.heard {
 					want = 1
 				}
 				require.Len(t, voice.said, want)
 				require.Equal(t, doubt, asked.Sub(began), "the line had time to arrive")
-				require.False(t, r.owes())
-				cancel()
-				running.Wait()
 			})
 		})
 	}
@@ -70,22 +74,12 @@ func TestALineOfAnEarlierProcessIsToldWhereItDoesNotArrive(t *testing.T) {
 	for name, tc := range toldOnce {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				voice := &slowVoice{}
-				var asked time.Time
-				r := newReporter(voice, zap.NewNop(), func(string, clowder.Status) {}, func(_ context.Context, _ string, kind clowder.StatusKind) bool {
-					asked = time.Now()
-					return kind == tc.kind && tc.heard
-				})
-				ctx, cancel := context.WithCancel(t.Context())
-				var running sync.WaitGroup
-				running.Go(func() { r.Run(ctx) })
-				began := time.Now()
+				voice, began := &slowVoice{}, time.Now()
+				r, asked := doubtful(t, voice, tc.kind, tc.heard)
 				r.sayAgain(run, job.Request{}, clowder.Status{Kind: tc.kind, Text: "A word", At: began})
-				r.drain(ctx)
+				r.drain(t.Context())
 				require.Equal(t, !tc.heard, len(voice.said) == 1, voice.said)
 				require.Equal(t, doubt, asked.Sub(began), "the line had time to arrive")
-				cancel()
-				running.Wait()
 			})
 		})
 	}
