@@ -80,8 +80,9 @@ e2e-compose: setup ## the first look of deploy/compose on a real Docker Engine: 
 test-crash: setup ## kill -9 at every crash point of a running job, on real parts
 	@go test -tags 'integration crash' -count=1 -timeout 20m -run TestCrash ./test/crash
 
-test-faults: setup ## the tests of all 36 faults alone, with the race detector: those of `make test` that test/faults/matrix.go names
-	@go test -race -tags 'integration crash' -count=1 -p 1 -timeout 30m $$(go run ./test/faults/names)
+test-faults: setup ## the tests of all 36 faults, those that test/faults/matrix.go names, with the race detector: make test-faults [PASSES=20]
+	@tests=$$(go run ./test/faults/names) && for pass in $$(seq $(or $(PASSES),1)); do echo "pass $$pass" && \
+	go test -race -tags 'integration crash' -count=1 -p 1 -timeout 30m $$tests || exit 1; done
 
 soak: setup ## hundreds of jobs under faults in a random order: make soak [SOAK=10m] [SEED=n]
 	@SOAK=$(or $(SOAK),10m) SEED=$(SEED) go test -tags 'integration soak' -count=1 -v -timeout 0 -run TestSoak ./test/faults

@@ -269,9 +269,11 @@ func TestUploadsOfTheRealOneShowInFlight(t *testing.T) {
 		return len(files) == 1
 	}, time.Minute, 20*time.Millisecond)
 	t.Logf("seen in flight: %v", file.InFlight)
-	got, found, err := s.FindUpload(ctx, ds.ID, folder, "big.bin", size)
-	require.NoError(t, err)
-	require.True(t, found)
 	require.NoError(t, <-uploaded)
-	require.NoError(t, s.DeleteFile(ctx, got.ID))
+	files, err := s.FolderFiles(ctx, ds.ID, folder)
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	require.False(t, files[0].InFlight)
+	require.EqualValues(t, size, files[0].Size)
+	require.NoError(t, s.DeleteFile(ctx, files[0].ID))
 }

@@ -27,7 +27,7 @@ type Body struct {
 // Upload adds a file to a folder of the dataset ("" is its root) and returns it as Clowder stored it.
 //
 // Clowder has no idempotency key: each upload that works makes a new file, whatever its name. An error of kind unknown
-// means that this one may have worked; FindUpload tells.
+// means that this one may have worked; a look at the folder tells, once no file in it is in flight.
 func (s *Session) Upload(ctx context.Context, datasetID, folderID string, body Body) (File, error) {
 	op := operation{what: fmt.Sprintf("store %q in the dataset", shorten(body.Name, 80)), right: mayAdd, once: true}
 	if err := checkIDs("dataset", datasetID); err != nil {
@@ -51,42 +51,6 @@ func (s *Session) Upload(ctx context.Context, datasetID, folderID string, body B
 		return File{}, job.Unknown(fmt.Errorf("Clowder stored %d of the %d bytes of %q", row.Bytes, body.Size, body.Name)) //nolint:staticcheck // a name
 	}
 	return row.file(), nil
-}
-
-// FindUpload looks in a folder for a complete file of that name and size and reports whether there is one. While an upload
-// runs, Clowder lists its file with no bytes; such a row is waited for, so that a look after a crash does not miss what is
-// about to be there. One that does not settle is a ruin: it is deleted, as is one of another size.
-func (s *Session) FindUpload(ctx context.Context, datasetID, folderID, name string, size int64) (File, bool, error) {
-	for end := time.Now().Add(s.c.cfg.InFlightWait); ; {
-		files, err := s.listFiles(ctx, datasetID, folderID)
-		if err != nil {
-			return File{}, false, err
-		}
-		var ruins []File
-		waiting := false
-		for _, f := range files {
-			switch {
-			case f.Name != name || f.FolderID != folderID:
-			case f.Size == size && !f.InFlight:
-				return f, true, nil
-			default:
-				ruins = append(ruins, f)
-				waiting = waiting || f.InFlight
-			}
-		}
-		if waiting && time.Now().Before(end) {
-			if !sleep(ctx, settlePoll) {
-				return File{}, false, fmt.Errorf("wait for an upload to end: %w", context.Cause(ctx))
-			}
-			continue
-		}
-		for _, f := range ruins {
-			if err := s.DeleteFile(ctx, f.ID); err != nil {
-				return File{}, false, err
-			}
-		}
-		return File{}, false, nil
-	}
 }
 
 // send posts one multipart form with the one field file. The length is known beforehand, because web servers in front of
