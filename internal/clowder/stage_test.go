@@ -56,7 +56,11 @@ func TestStageSurvivesWhatDownloadsDo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cache := t.TempDir()
-			b := setup(t, clowder.Config{CacheDir: cache, IdleTimeout: 300 * time.Millisecond, Attempts: 3})
+			cfg := clowder.Config{CacheDir: cache, Attempts: 3}
+			if tc.fault.Hang {
+				cfg.IdleTimeout = 300 * time.Millisecond
+			}
+			b := setup(t, cfg)
 			file := b.add(t, "a.csv", content)
 			tc.fault.Method = "GET"
 			if tc.fault.Path != "" {

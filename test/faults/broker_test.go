@@ -3,10 +3,8 @@
 package faults
 
 import (
-	"database/sql"
 	"encoding/json"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -30,15 +28,11 @@ func TestAResetBetweenTheDeliveryAndTheRecord(t *testing.T) {
 	s := newSite(t, broker.ForTest(t))
 	service := s.start(t, nil)
 	// Somebody holds the store, so the message is in hand and its record is not on disk.
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.Env["STATE_DIR"], "jobs.db")+"?_txlock=immediate")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, db.Close()) }()
-	tx, err := db.BeginTx(t.Context(), nil)
-	require.NoError(t, err)
+	release := s.HoldStore(t)
 	id := s.submit(t, nil)
 	await(t, "the message does not come", func() bool { return s.metrics(t, service)[deliveries] == 1 })
 	s.amqp.cut(t)
-	require.NoError(t, tx.Rollback())
+	release()
 	s.succeeds(t, id)
 	await(t, "it does not come again", func() bool { return s.metrics(t, service)[deliveries] >= 2 })
 	s.check(t)

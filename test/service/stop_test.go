@@ -3,9 +3,7 @@
 package service
 
 import (
-	"database/sql"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,11 +86,7 @@ func TestASecondSignalEndsTheServiceAtOnce(t *testing.T) {
 	w := stack.NewWorld(t, build(t), table())
 	s := w.Start(t, nil)
 	// Somebody holds the store, so the handler of a message cannot end, and the stop waits for it.
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.Env["STATE_DIR"], "jobs.db")+"?_txlock=immediate")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, db.Close()) }()
-	tx, err := db.BeginTx(t.Context(), nil)
-	require.NoError(t, err)
+	release := w.HoldStore(t)
 	id := w.Submit(t, w.Dataset, nil)
 	require.Eventually(t, func() bool {
 		return strings.Contains(ask(t, s.Health()+"/metrics"), `clowder_ray_queue_deliveries_total{redelivered="false"} 1`)
@@ -106,7 +100,7 @@ func TestASecondSignalEndsTheServiceAtOnce(t *testing.T) {
 	require.Less(t, time.Since(again), 2*time.Second)
 	require.Equal(t, -1, s.ExitCode(), "ended by the signal")
 
-	require.NoError(t, tx.Rollback())
+	release()
 	w.Start(t, nil)
 	last, _ := w.AwaitJob(t, id)
 	require.Equal(t, "SUCCEEDED", last.Status, "the message was not acknowledged and came again")

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"database/sql"
 	"io/fs"
 	"maps"
 	"net/http/httptest"
@@ -97,6 +98,18 @@ func (w *World) HoldTrainings() (release func()) {
 	gate := make(chan struct{})
 	w.hold.Store(&gate)
 	return func() { close(gate) }
+}
+
+// HoldStore lets the service write nothing into its store before the returned function is called.
+func (w *World) HoldStore(tb testing.TB) (release func()) {
+	tb.Helper()
+	// The service may be writing just now: it is waited for.
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.Env["STATE_DIR"], "jobs.db")+"?_txlock=immediate&_pragma=busy_timeout(30000)")
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, db.Close()) })
+	tx, err := db.BeginTx(tb.Context(), nil)
+	require.NoError(tb, err)
+	return func() { require.NoError(tb, tx.Rollback()) }
 }
 
 // OnTraining calls f when Ray starts a training.

@@ -43,13 +43,14 @@ func TestSubmitWhenRayMisbehaves(t *testing.T) {
 		fails    bool
 		text     string
 		jobs     int
-		requests int // posts
+		requests int           // posts
+		timeout  time.Duration // 0 is the usual one
 	}{
 		"the answer is lost":                {steps: []step{post(raytest.DropAnswer())}, jobs: 1, requests: 1},
 		"the request is lost":               {steps: []step{post(raytest.Drop())}, jobs: 1, requests: 2},
 		"an internal error":                 {steps: []step{post(raytest.Answer(500, "Traceback (most recent call last):\nKeyError: 1\n"))}, jobs: 1, requests: 2},
 		"a page of a proxy":                 {steps: []step{post(raytest.Answer(200, "<html>"))}, jobs: 1, requests: 2},
-		"no answer, but it was taken":       {steps: []step{post(hangAfter())}, jobs: 1, requests: 1},
+		"no answer, but it was taken":       {steps: []step{post(hangAfter())}, jobs: 1, requests: 1, timeout: 2 * time.Second},
 		"two errors":                        {steps: []step{post(raytest.Answer(502, "")), post(raytest.Answer(502, ""))}, fails: true, kind: job.KindUnknown, text: "(502)", requests: 2},
 		"an error, and no look is possible": {steps: []step{post(raytest.DropAnswer()), look(raytest.Answer(503, ""))}, fails: true, kind: job.KindUnknown, text: "cannot be reached", jobs: 1, requests: 1},
 		"the cluster is starting":           {steps: []step{post(raytest.Answer(500, "No available agent to submit job, please try again later."))}, fails: true, kind: job.KindRetryable, text: "not ready to take jobs yet", requests: 1},
@@ -64,7 +65,7 @@ func TestSubmitWhenRayMisbehaves(t *testing.T) {
 			for _, s := range tc.steps {
 				server.Fault(1, s.method, s.path, s.fault)
 			}
-			c := client(t, jobsapi.Config{Address: address, Timeout: 300 * time.Millisecond})
+			c := client(t, jobsapi.Config{Address: address, Timeout: tc.timeout})
 			h, err := c.Submit(t.Context(), attempt())
 			require.Len(t, server.Jobs(), tc.jobs)
 			require.Equal(t, tc.requests, server.Requests(http.MethodPost, jobs))
