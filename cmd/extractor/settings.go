@@ -82,7 +82,7 @@ func settings() []setting {
 		{"rabbitmq_uri", "RABBITMQ_URI", "amqp://guest:guest@127.0.0.1/%2f", "Broker of Clowder; amqps:// for TLS"},
 		{"rabbitmq_queue", "RABBITMQ_QUEUE", "", "Queue and name of the extractor that trains; empty takes the name in extractor_info.json"},
 		{"rabbitmq_predict_queue", "RABBITMQ_PREDICT_QUEUE", "", "Queue and name of the extractor that predicts; empty is ncsa.ray.predict"},
-		{"rabbitmq_runs_queue", "RABBITMQ_RUNS_QUEUE", "", "Queue and name of the extractor that lists, cancels, stops and retries runs; empty is ncsa.ray.runs"},
+		{"rabbitmq_runs_queue", "RABBITMQ_RUNS_QUEUE", "", "Queue and name of the extractor that lists and decides over runs and models; empty is ncsa.ray.runs"},
 		{"rabbitmq_ca", "RABBITMQ_CA", "", "File with the CA of an amqps broker"},
 		{"clowder_url", "CLOWDER_URL", "", "Where the Clowder API is reached from here; overrides the host that a message names"},
 		{"clowder_hosts", "CLOWDER_HOSTS", []string{}, "Hosts in messages that are trusted without CLOWDER_URL, e.g. https://clowder.example.org"},

@@ -58,7 +58,7 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 			}
 		}
 	}
-	if _, err := ledger.Do(ctx, metadataStep(s, dataset, extractor, rec.Run, d, ids)); err != nil {
+	if _, err := ledger.Do(ctx, metadataStep(s, dataset, extractor, rec.Run, described(d, ids))); err != nil {
 		return "", err
 	}
 	if err := answerFiles(ctx, s, ledger, extractor, rec, d.Result, say); err != nil {
@@ -71,6 +71,20 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 	l.Last(notes)
 	noteHidden(ctx, s, dataset, folder.creators[ids[d.Artifacts[0].Name]], say)
 	return "Results in folder " + strings.Join(folders, "/"), nil
+}
+
+// Note adds one metadata entry to the dataset. The content names the run of rec, by which it is found again.
+func (c *Clowder) Note(ctx context.Context, rec job.Record, content map[string]any, l LedgerFile) error {
+	s, err := c.session(rec)
+	if err != nil {
+		return err
+	}
+	ledger, err := results.OpenLedger(l.Saved, l.Save)
+	if err != nil {
+		return err
+	}
+	_, err = ledger.Do(ctx, metadataStep(s, rec.Request.DatasetID, c.extractors.Of(rec.Request), rec.Run, content))
+	return err
 }
 
 // effects lists what Deliver is about to do: all but the answers to single files, which can be very many.
@@ -184,13 +198,19 @@ func thumbnailStep(s *clowder.Session, dataset, folder, model string, a results.
 	}
 }
 
-func metadataStep(s *clowder.Session, dataset string, e Extractor, run string, d Delivery, ids map[string]string) results.Step {
+// described is what the metadata of the dataset says of a run, with the files that hold its model and its report.
+func described(d Delivery, ids map[string]string) map[string]any {
 	content := results.Metadata(d.Meta, d.Result)
 	for key, file := range map[string]string{"model_file_id": modelArchive, "report_file_id": "report.html"} {
 		if ids[file] != "" {
 			content[key] = ids[file]
 		}
 	}
+	return content
+}
+
+// metadataStep adds one entry about a run, by which it is found again.
+func metadataStep(s *clowder.Session, dataset string, e Extractor, run string, content map[string]any) results.Step {
 	return results.Step{
 		Kind: results.KindMetadata, Name: run,
 		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {

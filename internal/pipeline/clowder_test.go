@@ -110,21 +110,23 @@ func (d *delivery) deliver(t *testing.T, version string, cut int) error {
 	}
 	d.life.begin(cut)
 	defer d.life.begin(0)
-	save := func(doc json.RawMessage) error {
-		if d.life.over() {
-			return errCut
-		}
-		if d.saved = doc; d.life.ends() {
-			return errCut
-		}
-		return nil
-	}
-	_, err = d.platform.Deliver(t.Context(), d.rec, made, LedgerFile{Saved: d.saved, Save: save, Last: func(doc json.RawMessage) { d.last = doc }},
+	_, err = d.platform.Deliver(t.Context(), d.rec, made, LedgerFile{Saved: d.saved, Save: d.save, Last: func(doc json.RawMessage) { d.last = doc }},
 		func(text string) { d.said = append(d.said, text) })
 	if err == nil && d.life.over() {
 		return errCut // a call that the delivery can do without
 	}
 	return err
+}
+
+// save puts the notes of the ledger on disk, if it comes to that.
+func (d *delivery) save(doc json.RawMessage) error {
+	if d.life.over() {
+		return errCut
+	}
+	if d.saved = doc; d.life.ends() {
+		return errCut
+	}
+	return nil
 }
 
 var errCut = errors.New("killed")
@@ -211,5 +213,25 @@ func TestACollaboratorHearsWhatTheOwnerDoesNotSee(t *testing.T) {
 		d := newDelivery(t, user)
 		require.NoError(t, d.deliver(t, "1", 0))
 		require.Len(t, d.said, notes, user)
+	}
+}
+
+func TestANoteThatIsCutAnywhereIsAddedOnce(t *testing.T) {
+	t.Parallel()
+	for cut, done := 1, false; !done; cut++ {
+		d := newDelivery(t, alice)
+		d.rec.Request.Extractor = "ncsa.ray.runs"
+		note := func() error {
+			return d.platform.Note(t.Context(), d.rec, map[string]any{"run": d.rec.Run, "champion": "stars/2"}, LedgerFile{Saved: d.saved, Save: d.save})
+		}
+		d.life.begin(cut)
+		done = note() == nil && !d.life.over()
+		d.life.begin(0)
+		require.NoError(t, note(), cut)
+		entries, err := d.client.As(d.rec.SecretKey).Metadata(t.Context(), d.rec.Request.DatasetID)
+		require.NoError(t, err)
+		require.Len(t, entries, 1, cut)
+		require.Equal(t, "stars/2", entries[0].Content["champion"])
+		require.Equal(t, "ncsa.ray.runs", entries[0].Listener)
 	}
 }

@@ -119,6 +119,9 @@ func copyHashed(from, name string, w io.Writer) (in job.Input, err error) {
 // MayRead lets every model of this machine be used: who runs the command could read the registry anyway.
 func (f *Folders) MayRead(context.Context, job.Record, string) (bool, error) { return true, nil }
 
+// Note adds nothing: a folder has no metadata, and the registry says which version is the champion.
+func (f *Folders) Note(context.Context, job.Record, map[string]any, LedgerFile) error { return nil }
+
 // MayDecide lets who runs the command decide.
 func (f *Folders) MayDecide(context.Context, job.Record, job.Record) (string, error) {
 	return "you", nil

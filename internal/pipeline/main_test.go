@@ -191,6 +191,7 @@ type fakePlatform struct {
 	delivered []string
 	known     Known
 	looks     int
+	notes     []map[string]any // what Note added
 	// readable is the one other dataset that the user may read.
 	readable string
 	// denied says that the user may not decide over other jobs.
@@ -230,6 +231,13 @@ func (f *fakePlatform) Deliver(_ context.Context, rec job.Record, d Delivery, l 
 		return "", job.Permanent(errors.New("nothing to deliver"))
 	}
 	return "Results in folder x", l.Save(json.RawMessage(`[]`))
+}
+
+func (f *fakePlatform) Note(_ context.Context, _ job.Record, content map[string]any, l LedgerFile) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.notes = append(f.notes, content)
+	return l.Save(json.RawMessage(`[]`))
 }
 
 func (f *fakePlatform) Known(context.Context, job.Record) (Known, error) {

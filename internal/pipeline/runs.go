@@ -15,10 +15,13 @@ const (
 	actionCancel = "cancel"
 	actionStop   = "stop and keep"
 	actionRetry  = "retry"
+	// These two are about the models that runs have made.
+	actionModels  = "models"
+	actionPromote = "promote"
 )
 
-// chooseRun finds the run that a request is about. It is remembered before anything is done, so that a request that begins
-// again after a crash is about the same run. A list is answered here.
+// chooseRun finds the run or the model that a request is about. It is remembered before anything is done, so that a request
+// that begins again after a crash is about the same one. A list is answered here.
 func (p *Pipeline) chooseRun(ctx context.Context, rec job.Record) (change, error) {
 	if rec.Request.Kind != job.Dataset {
 		return nil, badInput(job.Permanent(errors.New("this extractor works on datasets: open the dataset of the file and submit that")))
@@ -30,12 +33,18 @@ func (p *Pipeline) chooseRun(ctx context.Context, rec job.Record) (change, error
 	for _, w := range warnings {
 		p.say(rec, w)
 	}
+	action, _ := settings["action"].(string)
+	wanted, _ := settings["run"].(string)
+	switch action {
+	case actionModels:
+		return p.listModels(ctx, rec, wanted)
+	case actionPromote:
+		return p.chooseVersion(ctx, rec, settings, wanted)
+	}
 	runs, err := p.runsBeside(ctx, rec)
 	if err != nil {
 		return nil, err
 	}
-	action, _ := settings["action"].(string)
-	wanted, _ := settings["run"].(string)
 	if action == actionList {
 		return p.listRuns(ctx, rec, runs, wanted)
 	}
@@ -50,8 +59,11 @@ func (p *Pipeline) chooseRun(ctx context.Context, rec job.Record) (change, error
 	}, nil
 }
 
-// actOnRun does to the chosen run what was asked for, if the user may. Whatever it has done already is found done.
+// actOnRun does to the chosen run or model what was asked for, if the user may. Whatever it has done already is found done.
 func (p *Pipeline) actOnRun(ctx context.Context, rec job.Record) (change, error) {
+	if rec.Settings["action"] == actionPromote {
+		return p.promote(ctx, rec)
+	}
 	target, err := p.store.Get(ctx, rec.Target)
 	if errors.Is(err, job.ErrNotFound) {
 		return nil, job.Permanent(fmt.Errorf("run %s is no longer remembered: submit the dataset again", rec.Target))

@@ -17,11 +17,8 @@ const listed = 6
 
 // listRuns tells the newest runs of the dataset, the newest last as in a log, and ends with their number.
 func (p *Pipeline) listRuns(ctx context.Context, rec job.Record, runs []job.Record, wanted string) (change, error) {
-	switch may, err := p.platform.MayRead(ctx, rec, rec.Request.DatasetID); {
-	case err != nil:
+	if err := p.mayList(ctx, rec); err != nil {
 		return nil, err
-	case !may:
-		return nil, job.Permanent(errors.New("you may not see this dataset: ask its owner to share it with you"))
 	}
 	runs = slices.DeleteFunc(runs, func(r job.Record) bool { return !named(r, wanted) })
 	shown := slices.Clone(runs[:min(listed, len(runs))])
@@ -30,6 +27,15 @@ func (p *Pipeline) listRuns(ctx context.Context, rec job.Record, runs []job.Reco
 		p.say(rec, p.runLine(r))
 	}
 	return answered(tally(runs)), nil
+}
+
+// mayList refuses to tell of a dataset to somebody who may not see it.
+func (p *Pipeline) mayList(ctx context.Context, rec job.Record) error {
+	may, err := p.platform.MayRead(ctx, rec, rec.Request.DatasetID)
+	if err == nil && !may {
+		err = job.Permanent(errors.New("you may not see this dataset: ask its owner to share it with you"))
+	}
+	return err
 }
 
 // runLine says in one line what a run is and how it stands.

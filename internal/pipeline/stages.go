@@ -182,10 +182,8 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 	}
 	p.doing(rec, fmt.Sprintf("Uploading %s (%s)", made(result.Kind), count(len(d.Artifacts), "file")))
 	last := rec.Ledger
-	ledger := LedgerFile{Saved: rec.Ledger, Last: func(doc json.RawMessage) { last = doc }, Save: func(doc json.RawMessage) error {
-		_, err := p.store.Change(context.WithoutCancel(ctx), rec.Run, func(r *job.Record) error { r.Ledger = doc; return nil })
-		return err
-	}}
+	ledger := p.ledger(ctx, rec)
+	ledger.Last = func(doc json.RawMessage) { last = doc }
 	where, err := p.platform.Deliver(ctx, rec, d, ledger, func(text string) { p.say(rec, text) })
 	if err != nil {
 		return nil, err
@@ -198,6 +196,14 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 		r.End(job.Done, text)
 		return nil
 	}, nil
+}
+
+// ledger keeps the notes on what is delivered in the record of the job.
+func (p *Pipeline) ledger(ctx context.Context, rec job.Record) LedgerFile {
+	return LedgerFile{Saved: rec.Ledger, Last: func(json.RawMessage) {}, Save: func(doc json.RawMessage) error {
+		_, err := p.store.Change(context.WithoutCancel(ctx), rec.Run, func(r *job.Record) error { r.Ledger = doc; return nil })
+		return err
+	}}
 }
 
 // cancel decides the end that somebody asked for; the training is stopped before the user is told.

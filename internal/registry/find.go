@@ -51,9 +51,7 @@ func (r *Registry) Find(dataset, text string, readable func(dataset string) (boo
 		if len(own) == 0 {
 			return Version{}, job.Permanent(errors.New("this dataset has no model yet: train one on it first, name the model of another dataset, or choose a model file"))
 		}
-		return slices.MaxFunc(own, func(a, b Version) int {
-			return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Version, b.Version))
-		}), nil
+		return slices.MaxFunc(own, older), nil
 	}
 	wanted, err := parseRef(text)
 	if err != nil {
@@ -73,6 +71,13 @@ func (r *Registry) Find(dataset, text string, readable func(dataset string) (boo
 	default:
 		return Version{}, job.Permanent(fmt.Errorf("there is no model %s: %s", text, offer(own)))
 	}
+}
+
+// ByAge puts versions into the order in which they were made, whatever their names.
+func ByAge(versions []Version) { slices.SortStableFunc(versions, older) }
+
+func older(a, b Version) int {
+	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Version, b.Version))
 }
 
 // elsewhere returns what is meant in each of the other datasets that the user may read.

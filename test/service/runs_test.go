@@ -3,6 +3,7 @@
 package service
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -87,6 +88,32 @@ func TestATrainingIsStoppedThroughClowderAndKept(t *testing.T) {
 	done, updates := w.AwaitJob(t, id)
 	require.Equal(t, "SUCCEEDED", done.Status, "%v", updates)
 	require.Contains(t, done.Message, "Stopped early by "+stack.User+". Accuracy 0.900")
+}
+
+func TestModelsAreComparedAndPromotedThroughClowder(t *testing.T) {
+	t.Parallel()
+	w := stack.NewWorld(t, build(t), table())
+	w.Start(t, nil)
+	for range 2 {
+		last, updates := w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
+		require.Equal(t, "SUCCEEDED", last.Status, "%v", updates)
+	}
+	compared, updates := manage(t, w, map[string]any{"action": "models"})
+	require.Equal(t, "2 versions in this dataset; champion: reviews/1", compared.Message, "%v", updates)
+	promoted, _ := manage(t, w, map[string]any{"action": "promote", "run": "reviews/2"})
+	require.Equal(t, "SUCCEEDED", promoted.Status)
+	require.Contains(t, promoted.Message, "Reviews/2 is the champion now")
+
+	notes, err := w.Session.Metadata(t.Context(), w.Dataset)
+	require.NoError(t, err)
+	champions := map[string][]any{}
+	for _, n := range notes {
+		champions[n.Listener] = append(champions[n.Listener], n.Content["champion"])
+	}
+	require.Equal(t, map[string][]any{stack.Extractor: {"reviews/1", "reviews/1"}, stack.Manager: {"reviews/2"}}, champions)
+
+	_, updates = w.AwaitJob(t, w.SubmitTo(t, stack.Predictor, w.Dataset, map[string]any{"model": "reviews@champion"}))
+	require.Contains(t, fmt.Sprint(updates), "Predicting with the model reviews/2")
 }
 
 // TestAMessageAfterACancellationOfClowder1 sends what v1 makes of the messages behind the one that it takes out of the queue:

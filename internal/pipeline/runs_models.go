@@ -1,0 +1,140 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/registry"
+)
+
+// listModels tells the versions of the dataset's models that were made last, the newest last, and ends with the champions.
+func (p *Pipeline) listModels(ctx context.Context, rec job.Record, wanted string) (change, error) {
+	if err := p.mayList(ctx, rec); err != nil {
+		return nil, err
+	}
+	versions, err := p.registry.All(registryDataset(rec))
+	if err != nil {
+		return nil, err
+	}
+	var shown []registry.Version
+	champions := map[string]string{}
+	for _, v := range versions {
+		if wanted != "" && wanted != v.Run && registry.Slug(wanted) != v.Name {
+			continue
+		}
+		shown = append(shown, v)
+		if champions[v.Name] != "" {
+			continue
+		}
+		champion, err := p.registry.Champion(v.DatasetID, v.Name)
+		if err != nil {
+			return nil, err
+		}
+		if champion != nil {
+			champions[v.Name] = champion.Ref()
+		}
+	}
+	registry.ByAge(shown)
+	for _, v := range shown[max(0, len(shown)-listed):] {
+		p.say(rec, modelLine(v, champions[v.Name] == v.Ref()))
+	}
+	return answered(modelTally(shown, champions)), nil
+}
+
+// modelLine says in one line what a version is and how good.
+func modelLine(v registry.Version, champion bool) string {
+	text := v.Ref()
+	if champion {
+		text += ", the champion"
+	}
+	text += ": "
+	switch s := v.Test; {
+	case s == nil:
+		text += "without test rows"
+	case s.Low != nil && s.High != nil:
+		text += fmt.Sprintf("%s %.3f (%.3f to %.3f) on %s", metricName(v.Metric), s.Value, *s.Low, *s.High, count(s.N, "test row"))
+	default:
+		text += fmt.Sprintf("%s %.3f on %s", metricName(v.Metric), s.Value, count(s.N, "test row"))
+	}
+	return fmt.Sprintf("%s, %s from %s, made %s by run %s", text, v.Task, v.Base, v.Created.UTC().Format("2006-01-02 15:04 UTC"), v.Run)
+}
+
+// modelTally counts versions and names the champions: "3 versions in this dataset; champion: reviews/2".
+func modelTally(versions []registry.Version, champions map[string]string) string {
+	if len(versions) == 0 {
+		return "There is no such model in this dataset"
+	}
+	text := count(len(versions), "version") + " in this dataset"
+	if len(versions) > listed {
+		text += fmt.Sprintf(", of which the newest %d are listed", listed)
+	}
+	var names []string
+	for _, v := range versions {
+		if ref := champions[v.Name]; ref != "" {
+			names = append(names, ref)
+			champions[v.Name] = ""
+		}
+	}
+	switch len(names) {
+	case 0:
+		return text + "; none is a champion"
+	case 1:
+		return text + "; champion: " + names[0]
+	default:
+		return text + "; champions: " + strings.Join(names, ", ")
+	}
+}
+
+// chooseVersion finds the version of the dataset that is to be promoted, if the user may. It is remembered before anything is
+// done, as the run of another request is.
+func (p *Pipeline) chooseVersion(ctx context.Context, rec job.Record, settings map[string]any, wanted string) (change, error) {
+	v, err := p.registry.Find(registryDataset(rec), wanted, func(string) (bool, error) { return false, nil })
+	if err != nil {
+		return nil, badInput(err)
+	}
+	maker, err := p.store.Get(ctx, v.Run)
+	if errors.Is(err, job.ErrNotFound) {
+		maker, err = job.Record{Run: v.Run}, nil // forgotten since: whoever can edit the dataset may still decide
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.platform.MayDecide(ctx, rec, maker); err != nil {
+		return nil, badInput(err)
+	}
+	doc, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode the model of the job: %w", err)
+	}
+	return func(r *job.Record) error {
+		r.Settings, r.Model = settings, doc
+		r.Advance(job.Staged)
+		return nil
+	}, nil
+}
+
+// promote makes the chosen version the champion of its name, and says so on the dataset.
+func (p *Pipeline) promote(ctx context.Context, rec job.Record) (change, error) {
+	v, err := modelOf(rec)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.registry.Promote(registryDataset(rec), v.Name, v.Version); err != nil {
+		return nil, err
+	}
+	content := map[string]any{
+		"kind": "promotion", "run": rec.Run, "job_id": rec.Request.JobID, "version": p.cfg.Version,
+		"name": v.Name, "name_version": v.Version, "champion": v.Ref(), "model_run": v.Run,
+	}
+	if v.Test != nil {
+		content["metric"], content["test_value"] = v.Metric, v.Test.Value
+	}
+	if err := p.platform.Note(ctx, rec, content, p.ledger(ctx, rec)); err != nil {
+		return nil, err
+	}
+	return answered(fmt.Sprintf("%s is the champion now: a prediction with %s@champion uses it", v.Ref(), v.Name)), nil
+}
