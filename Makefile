@@ -13,7 +13,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: e2e-kuberay help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-faults soak lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
+.PHONY: e2e-kuberay form help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-faults soak lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## show the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -107,6 +107,9 @@ lint-helm: ## check the Helm chart with the values of each example
 $(LINT):
 	@GOBIN=$(CACHE)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	@mv $(CACHE)/bin/golangci-lint $@
+
+form: $(VENV)/ready ## write the form with every option anew, after a change of the options
+	@$(PYTHON) test/setup/advanced_form.py > extractor_info.advanced.json
 
 fmt: $(LINT) ## format the Go code
 	@$(LINT) fmt ./...

@@ -3,11 +3,13 @@ package clowderray
 
 import _ "embed"
 
-// ExtractorInfo, PredictInfo and RunsInfo are what Clowder is told of the extractors of the service, those for training, for
-// batch prediction and for managing both, with the forms that their users fill in.
+// What Clowder is told of the extractors of the service, with the forms that their users fill in: training with a short form
+// and with every option, batch prediction, and managing both.
 var (
 	//go:embed extractor_info.json
 	ExtractorInfo []byte
+	//go:embed extractor_info.advanced.json
+	AdvancedInfo []byte
 	//go:embed extractor_info.predict.json
 	PredictInfo []byte
 	//go:embed extractor_info.runs.json

@@ -112,7 +112,7 @@ _TRAINING = (
     Option("class_weights", "auto", "training", choices=("auto", "none", "balanced"),
            help="balanced lets all classes count the same; auto does so where one is five times another"),
     Option("freeze_encoder", False, "training", help="Train the head only"),
-    Option("start_from", "pretrained", "training", choices=("pretrained", "scratch"), help="scratch takes a model's shape but not its weights"),
+    Option("start_from", "pretrained", "training", choices=("pretrained", "scratch"), help="scratch takes the shape of a model but not its weights"),
     Option("early_stopping_patience", 3, "training", 0, 100, help="Evaluations without a better model before the end; 0 never stops early"),
     Option("metric", "auto", "training", choices=("auto", "accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss", "rmse", "mae", "r2"),
            help="What chooses the best model"),
@@ -126,13 +126,14 @@ _TRAINING = (
     Option("cpus_per_worker", 0, "resources", 0, 64, help="0 takes 1 for small models, else what the cluster has, up to 8"),
     Option("mixed_precision", "auto", "resources", choices=("auto", "fp32", "bf16", "fp16"),
            help="auto uses bf16 or fp16 on GPUs that have it, fp32 on CPUs"),
-    Option("register_as", "", "output", help="Name of the model of which this run is a version; empty takes the dataset's"),
+    Option("register_as", "", "output", help="Name of the model of which this run is a version; empty takes that of the dataset"),
     Option("make_champion", "if_better", "output", choices=("if_better", "no", "yes"),
            help="Whether the new version becomes the one that name@champion means"),
     Option("upload", "model_and_report", "output", choices=("model_and_report", "report_only", "everything"),
            help="everything adds TensorBoard files"),
 )
 _PREDICTION = (
+    Option("model", "", help="A registered model: name (its newest version), name/3, name@champion or the id of a run; empty takes the newest"),
     Option("model_file", "", help="A model.zip of the dataset, instead of a registered model"),
     Option("top_k", 3, "", 1, 100, help="Classes that are listed with their probabilities"),
     Option("min_confidence", 0.0, "", 0, 1, help="Answers below are marked as unsure"),
@@ -140,8 +141,7 @@ _PREDICTION = (
 )
 # fmt: on
 _SHARED_WITH_PREDICTION = (
-    "model data_file text_column label_column batch_size num_workers use_gpu max_minutes encoding delimiter id_column cpus_per_worker "
-    "mixed_precision seed"
+    "data_file text_column label_column batch_size num_workers use_gpu max_minutes encoding delimiter id_column cpus_per_worker mixed_precision seed"
 ).split()
 
 
@@ -149,7 +149,7 @@ def options(kind: str) -> dict[str, Option]:
     """The options of a spec of this kind (train or predict) by name."""
     if kind == "train":
         return {o.name: o for o in _TRAINING}
-    return {o.name: o for o in (*(o for o in _TRAINING if o.name in _SHARED_WITH_PREDICTION), *_PREDICTION)}
+    return {o.name: o for o in (*_PREDICTION, *(o for o in _TRAINING if o.name in _SHARED_WITH_PREDICTION))}
 
 
 def table(kind: str) -> str:

@@ -40,6 +40,7 @@ func extractors(set Settings, volume pipeline.Volume) (pipeline.Extractors, erro
 		queue string
 	}{
 		{pipeline.Train, train, set.RabbitMQQueue},
+		{pipeline.Train, clowderray.AdvancedInfo, set.AdvancedQueue},
 		{pipeline.Predict, clowderray.PredictInfo, set.PredictQueue},
 		{pipeline.Runs, clowderray.RunsInfo, set.RunsQueue},
 	} {
@@ -64,7 +65,7 @@ func extractors(set Settings, volume pipeline.Volume) (pipeline.Extractors, erro
 	}
 	if len(names) < len(all) || len(queues) < len(all) {
 		return nil, job.Permanent(errors.New(
-			"RABBITMQ_QUEUE, RABBITMQ_PREDICT_QUEUE and RABBITMQ_RUNS_QUEUE: the extractors need different names and queues"))
+			"RABBITMQ_QUEUE, RABBITMQ_ADVANCED_QUEUE, RABBITMQ_PREDICT_QUEUE and RABBITMQ_RUNS_QUEUE: the extractors need different names and queues"))
 	}
 	return all, nil
 }

@@ -24,7 +24,7 @@ import (
 // addLocalFlags gives a command the flags of a job between two folders.
 func addLocalFlags(cmd *cobra.Command) {
 	cmd.Flags().String("out", "", "folder for the results")
-	cmd.Flags().StringArray("param", nil, "key=value of a field of the form; may be repeated")
+	cmd.Flags().StringArray("param", nil, "key=value of an option, see docs/training.md; may be repeated")
 	cmd.Flags().String("ray", "", "address of a Ray to use; without it, and without RAY_ADDRESS, a local one is started")
 	cmd.Flags().Bool("keep", false, "keep the run folder, with checkpoints and logs")
 }

@@ -4,9 +4,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The names of the extractors, as a job on folders asks for them.
+// The names of the extractors. A training on folders is one of advanced, so that --param takes every option.
 const (
 	finetuner = "ncsa.ray.finetune"
+	advanced  = "ncsa.ray.finetune-advanced"
 	predictor = "ncsa.ray.predict"
 )
 
@@ -24,7 +25,7 @@ func (p *program) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := newLocalRequest(cmd, args[0], finetuner)
+			r, err := newLocalRequest(cmd, args[0], advanced)
 			if err != nil {
 				return err
 			}

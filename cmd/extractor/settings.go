@@ -22,6 +22,7 @@ import (
 type Settings struct {
 	RabbitMQURI       job.Secret    `mapstructure:"rabbitmq_uri"`
 	RabbitMQQueue     string        `mapstructure:"rabbitmq_queue"`
+	AdvancedQueue     string        `mapstructure:"rabbitmq_advanced_queue"`
 	PredictQueue      string        `mapstructure:"rabbitmq_predict_queue"`
 	RunsQueue         string        `mapstructure:"rabbitmq_runs_queue"`
 	RabbitMQCA        string        `mapstructure:"rabbitmq_ca"`
@@ -81,6 +82,7 @@ func settings() []setting {
 	return []setting{
 		{"rabbitmq_uri", "RABBITMQ_URI", "amqp://guest:guest@127.0.0.1/%2f", "Broker of Clowder; amqps:// for TLS"},
 		{"rabbitmq_queue", "RABBITMQ_QUEUE", "", "Queue and name of the extractor that trains; empty takes the name in extractor_info.json"},
+		{"rabbitmq_advanced_queue", "RABBITMQ_ADVANCED_QUEUE", "", "Queue and name of the extractor that trains with every option in its form; empty is ncsa.ray.finetune-advanced"},
 		{"rabbitmq_predict_queue", "RABBITMQ_PREDICT_QUEUE", "", "Queue and name of the extractor that predicts; empty is ncsa.ray.predict"},
 		{"rabbitmq_runs_queue", "RABBITMQ_RUNS_QUEUE", "", "Queue and name of the extractor that lists and decides over runs and models; empty is ncsa.ray.runs"},
 		{"rabbitmq_ca", "RABBITMQ_CA", "", "File with the CA of an amqps broker"},

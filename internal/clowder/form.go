@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// field is one parameter of the form.
+// field is one parameter of the form. One that stands in a group of the form has the name group.name.
 type field struct {
 	Name        string
 	Type        string          `json:"type"`
@@ -32,7 +32,10 @@ const (
 // nothing (required), or are not looked at by Parameters.
 var formWords = []string{"type", "title", "description", "default", "enum", "minimum", "maximum", "format", "showOnlyDatasetFiles"}
 
-// parseForm reads parameters.schema, the only part that v2 draws, and checks each property.
+// groupWords are what a group of properties may say. The form draws it as a frame with its title.
+var groupWords = []string{"type", "title", "properties"}
+
+// parseForm reads parameters.schema, the only part that v2 draws, and checks each property. Groups may not hold groups.
 func parseForm(raw json.RawMessage, report faultFunc) []field {
 	var parameters, schema ordered
 	if raw == nil || json.Unmarshal(raw, &parameters) != nil || json.Unmarshal(parameters.get("schema"), &schema) != nil {
@@ -41,21 +44,47 @@ func parseForm(raw json.RawMessage, report faultFunc) []field {
 	}
 	form := make([]field, 0, len(schema))
 	for _, m := range schema {
-		var words ordered
-		f := field{Name: m.name}
-		if json.Unmarshal(m.value, &words) != nil || json.Unmarshal(m.value, &f) != nil {
-			report("parameter %s: a property is an object with texts and numbers", m.name)
+		var group struct {
+			Type, Title string
+			Properties  ordered
+		}
+		if json.Unmarshal(m.value, &group) != nil || group.Type != "object" {
+			form = appendField(form, m.name, m.value, report)
 			continue
 		}
-		for _, word := range words {
-			if !slices.Contains(formWords, word.name) {
-				report("parameter %s: %s is not supported, or breaks Clowder's form", m.name, word.name)
-			}
+		checkWords(m.name, m.value, groupWords, report)
+		if !plainText(m.name) || !plainText(group.Title) || group.Title == "" || len(group.Properties) == 0 {
+			report("parameter %s: a group needs a title of plain ASCII and properties", m.name)
 		}
-		checkField(f, report)
-		form = append(form, f)
+		for _, inner := range group.Properties {
+			form = appendField(form, m.name+"."+inner.name, inner.value, report)
+		}
 	}
 	return form
+}
+
+func appendField(form []field, name string, raw json.RawMessage, report faultFunc) []field {
+	f := field{Name: name}
+	if !checkWords(name, raw, formWords, report) || json.Unmarshal(raw, &f) != nil {
+		report("parameter %s: a property is an object with texts and numbers", name)
+		return form
+	}
+	checkField(f, report)
+	return append(form, f)
+}
+
+// checkWords reports the words of a property that it may not say; false means that it is no object.
+func checkWords(name string, raw json.RawMessage, allowed []string, report faultFunc) bool {
+	var words ordered
+	if json.Unmarshal(raw, &words) != nil {
+		return false
+	}
+	for _, word := range words {
+		if !slices.Contains(allowed, word.name) {
+			report("parameter %s: %s is not supported, or breaks Clowder's form", name, word.name)
+		}
+	}
+	return true
 }
 
 func checkField(f field, report faultFunc) {
@@ -70,6 +99,9 @@ func checkField(f field, report faultFunc) {
 	if !slices.Contains([]string{"string", "integer", "number", "boolean"}, f.Type) {
 		report("parameter %s: type must be string, integer, number or boolean", f.Name)
 		return
+	}
+	if f.Format == clowderFile && strings.Contains(f.Name, ".") {
+		report("parameter %s: a file picker in a group finds no files", f.Name)
 	}
 	if f.Default == nil {
 		if f.Format != clowderFile {

@@ -227,6 +227,57 @@ func TestThePredictFormIsAcceptedAndOffersNoModels(t *testing.T) {
 	require.Equal(t, map[string]any{"model": "films@champion"}, info.Changed(resolved))
 }
 
+func advancedInfo(tb testing.TB) *clowder.Info {
+	tb.Helper()
+	data, err := os.ReadFile("../../extractor_info.advanced.json")
+	require.NoError(tb, err)
+	info, err := clowder.ParseInfo(data)
+	require.NoError(tb, err)
+	return info
+}
+
+func TestTheFieldsOfAGroupAreTakenFromWhereverTheyAre(t *testing.T) {
+	t.Parallel()
+	info := advancedInfo(t)
+	for name, raw := range map[string]map[string]any{
+		"in the group, as the form posts them": {"training": map[string]any{"weight_decay": 0.5, "optimizer": "adamw"}, "epochs": 5.0},
+		"by their full names":                  {"training.weight_decay": "0.5", "epochs": "5"},
+		"by their names alone":                 {"weight_decay": "0.5", "epochs": "5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resolved, warnings, err := info.Parameters(raw)
+			require.NoError(t, err)
+			require.Empty(t, warnings)
+			require.Equal(t, map[string]any{"training.weight_decay": 0.5, "epochs": int64(5)}, info.Changed(resolved))
+			require.Equal(t, info.Defaults()["training.optimizer"], resolved["training.optimizer"])
+		})
+	}
+	_, _, err := info.Parameters(map[string]any{"training": map[string]any{"weight_decay": 7.0}})
+	require.EqualError(t, err, "Invalid parameters: training.weight_decay must be at most 1 (got 7)")
+	_, warnings, err := info.Parameters(map[string]any{"training": map[string]any{"weight": 7}, "output": "x"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"Ignored the unknown parameter output", "Ignored the unknown parameter training.weight"}, warnings)
+}
+
+func TestGroupsOfAFormAreChecked(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ schema, want string }{
+		"no title":                {`{"a":{"type":"object","properties":{"b":{"type":"boolean","title":"B","default":false}}}}`, "a group needs a title"},
+		"nothing in it":           {`{"a":{"type":"object","title":"A"}}`, "a group needs a title of plain ASCII and properties"},
+		"a group in a group":      {`{"a":{"type":"object","title":"A","properties":{"b":{"type":"object","title":"B"}}}}`, "a.b: type must be"},
+		"a required field":        {`{"a":{"type":"object","title":"A","required":["b"],"properties":{"b":{"type":"boolean","title":"B","default":false}}}}`, "required is not supported"},
+		"a file picker":           {`{"a":{"type":"object","title":"A","properties":{"b":{"type":"string","title":"B","format":"ClowderFile"}}}}`, "finds no files"},
+		"a default that is wrong": {`{"a":{"type":"object","title":"A","properties":{"b":{"type":"integer","title":"B","default":"x"}}}}`, "a.b: its default"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := clowder.ParseInfo([]byte(`{"parameters":{"schema":` + tc.schema + `}}`))
+			require.ErrorContains(t, err, tc.want)
+		})
+	}
+}
+
 func TestParametersAreRefusedInOneSentenceEach(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -273,6 +324,7 @@ func FuzzParseInfo(f *testing.F) {
 	require.NoError(f, err)
 	f.Add(data)
 	f.Add([]byte(`{"parameters":{"schema":{"a":{"type":"string","enum":[]}}}}`))
+	f.Add([]byte(`{"parameters":{"schema":{"a":{"type":"object","title":"A","properties":{"b":{"type":"object"}}}}}}`))
 	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		info, err := clowder.ParseInfo(data)
@@ -286,8 +338,9 @@ func FuzzParseInfo(f *testing.F) {
 }
 
 func FuzzParameters(f *testing.F) {
-	info := shippedInfo(f)
+	info := advancedInfo(f)
 	f.Add([]byte(`{"epochs":"3","learning_rate":1e-5}`))
+	f.Add([]byte(`{"training":{"weight_decay":"x"},"data":null,"":{}}`))
 	f.Add([]byte(`{"use_gpu":true,"run_name":"\u0000"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var raw map[string]any
@@ -301,6 +354,6 @@ func FuzzParameters(f *testing.F) {
 		}
 		_, err = json.Marshal(resolved)
 		require.NoError(t, err)
-		require.Len(t, resolved, 17)
+		require.Len(t, resolved, len(info.Defaults()))
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -19,9 +20,11 @@ const (
 )
 
 // Parameters checks what a user sent against the form and returns a value for every field of it: text, int64, float64 or
-// bool. Missing, null and blank values take the default. Numbers may come as texts, as v1 and people with curl send them.
-// Warnings name keys that the form does not have. The error is permanent and says for each wrong value what would be right.
+// bool. Missing, null and blank values take the default. Numbers may come as texts, as v1 and people with curl send them, and
+// the fields of a group in it, as the form posts them, or outside, as group.name or with their name alone. Warnings name keys
+// that the form does not have. The error is permanent and says for each wrong value what would be right.
 func (i *Info) Parameters(raw map[string]any) (resolved map[string]any, warnings []string, err error) {
+	raw = i.ungrouped(raw)
 	resolved = make(map[string]any, len(i.form))
 	var problems []string
 	for _, f := range i.form {
@@ -36,7 +39,7 @@ func (i *Info) Parameters(raw map[string]any) (resolved map[string]any, warnings
 		resolved[f.Name] = value
 	}
 	for name := range raw {
-		if !slices.ContainsFunc(i.form, func(f field) bool { return f.Name == name }) {
+		if !i.has(func(f field) bool { return f.Name == name }) {
 			warnings = append(warnings, "Ignored the unknown parameter "+shorten(oneLine(name), 40))
 		}
 	}
@@ -46,6 +49,35 @@ func (i *Info) Parameters(raw map[string]any) (resolved map[string]any, warnings
 	}
 	return resolved, warnings, nil
 }
+
+// ungrouped returns what a user sent with the full name of each field as its key.
+func (i *Info) ungrouped(raw map[string]any) map[string]any {
+	flat := make(map[string]any, len(raw))
+	for _, name := range slices.Sorted(maps.Keys(raw)) {
+		value := raw[name]
+		inner, ok := value.(map[string]any)
+		if !ok || !i.has(func(f field) bool { return strings.HasPrefix(f.Name, name+".") }) {
+			flat[i.fullName(name)] = value
+			continue
+		}
+		for member, value := range inner {
+			flat[name+"."+member] = value
+		}
+	}
+	return flat
+}
+
+// fullName returns the name of the field that is called name, or whose name in its group that is; no two have the same.
+func (i *Info) fullName(name string) string {
+	for _, f := range i.form {
+		if _, inner, grouped := strings.Cut(f.Name, "."); grouped && inner == name {
+			return f.Name
+		}
+	}
+	return name
+}
+
+func (i *Info) has(what func(field) bool) bool { return slices.ContainsFunc(i.form, what) }
 
 // Defaults returns the value of every field that the user leaves alone.
 func (i *Info) Defaults() map[string]any {

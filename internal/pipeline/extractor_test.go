@@ -12,17 +12,17 @@ import (
 func TestARequestKnowsItsExtractor(t *testing.T) {
 	t.Parallel()
 	all := extractors(t)
-	all[1].Queue = "renamed"
-	for name, want := range map[string]Kind{"ncsa.ray.predict": Predict, "ncsa.ray.finetune": Train, "": Train, "of.another.service": Train} {
+	all[2].Queue = "renamed"
+	for name, want := range map[string]Kind{"ncsa.ray.predict": Predict, "ncsa.ray.finetune": Train, "ncsa.ray.finetune-advanced": Train, "": Train, "of.another.service": Train} {
 		require.Equal(t, want, all.Of(job.Request{Extractor: name}).Kind, name)
 	}
-	require.Equal(t, "renamed", all[1].Name(), "Clowder knows it by its queue")
+	require.Equal(t, "renamed", all[2].Name(), "Clowder knows it by its queue")
 }
 
 func TestARequestNeverWaitsForTheJobsThatItMayCancel(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *Config) { c.MaxJobs = 1 })
-	train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[2], nil, 2)
+	train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[3], nil, 2)
 	b.schedule.touch(run)
 	require.Zero(t, train.Free())
 	require.Positive(t, manage.Free())
@@ -32,7 +32,7 @@ func TestAJobThatIsOverMakesRoomForAllExtractors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
 		var intakes []*Intake
-		for _, e := range b.cfg.Extractors[:2] {
+		for _, e := range b.cfg.Extractors[:3] {
 			intakes = append(intakes, NewIntake(b.Pipeline, e, nil, 2))
 		}
 		b.accept(t, run, nil)

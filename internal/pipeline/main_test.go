@@ -68,8 +68,8 @@ func setupOn(t *testing.T, dir string, store job.Store, alter ...func(*Config)) 
 // extractors are those of the product.
 func extractors(t *testing.T) Extractors {
 	t.Helper()
-	all := Extractors{{Kind: Train}, {Kind: Predict}, {Kind: Runs}}
-	for i, doc := range [][]byte{clowderray.ExtractorInfo, clowderray.PredictInfo, clowderray.RunsInfo} {
+	all := Extractors{{Kind: Train}, {Kind: Train}, {Kind: Predict}, {Kind: Runs}}
+	for i, doc := range [][]byte{clowderray.ExtractorInfo, clowderray.AdvancedInfo, clowderray.PredictInfo, clowderray.RunsInfo} {
 		info, err := clowder.ParseInfo(doc)
 		require.NoError(t, err)
 		all[i].Info, all[i].Queue = info, info.Name

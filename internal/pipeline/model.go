@@ -79,6 +79,9 @@ var registerAs = regexp.MustCompile(`(?m)^[ \t]*(?:output\.)?register_as[ \t]*[:
 // expectedName is the name under which the model of a training will be registered, as far as the form says; a settings file
 // may say otherwise, and then there is no champion to measure against.
 func expectedName(rec job.Record) string {
+	if name, _ := rec.Settings["output.register_as"].(string); name != "" {
+		return name
+	}
 	text, _ := rec.Settings["more_options"].(string)
 	if found := registerAs.FindStringSubmatch(text); found != nil {
 		return found[1]

@@ -99,12 +99,14 @@ func TestAPredictionUsesTheModelThatIsMeant(t *testing.T) {
 func TestATrainingIsMeasuredAgainstTheChampionOfItsName(t *testing.T) {
 	own := jobtest.Record(run, "h").Request.DatasetID
 	for name, tc := range map[string]struct {
-		dataset, options string
-		want             string
+		dataset string
+		form    map[string]any
+		want    string
 	}{
-		"of the dataset":             {"Films", "", "films"},
-		"of the name that is chosen": {"Films", "epochs: 2\n output.register_as : 'Stars!' # mine\n", "stars"},
-		"of a name that is new":      {"Birds", "", ""},
+		"of the dataset":                     {"Films", nil, "films"},
+		"of the name that is chosen":         {"Films", map[string]any{"more_options": "epochs: 2\n output.register_as : 'Stars!' # mine\n"}, "stars"},
+		"of the name that the long form has": {"Films", map[string]any{"output": map[string]any{"register_as": "Stars!"}}, "stars"},
+		"of a name that is new":              {"Birds", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -112,7 +114,7 @@ func TestATrainingIsMeasuredAgainstTheChampionOfItsName(t *testing.T) {
 				b.register(t, own, "films", "ft-films")
 				b.register(t, own, "stars", "ft-stars")
 				rec := jobtest.Record(run, "h1")
-				rec.Request.Name, rec.Request.Parameters = tc.dataset, map[string]any{"more_options": tc.options}
+				rec.Request.Name, rec.Request.Parameters, rec.Request.Extractor = tc.dataset, tc.form, "ncsa.ray.finetune-advanced"
 				_, _, err := b.store.Accept(t.Context(), rec)
 				require.NoError(t, err)
 				b.runUntilOver(t)

@@ -43,7 +43,12 @@ func TestTheSpecKeepsTheContract(t *testing.T) {
 			map[string]any{"epochs": "5", "learning_rate": "1e-4", "seed": "42", "run_name": " films ", "use_gpu": "no"},
 			`{"epochs": 5, "learning_rate": 0.0001, "run_name": "films", "use_gpu": "no"}`,
 		},
-		"a prediction": {extractors(t)[1], map[string]any{"model": "films/2", "top_k": 1}, `{"model": "films/2", "top_k": 1}`},
+		"the groups of the long form": {
+			extractors(t)[1],
+			map[string]any{"training": map[string]any{"weight_decay": 0.5, "optimizer": "adamw"}},
+			`{"training.weight_decay": 0.5}`,
+		},
+		"a prediction": {extractors(t)[2], map[string]any{"model": "films/2", "top_k": 1}, `{"model": "films/2", "top_k": 1}`},
 	} {
 		rec := jobtest.Record("ft-one", "h")
 		settings, _, err := tc.extractor.Info.Parameters(tc.parameters)

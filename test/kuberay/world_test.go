@@ -194,7 +194,7 @@ ray:
 	})
 	require.Eventually(t, func() bool {
 		l, err := w.session.Listeners(t.Context())
-		return err == nil && len(l) == 3
+		return err == nil && len(l) == stack.Extractors
 	}, patience, 100*time.Millisecond, "Clowder has heard no heartbeat")
 	w.findShared(t)
 }

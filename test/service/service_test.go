@@ -89,6 +89,20 @@ func TestBadInputEndsInOneSentenceAndTheNextJobIsServed(t *testing.T) {
 	require.Equal(t, "SUCCEEDED", last.Status)
 }
 
+func TestTheLongFormReachesTheTrainer(t *testing.T) {
+	t.Parallel()
+	w := stack.NewWorld(t, build(t), table())
+	w.Start(t, nil)
+	form := map[string]any{"epochs": 5, "training": map[string]any{"weight_decay": 0.5, "optimizer": "adamw"}}
+	last, updates := w.AwaitJob(t, w.SubmitTo(t, stack.Advanced, w.Dataset, form))
+	require.Equal(t, "SUCCEEDED", last.Status, "%v", updates)
+	doc, err := os.ReadFile(filepath.Join(w.Env["SHARED_DIR"], "runs", w.AwaitRecords(t, 1)[0].Run, "spec.json"))
+	require.NoError(t, err)
+	var spec struct{ Parameters map[string]any }
+	require.NoError(t, json.Unmarshal(doc, &spec))
+	require.Equal(t, map[string]any{"epochs": 5.0, "training.weight_decay": 0.5}, spec.Parameters)
+}
+
 func TestAModelIsTrainedAndPredictsLater(t *testing.T) {
 	t.Parallel()
 	w := stack.NewWorld(t, build(t), map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n", "wren.png": "not really"})

@@ -27,10 +27,14 @@ import (
 // The extractors as Clowder knows them, and the user who submits.
 const (
 	Extractor = "ncsa.ray.finetune"
+	Advanced  = "ncsa.ray.finetune-advanced"
 	Predictor = "ncsa.ray.predict"
 	Manager   = "ncsa.ray.runs"
 	User      = "alice@example.org"
 )
+
+// Extractors is how many of them the service announces.
+const Extractors = 4
 
 // Patience is how long a test waits for one step beside other busy tests.
 const Patience = 2 * time.Minute
@@ -161,7 +165,7 @@ func (w *World) Start(tb testing.TB, env map[string]string) *Service {
 		default:
 		}
 		l, err := w.Session.Listeners(tb.Context())
-		return err == nil && len(l) == 3
+		return err == nil && len(l) == Extractors
 	}, Patience, 10*time.Millisecond)
 	return s
 }

@@ -1,0 +1,49 @@
+"""Prints extractor_info.advanced.json: the form of extractor_info.json, and every other option of a training in groups.
+
+Run it as ``make form`` when an option is added; a test of the trainer holds the file to what this prints.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from trainer.options import Option, options  # noqa: E402
+
+GROUPS = {"data": "Data", "tokenization": "Tokenization", "training": "Training", "resources": "Resources", "output": "Results"}
+DESCRIPTION = "Trains like ncsa.ray.finetune, with every option in the form. Works without settings, too."
+
+
+def form() -> dict:
+    info = json.loads((ROOT / "extractor_info.json").read_text(encoding="utf-8"))
+    info["name"], info["description"] = "ncsa.ray.finetune-advanced", DESCRIPTION
+    schema = info["parameters"]["schema"]
+    hidden = [o for o in options("train").values() if o.name not in schema]
+    for group, title in GROUPS.items():
+        properties = {o.name: field(o) for o in hidden if o.group == group}
+        schema[group] = {"type": "object", "title": title, "properties": properties}
+    return info
+
+
+def field(option: Option) -> dict:
+    """An option as a property of a form; Clowder shows the first choice, so the default is the first."""
+    kinds = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    drawn = {"type": kinds[type(option.default)], "title": option.name.replace("_", " ").capitalize()}
+    if option.choices:
+        drawn["enum"] = list(option.choices)
+    drawn["default"] = option.default
+    if option.low is not None:
+        drawn |= {"minimum": option.low, "maximum": option.high}
+    if option.help:
+        drawn["description"] = f"{option.help}."
+    return drawn
+
+
+def text() -> str:
+    return json.dumps(form(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    print(text(), end="")
