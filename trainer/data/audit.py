@@ -84,6 +84,11 @@ def _classes(splits: Splits, checks: Checks) -> None:
         checks.warning("rows_per_class", f"Fewer than two examples of some classes are in a split: {some(thin, 6)}.")
     else:
         checks.ok("rows_per_class", "Every class has at least two examples in each split.")
+    spellings = collections.defaultdict(list)
+    for label in labels:
+        spellings[" ".join(label.lower().split())].append(label)
+    if alike := [some(same) for same in spellings.values() if len(same) > 1]:
+        checks.warning("similar_labels", f"Some labels differ only in case or blanks and count as different classes: {some(alike, 4)}.")
     (largest, most), *_, (smallest, least) = counts["train"].most_common()
     if most > IMBALANCE * least:
         sizes = f"{largest} has {most} training rows and {smallest} only {least}"

@@ -1,8 +1,9 @@
 """Bytes of a file to text: which encoding, and whether it is text at all."""
 
 import codecs
+import re
 
-from trainer.errors import UserError
+from trainer.errors import UserError, count
 
 # UTF-32 starts with the bytes of UTF-16's mark, so it comes first.
 _MARKS = (
@@ -13,6 +14,9 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
 )
 
+_NOT_ASCII = re.compile("[^\x00-\x7f]+")
+_ESCAPED = re.compile("[\udc80-\udcff]+")  # bytes that are not UTF-8, as surrogateescape passes them on
+
 
 class NotText(Exception):
     """The bytes are not a text. The message is the second half of a sentence: "it …"."""
@@ -22,7 +26,8 @@ def decode(data: bytes, wanted: str = "") -> tuple[str, str]:
     """The text of ``data`` and the name of its encoding: ``wanted``, else the one that is found. Raises NotText.
 
     The order is: a byte order mark, UTF-8, UTF-16 without a mark (every other byte of plain text is zero), cp1252.
-    cp1252 fits nearly any bytes, so it is tried last and only where no zero byte speaks against text.
+    cp1252 fits nearly any bytes, so it is tried last and only where no zero byte speaks against text. Files that were put together
+    are of both: each byte that is not UTF-8 is then read as cp1252.
     """
     if wanted:
         return _wanted(data, wanted), wanted
@@ -36,14 +41,14 @@ def decode(data: bytes, wanted: str = "") -> tuple[str, str]:
         try:
             return data.decode("utf-8"), "UTF-8"
         except UnicodeDecodeError:
-            return _windows(data), "cp1252"
+            return _windows(data)
     for codec, zeros in (("utf-16-le", data[1:2000:2]), ("utf-16-be", data[0:2000:2])):
         if zeros and zeros.count(0) > 0.4 * len(zeros) and len(data) % 2 == 0:
             try:
                 return data.decode(codec), "UTF-16"
             except UnicodeDecodeError:
                 continue
-    raise NotText("is not a text file (it contains zero bytes)")
+    raise NotText(f"is not a text file (it contains zero bytes, the first in line {data[: data.index(0)].count(10) + 1})")
 
 
 def _wanted(data: bytes, encoding: str) -> str:
@@ -58,7 +63,12 @@ def _wanted(data: bytes, encoding: str) -> str:
     return text.removeprefix("\ufeff")
 
 
-def _windows(data: bytes) -> str:
+def _windows(data: bytes) -> tuple[str, str]:
     if sum(b < 9 or 13 < b < 32 for b in data[:4096]) > len(data[:4096]) * 0.02:
         raise NotText("is not a text file (it contains control characters)")
-    return data.decode("cp1252", errors="replace")
+    text = data.decode("utf-8", "surrogateescape")
+    strange = _ESCAPED.findall(text)
+    if 2 * sum(map(len, strange)) > sum(map(len, _NOT_ASCII.findall(text))):
+        return data.decode("cp1252", "replace"), "cp1252"
+    mixed = _ESCAPED.sub(lambda m: m[0].encode("utf-8", "surrogateescape").decode("cp1252", "replace"), text)
+    return mixed, f"UTF-8 with {count(sum(map(len, strange)), 'byte')} of cp1252"

@@ -7,9 +7,11 @@ import re
 from dataclasses import dataclass
 
 from trainer.data.names import COLUMN_NAMES
+from trainer.errors import some
 
 SAMPLE_ROWS = 300
 MAX_LINE = 40_000  # characters
+MIN_LINES = 5  # in a cell, that look like rows
 _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 _NO_DELIMITER = "\x1f"  # occurs in no text
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?%?")
@@ -60,13 +62,22 @@ def single(text: str, wanted: set[str]) -> Dialect | None:
     return dialect if {first[0].strip().lower(), "column 1"} & wanted else None
 
 
-def rows(text: str, delimiter: str, quoted: bool):
-    """The rows of ``text``."""
+def rows(text: str, delimiter: str, quoted: bool, strict: bool = False):
+    """The rows of ``text``. With ``strict`` csv.Error is raised for a quotation that does not end where its cell ends."""
     csv.field_size_limit(2**31 - 1)
     quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     # Not StringIO, which takes four bytes for every character.
     lines = io.TextIOWrapper(io.BytesIO(text.encode("utf-8", "surrogatepass")), "utf-8", "surrogatepass", newline="")
-    return csv.reader(lines, delimiter=delimiter, quoting=quoting)
+    return csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=strict)
+
+
+def taken_in(row: list[str], dialect: Dialect) -> int:
+    """How many other rows stand in the cells of ``row``, behind a quotation mark that was not closed; a text of many lines has none."""
+    for cell in row:
+        lines = cell.count("\n") >= MIN_LINES and cell.split("\n")[1:-1]
+        if lines and sum(line.count(dialect.delimiter) == dialect.columns - 1 for line in lines) > 0.8 * len(lines):
+            return len(lines)
+    return 0
 
 
 def _sample(text: str) -> str:
@@ -88,25 +99,34 @@ def header(first: list[str], body: list[list[str]], wanted: set[str]) -> tuple[b
     ``wanted`` holds column names that the user gave, in lower case.
     """
     cells = [c.strip() for c in first]
-    names = {c.lower() for c in cells}
+    named = [c.lower() for c in cells if c]  # the index that some programs write has no name
+    names = set(named)
     if names & wanted:
         return True, "it contains the column name that was given"
-    if any(not c or is_number(c) for c in cells):
-        return False, "its first row contains a number or an empty cell"
-    if len(names) < len(cells) or any(len(c) > 60 or len(c.split()) > 6 for c in cells):
+    usual = sorted(names & COLUMN_NAMES)
+    if len(usual) > 1:
+        return True, f"{some(usual, 3)} are usual names of columns"
+    numbers = [c for c in named if is_number(c)]
+    if len(numbers) > 2 and any(numbers == [str(i + start) for i in range(len(numbers))] for start in (0, 1)):
+        return True, "its first row counts the columns"
+    if not named or numbers:
+        return False, "its first row contains a number or nothing at all"
+    if any(len(c) > 60 or len(c.split()) > 6 for c in cells):
         return False, "its first row reads like data"
-    if names & COLUMN_NAMES:
-        return True, f"{sorted(names & COLUMN_NAMES)[0]} is a usual name of a column"
-    for i, cell in enumerate(cells):
-        column = [row[i].strip() for row in body[:SAMPLE_ROWS] if i < len(row) and row[i].strip()]
+    columns = [(c, [row[i].strip() for row in body[:SAMPLE_ROWS] if i < len(row) and row[i].strip()]) for i, c in enumerate(cells) if c]
+    for cell, column in columns:
         if cell in column:
             return False, f"the value {cell} of its first row occurs again further down"
+    if usual:
+        return True, f"{usual[0]} is a usual name of a column"
+    if len(names) < len(named):
+        return False, "its first row reads like data"
+    for cell, column in columns:
         if column and sum(map(is_number, column)) >= 0.9 * len(column):
             return True, f"the column {cell} holds numbers below its first row"
         if column and not _has_digit(cell) and sum(map(_has_digit, column)) >= 0.9 * len(column):
             return True, f"the column {cell} has digits below its first row"
-    lengths = [(len(cell), [len(row[i]) for row in body[:SAMPLE_ROWS] if i < len(row)]) for i, cell in enumerate(cells)]
-    if any(column and cell * 3 < sum(column) / len(column) for cell, column in lengths):
+    if any(column and len(cell) * 3 < sum(map(len, column)) / len(column) for cell, column in columns):
         return True, "its first row is much shorter than the others"
     return False, "its first row looks like the others"
 

@@ -1,61 +1,71 @@
-"""Tables from JSON: one object in each line, or one list of objects."""
+"""Tables from JSON: one object in each line, one list of objects, or one list for each column."""
 
 import json
 
 from trainer.data.table import NotATable, Table
 
+_NO_LINE = "are no JSON objects"
+
 
 def lines(name: str, text: str) -> Table:
     """One JSON object in each line. Lines that are none count as bad rows. Raises NotATable where these prevail."""
-    objects, bad = [], 0
+    values = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            values.append((number, json.loads(line)))
         except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict):
-            objects.append((number, value))
-        else:
-            bad += 1
-    if bad > len(objects):
-        raise NotATable("does not hold one JSON object in each line")
-    return _table(name, objects, bad)
+            values.append((number, None))
+    return _table(name, values, "does not hold one JSON object in each line")
 
 
 def document(name: str, text: str) -> Table:
-    """A list of objects, be it the only list in an object; else, as many such files are, one object in each line."""
+    """A list of objects, be it the only list in an object, or columns; else, as many such files are, one object in each line."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return lines(name, text)
     if isinstance(value, dict):
         lists = [v for v in value.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
-        value = lists[0] if len(lists) == 1 else None
-    if not isinstance(value, list):
-        raise NotATable("does not hold a list of JSON objects")
-    objects = [(i, v) for i, v in enumerate(value, 1) if isinstance(v, dict)]
-    bad = len(value) - len(objects)
-    if bad > len(objects):
-        raise NotATable("does not hold a list of JSON objects")
-    return _table(name, objects, bad)
+        value = lists[0] if len(lists) == 1 else _columns(value)
+    return _table(name, list(enumerate(value, 1)) if isinstance(value, list) else [], "does not hold a list of JSON objects")
 
 
 def cell(value) -> str:
-    """A JSON value as the text that a CSV file would hold; null is an empty cell."""
+    """A value of JSON or Parquet as the text that a CSV file would hold; null is an empty cell."""
     if isinstance(value, str):
         return value
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, (bool, int, float, list, dict)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)  # dates, and numbers of a fixed precision
 
 
-def _table(name: str, objects: list[tuple[int, dict]], bad: int) -> Table:
-    columns: dict[str, None] = {}
-    for _, value in objects:
-        columns.update(dict.fromkeys(value))
-    names = list(columns)
-    return Table(name, names, [(i, [cell(o.get(c)) for c in names]) for i, o in objects], bad_rows=bad)
+def _columns(value: dict) -> list[dict]:
+    """The rows of an object that has a list, or an object by row numbers, for each column: what pandas writes. None for any other."""
+    columns = [list(c.values()) if isinstance(c, dict) else c for c in value.values()]
+    if len(columns) < 2 or not all(isinstance(c, list) and len(c) == len(columns[0]) for c in columns):
+        return []
+    return [dict(zip(value, row)) for row in zip(*columns)]
+
+
+def _table(name: str, values: list[tuple[int, object]], fault: str) -> Table:
+    objects = [(i, _flat(v)) for i, v in values if isinstance(v, dict)]
+    bad = [i for i, v in values if not isinstance(v, dict)]
+    if not values or len(bad) > len(objects):
+        raise NotATable(fault)
+    names = list(dict.fromkeys(key for _, value in objects for key in value))
+    rows = [(i, [cell(o.get(c)) for c in names]) for i, o in objects]
+    return Table(name, names, rows, bad_rows=len(bad), first_bad=bad[0] if bad else 0, fault=_NO_LINE)
+
+
+def _flat(value: dict) -> dict:
+    """``value`` with the entries of the objects in it by dotted names, one level deep: deeper ones stay JSON."""
+    if not any(isinstance(v, dict) for v in value.values()):
+        return value
+    pairs = (((f"{k}.{i}", x) for i, x in v.items()) if isinstance(v, dict) else ((k, v),) for k, v in value.items())
+    return dict(pair for part in pairs for pair in part)

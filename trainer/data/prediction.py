@@ -24,9 +24,9 @@ def read(
 ) -> tuple[list[Example], list[str], int]:
     """The examples for a model that reads ``columns`` of ``types``, their files, and how many rows were left out.
 
-    Tables that have the columns are read, whatever else they hold; the target is what stands in ``label_column`` as it is
-    written, or empty. Where no table fits, every text file is an example for a text model. An image model answers every image that
-    can be decoded. Raises UserError where nothing fits.
+    Tables that have the columns are read, whatever else they hold; the target is what stands in ``label_column``, or empty.
+    Where no table fits, every text file is an example for a text model. An image model answers every image that can be decoded.
+    Raises UserError where nothing fits.
     """
     found = sources.find(spec, settings.data_file, events)
     if kind == "image" and found.images:
@@ -74,7 +74,7 @@ def _rows(fitting: list[Table], roles: Roles, label: str, settings, events: Even
         found = Rows(roles, commas, Index([])).examples(table)
         if label and not table.lacks([label]):
             targets = dict(zip((n for n, _ in table.rows), table.cells(label)))
-            found = [dataclasses.replace(e, target=targets[e.row].strip()) for e in found]
+            found = [dataclasses.replace(e, target=values.label(targets[e.row])) for e in found]
         examples += found
     skipped = sum(len(t.rows) for t in fitting) - len(examples)
     if skipped:

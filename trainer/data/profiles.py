@@ -69,7 +69,7 @@ def of(tables: list[Table]) -> dict[str, Profile]:
 def _profile(name: str, cells: list[str], rows: int) -> Profile:
     known = [c for c in values.sample(cells) if not values.is_missing(c)]
     comma = values.uses_comma(known)
-    distinct = set(cells)
+    distinct = {values.label(c) for c in set(cells)} - {""}
     return Profile(
         name,
         rows,

@@ -107,7 +107,9 @@ class Rows:
     def _targets(self, table: Table) -> list[str | None]:
         if not self._roles.label:
             return [""] * len(table.rows)
-        cells = [c.strip() for c in table.cells(self._roles.label)]
+        cells = table.cells(self._roles.label)
+        read = {c: c.strip() if self._roles.regression else values.label(c) for c in set(cells)}
+        cells = [read[c] for c in cells]
         if empty := cells.count(""):
             self.left["the label is empty"] += empty
         if not self._roles.regression:

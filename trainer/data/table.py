@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Table:
-    """A row is (its number in the file as a person counts them, its cells)."""
+    """A row is (its number in the file as a person counts them, its cells). ``fault`` says of bad rows what is wrong with them."""
 
     name: str
     columns: list[str]
@@ -13,6 +13,8 @@ class Table:
     has_header: bool = True
     bad_rows: int = 0
     notes: list[str] = field(default_factory=list)
+    first_bad: int = 0
+    fault: str = "have another number of columns than the rest"
     _cells: dict[int, list[str]] = field(default_factory=dict, repr=False)
 
     def lacks(self, columns) -> list[str]:

@@ -22,10 +22,12 @@ def read(source: Input, wanted: set[str], settings, events: Events) -> Table:
     table = parquet.read(source.name, _there(source).file) if suffix == "parquet" else _text(source, suffix, wanted, settings)
     if not table.rows:
         raise NotATable("has no rows")
+    table.columns = _unique([c.strip() or f"column {i}" for i, c in enumerate(table.columns, 1)])
     if table.notes:
         events.decision("table", {"file": source.name, "columns": table.columns}, f"{source.name} is read so: {'; '.join(table.notes)}.")
     if table.bad_rows:
-        events.warning("bad_rows", f"{table.bad_rows} rows of {source.name} have another number of columns than the rest and are left out.")
+        what = f"{table.bad_rows} of the rows of {source.name} {table.fault} and are left out"
+        events.warning("bad_rows", f"{what}; the first is row {table.first_bad}.")
     return table
 
 
@@ -76,17 +78,57 @@ def _delimited(name: str, text: str, wanted: set[str], delimiter: str) -> Table:
     try:
         dialect = dialects.find(text, extension(name), _delimiter(delimiter)) or dialects.single(text, wanted)
         if dialect is None:
-            raise NotATable("has no delimiter that makes a table of two or more columns")
-        every = enumerate(dialects.rows(text, dialect.delimiter, dialect.quoted), 1)
-        rows = [(i, row) for i, row in every if any(c.strip() for c in row)]
+            raise NotATable("has no delimiter that makes the same number of columns, two or more, in nine of ten rows")
+        rows = _named_rows(_whole_rows(name, text, dialect), dialect, wanted)
     except csv.Error as e:
         raise NotATable(f"cannot be cut into rows ({e})") from e
     good = [(i, row) for i, row in rows if len(row) == dialect.columns]
     first = good[0][1]
     has_header, why = dialects.header(first, [row for _, row in good[1 : dialects.SAMPLE_ROWS]], wanted)
-    columns = _unique([(c.strip() if has_header else "") or f"column {i}" for i, c in enumerate(first, 1)])
+    columns = first if has_header else [""] * dialect.columns
     notes = [f"columns are separated by {dialect.name}", f"it has {'a' if has_header else 'no'} header, because {why}"]
-    return Table(name, columns, good[1:] if has_header else good, has_header, len(rows) - len(good), notes)
+    body = [(i, row) for i, row in good if row != first] if has_header else good  # files that were put together have it again
+    bad = [i for i, row in rows if len(row) != dialect.columns]
+    return Table(name, columns, body, has_header, len(bad), notes, first_bad=bad[0] if bad else 0)
+
+
+def _whole_rows(name: str, text: str, dialect: dialects.Dialect) -> list[tuple[int, list[str]]]:
+    """The rows that are not empty, with their numbers. Raises UserError where a quotation mark that is not closed takes in others."""
+    try:
+        return _rows(text, dialect.delimiter, dialect.quoted, strict=True)
+    except csv.Error:  # a mark is not closed, or text follows one: either harms little, unless rows are lost in a quotation
+        rows = _rows(text, dialect.delimiter, dialect.quoted)
+    taken = [(i, n) for i, row in rows if (n := dialects.taken_in(row, dialect))]
+    if not taken:
+        return rows
+    literal = _rows(text, dialect.delimiter, False)
+    if _uneven(literal, dialect) <= _uneven(rows, dialect):
+        return literal
+    raise UserError(
+        "open_quote",
+        f"Row {taken[0][0]} of {name} begins a quotation that takes in {taken[0][1]} rows after it.",
+        "Close or remove the quotation mark there, then submit again.",
+    )
+
+
+def _named_rows(rows: list[tuple[int, list[str]]], dialect: dialects.Dialect, wanted: set[str]) -> list[tuple[int, list[str]]]:
+    """The rows, where the header lacks one cell with that cell: R does not name its column of row names, others end all rows but the first
+    with a delimiter.
+    """
+    number, first = rows[0]
+    body = [row for _, row in rows[1 : dialects.SAMPLE_ROWS] if len(row) == dialect.columns]
+    if len(first) != dialect.columns - 1 or not body:
+        return rows
+    whole = ["", *first] if any(row[-1].strip() for row in body) else [*first, ""]
+    return [(number, whole), *rows[1:]] if dialects.header(whole, body, wanted)[0] else rows
+
+
+def _uneven(rows: list[tuple[int, list[str]]], dialect: dialects.Dialect) -> int:
+    return sum(len(row) != dialect.columns for _, row in rows)
+
+
+def _rows(text: str, delimiter: str, quoted: bool, strict: bool = False) -> list[tuple[int, list[str]]]:
+    return [(i, row) for i, row in enumerate(dialects.rows(text, delimiter, quoted, strict), 1) if any(c.strip() for c in row)]
 
 
 def _delimiter(wanted: str) -> str:

@@ -4,8 +4,11 @@ import math
 import re
 
 SAMPLE = 5000
+LARGEST = 1e100  # of the numbers that are read: squares of larger ones do not add up
 MOSTLY = 0.95  # of the cells that are not empty make a column one of numbers or dates
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?", "-"))
+_NO_LABEL = frozenset(("nan", "null", "n/a", "<na>"))  # but not none, na or -, which may well be classes
+_WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _POINT = re.compile(r"[+-]?(\d+|[1-9]\d{0,2}(,\d{3})+)?(\.\d+|\.)?([eE][+-]?\d+)?")
 _COMMA = re.compile(r"[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)?(,\d+|,)?([eE][+-]?\d+)?")
 _DATE = re.compile(r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T ]\d{1,2}:\d{2}.*)?")
@@ -20,7 +23,7 @@ def number(cell: str, comma: bool = False) -> float | None:
         return None
     plain = text.replace(".", "").replace(",", ".") if comma else text.replace(",", "")
     value = float(plain)
-    return value if math.isfinite(value) else None
+    return value if abs(value) < LARGEST else None
 
 
 def uses_comma(cells: list[str]) -> bool:
@@ -32,7 +35,7 @@ def uses_comma(cells: list[str]) -> bool:
 def as_numbers(cells: list[str], comma: bool) -> list[str]:
     """``cells`` so that ``float`` reads them, unchanged where it does already; empty where they are no numbers."""
     try:
-        if not comma and math.isfinite(sum(map(float, cells))):
+        if not comma and all(abs(float(c)) < LARGEST for c in cells):
             return cells
     except ValueError:
         pass
@@ -42,7 +45,7 @@ def as_numbers(cells: list[str], comma: bool) -> list[str]:
 def _as_number(cell: str, comma: bool) -> str:
     if not comma:
         try:
-            return cell.strip() if math.isfinite(float(cell)) else ""
+            return cell.strip() if abs(float(cell)) < LARGEST else ""
         except ValueError:
             pass
     value = number(cell, comma)
@@ -52,6 +55,13 @@ def _as_number(cell: str, comma: bool) -> str:
 def is_missing(cell: str) -> bool:
     """Whether ``cell`` is one of the signs that programs write for an unknown value."""
     return cell.strip().lower() in _MISSING
+
+
+def label(cell: str) -> str:
+    """``cell`` as the name of a class, which is empty where there is none. Programs write the class 1 as 1.0 once a cell beside it is empty."""
+    text = cell.strip()
+    whole = _WHOLE.fullmatch(text)
+    return whole[1] if whole else "" if text.lower() in _NO_LABEL else text
 
 
 def is_date(cell: str) -> bool:

@@ -23,6 +23,8 @@ SENTENCES = [f"this is the {w} sentence of a table" for w in "first second third
         ("green and blue".encode("utf-16-le"), "UTF-16", "green and blue"),
         ("green and blue".encode("utf-16-be"), "UTF-16", "green and blue"),
         ("grün – “quoted”".encode("cp1252"), "cp1252", "grün – “quoted”"),
+        ("grün, ".encode() + "grün".encode("cp1252"), "UTF-8 with 1 byte of cp1252", "grün, grün"),
+        ("grün".encode() + b"\xc3", "UTF-8 with 1 byte of cp1252", "grünÃ"),
     ],
 )
 def test_the_encoding_is_found(data, name, text):
@@ -65,7 +67,13 @@ def test_prose_has_no_dialect():
         (["words", "mood"], [["a long text of many words", "good"], ["another long text of words", "bad"]], set(), True),
         (["mine", "yours"], [["mike", "young"], ["mary", "youth"]], set(), False),
         (["mine", "yours"], [["mike", "young"], ["mary", "youth"]], {"yours"}, True),
-        (["text", ""], [["a b c", "x"]] * 3, set(), False),
+        (["some words", ""], [["a b c", "x"]] * 3, set(), False),
+        (["", "text", "label"], [["1", "a b c", "x"], ["2", "d e f", "y"]], set(), True),
+        (["", "length", "kind"], [["1", "0.5", "x"], ["2", "0.7", "y"]], set(), True),
+        (["text", "label", ""], [["a b c", "x", ""], ["d e f", "y", ""]], set(), True),
+        (["text", "label", "label"], [["a b c", "x", "p"], ["d e f", "y", "q"]], set(), True),
+        (["kind", "0", "1", "2"], [["x", "0", "0", "1"], ["y", "1", "0", "2"]], set(), True),
+        (["what is this", "question"], [["it is one", "answer"], ["and this", "question"]], set(), False),
     ],
 )
 def test_a_header_is_told_from_data(first, body, wanted, is_header):
