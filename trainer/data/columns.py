@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from trainer.data.names import LABELS, TEXTS, TITLE, column
 from trainer.data.profiles import Profile
+from trainer.data.values import MOSTLY
 from trainer.errors import UserError, some
 
 
@@ -63,6 +64,8 @@ def _by_values(seen: dict[str, Profile], where: str, task: str) -> Choice:
 
 def _fits(p: Profile, task: str) -> bool:
     """Whether the column can be the label of ``task``."""
+    if p.lists >= MOSTLY:
+        return False
     if task.endswith("regression"):
         return p.numeric and p.distinct > 1 and not p.is_identifier
     return p.is_class or (task == "auto" and p.is_measure)
@@ -131,6 +134,12 @@ def check_label(p: Profile, where: str, task: str) -> None:
             "one_class",
             f"The label column {p.name} of {where} has only one value, so there is nothing to tell apart.",
             "Add rows of at least one other class, or choose another label_column.",
+        )
+    if p.lists >= MOSTLY:
+        raise UserError(
+            "several_labels",
+            f"The label column {p.name} of {where} holds lists, but a model here gives one label to each row.",
+            "Choose a label_column with one label for each row, or train one model for each label.",
         )
     if task.endswith("regression"):
         if p.numbers < 0.5:

@@ -1,17 +1,21 @@
 """Data for tasks that are not offered here: said at once, before a column of it is taken for a label."""
 
-from trainer.data import names, profiles
+import itertools
+import json
+
+from trainer.data import names, profiles, values
 from trainer.data.profiles import Profile
 from trainer.data.table import Table
 from trainer.errors import UserError
 
+LONGEST = 10_000  # characters of a cell that are looked at
 MIN_NODES = 10
 MIN_OVERLAP = 0.3
 MIN_ROWS_PER_EDGE_VALUE = 1.2  # rows for each value: nodes of a graph occur more than once
 
 
 def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
-    """Raise UserError for pairs of prompt and answer, and for a list of edges."""
+    """Raise UserError for pairs of prompt and answer, words with a tag each, and a list of edges."""
     by_name = {n.strip().lower(): n for n in seen}
     labelled = any(by_name[n] for n in names.LABELS if n in by_name and n != "target")
     for pair in names.PAIRS:
@@ -23,6 +27,18 @@ def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
                 "a task that is not offered here.",
                 "To train a classifier on them nevertheless, name its label in label_column.",
             )
+    if chats := [by_name[n] for n in names.CHATS if n in by_name and seen[by_name[n]].lists]:
+        raise UserError(
+            "language_model_task",
+            f"The column {chats[0]} of {where} looks like conversations for a language model, a task that is not offered here.",
+            "To train a classifier, add a column with the text and one with its label.",
+        )
+    if tagged := _tagged(tables, seen):
+        raise UserError(
+            "token_task",
+            f"The columns {tagged[0]} and {tagged[1]} of {where} look like words and a tag for each of them, a task that is not offered here.",
+            "To train a classifier of whole texts, name a column with one label for each row in label_column.",
+        )
     for a, b in _edges(seen, by_name):
         if profiles.overlap(tables, a, b) >= MIN_OVERLAP:
             raise UserError(
@@ -31,6 +47,31 @@ def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
                 "If they are something else, name the label in label_column.",
                 "Both hold identifiers, and many of them occur in both.",
             )
+
+
+def _tagged(tables: list[Table], seen: dict[str, Profile]) -> tuple[str, str] | None:
+    """A column of words and one of as many tags in every row, where there are such."""
+    usable = [n for n, p in seen.items() if p.lists >= values.MOSTLY or (p.words >= 2 and p.dates < values.MOSTLY)]
+    entries = {n: [_entries(c) for t in tables for c in values.sample(t.cells(n))] for n in usable}
+    different = {n: len({e for cell in cells for e in cell}) for n, cells in entries.items()}
+    for words, tags in itertools.permutations(usable, 2):
+        pairs = [(len(a), len(b)) for a, b in zip(entries[words], entries[tags]) if a or b]
+        same = sum(a == b for a, b in pairs) >= values.MOSTLY * len(pairs)
+        varies = len({b for _, b in pairs}) > 1 or all(seen[n].lists >= values.MOSTLY for n in (words, tags))
+        if pairs and same and varies and different[tags] <= min(profiles.FEW_VALUES, different[words] // 2):
+            return words, tags
+    return None
+
+
+def _entries(cell: str) -> list[str]:
+    """The entries of a list as JSON or Python writes it, else the words of a text."""
+    cell = cell.strip()[:LONGEST]
+    if cell.startswith("["):
+        try:
+            return [str(e) for e in json.loads(cell.replace("'", '"'))]
+        except ValueError:
+            return cell.strip("[]").split(",")
+    return cell.split()
 
 
 def _edges(seen: dict[str, Profile], by_name: dict[str, str]):

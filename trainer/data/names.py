@@ -10,6 +10,7 @@ TITLE = "title"
 TEXT_NAMES = frozenset((*TEXTS, TITLE))
 
 PAIRS = (("prompt", "response"), ("prompt", "completion"), ("instruction", "output"), ("instruction", "response"), ("question", "answer"))
+CHATS = ("messages", "conversations", "conversation")
 EDGES = (("source", "target"), ("src", "dst"), ("from", "to"), ("head", "tail"), ("u", "v"), ("node1", "node2"), ("id1", "id2"))
 COLUMN_NAMES = frozenset((*LABELS, *TEXTS, TITLE, *(name for pair in PAIRS for name in pair)))
 IDENTIFIERS = frozenset("id ids index idx key uid uuid guid identifier row rowid row_id number nr no".split())

@@ -14,7 +14,7 @@ MIN_ROWS = 20  # for values that are all different to mean something
 
 @dataclass(frozen=True)
 class Profile:
-    """What a column holds. ``numbers``, ``dates`` and ``words`` (on average) are taken over a sample of the cells that are not empty."""
+    """What a column holds. ``numbers``, ``dates``, ``lists`` and ``words`` (on average) are taken over a sample of the cells that are not empty."""
 
     name: str
     rows: int
@@ -23,6 +23,7 @@ class Profile:
     words: float
     numbers: float  # share
     dates: float  # share
+    lists: float  # share
     comma: bool  # numbers have a decimal comma
     counts_up: bool  # whole numbers from 0 or 1 without a gap
 
@@ -78,6 +79,7 @@ def _profile(name: str, cells: list[str], rows: int) -> Profile:
         sum(len(c[:10_000].split()) for c in known) / len(known) if known else 0.0,
         sum(values.number(c, comma) is not None for c in known) / len(known) if known else 0.0,
         sum(map(values.is_date, known)) / len(known) if known else 0.0,
+        sum(c[0] + c[-1] == "[]" for c in known) / len(known) if known else 0.0,
         comma,
         _counts_up(distinct),
     )

@@ -47,6 +47,8 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     if settings.task == "auto" and not (settings.label_column or settings.text_column):
         hints.check(tables, rest, where)
     paths = [n for n in rest if settings.task.startswith(("auto", "image")) and images.holds([c for t in tables for c in values.sample(t.cells(n))])]
+    if settings.task.startswith(("auto", "image")) and not (paths or settings.text_column.strip()):
+        _check_images(tables, rest, where)
     choice = columns.label({n: p for n, p in rest.items() if n not in paths}, settings.label_column, where, settings.task)
     roles.label = choice.columns[0]
     roles.decisions.append(("label_column", roles.label, choice.why))
@@ -65,6 +67,18 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
         roles.decisions.append(("columns", list(roles.columns), why))
     roles.decisions.append(("task", roles.task, _task_reason(roles, seen[roles.label], settings.task)))
     return roles
+
+
+def _check_images(tables: list[Table], rest: dict[str, Profile], where: str) -> None:
+    """Raise UserError where a column names images, most of which are not in the dataset, and there is little else to learn from."""
+    for name in rest if not any(p.is_free_text or p.is_measure for p in rest.values()) else ():
+        cells = [c for t in tables for c in values.sample(t.cells(name)) if c.strip()]
+        if cells and sum(names.extension(c.strip()) in names.IMAGES for c in cells) >= values.MOSTLY * len(cells):
+            raise UserError(
+                "no_images",
+                f"The column {name} of {where} names images, most of which are not in the dataset, for example {cells[0].strip()[:80]}.",
+                "Add the images to the dataset, alone or as a ZIP archive; or name a column with text in text_column.",
+            )
 
 
 def _side_columns(roles: Roles, tables: list[Table], seen: dict[str, Profile], settings, where: str) -> None:

@@ -33,6 +33,8 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Chec
         shares = {n: fractions[n] * (n in missing) for n in fractions}
         cut = stratified(splits["train"], shares, keys, regression, settings.seed)
         splits |= {n: rows for n, rows in cut.items() if n == "train" or n in missing}
+        if empty := [n for n in missing if not splits[n]]:
+            raise _indivisible(empty, splits["train"], keys, settings.group_column)
         events.decision("split", _counts(splits), _why(splits, missing, before, regression, bool(settings.group_column)))
     else:
         events.decision("split", _counts(splits), "The names of the files or the split column say which rows train, validate and test.")
@@ -103,6 +105,17 @@ def _units(rows: list[Example], keys: Keys) -> list[list[Example]]:
     for e in rows:
         units[root(f"key {keys(e)}") if parent else keys(e)].append(e)
     return list(units.values())
+
+
+def _indivisible(empty: list[str], rows: list[Example], keys: Keys, group_column: str) -> UserError:
+    """Rows that stay together leave none for a split."""
+    units = len(_units(rows, keys))
+    what = f"the column {group_column} makes only {units} groups of them" if group_column else f"they are only {units} different ones"
+    return UserError(
+        "too_few_groups",
+        f"The {len(rows)} rows cannot be divided into rows for training and for {' and '.join(empty)}: {what}.",
+        f"Choose a group_column with more values, or add a file with rows for {' and '.join(empty)}." if group_column else "Add different rows.",
+    )
 
 
 def _check_rows(splits: Splits, regression: bool) -> None:

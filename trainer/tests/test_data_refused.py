@@ -1,6 +1,7 @@
 """Data that cannot be used, is dangerous, or is merely strange: a sentence for the user, and never a traceback."""
 
 import io
+import json
 import random
 import zipfile
 
@@ -28,6 +29,34 @@ from trainer.errors import UserError
         pytest.param(
             {"a.csv": made(["source", "target"], lambda i: [i * 7 % 50, i * 11 % 47], 600)},
             {}, "graph_task", "source and target", id="edges of a graph",
+        ),
+        pytest.param(
+            {"a.jsonl": "\n".join(json.dumps({"tokens": f"a b {i}".split()[i % 2 :], "tags": ["O", "B", "I"][i % 2 :]}) for i in range(60))},
+            {}, "token_task", "tokens and tags", id="words and their tags",
+        ),
+        pytest.param(
+            {"a.csv": made(["text", "label"], lambda i: [" ".join(f"w{i}-{j}" for j in range(2 + i % 5)), " ".join(f"{j % 2}" for j in range(2 + i % 5))])},
+            {}, "token_task", "text and label", id="tags without brackets",
+        ),
+        pytest.param(
+            {"a.jsonl": "\n".join(json.dumps({"messages": [{"role": "user", "content": f"tell me {i}"}]}) for i in range(60))},
+            {}, "language_model_task", "messages", id="conversations",
+        ),
+        pytest.param(
+            {"a.jsonl": "\n".join(json.dumps({"text": f"some words on {i}", "label": [["a"], ["a", "b"]][i % 2]}) for i in range(60))},
+            {}, "several_labels", "label of a.jsonl", id="lists of labels",
+        ),
+        pytest.param(
+            {"a.csv": made(["text", "label", "by"], lambda i: [f"some words on {i}", "ab"[i % 2], i % 2])},
+            {"group_column": "by"}, "too_few_groups", "only 2 groups", id="two groups only",
+        ),
+        pytest.param(
+            {"a.csv": made(["text", "label"], lambda i: [f"some words on {i % 2}", "ab"[i % 2]])},
+            {}, "too_few_groups", "2 different", id="two texts over and over",
+        ),
+        pytest.param(
+            {"a.csv": made(["picture", "label"], lambda i: [f"p/{i}.JPG", "ab"[i % 2]])},
+            {}, "no_images", "for example p/0.JPG", id="a table of images that are not there",
         ),
         pytest.param(
             {"a.csv": made(["a", "b", "c"], lambda i: [i % 2, i * 0.3, i * 0.7], 300)},
