@@ -83,9 +83,9 @@ def count(number: int, noun: str) -> str:
 
 def some(values, limit: int = 12) -> str:
     """Values as a list for a sentence: "a, b and 3 more"."""
-    values = [str(v) for v in values]
+    values = list(values)
+    more = len(values) - limit
+    values = [one_line(str(v), 120) for v in values[: limit if more > 0 else None]]
     if len(values) <= 1:
         return "".join(values) or "none"
-    if len(values) <= limit:
-        return f"{', '.join(values[:-1])} and {values[-1]}"
-    return f"{', '.join(values[:limit])} and {len(values) - limit} more"
+    return f"{', '.join(values)} and {more} more" if more > 0 else f"{', '.join(values[:-1])} and {values[-1]}"

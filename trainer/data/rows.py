@@ -13,6 +13,7 @@ from trainer.data.table import Table
 from trainer.errors import UserError, some
 
 PAIR = "pair"
+LONGEST_LABEL = 500  # characters: a longer one is a text in the wrong place
 
 
 class Rows:
@@ -113,7 +114,9 @@ class Rows:
         if empty := cells.count(""):
             self.left["the label is empty"] += empty
         if not self._roles.regression:
-            return [c or None for c in cells]
+            if long := sum(len(c) > LONGEST_LABEL for c in cells):
+                self.left[f"the label has more than {LONGEST_LABEL} characters"] += long
+            return [c if 0 < len(c) <= LONGEST_LABEL else None for c in cells]
         numbers = [c or None for c in values.as_numbers(cells, self._roles.label in self._commas)]
         if strange := numbers.count(None) - empty:
             self.left["the label is not a number"] += strange

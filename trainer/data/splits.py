@@ -13,7 +13,7 @@ from trainer.data.checks import Checks
 from trainer.data.copies import remove
 from trainer.data.example import SPLITS, Example
 from trainer.data.keys import Keys
-from trainer.errors import UserError
+from trainer.errors import UserError, some
 
 MIN_ROWS = 20
 MIN_PER_CLASS = 2
@@ -154,12 +154,12 @@ def _known_labels(splits: Splits, checks: Checks) -> Splits:
                 "unknown_labels",
                 f"No {name} row has a label that occurs in the training rows.",
                 "Check that the files use the same labels.",
-                f"Training labels are {', '.join(sorted(counts)[:10])}.",
+                f"Training labels are {some(sorted(counts), 10)}.",
             )
         splits[name] = known
     small = sorted(label for label, n in counts.items() if n < 10)
     if small:
-        checks.warning("small_classes", f"Fewer than 10 training rows have the label {', '.join(small[:10])}: expect these to be recognised badly.")
+        checks.warning("small_classes", f"Fewer than 10 training rows have the label {some(small, 10)}: expect these to be recognised badly.")
     return splits
 
 

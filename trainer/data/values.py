@@ -4,6 +4,7 @@ import math
 import re
 
 SAMPLE = 5000
+LONGEST = 60  # characters of a number
 LARGEST = 1e100  # of the numbers that are read: squares of larger ones do not add up
 MOSTLY = 0.95  # of the cells that are not empty make a column one of numbers or dates
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?", "-"))
@@ -16,8 +17,8 @@ _DATE = re.compile(r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{
 
 def number(cell: str, comma: bool = False) -> float | None:
     """``cell`` as a number, or None. With ``comma`` the comma is the decimal sign and the point groups thousands."""
-    text = cell.strip().removesuffix("%").rstrip()
-    if not any(c.isdigit() for c in text) or len(text) > 60:
+    text = cell.strip().removesuffix("%").rstrip() if len(cell) < LONGEST else ""
+    if not any(c.isdigit() for c in text):
         return None
     if (_COMMA if comma else _POINT).fullmatch(text) is None:
         return None

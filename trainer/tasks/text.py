@@ -21,7 +21,8 @@ PERCENTILE = 95
 # A small model from scratch soon knows its few texts by heart. Hiding words makes it look at the others: test accuracies on
 # SST-2 were 0.797 to 0.809 with it and 0.785 to 0.796 without (three seeds each).
 WORD_DROPOUT = 0.2
-_BATCH = 2000
+_BATCH, _BATCH_CHARACTERS = 2000, 1_000_000
+_NOTHING = numpy.zeros(0, numpy.int32), numpy.zeros(0, numpy.int8)
 _AUTO = "AutoModelForSequenceClassification"
 # What an installed model's tokenizer consists of, besides tokenizer.json, which is written anew.
 _TOKENIZER_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt")
@@ -85,17 +86,17 @@ class Encoder:
         for i, one in enumerate(_encodings(self.tokenizer, [e.content for e in examples])):
             if len(one.ids) > self.max_length:
                 long.append(i)
-            found.append([one])
+            found.append([] if len(one.ids) > self.max_length else [_tokens(one)])
             self.lengths.append(len(one.ids))
         self.cut, self.seen = self.cut + len(long), self.seen + len(examples)
         self._truncate()
-        for i, one in zip(long, _encodings(self.tokenizer, [examples[i].content for i in long]), strict=True):
-            found[i] = [] if self.long_text == "drop" and training else [one, *(one.overflowing if self.long_text == "sliding_window" else [])]
+        if self.long_text != "drop" or not training:
+            for i, one in zip(long, _encodings(self.tokenizer, [examples[i].content for i in long]), strict=True):
+                found[i] = [_tokens(piece) for piece in (one, *(one.overflowing if self.long_text == "sliding_window" else []))]
         owner = numpy.repeat(numpy.arange(len(found)), [len(f) for f in found])
         pieces = [p for f in found for p in f]
-        offsets = numpy.concatenate([[0], numpy.cumsum([len(p.ids) for p in pieces])]).astype(numpy.int64)
-        ids = numpy.fromiter((t for p in pieces for t in p.ids), dtype=numpy.int32, count=offsets[-1])
-        types = numpy.fromiter((t for p in pieces for t in p.type_ids), dtype=numpy.int8, count=offsets[-1])
+        offsets = numpy.concatenate([[0], numpy.cumsum([len(ids) for ids, _ in pieces])]).astype(numpy.int64)
+        ids, types = (numpy.concatenate([p[k] for p in pieces] or [_NOTHING[k]]) for k in (0, 1))
         unknown = self.tokenizer.token_to_id("[UNK]") if training and (self.base is None or self.base.folder is None) else None
         pad_to = self.max_length if self.padding == "max_length" else 0
         texts = Texts(ids, offsets, types if types.any() else None, self.pad_id, pad_to, unknown, len(vocabulary.SPECIAL))
@@ -217,9 +218,21 @@ def _parts(content) -> tuple[str, ...]:
     return (content,) if isinstance(content, str) else content
 
 
+def _tokens(one) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """What a model reads of an encoding, in a hundredth of its memory: ids, and which of two texts they are of."""
+    return numpy.asarray(one.ids, numpy.int32), numpy.asarray(one.type_ids, numpy.int8)
+
+
 def _encodings(tokenizer: Tokenizer, contents: list):
-    for start in range(0, len(contents), _BATCH):
-        yield from tokenizer.encode_batch_fast(contents[start : start + _BATCH])
+    """The encodings of ``contents``, a few at a time: they are large."""
+    batch, size = [], 0
+    for content in contents:
+        batch.append(content)
+        size += sum(map(len, _parts(content)))
+        if len(batch) == _BATCH or size > _BATCH_CHARACTERS:
+            yield from tokenizer.encode_batch_fast(batch)
+            batch, size = [], 0
+    yield from tokenizer.encode_batch_fast(batch)
 
 
 def build(plan: Plan):

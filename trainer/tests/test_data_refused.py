@@ -35,7 +35,7 @@ from trainer.errors import UserError
             {}, "token_task", "tokens and tags", id="words and their tags",
         ),
         pytest.param(
-            {"a.csv": made(["text", "label"], lambda i: [" ".join(f"w{i}-{j}" for j in range(2 + i % 5)), " ".join(f"{j % 2}" for j in range(2 + i % 5))])},
+            {"a.csv": made(["text", "label"], lambda i: [" ".join(f"w{i}-{j}" for j in range(2 + i % 5)), "O B O O O O"[: 3 + i % 5 * 2]])},
             {}, "token_task", "text and label", id="tags without brackets",
         ),
         pytest.param(
@@ -141,6 +141,13 @@ def test_mixed_encodings_are_read_each_by_its_own(load):
 def test_a_huge_cell_is_a_text_like_others(load):
     found = load({"a.csv": made(["text", "label"], lambda i: ["word " * 2_000_000 if i == 7 else f"some words on {i}", "ab"[i % 2]], 60)})
     assert max(len(e.content) for rows in found.splits.values() for e in rows) > 9_000_000
+
+
+def test_a_label_as_long_as_a_text_is_left_out(load):
+    found = load({"a.csv": made(["text", "label"], lambda i: [f"some words on {i}", "x" * 3_000_000 if i == 7 else "ab"[i % 2]], 60)})
+    assert found.labels == ("a", "b")
+    assert ("the label has more than 500 characters", 1) in found.dropped
+    assert max(len(w["text"]) for w in load.events.warnings) < 1000
 
 
 def test_ten_thousand_classes_are_counted_fast(load):
