@@ -37,7 +37,7 @@ class Option:
     def _number(self, value):
         whole = isinstance(self.default, int)
         kind = "a whole number" if whole else "a number"
-        limits = f" from {self.low:g} to {self.high:g}"
+        limits = f" from {self.low:g} to {self.high:.10g}"
         try:
             if isinstance(value, bool):
                 raise ValueError

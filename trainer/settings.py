@@ -77,6 +77,10 @@ def _parse(option: Option, value, where: str):
         raise UserError("wrong_setting", what, f"Correct {option.name} in {where}.") from None
 
 
+def _twice(name: str, where: str) -> UserError:
+    return UserError("wrong_setting", f"The option {name} stands twice in {where}, with different values.", f"Leave one of them in {where}.")
+
+
 def _shown(value) -> str:
     """A wrong value in a sentence. Lists are not spelled out: a few lines of YAML can make one of a billion entries."""
     if isinstance(value, (list, tuple, dict, set)):
@@ -91,15 +95,18 @@ def _known(given: dict, table: dict[str, Option], where: str, events: Events) ->
     """The entries of ``given`` that are options, groups taken apart; the others are warned about."""
     known, unknown = {}, []
     for name, value in _flat(given):
-        short = name.rpartition(".")[2]
+        plain = name.strip().lower().replace("-", "_")
+        short = plain.rpartition(".")[2]
         option = table.get(short)
-        if option is not None and name in (short, f"{option.group}.{short}"):
+        if option is not None and plain in (short, f"{option.group}.{short}"):
             if value is not None and value != "":
+                if known.get(short, value) != value:
+                    raise _twice(short, where)
                 known[short] = value
         else:
             unknown.append(name)
     for name in unknown[:20]:
-        close = difflib.get_close_matches(name.rpartition(".")[2], table, 1)
+        close = difflib.get_close_matches(name.rpartition(".")[2].lower(), table, 1)
         events.warning(
             "unknown_option", f"The option {name[:60]} in {where} is not known and is ignored{f'; did you mean {close[0]}?' if close else '.'}"
         )
@@ -117,7 +124,7 @@ def _flat(given: dict):
 
 def _lines(text: str) -> dict:
     """The options of a text with lines of the form ``name: value`` or ``name = value``; # begins a comment."""
-    found = {}
+    found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         line = line.split("#", 1)[0].strip()
         if not line:
@@ -129,7 +136,9 @@ def _lines(text: str) -> dict:
                 f"Line {number} of more_options is not an option: {line[:60]}.",
                 "Write one option in each line, for example training.seed: 7.",
             )
-        found[line[:at].strip()] = line[at + 1 :].strip().strip("\"'")
+        name, value = line[:at].strip(), line[at + 1 :].strip().strip("\"'")
+        if found.setdefault(name, value) != value:
+            raise _twice(name, "more_options")
     return found
 
 
@@ -160,13 +169,15 @@ def _read(file: Input) -> dict:
         if file.size > MAX_FILE_BYTES:
             raise ValueError("it is larger than 1 MiB")
         found = _decode(Path(file.file).read_text(encoding="utf-8-sig"), _suffix(file.name))
+    except UnicodeDecodeError as e:
+        raise UserError("settings_file", f"The settings file {file.name} is not a text in UTF-8.", "Save it again with that encoding.") from e
     except (OSError, ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as e:
         why = f"{type(e).__name__}: {e}" if isinstance(e, SyntaxError) else str(e)
         raise UserError(
             "settings_file",
             f"The settings file {file.name} cannot be read.",
             "Correct the file; it holds lines like epochs: 5.",
-            f"{why.splitlines()[0] if why else ''}.",
+            f"{why.splitlines()[0].rstrip('.') if why else 'It is not made as such a file is'}.",
         ) from e
     if not isinstance(found, dict):
         raise UserError("settings_file", f"The settings file {file.name} holds no options by name.", "Write lines like epochs: 5.")
@@ -175,30 +186,58 @@ def _read(file: Input) -> dict:
 
 def _decode(text: str, suffix: str):
     if suffix == "json":
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
     if suffix == "py":
         return _literals(text)
     import yaml
 
+    class Loader(yaml.SafeLoader):
+        """Takes no key twice, of which the last would count."""
+
+        def construct_mapping(self, node, deep=False):
+            keys = [k.value for k, _ in node.value if isinstance(k, yaml.ScalarNode) and k.value != "<<"]
+            _once((k, None) for k in keys)
+            return super().construct_mapping(node, deep)
+
     try:
-        return yaml.safe_load(text) or {}
+        return yaml.load(text, Loader) or {}
+    except yaml.MarkedYAMLError as e:
+        place = f"line {e.problem_mark.line + 1}: " if e.problem_mark else ""
+        raise ValueError(place + (e.problem or "it is not YAML")) from e
     except (yaml.YAMLError, LookupError, AttributeError) as e:  # the last two come from values that are not what their tags say
         raise ValueError(" ".join(str(e).split())) from e
 
 
+def _once(pairs) -> dict:
+    """The pairs of name and value as a dict. Raises ValueError where a name stands twice."""
+    found = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"{str(name)[:60]} stands there twice")
+        found[name] = value
+    return found
+
+
 def _literals(text: str) -> dict:
     """The assignments of literals in a Python file, for example ``epochs = 5``. Nothing else is allowed in it."""
-    found = {}
+    found = []
     for statement in ast.parse(text).body:
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Constant, ast.Dict)):
-            value = ast.literal_eval(statement.value)
-            found.update(value if isinstance(value, dict) else {})
-        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
-            value = ast.literal_eval(statement.value)
-            found[statement.targets[0].id] = value
-        else:
-            raise ValueError(f"line {statement.lineno} is not an assignment of a plain value")
-    return found
+        try:
+            found += _assigned(statement)
+        except ValueError as e:
+            raise ValueError(f"line {statement.lineno} is not an assignment of a plain value") from e
+    return _once(found)
+
+
+def _assigned(statement: ast.stmt) -> list[tuple]:
+    """Pairs of name and value in a statement: ``a = 1``, ``a: int = 1``, a dict, or a text that stands for a comment."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Constant, ast.Dict)):
+        value = ast.literal_eval(statement.value)
+        return list(value.items()) if isinstance(value, dict) else []
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target] if isinstance(statement, ast.AnnAssign) else []
+    if len(targets) != 1 or not isinstance(targets[0], ast.Name) or statement.value is None:
+        raise ValueError
+    return [(targets[0].id, ast.literal_eval(statement.value))]
 
 
 def _suffix(name: str) -> str:

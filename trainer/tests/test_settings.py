@@ -192,6 +192,45 @@ def test_a_hostile_settings_file_is_a_sentence(resolve, name, content):
     assert len(str(refused.value)) < 2000
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "named"),
+    [
+        pytest.param("a.yaml", "epochs: 3\nepochs: 7\n", "epochs stands there twice", id="YAML"),
+        pytest.param("a.yaml", "training:\n  seed: 3\n  seed: 3\n", "seed stands there twice", id="a group of YAML"),
+        pytest.param("a.json", '{"epochs": 3, "epochs": 7}', "epochs stands there twice", id="JSON"),
+        pytest.param("a.py", "epochs = 3\nepochs = 7\n", "epochs stands there twice", id="Python"),
+        pytest.param("a.yaml", "seed: 3\ntraining: {seed: 7}\n", "The option seed stands twice in a.yaml", id="with and without its group"),
+    ],
+)
+def test_an_option_that_stands_twice_is_refused(resolve, name, content, named):
+    with pytest.raises(UserError) as refused:
+        resolve({name: content}, config_file=name)
+    assert named in str(refused.value)
+    with pytest.raises(UserError, match="seed stands twice in more_options"):
+        resolve(more_options="seed: 1\nseed: 2")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("a.yaml", "training:\n\tseed: 7\n", "line 2: found character '\\t' that cannot start any token."),
+        ("a.py", "seed = 1\nepochs = int('5')\n", "line 2 is not an assignment of a plain value."),
+        ("a.yaml", "epochs: 5\n".encode("utf-16"), ""),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_with_its_line(resolve, name, content, why):
+    with pytest.raises(UserError) as refused:
+        resolve({name: content}, config_file=name)
+    assert refused.value.why == why
+    assert name in refused.value.what
+
+
+def test_names_are_taken_whatever_their_case_and_dashes(resolve):
+    settings = resolve({"a.py": "learning_rate: float = 1e-4\n"}, config_file="a.py", more_options="EPOCHS: 7\nTraining.Seed: 9\nbatch-size: 8")
+    assert (settings.epochs, settings.seed, settings.batch_size, settings.learning_rate) == (7, 9, 8, 1e-4)
+    assert resolve.warnings() == []
+
+
 def test_a_date_of_yaml_is_a_text_where_a_text_is_wanted(resolve):
     assert resolve({"finetune.yaml": "run_name: 2026-11-21"}).run_name == "2026-11-21"
 
