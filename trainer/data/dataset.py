@@ -11,7 +11,7 @@ from trainer.data.features import NUMBER
 from trainer.data.keys import Keys
 from trainer.data.roles import Roles
 from trainer.data.rows import Rows
-from trainer.data.sources import Sources
+from trainer.data.sources import Ignored, Sources
 from trainer.data.table import NotATable, Table
 from trainer.errors import UserError, some
 from trainer.events import Events
@@ -37,7 +37,7 @@ def load(spec: Spec, settings, events: Events) -> Dataset:
     found = sources.find(spec, settings.data_file, events)
     reading = _read(found, settings, checks)
     if found.ignored:
-        events.decision("ignored_files", found.ignored[:1000], f"Not used: {some(found.ignored, 6)}.")
+        events.decision("ignored_files", found.ignored.listed()[:1000], f"Not used: {found.ignored}.")
     roles, given = reading.roles, reading.given
     if roles.kind == "image":
         whole = {id(e) for e in images.without_broken([e for rows in given.values() for e in rows], checks)}
@@ -116,7 +116,7 @@ def _ask_where_close(sizes: dict[str, int], best: str) -> None:
         )
 
 
-def _tables(candidates: list, ignored: list[str], settings, events: Events) -> list[Table]:
+def _tables(candidates: list, ignored: Ignored, settings, events: Events) -> list[Table]:
     asked = (settings.text_column, settings.label_column, settings.text_pair_column)
     wanted = {w.strip().lower() for p in asked for w in (p, *p.split(",")) if w.strip()}
     found = []
@@ -124,11 +124,11 @@ def _tables(candidates: list, ignored: list[str], settings, events: Events) -> l
         try:
             found.append(tables.read(source, wanted, settings, events))
         except NotATable as e:
-            ignored.append(f"{source.name} ({e})")
+            ignored.add(source.name, e)
     if not found:
         raise UserError(
             "no_table",
-            f"No file of the dataset is a table that can be read: {some(ignored, 6)}."
+            f"No file of the dataset is a table that can be read: {ignored}."
             if ignored
             else "The dataset has neither a table nor folders of images or texts that name labels.",
             "Add a CSV, TSV, JSON lines or Parquet file with a label column, or one folder of images or texts for each label.",
@@ -136,7 +136,7 @@ def _tables(candidates: list, ignored: list[str], settings, events: Events) -> l
     return found
 
 
-def _choose(found: list[Table], settings, index: images.Index, ignored: list[str]):
+def _choose(found: list[Table], settings, index: images.Index, ignored: Ignored):
     """The tables to use, the roles of their columns and their profiles. Tables that lack one of the columns are ignored and named."""
     groups = collections.defaultdict(list)
     for table in found:
@@ -151,7 +151,9 @@ def _choose(found: list[Table], settings, index: images.Index, ignored: list[str
             refused = refused or e  # the largest table is the one that the user means; its fault is the one to report
             continue
         used = [t for t in found if not t.lacks(roles.needed)]
-        ignored += [f"{t.name} (without the column {some(t.lacks(roles.needed))})" for t in found if t.lacks(roles.needed)]
+        for table in found:
+            if lacking := table.lacks(roles.needed):
+                ignored.add(table.name, f"without the column {some(lacking)}")
         return used, roles, seen
     raise refused
 
@@ -198,7 +200,9 @@ def _from_folders(kind: str, files: list[folders.Labelled], found: Sources, sett
     checks.events.decision("task", f"{kind}-classification", why)
     used = {id(f.source) for f in files}
     candidates = found.images if kind == "image" else found.texts
-    found.ignored += [f"{s.name} (not in a folder that names a label)" for s in candidates if id(s) not in used]
+    for source in candidates:
+        if id(source) not in used:
+            found.ignored.add(source.name, "not in a folder that names a label")
     given = folders.examples(files, kind, settings.encoding, checks)
     if not given["train"]:
         given = {**{n: [] for n in SPLITS}, "train": [e for rows in given.values() for e in rows]}

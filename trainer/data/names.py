@@ -22,6 +22,13 @@ IMAGES = ("png", "jpg", "jpeg", "gif", "bmp", "webp", "tif", "tiff")
 ARCHIVE = "zip"
 _WEIGHTS = ("bin", "safetensors", "pt", "pth", "ckpt", "h5", "onnx", "pkl", "pickle", "joblib")
 
+_NOT_READ = {
+    "a spreadsheet, which can be saved as CSV": ("xlsx", "xls", "ods"),
+    "an archive of a kind that is not read, unlike ZIP": ("gz", "bz2", "xz", "zst", "tar", "tgz", "7z", "rar"),
+    "an image of a kind that is not read, unlike PNG and JPEG": ("heic", "heif", "avif", "svg", "psd", "nef", "cr2"),
+    "weights or pickled objects, which are not data and are not loaded": _WEIGHTS,
+}
+
 # What a run delivers, plus what it leaves in its run folder: never training data of a later run.
 _RESULTS = frozenset(
     "metrics.json predictions.csv manifest.json result.json error.json spec.json events.jsonl labels.json config.json "
@@ -77,6 +84,12 @@ def is_hidden(name: str) -> bool:
 
 def extension(name: str) -> str:
     return PurePosixPath(name.lower()).suffix.lstrip(".")
+
+
+def not_read(name: str) -> str:
+    """Why a file of this name is neither a table, a text nor an image."""
+    kind = extension(name)
+    return next((why for why, kinds in _NOT_READ.items() if kind in kinds), "neither a table, a text nor an image by its name")
 
 
 def split_of(name: str) -> str | None:

@@ -56,10 +56,10 @@ def _fitting(found: sources.Sources, wanted: tuple[str, ...], label: str, settin
         try:
             table = tables.read(source, {c.lower() for c in (*wanted, label) if c}, settings, events)
         except NotATable as e:
-            found.ignored.append(f"{source.name} ({e})")
+            found.ignored.add(source.name, e)
             continue
         if lacking := table.lacks(wanted):
-            found.ignored.append(f"{source.name} (without the column {some(lacking, 4)})")
+            found.ignored.add(source.name, f"without the column {some(lacking, 4)}")
         else:
             fitting.append(table)
     return fitting
@@ -98,11 +98,11 @@ def _images(found: list, events: Events) -> tuple[list[Example], list[str], int]
     return examples, [e.file for e in examples], len(found) - len(examples)
 
 
-def _nothing(kind: str, columns: tuple[str, ...], ignored: list[str]) -> UserError:
+def _nothing(kind: str, columns: tuple[str, ...], ignored: sources.Ignored) -> UserError:
     what = "image" if kind == "image" else f"table with the columns {some(columns, 8)}"
     return UserError(
         "no_data",
         f"The dataset has no {what}, which the model reads.",
         "Add one, or choose another model or data_file.",
-        f"Not used: {some(ignored, 6)}." if ignored else "",
+        f"Not used: {ignored}." if ignored else "",
     )

@@ -1,5 +1,6 @@
 """Which files of the dataset are data, and of which kind."""
 
+import collections
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +11,28 @@ from trainer.settings import is_settings_file
 from trainer.spec import Input, Spec
 
 
+class Ignored:
+    """The files that are not used, each with the reason that was found first."""
+
+    def __init__(self):
+        self._reasons: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._reasons)
+
+    def add(self, name: str, reason: object) -> None:
+        self._reasons.setdefault(name, str(reason))
+
+    def listed(self) -> list[str]:
+        return [f"{name} ({reason})" for name, reason in self._reasons.items()]
+
+    def __str__(self) -> str:
+        by_reason = collections.defaultdict(list)
+        for name, reason in self._reasons.items():
+            by_reason[reason].append(name)
+        return "; ".join([f"{some(names_of, 3)} ({reason})" for reason, names_of in by_reason.items()][:6])
+
+
 @dataclass
 class Sources:
     """The files by kind, in natural order. A .txt file is among the tables and the texts: its content decides."""
@@ -17,7 +40,7 @@ class Sources:
     tables: list[Input] = field(default_factory=list)
     texts: list[Input] = field(default_factory=list)
     images: list[Input] = field(default_factory=list)
-    ignored: list[str] = field(default_factory=list)  # name and reason
+    ignored: Ignored = field(default_factory=Ignored)
 
     def sums(self) -> dict[Path, str]:
         """The sha256 sums that are known of the images."""
@@ -56,7 +79,7 @@ def _wanted(spec: Spec, data_file: str) -> list[Input]:
 def _add(source: Input, spec: Spec, models: set[str], asked: bool, found: Sources, events: Events) -> None:
     kind = names.extension(source.name)
     if not asked and (reason := _refused(source, models)):
-        found.ignored.append(f"{source.name} ({reason})")
+        found.ignored.add(source.name, reason)
     elif kind == names.ARCHIVE:
         _expand(source, spec, found, events)
     elif kind in names.IMAGES:
@@ -66,7 +89,7 @@ def _add(source: Input, spec: Spec, models: set[str], asked: bool, found: Source
         if kind == names.TEXT:
             found.texts.append(source)
     else:
-        found.ignored.append(f"{source.name} (neither a table, a text nor an image by its name)")
+        found.ignored.add(source.name, names.not_read(source.name))
 
 
 def _refused(source: Input, models: set[str]) -> str:
@@ -86,10 +109,12 @@ def _expand(source: Input, spec: Spec, found: Sources, events: Events) -> None:
     try:
         members = archives.expand(source, spec.work / "expanded", events)
     except archives.NotAnArchive as e:
-        found.ignored.append(f"{source.name} ({e})")
+        found.ignored.add(source.name, e)
         return
     before = len(found.tables) + len(found.images)
     for member in sorted(members, key=lambda i: names.natural(i.name)):
         _add(member, spec, set(), False, found, events)
     count = len(found.tables) + len(found.images) - before
+    if not count:
+        found.ignored.add(source.name, "holds no table, text or image that can be read; archives in archives are not opened")
     events.decision("archive", source.name, f"The archive {source.name} is read as a folder: {count} of its files can be data.")
