@@ -1,6 +1,8 @@
 """Errors that a person can mend, told apart from faults of the program or the cluster."""
 
+import contextlib
 import errno
+import traceback
 
 
 class UserError(Exception):
@@ -74,6 +76,19 @@ def as_user_error(error: BaseException, folder: str) -> UserError | None:
             )
         error = getattr(error, "cause", None) or error.__cause__ or error.__context__
     return None
+
+
+@contextlib.contextmanager
+def reading_model(what: str):
+    """Makes whatever goes wrong while a saved model is read a fault of its files: they came from outside and may have been changed."""
+    try:
+        yield
+    except Exception as e:
+        if as_user_error(e, what) or isinstance(e, MemoryError):
+            raise
+        traceback.print_exc()  # for the log
+        why = f"{type(e).__name__}: {e}."
+        raise UserError("model_file", f"{what} has files that do not fit together.", "Choose another model, or train it again.", why) from e
 
 
 def count(number: int, noun: str) -> str:

@@ -10,7 +10,7 @@ import numpy
 from safetensors import SafetensorError, safe_open
 
 from trainer import data, export, stop, tasks
-from trainer.errors import UserError, some
+from trainer.errors import UserError, reading_model, some
 from trainer.events import Events
 from trainer.plan import Saved
 from trainer.prepare import DESCRIPTION
@@ -52,7 +52,9 @@ def find(spec: Spec, settings) -> Model:
 def run(spec: Spec, settings, model: Model, launcher, events: Events, began: float) -> None:
     """Read the rows, let the model answer, and write the results."""
     described = model.description
-    target = targets.restored(described["target"])
+    with reading_model("The model"):
+        target = targets.restored(described["target"])
+        encoder = tasks.of(described["kind"]).load_encoder(spec, model.folder, described["encoder"])
     label_column = settings.label_column or described["label_column"]
     others = tuple(i for i in spec.inputs if not settings.model_file or i != _file(spec, settings.model_file))
     columns = described["columns"]
@@ -65,7 +67,6 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
             "Fill them, or choose another data_file.", f"The model reads {some(columns)}." if columns else "",
         )  # fmt: skip
     events.decision("rows", len(examples), f"{len(examples)} rows of {some(files, 3)} are to be predicted by a model for {described['task']}.")
-    encoder = tasks.of(described["kind"]).load_encoder(spec, model.folder, described["encoder"])
     wanted = target.encode([e.target for e in examples])
     rows = encoder.encode(examples, wanted, "predict")
     stop.check(spec.folder)
@@ -116,6 +117,8 @@ def _description(folder: Path, what: str) -> dict:
         described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
         weights = list(folder.glob("*.safetensors"))
         if described["schema"] != 1 or described["kind"] not in tasks.KINDS or _DESCRIBED - described.keys() or not weights:
+            raise ValueError
+        if not isinstance(described["types"], dict) or not all(isinstance(c, str) for c in described["columns"]):
             raise ValueError
         for file in weights:
             with safe_open(file, framework="numpy"):  # refuses a file that is cut or damaged at its head

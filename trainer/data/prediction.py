@@ -94,15 +94,17 @@ def _images(found: list, events: Events) -> tuple[list[Example], list[str], int]
     if broken := len(found) - len(examples):
         whole = {e.file for e in examples}
         named = some([i.name for i in found if i.name not in whole], 6)
+        if not examples:
+            raise UserError("broken_images", f"No image can be decoded: {named}.", "Add images that an ordinary viewer shows, as PNG or JPEG.")
         events.warning("images", f"{broken} images are left out because they cannot be decoded: {named}.")
     return examples, [e.file for e in examples], len(found) - len(examples)
 
 
 def _nothing(kind: str, columns: tuple[str, ...], ignored: sources.Ignored) -> UserError:
-    what = "image" if kind == "image" else f"table with the columns {some(columns, 8)}"
+    what = "image" if kind == "image" else f"table with the {'columns' if len(columns) > 1 else 'column'} {some(columns, 8)}"
     return UserError(
         "no_data",
         f"The dataset has no {what}, which the model reads.",
-        "Add one, or choose another model or data_file.",
+        f"Add one, {'name its text in text_column, ' if kind == 'text' else ''}or choose another model or data_file.",
         f"Not used: {ignored}." if ignored else "",
     )

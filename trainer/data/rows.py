@@ -32,7 +32,8 @@ class Rows:
         roles = self._roles
         contents = self._contents(table)
         targets = self._targets(table)
-        ids, groups = (([c.strip() for c in table.cells(n)] if n else [""] * len(table.rows)) for n in (roles.id, roles.group))
+        name_of = roles.id or (roles.columns[0] if roles.kind == "image" else "")  # else nobody could tell which image a row is about
+        ids, groups = (([c.strip() for c in table.cells(n)] if n else [""] * len(table.rows)) for n in (name_of, roles.group))
         found = []
         for (number, _), content, target, name, group in zip(table.rows, contents, targets, ids, groups):
             if content is not None and target is not None:

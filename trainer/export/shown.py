@@ -16,7 +16,7 @@ IMAGE_LIMIT = 24_000  # bytes of a thumbnail
 def content(example: Example, kind: str, columns: tuple[str, ...] | list[str]) -> str:
     """What a model reads of an example, as one short line."""
     if kind == "image":
-        return example.file
+        return example.id if example.row else example.file  # a row of a table names its image
     if kind == "table":
         return short(", ".join(f"{name} {cell or '(empty)'}" for name, cell in zip(columns, example.content, strict=False)))
     return short(example.content if isinstance(example.content, str) else " / ".join(example.content))

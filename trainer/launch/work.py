@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trainer import lease as leases, stop
-from trainer.errors import as_user_error
+from trainer.errors import as_user_error, reading_model
 from trainer.events import Events
 from trainer.launch import preflight
 from trainer.lease import Lease
@@ -211,7 +211,9 @@ def predict(saved: Saved, events: Events, device: str, tells: bool = True):
             events.progress(1, 1, done, len(saved.rows), samples_per_second=rate, eta_seconds=(len(saved.rows) - done) / rate)
 
     with events.lease.watched(), _translated(str(folder)):
-        model = tasks.of(saved.kind).load(saved.folder).to(device)
+        with reading_model("The model"):
+            model = tasks.of(saved.kind).load(saved.folder)
+        model = model.to(device)
         return evaluate.outputs(model, saved.rows, Objective(saved.target), torch.device(device), folded=True, tell=tell), _versions()
 
 

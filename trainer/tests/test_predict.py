@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+import json
 import shutil
 import zipfile
 from pathlib import Path
@@ -207,6 +208,34 @@ def test_damaged_weights_are_the_users_error(trained, refusal, make_run):
     archive = model_zip(trained("table", make_run) / "out" / "model", **{"model/model.safetensors": b"\0" * 100})
     error = refusal({"new.csv": flowers(), "model.zip": archive}, model_file="model.zip")
     assert error["code"] == "model_file"
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("trainer.json", {"encoder": {}}),
+        ("trainer.json", {"target": []}),
+        ("trainer.json", {"types": None}),
+        ("trainer.json", {"kind": "image"}),
+        ("config.json", {"model_type": "none"}),
+        ("tokenizer.json", {"model": {}}),
+    ],
+)
+def test_a_model_whose_files_do_not_fit_together_is_the_users_error(trained, refusal, make_run, name, change):
+    members = {f"model/{f.name}": f.read_bytes() for f in (trained("text", make_run) / "out" / "model").iterdir()}
+    members[f"model/{name}"] = json.dumps({**json.loads(members[f"model/{name}"]), **change}).encode()
+    error = refusal({"new.csv": small_reviews(10), "model.zip": zipped(members)}, model_file="model.zip")
+    assert error["code"] == "model_file"
+
+
+def test_without_an_image_that_can_be_decoded_that_is_said(model, refusal):
+    error = refusal({"a.png": b"no image"}, model("image"))
+    assert (error["code"], error["what"]) == ("broken_images", "No image can be decoded: a.png.")
+
+
+def test_a_text_column_of_another_name_is_asked_for(model, refusal):
+    error = refusal({"new.csv": "words,n\nsome words,1\nother words,2\n"}, model("text"))
+    assert "text_column" in error["do"]
 
 
 def test_without_a_model_the_user_is_told_how_to_name_one(refusal):

@@ -81,6 +81,7 @@ def test_a_table_may_say_what_the_images_are(make_run, schemas):
     spec = make_run({"labels.csv": listed, **{f"pictures/{n}": d for n, d in pictures.items()}}, epochs=2)
     result = trained(spec, schemas)
     assert (result["task"], result["data"]["label_column"], result["model"]["labels"]) == ("image-classification", "side", ["left", "right"])
+    assert {row["content"] for row in predictions(spec.parent)} <= {f"pictures/{name}" for name in pictures}
 
 
 def use_table_model(folder, records: list[dict]) -> numpy.ndarray:
