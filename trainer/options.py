@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from trainer.kinds import TASKS
+
 
 @dataclass(frozen=True)
 class Option:
@@ -59,8 +61,6 @@ def _truth(value) -> bool:
         return False
     raise ValueError("must be true or false")
 
-
-TASKS = ("text-classification", "text-regression", "image-classification", "tabular-classification", "tabular-regression")
 
 # fmt: off
 _TRAINING = (

@@ -12,6 +12,7 @@ from safetensors import SafetensorError, safe_open
 from trainer import data, export, stop, tasks
 from trainer.errors import UserError, reading_model, some
 from trainer.events import Events
+from trainer.kinds import KINDS
 from trainer.plan import Saved
 from trainer.prepare import DESCRIPTION
 from trainer.spec import Input, Spec, Version
@@ -116,7 +117,7 @@ def _description(folder: Path, what: str) -> dict:
     try:
         described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
         weights = list(folder.glob("*.safetensors"))
-        if described["schema"] != 1 or described["kind"] not in tasks.KINDS or _DESCRIBED - described.keys() or not weights:
+        if described["schema"] != 1 or described["kind"] not in KINDS or _DESCRIBED - described.keys() or not weights:
             raise ValueError
         if not isinstance(described["types"], dict) or not all(isinstance(c, str) for c in described["columns"]):
             raise ValueError

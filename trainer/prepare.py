@@ -9,6 +9,7 @@ from trainer import tasks
 from trainer.data import SPLITS, Dataset
 from trainer.errors import UserError
 from trainer.events import Events
+from trainer.kinds import KINDS
 from trainer.measure.metrics import pick_metric
 from trainer.plan import Plan, Rows, Saved, digest
 from trainer.settings import Settings
@@ -16,8 +17,7 @@ from trainer.spec import Spec
 from trainer.tasks import target as targets
 from trainer.tasks.catalogue import Base
 
-EPOCHS = {"table": 60, "image": 12}  # of small models from scratch, where nobody says how many
-PATIENCE = 10  # evaluations of them without a better model
+PATIENCE = 10  # evaluations of a model with short epochs without a better one
 IMBALANCE = 5  # times as many rows in the largest class as in the smallest, from where auto weighs the classes
 DESCRIPTION = "trainer.json"  # beside the weights: what a later run must know to use the model
 CUT_SHARE = 0.1  # of the texts, from where a person is warned
@@ -34,7 +34,7 @@ class Prepared:
 def make(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> Prepared:
     """Encode the data and choose what the settings leave open."""
     _say_base(settings, base, data.kind, events)
-    if base.fresh and data.kind in EPOCHS:
+    if base.fresh and KINDS[data.kind].epochs:
         _more_epochs(settings, data.kind, events)
     train = [e.target for e in data.splits["train"]]
     target = targets.of(data.task, data.labels, train)
@@ -125,7 +125,7 @@ def _with_cells(example, places: list[int]):
 def _more_epochs(settings: Settings, kind: str, events: Events) -> None:
     """Small models of tables and images learn in short epochs, of which the usual few are not enough."""
     if settings.is_open("epochs"):
-        settings.choose("epochs", EPOCHS[kind])
+        settings.choose("epochs", KINDS[kind].epochs)
         events.decision(
             "epochs",
             settings.epochs,

@@ -15,6 +15,7 @@ from pathlib import Path
 from trainer import export, files, launch, lease as leases, log, settings as options, spec as specs, stop
 from trainer.errors import Paused, UserError, as_user_error, one_line
 from trainer.events import Events
+from trainer.kinds import SHAPES, of_task
 from trainer.launch.work import ENVIRONMENT, Outcome
 from trainer.lease import Lease, Overtaken
 from trainer.plan import Plan
@@ -132,8 +133,8 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
 
 def _likely_kind(spec: Spec, settings) -> str:
     """The kind of data by the settings, else by the names of the files: enough to choose what the workers import meanwhile."""
-    models = {shape: kind for kind, shape in catalogue.SHAPES.items()} | {b.name: b.kind for b in catalogue.installed(spec.models)}
-    if kind := models.get(settings.model) or {"text": "text", "image": "image", "tabular": "table"}.get(settings.task.partition("-")[0]):
+    models = {shape: kind for kind, shape in SHAPES.items()} | {b.name: b.kind for b in catalogue.installed(spec.models)}
+    if kind := models.get(settings.model) or of_task(settings.task):
         return kind
     from trainer.data import names
 

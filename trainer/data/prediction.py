@@ -13,9 +13,8 @@ from trainer.data.rows import PAIR, Rows
 from trainer.data.table import NotATable, Table
 from trainer.errors import UserError, some
 from trainer.events import Events
+from trainer.kinds import KINDS
 from trainer.spec import Spec
-
-TASKS = {"text": "text-classification", "image": "image-classification", "table": "tabular-classification"}
 
 
 @paused()
@@ -36,7 +35,7 @@ def read(
         label = settings.label_column.strip() or label_column
         fitting = _fitting(found, wanted, label, settings, events)
         if fitting:
-            return _rows(fitting, Roles(TASKS[kind], tuple(wanted), types=types), label, settings, events)
+            return _rows(fitting, Roles(KINDS[kind].tasks[0], tuple(wanted), types=types), label, settings, events)
         if kind == "text" and found.texts:
             return _texts(found.texts, settings.encoding, events)
     raise _nothing(kind, columns, found.ignored)

@@ -7,9 +7,9 @@ from trainer.data.images import Index
 from trainer.data.profiles import Profile
 from trainer.data.table import Table
 from trainer.errors import UserError
+from trainer.kinds import KINDS, of_task
 
 CLOSE = 0.9  # of two readings, the lesser's share of the better from which the user is asked
-KINDS = {"text": "text", "image": "image", "tabular": "table"}
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Roles:
 
     @property
     def kind(self) -> str:
-        return KINDS[self.task.partition("-")[0]]
+        return of_task(self.task)
 
     @property
     def regression(self) -> bool:
@@ -55,7 +55,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     rest.pop(roles.label)
     kind = _kind(rest, paths, settings, where)
     goal = _goal(seen[roles.label], kind, settings.task, where)
-    roles.task = f"{'tabular' if kind == 'table' else kind}-{goal}"
+    roles.task = f"{KINDS[kind].word}-{goal}"
     if kind == "image":
         roles.columns = (paths[0],)
         roles.decisions.append(("image_column", paths[0], f"{names.column(paths[0])} names images of the dataset."))
@@ -98,7 +98,7 @@ def _side_columns(roles: Roles, tables: list[Table], seen: dict[str, Profile], s
 def _kind(rest: dict[str, Profile], paths: list[str], settings, where: str) -> str:
     """What the examples are: text, image or table."""
     if settings.task != "auto":
-        kind = KINDS[settings.task.partition("-")[0]]
+        kind = of_task(settings.task)
         if kind == "image" and not paths:
             raise UserError(
                 "no_images",

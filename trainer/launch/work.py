@@ -4,6 +4,7 @@ Runs in a Ray actor, in a worker of Ray Train, or plainly in the driver's proces
 """
 
 import contextlib
+import importlib
 import os
 import resource
 import socket
@@ -15,6 +16,7 @@ from pathlib import Path
 from trainer import lease as leases, stop
 from trainer.errors import as_user_error, reading_model
 from trainer.events import Events
+from trainer.kinds import KINDS
 from trainer.launch import preflight
 from trainer.lease import Lease
 from trainer.plan import Plan, Rows, Saved
@@ -80,10 +82,8 @@ def warm_up(work: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
 
     from trainer.train import loop  # noqa: F401
 
-    if kind == "text":
-        from transformers.models.bert import modeling_bert  # noqa: F401
-    elif kind == "image":
-        from transformers.models.resnet import modeling_resnet  # noqa: F401
+    if library := KINDS[kind].library:
+        importlib.import_module(library)
 
     logging.disable_progress_bar()
     if gpu:

@@ -1,6 +1,6 @@
 """What is particular to a kind of data: how examples become numbers, which models read them, and how both are saved.
 
-A new kind of data is one new file here, listed in ``of``. The driver uses the encoder and never imports torch; the workers use
+A new kind of data is one new file here and one entry in kinds.py. The driver uses the encoder and never imports torch; the workers use
 the model functions.
 """
 
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Protocol
+
+from trainer.kinds import KINDS
 
 if TYPE_CHECKING:  # all of these import this package
     from pathlib import Path
@@ -20,8 +22,6 @@ if TYPE_CHECKING:  # all of these import this package
     from trainer.plan import Plan, Rows
     from trainer.spec import Spec
     from trainer.tasks.catalogue import Base
-
-KINDS = {"text": "trainer.tasks.text", "image": "trainer.tasks.image", "table": "trainer.tasks.table"}
 
 
 class Encoder(Protocol):
@@ -59,4 +59,4 @@ class Task(Protocol):
 
 def of(kind: str) -> Task:
     """The task for ``kind`` of data: a module that has the functions of ``Task``."""
-    return importlib.import_module(KINDS[kind])
+    return importlib.import_module(KINDS[kind].module)

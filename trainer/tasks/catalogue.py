@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trainer.errors import UserError, some
+from trainer.kinds import SHAPES
 
 AUTO = "auto"
-SHAPES = {"text": "bert-tiny", "image": "small-cnn", "table": "mlp"}  # these start from random weights
 SMALL_BYTES = 40_000_000
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*/[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")

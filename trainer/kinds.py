@@ -1,0 +1,38 @@
+"""The kinds of data that models are trained on: one entry here, and one file in tasks/, for each."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Kind:
+    """``word`` begins the names of its tasks, ``goals`` end them. ``shape`` is the built-in model, which starts from random weights."""
+
+    name: str
+    word: str
+    goals: tuple[str, ...]
+    module: str
+    shape: str
+    library: str = ""  # what the workers import while the data are read
+    epochs: int = 0  # of the built-in model, where nobody says how many and its epochs are short
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        return tuple(f"{self.word}-{goal}" for goal in self.goals)
+
+
+_BOTH = ("classification", "regression")
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("text", "text", _BOTH, "trainer.tasks.text", "bert-tiny", "transformers.models.bert.modeling_bert"),
+        Kind("image", "image", _BOTH[:1], "trainer.tasks.image", "small-cnn", "transformers.models.resnet.modeling_resnet", epochs=12),
+        Kind("table", "tabular", _BOTH, "trainer.tasks.table", "mlp", epochs=60),
+    )
+}
+TASKS = tuple(task for kind in KINDS.values() for task in kind.tasks)
+SHAPES = {kind.name: kind.shape for kind in KINDS.values()}
+
+
+def of_task(task: str) -> str:
+    """The kind of data of ``task``; an empty text for auto."""
+    return next((kind.name for kind in KINDS.values() if task in kind.tasks), "")
