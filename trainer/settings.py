@@ -100,7 +100,7 @@ def _known(given: dict, table: dict[str, Option], where: str, events: Events) ->
         option = table.get(short)
         if option is not None and plain in (short, f"{option.group}.{short}"):
             if value is not None and value != "":
-                if known.get(short, value) != value:
+                if short in known and known[short] != value:
                     raise _twice(short, where)
                 known[short] = value
         else:
@@ -202,8 +202,8 @@ def _decode(text: str, suffix: str):
     try:
         return yaml.load(text, Loader) or {}
     except yaml.MarkedYAMLError as e:
-        place = f"line {e.problem_mark.line + 1}: " if e.problem_mark else ""
-        raise ValueError(place + (e.problem or "it is not YAML")) from e
+        place = f"line {e.problem_mark.line + 1}:" if e.problem_mark else ""
+        raise ValueError(" ".join(filter(None, (place, e.context, e.problem)))) from e
     except (yaml.YAMLError, LookupError, AttributeError) as e:  # the last two come from values that are not what their tags say
         raise ValueError(" ".join(str(e).split())) from e
 

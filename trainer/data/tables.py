@@ -1,6 +1,7 @@
 """Reading one file of the dataset as a table, whatever its format."""
 
 import csv
+import re
 
 from trainer.data import dialect as dialects, objects, parquet
 from trainer.data.decode import NotText, decode
@@ -75,6 +76,7 @@ def _text(source: Input, suffix: str, wanted: set[str], settings) -> Table:
 
 
 def _delimited(name: str, text: str, wanted: set[str], delimiter: str) -> Table:
+    text = re.sub(r"\Asep=.(?=[\r\n])", "", text)  # a line for Excel, which is no row
     try:
         dialect = dialects.find(text, extension(name), _delimiter(delimiter)) or dialects.single(text, wanted)
         if dialect is None:

@@ -16,6 +16,7 @@ from trainer.errors import UserError
         pytest.param("text,label\n" + "".join(f"some words on {i},{'ab'[i % 2]},\n" for i in range(60)), id="a delimiter at each end but the first"),
         pytest.param("text\tlabel\n" + "".join(f"{i}\tsome words on {i}\t{'ab'[i % 2]}\n" for i in range(60)), id="row names of R"),
         pytest.param(made(["text", "label", "label"], lambda i: [f"some words on {i}", "ab"[i % 2], i % 7]), id="a name twice"),
+        pytest.param("sep=;\n" + made(["text", "label"], lambda i: [f"some words on {i}", "ab"[i % 2]]).replace(",", ";"), id="a line for Excel"),
         pytest.param(2 * made(["text", "label"], lambda i: [f"some words on {i}", "ab"[i % 2]]), id="two files in one"),
         pytest.param(made([" text ", "label "], lambda i: [f"some words on {i}", "ab "[i % 2] + " "]), id="blanks around the names"),
     ],

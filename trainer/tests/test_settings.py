@@ -129,6 +129,7 @@ def test_unknown_options_are_warned_about_with_a_suggestion(resolve):
         ({"epochs": 2.5}, "The option epochs in the form must be a whole number from 1 to 200, not 2.5."),
         ({"epochs": True}, "The option epochs in the form must be a whole number from 1 to 200, not True."),
         ({"epochs": 10**400}, "The option epochs in the form must be a whole number from 1 to 200, not 1000000000"),
+        ({"learning_rate": float("nan")}, "The option learning_rate in the form must be a number from 0 to 1, not nan."),
         ({"more_options": "learning_rate: nan"}, "The option learning_rate in more_options must be a number from 0 to 1, not nan."),
         ({"more_options": "scheduler: steep"}, "The option scheduler in more_options must be one of linear, cosine, constant, not steep."),
         ({"more_options": "freeze_encoder: maybe"}, "The option freeze_encoder in more_options must be true or false, not maybe."),
@@ -213,7 +214,7 @@ def test_an_option_that_stands_twice_is_refused(resolve, name, content, named):
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        ("a.yaml", "training:\n\tseed: 7\n", "line 2: found character '\\t' that cannot start any token."),
+        ("a.yaml", "training:\n\tseed: 7\n", "line 2: while scanning for the next token found character '\\t' that cannot start any token."),
         ("a.py", "seed = 1\nepochs = int('5')\n", "line 2 is not an assignment of a plain value."),
         ("a.yaml", "epochs: 5\n".encode("utf-16"), ""),
     ],
