@@ -36,7 +36,7 @@ def uses_comma(cells: list[str]) -> bool:
 def as_numbers(cells: list[str], comma: bool) -> list[str]:
     """``cells`` so that ``float`` reads them, unchanged where it does already; empty where they are no numbers."""
     try:
-        if not comma and -LARGEST < min(numbers := list(map(float, cells))) and max(numbers) < LARGEST and not math.isnan(sum(numbers)):
+        if not comma and min(numbers := list(map(float, cells))) > -LARGEST and max(numbers) < LARGEST and not math.isnan(sum(numbers)):
             return cells
     except ValueError:
         pass
