@@ -68,6 +68,7 @@ def _carry_out(spec: Spec, launcher: str, lease: Lease) -> int:
         if _told_to_end(e):
             return ENDED
         lease.check()  # what is missing may just be gone together with the lease
+        lease.end()  # on a full disk, what this start made leaves the room to say so
         code = _failed(spec, events, e)
     lease.end()
     return code
@@ -92,8 +93,7 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
         base = catalogue.choose(spec.models, settings.model, dataset.kind, settings.start_from)
         prepared = prepare.make(spec, settings, dataset, base, events)
         if settings.dry_run:
-            seconds, _ = launcher.estimate(prepared.plan)
-            export.check(spec, settings, dataset, prepared, seconds, events, began)
+            export.check(spec, settings, dataset, prepared, launcher.estimate(prepared.plan), events, began)
             return
         simple = baseline.begin(prepared, dataset)
         outcome = _trained(launcher, prepared.plan)

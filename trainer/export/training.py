@@ -9,7 +9,7 @@ from trainer.baseline import Baselines
 from trainer.data import Dataset
 from trainer.events import Events
 from trainer.export import results, shown
-from trainer.launch.work import Outcome
+from trainer.launch.work import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
 from trainer.prepare import DESCRIPTION, Prepared, describe
 from trainer.settings import Settings
@@ -66,11 +66,14 @@ def training(
     )  # fmt: skip
 
 
-def check(spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, seconds: float, events: Events, began: float) -> None:
-    """Write the result of a dry run: what was found in the data, and how long the training would take."""
+def check(spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, trial: Trial, events: Events, began: float) -> None:
+    """Write the result of a dry run: what was found in the data and on the cluster, and how long the training would take."""
+    packages = " and ".join(f"{name} {trial.versions[name]}" for name in ("torch", "transformers"))
+    ready = f"A worker was started; it trains on {trial.device.upper()}, can write to the shared folder and has {packages}."
     results.finish(
         spec, settings, "check", data.task, events, began,
-        checks=data.checks, estimate_seconds=round(seconds, 1),
+        checks=[{"code": "worker", "level": "ok", "text": ready}, *data.checks],
+        estimate_seconds=round(trial.seconds, 1), hardware=trial.hardware, versions=trial.versions,
         data=results.data_of(data, prepared.encoder.described(), _samples(data), prepared.plan.target),
     )  # fmt: skip
 

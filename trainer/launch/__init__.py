@@ -12,7 +12,7 @@ same results for the same seed and number of workers.
 from typing import Protocol
 
 from trainer.events import Events
-from trainer.launch.work import Outcome
+from trainer.launch.work import Outcome, Trial
 from trainer.plan import Plan, Saved
 from trainer.spec import Spec
 from trainer.tasks.catalogue import Base
@@ -32,8 +32,8 @@ class Launcher(Protocol):
 
     def train(self, plan: Plan) -> Outcome: ...
 
-    def estimate(self, plan: Plan) -> tuple[float, int]:
-        """Seconds that the training would take, and the number of the model's parameters. One worker only."""
+    def estimate(self, plan: Plan) -> Trial:
+        """How long the training would take. One worker only."""
 
     def predict(self, saved: Saved):
         """Outputs for every example, and the versions of the libraries."""

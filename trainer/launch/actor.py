@@ -11,7 +11,7 @@ from trainer import files
 from trainer.events import Events
 from trainer.launch import log, preflight, work
 from trainer.launch.staff import MAX_LOSSES, Job, Wait
-from trainer.launch.work import Outcome
+from trainer.launch.work import Outcome, Trial
 from trainer.plan import Plan, Saved
 
 
@@ -35,7 +35,7 @@ class OneWorker:
     def train(self, plan: Plan) -> Outcome:
         return self._call("train", ray.put(plan), self.job.cpus)
 
-    def estimate(self, plan: Plan) -> tuple[float, int]:
+    def estimate(self, plan: Plan) -> Trial:
         return self._call("estimate", ray.put(plan))
 
     def predict(self, saved: Saved):
@@ -76,7 +76,7 @@ class Worker:
     def train(self, device: str, plan: Plan, threads: int) -> Outcome:
         return work.train(plan, rank=0, world=1, device=device, threads=threads)
 
-    def estimate(self, device: str, plan: Plan) -> tuple[float, int]:
+    def estimate(self, device: str, plan: Plan) -> Trial:
         return work.estimate(plan, device)
 
     def predict(self, device: str, saved: Saved, events: Events):

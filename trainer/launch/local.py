@@ -8,7 +8,7 @@ from trainer import stop
 from trainer.errors import no_gpu
 from trainer.events import Events
 from trainer.launch import work
-from trainer.launch.work import Outcome
+from trainer.launch.work import Outcome, Trial
 from trainer.plan import Plan, Saved
 
 
@@ -30,7 +30,7 @@ class Local:
         finally:
             signal.signal(signal.SIGTERM, before)
 
-    def estimate(self, plan: Plan) -> tuple[float, int]:
+    def estimate(self, plan: Plan) -> Trial:
         return work.estimate(plan, self._device())
 
     def predict(self, saved: Saved):

@@ -71,6 +71,16 @@ class Outcome:
     decisions: list[dict] = field(default_factory=list)
 
 
+@dataclass
+class Trial:
+    """What a worker finds out without training: the seconds that it would take, and what the worker is."""
+
+    seconds: float
+    device: str
+    hardware: dict
+    versions: dict[str, str]
+
+
 def warm_up(work: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
     """Do the slow imports and set up this process; returns the name of the device. Takes seconds, needs no data."""
     os.environ.update(ENVIRONMENT)
@@ -162,17 +172,18 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
     )
 
 
-def estimate(plan: Plan, device: str) -> tuple[float, int]:
-    """The seconds that the training by ``plan`` would take on one worker here, and the number of the model's parameters."""
+def estimate(plan: Plan, device: str) -> Trial:
+    """Try how fast the training by ``plan`` would be on one worker here."""
     import torch
 
-    from trainer.tasks import transformer
     from trainer.train import loop
 
     with _translated(plan.folder):
         events = Events(Path(plan.folder) / "events.jsonl", plan.attempt, Lease(Path(plan.work)))
         training = loop.Training(loop.Context(0, 1, torch.device(device), 1), plan, events)
-        return training.estimated(), transformer.parameters(training.model)
+        seconds = training.estimated()
+        training.teller.close()
+        return Trial(seconds, device, preflight.hardware(), _versions())
 
 
 def answer_of(saved: Saved, device, tell=None):

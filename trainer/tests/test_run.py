@@ -127,7 +127,10 @@ def test_a_dry_run_looks_at_everything_and_trains_nothing(make_run, schemas):
     assert result["kind"] == "check"
     assert result["estimate_seconds"] > 0
     assert sum(result["data"]["rows"].values()) == 200
-    assert result["checks"]
+    assert next(c for c in result["checks"] if c["code"] == "worker")["text"].startswith("A worker was started; it trains on CPU")
+    assert {"class_imbalance", "worker"} <= {c["code"] for c in result["checks"]}
+    assert result["versions"]["torch"]
+    assert result["hardware"]["cores"] >= 1
     assert result["artifacts"] == []
     assert not (spec.parent / "checkpoints").exists()
     assert not {"progress", "eval", "checkpoint"} & {e["kind"] for e in events_of(spec.parent)}
