@@ -54,13 +54,19 @@ def as_user_error(error: BaseException, folder: str) -> UserError | None:
         seen.add(id(error))
         if isinstance(error, UserError):
             return UserError(error.code, error.what, error.do, error.why)
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if _is_full(error):
             place = getattr(error, "filename", None) or folder
             return UserError(
                 "disk_full",
                 f"The disk of the shared folder is full: {place} could not be written.",
                 "Ask the administrator to make space there, then submit again.",
-                error.strerror or "",
+                getattr(error, "strerror", None) or "",
+            )
+        if type(error).__module__.startswith("ray.") and "running low on memory" in str(error):
+            return UserError(
+                "memory",
+                "The memory of a worker's machine was used up, again and again.",
+                "Set a smaller batch_size or max_length, choose a smaller model, or ask the administrator for more memory.",
             )
         if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("trainer"):
             return UserError(
@@ -89,6 +95,14 @@ def reading_model(what: str):
         traceback.print_exc()  # for the log
         why = f"{type(e).__name__}: {e}."
         raise UserError("model_file", f"{what} has files that do not fit together.", "Choose another model, or train it again.", why) from e
+
+
+def _is_full(error: BaseException) -> bool:
+    """Whether a disk or a quota was used up. safetensors, written in Rust, puts the number of the error into its text."""
+    full = (errno.ENOSPC, errno.EDQUOT)
+    if isinstance(error, OSError):
+        return error.errno in full
+    return type(error).__name__ == "SafetensorError" and any(f"(os error {number})" in str(error) for number in full)
 
 
 def count(number: int, noun: str) -> str:
