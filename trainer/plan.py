@@ -121,7 +121,7 @@ class Plan:
 _HARMLESS = {"run_name", "num_workers", "use_gpu", "max_minutes", "dry_run", "config_file", "more_options", "keep_checkpoints", "cpus_per_worker"} | {
     "register_as", "make_champion", "upload", "compile",
 }  # fmt: skip
-_FORMAT = 2  # of the checkpoints
+_FORMAT = 3  # of the checkpoints
 
 
 def digest(settings: Settings, split_sha256: str, base: Base, shape: dict) -> str:

@@ -38,6 +38,8 @@ func stopNote(r *Result) string {
 		return ", so the training stopped by itself"
 	case stoppedByTime:
 		return "; the training was ended by its time limit"
+	case stoppedAstray:
+		return ", for the training diverged"
 	default:
 		return ""
 	}

@@ -142,6 +142,7 @@ const (
 	stoppedEarly  = "early stopping"
 	stoppedByTime = "time limit"
 	stoppedByHand = "stopped by a person"
+	stoppedAstray = "diverged"
 )
 
 // StoppedByHand reports whether a person ended the training early.

@@ -1,9 +1,11 @@
 """Bad input: each row ends as one error.json with a sentence for the user, exit code 2, and nothing that looks like a result."""
 
 import json
+from pathlib import Path
 
 import pytest
 from conftest import events_of, small_reviews
+from judge import check_success
 
 from trainer import export, files
 from trainer.run import run
@@ -87,6 +89,39 @@ def test_a_training_that_diverges_is_told_by_its_learning_rate(make_run, monkeyp
     error = json.loads((spec.parent / "error.json").read_text())
     assert error["code"] == "diverged"
     assert "0.5" in error["why"]
+
+
+def test_a_training_that_diverges_late_keeps_its_best_model(make_run, schemas, monkeypatch):
+    from trainer.train import step
+
+    real = step.Stepper.mean_loss
+    monkeypatch.setattr(step.Stepper, "mean_loss", lambda self, at: real(self, at) if at.evaluations < 2 else float("nan"))
+    spec = make_run({"a.csv": small_reviews(60)}, epochs=5)
+    assert run(str(spec), "local") == 0
+    result = check_success(spec.parent, schemas)
+    assert (result["training"]["stopped"], result["training"]["epochs"]) == ("diverged", 3)
+    assert result["best_epoch"] in (1, 2)
+    told = next(w["text"] for w in result["warnings"] if w["code"] == "diverged")
+    assert f"of epoch {result['best_epoch']:g}, is kept" in told
+    assert "smaller learning_rate" in told
+
+
+def test_a_disk_that_is_full_when_a_checkpoint_is_written_is_named(make_run, monkeypatch):
+    from safetensors import SafetensorError
+
+    from trainer.train import checkpoint
+
+    def full(_tensors, file):
+        Path(file).write_bytes(b"as much as there was room for")
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr(checkpoint, "save_file", full)
+    spec = make_run({"a.csv": small_reviews(60)}, epochs=1)
+    assert run(str(spec), "local") == 2
+    error = json.loads((spec.parent / "error.json").read_text())
+    assert (error["code"], error["user"]) == ("disk_full", True)
+    assert str(spec.parent) in error["what"]
+    assert list((spec.parent / "work").rglob("*.safetensors")) == []  # what was begun leaves its room again
 
 
 def test_a_full_disk_is_named_and_leaves_no_result(make_run, monkeypatch):

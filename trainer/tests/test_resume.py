@@ -80,6 +80,38 @@ def test_sigterm_saves_the_step_it_stands_at_and_ends_with_143(make_run, run_apa
     assert weights(spec.parent) == undisturbed(spec)
 
 
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_told_to_end_right_before_an_evaluation_it_makes_that_at_the_next_start(make_run, run_apart, undisturbed, schemas, epochs):  # noqa: F811
+    spec = make_run({"all.csv": small_reviews(ROWS)}, epochs=epochs)
+    assert run_apart(spec, "step", 3, signal.SIGTERM) == 143
+    assert not [e for e in events_of(spec.parent) if e["kind"] == "eval"]
+    assert run_apart(spec) == 0
+    check_success(spec.parent, schemas)
+    assert resumed_at(spec.parent) == [3]
+    measured = [e["step"] for e in events_of(spec.parent) if e["kind"] == "eval" and e["split"] == "validation"]
+    assert measured == list(range(3, 3 * epochs + 1, 3))
+    assert weights(spec.parent) == undisturbed(spec)
+
+
+def test_the_time_limit_counts_what_was_spent_before_a_restart(interrupted, schemas, monkeypatch):
+    state = json.loads((listed(interrupted.parent)[0] / "state.json").read_text())
+    position = state["position"]
+    assert position["spent"] > position["seconds"] > 0  # evaluations and checkpoints take time, too
+    from trainer.train import checkpoint
+
+    real = checkpoint.restore
+
+    def restore(*args):
+        at = real(*args)
+        at.spent = 60 * 60.0
+        return at
+
+    monkeypatch.setattr(checkpoint, "restore", restore)
+    assert run(str(interrupted), "local") == 0
+    result = check_success(interrupted.parent, schemas)
+    assert (result["training"]["stopped"], result["training"]["steps"]) == ("time limit", 13)
+
+
 # Where the run is killed: before a call of os.replace, which makes something visible. Each of the three checkpoints has two of
 # them, and the last two are those of the results.
 @pytest.mark.parametrize("number", range(1, 9))

@@ -24,9 +24,11 @@ _NAME = re.compile(r"step-(\d{9})")
 
 @dataclass
 class Position:
-    """Where a training stands. ``metric_value`` and ``loss`` are the best model's; ``total`` and ``rows`` are since the last evaluation."""
+    """Where a training stands. ``total`` and ``rows`` are since the last evaluation, which was after step ``measured``. ``seconds``
+    are those of the steps, ``spent`` also those of the evaluations and checkpoints."""
 
     step: int = 0
+    measured: int = 0
     evaluations: int = 0
     best_step: int = 0
     best_epoch: float = 0.0
@@ -36,6 +38,7 @@ class Position:
     total: float = 0.0
     rows: int = 0
     seconds: float = 0.0
+    spent: float = 0.0
     rows_seen: int = 0
     resumed: int = 0
 

@@ -10,7 +10,8 @@ from trainer.train import batches
 
 STEPS = 3  # timed after one that warms up
 BUDGET_SECONDS = 3.0
-OVERHEAD = 1.1  # the optimizer and the bookkeeping, over forward and backward
+OVERHEAD = 1.1  # of the optimizer, over forward and backward
+STEP_SECONDS = 0.0006  # of any step, besides: all that a step of a very small model is
 FORWARD = 1 / 3  # of the time of a training step, for measuring
 
 
@@ -24,7 +25,7 @@ def seconds(stepper, data, validation, batch_size: int, settings, ctx) -> float:
     began = time.monotonic()
     for batch in typical:
         start = time.monotonic()
-        stepper.loss(model, data, batches.share(batch, ctx.rank, ctx.world), numpy.random.default_rng(0)).backward()
+        stepper.rehearse(model, data, batch)
         if ctx.device.type == "cuda":
             torch.cuda.synchronize()
         times.append(time.monotonic() - start)
@@ -32,7 +33,8 @@ def seconds(stepper, data, validation, batch_size: int, settings, ctx) -> float:
             break
     step = min(times[1:] or times) * float(numpy.mean(costs)) / max(1.0, float(numpy.median(costs)))
     measured = settings.epochs * settings.evals_per_epoch * len(validation) / batch_size * FORWARD / ctx.world
-    return OVERHEAD * step * (len(order) * settings.epochs + measured)
+    steps = len(order) * settings.epochs
+    return OVERHEAD * step * (steps + measured) + STEP_SECONDS * steps
 
 
 def spelled(seconds: float) -> str:

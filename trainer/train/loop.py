@@ -28,7 +28,7 @@ from trainer.train.optimize import Optimization, learning_rate
 from trainer.train.step import Stepper
 from trainer.train.teller import Teller
 
-ALL_DONE, EARLY, TIME_LIMIT, STOPPED = "all epochs done", "early stopping", "time limit", "stopped by a person"
+ALL_DONE, EARLY, TIME_LIMIT, STOPPED, DIVERGED = "all epochs done", "early stopping", "time limit", "stopped by a person", "diverged"
 CHECKPOINT_SECONDS = 300.0  # between evaluations, should they be further apart
 BETWEEN_SAVES_SECONDS = 2.0  # where evaluations follow each other faster, only the best models are saved
 
@@ -80,7 +80,7 @@ def train(ctx: Context, plan: Plan, events: Events) -> Trained:
         training.announce()
     with stop.pausable(Path(plan.work)) if ctx.rank == 0 else contextlib.nullcontext():
         stopped = training.over()
-        while stopped == ALL_DONE and training.at.step < training.steps:
+        while stopped == ALL_DONE and training.at.measured < training.steps:
             stopped = training.interval()
     return training.finish(stopped)
 
@@ -123,7 +123,7 @@ class Training:
             return
         folder, state = found
         self.at = checkpoint.restore(folder, state, self.model, self._averaged(), self.optimization.optimizer)
-        self.before = self.at.seconds
+        self.before = self.at.spent
         self.at.resumed += 1
         self.stepper.restore(self.at)
         self.teller.resumes(self._epoch(), self.at.step)
@@ -145,16 +145,28 @@ class Training:
             raise stop.nothing_to_keep()
 
     def announce(self) -> None:
-        self.estimate = self.estimated()
-        self.teller.begins(len(self.data), self.rate, self.why_rate, self.estimate)
+        self.estimated()
+        self.teller.begins(len(self.data), self.rate, self.why_rate)
 
     def estimated(self) -> float:
-        """The seconds that the rest of the training should take."""
+        """The seconds that the rest of the training should take, told to the user, too."""
         rest = (self.steps - self.at.step) / max(1, self.steps)
-        return rest * estimate.seconds(self.stepper, self.data, self.plan.splits["validation"], self.batch_size, self.settings, self.ctx)
+        whole = estimate.seconds(self.stepper, self.data, self.plan.splits["validation"], self.batch_size, self.settings, self.ctx)
+        self.estimate = rest * whole
+        self.teller.estimated(len(self.data), self.at, self.estimate, self._left())
+        return self.estimate
 
     def interval(self) -> str:
         """Train up to the next evaluation, or as far as the time allows, then measure; returns why to stop, or ALL_DONE."""
+        try:
+            return self._interval()
+        except UserError as e:
+            if e.code != DIVERGED or not self.at.best_step:
+                raise
+            self.teller.warning(DIVERGED, f"{e.what} The best model before, of epoch {self.at.best_epoch:g}, is kept. {e.do}")
+            return DIVERGED
+
+    def _interval(self) -> str:
         stopped = ALL_DONE
         until = self._next_evaluation()
         self.stepper.begin()
@@ -162,9 +174,9 @@ class Training:
             began = time.monotonic()
             loss = self._step()
             self.at.seconds += time.monotonic() - began
-            self.teller.stepped(self.at, loss, self.optimization.rate)
-            late, due = self._spent() > 60 * self.settings.max_minutes, time.monotonic() - self.saved > CHECKPOINT_SECONDS
-            wish = self.agreement.wish(self.at.step, late, due)
+            left = self._left()
+            self.teller.stepped(self.at, loss, self.optimization.rate, left)
+            wish = self.agreement.wish(self.at.step, left < 0, time.monotonic() - self.saved > CHECKPOINT_SECONDS)
             if wish in ("pause", "leave"):
                 self._save()
                 raise Paused if wish == "pause" else self._leaving()
@@ -173,7 +185,7 @@ class Training:
             elif wish:
                 stopped = TIME_LIMIT if wish == "time" else STOPPED
                 break
-        self.teller.progress(self.at, self.optimization.rate)
+        self.teller.progress(self.at, self.optimization.rate, self._left())
         self._measure()
         return stopped if stopped != ALL_DONE else self.over()
 
@@ -184,6 +196,8 @@ class Training:
 
     def finish(self, stopped: str) -> Trained:
         self.checkpoints.load_best(self.at.best_step, self.model)
+        if (parts := self.stepper.accumulation) > self.settings.gradient_accumulation:
+            self.teller.warning("memory", f"The memory of the GPU was too small for a whole batch, so each was computed in {parts} parts.")
         self.teller.close()
         return Trained(
             self.model, self.rate, self.stepper.accumulation, self.stepper.precision, self.estimate, stopped,
@@ -213,6 +227,7 @@ class Training:
         found = evaluate.answers(model, self.plan.splits["validation"], self.objective, self.ctx.device, self.ctx.rank, self.ctx.world)
         summary = metrics.summary(found, self.objective.classes, self.objective.scale)
         best = self._judge(summary)
+        self.at.measured = self.at.step
         self.teller.measured(self._epoch(), self.at.step, loss, summary)
         if best or self.ctx.world > 1 or time.monotonic() - self.saved > BETWEEN_SAVES_SECONDS:
             self._save()
@@ -241,7 +256,7 @@ class Training:
 
     def _save(self) -> None:
         self.saved = time.monotonic()
-        self.at.total = self._finite(self.stepper.total())
+        self.at.total, self.at.spent = self._finite(self.stepper.total()), self._spent()
         if self.ctx.rank == 0:
             path = self.checkpoints.save(self.at, self.model, self._averaged(), self.optimization.optimizer)
             self.teller.saved(self._epoch(), self.at.step, path.relative_to(self.plan.folder).as_posix())
@@ -252,7 +267,7 @@ class Training:
         if math.isfinite(loss):
             return loss
         raise UserError(
-            "diverged",
+            DIVERGED,
             f"The training diverged in epoch {math.ceil(self._epoch())}: its loss is no longer a number.",
             "Set a smaller learning_rate, or 0 to have it chosen.",
             f"The learning rate was {self.rate:g}.",
@@ -272,8 +287,13 @@ class Training:
         """Seconds since the training began, without the time between a kill and a restart."""
         return self.before + time.monotonic() - self.began
 
+    def _left(self) -> float:
+        """Seconds until the time limit."""
+        return 60 * self.settings.max_minutes - self._spent()
+
     def _next_evaluation(self) -> int:
-        epoch, place = divmod(self.at.step, self.per_epoch)
+        """The step of the next evaluation: this very one, where the training was interrupted right before it was measured."""
+        epoch, place = divmod(self.at.step - (self.at.step > self.at.measured), self.per_epoch)
         return epoch * self.per_epoch + next(s for s in self.stops if s > place)
 
 

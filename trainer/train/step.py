@@ -43,20 +43,37 @@ class Stepper:
         whole = numpy.resize(batch, max(len(batch), self.ctx.world))
         weight = self.objective.weight(data.targets[whole])
         mine = batches.share(batch, self.ctx.rank, self.ctx.world)
-        while True:
-            try:
-                loss = self._gradients(data, mine, weight, step)
-                break
-            except torch.OutOfMemoryError as e:
-                self._halve(mine, e)
+        loss = self._fitting(mine, lambda: self._gradients(data, mine, weight, step))
         self.sum += loss.double() * len(batch) / weight
         return loss / self.objective.weight(data.targets[mine])
 
+    def rehearse(self, model: torch.nn.Module, data: Rows, batch: numpy.ndarray) -> None:
+        """Compute this worker's part of a step on another ``model`` of the same shape, for which nobody waits."""
+        mine = batches.share(batch, self.ctx.rank, self.ctx.world)
+
+        def gradients() -> None:
+            for part in self._parts(mine):
+                self.loss(model, data, part, numpy.random.default_rng(0)).backward()
+
+        self._fitting(mine, gradients)
+
+    def _fitting(self, mine: numpy.ndarray, compute):
+        """``compute()``, with fewer rows in memory at once each time that this is too small."""
+        while True:
+            try:
+                return compute()
+            except torch.OutOfMemoryError as e:
+                self._halve(mine, e)
+
+    def _parts(self, mine: numpy.ndarray) -> list[numpy.ndarray]:
+        """This worker's rows of a batch in the parts that are held in memory at once."""
+        return numpy.array_split(mine, min(self.accumulation, len(mine)))
+
     def _gradients(self, data: Rows, mine: numpy.ndarray, weight: float, step: int) -> torch.Tensor:
         total = torch.zeros((), device=self.ctx.device)
-        torch.manual_seed(_mixed(self.settings.seed, step, self.ctx.rank))
+        _begin_random(self.ctx.device, _mixed(self.settings.seed, step, self.ctx.rank))
         random = numpy.random.default_rng([self.settings.seed, step, self.ctx.rank])
-        parts = numpy.array_split(mine, min(self.accumulation, len(mine)))
+        parts = self._parts(mine)
         for i, part in enumerate(parts):
             last = i == len(parts) - 1
             with contextlib.nullcontext() if last or self.ctx.world == 1 else self.wrapped.no_sync():
@@ -124,6 +141,13 @@ def _precision(wanted: str, device: torch.device) -> str:
     if torch.cuda.is_bf16_supported(including_emulation=False):
         return "bf16"
     return "fp16" if wanted == "auto" else "fp32"
+
+
+def _begin_random(device: torch.device, seed: int) -> None:
+    """What torch.manual_seed does for the one device in use. For each other kind that formats a stack trace, a fifth of a small step."""
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(seed)
 
 
 def _mixed(seed: int, step: int, rank: int) -> int:

@@ -23,17 +23,29 @@ class Teller:
         self.board = Board(folder / "tensorboard") if self.speaks else None
         self.meter = Meter(ctx.device)
         self.told = time.monotonic()
+        self.expected, self.first = 0.0, (0, 0.0)  # the seconds that were estimated; the first step of this start and when it was done
 
     def warning(self, code: str, text: str) -> None:
         if self.speaks:
             self.events.warning(code, text)
 
-    def begins(self, rows: int, rate: float, why_rate: str, seconds: float) -> None:
+    def estimated(self, rows: int, at: Position, seconds: float, most: float) -> None:
+        """That the rest of the training should take so many seconds, of which ``most`` are allowed."""
+        self.expected = seconds
+        all_of_it = f"{count(rows, 'row')} and up to {count(self.epochs, 'epoch')} take"
+        what = f"The remaining {self.steps - at.step} of {self.steps} steps take" if at.step else all_of_it
+        where = f"{count(self.world, 'worker')} on {self.device.type.upper()}"
+        self.events.decision("estimate", round(seconds, 1), f"{what} about {estimate.spelled(seconds)} with {where}.")
+        if seconds > most:
+            self.events.warning(
+                "time_limit",
+                f"That is more than the {estimate.spelled(most)} that max_minutes leaves: the training then ends with its best model so far. "
+                "Raise max_minutes, or set fewer epochs, max_examples or a smaller model.",
+            )
+
+    def begins(self, rows: int, rate: float, why_rate: str) -> None:
         if why_rate:
             self.events.decision("learning_rate", rate, why_rate)
-        where = f"{count(self.world, 'worker')} on {self.device.type.upper()}"
-        text = f"{count(rows, 'row')} and up to {count(self.epochs, 'epoch')} take about {estimate.spelled(seconds)} with {where}."
-        self.events.decision("estimate", round(seconds, 1), text)
         self.events.phase("train", f"Training on {count(rows, 'row')} for up to {count(self.epochs, 'epoch')}.")
 
     def resumes(self, epoch: float, step: int) -> None:
@@ -41,22 +53,31 @@ class Teller:
             self.events.resume(epoch, step, f"The training goes on from the checkpoint at step {step} of {self.steps}.")
             self.board.resumed(step)
 
-    def stepped(self, at: Position, loss: torch.Tensor, rate: float) -> None:
+    def stepped(self, at: Position, loss: torch.Tensor, rate: float, most: float) -> None:
         """After every step: take in its loss, and tell of the progress now and then."""
         self.meter.add(loss)
-        if self.speaks and (at.step == 1 or time.monotonic() - self.told >= PROGRESS_SECONDS):
-            self.progress(at, rate)
+        begins = not self.first[0]
+        if begins:
+            self.first = at.step, time.monotonic()
+        if self.speaks and (begins or time.monotonic() - self.told >= PROGRESS_SECONDS):
+            self.progress(at, rate, most)
 
-    def progress(self, at: Position, rate: float) -> None:
-        """How far the training is. ``rate`` is the learning rate."""
+    def progress(self, at: Position, rate: float, most: float) -> None:
+        """How far the training is. ``rate`` is the learning rate, ``most`` the seconds until the time limit."""
         if not self.speaks:
             return
         self.told = time.monotonic()
         loss, speed = self.meter.mean(), at.rows_seen / at.seconds if at.seconds else 0.0
         epoch = min(self.epochs, 1 + (at.step - 1) * self.epochs // self.steps)
-        left = (self.steps - at.step) * at.seconds / max(1, at.step)
+        left = max(0.0, min(self._left(at), most))
         self.events.progress(epoch, self.epochs, at.step, self.steps, loss=loss, learning_rate=rate, samples_per_second=speed, eta_seconds=left)
         self.board.add(at.step, {"loss/step": loss, "learning_rate": rate, "samples_per_second": speed})
+
+    def _left(self, at: Position) -> float:
+        """Seconds until all epochs are done, by the pace of this start, evaluations included. The first step, which warms up, tells
+        nothing of it, so after that it is the estimate."""
+        step, when = self.first
+        return (self.steps - at.step) * (time.monotonic() - when) / (at.step - step) if at.step > step > 0 else self.expected
 
     def measured(self, epoch: float, step: int, loss: float, summary: dict[str, float]) -> None:
         if self.speaks:

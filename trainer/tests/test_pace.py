@@ -1,0 +1,81 @@
+"""What is told of the time that a training takes: before it begins, while it goes on, and where the time limit is shorter."""
+
+from datetime import datetime
+from types import SimpleNamespace
+
+import pytest
+import torch
+from conftest import events_of, small_reviews
+from judge import result_of
+from made import flowers, in_folders, squares
+
+from trainer.events import Events
+from trainer.run import run
+from trainer.train import teller
+from trainer.train.checkpoint import Position
+from trainer.train.teller import Teller
+
+
+@pytest.fixture
+def tell(tmp_path, monkeypatch):
+    """tell(when, step, most) is the seconds left that are told after a step done at that time. 100 steps were said to take 40 s."""
+    now = [1000.0]
+    monkeypatch.setattr(teller.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(teller, "PROGRESS_SECONDS", 0.0)
+    ctx = SimpleNamespace(rank=0, device=torch.device("cpu"), world=1)
+    tells = Teller(ctx, tmp_path, Events(tmp_path / "events.jsonl", 1), epochs=10, steps=100)
+    tells.estimated(320, Position(), 40.0, most=1e9)
+
+    def after(when: float, step: int, most: float = 1e9) -> float:
+        now[0] = 1000.0 + when
+        tells.stepped(Position(step=step, seconds=when), torch.zeros(()), 0.1, most)
+        return events_of(tmp_path)[-1]["eta_seconds"]
+
+    yield after
+    tells.close()
+
+
+def test_a_slow_first_step_is_no_prophecy(tell):
+    assert tell(60.0, 1) == 40  # by the estimate, not an hour and a half
+    assert tell(62.0, 2) == 2 * 98
+    assert tell(160.0, 51) == 2 * 49
+
+
+def test_after_a_restart_the_pace_is_that_of_this_start(tell):
+    assert tell(5.0, 81) == 40
+    assert tell(15.0, 91) == 9
+
+
+def test_nothing_is_left_to_wait_for_behind_the_time_limit(tell):
+    assert tell(1.0, 1, most=30.0) == 30
+    assert tell(11.0, 2, most=20.0) == 20
+    assert tell(40.0, 3, most=-1.0) == 0
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_training_that_takes_longer_than_it_may_is_warned_about_before(make_run, monkeypatch, dry_run):
+    from trainer.train import estimate
+
+    monkeypatch.setattr(estimate, "seconds", lambda *_: 7800.0)
+    spec = make_run({"all.csv": small_reviews(60)}, epochs=1, dry_run=dry_run)
+    assert run(str(spec), "local") == 0
+    assert result_of(spec.parent)["estimate_seconds"] == 7800
+    events = events_of(spec.parent)
+    said = next(e["why"] for e in events if e.get("what") == "estimate")
+    assert "about 2 h 10 min with 1 worker on CPU" in said
+    warned = next(e["text"] for e in events if e.get("code") == "time_limit")
+    assert "more than the 60 min that max_minutes leaves" in warned
+    assert "a smaller model" in warned
+
+
+@pytest.mark.parametrize(
+    ("files", "epochs"),
+    [({"all.csv": small_reviews(600)}, 4), (in_folders(squares(240)), 6), ({"t.csv": flowers(6000)}, 8)],
+    ids=["text", "images", "table"],
+)
+def test_the_estimate_is_about_right(make_run, files, epochs):
+    spec = make_run(files, epochs=epochs, more_options="early_stopping_patience: 0")
+    assert run(str(spec), "local") == 0
+    began, ended = (next(e["time"] for e in events_of(spec.parent) if e.get("phase") == phase) for phase in ("train", "test"))
+    took = (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds()
+    assert took / 4 < result_of(spec.parent)["estimate_seconds"] < took * 4  # half of that where nothing else is at work
