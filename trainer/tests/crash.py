@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from judge import weights
 
-_SLOW = [
+SLOW = [
     "trainer.run",
     "trainer.prepare",
     "trainer.baseline",
@@ -35,7 +35,7 @@ def start_apart():
     os.replace, counted from 1.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_SLOW)
+    context.set_forkserver_preload(SLOW)
     started = []
 
     def start(spec: Path, place: str | None = None, number: int = 0, sent: int = signal.SIGKILL) -> multiprocessing.Process:

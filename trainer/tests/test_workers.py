@@ -1,0 +1,142 @@
+"""Several workers that train together, as processes that talk over gloo: what Ray starts, without Ray."""
+
+import multiprocessing
+from pathlib import Path
+
+import numpy
+import pytest
+from conftest import events_of, small_reviews
+from crash import SLOW
+from judge import check_success, result_of
+from made import flowers
+
+from trainer.launch import work
+from trainer.launch.local import Local
+from trainer.run import run
+
+_LIMIT_SECONDS = 120
+_EVEN = "optimizer: sgd\nearly_stopping_patience: 0\nclass_weights: balanced"
+
+
+@pytest.fixture
+def together(monkeypatch, tmp_path):
+    """together(spec, world, change) carries out a run with that many workers and returns its exit code; ``change`` names what is
+    different in them: see ``_different``."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(SLOW)
+
+    def carry_out(spec: Path, world: int, change: str = "") -> int:
+        meeting = f"file://{tmp_path}/meeting-{spec.parent.name}"
+
+        def train(_, plan):
+            ours, theirs = context.Pipe(duplex=False)
+            workers = [context.Process(target=_worker, args=(plan, rank, world, meeting, change, theirs)) for rank in range(world)]
+            for worker in workers:
+                worker.start()
+            assert ours.poll(_LIMIT_SECONDS), "the workers hang"
+            outcome = ours.recv()
+            for worker in workers:
+                worker.join(_LIMIT_SECONDS)
+                assert worker.exitcode == 0
+            if isinstance(outcome, Exception):
+                raise outcome
+            return outcome
+
+        monkeypatch.setattr(Local, "workers", world)
+        monkeypatch.setattr(Local, "train", train)
+        return run(str(spec), "local")
+
+    return carry_out
+
+
+def _worker(plan, rank: int, world: int, meeting: str, change: str, answer) -> None:
+    import torch
+
+    from trainer.errors import UserError
+
+    _different(change, rank)
+    torch.set_num_threads(1)
+    if world > 1:
+        torch.distributed.init_process_group("gloo", init_method=meeting, rank=rank, world_size=world)
+    try:
+        outcome = work.train(plan, rank, world, "cpu", 1)
+    except UserError as e:
+        outcome = e if rank == 0 else None
+    if rank == 0:
+        answer.send(outcome)
+    if world > 1:
+        torch.distributed.destroy_process_group()
+
+
+def _different(change: str, rank: int) -> None:
+    """Let a worker be other than it is: without what is drawn for each worker by itself, with a clock that runs ahead, or with a
+    loss that is no number after the first evaluation."""
+    from trainer.tasks import perceptron
+    from trainer.train import loop
+
+    if change == "no dropout":
+        perceptron.DROPOUT = 0.0
+    elif change == "late" and rank == 1:
+        loop.Training._spent = lambda training: 30.0 * training.at.step  # the first worker has all the time of the world
+    elif change == "diverges" and rank == 1:
+        real = loop.Training._step
+
+        def step(training):
+            loss = real(training)
+            training.stepper.sum += float("nan") if training.at.evaluations else 0.0
+            return loss
+
+        loop.Training._step = step
+
+
+def losses(folder: Path) -> numpy.ndarray:
+    """The loss on the training and on the validation rows after each epoch."""
+    return numpy.array([e["metrics"]["loss"] for e in events_of(folder) if e["kind"] == "eval" and e["split"] != "test"])
+
+
+@pytest.mark.parametrize(("batch_size", "last"), [(20, 0), (17, 1)], ids=["even batches", "a last batch of one row"])
+def test_two_workers_learn_what_one_does(make_run, together, schemas, batch_size, last):
+    found = []
+    for world in (1, 2):
+        spec = make_run({"t.csv": flowers(150)}, run=f"ft-{world}", epochs=4, batch_size=batch_size, more_options=_EVEN)
+        assert together(spec, world, "no dropout") == 0
+        result = check_success(spec.parent, schemas)
+        assert len(result["training"]["per_worker"]) == world
+        assert result["data"]["rows"]["train"] % batch_size == last
+        found.append((losses(spec.parent), result["metrics"]["test"]["accuracy"]))
+    one, two = found
+    assert len(one[0]) == 8
+    assert numpy.abs(one[0] - two[0]).max() < 1e-5
+    assert one[1] == two[1]
+
+
+def test_all_workers_stop_when_the_time_of_one_is_over(make_run, together, schemas):
+    spec = make_run({"all.csv": small_reviews(200)}, epochs=50, max_minutes=1)
+    assert together(spec, 2, "late") == 0
+    result = check_success(spec.parent, schemas)
+    assert result["training"]["stopped"] == "time limit"
+    assert 3 <= result["training"]["steps"] <= 3 + 8  # they ask one another every eighth step at the latest
+    assert result["best_step"] >= 1
+
+
+def test_all_workers_stop_early_together(make_run, together, schemas):
+    spec = make_run({"all.csv": small_reviews(120)}, epochs=20, learning_rate=1e-9, more_options="early_stopping_patience: 2\nmetric: accuracy")
+    assert together(spec, 2) == 0
+    result = check_success(spec.parent, schemas)
+    assert result["training"]["stopped"] in ("early stopping", "all epochs done")
+    assert result["training"]["epochs"] == result["best_epoch"] + 2
+
+
+def test_more_workers_than_rows_to_validate_on_or_in_a_batch(make_run, together, schemas):
+    spec = make_run({"t.csv": flowers(24)}, epochs=2, batch_size=5)
+    assert together(spec, 4) == 0
+    result = result_of(spec.parent)
+    assert result["data"]["rows"]["validation"] < 4
+    assert result["training"]["steps"] == 2 * -(-result["data"]["rows"]["train"] // 5)
+
+
+def test_where_the_loss_of_one_worker_diverges_all_end_with_the_best_model(make_run, together, schemas):
+    spec = make_run({"t.csv": flowers(60)}, epochs=5)
+    assert together(spec, 2, "diverges") == 0
+    result = check_success(spec.parent, schemas)
+    assert (result["training"]["stopped"], result["training"]["epochs"], result["best_epoch"]) == ("diverged", 2, 1)
