@@ -1,0 +1,85 @@
+"""The precision of a step by the device, and a step for which the memory is too small."""
+
+
+import pytest
+import torch
+from conftest import small_reviews
+from judge import check_success, codes, error_of
+from made import flowers
+
+from trainer.run import run
+from trainer.train import step
+
+CPU, GPU = torch.device("cpu"), torch.device("cuda")
+
+
+@pytest.mark.parametrize(
+    ("device", "has_bf16", "wanted", "precision"),
+    [
+        (CPU, True, "auto", "fp32"),
+        (CPU, True, "bf16", "fp32"),
+        (CPU, True, "fp16", "fp32"),
+        (GPU, True, "auto", "bf16"),
+        (GPU, False, "auto", "fp16"),
+        (GPU, True, "bf16", "bf16"),
+        (GPU, False, "bf16", "fp32"),
+        (GPU, True, "fp16", "fp16"),
+        (GPU, True, "fp32", "fp32"),
+    ],
+)
+def test_half_precision_is_for_devices_that_have_it(monkeypatch, device, has_bf16, wanted, precision):
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: has_bf16)
+    assert step._precision(wanted, device) == precision
+
+
+@pytest.fixture
+def memory(monkeypatch):
+    """memory(rows) lets the memory be used up by more rows than these at once; returns the numbers of rows that were tried."""
+
+    def of(most: int) -> list[int]:
+        tried, real = [], step.Stepper.loss
+
+        def loss(stepper, model, data, rows, random):
+            tried.append(len(rows))
+            if len(rows) > most:
+                raise torch.OutOfMemoryError("CUDA out of memory.")
+            return real(stepper, model, data, rows, random)
+
+        monkeypatch.setattr(step.Stepper, "loss", loss)
+        return tried
+
+    return of
+
+
+def test_a_batch_that_is_too_large_is_halved_and_that_is_said(make_run, memory, schemas):
+    tried = memory(most=8)
+    spec = make_run({"t.csv": flowers()}, epochs=1)
+    assert run(str(spec), "local") == 0
+    result = check_success(spec.parent, schemas)
+    assert tried[:4] == [32, 16, 8, 8]  # by the estimate, before the first step
+    assert result["training"]["accumulation"] == 4
+    assert codes(result).count("memory") == 1
+
+
+def test_the_parts_that_were_asked_for_are_those_of_the_estimate_too(make_run, memory, schemas):
+    tried = memory(most=8)
+    spec = make_run({"t.csv": flowers()}, epochs=1, more_options="gradient_accumulation: 4")
+    assert run(str(spec), "local") == 0
+    assert max(tried) == 8
+    assert "memory" not in codes(check_success(spec.parent, schemas))
+
+
+def test_a_memory_too_small_for_a_few_rows_is_a_sentence(make_run, memory):
+    tried = memory(most=1)
+    spec = make_run({"all.csv": small_reviews(60)}, epochs=1)
+    assert run(str(spec), "local") == 2
+    assert error_of(spec.parent)["code"] == "gpu_memory"
+    assert tried == [32 >> n for n in range(step.MAX_HALVINGS + 1)]
+
+
+def test_what_is_random_in_a_step_is_as_torch_says():
+    for seed in (0, 7, 2**62):
+        step._begin_random(CPU, seed)
+        ours = torch.rand(3)
+        torch.manual_seed(seed)
+        assert torch.equal(ours, torch.rand(3))
