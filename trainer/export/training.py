@@ -11,6 +11,7 @@ from trainer.events import Events
 from trainer.export import results, shown
 from trainer.launch.work import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
+from trainer.measure.answers import Answers
 from trainer.prepare import DESCRIPTION, Prepared, describe
 from trainer.settings import Settings
 from trainer.spec import Spec
@@ -38,6 +39,7 @@ def training(
     }
     if reports["test"]:
         events.eval(at.best_epoch, at.best_step, "test", {name: score["value"] for name, score in reports["test"].items()})
+    _look_for_one_answer(outcome.answers["train"], plan.target, settings, events)
     _model(outcome.saved, out / "model", prepared, data, reports["test"])
     files.write_json(out / "metrics.json", figures)
     test = outcome.answers["test"]
@@ -86,6 +88,15 @@ def _model(saved: Path, to: Path, prepared: Prepared, data: Dataset, test: dict)
     if prepared.plan.target.labels:
         files.write_json(to / "labels.json", list(prepared.plan.target.labels))
     files.write_json(to / DESCRIPTION, describe(prepared, data, test))
+
+
+def _look_for_one_answer(train: Answers, target, settings: Settings, events: Events) -> None:
+    """Warn where the model calls all training rows the same."""
+    if not isinstance(target, Classes) or len(set(train.predicted.tolist())) > 1 or len(set(train.truth.tolist())) == 1:
+        return
+    do = "Set a smaller learning_rate, or 0 to have it chosen." if settings.learning_rate else "More epochs or more examples may help."
+    label = target.labels[int(train.predicted[0])]
+    events.warning("one_answer", f"The model calls every row {label}: it learnt nothing that tells the classes apart. {do}")
 
 
 def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:

@@ -11,6 +11,8 @@ from trainer.launch.actor import OneWorker, Pool
 from trainer.launch.several import Several
 from trainer.launch.staff import Job
 
+DRY_MINUTES = 1  # that a dry run waits for a worker
+
 
 def create(workers: int, threads: int, settings, kind: str, trains: bool, events: Events):
     """Connect to Ray (RAY_ADDRESS, else one on this machine, else a new one) and size the workers by its nodes."""
@@ -24,7 +26,7 @@ def create(workers: int, threads: int, settings, kind: str, trains: bool, events
         workers = max(1, places)
     each = count(cpus, "CPU") + " and a GPU" * gpu + " each" * (workers > 1)
     events.phase("start", f"Asking Ray for {count(workers, 'worker')} with {each}.")
-    job = Job(workers, cpus, gpu, kind, settings.max_minutes, events)
+    job = Job(workers, cpus, gpu, kind, DRY_MINUTES if trains and settings.dry_run else settings.max_minutes, events)
     if workers == 1:
         return OneWorker(job)
     return Several(job) if trains else Pool(job)
@@ -47,8 +49,10 @@ def _use_gpu(wanted: str, nodes: list[dict], workers: int, events: Events) -> bo
         )
         return gpu
     if wanted == "yes" and gpus < workers:
+        needed = f"{workers} {'is' if workers == 1 else 'are'} needed"
         events.warning(
-            "waiting_for_gpu", f"The cluster has {gpus or 'no'} GPUs now, but {workers} {'is' if workers == 1 else 'are'} needed; waiting for more."
+            "waiting_for_gpu",
+            f"The cluster has {gpus or 'no'} GPUs now, but {needed}; waiting for more. To train on CPUs, set use_gpu to auto or no.",
         )
     return wanted == "yes"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainer import stop
-from trainer.errors import UserError, no_gpu
+from trainer.errors import UserError, count, no_gpu
 from trainer.events import Events
 
 PATIENCE_SECONDS = 30.0  # before a person is told that the cluster is busy
@@ -44,7 +44,7 @@ class Wait:
         """Called every second or so while the workers are not there. Raises UserError when the limit is over, or when told to stop."""
         stop.check(self.events.path.parent)
         if time.monotonic() - self.began > self.limit:
-            why = f"The cluster had no room for {self.limit / 60:.0f} minutes."
+            why = f"The cluster had no room for {count(round(self.limit / 60), 'minute')}."
             raise (
                 no_gpu(why)
                 if self.gpu

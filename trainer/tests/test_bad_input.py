@@ -106,6 +106,18 @@ def test_a_training_that_diverges_late_keeps_its_best_model(make_run, schemas, m
     assert "smaller learning_rate" in told
 
 
+@pytest.mark.parametrize(("rate", "remedy"), [(0, "More epochs"), (1e-9, "smaller learning_rate")])
+def test_a_model_that_answers_the_same_to_everything_is_told(make_run, schemas, monkeypatch, rate, remedy):
+    from trainer.train import optimize
+
+    monkeypatch.setattr(optimize.Optimization, "step", lambda self, _: self.optimizer.zero_grad())
+    spec = make_run({"a.csv": small_reviews(60)}, epochs=1, learning_rate=rate, more_options="metric: accuracy")
+    assert run(str(spec), "local") == 0
+    told = next(w["text"] for w in check_success(spec.parent, schemas)["warnings"] if w["code"] == "one_answer")
+    assert "calls every row" in told
+    assert remedy in told
+
+
 def test_a_disk_that_is_full_when_a_checkpoint_is_written_is_named(make_run, monkeypatch):
     from safetensors import SafetensorError
 

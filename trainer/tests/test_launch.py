@@ -9,7 +9,7 @@ from conftest import events_of, small_reviews
 from trainer import launch, settings, spec as specs
 from trainer.errors import UserError
 from trainer.events import Events
-from trainer.launch import log, preflight, staff
+from trainer.launch import log, preflight, rays, staff
 from trainer.tasks.catalogue import Base
 
 FRESH = Base("bert-tiny", "text")
@@ -86,6 +86,18 @@ def test_waiting_for_a_busy_cluster_is_told_once_and_ends(tmp_path, monkeypatch,
     with pytest.raises(UserError) as refused:
         wait.again()
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize(("dry_run", "minutes"), [(False, 60), (True, rays.DRY_MINUTES)])
+def test_a_dry_run_does_not_wait_for_a_gpu_as_a_training_does(make_run, monkeypatch, dry_run, minutes):
+    monkeypatch.setattr(rays, "ray", SimpleNamespace(init=lambda **_: None, nodes=lambda: [{"Alive": True, "Resources": {"CPU": 2.0}}]))
+    spec = specs.load(make_run({"a.csv": small_reviews(60)}, use_gpu="yes", dry_run=dry_run))
+    events = Events(spec.folder / "events.jsonl", 1)
+    launcher = launch.create("ray", settings.resolve(spec, events), FRESH, spec, events)
+    assert (launcher.job.gpu, launcher.job.max_minutes) == (True, minutes)
+    warned = next(e["text"] for e in events_of(spec.folder) if e.get("code") == "waiting_for_gpu")
+    assert "no GPUs now, but 1 is needed" in warned
+    assert "set use_gpu to auto or no" in warned
 
 
 def test_every_line_of_a_worker_begins_with_its_rank():

@@ -1,6 +1,5 @@
 """The precision of a step by the device, and a step for which the memory is too small."""
 
-
 import pytest
 import torch
 from conftest import small_reviews
