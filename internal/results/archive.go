@@ -36,9 +36,13 @@ func writeArchive(ctx context.Context, w io.Writer, root *os.Root, m Meta, r *Re
 	return z.finish(ctx, root, r, modelDir)
 }
 
-// writeBaseline writes baseline.zip: the simple model in a folder baseline/.
+// writeBaseline writes baseline.zip: the simple model in a folder baseline/, beside it how to use it.
 func writeBaseline(ctx context.Context, w io.Writer, root *os.Root, m Meta, r *Result) error {
-	return newArchive(w, m).finish(ctx, root, r, baselineDir)
+	z := newArchive(w, m)
+	if err := z.add("README.md", zip.Deflate, strings.NewReader(baselineGuide(r))); err != nil {
+		return err
+	}
+	return z.finish(ctx, root, r, baselineDir)
 }
 
 type archive struct {

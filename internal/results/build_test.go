@@ -149,7 +149,7 @@ func TestArchiveHoldsTheModelAndHowToLoadIt(t *testing.T) {
 		require.NoError(t, err)
 		switch e.Name {
 		case "README.md":
-			require.Contains(t, string(body), snippetText)
+			require.Contains(t, string(body), snippet("text"))
 		case "model/model.safetensors":
 			require.Equal(t, safetensors(4096), body)
 		}
@@ -159,16 +159,18 @@ func TestArchiveHoldsTheModelAndHowToLoadIt(t *testing.T) {
 
 func TestMetricsAndManifestAreWhatTheyPromise(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupGolden(t, ResultFile)
 	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
 	require.NoError(t, err)
-	var metrics Metrics
+	var metrics DeliveredMetrics
 	readJSON(t, f.path("deliver/metrics.json"), &metrics)
-	require.Equal(t, f.result.Metrics, metrics)
+	require.Equal(t, f.result.Metrics, metrics.Metrics)
+	require.NotEmpty(t, metrics.Training.PerWorker, "what each worker used is told to programs too")
+	require.Equal(t, f.result.Training, metrics.Training)
 	var man map[string]any
 	readJSON(t, f.path("deliver/manifest.json"), &man)
-	require.Equal(t, testRun, man["run"])
-	require.Equal(t, "train.tsv", man["dataset"].(map[string]any)["files"].([]any)[0].(map[string]any)["name"])
+	require.Equal(t, f.result.Run, man["run"])
+	require.Len(t, man["dataset"].(map[string]any)["files"], len(f.meta.Inputs))
 	require.Len(t, man["outputs"], len(f.result.Outputs))
 }
 

@@ -99,10 +99,10 @@ func TestArchiveOfEachKindSaysHowToUseIt(t *testing.T) {
 		golden  string
 		snippet string
 	}{
-		"texts":           {golden: ResultFile, snippet: snippetText},
-		"texts to number": {golden: ResultFile, snippet: snippetTextRegression, change: func(r *Result) { r.Task, r.Metrics.Task = "text-regression", "text-regression" }},
-		"pictures":        {golden: "result-image.json", snippet: snippetImage},
-		"tables":          {golden: "result-regression.json", snippet: snippetTable},
+		"texts":           {golden: ResultFile, snippet: "text"},
+		"texts to number": {golden: ResultFile, snippet: "text_regression", change: func(r *Result) { r.Task, r.Metrics.Task = "text-regression", "text-regression" }},
+		"pictures":        {golden: "result-image.json", snippet: "image"},
+		"tables":          {golden: "result-regression.json", snippet: "table"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +112,8 @@ func TestArchiveOfEachKindSaysHowToUseIt(t *testing.T) {
 			}
 			_, err := Build(t.Context(), f.dir, &f.result, f.meta)
 			require.NoError(t, err)
-			require.Contains(t, string(inArchive(t, f.path("deliver/model.zip"), "README.md")), tc.snippet)
+			require.Contains(t, string(inArchive(t, f.path("deliver/model.zip"), "README.md")), snippet(tc.snippet))
+			require.NotEmpty(t, snippet(tc.snippet))
 			require.NotEmpty(t, inArchive(t, f.path("deliver/model.zip"), "model/config.json"))
 		})
 	}
@@ -120,6 +121,12 @@ func TestArchiveOfEachKindSaysHowToUseIt(t *testing.T) {
 	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
 	require.NoError(t, err)
 	require.Equal(t, safetensors(64), inArchive(t, f.path("deliver/baseline.zip"), "baseline/weights.safetensors"))
+	for _, kind := range []string{modelText, modelImage, modelTable} {
+		f.result.Model.Kind = kind
+		require.NotEmpty(t, snippet("baseline_"+kind))
+		require.Contains(t, baselineGuide(&f.result), snippet("baseline_"+kind))
+	}
+	require.Contains(t, string(inArchive(t, f.path("deliver/baseline.zip"), "README.md")), "the bag of words that the trained model was compared with")
 }
 
 func inArchive(t *testing.T, archive, name string) []byte {

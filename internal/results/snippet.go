@@ -1,66 +1,31 @@
 package results
 
 import (
+	"embed"
 	"fmt"
 	"strings"
 )
 
-// How to use a model of each kind, in a few lines of Python beside the folder model.
-const (
-	snippetText = `from transformers import pipeline
-
-classify = pipeline("text-classification", model="model")
-for text in ["a text of yours", "another one"]:
-    answer = classify(text, truncation=True)[0]
-    print(f"{answer['label']}  {answer['score']:.3f}  {text}")
-`
-	snippetTextRegression = `from transformers import pipeline
-
-rate = pipeline("text-classification", model="model", function_to_apply="none")
-for text in ["a text of yours", "another one"]:
-    print(f"{rate(text, truncation=True)[0]['score']:.3f}  {text}")
-`
-	snippetImage = `from transformers import pipeline
-
-classify = pipeline("image-classification", model="model")
-for answer in classify("a picture of yours.png"):
-    print(f"{answer['label']}  {answer['score']:.3f}")
-`
-	snippetTable = `import json
-import numpy
-from safetensors.numpy import load_file
-
-config, weights = json.load(open("model/config.json")), load_file("model/model.safetensors")
-
-def predict(row):
-    x = []
-    for c in config["columns"]:
-        cell = str(row.get(c["name"], "")).strip()
-        if c["type"] == "category":
-            x += [float(cell == known) for known in c["categories"]]
-        else:
-            x.append(numpy.clip((float(cell or c["mean"]) - c["mean"]) / c["std"], -10, 10))
-    x = numpy.array(x, numpy.float32)
-    for i in range(len(config["layers"]) - 1):
-        x = weights[f"layers.{i}.weight"] @ (numpy.maximum(x, 0) if i else x) + weights[f"layers.{i}.bias"]
-    return config["labels"][x.argmax()] if config.get("labels") else float(x[0])
-
-print(predict({"a column": 1.5, "another column": "red"}))
-`
-)
+// snippets is how to use a model of each kind, and the simple model of each kind, in a few lines of Python beside the folder
+// that the archive holds. The trainer's tests run every one of them.
+//
+//go:embed snippet/*.py
+var snippets embed.FS
 
 // Snippet is how to use the model of a training in Python, beside the folder model of model.zip.
 func Snippet(r *Result) string {
-	switch {
-	case r.Model.Kind == modelImage:
-		return snippetImage
-	case r.Model.Kind == modelTable:
-		return snippetTable
-	case r.isRegression():
-		return snippetTextRegression
-	default:
-		return snippetText
+	if r.Model.Kind == modelText && r.isRegression() {
+		return snippet("text_regression")
 	}
+	return snippet(r.Model.Kind)
+}
+
+func snippet(name string) string {
+	text, err := snippets.ReadFile("snippet/" + name + ".py")
+	if err != nil {
+		return "" // of a kind that the decoder refuses
+	}
+	return string(text)
 }
 
 // libraries are the Python packages that the snippet needs.
@@ -95,6 +60,19 @@ func loadingGuide(r *Result) string {
 		"Unpack the archive, install `" + strings.Join(libraries(r), "`, `") + "`" + note + ", and run this beside the folder:\n\n" +
 		"```python\n" + Snippet(r) + "```\n\n" +
 		"`model_card.md` says what the model is good for, `manifest.json` exactly what it was made from.\n"
+}
+
+// baselineGuide is README.md of baseline.zip.
+func baselineGuide(r *Result) string {
+	libraries := map[string]string{modelText: "`safetensors` and `numpy`", modelImage: "`pillow`, `safetensors` and `numpy`", modelTable: "`safetensors` and `numpy`"}
+	title := "simple model"
+	if b := r.baseline(baselineLinear); b != nil {
+		title = markdown(shorten(plain(b.Title, title), 60))
+	}
+	return "# How to use this model\n\nThis is the " + title + " that the trained model was compared with, on the same test rows. " +
+		"`baseline/weights.safetensors` holds a weight for every feature and class, `baseline/config.json` says what the features are.\n" +
+		"Unpack the archive, install " + libraries[r.Model.Kind] + ", and run this beside the folder:\n\n" +
+		"```python\n" + snippet("baseline_"+r.Model.Kind) + "```\n"
 }
 
 // reads says in words what the model takes.

@@ -45,7 +45,10 @@ def training(
     test = outcome.answers["test"]
     files.write_text(out / "predictions.csv", _predictions(data, plan.target, test))
     if _simple_wins(reports["test"], simple):
-        description = {"kind": simple.title, "task": plan.task, "columns": list(data.columns), "labels": list(data.labels)}
+        description = {
+            "kind": plan.kind, "title": simple.title, "task": plan.task, "columns": list(data.columns), "labels": list(plan.target.labels),
+            "encoder": prepared.encoder.described()["encoder"],
+        }  # fmt: skip
         simple.save(out / "baseline", description)
     if settings.upload == "everything" and (spec.folder / "tensorboard").is_dir():
         shutil.copytree(spec.folder / "tensorboard", out / "tensorboard", dirs_exist_ok=True)

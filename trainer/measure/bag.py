@@ -8,6 +8,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy
 
@@ -24,6 +25,8 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff
 @dataclass(frozen=True)
 class Bag:
     """The terms that count, in the order of the columns, with the number of training texts that hold each."""
+
+    WORD: ClassVar[str] = _WORD.pattern
 
     terms: list[str]
     frequencies: list[int]

@@ -17,7 +17,7 @@ def save(folder: Path, linear: Linear, description: dict, bag: Bag | None = None
     files.write_json(folder / "config.json", {**description, "classes": linear.classes})
     if bag is not None:
         terms = dict(zip(bag.terms, bag.frequencies, strict=True))
-        files.write_json(folder / "terms.json", {"texts": bag.texts, "terms": terms})
+        files.write_json(folder / "terms.json", {"texts": bag.texts, "word": bag.WORD, "terms": terms})
 
 
 def load(folder: Path) -> tuple[Linear, dict, Bag | None]:

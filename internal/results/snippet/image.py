@@ -1,0 +1,5 @@
+from transformers import pipeline
+
+classify = pipeline("image-classification", model="model")
+for answer in classify("a picture of yours.png"):
+    print(f"{answer['label']}  {answer['score']:.3f}")

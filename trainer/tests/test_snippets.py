@@ -1,0 +1,112 @@
+"""The few lines of Python that users get with a model, run as they are beside the unpacked archive, without network or our code."""
+
+import contextlib
+import csv
+import io
+import socket
+import sys
+
+import pytest
+from conftest import ROOT, small_reviews
+from judge import check_success, predictions
+from made import flowers, in_folders, prices, squares, yields
+
+from trainer.run import run
+
+SNIPPETS = ROOT / "internal" / "results" / "snippet"
+
+
+@pytest.fixture
+def train(make_run, schemas, monkeypatch):
+    """train(files, **parameters) gives the folder of what was delivered, the result and the test rows as dicts by their columns."""
+    monkeypatch.setattr(sys.modules["trainer.export.training"], "_simple_wins", lambda *_: True)
+
+    def made(files: dict, **parameters):
+        spec = make_run(files, **parameters)
+        assert run(str(spec), "local") == 0
+        rows = predictions(spec.parent)
+        for row in rows:
+            row["input"] = spec.parent / "inputs" / row["file"]
+            if row["input"].suffix == ".csv":
+                with open(row["input"], newline="") as f:
+                    row["cells"] = list(csv.DictReader(f))[int(row["row"]) - 2]
+        return spec.parent / "out", check_success(spec.parent, schemas), rows
+
+    return made
+
+
+@pytest.fixture
+def use(monkeypatch):
+    """use(name, folder) runs a snippet in a folder; gives its names and the lines that it printed."""
+
+    def no_network(*_):
+        raise AssertionError("a snippet asks the network")
+
+    def used(name: str, folder) -> tuple[dict, list[str]]:
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(socket.socket, "connect", no_network)
+        printed, names = io.StringIO(), {}
+        with contextlib.redirect_stdout(printed):
+            exec(compile((SNIPPETS / f"{name}.py").read_text(), name, "exec"), names)
+        return names, printed.getvalue().splitlines()
+
+    return used
+
+
+def simple_score(result: dict, metric: str) -> float:
+    return next(b for b in result["metrics"]["baselines"] if b["name"] == "linear")["test"][metric]["value"]
+
+
+def accuracy(rows: list[dict], said) -> float:
+    return sum(row["label"] == answer for row, answer in zip(rows, said, strict=True)) / len(rows)
+
+
+def test_texts(train, use):
+    folder, result, rows = train({"all.csv": small_reviews(160)}, epochs=1)
+    names, printed = use("text", folder)
+    assert len(printed) == 2
+    texts = [r["cells"]["review"] for r in rows]
+    assert [a["label"] for a in names["classify"](texts, truncation=True)] == [r["predicted"] for r in rows]
+    names, printed = use("baseline_text", folder)
+    assert len(printed) == 2
+    assert accuracy(rows, map(names["predict"], texts)) == pytest.approx(simple_score(result, "accuracy"))
+
+
+def test_numbers_from_texts(train, use):
+    folder, result, rows = train({"ads.csv": prices(80)}, label_column="price", epochs=1)
+    _, printed = use("text_regression", folder)
+    assert len(printed) == 2
+    names, _ = use("baseline_text", folder)
+    errors = [abs(names["predict"](r["cells"]["text"]) - float(r["label"])) for r in rows]
+    assert sum(errors) / len(errors) == pytest.approx(simple_score(result, "mae"), rel=1e-3)
+
+
+def test_images(train, use):
+    folder, result, rows = train(in_folders(squares()), epochs=1)
+    (folder / "a picture of yours.png").write_bytes(rows[0]["input"].read_bytes())
+    _, printed = use("image", folder)
+    assert printed[0].split() == [rows[0]["predicted"], f"{float(rows[0]['confidence']):.3f}"]
+    names, printed = use("baseline_image", folder)
+    assert len(printed) == 1
+    assert accuracy(rows, (names["predict"](r["input"]) for r in rows)) == pytest.approx(simple_score(result, "accuracy"))
+
+
+def test_tables(train, use):
+    folder, result, rows = train({"flowers.csv": flowers()})
+    (folder / "a table of yours.csv").write_text(flowers())  # with empty cells
+    names, printed = use("table", folder)
+    assert len(printed) == 150
+    assert [names["predict"](r["cells"]) for r in rows] == [r["predicted"] for r in rows]
+    names, printed = use("baseline_table", folder)
+    assert len(printed) == 150
+    assert accuracy(rows, (names["predict"](r["cells"]) for r in rows)) == pytest.approx(simple_score(result, "accuracy"))
+
+
+def test_numbers_from_tables(train, use):
+    folder, result, rows = train({"fields.csv": yields()}, epochs=2)
+    (folder / "a table of yours.csv").write_text(yields())
+    names, _ = use("table", folder)
+    assert [names["predict"](r["cells"]) for r in rows] == pytest.approx([float(r["predicted"]) for r in rows], rel=1e-4)
+    names, _ = use("baseline_table", folder)
+    errors = [abs(names["predict"](r["cells"]) - float(r["label"])) for r in rows]
+    assert sum(errors) / len(errors) == pytest.approx(simple_score(result, "mae"), rel=1e-3)
