@@ -106,9 +106,9 @@ func models(ctx context.Context, root *os.Root, r *Result, m Meta) []deliverable
 		Artifact{
 			Name: "metrics.json", ContentType: typeText,
 			Title:       "Metrics",
-			Description: "The scores on the training, validation and test rows.",
+			Description: "The scores on the training, validation and test rows, and what each worker used.",
 		},
-		func(w io.Writer) error { return writeJSON(w, r.Metrics) },
+		func(w io.Writer) error { return writeJSON(w, newDeliveredMetrics(r)) },
 	}}
 	if r.upload() == uploadReport {
 		return list

@@ -14,6 +14,18 @@ type Metrics struct {
 	Baselines  []Baseline `json:"baselines"`
 }
 
+// DeliveredMetrics is metrics.json as users get it: the scores, how far the confidence can be trusted, and what the training
+// took, each worker by itself.
+type DeliveredMetrics struct {
+	Metrics
+	Calibration *Calibration `json:"calibration,omitempty"`
+	Training    Training     `json:"training"`
+}
+
+func newDeliveredMetrics(r *Result) DeliveredMetrics {
+	return DeliveredMetrics{Metrics: r.Metrics, Calibration: r.Calibration, Training: r.Training}
+}
+
 // Scores maps the name of a metric to its score.
 type Scores map[string]Score
 

@@ -122,7 +122,7 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
     from trainer.train import evaluate, loop
     from trainer.train.objective import Objective
 
-    began = time.monotonic()
+    began, cpu = time.monotonic(), time.process_time()
     events = Events(Path(plan.folder) / "events.jsonl", plan.attempt, lease)
     if rank == 0:
         events.resource(device, world, threads=threads)
@@ -130,7 +130,7 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
     if plan.settings.deterministic:
         torch.use_deterministic_algorithms(True, warn_only=True)
     trained = loop.train(ctx, plan, events)
-    workers = _gathered(_usage(ctx, trained, time.monotonic() - began), rank, world)
+    workers = _gathered(_usage(ctx, trained, time.monotonic() - began, time.process_time() - cpu), rank, world)
     if rank != 0:
         return None
     events.phase("test", f"Measuring the best model (epoch {trained.position.best_epoch:g}) on data that it has never seen.")
@@ -249,14 +249,14 @@ def _some(rows: Rows, seed: int) -> Rows:
     return rows.chosen(numpy.flatnonzero(numpy.isin(numpy.arange(len(rows)) if rows.owner is None else rows.owner, drawn)))
 
 
-def _usage(ctx, trained, seconds: float) -> dict:
-    """What this worker took, as in result.json."""
+def _usage(ctx, trained, seconds: float, cpu_seconds: float) -> dict:
+    """What this worker took, as in result.json. Both times are those of the training: the imports before it are not counted."""
     position = trained.position
     used = {
         "rank": ctx.rank,
         "node": socket.gethostname(),
         "samples_per_second": round(trained.rate / ctx.world, 1),
-        "cpu_seconds": round(time.process_time(), 2),
+        "cpu_seconds": round(cpu_seconds, 2),
         "seconds": round(seconds, 2),
         "peak_memory_bytes": _peak_memory(),
     }

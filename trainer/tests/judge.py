@@ -5,6 +5,7 @@ import hashlib
 import itertools
 import json
 import math
+import os
 from pathlib import Path
 
 from conftest import events_of
@@ -59,6 +60,7 @@ def check_success(folder: Path, schemas) -> dict:
     assert OF_A_MODEL[result["model"]["kind"]] <= names
     assert result["model"]["weights_sha256"] == artifact_hashes(folder)["out/model/model.safetensors"]
     _check_metrics(result)
+    _check_workers(result)
     _check_answers(folder, result)
     _check_events(folder)
     return result
@@ -96,6 +98,15 @@ def _check_metrics(result: dict) -> None:
     for baseline in baselines.values():
         assert set(baseline["test"]) & {"accuracy", "rmse"}
         assert all(score["n"] == rows["test"] for score in baseline["test"].values())
+
+
+def _check_workers(result: dict) -> None:
+    """No worker says that it used more cores than there are: what it did before the training is not counted."""
+    workers = result["training"]["per_worker"]
+    assert [w["rank"] for w in workers] == list(range(result["training"]["workers"]))
+    for w in workers:
+        assert 0 < w["cpu_seconds"] <= os.cpu_count() * w["seconds"] + 0.1
+        assert w["peak_memory_bytes"] > 50_000_000  # Python, numpy and torch alone are as large
 
 
 def _check_answers(folder: Path, result: dict) -> None:
