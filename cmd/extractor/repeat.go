@@ -80,7 +80,7 @@ func optionText(value any) string {
 	return fmt.Sprint(value)
 }
 
-// compare says whether the weights in out are those of the run that was repeated.
+// compare says whether the weights in out are those of the run that was repeated, and if not, what may be the cause.
 func (p *program) compare(old results.Manifest, out string) error {
 	made, err := results.ReadManifest(filepath.Join(out, "manifest.json"))
 	if err != nil {
@@ -92,8 +92,16 @@ func (p *program) compare(old results.Manifest, out string) error {
 	}
 	if weights == old.Model.WeightsSHA256 {
 		_, err = fmt.Fprintf(p.stdout, "The weights are the same as those of run %s: sha256 %s\n", old.Run, weights)
-	} else {
-		_, err = fmt.Fprintf(p.stdout, "The weights are not those of run %s: sha256 %s instead of %s\n", old.Run, weights, old.Model.WeightsSHA256)
+		return err
 	}
+	causes := old.Differences(made)
+	if workers, ok := made.Parameters()["num_workers"].(float64); ok && workers > 1 {
+		causes = append(causes, "several workers: their sums may come out another way in the last digits; with num_workers=1 they do not")
+	}
+	if len(causes) == 0 {
+		causes = []string{"nothing that the manifests tell: a training on a GPU, or one that its time limit or a person ended, may end otherwise each time"}
+	}
+	_, err = fmt.Fprintf(p.stdout, "The weights are not those of run %s: sha256 %s instead of %s. What differs:\n  %s\n",
+		old.Run, weights, old.Model.WeightsSHA256, strings.Join(causes, "\n  "))
 	return err
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,14 +87,40 @@ func TestOnlyATrainingCanBeRepeated(t *testing.T) {
 
 func TestTheEndSaysWhetherTheWeightsAreTheSame(t *testing.T) {
 	t.Parallel()
-	made := filepath.Dir(manifestOf(t, oldRun("bb", nil)))
-	for weights, want := range map[string]string{
-		"bb": "The weights are the same as those of run ft-old: sha256 bb\n",
-		"aa": "The weights are not those of run ft-old: sha256 bb instead of aa\n",
+	_, inputs := dataset(t)
+	old := oldRun("aa", inputs, results.Setting{Name: "seed", Value: 7.0}, results.Setting{Name: "data_file", Value: "id-of-train.csv"})
+	old.Versions, old.Hardware.CPU = map[string]string{"torch": "2.14.0"}, "A"
+	for name, tc := range map[string]struct {
+		change func(*results.Manifest)
+		want   string
+	}{
+		"the same":   {func(m *results.Manifest) { m.Model.WeightsSHA256 = "aa" }, "The weights are the same as those of run ft-old: sha256 aa\n"},
+		"no cause":   {func(*results.Manifest) {}, "  nothing that the manifests tell: a training on a GPU, or one that its time limit or a person ended, may end otherwise each time\n"},
+		"a seed":     {func(m *results.Manifest) { m.Settings[0].Value = 8.0 }, "  seed: 8 instead of 7\n"},
+		"a library":  {func(m *results.Manifest) { m.Versions["torch"] = "2.15.0" }, "  torch: 2.15.0 instead of 2.14.0\n"},
+		"a machine":  {func(m *results.Manifest) { m.Hardware.CPU = "" }, "  the CPU: nothing instead of A\n"},
+		"a file":     {func(m *results.Manifest) { m.Dataset.Files[0].SHA256 = strings.Repeat("0", 64) }, "  the data: "},
+		"other rows": {func(m *results.Manifest) { m.SplitSHA256 = "ab" }, "  the rows of each split (sha256): ab instead of nothing\n"},
+		"workers": {
+			func(m *results.Manifest) {
+				m.Settings = append(m.Settings, results.Setting{Name: "num_workers", Value: 2.0})
+			}, "  several workers: their sums may come out another way in the last digits; with num_workers=1 they do not\n",
+		},
 	} {
-		var out bytes.Buffer
-		require.NoError(t, (&program{stdout: &out}).compare(oldRun(weights, nil), made))
-		require.Equal(t, want, out.String())
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made := oldRun("bb", slices.Clone(inputs), results.Setting{Name: "seed", Value: 7.0}, results.Setting{Name: "data_file", Value: "train.csv"})
+			made.Versions, made.Hardware.CPU = map[string]string{"torch": "2.14.0"}, "A"
+			tc.change(&made)
+			var out bytes.Buffer
+			require.NoError(t, (&program{stdout: &out}).compare(old, filepath.Dir(manifestOf(t, made))))
+			if name != "the same" {
+				first, causes, _ := strings.Cut(out.String(), "\n")
+				require.Equal(t, "The weights are not those of run ft-old: sha256 bb instead of aa. What differs:", first)
+				require.Equal(t, 1, strings.Count(causes, "\n"), causes)
+			}
+			require.Contains(t, out.String(), tc.want)
+		})
 	}
 }
 

@@ -156,6 +156,41 @@ func (m Manifest) Changed(inputs []job.Input) []string {
 	return out
 }
 
+// Differences names what went into the run of made otherwise than into this one, each as "what: its value instead of ours".
+func (m Manifest) Differences(made Manifest) []string {
+	var out []string
+	differ := func(what string, ours, theirs any) {
+		if a, b := fmt.Sprint(ours), fmt.Sprint(theirs); a != b {
+			out = append(out, fmt.Sprintf("%s: %s instead of %s", what, shown(b), shown(a)))
+		}
+	}
+	if files := m.Changed(made.Dataset.Files); len(files) > 0 {
+		out = append(out, "the data: "+someWords(files, maxNotes))
+	}
+	theirs := made.Parameters()
+	for name, value := range sorted(m.Parameters()) {
+		for _, in := range m.Dataset.Files {
+			if in.ID != "" && in.ID == value {
+				value = in.Name // a file is known by its id in Clowder, and by its name in a folder
+			}
+		}
+		differ(name, value, theirs[name])
+	}
+	if len(out) == 0 {
+		differ("the rows of each split (sha256)", m.SplitSHA256, made.SplitSHA256)
+	}
+	for name, version := range sorted(m.Versions) {
+		differ(name, version, made.Versions[name])
+	}
+	differ("clowder-ray", m.Version, made.Version)
+	differ("the CPU", m.Hardware.CPU, made.Hardware.CPU)
+	differ("the GPU", m.Hardware.GPU, made.Hardware.GPU)
+	return out
+}
+
+// shown is a value in a sentence.
+func shown(text string) string { return shorten(plain(text, "nothing"), 80) }
+
 func sortedInputs(inputs []job.Input) []job.Input {
 	return slices.SortedFunc(slices.Values(inputs), func(a, b job.Input) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID), cmp.Compare(a.SHA256, b.SHA256))
