@@ -128,7 +128,9 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 	if err != nil {
 		return err
 	}
-	backend, err := jobsapi.New(rayConfig(set), log)
+	ray := rayConfig(set)
+	ray.Instance = l.request.Key // of this one job, so that no other that runs on the same Ray is taken for it
+	backend, err := jobsapi.New(ray, log)
 	if err != nil {
 		return job.Permanent(err)
 	}

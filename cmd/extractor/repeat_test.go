@@ -88,7 +88,8 @@ func TestOnlyATrainingCanBeRepeated(t *testing.T) {
 func TestTheEndSaysWhetherTheWeightsAreTheSame(t *testing.T) {
 	t.Parallel()
 	_, inputs := dataset(t)
-	old := oldRun("aa", inputs, results.Setting{Name: "seed", Value: 7.0}, results.Setting{Name: "data_file", Value: "id-of-train.csv"})
+	old := oldRun("aa", inputs, results.Setting{Name: "seed", Value: 7.0}, results.Setting{Name: "data_file", Value: "id-of-train.csv"},
+		results.Setting{Name: "upload", Value: "everything"})
 	old.Versions, old.Hardware.CPU = map[string]string{"torch": "2.14.0"}, "A"
 	for name, tc := range map[string]struct {
 		change func(*results.Manifest)

@@ -169,6 +169,9 @@ func (m Manifest) Differences(made Manifest) []string {
 	}
 	theirs := made.Parameters()
 	for name, value := range sorted(m.Parameters()) {
+		if slices.Contains([]string{"run_name", "register_as", "make_champion", "upload"}, name) {
+			continue // what becomes of a model does not change it
+		}
 		for _, in := range m.Dataset.Files {
 			if in.ID != "" && in.ID == value {
 				value = in.Name // a file is known by its id in Clowder, and by its name in a folder

@@ -12,7 +12,7 @@ _FEWER = 200
 _CELLS = 4_000_000  # numbers that are drawn at once: 32 MB
 
 
-def wilson(share: float, n: int) -> tuple[float, float]:
+def wilson(share: float, n: float) -> tuple[float, float]:
     """Wilson's score interval of a share that was seen over ``n`` rows."""
     if n == 0:
         return 0.0, 1.0
@@ -20,6 +20,17 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = Z95 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def like_a_share(value: float, error: float, n: int) -> tuple[float, float]:
+    """Wilson's interval for a figure between 0 and 1 with a standard error, taken over ``n`` rows.
+
+    It is that of a share over as many rows as would give the error, at most ``n``. So it never leaves 0 to 1 and keeps a width
+    where few rows happen to show no error at all. A value in between without error is one that no row can change.
+    """
+    if error == 0 and 0 < value < 1:
+        return value, value
+    return wilson(value, min(n, value * (1 - value) / error**2) if error > 0 else n)
 
 
 def percentiles(values: numpy.ndarray, value: float) -> tuple[float, float]:

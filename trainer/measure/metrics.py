@@ -31,13 +31,15 @@ def summary(a: Answers, classes: int, scale: float = 1.0) -> dict[str, float]:
 def report(a: Answers, classes: int, seed: int, scale: float = 1.0) -> dict[str, dict]:
     """One split of metrics.json: each metric of ``summary`` with its 95 % interval and the rows that it was taken over.
 
-    Accuracy has Wilson's interval, roc_auc DeLong's, the others the middle 95 % over rows drawn anew, by ``seed``. A single
-    row tells nothing about its like, so only its accuracy has an interval.
+    Accuracy has Wilson's interval, roc_auc one of its kind with DeLong's error, the others the middle 95 % over rows drawn
+    anew, by ``seed``. A single row tells nothing about its like, so only its accuracy has an interval.
     """
     values, n = summary(a, classes, scale), len(a)
     ranges = _resampled(a, classes, seed, scale, values) if n > 1 else {}
     if "accuracy" in values:
         ranges["accuracy"] = intervals.wilson(values["accuracy"], n)
+        if values["accuracy"] == 1 and n > 1:
+            _widen_the_faultless(ranges, a, values)
     return {name: {"value": value, **_ends(ranges.get(name)), "n": n} for name, value in values.items()}
 
 
@@ -94,9 +96,22 @@ def _resampled(a: Answers, classes: int, seed: int, scale: float, values: dict[s
         drawn["loss"] = intervals.resampled_means(classification.losses(a)[:, None], seed)
     ranges = {name: intervals.percentiles(drawn[name], values[name]) for name in drawn}
     if (area := _roc_auc(a)) and area[1] is not None:
-        half = intervals.Z95 * area[1]
-        ranges["roc_auc"] = max(0.0, area[0] - half), min(1.0, area[0] + half)
+        ranges["roc_auc"] = intervals.like_a_share(*area, len(a))
     return ranges
+
+
+def _widen_the_faultless(ranges: dict[str, tuple[float, float]], a: Answers, values: dict[str, float]) -> None:
+    """Where every answer is right, so are all of the rows drawn anew, whose spread of nothing would promise too much.
+
+    The least accuracy that fits is taken in its place: F1 is about as large, and Matthews' coefficient, which counts from what
+    guessing gets, is brought to that scale.
+    """
+    least = ranges["accuracy"][0]
+    guessed = float(((numpy.bincount(a.truth) / len(a)) ** 2).sum())
+    for name in ("f1_macro", "f1_weighted"):
+        ranges[name] = least, 1.0
+    if values["mcc"] == 1:
+        ranges["mcc"] = 1 - (1 - least) / (1 - guessed), 1.0
 
 
 def _ends(interval: tuple[float, float] | None) -> dict[str, float]:
