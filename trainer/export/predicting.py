@@ -1,6 +1,7 @@
 """What a batch prediction delivers: a table with an answer for every row, and the figures of the report."""
 
 import collections
+import functools
 from dataclasses import dataclass
 
 import numpy
@@ -31,11 +32,11 @@ class Answered:
     def classifies(self) -> bool:
         return isinstance(self.target, Classes)
 
-    @property
+    @functools.cached_property
     def predicted(self) -> numpy.ndarray:
         return self.outputs.argmax(axis=1) if self.classifies else self.outputs
 
-    @property
+    @functools.cached_property
     def confidence(self) -> numpy.ndarray:
         return self.outputs.max(axis=1)
 
@@ -86,17 +87,20 @@ def _table(settings, answered: Answered, kind: str, columns: list[str]) -> str:
             *["unsure"] * bool(settings.min_confidence),
             *(f"{what} {i}" for i in range(2, others + 1) for what in ("choice", "probability")),
         ]
-    rows = []
-    for i, example in enumerate(answered.examples):
-        line = [example.file, example.row, *[example.id] * has_id, shown.content(example, kind, columns), *[example.target] * knows]
-        line.append(answered.target.text(answered.predicted[i]))
-        if answered.classifies:
-            sure = answered.confidence[i]
-            line += [f"{sure:.4f}", *["yes" if sure < settings.min_confidence else "no"] * bool(settings.min_confidence)]
-            for place in numpy.argsort(-answered.outputs[i], kind="stable")[1:others]:
-                line += [answered.target.labels[place], f"{answered.outputs[i][place]:.4f}"]
-        rows.append(line)
-    return shown.table(head, rows)
+    return shown.table(head, (_line(settings, answered, i, kind, columns, has_id, knows, others) for i in range(len(answered.examples))))
+
+
+def _line(settings, answered: Answered, i: int, kind: str, columns: list[str], has_id: bool, knows: bool, others: int) -> list:
+    example, target = answered.examples[i], answered.target
+    line = [example.file, example.row, *[example.id] * has_id, shown.content(example, kind, columns), *[example.target] * knows]
+    line.append(target.text(answered.predicted[i]))
+    if not answered.classifies:
+        return line
+    sure = answered.confidence[i]
+    line += [f"{sure:.4f}", *["yes" if sure < settings.min_confidence else "no"] * bool(settings.min_confidence)]
+    for place in numpy.argsort(-answered.outputs[i], kind="stable")[1:others]:
+        line += [target.labels[place], f"{answered.outputs[i][place]:.4f}"]
+    return line
 
 
 def _summary(settings, answered: Answered) -> dict:

@@ -7,10 +7,12 @@ import io
 from PIL import Image, ImageOps
 
 from trainer.data import Example
+from trainer.tasks.target import number
 
 TEXT_LIMIT = 200  # characters
 SIDE = 64  # pixels of a thumbnail
 IMAGE_LIMIT = 24_000  # bytes of a thumbnail
+_FORMULA = "=+-@\t\r"  # how formulas begin
 
 
 def content(example: Example, kind: str, columns: tuple[str, ...] | list[str]) -> str:
@@ -49,9 +51,19 @@ def thumbnail(example: Example) -> str | None:
 
 
 def table(head: list[str], rows) -> str:
-    """A CSV file."""
+    """A CSV file that can be opened in a spreadsheet: see ``harmless``."""
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(head)
-    writer.writerows(rows)
+    writer.writerows(map(harmless, row) for row in rows)
     return lines.getvalue()
+
+
+def harmless(cell):
+    """``cell`` as no spreadsheet takes it for a formula, which may send data away: an apostrophe comes before what begins like one.
+
+    Numbers and single characters stay as they are, and so does all that is not text.
+    """
+    if isinstance(cell, str) and len(cell) > 1 and cell[0] in _FORMULA and number(cell) is None:
+        return "'" + cell
+    return cell

@@ -184,21 +184,14 @@ def _samples(data: Dataset) -> list[dict]:
 
 def _predictions(data: Dataset, target, test) -> str:
     """predictions.csv: one line for each test row, in the order of the data."""
-    head = ["file", "row", "id", "content", "label", "predicted"]
+    has_id, classifies = any(e.id for e in data.splits["test"]), test.confidence is not None
+    head = ["file", "row", *["id"] * has_id, "content", "label", "predicted", *["confidence", "probability of label"] * classifies]
     rows = []
     for i, example in enumerate(data.splits["test"]):
-        line = [
-            example.file,
-            example.row,
-            example.id,
-            shown.content(example, data.kind, data.columns),
-            example.target,
-            target.text(test.predicted[i]),
-        ]
-        rows.append(line if test.confidence is None else [*line, f"{test.confidence[i]:.4f}"])
-    if not any(row[2] for row in rows):
-        head, rows = [*head[:2], *head[3:]], [[*row[:2], *row[3:]] for row in rows]
-    return shown.table(head if test.confidence is None else [*head, "confidence"], rows)
+        line = [example.file, example.row, *[example.id] * has_id, shown.content(example, data.kind, data.columns), example.target]
+        line.append(target.text(test.predicted[i]))
+        rows.append([*line, f"{test.confidence[i]:.4f}", f"{test.likelihood[i]:.4f}"] if classifies else line)
+    return shown.table(head, rows)
 
 
 def _simple_wins(test: dict, simple: Baselines) -> bool:

@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 from conftest import TRAINER, events_of, small_reviews
-from judge import artifact_hashes, check_files, check_success, codes, predictions, setting
+from judge import artifact_hashes, check_files, check_success, codes, predictions, result_of, setting
+from made import table
 
+from trainer.export.shown import harmless
 from trainer.run import run
 
 
@@ -144,6 +146,29 @@ def test_unicode_survives_from_the_table_to_the_predictions(make_run, schemas):
     check_success(spec.parent, schemas)
     assert {r["label"] for r in predictions(spec.parent)} == set(words.values())
     assert {r["file"] for r in predictions(spec.parent)} == {"größe.csv"}
+
+
+def test_no_cell_of_the_data_becomes_a_formula_in_a_spreadsheet(make_run):
+    head, *rows = csv.reader(small_reviews(100).splitlines())
+    hostile = [[i, f"@{review}", label.replace("positive", "=positive")] for i, review, label in rows]
+    spec = make_run({"all.csv": table(head, hostile)}, epochs=1, more_options="id_column: id")
+    assert run(str(spec), "local") == 0
+    assert set(result_of(spec.parent)["model"]["labels"]) == {"=positive", "negative"}
+    said = predictions(spec.parent)
+    assert {r["label"] for r in said} == {"'=positive", "negative"}
+    assert all(r["content"].startswith("'@") for r in said)
+    assert all(r["id"].isdigit() for r in said)
+    assert all(float(r["confidence"]) >= float(r["probability of label"]) for r in said)
+
+
+@pytest.mark.parametrize("cell", ["", "-", "+", "-1.5", "+2", "-1e-5", "a=b", "5", 5, -2.5])
+def test_cells_that_are_no_formula_stay_as_they_are(cell):
+    assert harmless(cell) == cell
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+A1", "-A1", "@SUM(A1)", "\tx", "\r=x", '=HYPERLINK("http://x")', "--"])
+def test_cells_that_begin_like_a_formula_are_text(cell):
+    assert harmless(cell) == "'" + cell
 
 
 def test_nothing_of_the_product_names_a_machine_or_an_index():
