@@ -23,6 +23,7 @@ func writeCard(w io.Writer, m Meta, r *Result) error {
 	c.training(r)
 	c.p("## Limits\n\nThe model knows only examples like those in its training rows, and repeats whatever their labels got wrong. " +
 		"Test it on examples of your own before you rely on it, and do not let it decide alone on people.\n\n")
+	c.license(m, r)
 	c.p("## Use\n\n```python\n%s```\n\n", Snippet(r))
 	c.p("Made by %s %s as run %s on %s.\n", markdown(m.Extractor), markdown(m.Version), markdown(m.Run), m.Started.UTC().Format(time.DateOnly))
 	_, err := w.Write(c.Bytes())
@@ -61,7 +62,15 @@ func (c *card) scores(r *Result) {
 	for _, b := range r.Metrics.Baselines {
 		c.rows("test, "+b.Title, b.Test)
 	}
-	c.p("\nThe test rows were held out: neither training nor the choice of the best epoch saw them.\n\n")
+	if len(r.Metrics.Test) == 0 {
+		c.p("\nThere were no test rows. The validation rows chose the best epoch, so the scores on them are somewhat too good.\n\n")
+		return
+	}
+	c.p("\nThe test rows were held out: neither training nor the choice of the best epoch saw them.")
+	if r.Calibration != nil && len(r.Calibration.Bins) > 0 {
+		c.p(" On them the model's confidence is off by %.3f on average (expected calibration error).", r.Calibration.ECE)
+	}
+	c.p("\n\n")
 }
 
 func (c *card) rows(name string, scores Scores) {
@@ -94,6 +103,21 @@ func (c *card) data(m Meta, r *Result) {
 	}
 }
 
+// license says what decides on the use of the model. What nobody has written down is not guessed.
+func (c *card) license(m Meta, r *Result) {
+	base, data := markdown(r.Model.Base), markdown(m.DatasetName)
+	switch {
+	case r.Model.FromScratch:
+		c.p("## License\n\nThe weights were made from the dataset %s alone, so the terms of that data decide how the model may be used.\n\n", data)
+	case r.Model.License != "":
+		c.p("## License\n\nThe base model %s stands under the license %s, as its card says. The terms of the dataset %s hold too.\n\n",
+			base, markdown(r.Model.License), data)
+	default:
+		c.p("## License\n\nThe files of the base model %s name no license: look it up where the model came from before you hand this one on. "+
+			"The terms of the dataset %s hold too.\n\n", base, data)
+	}
+}
+
 func (c *card) training(r *Result) {
 	t := r.Training
 	c.p("## Training\n\n%s epochs (%s), the model of epoch %s was kept. Seed %d, batch size %d, learning rate %s, %s on %s, %s.\n\n",
@@ -106,7 +130,7 @@ func markdown(s string) string {
 	var b strings.Builder
 	for _, r := range shorten(oneLine(s), 500) {
 		switch {
-		case strings.ContainsRune("\\`*_{}[]()#+!|~$", r):
+		case strings.ContainsRune("\\`*_{}[]#+!|~$", r):
 			b.WriteByte('\\')
 			b.WriteRune(r)
 		case r == '<':

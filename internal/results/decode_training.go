@@ -47,7 +47,7 @@ func (r *Result) checkModel() error {
 	switch {
 	case m.Kind != modelText && m.Kind != modelImage && m.Kind != modelTable:
 		return fmt.Errorf("a model of kind %q is not known", shorten(oneLine(m.Kind), 40))
-	case m.Base == "", len(m.Base) > maxName, m.Parameters < 1, min(m.MaxLength, m.ImageSize) < 0:
+	case m.Base == "", len(m.Base) > maxName, len(m.License) > maxName, m.Parameters < 1, min(m.MaxLength, m.ImageSize) < 0:
 		return errors.New("the model is not described")
 	case m.WeightsSHA256 != "" && !isSHA256(m.WeightsSHA256):
 		return errors.New("the sha256 of the weights is none")

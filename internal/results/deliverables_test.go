@@ -238,6 +238,32 @@ func TestCardOfHostileTexts(t *testing.T) {
 	}
 }
 
+func TestCardSaysWhatItsModelMayBeUsedFor(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change func(*Result)
+		want   string
+	}{
+		"a known license":   {func(r *Result) { r.Model.License = "apache-2.0" }, "The base model google/bert-tiny stands under the license apache-2.0, as its card says."},
+		"an unknown one":    {func(*Result) {}, "The files of the base model google/bert-tiny name no license: look it up"},
+		"no base model":     {func(r *Result) { r.Model.FromScratch = true }, "The weights were made from the dataset"},
+		"how sure it is":    {func(r *Result) { r.Calibration = &Calibration{ECE: 0.25, Bins: make([]CalibrationBin, 1)} }, "confidence is off by 0.250 on average"},
+		"rows held out":     {func(*Result) {}, "The test rows were held out"},
+		"nothing held out":  {func(r *Result) { r.Metrics.Test = nil }, "There were no test rows."},
+		"a figure to read":  {func(*Result) {}, "(95 % interval "},
+		"how it is applied": {func(*Result) {}, snippet("text")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			tc.change(&f.result)
+			var card bytes.Buffer
+			require.NoError(t, writeCard(&card, f.meta, &f.result))
+			require.Contains(t, card.String(), tc.want)
+		})
+	}
+}
+
 func TestFolderAndMetadataOfEachKind(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

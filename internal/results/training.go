@@ -73,7 +73,9 @@ type Model struct {
 	// Base is <org>/<name> of the installed model, or the name of a shape that began with random weights.
 	Base        string `json:"base"`
 	FromScratch bool   `json:"from_scratch"`
-	Parameters  int64  `json:"parameters"`
+	// License is that of the base model, empty where its card names none.
+	License    string `json:"license,omitempty"`
+	Parameters int64  `json:"parameters"`
 	// Labels is empty for regression.
 	Labels []string `json:"labels"`
 	// MaxLength is in tokens (text), ImageSize in pixels (images), Columns are what a table model reads.

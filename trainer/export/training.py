@@ -8,7 +8,7 @@ from trainer import files
 from trainer.baseline import Baselines
 from trainer.data import Dataset
 from trainer.events import Events
-from trainer.export import results, shown
+from trainer.export import license, results, shown
 from trainer.launch.work import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
 from trainer.measure.answers import Answers
@@ -104,7 +104,9 @@ def _look_for_one_answer(train: Answers, target, settings: Settings, events: Eve
 
 def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:
     plan = prepared.plan
+    licensed = "" if plan.base.fresh else license.of(plan.base.folder)
     return {
+        **({"license": licensed} if licensed else {}),
         "kind": plan.kind,
         "base": plan.base.name,
         "from_scratch": plan.base.fresh,

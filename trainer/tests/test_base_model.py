@@ -8,6 +8,7 @@ from conftest import REVIEWS, events_of, small_reviews
 from judge import check_success, codes, error_of
 
 from trainer.errors import UserError
+from trainer.export import license
 from trainer.run import run
 from trainer.tasks import catalogue, vocabulary
 
@@ -37,15 +38,33 @@ def install(models, name: str, hidden: int = 32, tokenizer_file: str = "tokenize
 def test_auto_takes_the_smallest_installed_model(make_run, schemas, tokenizer_file):
     spec = make_run({"all.csv": small_reviews(200)}, epochs=1)
     models = spec.parent.parent.parent / "models"
-    install(models, "org/small", tokenizer_file=tokenizer_file)
+    small = install(models, "org/small", tokenizer_file=tokenizer_file)
+    (small / "README.md").write_text("---\nlanguage: en\nlicense: apache-2.0\n---\n# A small model\n")
     install(models, "org/larger", hidden=64)
     assert run(str(spec), "local") == 0
     result = check_success(spec.parent, schemas)
     assert (result["model"]["base"], result["model"]["from_scratch"]) == ("org/small", False)
+    assert result["model"]["license"] == "apache-2.0"
     assert result["training"]["learning_rate"] == 3e-4
     assert "from_scratch" not in codes(result)
     config = json.loads((spec.parent / "out" / "model" / "config.json").read_text())
     assert config["id2label"] == {"0": "negative", "1": "positive"}
+
+
+@pytest.mark.parametrize(
+    ("card", "found"),
+    [
+        ("license: mit\n", "mit"),
+        ('license: "CC BY 4.0"\n', "CC BY 4.0"),
+        ("# A model\nThe license: ask us and we shall see what can be done about it, [here](https://example.org)\n", ""),
+        ("license:\n", ""),
+        ("\xff", ""),
+    ],
+)
+def test_only_a_license_that_is_named_is_told(tmp_path, card, found):
+    (tmp_path / "CARD.yaml").write_text(card, encoding="latin-1")
+    assert license.of(tmp_path) == found
+    assert license.of(tmp_path / "none") == license.of(None) == ""
 
 
 def test_training_starts_from_the_installed_weights(make_run, schemas):
