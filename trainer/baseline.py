@@ -7,6 +7,7 @@ from pathlib import Path
 from trainer import tasks
 from trainer.data import Dataset
 from trainer.measure import delivery, linear, metrics
+from trainer.measure.answers import Answers
 from trainer.measure.bag import Bag
 from trainer.measure.constant import constant
 from trainer.measure.linear import Linear
@@ -16,10 +17,14 @@ from trainer.tasks.target import Classes
 
 @dataclass(frozen=True)
 class Baselines:
-    """``reports`` are the baselines of metrics.json; ``linear`` is None where its model would be too large to fit."""
+    """``reports`` are the baselines of metrics.json; ``linear`` is None where its model would be too large to fit.
+
+    ``answers`` are those of the linear model on the test rows.
+    """
 
     reports: list[dict]
     linear: Linear | None
+    answers: Answers | None
     bag: Bag | None
     title: str
 
@@ -50,7 +55,9 @@ def compute(prepared: Prepared, data: Dataset) -> Baselines:
     # Rows of a text may be pieces of long ones, or lack those that were left out; the simple model takes the examples.
     features, bag, title = tasks.of(plan.kind).baseline(prepared.encoder, data, plan.splits)
     fitted = linear.fit(features["train"], truth["train"], features["validation"], truth["validation"], classes, seed)
+    answers = None
     if fitted is not None:
-        scores = metrics.report(fitted.answers(features["test"], truth["test"]), classes, seed, scale)
+        answers = fitted.answers(features["test"], truth["test"])
+        scores = metrics.report(answers, classes, seed, scale)
         reports.append({"name": "linear", "title": title, "test": scores})
-    return Baselines(reports, fitted, bag, title)
+    return Baselines(reports, fitted, answers, bag, title)

@@ -99,6 +99,8 @@ type Example struct {
 	Label      string   `json:"label,omitempty"`
 	Predicted  string   `json:"predicted,omitempty"`
 	Confidence *float64 `json:"confidence,omitempty"`
+	// LabelDoubted says that two models, which learnt in different ways, give the same other label: the label may be wrong.
+	LabelDoubted bool `json:"label_doubted,omitempty"`
 }
 
 // Histogram counts values between neighbouring edges; there is one edge more than counts.

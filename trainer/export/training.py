@@ -67,7 +67,7 @@ def training(
         data=results.data_of(data, prepared.encoder.described(), _samples(data), plan.target),
         training=_training(settings, outcome, workers),
         champion=_champion(spec, plan, outcome),
-        **_looked_at(data, plan.target, test, classes),
+        **_looked_at(data, plan.target, test, classes, simple),
     )  # fmt: skip
 
 
@@ -149,12 +149,13 @@ def _champion(spec: Spec, plan, outcome: Outcome) -> dict | None:
     return {**found, "comparable": True, "test": metrics.report(outcome.champion, classes, plan.settings.seed, scale)}
 
 
-def _looked_at(data: Dataset, target, test, classes: int) -> dict:
+def _looked_at(data: Dataset, target, test, classes: int, simple: Baselines) -> dict:
     """What the report shows of the answers on the test rows."""
     if not len(test):
         return {}
+    doubted = mistakes.doubted(test, simple.answers)
     found = {
-        "mistakes": _listed(data, target, test, mistakes.mistakes(test)),
+        "mistakes": _listed(data, target, test, mistakes.mistakes(test), doubted),
         "unsure": _listed(data, target, test, mistakes.unsure(test)) if classes else None,
     }
     if not classes:
@@ -163,12 +164,14 @@ def _looked_at(data: Dataset, target, test, classes: int) -> dict:
     return {**found, "confusion": metrics.confusion(test, classes) or None, "calibration": calibration.calibration(test), "binary": binary}
 
 
-def _listed(data: Dataset, target, test, rows) -> list[dict]:
+def _listed(data: Dataset, target, test, rows, doubted=None) -> list[dict]:
     found = []
     for row in rows:
         more = {"label": data.splits["test"][row].target, "predicted": target.text(test.predicted[row])}
         if test.confidence is not None:
             more["confidence"] = round(float(test.confidence[row]), 4)
+        if doubted is not None and doubted[row]:
+            more["label_doubted"] = True
         found.append(shown.entry(data.splits["test"][row], data.kind, data.columns, **more))
     return found
 

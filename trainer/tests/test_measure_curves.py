@@ -10,7 +10,7 @@ from trainer.measure import answers, curves
 from trainer.measure.answers import Answers
 from trainer.measure.calibration import calibration
 from trainer.measure.histogram import histogram
-from trainer.measure.mistakes import mistakes, unsure
+from trainer.measure.mistakes import doubted, mistakes, unsure
 
 
 def sure(truth, predicted, confidence) -> Answers:
@@ -121,3 +121,16 @@ def test_everything_can_be_written_as_json():
     a, r = two_classes(30), answers.of_values(numpy.arange(5.0), numpy.arange(5.0) ** 2)
     parts = [curves.binary(a, "b"), calibration(a), curves.regression(r), mistakes(a).tolist()]
     assert json.loads(json.dumps(parts, allow_nan=False)) == parts
+
+
+def test_a_label_is_doubted_where_both_models_give_the_same_other_one():
+    def said(*shares):
+        return answers.of_scores(numpy.array([0, 0, 0, 0, 1]), numpy.log(numpy.array(shares)))
+
+    sure, unsure, right = [0.05, 0.9, 0.05], [0.4, 0.5, 0.1], [0.9, 0.05, 0.05]
+    model = said(sure, sure, unsure, right, sure)
+    simple = said(unsure, [0.1, 0.1, 0.8], sure, right, sure)
+    assert doubted(model, simple).tolist() == [True, False, False, False, False]
+    assert not doubted(model, None).any()
+    numbers = answers.of_values(numpy.zeros(2), numpy.ones(2))
+    assert doubted(numbers, numbers).tolist() == [False, False]
