@@ -294,4 +294,5 @@ def _versions() -> dict[str, str]:
     import transformers
 
     modules = {m.__name__: m.__version__.partition("+")[0] for m in (torch, transformers, tokenizers, safetensors)}
-    return {"python": platform.python_version(), **modules}
+    image = {"image": os.environ["RAY_IMAGE"]} if os.environ.get("RAY_IMAGE") else {}  # the service tells it to the pods that it makes
+    return {"python": platform.python_version(), **modules, **image}

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from conftest import TRAINER, events_of, small_reviews
 from judge import artifact_hashes, check_files, check_success, codes, predictions, result_of, setting
-from made import table
+from made import flowers, table
 
 from trainer.export.shown import harmless
 from trainer.run import run
@@ -136,6 +136,15 @@ def test_a_dry_run_looks_at_everything_and_trains_nothing(make_run, schemas):
     assert result["artifacts"] == []
     assert not (spec.parent / "checkpoints").exists()
     assert not {"progress", "eval", "checkpoint"} & {e["kind"] for e in events_of(spec.parent)}
+
+
+def test_the_image_of_the_pod_is_told_with_the_versions(make_run, monkeypatch):
+    monkeypatch.setenv("RAY_IMAGE", "registry.example.org/ray@sha256:00")
+    spec = make_run({"flowers.csv": flowers()}, epochs=1)
+    assert run(str(spec), "local") == 0
+    versions = result_of(spec.parent)["versions"]
+    assert versions["image"] == "registry.example.org/ray@sha256:00"
+    assert {"python", "torch", "ray", "safetensors"} <= set(versions)
 
 
 def test_unicode_survives_from_the_table_to_the_predictions(make_run, schemas):

@@ -79,6 +79,7 @@ func TestOwnCluster(t *testing.T) {
 	for _, pod := range []corev1.PodTemplateSpec{spec.HeadGroupSpec.Template, group.Template} {
 		require.Equal(t, a.Run, pod.Labels[labelRun])
 		box := pod.Spec.Containers[0]
+		require.Contains(t, box.Env, corev1.EnvVar{Name: "RAY_IMAGE", Value: box.Image}, "the manifest of a run names it")
 		require.Equal(t, box.Resources.Requests[corev1.ResourceMemory], box.Resources.Limits[corev1.ResourceMemory])
 		require.NotContains(t, box.Resources.Limits, corev1.ResourceName(gpuResource))
 		require.Empty(t, pod.Spec.Tolerations)

@@ -59,6 +59,7 @@ func (c Config) newContainer(m Machine) corev1.Container {
 		Env: []corev1.EnvVar{
 			{Name: "HOME", Value: scratchDir}, // caches of libraries
 			{Name: "RAY_USAGE_STATS_ENABLED", Value: "0"},
+			{Name: "RAY_IMAGE", Value: c.Image}, // for the manifest of a run
 		},
 		Resources: resources(m),
 		// KubeRay's own probe first looks after ten seconds.
