@@ -44,6 +44,8 @@ func (r *Registry) Promote(dataset, name string, number int) (Version, error) {
 	if i < 0 {
 		return Version{}, job.Permanent(fmt.Errorf("there is no version %s/%d: see extractor models", name, number))
 	}
+	r.judging.Lock()
+	defer r.judging.Unlock()
 	return versions[i], r.write(versions[i])
 }
 

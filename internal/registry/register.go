@@ -42,6 +42,14 @@ func (r *Registry) Register(ctx context.Context, v Version, from string, judge J
 	if i := slices.IndexFunc(versions, same); i >= 0 {
 		return versions[i], r.crown(versions[i])
 	}
+	made, err := r.copy(ctx, v, from)
+	if err != nil {
+		return Version{}, fmt.Errorf("register the model: %w", err)
+	}
+	crash.At(crash.Copied)
+	// Of two runs that end together, the second is compared with the first if that has just become the champion.
+	r.judging.Lock()
+	defer r.judging.Unlock()
 	champion, err := r.Champion(v.dataset(), v.Name)
 	if err != nil {
 		return Version{}, err
@@ -50,24 +58,28 @@ func (r *Registry) Register(ctx context.Context, v Version, from string, judge J
 	if v.Why = why; champion != nil {
 		v.Best = champion.Ref()
 	}
-	if v, err = r.add(ctx, v, from, wins); err != nil {
+	if v, err = r.add(v, made, wins); err != nil {
 		return Version{}, fmt.Errorf("register the model: %w", err)
 	}
 	crash.At(crash.Registered)
 	return v, r.crown(v)
 }
 
-// add copies the files beside the versions and gives them the next number.
-func (r *Registry) add(ctx context.Context, v Version, from string, wins bool) (Version, error) {
-	dir := filepath.Join(r.dir, v.dataset(), v.Name)
-	made := filepath.Join(dir, "."+v.Run)
+// copy makes a hidden folder with the files beside the versions.
+func (r *Registry) copy(ctx context.Context, v Version, from string) (string, error) {
+	made := filepath.Join(r.dir, v.dataset(), v.Name, "."+v.Run)
 	if err := errors.Join(os.RemoveAll(made), os.MkdirAll(filepath.Join(made, modelDir), folderMode)); err != nil {
-		return v, err
+		return "", err
 	}
 	if err := copyModel(ctx, v.Files, from, filepath.Join(made, modelDir)); err != nil {
-		return v, errors.Join(err, os.RemoveAll(made))
+		return "", errors.Join(err, os.RemoveAll(made))
 	}
-	crash.At(crash.Copied)
+	return made, nil
+}
+
+// add makes the folder the version with the next number.
+func (r *Registry) add(v Version, made string, wins bool) (Version, error) {
+	dir := filepath.Dir(made)
 	numbers := r.numbers(v.dataset(), v.Name)
 	for v.Version = 1 + len(numbers); ; v.Version++ {
 		if slices.Contains(numbers, v.Version) {

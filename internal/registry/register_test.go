@@ -95,6 +95,29 @@ func TestRunsThatRegisterAtTheSameTimeGetNumbersOfTheirOwn(t *testing.T) {
 	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, got)
 }
 
+func TestOfRunsThatEndTogetherTheBetterOneIsTheChampion(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	const runs = 12
+	var wg sync.WaitGroup
+	for i := range runs {
+		v, from := s.trained(t, "ft-"+strconv.Itoa(i))
+		v.Test = &registry.Score{Value: float64(i)}
+		wg.Go(func() {
+			_, err := s.Register(t.Context(), v, from, func(champion *registry.Version) (bool, string) {
+				return champion == nil || v.Test.Value > champion.Test.Value, "by its score"
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	champion, err := s.Champion(films, "film-reviews")
+	require.NoError(t, err)
+	require.InDelta(t, runs-1, champion.Test.Value, 0)
+}
+
 func TestAModelThatIsNotWhatWasTrainedIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -99,7 +100,11 @@ func Slug(text string) string {
 }
 
 // Registry is the folder of all models. Its zero value is not usable.
-type Registry struct{ dir string }
+type Registry struct {
+	dir string
+	// judging is held while a version is compared with the champion and takes its title.
+	judging sync.Mutex
+}
 
 // New returns the registry in dir, which need not be there yet.
 func New(dir string) *Registry { return &Registry{dir: dir} }
