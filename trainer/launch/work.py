@@ -32,6 +32,8 @@ ENVIRONMENT = {
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "1",
     "RAY_TRAIN_WORKER_HEALTH_CHECK_TIMEOUT_S": "60",
     "RAY_TRAIN_PREEMPTION_POLL_INTERVAL_S": "1",
+    # Ray Train would print everything a second time through a logger of its own.
+    "RAY_TRAIN_ENABLE_PRINT_PATCH": "0",
     "PYTHONUNBUFFERED": "1",
     # Threads that spin while they wait for each other make training several times slower where the cores are shared.
     "OMP_WAIT_POLICY": "PASSIVE",

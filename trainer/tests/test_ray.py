@@ -136,6 +136,9 @@ def test_two_workers_share_the_work(make_run, train_on_ray, reviews, schemas):
     assert result["training"]["workers"] == 2
     assert result["metrics"]["test"]["accuracy"]["value"] >= 0.85
     assert [e["split"] for e in events_of(spec.parent) if e["kind"] == "eval"].count("validation") == result["training"]["epochs"]
+    log = (spec.parent / "logs" / "rank-0.txt").read_text().splitlines()
+    assert [line.startswith("[rank 0] Epoch 1, validation") for line in log].count(True) == 1
+    assert all(0 <= w["waiting_share"] <= 1 for w in result["training"]["per_worker"])
 
 
 @pytest.mark.parametrize("workers", [1, 2])
