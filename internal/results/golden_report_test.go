@@ -108,7 +108,7 @@ func TestReportsOfTheGoldenResults(t *testing.T) {
 			"the same row is also a test row", "from transformers import",
 		},
 		"result-regression.json": {
-			"A linear model does better", "What would help", "glucose", "Predicted by true value", "Errors (true minus predicted)", "The largest errors",
+			"A linear model does at least as well", "What would help", "glucose", "Predicted by true value", "Errors (true minus predicted)", "The largest errors",
 			"from 25 to 346, mean 152.4", "baseline.zip", "safetensors.numpy", "11 %",
 		},
 		"result-image.json":      {"galaxy", "data:image/png;base64,", "image-classification", "NVIDIA L4", "the name of the folder", "do not decode"},

@@ -148,7 +148,7 @@ func newScoreCell(scores Scores, metric string) scoreCell {
 	}
 	cell := scoreCell{Value: figure(metric, s.Value)}
 	if low, high := s.bounds(); low < high {
-		cell.Interval = figure(metric, low) + "–" + figure(metric, high)
+		cell.Interval = figures(metric, low, high)
 	}
 	return cell
 }

@@ -117,8 +117,10 @@ func metricName(metric string) string {
 		return "weighted F1"
 	case "roc_auc":
 		return "ROC AUC"
-	case "mcc", "rmse", "mae", "r2":
+	case "mcc", "rmse", "mae":
 		return strings.ToUpper(metric)
+	case "r2":
+		return "R²"
 	case "spearman":
 		return "rank correlation"
 	default:
@@ -130,10 +132,33 @@ func title(metric string) string { return capital(metricName(metric)) }
 
 // figure writes the value of a metric: shares with three digits behind the point, what has a unit with four digits in all.
 func figure(metric string, v float64) string {
-	if lowerIsBetter(metric) && metric != "loss" || math.Abs(v) >= 1000 {
-		return strconv.FormatFloat(v, 'g', 4, 64)
+	size := math.Abs(v)
+	digits := 3
+	if lowerIsBetter(metric) && metric != "loss" || size >= 1000 {
+		if size == 0 {
+			return "0"
+		}
+		if size < 1e-3 || size >= 1e9 {
+			return strconv.FormatFloat(v, 'g', 4, 64)
+		}
+		digits = max(0, 3-int(math.Floor(math.Log10(size))))
 	}
-	return strconv.FormatFloat(v, 'f', 3, 64)
+	if digits == 0 {
+		return thousands(int64(math.Round(v)))
+	}
+	text := strconv.FormatFloat(v, 'f', digits, 64)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-") // nothing is below nothing
+	}
+	return text
+}
+
+// figures writes an interval.
+func figures(metric string, low, high float64) string {
+	if low < 0 {
+		return figure(metric, low) + " to " + figure(metric, high) // a dash would read as one more minus
+	}
+	return figure(metric, low) + "–" + figure(metric, high)
 }
 
 // thousands writes a count with commas: 12,345.
@@ -183,9 +208,11 @@ func bytesOf(n int64) string {
 	return fmt.Sprintf("%.1f %s", value, units[i])
 }
 
-// spell says a duration as a person would: "0.4 s", "35 s", "2 min 5 s", "1 h 20 min".
+// spell says a duration as a person would: "under 0.1 s", "0.4 s", "35 s", "2 min 5 s", "1 h 20 min".
 func spell(d time.Duration) string {
 	switch {
+	case d > 0 && d < 50*time.Millisecond:
+		return "under 0.1 s"
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	case d < 90*time.Second:

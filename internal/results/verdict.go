@@ -1,6 +1,10 @@
 package results
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Grade is the verdict as a traffic light.
 type Grade string
@@ -32,6 +36,8 @@ const (
 	wideInterval = 0.15
 	// heldOut names the test rows.
 	heldOut = "held-out"
+	// tooGood is the word where the data may tell the answer.
+	tooGood = "Perhaps too good to be true"
 )
 
 // NewVerdict judges a result: a training by its score on the rows that were held out, against a constant answer, a simple
@@ -53,7 +59,7 @@ func trainingVerdict(r *Result) Verdict {
 	if where == heldOut {
 		v.Figures += comparison(r, metric)
 	}
-	v.Grade, v.Word = grade(r, metric, score, where)
+	v.Grade, v.Word = grade(r)
 	if won, ok := simpleWins(r); ok {
 		simple := article(r.baseline(baselineLinear).Title) + " does " + won.how()
 		if v.Grade == GradeBad {
@@ -63,9 +69,14 @@ func trainingVerdict(r *Result) Verdict {
 		}
 		if won.Metric != metric {
 			v.Figures += fmt.Sprintf("; by %s it has %s and this model %s",
-				metricName(won.Metric), figure(won.Metric, won.Simple), figure(won.Metric, won.Model))
+				metricName(won.Metric), figure(won.Metric, won.Simple), figure(won.Metric, won.Model.Value))
 		}
 		v.Help = help(r)
+		v.Sentence = v.Word + ": "
+	}
+	if leak := r.leak(); leak != "" && v.Grade != GradeBad {
+		v.Grade, v.Word = GradeWeak, tooGood
+		v.Help = strings.TrimSpace("Before you trust it: " + leak + " " + v.Help)
 		v.Sentence = v.Word + ": "
 	}
 	v.Sentence = capital(v.Sentence + v.Figures)
@@ -104,7 +115,13 @@ func secondScore(r *Result, headline string) string {
 	if !ok || metric == headline || metric == "loss" {
 		return ""
 	}
-	return ", " + metricName(metric) + " " + figure(metric, s.Value)
+	text := ", " + metricName(metric) + " " + figure(metric, s.Value)
+	if b := r.baseline(baselineConstant); b != nil && headline != "rmse" {
+		if constant, ok := b.Test[metric]; ok {
+			text += " where guessing gets " + figure(metric, constant.Value)
+		}
+	}
+	return text
 }
 
 // comparison tells what the simple answers get on the same rows.
@@ -140,8 +157,37 @@ func constantAnswer(r *Result) string {
 	return fmt.Sprintf("always answering %q", shorten(oneLine(label), 40))
 }
 
+// leakCodes are the checks that make a score worth nothing: the test rows were seen, or the label stands in what is read.
+var leakCodes = []string{"label_leak", "split_overlap"}
+
+// leak is the warning of such a check, empty where there is none.
+func (r *Result) leak() string {
+	for _, c := range r.Checks {
+		if c.Level != levelOK && slices.Contains(leakCodes, c.Code) {
+			return capital(plain(c.Text, ""))
+		}
+	}
+	return ""
+}
+
+// judged is the score by which a model is graded: that of the metric that chose it, as it is the fair one where classes are
+// of unequal size, else the headline.
+func (r *Result) judged() (metric string, score Score, where string) {
+	metric, score, where = r.headline()
+	b := r.baseline(baselineConstant)
+	if b == nil || where != heldOut || r.Metric == "loss" || lowerIsBetter(metric) {
+		return metric, score, where
+	}
+	own, has := r.Metrics.Test[r.Metric]
+	if _, ok := b.Test[r.Metric]; has && ok && own.N > 0 {
+		return r.Metric, own, where
+	}
+	return metric, score, where
+}
+
 // grade compares the score with the constant answer.
-func grade(r *Result, metric string, score Score, where string) (Grade, string) {
+func grade(r *Result) (Grade, string) {
+	metric, score, where := r.judged()
 	b := r.baseline(baselineConstant)
 	if where != heldOut || b == nil {
 		return GradeWeak, "Trained, but not tested"

@@ -8,16 +8,22 @@ import (
 
 // duel is one metric of this model and of another on the same test rows.
 type duel struct {
-	Metric        string
-	Model, Simple float64
+	Metric string
+	Model  Score
+	Simple float64
 }
 
-// how says how the other one does.
+// how says how the other one does. Where it lies within the interval of the model, chance may have made it the better one.
 func (d duel) how() string {
-	if d.Model == d.Simple {
+	low, high := d.Model.bounds()
+	switch {
+	case d.Model.Value == d.Simple:
 		return "as well"
+	case d.Simple >= low && d.Simple <= high:
+		return "at least as well"
+	default:
+		return "better"
 	}
-	return "better"
 }
 
 // simpleWins reports whether the linear model does as well by the headline metric, or better by the one that chose the model.
@@ -29,12 +35,12 @@ func simpleWins(r *Result) (duel, bool) {
 		return duel{}, false
 	}
 	if s, ok := b.Test[metric]; ok && !isBetter(metric, score.Value, s.Value) {
-		return duel{metric, score.Value, s.Value}, true
+		return duel{metric, score, s.Value}, true
 	}
 	own, has := r.Metrics.Test[r.Metric]
 	s, ok := b.Test[r.Metric]
 	if has && ok && isBetter(r.Metric, s.Value, own.Value) {
-		return duel{r.Metric, own.Value, s.Value}, true
+		return duel{r.Metric, own, s.Value}, true
 	}
 	return duel{}, false
 }
@@ -49,11 +55,20 @@ func help(r *Result) string {
 	if r.BestEpoch >= r.Training.Epochs && r.Training.Epochs > 0 {
 		ways = append(ways, "more epochs")
 	}
-	text := "What would help: " + joinWith(ways, "or") + "."
-	if _, ok := r.output(outDir + "baseline/config.json"); ok {
-		text += " The simple model is delivered too, as baseline.zip."
+	var sentences []string
+	if !r.perfect() {
+		sentences = append(sentences, "What would help: "+joinWith(ways, "or")+".")
 	}
-	return text
+	if _, ok := r.output(outDir + "baseline/config.json"); ok {
+		sentences = append(sentences, "The simple model is delivered too, as baseline.zip.")
+	}
+	return strings.Join(sentences, " ")
+}
+
+// perfect reports whether no test row was answered wrong, so that nothing can make the score better.
+func (r *Result) perfect() bool {
+	metric, score, where := r.headline()
+	return where == heldOut && (metric == "accuracy" && score.Value >= 1 || metric == "rmse" && score.Value <= 0)
 }
 
 // championSentence compares the model with the best earlier version on the same test rows.

@@ -50,6 +50,35 @@ func TestVerdictOfATraining(t *testing.T) {
 			sentence: `A bag of words does as well: accuracy 0.842 (95 % interval 0.824 to 0.858) on 1,821 held-out rows; ` +
 				`always answering "positive" would get 0.499, a bag of words 0.842`,
 		},
+		"a simple model that chance may have made the better one": {
+			change: func(r *Result) { r.Metrics.Baselines[1].Test["accuracy"] = Score{Value: 0.85, N: 1821} },
+			grade:  GradeWeak, word: "A bag of words does at least as well",
+		},
+		"a rare class that is found all the same": {
+			change: func(r *Result) {
+				r.Metric = "f1_macro"
+				r.Metrics.Test = Scores{"accuracy": score(0.984, 0.942, 0.995, 122), "f1_macro": score(0.9, 0.84, 0.96, 122)}
+				r.Metrics.Baselines = []Baseline{{Name: baselineConstant, Test: Scores{
+					"accuracy": score(0.943, 0.887, 0.972, 122), "f1_macro": score(0.324, 0.31, 0.33, 122),
+				}}}
+			},
+			grade: GradeGood, word: "Clearly better than guessing",
+			sentence: `Accuracy 0.984 (95 % interval 0.942 to 0.995) on 122 held-out rows, F1 0.900 where guessing gets 0.324; ` +
+				`always answering "positive" would get 0.943`,
+		},
+		"a label that is given away": {
+			change: func(r *Result) {
+				r.Checks = []Check{{Code: "label_leak", Level: levelWarning, Text: "code gives the label away."}}
+			},
+			grade: GradeWeak, word: "Perhaps too good to be true",
+		},
+		"a label that is given away, and still nothing is learnt": {
+			change: func(r *Result) {
+				r.Checks = []Check{{Code: "label_leak", Level: levelWarning, Text: "code gives the label away."}}
+				r.Metrics.Test["accuracy"] = score(0.5, 0.47, 0.53, 1821)
+			},
+			grade: GradeBad,
+		},
 		"worse than a simple model by the metric that counts": {
 			change: func(r *Result) {
 				r.Metric = "f1_macro"
@@ -88,9 +117,9 @@ func TestVerdictOfTheGoldenResults(t *testing.T) {
 			Champion: "Better than reviews/2 on the same test rows: accuracy 0.910 against 0.890, a difference that chance may explain.",
 		},
 		"result-regression.json": {
-			Grade: GradeWeak, Word: "A linear model does better",
-			Sentence: "A linear model does better: RMSE 51.4 (95 % interval 44.9 to 57.6) on 89 held-out rows, R2 0.502; " +
-				"always answering the mean would get 72.9, a linear model 50.9",
+			Grade: GradeWeak, Word: "A linear model does at least as well",
+			Sentence: "A linear model does at least as well: RMSE 51.40 (95 % interval 44.90 to 57.60) on 89 held-out rows, R² 0.502; " +
+				"always answering the mean would get 72.90, a linear model 50.90",
 			Help:     "What would help: more rows. The simple model is delivered too, as baseline.zip.",
 			Champion: "It could not be compared with diabetes/1: Version 1 reads the column glucose, which these rows do not have.",
 		},
