@@ -2,11 +2,13 @@ package results
 
 import (
 	"fmt"
+	"math"
 )
 
 // The thresholds of the advice.
 const (
 	overfitRatio   = 1.25 // the last validation loss over the lowest one
+	overfitGap     = 0.15 // of a share on the training rows over that on the test rows
 	truncatedMuch  = 0.1
 	imbalancedMuch = 5   // the largest class over the smallest
 	waitingMuch    = 0.3 // of the time of every worker
@@ -47,6 +49,9 @@ func stopNote(r *Result) string {
 
 // advice is what may make the next run better, most useful first.
 func advice(c curves, r *Result) []string {
+	if r.perfect() {
+		return dataAdvice(r)
+	}
 	var out []string
 	if r.Model.FromScratch && r.Model.Kind != modelTable {
 		out = append(out, "Install a pretrained base model and choose it in the form: "+
@@ -57,17 +62,55 @@ func advice(c curves, r *Result) []string {
 	} else if r.BestEpoch > 0 && r.BestEpoch >= r.Training.Epochs {
 		out = append(out, "Raise epochs: the last one was the best so far.")
 	}
-	if v := c.ValidationLoss; len(v) > 2 {
-		low, _ := span(v)
-		if last := v[len(v)-1].Y; low > 0 && last > overfitRatio*low {
-			out = append(out, "The validation loss rises while the training loss falls: the model begins to learn its rows by heart. "+
-				"Use fewer epochs, a lower learning_rate, or more data.")
-		}
+	if fit := fitAdvice(c, r); fit != "" {
+		out = append(out, fit)
 	}
 	if share := r.waiting(); share > waitingMuch {
 		out = append(out, fmt.Sprintf("Raise gradient_accumulation or use fewer workers: they wait for each other %.0f %% of the time.", 100*share))
 	}
 	return append(out, dataAdvice(r)...)
+}
+
+// fitAdvice says what to do about a model that learns its rows by heart, or does not even learn those.
+func fitAdvice(c curves, r *Result) string {
+	const remedy = "Use fewer epochs, a lower learning_rate, a higher weight_decay, or more data."
+	metric, test, where := r.judged()
+	train, known := r.Metrics.Train[metric]
+	share := where == heldOut && known && !lowerIsBetter(metric)
+	switch {
+	case rises(c.ValidationLoss):
+		return "The validation loss rises while the training loss falls: the model begins to learn its rows by heart. " + remedy
+	case share && train.Value-test.Value > overfitGap:
+		return fmt.Sprintf("The model knows its training rows by heart (%s %s, but %s on new ones). %s",
+			metricName(metric), figure(metric, train.Value), figure(metric, test.Value), remedy)
+	case share && r.underfits(metric, train):
+		return fmt.Sprintf("The model does not even learn its training rows (%s %s). Raise learning_rate or epochs, or take a larger model.",
+			metricName(metric), figure(metric, train.Value))
+	default:
+		return ""
+	}
+}
+
+// rises reports whether the last value of a line is far above its lowest.
+func rises(line []point) bool {
+	if len(line) < 3 {
+		return false
+	}
+	low := math.Inf(1)
+	for _, p := range line {
+		low = min(low, p.Y)
+	}
+	return low > 0 && line[len(line)-1].Y > overfitRatio*low
+}
+
+// underfits reports whether a share on the training rows is nearer to the constant answer than to the truth.
+func (r *Result) underfits(metric string, train Score) bool {
+	b := r.baseline(baselineConstant)
+	if b == nil {
+		return false
+	}
+	constant, ok := b.Test[metric]
+	return ok && constant.Value < 1 && (train.Value-constant.Value)/(1-constant.Value) < goodReduction
 }
 
 // waiting is the share of its time that every worker waits at least for the others, 0 where that is not known.
@@ -89,8 +132,8 @@ func (r *Result) waiting() float64 {
 func dataAdvice(r *Result) []string {
 	var out []string
 	if r.Data.TruncatedShare > truncatedMuch {
-		out = append(out, fmt.Sprintf("Raise max_length: %.0f %% of the texts are longer than the %d tokens that the model reads.",
-			100*r.Data.TruncatedShare, r.Model.MaxLength))
+		out = append(out, fmt.Sprintf("Raise max_length: %.0f %% of the texts are longer than the %s tokens that the model reads.",
+			100*r.Data.TruncatedShare, thousands(r.Model.MaxLength)))
 	}
 	smallest, largest, rare := -1, 0, ""
 	for label, n := range sorted(r.Data.Labels) {
@@ -100,11 +143,14 @@ func dataAdvice(r *Result) []string {
 		largest = max(largest, n)
 	}
 	if smallest > 0 && largest > imbalancedMuch*smallest {
-		out = append(out, fmt.Sprintf("Add rows of %q: it has %s, the most frequent class %s.",
-			shorten(oneLine(rare), 60), thousands(smallest), thousands(largest)))
+		text := fmt.Sprintf("Add rows of %q: it has %s, the most frequent class %s.", shorten(oneLine(rare), 60), thousands(smallest), thousands(largest))
+		if r.setting("class_weights") == "none" {
+			text += " Or set class_weights to balanced, so that both count the same."
+		}
+		out = append(out, text)
 	}
 	if r.Data.Rows.Train < fewRows {
-		out = append(out, fmt.Sprintf("Add data: %s rows are few to learn from.", thousands(r.Data.Rows.Train)))
+		out = append(out, fmt.Sprintf("Add data: %s are few to learn from.", plural(r.Data.Rows.Train, "row")))
 	}
 	return out
 }

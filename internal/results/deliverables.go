@@ -28,15 +28,18 @@ const (
 	uploadReport = "report_only"
 )
 
-// upload is what the user wants handed over, empty for the usual.
-func (r *Result) upload() string {
+// setting is the value of an option that is a text, empty for the usual.
+func (r *Result) setting(name string) string {
 	for _, s := range r.Settings {
-		if text, ok := s.Value.(string); ok && s.Name == "upload" {
+		if text, ok := s.Value.(string); ok && s.Name == name {
 			return text
 		}
 	}
 	return ""
 }
+
+// upload is what the user wants handed over, empty for the usual.
+func (r *Result) upload() string { return r.setting("upload") }
 
 // deliverables lists what the user gets.
 func deliverables(ctx context.Context, root *os.Root, events []Event, r *Result, m Meta) []deliverable {

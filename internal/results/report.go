@@ -27,7 +27,7 @@ type page struct {
 	Kicker, Title, Subtitle string
 	Verdict                 verdictPart
 	Tiles                   []pair
-	Warnings                []string
+	Warnings                warningsPart
 	Prediction              *predictionPart
 	Data                    *dataPart
 	Learning                *learningPart
@@ -65,8 +65,7 @@ func newPage(events []Event, r *Result, m Meta) page {
 	pictures := &album{left: maxAlbum}
 	pg := page{
 		Title:    plain(m.DatasetName, "A dataset without a name"),
-		Verdict:  newVerdictPart(r),
-		Warnings: warnings(r, p),
+		Warnings: newWarningsPart(r, p),
 		Run:      newRunPart(events, r, m),
 		Settings: settingRows(r),
 		Repeat:   newRepeatPart(r, m),
@@ -91,29 +90,9 @@ func newPage(events []Event, r *Result, m Meta) page {
 		pg.Model = newModelPart(r, m)
 		pg.Advice = advice(c, r)
 	}
+	pg.Verdict = newVerdictPart(r, pg.Advice, pg.Model)
 	pg.Subtitle = fmt.Sprintf("%s, %s, %s", plain(r.Task, ""), subject, m.Started.UTC().Format("2 January 2006, 15:04 UTC"))
 	return pg
-}
-
-// warnings joins those of the result with those of the events that it does not repeat, behind what became of the training.
-func warnings(r *Result, p Progress) []string {
-	var out []string
-	if r.Training.Stopped == stoppedByTime {
-		out = append(out, "The time limit ended the training; the best model until then was kept.")
-	}
-	if n := r.Training.Resumed; n > 0 {
-		out = append(out, "The training was interrupted and went on from a checkpoint "+plural(n, "time")+".")
-	}
-	seen := map[string]bool{}
-	for _, list := range [][]Warning{r.Warnings, p.Warnings} {
-		for _, w := range list {
-			if text := plain(w.Text, w.Code); !seen[text] && len(out) < maxRows {
-				seen[text] = true
-				out = append(out, text)
-			}
-		}
-	}
-	return out
 }
 
 func tiles(r *Result) []pair {
@@ -126,7 +105,7 @@ func tiles(r *Result) []pair {
 	}
 	for _, b := range r.Metrics.Baselines[:min(len(r.Metrics.Baselines), 2)] {
 		if s, ok := b.Test[metric]; ok {
-			out = append(out, pair{capital(shorten(plain(b.Title, b.Name), 40)) + " alone", figure(metric, s.Value)})
+			out = append(out, pair{"Simple model: " + shorten(plain(b.Title, b.Name), 40), figure(metric, s.Value)})
 		}
 	}
 	return append(out, pair{"Training time", spell(seconds(r.Training.Seconds))}, pair{"Training rows", thousands(r.Data.Rows.Train)})

@@ -26,15 +26,31 @@ type stripMark struct {
 	Class string
 }
 
-func newVerdictPart(r *Result) verdictPart {
+func newVerdictPart(r *Result, advice []string, model *modelPart) verdictPart {
 	v := NewVerdict(r)
 	part := verdictPart{Grade: v.Grade, Word: v.Word, Lines: []string{v.Figures + "."}, Strip: newStrip(r)}
-	for _, line := range []string{v.Help, v.Champion} {
+	for _, line := range []string{v.Help, v.Champion, nextStep(r, v, advice, model)} {
 		if line != "" {
 			part.Lines = append(part.Lines, line)
 		}
 	}
 	return part
+}
+
+// nextStep says what to do now, where the verdict does not.
+func nextStep(r *Result, v Verdict, advice []string, model *modelPart) string {
+	switch {
+	case r.Kind == ResultCheck && v.Grade != GradeBad:
+		return "To train, submit the dataset again with dry_run switched off."
+	case r.Kind == ResultCheck:
+		return "Mend the errors below, then check again."
+	case v.Grade == GradeGood && model != nil:
+		return "To use it, submit a dataset to ncsa.ray.predict with " + model.Names[len(model.Names)-1] + " as its model."
+	case v.Help == "" && len(advice) > 0:
+		return "What to try next: " + advice[0]
+	default:
+		return ""
+	}
 }
 
 func newStrip(r *Result) *strip {

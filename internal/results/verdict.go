@@ -74,10 +74,11 @@ func trainingVerdict(r *Result) Verdict {
 		v.Help = help(r)
 		v.Sentence = v.Word + ": "
 	}
-	if leak := r.leak(); leak != "" && v.Grade != GradeBad {
-		v.Grade, v.Word = GradeWeak, tooGood
+	if leak := r.leak(); leak != "" {
 		v.Help = strings.TrimSpace("Before you trust it: " + leak + " " + v.Help)
-		v.Sentence = v.Word + ": "
+		if v.Grade != GradeBad {
+			v.Grade, v.Word, v.Sentence = GradeWeak, tooGood, tooGood+": "
+		}
 	}
 	v.Sentence = capital(v.Sentence + v.Figures)
 	v.Figures = capital(v.Figures)
