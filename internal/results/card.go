@@ -120,8 +120,8 @@ func (c *card) license(m Meta, r *Result) {
 
 func (c *card) training(r *Result) {
 	t := r.Training
-	c.p("## Training\n\n%s epochs (%s), the model of epoch %s was kept. Seed %d, batch size %d, learning rate %s, %s on %s, %s.\n\n",
-		trim(t.Epochs), markdown(t.Stopped), trim(r.BestEpoch), t.Seed, t.BatchSize, number(t.LearningRate),
+	c.p("## Training\n\n%s (%s), the model of epoch %s was kept. Seed %d, batch size %d, learning rate %s, %s on %s, %s.\n\n",
+		epochs(t.Epochs), markdown(t.Stopped), trim(r.BestEpoch), t.Seed, t.BatchSize, number(t.LearningRate),
 		plural(t.Workers, "worker"), markdown(t.Device), spell(seconds(t.Seconds)))
 }
 

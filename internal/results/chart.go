@@ -10,7 +10,8 @@ type chart struct {
 	Title string
 	// Summary says in words what is drawn, for those who do not see it.
 	Summary string
-	XLabel  string
+	// XLabel stands below the picture, YLabel above it in place of a legend.
+	XLabel, YLabel string
 	// Width and Height are of the picture, Left … Bottom of the area within its axes.
 	Width, Height            int
 	Left, Right, Top, Bottom float64
@@ -63,7 +64,7 @@ type chartRule struct {
 // The picture is small, so that its letters are legible where Clowder shows it 320 pixels wide.
 const (
 	chartWidth  = 420
-	chartHeight = 268
+	chartHeight = 278
 	// letterWidth is of the digits of an axis where they are largest.
 	letterWidth = 9.2
 	// fewDots is up to how many points of a line are marked one by one.
@@ -73,10 +74,14 @@ const (
 func newChart(title, xLabel string, x, y axis) *chart {
 	c := &chart{
 		Title: title, XLabel: xLabel, Width: chartWidth, Height: chartHeight,
-		Left: 46, Right: chartWidth - 12, Top: 40, Bottom: chartHeight - 42, x: x, y: y,
+		Left: 46, Right: chartWidth - 12, Top: 50, Bottom: chartHeight - 42, x: x, y: y,
 	}
 	for _, v := range y.ticks {
 		c.Left = max(c.Left, 12+letterWidth*float64(len(number(v))))
+	}
+	c.Left = px(c.Left)
+	if n := len(x.ticks); n > 0 { // the last number reaches beyond its place
+		c.Right = min(c.Right, px(chartWidth-1-letterWidth/2*float64(len(number(x.ticks[n-1])))))
 	}
 	c.legend = c.Left
 	for _, v := range x.ticks {
@@ -121,17 +126,26 @@ func (c *chart) line(name, class string, points []point, dots bool) *chart {
 	return c
 }
 
-// rule draws a vertical line with a label to its left, where there is room for it, at the top or near the bottom.
-func (c *chart) rule(class, label string, x float64, atTop bool) {
-	r := chartRule{At: c.atX(x), Label: label, Class: class, Anchor: "start", Y: c.Bottom - 6}
-	if atTop {
-		r.Y = c.Top + 12
+// rule draws a vertical line with a label to its left, where there is room for it, in one of the rows below the top or above
+// the bottom.
+func (c *chart) rule(class, label string, x float64, row labelRow) {
+	const height = 19
+	r := chartRule{At: c.atX(x), Label: label, Class: class, Anchor: "start", Y: c.Bottom - 6 - height*float64(row.number)}
+	if row.top {
+		r.Y = c.Top + 14 + height*float64(row.number)
 	}
 	r.X = r.At + 5
 	if c.x.share(x) > 0.2 {
 		r.Anchor, r.X = "end", r.At-5
 	}
 	c.Rules = append(c.Rules, r)
+}
+
+// labelRow is where the label of a rule stands: in a row from the top or from the bottom, so that those of two rules that are
+// near each other can both be read.
+type labelRow struct {
+	top    bool
+	number int
 }
 
 // scatter draws points without a line.

@@ -5,7 +5,7 @@ func lossChart(c curves) *chart {
 	if c.empty() {
 		return nil
 	}
-	ch := learningChart("Loss (lower is better)", c, c.Steps, c.TrainLoss, c.ValidationLoss)
+	ch := learningChart("Loss (lower is better)", c, falling, c.Steps, c.TrainLoss, c.ValidationLoss)
 	steps := ""
 	if len(c.TrainLoss) == 0 {
 		steps = "training"
@@ -19,11 +19,11 @@ func metricChart(c curves) *chart {
 	if len(c.Metric) == 0 || c.MetricName == "loss" {
 		return nil
 	}
-	better := "higher"
+	better, run := "higher", rising
 	if lowerIsBetter(c.MetricName) {
-		better = "lower"
+		better, run = "lower", falling
 	}
-	ch := learningChart("Validation "+metricName(c.MetricName)+" ("+better+" is better)", c, c.Metric)
+	ch := learningChart("Validation "+metricName(c.MetricName)+" ("+better+" is better)", c, run, c.Metric)
 	ch.line("validation", "valid", c.Metric, true)
 	ch.Summary = describe("Validation "+metricName(c.MetricName), c.Metric)
 	return ch
@@ -33,16 +33,22 @@ func rateChart(c curves) *chart {
 	if len(c.Rate) < 2 {
 		return nil
 	}
-	ch := learningChart("Learning rate", c, c.Rate, []point{{}})
+	ch := learningChart("Learning rate", c, falling, c.Rate, []point{{}})
 	ch.line("", "train", c.Rate, false)
 	ch.Summary = describe("Learning rate", c.Rate)
 	return ch
 }
 
+// Lines that fall leave room for words at the top, those that rise at the bottom.
+const (
+	rising  = false
+	falling = true
+)
+
 // learningChart is a frame over the epochs, with marks where the training went on from a checkpoint and where the model was
 // taken from.
-func learningChart(title string, c curves, lines ...[]point) *chart {
-	low, high := span(lines...)
+func learningChart(title string, c curves, falls bool, points ...[]point) *chart {
+	low, high := span(points...)
 	epochs := max(1, c.Epochs)
 	ch := newChart(title, "epoch", axis{0, epochs, epochTicks(0, epochs, 6)}, axis{low, high, niceTicks(low, high, 5)})
 	for i, at := range c.Resumes {
@@ -50,10 +56,10 @@ func learningChart(title string, c curves, lines ...[]point) *chart {
 		if i == 0 {
 			label = "resumed"
 		}
-		ch.rule("resume", label, at, true)
+		ch.rule("resume", label, at, labelRow{falls, 1})
 	}
 	if c.Best > 0 && c.Best <= epochs {
-		ch.rule("best", "best", c.Best, false)
+		ch.rule("best", "best", c.Best, labelRow{falls, 0})
 	}
 	return ch
 }

@@ -20,6 +20,7 @@ func histogramChart(title string, h *Histogram) *chart {
 	}
 	top := float64(max(1, most)) * 1.06
 	ch := newChart(title, plain(h.Unit, ""), axis{low, high, niceTicks(low, high, 6)}, axis{0, top, niceTicks(0, top, 4)})
+	ch.YLabel = "rows"
 	for i, n := range h.Counts {
 		total += n
 		left, right, y := ch.atX(h.Edges[i]), ch.atX(h.Edges[i+1]), ch.atY(float64(n))
@@ -30,7 +31,7 @@ func histogramChart(title string, h *Histogram) *chart {
 	}
 	ch.Summary = fmt.Sprintf("%s values from %s to %s.", thousands(total), number(h.Edges[0]), number(h.Edges[len(h.Edges)-1]))
 	if h.Cut > max(0, low) && h.Cut < high {
-		ch.rule("best", "cut at "+number(h.Cut), h.Cut, true)
+		ch.rule("best", "cut at "+number(h.Cut), h.Cut, labelRow{top: true})
 		ch.Summary += " Cut at " + number(h.Cut) + "."
 	}
 	return ch
@@ -39,6 +40,7 @@ func histogramChart(title string, h *Histogram) *chart {
 // rocChart and precisionChart draw what two classes have.
 func rocChart(b *Binary, area string) *chart {
 	ch := newChart("ROC"+area, "false positive rate", shareAxis, shareAxis)
+	ch.YLabel = "true positive rate"
 	ch.line("", "chance", []point{{0, 0}, {1, 1}}, false).line("", "train", pairs(b.ROC), false)
 	ch.Summary = "True positive rate against false positive rate; the dashed line is guessing."
 	return ch
@@ -46,6 +48,7 @@ func rocChart(b *Binary, area string) *chart {
 
 func precisionChart(b *Binary) *chart {
 	ch := newChart("Precision by recall", "recall", shareAxis, shareAxis)
+	ch.YLabel = "precision"
 	ch.line("", "train", pairs(b.PR), false)
 	ch.Summary = "Precision against recall."
 	return ch
@@ -63,6 +66,7 @@ func calibrationChart(c *Calibration) *chart {
 		return nil
 	}
 	ch := newChart("Calibration", "confidence of the answer", shareAxis, shareAxis)
+	ch.YLabel = "share that is right"
 	ch.line("", "chance", []point{{0, 0}, {1, 1}}, false).line("", "train", points, true)
 	ch.Summary = "Share of right answers against confidence; on the dashed line they are the same."
 	return ch
@@ -77,6 +81,7 @@ func predictedChart(g *Regression) *chart {
 	low, high := diagonal(points)
 	side := axis{low, high, niceTicks(low, high, 5)}
 	ch := newChart("Predicted by true value", "true value", side, side)
+	ch.YLabel = "predicted value"
 	ch.line("", "chance", []point{{low, low}, {high, high}}, false).scatter(points)
 	ch.Summary = thousands(len(points)) + " test rows; on the dashed line the prediction is right."
 	return ch

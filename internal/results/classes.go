@@ -81,8 +81,10 @@ type cell struct {
 	Share float64
 	// Shade is the share of the row in steps of ten percent, 0..10.
 	Shade int
-	Hit   bool
-	Title string
+	// Percent is the share in words, where there is room for it.
+	Percent string
+	Hit     bool
+	Title   string
 }
 
 // newMatrix makes the confusion matrix of the most frequent classes, in the order of the model, the others together. It is
@@ -133,15 +135,25 @@ func newMatrix(r *Result) *matrix {
 			shown.Label += " · " + m.Heads[i]
 		}
 		for j, count := range row {
-			part := max(0, ratio(count, total))
-			shown.Cells = append(shown.Cells, cell{
-				Count: thousands(count), N: count, Share: part, Shade: int(part*10 + 0.5), Hit: i == j,
-				Title: fmt.Sprintf("%s taken for %s: %.0f %%", labels[i], labels[j], 100*part),
-			})
+			shown.Cells = append(shown.Cells, newCell(labels[i], labels[j], count, total, m.Wide))
+			shown.Cells[j].Hit = i == j
 		}
 		m.Rows = append(m.Rows, shown)
 	}
 	return m
+}
+
+// newCell is the place of the rows of one class that were taken for another.
+func newCell(truth, answer string, count, total int, wide bool) cell {
+	part := max(0, ratio(count, total))
+	c := cell{
+		Count: thousands(count), N: count, Share: part, Shade: int(part*10 + 0.5),
+		Title: fmt.Sprintf("%s taken for %s: %.0f %%", truth, answer, 100*part),
+	}
+	if !wide {
+		c.Percent = fmt.Sprintf("%.0f %%", 100*part)
+	}
+	return c
 }
 
 // ratio is a/b, or -1 where there is nothing to divide by.

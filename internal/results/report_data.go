@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 )
 
@@ -10,10 +11,9 @@ import (
 type dataPart struct {
 	Facts     []pair
 	Decisions []Decision
-	Labels    []bar
-	More      int
+	Labels    barList
 	Lengths   *chart
-	Checks    []Check
+	Checks    checkList
 	Samples   *examples
 }
 
@@ -24,21 +24,19 @@ type bar struct {
 }
 
 func newDataPart(r *Result, p Progress, pictures *album) *dataPart {
-	part := &dataPart{
-		Facts: dataFacts(r), Decisions: decisions(p), Checks: checks(r), Lengths: histogramChart("Length of the texts", r.Data.Lengths),
+	return &dataPart{
+		Facts: dataFacts(r, p), Decisions: decisions(p), Checks: newCheckList(r), Lengths: histogramChart("Length of the texts", r.Data.Lengths),
+		Labels:  newBarList(r.Data.Labels, r.Model.Labels),
 		Samples: newExamples(r.Data.Samples, pictures),
 	}
-	part.Labels, part.More = bars(r.Data.Labels, r.Model.Labels)
-	return part
 }
 
-func dataFacts(r *Result) []pair {
+func dataFacts(r *Result, p Progress) []pair {
 	d := r.Data
-	label := plain(d.LabelColumn, "the name of the folder")
 	out := []pair{
 		{"Files", fmt.Sprintf("%s: %s", plural(len(d.Files), "file"), plain(someWords(d.Files, fewFiles), ""))},
-		{"Reads", plain(someWords(d.InputColumns, 30), "the files themselves")},
-		{"Label", label},
+		{"Reads", plain(someWords(d.InputColumns, 30), "the files themselves") + p.because("text_columns", "input_columns", "columns")},
+		{"Label", plain(d.LabelColumn, "the name of the folder") + p.because("label_column")},
 		{"Rows", fmt.Sprintf("%s for training, %s to choose the best model, %s held out for the test",
 			thousands(d.Rows.Train), thousands(d.Rows.Validation), thousands(d.Rows.Test))},
 	}
@@ -46,8 +44,12 @@ func dataFacts(r *Result) []pair {
 		out = append(out, pair{"Left out", plural(left.Rows, "row") + ": " + plain(left.Reason, "no reason was given")})
 	}
 	if d.TruncatedShare > 0 {
+		limit := float64(r.Model.MaxLength)
+		if d.Lengths != nil && limit == 0 { // a check has no model yet
+			limit = d.Lengths.Cut
+		}
 		out = append(out, pair{"Cut", fmt.Sprintf("%.1f %% of the texts are longer than the %s tokens that the model reads",
-			100*d.TruncatedShare, thousands(r.Model.MaxLength))})
+			100*d.TruncatedShare, thousands(int(limit)))})
 	}
 	if t := d.Target; t != nil {
 		out = append(out, pair{"Target", fmt.Sprintf("from %s to %s, mean %s, median %s", number(t.Min), number(t.Max), number(t.Mean), number(t.Median))})
@@ -55,26 +57,45 @@ func dataFacts(r *Result) []pair {
 	return out
 }
 
-// bars are the labels with their rows, in the given order or else the most frequent first.
-func bars(counts map[string]int, order []string) (out []bar, more int) {
-	if len(counts) == 0 {
-		return nil, 0
+// because is the reason of the first decision of that name, as a sentence behind what it decided.
+func (p Progress) because(names ...string) string {
+	for _, d := range p.Decisions {
+		if slices.Contains(names, d.What) && d.Why != "" {
+			return ". " + capital(plain(d.Why, ""))
+		}
 	}
-	if len(order) == 0 {
+	return ""
+}
+
+// barList are labels with their rows, the first of them in sight and the others folded away.
+type barList struct {
+	First, Rest []bar
+	// More is how many are not shown at all.
+	More int
+}
+
+// newBarList has the labels in the given order; many of them, and those without an order, come with the most frequent first.
+func newBarList(counts map[string]int, order []string) barList {
+	if len(counts) == 0 {
+		return barList{}
+	}
+	if len(order) == 0 || len(order) > manyClassRows {
 		order = labelsByCount(counts)
 	}
 	largest := 1
 	for _, n := range counts {
 		largest = max(largest, n)
 	}
-	for i, l := range order {
-		if i == maxMatrix {
-			return out, len(order) - i
+	list := barList{More: max(0, len(order)-maxRows)}
+	for i, l := range order[:min(len(order), maxRows)] {
+		b := bar{Name: shorten(plain(l, "(empty)"), 60), Value: thousands(counts[l]), Share: px(100 * float64(counts[l]) / float64(largest))}
+		if i < manyClassRows {
+			list.First = append(list.First, b)
+		} else {
+			list.Rest = append(list.Rest, b)
 		}
-		n := counts[l]
-		out = append(out, bar{Name: shorten(plain(l, "(empty)"), 60), Value: thousands(n), Share: px(100 * float64(n) / float64(largest))})
 	}
-	return out, 0
+	return list
 }
 
 // fewFiles is how many files of a dataset are named.
@@ -93,17 +114,24 @@ func decisions(p Progress) []Decision {
 	return out
 }
 
-// checks are what was looked at, the bad news first.
-func checks(r *Result) []Check {
-	var out []Check
+// checkList is what was looked at: the bad news in sight, the good news folded away.
+type checkList struct{ Bad, Good []Check }
+
+func newCheckList(r *Result) checkList {
+	var list checkList
 	for _, level := range []string{levelError, levelWarning, levelOK} {
 		for _, c := range r.Checks {
-			if c.Level == level && len(out) < maxRows {
-				out = append(out, Check{Code: plain(c.Code, ""), Level: level, Text: plain(c.Text, c.Code)})
+			shown := Check{Code: plain(c.Code, ""), Level: level, Text: capital(plain(c.Text, c.Code))}
+			switch {
+			case c.Level != level, len(list.Bad)+len(list.Good) == maxRows:
+			case level == levelOK:
+				list.Good = append(list.Good, shown)
+			default:
+				list.Bad = append(list.Bad, shown)
 			}
 		}
 	}
-	return out
+	return list
 }
 
 // examples are rows of the data, the first of them in sight and the others folded away.
@@ -152,6 +180,8 @@ func newExamples(list []Example, pictures *album) *examples {
 		}
 		if x.Row > 0 {
 			row.Where += ", row " + thousands(x.Row)
+		} else if x.File == x.Content {
+			row.Where = ""
 		}
 		if x.Confidence != nil {
 			row.Confidence, e.Confidences = figure("", *x.Confidence), true

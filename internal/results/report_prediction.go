@@ -5,9 +5,8 @@ import "fmt"
 // predictionPart shows what was predicted.
 type predictionPart struct {
 	Facts   []pair
-	Checks  []Check
-	Labels  []bar
-	More    int
+	Checks  checkList
+	Labels  barList
 	Values  *chart
 	Scores  scoreTable
 	Samples *examples
@@ -16,9 +15,8 @@ type predictionPart struct {
 func newPredictionPart(r *Result, pictures *album) *predictionPart {
 	p := r.Prediction
 	part := &predictionPart{
-		Facts: predictionFacts(p), Checks: checks(r), Values: histogramChart("Predicted values", p.Values), Samples: newExamples(p.Samples, pictures),
+		Facts: predictionFacts(p), Checks: newCheckList(r), Labels: newBarList(p.Counts, nil), Values: histogramChart("Predicted values", p.Values), Samples: newExamples(p.Samples, pictures),
 	}
-	part.Labels, part.More = bars(p.Counts, nil)
 	if len(p.Scores) > 0 {
 		part.Scores = newScoreTable([]string{"These rows", "Test rows of the training"}, []Scores{p.Scores, p.TrainedScores})
 	}

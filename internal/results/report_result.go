@@ -11,12 +11,45 @@ import (
 type learningPart struct {
 	Sentence string
 	Charts   []*chart
+	// Table holds the figures of the charts, for those who do not see them.
+	Table figureTable
+}
+
+// figureTable is a table of figures.
+type figureTable struct {
+	Heads []string
+	Rows  [][]string
 }
 
 func newLearningPart(c curves, r *Result) *learningPart {
 	part := &learningPart{Sentence: learningSentence(c, r)}
 	part.Charts = drawn(lossChart(c), metricChart(c), rateChart(c))
+	part.Table = learningTable(c)
 	return part
+}
+
+// learningTable has a row for each evaluation; of very many, the last ones.
+func learningTable(c curves) figureTable {
+	lines := [][]point{c.TrainLoss, c.ValidationLoss}
+	table := figureTable{Heads: []string{"Epoch", "Training loss", "Validation loss"}}
+	if c.MetricName != "loss" {
+		lines, table.Heads = append(lines, c.Metric), append(table.Heads, "Validation "+metricName(c.MetricName))
+	}
+	rows := map[float64][]string{}
+	for i, line := range lines {
+		for _, p := range line {
+			if rows[p.X] == nil {
+				rows[p.X] = slices.Repeat([]string{"–"}, len(table.Heads))
+				rows[p.X][0] = trim(p.X)
+			}
+			rows[p.X][i+1] = figure(append([]string{"loss", "loss"}, c.MetricName)[i], p.Y)
+		}
+	}
+	epochs := slices.Sorted(maps.Keys(rows))
+	for _, x := range epochs[max(0, len(epochs)-maxRows):] {
+		table.Rows = append(table.Rows, rows[x])
+	}
+	return table
 }
 
 // drawn leaves out the charts that have nothing to show.
@@ -42,8 +75,10 @@ type resultPart struct {
 	Matrix      *matrix
 	Charts      []*chart
 	Calibration string
-	Thresholds  []thresholdRow
-	Positive    string
+	// Bins are the figures of the calibration.
+	Bins       figureTable
+	Thresholds []thresholdRow
+	Positive   string
 }
 
 // thresholdRow is what the model scores if it says the positive class from a probability on.
@@ -69,12 +104,23 @@ func newResultPart(r *Result) *resultPart {
 	}
 	if c := r.Calibration; c != nil {
 		part.Charts = append(part.Charts, drawn(calibrationChart(c))...)
+		part.Bins = calibrationTable(c)
 		part.Calibration = fmt.Sprintf("Where the model is sure to 0.9 it should be right nine times of ten. On average it is off by %s (ECE).", figure("", c.ECE))
 	}
 	if g := r.Regression; g != nil {
 		part.Charts = append(part.Charts, drawn(predictedChart(g), histogramChart("Errors (true minus predicted)", &g.Residuals))...)
 	}
 	return part
+}
+
+func calibrationTable(c *Calibration) figureTable {
+	table := figureTable{Heads: []string{"Confidence", "Right", "Rows"}}
+	for _, b := range c.Bins {
+		if b.N > 0 {
+			table.Rows = append(table.Rows, []string{figure("", b.Confidence), figure("", b.Accuracy), thousands(b.N)})
+		}
+	}
+	return table
 }
 
 // scoreTable is metrics by name, for several models or several parts of the data.

@@ -68,9 +68,9 @@ func took(r *Result) string {
 	text := spell(seconds(r.Seconds)) + " in all"
 	switch {
 	case r.Kind == ResultTraining && r.EstimateSeconds > 0:
-		return fmt.Sprintf("%s; the training %s, estimated before were %s", text, spell(seconds(r.Training.Seconds)), spell(seconds(r.EstimateSeconds)))
+		return fmt.Sprintf("%s; the training took %s, estimated before: %s", text, spell(seconds(r.Training.Seconds)), spell(seconds(r.EstimateSeconds)))
 	case r.Kind == ResultTraining:
-		return fmt.Sprintf("%s; the training %s", text, spell(seconds(r.Training.Seconds)))
+		return fmt.Sprintf("%s; the training took %s", text, spell(seconds(r.Training.Seconds)))
 	case r.EstimateSeconds > 0:
 		return fmt.Sprintf("%s; a training would take about %s", text, spellRoughly(seconds(r.EstimateSeconds)))
 	default:
@@ -86,7 +86,7 @@ func trainingFacts(r *Result) []pair {
 	}
 	out := []pair{
 		{"Device", device},
-		{"Trained", fmt.Sprintf("%s epochs, %s (%s)", trim(t.Epochs), plural(t.Steps, "step"), plain(t.Stopped, ""))},
+		{"Trained", fmt.Sprintf("%s, %s (%s)", epochs(t.Epochs), plural(t.Steps, "step"), plain(t.Stopped, ""))},
 		{"Speed", thousands(int64(t.SamplesPerSecond+0.5)) + " rows a second"},
 	}
 	var cpu float64
@@ -103,7 +103,10 @@ func trainingFacts(r *Result) []pair {
 		out = append(out, pair{"Exchange", bytesOf(t.GradientBytes) + " of gradients at each step"})
 	}
 	if t.Resumed > 0 {
-		out = append(out, pair{"Resumed", plural(t.Resumed, "time") + " from a checkpoint"})
+		out = append(out, pair{"Resumed", times(t.Resumed) + " from a checkpoint"})
+	}
+	if r.Attempt > 1 {
+		out = append(out, pair{"Attempts", fmt.Sprintf("%d; only the last one reached its end", r.Attempt)})
 	}
 	return out
 }

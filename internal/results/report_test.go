@@ -118,7 +118,7 @@ func TestTheGravestWarningsStandFirst(t *testing.T) {
 	}}
 	got := newWarningsPart(r, Progress{})
 	require.Equal(t, []string{"Few rows", "The time limit ended the training; the best model until then was kept.", "Long texts"}, got.First)
-	require.Equal(t, []string{"The training was interrupted and went on from a checkpoint 1 time.", "No base model"}, got.Rest)
+	require.Equal(t, []string{"The training was interrupted and went on from a checkpoint once.", "No base model"}, got.Rest)
 
 	leak := Warning{"label_leak", "code tells the label."}
 	r.Warnings, r.Checks = []Warning{leak}, []Check{{Code: leak.Code, Level: levelWarning, Text: leak.Text}}

@@ -38,7 +38,7 @@ func warnings(r *Result, p Progress) []string {
 		list = append(list, Warning{warnTime, "The time limit ended the training; the best model until then was kept."})
 	}
 	if n := r.Training.Resumed; n > 0 {
-		list = append(list, Warning{warnResumed, "The training was interrupted and went on from a checkpoint " + plural(n, "time") + "."})
+		list = append(list, Warning{warnResumed, "The training was interrupted and went on from a checkpoint " + times(n) + "."})
 	}
 	slices.SortStableFunc(list, func(a, b Warning) int { return cmp.Compare(gravity(a), gravity(b)) })
 	var out []string

@@ -21,7 +21,7 @@ func span(lines ...[]point) (low, high float64) {
 	if low > high {
 		return 0, 1
 	}
-	room := max((high-low)*0.06, math.Abs(high)*1e-3, 1e-6)
+	room := max((high-low)*0.06, math.Abs(high)*5e-3, 1e-6)
 	return low - room, high + room
 }
 
@@ -43,16 +43,20 @@ func niceTicks(lo, hi float64, n int) []float64 {
 
 // epochTicks are whole epochs, at most about n of them.
 func epochTicks(_, hi float64, n int) []float64 {
-	step := max(1, math.Ceil(hi/float64(n)))
-	var out []float64
-	for v := 0.0; v <= hi && len(out) <= 2*n; v += step {
-		out = append(out, v)
+	if hi < 1 {
+		return []float64{0}
 	}
-	return out
+	var whole []float64
+	for _, v := range niceTicks(0, hi, n) {
+		if v == math.Trunc(v) {
+			whole = append(whole, v)
+		}
+	}
+	return whole
 }
 
 // round keeps four digits behind the point, which no picture shows more of.
 func round(v float64) float64 { return math.Round(v*1e4) / 1e4 }
 
-// trim writes a number as short as it is.
-func trim(v float64) string { return strconv.FormatFloat(round(v), 'f', -1, 64) }
+// trim writes a number of epochs as short as it is: 3, 4.17.
+func trim(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }

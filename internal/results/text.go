@@ -178,6 +178,22 @@ func plural(n int, one string) string {
 	return thousands(n) + " " + one + "s"
 }
 
+// times says how often: "once", "3 times".
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return plural(n, "time")
+}
+
+// epochs says how many, which may end inside of one: "1 epoch", "4.17 epochs".
+func epochs(v float64) string {
+	if v == 1 {
+		return "1 epoch"
+	}
+	return trim(v) + " epochs"
+}
+
 // number writes a setting as short as it is: 0.0002, 2e-05.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 

@@ -1,9 +1,6 @@
 package results
 
-import (
-	"io"
-	"math"
-)
+import "io"
 
 // obj is a JSON object of a Vega-Lite specification.
 type obj = map[string]any
@@ -14,18 +11,6 @@ const vegaSchema = "https://vega.github.io/schema/vega-lite/v5.json"
 // vegaWidth fits the card that is a third of Clowder's page. "container" would be the thing to say, but the container of the
 // card takes its width from the chart and stays empty.
 const vegaWidth = 250
-
-// wholeEpochs are the ticks of the axis: Vega's own would name half epochs too.
-func wholeEpochs(last float64) []int {
-	const most = 8
-	end := int(min(math.Ceil(last), math.MaxInt32))
-	step := max(1, (end+most-1)/most)
-	ticks := []int{}
-	for x := 0; x <= end; x += step {
-		ticks = append(ticks, x)
-	}
-	return ticks
-}
 
 // writeVegaLoss writes the loss curve as a Vega-Lite specification that holds its own data.
 func writeVegaLoss(w io.Writer, c curves) error {
@@ -43,7 +28,7 @@ func writeVegaLoss(w io.Writer, c curves) error {
 	add(steps, colourSteps, c.Steps)
 	add("training", colourTrain, c.TrainLoss)
 	add("validation", colourValidation, c.ValidationLoss)
-	x := obj{"field": "epoch", "type": "quantitative", "title": "Epoch", "axis": obj{"values": wholeEpochs(c.Epochs), "format": "d", "grid": false}}
+	x := obj{"field": "epoch", "type": "quantitative", "title": "Epoch", "axis": obj{"values": epochTicks(0, max(1, c.Epochs), 8), "format": "d", "grid": false}}
 	y := obj{"field": "loss", "type": "quantitative", "title": "Loss", "scale": obj{"zero": false}}
 	colour := obj{
 		"field": "series", "type": "nominal", "title": nil,
