@@ -1,8 +1,13 @@
 package results
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // modelPart says what the model is and how to use it.
@@ -15,13 +20,15 @@ type modelPart struct {
 }
 
 func newModelPart(r *Result, m Meta) *modelPart {
-	origin := "fine-tuned from " + plain(r.Model.Base, "")
+	base := plain(r.Model.Base, "")
+	origin, licence := "fine-tuned from "+base, "that of "+base+" holds for this model, too: look it up before you pass the model on"
 	if r.Model.FromScratch {
-		origin = plain(r.Model.Base, "") + ", trained from random weights"
+		origin, licence = base+", trained from random weights", "yours to choose: there is no base model whose licence would hold for it"
 	}
 	part := &modelPart{Snippet: Snippet(r), Facts: []pair{
 		{"Base", origin},
-		{"Parameters", thousands(r.Model.Parameters)},
+		{"Licence", licence},
+		{"Size", fmt.Sprintf("%s parameters, %s", thousands(r.Model.Parameters), bytesOf(r.modelBytes()))},
 		{"Reads", shorten(r.Model.reads(), maxText)},
 	}}
 	if r.isRegression() {
@@ -45,6 +52,17 @@ func newModelPart(r *Result, m Meta) *modelPart {
 	}
 	_, part.Baseline = r.output(outDir + "baseline/config.json")
 	return part
+}
+
+// modelBytes is the size of the folder of the model.
+func (r *Result) modelBytes() int64 {
+	var n int64
+	for _, o := range r.Outputs {
+		if strings.HasPrefix(o.Path, modelDir) {
+			n += o.Size
+		}
+	}
+	return n
 }
 
 // settingRow is an option as it was used.
@@ -83,21 +101,46 @@ func settingText(v any) string {
 
 // repeatPart says how to get the same model again.
 type repeatPart struct {
-	Facts   []pair
-	Command string
-	Files   []pair
+	Facts []pair
+	// File is a finetune.yaml that makes the training again in Clowder, Command does it on a folder.
+	File, Command string
+	Files         []pair
 }
 
 func newRepeatPart(r *Result, m Meta) repeatPart {
 	part := repeatPart{Files: fileFacts(m), Facts: []pair{{"Data", "sha256 " + shorten(dataDigest(m.Inputs), 19)}}}
+	sum := sha256.New()
+	if err := writeManifest(sum, m, r); err == nil {
+		part.Facts = append(part.Facts, pair{"Manifest", "sha256 " + shorten(hex.EncodeToString(sum.Sum(nil)), 19)})
+	}
 	if r.Kind == ResultTraining {
-		part.Command = "extractor run --from manifest.json DATASET --out OUT"
+		part.File, part.Command = settingsFile(r), "extractor run --from manifest.json DATASET --out OUT"
 		part.Facts = append(part.Facts, pair{"Seed", strconv.FormatInt(r.Training.Seed, 10)})
 	}
 	if r.Data.SplitSHA256 != "" {
 		part.Facts = append(part.Facts, pair{"Split of the rows", "sha256 " + shorten(plain(r.Data.SplitSHA256, ""), 19)})
 	}
 	return part
+}
+
+// settingsFile is a finetune.yaml with the options that somebody decided, and those that the trainer found. Each value is
+// written as JSON, which YAML reads.
+func settingsFile(r *Result) string {
+	once := []string{"run_name", "dry_run", "seed"}
+	lines := []string{fmt.Sprintf("seed: %d", r.Training.Seed)}
+	for _, s := range r.Settings {
+		if s.Source == "default" || s.Value == nil || slices.Contains(once, s.Name) || len(lines) == maxRows {
+			continue
+		}
+		value := s.Value
+		if text, ok := value.(string); ok {
+			value = plain(text, "")
+		}
+		if doc, err := json.Marshal(value); err == nil && len(doc) <= 4*maxText {
+			lines = append(lines, plain(s.Name, "")+": "+string(doc))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // fileFacts are the inputs with the beginning of their sha256, enough to tell whether a file has changed.

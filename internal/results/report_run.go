@@ -96,9 +96,13 @@ func trainingFacts(r *Result) []pair {
 	if cpu > 0 {
 		out = append(out, pair{"CPU time", spell(seconds(cpu))})
 	}
+	if len(t.PerWorker) > 0 && t.PerWorker[0].GPUPeakMemoryBytes > 0 {
+		out = append(out, pair{"GPU time", spell(seconds(t.Seconds * float64(t.Workers)))})
+	}
 	if t.PeakMemoryBytes > 0 {
 		out = append(out, pair{"Memory", "at most " + bytesOf(t.PeakMemoryBytes)})
 	}
+	out = append(out, pair{"Checkpoints", "lay on the shared volume while it ran; what is delivered is the best model"})
 	if t.GradientBytes > 0 && t.Workers > 1 {
 		out = append(out, pair{"Exchange", bytesOf(t.GradientBytes) + " of gradients at each step"})
 	}

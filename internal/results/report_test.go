@@ -138,6 +138,15 @@ func TestTheFirstScreenSaysWhatToDoNow(t *testing.T) {
 	}
 }
 
+func TestSettingsFileOfAReport(t *testing.T) {
+	t.Parallel()
+	r := &Result{Training: Training{Seed: 7}, Settings: []Setting{
+		{"epochs", 3.0, "form"}, {"batch_size", 32.0, "default"}, {"text_column", `a "quoted": one`, "dataset"}, {"learning_rate", 2e-5, sourceChosen},
+		{"seed", 7.0, "form"}, {"dry_run", false, "form"}, {"run_name", "monday", "form"}, {"freeze_encoder", true, "more options"},
+	}}
+	require.Equal(t, "seed: 7\nepochs: 3\ntext_column: \"a \\\"quoted\\\": one\"\nlearning_rate: 0.00002\nfreeze_encoder: true", settingsFile(r))
+}
+
 func TestAdvice(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
