@@ -118,7 +118,7 @@ func newMatrix(r *Result) *matrix {
 		}
 	}
 	m := &matrix{Heads: labels, Wide: len(labels) > wideMatrix}
-	numbered := m.Wide && longest(labels) > shortHead
+	numbered := m.Wide && longest(labels) > shortHead || alike(labels)
 	if numbered {
 		m.Heads = make([]string, len(labels))
 		for i := range m.Heads {
@@ -170,6 +170,11 @@ func share(v float64) string {
 		return "–"
 	}
 	return figure("", v)
+}
+
+// alike reports whether two texts are the same, as long names may be once they are shortened.
+func alike(texts []string) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(texts)))) < len(texts)
 }
 
 // longest is the number of letters of the longest text.

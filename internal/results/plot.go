@@ -96,6 +96,7 @@ func addLine(p *plot.Plot, line []point, colour string, width vg.Length, dashes 
 	return nil
 }
 
+// addDots marks the points of a line one by one.
 func addDots(p *plot.Plot, line []point, colour string, radius vg.Length) error {
 	if len(line) == 0 {
 		return nil

@@ -58,7 +58,11 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 				style.Color = color.White
 			}
 			if n <= maxMatrix/2 || cell.Shade > 0 {
-				c.FillText(style, vg.Point{X: (left + right) / 2, Y: (low + high) / 2}, cell.Count)
+				text := cell.Count
+				if cell.Percent != "" {
+					text += "\n" + cell.Percent
+				}
+				c.FillText(style, vg.Point{X: (left + right) / 2, Y: (low + high) / 2}, text)
 			}
 		}
 	}

@@ -46,6 +46,9 @@ func plotLoss(w io.Writer, c curves) error {
 			return err
 		}
 	}
+	if max(len(c.TrainLoss), len(c.ValidationLoss)) > fewDots { // they would hide each other
+		return writePlot(w, p)
+	}
 	if err := addDots(p, c.TrainLoss, colourTrain, 9); err != nil {
 		return err
 	}

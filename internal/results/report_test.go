@@ -101,6 +101,20 @@ func TestReportOfManyClasses(t *testing.T) {
 	require.Less(t, out.Len(), 200<<10)
 }
 
+func TestClassesWhoseLongNamesBeginAlikeStayApart(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("the same beginning ", 5)
+	r := &Result{Model: Model{Labels: []string{long + "a", long + "b"}}, Confusion: [][]int{{8, 2}, {4, 16}}}
+	m := newMatrix(r)
+	require.Equal(t, []string{"1", "2"}, m.Heads)
+	require.NotEqual(t, m.Rows[0].Label, m.Rows[1].Label)
+	require.Equal(t, "80 %", m.Rows[0].Cells[0].Percent)
+
+	var out bytes.Buffer
+	require.NoError(t, writeVegaConfusion(&out, m))
+	require.Equal(t, 2, strings.Count(out.String(), `"answer": "2"`))
+}
+
 func TestClassTable(t *testing.T) {
 	t.Parallel()
 	r := &Result{Model: Model{Labels: []string{"a", "b", "never"}}, Confusion: [][]int{{8, 2, 0}, {4, 16, 0}, {0, 0, 0}}}

@@ -3,7 +3,7 @@ package results
 import "io"
 
 // fewCells is up to how many classes each cell of the heat map says its number.
-const fewCells = 6
+const fewCells = 10
 
 // writeVegaConfusion writes the confusion matrix as a Vega-Lite heat map that holds its own data.
 func writeVegaConfusion(w io.Writer, m *matrix) error {
@@ -11,16 +11,20 @@ func writeVegaConfusion(w io.Writer, m *matrix) error {
 	for _, row := range m.Rows {
 		order = append(order, row.Label)
 		for j, c := range row.Cells {
-			values = append(values, obj{"truth": row.Label, "answer": m.Rows[j].Label, "rows": c.N, "share": round(c.Share)})
+			values = append(values, obj{"truth": row.Label, "answer": m.Heads[j], "rows": c.N, "share": round(c.Share)})
 		}
 	}
-	axis := func(field, title string) obj {
+	letters, height := 10, 260
+	if m.Wide {
+		letters, height = 8, 320
+	}
+	axis := func(field, title string, order []string, limit int) obj {
 		return obj{
 			"field": field, "type": "nominal", "title": title, "sort": order,
-			"axis": obj{"labelLimit": 90, "grid": false, "domain": false, "ticks": false},
+			"axis": obj{"labelLimit": limit, "labelAngle": 0, "labelFontSize": letters, "labelOverlap": true, "grid": false, "domain": false, "ticks": false},
 		}
 	}
-	place := obj{"x": axis("answer", "Answer"), "y": axis("truth", "True class")}
+	place := obj{"x": axis("answer", "Answer", m.Heads, 150/min(len(order), wideMatrix)), "y": axis("truth", "True class", order, 90)}
 	cells := obj{
 		"mark": obj{"type": "rect", "tooltip": obj{"content": "data"}},
 		"encoding": obj{"color": obj{
@@ -42,7 +46,7 @@ func writeVegaConfusion(w io.Writer, m *matrix) error {
 		"$schema":     vegaSchema,
 		"title":       "What is taken for what",
 		"description": "Test rows by true class and answer; the darker, the larger the share of the true class.",
-		"width":       vegaWidth, "height": 260, "autosize": obj{"type": "fit", "contains": "padding"},
+		"width":       vegaWidth, "height": height, "autosize": obj{"type": "fit", "contains": "padding"},
 		"background": "white",
 		"data":       obj{"values": values},
 		"encoding":   place,

@@ -43,7 +43,7 @@ func writeVegaLoss(w io.Writer, c curves) error {
 		},
 		{
 			"transform": []obj{{"filter": "datum.series !== '" + steps + "'"}},
-			"mark":      obj{"type": "line", "strokeWidth": 2.5, "point": true, "tooltip": true},
+			"mark":      obj{"type": "line", "strokeWidth": 2.5, "point": len(values) <= 2*fewDots+len(c.Steps), "tooltip": true},
 			"encoding":  obj{"x": x, "y": y, "color": colour},
 		},
 	}
