@@ -137,14 +137,15 @@ func newCheckList(r *Result) checkList {
 // examples are rows of the data, the first of them in sight and the others folded away.
 type examples struct {
 	First, Rest []exampleRow
-	// Answers says that they show what the model says, Confidences how sure it is.
-	Answers, Confidences bool
+	// Doubts says that some of their labels may be wrong.
+	Doubts bool
 }
 
 type exampleRow struct {
 	Where, Content               string
 	Image                        template.URL
 	Label, Predicted, Confidence string
+	Doubted                      bool
 }
 
 const (
@@ -184,9 +185,9 @@ func newExamples(list []Example, pictures *album) *examples {
 			row.Where = ""
 		}
 		if x.Confidence != nil {
-			row.Confidence, e.Confidences = figure("", *x.Confidence), true
+			row.Confidence = figure("", *x.Confidence)
 		}
-		e.Answers = e.Answers || x.Predicted != ""
+		row.Doubted, e.Doubts = x.LabelDoubted, e.Doubts || x.LabelDoubted
 		if i < inSight {
 			e.First = append(e.First, row)
 		} else {
