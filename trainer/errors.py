@@ -110,6 +110,11 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" + "s" * (number != 1)
 
 
+def left_out(number: int, noun: str) -> str:
+    """The beginning of a sentence: "1 row is left out", "2 rows are left out"."""
+    return f"{count(number, noun)} {'is' if number == 1 else 'are'} left out"
+
+
 def some(values, limit: int = 12) -> str:
     """Values as a list for a sentence: "a, b and 3 more"."""
     values = list(values)

@@ -159,7 +159,8 @@ def _look_at_lengths(settings: Settings, data: Dataset, encoder: tasks.Encoder, 
     if share is None:
         return
     length = encoder.described()["model"]["max_length"]
-    text = f"{100 * share:.1f} % of the texts are longer than the {length} tokens that the model reads."
+    longer = f"{100 * share:.1f} % of the texts are" if share else "No text is"
+    text = f"{longer} longer than the {length} tokens that the model reads."
     warn = share > CUT_SHARE and settings.long_text != "sliding_window"
     data.checks.append({"code": "truncation", "level": "warning" if warn else "ok", "text": text})
     if warn:

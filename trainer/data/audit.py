@@ -94,7 +94,8 @@ def _classes(splits: Splits, checks: Checks) -> None:
         sizes = f"{largest} has {most} training rows and {smallest} only {least}"
         checks.warning("class_imbalance", f"{sizes}: rare classes are recognised worse, and accuracy says little about them.")
     else:
-        checks.ok("class_imbalance", f"The largest class has {most / least:.1f} times the training rows of the smallest.")
+        even = f"The largest class has {most / least:.1f} times the training rows of the smallest."
+        checks.ok("class_imbalance", even if most > 1.05 * least else "All classes have about as many training rows.")
 
 
 def _overlap(splits: Splits, keys: Keys, checks: Checks) -> None:

@@ -7,6 +7,7 @@ therefore leave the split that trains, never the one that measures.
 from trainer.data.checks import Checks
 from trainer.data.example import Example
 from trainer.data.keys import Keys
+from trainer.errors import left_out
 
 _LEAVES = (("test", "validation"), ("test", "train"), ("validation", "train"))  # the second gives its copies up to the first
 
@@ -24,7 +25,7 @@ def remove(splits: dict[str, list[Example]], keys: Keys, rule: str, checks: Chec
                 f"{copies} {cleaned} rows are also among the {kept} rows and stay, as asked: the {kept} figures will be too good to be true.",
             )
         elif copies:
-            checks.warning("duplicates", f"{copies} {cleaned} rows are left out because the same content is among the {kept} rows.")
+            checks.warning("duplicates", f"{left_out(copies, f'{cleaned} row')} because the same content is among the {kept} rows.")
             checks.drop(f"a copy of a {kept} row", copies)
             splits[cleaned] = clean
     if rule == "drop":
@@ -35,6 +36,6 @@ def remove(splits: dict[str, list[Example]], keys: Keys, rule: str, checks: Chec
 def _once(rows: list[Example], keys: Keys, checks: Checks) -> list[Example]:
     first = list({keys(e): e for e in reversed(rows)}.values())[::-1]
     if removed := len(rows) - len(first):
-        checks.warning("duplicates", f"{removed} train rows are left out because they are copies of other train rows.")
+        checks.warning("duplicates", f"{left_out(removed, 'train row')}: copies of other train rows.")
         checks.drop("a copy of another train row", removed)
     return first

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from trainer.data.checks import Checks
 from trainer.data.example import Example
-from trainer.errors import UserError, some
+from trainer.errors import UserError, left_out, some
 from trainer.spec import Input
 
 SAMPLE = 200
@@ -57,7 +57,7 @@ def without_broken(examples: list[Example], checks: Checks) -> list[Example]:
         )
     checked = {id(e) for e in sample}
     broken += [e for e in examples if id(e) not in checked and not decodes(e.content)]
-    checks.warning("images", f"{len(broken)} images are left out because they cannot be decoded: {some([e.file for e in broken], 6)}.")
+    checks.warning("images", f"{left_out(len(broken), 'image')} that cannot be decoded: {some([e.file for e in broken], 6)}.")
     checks.drop("the image cannot be decoded", len(broken))
     left = {id(e) for e in broken}
     return [e for e in examples if id(e) not in left]

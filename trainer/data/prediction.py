@@ -11,7 +11,7 @@ from trainer.data.images import Index
 from trainer.data.roles import Roles
 from trainer.data.rows import PAIR, Rows
 from trainer.data.table import NotATable, Table
-from trainer.errors import UserError, some
+from trainer.errors import UserError, left_out, some
 from trainer.events import Events
 from trainer.kinds import KINDS
 from trainer.spec import Spec
@@ -77,7 +77,7 @@ def _rows(fitting: list[Table], roles: Roles, label: str, settings, events: Even
         examples += found
     skipped = sum(len(t.rows) for t in fitting) - len(examples)
     if skipped:
-        events.warning("empty_rows", f"{skipped} rows are left out because they are empty in the columns that the model reads.")
+        events.warning("empty_rows", f"{left_out(skipped, 'row')}: empty in the columns that the model reads.")
     return examples, [t.name for t in fitting], skipped
 
 
@@ -95,7 +95,7 @@ def _images(found: list, events: Events) -> tuple[list[Example], list[str], int]
         named = some([i.name for i in found if i.name not in whole], 6)
         if not examples:
             raise UserError("broken_images", f"No image can be decoded: {named}.", "Add images that an ordinary viewer shows, as PNG or JPEG.")
-        events.warning("images", f"{broken} images are left out because they cannot be decoded: {named}.")
+        events.warning("images", f"{left_out(broken, 'image')} that cannot be decoded: {named}.")
     return examples, [e.file for e in examples], len(found) - len(examples)
 
 

@@ -10,7 +10,7 @@ from trainer.data.features import NUMBER
 from trainer.data.images import Index
 from trainer.data.roles import Roles
 from trainer.data.table import Table
-from trainer.errors import UserError, some
+from trainer.errors import UserError, left_out, some
 
 PAIR = "pair"
 LONGEST_LABEL = 500  # characters: a longer one is a text in the wrong place
@@ -67,7 +67,7 @@ class Rows:
         for reason, count in self.left.items():
             checks.drop(reason, count)
             examples = f" ({some(self.missing, 6)})" if self.missing and reason.startswith("the image") else ""
-            checks.warning("empty_rows", f"{count} rows of {where} are left out because {reason}{examples}.")
+            checks.warning("empty_rows", f"{left_out(count, 'row')} of {where} because {reason}{examples}.")
 
     def _contents(self, table: Table) -> list:
         kind = self._roles.kind

@@ -13,7 +13,7 @@ from trainer.data.checks import Checks
 from trainer.data.copies import remove
 from trainer.data.example import SPLITS, Example
 from trainer.data.keys import Keys
-from trainer.errors import UserError, some
+from trainer.errors import UserError, left_out, some
 
 MIN_ROWS = 20
 MIN_PER_CLASS = 2
@@ -147,7 +147,7 @@ def _known_labels(splits: Splits, checks: Checks) -> Splits:
     for name in ("validation", "test"):
         known = [e for e in splits[name] if e.target in counts]
         if removed := len(splits[name]) - len(known):
-            checks.warning("unknown_labels", f"{removed} {name} rows are left out because their label does not occur in the training rows.")
+            checks.warning("unknown_labels", f"{left_out(removed, f'{name} row')} whose label does not occur in the training rows.")
             checks.drop(f"a label of the {name} rows that training does not know", removed)
         if removed and not known:
             raise UserError(
