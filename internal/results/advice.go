@@ -8,6 +8,7 @@ import (
 // The thresholds of the advice.
 const (
 	overfitRatio   = 1.25 // the last validation loss over the lowest one
+	overfitRise    = 0.1  // of the range of the validation loss
 	overfitGap     = 0.15 // of a share on the training rows over that on the test rows
 	truncatedMuch  = 0.1
 	imbalancedMuch = 5   // the largest class over the smallest
@@ -91,16 +92,17 @@ func fitAdvice(c curves, r *Result) string {
 	}
 }
 
-// rises reports whether the last value of a line is far above its lowest.
+// rises reports whether the last value of a line is far above its lowest, also beside what the line fell before.
 func rises(line []point) bool {
 	if len(line) < 3 {
 		return false
 	}
-	low := math.Inf(1)
+	low, high := math.Inf(1), math.Inf(-1)
 	for _, p := range line {
-		low = min(low, p.Y)
+		low, high = min(low, p.Y), max(high, p.Y)
 	}
-	return low > 0 && line[len(line)-1].Y > overfitRatio*low
+	last := line[len(line)-1].Y
+	return low > 0 && last > overfitRatio*low && last-low > overfitRise*(high-low)
 }
 
 // underfits reports whether a share on the training rows is nearer to the constant answer than to the truth.

@@ -38,7 +38,7 @@ const host = `<!doctype html><html><head><meta charset="utf-8">
 <style>body{margin:0;font:18px serif;color:#222}.ground{padding:10px}.dark{background:#101418;color:#e8e8e8;color-scheme:dark}h2{color:#b00}table{border:3px solid #c0c}td{padding:1px}</style>
 </head><body><div id="own"><h2>Dataset</h2><p>A <a href="#x">link</a> and <code>code</code></p><ul><li>one</li></ul><table><tr><th>a</th><td>b</td></tr></table><svg width="9" height="9"><text>t</text></svg><details><summary>s</summary></details></div>
 %s<template id="report">%s</template><script id="findings" type="application/json"></script><script>
-const found = {errors: [], requests: [], changed: [], overflow: [], ground: []};
+const found = {errors: [], requests: [], changed: [], overflow: [], hidden: [], ground: []};
 addEventListener("error", e => found.errors.push(e.message), true);
 addEventListener("securitypolicyviolation", e => found.requests.push(e.blockedURI));
 console.error = (...words) => found.errors.push(words.join(" "));
@@ -56,6 +56,17 @@ for (const card of document.querySelectorAll(".card")) {
     if (e.closest(".cft-scroll, pre, svg, style") && !e.matches(".cft-scroll, pre, svg")) continue;
     if (e.getBoundingClientRect().right > right) found.overflow.push(card.id + " " + e.tagName + "." + e.className);
   }
+  for (const chart of card.querySelectorAll("svg.cft-chart")) {
+    const boxes = [...chart.querySelectorAll("text")].map(e => [e.textContent, e.getBoundingClientRect()]);
+    boxes.forEach(([text, a], i) => {
+      const frame = chart.getBoundingClientRect();
+      if (a.left < frame.left - 1 || a.right > frame.right + 1) found.hidden.push(card.id + " cuts " + text);
+      for (const [other, b] of boxes.slice(i + 1)) {
+        const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left), high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        if (wide > 1 && high > 4) found.hidden.push(card.id + " " + text + " over " + other);
+      }
+    });
+  }
   const root = getComputedStyle(card.querySelector(".cft-report"));
   found.ground.push(root.backgroundColor + " " + root.color);
 }
@@ -64,7 +75,7 @@ document.getElementById("findings").textContent = JSON.stringify(found);
 </script></body></html>`
 
 // findings is what the host page writes down.
-type findings struct{ Errors, Requests, Changed, Overflow, Ground []string }
+type findings struct{ Errors, Requests, Changed, Overflow, Hidden, Ground []string }
 
 func TestReportInsideAPageAsClowderShowsIt(t *testing.T) {
 	t.Parallel()
@@ -77,6 +88,7 @@ func TestReportInsideAPageAsClowderShowsIt(t *testing.T) {
 			require.Empty(t, got.Requests)
 			require.Empty(t, got.Changed, "the style of the page around the report")
 			require.Empty(t, got.Overflow)
+			require.Empty(t, got.Hidden, "words of a chart that stand on others or beyond its frame")
 			require.Len(t, got.Ground, 4)
 			for _, ground := range got.Ground {
 				require.Equal(t, "rgb(255, 255, 255) rgb(31, 41, 51)", ground, "dark on white, whatever the page is")

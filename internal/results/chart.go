@@ -64,7 +64,7 @@ type chartRule struct {
 // The picture is small, so that its letters are legible where Clowder shows it 320 pixels wide.
 const (
 	chartWidth  = 420
-	chartHeight = 278
+	chartHeight = 282
 	// letterWidth is of the digits of an axis where they are largest.
 	letterWidth = 9.2
 	// fewDots is up to how many points of a line are marked one by one.
@@ -74,7 +74,7 @@ const (
 func newChart(title, xLabel string, x, y axis) *chart {
 	c := &chart{
 		Title: title, XLabel: xLabel, Width: chartWidth, Height: chartHeight,
-		Left: 46, Right: chartWidth - 12, Top: 50, Bottom: chartHeight - 42, x: x, y: y,
+		Left: 46, Right: chartWidth - 12, Top: 50, Bottom: chartHeight - 46, x: x, y: y,
 	}
 	for _, v := range y.ticks {
 		c.Left = max(c.Left, 12+letterWidth*float64(len(number(v))))

@@ -15,12 +15,20 @@ type predictionPart struct {
 func newPredictionPart(r *Result, pictures *album) *predictionPart {
 	p := r.Prediction
 	part := &predictionPart{
-		Facts: predictionFacts(p), Checks: newCheckList(r), Labels: newBarList(p.Counts, nil), Values: histogramChart("Predicted values", p.Values), Samples: newExamples(p.Samples, pictures),
+		Facts: predictionFacts(p), Checks: newCheckList(r), Labels: newBarList(p.Counts, nil), Values: histogramChart(valuesTitle(p), p.Values), Samples: newExamples(p.Samples, pictures),
 	}
 	if len(p.Scores) > 0 {
 		part.Scores = newScoreTable([]string{"These rows", "Test rows of the training"}, []Scores{p.Scores, p.TrainedScores})
 	}
 	return part
+}
+
+// valuesTitle names the histogram of the answers: of labels it is that of their confidence.
+func valuesTitle(p *Prediction) string {
+	if len(p.Counts) > 0 {
+		return "How sure the model is"
+	}
+	return "Predicted values"
 }
 
 func predictionFacts(p *Prediction) []pair {

@@ -176,7 +176,8 @@ func TestAdvice(t *testing.T) {
 		"underfit": {func(r *Result, _ *curves) {
 			r.Metrics.Train["accuracy"], r.Metrics.Test["accuracy"] = Score{Value: 0.6, N: 6920}, Score{Value: 0.6, N: 1821}
 		}, "larger model"},
-		"a loss that falls to the end": {func(_ *Result, c *curves) { c.ValidationLoss = []point{{1, 1.2}, {2, 0.4}, {3, 0.12}} }, ""},
+		"a loss that falls to the end":    {func(_ *Result, c *curves) { c.ValidationLoss = []point{{1, 1.2}, {2, 0.4}, {3, 0.12}} }, ""},
+		"a loss that wavers near nothing": {func(_ *Result, c *curves) { c.ValidationLoss = []point{{1, 1}, {2, 0.001}, {3, 0.002}} }, ""},
 		"a perfect score": {func(r *Result, _ *curves) {
 			r.Metrics.Test["accuracy"], r.BestEpoch, r.Model.FromScratch = Score{Value: 1, N: 1821}, 3, true
 		}, ""},

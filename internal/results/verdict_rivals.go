@@ -49,7 +49,7 @@ func simpleWins(r *Result) (duel, bool) {
 func help(r *Result) string {
 	var ways []string
 	if r.Model.FromScratch && r.Model.Kind != modelTable {
-		ways = append(ways, "a pretrained base model instead of one from random weights")
+		ways = append(ways, "a pretrained base model")
 	}
 	ways = append(ways, "more rows")
 	if r.BestEpoch >= r.Training.Epochs && r.Training.Epochs > 0 {
@@ -111,9 +111,12 @@ func isBetter(metric string, a, b float64) bool {
 	return a > b
 }
 
-// change is the gap between two scores as a person says it: "0.060 lower".
+// change is the gap between two scores as a person says it: "0.060 lower", "1.5 % higher" where they have a unit.
 func change(metric string, from, to float64) string {
 	gap := figure(metric, math.Abs(to-from))
+	if lowerIsBetter(metric) && from > 0 {
+		gap = fmt.Sprintf("%.1f %%", 100*math.Abs(to-from)/from)
+	}
 	switch {
 	case to > from:
 		return gap + " higher"
