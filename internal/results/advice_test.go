@@ -12,12 +12,12 @@ func TestTheGravestWarningsStandFirst(t *testing.T) {
 		{"from_scratch", "no base model"}, {"truncation", "long texts"}, {"few_rows", "few rows"}, {"few_rows", "few rows"},
 	}}
 	got := newWarningsPart(r, Progress{})
-	require.Equal(t, []string{"Few rows", "The time limit ended the training; the best model until then was kept.", "Long texts"}, got.First)
-	require.Equal(t, []string{"The training was interrupted and went on from a checkpoint once.", "No base model"}, got.Rest)
+	require.Equal(t, []string{"few rows", "The time limit ended the training; the best model until then was kept.", "long texts"}, got.First)
+	require.Equal(t, []string{"The training was interrupted and went on from a checkpoint once.", "no base model"}, got.Rest)
 
 	leak := Warning{"label_leak", "code tells the label."}
 	r.Warnings, r.Checks = []Warning{leak}, []Check{{Code: leak.Code, Level: levelWarning, Text: leak.Text}}
-	require.NotContains(t, newWarningsPart(r, Progress{}).First, "Code tells the label.", "the verdict has said it")
+	require.NotContains(t, newWarningsPart(r, Progress{}).First, "code tells the label.", "the verdict has said it")
 }
 
 func TestTheFirstScreenSaysWhatToDoNow(t *testing.T) {

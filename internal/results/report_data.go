@@ -61,7 +61,7 @@ func dataFacts(r *Result, p Progress) []pair {
 func (p Progress) because(names ...string) string {
 	for _, d := range p.Decisions {
 		if slices.Contains(names, d.What) && d.Why != "" {
-			return ". " + capital(plain(d.Why, ""))
+			return ". " + plain(d.Why, "")
 		}
 	}
 	return ""
@@ -121,7 +121,7 @@ func newCheckList(r *Result) checkList {
 	var list checkList
 	for _, level := range []string{levelError, levelWarning, levelOK} {
 		for _, c := range r.Checks {
-			shown := Check{Code: plain(c.Code, ""), Level: level, Text: capital(plain(c.Text, c.Code))}
+			shown := Check{Code: plain(c.Code, ""), Level: level, Text: plain(c.Text, c.Code)}
 			switch {
 			case c.Level != level, len(list.Bad)+len(list.Good) == maxRows:
 			case level == levelOK:

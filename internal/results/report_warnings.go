@@ -47,7 +47,7 @@ func warnings(r *Result, p Progress) []string {
 		seen[r.leak()] = true
 	}
 	for _, w := range list {
-		if text := capital(plain(w.Text, w.Code)); !seen[text] && len(out) < maxRows {
+		if text := plain(w.Text, w.Code); !seen[text] && len(out) < maxRows {
 			seen[text] = true
 			out = append(out, text)
 		}

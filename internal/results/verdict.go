@@ -165,7 +165,7 @@ var leakCodes = []string{"label_leak", "split_overlap"}
 func (r *Result) leak() string {
 	for _, c := range r.Checks {
 		if c.Level != levelOK && slices.Contains(leakCodes, c.Code) {
-			return capital(plain(c.Text, ""))
+			return plain(c.Text, "")
 		}
 	}
 	return ""
