@@ -103,7 +103,7 @@ func TestReportsOfTheGoldenResults(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
 		ResultFile: {
-			"Clearly better than guessing", "Better than reviews/2", "bag of words", "cut at 39", "resumed", "Learning rate", "ROC, area 0.964", "0.031 (ECE)",
+			"Clearly better than guessing", "the terms of the data", "Better than reviews/2", "bag of words", "cut at 39", "resumed", "Learning rate", "ROC, area 0.964", "0.031 (ECE)",
 			"Wrong and most sure of it", "Not bad at all", "label wrong?", "reviews/3", "reviews@champion", "1.81 cores", "estimated before:", "settings file", "--from manifest.json", "finetune.yaml", "seed: 42", "which is the small figure", "The figures of each evaluation",
 			"the same row is also a test row", "from transformers import",
 		},

@@ -20,14 +20,13 @@ type modelPart struct {
 }
 
 func newModelPart(r *Result, m Meta) *modelPart {
-	base := plain(r.Model.Base, "")
-	origin, licence := "fine-tuned from "+base, "that of "+base+" holds for this model, too: look it up before you pass the model on"
+	origin := "fine-tuned from " + plain(r.Model.Base, "")
 	if r.Model.FromScratch {
-		origin, licence = base+", trained from random weights", "yours to choose: there is no base model whose licence would hold for it"
+		origin = plain(r.Model.Base, "") + ", trained from random weights"
 	}
 	part := &modelPart{Snippet: Snippet(r), Facts: []pair{
 		{"Base", origin},
-		{"Licence", licence},
+		{"License", license(r)},
 		{"Size", fmt.Sprintf("%s parameters, %s", thousands(r.Model.Parameters), bytesOf(r.modelBytes()))},
 		{"Reads", shorten(r.Model.reads(), maxText)},
 	}}
@@ -153,4 +152,16 @@ func fileFacts(m Meta) []pair {
 		out = append(out, pair{plain(in.Name, ""), fmt.Sprintf("%s bytes, sha256 %s", thousands(in.Size), shorten(plain(in.SHA256, ""), 19))})
 	}
 	return out
+}
+
+// license says what decides on the use of the model; the model card says it at length.
+func license(r *Result) string {
+	switch {
+	case r.Model.FromScratch:
+		return "the terms of the data alone decide how it may be used"
+	case r.Model.License != "":
+		return plain(r.Model.License, "") + ", as the card of the base model says; the terms of the data hold too"
+	default:
+		return "the files of the base model name none: look it up before you pass this one on; the terms of the data hold too"
+	}
 }
