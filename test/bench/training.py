@@ -1,6 +1,6 @@
 """Figures of the training program, on a real Ray that this starts: python training.py DATASET [workers|rate|padding|start|models]...
 
-workers   a table of workers x epochs: time, accuracy, speed-up
+workers   a table of rows a step x epochs x workers: time, accuracy, speed-up
 rate      the training rate through Ray beside the same loop run plainly, in turns
 padding   the rate with batches filled to their longest text beside batches filled to max_length, in turns
 start     where the time goes from the driver's start to the first step
@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import functools
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -30,13 +31,14 @@ def main() -> None:
     parser.add_argument("figures", nargs="*", default=["start", "rate", "padding", "workers"])
     parser.add_argument("--workers", default="1,2", help="for the table")
     parser.add_argument("--epochs", default="1,3", help="for the table")
+    parser.add_argument("--batches", default="32,128", help="for the table")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench") as folder, ray(folder) as address:
         bench = Bench(Path(folder), args.dataset, address)
         bench.run("ray", epochs=1)  # so that the files of the libraries are in memory
         for figure in args.figures:
             if figure == "workers":
-                table(bench, *([int(n) for n in text.split(",")] for text in (args.workers, args.epochs)))
+                table(bench, *([int(n) for n in text.split(",")] for text in (args.workers, args.epochs, args.batches)))
             else:
                 {"rate": rate, "padding": padding, "start": start}[figure](bench)
 
@@ -111,18 +113,20 @@ def _times(events: list[dict], began: float) -> dict[str, float]:
     return found
 
 
-def table(bench: Bench, workers: list[int], epochs: list[int]) -> None:
-    print("\n| epochs | workers | time | training | samples/s | accuracy | speed-up | efficiency |\n|---|---|---|---|---|---|---|---|")
-    for many in epochs:
+def table(bench: Bench, workers: list[int], epochs: list[int], batches: list[int]) -> None:
+    head = ["rows a step", "epochs", "workers", "time", "training", "estimated before", "samples/s", "accuracy", "speed-up", "efficiency"]
+    print(f"\n| {' | '.join(head)} |\n{'|---' * len(head)}|")
+    for batch, many in itertools.product(batches, epochs):
         alone = None
         for count in workers:
-            run = bench.run("ray", epochs=many, num_workers=count, early_stopping_patience=0)
+            run = bench.run("ray", epochs=many, num_workers=count, batch_size=batch, early_stopping_patience=0)
             rate = run["training"]["samples_per_second"]
             alone = alone or rate
             test = run["metrics"]["test"]
             score = (test.get("accuracy") or test["r2"])["value"]
-            seconds = f"{run['wall']:.0f} s | {run['training']['seconds']:.0f} s"
-            print(f"| {many} | {count} | {seconds} | {rate:.0f} | {score:.3f} | {rate / alone:.2f} | {rate / alone / count:.0%} |", flush=True)
+            seconds = f"{run['wall']:.0f} s | {run['training']['seconds']:.0f} s | {run['estimate_seconds']:.0f} s"
+            figures = f"{rate:.0f} | {score:.3f} | {rate / alone:.2f} | {rate / alone / count:.0%}"
+            print(f"| {batch} | {many} | {count} | {seconds} | {figures} |", flush=True)
 
 
 def rate(bench: Bench) -> None:
