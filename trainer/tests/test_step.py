@@ -3,7 +3,7 @@
 import pytest
 import torch
 from conftest import small_reviews
-from judge import check_success, codes, error_of
+from judge import check_success, codes, error_of, weights
 from made import flowers
 
 from trainer.run import run
@@ -74,6 +74,31 @@ def test_a_memory_too_small_for_a_few_rows_is_a_sentence(make_run, memory):
     assert run(str(spec), "local") == 2
     assert error_of(spec.parent)["code"] == "gpu_memory"
     assert tried == [32 >> n for n in range(step.MAX_HALVINGS + 1)]
+
+
+class TooLarge(torch.amp.GradScaler):
+    """A scale that is too large at first, so that some steps are left out until it fits."""
+
+    def __init__(self, device: str):
+        super().__init__(device, init_scale=2.0**21)
+
+
+def test_a_training_in_fp16_goes_on_with_the_scale_of_its_gradients(make_run, monkeypatch, schemas):
+    monkeypatch.setattr(torch.amp, "GradScaler", TooLarge)
+    monkeypatch.setattr(step, "_precision", lambda *_: "fp16")
+    options = {"epochs": 8, "more_options": "early_stopping_patience: 0"}
+    whole = make_run({"all.csv": small_reviews(60)}, run="ft-whole", **options)
+    assert run(str(whole), "local") == 0
+    assert check_success(whole.parent, schemas)["training"]["precision"] == "fp16"
+
+    real = step.Stepper.step
+    with monkeypatch.context() as once:
+        once.setattr(step.Stepper, "step", lambda self, data, batch, n: real(self, data, batch, n) if n != 7 else 1 / 0)
+        cut = make_run({"all.csv": small_reviews(60)}, run="ft-cut", **options)
+        assert run(str(cut), "local") == 1
+    assert run(str(cut), "local") == 0
+    assert check_success(cut.parent, schemas)["training"]["resumed"] == 1
+    assert weights(cut.parent) == weights(whole.parent)
 
 
 def test_what_is_random_in_a_step_is_as_torch_says():

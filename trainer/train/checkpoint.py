@@ -9,7 +9,7 @@ no state of a random generator is needed to go on.
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
@@ -25,7 +25,8 @@ _NAME = re.compile(r"step-(\d{9})")
 @dataclass
 class Position:
     """Where a training stands. ``total`` and ``rows`` are since the last evaluation, which was after step ``measured``. ``seconds``
-    are those of the steps, ``spent`` also those of the evaluations and checkpoints."""
+    are those of the steps, ``spent`` also those of the evaluations and checkpoints. ``scaler`` is the state of the scale of the
+    gradients, where they are computed in fp16."""
 
     step: int = 0
     measured: int = 0
@@ -41,6 +42,7 @@ class Position:
     spent: float = 0.0
     rows_seen: int = 0
     resumed: int = 0
+    scaler: dict = field(default_factory=dict)
 
 
 class Checkpoints:

@@ -257,6 +257,8 @@ class Training:
     def _save(self) -> None:
         self.saved = time.monotonic()
         self.at.total, self.at.spent = self._finite(self.stepper.total()), self._spent()
+        if self.stepper.scaler is not None:
+            self.at.scaler = self.stepper.scaler.state_dict()
         if self.ctx.rank == 0:
             path = self.checkpoints.save(self.at, self.model, self._averaged(), self.optimization.optimizer)
             self.teller.saved(self._epoch(), self.at.step, path.relative_to(self.plan.folder).as_posix())

@@ -94,8 +94,10 @@ class Stepper:
         return self.objective.loss(logits, data.targets[rows])
 
     def restore(self, position) -> None:
-        """Take up the loss since the last evaluation; the first worker has it for all."""
+        """Take up the loss since the last evaluation, which the first worker has for all, and the scale of the gradients."""
         self.before = position.total if self.ctx.rank == 0 else 0.0
+        if self.scaler is not None:
+            self.scaler.load_state_dict(position.scaler)
 
     def total(self) -> float:
         """The loss of all rows since the last evaluation, over all workers."""
