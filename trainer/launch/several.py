@@ -137,8 +137,9 @@ class Mailbox:
         return self.fetches
 
     async def finish(self, outcome) -> None:
-        self.outcome = outcome
-        self.finished.set()
+        if not self.finished.is_set():
+            self.outcome = outcome
+            self.finished.set()
 
     async def result(self):
         """What the worker of rank 0 handed over, once it did; the first UserError or wish to pause of any of them."""

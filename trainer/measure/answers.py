@@ -31,7 +31,7 @@ class Answers:
                 raise UserError(
                     "diverged",
                     "The model answers with values that are not numbers.",
-                    "Set a smaller learning_rate, or precision to fp32.",
+                    "Set a smaller learning_rate, or mixed_precision to fp32.",
                     "Its training ran away from every solution.",
                 )
 

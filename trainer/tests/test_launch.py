@@ -1,5 +1,6 @@
 """What is decided before workers are started: how many there are to be, with what, and what must be there."""
 
+import asyncio
 import io
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ from trainer import launch, settings, spec as specs
 from trainer.errors import UserError
 from trainer.events import Events
 from trainer.launch import log, preflight, rays, staff
+from trainer.launch.several import Mailbox
 from trainer.tasks.catalogue import Base
 
 FRESH = Base("bert-tiny", "text")
@@ -106,3 +108,13 @@ def test_every_line_of_a_worker_begins_with_its_rank():
     for part in ("one\ntwo", " and more\n", "\n", "three"):
         stream.write(part)
     assert out.getvalue() == "[rank 3] one\n[rank 3] two and more\n[rank 3] \n[rank 3] three"
+
+
+def test_of_several_outcomes_the_first_is_kept():
+    async def ends() -> str:
+        mailbox = Mailbox()
+        await mailbox.finish("the fault that a person must mend")
+        await mailbox.finish("what came of it elsewhere")
+        return await mailbox.result()
+
+    assert asyncio.run(ends()) == "the fault that a person must mend"
