@@ -6,7 +6,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/registry"
 )
+
+// findModel finds out whether there is a registered model of this name; all that are on this machine may be used.
+func findModel(set Settings, name string) error {
+	models := registry.New(pipeline.Volume{Dir: set.SharedDir}.Registry())
+	_, err := models.Find(registry.Local, name, func(string) (bool, error) { return true, nil })
+	return err
+}
 
 func (p *program) predictCommand() *cobra.Command {
 	const usage = "predict DATASET_DIR --model MODEL --out DIR"
@@ -29,6 +37,8 @@ func (p *program) predictCommand() *cobra.Command {
 				r.parameters["model"] = model
 				if _, err := os.Stat(model); err == nil {
 					r.model, r.parameters["model_file"] = model, pipeline.GivenModel
+				} else if err := findModel(set, model); err != nil {
+					return err // before Ray is started for nothing
 				}
 			}
 			return p.runLocally(cmd, set, r)
