@@ -12,13 +12,18 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-func shippedInfo(tb testing.TB) *clowder.Info {
+func infoIn(tb testing.TB, file string) *clowder.Info {
 	tb.Helper()
-	data, err := os.ReadFile("../../extractor_info.json")
+	data, err := os.ReadFile("../../" + file)
 	require.NoError(tb, err)
 	info, err := clowder.ParseInfo(data)
 	require.NoError(tb, err)
 	return info
+}
+
+func shippedInfo(tb testing.TB) *clowder.Info {
+	tb.Helper()
+	return infoIn(tb, "extractor_info.json")
 }
 
 func TestShippedInfoIsAccepted(t *testing.T) {
@@ -214,10 +219,7 @@ func TestWhatTheUserChangedIsKnownAlsoFromAStoredJob(t *testing.T) {
 
 func TestThePredictFormIsAcceptedAndOffersNoModels(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../extractor_info.predict.json")
-	require.NoError(t, err)
-	info, err := clowder.ParseInfo(data)
-	require.NoError(t, err)
+	info := infoIn(t, "extractor_info.predict.json")
 	require.Equal(t, "ncsa.ray.predict", info.Name)
 	same, err := info.WithModels([]string{"prajjwal1/bert-tiny"})
 	require.NoError(t, err)
@@ -229,11 +231,7 @@ func TestThePredictFormIsAcceptedAndOffersNoModels(t *testing.T) {
 
 func advancedInfo(tb testing.TB) *clowder.Info {
 	tb.Helper()
-	data, err := os.ReadFile("../../extractor_info.advanced.json")
-	require.NoError(tb, err)
-	info, err := clowder.ParseInfo(data)
-	require.NoError(tb, err)
-	return info
+	return infoIn(tb, "extractor_info.advanced.json")
 }
 
 func TestTheFieldsOfAGroupAreTakenFromWhereverTheyAre(t *testing.T) {
