@@ -1,6 +1,6 @@
 """Several workers that train together, as processes that talk over gloo: what Ray starts, without Ray."""
 
-import multiprocessing
+import multiprocessing.connection
 from pathlib import Path
 
 import numpy
@@ -33,7 +33,8 @@ def together(monkeypatch, tmp_path):
             workers = [context.Process(target=_worker, args=(plan, rank, world, meeting, change, theirs)) for rank in range(world)]
             for worker in workers:
                 worker.start()
-            assert ours.poll(_LIMIT_SECONDS), "the workers hang"
+            ready = multiprocessing.connection.wait([ours, workers[0].sentinel], _LIMIT_SECONDS)
+            assert ours in ready, "the first worker died" if ready else "the workers hang"
             outcome = ours.recv()
             for worker in workers:
                 worker.join(_LIMIT_SECONDS)
@@ -69,13 +70,15 @@ def _worker(plan, rank: int, world: int, meeting: str, change: str, answer) -> N
 
 
 def _different(change: str, rank: int) -> None:
-    """Let a worker be other than it is: without what is drawn for each worker by itself, with a clock that runs ahead, or with a
-    loss that is no number after the first evaluation."""
+    """Let a worker be other than it is: without what is drawn for each worker by itself, also without memory that it shares with the
+    others, with a clock that runs ahead, or with a loss that is no number after the first evaluation."""
     from trainer.tasks import perceptron
-    from trainer.train import loop
+    from trainer.train import exchange, loop
 
-    if change == "no dropout":
+    if change in ("no dropout", "on two machines"):
         perceptron.DROPOUT = 0.0
+    if change == "on two machines" and rank == 1:
+        exchange._map = lambda *_: None
     elif change == "late" and rank == 1:
         loop.Training._spent = lambda training: 30.0 * training.at.step  # the first worker has all the time of the world
     elif change == "diverges" and rank == 1:
@@ -94,12 +97,16 @@ def losses(folder: Path) -> numpy.ndarray:
     return numpy.array([e["metrics"]["loss"] for e in events_of(folder) if e["kind"] == "eval" and e["split"] != "test"])
 
 
-@pytest.mark.parametrize(("batch_size", "last"), [(20, 0), (17, 1)], ids=["even batches", "a last batch of one row"])
-def test_two_workers_learn_what_one_does(make_run, together, schemas, batch_size, last):
+@pytest.mark.parametrize(
+    ("batch_size", "last", "change"),
+    [(20, 0, "no dropout"), (17, 1, "no dropout"), (20, 0, "on two machines")],
+    ids=["even batches", "a last batch of one row", "on two machines"],
+)
+def test_two_workers_learn_what_one_does(make_run, together, schemas, batch_size, last, change):
     found = []
     for world in (1, 2):
         spec = make_run({"t.csv": flowers(150)}, run=f"ft-{world}", epochs=4, batch_size=batch_size, more_options=_EVEN)
-        assert together(spec, world, "no dropout") == 0
+        assert together(spec, world, change) == 0
         result = check_success(spec.parent, schemas)
         assert len(result["training"]["per_worker"]) == world
         assert result["data"]["rows"]["train"] % batch_size == last

@@ -201,7 +201,7 @@ class Training:
         self.teller.close()
         return Trained(
             self.model, self.rate, self.stepper.accumulation, self.stepper.precision, self.estimate, stopped,
-            round(self._epoch(), 3), self.at, self.stepper.waiting_seconds, self.stepper.gradient_bytes(),
+            round(self._epoch(), 3), self.at, self.stepper.waiting_seconds(), self.stepper.gradient_bytes(),
         )  # fmt: skip
 
     def _step(self) -> torch.Tensor:

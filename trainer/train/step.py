@@ -1,13 +1,13 @@
 """One step: forward and backward over this worker's share of a batch."""
 
 import contextlib
-import time
 
 import numpy
 import torch
 
 from trainer.plan import Plan, Rows
 from trainer.train import batches
+from trainer.train.exchange import Exchange
 from trainer.train.objective import Objective
 
 MAX_HALVINGS = 4  # of what is held in memory at once, before a batch is called too large
@@ -22,12 +22,14 @@ class Stepper:
         self.accumulation = self.settings.gradient_accumulation
         self.precision = _precision(self.settings.mixed_precision, ctx.device)
         self.scaler = torch.amp.GradScaler(ctx.device.type) if self.precision == "fp16" else None
-        self.waiting_seconds = 0.0
+        self.exchange = None
         if ctx.world > 1:
-            # Base models may have parts that a classifier does not use.
-            self.wrapped = torch.nn.parallel.DistributedDataParallel(model, find_unused_parameters=not plan.base.fresh, gradient_as_bucket_view=True)
+            unused = not plan.base.fresh  # base models may have parts that a classifier does not use
             if ctx.device.type == "cpu":
-                self.wrapped.register_comm_hook(self, _timed_exchange)
+                self.exchange = Exchange(ctx.rank, ctx.world, sum(p.numel() for p in model.parameters() if p.requires_grad))
+                self.wrapped = self.exchange.wrap(model, unused)
+            else:
+                self.wrapped = torch.nn.parallel.DistributedDataParallel(model, find_unused_parameters=unused, gradient_as_bucket_view=True)
         if self._compiles():
             self.wrapped = torch.compile(self.wrapped, dynamic=True)
         self.before, self.sum = 0.0, torch.zeros((), dtype=torch.float64, device=ctx.device)
@@ -114,6 +116,10 @@ class Stepper:
         self.sum.zero_()
         return mean
 
+    def waiting_seconds(self) -> float:
+        """How long this worker has exchanged gradients, the others' delay included; 0 where nobody measures that."""
+        return self.exchange.seconds if self.exchange else 0.0
+
     def gradient_bytes(self) -> int:
         """What each worker sends at each step, 0 for a single one."""
         return 0 if self.ctx.world == 1 else sum(p.numel() * p.element_size() for p in self.model.parameters() if p.requires_grad)
@@ -155,15 +161,3 @@ def _begin_random(device: torch.device, seed: int) -> None:
 def _mixed(seed: int, step: int, rank: int) -> int:
     """One seed from three numbers, such that neighbours have nothing in common."""
     return int(numpy.random.SeedSequence([seed, step, rank]).generate_state(1, numpy.uint64)[0] >> numpy.uint64(1))
-
-
-def _timed_exchange(stepper: Stepper, bucket):
-    """The mean of a bucket of gradients over the workers, as DDP computes it, with a look at the clock."""
-    began = time.monotonic()
-    tensor = bucket.buffer().div_(stepper.ctx.world)
-
-    def done(future):
-        stepper.waiting_seconds += time.monotonic() - began
-        return future.value()[0]
-
-    return torch.distributed.all_reduce(tensor, async_op=True).get_future().then(done)
