@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"fmt"
@@ -50,6 +51,7 @@ func TestBadInputEndsWith2AndOneSentence(t *testing.T) {
 		"no folder for predictions":   {[]string{"predict", t.TempDir()}, "--out is missing"},
 		"two datasets at once":        {[]string{"models", "a", "b"}, "usage: extractor models [DATASET]"},
 		"a champion without number":   {[]string{"models", "promote", "local", "films"}, "NAME/VERSION"},
+		"an export to nowhere":        {[]string{"models", "export", "local", "films/1"}, "usage: extractor models export DATASET NAME/VERSION FILE.zip"},
 		"a champion of nothing":       {[]string{"models", "promote", "../..", "films/1"}, "the dataset ../.. has no models"},
 		"no store":                    {[]string{"jobs", "list"}, "there is no job store"},
 		"a wrong number":              {[]string{"version", "--max-jobs", "many"}, "max-jobs"},
@@ -160,7 +162,20 @@ func TestModelsListsTheVersionsAndPromotesOne(t *testing.T) {
 	require.Regexp(t, `film-reviews/2 +\*`, listed("local")[2])
 	code, _, stderr = execute(t, dir, "models", "promote", "local", "film-reviews/7")
 	require.Equal(t, exitBadInput, code)
-	require.Contains(t, stderr, "there is no version film-reviews/7")
+	require.Contains(t, stderr, "there is no model film-reviews/7: this dataset has film-reviews/1, film-reviews/2")
+
+	file := filepath.Join(dir, "model.zip")
+	code, stdout, stderr = execute(t, dir, "models", "export", "local", "film-reviews/1", file)
+	require.Zero(t, code, stderr)
+	require.Equal(t, "film-reviews/1 is in "+file+"\n", stdout)
+	z, err := zip.OpenReader(file)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, z.Close()) }()
+	require.Len(t, z.File, 2, "how to use it, and what it is")
+	code, _, stderr = execute(t, dir, "models", "export", "local", "film-reviews/1", filepath.Join(dir, "nowhere", "model.zip"))
+	require.Equal(t, exitBadInput, code)
+	require.Contains(t, stderr, "write the model")
+	require.NoFileExists(t, filepath.Join(dir, "nowhere"))
 }
 
 func TestSettingsComeFromFileEnvironmentAndFlagsInThisOrder(t *testing.T) {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -49,6 +51,21 @@ func (p *program) modelsCommand() *cobra.Command {
 				return err
 			}
 			return promote(p.stdout, models, args[0], args[1])
+		},
+	}, &cobra.Command{
+		Use: "export DATASET NAME/VERSION FILE.zip", Short: "Write a version with how to use it into a file",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 3 {
+				return job.Permanent(errors.New("usage: extractor models export DATASET NAME/VERSION FILE.zip"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			models, err := p.registry(cmd)
+			if err != nil {
+				return err
+			}
+			return export(cmd.Context(), p.stdout, models, args[0], args[1], args[2])
 		},
 	})
 	return cmd
@@ -98,18 +115,49 @@ func testScore(v registry.Version) string {
 }
 
 func promote(w io.Writer, models *registry.Registry, dataset, ref string) error {
-	name, number, ok := strings.Cut(ref, "/")
-	n, err := strconv.Atoi(number)
-	if !ok || err != nil {
-		return job.Permanent(fmt.Errorf("%s: write the model as NAME/VERSION, see extractor models", ref))
-	}
-	if !slices.Contains(models.Datasets(), dataset) {
-		return job.Permanent(fmt.Errorf("the dataset %s has no models: extractor models lists those that have, by their ids", dataset))
-	}
-	v, err := models.Promote(dataset, name, n)
+	v, err := find(models, dataset, ref)
 	if err != nil {
+		return err
+	}
+	if _, err := models.Promote(dataset, v.Name, v.Version); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "%s is the champion of %s\n", v.Ref(), v.Name)
 	return err
+}
+
+// export writes a version into a file, which is not there before it is whole.
+func export(ctx context.Context, w io.Writer, models *registry.Registry, dataset, ref, file string) (err error) {
+	v, err := find(models, dataset, ref)
+	if err != nil {
+		return err
+	}
+	stored, err := pipeline.StoredModel(models, v)
+	if err != nil {
+		return err
+	}
+	part, err := os.CreateTemp(filepath.Dir(file), ".part-*")
+	if err != nil {
+		return job.Permanent(fmt.Errorf("write the model: %w", err))
+	}
+	err = stored.Write(ctx, part)
+	if err = errors.Join(err, part.Chmod(0o644), part.Sync(), part.Close()); err == nil {
+		err = os.Rename(part.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(part.Name()))
+	}
+	_, err = fmt.Fprintf(w, "%s is in %s\n", v.Ref(), file)
+	return err
+}
+
+// find returns what ref, which is NAME/VERSION, means in the dataset with this id.
+func find(models *registry.Registry, dataset, ref string) (registry.Version, error) {
+	if !strings.Contains(ref, "/") {
+		return registry.Version{}, job.Permanent(fmt.Errorf("%s: write the model as NAME/VERSION, see extractor models", ref))
+	}
+	if !slices.Contains(models.Datasets(), dataset) {
+		return registry.Version{}, job.Permanent(fmt.Errorf("the dataset %s has no models: extractor models lists those that have, by their ids", dataset))
+	}
+	return models.Find(dataset, ref, func(string) (bool, error) { return false, nil })
 }

@@ -24,11 +24,11 @@ const (
 )
 
 // answerFiles adds to each file what the model says of it, where the user asked for that and files are the examples.
-func answerFiles(ctx context.Context, s *clowder.Session, l *results.Ledger, e Extractor, rec job.Record, r *results.Result, say func(string)) error {
-	if r.Prediction == nil || rec.Settings["write"] != "metadata" && rec.Settings["write"] != "both" {
+func answerFiles(ctx context.Context, s *clowder.Session, l *results.Ledger, e Extractor, rec job.Record, made *results.Prediction, say func(string)) error {
+	if made == nil || rec.Settings["write"] != "metadata" && rec.Settings["write"] != "both" {
 		return nil
 	}
-	answers := slices.DeleteFunc(slices.Clone(r.Prediction.PerFile), func(a results.FileAnswer) bool { return a.ID == "" })
+	answers := slices.DeleteFunc(slices.Clone(made.PerFile), func(a results.FileAnswer) bool { return a.ID == "" })
 	if len(answers) == 0 {
 		say("Note: the rows of a table are predicted, not whole files, so no file gets its prediction as metadata")
 		return nil

@@ -19,7 +19,7 @@ import (
 type birdwatch struct {
 	*delivery
 	session *clowder.Session
-	result  results.Result
+	made    results.Prediction
 }
 
 func newBirdwatch(t *testing.T, pictures int) *birdwatch {
@@ -29,13 +29,12 @@ func newBirdwatch(t *testing.T, pictures int) *birdwatch {
 	b.rec.Request.Extractor, b.rec.Settings = "ncsa.ray.predict", map[string]any{"write": "both"}
 	e := b.platform.extractors.Of(b.rec.Request)
 	require.NoError(t, b.server.Heartbeat(e.Info.Heartbeat(e.Queue, "", "test")))
-	b.result = results.Result{Kind: results.ResultPrediction, Prediction: &results.Prediction{}}
 	sure := 0.75
 	for i := range pictures {
 		name := fmt.Sprintf("%03d.png", i)
 		id, err := b.server.AddFile(b.rec.Request.DatasetID, name, strings.NewReader(name))
 		require.NoError(t, err)
-		b.result.Prediction.PerFile = append(b.result.Prediction.PerFile, results.FileAnswer{File: name, ID: id, Predicted: "wren", Confidence: &sure})
+		b.made.PerFile = append(b.made.PerFile, results.FileAnswer{File: name, ID: id, Predicted: "wren", Confidence: &sure})
 	}
 	return b
 }
@@ -54,7 +53,7 @@ func (b *birdwatch) answer(t *testing.T, cut int) error {
 	ledger, err := results.OpenLedger(b.saved, save)
 	require.NoError(t, err)
 	e := b.platform.extractors.Of(b.rec.Request)
-	err = answerFiles(t.Context(), b.session, ledger, e, b.rec, &b.result, func(text string) { b.said = append(b.said, text) })
+	err = answerFiles(t.Context(), b.session, ledger, e, b.rec, &b.made, func(text string) { b.said = append(b.said, text) })
 	if err != nil {
 		return err
 	}
@@ -65,7 +64,7 @@ func (b *birdwatch) answer(t *testing.T, cut int) error {
 
 func (b *birdwatch) requireOneEach(t *testing.T) {
 	t.Helper()
-	for _, a := range b.result.Prediction.PerFile {
+	for _, a := range b.made.PerFile {
 		have, err := b.session.FileMetadata(t.Context(), a.ID)
 		require.NoError(t, err)
 		require.Len(t, have, 1, a.File)
@@ -92,7 +91,7 @@ func TestEveryFileGetsItsPredictionOnceWhateverIsCut(t *testing.T) {
 func TestAPredictionThatFailsHalfwayGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	b := newBirdwatch(t, 5)
-	b.server.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "/files/" + b.result.Prediction.PerFile[3].ID + "/metadata", Status: http.StatusForbidden})
+	b.server.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "/files/" + b.made.PerFile[3].ID + "/metadata", Status: http.StatusForbidden})
 	require.ErrorContains(t, b.answer(t, 0), "add the prediction to 003.png")
 	b.server.ClearFaults()
 	require.NoError(t, b.answer(t, 0))
@@ -102,9 +101,9 @@ func TestAPredictionThatFailsHalfwayGoesOnWhereItStopped(t *testing.T) {
 func TestFilesThatAreGoneAndRowsOfTablesGetNoMetadata(t *testing.T) {
 	t.Parallel()
 	b := newBirdwatch(t, 2)
-	require.NoError(t, b.session.DeleteFile(t.Context(), b.result.Prediction.PerFile[0].ID))
+	require.NoError(t, b.session.DeleteFile(t.Context(), b.made.PerFile[0].ID))
 	require.NoError(t, b.answer(t, 0))
-	b.result.Prediction.PerFile = b.result.Prediction.PerFile[1:]
+	b.made.PerFile = b.made.PerFile[1:]
 	b.requireOneEach(t)
 
 	tables := newBirdwatch(t, 0)
@@ -115,7 +114,7 @@ func TestFilesThatAreGoneAndRowsOfTablesGetNoMetadata(t *testing.T) {
 	quiet := newBirdwatch(t, 1)
 	quiet.rec.Settings["write"] = "csv_file"
 	require.NoError(t, quiet.answer(t, 0))
-	none, err := quiet.session.FileMetadata(t.Context(), quiet.result.Prediction.PerFile[0].ID)
+	none, err := quiet.session.FileMetadata(t.Context(), quiet.made.PerFile[0].ID)
 	require.NoError(t, err)
 	require.Empty(t, none)
 }
@@ -125,7 +124,7 @@ func TestAnExtractorThatClowderDoesNotKnowYetTriesAgain(t *testing.T) {
 	b := newBirdwatch(t, 1)
 	e := b.platform.extractors.Of(b.rec.Request)
 	e.Queue = "renamed.predict"
-	err := answerFile(t.Context(), b.session, e, run, b.result.Prediction.PerFile[0], false)
+	err := answerFile(t.Context(), b.session, e, run, b.made.PerFile[0], false)
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindRetryable, kind)
 	require.ErrorContains(t, err, "waits for its next heartbeat")

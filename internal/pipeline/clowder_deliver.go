@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"strings"
@@ -28,7 +29,7 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 		return "", err
 	}
 	extractor := c.extractors.Of(rec.Request)
-	dataset, folders := rec.Request.DatasetID, results.Folder(d.Meta, d.Result)
+	dataset, folders := rec.Request.DatasetID, d.Folders
 	if err := ledger.Plan(effects(folders, rec.Run, d.Artifacts)); err != nil {
 		return "", err
 	}
@@ -61,7 +62,7 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 	if _, err := ledger.Do(ctx, metadataStep(s, dataset, extractor, rec.Run, described(d, ids))); err != nil {
 		return "", err
 	}
-	if err := answerFiles(ctx, s, ledger, extractor, rec, d.Result, say); err != nil {
+	if err := answerFiles(ctx, s, ledger, extractor, rec, d.Prediction, say); err != nil {
 		return "", err
 	}
 	notes, err := ledger.Encode()
@@ -198,9 +199,9 @@ func thumbnailStep(s *clowder.Session, dataset, folder, model string, a results.
 	}
 }
 
-// described is what the metadata of the dataset says of a run, with the files that hold its model and its report.
+// described is what the metadata of the dataset says of a delivery, with the files that hold the model and the report.
 func described(d Delivery, ids map[string]string) map[string]any {
-	content := results.Metadata(d.Meta, d.Result)
+	content := maps.Clone(d.Content)
 	for key, file := range map[string]string{"model_file_id": modelArchive, "report_file_id": "report.html"} {
 		if ids[file] != "" {
 			content[key] = ids[file]

@@ -99,8 +99,8 @@ func (d *delivery) deliver(t *testing.T, version string, cut int) error {
 	result, failure, err := results.Read(d.dir, d.rec.Run, 1)
 	require.NoError(t, err)
 	require.Nil(t, failure)
-	made := Delivery{Result: result, Meta: results.Meta{Run: d.rec.Run, Version: version, Started: time.Unix(0, 0), DatasetID: d.rec.Request.DatasetID}}
-	made.Artifacts, err = results.Build(t.Context(), d.dir, result, made.Meta)
+	meta := results.Meta{Run: d.rec.Run, Version: version, Started: time.Unix(0, 0), DatasetID: d.rec.Request.DatasetID}
+	made, err := assemble(t.Context(), d.dir, result, meta)
 	require.NoError(t, err)
 	d.shown = 0
 	for _, a := range made.Artifacts {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -192,7 +193,10 @@ type fakePlatform struct {
 	known     Known
 	looks     int
 	notes     []map[string]any // what Note added
-	// readable is the one other dataset that the user may read.
+	last      Delivery
+	// refuse is returned by Deliver once for each of its errors.
+	refuse []error
+	// readable are the datasets that the user may read.
 	readable string
 	// denied says that the user may not decide over other jobs.
 	denied bool
@@ -213,7 +217,7 @@ func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir string, _ func
 }
 
 func (f *fakePlatform) MayRead(_ context.Context, _ job.Record, dataset string) (bool, error) {
-	return dataset == f.readable, nil
+	return strings.Contains(f.readable, dataset), nil
 }
 
 func (f *fakePlatform) MayDecide(context.Context, job.Record, job.Record) (string, error) {
@@ -226,7 +230,12 @@ func (f *fakePlatform) MayDecide(context.Context, job.Record, job.Record) (strin
 func (f *fakePlatform) Deliver(_ context.Context, rec job.Record, d Delivery, l LedgerFile, _ func(string)) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.delivered = append(f.delivered, rec.Run)
+	f.delivered, f.last = append(f.delivered, rec.Run), d
+	if len(f.refuse) > 0 {
+		err := f.refuse[0]
+		f.refuse = f.refuse[1:]
+		return "", err
+	}
 	if len(d.Artifacts) == 0 {
 		return "", job.Permanent(errors.New("nothing to deliver"))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/results"
 )
 
 // chooseModel finds the registered model that a prediction is to be made with, by what the user wrote into the form. A model
@@ -71,6 +72,21 @@ func modelOf(rec job.Record) (*registry.Version, error) {
 		return nil, fmt.Errorf("decode the model of the job: %w", err)
 	}
 	return &v, nil
+}
+
+// StoredModel is the model of a version as it can be packed for users.
+func StoredModel(models *registry.Registry, v registry.Version) (results.StoredModel, error) {
+	facts, err := json.Marshal(v)
+	if err != nil {
+		return results.StoredModel{}, fmt.Errorf("encode what is known of the model %s: %w", v.Ref(), err)
+	}
+	m := results.StoredModel{
+		Dir: models.Model(v), Ref: v.Ref(), Run: v.Run, Made: v.Created, Kind: v.Kind, Task: v.Task, Facts: facts,
+	}
+	for _, f := range v.Files {
+		m.Files = append(m.Files, results.Output(f))
+	}
+	return m, nil
 }
 
 // registerAs finds the one option that the service has to know before the trainer has read all settings.

@@ -129,10 +129,11 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform Platform,
 		{from: job.Finished, run: p.collect, slots: builds, tries: few, pause: maxPause},
 		{from: job.Collected, run: p.upload, slots: uploads, tries: delivering, pause: maxPause},
 	}
-	// The life of a request about another job.
+	// The life of a request about another job, or about a model.
 	p.requests = []stage{
 		{from: job.Accepted, run: p.chooseRun, tries: few, pause: maxPause},
 		{from: job.Staged, run: p.actOnRun, tries: few, pause: maxPause},
+		{from: job.Collected, run: p.export, slots: uploads, tries: delivering, pause: maxPause},
 	}
 	return p
 }

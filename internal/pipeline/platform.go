@@ -35,11 +35,15 @@ type LedgerFile struct {
 	Last func(json.RawMessage)
 }
 
-// Delivery is what a finished run hands over.
+// Delivery is what a finished job hands over.
 type Delivery struct {
-	Result    *results.Result
-	Meta      results.Meta
+	// Folders are those inside the dataset that take the artifacts, the outermost first.
+	Folders   []string
 	Artifacts []results.Artifact
+	// Content is what the metadata of the dataset is to say. It names the run of the job, by which it is found again.
+	Content map[string]any
+	// Prediction, where there is one, holds the answers for single files.
+	Prediction *results.Prediction
 }
 
 // Known is what a platform shows of a job.

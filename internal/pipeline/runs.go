@@ -15,9 +15,10 @@ const (
 	actionCancel = "cancel"
 	actionStop   = "stop and keep"
 	actionRetry  = "retry"
-	// These two are about the models that runs have made.
+	// These are about the models that runs have made.
 	actionModels  = "models"
 	actionPromote = "promote"
+	actionExport  = "export"
 )
 
 // chooseRun finds the run or the model that a request is about. It is remembered before anything is done, so that a request
@@ -40,6 +41,8 @@ func (p *Pipeline) chooseRun(ctx context.Context, rec job.Record) (change, error
 		return p.listModels(ctx, rec, wanted)
 	case actionPromote:
 		return p.chooseVersion(ctx, rec, settings, wanted)
+	case actionExport:
+		return p.chooseExport(ctx, rec, settings, wanted)
 	}
 	runs, err := p.runsBeside(ctx, rec)
 	if err != nil {

@@ -106,13 +106,18 @@ func (p *Pipeline) chooseVersion(ctx context.Context, rec job.Record, settings m
 	if _, err := p.platform.MayDecide(ctx, rec, maker); err != nil {
 		return nil, badInput(err)
 	}
+	return chosen(v, settings, job.Staged)
+}
+
+// chosen remembers the version that a request is about, and takes the request to its next state.
+func chosen(v registry.Version, settings map[string]any, next job.State) (change, error) {
 	doc, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode the model of the job: %w", err)
 	}
 	return func(r *job.Record) error {
 		r.Settings, r.Model = settings, doc
-		r.Advance(job.Staged)
+		r.Advance(next)
 		return nil
 	}, nil
 }
@@ -126,15 +131,22 @@ func (p *Pipeline) promote(ctx context.Context, rec job.Record) (change, error) 
 	if _, err := p.registry.Promote(registryDataset(rec), v.Name, v.Version); err != nil {
 		return nil, err
 	}
-	content := map[string]any{
-		"kind": "promotion", "run": rec.Run, "job_id": rec.Request.JobID, "version": p.cfg.Version,
-		"name": v.Name, "name_version": v.Version, "champion": v.Ref(), "model_run": v.Run,
-	}
-	if v.Test != nil {
-		content["metric"], content["test_value"] = v.Metric, v.Test.Value
-	}
+	content := p.aboutModel(rec, v, "promotion")
+	content["champion"] = v.Ref()
 	if err := p.platform.Note(ctx, rec, content, p.ledger(ctx, rec)); err != nil {
 		return nil, err
 	}
 	return answered(fmt.Sprintf("%s is the champion now: a prediction with %s@champion uses it", v.Ref(), v.Name)), nil
+}
+
+// aboutModel is what the metadata of the dataset says of a request about a model.
+func (p *Pipeline) aboutModel(rec job.Record, v *registry.Version, kind string) map[string]any {
+	content := map[string]any{
+		"kind": kind, "run": rec.Run, "job_id": rec.Request.JobID, "version": p.cfg.Version,
+		"name": v.Name, "name_version": v.Version, "model_run": v.Run,
+	}
+	if v.Test != nil {
+		content["metric"], content["test_value"] = v.Metric, v.Test.Value
+	}
+	return content
 }

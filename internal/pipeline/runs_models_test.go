@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,9 +18,14 @@ import (
 // made registers a version of the dataset's model, of which the first becomes the champion.
 func (b *bench) made(t *testing.T, run, name string, accuracy float64, created time.Time) {
 	t.Helper()
+	b.madeIn(t, strings.Repeat("d", 24), run, name, accuracy, created)
+}
+
+func (b *bench) madeIn(t *testing.T, dataset, run, name string, accuracy float64, created time.Time) {
+	t.Helper()
 	low, high := accuracy-0.05, accuracy+0.05
 	_, err := b.registry.Register(t.Context(), registry.Version{
-		Name: name, Run: run, DatasetID: strings.Repeat("d", 24), Task: "text-classification", Base: "bert-tiny", Metric: "accuracy",
+		Name: name, Run: run, DatasetID: dataset, Task: "text-classification", Kind: "text", Base: "bert-tiny", Metric: "accuracy",
 		Test: &registry.Score{Value: accuracy, Low: &low, High: &high, N: 40}, Created: created, WeightsSHA256: run,
 	}, b.emptyModel(t), func(champion *registry.Version) (bool, string) { return champion == nil, "it is the first" })
 	require.NoError(t, err)
@@ -106,6 +112,71 @@ func TestWhatCannotBePromoted(t *testing.T) {
 				require.Equal(t, job.Failed, b.get(t, request).State)
 				require.Contains(t, b.get(t, request).Ending.Text, tc.want)
 				require.Empty(t, b.platform.notes)
+			})
+		})
+	}
+}
+
+func TestAModelIsExported(t *testing.T) {
+	own, other := strings.Repeat("d", 24), strings.Repeat("e", 24)
+	for name, tc := range map[string]struct {
+		wanted, readable string
+		want             string
+	}{
+		"a version":                   {"stars/1", own, "stars/1"},
+		"the champion":                {"stars@champion", own, "stars/1"},
+		"the newest":                  {"", own, "stars/2"},
+		"a run":                       {"ft-2", own, "stars/2"},
+		"a model of another dataset":  {"birds", own + " " + other, "birds/1"},
+		"after two failed deliveries": {"stars/1", own, "stars/1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := setup(t)
+				b.platform.readable = tc.readable
+				if strings.HasPrefix(name, "after") {
+					b.platform.refuse = []error{job.Retryable(errors.New("Clowder is down")), job.Unknown(errors.New("no answer"))}
+				}
+				b.made(t, "ft-1", "stars", 0.9, time.Now())
+				b.made(t, "ft-2", "stars", 0.8, time.Now().Add(time.Minute))
+				b.madeIn(t, other, "ft-3", "birds", 0.7, time.Now().Add(-time.Minute))
+				b.ask(t, map[string]any{"action": "export", "run": tc.wanted})
+				b.runUntilOver(t)
+				rec := b.get(t, request)
+				require.Equal(t, job.Done, rec.State, "%+v", rec.Ending)
+				require.Regexp(t, "^The model "+tc.want+` \([0-9.]+ k?B\) is in this dataset. Results in folder x$`, rec.Ending.Text)
+				d := b.platform.last
+				require.Equal(t, "finetune", d.Folders[0])
+				require.Contains(t, d.Folders[1], "export-"+strings.ReplaceAll(tc.want, "/", "-"))
+				require.Len(t, d.Artifacts, 1)
+				require.FileExists(t, d.Artifacts[0].Path)
+				require.Equal(t, "export", d.Content["kind"])
+				require.Equal(t, request, d.Content["run"], "by which the entry is found again")
+				require.Empty(t, b.ray.submits)
+				require.Empty(t, rec.SecretKey.Reveal())
+			})
+		})
+	}
+}
+
+func TestWhatCannotBeExported(t *testing.T) {
+	own := strings.Repeat("d", 24)
+	for name, tc := range map[string]struct{ wanted, readable, want string }{
+		"a version that is not there":             {"stars/7", own, "there is no model stars/7: this dataset has stars/1"},
+		"a model of a dataset that is not shared": {"birds", own, "there is no model birds"},
+		"a dataset that the user may not see":     {"stars/1", "", "you may not see this dataset"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := setup(t)
+				b.platform.readable = tc.readable
+				b.made(t, "ft-1", "stars", 0.7, time.Now())
+				b.madeIn(t, strings.Repeat("e", 24), "ft-3", "birds", 0.7, time.Now())
+				b.ask(t, map[string]any{"action": "export", "run": tc.wanted})
+				b.runUntilOver(t)
+				require.Equal(t, job.Failed, b.get(t, request).State)
+				require.Contains(t, b.get(t, request).Ending.Text, tc.want)
+				require.Empty(t, b.platform.delivered)
 			})
 		})
 	}

@@ -148,13 +148,20 @@ func (p *Pipeline) result(rec job.Record) (*results.Result, error) {
 }
 
 // build makes the deliverables, or finds them made.
-func (p *Pipeline) build(ctx context.Context, rec job.Record, result *results.Result) (d Delivery, err error) {
-	d.Result = result
-	if d.Meta, err = p.meta(rec); err != nil {
-		return d, err
+func (p *Pipeline) build(ctx context.Context, rec job.Record, result *results.Result) (Delivery, error) {
+	meta, err := p.meta(rec)
+	if err != nil {
+		return Delivery{}, err
 	}
-	d.Artifacts, err = results.Build(ctx, p.cfg.Volume.Run(rec.Run), result, d.Meta)
-	return d, err
+	return assemble(ctx, p.cfg.Volume.Run(rec.Run), result, meta)
+}
+
+// assemble makes the deliverables in the folder of a run.
+func assemble(ctx context.Context, dir string, result *results.Result, meta results.Meta) (Delivery, error) {
+	artifacts, err := results.Build(ctx, dir, result, meta)
+	return Delivery{
+		Folders: results.Folder(meta, result), Artifacts: artifacts, Content: results.Metadata(meta, result), Prediction: result.Prediction,
+	}, err
 }
 
 func (p *Pipeline) meta(rec job.Record) (results.Meta, error) {
@@ -181,6 +188,13 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	p.doing(rec, fmt.Sprintf("Uploading %s (%s)", made(result.Kind), count(len(d.Artifacts), "file")))
+	return p.deliver(ctx, rec, d, func(where string) string {
+		return stoppedEarly(rec, result) + strings.TrimSuffix(results.NewVerdict(result).Sentence, ".") + ". " + where
+	})
+}
+
+// deliver hands d over and decides the happy end. words makes its sentence, given where the user finds the results.
+func (p *Pipeline) deliver(ctx context.Context, rec job.Record, d Delivery, words func(where string) string) (change, error) {
 	last := rec.Ledger
 	ledger := p.ledger(ctx, rec)
 	ledger.Last = func(doc json.RawMessage) { last = doc }
@@ -189,11 +203,10 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	crash.At(crash.Delivered)
-	text := stoppedEarly(rec, d.Result) + strings.TrimSuffix(results.NewVerdict(d.Result).Sentence, ".") + ". " + where
 	return func(r *job.Record) error {
 		r.Ledger = last
 		r.Advance(job.Uploaded)
-		r.End(job.Done, text)
+		r.End(job.Done, words(where))
 		return nil
 	}, nil
 }

@@ -24,25 +24,27 @@ func writeArchive(ctx context.Context, w io.Writer, root *os.Root, m Meta, r *Re
 	if err := writeManifest(&manifest, m, r); err != nil {
 		return err
 	}
-	z := newArchive(w, m)
+	guide := loadingGuide(r.Model.Kind, r.isRegression(), r.Versions) +
+		"\n`model_card.md` says what the model is good for, `manifest.json` exactly what it was made from.\n"
+	z := newArchive(w, m.Started)
 	for _, part := range []struct {
 		name string
 		body []byte
-	}{{"README.md", []byte(loadingGuide(r))}, {"manifest.json", manifest.Bytes()}, {"model_card.md", card.Bytes()}} {
+	}{{"README.md", []byte(guide)}, {"manifest.json", manifest.Bytes()}, {"model_card.md", card.Bytes()}} {
 		if err := z.add(part.name, zip.Deflate, bytes.NewReader(part.body)); err != nil {
 			return err
 		}
 	}
-	return z.finish(ctx, root, r, modelDir)
+	return z.finish(ctx, root, r.Outputs, modelDir, "model/")
 }
 
 // writeBaseline writes baseline.zip: the simple model in a folder baseline/, beside it how to use it.
 func writeBaseline(ctx context.Context, w io.Writer, root *os.Root, m Meta, r *Result) error {
-	z := newArchive(w, m)
+	z := newArchive(w, m.Started)
 	if err := z.add("README.md", zip.Deflate, strings.NewReader(baselineGuide(r))); err != nil {
 		return err
 	}
-	return z.finish(ctx, root, r, baselineDir)
+	return z.finish(ctx, root, r.Outputs, baselineDir, "baseline/")
 }
 
 type archive struct {
@@ -50,21 +52,21 @@ type archive struct {
 	at  time.Time
 }
 
-func newArchive(w io.Writer, m Meta) *archive {
-	return &archive{zip: zip.NewWriter(w), at: m.Started.UTC().Truncate(2 * time.Second)} // what the format can hold
+func newArchive(w io.Writer, at time.Time) *archive {
+	return &archive{zip: zip.NewWriter(w), at: at.UTC().Truncate(2 * time.Second)} // what the format can hold
 }
 
-// finish adds the outputs below dir in the order of their names, and the end.
-func (z *archive) finish(ctx context.Context, root *os.Root, r *Result, dir string) error {
-	outputs := slices.SortedFunc(slices.Values(r.Outputs), func(a, b Output) int { return cmp.Compare(a.Path, b.Path) })
-	for _, o := range outputs {
+// finish adds the outputs below from, as files below to, in the order of their names, and the end.
+func (z *archive) finish(ctx context.Context, root *os.Root, outputs []Output, from, to string) error {
+	for _, o := range slices.SortedFunc(slices.Values(outputs), func(a, b Output) int { return cmp.Compare(a.Path, b.Path) }) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !strings.HasPrefix(o.Path, dir) {
+		name, ok := strings.CutPrefix(o.Path, from)
+		if !ok {
 			continue
 		}
-		if err := z.addOutput(root, strings.TrimPrefix(o.Path, outDir), o); err != nil {
+		if err := z.addOutput(root, to+name, o); err != nil {
 			return err
 		}
 	}

@@ -80,7 +80,6 @@ const shortRun = 8
 // Folder is the folder of the run inside the dataset, outermost first: "finetune", "2026-11-21-bert-tiny-ab12cd34"; those of
 // predictions and checks say so: "2026-11-21-predict-reviews-ab12cd34".
 func Folder(m Meta, r *Result) []string {
-	run := slug(strings.TrimPrefix(m.Run, "ft-"), shortRun)
 	model := slug(path.Base(r.Model.Base), 40)
 	switch {
 	case m.RunName != "":
@@ -97,7 +96,12 @@ func Folder(m Meta, r *Result) []string {
 		model = "check-" + model
 	case ResultTraining:
 	}
-	return []string{"finetune", strings.Join([]string{m.Started.UTC().Format(time.DateOnly), model, run}, "-")}
+	return folder(m.Started, model, m.Run)
+}
+
+func folder(at time.Time, name, run string) []string {
+	run = slug(strings.TrimPrefix(run, "ft-"), shortRun)
+	return []string{"finetune", strings.Join([]string{at.UTC().Format(time.DateOnly), name, run}, "-")}
 }
 
 // slug makes a text fit for a folder name on every system: lower-case letters and digits of ASCII with single dashes.

@@ -34,21 +34,32 @@ type deliverable struct {
 // The files lie in a folder of the run folder. Built again from the same run they are the same, byte for byte; what is there
 // already and whole is kept.
 func Build(ctx context.Context, runDir string, r *Result, m Meta) ([]Artifact, error) {
+	return build(ctx, runDir, []any{r, m}, func(root *os.Root) ([]deliverable, error) {
+		events, err := ReadEvents(runDir)
+		if err != nil {
+			return nil, job.Retryable(err)
+		}
+		return deliverables(ctx, root, events, r, m), nil
+	})
+}
+
+// build makes the files of plan in the folder of deliverables. They are a function of from.
+func build(ctx context.Context, runDir string, from any, plan func(root *os.Root) ([]deliverable, error)) ([]Artifact, error) {
 	root, err := os.OpenRoot(runDir)
 	if err != nil {
 		return nil, job.Retryable(fmt.Errorf("open the run folder: %w", err))
 	}
 	defer func() { _ = root.Close() }()
-	key, err := buildKey(r, m)
+	key, err := buildKey(from)
 	if err != nil {
 		return nil, err
 	}
 	if artifacts, ok := built(root, runDir, key); ok {
 		return artifacts, nil
 	}
-	events, err := ReadEvents(runDir)
+	planned, err := plan(root)
 	if err != nil {
-		return nil, job.Retryable(err)
+		return nil, err
 	}
 	for _, dir := range []string{"plots", "tensorboard"} {
 		if err := root.MkdirAll(path.Join(deliverDir, dir), 0o755); err != nil {
@@ -56,7 +67,7 @@ func Build(ctx context.Context, runDir string, r *Result, m Meta) ([]Artifact, e
 		}
 	}
 	var artifacts []Artifact
-	for _, d := range deliverables(ctx, root, events, r, m) {
+	for _, d := range planned {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -124,8 +135,8 @@ type record struct {
 }
 
 // buildKey names what the deliverables are made from.
-func buildKey(r *Result, m Meta) (string, error) {
-	doc, err := json.Marshal([]any{r, m})
+func buildKey(from any) (string, error) {
+	doc, err := json.Marshal(from)
 	if err != nil {
 		return "", fmt.Errorf("encode the result: %w", err)
 	}

@@ -13,11 +13,13 @@ import (
 var snippets embed.FS
 
 // Snippet is how to use the model of a training in Python, beside the folder model of model.zip.
-func Snippet(r *Result) string {
-	if r.Model.Kind == modelText && r.isRegression() {
+func Snippet(r *Result) string { return modelSnippet(r.Model.Kind, r.isRegression()) }
+
+func modelSnippet(kind string, regression bool) string {
+	if kind == modelText && regression {
 		return snippet("text_regression")
 	}
-	return snippet(r.Model.Kind)
+	return snippet(kind)
 }
 
 func snippet(name string) string {
@@ -29,8 +31,8 @@ func snippet(name string) string {
 }
 
 // libraries are the Python packages that the snippet needs.
-func libraries(r *Result) []string {
-	switch r.Model.Kind {
+func libraries(kind string) []string {
+	switch kind {
 	case modelImage:
 		return []string{"transformers", "torch", "pillow"}
 	case modelTable:
@@ -40,15 +42,15 @@ func libraries(r *Result) []string {
 	}
 }
 
-// loadingGuide is README.md of the archive.
-func loadingGuide(r *Result) string {
+// loadingGuide says how to use the model in a folder model. versions are those of the libraries that made it, where known.
+func loadingGuide(kind string, regression bool, versions map[string]string) string {
 	holds := "`model/` is a folder as the transformers library reads it; "
-	if r.Model.Kind == modelTable {
+	if kind == modelTable {
 		holds = "`model/config.json` says how each column becomes numbers, `model/model.safetensors` holds the layers; "
 	}
 	var made []string
-	for _, name := range libraries(r) {
-		if v := r.Versions[name]; v != "" {
+	for _, name := range libraries(kind) {
+		if v := versions[name]; v != "" {
 			made = append(made, markdown(name+" "+v))
 		}
 	}
@@ -57,9 +59,8 @@ func loadingGuide(r *Result) string {
 		note = fmt.Sprintf(" (made with %s)", joinWords(made))
 	}
 	return "# How to use this model\n\n" + holds + "the weights are in the safetensors format and hold no code.\n" +
-		"Unpack the archive, install `" + strings.Join(libraries(r), "`, `") + "`" + note + ", and run this beside the folder:\n\n" +
-		"```python\n" + Snippet(r) + "```\n\n" +
-		"`model_card.md` says what the model is good for, `manifest.json` exactly what it was made from.\n"
+		"Unpack the archive, install `" + strings.Join(libraries(kind), "`, `") + "`" + note + ", and run this beside the folder:\n\n" +
+		"```python\n" + modelSnippet(kind, regression) + "```\n"
 }
 
 // baselineGuide is README.md of baseline.zip.

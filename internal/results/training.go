@@ -86,7 +86,9 @@ type Model struct {
 }
 
 // isRegression reports whether the run predicts numbers.
-func (r *Result) isRegression() bool { return strings.HasSuffix(r.Task, "-regression") }
+func (r *Result) isRegression() bool { return isRegression(r.Task) }
+
+func isRegression(task string) bool { return strings.HasSuffix(task, "-regression") }
 
 // Data says what it was trained on.
 type Data struct {

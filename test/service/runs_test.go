@@ -116,6 +116,34 @@ func TestModelsAreComparedAndPromotedThroughClowder(t *testing.T) {
 	require.Contains(t, fmt.Sprint(updates), "Predicting with the model reviews/2")
 }
 
+func TestAModelIsExportedIntoAnotherDataset(t *testing.T) {
+	t.Parallel()
+	w := stack.NewWorld(t, build(t), table())
+	w.Start(t, nil)
+	last, updates := w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
+	require.Equal(t, "SUCCEEDED", last.Status, "%v", updates)
+
+	other := w.Clowder.AddDataset(stack.User, "Others")
+	exported, updates := w.AwaitJob(t, w.SubmitTo(t, stack.Manager, other, map[string]any{"action": "export", "run": "reviews/1"}))
+	require.Equal(t, "SUCCEEDED", exported.Status, "%v", updates)
+	require.Contains(t, exported.Message, "The model reviews/1")
+
+	files, err := w.Session.Files(t.Context(), other)
+	require.NoError(t, err)
+	var models []clowder.File
+	for _, f := range files {
+		if f.Name == "model.zip" {
+			models = append(models, f)
+		}
+	}
+	require.Len(t, models, 1)
+	require.Regexp(t, `^finetune/[0-9-]+-export-reviews-1-`, models[0].Path)
+	notes, err := w.Session.Metadata(t.Context(), other)
+	require.NoError(t, err)
+	require.Len(t, notes, 1)
+	require.Equal(t, models[0].ID, notes[0].Content["model_file_id"])
+}
+
 // TestAMessageAfterACancellationOfClowder1 sends what v1 makes of the messages behind the one that it takes out of the queue:
 // the same bodies without reply_to and correlation_id.
 func TestAMessageAfterACancellationOfClowder1(t *testing.T) {

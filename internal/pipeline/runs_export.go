@@ -1,0 +1,54 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/crash"
+)
+
+// chooseExport finds the model that is to be put into the dataset: one of its own, or one of a dataset that the user may read.
+func (p *Pipeline) chooseExport(ctx context.Context, rec job.Record, settings map[string]any, wanted string) (change, error) {
+	if err := p.mayList(ctx, rec); err != nil {
+		return nil, badInput(err)
+	}
+	v, err := p.registry.Find(registryDataset(rec), wanted, func(dataset string) (bool, error) {
+		return p.platform.MayRead(ctx, rec, dataset)
+	})
+	if err != nil {
+		return nil, badInput(err)
+	}
+	p.say(rec, fmt.Sprintf("Exporting the model %s, made by run %s", v.Ref(), v.Run))
+	return chosen(v, settings, job.Collected)
+}
+
+// export puts the chosen model as model.zip into the dataset.
+func (p *Pipeline) export(ctx context.Context, rec job.Record) (change, error) {
+	v, err := modelOf(rec)
+	if err != nil {
+		return nil, err
+	}
+	m, err := StoredModel(p.registry, *v)
+	if err != nil {
+		return nil, err
+	}
+	dir := p.cfg.Volume.Run(rec.Run)
+	if err := os.MkdirAll(dir, sharedMode); err != nil {
+		return nil, fmt.Errorf("make the folder of the export: %w", err)
+	}
+	artifacts, err := m.Build(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	crash.At(crash.Built)
+	d := Delivery{Folders: m.Folder(rec.Run, rec.Created), Artifacts: artifacts, Content: p.aboutModel(rec, v, "export")}
+	d.Content["folder"] = strings.Join(d.Folders, "/")
+	return p.deliver(ctx, rec, d, func(where string) string {
+		return fmt.Sprintf("The model %s (%s) is in this dataset. %s", v.Ref(), humanize.Bytes(uint64(max(0, artifacts[0].Size))), where)
+	})
+}

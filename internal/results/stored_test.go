@@ -1,0 +1,81 @@
+package results
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// stored is the model of a fixture as the registry keeps it.
+func stored(f *fixture) StoredModel {
+	m := StoredModel{
+		Dir: f.path("out/model"), Ref: "reviews/3", Run: "ft-old", Made: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC),
+		Kind: modelText, Task: "text-classification", Facts: []byte(`{"name":"reviews"}`),
+	}
+	for _, o := range f.result.Outputs {
+		if rel, err := filepath.Rel("out/model", filepath.FromSlash(o.Path)); err == nil && filepath.IsLocal(rel) {
+			m.Files = append(m.Files, Output{Path: filepath.ToSlash(rel), Size: o.Size, SHA256: o.SHA256})
+		}
+	}
+	return m
+}
+
+func TestAStoredModelIsPackedWithHowToLoadIt(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	m, dir := stored(f), t.TempDir()
+	require.Equal(t, []string{"finetune", "2026-11-22-export-reviews-3-abc"}, m.Folder("ft-abc", time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)))
+	artifacts, err := m.Build(t.Context(), dir)
+	require.NoError(t, err)
+	require.Len(t, artifacts, 1)
+	require.Equal(t, "model.zip", artifacts[0].Name)
+
+	packed := map[string]string{}
+	z, err := zip.OpenReader(artifacts[0].Path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, z.Close()) }()
+	for _, e := range z.File {
+		r, err := e.Open()
+		require.NoError(t, err)
+		body, err := io.ReadAll(r)
+		require.NoError(t, err)
+		packed[e.Name] = string(body)
+	}
+	require.Len(t, packed, 2+len(m.Files))
+	require.Contains(t, packed["README.md"], snippet("text"))
+	require.JSONEq(t, `{"name":"reviews"}`, packed["version.json"])
+	require.Equal(t, string(safetensors(4096)), packed["model/model.safetensors"])
+
+	before := modified(t, artifacts)
+	again, err := m.Build(t.Context(), dir)
+	require.NoError(t, err)
+	require.Equal(t, artifacts, again)
+	require.Equal(t, before, modified(t, again), "what is there and whole is kept")
+}
+
+func TestAStoredModelThatHasChangedIsNotHandedOver(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	m := stored(f)
+	weights := filepath.Join(m.Dir, "model.safetensors")
+	body, err := os.ReadFile(weights)
+	require.NoError(t, err)
+	body[len(body)-1]++
+	require.NoError(t, os.WriteFile(weights, body, 0o600))
+	_, err = m.Build(t.Context(), t.TempDir())
+	require.ErrorContains(t, err, "model.safetensors")
+
+	m.Dir = filepath.Join(m.Dir, "gone")
+	err = m.Write(t.Context(), new(bytes.Buffer))
+	require.ErrorContains(t, err, "open the folder of the model reviews/3")
+	kind, _ := job.Classify(err)
+	require.Equal(t, job.KindRetryable, kind)
+}
