@@ -61,15 +61,13 @@ func build(ctx context.Context, runDir string, from any, plan func(root *os.Root
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range []string{"plots", "tensorboard"} {
-		if err := root.MkdirAll(path.Join(deliverDir, dir), 0o755); err != nil {
-			return nil, job.Retryable(fmt.Errorf("make the folder of deliverables: %w", err))
-		}
-	}
 	var artifacts []Artifact
 	for _, d := range planned {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if err := root.MkdirAll(path.Join(deliverDir, path.Dir(d.Name)), 0o755); err != nil {
+			return nil, job.Retryable(fmt.Errorf("make the folder of deliverables: %w", err))
 		}
 		a, err := produce(root, runDir, d)
 		if err != nil {
