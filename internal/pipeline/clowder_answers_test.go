@@ -27,8 +27,6 @@ func newBirdwatch(t *testing.T, pictures int) *birdwatch {
 	b := &birdwatch{delivery: newDelivery(t, alice)}
 	b.session = b.client.As(b.rec.SecretKey)
 	b.rec.Request.Extractor, b.rec.Settings = "ncsa.ray.predict", map[string]any{"write": "both"}
-	e := b.platform.extractors.Of(b.rec.Request)
-	require.NoError(t, b.server.Heartbeat(e.Info.Heartbeat(e.Queue, "", "test")))
 	sure := 0.75
 	for i := range pictures {
 		name := fmt.Sprintf("%03d.png", i)

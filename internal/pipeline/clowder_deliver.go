@@ -2,10 +2,7 @@ package pipeline
 
 import (
 	"context"
-	"io"
 	"maps"
-	"os"
-	"path"
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
@@ -18,7 +15,7 @@ import (
 const resultsRoot = "finetune"
 
 // Deliver puts the artifacts into a folder of the run, then shows them: pictures and pages on the dataset, a picture on the
-// model, and one metadata entry. Each of these is one step of the ledger.
+// model, and a metadata entry on both. Each of these is one step of the ledger.
 func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l LedgerFile, say func(string)) (string, error) {
 	s, err := c.session(rec)
 	if err != nil {
@@ -55,6 +52,11 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 		}
 		if a.Show.OnModel() && ids[modelArchive] != "" {
 			if _, err := ledger.Do(ctx, thumbnailStep(s, dataset, parent, ids[modelArchive], a)); err != nil {
+				return "", err
+			}
+		}
+		if a.Name == modelArchive {
+			if _, err := ledger.Do(ctx, modelStep(s, ids[modelArchive], extractor, rec.Run, d.Content, a)); err != nil {
 				return "", err
 			}
 		}
@@ -105,6 +107,9 @@ func effects(folders []string, run string, artifacts []results.Artifact) []resul
 		if a.Show.OnModel() {
 			add(results.KindThumbnail, a)
 		}
+		if a.Name == modelArchive {
+			list = append(list, results.Entry{Kind: results.KindMetadata, Name: run + "/" + a.Name, SHA256: a.SHA256})
+		}
 	}
 	return append(list, results.Entry{Kind: results.KindMetadata, Name: run})
 }
@@ -120,85 +125,6 @@ func noteHidden(ctx context.Context, s *clowder.Session, dataset, by string, say
 // modelArchive is the artifact that holds the model.
 const modelArchive = "model.zip"
 
-func folderStep(s *clowder.Session, dataset, parent, full, name string) results.Step {
-	return results.Step{
-		Kind: results.KindFolder, Name: full,
-		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
-			id, err := s.FindFolder(ctx, dataset, parent, name)
-			return id, id != "", err
-		},
-		Do: func(ctx context.Context) (string, error) { return s.AddFolder(ctx, dataset, parent, name) },
-	}
-}
-
-func visualizationStep(s *clowder.Session, dataset, extractor, run string, a results.Artifact) results.Step {
-	v := clowder.Visualization{
-		Client: extractor, MimeType: a.ContentType, Parameters: map[string]any{"run": run, "artifact": a.Name},
-		Name: a.Title, Description: a.Description,
-	}
-	switch a.Show {
-	case results.ShowImage:
-		v.Component = clowder.ComponentImage
-	case results.ShowHTML:
-		v.Component = clowder.ComponentHTML
-	case results.ShowVega, results.ShowThumbnail, results.ShowNone:
-		v.Component = clowder.ComponentVega
-	}
-	return results.Step{
-		Kind: results.KindVisualization, Name: a.Name, SHA256: a.SHA256, Size: a.Size,
-		Look: func(ctx context.Context, prior results.Entry) (string, bool, error) {
-			have, err := s.Visualizations(ctx, dataset)
-			if err != nil {
-				return "", false, err
-			}
-			for _, h := range have {
-				if h.Client != v.Client || h.Parameters["run"] != run || h.Parameters["artifact"] != a.Name {
-					continue
-				}
-				if stale := prior.SHA256 != "" && prior.SHA256 != a.SHA256; len(h.DataIDs) > 0 && !stale {
-					return h.ConfigID, true, nil
-				}
-				// It is an earlier attempt's, or a kill came between its two halves.
-				if err := s.DeleteVisualization(ctx, h); err != nil {
-					return "", false, err
-				}
-			}
-			return "", false, nil
-		},
-		Do: func(ctx context.Context) (string, error) {
-			made, err := s.AddVisualization(ctx, dataset, v, bodyOf(a, path.Base(a.Name)))
-			return made.ConfigID, err
-		},
-	}
-}
-
-// thumbnailStep shows a picture on the model's card. A second picture that nothing shows does no harm, so a kill between
-// storing and showing it needs no more than doing it again.
-func thumbnailStep(s *clowder.Session, dataset, folder, model string, a results.Artifact) results.Step {
-	return results.Step{
-		Kind: results.KindThumbnail, Name: a.Name, SHA256: a.SHA256, Size: a.Size,
-		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
-			files, err := s.FolderFiles(ctx, dataset, folder)
-			if err != nil {
-				return "", false, err
-			}
-			for _, f := range files {
-				if f.ID == model && f.ThumbnailID != "" {
-					return f.ThumbnailID, true, nil
-				}
-			}
-			return "", false, nil
-		},
-		Do: func(ctx context.Context) (string, error) {
-			id, err := s.AddThumbnail(ctx, bodyOf(a, path.Base(a.Name)))
-			if err != nil {
-				return "", err
-			}
-			return id, s.SetFileThumbnail(ctx, model, id)
-		},
-	}
-}
-
 // described is what the metadata of the dataset says of a delivery, with the files that hold the model and the report.
 func described(d Delivery, ids map[string]string) map[string]any {
 	content := maps.Clone(d.Content)
@@ -208,36 +134,4 @@ func described(d Delivery, ids map[string]string) map[string]any {
 		}
 	}
 	return content
-}
-
-// metadataStep adds one entry about a run, by which it is found again.
-func metadataStep(s *clowder.Session, dataset string, e Extractor, run string, content map[string]any) results.Step {
-	return results.Step{
-		Kind: results.KindMetadata, Name: run,
-		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
-			have, err := s.Metadata(ctx, dataset)
-			if err != nil {
-				return "", false, err
-			}
-			for _, m := range have {
-				if m.Listener == e.Name() && m.Content["run"] == run {
-					return m.ID, true, nil
-				}
-			}
-			return "", false, nil
-		},
-		Do: func(ctx context.Context) (string, error) {
-			return s.AddMetadata(ctx, dataset, clowder.Metadata{
-				Content: content, Contexts: []any{results.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version,
-			})
-		},
-	}
-}
-
-// bodyOf is an artifact as an upload.
-func bodyOf(a results.Artifact, name string) clowder.Body {
-	return clowder.Body{
-		Name: name, ContentType: a.ContentType, Size: a.Size,
-		Open: func() (io.ReadCloser, error) { return os.Open(a.Path) },
-	}
 }

@@ -34,7 +34,8 @@ type delivery struct {
 	saved    json.RawMessage // what is on disk, last what the delivery noted at its end
 	last     json.RawMessage
 	said     []string
-	shown    int // artifacts that the dataset's page is to show
+	shown    int    // artifacts that the dataset's page is to show
+	model    string // sha256 of model.zip
 }
 
 func newDelivery(t *testing.T, user string) *delivery {
@@ -57,6 +58,9 @@ func newDelivery(t *testing.T, user string) *delivery {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.client.Close()) })
 	d.platform = NewClowder(d.client, extractors(t))
+	for _, e := range d.platform.extractors {
+		require.NoError(t, server.Heartbeat(e.Info.Heartbeat(e.Queue, "", "test")))
+	}
 	dataset := server.AddDataset(alice, "Reviews")
 	server.Share(dataset, bob, "uploader")
 	d.rec = job.New(run, job.Request{APIVersion: 2, Kind: job.Dataset, DatasetID: dataset, ResourceID: dataset}, job.Secret(server.Key(user)))
@@ -107,6 +111,9 @@ func (d *delivery) deliver(t *testing.T, version string, cut int) error {
 		if a.Show.OnCard() {
 			d.shown++
 		}
+		if a.Name == modelArchive {
+			d.model = a.SHA256
+		}
 	}
 	d.life.begin(cut)
 	defer d.life.begin(0)
@@ -137,9 +144,12 @@ func (d *delivery) requireOneOfEach(t *testing.T) {
 	s, dataset := d.client.As(d.rec.SecretKey), d.rec.Request.DatasetID
 	files, err := s.Files(t.Context(), dataset)
 	require.NoError(t, err)
-	names := map[string]int{}
+	names, model := map[string]int{}, ""
 	for _, f := range files {
 		names[path.Base(f.Path)]++
+		if f.Name == modelArchive {
+			model = f.ID
+		}
 		require.True(t, strings.HasPrefix(f.Path, resultsRoot+"/"), f.Path)
 	}
 	for _, name := range []string{modelArchive, "metrics.json", "predictions.csv", "report.html", "loss.png", "log.txt"} {
@@ -155,6 +165,11 @@ func (d *delivery) requireOneOfEach(t *testing.T) {
 	notes, err := s.Metadata(t.Context(), dataset)
 	require.NoError(t, err)
 	require.Len(t, notes, 1)
+	onModel, err := s.FileMetadata(t.Context(), model)
+	require.NoError(t, err)
+	require.Len(t, onModel, 1)
+	require.Equal(t, notes[0].Content["run"], onModel[0].Content["run"])
+	require.Equal(t, d.model, onModel[0].Content["sha256"])
 }
 
 // requireAllNoted looks at the notes of a delivery that has ended.

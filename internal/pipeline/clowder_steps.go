@@ -1,0 +1,140 @@
+package pipeline
+
+import (
+	"context"
+	"io"
+	"maps"
+	"os"
+	"path"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+func folderStep(s *clowder.Session, dataset, parent, full, name string) results.Step {
+	return results.Step{
+		Kind: results.KindFolder, Name: full,
+		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
+			id, err := s.FindFolder(ctx, dataset, parent, name)
+			return id, id != "", err
+		},
+		Do: func(ctx context.Context) (string, error) { return s.AddFolder(ctx, dataset, parent, name) },
+	}
+}
+
+func visualizationStep(s *clowder.Session, dataset, extractor, run string, a results.Artifact) results.Step {
+	v := clowder.Visualization{
+		Client: extractor, MimeType: a.ContentType, Parameters: map[string]any{"run": run, "artifact": a.Name},
+		Name: a.Title, Description: a.Description,
+	}
+	switch a.Show {
+	case results.ShowImage:
+		v.Component = clowder.ComponentImage
+	case results.ShowHTML:
+		v.Component = clowder.ComponentHTML
+	case results.ShowVega, results.ShowThumbnail, results.ShowNone:
+		v.Component = clowder.ComponentVega
+	}
+	return results.Step{
+		Kind: results.KindVisualization, Name: a.Name, SHA256: a.SHA256, Size: a.Size,
+		Look: func(ctx context.Context, prior results.Entry) (string, bool, error) {
+			have, err := s.Visualizations(ctx, dataset)
+			if err != nil {
+				return "", false, err
+			}
+			for _, h := range have {
+				if h.Client != v.Client || h.Parameters["run"] != run || h.Parameters["artifact"] != a.Name {
+					continue
+				}
+				if stale := prior.SHA256 != "" && prior.SHA256 != a.SHA256; len(h.DataIDs) > 0 && !stale {
+					return h.ConfigID, true, nil
+				}
+				// It is an earlier attempt's, or a kill came between its two halves.
+				if err := s.DeleteVisualization(ctx, h); err != nil {
+					return "", false, err
+				}
+			}
+			return "", false, nil
+		},
+		Do: func(ctx context.Context) (string, error) {
+			made, err := s.AddVisualization(ctx, dataset, v, bodyOf(a, path.Base(a.Name)))
+			return made.ConfigID, err
+		},
+	}
+}
+
+// thumbnailStep shows a picture on the model's card. A second picture that nothing shows does no harm, so a kill between
+// storing and showing it needs no more than doing it again.
+func thumbnailStep(s *clowder.Session, dataset, folder, model string, a results.Artifact) results.Step {
+	return results.Step{
+		Kind: results.KindThumbnail, Name: a.Name, SHA256: a.SHA256, Size: a.Size,
+		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
+			files, err := s.FolderFiles(ctx, dataset, folder)
+			if err != nil {
+				return "", false, err
+			}
+			for _, f := range files {
+				if f.ID == model && f.ThumbnailID != "" {
+					return f.ThumbnailID, true, nil
+				}
+			}
+			return "", false, nil
+		},
+		Do: func(ctx context.Context) (string, error) {
+			id, err := s.AddThumbnail(ctx, bodyOf(a, path.Base(a.Name)))
+			if err != nil {
+				return "", err
+			}
+			return id, s.SetFileThumbnail(ctx, model, id)
+		},
+	}
+}
+
+// metadataStep adds one entry about a run to the dataset.
+func metadataStep(s *clowder.Session, dataset string, e Extractor, run string, content map[string]any) results.Step {
+	return entryStep(results.Step{Name: run}, e, run, content,
+		func(ctx context.Context) ([]clowder.Metadata, error) { return s.Metadata(ctx, dataset) },
+		func(ctx context.Context, m clowder.Metadata) (string, error) { return s.AddMetadata(ctx, dataset, m) })
+}
+
+// modelStep adds the same to the file of the model, with its sha256, so that the page of the file says what it is.
+func modelStep(s *clowder.Session, file string, e Extractor, run string, content map[string]any, a results.Artifact) results.Step {
+	content = maps.Clone(content)
+	content["sha256"] = a.SHA256
+	return entryStep(results.Step{Name: run + "/" + a.Name, SHA256: a.SHA256}, e, run, content,
+		func(ctx context.Context) ([]clowder.Metadata, error) { return s.FileMetadata(ctx, file) },
+		func(ctx context.Context, m clowder.Metadata) (string, error) { return s.AddFileMetadata(ctx, file, m) })
+}
+
+// entryStep completes a step that adds one metadata entry, which is found again by its extractor and its run.
+func entryStep(step results.Step, e Extractor, run string, content map[string]any, list func(context.Context) ([]clowder.Metadata, error),
+	add func(context.Context, clowder.Metadata) (string, error),
+) results.Step {
+	step.Kind = results.KindMetadata
+	step.Look = func(ctx context.Context, _ results.Entry) (string, bool, error) {
+		have, err := list(ctx)
+		if err != nil {
+			return "", false, err
+		}
+		for _, m := range have {
+			if m.Listener == e.Name() && m.Content["run"] == run {
+				return m.ID, true, nil
+			}
+		}
+		return "", false, nil
+	}
+	step.Do = func(ctx context.Context) (string, error) {
+		return add(ctx, clowder.Metadata{
+			Content: content, Contexts: []any{results.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version,
+		})
+	}
+	return step
+}
+
+// bodyOf is an artifact as an upload.
+func bodyOf(a results.Artifact, name string) clowder.Body {
+	return clowder.Body{
+		Name: name, ContentType: a.ContentType, Size: a.Size,
+		Open: func() (io.ReadCloser, error) { return os.Open(a.Path) },
+	}
+}
