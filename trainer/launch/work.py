@@ -225,7 +225,8 @@ def predict(saved: Saved, events: Events, device: str, tells: bool = True):
 
     with events.lease.watched(), _translated(str(folder)):
         with reading_model("The model"):
-            model = tasks.of(saved.kind).load(saved.folder)
+            model = tasks.of(saved.kind).load(saved.folder).eval()
+            evaluate.check(model, saved.rows, saved.target)
         model = model.to(device)
         return evaluate.outputs(model, saved.rows, Objective(saved.target), torch.device(device), folded=True, tell=tell), _versions()
 

@@ -215,6 +215,8 @@ def test_damaged_weights_are_the_users_error(trained, refusal, make_run):
     [
         ("trainer.json", {"encoder": {}}),
         ("trainer.json", {"target": []}),
+        ("trainer.json", {"target": {"labels": ["bad", "good", "new"]}}),
+        ("trainer.json", {"target": {"labels": ["good"]}}),
         ("trainer.json", {"types": None}),
         ("trainer.json", {"kind": "image"}),
         ("config.json", {"model_type": "none"}),

@@ -5,6 +5,7 @@ import torch
 
 from trainer.measure.answers import Answers
 from trainer.plan import Rows
+from trainer.tasks.target import Classes, Number
 from trainer.train import batches
 from trainer.train.objective import Objective
 
@@ -40,6 +41,16 @@ def outputs(
     numpy.add.at(merged, rows.owner, found)
     pieces = numpy.bincount(rows.owner, minlength=rows.examples).astype(found.dtype)
     return merged / (pieces[:, None] if width else pieces)
+
+
+def check(model: torch.nn.Module, rows: Rows, target: Classes | Number) -> None:
+    """Raise ValueError where ``model``, on a CPU, has another number of answers for a row than ``target``."""
+    if not len(rows):
+        return  # more workers than rows: another one looks
+    with torch.inference_mode():
+        logits = model(**batches.tensors(rows.features.batch(numpy.arange(1)), torch.device("cpu"))).logits
+    if logits.shape[1] != target.outputs:
+        raise ValueError(f"its weights give {logits.shape[1]} answers where {target.outputs} have a name")
 
 
 def answers(
