@@ -26,7 +26,8 @@ for i in 0 1 2 3; do
 		  local: {path: "$node/shared/$i"}
 		  nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [$name]}]}]}}
 	E
-	# A volume whose claim was deleted is used again; its files stay.
-	[ "$(kubectl get pv "$volume" -o jsonpath='{.status.phase}')" != Released ] ||
+	# A volume whose claim was deleted is used again; its files stay. Its phase may be one from before the last stop of the node.
+	read -r namespace claim uid <<<"$(kubectl get pv "$volume" -o jsonpath='{.spec.claimRef.namespace} {.spec.claimRef.name} {.spec.claimRef.uid}')"
+	[ -z "$uid" ] || [ "$(kubectl get pvc -n "$namespace" "$claim" -o jsonpath='{.metadata.uid}' 2>/dev/null)" = "$uid" ] ||
 		kubectl patch pv "$volume" --type=json -p '[{"op": "remove", "path": "/spec/claimRef"}]' >/dev/null
 done

@@ -19,6 +19,7 @@ import (
 	"github.com/ray-project/kuberay/ray-operator/pkg/client/clientset/versioned"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/kubernetes"
@@ -80,11 +81,19 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// makeNamespace makes a namespace of the level restricted, which is gone with all in it after the test.
+// makeNamespace makes a namespace of the level restricted, which is gone with all in it after the test. One that a killed test has
+// left goes now: it holds two of the four volumes.
 func (w *world) makeNamespace(t *testing.T) {
 	t.Helper()
+	const mark = "clowder-ray-test"
+	left, err := w.core.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{LabelSelector: mark})
+	require.NoError(t, err)
+	for _, n := range left.Items {
+		err := w.core.CoreV1().Namespaces().Delete(t.Context(), n.Name, metav1.DeleteOptions{})
+		require.True(t, err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err), "%v", err)
+	}
 	made, err := w.core.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		GenerateName: "e2e-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+		GenerateName: "e2e-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted", mark: "e2e"},
 	}}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	w.namespace = made.Name
