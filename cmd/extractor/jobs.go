@@ -39,7 +39,7 @@ func (p *program) jobsCommand() *cobra.Command {
 	list.Flags().Int("limit", 50, "most jobs to list; 0 lists all")
 
 	show := &cobra.Command{
-		Use: "show RUN", Short: "Show all that is known of a job", Args: one("jobs show RUN"),
+		Use: "show RUN", Short: "Show all that is known of a job", Args: between(1, 1, "jobs show RUN"),
 		RunE: p.withStore(func(ctx context.Context, s job.Store, _ *cobra.Command, args []string) error {
 			rec, err := s.Get(ctx, args[0])
 			if err != nil {
@@ -49,7 +49,7 @@ func (p *program) jobsCommand() *cobra.Command {
 		}),
 	}
 	logs := &cobra.Command{
-		Use: "logs RUN", Short: "Print what the training printed", Args: one("jobs logs RUN"),
+		Use: "logs RUN", Short: "Print what the training printed", Args: between(1, 1, "jobs logs RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			set, err := p.settings(cmd)
 			if err != nil {

@@ -14,14 +14,14 @@ import (
 func (p *program) wishCommands() []*cobra.Command {
 	return []*cobra.Command{
 		{
-			Use: "cancel RUN", Short: "End a job at once; the service tells Clowder", Args: one("jobs cancel RUN"),
+			Use: "cancel RUN", Short: "End a job at once; the service tells Clowder", Args: between(1, 1, "jobs cancel RUN"),
 			RunE: p.wish("%s will be cancelled by the running service\n", func(r *job.Record) error { return r.Cancel(operator()) }),
 		},
 		{
-			Use: "stop RUN", Short: "End a training at its next step and keep its best model", Args: one("jobs stop RUN"), RunE: p.stopJob,
+			Use: "stop RUN", Short: "End a training at its next step and keep its best model", Args: between(1, 1, "jobs stop RUN"), RunE: p.stopJob,
 		},
 		{
-			Use: "retry RUN", Short: "Begin a failed job anew", Args: one("jobs retry RUN"),
+			Use: "retry RUN", Short: "Begin a failed job anew", Args: between(1, 1, "jobs retry RUN"),
 			RunE: p.wish("%s will be tried again by the running service\n", (*job.Record).Retry),
 		},
 	}

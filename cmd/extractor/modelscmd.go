@@ -23,12 +23,7 @@ import (
 func (p *program) modelsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "models [DATASET]", Short: "List the versions of all models, or of a dataset; * marks the champions",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return job.Permanent(errors.New("usage: extractor models [DATASET]"))
-			}
-			return nil
-		},
+		Args: between(0, 1, "models [DATASET]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			models, err := p.registry(cmd)
 			if err != nil {
@@ -39,12 +34,7 @@ func (p *program) modelsCommand() *cobra.Command {
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use: "promote DATASET NAME/VERSION", Short: "Make a version the champion of its name",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return job.Permanent(errors.New("usage: extractor models promote DATASET NAME/VERSION"))
-			}
-			return nil
-		},
+		Args: between(2, 2, "models promote DATASET NAME/VERSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			models, err := p.registry(cmd)
 			if err != nil {
@@ -54,12 +44,7 @@ func (p *program) modelsCommand() *cobra.Command {
 		},
 	}, &cobra.Command{
 		Use: "export DATASET NAME/VERSION FILE.zip", Short: "Write a version with how to use it into a file",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 3 {
-				return job.Permanent(errors.New("usage: extractor models export DATASET NAME/VERSION FILE.zip"))
-			}
-			return nil
-		},
+		Args: between(3, 3, "models export DATASET NAME/VERSION FILE.zip"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			models, err := p.registry(cmd)
 			if err != nil {

@@ -23,7 +23,7 @@ func (p *program) predictCommand() *cobra.Command {
 		Long: "Predicts the files of a folder with a model of an earlier run: its model.zip, the folder that was in it, or one of those\n" +
 			"that extractor models lists, as NAME, NAME/VERSION, NAME@champion or RUN. Without --model it is the newest of those.\n" +
 			"Ends with 0, with 2 when the data, the model or a parameter has to be changed, with 1 for anything else.",
-		Args: one(usage + " [--param key=value]..."),
+		Args: between(1, 1, usage+" [--param key=value]..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			set, err := p.settings(cmd)
 			if err != nil {

@@ -78,10 +78,10 @@ func (p *program) settings(cmd *cobra.Command) (Settings, error) {
 	return s, job.Permanent(err)
 }
 
-// one is cobra.ExactArgs(1) with the mark of bad input.
-func one(usage string) cobra.PositionalArgs {
+// between is cobra.RangeArgs with the mark of bad input.
+func between(least, most int, usage string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 {
+		if len(args) < least || len(args) > most {
 			return job.Permanent(errors.New("usage: extractor " + usage))
 		}
 		return nil

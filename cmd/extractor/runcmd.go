@@ -19,7 +19,7 @@ func (p *program) runCommand() *cobra.Command {
 			"With --from it does a training again: with the settings and the seed of its manifest.json, and at the end it says whether\n" +
 			"the weights are the same.\n" +
 			"Ends with 0, with 2 when the data or a parameter has to be changed, with 1 for anything else.",
-		Args: one(usage + " [--param key=value]..."),
+		Args: between(1, 1, usage+" [--param key=value]..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			set, err := p.settings(cmd)
 			if err != nil {
