@@ -64,7 +64,7 @@ images: $(VENV)/ready ## build the images of the service and of Ray (6 GB); on D
 
 test: test-integration test-trainer test-crash ## all tests
 
-test-unit: ## the Go tests that need nothing but Go, in a minute
+test-unit: ## the Go tests that need nothing but Go, in some minutes
 	@go test -race -shuffle=on ./...
 
 test-trainer: $(VENV)/ready ## tests of the training program, on a real Ray
