@@ -10,9 +10,12 @@ import (
 )
 
 // findModel finds out whether there is a registered model of this name; all that are on this machine may be used.
-func findModel(set Settings, name string) error {
-	models := registry.New(pipeline.Volume{Dir: set.SharedDir}.Registry())
-	_, err := models.Find(registry.Local, name, func(string) (bool, error) { return true, nil })
+func (p *program) findModel(cmd *cobra.Command, name string) error {
+	models, err := p.registry(cmd)
+	if err != nil {
+		return err
+	}
+	_, err = models.Find(registry.Local, name, func(string) (bool, error) { return true, nil })
 	return err
 }
 
@@ -37,7 +40,7 @@ func (p *program) predictCommand() *cobra.Command {
 				r.parameters["model"] = model
 				if _, err := os.Stat(model); err == nil {
 					r.model, r.parameters["model_file"] = model, pipeline.GivenModel
-				} else if err := findModel(set, model); err != nil {
+				} else if err := p.findModel(cmd, model); err != nil {
 					return err // before Ray is started for nothing
 				}
 			}

@@ -177,7 +177,7 @@ func (p *Pipeline) meta(rec job.Record) (results.Meta, error) {
 	}, err
 }
 
-// upload hands the deliverables over and decides the happy end.
+// upload hands the deliverables of a run over.
 func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 	result, err := p.result(rec)
 	if err != nil {

@@ -24,12 +24,17 @@ class Stepper:
         self.scaler = torch.amp.GradScaler(ctx.device.type) if self.precision == "fp16" else None
         self.exchange = None
         if ctx.world > 1:
-            unused = not plan.base.fresh  # base models may have parts that a classifier does not use
             if ctx.device.type == "cpu":
-                self.exchange = Exchange(ctx.rank, ctx.world, sum(p.numel() for p in model.parameters() if p.requires_grad))
-                self.wrapped = self.exchange.wrap(model, unused)
-            else:
-                self.wrapped = torch.nn.parallel.DistributedDataParallel(model, find_unused_parameters=unused, gradient_as_bucket_view=True)
+                self.exchange = Exchange(ctx.rank, ctx.world, sum(p.numel() for p in self._trained()))
+            self.wrapped = torch.nn.parallel.DistributedDataParallel(
+                model,
+                find_unused_parameters=not plan.base.fresh,  # base models may have parts that a classifier does not use
+                gradient_as_bucket_view=True,
+                broadcast_buffers=any(b.is_floating_point() for b in model.buffers()),  # others, such as places in a text, never differ
+                bucket_cap_mb=self.exchange.bucket_cap_mb if self.exchange else None,
+            )
+            if self.exchange:
+                self.exchange.hook(self.wrapped)
         if self._compiles():
             self.wrapped = torch.compile(self.wrapped, dynamic=True)
         self.before, self.sum = 0.0, torch.zeros((), dtype=torch.float64, device=ctx.device)
@@ -122,7 +127,10 @@ class Stepper:
 
     def gradient_bytes(self) -> int:
         """What each worker sends at each step, 0 for a single one."""
-        return 0 if self.ctx.world == 1 else sum(p.numel() * p.element_size() for p in self.model.parameters() if p.requires_grad)
+        return 0 if self.ctx.world == 1 else sum(p.numel() * p.element_size() for p in self._trained())
+
+    def _trained(self) -> list[torch.nn.Parameter]:
+        return [p for p in self.model.parameters() if p.requires_grad]
 
     def _halve(self, mine: numpy.ndarray, error: Exception) -> None:
         """Hold half as many rows in memory at once from now on. Several workers would have to agree, so they give up."""
