@@ -1,0 +1,103 @@
+package disk_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
+)
+
+func TestAFolderIsMadeAndOpenedAgain(t *testing.T) {
+	t.Parallel()
+	folder := disk.Folder{Volume: filepath.Join(t.TempDir(), "shared")}.In("runs").In("ft-1/inputs")
+	_, err := folder.Open()
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	for range 2 {
+		made, err := folder.Make()
+		require.NoError(t, err)
+		require.NoError(t, made.Close())
+	}
+	opened, err := folder.Open()
+	require.NoError(t, err)
+	require.NoError(t, disk.WriteFile(opened, "a.csv", []byte("x")))
+	require.NoError(t, opened.Close())
+	require.FileExists(t, filepath.Join(folder.Path(), "a.csv"))
+	entries, err := os.ReadDir(folder.Path())
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "no part file is left")
+}
+
+func TestALinkInTheNameOfAFolderIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, plant := range map[string]func(t *testing.T, volume string){
+		"a link out of the volume": func(t *testing.T, volume string) {
+			t.Helper()
+			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(volume, "runs", "ft-1")))
+		},
+		"a link to another run": func(t *testing.T, volume string) {
+			t.Helper()
+			require.NoError(t, os.Mkdir(filepath.Join(volume, "runs", "ft-2"), 0o700))
+			require.NoError(t, os.Symlink("ft-2", filepath.Join(volume, "runs", "ft-1")))
+		},
+		"a file": func(t *testing.T, volume string) {
+			t.Helper()
+			require.NoError(t, os.WriteFile(filepath.Join(volume, "runs", "ft-1"), nil, 0o600))
+		},
+		"a link in the middle": func(t *testing.T, volume string) {
+			t.Helper()
+			require.NoError(t, os.RemoveAll(filepath.Join(volume, "runs")))
+			require.NoError(t, os.MkdirAll(filepath.Join(volume, "cache", "ft-1"), 0o700))
+			require.NoError(t, os.Symlink("cache", filepath.Join(volume, "runs")))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			volume := t.TempDir()
+			require.NoError(t, os.Mkdir(filepath.Join(volume, "runs"), 0o700))
+			plant(t, volume)
+			folder := disk.Folder{Volume: volume, Name: "runs/ft-1"}
+			for _, open := range []func() (*os.Root, error){folder.Open, folder.Make} {
+				_, err := open()
+				require.ErrorIs(t, err, disk.ErrNotAllowed)
+			}
+		})
+	}
+}
+
+func TestAFolderNeverLeadsOutOfItsVolume(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"../etc", "/etc", "runs/../../etc"} {
+		_, err := disk.Folder{Volume: t.TempDir(), Name: name}.Open()
+		require.ErrorIs(t, err, disk.ErrNotAllowed, name)
+	}
+}
+
+func TestALinkIsGivenAcrossTwoFoldersAndNeverThroughOne(t *testing.T) {
+	t.Parallel()
+	volume := t.TempDir()
+	cache, inputs := folder(t, volume, "cache"), folder(t, volume, "inputs")
+	require.NoError(t, disk.WriteFile(cache, "body", []byte("x")))
+	require.NoError(t, inputs.MkdirAll("deep/er", 0o700))
+	require.NoError(t, disk.Link(cache, "body", inputs, "deep/er/a.csv"))
+	doc, err := disk.ReadFile(inputs, "deep/er/a.csv", 10)
+	require.NoError(t, err)
+	require.Equal(t, "x", string(doc))
+	require.ErrorIs(t, disk.Link(cache, "body", inputs, "deep/er/a.csv"), fs.ErrExist)
+
+	out := t.TempDir()
+	require.NoError(t, os.Symlink(out, filepath.Join(volume, "inputs", "out")))
+	require.Error(t, disk.Link(cache, "body", inputs, "out/jobs.db"))
+	require.NoFileExists(t, filepath.Join(out, "jobs.db"))
+}
+
+func folder(t *testing.T, volume, name string) *os.Root {
+	t.Helper()
+	root, err := disk.Folder{Volume: volume, Name: name}.Make()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, root.Close()) })
+	return root
+}

@@ -1,0 +1,138 @@
+package disk
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+)
+
+var (
+	// ErrTooLarge is wrapped by the error about a file that is larger than its reader takes.
+	ErrTooLarge = errors.New("the file is too large")
+	// ErrChanged is wrapped by the error about a file whose size or sha256 is not the promised one.
+	ErrChanged = errors.New("the file was changed after it was written")
+)
+
+// Open opens a regular file below root for reading and returns what it is. A link, a pipe, a device and a folder are refused with
+// an error that wraps ErrNotAllowed; a pipe that takes the place of the file at this moment does not block. The size may be told
+// from the returned info: the caller reads at most that much. Folders on the way to the file may be links, but none that
+// leads out of root.
+func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	seen, err := root.Lstat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !seen.Mode().IsRegular() {
+		return nil, nil, notAllowed(name, seen.Mode(), "file")
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		err = notAllowed(name, info.Mode(), "file")
+	case err == nil && !os.SameFile(seen, info):
+		// A writer that renames a new file into place does the same, and the next look finds it.
+		err = fmt.Errorf("%s was replaced while it was opened: %w", name, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
+}
+
+// ReadFile reads a regular file below root. One of more than limit bytes is an error that wraps ErrTooLarge.
+func ReadFile(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, info, err := Open(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	doc, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(doc)) > limit {
+		return nil, fmt.Errorf("%s has %d bytes, at most %d are read: %w", name, max(info.Size(), int64(len(doc))), limit, ErrTooLarge)
+	}
+	return doc, nil
+}
+
+// OpenVerified opens a regular file below root whose size and sha256 (hex) are known. The size is checked on the open file and
+// the sha256 while it is read, see Verify.
+func OpenVerified(root *os.Root, name string, size int64, sum string) (io.ReadCloser, error) {
+	f, info, err := Open(root, name)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() != size {
+		return nil, errors.Join(fmt.Errorf("%s has %d bytes instead of %d: %w", name, info.Size(), size, ErrChanged), f.Close())
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{Verify(f, name, size, sum), f}, nil
+}
+
+// Verify reads from r and hands out exactly size bytes whose sha256 is sum. Where they are others, the read that would hand out
+// the last of them fails instead with an error that wraps ErrChanged: nobody who reads to the end gets bytes that were not
+// promised. name is for the error.
+func Verify(r io.Reader, name string, size int64, sum string) io.Reader {
+	return &verifier{r: r, name: name, left: size, want: sum, hash: sha256.New()}
+}
+
+type verifier struct {
+	r    io.Reader
+	name string
+	left int64
+	want string
+	hash hash.Hash
+	done bool
+}
+
+// Read implements io.Reader.
+func (v *verifier) Read(p []byte) (int, error) {
+	if v.done {
+		return 0, io.EOF
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	n, err := 0, error(nil)
+	if v.left > 0 {
+		n, err = v.r.Read(p[:min(int64(len(p)), v.left)])
+		v.hash.Write(p[:n])
+		v.left -= int64(n)
+	}
+	switch {
+	case v.left == 0: // whatever comes with the last byte
+		return v.end(n)
+	case errors.Is(err, io.EOF):
+		return 0, fmt.Errorf("%s became shorter: %w", v.name, ErrChanged)
+	default:
+		return n, err
+	}
+}
+
+// end checks what was read, and that nothing follows.
+func (v *verifier) end(n int) (int, error) {
+	var more [1]byte
+	if extra, _ := io.ReadFull(v.r, more[:]); extra > 0 {
+		return 0, fmt.Errorf("%s became longer: %w", v.name, ErrChanged)
+	}
+	if hex.EncodeToString(v.hash.Sum(nil)) != v.want {
+		return 0, fmt.Errorf("the sha256 of %s is not the expected one: %w", v.name, ErrChanged)
+	}
+	v.done = true
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}

@@ -1,0 +1,154 @@
+package disk_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
+)
+
+func TestOnlyRegularFilesAreRead(t *testing.T) {
+	t.Parallel()
+	for name, plant := range map[string]func(path string) error{
+		"a link to a file beside it":  func(path string) error { return os.Symlink("other", path) },
+		"a link to a secret":          func(path string) error { return os.Symlink("/proc/self/environ", path) },
+		"a pipe that nobody feeds":    func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a folder":                    func(path string) error { return os.Mkdir(path, 0o700) },
+		"a link to a device":          func(path string) error { return os.Symlink("/dev/zero", path) },
+		"a link that leads nowhere":   func(path string) error { return os.Symlink("nothing", path) },
+		"a link that leads to itself": func(path string) error { return os.Symlink("spec.json", path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "other"), []byte("x"), 0o600))
+			require.NoError(t, plant(filepath.Join(dir, "spec.json")))
+			_, err := disk.ReadFile(folder(t, dir, ""), "spec.json", 100)
+			require.ErrorIs(t, err, disk.ErrNotAllowed)
+		})
+	}
+}
+
+func TestAPipeThatTakesThePlaceOfAFileNeverBlocks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root := folder(t, dir, "")
+	path := filepath.Join(dir, "log.txt")
+	stop, swapped := make(chan struct{}), make(chan struct{})
+	go func() { // swaps as fast as it can; every single open below meets one of the three
+		defer close(swapped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			_ = os.Remove(path)
+			_ = syscall.Mkfifo(path, 0o600)
+			_ = os.Remove(path)
+			_ = os.Symlink("/etc/hostname", path)
+			_ = os.Remove(path)
+			_ = os.WriteFile(path, []byte("fine"), 0o600)
+		}
+	}()
+	for range 5000 {
+		doc, err := disk.ReadFile(root, "log.txt", 100)
+		if err == nil && len(doc) > 0 {
+			require.Equal(t, "fine", string(doc))
+		}
+	}
+	close(stop)
+	<-swapped
+}
+
+func TestAFileIsReadUpToItsLimit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root := folder(t, dir, "")
+	require.NoError(t, disk.WriteFile(root, "exact", []byte("1234")))
+	doc, err := disk.ReadFile(root, "exact", 4)
+	require.NoError(t, err)
+	require.Equal(t, "1234", string(doc))
+	require.NoError(t, os.Truncate(filepath.Join(dir, "exact"), 1<<40)) // sparse: it takes no room
+	_, err = disk.ReadFile(root, "exact", 4)
+	require.ErrorIs(t, err, disk.ErrTooLarge)
+	require.ErrorContains(t, err, "1099511627776 bytes")
+}
+
+func TestBytesAreHandedOutOnlyIfTheyAreThePromisedOnes(t *testing.T) {
+	t.Parallel()
+	promised := strings.Repeat("promised ", 1000)
+	hash := sha256.Sum256([]byte(promised))
+	sum := hex.EncodeToString(hash[:])
+	other := strings.Replace(promised, "p", "q", 1)
+	for name, tc := range map[string]struct {
+		body string
+		want error
+	}{
+		"the same":  {promised, nil},
+		"changed":   {other, disk.ErrChanged},
+		"longer":    {promised + "x", disk.ErrChanged},
+		"shorter":   {promised[1:], disk.ErrChanged},
+		"nothing":   {"", disk.ErrChanged},
+		"last byte": {promised[:len(promised)-1] + "x", disk.ErrChanged},
+	} {
+		for kind, wrap := range map[string]func(io.Reader) io.Reader{
+			"whole": func(r io.Reader) io.Reader { return r }, "by bytes": iotest.OneByteReader, "end with data": iotest.DataErrReader,
+		} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				t.Parallel()
+				var got bytes.Buffer
+				_, err := io.Copy(&got, disk.Verify(wrap(strings.NewReader(tc.body)), "a file", int64(len(promised)), sum))
+				require.ErrorIs(t, err, tc.want)
+				if tc.want != nil {
+					require.Less(t, got.Len(), len(promised), "a reader that stops at the size must not get all")
+				} else {
+					require.Equal(t, promised, got.String())
+				}
+			})
+		}
+	}
+}
+
+func TestAnEmptyFileIsVerified(t *testing.T) {
+	t.Parallel()
+	hash := sha256.Sum256(nil)
+	body, err := io.ReadAll(disk.Verify(strings.NewReader(""), "a file", 0, hex.EncodeToString(hash[:])))
+	require.NoError(t, err)
+	require.Empty(t, body)
+	_, err = io.ReadAll(disk.Verify(strings.NewReader(""), "a file", 0, "other"))
+	require.ErrorIs(t, err, disk.ErrChanged)
+}
+
+func TestASizeIsCheckedBeforeTheFirstByte(t *testing.T) {
+	t.Parallel()
+	root := folder(t, t.TempDir(), "")
+	require.NoError(t, disk.WriteFile(root, "model", []byte("weights")))
+	_, err := disk.OpenVerified(root, "model", 8, "whatever")
+	require.ErrorIs(t, err, disk.ErrChanged)
+}
+
+func TestALinkInThePlaceOfAFileIsReplacedAndNotFollowed(t *testing.T) {
+	t.Parallel()
+	dir, out := t.TempDir(), t.TempDir()
+	store := filepath.Join(out, "jobs.db")
+	require.NoError(t, os.WriteFile(store, []byte("records"), 0o600))
+	require.NoError(t, os.Symlink(store, filepath.Join(dir, "spec.json")))
+	require.NoError(t, disk.WriteFile(folder(t, dir, ""), "spec.json", []byte("{}")))
+	kept, err := os.ReadFile(store)
+	require.NoError(t, err)
+	require.Equal(t, "records", string(kept))
+	info, err := os.Lstat(filepath.Join(dir, "spec.json"))
+	require.NoError(t, err)
+	require.True(t, info.Mode().IsRegular())
+}

@@ -1,0 +1,16 @@
+//go:build !linux
+
+package disk
+
+import (
+	"errors"
+	"os"
+)
+
+const nonblock = 0
+
+// Free is not known here.
+func Free(string) (int64, bool) { return 0, false }
+
+// Link is not done here: its caller copies.
+func Link(_ *os.Root, _ string, _ *os.Root, _ string) error { return errors.ErrUnsupported }
