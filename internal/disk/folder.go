@@ -76,7 +76,7 @@ func (f Folder) walk(open func(parent *os.Root, name string) (*os.Root, error)) 
 }
 
 // openFolder opens a folder directly below parent. os.Root follows links that stay inside, so what was opened is compared with
-// what was seen.
+// what was seen. The dot at the end has the system refuse what is no folder: a pipe would block.
 func openFolder(parent *os.Root, name string) (*os.Root, error) {
 	seen, err := parent.Lstat(name)
 	if err != nil {
@@ -85,7 +85,7 @@ func openFolder(parent *os.Root, name string) (*os.Root, error) {
 	if !seen.IsDir() {
 		return nil, notAllowed(name, seen.Mode(), "folder")
 	}
-	root, err := parent.OpenRoot(name)
+	root, err := parent.OpenRoot(name + "/.")
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -74,6 +75,60 @@ func TestAFolderNeverLeadsOutOfItsVolume(t *testing.T) {
 		_, err := disk.Folder{Volume: t.TempDir(), Name: name}.Open()
 		require.ErrorIs(t, err, disk.ErrNotAllowed, name)
 	}
+}
+
+func TestAPipeThatTakesThePlaceOfAFolderNeverBlocks(t *testing.T) {
+	t.Parallel()
+	volume := t.TempDir()
+	root := folder(t, volume, "")
+	path := filepath.Join(volume, "out")
+	stop, swapped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(swapped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			_ = os.Remove(path)
+			_ = syscall.Mkfifo(path, 0o600)
+			_ = os.Remove(path)
+			_ = os.Symlink("/etc", path)
+			_ = os.Remove(path)
+			_ = os.Mkdir(path, 0o700)
+		}
+	}()
+	for range 2000 {
+		if opened, err := (disk.Folder{Volume: volume, Name: "out"}).Open(); err == nil {
+			require.NoError(t, opened.Close())
+		}
+		entries, _ := disk.List(root, "out", 10)
+		require.Empty(t, entries)
+		_ = disk.SyncFolder(root, "out")
+		require.Error(t, disk.Link(root, "nothing", root, "out/x"))
+	}
+	close(stop)
+	<-swapped
+}
+
+func TestAFolderIsListedUpToALimit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root := folder(t, dir, "")
+	for _, name := range []string{"c", "a", "b"} {
+		require.NoError(t, disk.WriteFile(root, name, nil))
+	}
+	entries, err := disk.List(root, ".", 10)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b", "c"}, []string{entries[0].Name(), entries[1].Name(), entries[2].Name()})
+	entries, err = disk.List(root, ".", 2)
+	require.NoError(t, err)
+	require.Len(t, entries, 2)
+	_, err = disk.List(root, "a", 2)
+	require.ErrorIs(t, err, disk.ErrNotAllowed)
+	_, err = disk.List(root, "nothing", 2)
+	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 func TestALinkIsGivenAcrossTwoFoldersAndNeverThroughOne(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 )
 
 var (
@@ -63,6 +65,29 @@ func ReadFile(root *os.Root, name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s has %d bytes, at most %d are read: %w", name, max(info.Size(), int64(len(doc))), limit, ErrTooLarge)
 	}
 	return doc, nil
+}
+
+// List returns at most limit entries of a folder below root, in order of their names where they are not more. A link, a pipe or a
+// file in the place of the folder is refused.
+func List(root *os.Root, name string, limit int) ([]fs.DirEntry, error) {
+	seen, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !seen.IsDir() {
+		return nil, notAllowed(name, seen.Mode(), "folder")
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|folderOnly, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	entries, err := f.ReadDir(limit)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
 }
 
 // OpenVerified opens a regular file below root whose size and sha256 (hex) are known. The size is checked on the open file and

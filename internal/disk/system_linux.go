@@ -11,6 +11,8 @@ import (
 const (
 	// nonblock keeps the opening of a pipe from waiting for its other end.
 	nonblock = unix.O_NONBLOCK
+	// folderOnly opens folders and refuses all else, pipes without waiting.
+	folderOnly = unix.O_DIRECTORY | unix.O_NONBLOCK
 	// endless is more blocks than any disk has: file systems that have no end of their own tell such numbers.
 	endless = 1 << 50
 )
@@ -27,12 +29,12 @@ func Free(dir string) (int64, bool) {
 // Link gives the file old below from the name name below to. The two may be roots of their own, so that neither can be led out of
 // by a link in the other. A link at old or name is never followed; what is there under name is an error that wraps fs.ErrExist.
 func Link(from *os.Root, old string, to *os.Root, name string) (err error) {
-	source, err := from.Open(path.Dir(old))
+	source, err := from.OpenFile(path.Dir(old), os.O_RDONLY|folderOnly, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	target, err := to.Open(path.Dir(name))
+	target, err := to.OpenFile(path.Dir(name), os.O_RDONLY|folderOnly, 0)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,10 @@ import (
 	"os"
 )
 
-const nonblock = 0
+const (
+	nonblock   = 0
+	folderOnly = 0
+)
 
 // Free is not known here.
 func Free(string) (int64, bool) { return 0, false }

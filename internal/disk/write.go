@@ -44,7 +44,7 @@ func Write(root *os.Root, name string, write func(io.Writer) error) (err error) 
 
 // SyncFolder makes the names in a folder below root durable.
 func SyncFolder(root *os.Root, name string) error {
-	f, err := root.Open(name)
+	f, err := root.OpenFile(name, os.O_RDONLY|folderOnly, 0)
 	if err != nil {
 		return err
 	}
