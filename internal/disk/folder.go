@@ -9,8 +9,12 @@ import (
 	"strings"
 )
 
-// FolderMode is the mode of the folders that Make makes: the pods of Ray may run as another user of the same group.
-const FolderMode = 0o775
+const (
+	// folderMode keeps everybody but the service from changing what is in a folder.
+	folderMode = 0o755
+	// sharedMode lets the pods of Ray, which run as another user of the same group, write into a folder.
+	sharedMode = 0o775
+)
 
 // ErrNotAllowed is wrapped by the error about a link, a pipe, a device or a folder where a regular file must be, and about a
 // link where a folder must be.
@@ -36,13 +40,14 @@ func (f Folder) In(name string) Folder {
 // where a link or a file is in its place.
 func (f Folder) Open() (*os.Root, error) { return f.walk(openFolder) }
 
-// Make opens the folder and makes what is missing of it. A folder that was made is on disk after a nil error.
+// Make opens the folder and makes what is missing of it, for the service alone to write to. A folder that was made is on disk
+// after a nil error.
 func (f Folder) Make() (*os.Root, error) {
-	if err := os.MkdirAll(f.Volume, FolderMode); err != nil {
+	if err := os.MkdirAll(f.Volume, folderMode); err != nil {
 		return nil, err
 	}
 	return f.walk(func(parent *os.Root, name string) (*os.Root, error) {
-		err := parent.Mkdir(name, FolderMode)
+		err := parent.Mkdir(name, folderMode)
 		if err == nil {
 			err = SyncFolder(parent, ".")
 		}
@@ -51,6 +56,22 @@ func (f Folder) Make() (*os.Root, error) {
 		}
 		return openFolder(parent, name)
 	})
+}
+
+// MakeShared is Make for a folder into which the group of the volume may write as well. Its parents are not shared.
+func (f Folder) MakeShared() (*os.Root, error) {
+	root, err := f.Make()
+	if err != nil {
+		return nil, err
+	}
+	info, err := root.Stat(".")
+	if err == nil && info.Mode().Perm()&sharedMode != sharedMode {
+		err = root.Chmod(".", info.Mode()|sharedMode) // what else is set, such as the group of what comes into it, stays
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return root, nil
 }
 
 // walk opens the parts of the name one below the other.

@@ -32,6 +32,19 @@ func TestAFolderIsMadeAndOpenedAgain(t *testing.T) {
 	require.Len(t, entries, 1, "no part file is left")
 }
 
+func TestOnlyTheLastPartOfASharedFolderIsShared(t *testing.T) {
+	t.Parallel()
+	folder := disk.Folder{Volume: t.TempDir(), Name: "runs/ft-1"}
+	made, err := folder.MakeShared()
+	require.NoError(t, err)
+	require.NoError(t, made.Close())
+	for path, mode := range map[string]fs.FileMode{folder.Path(): 0o775, filepath.Dir(folder.Path()): 0o755} {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, mode, info.Mode().Perm(), path)
+	}
+}
+
 func TestALinkInTheNameOfAFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(t *testing.T, volume string){
