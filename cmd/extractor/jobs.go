@@ -15,9 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/results"
 )
 
 // jobsCommand reads and changes the store, also while the service runs: both see each other's changes.
@@ -55,7 +57,7 @@ func (p *program) jobsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printLogs(p.stdout, pipeline.Volume{Dir: set.SharedDir}.Logs(args[0]), args[0])
+			return printLogs(p.stdout, pipeline.Volume{Dir: set.SharedDir}.Run(args[0]), args[0])
 		},
 	}
 	cmd.AddCommand(append(p.wishCommands(), list, show, logs)...)
@@ -157,29 +159,12 @@ func showJob(w io.Writer, r job.Record) error {
 	return tw.Flush()
 }
 
-// printLogs prints the log of the driver and those of the workers, as far as there are any.
-func printLogs(w io.Writer, paths []string, run string) error {
-	printed := false
-	for _, path := range paths {
-		err := printFile(w, path)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		printed = printed || err == nil
+// printLogs prints the logs of a run, as far as there are any.
+func printLogs(w io.Writer, dir disk.Folder, run string) error {
+	printed, err := results.PrintLogs(w, dir)
+	if err == nil && !printed {
+		err = job.Permanent(fmt.Errorf("job %s has no log yet: its training has not begun, or SHARED_DIR is not the service's", run))
 	}
-	if !printed {
-		return job.Permanent(fmt.Errorf("job %s has no log yet: its training has not begun, or SHARED_DIR is not the service's", run))
-	}
-	return nil
-}
-
-func printFile(w io.Writer, path string) (err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	_, err = io.Copy(w, f)
 	return err
 }
 

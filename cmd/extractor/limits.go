@@ -37,7 +37,7 @@ func (s *Settings) checkLimits(fault func(format string, args ...any)) {
 // retentionConfig says what is kept how long on which disks.
 func retentionConfig(set Settings, volume pipeline.Volume) retention.Config {
 	return retention.Config{
-		Shared: volume.Dir, Runs: volume.Runs(), Keys: set.RetainKeys, RunFolders: set.RetainRuns, Records: set.RetainRecords,
+		Shared: volume.Dir, Runs: volume.Run(""), Deliverables: volume.Deliverables(""), Keys: set.RetainKeys, RunFolders: set.RetainRuns, Records: set.RetainRecords,
 		CacheBytes: set.CacheBytes, Disks: map[string]string{"SHARED_DIR": set.SharedDir, "STATE_DIR": set.StateDir}, MinFree: set.MinFreeBytes,
 	}
 }

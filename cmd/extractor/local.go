@@ -19,6 +19,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/rayjob/jobsapi"
 	"github.com/ncsa/clowder-ray/internal/rayjob/raylocal"
+	"github.com/ncsa/clowder-ray/internal/results"
 )
 
 // addLocalFlags gives a command the flags of a job between two folders.
@@ -167,7 +168,7 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 
 // conclude turns the end of the job into the end of the command.
 func (p *program) conclude(rec job.Record, volume pipeline.Volume, keep bool) error {
-	dir := volume.Run(rec.Run)
+	dir := volume.Run(rec.Run).Path()
 	done := rec.Ending != nil && rec.Ending.State == job.Done
 	if done && !keep {
 		return os.RemoveAll(dir)
@@ -183,7 +184,7 @@ func (p *program) conclude(rec job.Record, volume pipeline.Volume, keep bool) er
 	case rec.Ending.State == job.Cancelled:
 		return errors.Join(errors.New(rec.Ending.Text), os.RemoveAll(dir))
 	default:
-		return fmt.Errorf("%s\n%s", rec.Ending.Text, lastLines(volume.Logs(rec.Run)[0], 15))
+		return fmt.Errorf("%s\n%s", rec.Ending.Text, results.LastLines(volume.Run(rec.Run), 15))
 	}
 }
 
@@ -198,16 +199,6 @@ func parameters(pairs []string) (map[string]any, error) {
 		out[key] = value
 	}
 	return out, nil
-}
-
-// lastLines is the end of a log, for a person who looks for a cause.
-func lastLines(path string, n int) string {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
 // quieter keeps the service's own notes off a console that shows progress, unless they were asked for.

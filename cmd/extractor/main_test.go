@@ -136,7 +136,7 @@ func TestJobsReadsAndChangesTheStoreOfTheService(t *testing.T) {
 func TestModelsListsTheVersionsAndPromotesOne(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	models := registry.New(pipeline.Volume{Dir: filepath.Join(dir, "shared")}.Registry())
+	models := registry.New(pipeline.Volume{Dir: filepath.Join(dir, "shared")}.Registry().Path())
 	for _, run := range []string{"ft-one", "ft-two"} {
 		_, err := models.Register(t.Context(), registry.Version{
 			Name: "Film reviews", Run: run, DatasetName: "Film reviews", Task: "text-classification", Base: "bert-tiny", WeightsSHA256: run,

@@ -61,7 +61,7 @@ func (p *program) registry(cmd *cobra.Command) (*registry.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return registry.New(pipeline.Volume{Dir: set.SharedDir}.Registry()), nil
+	return registry.New(pipeline.Volume{Dir: set.SharedDir}.Registry().Path()), nil
 }
 
 // listModels lists the versions of the dataset with this id or name, or of all datasets.

@@ -71,7 +71,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 
-	client, err := clowderClient(set, volume.Cache(), log)
+	client, err := clowderClient(set, volume.Cache().Path(), log)
 	if err != nil {
 		return err
 	}

@@ -31,9 +31,9 @@ type Folder struct {
 // Path is the path of the folder, for messages and for programs that the operator starts. What it leads to may have changed.
 func (f Folder) Path() string { return filepath.Join(f.Volume, filepath.FromSlash(f.Name)) }
 
-// In is the folder name below f.
+// In is the folder name below f, with slashes.
 func (f Folder) In(name string) Folder {
-	return Folder{Volume: f.Volume, Name: strings.TrimPrefix(f.Name+"/"+name, "/")}
+	return Folder{Volume: f.Volume, Name: strings.Trim(f.Name+"/"+name, "/")}
 }
 
 // Open opens the folder. The caller closes it. The error wraps fs.ErrNotExist where the folder is not there, and ErrNotAllowed

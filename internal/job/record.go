@@ -28,6 +28,8 @@ type Record struct {
 	NotBefore time.Time `json:"not_before,omitzero"`
 	// Settings are the user's parameters, checked, with every field of the form present.
 	Settings map[string]any `json:"settings,omitempty"`
+	// InputsSHA256 is of the list of the staged files as the service wrote it; empty before that, and in records of older versions.
+	InputsSHA256 string `json:"inputs_sha256,omitempty"`
 	// Model is what the registry says of the job's model: of the one that it predicts with, or of the one that it made.
 	Model json.RawMessage `json:"model,omitempty"`
 	// Handle is how the backend finds the attempt again, and Ledger what was delivered so far; all three belong to others.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -28,7 +29,7 @@ type hooks struct {
 	deliver  func()
 }
 
-func (h *hooks) Stage(ctx context.Context, rec job.Record, dir string, say func(string)) ([]job.Input, error) {
+func (h *hooks) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error) {
 	if h.download != nil {
 		if err := h.download(ctx); err != nil {
 			return nil, err
@@ -207,7 +208,7 @@ func (brokenRay) Release(context.Context, rayjob.Handle) error {
 // stops says whether the training of the run is told to stop, and plays its end if so.
 func (b *bench) stops(t *testing.T) bool {
 	t.Helper()
-	dir := b.cfg.Volume.Run(run)
+	dir := b.cfg.Volume.Run(run).Path()
 	told, err := os.ReadFile(filepath.Join(dir, stopFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return false
@@ -281,7 +282,7 @@ func TestARetryMeetsNothingOfTheTryBefore(t *testing.T) {
 			return r.Close()
 		})
 		require.NoError(t, err)
-		dir := b.cfg.Volume.Run(run)
+		dir := b.cfg.Volume.Run(run).Path()
 		require.NoError(t, resultstest.Play(dir, run, 1)) // too late: the job had failed by then
 		require.NoError(t, os.WriteFile(filepath.Join(dir, stopFile), []byte("keep\n"), 0o600))
 		_, err = b.store.Change(t.Context(), run, (*job.Record).Retry)

@@ -40,7 +40,7 @@ func (b *bench) waitsAndTrains(t *testing.T, begin, end time.Duration) {
 		case passed < end:
 			return rayjob.Observation{Verdict: rayjob.Running}
 		default:
-			require.NoError(t, resultstest.Play(b.ray.volume.Run(run), run, 1))
+			require.NoError(t, resultstest.Play(b.ray.volume.Run(run).Path(), run, 1))
 			return rayjob.Observation{Verdict: rayjob.Succeeded}
 		}
 	}
@@ -193,7 +193,7 @@ func TestTheClockOfTheTrainingDoesNotCount(t *testing.T) {
 // tells lets the training say how far it is, at a time of its own clock.
 func (b *bench) tells(t *testing.T, at time.Time, step int) {
 	t.Helper()
-	f, err := os.OpenFile(filepath.Join(b.ray.volume.Run(run), results.EventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(filepath.Join(b.ray.volume.Run(run).Path(), results.EventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	require.NoError(t, err)
 	_, err = fmt.Fprintf(f, `{"time":%q,"attempt":1,"kind":"progress","epoch":1,"epochs":1,"step":%d,"steps":999}`+"\n",
 		at.UTC().Format(time.RFC3339Nano), step)

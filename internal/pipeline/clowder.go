@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
@@ -42,7 +43,7 @@ func (c *Clowder) session(rec job.Record) (*clowder.Session, error) {
 const stageNews = 10 * time.Second
 
 // Stage downloads the files of the dataset.
-func (c *Clowder) Stage(ctx context.Context, rec job.Record, dir string, say func(string)) ([]job.Input, error) {
+func (c *Clowder) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error) {
 	s, err := c.session(rec)
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func (c *Clowder) Stage(ctx context.Context, rec job.Record, dir string, say fun
 	}
 	say(fmt.Sprintf("Downloading %s (%s)", count(len(files), "file"), humanize.Bytes(uint64(max(0, total)))))
 	last := time.Now()
-	return s.Stage(ctx, files, dir, func(p clowder.Progress) {
+	return s.Stage(ctx, files, dir.Path(), func(p clowder.Progress) {
 		if time.Since(last) >= stageNews {
 			last = time.Now()
 			say(fmt.Sprintf("Downloaded %d of %s (%s of %s)", p.Files, count(p.TotalFiles, "file"),

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
@@ -153,7 +154,7 @@ func TestOnlyTheChosenModelOfEarlierRunsIsDownloaded(t *testing.T) {
 		"a prediction by a model.zip": {map[string]any{"model_file": model}, 2},
 	} {
 		d.rec.Settings = tc.settings
-		inputs, err := d.platform.Stage(t.Context(), d.rec, t.TempDir(), func(string) {})
+		inputs, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, func(string) {})
 		require.NoError(t, err)
 		require.Len(t, inputs, tc.want, name)
 	}

@@ -2,9 +2,7 @@ package pipeline
 
 import (
 	"context"
-	"io"
 	"maps"
-	"os"
 	"path"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
@@ -135,6 +133,6 @@ func entryStep(step results.Step, e Extractor, run string, content map[string]an
 func bodyOf(a results.Artifact, name string) clowder.Body {
 	return clowder.Body{
 		Name: name, ContentType: a.ContentType, Size: a.Size,
-		Open: func() (io.ReadCloser, error) { return os.Open(a.Path) },
+		Open: a.Open,
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
@@ -100,11 +101,11 @@ func (l *life) ends() bool {
 // comes: what was asked for has happened and nobody hears of it.
 func (d *delivery) deliver(t *testing.T, version string, cut int) error {
 	t.Helper()
-	result, failure, err := results.Read(d.dir, d.rec.Run, 1)
+	result, failure, err := results.Read(disk.Folder{Volume: d.dir}, d.rec.Run, 1)
 	require.NoError(t, err)
 	require.Nil(t, failure)
 	meta := results.Meta{Run: d.rec.Run, Version: version, Started: time.Unix(0, 0)}
-	made, err := assemble(t.Context(), d.dir, result, meta)
+	made, err := assemble(t.Context(), disk.Folder{Volume: d.dir}, disk.Folder{Volume: d.dir, Name: "deliver"}, result, meta)
 	require.NoError(t, err)
 	d.shown = 0
 	for _, a := range made.Artifacts {

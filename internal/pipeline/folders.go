@@ -9,9 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
@@ -37,11 +39,16 @@ func NewFolders(dataset, out string) (*Folders, error) {
 }
 
 // Stage copies the files of the dataset, and the model that was given.
-func (f *Folders) Stage(ctx context.Context, _ job.Record, dir string, _ func(string)) ([]job.Input, error) {
-	inputs, err := f.each(ctx, func(path, name string) (job.Input, error) { return stageFile(path, dir, name) })
+func (f *Folders) Stage(ctx context.Context, _ job.Record, dir disk.Folder, _ func(string)) ([]job.Input, error) {
+	to, err := dir.Make()
+	if err != nil {
+		return nil, fmt.Errorf("copy the dataset: %w", err)
+	}
+	defer func() { _ = to.Close() }()
+	inputs, err := f.each(ctx, func(path, name string) (job.Input, error) { return stageFile(path, to, name) })
 	if err == nil && f.model != "" && len(inputs) > 0 {
 		var in job.Input
-		in, err = f.stageModel(dir)
+		in, err = f.stageModel(to)
 		inputs = append(inputs, in)
 	}
 	if err != nil {
@@ -90,18 +97,25 @@ func (f *Folders) each(ctx context.Context, take func(path, name string) (job.In
 	return inputs, err
 }
 
-// stageFile copies one file under its own name into dir.
-func stageFile(from, dir, name string) (in job.Input, err error) {
-	to := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(to), sharedMode); err != nil {
-		return in, err
-	}
-	dst, err := os.Create(to)
+// stageFile copies one file under its own name into the folder to.
+func stageFile(from string, to *os.Root, name string) (in job.Input, err error) {
+	dst, err := create(to, name)
 	if err != nil {
 		return in, err
 	}
 	defer func() { err = errors.Join(err, dst.Close()) }()
 	return copyHashed(from, name, dst)
+}
+
+// create makes a file below to, in place of what an earlier attempt has left there. Folders are made where they are missing.
+func create(to *os.Root, name string) (*os.File, error) {
+	if err := to.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return nil, err
+	}
+	if err := to.RemoveAll(name); err != nil {
+		return nil, err
+	}
+	return to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 }
 
 // copyHashed writes a file to w and says what it is.

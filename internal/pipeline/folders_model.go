@@ -35,24 +35,21 @@ func isFolder(path string) bool {
 
 // stageModel lays the given model where no file of a dataset lies, since hidden ones are left out. A folder is packed as the
 // deliverables are, so that the trainer reads both alike.
-func (f *Folders) stageModel(dir string) (in job.Input, err error) {
+func (f *Folders) stageModel(to *os.Root) (in job.Input, err error) {
 	name := ".model/" + filepath.Base(f.model)
 	if isFolder(f.model) {
 		name += ".zip"
-		in, err = packModel(f.model, dir, name)
+		in, err = packModel(f.model, to, name)
 	} else {
-		in, err = stageFile(f.model, dir, name)
+		in, err = stageFile(f.model, to, name)
 	}
 	in.ID, in.Name = GivenModel, filepath.Base(f.model)
 	return in, err
 }
 
-func packModel(from, dir, name string) (in job.Input, err error) {
-	to := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(to), sharedMode); err != nil {
-		return in, err
-	}
-	dst, err := os.Create(to)
+// packModel packs the files of a folder and says what came out.
+func packModel(from string, to *os.Root, name string) (in job.Input, err error) {
+	dst, err := create(to, name)
 	if err != nil {
 		return in, err
 	}

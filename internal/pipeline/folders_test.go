@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -31,7 +32,7 @@ func TestAModelIsStagedBesideTheFilesOfTheDataset(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, f.GiveModel(tc.given), name)
 		dir := t.TempDir()
-		inputs, err := f.Stage(t.Context(), job.Record{}, dir, nil)
+		inputs, err := f.Stage(t.Context(), job.Record{}, disk.Folder{Volume: dir}, nil)
 		require.NoError(t, err)
 		require.Len(t, inputs, 3, name)
 		got := inputs[2]

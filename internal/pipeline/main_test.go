@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +20,7 @@ import (
 
 	clowderray "github.com/ncsa/clowder-ray"
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -149,14 +149,14 @@ func (f *fakeRay) Submit(_ context.Context, a rayjob.Attempt) (rayjob.Handle, er
 	}
 	f.jobs[h.ID] = rayjob.Running
 	f.submits = append(f.submits, h.ID)
-	dir := f.volume.Run(a.Run)
+	dir := f.volume.Run(a.Run).Path()
 	if f.silent {
 		return h, nil
 	}
 	if f.failure != nil {
 		failure := *f.failure
 		failure.Schema, failure.Run, failure.Attempt = 1, a.Run, a.Number
-		return h, writeJSON(filepath.Join(dir, "error.json"), failure)
+		return h, f.volume.writeJSON(a.Run, "error.json", failure)
 	}
 	return h, resultstest.Play(dir, a.Run, a.Number)
 }
@@ -204,7 +204,7 @@ type fakePlatform struct {
 
 var _ Platform = (*fakePlatform)(nil)
 
-func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir string, _ func(string)) ([]job.Input, error) {
+func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir disk.Folder, _ func(string)) ([]job.Input, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stage != nil {
@@ -212,8 +212,12 @@ func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir string, _ func
 			return nil, err
 		}
 	}
-	path := filepath.Join(dir, "train.csv")
-	return []job.Input{{Name: "train.csv", Path: "train.csv", Size: 3, SHA256: fmt.Sprintf("%064d", 0)}}, os.WriteFile(path, []byte("a,b"), 0o600)
+	root, err := dir.Make()
+	if err != nil {
+		return nil, err
+	}
+	inputs := []job.Input{{Name: "train.csv", Path: "train.csv", Size: 3, SHA256: fmt.Sprintf("%064d", 0)}}
+	return inputs, errors.Join(disk.WriteFile(root, "train.csv", []byte("a,b")), root.Close())
 }
 
 func (f *fakePlatform) MayRead(_ context.Context, _ job.Record, dataset string) (bool, error) {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -47,7 +48,7 @@ func (p *Pipeline) specModels(spec *Spec, rec job.Record) error {
 
 // specModel says where the model of a version lies, as seen from the run folder; Ray may mount the volume elsewhere.
 func (p *Pipeline) specModel(run string, v registry.Version) (*SpecModel, error) {
-	rel, err := filepath.Rel(p.cfg.Volume.Run(run), p.registry.Model(v))
+	rel, err := filepath.Rel(p.cfg.Volume.Run(run).Path(), p.registry.Model(v))
 	if err != nil {
 		return nil, fmt.Errorf("find the folder of the model %s: %w", v.Ref(), err)
 	}
@@ -81,7 +82,7 @@ func StoredModel(models *registry.Registry, v registry.Version) (results.StoredM
 		return results.StoredModel{}, fmt.Errorf("encode what is known of the model %s: %w", v.Ref(), err)
 	}
 	m := results.StoredModel{
-		Dir: models.Model(v), Ref: v.Ref(), Run: v.Run, Made: v.Created, Kind: v.Kind, Task: v.Task, Facts: facts,
+		Dir: disk.Folder{Volume: models.Model(v)}, Ref: v.Ref(), Run: v.Run, Made: v.Created, Kind: v.Kind, Task: v.Task, Facts: facts,
 	}
 	for _, f := range v.Files {
 		m.Files = append(m.Files, results.Output(f))

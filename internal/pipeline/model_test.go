@@ -40,7 +40,7 @@ func (b *bench) register(t *testing.T, dataset, name, run string) registry.Versi
 // spec reads what the job's attempt was told to do.
 func (b *bench) spec(t *testing.T) (s Spec) {
 	t.Helper()
-	doc, err := os.ReadFile(filepath.Join(b.cfg.Volume.Run(run), "spec.json"))
+	doc, err := os.ReadFile(filepath.Join(b.cfg.Volume.Run(run).Path(), "spec.json"))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(doc, &s))
 	return s

@@ -107,7 +107,7 @@ const patience = 3 * 24 * time.Hour
 func New(cfg Config, store job.Store, backend rayjob.Backend, platform Platform, voice Voice, metrics *Metrics, log *zap.Logger) *Pipeline {
 	p := &Pipeline{
 		cfg: cfg, store: store, backend: backend, platform: platform, metrics: metrics, log: log.Named("pipeline"),
-		registry: registry.New(cfg.Volume.Registry()), schedule: newSchedule(),
+		registry: registry.New(cfg.Volume.Registry().Path()), schedule: newSchedule(),
 		follower: newFollower(cfg.Volume), clock: newClock(), interrupts: newInterrupts(),
 	}
 	p.reporter = newReporter(voice, p.log, p.said, p.heard)

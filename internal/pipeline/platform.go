@@ -4,15 +4,16 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
 // Platform is where datasets lie and results go: a Clowder, or folders of this machine. All calls may be repeated.
 type Platform interface {
-	// Stage lays the files of the job's dataset into dir and returns them; say takes sentences for the user. The settings of
+	// Stage lays the files of the job's dataset into dir, which it makes, and returns them; say takes sentences for the user. The settings of
 	// rec are checked by now.
-	Stage(ctx context.Context, rec job.Record, dir string, say func(string)) ([]job.Input, error)
+	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error)
 	// MayRead reports whether the user of the job may read another dataset, and so use the models that were made from it.
 	MayRead(ctx context.Context, rec job.Record, dataset string) (bool, error)
 	// MayDecide returns how the user of the job is called, if they may cancel, stop or retry another job of the same dataset, or promote its model:

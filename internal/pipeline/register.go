@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -23,8 +22,8 @@ func (p *Pipeline) register(ctx context.Context, rec job.Record, r *results.Resu
 	if r.Kind != results.ResultTraining {
 		return rec.Model, nil
 	}
-	from := filepath.Join(p.cfg.Volume.Run(rec.Run), filepath.FromSlash(outModel))
-	v, err := p.registry.Register(ctx, newVersion(rec, r), from, func(champion *registry.Version) (bool, string) {
+	from := p.cfg.Volume.Run(rec.Run).In(strings.TrimSuffix(outModel, "/"))
+	v, err := p.registry.Register(ctx, newVersion(rec, r), from.Path(), func(champion *registry.Version) (bool, string) {
 		return judge(r, rec.Created, champion)
 	})
 	if err != nil {

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -37,11 +36,7 @@ func (p *Pipeline) export(ctx context.Context, rec job.Record) (change, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := p.cfg.Volume.Run(rec.Run)
-	if err := os.MkdirAll(dir, sharedMode); err != nil {
-		return nil, fmt.Errorf("make the folder of the export: %w", err)
-	}
-	artifacts, err := m.Build(ctx, dir)
+	artifacts, err := m.Build(ctx, p.cfg.Volume.Deliverables(rec.Run))
 	if err != nil {
 		return nil, err
 	}

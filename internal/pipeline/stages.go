@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -37,15 +36,11 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 	if err != nil {
 		return nil, badInput(err)
 	}
-	if err := p.cfg.Volume.forgetTries(rec.Run); err != nil {
+	if err := p.cfg.Volume.makeRun(rec.Run); err != nil {
 		return nil, err
 	}
-	dir := p.cfg.Volume.Inputs(rec.Run)
-	if err := os.MkdirAll(dir, sharedMode); err != nil {
-		return nil, fmt.Errorf("make the run folder: %w", err)
-	}
 	rec.Settings = settings
-	inputs, err := p.platform.Stage(ctx, rec, dir, func(text string) { p.doing(rec, text) })
+	inputs, err := p.platform.Stage(ctx, rec, p.cfg.Volume.Inputs(rec.Run), func(text string) { p.doing(rec, text) })
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -53,11 +48,12 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 		return nil, badInput(job.Permanent(errors.New("the dataset is empty: add a CSV, TSV or JSONL file, or images in a folder for each label, then submit again")))
 	}
 	crash.At(crash.Downloaded)
-	if err := p.cfg.Volume.writeManifest(rec.Run, inputs); err != nil {
+	sum, err := p.cfg.Volume.writeManifest(rec.Run, inputs)
+	if err != nil {
 		return nil, err
 	}
 	return func(r *job.Record) error {
-		r.Settings, r.Model = settings, model
+		r.Settings, r.Model, r.InputsSHA256 = settings, model, sum
 		r.Advance(job.Staged)
 		return nil
 	}, nil
@@ -68,7 +64,7 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 	if err := p.release(ctx, rec.Stale); err != nil {
 		return nil, err
 	}
-	inputs, err := p.cfg.Volume.readManifest(rec.Run)
+	inputs, err := p.cfg.Volume.readManifest(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +73,7 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 	if err := p.specModels(&spec, rec); err != nil {
 		return nil, err
 	}
-	if err := writeJSON(filepath.Join(p.cfg.Volume.Run(rec.Run), "spec.json"), spec); err != nil {
+	if err := p.cfg.Volume.writeJSON(rec.Run, "spec.json", spec); err != nil {
 		return nil, err
 	}
 	crash.At(crash.Specified)
@@ -144,7 +140,29 @@ func (p *Pipeline) result(rec job.Record) (*results.Result, error) {
 	if err == nil && failure != nil {
 		err = job.Permanent(errors.New(failure.Sentence()))
 	}
-	return result, err
+	if err != nil || result.Prediction == nil {
+		return result, err
+	}
+	inputs, err := p.cfg.Volume.readManifest(rec)
+	if err != nil {
+		return nil, err
+	}
+	keepStaged(result.Prediction, inputs)
+	return result, nil
+}
+
+// keepStaged drops the ids of files that were not staged for this job: an answer is added to the file with its id, and the user may
+// edit more files than those of the dataset.
+func keepStaged(made *results.Prediction, inputs []job.Input) {
+	staged := make(map[string]bool, len(inputs))
+	for _, in := range inputs {
+		staged[in.ID] = true
+	}
+	for i, a := range made.PerFile {
+		if !staged[a.ID] {
+			made.PerFile[i].ID = ""
+		}
+	}
 }
 
 // build makes the deliverables, or finds them made.
@@ -153,19 +171,19 @@ func (p *Pipeline) build(ctx context.Context, rec job.Record, result *results.Re
 	if err != nil {
 		return Delivery{}, err
 	}
-	return assemble(ctx, p.cfg.Volume.Run(rec.Run), result, meta)
+	return assemble(ctx, p.cfg.Volume.Run(rec.Run), p.cfg.Volume.Deliverables(rec.Run), result, meta)
 }
 
-// assemble makes the deliverables in the folder of a run.
-func assemble(ctx context.Context, dir string, result *results.Result, meta results.Meta) (Delivery, error) {
-	artifacts, err := results.Build(ctx, dir, result, meta)
+// assemble makes the deliverables of a run folder in the folder to.
+func assemble(ctx context.Context, run, to disk.Folder, result *results.Result, meta results.Meta) (Delivery, error) {
+	artifacts, err := results.Build(ctx, run, to, result, meta)
 	return Delivery{
 		Folders: results.Folder(meta, result), Artifacts: artifacts, Content: results.Metadata(meta, result), Prediction: result.Prediction,
 	}, err
 }
 
 func (p *Pipeline) meta(rec job.Record) (results.Meta, error) {
-	inputs, err := p.cfg.Volume.readManifest(rec.Run)
+	inputs, err := p.cfg.Volume.readManifest(rec)
 	if err != nil {
 		return results.Meta{}, err
 	}

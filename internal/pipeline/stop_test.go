@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
@@ -40,7 +41,7 @@ type snaggedPlatform struct {
 	*snag
 }
 
-func (p snaggedPlatform) Stage(ctx context.Context, rec job.Record, dir string, say func(string)) ([]job.Input, error) {
+func (p snaggedPlatform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error) {
 	if err := p.at(ctx, "stage"); err != nil {
 		return nil, err
 	}

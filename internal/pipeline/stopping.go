@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"go.uber.org/zap"
@@ -20,6 +17,7 @@ const (
 	// stopFile lies in the run folder of a training that is to end early; keepBest in it has the best model kept.
 	stopFile = "stop"
 	keepBest = "keep"
+	maxStop  = 1 << 10
 )
 
 // passOnStop tells a running training that somebody wants it to end early. It is told once: the word stands in the run folder for
@@ -28,11 +26,10 @@ func (p *Pipeline) passOnStop(rec job.Record) error {
 	if rec.StoppedBy == "" {
 		return nil
 	}
-	path := filepath.Join(p.cfg.Volume.Run(rec.Run), stopFile)
-	if told, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(told)) == keepBest {
+	if told, err := p.cfg.Volume.read(rec.Run, stopFile, maxStop); err == nil && strings.TrimSpace(string(told)) == keepBest {
 		return nil
 	}
-	if err := writeFile(path, []byte(keepBest+"\n")); err != nil {
+	if err := p.cfg.Volume.write(rec.Run, stopFile, []byte(keepBest+"\n")); err != nil {
 		return err
 	}
 	p.say(rec, "Stopping early, as "+rec.StoppedBy+" asked; the best model so far is kept")
@@ -47,10 +44,16 @@ func stoppedEarly(rec job.Record, r *results.Result) string {
 	return "Stopped early by " + rec.StoppedBy + ". "
 }
 
-// forgetTries removes what an earlier life of the run left and a new one would take for its own: its end, and the wish to stop.
-func (v Volume) forgetTries(run string) error {
+// makeRun makes the folder of a run, into which its training will write, and removes what an earlier life of the run left there
+// and a new one would take for its own: its end, and the request to stop.
+func (v Volume) makeRun(run string) error {
+	root, err := v.Run(run).MakeShared()
+	if err != nil {
+		return fmt.Errorf("make the run folder: %w", err)
+	}
+	defer func() { _ = root.Close() }()
 	for _, name := range []string{stopFile, results.ResultFile, results.FailureFile} {
-		if err := os.Remove(filepath.Join(v.Run(run), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := root.RemoveAll(name); err != nil {
 			return fmt.Errorf("clear the run folder: %w", err)
 		}
 	}

@@ -1,14 +1,15 @@
 package pipeline
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -19,37 +20,32 @@ import (
 //	registry/ the models that trainings made, in versions
 //	trainer/  the training program, by digest
 //	runs/     one folder for each run: spec.json, inputs/, events.jsonl, out/, result.json …
+//	deliver/  one folder for each run that is being handed over: what its user gets
 type Volume struct {
 	// Dir is the path here, RayDir the path in the pods of Ray.
 	Dir, RayDir string
 }
 
-// sharedMode is the mode of folders on the volume: the pods of Ray may run as another user of the same group.
-const sharedMode = 0o775
-
-// Runs is the folder of the run folders.
-func (v Volume) Runs() string { return filepath.Join(v.Dir, "runs") }
-
-// Run is the folder of a run.
-func (v Volume) Run(run string) string { return filepath.Join(v.Runs(), run) }
+// Run is the folder of a run. The training of that run writes there whatever it likes, at any moment.
+func (v Volume) Run(run string) disk.Folder { return v.folder("runs").In(run) }
 
 // RayRun is the folder of a run as Ray sees it.
 func (v Volume) RayRun(run string) string { return path.Join(v.RayDir, "runs", run) }
 
 // Inputs is the folder with the staged files of a run.
-func (v Volume) Inputs(run string) string { return filepath.Join(v.Run(run), "inputs") }
+func (v Volume) Inputs(run string) disk.Folder { return v.Run(run).In("inputs") }
+
+// Deliverables is the folder with the files that a run hands over. It is out of reach of the training, which could put others in
+// their place.
+func (v Volume) Deliverables(run string) disk.Folder { return v.folder("deliver").In(run) }
 
 // Cache is the folder of file bodies by content.
-func (v Volume) Cache() string { return filepath.Join(v.Dir, "cache") }
+func (v Volume) Cache() disk.Folder { return v.folder("cache") }
 
 // Registry is the folder of the models that trainings made.
-func (v Volume) Registry() string { return filepath.Join(v.Dir, "registry") }
+func (v Volume) Registry() disk.Folder { return v.folder("registry") }
 
-// Logs are the files of what a run printed: the driver's, then one for each worker that has printed something.
-func (v Volume) Logs(run string) []string {
-	workers, _ := filepath.Glob(filepath.Join(v.Run(run), "logs", "rank-*.txt")) // the pattern is well formed
-	return append([]string{filepath.Join(v.Run(run), "log.txt")}, workers...)
-}
+func (v Volume) folder(name string) disk.Folder { return disk.Folder{Volume: v.Dir, Name: name} }
 
 // Models names the installed base models as <org>/<name>, in order. A volume without any has none.
 func (v Volume) Models() ([]string, error) {
@@ -65,18 +61,32 @@ func (v Volume) Models() ([]string, error) {
 	return models, nil
 }
 
-// manifest lists what was staged. It lies beside the inputs folder, where no file of a dataset can take its name, and is
-// written last.
-const manifest = "inputs.json"
+const (
+	// manifest lists what was staged. It lies beside the inputs folder, where no file of a dataset can take its name, and is
+	// written last.
+	manifest = "inputs.json"
+	// maxManifest is more than a list of a hundred thousand files.
+	maxManifest = 64 << 20
+)
 
-func (v Volume) writeManifest(run string, inputs []job.Input) error {
-	return writeJSON(filepath.Join(v.Run(run), manifest), inputs)
+// writeManifest writes the list of the staged files and returns the sha256 that readManifest wants to see.
+func (v Volume) writeManifest(run string, inputs []job.Input) (sum string, err error) {
+	doc, err := encode(manifest, inputs)
+	if err != nil {
+		return "", err
+	}
+	return digest(doc), v.write(run, manifest, doc)
 }
 
-func (v Volume) readManifest(run string) ([]job.Input, error) {
-	doc, err := os.ReadFile(filepath.Join(v.Run(run), manifest))
+// readManifest reads the list of the staged files, as the service itself has written it: the training may have written another.
+// A job that was staged by an older version has no sum.
+func (v Volume) readManifest(rec job.Record) ([]job.Input, error) {
+	doc, err := v.read(rec.Run, manifest, maxManifest)
 	if err != nil {
 		return nil, fmt.Errorf("read the list of staged files: %w", err)
+	}
+	if rec.InputsSHA256 != "" && digest(doc) != rec.InputsSHA256 {
+		return nil, job.Permanent(errors.New("the list of the staged files was changed by another program: submit again, and tell the operator of the extractor"))
 	}
 	var inputs []job.Input
 	if err := json.Unmarshal(doc, &inputs); err != nil {
@@ -85,28 +95,46 @@ func (v Volume) readManifest(run string) ([]job.Input, error) {
 	return inputs, nil
 }
 
-// writeJSON writes v to path so that a reader sees all of it or nothing, also after a crash.
-func writeJSON(path string, v any) error {
-	doc, err := json.MarshalIndent(v, "", "  ")
+// writeJSON writes v to a file of a run folder so that a reader sees all of it or nothing, also after a crash.
+func (v Volume) writeJSON(run, name string, value any) error {
+	doc, err := encode(name, value)
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", filepath.Base(path), err)
+		return err
 	}
-	return writeFile(path, append(doc, '\n'))
+	return v.write(run, name, doc)
 }
 
-func writeFile(path string, doc []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".part-*")
+func (v Volume) write(run, name string, doc []byte) error {
+	root, err := v.Run(run).Open()
 	if err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+		return fmt.Errorf("write %s: %w", name, err)
 	}
-	_, err = f.Write(doc)
-	err = errors.Join(err, f.Chmod(fs.FileMode(0o644)), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	defer func() { _ = root.Close() }()
+	if err := disk.WriteFile(root, name, doc); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil
+}
+
+// read reads a file of a run folder of at most limit bytes.
+func (v Volume) read(run, name string, limit int64) ([]byte, error) {
+	root, err := v.Run(run).Open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	return disk.ReadFile(root, name, limit)
+}
+
+func encode(name string, value any) ([]byte, error) {
+	doc, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", name, err)
+	}
+	return append(doc, '\n'), nil
+}
+
+func digest(doc []byte) string {
+	sum := sha256.Sum256(doc)
+	return hex.EncodeToString(sum[:])
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
@@ -79,6 +80,10 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 	if err := p.passOnStop(rec); err != nil {
 		return nil, err
 	}
+	if p.follower.flooded(rec.Run) {
+		return nil, job.Permanent(fmt.Errorf("the %s was stopped, because it wrote more than %s of events: look for a loop that reports without end",
+			p.word(rec), humanize.IBytes(results.MaxEventBytes)))
+	}
 	limit := timeLimit(rec, progress) + graceAfterLimit
 	ran := time.Since(p.clock.since(rec.Run, rec.Trained, limit/2))
 	if ran > limit {
@@ -127,7 +132,7 @@ func (p *Pipeline) again(rec job.Record, reason string) (change, error) {
 
 // follow reads the new events of the training and passes on what a user wants to know.
 func (p *Pipeline) follow(rec job.Record) results.Progress {
-	progress, news, err := p.follower.read(rec.Run)
+	progress, news, err := p.follower.read(rec.Run, rec.Attempt)
 	if err != nil {
 		p.log.Warn("read the events of the training", zap.String("run", rec.Run), zap.Error(err))
 	}

@@ -77,7 +77,7 @@ func (z *archive) finish(ctx context.Context, root *os.Root, outputs []Output, f
 }
 
 func (z *archive) addOutput(root *os.Root, name string, o Output) error {
-	f, err := openSized(root, o)
+	f, err := openOutput(root, o)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (z *archive) addOutput(root *os.Root, name string, o Output) error {
 	if path.Ext(o.Path) == weightsSuffix {
 		method = zip.Store // weights are noise: packing them takes long and saves little
 	}
-	return z.add(name, method, newChecked(f, o))
+	return z.add(name, method, f)
 }
 
 func (z *archive) add(name string, method uint16, body io.Reader) error {

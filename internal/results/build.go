@@ -10,17 +10,13 @@ import (
 	"io"
 	"os"
 	"path"
-	"path/filepath"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-const (
-	// deliverDir is the folder below the run folder that holds the deliverables, builtFile the list of them in it, written
-	// last.
-	deliverDir = "deliver"
-	builtFile  = ".built.json"
-)
+// builtFile is the list of the deliverables in their folder, written last.
+const builtFile = ".built.json"
 
 // deliverable is a file of the user's and how it is made.
 type deliverable struct {
@@ -31,11 +27,17 @@ type deliverable struct {
 // Build makes the files that the user gets from a verified result and returns them in the order in which they should be
 // uploaded: a file list that shows the newest first then begins with the report and the model.
 //
-// The files lie in a folder of the run folder. Built again from the same run they are the same, byte for byte; what is there
-// already and whole is kept.
-func Build(ctx context.Context, runDir string, r *Result, m Meta) ([]Artifact, error) {
-	return build(ctx, runDir, []any{r, m}, func(root *os.Root) ([]deliverable, error) {
-		events, err := ReadEvents(runDir)
+// The files lie in the folder to, which must be out of reach of the training: from a run folder a program of another user could
+// put other files in their place. Built again from the same run they are the same, byte for byte; what is there already and
+// whole is kept.
+func Build(ctx context.Context, run, to disk.Folder, r *Result, m Meta) ([]Artifact, error) {
+	root, err := openRun(run)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	return build(ctx, to, []any{r, m}, func() ([]deliverable, error) {
+		events, err := ReadEvents(run)
 		if err != nil {
 			return nil, job.Retryable(err)
 		}
@@ -43,21 +45,21 @@ func Build(ctx context.Context, runDir string, r *Result, m Meta) ([]Artifact, e
 	})
 }
 
-// build makes the files of plan in the folder of deliverables. They are a function of from.
-func build(ctx context.Context, runDir string, from any, plan func(root *os.Root) ([]deliverable, error)) ([]Artifact, error) {
-	root, err := os.OpenRoot(runDir)
+// build makes the files of plan in a folder. They are a function of from.
+func build(ctx context.Context, to disk.Folder, from any, plan func() ([]deliverable, error)) ([]Artifact, error) {
+	root, err := to.Make()
 	if err != nil {
-		return nil, job.Retryable(fmt.Errorf("open the run folder: %w", err))
+		return nil, refused(fmt.Errorf("make the folder of deliverables: %w", err))
 	}
 	defer func() { _ = root.Close() }()
 	key, err := buildKey(from)
 	if err != nil {
 		return nil, err
 	}
-	if artifacts, ok := built(root, runDir, key); ok {
+	if artifacts, ok := built(root, to, key); ok {
 		return artifacts, nil
 	}
-	planned, err := plan(root)
+	planned, err := plan()
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +68,10 @@ func build(ctx context.Context, runDir string, from any, plan func(root *os.Root
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := root.MkdirAll(path.Join(deliverDir, path.Dir(d.Name)), 0o755); err != nil {
+		if err := root.MkdirAll(path.Dir(d.Name), folderMode); err != nil {
 			return nil, job.Retryable(fmt.Errorf("make the folder of deliverables: %w", err))
 		}
-		a, err := produce(root, runDir, d)
+		a, err := produce(root, to, d)
 		if err != nil {
 			return nil, fmt.Errorf("make %s: %w", d.Name, err)
 		}
@@ -78,17 +80,19 @@ func build(ctx context.Context, runDir string, from any, plan func(root *os.Root
 	return artifacts, markBuilt(root, key, artifacts)
 }
 
+// folderMode keeps everybody but the service from putting files into the folder of deliverables.
+const folderMode = 0o755
+
 // produce writes one deliverable beside its place and renames it, so that it is never there by half.
-func produce(root *os.Root, runDir string, d deliverable) (Artifact, error) {
+func produce(root *os.Root, to disk.Folder, d deliverable) (Artifact, error) {
 	a := d.Artifact
-	name := path.Join(deliverDir, a.Name)
-	a.Path = filepath.Join(runDir, filepath.FromSlash(name))
+	a.Folder = to
 	if a.Show == "" {
 		a.Show = ShowNone
 	}
 	sum := sha256.New()
 	size := new(counter)
-	err := writeAtomically(root, name, func(w io.Writer) error { return d.write(io.MultiWriter(w, sum, size)) })
+	err := writeAtomically(root, a.Name, func(w io.Writer) error { return d.write(io.MultiWriter(w, sum, size)) })
 	a.Size, a.SHA256 = int64(*size), hex.EncodeToString(sum.Sum(nil))
 	return a, err
 }
@@ -144,8 +148,8 @@ func buildKey(from any) (string, error) {
 
 // built returns the deliverables that an earlier call made of the same run, if all of them are whole. Whatever is wrong with
 // them, they can be made again, so no error is worth a word.
-func built(root *os.Root, runDir, key string) ([]Artifact, bool) {
-	doc, err := readBounded(root, path.Join(deliverDir, builtFile), maxFailure)
+func built(root *os.Root, to disk.Folder, key string) ([]Artifact, bool) {
+	doc, err := readBounded(root, builtFile, maxFailure)
 	if err != nil {
 		return nil, false
 	}
@@ -154,17 +158,16 @@ func built(root *os.Root, runDir, key string) ([]Artifact, bool) {
 		return nil, false
 	}
 	for i, a := range rec.Artifacts {
-		name := path.Join(deliverDir, a.Name)
-		if verifyBytes(root, Output{Path: name, Size: a.Size, SHA256: a.SHA256}) != nil {
+		if verifyBytes(root, Output{Path: a.Name, Size: a.Size, SHA256: a.SHA256}) != nil {
 			return nil, false
 		}
-		rec.Artifacts[i].Path = filepath.Join(runDir, filepath.FromSlash(name))
+		rec.Artifacts[i].Folder = to
 	}
 	return rec.Artifacts, len(rec.Artifacts) > 0
 }
 
 func markBuilt(root *os.Root, key string, artifacts []Artifact) error {
-	return writeAtomically(root, path.Join(deliverDir, builtFile), func(w io.Writer) error {
+	return writeAtomically(root, builtFile, func(w io.Writer) error {
 		return writeJSON(w, record{Key: key, Artifacts: artifacts})
 	})
 }

@@ -19,12 +19,12 @@ import (
 func TestBuildMakesWhatTheUserGets(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	artifacts, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	artifacts, err := f.build(t)
 	require.NoError(t, err)
 	var names []string
 	for _, a := range artifacts {
 		names = append(names, a.Name)
-		info, err := os.Stat(a.Path)
+		info, err := os.Stat(pathOf(a))
 		require.NoError(t, err)
 		require.Equal(t, a.Size, info.Size())
 		require.Len(t, a.SHA256, 64)
@@ -42,17 +42,17 @@ func TestBuildMakesWhatTheUserGets(t *testing.T) {
 func TestBuildGivesTheSameBytesAgain(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	first, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	first, err := f.build(t)
 	require.NoError(t, err)
 
 	before := modified(t, first)
-	again, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	again, err := f.build(t)
 	require.NoError(t, err)
 	require.Equal(t, first, again)
 	require.Equal(t, before, modified(t, again), "what is there and whole is kept")
 
-	require.NoError(t, os.RemoveAll(f.path(deliverDir)))
-	again, err = Build(t.Context(), f.dir, &f.result, f.meta)
+	require.NoError(t, os.RemoveAll(f.path("deliver")))
+	again, err = f.build(t)
 	require.NoError(t, err)
 	require.Equal(t, first, again, "made anew")
 }
@@ -76,10 +76,10 @@ func TestBuildMakesAnewWhatIsNotWhole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := setup(t)
-			first, err := Build(t.Context(), f.dir, &f.result, f.meta)
+			first, err := f.build(t)
 			require.NoError(t, err)
 			damage(t, f)
-			again, err := Build(t.Context(), f.dir, &f.result, f.meta)
+			again, err := f.build(t)
 			require.NoError(t, err)
 			require.Equal(t, first, again)
 			parts, err := filepath.Glob(f.path("deliver/*.part"))
@@ -97,7 +97,7 @@ func TestBuildFollowsNoLinkThatAStrangerLeft(t *testing.T) {
 	require.NoError(t, os.MkdirAll(f.path("deliver"), 0o755))
 	require.NoError(t, os.Symlink(victim, f.path("deliver/report.html")))
 	require.NoError(t, os.Symlink(victim, f.path("deliver/report.html.part")))
-	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	_, err := f.build(t)
 	require.NoError(t, err)
 	body, err := os.ReadFile(victim)
 	require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestBuildRefusesWeightsThatChangedAfterTheyWereVerified(t *testing.T) {
 	body := safetensors(4096)
 	body[len(body)-1] ^= 1
 	f.write(t, "out/model/model.safetensors", body)
-	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	_, err := f.build(t)
 	require.ErrorContains(t, err, "sha256")
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindRetryable, kind)
@@ -122,7 +122,7 @@ func TestBuildWithoutEventsOrPredictions(t *testing.T) {
 	require.NoError(t, os.Remove(f.path(EventsFile)))
 	require.NoError(t, os.Remove(f.path("log.txt")))
 	f.result.Outputs = f.result.Outputs[:4]
-	artifacts, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	artifacts, err := f.build(t)
 	require.NoError(t, err)
 	var names []string
 	for _, a := range artifacts {
@@ -134,7 +134,7 @@ func TestBuildWithoutEventsOrPredictions(t *testing.T) {
 func TestArchiveHoldsTheModelAndHowToLoadIt(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	_, err := f.build(t)
 	require.NoError(t, err)
 	z, err := zip.OpenReader(f.path("deliver/model.zip"))
 	require.NoError(t, err)
@@ -160,7 +160,7 @@ func TestArchiveHoldsTheModelAndHowToLoadIt(t *testing.T) {
 func TestMetricsAndManifestAreWhatTheyPromise(t *testing.T) {
 	t.Parallel()
 	f := setupGolden(t, ResultFile)
-	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	_, err := f.build(t)
 	require.NoError(t, err)
 	var metrics DeliveredMetrics
 	readJSON(t, f.path("deliver/metrics.json"), &metrics)
@@ -177,7 +177,7 @@ func TestMetricsAndManifestAreWhatTheyPromise(t *testing.T) {
 func TestPictureIsAPictureAndTheChartHoldsItsData(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	_, err := f.build(t)
 	require.NoError(t, err)
 	file, err := os.Open(f.path("deliver/plots/loss.png"))
 	require.NoError(t, err)
@@ -264,7 +264,7 @@ func modified(t *testing.T, artifacts []Artifact) []time.Time {
 	t.Helper()
 	var out []time.Time
 	for _, a := range artifacts {
-		info, err := os.Stat(a.Path)
+		info, err := os.Stat(pathOf(a))
 		require.NoError(t, err)
 		out = append(out, info.ModTime())
 	}
@@ -286,8 +286,8 @@ func BenchmarkBuild(b *testing.B) {
 	b.SetBytes(f.result.Outputs[0].Size)
 	b.ReportAllocs()
 	for b.Loop() {
-		require.NoError(b, os.RemoveAll(f.path(deliverDir)))
-		_, err := Build(b.Context(), f.dir, &f.result, f.meta)
+		require.NoError(b, os.RemoveAll(f.path("deliver")))
+		_, err := f.build(b)
 		require.NoError(b, err)
 	}
 }

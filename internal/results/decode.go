@@ -25,6 +25,9 @@ const (
 
 // DecodeResult reads result.json and checks it against its contract. It does not look at the files that it names.
 func DecodeResult(doc []byte) (*Result, error) {
+	if err := checkShape(doc); err != nil {
+		return nil, err
+	}
 	var r Result
 	if err := json.Unmarshal(doc, &r); err != nil {
 		return nil, fmt.Errorf("decode: %w", err)
@@ -37,6 +40,35 @@ func DecodeResult(doc []byte) (*Result, error) {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return &r, nil
+}
+
+const (
+	// maxContainers and maxValues bound the objects and lists of result.json, and its values: a confusion matrix of 2,000 classes
+	// has four million. A short document of empty objects would else fill the memory when it is decoded.
+	maxContainers = 200_000
+	maxValues     = 5_000_000
+)
+
+// checkShape counts what would be decoded, without decoding it.
+func checkShape(doc []byte) error {
+	containers, values, inString := 0, 0, false
+	for i := 0; i < len(doc); i++ {
+		switch c := doc[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			containers++
+		case c == ',':
+			values++
+		}
+	}
+	if containers > maxContainers || values > maxValues {
+		return fmt.Errorf("it has %d objects and lists and %d values, more than the %d and %d that are read", containers, values, maxContainers, maxValues)
+	}
+	return nil
 }
 
 // checkHead checks what all kinds of results have.

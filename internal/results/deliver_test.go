@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -297,7 +298,7 @@ func TestDeliverLeavesAUsersFileAlone(t *testing.T) {
 func TestCopyToWritesExactlyTheArtifacts(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	artifacts, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	artifacts, err := f.build(t)
 	require.NoError(t, err)
 	out := filepath.Join(t.TempDir(), "a new folder")
 	for range 2 { // the second time over the first
@@ -324,7 +325,7 @@ func TestCopyToRefusesAFileThatChanged(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), []byte("x"), 0o600))
 	out := filepath.Join(dir, "out")
-	err := CopyTo(t.Context(), out, []Artifact{{Name: "a", Path: filepath.Join(dir, "a"), SHA256: strings.Repeat("0", 64)}})
+	err := CopyTo(t.Context(), out, []Artifact{{Name: "a", Folder: disk.Folder{Volume: dir}, Size: 1, SHA256: strings.Repeat("0", 64)}})
 	require.ErrorContains(t, err, "changed")
 	left, err := os.ReadDir(out)
 	require.NoError(t, err)

@@ -73,10 +73,10 @@ func TestDeliverablesOfEachKind(t *testing.T) {
 				change = append(change, tc.change)
 			}
 			f := setupGolden(t, tc.golden, change...)
-			r, failure, err := Read(f.dir, f.result.Run, f.result.Attempt)
+			r, failure, err := Read(f.run(), f.result.Run, f.result.Attempt)
 			require.NoError(t, err)
 			require.Nil(t, failure)
-			artifacts, err := Build(t.Context(), f.dir, r, f.meta)
+			artifacts, err := Build(t.Context(), f.run(), f.run().In("deliver"), r, f.meta)
 			require.NoError(t, err)
 			var names []string
 			for _, a := range artifacts {
@@ -84,8 +84,8 @@ func TestDeliverablesOfEachKind(t *testing.T) {
 			}
 			require.Equal(t, tc.want, names)
 
-			require.NoError(t, os.RemoveAll(f.path(deliverDir)))
-			again, err := Build(t.Context(), f.dir, r, f.meta)
+			require.NoError(t, os.RemoveAll(f.path("deliver")))
+			again, err := Build(t.Context(), f.run(), f.run().In("deliver"), r, f.meta)
 			require.NoError(t, err)
 			require.Equal(t, artifacts, again, "made anew, the same bytes")
 		})
@@ -110,7 +110,7 @@ func TestArchiveOfEachKindSaysHowToUseIt(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&f.result)
 			}
-			_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+			_, err := f.build(t)
 			require.NoError(t, err)
 			require.Contains(t, string(inArchive(t, f.path("deliver/model.zip"), "README.md")), snippet(tc.snippet))
 			require.NotEmpty(t, snippet(tc.snippet))
@@ -118,7 +118,7 @@ func TestArchiveOfEachKindSaysHowToUseIt(t *testing.T) {
 		})
 	}
 	f := setupGolden(t, ResultFile)
-	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	_, err := f.build(t)
 	require.NoError(t, err)
 	require.Equal(t, safetensors(64), inArchive(t, f.path("deliver/baseline.zip"), "baseline/weights.safetensors"))
 	for _, kind := range []string{modelText, modelImage, modelTable} {
@@ -145,7 +145,7 @@ func inArchive(t *testing.T, archive, name string) []byte {
 func TestManifestIsReadBack(t *testing.T) {
 	t.Parallel()
 	f := setupGolden(t, ResultFile)
-	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	_, err := f.build(t)
 	require.NoError(t, err)
 	m, err := ReadManifest(f.path("deliver/manifest.json"))
 	require.NoError(t, err)
@@ -197,7 +197,7 @@ func TestLogHoldsEveryWorker(t *testing.T) {
 	for _, name := range []string{"rank-10", "rank-2", "rank-0", "other", "rank-x"} {
 		f.write(t, "logs/"+name+".txt", []byte("printed by "+name+"\n"))
 	}
-	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	_, err := f.build(t)
 	require.NoError(t, err)
 	body, err := os.ReadFile(f.path("deliver/log.txt"))
 	require.NoError(t, err)

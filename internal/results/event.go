@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -109,7 +110,35 @@ func DecodeEvent(line []byte) (Event, error) {
 	if bytes.Equal(e.Choice, []byte("null")) {
 		e.Choice = nil
 	}
+	e.bound()
 	return e, nil
+}
+
+const (
+	// maxEventText bounds a sentence of an event and maxEventName what is no sentence, in bytes.
+	maxEventText = 1000
+	maxEventName = 200
+	// maxEventMetrics bounds the metrics of one evaluation.
+	maxEventMetrics = 64
+)
+
+// bound cuts what is longer than anybody reads, so that the events that are kept take little memory whoever wrote them.
+func (e *Event) bound() {
+	for _, text := range []*string{&e.Text, &e.What, &e.Why, &e.Do} {
+		*text = strings.Clone(shorten(*text, maxEventText))
+	}
+	for _, name := range []*string{(*string)(&e.Kind), &e.Phase, &e.Code, &e.Split, &e.Metric, &e.Path, &e.Device} {
+		*name = shorten(*name, maxEventName)
+	}
+	if len(e.Choice) > maxEventText {
+		e.Choice, _ = json.Marshal(shorten(e.ChoiceText(), maxEventText)) // a text can always be encoded
+	}
+	names := slices.Sorted(maps.Keys(e.Metrics))
+	for i, name := range names {
+		if i >= maxEventMetrics || len(name) > maxEventName {
+			delete(e.Metrics, name)
+		}
+	}
 }
 
 // ETA is how long the training will still take, 0 where that is not known.

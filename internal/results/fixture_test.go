@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -88,6 +89,21 @@ func setup(tb testing.TB, change ...func(*Result)) *fixture {
 	}
 	return f
 }
+
+// run is the run folder.
+func (f *fixture) run() disk.Folder { return disk.Folder{Volume: f.dir} }
+
+// build makes the deliverables in the folder deliver of the run folder.
+func (f *fixture) build(tb testing.TB) ([]Artifact, error) {
+	tb.Helper()
+	return Build(tb.Context(), f.run(), f.run().In("deliver"), &f.result, f.meta)
+}
+
+// pathOf is where an artifact lies.
+func pathOf(a Artifact) string { return filepath.Join(a.Folder.Path(), filepath.FromSlash(a.Name)) }
+
+// logOf is where the log of a tail lies.
+func logOf(t *Tail) string { return filepath.Join(t.Dir.Path(), EventsFile) }
 
 func (f *fixture) path(name string) string { return filepath.Join(f.dir, filepath.FromSlash(name)) }
 

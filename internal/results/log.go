@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -22,9 +23,10 @@ const (
 	// rankLogDir holds what each worker printed: rank-0.txt.
 	rankLogDir = "logs"
 	// maxLog and maxRankLog are how much of their ends is delivered: Clowder shows files up to 10 MiB.
-	maxLog      = 4 << 20
-	maxRankLog  = 256 << 10
-	maxRankLogs = 16
+	maxLog         = 4 << 20
+	maxRankLog     = 256 << 10
+	maxRankLogs    = 16
+	maxRankEntries = 4096
 )
 
 // writeLog writes log.txt: what the run did, from its events, and after that what it printed.
@@ -48,7 +50,7 @@ func writeLog(w io.Writer, root *os.Root, events []Event) error {
 
 // rankLogs are the logs of the workers in the order of their ranks.
 func rankLogs(root *os.Root) []string {
-	entries, err := fs.ReadDir(root.FS(), rankLogDir)
+	entries, err := disk.List(root, rankLogDir, maxRankEntries)
 	if err != nil {
 		return nil // one worker prints into the driver's log
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // maxNotes bounds the warnings and the decisions that a Progress keeps.
-const maxNotes = 200
+const maxNotes = 100
 
 // Progress is how far a training is, folded from its events in their order. Its zero value knows nothing yet. Folding an
 // event twice changes nothing, so a log may be read again from its beginning.

@@ -3,10 +3,10 @@ package results
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -15,23 +15,23 @@ const (
 	ResultFile  = "result.json"
 	FailureFile = "error.json"
 
-	maxResult  = 64 << 20
+	maxResult  = 32 << 20
 	maxFailure = 1 << 20
 )
 
 // schemaVersion is the version of result.json that this program reads.
 const schemaVersion = 2
 
-// Read returns what the trainer left in runDir for attempt of run: a verified result, a failure, or an error, and always
+// Read returns what the trainer left in the run folder dir for attempt of run: a verified result, a failure, or an error, and always
 // exactly one of them. Every file that the result names is there, of the size and the sha256 that it names.
 //
 // A result of an earlier attempt of the same run counts: it was made from the same inputs. A failure of an earlier attempt
 // does not. Where neither file is there yet, or a file does not match, the error is retryable, since a shared volume may
 // show the newest bytes late; what cannot get better by waiting is permanent.
-func Read(runDir, run string, attempt int) (*Result, *Failure, error) {
-	root, err := os.OpenRoot(runDir)
+func Read(dir disk.Folder, run string, attempt int) (*Result, *Failure, error) {
+	root, err := openRun(dir)
 	if err != nil {
-		return nil, nil, job.Retryable(fmt.Errorf("open the run folder: %w", err))
+		return nil, nil, err
 	}
 	defer func() { _ = root.Close() }()
 
@@ -87,40 +87,43 @@ func readFailure(root *os.Root, run string, attempt int) (*Failure, error) {
 	return f, nil
 }
 
+// openRun opens a run folder. The error is classified.
+func openRun(dir disk.Folder) (*os.Root, error) {
+	root, err := dir.Open()
+	if err != nil {
+		return nil, refused(fmt.Errorf("open the run folder: %w", err))
+	}
+	return root, nil
+}
+
 // readBounded reads a regular file of at most limit bytes. The error is classified, and wraps fs.ErrNotExist where the file
 // is not there.
 func readBounded(root *os.Root, name string, limit int64) ([]byte, error) {
-	f, size, err := openRegular(root, name)
+	doc, err := disk.ReadFile(root, name, limit)
 	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	if size > limit {
-		return nil, job.Permanent(fmt.Errorf("%s has %d bytes, more than the %d that are read: ask the operator", name, size, limit))
-	}
-	doc, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, job.Retryable(fmt.Errorf("read %s: %w", name, err))
-	}
-	if int64(len(doc)) > limit {
-		return nil, job.Permanent(fmt.Errorf("%s has more than %d bytes: ask the operator", name, limit))
+		return nil, refused(fmt.Errorf("read %s: %w", name, err))
 	}
 	return doc, nil
 }
 
-// openRegular opens a file below root. It refuses what is no regular file before it opens it, because opening a named pipe
-// would wait for ever.
+// openRegular opens a regular file below root and returns its size. The error is classified.
 func openRegular(root *os.Root, name string) (*os.File, int64, error) {
-	info, err := root.Lstat(name)
+	f, info, err := disk.Open(root, name)
 	if err != nil {
-		return nil, 0, job.Retryable(fmt.Errorf("look at %s: %w", name, err))
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, job.Permanent(fmt.Errorf("%s is not a regular file: ask the operator who else writes to this volume", name))
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, 0, job.Retryable(fmt.Errorf("open %s: %w", name, err))
+		return nil, 0, refused(fmt.Errorf("open %s: %w", name, err))
 	}
 	return f, info.Size(), nil
+}
+
+// refused classifies an error of the disk. What another program has put in the place of a file stays there until a person looks
+// at it; all else may go away by itself, since a shared volume may show the newest bytes late.
+func refused(err error) error {
+	switch {
+	case errors.Is(err, disk.ErrNotAllowed):
+		return job.Permanent(fmt.Errorf("%w: ask the operator who else writes to this volume", err))
+	case errors.Is(err, disk.ErrTooLarge):
+		return job.Permanent(fmt.Errorf("%w: ask the operator to look at the training program", err))
+	default:
+		return job.Retryable(err)
+	}
 }

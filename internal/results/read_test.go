@@ -20,12 +20,12 @@ import (
 func TestReadGivesAVerifiedResult(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	result, failure, err := Read(f.dir, testRun, 1)
+	result, failure, err := Read(f.run(), testRun, 1)
 	require.NoError(t, err)
 	require.Nil(t, failure)
 	require.Equal(t, &f.result, result)
 
-	result, _, err = Read(f.dir, testRun, 2)
+	result, _, err = Read(f.run(), testRun, 2)
 	require.NoError(t, err, "an earlier attempt was made from the same inputs")
 	require.Equal(t, 1, result.Attempt)
 }
@@ -92,7 +92,7 @@ func TestReadRefusesWhatItCannotTrust(t *testing.T) {
 				require.NoError(t, os.Remove(f.path("out/predictions.csv")))
 				require.NoError(t, os.Symlink("/etc/passwd", f.path("out/predictions.csv")))
 			},
-			kind: job.KindPermanent, text: "not a regular file",
+			kind: job.KindPermanent, text: "instead of a file",
 		},
 		"a folder link out of the run": {
 			after: func(t *testing.T, f *fixture) {
@@ -110,7 +110,7 @@ func TestReadRefusesWhatItCannotTrust(t *testing.T) {
 				require.NoError(t, os.Remove(f.path("out/predictions.csv")))
 				require.NoError(t, syscall.Mkfifo(f.path("out/predictions.csv"), 0o600))
 			},
-			kind: job.KindPermanent, text: "not a regular file",
+			kind: job.KindPermanent, text: "instead of a file",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestReadRefusesWhatItCannotTrust(t *testing.T) {
 			if tc.after != nil {
 				tc.after(t, f)
 			}
-			result, failure, err := Read(f.dir, testRun, 1)
+			result, failure, err := Read(f.run(), testRun, 1)
 			require.ErrorContains(t, err, tc.text)
 			require.NotContains(t, err.Error(), "\n")
 			require.Nil(t, result)
@@ -156,7 +156,7 @@ func TestReadRefusesFilesThatMayRunCode(t *testing.T) {
 			f.write(t, tc.path, tc.body)
 			f.list(t, tc.path)
 			f.writeJSON(t, ResultFile, f.result)
-			_, _, err := Read(f.dir, testRun, 1)
+			_, _, err := Read(f.run(), testRun, 1)
 			require.Error(t, err)
 			kind, _ := job.Classify(err)
 			require.Equal(t, job.KindPermanent, kind, err.Error())
@@ -186,7 +186,7 @@ func TestReadOfAFailure(t *testing.T) {
 			if tc.after != nil {
 				tc.after(t, f)
 			}
-			result, got, err := Read(f.dir, testRun, tc.attempt)
+			result, got, err := Read(f.run(), testRun, tc.attempt)
 			require.Equal(t, tc.want, got)
 			require.Equal(t, tc.result, result != nil)
 			require.Equal(t, tc.missing, err != nil)
@@ -245,6 +245,6 @@ func FuzzSafetensors(f *testing.F) {
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"))
 	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))
 	f.Fuzz(func(_ *testing.T, body []byte) {
-		_ = checkSafetensors(bytes.NewReader(body), int64(len(body)))
+		_ = checkSafetensors(body, int64(len(body)))
 	})
 }

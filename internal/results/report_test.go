@@ -168,7 +168,7 @@ func FuzzMarkdown(f *testing.F) {
 
 func BenchmarkReport(b *testing.B) {
 	f := setup(b)
-	events, err := ReadEvents(f.dir)
+	events, err := ReadEvents(f.run())
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -181,7 +181,7 @@ func BenchmarkReport(b *testing.B) {
 func fixtureReport(tb testing.TB) string {
 	tb.Helper()
 	f := setup(tb)
-	events, err := ReadEvents(f.dir)
+	events, err := ReadEvents(f.run())
 	require.NoError(tb, err)
 	var out bytes.Buffer
 	require.NoError(tb, writeReport(&out, events, &f.result, f.meta))

@@ -16,7 +16,7 @@ import (
 func TestContractHoldsBothWays(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	_, err := Build(t.Context(), f.dir, &f.result, f.meta)
+	_, err := f.build(t)
 	require.NoError(t, err)
 	for name, schema := range map[string]string{
 		ResultFile:             "result.schema.json",

@@ -7,17 +7,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
 // StoredModel is a model that lies outside the folder of the run that made it, such as one of the registry.
 type StoredModel struct {
 	// Dir holds Files, whose paths are relative to it.
-	Dir   string
+	Dir   disk.Folder
 	Files []Output
 	// Ref is what people call the model, for example reviews/3; Run made it, at Made.
 	Ref, Run string
@@ -33,9 +32,9 @@ func (m StoredModel) Folder(run string, at time.Time) []string {
 	return folder(at, "export-"+slug(m.Ref, 40), run)
 }
 
-// Build makes model.zip in the folder of deliverables of runDir, as the Build of a run makes its own.
-func (m StoredModel) Build(ctx context.Context, runDir string) ([]Artifact, error) {
-	return build(ctx, runDir, m, func(*os.Root) ([]deliverable, error) {
+// Build makes model.zip in the folder to, as the Build of a run makes its own files.
+func (m StoredModel) Build(ctx context.Context, to disk.Folder) ([]Artifact, error) {
+	return build(ctx, to, m, func() ([]deliverable, error) {
 		return []deliverable{{
 			Artifact{
 				Name: "model.zip", ContentType: typeZip,
@@ -50,9 +49,9 @@ func (m StoredModel) Build(ctx context.Context, runDir string) ([]Artifact, erro
 // Write writes model.zip: the model in a folder model/, beside it how to load it and what is known of it. A file that is not
 // the one that was registered is an error.
 func (m StoredModel) Write(ctx context.Context, w io.Writer) error {
-	root, err := os.OpenRoot(m.Dir)
+	root, err := m.Dir.Open()
 	if err != nil {
-		return job.Retryable(fmt.Errorf("open the folder of the model %s: %w", m.Ref, err))
+		return refused(fmt.Errorf("open the folder of the model %s: %w", m.Ref, err))
 	}
 	defer func() { _ = root.Close() }()
 	var facts bytes.Buffer

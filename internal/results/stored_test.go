@@ -11,13 +11,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
 // stored is the model of a fixture as the registry keeps it.
 func stored(f *fixture) StoredModel {
 	m := StoredModel{
-		Dir: f.path("out/model"), Ref: "reviews/3", Run: "ft-old", Made: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC),
+		Dir: f.run().In("out/model"), Ref: "reviews/3", Run: "ft-old", Made: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC),
 		Kind: modelText, Task: "text-classification", Facts: []byte(`{"name":"reviews"}`),
 	}
 	for _, o := range f.result.Outputs {
@@ -33,13 +34,13 @@ func TestAStoredModelIsPackedWithHowToLoadIt(t *testing.T) {
 	f := setup(t)
 	m, dir := stored(f), t.TempDir()
 	require.Equal(t, []string{"finetune", "2026-11-22-export-reviews-3-abc"}, m.Folder("ft-abc", time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)))
-	artifacts, err := m.Build(t.Context(), dir)
+	artifacts, err := m.Build(t.Context(), disk.Folder{Volume: dir})
 	require.NoError(t, err)
 	require.Len(t, artifacts, 1)
 	require.Equal(t, "model.zip", artifacts[0].Name)
 
 	packed := map[string]string{}
-	z, err := zip.OpenReader(artifacts[0].Path)
+	z, err := zip.OpenReader(pathOf(artifacts[0]))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, z.Close()) }()
 	for _, e := range z.File {
@@ -55,7 +56,7 @@ func TestAStoredModelIsPackedWithHowToLoadIt(t *testing.T) {
 	require.Equal(t, string(safetensors(4096)), packed["model/model.safetensors"])
 
 	before := modified(t, artifacts)
-	again, err := m.Build(t.Context(), dir)
+	again, err := m.Build(t.Context(), disk.Folder{Volume: dir})
 	require.NoError(t, err)
 	require.Equal(t, artifacts, again)
 	require.Equal(t, before, modified(t, again), "what is there and whole is kept")
@@ -65,15 +66,15 @@ func TestAStoredModelThatHasChangedIsNotHandedOver(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	m := stored(f)
-	weights := filepath.Join(m.Dir, "model.safetensors")
+	weights := filepath.Join(m.Dir.Path(), "model.safetensors")
 	body, err := os.ReadFile(weights)
 	require.NoError(t, err)
 	body[len(body)-1]++
 	require.NoError(t, os.WriteFile(weights, body, 0o600))
-	_, err = m.Build(t.Context(), t.TempDir())
+	_, err = m.Build(t.Context(), disk.Folder{Volume: t.TempDir()})
 	require.ErrorContains(t, err, "model.safetensors")
 
-	m.Dir = filepath.Join(m.Dir, "gone")
+	m.Dir = m.Dir.In("gone")
 	err = m.Write(t.Context(), new(bytes.Buffer))
 	require.ErrorContains(t, err, "open the folder of the model reviews/3")
 	kind, _ := job.Classify(err)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
 // EventsFile is the name of the event log in a run folder.
@@ -15,22 +15,21 @@ const EventsFile = "events.jsonl"
 
 const (
 	// maxLine bounds one event. A longer line is skipped whole.
-	maxLine = 1 << 20
+	maxLine = 64 << 10
 	// maxRead bounds what one Next takes into memory; the rest waits for the following call.
-	maxRead = 4 << 20
-	// maxEvents and maxEventBytes bound what ReadEvents keeps of a finished run.
-	maxEvents     = 500_000
-	maxEventBytes = 256 << 20
+	maxRead = 1 << 20
+	// MaxEventBytes bounds how much of an event log is read at all. A training of many days writes a few megabytes.
+	MaxEventBytes = 64 << 20
 	// holeLooks is how often a line with NUL bytes is looked at again before it is given up. A reader on NFS may see the new
 	// size of a file before the bytes that fill it, and reads zeros in their place.
 	holeLooks = 3
 )
 
-// Tail reads an event log while it grows. Its zero value with a Path starts at the beginning, which is also how to resume
+// Tail reads an event log while it grows. Its zero value with a Dir starts at the beginning, which is also how to resume
 // after a restart: a log is small and folding it again gives the same Progress. It is not safe for concurrent use.
 type Tail struct {
-	// Path is the log; it need not exist yet.
-	Path string
+	// Dir is the run folder, which need not exist yet.
+	Dir disk.Folder
 	// Offset is where the next unread line begins.
 	Offset int64
 	// Skipped counts the lines that were not events.
@@ -40,16 +39,19 @@ type Tail struct {
 	oversize bool // the line at Offset is too long: drop bytes up to its end
 }
 
-// NewTail returns a Tail at the beginning of a run's event log.
-func NewTail(runDir string) *Tail { return &Tail{Path: filepath.Join(runDir, EventsFile)} }
+// NewTail returns a Tail at the beginning of the event log in a run folder.
+func NewTail(dir disk.Folder) *Tail { return &Tail{Dir: dir} }
 
-// Next returns the events that were completely written since the last call, at most some megabytes of them: call it until
+// Full reports whether the log is larger than what is read of one. Next then returns nothing more.
+func (t *Tail) Full() bool { return t.Offset >= MaxEventBytes }
+
+// Next returns the events that were completely written since the last call, at most a megabyte of them: call it until
 // it returns none to be up to date. A half-written last line is left for the next time and a line that is no event is
 // counted and skipped. A log that does not exist yet has no events; one that became shorter is read from the beginning.
 //
 // The file is opened anew each time, since NFS promises fresh bytes at open and not while a file is held open.
 func (t *Tail) Next() ([]Event, error) {
-	root, err := os.OpenRoot(filepath.Dir(t.Path))
+	root, err := t.Dir.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -57,7 +59,7 @@ func (t *Tail) Next() ([]Event, error) {
 		return nil, fmt.Errorf("open the run folder: %w", err)
 	}
 	defer func() { _ = root.Close() }()
-	f, _, err := openRegular(root, filepath.Base(t.Path))
+	f, _, err := openRegular(root, EventsFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -72,7 +74,7 @@ func (t *Tail) Next() ([]Event, error) {
 	if info.Size() < t.Offset {
 		t.Offset, t.holes, t.oversize = 0, 0, false
 	}
-	if info.Size() == t.Offset {
+	if info.Size() == t.Offset || t.Full() {
 		return nil, nil
 	}
 	chunk := make([]byte, min(info.Size()-t.Offset, maxRead))
@@ -127,22 +129,4 @@ func (t *Tail) dropOversize(part []byte) {
 		t.Offset += int64(len(part))
 		t.oversize = true
 	}
-}
-
-// ReadEvents reads the whole event log of a run that is over. A run without one has no events.
-func ReadEvents(runDir string) ([]Event, error) {
-	var all []Event
-	t := NewTail(runDir)
-	for len(all) < maxEvents && t.Offset < maxEventBytes {
-		offset, holes := t.Offset, t.holes
-		events, err := t.Next()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, events...)
-		if t.Offset == offset && t.holes == holes {
-			return all, nil
-		}
-	}
-	return all, nil
 }

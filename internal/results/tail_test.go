@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
 const phaseLine = `{"time":"2026-11-21T05:03:41.250Z","attempt":1,"kind":"phase","phase":"train","text":"Training"}`
@@ -35,8 +37,8 @@ func TestTailReadsWhatIsComplete(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tail := NewTail(t.TempDir())
-			f, err := os.OpenFile(tail.Path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+			tail := NewTail(disk.Folder{Volume: t.TempDir()})
+			f, err := os.OpenFile(logOf(tail), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 			require.NoError(t, err)
 			defer func() { require.NoError(t, f.Close()) }()
 			var got []int
@@ -55,7 +57,7 @@ func TestTailReadsWhatIsComplete(t *testing.T) {
 
 func TestTailOfALogThatIsNotThereYet(t *testing.T) {
 	t.Parallel()
-	events, err := NewTail(t.TempDir()).Next()
+	events, err := NewTail(disk.Folder{Volume: t.TempDir()}).Next()
 	require.NoError(t, err)
 	require.Empty(t, events)
 }
@@ -69,22 +71,22 @@ func TestTailRefusesWhatIsNoFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tail := NewTail(t.TempDir())
-			require.NoError(t, place(tail.Path))
+			tail := NewTail(disk.Folder{Volume: t.TempDir()})
+			require.NoError(t, place(logOf(tail)))
 			_, err := tail.Next()
-			require.ErrorContains(t, err, "not a regular file")
+			require.ErrorContains(t, err, "instead of a file")
 		})
 	}
 }
 
 func TestTailBeginsAgainWhenTheLogIsReplaced(t *testing.T) {
 	t.Parallel()
-	tail := NewTail(t.TempDir())
-	require.NoError(t, os.WriteFile(tail.Path, []byte(phaseLine+"\n"+phaseLine+"\n"), 0o600))
+	tail := NewTail(disk.Folder{Volume: t.TempDir()})
+	require.NoError(t, os.WriteFile(logOf(tail), []byte(phaseLine+"\n"+phaseLine+"\n"), 0o600))
 	events, err := tail.Next()
 	require.NoError(t, err)
 	require.Len(t, events, 2)
-	require.NoError(t, os.WriteFile(tail.Path, []byte(phaseLine+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(logOf(tail), []byte(phaseLine+"\n"), 0o600))
 	events, err = tail.Next()
 	require.NoError(t, err)
 	require.Len(t, events, 1)
@@ -92,10 +94,10 @@ func TestTailBeginsAgainWhenTheLogIsReplaced(t *testing.T) {
 
 func TestTailKeepsItsMemoryFlatOnAHugeLog(t *testing.T) {
 	t.Parallel()
-	tail := NewTail(t.TempDir())
+	tail := NewTail(disk.Folder{Volume: t.TempDir()})
 	line := []byte(phaseLine + "\n")
 	n := 3*maxRead/len(line) + 7
-	require.NoError(t, os.WriteFile(tail.Path, bytes.Repeat(line, n), 0o600))
+	require.NoError(t, os.WriteFile(logOf(tail), bytes.Repeat(line, n), 0o600))
 	total, calls := 0, 0
 	for {
 		events, err := tail.Next()
@@ -122,7 +124,7 @@ func TestReadEventsEndsOnAnyLog(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			require.NoError(t, os.WriteFile(filepath.Join(dir, EventsFile), []byte(body), 0o600))
-			events, err := ReadEvents(dir)
+			events, err := ReadEvents(disk.Folder{Volume: dir})
 			require.NoError(t, err)
 			require.Len(t, events, 1)
 		})
@@ -132,7 +134,7 @@ func TestReadEventsEndsOnAnyLog(t *testing.T) {
 func TestProgressFoldsAWholeTraining(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	events, err := ReadEvents(f.dir)
+	events, err := ReadEvents(f.run())
 	require.NoError(t, err)
 	var p Progress
 	for _, e := range events {
@@ -212,10 +214,10 @@ func FuzzTail(f *testing.F) {
 	f.Add([]byte(phaseLine+"\n"+phaseLine), 10)
 	f.Add([]byte("\x00\n"+phaseLine+"\n"), 1)
 	f.Fuzz(func(t *testing.T, body []byte, split int) {
-		tail := NewTail(t.TempDir())
+		tail := NewTail(disk.Folder{Volume: t.TempDir()})
 		split = min(max(0, split), len(body))
 		for _, upTo := range []int{split, len(body), len(body), len(body), len(body)} {
-			require.NoError(t, os.WriteFile(tail.Path, body[:upTo], 0o600))
+			require.NoError(t, os.WriteFile(logOf(tail), body[:upTo], 0o600))
 			_, err := tail.Next()
 			require.NoError(t, err)
 			require.LessOrEqual(t, tail.Offset, int64(upTo))
@@ -224,8 +226,8 @@ func FuzzTail(f *testing.F) {
 }
 
 func BenchmarkTail(b *testing.B) {
-	tail := NewTail(b.TempDir())
-	require.NoError(b, os.WriteFile(tail.Path, bytes.Repeat(eventLog(), 20), 0o600))
+	tail := NewTail(disk.Folder{Volume: b.TempDir()})
+	require.NoError(b, os.WriteFile(logOf(tail), bytes.Repeat(eventLog(), 20), 0o600))
 	b.ReportAllocs()
 	for b.Loop() {
 		tail.Offset = 0

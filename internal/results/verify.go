@@ -1,17 +1,16 @@
 package results
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strings"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -26,17 +25,16 @@ func verify(root *os.Root, outputs []Output) error {
 	return nil
 }
 
+// verifyOne checks the kind on the very bytes whose sha256 is checked: the file may be replaced between two reads of it.
 func verifyOne(root *os.Root, o Output) error {
-	f, err := openSized(root, o)
-	if err != nil {
+	head := &prefix{weights: path.Ext(o.Path) == weightsSuffix}
+	if err := copyOutput(head, root, o); err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }()
-	if err := checkKind(f, o); err != nil {
+	if err := checkKind(head.bytes, o); err != nil {
 		return job.Permanent(fmt.Errorf("%s: %w: ask the operator to look at the training program", o.Path, err))
 	}
-	_, err = io.Copy(io.Discard, newChecked(f, o))
-	return err
+	return nil
 }
 
 // verifyBytes checks the size and the sha256 of a file only.
@@ -46,69 +44,62 @@ func verifyBytes(root *os.Root, o Output) error {
 
 // copyOutput copies a file of the run folder and fails if it is not the promised one.
 func copyOutput(w io.Writer, root *os.Root, o Output) error {
-	f, err := openSized(root, o)
+	f, err := openOutput(root, o)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	_, err = io.Copy(w, newChecked(f, o))
-	return err
+	if _, err := io.Copy(w, f); err != nil {
+		return refused(fmt.Errorf("read %s: %w", o.Path, err))
+	}
+	return nil
 }
 
-func openSized(root *os.Root, o Output) (*os.File, error) {
-	f, size, err := openRegular(root, o.Path)
+// openOutput opens a file of the run folder for a reader that gets the promised bytes or, at the end, an error.
+func openOutput(root *os.Root, o Output) (io.ReadCloser, error) {
+	f, err := disk.OpenVerified(root, o.Path, o.Size, o.SHA256)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, job.Retryable(fmt.Errorf("the run lists %s but it is not there: %w", o.Path, fs.ErrNotExist))
 	}
 	if err != nil {
-		return nil, err
-	}
-	if size != o.Size {
-		_ = f.Close()
-		return nil, job.Retryable(fmt.Errorf("%s has %d bytes instead of %d", o.Path, size, o.Size))
+		return nil, refused(err)
 	}
 	return f, nil
 }
 
-// checked reads a file and fails at its end, retryably, if the bytes were not the promised ones. Whoever copies an output
-// reads through it, so that what is delivered is what was verified.
-type checked struct {
-	r    io.Reader
-	o    Output
-	hash hash.Hash
-	n    int64
+// prefix keeps the first bytes that are written to it: as many as tell the kind of a file, and of weights the header.
+type prefix struct {
+	weights bool
+	bytes   []byte
 }
 
-func newChecked(r io.Reader, o Output) *checked {
-	return &checked{r: r, o: o, hash: sha256.New()}
-}
-
-// Read implements io.Reader.
-func (c *checked) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.hash.Write(p[:n])
-	c.n += int64(n)
-	switch {
-	case c.n > c.o.Size, errors.Is(err, io.EOF) && (c.n != c.o.Size || hex.EncodeToString(c.hash.Sum(nil)) != c.o.SHA256):
-		return n, job.Retryable(fmt.Errorf("%s is not what was written: its sha256 or size differs", c.o.Path))
-	case err != nil && !errors.Is(err, io.EOF):
-		return n, job.Retryable(fmt.Errorf("read %s: %w", c.o.Path, err))
+// Write implements io.Writer.
+func (p *prefix) Write(b []byte) (int, error) {
+	for rest := b; len(rest) > 0; {
+		take := min(len(rest), p.wanted()-len(p.bytes))
+		if take <= 0 {
+			break
+		}
+		p.bytes, rest = append(p.bytes, rest[:take]...), rest[take:]
 	}
-	return n, err
+	return len(b), nil
+}
+
+// wanted is how many bytes are kept, as far as is known now.
+func (p *prefix) wanted() int {
+	if p.weights && len(p.bytes) >= lengthSize {
+		return lengthSize + int(min(binary.LittleEndian.Uint64(p.bytes), maxHeader)) //nolint:gosec // bounded by maxHeader
+	}
+	return sniffLen
 }
 
 // checkKind refuses what may run code on the machine of whoever opens it, whatever its name says, and weights that are not
-// what their name says.
-func checkKind(f io.ReaderAt, o Output) error {
+// what their name says. head is how the file begins.
+func checkKind(head []byte, o Output) error {
 	if path.Ext(o.Path) == weightsSuffix {
-		return checkSafetensors(f, o.Size)
+		return checkSafetensors(head, o.Size)
 	}
-	head := make([]byte, min(o.Size, sniffLen))
-	n, err := f.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read: %w", err)
-	}
-	if looksLikePickle(head[:n]) {
+	if looksLikePickle(head) {
 		return errors.New("the file holds a Python pickle, which may run code when it is opened")
 	}
 	if isBoard(o.Path) {

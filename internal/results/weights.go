@@ -1,16 +1,19 @@
 package results
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 )
 
 const (
-	// maxHeader is the longest header that the safetensors library itself accepts.
-	maxHeader = 100_000_000
+	// lengthSize is how many bytes at the beginning of a safetensors file tell the length of its header.
+	lengthSize = 8
+	// maxHeader is the longest header that is read: one of 100,000 tensors has about 10 MB.
+	maxHeader  = 16 << 20
+	maxTensors = 200_000
 	// sniffLen is how much of a file tells its kind.
 	sniffLen = 512
 )
@@ -40,59 +43,79 @@ func dtypeBits(dtype string) int64 {
 	}
 }
 
-// checkSafetensors checks that a file of size bytes is a safetensors file: eight bytes that say how long the header is, a
-// header that is JSON, and tensors that lie inside the file and fill it.
-func checkSafetensors(f io.ReaderAt, size int64) error {
-	var length [8]byte
-	if size < int64(len(length)) {
+// checkSafetensors checks that a file of size bytes, which begins with head, is a safetensors file: eight bytes that say how
+// long the header is, a header that is JSON, and tensors that lie inside the file and fill it.
+func checkSafetensors(head []byte, size int64) error {
+	if size < lengthSize || len(head) < lengthSize {
 		return errors.New("the file is too short for safetensors")
 	}
-	if _, err := f.ReadAt(length[:], 0); err != nil {
-		return fmt.Errorf("read: %w", err)
-	}
-	n := binary.LittleEndian.Uint64(length[:])
-	if n < 2 || n > maxHeader || int64(n) > size-int64(len(length)) {
+	n := binary.LittleEndian.Uint64(head)
+	if n < 2 || n > maxHeader || int64(n) > size-lengthSize || int(n) > len(head)-lengthSize {
 		return errors.New("the file is not safetensors: its header cannot be that long")
 	}
-	header := make([]byte, n)
-	if _, err := f.ReadAt(header, int64(len(length))); err != nil {
-		return fmt.Errorf("read: %w", err)
-	}
-	var entries map[string]json.RawMessage
-	if err := json.Unmarshal(header, &entries); err != nil {
-		return fmt.Errorf("the file is not safetensors: its header is not JSON: %w", err)
-	}
-	return checkTensors(entries, size-int64(len(length))-int64(len(header)))
-}
-
-// checkTensors checks that the tensors have the bytes that their types and shapes need, and together all of the file's.
-func checkTensors(entries map[string]json.RawMessage, data int64) error {
-	var total int64
-	count := 0
-	for name, raw := range entries {
-		if name == "__metadata__" {
-			continue
-		}
-		var t tensor
-		if err := json.Unmarshal(raw, &t); err != nil {
-			return fmt.Errorf("tensor %q: %w", shorten(name, 100), err)
-		}
-		if len(t.Offsets) != 2 || t.Offsets[0] < 0 || t.Offsets[1] < t.Offsets[0] || t.Offsets[1] > data {
-			return fmt.Errorf("tensor %q lies outside of the file", shorten(name, 100))
-		}
-		if bits := t.bits(data); bits < 0 || (bits+7)/8 != t.Offsets[1]-t.Offsets[0] {
-			return fmt.Errorf("tensor %q has not the bytes that its shape needs", shorten(name, 100))
-		}
-		total += t.Offsets[1] - t.Offsets[0]
-		count++
-	}
-	if count == 0 {
-		return errors.New("the file holds no tensor")
+	data := size - lengthSize - int64(n)
+	total, err := checkTensors(head[lengthSize:lengthSize+int(n)], data)
+	if err != nil {
+		return err
 	}
 	if total != data {
 		return errors.New("the tensors do not fill the file")
 	}
 	return nil
+}
+
+// checkTensors checks that the tensors of a header have the bytes that their types and shapes need, and lie within data bytes.
+// It returns how many bytes all of them have. The header is read one tensor at a time: as a whole it could fill the memory.
+func checkTensors(header []byte, data int64) (total int64, err error) {
+	dec := json.NewDecoder(bytes.NewReader(header))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return 0, errors.New("the file is not safetensors: its header is not JSON")
+	}
+	count := 0
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return 0, fmt.Errorf("the file is not safetensors: its header is not JSON: %w", err)
+		}
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return 0, fmt.Errorf("the file is not safetensors: its header is not JSON: %w", err)
+		}
+		if name == "__metadata__" {
+			continue
+		}
+		size, err := tensorSize(raw, data)
+		if err != nil {
+			return 0, fmt.Errorf("tensor %q %w", shorten(fmt.Sprint(name), 100), err)
+		}
+		total += size
+		if count++; total > data || count > maxTensors {
+			return 0, errors.New("the file is not safetensors: its tensors are more than it can hold")
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return 0, fmt.Errorf("the file is not safetensors: its header is not JSON: %w", err)
+	}
+	if count == 0 {
+		return 0, errors.New("the file holds no tensor")
+	}
+	return total, nil
+}
+
+// tensorSize is how many of data bytes a tensor has. Its error reads on after the name of the tensor.
+func tensorSize(raw json.RawMessage, data int64) (int64, error) {
+	var t tensor
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return 0, fmt.Errorf("is not described: %w", err)
+	}
+	if len(t.Offsets) != 2 || t.Offsets[0] < 0 || t.Offsets[1] < t.Offsets[0] || t.Offsets[1] > data {
+		return 0, errors.New("lies outside of the file")
+	}
+	size := t.Offsets[1] - t.Offsets[0]
+	if bits := t.bits(data); bits < 0 || (bits+7)/8 != size {
+		return 0, errors.New("has not the bytes that its shape needs")
+	}
+	return size, nil
 }
 
 // bits is the size of a tensor, or -1 where that is more than data bytes can hold or cannot be known.

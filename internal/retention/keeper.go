@@ -14,8 +14,9 @@ import (
 
 // Config says what is kept how long. A duration of 0 keeps for ever.
 type Config struct {
-	// Shared is the shared volume and Runs the folder of the run folders on it.
-	Shared, Runs string
+	// Shared is the shared volume. Below it, Runs has a folder for each run, and Deliverables one for what each run hands over.
+	Shared             string
+	Runs, Deliverables disk.Folder
 	// Keys is how long a job that failed keeps the key of its user, with which it can be retried, and its checkpoints.
 	Keys time.Duration
 	// RunFolders is how long the folder of a run stays after its end; most of its bytes go soon after the end.

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap/zaptest"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 )
@@ -64,7 +65,7 @@ func newHouse(t *testing.T) *house {
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	h := &house{store: store, shared: filepath.Join(dir, "shared"), jobs: &fakeJobs{busy: map[string]bool{}}, cache: &fakeCache{bytes: 100}}
 	h.Keeper = New(Config{
-		Shared: h.shared, Runs: filepath.Join(h.shared, "runs"), Keys: 7 * day, RunFolders: 30 * day, Records: 90 * day, CacheBytes: 70,
+		Shared: h.shared, Runs: disk.Folder{Volume: h.shared, Name: "runs"}, Deliverables: disk.Folder{Volume: h.shared, Name: "deliver"}, Keys: 7 * day, RunFolders: 30 * day, Records: 90 * day, CacheBytes: 70,
 	}, store, h.jobs, h.cache, NewMetrics(prometheus.NewRegistry()), zaptest.NewLogger(t))
 	return h
 }

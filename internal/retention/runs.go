@@ -12,28 +12,42 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
+// maxRuns bounds how many run folders one sweep looks at; the next one begins with the first again, which are gone by then.
+const maxRuns = 100_000
+
 // tidyRuns looks at every run folder. Those of other services, and those of runs at work, are left alone.
 func (k *Keeper) tidyRuns(ctx context.Context) error {
-	entries, err := os.ReadDir(k.cfg.Runs)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("list the run folders: %w", err)
-	}
 	var faults []error
-	for _, e := range entries {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if e.IsDir() {
-			faults = append(faults, k.tidyRun(ctx, e.Name()))
+	for _, folder := range []disk.Folder{k.cfg.Runs, k.cfg.Deliverables} {
+		entries, err := list(folder)
+		faults = append(faults, err)
+		for _, e := range entries {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if e.IsDir() {
+				faults = append(faults, k.tidyRun(ctx, e.Name()))
+			}
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// list returns what is in a folder of the volume; one that is not there holds nothing.
+func list(folder disk.Folder) ([]fs.DirEntry, error) {
+	root, err := folder.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the folder %s: %w", folder.Name, err)
+	}
+	defer func() { _ = root.Close() }()
+	return disk.List(root, ".", maxRuns)
 }
 
 func (k *Keeper) tidyRun(ctx context.Context, run string) error {
@@ -52,12 +66,24 @@ func (k *Keeper) tidyRun(ctx context.Context, run string) error {
 		return nil
 	case k.cfg.RunFolders > 0 && age > k.cfg.RunFolders:
 		k.log.Info("removing the folder of an old run", zap.String("run", run))
-		return os.RemoveAll(filepath.Join(k.cfg.Runs, run))
+		return errors.Join(remove(k.cfg.Runs, run), remove(k.cfg.Deliverables, run))
 	case k.mayGoOn(rec, age):
 		return nil
 	default:
-		return trim(filepath.Join(k.cfg.Runs, run))
+		return errors.Join(trim(k.cfg.Runs.In(run)), remove(k.cfg.Deliverables, run))
 	}
+}
+
+// remove removes what is called name in a folder of the volume, and follows no link in it.
+func remove(folder disk.Folder, name string) error {
+	root, err := folder.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(root.RemoveAll(name), root.Close())
 }
 
 // mayGoOn reports whether somebody may still begin the job anew, who would be glad of its checkpoints.
@@ -79,10 +105,16 @@ var keptFolders = map[string]bool{"logs": true, "tensorboard": true, outFolder: 
 // outFolder keeps its files, such as the metrics, and not its folders, such as the model, which is in the registry by now.
 const outFolder = "out"
 
+// maxEntries bounds how much of a folder one sweep looks at, which a program of a user has filled; the next one sees more of it.
+const maxEntries = 10_000
+
 // trim leaves of a run folder what tells how the run went. Programs of users have written into it, so no link in it is
 // followed.
-func trim(dir string) error {
-	root, err := os.OpenRoot(dir)
+func trim(dir disk.Folder) error {
+	root, err := dir.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -95,10 +127,10 @@ func trim(dir string) error {
 
 // removeFrom removes the wanted folders below dir, and half-written files.
 func removeFrom(root *os.Root, dir string, wanted func(fs.DirEntry) bool) error {
-	if info, err := root.Lstat(dir); err != nil || !info.IsDir() {
-		return nil //nolint:nilerr // what is not there need not be removed
+	entries, err := disk.List(root, dir, maxEntries)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, disk.ErrNotAllowed) {
+		return nil // a file or a link, which takes no room
 	}
-	entries, err := fs.ReadDir(root.FS(), filepath.ToSlash(dir))
 	if err != nil {
 		return err
 	}

@@ -2,42 +2,56 @@ package retention
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
+	"io/fs"
+	"path"
+	"strings"
 	"time"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
 // staleAfter is the age after which something half written belongs to a process that is gone.
 const staleAfter = 24 * time.Hour
 
-// stalePatterns are the names that things have on the shared volume while they are being written: versions of models, the
-// training program, and the probes of doctor.
-var stalePatterns = []string{"registry/*/*/.*", "trainer/.installing-*", ".doctor-*"}
+// stale are the beginnings of the names that things have on the shared volume while they are being written, by the folder they are
+// in, where each * stands for all folders there: versions of models, the training program, and the probes of doctor.
+var stale = []struct{ folder, prefix string }{
+	{"registry/*/*", "."}, {"trainer", ".installing-"}, {"", ".doctor-"},
+}
 
-// dropStale removes what processes left half written when they died.
+// dropStale removes what processes left half written when they died. No link is followed.
 func (k *Keeper) dropStale() error {
 	var faults []error
-	for _, pattern := range stalePatterns {
-		found, err := filepath.Glob(filepath.Join(escape(k.cfg.Shared), filepath.FromSlash(pattern)))
-		faults = append(faults, err)
-		for _, path := range found {
-			if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > staleAfter {
-				faults = append(faults, os.RemoveAll(path))
-			}
+	for _, s := range stale {
+		faults = append(faults, dropFrom(disk.Folder{Volume: k.cfg.Shared}, s.folder, s.prefix))
+	}
+	return errors.Join(faults...)
+}
+
+// dropFrom removes what is stale in the folders that pattern means below base.
+func dropFrom(base disk.Folder, pattern, prefix string) error {
+	first, rest, wild := strings.Cut(pattern, "*")
+	folder := base
+	if first = path.Clean(first); first != "." {
+		folder = base.In(first)
+	}
+	entries, err := list(folder)
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for _, e := range entries {
+		switch {
+		case wild && e.IsDir() && !strings.HasPrefix(e.Name(), "."):
+			faults = append(faults, dropFrom(folder.In(e.Name()), strings.TrimPrefix(rest, "/"), prefix))
+		case !wild && strings.HasPrefix(e.Name(), prefix) && old(e):
+			faults = append(faults, remove(folder, e.Name()))
 		}
 	}
 	return errors.Join(faults...)
 }
 
-// escape makes a path mean itself within a pattern.
-func escape(path string) string {
-	var out []rune
-	for _, r := range path {
-		switch r {
-		case '*', '?', '[', '\\':
-			out = append(out, '\\')
-		}
-		out = append(out, r)
-	}
-	return string(out)
+func old(e fs.DirEntry) bool {
+	info, err := e.Info()
+	return err == nil && time.Since(info.ModTime()) > staleAfter
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob/raylocal"
 	"github.com/ncsa/clowder-ray/internal/rayjob/raytest"
@@ -52,7 +53,7 @@ func TestAServiceKilledInTheMiddleOfATrainingDeliversItOnce(t *testing.T) {
 		if err != nil || len(logs) == 0 {
 			return false
 		}
-		events, err := results.ReadEvents(filepath.Dir(logs[0]))
+		events, err := results.ReadEvents(disk.Folder{Volume: filepath.Dir(logs[0])})
 		return err == nil && slices.ContainsFunc(events, func(e results.Event) bool { return e.Kind == results.KindEval })
 	}, patience, 20*time.Millisecond)
 	first.Kill()

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/test/broker"
 )
@@ -84,7 +85,7 @@ func (w *world) train(t *testing.T, title string, parameters map[string]any, dis
 
 	d := done{dataset: id, run: w.newest(t)}
 	folder := filepath.Join(w.shared, "runs", d.run)
-	result, failure, err := results.Read(folder, d.run, 1)
+	result, failure, err := results.Read(disk.Folder{Volume: folder}, d.run, 1)
 	require.NoError(t, err)
 	require.Nil(t, failure)
 	d.result = result
@@ -114,7 +115,7 @@ func (w *world) evaluated(t *testing.T, n int) (run string) {
 			return false
 		}
 		run = jobs.Items[0].Labels["clowder-ray.ncsa.illinois.edu/run"]
-		events, err := results.ReadEvents(filepath.Join(w.shared, "runs", run))
+		events, err := results.ReadEvents(disk.Folder{Volume: w.shared, Name: "runs/" + run})
 		found := 0
 		for _, e := range events {
 			if e.Kind == results.KindEval && e.Split == results.SplitValidation {
@@ -159,7 +160,7 @@ func (w *world) newest(t *testing.T) string {
 // steps counts the steps of a training, and those that were done again after a loss.
 func steps(t *testing.T, folder string) (total, repeated int) {
 	t.Helper()
-	events, err := results.ReadEvents(folder)
+	events, err := results.ReadEvents(disk.Folder{Volume: folder})
 	require.NoError(t, err)
 	at := 0
 	for _, e := range events {

@@ -5,7 +5,6 @@ package kuberay
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
@@ -111,7 +111,7 @@ func (w *world) lookAtPods(ctx context.Context, l *timeline, cluster string) {
 
 // lookAtEvents takes the times that the trainer wrote.
 func (w *world) lookAtEvents(l *timeline, run string) {
-	events, err := results.ReadEvents(filepath.Join(w.shared, "runs", run))
+	events, err := results.ReadEvents(disk.Folder{Volume: w.shared, Name: "runs/" + run})
 	if err != nil {
 		return
 	}
