@@ -21,7 +21,8 @@ type Body struct {
 	Name        string
 	ContentType string
 	Size        int64
-	Open        func() (io.ReadCloser, error)
+	// Open's error, and that of a Read, keeps its kind: a permanent one is not tried again.
+	Open func() (io.ReadCloser, error)
 }
 
 // Upload adds a file to a folder of the dataset ("" is its root) and returns it as Clowder stored it.
@@ -59,7 +60,7 @@ func (s *Session) Upload(ctx context.Context, datasetID, folderID string, body B
 func (s *Session) send(ctx context.Context, op operation, address string, body Body, into any) error {
 	in, err := body.Open()
 	if err != nil {
-		return job.Retryable(fmt.Errorf("open %s: %w", body.Name, err))
+		return fmt.Errorf("open %s: %w", body.Name, err)
 	}
 	defer func() { _ = in.Close() }()
 	ctx, dog, stop := watch(ctx, s.c.cfg.IdleTimeout)
@@ -82,7 +83,7 @@ func (s *Session) send(ctx context.Context, op operation, address string, body B
 	answer, err := s.c.api.Do(req)
 	if err != nil {
 		if source.fault != nil {
-			return job.Retryable(fmt.Errorf("read %s: %w", body.Name, source.fault)) // a cut upload leaves nothing in Clowder
+			return fmt.Errorf("read %s: %w", body.Name, source.fault) // a cut upload leaves nothing in Clowder
 		}
 		return transportError(ctx, op, sent.Load(), err)
 	}

@@ -32,6 +32,7 @@ type delivery struct {
 	client   *clowder.Client
 	rec      job.Record
 	dir      string
+	bodies   string          // the folder of what Clowder has stored
 	saved    json.RawMessage // what is on disk, last what the delivery noted at its end
 	last     json.RawMessage
 	said     []string
@@ -41,10 +42,11 @@ type delivery struct {
 
 func newDelivery(t *testing.T, user string) *delivery {
 	t.Helper()
-	server, err := clowdertest.New(clowdertest.Options{})
+	bodies := t.TempDir()
+	server, err := clowdertest.New(clowdertest.Options{Dir: bodies})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	d := &delivery{server: server, dir: t.TempDir(), life: new(life)}
+	d := &delivery{server: server, bodies: bodies, dir: t.TempDir(), life: new(life)}
 	line := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.life.over() {
 			panic(http.ErrAbortHandler)

@@ -2,6 +2,8 @@ package results
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -236,4 +238,56 @@ func BenchmarkTail(b *testing.B) {
 		b.SetBytes(tail.Offset)
 		require.NotEmpty(b, events)
 	}
+}
+
+func TestALongLogIsReadFromItsBeginningToItsEnd(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var log strings.Builder
+	const steps = 30_000
+	for i := range steps {
+		fmt.Fprintf(&log, `{"time":"2026-11-21T10:00:05Z","attempt":1,"kind":"progress","epoch":1,"epochs":1,"step":%d,"steps":%d,"fraction":%g,"loss":1}`+"\n",
+			i, steps, float64(i)/steps)
+	}
+	log.WriteString(phaseLine + "\n")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, EventsFile), []byte(log.String()), 0o600))
+	events, err := ReadEvents(disk.Folder{Volume: dir})
+	require.NoError(t, err)
+	require.Less(t, len(events), maxEventsOfAKind+2)
+	require.Greater(t, len(events), maxEventsOfAKind/3)
+	require.Equal(t, KindPhase, events[len(events)-1].Kind)
+	require.Equal(t, steps-1, events[len(events)-2].Step, "the last one is there")
+	for i := 1; i < len(events)-1; i++ {
+		require.Greater(t, events[i].Step, events[i-1].Step)
+		require.Less(t, events[i].Step-events[i-1].Step, 32, "none is far from the one before")
+	}
+}
+
+func TestWhatAnEventSaysIsCut(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 60_000)
+	for name, line := range map[string]string{
+		"a text":      `{"time":"2026-11-21T10:00:05Z","attempt":1,"kind":"phase","phase":"p","text":"` + long + `"}`,
+		"a choice":    `{"time":"2026-11-21T10:00:05Z","attempt":1,"kind":"decision","what":"w","choice":["` + long + `"],"why":"y"}`,
+		"a kind":      `{"time":"2026-11-21T10:00:05Z","attempt":1,"kind":"` + long + `"}`,
+		"one metric":  `{"time":"2026-11-21T10:00:05Z","attempt":1,"kind":"eval","split":"test","metrics":{"` + long + `":1,"a":1}}`,
+		"its metrics": `{"time":"2026-11-21T10:00:05Z","attempt":1,"kind":"eval","split":"test","metrics":{` + manyMetrics(5000) + `}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, err := DecodeEvent([]byte(line))
+			require.NoError(t, err)
+			doc, err := json.Marshal(e)
+			require.NoError(t, err)
+			require.Less(t, len(doc), 4000)
+		})
+	}
+}
+
+func manyMetrics(n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf(`"m%d":1`, i)
+	}
+	return strings.Join(all, ",")
 }

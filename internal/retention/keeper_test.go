@@ -221,6 +221,52 @@ func TestALinkInARunFolderLeadsNowhere(t *testing.T) {
 	})
 }
 
+func TestALinkedFolderOfTheVolumeLeadsNowhere(t *testing.T) {
+	t.Parallel()
+	for _, linked := range []string{"registry/d", "registry/d/reviews", "registry", "trainer", "runs", "deliver"} {
+		t.Run(linked, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			_, _, err := h.store.Accept(t.Context(), jobtest.Record("ft-done", "h1"))
+			require.NoError(t, err)
+			_, err = h.store.Change(t.Context(), "ft-done", func(r *job.Record) error { r.End(job.Done, "x"); return r.Close() })
+			require.NoError(t, err)
+			outside := t.TempDir()
+			kept := []string{".ft-dead/x", "reviews/.ft-dead/x", "d/reviews/.ft-dead/x", ".installing-1/run.py", "ft-done/checkpoints/x"}
+			old := time.Now().Add(-60 * day)
+			for _, name := range kept {
+				path := filepath.Join(outside, name)
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
+				require.NoError(t, os.Chtimes(filepath.Dir(path), old, old))
+			}
+			at := filepath.Join(h.shared, filepath.FromSlash(linked))
+			require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o700))
+			require.NoError(t, os.Symlink(outside, at))
+			_ = h.dropStale()
+			_ = h.tidyRuns(t.Context())
+			for _, name := range kept {
+				require.FileExists(t, filepath.Join(outside, name))
+			}
+		})
+	}
+}
+
+func TestWhatWasHandedOverGoesSoon(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.ended(t, "ft-done", job.Done)
+	h.ended(t, "ft-busy", job.Running)
+	for _, run := range []string{"ft-done", "ft-busy", "ft-of-another-service"} {
+		h.write(t, "deliver/"+run+"/model.zip")
+	}
+	require.NoError(t, os.RemoveAll(filepath.Join(h.shared, "runs", "ft-done")), "an export has no run folder")
+	require.NoError(t, h.tidyRuns(t.Context()))
+	require.NoDirExists(t, filepath.Join(h.shared, "deliver", "ft-done"))
+	require.FileExists(t, filepath.Join(h.shared, "deliver", "ft-busy", "model.zip"))
+	require.FileExists(t, filepath.Join(h.shared, "deliver", "ft-of-another-service", "model.zip"))
+}
+
 func TestWhatWasLeftHalfWrittenGoes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

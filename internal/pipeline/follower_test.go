@@ -1,0 +1,85 @@
+package pipeline
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+// flood writes lines into the event log of a run until there are n of them.
+func flood(t *testing.T, v Volume, n int, line func(i int) string) {
+	t.Helper()
+	require.NoError(t, v.makeRun(run))
+	f, err := os.Create(filepath.Join(v.Run(run).Path(), results.EventsFile))
+	require.NoError(t, err)
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(line(i) + "\n")
+		if b.Len() > 1<<20 || i == n-1 {
+			_, err := io.WriteString(f, b.String())
+			require.NoError(t, err)
+			b.Reset()
+		}
+	}
+	require.NoError(t, f.Close())
+}
+
+func TestAMillionEventsTakeLittleMemoryAndFewSentences(t *testing.T) {
+	// It measures the memory of the process, so it runs alone.
+	v := Volume{Dir: t.TempDir()}
+	long := strings.Repeat("ö", 200)
+	kinds := []string{
+		`{"time":%q,"attempt":1,"kind":"warning","code":"c%d","text":"note %d %s"}`,
+		`{"time":%q,"attempt":1,"kind":"decision","what":"task","choice":"x%d","why":"because of %d %s"}`,
+		`{"time":%q,"attempt":1,"kind":"eval","split":"validation","epoch":1,"metrics":{"m%d":1,"n%d":2,"%s":3}}`,
+		`{"time":%q,"attempt":99,"kind":"warning","code":"c%d","text":"of an attempt that is none %d %s"}`,
+		`{"time":%q,"attempt":1,"kind":"phase","phase":"p%d","text":"%d %s"}`,
+	}
+	now := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	flood(t, v, 1_000_000, func(i int) string { return fmt.Sprintf(kinds[i%len(kinds)], now, i, i, long[:i%100*2]) })
+
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	f := newFollower(v)
+	var news []string
+	looks := 0
+	for !f.has(run) || !f.flooded(run) {
+		began := time.Now()
+		progress, told, err := f.read(run, 1)
+		require.NoError(t, err)
+		require.Less(t, time.Since(began), 30*time.Second)
+		require.LessOrEqual(t, len(progress.Warnings)+len(progress.Decisions), 200)
+		news = append(news, told...)
+		if looks++; looks > 100 {
+			break
+		}
+	}
+	require.Greater(t, looks, 10, "one look reads a part only")
+	require.True(t, f.flooded(run))
+	require.LessOrEqual(t, len(news), maxNews)
+	for _, text := range news {
+		require.NotContains(t, text, "an attempt that is none")
+		require.Less(t, len(text), 1100)
+	}
+	events, err := results.ReadEvents(v.Run(run))
+	require.NoError(t, err)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	require.Less(t, len(events), 30_000)
+	require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(64<<20))
+	runtime.KeepAlive(events)
+	runtime.KeepAlive(f)
+}
+
+// has reports whether the run was read already.
+func (f *follower) has(run string) bool { return f.logs[run] != nil }

@@ -1,0 +1,169 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+const secret = "EXTRACTOR_KEY=the key of the service"
+
+// tampers are what a program that can write to a file does after it was checked. Each must leave the size as it is told, where it
+// can: a difference in size is the easy case.
+var tampers = map[string]func(t *testing.T, path, outside string){
+	"a link to a secret of the service": func(t *testing.T, path, outside string) {
+		t.Helper()
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, os.Symlink(outside, path))
+	},
+	"other bytes of the same length": func(t *testing.T, path, _ string) {
+		t.Helper()
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte(secret), int(info.Size()))[:info.Size()], 0o600))
+	},
+	"a longer file": func(t *testing.T, path, _ string) {
+		t.Helper()
+		require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte(secret), 1<<16), 0o600))
+	},
+	"a pipe": func(t *testing.T, path, _ string) {
+		t.Helper()
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, syscall.Mkfifo(path, 0o600))
+	},
+	"a device": func(t *testing.T, path, _ string) {
+		t.Helper()
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, os.Symlink("/dev/zero", path))
+	},
+}
+
+// built is a delivery of a finished run, ready to be handed over.
+func built(t *testing.T, d *delivery) Delivery {
+	t.Helper()
+	result, _, err := results.Read(disk.Folder{Volume: d.dir}, d.rec.Run, 1)
+	require.NoError(t, err)
+	made, err := assemble(t.Context(), disk.Folder{Volume: d.dir}, disk.Folder{Volume: d.dir, Name: "deliver"}, result,
+		results.Meta{Run: d.rec.Run, Started: time.Unix(0, 0)})
+	require.NoError(t, err)
+	return made
+}
+
+func TestWhatWasChangedAfterTheCheckIsNeverUploaded(t *testing.T) {
+	t.Parallel()
+	for name, tamper := range tampers {
+		// A file alone; one that is a visualization, too; and one that is a thumbnail of the model besides.
+		for _, file := range []string{"manifest.json", "report.html", "plots/loss.png", "model.zip"} {
+			t.Run(file+" is "+name, func(t *testing.T) {
+				t.Parallel()
+				d := newDelivery(t, alice)
+				made := built(t, d)
+				outside := filepath.Join(t.TempDir(), "environ")
+				require.NoError(t, os.WriteFile(outside, []byte(secret), 0o600))
+				tamper(t, filepath.Join(d.dir, "deliver", filepath.FromSlash(file)), outside)
+
+				ledger := LedgerFile{Save: d.save, Last: func(json.RawMessage) {}}
+				_, err := d.platform.Deliver(t.Context(), d.rec, made, ledger, func(string) {})
+				require.Error(t, err)
+				kind, _ := job.Classify(err)
+				require.Equal(t, job.KindPermanent, kind, err.Error())
+				require.ErrorContains(t, err, "ask the operator who else writes to")
+				require.NotContains(t, err.Error(), d.dir, "a user reads no path of the server")
+				d.requireNoSecret(t)
+			})
+		}
+	}
+}
+
+// requireNoSecret reads all that Clowder has stored: files, visualizations and thumbnails.
+func (d *delivery) requireNoSecret(t *testing.T) {
+	t.Helper()
+	stored := 0
+	require.NoError(t, filepath.WalkDir(d.bodies, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		body, err := os.ReadFile(path)
+		require.NotContains(t, string(body), "EXTRACTOR_KEY", path)
+		stored++
+		return err
+	}))
+	require.Positive(t, stored, "what comes before the changed file is stored")
+}
+
+func TestWhatWasChangedAfterTheCheckIsNotCopiedToAFolderEither(t *testing.T) {
+	t.Parallel()
+	for name, tamper := range tampers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDelivery(t, alice)
+			made := built(t, d)
+			outside := filepath.Join(t.TempDir(), "environ")
+			require.NoError(t, os.WriteFile(outside, []byte(secret), 0o600))
+			tamper(t, filepath.Join(d.dir, "deliver", "report.html"), outside)
+			out := t.TempDir()
+			require.Error(t, results.CopyTo(t.Context(), out, made.Artifacts))
+			require.NoFileExists(t, filepath.Join(out, "report.html"))
+		})
+	}
+}
+
+func TestAFileIsVerifiedWhileItIsSent(t *testing.T) {
+	t.Parallel()
+	d := newDelivery(t, alice)
+	made := built(t, d)
+	for _, a := range made.Artifacts {
+		if a.Name != "report.html" {
+			continue
+		}
+		in, err := a.Open()
+		require.NoError(t, err)
+		path := filepath.Join(d.dir, "deliver", a.Name)
+		body, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("x", len(body))), 0o600)) // into the file that is open
+		got, err := io.ReadAll(in)
+		require.ErrorIs(t, err, disk.ErrChanged)
+		require.Less(t, len(got), len(body), "the last bytes are withheld")
+		require.NoError(t, in.Close())
+	}
+}
+
+func TestOnlyStagedFilesGetAnswers(t *testing.T) {
+	t.Parallel()
+	made := &results.Prediction{PerFile: []results.FileAnswer{{File: "a.png", ID: "staged"}, {File: "b.png", ID: "of another dataset"}, {File: "c.png"}}}
+	keepStaged(made, []job.Input{{ID: "staged"}})
+	require.Equal(t, []results.FileAnswer{{File: "a.png", ID: "staged"}, {File: "b.png"}, {File: "c.png"}}, made.PerFile)
+}
+
+func TestAListOfInputsThatTheTrainingWroteIsRefused(t *testing.T) {
+	t.Parallel()
+	v := Volume{Dir: t.TempDir()}
+	require.NoError(t, v.makeRun(run))
+	sum, err := v.writeManifest(run, []job.Input{{ID: "mine"}})
+	require.NoError(t, err)
+	rec := job.Record{Run: run, InputsSHA256: sum}
+	inputs, err := v.readManifest(rec)
+	require.NoError(t, err)
+	require.Equal(t, []job.Input{{ID: "mine"}}, inputs)
+
+	require.NoError(t, v.writeJSON(run, manifest, []job.Input{{ID: "of somebody else"}}))
+	_, err = v.readManifest(rec)
+	require.ErrorContains(t, err, "changed by another program")
+	kind, _ := job.Classify(err)
+	require.Equal(t, job.KindPermanent, kind)
+	_, err = v.readManifest(job.Record{Run: run})
+	require.NoError(t, err, "a job that an older version has staged knows no sum")
+}
