@@ -77,6 +77,9 @@ func (f Folder) MakeShared() (*os.Root, error) {
 // walk opens the parts of the name one below the other.
 func (f Folder) walk(open func(parent *os.Root, name string) (*os.Root, error)) (*os.Root, error) {
 	root, err := os.OpenRoot(f.Volume)
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, fmt.Errorf("open the volume: %w", failed.Err) // users may read it, and the path is none of their business
+	}
 	if err != nil || f.Name == "" {
 		return root, err
 	}

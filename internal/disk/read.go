@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -57,14 +58,17 @@ func ReadFile(root *os.Root, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	doc, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%s has %d bytes, at most %d are read: %w", name, info.Size(), limit, ErrTooLarge)
+	}
+	doc := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead)) // so that it need not grow to twice its size
+	if _, err := doc.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
 		return nil, err
 	}
-	if int64(len(doc)) > limit {
-		return nil, fmt.Errorf("%s has %d bytes, at most %d are read: %w", name, max(info.Size(), int64(len(doc))), limit, ErrTooLarge)
+	if int64(doc.Len()) > limit {
+		return nil, fmt.Errorf("%s grew over %d bytes while it was read: %w", name, limit, ErrTooLarge)
 	}
-	return doc, nil
+	return doc.Bytes(), nil
 }
 
 // List returns at most limit entries of a folder below root, in order of their names where they are not more. A link, a pipe or a

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -37,9 +39,12 @@ func Build(ctx context.Context, run, to disk.Folder, r *Result, m Meta) ([]Artif
 	}
 	defer func() { _ = root.Close() }()
 	return build(ctx, to, []any{r, m}, func() ([]deliverable, error) {
+		if err := checkRoom(to, r.Outputs); err != nil {
+			return nil, err
+		}
 		events, err := ReadEvents(run)
 		if err != nil {
-			return nil, job.Retryable(err)
+			return nil, fmt.Errorf("read what the run did: %w", err)
 		}
 		return deliverables(ctx, root, events, r, m), nil
 	})
@@ -78,6 +83,22 @@ func build(ctx context.Context, to disk.Folder, from any, plan func() ([]deliver
 		artifacts = append(artifacts, a)
 	}
 	return artifacts, markBuilt(root, key, artifacts)
+}
+
+// reserve is how many bytes stay free on the disk of the deliverables.
+const reserve = 1 << 30
+
+// checkRoom refuses to copy what the disk cannot hold: files of a run may be sparse, and their copies are not.
+func checkRoom(to disk.Folder, outputs []Output) error {
+	var need int64
+	for _, o := range outputs {
+		need += o.Size
+	}
+	if free, known := disk.Free(to.Path()); known && free-reserve < need {
+		return job.Retryable(fmt.Errorf("the disk of the training service is too full for the results: they need %s and %s are free; ask its administrator to free space",
+			humanize.IBytes(uint64(need)), humanize.IBytes(uint64(max(0, free)))))
+	}
+	return nil
 }
 
 // folderMode keeps everybody but the service from putting files into the folder of deliverables.

@@ -7,11 +7,15 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 )
 
 const (
 	maxOutputs = 10_000
 	maxPath    = 1024
+	// maxOutputBytes bounds what a run may hand over in all. A sparse file takes no room, but the time to read it.
+	maxOutputBytes = 64 << 30
 	// outDir is the folder below which everything lies that the trainer hands over, modelDir the one of the model,
 	// baselineDir the one of the simple model and boardDir the one of TensorBoard's files.
 	outDir      = "out/"
@@ -123,6 +127,7 @@ func checkOutputs(outputs []Output) error {
 		return fmt.Errorf("%d artifacts are too many", len(outputs))
 	}
 	seen := make(map[string]bool, len(outputs))
+	var total int64
 	for _, o := range outputs {
 		if err := checkPath(o.Path); err != nil {
 			return err
@@ -133,6 +138,9 @@ func checkOutputs(outputs []Output) error {
 		seen[strings.ToLower(o.Path)] = true
 		if o.Size < 0 || !isSHA256(o.SHA256) {
 			return fmt.Errorf("artifact %q has no proper size or sha256", o.Path)
+		}
+		if total += min(o.Size, maxOutputBytes+1); total > maxOutputBytes {
+			return fmt.Errorf("the artifacts have more than %s", humanize.IBytes(maxOutputBytes))
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
@@ -80,7 +81,7 @@ func (p *prefix) Write(b []byte) (int, error) {
 		if take <= 0 {
 			break
 		}
-		p.bytes, rest = append(p.bytes, rest[:take]...), rest[take:]
+		p.bytes, rest = append(slices.Grow(p.bytes, p.wanted()-len(p.bytes)), rest[:take]...), rest[take:]
 	}
 	return len(b), nil
 }
