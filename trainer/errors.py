@@ -54,7 +54,7 @@ def as_user_error(error: BaseException, folder: str) -> UserError | None:
         seen.add(id(error))
         if isinstance(error, UserError):
             return UserError(error.code, error.what, error.do, error.why)
-        if _is_full(error):
+        if is_full(error):
             place = getattr(error, "filename", None) or folder
             return UserError(
                 "disk_full",
@@ -97,7 +97,7 @@ def reading_model(what: str):
         raise UserError("model_file", f"{what} has files that do not fit together.", "Choose another model, or train it again.", why) from e
 
 
-def _is_full(error: BaseException) -> bool:
+def is_full(error: BaseException) -> bool:
     """Whether a disk or a quota was used up. safetensors, written in Rust, puts the number of the error into its text."""
     full = (errno.ENOSPC, errno.EDQUOT)
     if isinstance(error, OSError):

@@ -1,7 +1,8 @@
 """result.json: what all kinds of runs have in it, and whether it is there already."""
 
-import json
+import stat
 import time
+from pathlib import Path, PurePosixPath
 
 from trainer import files
 from trainer.data import Dataset
@@ -58,12 +59,17 @@ def data_of(data: Dataset, described: dict, samples: list[dict], target) -> dict
 def already_done(spec: Spec) -> bool:
     """Whether an earlier start finished this run: result.json is there and every file that it lists is as it says."""
     try:
-        result = json.loads((spec.folder / RESULT).read_text(encoding="utf-8"))
+        result = files.read_json(spec.folder / RESULT)
         if result["run"] != spec.run or result["schema"] != SCHEMA:
             return False
-        return all(
-            (spec.folder / a["path"]).stat().st_size == a["size"] and files.sha256(spec.folder / a["path"]) == a["sha256"]
-            for a in result["artifacts"]
-        )
+        return all(_is_whole(spec.folder, a) for a in result["artifacts"])
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+def _is_whole(folder: Path, artifact: dict) -> bool:
+    """Whether a file that result.json lists is there as it says: a regular one below out/."""
+    path = PurePosixPath(artifact["path"])
+    if path.parts[:1] != (OUT,) or ".." in path.parts or not stat.S_ISREG((folder / path).lstat().st_mode):
+        return False
+    return (folder / path).stat().st_size == artifact["size"] and files.sha256(folder / path) == artifact["sha256"]

@@ -12,7 +12,8 @@ from trainer.export import license, results, shown
 from trainer.launch.work import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
 from trainer.measure.answers import Answers
-from trainer.prepare import DESCRIPTION, Prepared, describe
+from trainer.prepare import Prepared, describe
+from trainer.saved import DESCRIPTION
 from trainer.settings import Settings
 from trainer.spec import Spec
 from trainer.tasks.target import Classes
