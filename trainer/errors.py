@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import os
 import traceback
 
 
@@ -47,7 +48,7 @@ def one_line(text: str, limit: int = 600) -> str:
 def as_user_error(error: BaseException, folder: str) -> UserError | None:
     """The user's error behind ``error``, or None where it is a fault of the program or the cluster.
 
-    ``folder`` is named where ``error`` does not say itself where the disk was full.
+    ``folder`` is the run folder; where the disk was full is told relative to the one above it, for users read this.
     """
     seen = set()
     while error is not None and id(error) not in seen:
@@ -55,10 +56,11 @@ def as_user_error(error: BaseException, folder: str) -> UserError | None:
         if isinstance(error, UserError):
             return UserError(error.code, error.what, error.do, error.why)
         if is_full(error):
-            place = getattr(error, "filename", None) or folder
+            place = os.path.relpath(getattr(error, "filename", None) or folder, os.path.dirname(folder) or ".")
+            named = "" if place.startswith("..") else f": {place} could not be written"
             return UserError(
                 "disk_full",
-                f"The disk of the shared folder is full: {place} could not be written.",
+                f"The disk of the shared folder is full{named}.",
                 "Ask the administrator to make space there, then submit again.",
                 getattr(error, "strerror", None) or "",
             )

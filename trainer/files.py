@@ -48,7 +48,11 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, value) -> None:
     """Write ``value`` as JSON; NaN and infinity, which no JSON reader accepts, raise ValueError."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(path, as_json(value))
+
+
+def as_json(value) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def settle(path: Path) -> None:

@@ -89,7 +89,7 @@ class Archive:
             if info.header_offset < 0 or info.header_offset + _LOCAL_HEADER + info.compress_size > end:
                 raise self._misleading("Files in it lie over one another, or it is damaged.")
             end = info.header_offset
-        files = [i for i in infos if not i.is_dir()]
+        files = [i for i in infos if not i.filename.endswith("/")]
         self.members = [Member(_slashed(i.filename), i.file_size, i) for i in files if _is_plain(i)]
         self.refused = len(files) - len(self.members)
 
@@ -129,7 +129,7 @@ class _Sparing(io.BufferedReader):
     def read(self, size: int | None = -1) -> bytes:
         if size is not None and size > _DIRECTORY_BYTES:
             raise _LongList
-        return super().read(size if size is not None and size >= 0 else _DIRECTORY_BYTES)
+        return super().read(size if size is not None and size >= 0 else _PIECE)  # the rest of the file: at most 64 KiB
 
 
 def _is_plain(info: zipfile.ZipInfo) -> bool:

@@ -1,17 +1,23 @@
 """result.json: what all kinds of runs have in it, and whether it is there already."""
 
+import json
 import stat
 import time
 from pathlib import Path, PurePosixPath
 
 from trainer import files
 from trainer.data import Dataset
+from trainer.errors import UserError, one_line
 from trainer.events import Events
 from trainer.lease import Lease
 from trainer.spec import Spec
 
 SCHEMA = 2
 OUT, RESULT = "out", "result.json"
+RESULT_BYTES = 60 << 20  # a little less than is read
+LIST_BYTES = 8 << 20  # of one list in it
+COLUMNS = 10_000
+_FOR_THE_REPORT = ("confusion", "mistakes", "unsure")  # parts that may be missing
 
 
 def finish(spec: Spec, settings, kind: str, task: str, events: Events, began: float, **more) -> None:
@@ -32,17 +38,42 @@ def finish(spec: Spec, settings, kind: str, task: str, events: Events, began: fl
         **{name: value for name, value in more.items() if value is not None},
         "artifacts": files.artifacts(spec.work, out),
     }
+    document = _readable(document)
     lease = Lease(spec.work)
     lease.publish(out, spec.folder / OUT)
     lease.write_json(spec.folder / RESULT, document)
+
+
+def _readable(document: dict) -> dict:
+    """``document``, where it is larger than is read without parts of the report. Raises UserError where that does not help."""
+    for name in (*_FOR_THE_REPORT, ""):
+        if len(files.as_json(document).encode("utf-8")) <= RESULT_BYTES:
+            return document
+        document.pop(name, None)
+    raise UserError("large_result", "What is to be told of the results is too large to be read.", "Use data with shorter labels and names of files.")
+
+
+def first(entries: list) -> list:
+    """As many of ``entries``, texts or plain dicts, as are listed in a result."""
+    size = 0
+    for i, entry in enumerate(entries):
+        size += len(json.dumps(entry))
+        if size > LIST_BYTES:
+            return entries[:i]
+    return entries
+
+
+def columns(names) -> list[str]:
+    """The columns that are listed in a result, with short names."""
+    return [one_line(name, 500) for name in list(names)[:COLUMNS]]
 
 
 def data_of(data: Dataset, described: dict, samples: list[dict], target) -> dict:
     """The ``data`` of result.json."""
     found = {
         "rows": {name: len(examples) for name, examples in data.splits.items()},
-        "files": data.files,
-        "input_columns": list(data.columns),
+        "files": first(data.files),
+        "input_columns": columns(data.columns),
         "label_column": data.label_column,
         "split_sha256": data.split_sha256,
         "dropped": [{"reason": reason, "rows": rows} for reason, rows in data.dropped],
