@@ -4,7 +4,7 @@ The driver writes events until it hands over to the workers and after they are d
 one writer at any time, which matters on network file systems, where appending is not atomic between machines. The file is
 opened for every line: closing it is what makes a line visible to readers on other machines (NFS close-to-open).
 
-The service reads lines of up to 64 KiB, and of one run up to 64 MiB and some hundred warnings and decisions. The writer stays well
+The service reads lines of up to 64 KiB, and keeps a hundred warnings and a hundred decisions of an attempt. The writer stays
 below: texts and lists are cut, and of very many warnings or decisions of one process the rest is only printed.
 
 A start that was overtaken finds that out before it writes. Should it be overtaken in that very moment, its last line stands among
@@ -22,7 +22,7 @@ from trainer.errors import UserError, one_line
 from trainer.lease import Lease
 
 TEXT, WORD, ENTRIES = 600, 200, 100  # characters of a sentence and of a name, entries of a list
-MOST, ALIKE = 100, 20  # warnings, and decisions, of one process, and of one kind: there may be one for each file of a dataset
+MOST, ALIKE = 50, 10  # warnings, and decisions, of one process, and of one kind: there may be one for each file of a dataset
 LINE_BYTES = 48 << 10
 LONGEST_PAUSE, PAUSE_SHARE = 30.0, 0.001  # seconds between two words on the progress, and share of the time that has passed
 

@@ -14,8 +14,8 @@ from trainer.spec import Spec
 
 SCHEMA = 2
 OUT, RESULT = "out", "result.json"
-RESULT_BYTES = 60 << 20  # a little less than is read
-LIST_BYTES = 8 << 20  # of one list in it
+RESULT_BYTES = 30 << 20  # a little less than is read
+LIST_BYTES = 6 << 20  # of one list in it
 COLUMNS = 10_000
 _FOR_THE_REPORT = ("confusion", "mistakes", "unsure")  # parts that may be missing
 

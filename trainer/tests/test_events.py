@@ -11,7 +11,7 @@ from trainer.train import teller
 from trainer.train.checkpoint import Position
 from trainer.train.teller import Teller
 
-READ_LINE, READ_EVENTS, READ_ENTRIES = 64 << 10, 64 << 20, 200  # what the service takes of a line, of a run, and of its warnings
+READ_LINE, READ_EVENTS, READ_ENTRIES = 64 << 10, 64 << 20, 100  # what the service takes of a line, of a run, and of its warnings
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_of_very_many_warnings_and_decisions_the_log_has_the_rest(events, tmp_pa
         events.warning("bad_rows", f"A row of {i}.csv is left out.")
     events.decision("task", "text-classification", "The task is the last thing that is found.")
     found = events_of(tmp_path)
-    assert sum(e["kind"] == "warning" for e in found) == sum(e.get("what") == "table" for e in found) == 20
+    assert sum(e["kind"] == "warning" for e in found) == sum(e.get("what") == "table" for e in found) == 10
     assert "the log has all of them" in [e["text"] for e in found if e["kind"] == "warning"][-1]
     assert found[-1]["what"] == "task"
     assert "4999.csv is left out" in capsys.readouterr().out
