@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import os
 import traceback
 
 
@@ -47,18 +48,19 @@ def one_line(text: str, limit: int = 600) -> str:
 def as_user_error(error: BaseException, folder: str) -> UserError | None:
     """The user's error behind ``error``, or None where it is a fault of the program or the cluster.
 
-    ``folder`` is named where ``error`` does not say itself where the disk was full.
+    ``folder`` is the run folder; where the disk was full is told relative to the one above it, for users read this.
     """
     seen = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
         if isinstance(error, UserError):
             return UserError(error.code, error.what, error.do, error.why)
-        if _is_full(error):
-            place = getattr(error, "filename", None) or folder
+        if is_full(error):
+            place = os.path.relpath(getattr(error, "filename", None) or folder, os.path.dirname(folder) or ".")
+            named = "" if place.startswith("..") else f": {place} could not be written"
             return UserError(
                 "disk_full",
-                f"The disk of the shared folder is full: {place} could not be written.",
+                f"The disk of the shared folder is full{named}.",
                 "Ask the administrator to make space there, then submit again.",
                 getattr(error, "strerror", None) or "",
             )
@@ -97,7 +99,7 @@ def reading_model(what: str):
         raise UserError("model_file", f"{what} has files that do not fit together.", "Choose another model, or train it again.", why) from e
 
 
-def _is_full(error: BaseException) -> bool:
+def is_full(error: BaseException) -> bool:
     """Whether a disk or a quota was used up. safetensors, written in Rust, puts the number of the error into its text."""
     full = (errno.ENOSPC, errno.EDQUOT)
     if isinstance(error, OSError):

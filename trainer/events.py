@@ -4,6 +4,9 @@ The driver writes events until it hands over to the workers and after they are d
 one writer at any time, which matters on network file systems, where appending is not atomic between machines. The file is
 opened for every line: closing it is what makes a line visible to readers on other machines (NFS close-to-open).
 
+The service reads lines of up to 64 KiB, and keeps a hundred warnings and a hundred decisions of an attempt. The writer stays
+below: texts and lists are cut, and of very many warnings or decisions of one process the rest is only printed.
+
 A start that was overtaken finds that out before it writes. Should it be overtaken in that very moment, its last line stands among
 those of the other start: a whole line of the same run, which readers take for a look back.
 """
@@ -15,8 +18,13 @@ import os
 import sys
 from pathlib import Path
 
-from trainer.errors import UserError
+from trainer.errors import UserError, one_line
 from trainer.lease import Lease
+
+TEXT, WORD, ENTRIES = 600, 200, 100  # characters of a sentence and of a name, entries of a list
+MOST, ALIKE = 50, 10  # warnings, and decisions, of one process, and of one kind: there may be one for each file of a dataset
+LINE_BYTES = 48 << 10
+LONGEST_PAUSE, PAUSE_SHARE = 30.0, 0.001  # seconds between two words on the progress, and share of the time that has passed
 
 
 class Events:
@@ -31,21 +39,21 @@ class Events:
         self.decisions: list[dict] = []
 
     def phase(self, phase: str, text: str) -> None:
-        self._write("phase", phase=phase, text=text)
+        self._write("phase", phase=phase, text=one_line(text, TEXT))
         _say(text)
 
     def decision(self, what: str, choice, why: str) -> None:
-        self.decisions.append({"what": what, "choice": choice, "why": why})
-        self._write("decision", what=what, choice=choice, why=why)
         _say(why)
+        decided = {"what": one_line(what, WORD), "choice": _cut(choice), "why": one_line(why, TEXT)}
+        self._note("decision", self.decisions, "what", decided, {"choice": "", "why": "More was decided in this way; the log has all of it."})
 
     def warning(self, code: str, text: str) -> None:
-        self.warnings.append({"code": code, "text": text})
-        self._write("warning", code=code, text=text)
         _say(f"Warning: {text}")
+        warned = {"code": code, "text": one_line(text, TEXT)}
+        self._note("warning", self.warnings, "code", warned, {"text": "There are more warnings of this kind; the log has all of them."})
 
     def resume(self, epoch: float, step: int, text: str) -> None:
-        self._write("resume", epoch=epoch, step=step, text=text)
+        self._write("resume", epoch=epoch, step=step, text=one_line(text, TEXT))
         _say(text)
 
     def progress(self, epoch: int, epochs: int, step: int, steps: int, **more: float) -> None:
@@ -72,13 +80,26 @@ class Events:
         self._write("done", seconds=round(seconds, 3))
         _say(f"Done after {seconds:.1f} s.")
 
+    def _note(self, kind: str, noted: list[dict], name: str, entry: dict, more: dict) -> None:
+        """Keep and write an entry, up to the limits; the last one of its kind, or of all, says instead that there are ``more``."""
+        alike = sum(n[name] == entry[name] for n in noted)
+        if alike >= ALIKE or len(noted) >= MOST:
+            return
+        if alike == ALIKE - 1 or len(noted) == MOST - 1:
+            entry = {**entry, **more}
+        noted.append(entry)
+        self._write(kind, **entry)
+
     def _write(self, kind: str, **fields) -> None:
         now = datetime.datetime.now(datetime.UTC)
         time = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        line = json.dumps({"time": time, "attempt": self.attempt, "kind": kind, **fields}, ensure_ascii=False, allow_nan=False)
+        head = {"time": time, "attempt": self.attempt, "kind": kind}
+        line = _line({**head, **fields})
+        if len(line) > LINE_BYTES and "choice" in fields:  # a list of very long names, or one in strange characters
+            line = _line({**head, **fields, "choice": "too long to be listed"})
         if self.lease is not None:
             self.lease.check()
-        _append(self.path, line.encode("utf-8") + b"\n")
+        _append(self.path, line)
 
 
 def _append(path: Path, line: bytes) -> None:
@@ -88,6 +109,29 @@ def _append(path: Path, line: bytes) -> None:
             f.seek(-1, os.SEEK_END)
             line = line if f.read(1) == b"\n" else b"\n" + line
         f.write(line)
+
+
+def pause(passed: float, least: float) -> float:
+    """The seconds between two words on the progress of something that began ``passed`` seconds ago: what takes a week tells of it
+    some ten thousand times."""
+    return max(least, min(LONGEST_PAUSE, PAUSE_SHARE * passed))
+
+
+def _line(event: dict) -> bytes:
+    text = json.dumps(event, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "replace") + b"\n"  # a name of a file may hold half of a character
+
+
+def _cut(choice):
+    """A choice with short texts, and the first entries of its lists."""
+    if isinstance(choice, str):
+        return one_line(choice, WORD)
+    if isinstance(choice, dict):
+        return {one_line(str(name), WORD): _cut(value) for name, value in list(choice.items())[:ENTRIES]}
+    if isinstance(choice, (list, tuple)):
+        more = len(choice) - ENTRIES
+        return [_cut(value) for value in choice[:ENTRIES]] + ([f"and {more} more"] if more > 0 else [])
+    return choice
 
 
 def _finite(values: dict[str, float]) -> dict[str, float]:

@@ -1,11 +1,35 @@
-"""Writing, syncing and hashing files. What others may read is made aside and published by the lease, so nothing here need be atomic."""
+"""Reading, writing, syncing and hashing files. What others may read is made aside and published by the lease, so nothing here need be
+atomic. What others may have written is read up to a limit."""
 
 import hashlib
 import json
 import os
+import stat
 from pathlib import Path
 
-SHARED = 0o664  # of files
+SHARED, SHARED_FOLDER = 0o664, 0o775
+JSON_BYTES = 64 << 20  # of a document that is read; in memory it may become twenty times as large
+
+
+def read_bytes(path: Path, limit: int) -> bytes:
+    """The content of a regular file. Raises ValueError where it has more than ``limit`` bytes or is of another kind; never waits for a pipe."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, "rb") as file:
+        there = os.fstat(handle)
+        if not stat.S_ISREG(there.st_mode):
+            raise ValueError(f"{path.name} is not a regular file")
+        content = file.read(min(there.st_size, limit) + 1)  # memory for all of that is taken before a byte is read
+    if len(content) > limit:
+        raise ValueError(f"{path.name} is larger than {limit} bytes")
+    return content
+
+
+def read_json(path: Path, limit: int = JSON_BYTES):
+    """The value in a JSON file. Raises OSError, and ValueError where it is none or too large to be read."""
+    try:
+        return json.loads(read_bytes(path, limit))
+    except RecursionError as e:
+        raise ValueError(f"{path.name} is nested too deeply") from e
 
 
 def share() -> None:
@@ -24,7 +48,11 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, value) -> None:
     """Write ``value`` as JSON; NaN and infinity, which no JSON reader accepts, raise ValueError."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(path, as_json(value))
+
+
+def as_json(value) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def settle(path: Path) -> None:
@@ -32,11 +60,19 @@ def settle(path: Path) -> None:
     inside = sorted(path.rglob("*"), reverse=True) if path.is_dir() else []
     for entry in [*inside, path]:
         if entry.is_dir():
+            _share(entry, SHARED_FOLDER)
             sync_folder(entry)
             continue
+        _share(entry, SHARED)
         with open(entry, "rb") as f:
-            os.fchmod(f.fileno(), SHARED)
             os.fsync(f.fileno())
+
+
+def _share(path: Path, mode: int) -> None:
+    """Add the permissions of ``mode`` where they are missing. Only the owner may, and a worker may be another user than the driver."""
+    there = stat.S_IMODE(path.stat().st_mode)
+    if there & mode != mode and path.stat().st_uid == os.geteuid():
+        path.chmod(there | mode)
 
 
 def sync_folder(folder: Path) -> None:

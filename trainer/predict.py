@@ -1,26 +1,20 @@
 """Batch prediction: an earlier run's model answers for the rows of a dataset."""
 
-import json
 import shutil
-import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import numpy
-from safetensors import SafetensorError, safe_open
 
-from trainer import data, export, stop, tasks
+from trainer import data, export, saved, stop, tasks
 from trainer.errors import UserError, reading_model, some
 from trainer.events import Events
-from trainer.kinds import KINDS
 from trainer.plan import Saved
-from trainer.prepare import DESCRIPTION
 from trainer.spec import Input, Spec, Version
 from trainer.tasks import target as targets
 from trainer.tasks.catalogue import Base
+from trainer.zips import Archive, NotAnArchive
 
-MAX_MODEL_BYTES = 50 << 30
-_DESCRIBED = {"task", "base", "target", "encoder", "columns", "types", "label_column", "test"}  # what trainer.json must say
 _KINDS = (".json", ".txt", ".safetensors", ".model", ".jinja")  # all that a model of ours consists of, and nothing that runs code
 
 
@@ -45,7 +39,7 @@ def find(spec: Spec, settings) -> Model:
     if not settings.model_file:
         raise UserError("no_model", "There is no model to predict with.", "Name a model, or choose a model.zip of the dataset as model_file.")
     file = _file(spec, settings.model_file)
-    folder = _unpacked(file, spec.work / "model")
+    folder = _unpacked(file, spec)
     described = _description(folder, file.name)
     return Model(folder, described, Version(folder, described.get("run", "")))
 
@@ -89,22 +83,18 @@ def _file(spec: Spec, wanted: str) -> Input:
     )  # fmt: skip
 
 
-def _unpacked(file: Input, to: Path) -> Path:
+def _unpacked(file: Input, spec: Spec) -> Path:
     """The model folder out of a model.zip. Only plain files of the kinds that a model of ours has are written, under their base names."""
+    to = spec.work / "model"
     shutil.rmtree(to, ignore_errors=True)
     to.mkdir(parents=True)
     try:
-        with zipfile.ZipFile(file.file) as archive:
-            members = [m for m in archive.infolist() if _is_model_file(m.filename)]
-            if sum(m.file_size for m in members) > MAX_MODEL_BYTES:
-                raise UserError("model_file", f"The model in {file.name} is larger than 50 GB.", "Register it instead of uploading it.")
-            for member in members:
-                with archive.open(member) as source, open(to / PurePosixPath(member.filename).name, "wb") as out:
-                    shutil.copyfileobj(source, out)
-    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError) as e:
+        with Archive(file, spec.budget, "model_file") as archive:
+            archive.unpack((m, to / PurePosixPath(m.name).name) for m in archive.members if _is_model_file(m.name))
+    except NotAnArchive as e:
         raise UserError(
-            "model_file", f"The model file {file.name} cannot be read as a ZIP archive.", "Choose a model.zip that an earlier run wrote.", f"{e}.",
-        ) from e  # fmt: skip
+            "model_file", f"The model file {file.name} cannot be read as a ZIP archive.", "Choose a model.zip that an earlier run wrote."
+        ) from e
     return to
 
 
@@ -115,17 +105,8 @@ def _is_model_file(name: str) -> bool:
 
 def _description(folder: Path, what: str) -> dict:
     try:
-        described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-        weights = list(folder.glob("*.safetensors"))
-        if described["schema"] != 1 or described["kind"] not in KINDS or _DESCRIBED - described.keys() or not weights:
-            raise ValueError
-        if not isinstance(described["types"], dict) or not all(isinstance(c, str) for c in described["columns"]):
-            raise ValueError
-        for file in weights:
-            with safe_open(file, framework="numpy"):  # refuses a file that is cut or damaged at its head
-                pass
-        return described
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as e:
+        return saved.description(folder)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
         raise UserError(
             "model_file", f"In {what} there is no model of an earlier run.", "Choose a model.zip that an earlier run wrote, or a registered model."
         ) from e

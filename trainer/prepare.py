@@ -1,11 +1,10 @@
 """From examples to the plan of a training: what each kind of data becomes, by which metric, and with which weights."""
 
-import json
 from dataclasses import dataclass, replace
 
 import numpy
 
-from trainer import tasks
+from trainer import files, saved, tasks
 from trainer.data import SPLITS, Dataset
 from trainer.errors import UserError
 from trainer.events import Events
@@ -19,7 +18,6 @@ from trainer.tasks.catalogue import Base
 
 PATIENCE = 10  # evaluations of a model with short epochs without a better one
 IMBALANCE = 5  # times as many rows in the largest class as in the smallest, from where auto weighs the classes
-DESCRIPTION = "trainer.json"  # beside the weights: what a later run must know to use the model
 CUT_SHARE = 0.1  # of the texts, from where a person is warned
 
 
@@ -90,7 +88,8 @@ def champion(spec: Spec, data: Dataset, target) -> Saved | None:
         return None
     folder = spec.champion.folder
     try:
-        described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        saved.check(folder)
+        described = files.read_json(folder / saved.DESCRIPTION)
         theirs = targets.restored(described["target"])
         why = _incomparable(described, data, theirs, target)
         if why:

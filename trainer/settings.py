@@ -8,8 +8,9 @@ refused in one sentence that names where it stands.
 import ast
 import difflib
 import json
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
+from trainer import files
 from trainer.errors import UserError, one_line, some
 from trainer.events import Events
 from trainer.options import Option, options
@@ -168,7 +169,7 @@ def _read(file: Input) -> dict:
     try:
         if file.size > MAX_FILE_BYTES:
             raise ValueError("it is larger than 1 MiB")
-        found = _decode(Path(file.file).read_text(encoding="utf-8-sig"), _suffix(file.name))
+        found = _decode(files.read_bytes(file.file, MAX_FILE_BYTES).decode("utf-8-sig"), _suffix(file.name))
     except UnicodeDecodeError as e:
         raise UserError("settings_file", f"The settings file {file.name} is not a text in UTF-8.", "Save it again with that encoding.") from e
     except (OSError, ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as e:

@@ -1,10 +1,13 @@
 """What a run is to do, as the service wrote it into spec.json."""
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from trainer import files
+from trainer.budget import Budget
+
 WORK = "work"  # in the run folder: a folder for each start
+_SPEC_BYTES = 1 << 30  # it lists every file of the dataset
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class Version:
 class Spec:
     """``parameters`` is what the user set in the form, ``defaults`` what the form has where nobody set anything.
 
-    ``folder`` is the run folder, ``work`` the part of it in which this start makes everything (see lease.py).
+    ``folder`` is the run folder, ``work`` the part of it in which this start makes everything (see lease.py), ``budget`` what this start
+    may still unpack.
     """
 
     kind: str
@@ -46,6 +50,7 @@ class Spec:
     inputs: tuple[Input, ...]
     model: Version | None = None
     champion: Version | None = None
+    budget: Budget = field(default_factory=Budget, compare=False)
 
     @property
     def models(self) -> Path:
@@ -55,7 +60,7 @@ class Spec:
 
 def load(path: Path) -> Spec:
     """Read spec.json. Paths in it are relative to its folder; an input that leads out of inputs/ is refused."""
-    document = json.loads(path.read_text(encoding="utf-8"))
+    document = files.read_json(path, _SPEC_BYTES)
     if document.get("schema") != 2:
         raise ValueError(f"{path} has schema {document.get('schema')!r}; this trainer reads schema 2")
     folder = path.resolve().parent

@@ -9,18 +9,20 @@ import os
 import time
 from pathlib import Path
 
+from trainer import files
 from trainer.errors import UserError
 from trainer.plan import CHECKPOINTS, INDEX
 
 STOP, KEEP, PAUSE = "stop", "keep", "pause"
+_WORD_BYTES = 1024  # of the file "stop", which holds one word
 _TRAINING = "training"  # in the folder of a start, while there is a training that can be paused
 
 
 def asked(folder: Path) -> str:
     """What the file ``stop`` in the run folder says; empty where there is none."""
     try:
-        return (folder / STOP).read_text(encoding="utf-8", errors="replace").strip() if _is_there(folder / STOP) else ""
-    except OSError:
+        return files.read_bytes(folder / STOP, _WORD_BYTES).decode("utf-8", errors="replace").strip() if _is_there(folder / STOP) else ""
+    except (OSError, ValueError):
         return ""
 
 

@@ -1,6 +1,7 @@
 """Images: which of them a table names, and which can be decoded. They are decoded in full later, by the workers."""
 
 import collections
+import contextlib
 import warnings
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from trainer.errors import UserError, left_out, some
 from trainer.spec import Input
 
 SAMPLE = 200
+MAX_PIXELS = 80_000_000  # of one image; decoded, it is in memory some times over
+_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")  # whatever a file is called: of others, some are given to programs to run
 MIN_MATCHES = 0.5  # of a column's cells, for it to hold the paths of images
 
 
@@ -74,15 +77,29 @@ def _spread(examples: list[Example]) -> list[Example]:
 
 def decodes(file: Path, whole: bool = True) -> bool:
     """Whether ``file`` is an image that can be decoded: to its end, or at least its beginning."""
+    try:
+        with opened(file) as image:
+            if whole:
+                image.draft("RGB", (64, 64))  # a JPEG is decoded at a fraction of its size, which finds the same faults
+                image.load()
+        return True
+    except Exception:
+        return False
+
+
+@contextlib.contextmanager
+def opened(file: Path):
+    """The image in ``file``, of which only the beginning has been read. Raises OSError or ValueError for one that is of no kind that is
+    read, or has more than MAX_PIXELS."""
     from PIL import Image  # only where there are images
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(file) as image:
-                if whole:
-                    image.draft("RGB", (64, 64))  # a JPEG is decoded at a fraction of its size, which finds the same faults
-                    image.load()
-        return True
-    except Exception:
-        return False
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit here is lower
+            image = Image.open(file, formats=_FORMATS)
+    except Image.DecompressionBombError as e:
+        raise ValueError(str(e)) from e
+    with image:
+        if image.width * image.height > MAX_PIXELS:
+            raise ValueError(f"it has {image.width} x {image.height} pixels, more than {MAX_PIXELS / 1e6:.0f} million")
+        yield image

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from trainer.data.memory import CELL_BYTES, MEMORY_SHARE, memory, too_large
 from trainer.data.objects import cell
 from trainer.data.table import NotATable, Table
 from trainer.errors import some
@@ -18,6 +19,7 @@ def read(name: str, file: Path) -> Table:
 
     try:
         with pyarrow.parquet.ParquetFile(file) as source:
+            _check_size(name, source.metadata)
             rows: list[tuple[int, list[str]]] = []
             for part in source.iter_batches(BATCH):
                 batch = pyarrow.Table.from_batches([part]).flatten()
@@ -30,6 +32,13 @@ def read(name: str, file: Path) -> Table:
     if left and len(names) < 2:
         raise NotATable(f"holds images or other files in its column {left[0]}; put them into the dataset as files, in a folder for each label")
     return Table(name, names, rows, notes=[f"bytes are not read, and stand in {some(left, 4)}"] if left else [])
+
+
+def _check_size(name: str, told) -> None:
+    """Raise UserError where by the file's own words its rows would fill the memory: a kilobyte may hold a billion equal ones."""
+    size = sum(told.row_group(i).total_byte_size for i in range(told.num_row_groups))
+    if max(CELL_BYTES * told.num_rows * told.num_columns, MEMORY_SHARE * size) > memory():
+        raise too_large(name, f"It has {told.num_rows} rows of {told.num_columns} columns, {size / 1e9:.1f} GB in all.")
 
 
 def _columns(batch) -> tuple[list[str], list[list[str]], list[str]]:

@@ -9,6 +9,7 @@ from trainer.errors import UserError, some
 from trainer.events import Events
 from trainer.settings import is_settings_file
 from trainer.spec import Input, Spec
+from trainer.zips import NotAnArchive
 
 
 class Ignored:
@@ -107,8 +108,8 @@ def _refused(source: Input, models: set[str]) -> str:
 
 def _expand(source: Input, spec: Spec, found: Sources, events: Events) -> None:
     try:
-        members = archives.expand(source, spec.work / "expanded", events)
-    except archives.NotAnArchive as e:
+        members = archives.expand(source, spec.work / "expanded", spec.budget, events)
+    except NotAnArchive as e:
         found.ignored.add(source.name, e)
         return
     before = len(found.tables) + len(found.images)

@@ -17,6 +17,7 @@ from trainer.errors import UserError, left_out, some
 
 MIN_ROWS = 20
 MIN_PER_CLASS = 2
+MAX_CLASSES = 10_000  # with more, results are not read
 BINS = 10  # of a target that is a number
 Splits = dict[str, list[Example]]
 
@@ -132,6 +133,12 @@ def _check_rows(splits: Splits, regression: bool) -> None:
             "one_class",
             f"All training rows have the label {next(iter(counts))}, so there is nothing to tell apart.",
             "Add rows of at least one other class, or choose another label_column.",
+        )
+    if not regression and len(counts) > MAX_CLASSES:
+        raise UserError(
+            "too_many_classes",
+            f"There are {len(counts)} different labels, and at most {MAX_CLASSES} can be told apart.",
+            "Choose a label_column with fewer values, or leave out rare labels.",
         )
     if not regression and counts.total() < MIN_PER_CLASS * len(counts):
         raise UserError(

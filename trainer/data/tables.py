@@ -3,8 +3,10 @@
 import csv
 import re
 
+from trainer import files
 from trainer.data import dialect as dialects, objects, parquet
 from trainer.data.decode import NotText, decode
+from trainer.data.memory import MEMORY_SHARE, memory, too_large
 from trainer.data.names import extension
 from trainer.data.table import NotATable, Table
 from trainer.errors import UserError
@@ -33,11 +35,14 @@ def read(source: Input, wanted: set[str], settings, events: Events) -> Table:
 
 
 def content(source: Input) -> bytes:
-    """The bytes of a file. Raises UserError where they cannot be had."""
+    """The bytes of a file. Raises UserError where they cannot be had, or would fill the memory."""
+    limit = memory() // MEMORY_SHARE
     try:
-        return source.file.read_bytes()
+        return files.read_bytes(source.file, limit)
     except OSError as e:
         raise _unreadable(source, e) from e
+    except ValueError as e:
+        raise too_large(source.name, f"Files of up to {limit / 1e9:.1f} GB fit into its memory.") from e
 
 
 def _there(source: Input) -> Input:

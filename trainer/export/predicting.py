@@ -65,8 +65,8 @@ def prediction(
         },
         "rows": len(answered.examples),
         "skipped": skipped,
-        "files": read,
-        "input_columns": columns,
+        "files": results.first(read),
+        "input_columns": results.columns(columns),
         "samples": _samples(answered, kind, columns),
         **_summary(settings, answered),
         **_scores(settings, model, answered, label_column),
@@ -144,4 +144,4 @@ def _per_file(spec: Spec, answered: Answered) -> list[dict]:
     found = []
     for i, example in enumerate(answered.examples[:PER_FILE]):
         found.append({"file": example.file, **({"id": ids[example.file]} if example.file in ids else {}), **_answer(answered, i)})
-    return found
+    return results.first(found)

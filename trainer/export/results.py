@@ -1,16 +1,23 @@
 """result.json: what all kinds of runs have in it, and whether it is there already."""
 
 import json
+import stat
 import time
+from pathlib import Path, PurePosixPath
 
 from trainer import files
 from trainer.data import Dataset
+from trainer.errors import UserError, one_line
 from trainer.events import Events
 from trainer.lease import Lease
 from trainer.spec import Spec
 
 SCHEMA = 2
 OUT, RESULT = "out", "result.json"
+RESULT_BYTES = 30 << 20  # a little less than is read
+LIST_BYTES = 6 << 20  # of one list in it
+COLUMNS = 10_000
+_FOR_THE_REPORT = ("confusion", "mistakes", "unsure")  # parts that may be missing
 
 
 def finish(spec: Spec, settings, kind: str, task: str, events: Events, began: float, **more) -> None:
@@ -31,17 +38,42 @@ def finish(spec: Spec, settings, kind: str, task: str, events: Events, began: fl
         **{name: value for name, value in more.items() if value is not None},
         "artifacts": files.artifacts(spec.work, out),
     }
+    document = _readable(document)
     lease = Lease(spec.work)
     lease.publish(out, spec.folder / OUT)
     lease.write_json(spec.folder / RESULT, document)
+
+
+def _readable(document: dict) -> dict:
+    """``document``, where it is larger than is read without parts of the report. Raises UserError where that does not help."""
+    for name in (*_FOR_THE_REPORT, ""):
+        if len(files.as_json(document).encode("utf-8")) <= RESULT_BYTES:
+            return document
+        document.pop(name, None)
+    raise UserError("large_result", "What is to be told of the results is too large to be read.", "Use data with shorter labels and names of files.")
+
+
+def first(entries: list) -> list:
+    """As many of ``entries``, texts or plain dicts, as are listed in a result."""
+    size = 0
+    for i, entry in enumerate(entries):
+        size += len(json.dumps(entry))
+        if size > LIST_BYTES:
+            return entries[:i]
+    return entries
+
+
+def columns(names) -> list[str]:
+    """The columns that are listed in a result, with short names."""
+    return [one_line(name, 500) for name in list(names)[:COLUMNS]]
 
 
 def data_of(data: Dataset, described: dict, samples: list[dict], target) -> dict:
     """The ``data`` of result.json."""
     found = {
         "rows": {name: len(examples) for name, examples in data.splits.items()},
-        "files": data.files,
-        "input_columns": list(data.columns),
+        "files": first(data.files),
+        "input_columns": columns(data.columns),
         "label_column": data.label_column,
         "split_sha256": data.split_sha256,
         "dropped": [{"reason": reason, "rows": rows} for reason, rows in data.dropped],
@@ -58,12 +90,17 @@ def data_of(data: Dataset, described: dict, samples: list[dict], target) -> dict
 def already_done(spec: Spec) -> bool:
     """Whether an earlier start finished this run: result.json is there and every file that it lists is as it says."""
     try:
-        result = json.loads((spec.folder / RESULT).read_text(encoding="utf-8"))
+        result = files.read_json(spec.folder / RESULT)
         if result["run"] != spec.run or result["schema"] != SCHEMA:
             return False
-        return all(
-            (spec.folder / a["path"]).stat().st_size == a["size"] and files.sha256(spec.folder / a["path"]) == a["sha256"]
-            for a in result["artifacts"]
-        )
+        return all(_is_whole(spec.folder, a) for a in result["artifacts"])
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+def _is_whole(folder: Path, artifact: dict) -> bool:
+    """Whether a file that result.json lists is there as it says: a regular one below out/."""
+    path = PurePosixPath(artifact["path"])
+    if path.parts[:1] != (OUT,) or ".." in path.parts or not stat.S_ISREG((folder / path).lstat().st_mode):
+        return False
+    return (folder / path).stat().st_size == artifact["size"] and files.sha256(folder / path) == artifact["sha256"]

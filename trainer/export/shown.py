@@ -4,9 +4,10 @@ import base64
 import csv
 import io
 
-from PIL import Image, ImageOps
+from PIL import ImageOps
 
 from trainer.data import Example
+from trainer.data.images import opened
 from trainer.tasks.target import number
 
 TEXT_LIMIT = 200  # characters
@@ -40,7 +41,7 @@ def entry(example: Example, kind: str, columns, **more) -> dict:
 def thumbnail(example: Example) -> str | None:
     """A small PNG in base64; None where even that is large or the file cannot be read again."""
     try:
-        with Image.open(example.content) as image:
+        with opened(example.content) as image:
             upright = ImageOps.exif_transpose(image).convert("RGB")
             upright.thumbnail((SIDE, SIDE))
             data = io.BytesIO()

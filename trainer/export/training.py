@@ -12,7 +12,8 @@ from trainer.export import license, results, shown
 from trainer.launch.work import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
 from trainer.measure.answers import Answers
-from trainer.prepare import DESCRIPTION, Prepared, describe
+from trainer.prepare import Prepared, describe
+from trainer.saved import DESCRIPTION
 from trainer.settings import Settings
 from trainer.spec import Spec
 from trainer.tasks.target import Classes
@@ -104,6 +105,9 @@ def _look_for_one_answer(train: Answers, target, settings: Settings, events: Eve
 
 def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:
     plan = prepared.plan
+    described = prepared.encoder.described()["model"]
+    if "columns" in described:
+        described = {**described, "columns": results.columns(described["columns"])}
     licensed = "" if plan.base.fresh else license.of(plan.base.folder)
     return {
         **({"license": licensed} if licensed else {}),
@@ -112,7 +116,7 @@ def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:
         "from_scratch": plan.base.fresh,
         "parameters": outcome.parameters,
         "labels": list(plan.target.labels),
-        **prepared.encoder.described()["model"],
+        **described,
         "weights_sha256": files.sha256(next(iter(sorted((out / "model").glob("*.safetensors"))))),
     }
 

@@ -32,7 +32,7 @@ def shared(folder: Path, token: str, patience: float = PATIENCE_SECONDS) -> None
         if time.monotonic() >= until:
             raise UserError(
                 "not_shared",
-                f"The shared folder {folder} is not the same on all machines of the Ray cluster.",
+                "The shared folder is not the same on all machines of the Ray cluster.",
                 "Ask the administrator to mount one volume that all machines may write to (ReadWriteMany).",
                 f"{os.uname().nodename} does not see what the driver wrote there.",
             )
@@ -59,7 +59,7 @@ def writable(folder: Path, rank: int) -> None:
     except OSError as e:
         raise UserError(
             "not_writable",
-            f"A worker cannot write to the shared folder {folder}.",
+            "A worker cannot write to the shared folder.",
             "Ask the administrator to mount the volume writable on all machines of the Ray cluster.",
             f"{os.uname().nodename}: {e.strerror}.",
         ) from e

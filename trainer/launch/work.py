@@ -15,7 +15,7 @@ from pathlib import Path
 
 from trainer import lease as leases, stop
 from trainer.errors import as_user_error, reading_model
-from trainer.events import Events
+from trainer.events import Events, pause
 from trainer.kinds import KINDS
 from trainer.launch import preflight
 from trainer.lease import Lease
@@ -39,7 +39,7 @@ ENVIRONMENT = {
     "OMP_WAIT_POLICY": "PASSIVE",
 }
 MAX_TRAIN_ROWS = 20_000  # of the training rows are measured at the end: enough to see how well they were learnt
-TELL_SECONDS = 2.0  # between two words on the progress of a prediction
+TELL_SECONDS = 2.0  # between two words on the progress of a prediction, at the beginning
 
 
 @dataclass
@@ -215,7 +215,7 @@ def predict(saved: Saved, events: Events, device: str, tells: bool = True):
 
     def tell(done: int) -> None:
         nonlocal told
-        if time.monotonic() - told < TELL_SECONDS and done < len(saved.rows):
+        if time.monotonic() - told < pause(told - began, TELL_SECONDS) and done < len(saved.rows):
             return
         told = time.monotonic()
         stop.check(folder)

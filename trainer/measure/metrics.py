@@ -8,7 +8,7 @@ from trainer.measure.answers import MAX_CLASSES, Answers
 
 CLASSIFICATION = ("accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss")
 REGRESSION = ("rmse", "mae", "r2", "spearman", "loss")
-MAX_CONFUSION = 2000  # classes; nobody reads a larger table, and it would be most of result.json
+MAX_CONFUSION = 1000  # classes; nobody reads a larger table, and it would be most of result.json
 _UNEVEN = 1.5  # times as many rows in the largest class as in the smallest
 
 

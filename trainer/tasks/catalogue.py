@@ -5,11 +5,11 @@ never by an id that a library would look up elsewhere. Weights in pickled form (
 folder that holds nothing else is refused.
 """
 
-import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from trainer import files
 from trainer.errors import UserError, some
 from trainer.kinds import SHAPES
 
@@ -36,7 +36,7 @@ class Base:
 
     @property
     def config(self) -> dict:
-        return json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+        return files.read_json(self.folder / "config.json")
 
 
 def installed(models: Path) -> list[Base]:

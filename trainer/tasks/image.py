@@ -1,7 +1,6 @@
 """Images: squares of pixels for a small residual network, or for an installed vision model."""
 
 import concurrent.futures
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from PIL import Image, ImageOps
 
 from trainer import files
 from trainer.data import Dataset, Example
+from trainer.data.images import opened
 from trainer.errors import UserError
 from trainer.events import Events
 from trainer.plan import Plan, Rows
@@ -21,6 +21,7 @@ SIZES = (32, 64, 96, 128)  # of a model from scratch, the first that is not smal
 SAMPLE = 200
 _AUTO = "AutoModelForImageClassification"
 _HALF = (0.5, 0.5, 0.5)
+_DECODERS = 8  # at a time: each may hold a large image
 _PIXELS = 64  # at most so many values of an image go into the linear baseline, per side 8
 
 
@@ -81,7 +82,7 @@ class Encoder:
         def decode(i: int) -> None:
             pixels[i] = _square(examples[i], self.size)
 
-        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # decoding releases the interpreter
+        with concurrent.futures.ThreadPoolExecutor(min(_DECODERS, len(os.sched_getaffinity(0)))) as pool:  # decoding releases the interpreter
             list(pool.map(decode, range(len(examples))))
         if pixels is not None:
             pixels.flush()
@@ -145,11 +146,11 @@ def _coarse(images: Images) -> numpy.ndarray:
 
 def _square(example: Example, size: int) -> numpy.ndarray:
     try:
-        with Image.open(example.content) as image:
+        with opened(example.content) as image:
             image.draft("RGB", (size, size))
             upright = ImageOps.exif_transpose(image).convert("RGB")
             return numpy.asarray(upright.resize((size, size), Image.Resampling.BILINEAR))
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as e:
+    except (OSError, ValueError, SyntaxError) as e:
         raise UserError(
             "undecodable_image", f"The image {example.file} cannot be decoded.", "Remove or replace it, then submit again.", f"{e}."
         ) from e
@@ -159,14 +160,14 @@ def _usual_side(examples: list[Example]) -> int:
     """The median of the longer sides, over a sample."""
     sides = []
     for example in examples[:: max(1, len(examples) // SAMPLE)]:
-        with Image.open(example.content) as image:
+        with opened(example.content) as image:
             sides.append(max(image.size))
     return int(numpy.median(sides))
 
 
 def _wanted(base: Base) -> tuple[int, tuple, tuple]:
     """Size and normalisation of an installed model, from its image processor."""
-    wants = json.loads((base.folder / "preprocessor_config.json").read_text(encoding="utf-8"))
+    wants = files.read_json(base.folder / "preprocessor_config.json")
     size = wants.get("size", base.config.get("image_size", 224))
     if isinstance(size, dict):
         size = size.get("height") or size.get("shortest_edge") or 224

@@ -1,6 +1,5 @@
 """A multilayer perceptron, saved as plain safetensors. Imported in workers only, for torch costs seconds."""
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -37,6 +36,10 @@ class Perceptron(torch.nn.Module):
 
     @classmethod
     def load(cls, folder: Path) -> "Perceptron":
-        model = cls(json.loads((folder / "config.json").read_text(encoding="utf-8"))["layers"])
-        load_model(model, str(folder / "model.safetensors"))
+        """The model in ``folder``. Raises ValueError where its layers are larger than its weights, which would only fill the memory."""
+        sizes, weights = files.read_json(folder / "config.json")["layers"], folder / "model.safetensors"
+        if sum(4 * a * b for a, b in zip(sizes, sizes[1:], strict=False)) > weights.stat().st_size:
+            raise ValueError("the weights are smaller than the layers")
+        model = cls(sizes)
+        load_model(model, str(weights))
         return model

@@ -39,7 +39,7 @@ def from_base(auto_class: str, plan: Plan, **options) -> torch.nn.Module:
             if getattr(config, name, None) is None:
                 setattr(config, name, value)
         if plan.base.fresh:
-            return auto.from_config(config)
+            return auto.from_config(config, trust_remote_code=False)
         return auto.from_pretrained(
             plan.base.folder, config=config, use_safetensors=True, ignore_mismatched_sizes=True, dtype=torch.float32, **_LOCAL
         )
@@ -67,7 +67,7 @@ def load(auto_class: str, folder: Path, like: torch.nn.Module | None) -> torch.n
         like_class = getattr(transformers, auto_class)
     else:
         like_class = type(like)
-    return like_class.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, local_files_only=True)
+    return like_class.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **_LOCAL)
 
 
 @torch.no_grad()

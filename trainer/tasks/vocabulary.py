@@ -3,12 +3,12 @@
 Only the tokenizers library is used, so that the driver need not import transformers or torch.
 """
 
-import json
 import unicodedata
 from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
+from trainer import files
 from trainer.errors import UserError
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -52,7 +52,7 @@ def installed(folder: Path) -> Tokenizer:
 def settings(folder: Path) -> dict:
     """tokenizer_config.json of an installed model, empty where there is none."""
     file = folder / "tokenizer_config.json"
-    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return files.read_json(file) if file.is_file() else {}
 
 
 def _word_piece(model: models.WordPiece, lower: bool) -> Tokenizer:

@@ -13,6 +13,7 @@ import pytest
 from conftest import REVIEWS
 
 from trainer import data
+from trainer.budget import Budget
 from trainer.errors import UserError
 from trainer.events import Events
 from trainer.spec import Input
@@ -43,7 +44,7 @@ def spec_of(folder: Path, files: dict):
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         inputs.append(Input(name, file, file.stat().st_size, "", f"id{i}"))
-    return SimpleNamespace(inputs=tuple(inputs), folder=folder, work=folder / "work")
+    return SimpleNamespace(inputs=tuple(inputs), folder=folder, work=folder / "work", budget=Budget())
 
 
 def table(header, rows, delimiter=",") -> str:

@@ -64,7 +64,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
     with pytest.raises(UserError) as refused:
         preflight.writable(tmp_path / "gone", 0)
     assert refused.value.code == "not_writable"
-    assert str(tmp_path / "gone") in refused.value.what
+    assert str(tmp_path) not in str(refused.value)
 
 
 def test_the_machine_is_described():

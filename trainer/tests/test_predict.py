@@ -230,6 +230,19 @@ def test_a_model_whose_files_do_not_fit_together_is_the_users_error(trained, ref
     assert error["code"] == "model_file"
 
 
+def test_code_beside_a_model_is_never_run_nor_asked_for(model, refusal, tmp_path, monkeypatch):
+    field = model("text")
+    folder = tmp_path / "shared" / "registry" / "text"
+    config = json.loads((folder / "config.json").read_text())
+    named = {"AutoConfig": "code.Config", "AutoModelForSequenceClassification": "code.Model"}
+    (folder / "config.json").write_text(json.dumps({**config, "model_type": "another", "auto_map": named}))
+    (folder / "code.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    asked = []
+    monkeypatch.setattr("builtins.input", lambda text="": asked.append(text) or "y")
+    assert refusal({"new.csv": small_reviews(10)}, field)["code"] == "model_file"
+    assert (asked, (tmp_path / "ran").exists()) == ([], False)
+
+
 def test_without_an_image_that_can_be_decoded_that_is_said(model, refusal):
     error = refusal({"a.png": b"no image"}, model("image"))
     assert (error["code"], error["what"]) == ("broken_images", "No image can be decoded: a.png.")

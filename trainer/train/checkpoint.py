@@ -20,6 +20,7 @@ from trainer.lease import Lease
 from trainer.plan import INDEX
 
 _NAME = re.compile(r"step-(\d{9})")
+_FILE = re.compile(r"\w+\.safetensors")
 
 
 @dataclass
@@ -107,7 +108,7 @@ class Checkpoints:
 
     def _listed(self) -> tuple[list[str], str]:
         try:
-            index = json.loads((self.folder / INDEX).read_text(encoding="utf-8"))
+            index = files.read_json(self.folder / INDEX)
             return sorted((n for n in index["checkpoints"] if _NAME.fullmatch(n)), reverse=True), index["best"]
         except (OSError, ValueError, KeyError, TypeError):
             return [], ""
@@ -115,7 +116,9 @@ class Checkpoints:
     def _state(self, folder: Path) -> dict | None:
         """state.json of a checkpoint whose files are all as it says, else None."""
         try:
-            state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+            state = files.read_json(folder / "state.json")
+            if not all(_FILE.fullmatch(name) for name in state["files"]):
+                return None
             whole = state.pop("seal") == _seal(state) and all(files.sha256(folder / name) == digest for name, digest in state["files"].items())
             return state if whole else None
         except (OSError, ValueError, KeyError, TypeError, AttributeError):

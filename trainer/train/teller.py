@@ -7,11 +7,11 @@ import torch
 
 from trainer.board import Board
 from trainer.errors import count
-from trainer.events import Events
+from trainer.events import Events, pause
 from trainer.train import estimate
 from trainer.train.checkpoint import Position
 
-PROGRESS_SECONDS = 2.0
+PROGRESS_SECONDS = 2.0  # between two words on the progress, at the beginning
 
 
 class Teller:
@@ -22,7 +22,7 @@ class Teller:
         self.events, self.epochs, self.steps = events, epochs, steps
         self.board = Board(folder / "tensorboard") if self.speaks else None
         self.meter = Meter(ctx.device)
-        self.told = time.monotonic()
+        self.began = self.told = time.monotonic()
         self.expected, self.first = 0.0, (0, 0.0)  # the seconds that were estimated; the first step of this start and when it was done
 
     def warning(self, code: str, text: str) -> None:
@@ -59,7 +59,8 @@ class Teller:
         begins = not self.first[0]
         if begins:
             self.first = at.step, time.monotonic()
-        if self.speaks and (begins or time.monotonic() - self.told >= PROGRESS_SECONDS):
+        now = time.monotonic()
+        if self.speaks and (begins or now - self.told >= pause(now - self.began, PROGRESS_SECONDS)):
             self.progress(at, rate, most)
 
     def progress(self, at: Position, rate: float, most: float) -> None:

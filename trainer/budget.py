@@ -1,0 +1,106 @@
+"""What a run may unpack: one budget of bytes and files over all of its archives, and room that stays free on the disk.
+
+An archive says itself how large it is, and may lie: what it says only serves to refuse it early, and what counts is what is written.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from trainer.errors import UserError
+
+MAX_BYTES = 50 << 30  # of a run: the largest model that is read, and more than tables that fit into memory
+MAX_FILES = 200_000  # of a run, those that are listed and not unpacked included: each costs memory
+MAX_RATIO = 200  # bytes out of one; of a text that compresses very well it is below 50
+RATIO_FROM_BYTES = 100_000_000
+RESERVE_BYTES = 2 << 30  # that stay free for the results of this run and of others ...
+RESERVE_SHARE = 0.1  # ... or this share of a small disk
+LOOK_BYTES = 64 << 20  # written between two looks at the disk
+
+
+def room(folder: Path) -> tuple[int, int]:
+    """The bytes that are free on the disk of ``folder``, and how many it has."""
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
+
+
+class Budget:
+    """What one start of a run has unpacked so far. What starts before it unpacked was deleted together with their folders, and if it
+    was not, it is missing on the disk, which is looked at while this one writes."""
+
+    def __init__(self, room: Callable[[Path], tuple[int, int]] = room):
+        self._room = room
+        self.bytes = self.files = self.packed = 0
+        self._until = 0  # the number of bytes at which to look at the disk again
+
+    def begin(self, archive: str, packed: int, code: str) -> "Share":
+        """Take in one more archive of ``packed`` bytes. Errors get the ``code``."""
+        self.packed += packed
+        return Share(self, archive, packed, code)
+
+    def look(self, folder: Path, more: int) -> str:
+        """Why the disk of ``folder`` has no room for ``more`` bytes; empty where it has."""
+        self._until = self.bytes + LOOK_BYTES
+        free, whole = self._room(folder)
+        reserve = min(RESERVE_BYTES, int(RESERVE_SHARE * whole))
+        if free - more >= reserve:
+            return ""
+        return f"{free / 1e9:.1f} GB are free, of which {reserve / 1e9:.1f} GB are kept for results."
+
+    def is_due(self) -> bool:
+        """Whether so much was written that the disk is to be looked at."""
+        return self.bytes >= self._until
+
+
+class Share:
+    """What one archive has taken of the budget. All methods raise UserError where it is used up, and name the archive."""
+
+    def __init__(self, budget: Budget, archive: str, packed: int, code: str):
+        self._budget, self._archive, self._packed, self._code = budget, archive, packed, code
+        self._bytes = 0
+
+    def list(self, files: int) -> None:
+        """Count the files that the archive lists."""
+        self._budget.files += files
+        if self._budget.files > MAX_FILES:
+            before = self._budget.files - files
+            more = f", and those before it have {before}" if before else ""
+            raise self._too_large(f"It has {files} files{more}; at most {MAX_FILES} are read.")
+
+    def expect(self, claimed: int, folder: Path) -> None:
+        """Refuse an archive that by its own words holds too much to be unpacked into ``folder``."""
+        self._check(claimed)
+        if why := self._budget.look(folder, claimed):
+            raise self.full(f"The archive holds {claimed / 1e9:.1f} GB; {why}")
+
+    def take(self, size: int, folder: Path) -> None:
+        """Count ``size`` bytes that are about to be written into ``folder``."""
+        self._check(size)
+        self._bytes += size
+        self._budget.bytes += size
+        if self._budget.is_due() and (why := self._budget.look(folder, size)):
+            raise self.full(why)
+
+    def full(self, why: str) -> UserError:
+        """The error for a disk without room for this archive."""
+        return UserError(
+            "disk_full",
+            f"The disk of the shared folder has too little room to unpack the archive {self._archive}.",
+            "Ask the administrator to make space there, then submit again.",
+            why,
+        )
+
+    def _check(self, more: int) -> None:
+        mine, all_of_them = self._bytes + more, self._budget.bytes + more
+        if all_of_them > MAX_BYTES:
+            together = "" if mine == all_of_them else ", together with the archives before it,"
+            raise self._too_large(f"It holds{together} {all_of_them / 1e9:.0f} GB; at most {MAX_BYTES / 1e9:.0f} GB are read.")
+        for size, packed, what in ((mine, self._packed, "It"), (all_of_them, self._budget.packed, "Together with the archives before it, it")):
+            if size > RATIO_FROM_BYTES and size > MAX_RATIO * packed:
+                raise self._too_large(f"{what} would grow to {size // max(1, packed)} times its size, as no ordinary data does.")
+
+    def _too_large(self, why: str) -> UserError:
+        do = "Put the files into the dataset without the archive, or fewer of them."
+        if self._code != "archive":
+            do = "Register the model instead of uploading it, or choose another model.zip."
+        return UserError(self._code, f"The archive {self._archive} is too large to be unpacked.", do, why)
