@@ -5,6 +5,8 @@ VENV   := $(CACHE)/venv-$(firstword $(shell cat trainer/requirements-test.txt te
 PYTHON := $(VENV)/bin/python
 LINT_VERSION := v2.15.0
 LINT   := $(CACHE)/bin/golangci-lint-$(LINT_VERSION)
+VULN_VERSION := v1.9.0
+VULN   := $(CACHE)/bin/govulncheck-$(VULN_VERSION)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 export RAY_PYTHON ?= $(PYTHON)
@@ -92,7 +94,7 @@ e2e-kuberay: build ## trainings in a whole Kubernetes: the Helm chart, RayJobs, 
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
 	go test -tags kuberay -count=1 -v -timeout 45m ./test/kuberay
 
-lint: $(LINT) $(VENV)/ready lint-helm lint-docker ## the linters, the import rules among them
+lint: $(LINT) $(VENV)/ready lint-helm lint-docker vuln ## the linters, the import rules among them
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(LINT) run ./...
 	@$(LINT) run --build-tags 'integration crash docker kuberay soak' ./...
@@ -107,6 +109,10 @@ lint-helm: ## check the Helm chart with the values of each example
 $(LINT):
 	@GOBIN=$(CACHE)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	@mv $(CACHE)/bin/golangci-lint $@
+
+$(VULN):
+	@GOBIN=$(CACHE)/bin go install golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION)
+	@mv $(CACHE)/bin/govulncheck $@
 
 form: $(VENV)/ready ## write the form with every option anew, after a change of the options
 	@$(PYTHON) test/setup/advanced_form.py > extractor_info.advanced.json
@@ -124,8 +130,8 @@ bench: setup build ## figures: latency, transfer rates, memory, and those of the
 bench-training: setup ## figures of the training: make bench-training [DATASET=dir] [FIGURES='start rate padding workers']
 	@$(PYTHON) test/bench/training.py "$(or $(DATASET),test/dataset/reviews)" $(FIGURES)
 
-vuln: ## known vulnerabilities in the dependencies
-	@go run golang.org/x/vuln/cmd/govulncheck@latest ./...
+vuln: $(VULN) ## known vulnerabilities in the dependencies
+	@test/setup/vuln.sh $(VULN)
 
 clean: ## remove what was built in the tree
 	@rm -rf bin var

@@ -240,6 +240,23 @@ func FuzzDecodeResult(f *testing.F) {
 	})
 }
 
+func FuzzDecodeFailure(f *testing.F) {
+	f.Add([]byte(`{"schema":1,"run":"ft-1","attempt":1,"code":"x","what":"It broke.","why":"So.","do":"Try again.","user":true}`))
+	f.Add([]byte(`{"schema":1,"run":"ft-1","attempt":1,"code":"x","what":"\u001b[2J\n\u202e","do":"\ud800"}`))
+	f.Add([]byte(`{"schema":2}`))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		failure, err := DecodeFailure(doc)
+		if err != nil {
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		sentence := failure.Sentence()
+		require.LessOrEqual(t, len(sentence), maxSentence)
+		require.NotContains(t, sentence, "\n")
+		require.NotContains(t, sentence, "\x1b")
+	})
+}
+
 func FuzzSafetensors(f *testing.F) {
 	f.Add(safetensors(8))
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"))

@@ -205,7 +205,9 @@ func FuzzDecodeEvent(f *testing.F) {
 		require.GreaterOrEqual(t, e.Time.Year(), earliestYear)
 		require.GreaterOrEqual(t, e.Attempt, 1)
 		require.GreaterOrEqual(t, e.ETA(), time.Duration(0))
-		_ = e.ChoiceText()
+		require.LessOrEqual(t, len(e.ChoiceText()), 2*maxEventText)
+		require.LessOrEqual(t, max(len(e.Text), len(e.Why), len(e.What), len(e.Do)), maxEventText)
+		require.LessOrEqual(t, len(e.Metrics), maxEventMetrics)
 		var p Progress
 		p.Fold(e)
 		require.Equal(t, e.Attempt, p.Attempt)
