@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 
 	"github.com/go-resty/resty/v2"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -27,6 +29,8 @@ type Client struct {
 	api     *http.Client
 	rest    *resty.Client
 	storage *http.Client
+	// syncFolders makes the names in folders below a root durable.
+	syncFolders func(root *os.Root, names []string) error
 }
 
 // NewClient checks the configuration and opens the cache. It does not connect.
@@ -34,7 +38,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg.withDefaults(), fixed: cfg.URL != ""}
+	c := &Client{cfg: cfg.withDefaults(), fixed: cfg.URL != "", syncFolders: syncFolders}
 	c.log = c.cfg.Logger
 	local := false
 	for _, raw := range append([]string{cfg.URL}, cfg.AllowedHosts...) {
@@ -48,9 +52,9 @@ func NewClient(cfg Config) (*Client, error) {
 		c.allowed = append(c.allowed, origin)
 		local = local || isLoopback(origin)
 	}
-	if cfg.CacheDir != "" {
+	if cfg.Cache != (disk.Folder{}) {
 		var err error
-		if c.cache, err = openCache(cfg.CacheDir); err != nil {
+		if c.cache, err = openCache(cfg.Cache, c.log); err != nil {
 			return nil, fmt.Errorf("open the cache of downloaded files: %w", err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
 // Config is how a Client reaches Clowder. The zero value of a number takes the default that stands beside it.
@@ -16,8 +18,9 @@ type Config struct {
 	URL string
 	// AllowedHosts are addresses that a message may name as its host.
 	AllowedHosts []string
-	// CacheDir keeps downloaded bodies by their sha256, on the same file system as the folders that Stage fills.
-	CacheDir string
+	// Cache keeps downloaded bodies by their sha256, on the same file system as the folders that Stage fills. Empty: there is
+	// none, and nothing can be staged.
+	Cache disk.Folder
 	// TLS is used for https; nil takes the system's authorities and at least TLS 1.2.
 	TLS *tls.Config
 	// CallTimeout bounds one ordinary call (60 s). Downloads and uploads have no such bound, they are given up after

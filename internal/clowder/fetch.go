@@ -40,17 +40,17 @@ type fetched struct {
 	sum   string
 }
 
-// fetch downloads one file into a part file in dir. It tries again where that may help, from the first byte on, since v2
+// fetch downloads one file into a part file of the cache. It tries again where that may help, from the first byte on, since v2
 // knows no ranges. add is told of every byte, also of those taken back.
-func (s *Session) fetch(ctx context.Context, f File, dir string, add func(int64)) (got fetched, err error) {
+func (s *Session) fetch(ctx context.Context, f File, add func(int64)) (got fetched, err error) {
 	err = s.c.retry(ctx, func() error {
-		got, err = s.fetchOnce(ctx, f, dir, add)
+		got, err = s.fetchOnce(ctx, f, add)
 		return err
 	})
 	return got, err
 }
 
-func (s *Session) fetchOnce(ctx context.Context, f File, dir string, add func(int64)) (fetched, error) {
+func (s *Session) fetchOnce(ctx context.Context, f File, add func(int64)) (fetched, error) {
 	ctx, dog, stop := watch(ctx, s.c.cfg.IdleTimeout)
 	defer stop()
 	op := operation{what: fmt.Sprintf("download %q", shorten(oneLine(f.Path), 80)), right: mayView}
@@ -70,8 +70,8 @@ func (s *Session) fetchOnce(ctx context.Context, f File, dir string, add func(in
 		}
 		return fetched{small: memory.Bytes(), sum: sink.hex()}, nil
 	}
-	name := partName(dir)
-	out, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, bodyMode)
+	name := partName()
+	out, err := s.c.cache.create(name)
 	if err != nil {
 		return fetched{}, diskError("store "+f.Path, err)
 	}
@@ -82,7 +82,7 @@ func (s *Session) fetchOnce(ctx context.Context, f File, dir string, add func(in
 	}
 	if err != nil {
 		add(-sink.written)
-		_ = os.Remove(name) // a part that stays is dropped at a later start
+		_ = s.c.cache.root.Remove(name) // a part that stays is dropped at a later start
 		return fetched{}, err
 	}
 	return fetched{part: name, sum: sink.hex()}, nil
@@ -204,22 +204,6 @@ func (b *bodySink) write(piece []byte) error {
 }
 
 func (b *bodySink) hex() string { return hex.EncodeToString(b.sum.Sum(nil)) }
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = in.Close() }()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, bodyMode)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		return errors.Join(err, out.Close())
-	}
-	return errors.Join(out.Sync(), out.Close())
-}
 
 func isLatin1(name string) bool {
 	for _, r := range name {

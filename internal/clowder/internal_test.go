@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -112,34 +114,18 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-func FuzzCacheIndex(f *testing.F) {
-	f.Add([]byte(`{"key":"a","sha256":"../../etc/passwd","mtime_ns":1}`))
-	f.Add([]byte("{\"key\":\"a\",\"sha256\":\"" + strings.Repeat("0", 64) + "\"}\n{\"key"))
-	f.Fuzz(func(t *testing.T, index []byte) {
-		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, cacheIndex), index, 0o600))
-		c, err := openCache(dir)
-		if err != nil {
-			return
-		}
-		defer func() { require.NoError(t, c.close()) }()
-		for key := range c.sums {
-			require.False(t, c.holds(key, 0), "nothing lies in the cache")
-		}
-	})
-}
-
 func TestCacheReplacesATornBody(t *testing.T) {
 	t.Parallel()
-	c, err := openCache(t.TempDir())
+	dir := t.TempDir()
+	c, err := openCache(disk.Folder{Volume: dir}, zap.NewNop())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, c.close()) }()
 	sum := strings.Repeat("a", 64)
-	require.NoError(t, os.WriteFile(c.path(sum), []byte("to"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, sum), []byte("to"), 0o600))
 	line, err := c.put(fetched{small: []byte("torn"), sum: sum}, "k", 4)
 	require.NoError(t, err)
 	require.NoError(t, c.commit([]cacheLine{line}))
-	body, err := os.ReadFile(c.path(sum))
+	body, err := os.ReadFile(filepath.Join(dir, sum))
 	require.NoError(t, err)
 	require.Equal(t, "torn", string(body))
 	got, ok := c.take("k", 4)
