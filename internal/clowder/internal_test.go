@@ -4,10 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -131,4 +134,56 @@ func TestCacheReplacesATornBody(t *testing.T) {
 	got, ok := c.take("k", 4)
 	require.True(t, ok)
 	require.Equal(t, sum, got.SHA256)
+}
+
+func TestTheFoldersOfTheInputsAreDurable(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		paths, want []string
+	}{
+		"the root":            {[]string{"a.csv"}, []string{"."}},
+		"folders and parents": {[]string{"train/cats/a.jpg", "b.jpg", "train/cats/c.jpg"}, []string{".", "train", "train/cats"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			// Bodies of no bytes, which a server that does not know them can give out.
+			server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+			t.Cleanup(server.Close)
+			volume := t.TempDir()
+			c, err := NewClient(Config{URL: server.URL, Cache: disk.Folder{Volume: volume, Name: "cache"}})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, c.Close()) })
+			var files []File
+			for i, path := range tc.paths {
+				files = append(files, File{ID: fmt.Sprintf("%024x", i), Name: "a", Path: path})
+			}
+			for range 2 { // a second call finds the links of one that was killed before it synced
+				var synced []string
+				c.syncFolders = func(root *os.Root, names []string) error {
+					for _, f := range tc.paths {
+						_, err := root.Stat(f)
+						require.NoError(t, err, "it is called when all is there")
+					}
+					synced = names
+					return syncFolders(root, names)
+				}
+				_, err = c.As("KEY").Stage(t.Context(), files, disk.Folder{Volume: volume, Name: "inputs"}, nil)
+				require.NoError(t, err)
+				require.Equal(t, tc.want, synced)
+			}
+			c.syncFolders = func(*os.Root, []string) error { return syscall.ENOSPC }
+			_, err = c.As("KEY").Stage(t.Context(), files, disk.Folder{Volume: volume, Name: "inputs"}, nil)
+			require.ErrorContains(t, err, "the disk of the training service is full")
+		})
+	}
+}
+
+func TestManyFoldersAreSyncedAtOnce(t *testing.T) {
+	t.Parallel()
+	root, err := os.OpenRoot(t.TempDir())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, root.Close()) }()
+	names := make([]string, fewSyncs+1)
+	require.NoError(t, syncFolders(root, names), "one by one, folders without a name would be an error")
+	require.Error(t, syncFolders(root, names[1:]))
 }
