@@ -13,9 +13,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// maxAnswer is the largest answer that is read into memory: a page of 100 files is about 100 kB, metadata can be more.
-const maxAnswer = 16 << 20
-
 // Client talks to Clowder v2. It holds one connection pool and the cache of file bodies, and no key: As returns a Session
 // that acts for one user. It is safe for concurrent use.
 type Client struct {
@@ -58,8 +55,9 @@ func NewClient(cfg Config) (*Client, error) {
 			return nil, fmt.Errorf("open the cache of downloaded files: %w", err)
 		}
 	}
-	c.api = &http.Client{Transport: newTransport(c.cfg, nil), CheckRedirect: withinOrigin}
-	c.storage = &http.Client{Transport: newTransport(c.cfg, storageGuard(local)), CheckRedirect: noRedirects}
+	g := &guard{loopback: local}
+	c.api = &http.Client{Transport: newTransport(c.cfg, g.toClowder), CheckRedirect: withinOrigin}
+	c.storage = &http.Client{Transport: newTransport(c.cfg, g.toStorage), CheckRedirect: noRedirects}
 	c.rest = resty.NewWithClient(c.api).SetDisableWarn(true).SetResponseBodyLimit(maxAnswer).SetRetryCount(0).
 		SetHeader("Accept", "application/json").SetHeader("User-Agent", userAgent)
 	return c, nil

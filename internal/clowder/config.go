@@ -27,6 +27,10 @@ type Config struct {
 	// IdleTimeout without a byte (60 s). An upload's answer may take AnswerTimeout after its last byte (10 min): Clowder
 	// stores the file in between, with its whole worker standing still.
 	CallTimeout, IdleTimeout, AnswerTimeout time.Duration
+	// MinRate is the least rate of a download in bytes a second (10,000), over each RateWindow of waiting for it (5 min); a
+	// slower one is given up and tried again.
+	MinRate    int64
+	RateWindow time.Duration
 	// InFlightWait is how long a listed file that is still being uploaded by somebody is waited for (60 s).
 	InFlightWait time.Duration
 	// MaxFiles (50,000) and MaxBytes (50 GiB) bound what is staged for one job.
@@ -46,6 +50,8 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.CallTimeout, 60*time.Second)
 	setDefault(&c.IdleTimeout, 60*time.Second)
 	setDefault(&c.AnswerTimeout, 10*time.Minute)
+	setDefault(&c.MinRate, 10_000)
+	setDefault(&c.RateWindow, 5*time.Minute)
 	setDefault(&c.InFlightWait, 60*time.Second)
 	setDefault(&c.MaxFiles, 50_000)
 	setDefault(&c.MaxBytes, 50<<30)
@@ -77,6 +83,7 @@ func (c Config) validate() error {
 	for name, n := range map[string]int64{
 		"call timeout": int64(c.CallTimeout), "idle timeout": int64(c.IdleTimeout), "answer timeout": int64(c.AnswerTimeout),
 		"in-flight wait": int64(c.InFlightWait), "most files": int64(c.MaxFiles), "most bytes": c.MaxBytes,
+		"least rate": c.MinRate, "window of the rate": int64(c.RateWindow),
 		"streams": int64(c.Streams), "attempts": int64(c.Attempts), "backoff": int64(c.Backoff),
 	} {
 		if n < 0 {

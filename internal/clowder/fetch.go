@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -59,7 +60,7 @@ func (s *Session) fetchOnce(ctx context.Context, f File, add func(int64)) (fetch
 		return fetched{}, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	sink := &bodySink{sum: sha256.New(), dog: dog, add: add}
+	sink := &bodySink{sum: sha256.New(), dog: dog, pace: pace{least: s.c.cfg.MinRate, window: s.c.cfg.RateWindow}, add: add}
 	if f.Size <= smallBody {
 		var memory bytes.Buffer
 		memory.Grow(int(f.Size))
@@ -115,7 +116,7 @@ func (s *Session) openPresigned(ctx context.Context, op operation, id string) (*
 		return nil, err
 	}
 	address, err := url.Parse(link.URL)
-	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.User != nil || address.Hostname() == "" {
+	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.User != nil || !plainHost(address.Hostname()) {
 		return nil, job.Permanent(fmt.Errorf("Clowder gave no usable address to %s", op.what)) //nolint:staticcheck // a name
 	}
 	return s.stream(ctx, op, s.c.storage, address.String(), false)
@@ -164,6 +165,7 @@ type bodySink struct {
 	out     io.Writer
 	sum     hash.Hash
 	dog     *watchdog
+	pace    pace
 	add     func(int64)
 	written int64
 }
@@ -174,7 +176,9 @@ func (b *bodySink) copy(ctx context.Context, op operation, body io.Reader, size 
 	defer buffers.Put(buffer)
 	body = io.LimitReader(body, size+1)
 	for {
+		asked := time.Now()
 		n, err := body.Read(*buffer)
+		waited := time.Since(asked)
 		if n > 0 {
 			b.dog.touch()
 			if werr := b.write((*buffer)[:n]); werr != nil {
@@ -188,6 +192,9 @@ func (b *bodySink) copy(ctx context.Context, op operation, body io.Reader, size 
 			return job.Retryable(fmt.Errorf("Clowder sent %d bytes when asked to %s, its list says %d", b.written, op.what, size)) //nolint:staticcheck // a name
 		case err != nil:
 			return transportError(ctx, op, true, err)
+		}
+		if err := b.pace.took(op, n, waited); err != nil {
+			return err
 		}
 	}
 }
