@@ -50,7 +50,7 @@ func (c *cache) openIndex() error {
 	if err != nil {
 		return err
 	}
-	whole, err := c.readIndex()
+	whole, err := c.readIndex(maxIndexFiles)
 	if err != nil {
 		return errors.Join(err, c.index.Close())
 	}
@@ -85,8 +85,8 @@ func (c *cache) openIndexFile() error {
 	return nil
 }
 
-// readIndex reads the lines of the index and reports whether it holds nothing else.
-func (c *cache) readIndex() (whole bool, err error) {
+// readIndex reads the lines of the index, of at most most files, and reports whether it holds nothing else.
+func (c *cache) readIndex(most int) (whole bool, err error) {
 	info, err := c.index.Stat()
 	if err != nil {
 		return false, err
@@ -99,7 +99,7 @@ func (c *cache) readIndex() (whole bool, err error) {
 		text, err := in.ReadSlice('\n')
 		if !skip && len(text) > 0 && !errors.Is(err, bufio.ErrBufferFull) {
 			c.lines++
-			whole = c.readLine(text) && whole
+			whole = c.readLine(text, most) && whole
 		}
 		switch {
 		case errors.Is(err, io.EOF):
@@ -116,12 +116,12 @@ func (c *cache) readIndex() (whole bool, err error) {
 }
 
 // readLine takes one line and reports whether it is one of ours.
-func (c *cache) readLine(text []byte) bool {
+func (c *cache) readLine(text []byte, most int) bool {
 	var line cacheLine
 	if json.Unmarshal(bytes.TrimSpace(text), &line) != nil || !sumForm.MatchString(line.SHA256) {
 		return false
 	}
-	if _, known := c.sums[line.Key]; !known && len(c.sums) >= maxIndexFiles {
+	if _, known := c.sums[line.Key]; !known && len(c.sums) >= most {
 		return false
 	}
 	c.remember(line)

@@ -92,6 +92,7 @@ func TestTheGuardSeesTheAddressThatIsDialled(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
 	require.NoError(t, err)
-	_, err = c.As("KEY").stream(t.Context(), operation{what: "download"}, c.storage, "http://localhost:"+port, false)
+	_, err = c.As("KEY").stream( //nolint:bodyclose // there is none
+		t.Context(), operation{what: "download"}, c.storage, "http://localhost:"+port, false)
 	require.ErrorIs(t, err, errBlockedAddress)
 }

@@ -44,12 +44,12 @@ func TestOnlyFieldsOfTheFormAreKept(t *testing.T) {
 func TestWhatWasKeptMeansTheSame(t *testing.T) {
 	t.Parallel()
 	for name, raw := range map[string]map[string]any{
-		"a name with blanks is none of the form": {" epochs": 9.0, "epochs": 5.0},
-		"the fields of a group, everywhere":      {"training": map[string]any{"weight_decay": 0.5}, "weight_decay": 0.25, "training.weight_decay": "1"},
-		"a text of blanks":                       {"run_name": strings.Repeat(" ", 5000) + "a"},
-		"a text that is too long":                {"run_name": strings.Repeat("a ", 5000), "epochs": strings.Repeat("1", 5000), "use_gpu": strings.Repeat("yes", 5000)},
-		"values of the wrong type":               {"epochs": []any{1}, "run_name": map[string]any{"a": 1}, "training": []any{}, "use_gpu": []any{}},
-		"something unknown":                      {"output": 1.0, "training": map[string]any{"weight": 1.0}},
+		"a name with a line break is none of the form": {"epochs\n": 9.0, "epochs": 5.0},
+		"the fields of a group, everywhere":            {"training": map[string]any{"weight_decay": 0.5}, "weight_decay": 0.25, "training.weight_decay": "1"},
+		"a text of blanks":                             {"run_name": strings.Repeat(" ", 5000) + "a"},
+		"a text that is too long":                      {"run_name": strings.Repeat("a ", 5000), "epochs": strings.Repeat("1", 5000), "use_gpu": strings.Repeat("yes", 5000)},
+		"values of the wrong type":                     {"epochs": []any{1}, "run_name": map[string]any{"a": 1}, "training": []any{}, "use_gpu": []any{}},
+		"something unknown":                            {"output": 1.0, "training": map[string]any{"weight": 1.0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

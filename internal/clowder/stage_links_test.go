@@ -148,7 +148,7 @@ func TestTheCacheTrustsOnlyFiles(t *testing.T) {
 
 func TestBodiesAreCopiedToAnotherFileSystem(t *testing.T) {
 	t.Parallel()
-	other, err := os.MkdirTemp("/dev/shm", "inputs-*")
+	other, err := os.MkdirTemp("/dev/shm", "inputs-*") //nolint:usetesting // on another file system than the cache
 	if err != nil {
 		t.Skip("this system has no /dev/shm")
 	}
