@@ -114,7 +114,7 @@ func checkClowder(ctx context.Context, set Settings) (string, error) {
 	if set.ClowderURL == "" && len(set.ClowderHosts) == 0 {
 		return "", errors.New("set CLOWDER_URL to the address at which this machine reaches Clowder, or CLOWDER_HOSTS to the hosts that messages may name")
 	}
-	client, err := clowderClient(set, "", zap.NewNop())
+	client, err := clowderClient(set, disk.Folder{}, zap.NewNop())
 	if err != nil {
 		return "", err
 	}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/queue"
@@ -71,7 +72,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 
-	client, err := clowderClient(set, volume.Cache().Path(), log)
+	client, err := clowderClient(set, volume.Cache(), log)
 	if err != nil {
 		return err
 	}
@@ -194,9 +195,9 @@ func rayConfig(set Settings) jobsapi.Config {
 	return jobsapi.Config{Address: set.RayAddress, Token: set.RayToken, TokenFile: set.RayTokenFile, PollInterval: set.RayPoll}
 }
 
-func clowderClient(set Settings, cacheDir string, log *zap.Logger) (*clowder.Client, error) {
+func clowderClient(set Settings, cache disk.Folder, log *zap.Logger) (*clowder.Client, error) {
 	cfg := clowder.Config{
-		URL: set.ClowderURL, AllowedHosts: set.ClowderHosts, CacheDir: cacheDir,
+		URL: set.ClowderURL, AllowedHosts: set.ClowderHosts, Cache: cache,
 		MaxFiles: set.MaxFiles, MaxBytes: set.MaxBytes, Logger: log,
 	}
 	if set.ClowderCA != "" {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -119,7 +120,7 @@ func compare(b *testing.B, at served, s func() *clowder.Session, files []clowder
 				session, dir := s(), b.TempDir()
 				peak = max(peak, peakMemory(b, func() {
 					start := time.Now()
-					_, err := session.Stage(b.Context(), files, dir, nil)
+					_, err := session.Stage(b.Context(), files, disk.Folder{Volume: dir}, nil)
 					require.NoError(b, err)
 					ours = time.Since(start)
 				}))
@@ -141,7 +142,7 @@ func compare(b *testing.B, at served, s func() *clowder.Session, files []clowder
 func benchSession(b *testing.B, at served) func() *clowder.Session {
 	b.Helper()
 	return func() *clowder.Session {
-		return newClient(b, clowder.Config{URL: at.URL, CacheDir: b.TempDir()}).As(job.Secret(at.Key))
+		return newClient(b, clowder.Config{URL: at.URL, Cache: disk.Folder{Volume: b.TempDir()}}).As(job.Secret(at.Key))
 	}
 }
 

@@ -3,86 +3,79 @@ package clowder
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 const (
-	// maxBody is the largest message that is looked at, in bytes. Clowder v1 puts metadata into messages, so some are big;
-	// one of parameters and ids stays under 10 kB.
-	maxBody = 4 << 20
-	// maxDepth is how deep objects and lists may be nested.
-	maxDepth = 64
+	// maxFields is how many fields a message may have, and maxFieldName how long the name of one may be, in bytes. Those of
+	// Clowder have about thirty.
+	maxFields    = 1000
+	maxFieldName = 1000
+	// maxText is the longest text that is read from a field, in bytes as it is written.
+	maxText = 64 << 10
+	// maxNotifies is how many addresses are kept, and maxAddress how long each may be.
+	maxNotifies = 20
+	maxAddress  = 254
 )
 
-// parseObject reads one JSON object and nothing after it. Numbers stay json.Number, so that big ids lose no digit.
-// Bytes that are not UTF-8 are read as Latin-1, as pyclowder does: Clowder v1 writes in the charset of its Java machine.
-func parseObject(data []byte) (map[string]any, error) {
-	value, err := parseValue(data)
+// jobIDNames are the fields that may hold the job id, the first of them that does counts.
+var jobIDNames = []string{"job_id", "jobid", "msgid"}
+
+// fields reads values out of a message by several names and remembers the first fault. The values stay as they are written
+// until they are asked for.
+type fields struct {
+	object map[string]json.RawMessage
+	fault  error
+}
+
+// parseObject reads the fields of a body that is one JSON object. Of fields of the same name the last one counts.
+func parseObject(data []byte) (*fields, error) {
+	doc, err := parseDocument(data)
 	if err != nil {
 		return nil, err
 	}
-	object, ok := value.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("is %s and not a JSON object", kindOf(value))
+	if doc[0] != '{' {
+		return nil, fmt.Errorf("is %s and not a JSON object", kindOfRaw(doc))
 	}
-	return object, nil
-}
-
-func parseValue(data []byte) (any, error) {
-	if len(data) > maxBody {
-		return nil, fmt.Errorf("is larger than %d bytes", maxBody)
-	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if !utf8.Valid(data) {
-		data = latin1ToUTF8(data)
-	}
-	if err := checkDepth(data); err != nil {
-		return nil, err
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	var value any
-	if err := dec.Decode(&value); err != nil {
-		return nil, errors.New("is not valid JSON")
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("has more text after its JSON")
-	}
-	return value, nil
-}
-
-// checkDepth walks over the brackets outside of strings. It runs before the decoder because that one recurses.
-func checkDepth(data []byte) error {
-	depth, inString := 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return fmt.Errorf("is nested deeper than %d levels", maxDepth)
-			}
-		case c == '}' || c == ']':
-			depth--
+	f := &fields{object: make(map[string]json.RawMessage)}
+	count := 0
+	for quoted, value := range members(doc) {
+		if len(quoted) > maxFieldName {
+			f.failf("one of its fields has a name of %d bytes, which none has that Clowder sends", len(quoted))
+			continue
 		}
+		if count++; count > maxFields {
+			f.failf("it has more than %d fields, which no message of Clowder has", maxFields)
+			if !slices.Contains(jobIDNames, strings.Trim(string(quoted), `"`)) { // whose user is told
+				continue
+			}
+		}
+		var name string
+		_ = json.Unmarshal(quoted, &name) // it was checked before
+		f.object[name] = value
 	}
-	return nil
+	return f, nil
 }
 
-func latin1ToUTF8(data []byte) []byte {
-	out := make([]rune, len(data))
-	for i, b := range data {
-		out[i] = rune(b)
+// kindOfRaw names the JSON type of a value as it is written, in words.
+func kindOfRaw(value json.RawMessage) string {
+	switch value[0] {
+	case 'n':
+		return "null"
+	case '"':
+		return "a text"
+	case 't', 'f':
+		return "true or false"
+	case '[':
+		return "a list"
+	case '{':
+		return "an object"
+	default:
+		return "a number"
 	}
-	return []byte(string(out))
 }
 
 // kindOf names the JSON type of a decoded value in words.
@@ -103,12 +96,6 @@ func kindOf(value any) string {
 	}
 }
 
-// fields reads values out of a message by several names and remembers the first fault.
-type fields struct {
-	object map[string]any
-	fault  error
-}
-
 func (f *fields) failf(format string, args ...any) {
 	if f.fault == nil {
 		f.fault = fmt.Errorf(format, args...)
@@ -125,33 +112,49 @@ func (f *fields) has(keys ...string) bool {
 	return false
 }
 
-// text returns the first of the keys that holds a non-empty text; a number counts as its digits. Any other type is a fault.
+// text returns the first of the keys that holds a non-empty text; a number counts as its digits. Any other type, and a text
+// that is too long, is a fault.
 func (f *fields) text(keys ...string) string {
 	for _, key := range keys {
-		switch value := f.object[key].(type) {
-		case nil:
-		case string:
-			if value = strings.TrimSpace(value); value != "" {
-				return value
-			}
-		case json.Number:
-			return value.String()
+		raw, ok := f.object[key]
+		if !ok || raw[0] == 'n' {
+			continue
+		}
+		text, ok := rawText(raw)
+		switch {
+		case ok && text != "":
+			return text
+		case ok:
+		case len(raw) > maxText:
+			f.failf("its %s has %d bytes, at most %d are read", key, len(raw), maxText)
 		default:
-			f.failf("its %s is %s and not a text", key, kindOf(value))
+			f.failf("its %s is %s and not a text", key, kindOfRaw(raw))
 		}
 	}
 	return ""
 }
 
+// rawText decodes a text, without blanks around it, or the digits of a number, that is not too long.
+func rawText(raw json.RawMessage) (string, bool) {
+	switch {
+	case len(raw) > maxText:
+		return "", false
+	case raw[0] == '"':
+		var text string
+		_ = json.Unmarshal(raw, &text) // it was checked before
+		return strings.TrimSpace(text), true
+	default:
+		return string(raw), raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9'
+	}
+}
+
 // count returns a whole number that may be written as a text; anything else counts as 0.
 func (f *fields) count(key string) int {
-	text := ""
-	switch value := f.object[key].(type) {
-	case json.Number:
-		text = value.String()
-	case string:
-		text = strings.TrimSpace(value)
+	raw, ok := f.object[key]
+	if !ok {
+		return 0
 	}
+	text, _ := rawText(raw)
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
 		return 0
@@ -159,22 +162,46 @@ func (f *fields) count(key string) int {
 	return n
 }
 
-// list returns a list of texts that may be written as one text with commas; other members are left out.
-func (f *fields) list(key string) []string {
+// addresses returns a list of texts that may be written as one text with commas; other members are left out, and what is too
+// many or too long.
+func (f *fields) addresses(key string) []string {
+	raw, ok := f.object[key]
+	if !ok {
+		return nil
+	}
 	var out []string
-	switch value := f.object[key].(type) {
-	case string:
-		for part := range strings.SplitSeq(value, ",") {
-			if part = strings.TrimSpace(part); part != "" {
-				out = append(out, part)
+	keep := func(text string) bool {
+		if text = strings.TrimSpace(text); text != "" && len(text) <= maxAddress {
+			out = append(out, text)
+		}
+		return len(out) < maxNotifies
+	}
+	switch raw[0] {
+	case '"':
+		text, _ := rawText(raw)
+		for part := range strings.SplitSeq(text, ",") {
+			if !keep(part) {
+				break
 			}
 		}
-	case []any:
-		for _, member := range value {
-			if text, ok := member.(string); ok && strings.TrimSpace(text) != "" {
-				out = append(out, strings.TrimSpace(text))
+	case '[':
+		if len(raw) > maxText {
+			return nil
+		}
+		for member := range items(raw) {
+			if text, ok := rawText(member); ok && member[0] == '"' && !keep(text) {
+				break
 			}
 		}
 	}
 	return out
+}
+
+// decodeNumbers decodes a value that is valid JSON. Numbers stay json.Number, so that big ids lose no digit.
+func decodeNumbers(raw json.RawMessage) any {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var value any
+	_ = dec.Decode(&value) // it was checked before
+	return value
 }

@@ -1,21 +1,22 @@
 package clowder
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
 const (
-	cacheIndex = "index.jsonl"
 	partSuffix = ".part"
 	// staleParts is the age after which a part file belongs to a process that is gone.
 	staleParts = 24 * time.Hour
@@ -29,10 +30,13 @@ var sumForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // run links instead of downloading. A line gets into its index only after the bodies it names are on disk, and a body
 // whose time of change is not the recorded one is not trusted. It is safe for concurrent use.
 type cache struct {
-	dir string
+	dir  disk.Folder
+	root *os.Root
+	log  *zap.Logger
 
 	mu    sync.Mutex
 	index *os.File
+	torn  bool              // the index ends without the end of a line
 	lines int               // in the index, those that no longer count among them
 	sums  map[string]string // file key → sha256
 	times map[string]int64  // sha256 → time of change in ns
@@ -40,44 +44,30 @@ type cache struct {
 	pins  map[string]int    // sha256 → how many stagings are putting it in place
 }
 
-// cacheLine is one line of the index; later lines win.
-type cacheLine struct {
-	Key    string `json:"key"`
-	SHA256 string `json:"sha256"`
-	Time   int64  `json:"mtime_ns"`
-	// Used is when a run used the body last, in seconds since 1970; older indexes lack it.
-	Used int64 `json:"used,omitempty"`
-}
-
-// openCache reads the index, and drops part files of processes that died. A torn last line is skipped.
-func openCache(dir string) (*cache, error) {
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, err
-	}
-	index, err := os.OpenFile(filepath.Join(dir, cacheIndex), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+// openCache opens the folder and reads the index, and drops part files of processes that died.
+func openCache(dir disk.Folder, log *zap.Logger) (*cache, error) {
+	root, err := dir.Make()
 	if err != nil {
 		return nil, err
 	}
 	c := &cache{
-		dir: dir, index: index,
+		dir: dir, root: root, log: log,
 		sums: make(map[string]string), times: make(map[string]int64), used: make(map[string]int64), pins: make(map[string]int),
 	}
-	lines := bufio.NewScanner(index)
-	for lines.Scan() {
-		c.lines++
-		var line cacheLine
-		if json.Unmarshal(lines.Bytes(), &line) == nil && sumForm.MatchString(line.SHA256) {
-			c.remember(line)
-		}
+	if err := c.openIndex(); err != nil {
+		return nil, errors.Join(err, root.Close())
 	}
-	if err := errors.Join(lines.Err(), c.dropStaleParts()); err != nil {
-		return nil, errors.Join(err, index.Close())
+	if err := c.dropStaleParts(); err != nil {
+		log.Warn("half-written files of the cache cannot be removed", zap.Error(err))
 	}
 	return c, nil
 }
 
+// maxEntries is how many files of the cache are looked at in one go.
+const maxEntries = 500_000
+
 func (c *cache) dropStaleParts() error {
-	entries, err := os.ReadDir(c.dir)
+	entries, err := disk.List(c.root, ".", maxEntries)
 	if err != nil {
 		return err
 	}
@@ -85,8 +75,8 @@ func (c *cache) dropStaleParts() error {
 		if !strings.HasSuffix(entry.Name(), partSuffix) {
 			continue
 		}
-		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > staleParts {
-			if err := os.Remove(filepath.Join(c.dir, entry.Name())); err != nil {
+		if info, err := c.root.Lstat(entry.Name()); err == nil && time.Since(info.ModTime()) > staleParts {
+			if err := c.root.RemoveAll(entry.Name()); err != nil {
 				return err
 			}
 		}
@@ -94,20 +84,12 @@ func (c *cache) dropStaleParts() error {
 	return nil
 }
 
-func (c *cache) close() error { return c.index.Close() }
-
-func (c *cache) remember(line cacheLine) {
-	c.sums[line.Key] = line.SHA256
-	c.times[line.SHA256] = line.Time
-	c.used[line.SHA256] = max(line.Used, c.used[line.SHA256])
-}
+func (c *cache) close() error { return errors.Join(c.index.Close(), c.root.Close()) }
 
 // cacheKey names one version of one file of one Clowder.
 func cacheKey(host string, f File) string {
 	return fmt.Sprintf("%s/%s/%d/%d", host, f.ID, f.Version, f.Size)
 }
-
-func (c *cache) path(sum string) string { return filepath.Join(c.dir, sum) }
 
 // holds reports whether the body of a file is here, as it was put.
 func (c *cache) holds(key string, size int64) bool {
@@ -155,13 +137,13 @@ func (c *cache) put(got fetched, key string, size int64) (cacheLine, error) {
 		if got.part == "" {
 			return line, nil
 		}
-		return line, os.Remove(got.part)
+		return line, c.root.Remove(got.part)
 	}
 	c.mu.Unlock()
 	if err := c.store(got); err != nil {
 		return cacheLine{}, err
 	}
-	info, err := os.Stat(c.path(got.sum))
+	info, err := c.root.Lstat(got.sum)
 	if err != nil {
 		return cacheLine{}, err
 	}
@@ -175,33 +157,43 @@ func (c *cache) put(got fetched, key string, size int64) (cacheLine, error) {
 // in nobody's way but its own, and then, as for large ones, a part file takes its place.
 func (c *cache) store(got fetched) error {
 	if got.part == "" {
-		err := writeNew(c.path(got.sum), got.small)
-		if !errors.Is(err, os.ErrExist) {
+		err := c.writeNew(got.sum, got.small)
+		if !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		got.part = partName(c.dir)
-		if err := writeNew(got.part, got.small); err != nil {
+		got.part = partName()
+		if err := c.writeNew(got.part, got.small); err != nil {
 			return err
 		}
 	}
-	return os.Rename(got.part, c.path(got.sum))
+	if info, err := c.root.Lstat(got.sum); err == nil && info.IsDir() {
+		if err := c.root.RemoveAll(got.sum); err != nil { // a rename replaces all else
+			return err
+		}
+	}
+	return c.root.Rename(got.part, got.sum)
 }
 
 // partName is a name for a file that is not complete.
-func partName(dir string) string {
-	return filepath.Join(dir, fmt.Sprintf("%016x%s", rand.Uint64(), partSuffix)) //nolint:gosec // a name, not a secret
+func partName() string {
+	return fmt.Sprintf("%016x%s", rand.Uint64(), partSuffix) //nolint:gosec // a name, not a secret
 }
 
-func writeNew(name string, body []byte) error {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, bodyMode)
+func (c *cache) writeNew(name string, body []byte) error {
+	f, err := c.create(name)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(body)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(name))
+		return errors.Join(err, c.root.Remove(name))
 	}
 	return nil
+}
+
+// create opens a new file for writing; what has its name already is an error that wraps fs.ErrExist.
+func (c *cache) create(name string) (*os.File, error) {
+	return c.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, bodyMode)
 }
 
 // intact reports whether the body lies as it was put. The cache must be locked.
@@ -210,8 +202,8 @@ func (c *cache) intact(sum string, size int64) bool {
 	if !known {
 		return false
 	}
-	info, err := os.Stat(c.path(sum))
-	return err == nil && info.Size() == size && info.ModTime().UnixNano() == changed
+	info, err := c.root.Lstat(sum)
+	return err == nil && info.Mode().IsRegular() && info.Size() == size && info.ModTime().UnixNano() == changed
 }
 
 // commit makes the bodies of the lines durable and then the lines themselves. After a nil return both survive a power cut.
@@ -237,40 +229,23 @@ func (c *cache) noteUses(lines []cacheLine) error {
 	return c.append(lines)
 }
 
-// append adds lines to the index. The cache must be locked.
-func (c *cache) append(lines []cacheLine) error {
-	var out []byte
-	for _, line := range lines {
-		text, err := json.Marshal(line)
-		if err != nil {
-			return fmt.Errorf("write the cache index: %w", err)
-		}
-		out = append(append(out, text...), '\n')
-	}
-	if _, err := c.index.Write(out); err != nil {
-		return fmt.Errorf("write the cache index: %w", err)
-	}
-	c.lines += len(lines)
-	return nil
-}
-
-// fewBodies is up to how many bodies are synced one by one; beyond that one sync of the file system is cheaper.
-const fewBodies = 16
+// fewSyncs is up to how many files or folders are synced one by one; beyond that one sync of the file system is cheaper.
+const fewSyncs = 16
 
 func (c *cache) syncBodies(lines []cacheLine) error {
-	if len(lines) > fewBodies {
-		return syncFileSystem(c.dir)
+	if len(lines) > fewSyncs {
+		return syncFileSystem(c.root)
 	}
 	for _, line := range lines {
-		if err := syncPath(c.path(line.SHA256)); err != nil {
+		if err := syncFile(c.root, line.SHA256); err != nil {
 			return err
 		}
 	}
-	return syncPath(c.dir)
+	return disk.SyncFolder(c.root, ".")
 }
 
-func syncPath(path string) error {
-	f, err := os.Open(path)
+func syncFile(root *os.Root, name string) error {
+	f, _, err := disk.Open(root, name)
 	if err != nil {
 		return err
 	}

@@ -1,16 +1,13 @@
 package clowder
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"time"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
 // TrimCache removes the downloaded bodies whose last use is longest ago until at most limit bytes are left, and returns how
@@ -62,14 +59,17 @@ func (c *cache) trim(limit int64) (int64, error) {
 
 // bodies lists what lies in the folder, also what no index line names, and its size.
 func (c *cache) bodies() (all []body, total int64, err error) {
-	entries, err := os.ReadDir(c.dir)
+	entries, err := disk.List(c.root, ".", maxEntries)
 	if err != nil {
 		return nil, 0, err
 	}
 	for _, entry := range entries {
-		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !sumForm.MatchString(entry.Name()) {
+		if !sumForm.MatchString(entry.Name()) {
 			continue
+		}
+		info, err := c.root.Lstat(entry.Name())
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+			continue // what is no file takes no room, and a body replaces it
 		}
 		if err != nil {
 			return nil, 0, err
@@ -90,59 +90,10 @@ func (c *cache) drop(b body) (bool, error) {
 	if b.bound || c.pins[b.sum] > 0 {
 		return false, nil
 	}
-	if err := os.Remove(c.path(b.sum)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := c.root.Remove(b.sum); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
 	delete(c.times, b.sum)
 	delete(c.used, b.sum)
 	return true, nil
-}
-
-// deadLines is how many lines of the index may be superseded before it is written anew.
-const deadLines = 10_000
-
-// compact writes the index anew without the lines that no longer count, if bodies are gone or there are many such lines.
-func (c *cache) compact(gone bool) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !gone && c.lines < len(c.sums)+deadLines {
-		return nil
-	}
-	next, err := os.CreateTemp(c.dir, "index-*"+partSuffix)
-	if err != nil {
-		return err
-	}
-	lines, err := c.writeIndex(next)
-	err = errors.Join(err, next.Sync(), next.Close())
-	name := filepath.Join(c.dir, cacheIndex)
-	if err == nil {
-		err = os.Rename(next.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(next.Name()))
-	}
-	index, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(c.index.Close(), syncPath(c.dir))
-	c.index, c.lines = index, lines
-	return err
-}
-
-// writeIndex writes a line for each file whose body is here and forgets the others.
-func (c *cache) writeIndex(f *os.File) (lines int, err error) {
-	out := bufio.NewWriter(f)
-	enc := json.NewEncoder(out)
-	for key, sum := range c.sums {
-		if _, here := c.times[sum]; !here {
-			delete(c.sums, key)
-			continue
-		}
-		if err := enc.Encode(cacheLine{Key: key, SHA256: sum, Time: c.times[sum], Used: cmp.Or(c.used[sum], time.Now().Unix())}); err != nil {
-			return lines, err
-		}
-		lines++
-	}
-	return lines, out.Flush()
 }

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
 // larder is a cache of bodies of ten bytes each, whose sums are one digit repeated.
@@ -34,7 +37,7 @@ func newLarder(t *testing.T, digits string) *larder {
 
 func (l *larder) open(t *testing.T) {
 	t.Helper()
-	c, err := openCache(l.dir)
+	c, err := openCache(disk.Folder{Volume: l.dir}, zap.NewNop())
 	require.NoError(t, err)
 	l.cache = c
 	t.Cleanup(func() { _ = c.close() }) // some tests close it themselves
@@ -91,7 +94,7 @@ func TestABodyThatIsNeededStays(t *testing.T) {
 	t.Parallel()
 	l := newLarder(t, "123")
 	run := filepath.Join(t.TempDir(), "input")
-	require.NoError(t, os.Link(l.path(strings.Repeat("1", 64)), run))
+	require.NoError(t, os.Link(filepath.Join(l.dir, strings.Repeat("1", 64)), run))
 	pinned, ok := l.take("2", 10)
 	require.True(t, ok)
 	left, err := l.trim(0)
@@ -110,7 +113,7 @@ func TestABodyThatIsNeededStays(t *testing.T) {
 func TestBodiesThatNoLineNamesAndDeadPartsAreTrimmedToo(t *testing.T) {
 	t.Parallel()
 	l := newLarder(t, "1")
-	torn, part := l.path(strings.Repeat("0", 64)), filepath.Join(l.dir, "dead"+partSuffix)
+	torn, part := filepath.Join(l.dir, strings.Repeat("0", 64)), filepath.Join(l.dir, "dead"+partSuffix)
 	old := time.Now().Add(-2 * staleParts)
 	for _, name := range []string{torn, part} {
 		require.NoError(t, os.WriteFile(name, []byte("x"), 0o600))

@@ -65,7 +65,7 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 	if c.into == nil {
 		return nil
 	}
-	if err := json.Unmarshal(answer.Body(), c.into); err != nil {
+	if err := decodeAnswer(answer.Body(), c.into); err != nil {
 		// A proxy in front of a Clowder that restarts answers 200 with a page.
 		err = fmt.Errorf("the answer of Clowder to %s is not what it should be: %w", c.what, err)
 		if c.once {
@@ -151,7 +151,8 @@ func listAll[T any](ctx context.Context, s *Session, c call, most int, id func(T
 
 func listOnce[T any](ctx context.Context, s *Session, c call, most int, id func(T) string) (rows []T, total int, err error) {
 	seen := make(map[string]bool)
-	for skip := 0; len(rows) <= most; skip += pageSize {
+	// A server that gives the same rows again and again, and counts more, must not be asked for ever.
+	for skip := 0; len(rows) <= most && skip <= 2*most+pageSize; skip += pageSize {
 		var p page[T]
 		one := c
 		one.into = &p

@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 
 	"github.com/go-resty/resty/v2"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
-
-// maxAnswer is the largest answer that is read into memory: a page of 100 files is about 100 kB, metadata can be more.
-const maxAnswer = 16 << 20
 
 // Client talks to Clowder v2. It holds one connection pool and the cache of file bodies, and no key: As returns a Session
 // that acts for one user. It is safe for concurrent use.
@@ -27,6 +26,8 @@ type Client struct {
 	api     *http.Client
 	rest    *resty.Client
 	storage *http.Client
+	// syncFolders makes the names in folders below a root durable.
+	syncFolders func(root *os.Root, names []string) error
 }
 
 // NewClient checks the configuration and opens the cache. It does not connect.
@@ -34,7 +35,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg.withDefaults(), fixed: cfg.URL != ""}
+	c := &Client{cfg: cfg.withDefaults(), fixed: cfg.URL != "", syncFolders: syncFolders}
 	c.log = c.cfg.Logger
 	local := false
 	for _, raw := range append([]string{cfg.URL}, cfg.AllowedHosts...) {
@@ -48,14 +49,15 @@ func NewClient(cfg Config) (*Client, error) {
 		c.allowed = append(c.allowed, origin)
 		local = local || isLoopback(origin)
 	}
-	if cfg.CacheDir != "" {
+	if cfg.Cache != (disk.Folder{}) {
 		var err error
-		if c.cache, err = openCache(cfg.CacheDir); err != nil {
+		if c.cache, err = openCache(cfg.Cache, c.log); err != nil {
 			return nil, fmt.Errorf("open the cache of downloaded files: %w", err)
 		}
 	}
-	c.api = &http.Client{Transport: newTransport(c.cfg, nil), CheckRedirect: withinOrigin}
-	c.storage = &http.Client{Transport: newTransport(c.cfg, storageGuard(local)), CheckRedirect: noRedirects}
+	g := &guard{loopback: local}
+	c.api = &http.Client{Transport: newTransport(c.cfg, g.toClowder), CheckRedirect: withinOrigin}
+	c.storage = &http.Client{Transport: newTransport(c.cfg, g.toStorage), CheckRedirect: noRedirects}
 	c.rest = resty.NewWithClient(c.api).SetDisableWarn(true).SetResponseBodyLimit(maxAnswer).SetRetryCount(0).
 		SetHeader("Accept", "application/json").SetHeader("User-Agent", userAgent)
 	return c, nil

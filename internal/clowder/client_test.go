@@ -16,6 +16,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -145,7 +146,7 @@ func TestTransportErrors(t *testing.T) {
 		go cancel(errStop)
 		_, err := b.s.Dataset(ctx, b.ds)
 		require.ErrorIs(t, err, errStop)
-		_, err = b.s.Stage(ctx, []clowder.File{{ID: missingID, Name: "a", Path: "a"}}, t.TempDir(), nil)
+		_, err = b.s.Stage(ctx, []clowder.File{{ID: missingID, Name: "a", Path: "a"}}, disk.Folder{Volume: t.TempDir()}, nil)
 		require.ErrorIs(t, err, errStop)
 	})
 	t.Run("an endless answer is not read", func(t *testing.T) {
@@ -255,7 +256,7 @@ func TestKeyShowsNowhere(t *testing.T) {
 		collect := func(_ any, err error) { errs = append(errs, err) }
 		collect(b.s.Dataset(ctx, b.ds))
 		collect(b.s.Files(ctx, b.ds))
-		collect(b.s.Stage(ctx, []clowder.File{file}, t.TempDir(), nil))
+		collect(b.s.Stage(ctx, []clowder.File{file}, disk.Folder{Volume: t.TempDir()}, nil))
 		collect(b.s.Upload(ctx, b.ds, "", text("a", "", "b")))
 		collect(b.s.AddFolder(ctx, b.ds, "", "f"))
 		collect(b.s.AddMetadata(ctx, b.ds, clowder.Metadata{}))

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
 // Config is how a Client reaches Clowder. The zero value of a number takes the default that stands beside it.
@@ -16,14 +18,19 @@ type Config struct {
 	URL string
 	// AllowedHosts are addresses that a message may name as its host.
 	AllowedHosts []string
-	// CacheDir keeps downloaded bodies by their sha256, on the same file system as the folders that Stage fills.
-	CacheDir string
+	// Cache keeps downloaded bodies by their sha256, on the same file system as the folders that Stage fills. Empty: there is
+	// none, and nothing can be staged.
+	Cache disk.Folder
 	// TLS is used for https; nil takes the system's authorities and at least TLS 1.2.
 	TLS *tls.Config
 	// CallTimeout bounds one ordinary call (60 s). Downloads and uploads have no such bound, they are given up after
 	// IdleTimeout without a byte (60 s). An upload's answer may take AnswerTimeout after its last byte (10 min): Clowder
 	// stores the file in between, with its whole worker standing still.
 	CallTimeout, IdleTimeout, AnswerTimeout time.Duration
+	// MinRate is the least rate of a download in bytes a second (10,000), over each RateWindow of waiting for it (5 min); a
+	// slower one is given up and tried again.
+	MinRate    int64
+	RateWindow time.Duration
 	// InFlightWait is how long a listed file that is still being uploaded by somebody is waited for (60 s).
 	InFlightWait time.Duration
 	// MaxFiles (50,000) and MaxBytes (50 GiB) bound what is staged for one job.
@@ -43,6 +50,8 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.CallTimeout, 60*time.Second)
 	setDefault(&c.IdleTimeout, 60*time.Second)
 	setDefault(&c.AnswerTimeout, 10*time.Minute)
+	setDefault(&c.MinRate, 10_000)
+	setDefault(&c.RateWindow, 5*time.Minute)
 	setDefault(&c.InFlightWait, 60*time.Second)
 	setDefault(&c.MaxFiles, 50_000)
 	setDefault(&c.MaxBytes, 50<<30)
@@ -74,6 +83,7 @@ func (c Config) validate() error {
 	for name, n := range map[string]int64{
 		"call timeout": int64(c.CallTimeout), "idle timeout": int64(c.IdleTimeout), "answer timeout": int64(c.AnswerTimeout),
 		"in-flight wait": int64(c.InFlightWait), "most files": int64(c.MaxFiles), "most bytes": c.MaxBytes,
+		"least rate": c.MinRate, "window of the rate": int64(c.RateWindow),
 		"streams": int64(c.Streams), "attempts": int64(c.Attempts), "backoff": int64(c.Backoff),
 	} {
 		if n < 0 {

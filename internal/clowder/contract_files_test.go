@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -87,12 +88,12 @@ func contractFiles(t *testing.T, at site, s *clowder.Session, ds string) {
 	t.Run("brings every body to a local name of its own", func(t *testing.T) {
 		dir := t.TempDir()
 		var last clowder.Progress
-		inputs, err := s.Stage(ctx, files, dir, func(p clowder.Progress) { last = p })
+		inputs, err := s.Stage(ctx, files, disk.Folder{Volume: dir}, func(p clowder.Progress) { last = p })
 		require.NoError(t, err)
 		requireInputs(t, dir, inputs, want)
 		require.Equal(t, clowder.Progress{Bytes: last.TotalBytes, TotalBytes: last.TotalBytes, Files: len(want), TotalFiles: len(want)}, last)
 		second := t.TempDir()
-		again, err := s.Stage(ctx, files, second, nil)
+		again, err := s.Stage(ctx, files, disk.Folder{Volume: second}, nil)
 		require.NoError(t, err)
 		require.Equal(t, inputs, again)
 		requireInputs(t, second, again, want)
@@ -112,7 +113,7 @@ func contractFiles(t *testing.T, at site, s *clowder.Session, ds string) {
 	t.Run("says that a file is gone", func(t *testing.T) {
 		fresh := newClient(t, clowder.Config{URL: at.url}).As(job.Secret(at.key))
 		gone := slices.DeleteFunc(slices.Clone(files), func(f clowder.File) bool { return f.Path != "train/a.csv" })
-		_, err := fresh.Stage(ctx, gone, t.TempDir(), nil)
+		_, err := fresh.Stage(ctx, gone, disk.Folder{Volume: t.TempDir()}, nil)
 		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		require.ErrorContains(t, err, `download "train/a.csv"`)
 	})

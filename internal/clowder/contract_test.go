@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -37,8 +37,8 @@ func startDouble(tb testing.TB, opts clowdertest.Options) *clowdertest.Server {
 
 func newClient(tb testing.TB, cfg clowder.Config) *clowder.Client {
 	tb.Helper()
-	if cfg.CacheDir == "" {
-		cfg.CacheDir = filepath.Join(tb.TempDir(), "cache")
+	if cfg.Cache == (disk.Folder{}) {
+		cfg.Cache = disk.Folder{Volume: tb.TempDir(), Name: "cache"}
 	}
 	if cfg.Backoff == 0 {
 		cfg.Backoff = time.Millisecond
@@ -104,7 +104,7 @@ func runContract(t *testing.T, at site) {
 		files, err := s.Files(ctx, ds.ID)
 		require.NoError(t, err)
 		require.Empty(t, files)
-		inputs, err := s.Stage(ctx, files, t.TempDir(), nil)
+		inputs, err := s.Stage(ctx, files, disk.Folder{Volume: t.TempDir()}, nil)
 		require.NoError(t, err)
 		require.Empty(t, inputs)
 	})

@@ -89,10 +89,20 @@ type fileRow struct {
 	} `json:"creator"`
 }
 
+const (
+	// maxName and maxPath are how much of the name of a file and of the path of its folder is kept, in bytes. No file system takes
+	// longer ones, and a dataset may have many.
+	maxName = 1000
+	maxPath = 2000
+	// maxLabel is how much is kept of what is only shown or compared, in runes.
+	maxLabel = 255
+)
+
 func (r fileRow) file() File {
+	name := cutName(r.Name, maxName)
 	f := File{
-		ID: r.ID, Name: r.Name, Path: r.Name, Size: max(0, r.Bytes), ContentType: r.ContentType.ContentType, Version: r.VersionNum,
-		Creator:  r.Creator.Email,
+		ID: r.ID, Name: name, Path: name, Size: max(0, r.Bytes), ContentType: shorten(r.ContentType.ContentType, maxLabel), Version: r.VersionNum,
+		Creator:  shorten(r.Creator.Email, maxLabel),
 		InFlight: r.VersionNum == 0 && r.Bytes == 0 && (r.StorageType == "" || r.StorageType == "minio"),
 	}
 	if r.FolderID != nil {

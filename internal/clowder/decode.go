@@ -1,7 +1,6 @@
 package clowder
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -35,23 +34,39 @@ var keyForm = regexp.MustCompile(`^[\x21-\x7e]+$`)
 // maxKey is the longest key that is put into a header; v2's are about 100 characters.
 const maxKey = 4096
 
+// maxHost is the longest host that is kept, in bytes: that of an address in a browser.
+const maxHost = 2048
+
+// maxProperty is the longest property that AMQP has, in bytes.
+const maxProperty = 255
+
+// property returns a message property; one that no message can have counts as none, since a part of it means something else.
+func property(value string) string {
+	if len(value) > maxProperty {
+		return ""
+	}
+	return value
+}
+
 // Decode reads an extraction message of Clowder v1 or v2 as tolerantly as both write it, and never panics.
 //
 // Errors are permanent and their text tells what is wrong with the message. Whatever could be read comes back beside the
 // error, in any case Key, BodyHash, ReplyTo and CorrelationID, so that an error status can be sent where JobID is known.
+//
+// It takes memory of about twice the body and a constant, whatever the body holds. What it returns is bounded, too: texts of
+// the message by maxText or less, parameters by maxParameters.
 func Decode(body []byte, p Properties) (job.Request, job.Secret, error) {
 	req := job.Request{
 		APIVersion: p.APIVersion, Kind: job.Dataset,
-		ReplyTo: p.ReplyTo, CorrelationID: p.CorrelationID, Received: p.Received.UTC(),
+		ReplyTo: property(p.ReplyTo), CorrelationID: property(p.CorrelationID), Received: p.Received.UTC(),
 	}
-	object, err := parseObject(body)
+	f, err := parseObject(body)
 	if err != nil {
 		sum := sha256.Sum256(body)
 		req.BodyHash = hex.EncodeToString(sum[:])
 		req.Key = req.BodyHash
 		return req, "", job.Permanent(fmt.Errorf("the extraction message %w", err))
 	}
-	f := &fields{object: object}
 	key := job.Secret(f.text("secretKey"))
 	fill(&req, f)
 	if f.fault == nil && (len(key) > maxKey || !keyForm.MatchString(key.Reveal())) {
@@ -67,7 +82,7 @@ func Decode(body []byte, p Properties) (job.Request, job.Secret, error) {
 func fill(req *job.Request, f *fields) {
 	req.BodyHash = bodyHash(f.object)
 	req.Key = req.BodyHash
-	if id := f.text("job_id", "jobid", "msgid"); id != "" {
+	if id := f.text(jobIDNames...); id != "" {
 		if jobIDForm.MatchString(id) {
 			req.JobID, req.Key = id, id
 		} else {
@@ -77,8 +92,13 @@ func fill(req *job.Request, f *fields) {
 	if req.APIVersion == 0 {
 		req.APIVersion = apiVersion(f)
 	}
-	if req.Host = strings.TrimRight(f.text("host"), "/"); req.Host == "" {
+	req.Host = strings.TrimRight(f.text("host"), "/")
+	switch {
+	case req.Host == "":
 		f.failf("it names no host, so it is not known which Clowder sent it")
+	case len(req.Host) > maxHost:
+		f.failf("it names a host of %d characters, at most %d are read", len(req.Host), maxHost)
+		req.Host = ""
 	}
 	fillResource(req, f)
 	req.Name = shorten(oneLine(f.text("datasetName", "datasetname", "filename")), 255)
@@ -87,7 +107,7 @@ func fill(req *job.Request, f *fields) {
 		f.failf("its parameters %w", err)
 	}
 	req.RetryCount = f.count("retry_count")
-	req.Notifies = f.list("notifies")
+	req.Notifies = f.addresses("notifies")
 }
 
 // fillResource decides what was submitted. It goes by resource_type and by exact parts of v1's routing key. pyclowder
@@ -153,41 +173,51 @@ func apiVersion(f *fields) int {
 	}
 }
 
+const (
+	// maxParameters is how long the parameters of a message may be, in bytes as they are written. The fields of the longest form,
+	// filled to their limits, take less.
+	maxParameters = 64 << 10
+	// maxParameterDepth is how deep they may be nested, and maxParameterValues how many values they may hold, those inside of
+	// others among them. A form has groups of fields and no more than that.
+	maxParameterDepth  = 8
+	maxParameterValues = 500
+)
+
 // parameters returns the object that v2 sends as such and v1 sends as text, sometimes encoded twice. Nothing is nil.
-func parameters(value any) (map[string]any, error) {
+func parameters(raw json.RawMessage) (map[string]any, error) {
 	for range 3 {
-		switch v := value.(type) {
-		case nil:
+		if len(raw) > maxParameters {
+			return nil, fmt.Errorf("have %d bytes, at most %d are read: shorten them, then submit again", len(raw), maxParameters)
+		}
+		switch {
+		case raw == nil || raw[0] == 'n':
 			return nil, nil
-		case map[string]any:
-			return v, nil
-		case string:
-			if strings.TrimSpace(v) == "" {
-				return nil, nil
-			}
-			inner, err := parseValue([]byte(v))
-			if err != nil {
-				return nil, fmt.Errorf("are a text that %w", err)
-			}
-			value = inner
-		default:
-			return nil, fmt.Errorf("are %s and not an object", kindOf(value))
+		case raw[0] == '{':
+			return parameterObject(raw)
+		case raw[0] != '"':
+			return nil, fmt.Errorf("are %s and not an object", kindOfRaw(raw))
+		}
+		var text string
+		_ = json.Unmarshal(raw, &text) // it was checked before
+		if strings.TrimSpace(text) == "" {
+			return nil, nil
+		}
+		var err error
+		if raw, err = parseDocument([]byte(text)); err != nil {
+			return nil, fmt.Errorf("are a text that %w", err)
 		}
 	}
 	return nil, errors.New("are a text inside a text inside a text")
 }
 
-// bodyHash is sha256 over the message in one canonical spelling, without what differs between deliveries of one request.
-func bodyHash(object map[string]any) string {
-	stripped := make(map[string]any, len(object))
-	for name, value := range object {
-		if name != "secretKey" && name != "retry_count" {
-			stripped[name] = value
-		}
+func parameterObject(raw json.RawMessage) (map[string]any, error) {
+	depth, values := measure(raw)
+	if depth > maxParameterDepth {
+		return nil, fmt.Errorf("are nested %d levels deep, at most %d are read: send the fields of the form, then submit again", depth, maxParameterDepth)
 	}
-	var canonical bytes.Buffer
-	// Encoding sorts the keys of every object. What was decoded from JSON can always be encoded again.
-	_ = json.NewEncoder(&canonical).Encode(stripped)
-	sum := sha256.Sum256(canonical.Bytes())
-	return hex.EncodeToString(sum[:])
+	if values > maxParameterValues {
+		return nil, fmt.Errorf("hold about %d values, at most %d are read: send the fields of the form, then submit again", values, maxParameterValues)
+	}
+	object, _ := decodeNumbers(raw).(map[string]any)
+	return object, nil
 }

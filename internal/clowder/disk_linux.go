@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncFileSystem writes everything of the file system that holds dir to disk: one call for thousands of small files.
-func syncFileSystem(dir string) error {
-	f, err := os.Open(dir)
+// syncFileSystem writes everything of the file system that holds root to disk: one call for thousands of small files.
+func syncFileSystem(root *os.Root) error {
+	f, err := root.Open(".")
 	if err != nil {
 		return err
 	}

@@ -3,23 +3,26 @@
 package clowder
 
 import (
-	"errors"
+	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
-// syncFileSystem syncs every file in dir, where the system has no single call for it.
-func syncFileSystem(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		if entry.Type().IsRegular() {
-			err = errors.Join(err, syncPath(filepath.Join(dir, entry.Name())))
+// syncFileSystem syncs every file and folder below root, where the system has no single call for it.
+func syncFileSystem(root *os.Root) error {
+	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			return disk.SyncFolder(root, name)
+		case entry.Type().IsRegular():
+			return syncFile(root, name)
+		default:
+			return nil
 		}
-	}
-	return err
+	})
 }
 
 func startWriting(*os.File, int64, int64) {}

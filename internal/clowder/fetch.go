@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -40,17 +41,17 @@ type fetched struct {
 	sum   string
 }
 
-// fetch downloads one file into a part file in dir. It tries again where that may help, from the first byte on, since v2
+// fetch downloads one file into a part file of the cache. It tries again where that may help, from the first byte on, since v2
 // knows no ranges. add is told of every byte, also of those taken back.
-func (s *Session) fetch(ctx context.Context, f File, dir string, add func(int64)) (got fetched, err error) {
+func (s *Session) fetch(ctx context.Context, f File, add func(int64)) (got fetched, err error) {
 	err = s.c.retry(ctx, func() error {
-		got, err = s.fetchOnce(ctx, f, dir, add)
+		got, err = s.fetchOnce(ctx, f, add)
 		return err
 	})
 	return got, err
 }
 
-func (s *Session) fetchOnce(ctx context.Context, f File, dir string, add func(int64)) (fetched, error) {
+func (s *Session) fetchOnce(ctx context.Context, f File, add func(int64)) (fetched, error) {
 	ctx, dog, stop := watch(ctx, s.c.cfg.IdleTimeout)
 	defer stop()
 	op := operation{what: fmt.Sprintf("download %q", shorten(oneLine(f.Path), 80)), right: mayView}
@@ -59,7 +60,7 @@ func (s *Session) fetchOnce(ctx context.Context, f File, dir string, add func(in
 		return fetched{}, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	sink := &bodySink{sum: sha256.New(), dog: dog, add: add}
+	sink := &bodySink{sum: sha256.New(), dog: dog, pace: pace{least: s.c.cfg.MinRate, window: s.c.cfg.RateWindow}, add: add}
 	if f.Size <= smallBody {
 		var memory bytes.Buffer
 		memory.Grow(int(f.Size))
@@ -70,8 +71,8 @@ func (s *Session) fetchOnce(ctx context.Context, f File, dir string, add func(in
 		}
 		return fetched{small: memory.Bytes(), sum: sink.hex()}, nil
 	}
-	name := partName(dir)
-	out, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, bodyMode)
+	name := partName()
+	out, err := s.c.cache.create(name)
 	if err != nil {
 		return fetched{}, diskError("store "+f.Path, err)
 	}
@@ -82,7 +83,7 @@ func (s *Session) fetchOnce(ctx context.Context, f File, dir string, add func(in
 	}
 	if err != nil {
 		add(-sink.written)
-		_ = os.Remove(name) // a part that stays is dropped at a later start
+		_ = s.c.cache.root.Remove(name) // a part that stays is dropped at a later start
 		return fetched{}, err
 	}
 	return fetched{part: name, sum: sink.hex()}, nil
@@ -115,7 +116,7 @@ func (s *Session) openPresigned(ctx context.Context, op operation, id string) (*
 		return nil, err
 	}
 	address, err := url.Parse(link.URL)
-	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.User != nil || address.Hostname() == "" {
+	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.User != nil || !plainHost(address.Hostname()) {
 		return nil, job.Permanent(fmt.Errorf("Clowder gave no usable address to %s", op.what)) //nolint:staticcheck // a name
 	}
 	return s.stream(ctx, op, s.c.storage, address.String(), false)
@@ -164,6 +165,7 @@ type bodySink struct {
 	out     io.Writer
 	sum     hash.Hash
 	dog     *watchdog
+	pace    pace
 	add     func(int64)
 	written int64
 }
@@ -174,7 +176,9 @@ func (b *bodySink) copy(ctx context.Context, op operation, body io.Reader, size 
 	defer buffers.Put(buffer)
 	body = io.LimitReader(body, size+1)
 	for {
+		asked := time.Now()
 		n, err := body.Read(*buffer)
+		waited := time.Since(asked)
 		if n > 0 {
 			b.dog.touch()
 			if werr := b.write((*buffer)[:n]); werr != nil {
@@ -188,6 +192,9 @@ func (b *bodySink) copy(ctx context.Context, op operation, body io.Reader, size 
 			return job.Retryable(fmt.Errorf("Clowder sent %d bytes when asked to %s, its list says %d", b.written, op.what, size)) //nolint:staticcheck // a name
 		case err != nil:
 			return transportError(ctx, op, true, err)
+		}
+		if err := b.pace.took(op, n, waited); err != nil {
+			return err
 		}
 	}
 }
@@ -204,22 +211,6 @@ func (b *bodySink) write(piece []byte) error {
 }
 
 func (b *bodySink) hex() string { return hex.EncodeToString(b.sum.Sum(nil)) }
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = in.Close() }()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, bodyMode)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		return errors.Join(err, out.Close())
-	}
-	return errors.Join(out.Sync(), out.Close())
-}
 
 func isLatin1(name string) bool {
 	for _, r := range name {

@@ -20,19 +20,26 @@ func (s *Session) folderPath(ctx context.Context, id string) (string, error) {
 	if err := checkIDs("folder", id); err != nil {
 		return "", err
 	}
-	var parts []struct {
-		Name string `json:"folder_name"`
-	}
+	var parts []folderPart
 	c := get("read the path of a folder", mayView, "folders", id, "path")
 	c.into = &parts
 	if err := s.do(ctx, c); err != nil {
 		return "", err
 	}
+	return joinFolders(parts), nil
+}
+
+// folderPart is v2's spelling of one folder of a path.
+type folderPart struct {
+	Name string `json:"folder_name"`
+}
+
+func joinFolders(parts []folderPart) string {
 	names := make([]string, len(parts))
 	for i, part := range parts {
 		names[i] = strings.ReplaceAll(part.Name, "/", "_")
 	}
-	return strings.Join(names, "/"), nil
+	return cutName(strings.Join(names, "/"), maxPath)
 }
 
 // FindFolder returns the id of the folder with that name directly in parent ("" is the root of the dataset), or "" where

@@ -2,17 +2,21 @@ package clowder
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -30,18 +34,6 @@ func TestFullDiskIsSaidPlainly(t *testing.T) {
 	require.ErrorContains(t, err, "the disk of the training service is full")
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindPermanent, kind)
-}
-
-func TestStorageGuard(t *testing.T) {
-	t.Parallel()
-	for address, want := range map[string]bool{
-		"10.0.0.1:9000": true, "[2001:db8::1]:443": true, "127.0.0.1:80": false, "[::1]:80": false, "169.254.169.254:80": false, "[fe80::1]:80": false,
-		"[::ffff:169.254.169.254]:80": false, "0.0.0.0:80": false, "224.0.0.1:80": false, "name:80": false, "": false,
-	} {
-		require.Equal(t, want, storageGuard(false)("tcp", address, nil) == nil, address)
-	}
-	require.NoError(t, storageGuard(true)("tcp", "127.0.0.1:80", nil))
-	require.Error(t, storageGuard(true)("tcp", "169.254.169.254:80", nil))
 }
 
 func TestLocalPathsKeepWhatPeopleSee(t *testing.T) {
@@ -94,55 +86,73 @@ func FuzzLocalPaths(f *testing.F) {
 	})
 }
 
-func FuzzAnswers(f *testing.F) {
-	for _, seed := range []string{
-		`{"detail":"x"}`, `{"detail":{"error":"Key is invalid."}}`, `{"detail":[{"loc":["query","limit"],"msg":"value is not a valid integer"}]}`,
-		`{"detail":[{"loc":[1,{}],"msg":""}]}`, `{"metadata":{"total_count":-1},"data":[{"id":"x","bytes":-5,"folder_id":""}]}`,
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		require.NotContains(t, answerDetail(body), "\n")
-		var p page[fileRow]
-		if json.Unmarshal(body, &p) == nil {
-			for _, row := range p.Data {
-				_ = row.file()
-			}
-		}
-	})
-}
-
-func FuzzCacheIndex(f *testing.F) {
-	f.Add([]byte(`{"key":"a","sha256":"../../etc/passwd","mtime_ns":1}`))
-	f.Add([]byte("{\"key\":\"a\",\"sha256\":\"" + strings.Repeat("0", 64) + "\"}\n{\"key"))
-	f.Fuzz(func(t *testing.T, index []byte) {
-		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, cacheIndex), index, 0o600))
-		c, err := openCache(dir)
-		if err != nil {
-			return
-		}
-		defer func() { require.NoError(t, c.close()) }()
-		for key := range c.sums {
-			require.False(t, c.holds(key, 0), "nothing lies in the cache")
-		}
-	})
-}
-
 func TestCacheReplacesATornBody(t *testing.T) {
 	t.Parallel()
-	c, err := openCache(t.TempDir())
+	dir := t.TempDir()
+	c, err := openCache(disk.Folder{Volume: dir}, zap.NewNop())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, c.close()) }()
 	sum := strings.Repeat("a", 64)
-	require.NoError(t, os.WriteFile(c.path(sum), []byte("to"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, sum), []byte("to"), 0o600))
 	line, err := c.put(fetched{small: []byte("torn"), sum: sum}, "k", 4)
 	require.NoError(t, err)
 	require.NoError(t, c.commit([]cacheLine{line}))
-	body, err := os.ReadFile(c.path(sum))
+	body, err := os.ReadFile(filepath.Join(dir, sum))
 	require.NoError(t, err)
 	require.Equal(t, "torn", string(body))
 	got, ok := c.take("k", 4)
 	require.True(t, ok)
 	require.Equal(t, sum, got.SHA256)
+}
+
+func TestTheFoldersOfTheInputsAreDurable(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		paths, want []string
+	}{
+		"the root":            {[]string{"a.csv"}, []string{"."}},
+		"folders and parents": {[]string{"train/cats/a.jpg", "b.jpg", "train/cats/c.jpg"}, []string{".", "train", "train/cats"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			// Bodies of no bytes, which a server that does not know them can give out.
+			server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+			t.Cleanup(server.Close)
+			volume := t.TempDir()
+			c, err := NewClient(Config{URL: server.URL, Cache: disk.Folder{Volume: volume, Name: "cache"}})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, c.Close()) })
+			var files []File
+			for i, path := range tc.paths {
+				files = append(files, File{ID: fmt.Sprintf("%024x", i), Name: "a", Path: path})
+			}
+			for range 2 { // a second call finds the links of one that was killed before it synced
+				var synced []string
+				c.syncFolders = func(root *os.Root, names []string) error {
+					for _, f := range tc.paths {
+						_, err := root.Stat(f)
+						require.NoError(t, err, "it is called when all is there")
+					}
+					synced = names
+					return syncFolders(root, names)
+				}
+				_, err = c.As("KEY").Stage(t.Context(), files, disk.Folder{Volume: volume, Name: "inputs"}, nil)
+				require.NoError(t, err)
+				require.Equal(t, tc.want, synced)
+			}
+			c.syncFolders = func(*os.Root, []string) error { return syscall.ENOSPC }
+			_, err = c.As("KEY").Stage(t.Context(), files, disk.Folder{Volume: volume, Name: "inputs"}, nil)
+			require.ErrorContains(t, err, "the disk of the training service is full")
+		})
+	}
+}
+
+func TestManyFoldersAreSyncedAtOnce(t *testing.T) {
+	t.Parallel()
+	root, err := os.OpenRoot(t.TempDir())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, root.Close()) }()
+	names := make([]string, fewSyncs+1)
+	require.NoError(t, syncFolders(root, names), "one by one, folders without a name would be an error")
+	require.Error(t, syncFolders(root, names[1:]))
 }

@@ -63,6 +63,12 @@ type JobUpdate struct {
 	At   time.Time
 }
 
+// jobUpdateRow is v2's spelling of a JobUpdate.
+type jobUpdateRow struct {
+	Status    string `json:"status"`
+	Timestamp string `json:"timestamp"`
+}
+
 // Submit asks Clowder to send the dataset to an extractor, as its page does, and returns the id of the job. Clowder does
 // not check that the extractor exists.
 func (s *Session) Submit(ctx context.Context, datasetID, extractor string, parameters map[string]any) (string, error) {
@@ -105,10 +111,7 @@ func (s *Session) JobUpdates(ctx context.Context, id string) ([]JobUpdate, error
 	if err := checkIDs("job", id); err != nil {
 		return nil, err
 	}
-	var rows []struct {
-		Status    string `json:"status"`
-		Timestamp string `json:"timestamp"`
-	}
+	var rows []jobUpdateRow
 	c := get("read the log of the job", mayView, "jobs", id, "updates")
 	c.into = &rows
 	if err := s.do(ctx, c); err != nil {

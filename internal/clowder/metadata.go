@@ -28,12 +28,15 @@ type metadataRow struct {
 	Content map[string]any `json:"content"`
 	Context []any          `json:"@context"`
 	Created string         `json:"created"`
-	Agent   struct {
-		Listener *struct {
-			Name    string `json:"name"`
-			Version string `json:"version"`
-		} `json:"listener"`
-	} `json:"agent"`
+	Agent   metadataAgent  `json:"agent"`
+}
+
+// metadataAgent is who made an entry: an extractor, or a person.
+type metadataAgent struct {
+	Listener *struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	} `json:"listener"`
 }
 
 func (r metadataRow) metadata() Metadata {
@@ -50,7 +53,7 @@ func (s *Session) AddMetadata(ctx context.Context, datasetID string, m Metadata)
 	return s.addMetadata(ctx, "dataset", datasetID, m)
 }
 
-// Metadata lists the entries of a dataset. v2's own filters cannot be used, so callers pick by Listener and Content.
+// Metadata lists the entries that extractors made of a dataset; one that is far larger than ours is left out. v2's own filters cannot be used, so callers pick by Listener and Content.
 func (s *Session) Metadata(ctx context.Context, datasetID string) ([]Metadata, error) {
 	return s.metadata(ctx, "dataset", datasetID)
 }
@@ -87,18 +90,25 @@ func (s *Session) metadata(ctx context.Context, kind, id string) ([]Metadata, er
 	if err := checkIDs(kind, id); err != nil {
 		return nil, err
 	}
-	var rows []json.RawMessage
+	var list rows
 	c := get("read the metadata of the "+kind, mayView, kind+"s", id, "metadata")
-	c.into = &rows
+	c.into = &list
 	if err := s.do(ctx, c); err != nil {
 		return nil, err
 	}
-	out := make([]Metadata, 0, len(rows))
-	for _, raw := range rows {
+	return metadataOf(list), nil
+}
+
+// metadataOf reads the entries of extractors; those that people wrote are none.
+func metadataOf(list rows) []Metadata {
+	out := make([]Metadata, 0, len(list))
+	var decoder rowDecoder
+	for _, raw := range list {
+		var from struct{ Agent metadataAgent }
 		var row metadataRow
-		if json.Unmarshal(raw, &row) == nil { // entries of others may have any shape
+		if json.Unmarshal(raw, &from) == nil && from.Agent.Listener != nil && decoder.decode(raw, &row) {
 			out = append(out, row.metadata())
 		}
 	}
-	return out, nil
+	return out
 }

@@ -67,14 +67,19 @@ func safeComponent(name string) string {
 	if name == "" || name[0] == '.' || name[0] == '-' || name[0] == '~' {
 		name = "_" + name // no hidden file, no dot segment, nothing that a program takes for an option
 	}
-	if len(name) <= maxComponent {
+	return cutName(name, maxComponent)
+}
+
+// cutName keeps a name, or its beginning and its extension where it has more than most bytes.
+func cutName(name string, most int) string {
+	if len(name) <= most {
 		return name
 	}
 	ext := path.Ext(name)
 	if len(ext) > 20 {
 		ext = ""
 	}
-	stem := name[:maxComponent-len(ext)]
+	stem := name[:most-len(ext)]
 	for !utf8.ValidString(stem) {
 		stem = stem[:len(stem)-1]
 	}

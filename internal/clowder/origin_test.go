@@ -9,6 +9,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -56,7 +57,7 @@ func TestClientRefusesAnUnusableConfiguration(t *testing.T) {
 		"a URL without http":  {clowder.Config{URL: "clowder.example.org"}, "must begin with http"},
 		"a URL with a query":  {clowder.Config{URL: "http://x?key=1"}, "must not have a query"},
 		"a negative limit":    {clowder.Config{URL: "http://x", MaxFiles: -1}, "most files must not be negative"},
-		"a cache that cannot": {clowder.Config{URL: "http://x", CacheDir: "/dev/null/x"}, "open the cache"},
+		"a cache that cannot": {clowder.Config{URL: "http://x", Cache: disk.Folder{Volume: "/dev/null/x"}}, "open the cache"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,7 +81,7 @@ func TestKeyDoesNotFollowARedirectToAnotherAddress(t *testing.T) {
 	require.ErrorContains(t, err, "check CLOWDER_URL")
 	_, err = s.Upload(t.Context(), missingID, "", text("a", "", "b"))
 	require.Error(t, err)
-	_, err = s.Stage(t.Context(), []clowder.File{{ID: missingID, Name: "a", Path: "a"}}, t.TempDir(), nil)
+	_, err = s.Stage(t.Context(), []clowder.File{{ID: missingID, Name: "a", Path: "a"}}, disk.Folder{Volume: t.TempDir()}, nil)
 	require.Error(t, err)
 	require.Empty(t, stolen)
 }
@@ -98,7 +99,7 @@ func TestPresignedAddressesStayAwayFromInnerServices(t *testing.T) {
 			server := startDouble(t, clowdertest.Options{})
 			server.Fail(clowdertest.Fault{Path: "/url/", Status: http.StatusOK, Body: body})
 			s := newClient(t, clowder.Config{URL: server.URL}).As(job.Secret(server.Key("alice@example.org")))
-			_, err := s.Stage(t.Context(), []clowder.File{{ID: missingID, Name: "数.csv", Path: "数.csv"}}, t.TempDir(), nil)
+			_, err := s.Stage(t.Context(), []clowder.File{{ID: missingID, Name: "数.csv", Path: "数.csv"}}, disk.Folder{Volume: t.TempDir()}, nil)
 			require.Error(t, err)
 			require.NotContains(t, err.Error(), "meta-data")
 			require.NotContains(t, err.Error(), "passwd")

@@ -22,7 +22,7 @@ const (
 // Parameters checks what a user sent against the form and returns a value for every field of it: text, int64, float64 or
 // bool. Missing, null and blank values take the default. Numbers may come as texts, as v1 and people with curl send them, and
 // the fields of a group in it, as the form posts them, or outside, as group.name or with their name alone. Warnings name keys
-// that the form does not have. The error is permanent and says for each wrong value what would be right.
+// that the form does not have, maxUnknown of them. The error is permanent and says for each wrong value what would be right.
 func (i *Info) Parameters(raw map[string]any) (resolved map[string]any, warnings []string, err error) {
 	raw = i.ungrouped(raw)
 	resolved = make(map[string]any, len(i.form))
@@ -44,6 +44,7 @@ func (i *Info) Parameters(raw map[string]any) (resolved map[string]any, warnings
 		}
 	}
 	slices.Sort(warnings)
+	warnings = warnings[:min(len(warnings), maxUnknown)]
 	if len(problems) > 0 {
 		return nil, warnings, job.Permanent(errors.New("Invalid parameters: " + strings.Join(problems, "; ")))
 	}

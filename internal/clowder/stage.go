@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -35,21 +33,27 @@ const (
 //
 // Bodies come from the cache where it has them, else from Clowder into it; dir gets hard links, or copies where the file
 // system has none. Memory stays flat whatever the size. A second call after a crash goes on where the first one stopped,
-// file by file. After a nil return every body is on disk and as long as Clowder says; the sha256 is of what was received.
+// file by file. After a nil return every body is on disk under its path in dir and as long as Clowder says; the sha256 is of
+// what was received.
+//
+// dir is made where it is missing. Nothing that lies in it leads out of it: what is in the place of a file or a folder and is
+// something else, a link among it, is replaced.
 //
 // progress may be nil; it is called from several goroutines, one at a time, and at the end. A file that vanished, a
 // missing right and a full disk are permanent errors.
-func (s *Session) Stage(ctx context.Context, files []File, dir string, progress func(Progress)) ([]job.Input, error) {
+func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, progress func(Progress)) ([]job.Input, error) {
 	if s.c.cache == nil {
 		return nil, errors.New("stage the dataset: no cache folder is configured")
 	}
 	if err := cmp.Or(s.c.checkCount(files), s.c.checkBytes(files)); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
+	in, err := openInputs(dir, s.c.cache)
+	if err != nil {
 		return nil, diskError("make the folder of the inputs", err)
 	}
-	st := &staging{s: s, dir: dir, files: files, paths: localPaths(files), inputs: make([]job.Input, len(files)), report: progress}
+	defer in.close()
+	st := &staging{s: s, in: in, files: files, paths: localPaths(files), inputs: make([]job.Input, len(files)), report: progress}
 	for _, f := range files {
 		st.total += f.Size
 	}
@@ -66,13 +70,16 @@ func (s *Session) Stage(ctx context.Context, files []File, dir string, progress 
 		}
 		group.Go(func() error { return st.one(groupCtx, i) })
 	}
-	err := group.Wait()
+	err = group.Wait()
 	if err == nil && ctx.Err() != nil {
 		err = fmt.Errorf("stage the dataset: %w", context.Cause(ctx))
 	}
 	// What was downloaded before an error is worth keeping for the next attempt.
 	if flushed := st.flush(true); err == nil {
 		err = flushed
+	}
+	if err == nil {
+		err = diskError("store the dataset", s.c.syncFolders(in.root, in.folders()))
 	}
 	if err != nil {
 		return nil, err
@@ -84,7 +91,7 @@ func (s *Session) Stage(ctx context.Context, files []File, dir string, progress 
 // staging is one call of Stage.
 type staging struct {
 	s      *Session
-	dir    string
+	in     *inputs
 	files  []File
 	paths  []string
 	inputs []job.Input
@@ -93,8 +100,7 @@ type staging struct {
 	// streams holds one token for each download that runs.
 	streams chan struct{}
 
-	mu           sync.Mutex // guards what follows; the cache has its own lock, taken inside
-	made         map[string]bool
+	mu           sync.Mutex  // guards what follows; the cache has its own lock, taken inside
 	lines        []cacheLine // of what was downloaded
 	reused       []cacheLine // of what was there
 	pending      int64
@@ -105,7 +111,7 @@ type staging struct {
 
 // checkSpace refuses before the first byte what cannot fit.
 func (st *staging) checkSpace() error {
-	free, known := disk.Free(st.s.c.cache.dir)
+	free, known := disk.Free(st.s.c.cache.dir.Path())
 	var missing int64
 	for _, f := range st.files {
 		if !st.s.c.cache.holds(st.key(f), f.Size) {
@@ -133,7 +139,7 @@ func (st *staging) one(ctx context.Context, i int) error {
 			return err
 		}
 	}
-	err := st.place(line.SHA256, st.paths[i])
+	err := st.in.place(line.SHA256, st.paths[i])
 	st.s.c.cache.release(line.SHA256)
 	if err != nil {
 		return diskError("put "+f.Path+" into the inputs", err)
@@ -161,7 +167,7 @@ func (st *staging) download(ctx context.Context, f File) (cacheLine, error) {
 	case <-ctx.Done():
 		return cacheLine{}, context.Cause(ctx)
 	}
-	got, err := st.s.fetch(ctx, f, st.s.c.cache.dir, st.add)
+	got, err := st.s.fetch(ctx, f, st.add)
 	<-st.streams
 	if err != nil {
 		return cacheLine{}, err
@@ -193,48 +199,6 @@ func (st *staging) flush(all bool) error {
 	return nil
 }
 
-// linkTries is how often a link is tried: it fails in the instant in which another run replaces the same body by a rename.
-const linkTries = 3
-
-// place links the body to its path, or copies it where the file system cannot link. A link that is there already stays.
-func (st *staging) place(sum, local string) error {
-	from, to := st.s.c.cache.path(sum), filepath.Join(st.dir, filepath.FromSlash(local))
-	if err := st.mkdir(filepath.Dir(to)); err != nil {
-		return err
-	}
-	var err error
-	for range linkTries {
-		err = os.Link(from, to)
-		switch {
-		case err == nil || errors.Is(err, os.ErrExist) && sameFile(from, to):
-			return nil
-		case errors.Is(err, os.ErrExist):
-			if err := os.Remove(to); err != nil {
-				return err
-			}
-		case !errors.Is(err, os.ErrNotExist):
-			return copyFile(from, to)
-		}
-	}
-	return err
-}
-
-func (st *staging) mkdir(dir string) error {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if st.made[dir] {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return err
-	}
-	if st.made == nil {
-		st.made = make(map[string]bool)
-	}
-	st.made[dir] = true
-	return nil
-}
-
 // add counts bytes; a download that begins anew takes its bytes back with a negative number.
 func (st *staging) add(n int64) {
 	st.mu.Lock()
@@ -254,13 +218,4 @@ func (st *staging) tell(last bool) {
 		st.lastReported = now
 		st.report(Progress{Bytes: st.bytes, TotalBytes: st.total, Files: st.done, TotalFiles: len(st.files)})
 	}
-}
-
-func sameFile(a, b string) bool {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Lstat(b)
-	return err == nil && os.SameFile(first, second)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -56,7 +57,7 @@ func TestStageSurvivesWhatDownloadsDo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cache := t.TempDir()
-			cfg := clowder.Config{CacheDir: cache, Attempts: 3}
+			cfg := clowder.Config{Cache: disk.Folder{Volume: cache}, Attempts: 3}
 			if tc.fault.Hang {
 				cfg.IdleTimeout = 300 * time.Millisecond
 			}
@@ -71,7 +72,7 @@ func TestStageSurvivesWhatDownloadsDo(t *testing.T) {
 			b.server.Fail(tc.fault)
 			dir := t.TempDir()
 			var last clowder.Progress
-			inputs, err := b.s.Stage(t.Context(), []clowder.File{file}, dir, func(p clowder.Progress) { last = p })
+			inputs, err := b.s.Stage(t.Context(), []clowder.File{file}, disk.Folder{Volume: dir}, func(p clowder.Progress) { last = p })
 			require.Empty(t, parts(t, cache))
 			if tc.text != "" {
 				requireKind(t, err, tc.want, clowder.StatusOf(err))
@@ -88,21 +89,21 @@ func TestStageSurvivesWhatDownloadsDo(t *testing.T) {
 func TestStageGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	cache := t.TempDir()
-	b := setup(t, clowder.Config{CacheDir: cache, Attempts: 1, Streams: 1})
+	b := setup(t, clowder.Config{Cache: disk.Folder{Volume: cache}, Attempts: 1, Streams: 1})
 	var files []clowder.File
 	for i := range 20 {
 		files = append(files, b.add(t, fmt.Sprintf("%02d.csv", i), fmt.Sprint("row ", i)))
 	}
 	b.server.Fail(clowdertest.Fault{Path: files[15].ID, Status: 503, Times: 1})
-	_, err := b.s.Stage(t.Context(), files, t.TempDir(), nil)
+	_, err := b.s.Stage(t.Context(), files, disk.Folder{Volume: t.TempDir()}, nil)
 	requireKind(t, err, job.KindRetryable, http.StatusServiceUnavailable)
 	before := b.server.Requests("GET", "/api/v2/files/")
 	require.GreaterOrEqual(t, before, 16)
 
 	// A new client has nothing but what is on disk.
-	again := newClient(t, clowder.Config{URL: b.server.URL, CacheDir: cache}).As(job.Secret(b.server.Key("alice@example.org")))
+	again := newClient(t, clowder.Config{URL: b.server.URL, Cache: disk.Folder{Volume: cache}}).As(job.Secret(b.server.Key("alice@example.org")))
 	dir := t.TempDir()
-	inputs, err := again.Stage(t.Context(), files, dir, nil)
+	inputs, err := again.Stage(t.Context(), files, disk.Folder{Volume: dir}, nil)
 	require.NoError(t, err)
 	require.Len(t, inputs, 20)
 	require.LessOrEqual(t, b.server.Requests("GET", "/api/v2/files/"), 22, "what was complete is not asked for again")
@@ -111,7 +112,7 @@ func TestStageGoesOnWhereItStopped(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(dir, "03.csv")))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "03.csv"), []byte("torn"), 0o600))
 	count := b.server.Requests("GET", "/api/v2/files/")
-	_, err = again.Stage(t.Context(), files, dir, nil)
+	_, err = again.Stage(t.Context(), files, disk.Folder{Volume: dir}, nil)
 	require.NoError(t, err)
 	require.Equal(t, "row 3", string(readAll(t, filepath.Join(dir, "03.csv"))))
 	require.Equal(t, count, b.server.Requests("GET", "/api/v2/files/"))
@@ -120,9 +121,9 @@ func TestStageGoesOnWhereItStopped(t *testing.T) {
 func TestCacheTrustsOnlyWhatItWrote(t *testing.T) {
 	t.Parallel()
 	cache := t.TempDir()
-	b := setup(t, clowder.Config{CacheDir: cache})
+	b := setup(t, clowder.Config{Cache: disk.Folder{Volume: cache}})
 	file := b.add(t, "a.csv", "good")
-	inputs, err := b.s.Stage(t.Context(), []clowder.File{file}, t.TempDir(), nil)
+	inputs, err := b.s.Stage(t.Context(), []clowder.File{file}, disk.Folder{Volume: t.TempDir()}, nil)
 	require.NoError(t, err)
 
 	body := filepath.Join(cache, inputs[0].SHA256)
@@ -134,9 +135,9 @@ func TestCacheTrustsOnlyWhatItWrote(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, index.Close())
 
-	again := newClient(t, clowder.Config{URL: b.server.URL, CacheDir: cache}).As(job.Secret(b.server.Key("alice@example.org")))
+	again := newClient(t, clowder.Config{URL: b.server.URL, Cache: disk.Folder{Volume: cache}}).As(job.Secret(b.server.Key("alice@example.org")))
 	dir := t.TempDir()
-	_, err = again.Stage(t.Context(), []clowder.File{file}, dir, nil)
+	_, err = again.Stage(t.Context(), []clowder.File{file}, disk.Folder{Volume: dir}, nil)
 	require.NoError(t, err)
 	require.Equal(t, "good", string(readAll(t, filepath.Join(dir, "a.csv"))))
 
@@ -148,7 +149,7 @@ func TestStageHasLimits(t *testing.T) {
 	t.Parallel()
 	b := setup(t, clowder.Config{MaxFiles: 2, MaxBytes: 5})
 	files := []clowder.File{b.add(t, "a.csv", "abc"), b.add(t, "b.csv", "abc")}
-	_, err := b.s.Stage(t.Context(), files, t.TempDir(), nil)
+	_, err := b.s.Stage(t.Context(), files, disk.Folder{Volume: t.TempDir()}, nil)
 	requireKind(t, err, job.KindPermanent, 0)
 	require.ErrorContains(t, err, "the dataset has more than 5 bytes")
 	b.add(t, "c.csv", "abc")
@@ -157,11 +158,11 @@ func TestStageHasLimits(t *testing.T) {
 	require.ErrorContains(t, err, "more than 2 files")
 	for _, size := range []int64{-1, 1 << 62, 1<<63 - 1} {
 		lying := []clowder.File{{ID: files[0].ID, Name: "a", Path: "a", Size: size}, {ID: files[0].ID, Name: "b", Path: "b", Size: size}}
-		_, err = b.s.Stage(t.Context(), lying, t.TempDir(), nil)
+		_, err = b.s.Stage(t.Context(), lying, disk.Folder{Volume: t.TempDir()}, nil)
 		requireKind(t, err, job.KindPermanent, 0)
 	}
 	huge := newClient(t, clowder.Config{URL: b.server.URL, MaxBytes: 1 << 62}).As("KEY")
-	_, err = huge.Stage(t.Context(), []clowder.File{{ID: files[0].ID, Name: "a", Path: "a", Size: 1 << 60}}, t.TempDir(), nil)
+	_, err = huge.Stage(t.Context(), []clowder.File{{ID: files[0].ID, Name: "a", Path: "a", Size: 1 << 60}}, disk.Folder{Volume: t.TempDir()}, nil)
 	requireKind(t, err, job.KindPermanent, 0)
 	require.ErrorContains(t, err, "the disk of the training service is too full")
 }
@@ -174,7 +175,7 @@ func TestStageUsesNoMoreThanItsStreams(t *testing.T) {
 		files = append(files, b.add(t, fmt.Sprintf("%d.csv", i), "x"))
 	}
 	b.server.Fail(clowdertest.Fault{Delay: 5 * time.Millisecond})
-	_, err := b.s.Stage(t.Context(), files, t.TempDir(), nil)
+	_, err := b.s.Stage(t.Context(), files, disk.Folder{Volume: t.TempDir()}, nil)
 	require.NoError(t, err)
 	require.LessOrEqual(t, b.server.Busiest(), 3)
 }

@@ -20,12 +20,11 @@ const (
 	readBuffer = 64 << 10
 )
 
-var errBlockedAddress = errors.New("the address is not one that Clowder may send us to")
-
 // newTransport makes the one connection pool of a client. It uses no proxy of the environment, because the user's key
-// would pass through it, and asks for no compression, so that bytes can be counted.
-func newTransport(cfg Config, guard func(network, address string, c syscall.RawConn) error) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: guard}
+// would pass through it, and asks for no compression, so that bytes can be counted. check sees the address of each connection
+// before it is made.
+func newTransport(cfg Config, check func(network, address string, c syscall.RawConn) error) *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: check}
 	return &http.Transport{
 		DialContext: dialer.DialContext, TLSClientConfig: cfg.TLS.Clone(), TLSHandshakeTimeout: dialTimeout, ForceAttemptHTTP2: true,
 		MaxIdleConns: 64, MaxIdleConnsPerHost: 16, IdleConnTimeout: idleConn, DisableCompression: true,
@@ -45,23 +44,6 @@ func withinOrigin(req *http.Request, via []*http.Request) error {
 }
 
 func noRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-// storageGuard keeps a presigned address, which Clowder chooses, away from the metadata services of clouds and, unless
-// Clowder itself is on this machine, from everything that listens on loopback here. It looks at the address that is
-// really dialled, so a name that resolves differently the second time gains nothing.
-func storageGuard(loopback bool) func(network, address string, c syscall.RawConn) error {
-	return func(_, address string, _ syscall.RawConn) error {
-		host, _, err := net.SplitHostPort(address)
-		if err != nil {
-			return errBlockedAddress
-		}
-		ip := net.ParseIP(host)
-		if ip == nil || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsLoopback() && !loopback {
-			return errBlockedAddress
-		}
-		return nil
-	}
-}
 
 func isLoopback(u *url.URL) bool {
 	host := u.Hostname()

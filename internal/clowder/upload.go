@@ -2,7 +2,6 @@ package clowder
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -95,7 +94,7 @@ func (s *Session) send(ctx context.Context, op operation, address string, body B
 	if err != nil {
 		return transportError(ctx, op, true, err)
 	}
-	if err := json.Unmarshal(text, into); err != nil {
+	if err := decodeAnswer(text, into); err != nil {
 		return job.Unknown(fmt.Errorf("the answer of Clowder to %s is not what it should be: %w", op.what, err))
 	}
 	return nil

@@ -75,19 +75,28 @@ func (s *Session) AddVisualization(ctx context.Context, datasetID string, v Visu
 	return v, nil
 }
 
-// Visualizations lists the cards of a dataset with their data.
+// Visualizations lists the cards of a dataset with their data; one that is far larger than ours is left out.
 func (s *Session) Visualizations(ctx context.Context, datasetID string) ([]Visualization, error) {
 	if err := checkIDs("dataset", datasetID); err != nil {
 		return nil, err
 	}
-	var rows []visualizationRow
+	var list rows
 	c := get("list the visualizations of the dataset", mayView, "visualizations", datasetID, "config")
-	c.into = &rows
+	c.into = &list
 	if err := s.do(ctx, c); err != nil {
 		return nil, err
 	}
-	out := make([]Visualization, 0, len(rows))
-	for _, row := range rows {
+	return visualizationsOf(list), nil
+}
+
+func visualizationsOf(list rows) []Visualization {
+	out := make([]Visualization, 0, len(list))
+	var decoder rowDecoder
+	for _, raw := range list {
+		var row visualizationRow
+		if !decoder.decode(raw, &row) {
+			continue
+		}
 		v := Visualization{ConfigID: row.ID, Client: row.Client, Component: row.Component, MimeType: row.MimeType, Parameters: row.Parameters}
 		for _, d := range row.Data {
 			v.DataIDs = append(v.DataIDs, d.ID)
@@ -95,7 +104,7 @@ func (s *Session) Visualizations(ctx context.Context, datasetID string) ([]Visua
 		}
 		out = append(out, v)
 	}
-	return out, nil
+	return out
 }
 
 // DeleteVisualization removes a card and its data. One that is gone already is no error. Clowder lets any user delete any

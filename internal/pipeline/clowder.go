@@ -62,7 +62,7 @@ func (c *Clowder) Stage(ctx context.Context, rec job.Record, dir disk.Folder, sa
 	}
 	say(fmt.Sprintf("Downloading %s (%s)", count(len(files), "file"), humanize.Bytes(uint64(max(0, total)))))
 	last := time.Now()
-	return s.Stage(ctx, files, dir.Path(), func(p clowder.Progress) {
+	return s.Stage(ctx, files, dir, func(p clowder.Progress) {
 		if time.Since(last) >= stageNews {
 			last = time.Now()
 			say(fmt.Sprintf("Downloaded %d of %s (%s of %s)", p.Files, count(p.TotalFiles, "file"),

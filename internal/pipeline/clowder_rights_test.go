@@ -7,6 +7,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -16,7 +17,7 @@ func TestWhoMayDecideOverARun(t *testing.T) {
 	server, err := clowdertest.New(clowdertest.Options{Users: []string{alice, bob, carol}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	client, err := clowder.NewClient(clowder.Config{URL: server.URL, CacheDir: t.TempDir()})
+	client, err := clowder.NewClient(clowder.Config{URL: server.URL, Cache: disk.Folder{Volume: t.TempDir()}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	platform := NewClowder(client, extractors(t))

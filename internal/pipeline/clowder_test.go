@@ -57,7 +57,7 @@ func newDelivery(t *testing.T, user string) *delivery {
 		}
 	}))
 	t.Cleanup(line.Close)
-	d.client, err = clowder.NewClient(clowder.Config{URL: line.URL, CacheDir: t.TempDir(), Attempts: 1})
+	d.client, err = clowder.NewClient(clowder.Config{URL: line.URL, Cache: disk.Folder{Volume: t.TempDir()}, Attempts: 1})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.client.Close()) })
 	d.platform = NewClowder(d.client, extractors(t))

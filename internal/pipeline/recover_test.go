@@ -11,6 +11,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/queue"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -40,7 +41,7 @@ func newLostAndFound(t *testing.T) *lostAndFound {
 	server, err := clowdertest.New(clowdertest.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	client, err := clowder.NewClient(clowder.Config{URL: server.URL, CacheDir: t.TempDir()})
+	client, err := clowder.NewClient(clowder.Config{URL: server.URL, Cache: disk.Folder{Volume: t.TempDir()}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	l := &lostAndFound{bench: setup(t), server: server, dataset: server.AddDataset(alice, "Reviews")}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/test/broker"
 	"github.com/ncsa/clowder-ray/test/stack"
@@ -109,7 +110,7 @@ func (d *demo) useOwn(ctx context.Context, o options, work string) (err error) {
 
 // use is what a user of Clowder does: upload a dataset, submit it, look at the job and download the results.
 func (d *demo) use(ctx context.Context, o options, work, url string, key job.Secret) (err error) {
-	client, err := clowder.NewClient(clowder.Config{URL: url, CacheDir: filepath.Join(work, "cache")})
+	client, err := clowder.NewClient(clowder.Config{URL: url, Cache: disk.Folder{Volume: filepath.Join(work, "cache")}})
 	if err != nil {
 		return err
 	}
@@ -242,7 +243,7 @@ func (d *demo) results(ctx context.Context, user *clowder.Session, dataset strin
 	if !slices.ContainsFunc(uploaded, func(f clowder.File) bool { return path.Base(f.Path) == "model.zip" }) {
 		return errors.New("the job succeeded, yet there is no model.zip in the dataset")
 	}
-	if _, err := user.Stage(ctx, uploaded, out, nil); err != nil {
+	if _, err := user.Stage(ctx, uploaded, disk.Folder{Volume: out}, nil); err != nil {
 		return err
 	}
 	shown, err := user.Visualizations(ctx, dataset)

@@ -28,6 +28,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/test/broker"
 	"github.com/ncsa/clowder-ray/test/stack"
@@ -73,7 +74,7 @@ func newWorld(t *testing.T) *world {
 	w.clowder, err = clowdertest.New(clowdertest.Options{AMQPURI: uri, Listen: here + ":0", Dir: t.TempDir()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.clowder.Close()) })
-	client, err := clowder.NewClient(clowder.Config{URL: w.clowder.URL, CacheDir: t.TempDir()})
+	client, err := clowder.NewClient(clowder.Config{URL: w.clowder.URL, Cache: disk.Folder{Volume: t.TempDir()}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	w.session = client.As(job.Secret(w.clowder.Key(user)))

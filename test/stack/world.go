@@ -19,6 +19,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob/raytest"
 	"github.com/ncsa/clowder-ray/test/broker"
@@ -89,7 +90,7 @@ func NewWorldWith(tb testing.TB, program string, options clowdertest.Options, fi
 		"SHARED_DIR": filepath.Join(dir, "shared"), "STATE_DIR": filepath.Join(dir, "state"), "RAY_AUTH_TOKEN": "", "RAY_AUTH_TOKEN_PATH": "",
 		"MAX_RUNNING": "0", "MIN_FREE_BYTES": "0",
 	}
-	client, err := clowder.NewClient(clowder.Config{URL: w.Clowder.URL, CacheDir: filepath.Join(dir, "cache")})
+	client, err := clowder.NewClient(clowder.Config{URL: w.Clowder.URL, Cache: disk.Folder{Volume: filepath.Join(dir, "cache")}})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, client.Close()) })
 	w.Session = client.As(job.Secret(w.Clowder.Key(User)))

@@ -1,0 +1,150 @@
+package clowder
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+)
+
+var errBlockedAddress = errors.New("the address is not one that Clowder may send us to")
+
+// forbidden are the networks to which a presigned address, which Clowder chooses, never leads: the services that give keys to
+// virtual machines, and what is no address of a server. Private networks are not among them, those of IPv6 neither: that is
+// where object stores are.
+//
+//nolint:gochecknoglobals // a table
+var forbidden = prefixes(
+	"0.0.0.0/8", "224.0.0.0/4", "240.0.0.0/4", "::/128", "ff00::/8", // no servers
+	"169.254.0.0/16", "fe80::/10", // the machine and its link; metadata of AWS, Google, Azure, OpenStack and others
+	"192.0.0.0/24",       // protocols, metadata of Oracle
+	"168.63.129.16/32",   // metadata of Azure
+	"100.100.100.200/32", // metadata of Alibaba
+	"fd00:ec2::/32",      // metadata of AWS
+	"fd20:ce::/32",       // metadata of Google
+	"fd00:c1::/32",       // metadata of Oracle
+	"fd00:42::42/128",    // metadata of Scaleway
+)
+
+// The networks that are forbidden unless Clowder itself is in them.
+//
+//nolint:gochecknoglobals // a table
+var (
+	loopback = prefixes("127.0.0.0/8", "::1/128")
+	carrier  = prefixes("100.64.0.0/10") // between a provider and its customers, also inside of clouds
+)
+
+func prefixes(texts ...string) []netip.Prefix {
+	out := make([]netip.Prefix, len(texts))
+	for i, text := range texts {
+		out[i] = netip.MustParsePrefix(text)
+	}
+	return out
+}
+
+func within(networks []netip.Prefix, address netip.Addr) bool {
+	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(address) })
+}
+
+// guard decides to which addresses a presigned address may lead. It looks at the address that is really dialled, so a name that
+// resolves differently the second time gains nothing, nor does another spelling.
+type guard struct {
+	// loopback says that Clowder itself is on this machine.
+	loopback bool
+	// carrier says that Clowder itself was reached in the network of a provider, and so may its object store.
+	carrier atomic.Bool
+}
+
+// toClowder sees each connection to Clowder itself. It refuses none: an operator has set its address.
+func (g *guard) toClowder(_, address string, _ syscall.RawConn) error {
+	if ip, err := dialled(address); err == nil && within(carrier, ip) {
+		g.carrier.Store(true)
+	}
+	return nil
+}
+
+// toStorage refuses a connection for a presigned address to where none may lead.
+func (g *guard) toStorage(_, address string, _ syscall.RawConn) error {
+	ip, err := dialled(address)
+	if err != nil {
+		return errBlockedAddress
+	}
+	for _, one := range append(embedded(ip), ip) {
+		if within(forbidden, one) || within(loopback, one) && !g.loopback || within(carrier, one) && !g.carrier.Load() {
+			return errBlockedAddress
+		}
+	}
+	return nil
+}
+
+// dialled returns the address in what a dialer is about to connect to.
+func dialled(address string) (netip.Addr, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	ip, err := netip.ParseAddr(host)
+	return ip.WithZone("").Unmap(), err
+}
+
+// embedded returns the addresses of IPv4 to which one of IPv6 leads: through a gateway (NAT64, 6to4, Teredo, ISATAP) or in an
+// old spelling.
+func embedded(ip netip.Addr) []netip.Addr {
+	if !ip.Is6() || ip.IsLoopback() || ip.IsUnspecified() {
+		return nil
+	}
+	b := ip.As16()
+	four := func(at ...int) netip.Addr { return netip.AddrFrom4([4]byte{b[at[0]], b[at[1]], b[at[2]], b[at[3]]}) }
+	last := four(12, 13, 14, 15)
+	switch {
+	case within(compatible, ip), within(nat64, ip):
+		return []netip.Addr{last}
+	case within(localNAT64, ip): // the length of the prefix is the operator's choice, by RFC 6052
+		all := []netip.Addr{last, four(6, 7, 9, 10), four(7, 9, 10, 11), four(9, 10, 11, 12)}
+		return slices.DeleteFunc(all, func(a netip.Addr) bool { return a.As4()[0] == 0 }) // the zeros of another length
+	case within(sixToFour, ip):
+		return []netip.Addr{four(2, 3, 4, 5)}
+	case within(teredo, ip):
+		for i := 12; i < 16; i++ {
+			b[i] ^= 0xff
+		}
+		return []netip.Addr{four(4, 5, 6, 7), four(12, 13, 14, 15)}
+	case b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe: // ISATAP
+		return []netip.Addr{last}
+	default:
+		return nil
+	}
+}
+
+//nolint:gochecknoglobals // tables
+var (
+	compatible = prefixes("::/96")
+	nat64      = prefixes("64:ff9b::/96")
+	localNAT64 = prefixes("64:ff9b:1::/48")
+	sixToFour  = prefixes("2002::/16")
+	teredo     = prefixes("2001::/32")
+)
+
+// metadataNames are names of the services that give keys to virtual machines. Their addresses are forbidden, too.
+//
+//nolint:gochecknoglobals // a table
+var metadataNames = []string{
+	"metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal", "metadata.azure.internal", "metadata.tencentyun.com",
+}
+
+// plainHost reports whether a presigned address may have the host: no metadata service by name, and no number that only some
+// programs read as an address, such as 2852039166, 0xa9fea9fe or 0251.0376.0251.0376.
+func plainHost(host string) bool {
+	host = strings.TrimRight(strings.ToLower(host), ".")
+	if host == "" || slices.Contains(metadataNames, host) {
+		return false
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	final := host[strings.LastIndexByte(host, '.')+1:]
+	return strings.Trim(final, "0123456789") != "" && !strings.HasPrefix(final, "0x")
+}
