@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
-	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
 
@@ -136,12 +136,12 @@ func TestJobsReadsAndChangesTheStoreOfTheService(t *testing.T) {
 func TestModelsListsTheVersionsAndPromotesOne(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	models := registry.New(pipeline.Volume{Dir: filepath.Join(dir, "shared")}.Registry().Path())
+	models := registry.New(disk.Folder{Volume: filepath.Join(dir, "shared"), Name: "registry"})
 	for _, run := range []string{"ft-one", "ft-two"} {
 		_, err := models.Register(t.Context(), registry.Version{
 			Name: "Film reviews", Run: run, DatasetName: "Film reviews", Task: "text-classification", Base: "bert-tiny", WeightsSHA256: run,
 			Metric: "accuracy", Test: &registry.Score{Value: 0.9123, N: 40}, Created: time.Unix(1e9, 0).UTC(),
-		}, dir, func(champion *registry.Version) (bool, string) { return champion == nil, "" })
+		}, disk.Folder{Volume: dir}, func(champion *registry.Version) (bool, string) { return champion == nil, "" })
 		require.NoError(t, err)
 	}
 	listed := func(args ...string) []string {

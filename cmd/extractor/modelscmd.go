@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -61,24 +60,30 @@ func (p *program) registry(cmd *cobra.Command) (*registry.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return registry.New(pipeline.Volume{Dir: set.SharedDir}.Registry().Path()), nil
+	models := registry.New(pipeline.Volume{Dir: set.SharedDir}.Registry())
+	models.OnFault(func(path string, err error) {
+		_, _ = fmt.Fprintf(p.stderr, "left out, since it cannot be read: %s: %s\n", path, err)
+	})
+	return models, nil
 }
 
-// listModels lists the versions of the dataset with this id or name, or of all datasets.
+// listModels lists the versions of the dataset with this id, folder or name, or of all datasets.
 func listModels(w io.Writer, models *registry.Registry, dataset string) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(tw, "DATASET\tMODEL\t\tTASK\tTEST\tBASE\tCREATED\tRUN\tNAME OF THE DATASET")
-	for _, id := range models.Datasets() {
-		versions, err := models.All(id)
-		if err != nil {
+	all := models.Datasets()
+	for _, d := range all {
+		versions, err := models.All(d)
+		if err != nil && !errors.Is(err, registry.ErrUnreadable) { // that one was told, and the others are listed
 			return err
 		}
+		id := handle(all, d)
 		for _, v := range versions {
-			if dataset != "" && dataset != id && dataset != v.DatasetName {
+			if dataset != "" && dataset != id && dataset != d.ID && dataset != v.DatasetName {
 				continue
 			}
-			champion, err := models.Champion(id, v.Name)
-			if err != nil {
+			champion, err := models.Champion(d, v.Name)
+			if err != nil && !errors.Is(err, registry.ErrUnreadable) {
 				return err
 			}
 			mark := ""
@@ -100,11 +105,11 @@ func testScore(v registry.Version) string {
 }
 
 func promote(w io.Writer, models *registry.Registry, dataset, ref string) error {
-	v, err := find(models, dataset, ref)
+	d, v, err := find(models, dataset, ref)
 	if err != nil {
 		return err
 	}
-	if _, err := models.Promote(dataset, v.Name, v.Version); err != nil {
+	if _, err := models.Promote(d, v.Name, v.Version); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "%s is the champion of %s\n", v.Ref(), v.Name)
@@ -113,7 +118,7 @@ func promote(w io.Writer, models *registry.Registry, dataset, ref string) error 
 
 // export writes a version into a file, which is not there before it is whole.
 func export(ctx context.Context, w io.Writer, models *registry.Registry, dataset, ref, file string) (err error) {
-	v, err := find(models, dataset, ref)
+	_, v, err := find(models, dataset, ref)
 	if err != nil {
 		return err
 	}
@@ -136,13 +141,55 @@ func export(ctx context.Context, w io.Writer, models *registry.Registry, dataset
 	return err
 }
 
-// find returns what ref, which is NAME/VERSION, means in the dataset with this id.
-func find(models *registry.Registry, dataset, ref string) (registry.Version, error) {
+// handle is what people type to mean a dataset: its id, or its folder where several Clowders have a dataset of this id.
+func handle(all []registry.Dataset, d registry.Dataset) string {
+	for _, other := range all {
+		if other != d && other.ID == d.ID {
+			return d.Folder()
+		}
+	}
+	return d.ID
+}
+
+// find returns what ref, which is NAME/VERSION, means in the dataset with this id or folder.
+func find(models *registry.Registry, dataset, ref string) (registry.Dataset, registry.Version, error) {
 	if !strings.Contains(ref, "/") {
-		return registry.Version{}, job.Permanent(fmt.Errorf("%s: write the model as NAME/VERSION, see extractor models", ref))
+		return registry.Dataset{}, registry.Version{}, job.Permanent(fmt.Errorf("%s: write the model as NAME/VERSION, see extractor models", ref))
 	}
-	if !slices.Contains(models.Datasets(), dataset) {
-		return registry.Version{}, job.Permanent(fmt.Errorf("the dataset %s has no models: extractor models lists those that have, by their ids", dataset))
+	d, err := findDataset(models, dataset)
+	if err != nil {
+		return d, registry.Version{}, err
 	}
-	return models.Find(dataset, ref, func(string) (bool, error) { return false, nil })
+	v, err := models.Find(d, ref, func(string) (bool, error) { return false, nil })
+	return d, v, err
+}
+
+func findDataset(models *registry.Registry, dataset string) (registry.Dataset, error) {
+	var found []registry.Dataset
+	for _, d := range models.Datasets() {
+		if d.Folder() == dataset {
+			return d, nil
+		}
+		if d.ID == dataset {
+			found = append(found, d)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return registry.Dataset{}, job.Permanent(fmt.Errorf("the dataset %s has no models: extractor models lists those that have, by their ids", dataset))
+	case 1:
+		return found[0], nil
+	}
+	choices := make([]string, len(found))
+	for i, d := range found {
+		choices[i] = d.Folder()
+		if versions, err := models.All(d); err == nil {
+			for _, v := range versions {
+				if v.Clowder != "" {
+					choices[i] = d.Folder() + " (" + v.Clowder + ")"
+				}
+			}
+		}
+	}
+	return registry.Dataset{}, job.Permanent(fmt.Errorf("%d Clowders have a dataset %s: write %s instead", len(found), dataset, strings.Join(choices, " or ")))
 }

@@ -15,7 +15,7 @@ func (p *program) findModel(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = models.Find(registry.Local, name, func(string) (bool, error) { return true, nil })
+	_, err = models.Find(registry.Dataset{ID: registry.Local}, name, func(string) (bool, error) { return true, nil })
 	return err
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 )
@@ -143,7 +144,7 @@ func TestACancellationAtAnyMomentEndsInOneWord(t *testing.T) {
 				require.Equal(t, 1, terminal, "%v", said)
 				require.True(t, said[len(said)-1].Kind.Terminal())
 				require.Equal(t, b.ray.submits, b.ray.released, "nothing is left on Ray")
-				versions, err := b.registry.Versions(registryDataset(rec), "")
+				versions, err := b.registry.All(registry.Dataset{ID: rec.Request.DatasetID})
 				require.NoError(t, err)
 				if tc.late {
 					require.ErrorContains(t, refused, "saving the results")

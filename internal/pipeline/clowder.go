@@ -39,6 +39,15 @@ func (c *Clowder) session(rec job.Record) (*clowder.Session, error) {
 	return c.client.At(rec.Request.Host, rec.SecretKey)
 }
 
+// Address is the configured address, or the one that the message names where it is one of those that are served.
+func (c *Clowder) Address(rec job.Record) (string, error) {
+	s, err := c.session(rec)
+	if err != nil {
+		return "", err
+	}
+	return s.Address(), nil
+}
+
 // stageNews is how often a user hears of a long download.
 const stageNews = 10 * time.Second
 

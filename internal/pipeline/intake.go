@@ -13,7 +13,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 	"github.com/ncsa/clowder-ray/internal/queue"
-	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
 // Publisher hands a message to the broker; nil means that the broker has it in a queue.
@@ -80,7 +79,11 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	if err != nil {
 		return in.reject(ctx, d, req, err, true)
 	}
-	rec := job.New(rayjob.RunName(p.cfg.Instance, in.extractor.Queue, req.Key), req, key)
+	run, err := p.runOf(ctx, in.extractor.Queue, req)
+	if err != nil {
+		return err
+	}
+	rec := job.New(run, req, key)
 	token := in.token(&rec)
 	rec, created, err := p.store.Accept(ctx, rec)
 	if !created {

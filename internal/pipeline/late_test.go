@@ -9,6 +9,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 )
 
@@ -34,7 +35,7 @@ func TestALateResultIsNotTheChampionOfANewerRun(t *testing.T) {
 		v, err := modelOf(rec)
 		require.NoError(t, err)
 		require.False(t, v.Won())
-		champion, err := b.registry.Champion(registryDataset(rec), v.Name)
+		champion, err := b.registry.Champion(registry.Dataset{ID: rec.Request.DatasetID}, v.Name)
 		require.NoError(t, err)
 		require.Equal(t, newer, champion.Run)
 	})

@@ -198,6 +198,8 @@ type fakePlatform struct {
 	refuse []error
 	// readable are the datasets that the user may read.
 	readable string
+	// address is that of the Clowder of all jobs, or empty for none.
+	address string
 	// denied says that the user may not decide over other jobs.
 	denied bool
 }
@@ -219,6 +221,8 @@ func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir disk.Folder, _
 	inputs := []job.Input{{Name: "train.csv", Path: "train.csv", Size: 3, SHA256: fmt.Sprintf("%064d", 0)}}
 	return inputs, errors.Join(disk.WriteFile(root, "train.csv", []byte("a,b")), root.Close())
 }
+
+func (f *fakePlatform) Address(job.Record) (string, error) { return f.address, nil }
 
 func (f *fakePlatform) MayRead(_ context.Context, _ job.Record, dataset string) (bool, error) {
 	return strings.Contains(f.readable, dataset), nil

@@ -3,11 +3,11 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
 
-	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -20,7 +20,11 @@ func (p *Pipeline) chooseModel(ctx context.Context, rec job.Record, e Extractor,
 		return nil, nil
 	}
 	wanted, _ := settings["model"].(string)
-	v, err := p.registry.Find(registryDataset(rec), wanted, func(dataset string) (bool, error) {
+	of, err := p.shelf(rec)
+	if err != nil {
+		return nil, err
+	}
+	v, err := p.registry.Find(of, wanted, func(dataset string) (bool, error) {
 		return p.platform.MayRead(ctx, rec, dataset)
 	})
 	if err != nil {
@@ -39,7 +43,15 @@ func (p *Pipeline) specModels(spec *Spec, rec job.Record) error {
 		}
 		return err
 	}
-	champion, err := p.registry.Champion(registryDataset(rec), registry.Slug(expectedName(rec)))
+	of, err := p.shelf(rec)
+	if err != nil {
+		return err
+	}
+	champion, err := p.registry.Champion(of, registry.Slug(expectedName(rec)))
+	if errors.Is(err, registry.ErrUnreadable) {
+		p.say(rec, fmt.Sprintf("The new model is not compared with the present one: %s", err))
+		return nil
+	}
 	if err == nil && champion != nil {
 		spec.Champion, err = p.specModel(rec.Run, *champion)
 	}
@@ -48,19 +60,11 @@ func (p *Pipeline) specModels(spec *Spec, rec job.Record) error {
 
 // specModel says where the model of a version lies, as seen from the run folder; Ray may mount the volume elsewhere.
 func (p *Pipeline) specModel(run string, v registry.Version) (*SpecModel, error) {
-	rel, err := filepath.Rel(p.cfg.Volume.Run(run).Path(), p.registry.Model(v))
+	rel, err := filepath.Rel(p.cfg.Volume.Run(run).Path(), p.registry.Model(v).Path())
 	if err != nil {
 		return nil, fmt.Errorf("find the folder of the model %s: %w", v.Ref(), err)
 	}
 	return &SpecModel{Path: filepath.ToSlash(rel), Run: v.Run, Name: v.Name, Version: v.Version}, nil
-}
-
-// registryDataset is the dataset of a job as the registry names it.
-func registryDataset(rec job.Record) string {
-	if rec.Request.DatasetID == "" {
-		return registry.Local
-	}
-	return rec.Request.DatasetID
 }
 
 // modelOf is the version that a record names, nil for none.
@@ -82,7 +86,7 @@ func StoredModel(models *registry.Registry, v registry.Version) (results.StoredM
 		return results.StoredModel{}, fmt.Errorf("encode what is known of the model %s: %w", v.Ref(), err)
 	}
 	m := results.StoredModel{
-		Dir: disk.Folder{Volume: models.Model(v)}, Ref: v.Ref(), Run: v.Run, Made: v.Created, Kind: v.Kind, Task: v.Task, Facts: facts,
+		Dir: models.Model(v), Ref: v.Ref(), Run: v.Run, Made: v.Created, Kind: v.Kind, Task: v.Task, Facts: facts,
 	}
 	for _, f := range v.Files {
 		m.Files = append(m.Files, results.Output(f))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 	"github.com/ncsa/clowder-ray/internal/registry"
@@ -28,10 +29,10 @@ func (b *bench) acceptPrediction(t *testing.T, parameters map[string]any) job.Re
 // register puts a model of the given run and dataset into the registry.
 func (b *bench) register(t *testing.T, dataset, name, run string) registry.Version {
 	t.Helper()
-	from := filepath.Join(b.dir, "model-of-"+run)
-	require.NoError(t, os.MkdirAll(from, 0o700))
+	from := disk.Folder{Volume: b.dir, Name: "model-of-" + run}
+	require.NoError(t, os.MkdirAll(from.Path(), 0o700))
 	v, err := b.registry.Register(t.Context(), registry.Version{
-		Name: name, Run: run, DatasetID: dataset, Metric: "accuracy", Created: time.Unix(1, 0).UTC(), WeightsSHA256: run,
+		Name: name, Run: run, Clowder: b.platform.address, DatasetID: dataset, Metric: "accuracy", Created: time.Unix(1, 0).UTC(), WeightsSHA256: run,
 	}, from, func(champion *registry.Version) (bool, string) { return champion == nil, "it is the first" })
 	require.NoError(t, err)
 	return v

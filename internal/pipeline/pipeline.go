@@ -107,9 +107,12 @@ const patience = 3 * 24 * time.Hour
 func New(cfg Config, store job.Store, backend rayjob.Backend, platform Platform, voice Voice, metrics *Metrics, log *zap.Logger) *Pipeline {
 	p := &Pipeline{
 		cfg: cfg, store: store, backend: backend, platform: platform, metrics: metrics, log: log.Named("pipeline"),
-		registry: registry.New(cfg.Volume.Registry().Path()), schedule: newSchedule(),
+		registry: registry.New(cfg.Volume.Registry()), schedule: newSchedule(),
 		follower: newFollower(cfg.Volume), clock: newClock(), interrupts: newInterrupts(),
 	}
+	p.registry.OnFault(func(path string, err error) {
+		p.log.Error("the model registry has something that cannot be read, it is left out", zap.String("path", path), zap.Error(err))
+	})
 	p.reporter = newReporter(voice, p.log, p.said, p.heard)
 	p.allowance = newAllowance(cfg.UserJobsPerHour)
 

@@ -11,6 +11,9 @@ import (
 
 // Platform is where datasets lie and results go: a Clowder, or folders of this machine. All calls may be repeated.
 type Platform interface {
+	// Address is the address of the Clowder that the job belongs to, always in the same spelling, or empty for folders of this
+	// machine. The error about one that is not served is permanent.
+	Address(rec job.Record) (string, error)
 	// Stage lays the files of the job's dataset into dir, which it makes, and returns them; say takes sentences for the user. The settings of
 	// rec are checked by now.
 	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error)

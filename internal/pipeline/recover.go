@@ -11,7 +11,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/queue"
-	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
 // Recovery finds the jobs that Clowder lists for an extractor of this service and whose message never arrived: Clowder v2
@@ -128,47 +127,62 @@ func (r *Recovery) lookFor(ctx context.Context, e Extractor, user job.Record) er
 		if j.Status != clowder.Created || time.Since(j.Submitted()) < r.every {
 			continue
 		}
-		_, err := r.pipeline.store.Get(ctx, rayjob.RunName(r.pipeline.cfg.Instance, e.Queue, j.ID))
+		run, err := r.pipeline.runOf(ctx, e.Queue, job.Request{Key: j.ID, Host: user.Request.Host})
+		if err != nil {
+			return err
+		}
+		_, err = r.pipeline.store.Get(ctx, run)
 		if err == nil {
 			continue
 		}
 		if !errors.Is(err, job.ErrNotFound) {
 			return err
 		}
-		if err := r.deal(ctx, e, user, j, superseded); err != nil {
+		if err := r.deal(ctx, lost{run, e, user, j}, superseded); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// lost is a job whose message never arrived: the name that its run would have, where it was to go, a job of the same user, and
+// what Clowder shows of it.
+type lost struct {
+	run       string
+	extractor Extractor
+	user      job.Record
+	job       clowder.Job
+}
+
 // deal begins a lost job, unless it is too late for that: then its user is told.
-func (r *Recovery) deal(ctx context.Context, e Extractor, user job.Record, j clowder.Job, superseded bool) error {
+func (r *Recovery) deal(ctx context.Context, l lost, superseded bool) error {
+	e, j := l.extractor, l.job
 	r.log.Warn("the message of a job never arrived", zap.String("job_id", j.ID), zap.String("queue", e.Queue), zap.Time("submitted", j.Submitted()))
-	const lost = "This request never arrived here, because the message broker lost it"
+	const reason = "This request never arrived here, because the message broker lost it"
 	switch {
 	case superseded:
-		r.tell(e, user, j, clowder.StatusSkip, lost+"; a later one took its place")
+		r.tell(l, clowder.StatusSkip, reason+"; a later one took its place")
 		return nil
 	case time.Since(j.Submitted()) > recoverWithin || j.Resource.Collection != "datasets" || e.Kind == Runs:
-		r.tell(e, user, j, clowder.StatusError, lost+": submit it again")
+		r.tell(l, clowder.StatusError, reason+": submit it again")
 		return nil
 	}
-	body, err := r.clowder.submission(ctx, user, j)
+	body, err := r.clowder.submission(ctx, l.user, j)
 	if err != nil {
 		return err
 	}
-	return r.publisher.Publish(ctx, queue.Message{RoutingKey: e.Queue, Body: body, ContentType: "application/json", ReplyTo: user.Request.ReplyTo})
+	return r.publisher.Publish(ctx, queue.Message{RoutingKey: e.Queue, Body: body, ContentType: "application/json", ReplyTo: l.user.Request.ReplyTo})
 }
 
 // tell sends a last status for a job that has no record, unless it has done so a short while ago.
-func (r *Recovery) tell(e Extractor, user job.Record, j clowder.Job, kind clowder.StatusKind, text string) {
-	if _, told := r.told[j.ID]; told {
+func (r *Recovery) tell(l lost, kind clowder.StatusKind, text string) {
+	if _, told := r.told[l.run]; told {
 		return
 	}
-	r.told[j.ID] = time.Now()
+	r.told[l.run] = time.Now()
 	req := job.Request{
-		JobID: j.ID, APIVersion: user.Request.APIVersion, Extractor: e.Info.Name, ResourceID: j.Resource.ID, ReplyTo: user.Request.ReplyTo,
+		JobID: l.job.ID, APIVersion: l.user.Request.APIVersion, Extractor: l.extractor.Info.Name, ResourceID: l.job.Resource.ID,
+		ReplyTo: l.user.Request.ReplyTo,
 	}
-	r.pipeline.reporter.say(lostRun+j.ID, req, clowder.Status{Kind: kind, Text: text, At: time.Now()})
+	r.pipeline.reporter.say(lostRun+l.run, req, clowder.Status{Kind: kind, Text: text, At: time.Now()})
 }

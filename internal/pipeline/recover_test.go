@@ -3,6 +3,8 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -108,8 +110,10 @@ func TestALostJobThatIsNotBegunIsTold(t *testing.T) {
 			l.knows(t, alice)
 			require.NoError(t, l.look(t.Context()))
 			require.Empty(t, l.sent)
+			require.Len(t, l.told, 1)
+			run := slices.Collect(maps.Keys(l.told))[0]
 			l.reporter.mu.Lock()
-			line := l.reporter.lines["lost-"+id]
+			line := l.reporter.lines["lost-"+run]
 			l.reporter.mu.Unlock()
 			require.NotNil(t, line)
 			s, _, ok := line.throttle.Next(time.Now())
@@ -118,13 +122,13 @@ func TestALostJobThatIsNotBegunIsTold(t *testing.T) {
 			require.Contains(t, s.Text, tc.want)
 			require.Equal(t, []string{id, "clowder.abc"}, []string{line.req.JobID, line.req.ReplyTo})
 
-			require.True(t, l.heard(t.Context(), "lost-"+id, s.Kind), "it is not repeated where its confirm is lost")
-			l.reporter.forget("lost-" + id)
+			require.True(t, l.heard(t.Context(), "lost-"+run, s.Kind), "it is not repeated where its confirm is lost")
+			l.reporter.forget("lost-" + run)
 			require.NoError(t, l.look(t.Context()))
-			require.False(t, l.reporter.knows("lost-"+id), "Clowder gets time to show it")
-			l.told[id] = time.Now().Add(-tellAgain - time.Second)
+			require.False(t, l.reporter.knows("lost-"+run), "Clowder gets time to show it")
+			l.told[run] = time.Now().Add(-tellAgain - time.Second)
 			require.NoError(t, l.look(t.Context()))
-			require.True(t, l.reporter.knows("lost-"+id), "it did not come to pass")
+			require.True(t, l.reporter.knows("lost-"+run), "it did not come to pass")
 		})
 	}
 }

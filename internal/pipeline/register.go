@@ -22,8 +22,14 @@ func (p *Pipeline) register(ctx context.Context, rec job.Record, r *results.Resu
 	if r.Kind != results.ResultTraining {
 		return rec.Model, nil
 	}
+	of, err := p.shelf(rec)
+	if err != nil {
+		return nil, err
+	}
+	v := newVersion(rec, r)
+	v.Clowder = of.Clowder
 	from := p.cfg.Volume.Run(rec.Run).In(strings.TrimSuffix(outModel, "/"))
-	v, err := p.registry.Register(ctx, newVersion(rec, r), from.Path(), func(champion *registry.Version) (bool, string) {
+	v, err = p.registry.Register(ctx, v, from, func(champion *registry.Version) (bool, string) {
 		return judge(r, rec.Created, champion)
 	})
 	if err != nil {
@@ -68,6 +74,8 @@ func judge(r *results.Result, accepted time.Time, champion *registry.Version) (w
 		return true, "make_champion says yes"
 	case champion == nil:
 		return true, "it is the first version"
+	case !champion.Known():
+		return false, "the present champion cannot be read: ask the operator, or promote a version"
 	}
 	stays := champion.Ref() + " stays the champion, because "
 	switch {

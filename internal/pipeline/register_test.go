@@ -36,7 +36,7 @@ func TestATrainingIsRegisteredOnceAndShownInItsReport(t *testing.T) {
 		again, err := b.Pipeline.register(t.Context(), rec, result)
 		require.NoError(t, err)
 		require.JSONEq(t, string(b.get(t, run).Model), string(again))
-		all, err := b.registry.All(rec.Request.DatasetID)
+		all, err := b.registry.All(registry.Dataset{ID: rec.Request.DatasetID})
 		require.NoError(t, err)
 		require.Len(t, all, 1)
 	})

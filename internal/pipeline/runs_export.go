@@ -16,7 +16,11 @@ func (p *Pipeline) chooseExport(ctx context.Context, rec job.Record, settings ma
 	if err := p.mayList(ctx, rec); err != nil {
 		return nil, badInput(err)
 	}
-	v, err := p.registry.Find(registryDataset(rec), wanted, func(dataset string) (bool, error) {
+	of, err := p.shelf(rec)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	v, err := p.registry.Find(of, wanted, func(dataset string) (bool, error) {
 		return p.platform.MayRead(ctx, rec, dataset)
 	})
 	if err != nil {

@@ -16,7 +16,11 @@ func (p *Pipeline) listModels(ctx context.Context, rec job.Record, wanted string
 	if err := p.mayList(ctx, rec); err != nil {
 		return nil, err
 	}
-	versions, err := p.registry.All(registryDataset(rec))
+	of, err := p.shelf(rec)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := p.registry.All(of)
 	if err != nil {
 		return nil, err
 	}
@@ -27,14 +31,17 @@ func (p *Pipeline) listModels(ctx context.Context, rec job.Record, wanted string
 			continue
 		}
 		shown = append(shown, v)
-		if champions[v.Name] != "" {
+		if _, known := champions[v.Name]; known {
 			continue
 		}
-		champion, err := p.registry.Champion(v.DatasetID, v.Name)
-		if err != nil {
+		champion, err := p.registry.Champion(of, v.Name)
+		champions[v.Name] = ""
+		switch {
+		case errors.Is(err, registry.ErrUnreadable):
+			p.say(rec, err.Error())
+		case err != nil:
 			return nil, err
-		}
-		if champion != nil {
+		case champion != nil:
 			champions[v.Name] = champion.Ref()
 		}
 	}
@@ -92,7 +99,11 @@ func modelTally(versions []registry.Version, champions map[string]string) string
 // chooseVersion finds the version of the dataset that is to be promoted, if the user may. It is remembered before anything is
 // done, as the run of another request is.
 func (p *Pipeline) chooseVersion(ctx context.Context, rec job.Record, settings map[string]any, wanted string) (change, error) {
-	v, err := p.registry.Find(registryDataset(rec), wanted, func(string) (bool, error) { return false, nil })
+	of, err := p.shelf(rec)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	v, err := p.registry.Find(of, wanted, func(string) (bool, error) { return false, nil })
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -128,7 +139,11 @@ func (p *Pipeline) promote(ctx context.Context, rec job.Record) (change, error) 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := p.registry.Promote(registryDataset(rec), v.Name, v.Version); err != nil {
+	of, err := p.shelf(rec)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.registry.Promote(of, v.Name, v.Version); err != nil {
 		return nil, err
 	}
 	content := p.aboutModel(rec, v, "promotion")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
@@ -25,16 +26,16 @@ func (b *bench) madeIn(t *testing.T, dataset, run, name string, accuracy float64
 	t.Helper()
 	low, high := accuracy-0.05, accuracy+0.05
 	_, err := b.registry.Register(t.Context(), registry.Version{
-		Name: name, Run: run, DatasetID: dataset, Task: "text-classification", Kind: "text", Base: "bert-tiny", Metric: "accuracy",
+		Name: name, Run: run, Clowder: b.platform.address, DatasetID: dataset, Task: "text-classification", Kind: "text", Base: "bert-tiny", Metric: "accuracy",
 		Test: &registry.Score{Value: accuracy, Low: &low, High: &high, N: 40}, Created: created, WeightsSHA256: run,
 	}, b.emptyModel(t), func(champion *registry.Version) (bool, string) { return champion == nil, "it is the first" })
 	require.NoError(t, err)
 }
 
-func (b *bench) emptyModel(t *testing.T) string {
+func (b *bench) emptyModel(t *testing.T) disk.Folder {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "model")
-	require.NoError(t, os.Mkdir(dir, 0o700))
+	dir := disk.Folder{Volume: t.TempDir(), Name: "model"}
+	require.NoError(t, os.Mkdir(dir.Path(), 0o700))
 	return dir
 }
 
@@ -81,7 +82,7 @@ func TestAModelIsPromoted(t *testing.T) {
 				b.runUntilOver(t)
 				require.Equal(t, job.Done, b.get(t, request).State)
 				require.Equal(t, champion+" is the champion now: a prediction with stars@champion uses it", b.get(t, request).Ending.Text)
-				got, err := b.registry.Champion(strings.Repeat("d", 24), "stars")
+				got, err := b.registry.Champion(registry.Dataset{ID: strings.Repeat("d", 24)}, "stars")
 				require.NoError(t, err)
 				require.Equal(t, champion, got.Ref())
 				require.Len(t, b.platform.notes, 1)

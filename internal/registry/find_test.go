@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
@@ -24,9 +25,10 @@ func TestFind(t *testing.T) {
 	s.register(t, "ft-333", func(v *registry.Version) { v.Name = "Stars" })
 	s.register(t, "ft-4444", in(birds))
 	for name, tc := range map[string]struct {
-		dataset, ref string
-		want         string
-		readable     func(string) (bool, error)
+		dataset  registry.Dataset
+		ref      string
+		want     string
+		readable func(string) (bool, error)
 	}{
 		"nothing is the newest of the dataset": {films, "", "ft-333", nothing},
 		"a name is its newest version":         {films, "film-reviews", "ft-22", nothing},
@@ -37,7 +39,7 @@ func TestFind(t *testing.T) {
 		"the own dataset comes first":          {birds, "film-reviews", "ft-4444", everything},
 		"a name of another dataset":            {birds, "stars/1", "ft-333", everything},
 		"a run of another dataset":             {birds, "ft-22", "ft-22", everything},
-		"a dataset without models":             {"655fd7c3e4b0a1b2c3d4e5f8", "stars", "ft-333", everything},
+		"a dataset without models":             {registry.Dataset{Clowder: films.Clowder, ID: "655fd7c3e4b0a1b2c3d4e5f8"}, "stars", "ft-333", everything},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,11 +55,12 @@ func TestFindSaysWhatThereIs(t *testing.T) {
 	s := newShelf(t)
 	s.register(t, "ft-1")
 	s.register(t, "ft-22", in(birds))
-	other := "655fd7c3e4b0a1b2c3d4e5f8"
+	other := registry.Dataset{Clowder: films.Clowder, ID: "655fd7c3e4b0a1b2c3d4e5f8"}
 	for name, tc := range map[string]struct {
-		dataset, ref string
-		want         string
-		readable     func(string) (bool, error)
+		dataset  registry.Dataset
+		ref      string
+		want     string
+		readable func(string) (bool, error)
 	}{
 		"no model at all":                {other, "", "this dataset has no model yet: train one on it first", everything},
 		"a name that nobody has":         {films, "stars", "there is no model stars: this dataset has film-reviews/1", everything},
@@ -85,11 +88,11 @@ func TestFindSaysWhatThereIs(t *testing.T) {
 
 func FuzzFind(f *testing.F) {
 	for _, ref := range []string{"", "films", "films/3", "films@champion", "ft-abc", "../x", "a/b/c", "x@y", "é/1", "\x00"} {
-		f.Add(films, ref)
+		f.Add(films.ID, ref)
 	}
 	f.Fuzz(func(t *testing.T, dataset, text string) {
-		s := registry.New(t.TempDir())
-		_, err := s.Find(dataset, text, everything)
+		s := registry.New(disk.Folder{Volume: t.TempDir(), Name: "registry"})
+		_, err := s.Find(registry.Dataset{ID: dataset}, text, everything)
 		require.Error(t, err)
 		require.NotContains(t, err.Error(), "\n")
 		name := registry.Slug(text)

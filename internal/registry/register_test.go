@@ -1,16 +1,17 @@
 package registry_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
@@ -26,11 +27,11 @@ func TestEveryRunIsOneVersion(t *testing.T) {
 	versions, err := s.Versions(films, "film-reviews")
 	require.NoError(t, err)
 	require.Equal(t, []registry.Version{one, two}, versions)
-	body, err := os.ReadFile(filepath.Join(s.Model(two), "tokenizer", "vocab.txt"))
+	body, err := os.ReadFile(filepath.Join(s.Model(two).Path(), "tokenizer", "vocab.txt"))
 	require.NoError(t, err)
 	require.Equal(t, "a\nb\n", string(body))
-	require.NoError(t, os.RemoveAll(s.runs))
-	require.FileExists(t, filepath.Join(s.Model(one), "model.safetensors"), "a version outlives its run")
+	require.NoError(t, os.RemoveAll(filepath.Join(s.volume, "runs")))
+	require.FileExists(t, filepath.Join(s.Model(one).Path(), "model.safetensors"), "a version outlives its run")
 	require.Equal(t, "local", registry.Local)
 }
 
@@ -61,7 +62,7 @@ func TestAKillAnywhereLeavesOneVersionOfARun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newShelf(t)
-			folder := filepath.Join(s.dir, films, "film-reviews")
+			folder := filepath.Join(s.dir, films.Folder(), "film-reviews")
 			kill(t, s, folder)
 			v := s.register(t, "ft-one")
 			require.Equal(t, 1, v.Version)
@@ -121,26 +122,42 @@ func TestOfRunsThatEndTogetherTheBetterOneIsTheChampion(t *testing.T) {
 func TestAModelThatIsNotWhatWasTrainedIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		alter func(t *testing.T, v *registry.Version, from string)
+		alter func(t *testing.T, v *registry.Version, from disk.Folder)
 		kind  job.Kind
 		want  string
 	}{
-		"a file that changed": {func(t *testing.T, _ *registry.Version, from string) {
+		"a file that changed": {func(t *testing.T, _ *registry.Version, from disk.Folder) {
 			t.Helper()
-			require.NoError(t, os.WriteFile(filepath.Join(from, "model.safetensors"), []byte("Weights of ft-one"), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(from.Path(), "model.safetensors"), []byte("Weights of ft-one"), 0o600))
 		}, job.KindRetryable, "not what the training wrote"},
-		"a file that is gone": {func(t *testing.T, _ *registry.Version, from string) {
+		"a file that is gone": {func(t *testing.T, _ *registry.Version, from disk.Folder) {
 			t.Helper()
-			require.NoError(t, os.Remove(filepath.Join(from, "model.safetensors")))
+			require.NoError(t, os.Remove(filepath.Join(from.Path(), "model.safetensors")))
 		}, job.KindRetryable, "model.safetensors"},
-		"a link that leads out": {func(t *testing.T, _ *registry.Version, from string) {
+		"a link that leads out": {func(t *testing.T, _ *registry.Version, from disk.Folder) {
 			t.Helper()
-			require.NoError(t, os.Remove(filepath.Join(from, "model.safetensors")))
-			require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(from, "model.safetensors")))
+			require.NoError(t, os.Remove(filepath.Join(from.Path(), "model.safetensors")))
+			require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(from.Path(), "model.safetensors")))
 		}, job.KindRetryable, "model.safetensors"},
-		"a path that leads out": {func(_ *testing.T, v *registry.Version, _ string) { v.Files[0].Path = "../../x" }, job.KindPermanent, "leads out"},
-		"a dataset that does":   {func(_ *testing.T, v *registry.Version, _ string) { v.DatasetID = "../x" }, job.KindPermanent, "cannot name a folder"},
-		"a run that does":       {func(_ *testing.T, v *registry.Version, _ string) { v.Run = "x/y" }, job.KindPermanent, "cannot name a folder"},
+		"a link to a file beside it": {func(t *testing.T, _ *registry.Version, from disk.Folder) {
+			t.Helper()
+			path := filepath.Join(from.Path(), "model.safetensors")
+			require.NoError(t, os.Rename(path, path+".old"))
+			require.NoError(t, os.Symlink("model.safetensors.old", path))
+		}, job.KindRetryable, "model.safetensors is a link"},
+		"a pipe that nobody feeds": {func(t *testing.T, _ *registry.Version, from disk.Folder) {
+			t.Helper()
+			require.NoError(t, os.Remove(filepath.Join(from.Path(), "model.safetensors")))
+			require.NoError(t, syscall.Mkfifo(filepath.Join(from.Path(), "model.safetensors"), 0o600))
+		}, job.KindRetryable, "model.safetensors is a pipe"},
+		"a link in the place of the model": {func(t *testing.T, _ *registry.Version, from disk.Folder) {
+			t.Helper()
+			require.NoError(t, os.Rename(from.Path(), from.Path()+".old"))
+			require.NoError(t, os.Symlink("model.old", from.Path()))
+		}, job.KindRetryable, "model is a link"},
+		"a path that leads out": {func(_ *testing.T, v *registry.Version, _ disk.Folder) { v.Files[0].Path = "../../x" }, job.KindPermanent, "leads out"},
+		"a dataset that does":   {func(_ *testing.T, v *registry.Version, _ disk.Folder) { v.DatasetID = "../x" }, job.KindPermanent, "cannot name a folder"},
+		"a run that does":       {func(_ *testing.T, v *registry.Version, _ disk.Folder) { v.Run = "x/y" }, job.KindPermanent, "cannot name a folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,6 +166,7 @@ func TestAModelThatIsNotWhatWasTrainedIsRefused(t *testing.T) {
 			tc.alter(t, &v, from)
 			_, err := s.Register(t.Context(), v, from, first)
 			require.ErrorContains(t, err, tc.want)
+			require.NotContains(t, err.Error(), s.volume)
 			kind, _ := job.Classify(err)
 			require.Equal(t, tc.kind, kind)
 			all, err := s.All(films)
@@ -180,7 +198,7 @@ func TestTheChampionIsWhoWonOrWhoAPersonChose(t *testing.T) {
 	requireChampion(t, s, 2)
 	_, err = s.Promote(films, "film-reviews", 9)
 	require.ErrorContains(t, err, "there is no version film-reviews/9")
-	_, err = s.Promote("../..", "etc", 1)
+	_, err = s.Promote(registry.Dataset{ID: "../.."}, "etc", 1)
 	require.ErrorContains(t, err, "there is no version")
 	requireChampion(t, s, 2)
 }
@@ -190,16 +208,4 @@ func requireChampion(t *testing.T, s *shelf, number int) {
 	champion, err := s.Champion(films, "film-reviews")
 	require.NoError(t, err)
 	require.Equal(t, number, champion.Version)
-}
-
-func TestADamagedRegistryIsAnErrorAndNoEmptyOne(t *testing.T) {
-	t.Parallel()
-	s := newShelf(t)
-	one := s.register(t, "ft-one")
-	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(s.Model(one)), "version.json"), []byte("{"), 0o600))
-	_, err := s.All(films)
-	require.ErrorContains(t, err, "version.json")
-	v, from := s.trained(t, "ft-two")
-	_, err = s.Register(t.Context(), v, from, func(*registry.Version) (bool, string) { panic(errors.New("not reached")) })
-	require.ErrorContains(t, err, "version.json")
 }

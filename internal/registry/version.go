@@ -5,27 +5,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+	"unicode"
 )
 
-// Local stands for the dataset of models that were trained on a folder of this machine.
-const Local = "local"
-
-// Version is version.json: one model that a run made.
+// Version is version.json: one model that a run made. Name, Version, DatasetID and Clowder of one that was read are what its
+// folder says, whatever stands in the file.
 type Version struct {
 	Schema int `json:"schema"`
 	// Name and Version are how people call it: films/3.
-	Name        string `json:"name"`
-	Version     int    `json:"version"`
-	Run         string `json:"run"`
+	Name    string `json:"name"`
+	Version int    `json:"version"`
+	Run     string `json:"run"`
+	// Clowder is the address of the Clowder of the dataset. It is empty for a folder of this machine, and in versions from
+	// before it was noted.
+	Clowder     string `json:"clowder,omitempty"`
 	DatasetID   string `json:"dataset_id,omitempty"`
 	DatasetName string `json:"dataset_name,omitempty"`
 	Task        string `json:"task"`
@@ -44,6 +42,8 @@ type Version struct {
 	// Best is the champion of its name since this version was registered: itself, an earlier one, or none. Why gives the reason.
 	Best string `json:"best,omitempty"`
 	Why  string `json:"why"`
+	// folder is where the version was found, below the registry. Records of jobs do not tell it.
+	folder string
 }
 
 // Score is a value with its 95 % interval, where there is one, over N rows.
@@ -67,19 +67,21 @@ func (v Version) Ref() string { return v.Name + "/" + strconv.Itoa(v.Version) }
 // Won reports whether the version became the champion when it was registered.
 func (v Version) Won() bool { return v.Best == v.Ref() }
 
-// dataset is the folder of the version's dataset.
-func (v Version) dataset() string { return cmp.Or(v.DatasetID, Local) }
+// Known reports whether more is known of the version than its name and number: of a champion that cannot be read it is not.
+func (v Version) Known() bool { return v.Run != "" }
+
+// of is whose version it is.
+func (v Version) of() Dataset { return Dataset{Clowder: v.Clowder, ID: cmp.Or(v.DatasetID, Local)} }
 
 const (
-	schema       = 1
-	modelDir     = "model"
-	versionFile  = "version.json"
-	championFile = "champion.json"
-	maxName      = 60
+	schema  = 1
+	maxName = 60
+	// maxText is how many characters of a text of version.json are believed; those that the service writes are shorter.
+	maxText = 500
 )
 
-// idForm admits the ids of datasets and runs as names of folders: nothing of that form leads anywhere else.
-var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+// nameForm is what Slug makes.
+var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?$`)
 
 // Slug makes the name of a model of what people call their data: lower-case letters and digits with single dashes. Text
 // without any gives "model".
@@ -99,113 +101,48 @@ func Slug(text string) string {
 	return cmp.Or(strings.Trim(b.String(), "-"), "model")
 }
 
-// Registry is the folder of all models. Its zero value is not usable.
-type Registry struct {
-	dir string
-	// judging is held while a version is compared with the champion and takes its title.
-	judging sync.Mutex
-}
-
-// New returns the registry in dir, which need not be there yet.
-func New(dir string) *Registry { return &Registry{dir: dir} }
-
-// Model is the folder of the version's model files.
-func (r *Registry) Model(v Version) string {
-	return filepath.Join(r.dir, v.dataset(), v.Name, strconv.Itoa(v.Version), modelDir)
-}
-
-// Versions returns the versions of a name, oldest first. A name that nobody registered has none.
-func (r *Registry) Versions(dataset, name string) ([]Version, error) {
-	var out []Version
-	for _, n := range r.numbers(dataset, name) {
-		v, err := readJSON[Version](filepath.Join(r.dir, dataset, name, strconv.Itoa(n), versionFile))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
+// decodeVersion reads version.json of the version that lies in a slot of the dataset. Other programs write to the registry: what
+// identifies the version is taken from the slot, and texts are cut to what people can read.
+func decodeVersion(doc []byte, of Dataset, s slot) (Version, error) {
+	var v Version
+	if err := json.Unmarshal(doc, &v); err != nil {
+		return Version{}, err
 	}
-	return out, nil
-}
-
-// All returns all versions of a dataset, by name and then oldest first.
-func (r *Registry) All(dataset string) ([]Version, error) {
-	var out []Version
-	for _, name := range r.folders(dataset) {
-		versions, err := r.Versions(dataset, name)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, versions...)
+	if !idForm.MatchString(v.Run) {
+		return Version{}, errors.New("it names no run")
 	}
-	return out, nil
-}
-
-// Datasets returns the ids of the datasets that have models, in order.
-func (r *Registry) Datasets() []string { return r.folders() }
-
-// folders lists the folders below a path of the registry by name; hidden ones are being made. A path that would lead out of
-// the registry has none.
-func (r *Registry) folders(path ...string) []string {
-	if slices.ContainsFunc(path, func(part string) bool { return !idForm.MatchString(part) }) {
-		return nil
-	}
-	entries, _ := os.ReadDir(filepath.Join(append([]string{r.dir}, path...)...)) // one that is not there holds none
-	var out []string
-	for _, e := range entries {
-		if e.IsDir() && idForm.MatchString(e.Name()) {
-			out = append(out, e.Name())
+	for _, f := range v.Files {
+		if !filepath.IsLocal(f.Path) || f.Size < 0 {
+			return Version{}, fmt.Errorf("the file %.60q cannot be one of a model", f.Path)
 		}
 	}
-	return out
+	found, _ := datasetIn(s.folder)
+	switch {
+	case found.mark == "":
+		v.Clowder = ""
+	case of.Clowder != "":
+		v.Clowder = of.Clowder
+	case mark(v.Clowder) != found.mark: // somebody has renamed the folder
+		v.Clowder = ""
+	}
+	v.Name, v.Version, v.folder, v.DatasetID = s.name, s.number, s.folder, found.ID
+	if found.ID == Local {
+		v.DatasetID = ""
+	}
+	for _, text := range []*string{&v.DatasetName, &v.Task, &v.Kind, &v.Base, &v.Metric, &v.Best, &v.Why} {
+		*text = plain(*text)
+	}
+	return v, nil
 }
 
-func (r *Registry) numbers(dataset, name string) []int {
-	var out []int
-	for _, folder := range r.folders(dataset, name) {
-		if n, err := strconv.Atoi(folder); err == nil && n > 0 {
-			out = append(out, n)
+// plain is a text in one line of at most maxText characters.
+func plain(text string) string {
+	out := []rune(text)
+	out = out[:min(len(out), maxText)]
+	for i, r := range out {
+		if unicode.IsControl(r) {
+			out[i] = ' '
 		}
 	}
-	slices.Sort(out)
-	return out
-}
-
-func readJSON[T any](path string) (out T, err error) {
-	doc, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(doc, &out)
-	}
-	if err != nil {
-		return out, fmt.Errorf("read %s of the model registry: %w", filepath.Base(path), err)
-	}
-	return out, nil
-}
-
-// writeJSON writes v to path so that a reader sees all of it or nothing, also after a crash.
-func writeJSON(path string, v any) error {
-	doc, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".part-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(doc, '\n'))
-	if err = errors.Join(err, f.Chmod(fs.FileMode(0o644)), f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes the names in a folder durable.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return string(out)
 }

@@ -6,7 +6,6 @@ package crash
 
 import (
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 	"github.com/ncsa/clowder-ray/internal/registry"
@@ -85,7 +85,8 @@ func check(t *testing.T, w *stack.World, id, logs string) {
 	notes, err := w.Session.Metadata(t.Context(), w.Dataset)
 	require.NoError(t, err)
 	require.Len(t, notes, 1, "one metadata entry")
-	versions, err := registry.New(filepath.Join(w.Env["SHARED_DIR"], "registry")).All(w.Dataset)
+	versions, err := registry.New(disk.Folder{Volume: w.Env["SHARED_DIR"], Name: "registry"}).
+		All(registry.Dataset{Clowder: clowder.Address(w.Env["CLOWDER_URL"]), ID: w.Dataset})
 	require.NoError(t, err)
 	require.Len(t, versions, 1, "one version of the model")
 	require.True(t, versions[0].Won(), "which is the champion")

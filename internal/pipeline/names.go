@@ -1,0 +1,42 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/registry"
+)
+
+// runOf returns the name of the run of a request that came through a queue. It tells the Clowder: two of them may give the same
+// id to jobs of theirs. A request that the service knows since the time when it did not keeps the name of then.
+func (p *Pipeline) runOf(ctx context.Context, queue string, req job.Request) (string, error) {
+	address := clowder.Address(req.Host)
+	if p.cfg.Instance != "" || address == "" { // there is one Clowder only, and the name has always told it
+		return rayjob.RunName(p.cfg.Instance, queue, req.Key), nil
+	}
+	before := rayjob.RunName("", queue, req.Key)
+	rec, err := p.store.Get(ctx, before)
+	switch {
+	case err == nil && clowder.Address(rec.Request.Host) == address:
+		return before, nil
+	case err != nil && !errors.Is(err, job.ErrNotFound):
+		return "", err
+	default:
+		return rayjob.RunName(address, queue, req.Key), nil
+	}
+}
+
+// shelf is the dataset of a job as the registry names it. The error about a Clowder that is not served is permanent.
+func (p *Pipeline) shelf(rec job.Record) (registry.Dataset, error) {
+	address, err := p.platform.Address(rec)
+	if err != nil {
+		return registry.Dataset{}, err
+	}
+	if rec.Request.DatasetID == "" {
+		return registry.Dataset{ID: registry.Local}, nil
+	}
+	return registry.Dataset{Clowder: address, ID: rec.Request.DatasetID}, nil
+}
