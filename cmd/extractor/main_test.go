@@ -258,3 +258,45 @@ func TestAFailedPartStopsTheCommand(t *testing.T) {
 	require.Equal(t, exitBadInput, code, out.String())
 	require.Contains(t, out.String(), "RAY_ADDRESS")
 }
+
+func TestModelsOfTwoClowdersWithTheSameDatasetAreToldApart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	models := registry.New(disk.Folder{Volume: filepath.Join(dir, "shared"), Name: "registry"})
+	id := strings.Repeat("d", 24)
+	register := func(run, clowder, dataset string) registry.Dataset {
+		_, err := models.Register(t.Context(), registry.Version{
+			Name: "films", Run: run, Clowder: clowder, DatasetID: dataset, Base: "bert-tiny", Created: time.Unix(1e9, 0).UTC(),
+		}, disk.Folder{Volume: dir}, func(*registry.Version) (bool, string) { return false, "" })
+		require.NoError(t, err)
+		return registry.Dataset{Clowder: clowder, ID: dataset}
+	}
+	register("ft-before", "", id)
+	a := register("ft-a", "https://a.example.org", id)
+	code, stdout, stderr := execute(t, dir, "models", "promote", id, "films/1")
+	require.Zero(t, code, stderr)
+	require.Equal(t, "films/1 is the champion of films\n", stdout, "as long as there is one Clowder, its id is enough")
+
+	b := register("ft-b", "https://b.example.org", id)
+	code, _, stderr = execute(t, dir, "models", "promote", id, "films/2")
+	require.Equal(t, exitBadInput, code)
+	require.Contains(t, stderr, "2 Clowders have a dataset "+id+": write ")
+	require.Contains(t, stderr, a.Folder()+" (https://a.example.org)")
+	require.Contains(t, stderr, b.Folder()+" (https://b.example.org)")
+	code, _, stderr = execute(t, dir, "models", "promote", b.Folder(), "films/2")
+	require.Zero(t, code, stderr)
+	champion, err := models.Champion(b, "films")
+	require.NoError(t, err)
+	require.Equal(t, "ft-b", champion.Run)
+	champion, err = models.Champion(a, "films")
+	require.NoError(t, err)
+	require.Equal(t, "ft-before", champion.Run)
+
+	broken := filepath.Join(models.Model(*champion).Path(), "..", "version.json")
+	require.NoError(t, os.WriteFile(broken, []byte("{"), 0o600))
+	code, stdout, stderr = execute(t, dir, "models")
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, a.Folder()+"  films/2")
+	require.Contains(t, stdout, b.Folder()+"  films/2")
+	require.Contains(t, stderr, filepath.Clean(broken), "the operator is told the path")
+}
