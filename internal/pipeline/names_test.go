@@ -80,7 +80,7 @@ func TestWithOneClowderTheNameOfARunStaysWhatItWas(t *testing.T) {
 
 func TestTheClowderOfAJobIsCheckedBeforeItsModelsAreTouched(t *testing.T) {
 	t.Parallel()
-	client, err := clowder.NewClient(clowder.Config{AllowedHosts: []string{hostA + "/"}, CacheDir: t.TempDir()})
+	client, err := clowder.NewClient(clowder.Config{AllowedHosts: []string{hostA + "/"}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	b := setup(t)
