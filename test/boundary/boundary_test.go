@@ -67,7 +67,10 @@ func newScene(t *testing.T, env map[string]string) *scene {
 	}
 	s.before = snapshot(s.outside)
 	s.PlayTrainings(s.play)
-	all := map[string]string{"ANOTHER_SECRET": mark, "MAX_ATTEMPTS": "2", "MAX_RETRY": "2", "STALL_TIMEOUT": "60s"}
+	all := map[string]string{
+		"ANOTHER_SECRET": mark, "MAX_ATTEMPTS": "2", "MAX_RETRY": "2", "STALL_TIMEOUT": "60s",
+		"GOMEMLIMIT": "128MiB", // as in a container with a limit a little above
+	}
 	maps.Copy(all, env)
 	s.service = s.Start(t, all)
 	return s
