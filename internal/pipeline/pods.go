@@ -1,23 +1,16 @@
 package pipeline
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-const (
-	// groupAll lets the group of a folder list it, enter it and change it.
-	groupAll = 0o070
-	// trainerPause is how long jobs wait until a trainer that cannot be brought back is looked at again.
-	trainerPause = time.Minute
-)
+// trainerPause is how long jobs wait until a trainer that cannot be brought back is looked at again.
+const trainerPause = time.Minute
 
 // prepare makes ready what an attempt finds on the shared volume: the trainer as this program brought it, and a run folder into
 // which the pods can write, which run as another user of the same group.
@@ -30,21 +23,13 @@ func (p *Pipeline) prepare(rec job.Record) error {
 	return p.cfg.Volume.share(rec.Run)
 }
 
-// share opens the folder of a run to the group. What umask the service was started with does not matter.
-func (v Volume) share(run string) (err error) {
-	root, err := disk.Folder{Volume: v.Dir, Name: path.Join("runs", run)}.Open()
+// share opens the folder of a run to the group, also one that an earlier version made.
+func (v Volume) share(run string) error {
+	root, err := v.Run(run).MakeShared()
 	if err != nil {
-		return fmt.Errorf("open the run folder: %w", err)
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	info, err := root.Stat(".")
-	if err != nil || info.Mode()&groupAll == groupAll {
-		return err
-	}
-	if err := root.Chmod(".", info.Mode()&(fs.ModePerm|fs.ModeSetgid)|groupAll); err != nil {
 		return fmt.Errorf("open the run folder to the group of the volume: %w", err)
 	}
-	return nil
+	return root.Close()
 }
 
 // reads are the folders of the volume that an attempt is to read beside its own: the base models, and the registered models that its

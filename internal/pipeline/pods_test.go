@@ -47,7 +47,7 @@ func TestASubmissionPreparesTheVolume(t *testing.T) {
 		b.runUntilOver(t)
 		require.Equal(t, [][]string{{"models", "registry/" + own + "/films/1/model"}}, b.ray.reads)
 		require.Equal(t, 1, checks)
-		info, err := os.Stat(b.cfg.Volume.Run(run))
+		info, err := os.Stat(b.cfg.Volume.Run(run).Path())
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o070), info.Mode()&0o070)
 	})
@@ -56,8 +56,7 @@ func TestASubmissionPreparesTheVolume(t *testing.T) {
 func TestTheRunFolderIsOpenedToTheGroupWhateverTheUmask(t *testing.T) {
 	t.Parallel()
 	v := Volume{Dir: t.TempDir()}
-	folder := v.Run(run)
-	require.Error(t, v.share(run), "it is not there")
+	folder := v.Run(run).Path()
 	require.NoError(t, os.MkdirAll(folder, 0o700))
 	require.NoError(t, os.Chmod(folder, 0o755|os.ModeSetgid)) // as below a volume of a group
 	for range 2 {
