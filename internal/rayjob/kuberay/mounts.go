@@ -28,7 +28,7 @@ func (c Config) sharedMounts(a rayjob.Attempt) ([]corev1.VolumeMount, error) {
 			"where that volume is mounted"))
 	}
 	reads := slices.Clone(a.Reads)
-	for _, dir := range strings.Split(a.TrainerPath, ":") {
+	for dir := range strings.SplitSeq(a.TrainerPath, ":") {
 		if name, ok := c.below(dir); ok { // one that is not lies in the image
 			reads = append(reads, name)
 		}

@@ -64,7 +64,8 @@ func (c Config) newContainer(m Machine, shared []corev1.VolumeMount) corev1.Cont
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError, // Ray's last words say why it ended
 		Env: []corev1.EnvVar{
 			{Name: "HOME", Value: scratchDir}, // caches of libraries
-			{Name: "USER", Value: rayName}, {Name: "LOGNAME", Value: rayName},
+			{Name: "USER", Value: rayName},
+			{Name: "LOGNAME", Value: rayName},
 			{Name: "RAY_USAGE_STATS_ENABLED", Value: "0"},
 			{Name: "RAY_IMAGE", Value: c.Image}, // for the manifest of a run
 		},
