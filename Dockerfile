@@ -11,7 +11,8 @@ FROM source AS build
 ARG VERSION=dev
 RUN --mount=type=cache,sharing=locked,target=/cache \
     go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/extractor ./cmd/extractor
-# A volume takes its owner from the folder of the image. Ray's image has the same user, since both write below /shared.
+# A volume takes its owner from the folder of the image. Ray's image has the same group and another user: it writes into the
+# folders of the runs only.
 RUN install -d -o 1000 -g 1000 /out/volumes/shared /out/volumes/state
 
 FROM source AS build-clowderd

@@ -11,8 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
-	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
 // Sources and schemas only: tests, golden files and requirements stay at home.
@@ -23,47 +27,79 @@ var program embed.FS
 const (
 	packageName  = "trainer"
 	digestLength = 16 // hex digits: enough to tell versions apart, short enough for a path
+	// unfinished begins the names of folders that are being made or are on their way out. Retention removes old ones.
+	unfinished = ".installing-"
 )
 
-// Install makes the program importable from below dir and returns the folder to put on PYTHONPATH and the program's digest.
-// The folder is named by the digest, so that versions stand side by side and a running job keeps its own.
+// installing lets one goroutine at a time lay the program down or replace it.
+var installing sync.Mutex
+
+// Install makes the program importable from below a folder and returns the path to put on PYTHONPATH and the program's digest.
+// The path is named by the digest, so that versions stand side by side and a running job keeps its own.
 //
-// After a nil error all files are there. Installing again does nothing. Callers may do so at the same time, in several
-// processes and on several machines: the folder appears at once and complete, by a rename.
-func Install(dir string) (path, digest string, err error) {
-	digest, err = Digest()
+// After a nil error exactly the files of the program are there, with the bytes that the service was built with: every file is
+// compared by its sha256, and one too many, such as a module or compiled code that somebody has planted, is as bad as one too
+// few. What is damaged is replaced; a job that runs with it keeps what it has loaded. Where all is well nothing is changed, in
+// some milliseconds, so that it can be called before each job. Callers may do so at the same time, in several processes and on
+// several machines: the folder appears at once and complete, by a rename.
+func Install(folder disk.Folder) (path, name string, err error) {
+	name, err = Digest()
 	if err != nil {
 		return "", "", err
 	}
-	path = filepath.Join(dir, digest)
-	if complete(path) {
-		return path, digest, nil
+	installing.Lock()
+	defer installing.Unlock()
+	path = folder.In(name).Path()
+	if check(folder.In(name)) == nil {
+		return path, name, nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // read by the user that Ray runs as
+	root, err := folder.Make()
+	if err != nil {
 		return "", "", fmt.Errorf("make the trainer folder: %w", err)
 	}
-	temporary, err := os.MkdirTemp(dir, ".installing-")
+	defer func() { err = errors.Join(err, root.Close()) }()
+	made, err := write(root)
 	if err != nil {
-		return "", "", fmt.Errorf("make a temporary trainer folder: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }() // nothing is left there after the rename
-	if err := write(temporary); err != nil {
 		return "", "", fmt.Errorf("write the trainer: %w", err)
 	}
-	if err := os.Rename(temporary, path); err != nil {
-		if complete(path) { // someone else was faster
-			return path, digest, nil
-		}
-		if _, statErr := os.Stat(path); statErr == nil {
-			return "", "", fmt.Errorf("the trainer in %s is damaged: remove that folder while no job runs", path)
-		}
+	if err := replace(root, made, name); err != nil {
 		return "", "", fmt.Errorf("install the trainer: %w", err)
 	}
-	return path, digest, nil
+	// Others may do the same at this moment, with the same result.
+	if err := check(folder.In(name)); err != nil {
+		return "", "", fmt.Errorf("the trainer in %s is damaged and stays so: see who writes there, and remove that folder: %w", path, err)
+	}
+	return path, name, nil
+}
+
+// replace gives the folder made the name of the program. What has that name is moved aside: a job may still run with it, so
+// that it is removed later.
+func replace(root *os.Root, made, name string) error {
+	err := root.Rename(made, name)
+	if err != nil {
+		aside := temporary()
+		if err := root.Rename(name, aside); err == nil {
+			_ = root.Chtimes(aside, time.Time{}, time.Now()) // its age counts from now on; of a link or a file nothing is lost
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(err, root.RemoveAll(made))
+		}
+		err = root.Rename(made, name)
+	}
+	if err != nil {
+		return errors.Join(err, root.RemoveAll(made))
+	}
+	return disk.SyncFolder(root, ".")
+}
+
+func temporary() string {
+	return fmt.Sprintf("%s%016x", unfinished, rand.Uint64()) //nolint:gosec // a name, not a secret
 }
 
 // Digest names this version of the program: the same files have the same digest, whoever built it.
-func Digest() (string, error) {
+func Digest() (string, error) { return digest() }
+
+// digest is computed once: the program never changes while the process lives.
+var digest = sync.OnceValues(func() (string, error) {
 	sum := sha256.New()
 	err := each(func(name string, data []byte) error {
 		_, err := fmt.Fprintf(sum, "%s\x00%d\x00%s", name, len(data), data)
@@ -73,7 +109,7 @@ func Digest() (string, error) {
 		return "", fmt.Errorf("read the embedded trainer: %w", err)
 	}
 	return hex.EncodeToString(sum.Sum(nil))[:digestLength], nil
-}
+})
 
 // Schema returns the JSON Schema of one file of the contract: spec, event, result, metrics or error.
 func Schema(name string) ([]byte, error) {
@@ -82,37 +118,6 @@ func Schema(name string) ([]byte, error) {
 		return nil, fmt.Errorf("no schema is called %q: %w", name, err)
 	}
 	return data, nil
-}
-
-// complete says whether every file of the program lies below path. A folder that was made by a rename always does; one
-// that an administrator has tidied up may not, and is then an error of Install and not of a job that fails to import.
-func complete(path string) bool {
-	return each(func(name string, data []byte) error {
-		info, err := os.Stat(filepath.Join(path, packageName, filepath.FromSlash(name)))
-		if err == nil && info.Size() != int64(len(data)) {
-			err = errors.New("wrong size")
-		}
-		return err
-	}) == nil
-}
-
-// write puts the program below dir and syncs its files. Everybody may read them: Ray may run as another user.
-func write(dir string) error {
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // read by the user that Ray runs as
-		return err
-	}
-	return each(func(name string, data []byte) error {
-		to := filepath.Join(dir, packageName, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil { //nolint:gosec // as above
-			return err
-		}
-		f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // as above
-		if err != nil {
-			return err
-		}
-		_, err = f.Write(data)
-		return errors.Join(err, f.Sync(), f.Close())
-	})
 }
 
 // each calls do for every embedded file in order of its path.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/go-logr/zapr"
@@ -55,6 +56,7 @@ func newKubeRay(set Settings, instance string, log *zap.Logger) (*ray, error) {
 		return nil, job.Permanent(fmt.Errorf("KUBERAY_CONFIG: %w", err))
 	}
 	cfg.Instance, cfg.Owner, cfg.Mount, cfg.PendingLimit = set.KubeRayInstance, instance, set.RaySharedDir, set.PendingTimeout
+	cfg.Volume, cfg.ServiceUser = set.SharedDir, int64(os.Getuid())
 	access, err := kuberay.Credentials(set.KubeConfig)
 	if err != nil {
 		return nil, job.Permanent(err)

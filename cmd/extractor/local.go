@@ -125,7 +125,7 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 	if err != nil {
 		return err
 	}
-	attempt, err := attemptTemplate(set)
+	attempt, checkTrainer, err := attemptTemplate(set)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 	if _, _, err := store.Accept(background, job.New(run, l.request, "")); err != nil {
 		return err
 	}
-	cfg := pipelineConfig(set, all, volume, attempt)
+	cfg := pipelineConfig(set, all, volume, attempt, checkTrainer)
 	cfg.Watch, cfg.Over = l.console.watch, func(string) { stop(pipeline.ErrStopping) }
 	pipe := pipeline.New(cfg, store, backend, l.platform, l.console, pipeline.NewMetrics(prometheus.NewRegistry()), log)
 	defer context.AfterFunc(ctx, func() {

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"path"
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
@@ -83,7 +83,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 	defer backend.close()
-	attempt, err := attemptTemplate(set)
+	attempt, checkTrainer, err := attemptTemplate(set)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	}
 	// All statuses go through one publisher, so that a user reads them in their order.
 	platform := pipeline.NewClowder(client, all)
-	pipe := pipeline.New(pipelineConfig(set, all, volume, attempt), store, backend.Backend,
+	pipe := pipeline.New(pipelineConfig(set, all, volume, attempt, checkTrainer), store, backend.Backend,
 		platform, pipeline.NewClowderVoice(ends[0].publisher, all, log), pipeline.NewMetrics(reg), log)
 	if err := ends.addConsumers(set, all, pipe, log, queueMetrics); err != nil {
 		return err
@@ -182,12 +182,12 @@ func runAll(ctx context.Context, set Settings, p parts) error {
 	}
 }
 
-func pipelineConfig(set Settings, all pipeline.Extractors, volume pipeline.Volume, attempt rayjob.Attempt) pipeline.Config {
+func pipelineConfig(set Settings, all pipeline.Extractors, volume pipeline.Volume, attempt rayjob.Attempt, checkTrainer func() error) pipeline.Config {
 	return pipeline.Config{
 		Instance: set.ClowderURL, Extractors: all, Volume: volume, MaxJobs: set.MaxJobs, MaxDownloads: maxDownloads, MaxUploads: maxUploads,
 		MaxRunning: set.MaxRunning, MaxRunningPerUser: set.MaxRunningPerUser, UserJobsPerHour: set.UserJobsPerHour,
 		MaxRetry: set.MaxRetry, MaxAttempts: set.MaxAttempts, Poll: set.RayPoll, PendingTimeout: set.PendingTimeout, StallTimeout: set.StallTimeout,
-		Attempt: attempt, Version: version,
+		Attempt: attempt, CheckTrainer: checkTrainer, Version: version,
 	}
 }
 
@@ -220,15 +220,17 @@ const (
 	maxUploads   = 16
 )
 
-// attemptTemplate lays the trainer onto the shared volume and says how Ray runs it.
-func attemptTemplate(set Settings) (rayjob.Attempt, error) {
-	path, _, err := trainer.Install(filepath.Join(set.SharedDir, "trainer"))
+// attemptTemplate lays the trainer onto the shared volume and says how Ray runs it. check looks whether it lies there unchanged, and
+// brings it back where it does not.
+func attemptTemplate(set Settings) (a rayjob.Attempt, check func() error, err error) {
+	folder := disk.Folder{Volume: set.SharedDir, Name: "trainer"}
+	_, digest, err := trainer.Install(folder)
 	if err != nil {
-		return rayjob.Attempt{}, fmt.Errorf("SHARED_DIR: lay the trainer onto the shared volume: %w", err)
+		return a, nil, fmt.Errorf("SHARED_DIR: lay the trainer onto the shared volume: %w", err)
 	}
-	rel, err := filepath.Rel(set.SharedDir, path)
-	if err != nil {
-		return rayjob.Attempt{}, err
+	check = func() error {
+		_, _, err := trainer.Install(folder)
+		return err
 	}
-	return rayjob.Attempt{Python: set.RayPython, TrainerPath: filepath.Join(set.RaySharedDir, rel)}, nil
+	return rayjob.Attempt{Python: set.RayPython, TrainerPath: path.Join(set.RaySharedDir, "trainer", digest)}, check, nil
 }

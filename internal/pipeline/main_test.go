@@ -120,6 +120,7 @@ type fakeRay struct {
 	mu       sync.Mutex
 	jobs     map[string]rayjob.Verdict
 	submits  []string
+	reads    [][]string // of each submission
 	released []string
 	observed int
 	// script returns the verdict of the attempt at each look; the default succeeds at the third.
@@ -148,7 +149,7 @@ func (f *fakeRay) Submit(_ context.Context, a rayjob.Attempt) (rayjob.Handle, er
 		return h, nil
 	}
 	f.jobs[h.ID] = rayjob.Running
-	f.submits = append(f.submits, h.ID)
+	f.submits, f.reads = append(f.submits, h.ID), append(f.reads, a.Reads)
 	dir := f.volume.Run(a.Run).Path()
 	if f.silent {
 		return h, nil

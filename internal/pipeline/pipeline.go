@@ -46,6 +46,9 @@ type Config struct {
 	StallTimeout   time.Duration
 	// Attempt holds what all attempts share: the interpreter, the trainer and its environment.
 	Attempt rayjob.Attempt
+	// CheckTrainer, where given, is called before each submission: it makes sure that the trainer on the volume is the one that this
+	// program brought, and takes some milliseconds. Its error is for the operator, and jobs wait meanwhile.
+	CheckTrainer func() error
 	// Version is this program's, for the report.
 	Version string
 	// Watch, where given, sees every look at a running job.

@@ -77,7 +77,12 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	crash.At(crash.Specified)
-	handle, err := p.backend.Submit(ctx, p.attempt(rec))
+	if err := p.prepare(rec); err != nil {
+		return nil, err
+	}
+	a := p.attempt(rec)
+	a.Reads = p.reads(rec.Run, spec)
+	handle, err := p.backend.Submit(ctx, a)
 	if err != nil {
 		return nil, err
 	}

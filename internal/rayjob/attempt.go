@@ -2,6 +2,7 @@ package rayjob
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"regexp"
@@ -21,6 +22,10 @@ type Attempt struct {
 	Dir string
 	// TrainerPath is put on PYTHONPATH so that Python finds the trainer; empty where the image holds it.
 	TrainerPath string
+	// Reads are the folders of the shared volume that the attempt reads besides its own and the trainer's: base models, and the
+	// registered models that spec.json names. They are paths below the volume, with slashes. A backend that makes machines for
+	// the attempt shows it no other; a folder that is not there is left out.
+	Reads []string
 	// Python is the interpreter on the side of Ray: a path, or a name that is looked up there.
 	Python string
 	// Env is set for the driver and every worker, over what Environment sets by itself.
@@ -62,6 +67,7 @@ var (
 	safePath   = regexp.MustCompile(`^/[A-Za-z0-9_.,:@%+=/-]*$`)
 	safePython = regexp.MustCompile(`^(/[A-Za-z0-9_.,:@%+=/-]+|[A-Za-z][A-Za-z0-9_.-]*)$`)
 	safeRun    = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
+	safeBelow  = regexp.MustCompile(`^[A-Za-z0-9_.,:@%+=/-]+$`)
 	safeEnv    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
@@ -82,6 +88,10 @@ func (a Attempt) Check() error {
 	fault(a.TrainerPath == "" || safePath.MatchString(a.TrainerPath),
 		"the folder of the trainer %q is not an absolute path of letters, digits and _.,:@%%+=/-", a.TrainerPath)
 	fault(safePython.MatchString(a.Python), "the Python interpreter %q is neither a plain name nor an absolute path of letters, digits and _.,:@%%+=/-", a.Python)
+	for _, name := range a.Reads {
+		fault(fs.ValidPath(name) && name != "." && safeBelow.MatchString(name),
+			"the folder %q is not a path below the shared volume of letters, digits and _.,:@%%+=/-", name)
+	}
 	for key := range a.Env {
 		fault(safeEnv.MatchString(key), "the variable name %q is not a name", key)
 	}
@@ -111,6 +121,7 @@ func (a Attempt) Environment() map[string]string {
 		"HF_HUB_OFFLINE":                "1", // models come from the shared volume, never from the network
 		"HF_HUB_DISABLE_TELEMETRY":      "1",
 		"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
+		"PYTHONDONTWRITEBYTECODE":       "1", // the trainer holds its own files and no others, see trainer.Install
 	}
 	if a.TrainerPath != "" {
 		env["PYTHONPATH"] = a.TrainerPath

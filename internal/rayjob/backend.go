@@ -45,6 +45,10 @@ type Handle struct {
 	Cluster string `json:"cluster,omitempty"`
 }
 
+// StandingWarning is what an operator should know of a Ray cluster that stands: one volume for all is in its nature.
+const StandingWarning = "a standing cluster: every training can read and change the files of all others on the shared volume; " +
+	"use RayJobs with clusters of their own where users do not trust each other"
+
 // ErrNoLogs is returned by Logs for an attempt whose output is gone with its cluster or its entry.
 var ErrNoLogs = errors.New("Ray no longer keeps the output of this training") //nolint:staticcheck // begins with a name
 

@@ -26,7 +26,7 @@ func TestRunName(t *testing.T) {
 }
 
 func good() rayjob.Attempt {
-	return rayjob.Attempt{Run: "ft-abc", Number: 2, Dir: "/shared/runs/ft-abc", TrainerPath: "/shared/trainer/1f", Python: "python3"}
+	return rayjob.Attempt{Run: "ft-abc", Number: 2, Dir: "/shared/runs/ft-abc", TrainerPath: "/shared/trainer/1f", Python: "python3", Reads: []string{"models", "registry/local/films/1/model"}}
 }
 
 func TestAttempt(t *testing.T) {
@@ -71,6 +71,12 @@ func TestAttemptThatAShellCouldMisread(t *testing.T) {
 		"several faults":                      func(a *rayjob.Attempt) { a.Python, a.Dir = "", "" },
 		"an interpreter in a relative folder": func(a *rayjob.Attempt) { a.Python = "bin/python" },
 		"a trainer in two folders, one bad":   func(a *rayjob.Attempt) { a.TrainerPath = "/a:/b c" },
+		"a read above the volume":             func(a *rayjob.Attempt) { a.Reads = []string{"models", "../etc"} },
+		"a read that leads out on its way":    func(a *rayjob.Attempt) { a.Reads = []string{"registry/../../etc"} },
+		"an absolute read":                    func(a *rayjob.Attempt) { a.Reads = []string{"/etc"} },
+		"a read of the whole volume":          func(a *rayjob.Attempt) { a.Reads = []string{"."} },
+		"a read of nothing":                   func(a *rayjob.Attempt) { a.Reads = []string{""} },
+		"a read with a variable":              func(a *rayjob.Attempt) { a.Reads = []string{"registry/$(A)"} },
 		"a variable that is no name":          func(a *rayjob.Attempt) { a.Env = map[string]string{"A B": "c"} },
 	} {
 		t.Run(name, func(t *testing.T) {

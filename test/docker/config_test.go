@@ -88,6 +88,22 @@ func TestTheServicesOfEachProfile(t *testing.T) {
 	}
 }
 
+// What the service keeps to itself on the volume that both mount, no training can change; what a training leaves, the service can remove.
+func TestRayIsAnotherUserOfTheSameGroup(t *testing.T) {
+	t.Parallel()
+	users := regexp.MustCompile(`(?m)^USER (\d+):(\d+)$`)
+	last := func(file string) []string {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		found := users.FindAllStringSubmatch(string(text), -1)
+		require.NotEmpty(t, found, file)
+		return found[len(found)-1][1:]
+	}
+	service, ray := last("../../Dockerfile"), last("../../deploy/images/ray/Dockerfile")
+	require.NotEqual(t, service[0], ray[0])
+	require.Equal(t, service[1], ray[1])
+}
+
 func TestWithoutSecretsNothingStarts(t *testing.T) {
 	t.Parallel()
 	_, stderr, err := config(t, "--env-file", os.DevNull, "--profile", "first-look", "config", "--format", "json")

@@ -64,10 +64,13 @@ func TestEveryPodIsRestricted(t *testing.T) {
 	}
 }
 
-// TestTheServiceWritesAsRayDoes: both write into the same folders, which NFS and root squash tie to the user's number.
-func TestTheServiceWritesAsRayDoes(t *testing.T) {
+// TestTheServiceIsInTheGroupOfRayAndAnotherUser: both write into the folders of the runs, which NFS ties to numbers, and what the
+// service keeps to itself no training can change.
+func TestTheServiceIsInTheGroupOfRayAndAnotherUser(t *testing.T) {
 	t.Parallel()
-	security := statefulSet(t, render(t, least...)).Spec.Template.Spec.SecurityContext
+	objects := render(t, least...)
+	require.EqualValues(t, 1001, *readConfig(t, find[*corev1.ConfigMap](t, objects, fullName+"-kuberay")).User)
+	security := statefulSet(t, objects).Spec.Template.Spec.SecurityContext
 	require.Equal(t, []int64{1000, 1000, 1000}, []int64{*security.RunAsUser, *security.RunAsGroup, *security.FSGroup})
 	require.Equal(t, corev1.FSGroupChangeOnRootMismatch, *security.FSGroupChangePolicy, "a large volume is not walked at each start")
 }

@@ -42,6 +42,8 @@ func TestBadValuesAreRefused(t *testing.T) {
 		"no shared volume":          {"shared.existingClaim=", "shared: set one of existingClaim, storageClass"},
 		"two shared volumes":        {"shared.storageClass=x", "shared: set one of existingClaim, storageClass"},
 		"a certificate of nowhere":  {"ca.clowder=ca.crt", "ca.configMap is empty"},
+		"pods that are root":        {"ray.user=0", "at '/ray/user': minimum"},
+		"pods as the service":       {"ray.user=1000", "at '/ray/user': 'not' failed"},
 		"a RuntimeClass of no name": {"runtimeClass.create=true", "ray.runtimeClass is empty"},
 	}
 	for name, tc := range cases {

@@ -35,9 +35,18 @@ func TestTrainingsInKubernetes(t *testing.T) {
 		require.Equal(t, 1, strings.Count(out, "FAIL"))
 		require.Contains(t, out, "the profile standing uses the RayCluster standing, which is not in the namespace "+w.namespace+": create it")
 	})
+	var first done
 	t.Run("a cluster of its own", func(t *testing.T) {
 		done := w.train(t, "a cluster of its own", map[string]any{"num_workers": 2, "epochs": 2}, nil)
 		require.Equal(t, 2, done.result.Training.Workers)
+		w.requireClean(t, done)
+		first = done
+	})
+	t.Run("a prediction sees its model and no other", func(t *testing.T) {
+		w.predict(t, first.dataset)
+	})
+	t.Run("a cluster that scales itself", func(t *testing.T) {
+		done := w.train(t, "a cluster that scales itself", map[string]any{"num_workers": 2, "epochs": 2, "profile": "scaled"}, nil)
 		w.requireClean(t, done)
 	})
 	t.Run("a standing cluster", func(t *testing.T) {
@@ -50,7 +59,10 @@ func TestTrainingsInKubernetes(t *testing.T) {
 	for _, kind := range []string{"worker", "head"} {
 		t.Run("a "+kind+" pod is killed", func(t *testing.T) {
 			long := map[string]any{"num_workers": 2, "epochs": 24, "more_options": "early_stopping_patience: 0"}
-			done := w.train(t, "a "+kind+" pod killed", long, func(run string) { w.kill(t, run, kind) })
+			done := w.train(t, "a "+kind+" pod killed", long, func(run string) {
+				w.requireItsRunOnly(t, run)
+				w.kill(t, run, kind)
+			})
 			require.Positive(t, done.result.Training.Resumed, "it went on from a checkpoint")
 			require.Equal(t, 1, done.result.Attempt, "within one attempt")
 			t.Logf("steps done twice after the %s pod was killed: %d of %d", kind, done.repeated, done.steps)

@@ -191,6 +191,7 @@ ray:
   head: {cpu: 200m, memory: 3Gi}
   profiles:
   - {name: small, workers: 2, maxWorkers: 2, cpu: 200m, memory: 2Gi}
+  - {name: scaled, workers: 2, maxWorkers: 2, minWorkers: 1, cpu: 200m, memory: 2Gi}
   - {name: standing, cluster: standing}
 `, w.clowder.URL, uri, rayImage()), 0o600))
 	helm(t, "install", release, filepath.Join(stack.Root(), "deploy", "helm", "clowder-ray"),

@@ -5,7 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
+
+	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
 // Report is what Check has seen of the cluster.
@@ -35,6 +39,9 @@ func (c *Client) Check(ctx context.Context) (Report, error) {
 	if old(v.Ray) {
 		report.Warnings = append(report.Warnings, "Ray "+v.Ray+" lets strangers start or delete jobs (CVE-2025-62593, CVE-2026-27482): run 2.54 or newer with token authentication")
 	}
+	if !onLoopback(c.address) {
+		report.Warnings = append(report.Warnings, rayjob.StandingWarning)
+	}
 	// Resources are told by the state API, which a cluster may have switched off: a check does not fail for them.
 	if err := c.addResources(ctx, &report); err != nil {
 		report.Warnings = append(report.Warnings, "the CPUs and GPUs of the cluster cannot be seen: "+err.Error())
@@ -49,6 +56,16 @@ func old(ray string) bool {
 		return false
 	}
 	return major < 2 || major == 2 && minor < 54
+}
+
+// onLoopback reports the Ray of a person on this machine, who runs it for nobody else.
+func onLoopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (c *Client) addResources(ctx context.Context, report *Report) error {

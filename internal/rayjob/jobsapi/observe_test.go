@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -279,4 +281,30 @@ func TestCheck(t *testing.T) {
 	require.Len(t, report.Warnings, 2)
 	require.Contains(t, report.Warnings[0], "run 2.54 or newer")
 	require.Contains(t, report.Warnings[1], "cannot be seen")
+}
+
+// A cluster of one's own on this machine is shared with nobody; of any other the operator is told what its users can do to each other.
+func TestCheckWarnsOfAClusterThatUsersShare(t *testing.T) {
+	t.Parallel()
+	for address, shared := range map[string]bool{
+		"http://ray-head:8265": true, "https://10.0.0.7": true, "http://127.0.0.1:8265": false, "http://localhost:8265": false, "http://[::1]:8265": false,
+	} {
+		c := client(t, jobsapi.Config{Address: address, Transport: handled{raytest.NewServer(raytest.Config{})}})
+		report, err := c.Check(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, shared, slices.Contains(report.Warnings, rayjob.StandingWarning), address)
+	}
+}
+
+// handled answers requests with a handler, whatever their host.
+type handled struct{ http.Handler }
+
+func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	served := r.Clone(r.Context())
+	if served.Body == nil {
+		served.Body = http.NoBody
+	}
+	h.ServeHTTP(w, served)
+	return w.Result(), nil
 }

@@ -115,6 +115,7 @@ func (c *Client) checkProfile(ctx context.Context, r *Report, p Profile) {
 		if err := c.standing(ctx, p); err != nil {
 			r.Faults = append(r.Faults, err.Error())
 		}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("profile %s: "+rayjob.StandingWarning, p.Name))
 		return
 	}
 	a := rayjob.Attempt{Run: "check", Number: 1, Dir: c.cfg.Mount + "/runs/check", Python: "python"}

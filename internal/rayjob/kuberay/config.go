@@ -29,6 +29,8 @@ type Config struct {
 	PullSecrets []string `json:"pullSecrets,omitempty"`
 	// Claim is the PersistentVolumeClaim of the shared volume, ReadWriteMany where the cluster has several nodes.
 	Claim string `json:"claim,omitempty"`
+	// User is the uid of the pods; 1001 where nothing is set. It is neither root nor the user of the service.
+	User *int64 `json:"user,omitempty"`
 	// Scratch is the size limit of each pod's /tmp, where Ray keeps its logs and spills objects.
 	Scratch resource.Quantity `json:"scratch"`
 	// SharedMemory is the size of each pod's /dev/shm; it counts as memory of the container.
@@ -47,8 +49,11 @@ type Config struct {
 	// Owner names the store of jobs that this service keeps. Only RayJobs of the same owner are listed, so that two services
 	// of one instance do not end each other's.
 	Owner string `json:"-"`
-	// Mount is where the shared volume is mounted in the pods.
-	Mount string `json:"-"`
+	// Mount is where the shared volume is in the pods, and Volume where it is here; without Volume nobody looks what lies on it.
+	Mount  string `json:"-"`
+	Volume string `json:"-"`
+	// ServiceUser is the uid of the service, which no pod may have.
+	ServiceUser int64 `json:"-"`
 	// PendingLimit is how long a RayJob may wait for its cluster before KubeRay itself gives it up.
 	PendingLimit time.Duration `json:"-"`
 }
@@ -116,6 +121,9 @@ func (c Config) Names() []string {
 func (c Config) withDefaults() Config {
 	quantity(&c.Scratch, "20Gi")
 	quantity(&c.SharedMemory, "1Gi")
+	if c.User == nil {
+		c.User = new(int64(rayUser))
+	}
 	quantity(&c.Head.CPU, "1")
 	quantity(&c.Head.Memory, "4Gi")
 	if c.Instance == "" {
@@ -173,6 +181,7 @@ func (c Config) validate() error {
 	if slices.ContainsFunc(c.Profiles, func(p Profile) bool { return p.Cluster == "" }) {
 		fault(c.Image != "", "image: set it to the image with Ray and torch")
 		fault(c.Claim != "", "claim: set it to the PersistentVolumeClaim of the shared volume")
+		faults = append(faults, c.validateUser())
 		fault(version.MatchString(c.RayVersion), "rayVersion: %q must be the version of Ray in the image, e.g. 2.60.0", c.RayVersion)
 		fault(!version.MatchString(c.RayVersion) || !older(c.RayVersion, oldestRay), "rayVersion: %s has no token authentication: use %s or newer", c.RayVersion, oldestRay)
 		fault(c.SharedMemory.Cmp(c.Head.Memory) < 0, "sharedMemory: %s does not fit into the head's memory of %s", &c.SharedMemory, &c.Head.Memory)
@@ -181,6 +190,18 @@ func (c Config) validate() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// validateUser keeps the pods from being root, or the user whose files they must not change.
+func (c Config) validateUser() error {
+	switch user := *c.User; {
+	case user < 1:
+		return fmt.Errorf("user: %d is root or no user: set the uid that the pods run as, e.g. %d", user, rayUser)
+	case user == c.ServiceUser:
+		return fmt.Errorf("user: the service itself runs as %d: set another uid, so that no training can change the files of the service", user)
+	default:
+		return nil
+	}
 }
 
 func (p Profile) validate(where string) (faults []error) {

@@ -57,6 +57,7 @@ profiles:
 	require.Equal(t, "1Gi", c.SharedMemory.String())
 	require.Equal(t, 1, c.Profiles[1].MaxWorkers)
 	require.Equal(t, gpuResource, c.Profiles[1].GPUResource)
+	require.EqualValues(t, rayUser, *c.User)
 
 	for text, want := range map[string]string{
 		"imagee: x":                      `unknown field "imagee"`,
@@ -90,6 +91,9 @@ func TestConfigFaults(t *testing.T) {
 		"profiles[2].cluster:":                  func(c *Config) { c.Profiles[2].Cluster = strings.Repeat("a", 60) },
 		"does not fit into the head's memory":   func(c *Config) { c.SharedMemory = resource.MustParse("8Gi") },
 		"fit into the memory of profile small":  func(c *Config) { c.Profiles[0].Memory = resource.MustParse("1Gi") },
+		"user: 0 is root":                       func(c *Config) { c.User = new(int64) },
+		"user: -1 is root or no user":           func(c *Config) { c.User = new(int64(-1)) },
+		"user: the service itself runs as 1000": func(c *Config) { c.User, c.ServiceUser = new(int64(1000)), 1000 },
 		"RAY_SHARED_DIR":                        func(c *Config) { c.Mount = "shared" },
 		"profiles[0].window: \"8pm\" is no":     func(c *Config) { c.Profiles[0].Window = &Window{From: "8pm", Until: "06:00"} },
 		"profiles[0].window: from and until":    func(c *Config) { c.Profiles[0].Window = &Window{From: "06:00", Until: "06:00"} },

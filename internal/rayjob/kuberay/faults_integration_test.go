@@ -252,6 +252,7 @@ func TestCheck(t *testing.T) {
 	}
 	require.Contains(t, strings.Join(check().Faults, "\n"), "there is no PersistentVolumeClaim shared")
 	require.Contains(t, strings.Join(check().Faults, "\n"), "uses the RayCluster standing")
+	require.Contains(t, check().Warnings, "profile standing: "+rayjob.StandingWarning)
 
 	claims := b.client.core.CoreV1().PersistentVolumeClaims(b.namespace)
 	for mode, want := range map[corev1.PersistentVolumeAccessMode]string{

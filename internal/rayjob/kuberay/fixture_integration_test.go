@@ -17,6 +17,7 @@ import (
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zaptest"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -209,7 +210,8 @@ func (b *bed) stand(t *testing.T, name string) {
 	t.Helper()
 	cfg := example()
 	cfg.Namespace, cfg.Mount = b.namespace, "/shared"
-	spec := cfg.withDefaults().newCluster(rayjob.Attempt{Run: name, Number: 1}, cfg.withDefaults().Profiles[0])
+	whole := []corev1.VolumeMount{{Name: sharedVolume, MountPath: cfg.Mount}}
+	spec := cfg.withDefaults().newCluster(rayjob.Attempt{Run: name, Number: 1}, cfg.withDefaults().Profiles[0], whole)
 	spec.AuthOptions = &rayv1.AuthOptions{Mode: rayv1.AuthModeToken}
 	clusters := b.client.ray.RayV1().RayClusters(b.namespace)
 	_, err := clusters.Create(t.Context(), &rayv1.RayCluster{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: *spec}, metav1.CreateOptions{})

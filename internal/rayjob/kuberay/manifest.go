@@ -62,7 +62,11 @@ func (c Config) newRayJob(a rayjob.Attempt, p Profile) (*rayv1.RayJob, error) {
 	if p.Cluster != "" {
 		rj.Spec.ClusterSelector = map[string]string{utils.RayJobClusterSelectorKey: p.Cluster}
 	} else {
-		rj.Spec.RayClusterSpec = c.newCluster(a, p)
+		shared, err := c.sharedMounts(a)
+		if err != nil {
+			return nil, err
+		}
+		rj.Spec.RayClusterSpec = c.newCluster(a, p, shared)
 		rj.Spec.ShutdownAfterJobFinishes, rj.Spec.TTLSecondsAfterFinished = true, keptSeconds
 	}
 	return rj, check(rj)
@@ -83,17 +87,18 @@ func check(rj *rayv1.RayJob) error {
 	return nil
 }
 
-// newCluster is the Ray cluster of one attempt: a head without CPUs for Ray and a group of equal workers.
-func (c Config) newCluster(a rayjob.Attempt, p Profile) *rayv1.RayClusterSpec {
+// newCluster is the Ray cluster of one attempt: a head without CPUs for Ray and a group of equal workers, which all see the same of
+// the shared volume.
+func (c Config) newCluster(a rayjob.Attempt, p Profile, shared []corev1.VolumeMount) *rayv1.RayClusterSpec {
 	workers := new(int32(c.workers(a, p))) //nolint:gosec // bounded by MaxWorkers
 	group := rayv1.WorkerGroupSpec{
 		GroupName: "worker", Replicas: workers, MinReplicas: workers, MaxReplicas: workers,
-		RayStartParams: c.startParams(cpus(p.Machine)), Template: c.newPod(a, p, p.Machine),
+		RayStartParams: c.startParams(cpus(p.Machine)), Template: c.newPod(a, p, p.Machine, shared),
 	}
 	spec := &rayv1.RayClusterSpec{
 		RayVersion:    c.RayVersion,
 		AuthOptions:   &rayv1.AuthOptions{Mode: rayv1.AuthModeToken, SecretName: new(a.Name())},
-		HeadGroupSpec: rayv1.HeadGroupSpec{RayStartParams: c.startParams(0), Template: c.newPod(a, p, c.Head)},
+		HeadGroupSpec: rayv1.HeadGroupSpec{RayStartParams: c.startParams(0), Template: c.newPod(a, p, c.Head, shared)},
 	}
 	if p.MinWorkers != nil {
 		group.MinReplicas = new(min(int32(*p.MinWorkers), *workers)) //nolint:gosec // bounded by MaxWorkers
@@ -109,7 +114,7 @@ func (c Config) scale(spec *rayv1.RayClusterSpec, group *rayv1.WorkerGroupSpec) 
 	spec.EnableInTreeAutoscaling = new(true)
 	spec.AutoscalerOptions = &rayv1.AutoscalerOptions{
 		Version: new(rayv1.AutoscalerVersionV2), SecurityContext: containerSecurity(),
-		Env:          []corev1.EnvVar{{Name: "HOME", Value: scratchDir}},
+		Env:          []corev1.EnvVar{{Name: "HOME", Value: scratchDir}, {Name: "USER", Value: rayName}, {Name: "LOGNAME", Value: rayName}},
 		VolumeMounts: []corev1.VolumeMount{{Name: "scratch", MountPath: scratchDir}},
 	}
 	head := &spec.HeadGroupSpec.Template.Spec

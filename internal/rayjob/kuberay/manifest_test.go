@@ -89,7 +89,9 @@ func TestOwnCluster(t *testing.T) {
 		for _, m := range box.VolumeMounts {
 			mounts[m.MountPath] = m.Name
 		}
-		require.Equal(t, map[string]string{"/shared": "shared", "/tmp": "scratch", "/dev/shm": "memory"}, mounts)
+		require.Equal(t, map[string]string{
+			"/shared/runs/ft-abcdefghijklmnopqrst": "shared", "/shared/trainer/1f": "shared", "/tmp": "scratch", "/dev/shm": "memory",
+		}, mounts)
 		require.False(t, *pod.Spec.AutomountServiceAccountToken)
 	}
 	require.Equal(t, "4Gi", group.Template.Spec.Containers[0].Resources.Limits.Memory().String())

@@ -14,8 +14,13 @@ import (
 )
 
 const (
-	// rayUser is the uid and gid of the Ray image; the shared volume is given to its group.
-	rayUser = 1000
+	// rayUser is the uid of the pods unless the operator sets another one. It is not the service's: what the service keeps to
+	// itself, such as the bodies that several runs link, no pod can change.
+	rayUser = 1001
+	// rayGroup is the gid of the pods and of the service: through it both write into a run folder.
+	rayGroup = 1000
+	// rayName is what the user of the pods is called, for libraries that ask: an image need not know its uid.
+	rayName = "ray"
 	// scratchDir is the one place besides the volumes where a pod can write.
 	scratchDir = "/tmp"
 	// agentPort is where Ray tells its health.
@@ -26,22 +31,22 @@ const (
 )
 
 // newPod is the template of a head or a worker. It passes the Pod Security level restricted.
-func (c Config) newPod(a rayjob.Attempt, p Profile, m Machine) corev1.PodTemplateSpec {
+func (c Config) newPod(a rayjob.Attempt, p Profile, m Machine, shared []corev1.VolumeMount) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: c.labels(a), Annotations: annotations(a)},
 		Spec: corev1.PodSpec{
 			ServiceAccountName: c.ServiceAccount, AutomountServiceAccountToken: new(false), EnableServiceLinks: new(false),
 			TerminationGracePeriodSeconds: ptr.To[int64](podGraceSeconds),
 			SecurityContext: &corev1.PodSecurityContext{
-				RunAsNonRoot: new(true), RunAsUser: ptr.To[int64](rayUser), RunAsGroup: ptr.To[int64](rayUser), FSGroup: ptr.To[int64](rayUser),
+				RunAsNonRoot: new(true), RunAsUser: c.User, RunAsGroup: ptr.To[int64](rayGroup), FSGroup: ptr.To[int64](rayGroup),
 				FSGroupChangePolicy: new(corev1.FSGroupChangeOnRootMismatch), // a shared volume holds very many files
 				SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			NodeSelector: maps.Clone(m.NodeSelector), Tolerations: tolerations(m),
 			PriorityClassName: p.PriorityClass, RuntimeClassName: optional(c.RuntimeClass), ImagePullSecrets: c.pullSecrets(),
-			Containers: []corev1.Container{c.newContainer(m)},
+			Containers: []corev1.Container{c.newContainer(m, shared)},
 			Volumes: []corev1.Volume{
-				{Name: "shared", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.Claim}}},
+				{Name: sharedVolume, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.Claim}}},
 				{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: new(c.Scratch)}}},
 				{Name: "memory", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
 					Medium: corev1.StorageMediumMemory, SizeLimit: new(c.SharedMemory),
@@ -51,13 +56,16 @@ func (c Config) newPod(a rayjob.Attempt, p Profile, m Machine) corev1.PodTemplat
 	}
 }
 
-func (c Config) newContainer(m Machine) corev1.Container {
+func (c Config) newContainer(m Machine, shared []corev1.VolumeMount) corev1.Container {
 	return corev1.Container{
 		Name: "ray", Image: c.Image, ImagePullPolicy: corev1.PullIfNotPresent,
 		SecurityContext:          containerSecurity(),
+		Args:                     []string{"umask", "002"},                       // KubeRay puts its own command behind it: what Ray writes is open to the group
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError, // Ray's last words say why it ended
 		Env: []corev1.EnvVar{
 			{Name: "HOME", Value: scratchDir}, // caches of libraries
+			{Name: "USER", Value: rayName},
+			{Name: "LOGNAME", Value: rayName},
 			{Name: "RAY_USAGE_STATS_ENABLED", Value: "0"},
 			{Name: "RAY_IMAGE", Value: c.Image}, // for the manifest of a run
 		},
@@ -67,9 +75,8 @@ func (c Config) newContainer(m Machine) corev1.Container {
 			ProbeHandler:        corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/api/healthz", Port: intstr.FromInt32(agentPort)}},
 			InitialDelaySeconds: 1, PeriodSeconds: 1, TimeoutSeconds: 5, FailureThreshold: 60,
 		},
-		VolumeMounts: []corev1.VolumeMount{
-			{Name: "shared", MountPath: c.Mount}, {Name: "scratch", MountPath: scratchDir}, {Name: "memory", MountPath: "/dev/shm"},
-		},
+		VolumeMounts: append(slices.Clone(shared),
+			corev1.VolumeMount{Name: "scratch", MountPath: scratchDir}, corev1.VolumeMount{Name: "memory", MountPath: "/dev/shm"}),
 	}
 }
 

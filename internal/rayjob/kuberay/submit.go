@@ -43,6 +43,11 @@ func (c *Client) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, e
 	if err != nil {
 		return rayjob.Handle{}, err
 	}
+	if p.Cluster == "" {
+		if a.Reads, err = c.cfg.present(a.Reads); err != nil {
+			return rayjob.Handle{}, err
+		}
+	}
 	rj, err := c.cfg.newRayJob(a, p)
 	if err != nil {
 		return rayjob.Handle{}, err

@@ -1,0 +1,45 @@
+package pipeline
+
+import (
+	"fmt"
+	"path"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+)
+
+// trainerPause is how long jobs wait until a trainer that cannot be brought back is looked at again.
+const trainerPause = time.Minute
+
+// prepare makes ready what an attempt finds on the shared volume: the trainer as this program brought it, and a run folder into
+// which the pods can write, which run as another user of the same group.
+func (p *Pipeline) prepare(rec job.Record) error {
+	if p.cfg.CheckTrainer != nil {
+		if err := p.cfg.CheckTrainer(); err != nil {
+			return job.Later(trainerPause, &rayjob.SettingError{Setting: "SHARED_DIR", Text: fmt.Sprintf("SHARED_DIR: the trainer cannot be made ready: %v", err)})
+		}
+	}
+	return p.cfg.Volume.share(rec.Run)
+}
+
+// share opens the folder of a run to the group, also one that an earlier version made.
+func (v Volume) share(run string) error {
+	root, err := v.Run(run).MakeShared()
+	if err != nil {
+		return fmt.Errorf("open the run folder to the group of the volume: %w", err)
+	}
+	return root.Close()
+}
+
+// reads are the folders of the volume that an attempt is to read beside its own: the base models, and the registered models that its
+// spec names.
+func (p *Pipeline) reads(run string, spec Spec) []string {
+	reads := []string{"models"}
+	for _, m := range []*SpecModel{spec.Model, spec.Champion} {
+		if m != nil {
+			reads = append(reads, path.Join("runs", run, m.Path))
+		}
+	}
+	return reads
+}

@@ -1,0 +1,94 @@
+package pipeline
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+)
+
+func TestAnAttemptReadsTheModelsThatItsSpecNames(t *testing.T) {
+	t.Parallel()
+	own := jobtest.Record(run, "h").Request.DatasetID
+	for name, tc := range map[string]struct {
+		spec Spec
+		want []string
+	}{
+		"a training without a champion": {Spec{}, []string{"models"}},
+		"a training that is compared": {
+			Spec{Champion: &SpecModel{Path: "../../registry/" + own + "/films/1/model"}}, []string{"models", "registry/" + own + "/films/1/model"},
+		},
+		"a prediction": {
+			Spec{Model: &SpecModel{Path: "../../registry/local/birds/7/model"}}, []string{"models", "registry/local/birds/7/model"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tc.want, (&Pipeline{}).reads(run, tc.spec))
+		})
+	}
+}
+
+// What Ray is told to show an attempt is what its spec.json names, and the run folder is open to the group in which the pods are.
+func TestASubmissionPreparesTheVolume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		checks := 0
+		b := setup(t, func(c *Config) { c.CheckTrainer = func() error { checks++; return nil } })
+		own := jobtest.Record(run, "h").Request.DatasetID
+		b.register(t, own, "films", "ft-old")
+		b.register(t, own, "birds", "ft-other")
+		b.acceptPrediction(t, map[string]any{"model": "films"})
+		b.runUntilOver(t)
+		require.Equal(t, [][]string{{"models", "registry/" + own + "/films/1/model"}}, b.ray.reads)
+		require.Equal(t, 1, checks)
+		info, err := os.Stat(b.cfg.Volume.Run(run).Path())
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o070), info.Mode()&0o070)
+	})
+}
+
+func TestTheRunFolderIsOpenedToTheGroupWhateverTheUmask(t *testing.T) {
+	t.Parallel()
+	v := Volume{Dir: t.TempDir()}
+	folder := v.Run(run).Path()
+	require.NoError(t, os.MkdirAll(folder, 0o700))
+	require.NoError(t, os.Chmod(folder, 0o755|os.ModeSetgid)) // as below a volume of a group
+	for range 2 {
+		require.NoError(t, v.share(run))
+		info, err := os.Stat(folder)
+		require.NoError(t, err)
+		require.Equal(t, 0o775|os.ModeSetgid|os.ModeDir, info.Mode())
+	}
+	other := t.TempDir()
+	require.NoError(t, os.Chmod(other, 0o700))
+	require.NoError(t, os.Remove(folder))
+	require.NoError(t, os.Symlink(other, folder))
+	require.Error(t, v.share(run))
+	info, err := os.Stat(other)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm(), "a link is not followed")
+}
+
+// A trainer that others have changed and that cannot be brought back runs in no job: jobs wait for the operator.
+func TestNothingIsSubmittedWithADamagedTrainer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, func(c *Config) { c.CheckTrainer = func() error { return errors.New("the file run.py was changed") } })
+		b.accept(t, run, nil)
+		stopAfter(t, b, 10*time.Minute)
+		require.Empty(t, b.ray.submits)
+		require.Contains(t, b.get(t, run).LastError, "the trainer cannot be made ready: the file run.py was changed")
+		for _, s := range b.voice.of(run) {
+			require.NotContains(t, s.Text, "run.py", "the sentence is for the operator")
+		}
+		mended := setupOn(t, b.dir, b.store)
+		mended.runUntilOver(t)
+		require.Equal(t, job.Done, b.get(t, run).State)
+		require.Len(t, mended.ray.submits, 1)
+	})
+}
