@@ -63,14 +63,11 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	store, err := set.openStore(ctx)
+	store, err := set.openForService(ctx, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	if err := store.Reseal(ctx); err != nil {
-		return err
-	}
 
 	client, err := clowderClient(set, volume.Cache(), log)
 	if err != nil {
