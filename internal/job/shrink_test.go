@@ -144,7 +144,7 @@ func TestWhatARecordThatIsTooLargeKeeps(t *testing.T) {
 				r.State, r.Ending = job.Done, &job.Ending{State: job.Done, Text: "accuracy 0.9"}
 				r.Model, r.Ledger = []byte(`{"name":"m"}`), []byte(`[1]`)
 			},
-			alter: withParameters(t, nested(4<<20)),
+			alter: withParameters(t, nested(5<<18)),
 			check: func(t *testing.T, rec job.Record) {
 				t.Helper()
 				require.Equal(t, job.Done, rec.State)
@@ -155,7 +155,7 @@ func TestWhatARecordThatIsTooLargeKeeps(t *testing.T) {
 		},
 		"an end that is decided stands": {
 			record: func(r *job.Record) { r.Ending = &job.Ending{State: job.Cancelled, Text: "Cancelled by alice"} },
-			alter:  withParameters(t, nested(4<<20)),
+			alter:  withParameters(t, nested(5<<18)),
 			check: func(t *testing.T, rec job.Record) {
 				t.Helper()
 				require.Equal(t, &job.Ending{State: job.Cancelled, Text: "Cancelled by alice"}, rec.Ending)
@@ -201,7 +201,7 @@ func TestWhatARecordThatIsTooLargeKeeps(t *testing.T) {
 func TestAListNamesWhatItLeavesOut(t *testing.T) {
 	t.Parallel()
 	path := storeWith(t, func(path string) {
-		plant(t, path, old("ft-large", func(*job.Record) {}), withParameters(t, nested(2<<20)))
+		plant(t, path, old("ft-large", func(*job.Record) {}), withParameters(t, nested(5<<18)))
 	})
 	var left []string
 	s := openStore(t, path, job.WithLeftOut(func(run string) { left = append(left, run) }))
@@ -249,7 +249,7 @@ func TestAKilledShrinkGoesOnAtTheNextStart(t *testing.T) {
 	t.Parallel()
 	path := storeWith(t, func(path string) {
 		for _, run := range []string{"ft-1", "ft-2", "ft-3"} {
-			plant(t, path, old(run, func(*job.Record) {}), withParameters(t, nested(2<<20)))
+			plant(t, path, old(run, func(*job.Record) {}), withParameters(t, nested(5<<18)))
 		}
 	})
 	s := openStore(t, path)

@@ -37,7 +37,7 @@ func (s *SQLite) Accept(ctx context.Context, rec Record) (Record, bool, error) {
 // columns are what scan reads, in its order. A record that is too large is not even fetched.
 var columns = fmt.Sprintf("run, version, secret, sealed_by, CASE WHEN length(record) <= %d THEN record END", readableBytes)
 
-var recordByRun = "SELECT " + columns + " FROM jobs WHERE run = ?"
+var recordByRun = "SELECT " + columns + " FROM jobs WHERE run = ?" //nolint:gosec // the columns are fixed texts
 
 const (
 	insertRecord = `INSERT INTO jobs (run, version, state, active, created, updated, secret, sealed_by, record)
