@@ -3,6 +3,7 @@ module github.com/ncsa/clowder-ray
 go 1.26.0
 
 require (
+	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/Shopify/toxiproxy/v2 v2.12.0
 	github.com/dustin/go-humanize v1.1.0
 	github.com/go-resty/resty/v2 v2.17.2
@@ -28,6 +29,8 @@ require (
 	gonum.org/v1/plot v0.17.0
 	modernc.org/sqlite v1.61.1
 )
+
+require github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect

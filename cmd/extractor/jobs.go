@@ -74,7 +74,7 @@ func (p *program) withStore(f func(context.Context, job.Store, *cobra.Command, [
 		if _, err := os.Stat(set.storePath()); errors.Is(err, os.ErrNotExist) {
 			return job.Permanent(fmt.Errorf("there is no job store at %s: set STATE_DIR to the service's", set.storePath()))
 		}
-		s, err := set.openStore(cmd.Context())
+		s, err := set.openStore(cmd.Context(), job.WithLeftOut(p.tellLeftOut))
 		if err != nil {
 			return err
 		}

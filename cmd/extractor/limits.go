@@ -16,6 +16,7 @@ const leastRecords = 7 * 24 * time.Hour
 func (s *Settings) checkLimits(fault func(format string, args ...any)) {
 	for name, n := range map[string]int64{
 		"MAX_RUNNING": int64(s.MaxRunning), "MAX_RUNNING_PER_USER": int64(s.MaxRunningPerUser), "USER_JOBS_PER_HOUR": int64(s.UserJobsPerHour),
+		"MAX_JOBS_PER_USER": int64(s.MaxJobsPerUser), "USER_REQUESTS_PER_HOUR": int64(s.UserRequestsPerHour),
 		"CACHE_BYTES": s.CacheBytes, "MIN_FREE_BYTES": s.MinFreeBytes,
 		"RETAIN_RECORDS": int64(s.RetainRecords), "RETAIN_RUNS": int64(s.RetainRuns), "RETAIN_KEYS": int64(s.RetainKeys),
 	} {
@@ -32,6 +33,14 @@ func (s *Settings) checkLimits(fault func(format string, args ...any)) {
 	if s.StateKey != "" && s.StateKeyFile != "" {
 		fault("STATE_KEY and STATE_KEY_FILE: set one of them")
 	}
+}
+
+// jobsPerUser is how many of the jobs in hand may be one user's.
+func (s *Settings) jobsPerUser() int {
+	if s.MaxJobsPerUser == 0 {
+		return max(1, s.MaxJobs/2)
+	}
+	return s.MaxJobsPerUser
 }
 
 // retentionConfig says what is kept how long on which disks.

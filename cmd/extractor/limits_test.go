@@ -26,3 +26,20 @@ func TestLimitsThatCannotBeAreReportedTogether(t *testing.T) {
 	require.Equal(t, 30*time.Minute, set.RetainRuns)
 	require.Equal(t, 7*24*time.Hour, set.RetainKeys)
 }
+
+func TestHowManyJobsInHandMayBeOneUsers(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		env  []string
+		want int
+	}{
+		"half of them": {nil, 32}, "at least one": {[]string{"MAX_JOBS=1"}, 1},
+		"as many as the operator says": {[]string{"MAX_JOBS_PER_USER=5"}, 5}, "all of them": {[]string{"MAX_JOBS=9", "MAX_JOBS_PER_USER=9"}, 9},
+	} {
+		fs := pflag.NewFlagSet("t", pflag.ContinueOnError)
+		addFlags(fs)
+		set, err := readSettings(fs, tc.env)
+		require.NoError(t, err)
+		require.Equal(t, tc.want, set.jobsPerUser(), name)
+	}
+}

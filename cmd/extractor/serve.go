@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -50,6 +51,10 @@ const heartbeats = "extractors"
 
 // serve wires the service in the order in which a job flows through it and runs it until ctx ends.
 func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
+	memory, err := limitMemory(memlimit.FromCgroup)
+	if err != nil {
+		log.Warn("cannot see how much memory the container may use: set GOMEMLIMIT", zap.Error(err))
+	}
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
@@ -63,14 +68,11 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	store, err := set.openStore(ctx)
+	store, err := set.openForService(ctx, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	if err := store.Reseal(ctx); err != nil {
-		return err
-	}
 
 	client, err := clowderClient(set, volume.Cache(), log)
 	if err != nil {
@@ -109,7 +111,8 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		}
 	}
 	log.Info("extractor", zap.String("version", version), zap.Strings("extractors", all.Names()),
-		zap.String("ray", cmp.Or(set.KubeRayConfig, set.RayAddress)), zap.String("clowder", set.ClowderURL), zap.String("shared", set.SharedDir))
+		zap.String("ray", cmp.Or(set.KubeRayConfig, set.RayAddress)), zap.String("clowder", set.ClowderURL), zap.String("shared", set.SharedDir),
+		zap.String("memory_limit", memory))
 	return runAll(ctx, set, parts{ends: ends, pipe: pipe, recovery: recovery, keeper: keeper, backend: backend, web: web})
 }
 
@@ -185,7 +188,8 @@ func runAll(ctx context.Context, set Settings, p parts) error {
 func pipelineConfig(set Settings, all pipeline.Extractors, volume pipeline.Volume, attempt rayjob.Attempt, checkTrainer func() error) pipeline.Config {
 	return pipeline.Config{
 		Instance: set.ClowderURL, Extractors: all, Volume: volume, MaxJobs: set.MaxJobs, MaxDownloads: maxDownloads, MaxUploads: maxUploads,
-		MaxRunning: set.MaxRunning, MaxRunningPerUser: set.MaxRunningPerUser, UserJobsPerHour: set.UserJobsPerHour,
+		MaxRunning: set.MaxRunning, MaxRunningPerUser: set.MaxRunningPerUser, MaxJobsPerUser: set.jobsPerUser(),
+		UserJobsPerHour: set.UserJobsPerHour, UserRequestsPerHour: set.UserRequestsPerHour,
 		MaxRetry: set.MaxRetry, MaxAttempts: set.MaxAttempts, Poll: set.RayPoll, PendingTimeout: set.PendingTimeout, StallTimeout: set.StallTimeout,
 		Attempt: attempt, CheckTrainer: checkTrainer, Version: version,
 	}

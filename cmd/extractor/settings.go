@@ -20,53 +20,55 @@ import (
 // Settings is everything that an operator can set. It is read once, from the file given by --config, the environment
 // and the flags, each overriding the one before; nothing below this package knows where a value came from.
 type Settings struct {
-	RabbitMQURI       job.Secret    `mapstructure:"rabbitmq_uri"`
-	RabbitMQQueue     string        `mapstructure:"rabbitmq_queue"`
-	AdvancedQueue     string        `mapstructure:"rabbitmq_advanced_queue"`
-	PredictQueue      string        `mapstructure:"rabbitmq_predict_queue"`
-	RunsQueue         string        `mapstructure:"rabbitmq_runs_queue"`
-	RabbitMQCA        string        `mapstructure:"rabbitmq_ca"`
-	ClowderURL        string        `mapstructure:"clowder_url"`
-	ClowderHosts      []string      `mapstructure:"clowder_hosts"`
-	ClowderCA         string        `mapstructure:"clowder_ca"`
-	ClowderVersion    int           `mapstructure:"clowder_version"`
-	ClowderEmail      string        `mapstructure:"clowder_email"`
-	ExtractorKey      job.Secret    `mapstructure:"extractor_key"`
-	ExtractorInfo     string        `mapstructure:"extractor_info"`
-	Heartbeat         time.Duration `mapstructure:"heartbeat"`
-	MaxRetry          int           `mapstructure:"max_retry"`
-	MaxAttempts       int           `mapstructure:"max_attempts"`
-	MaxJobs           int           `mapstructure:"max_jobs"`
-	MaxRunning        int           `mapstructure:"max_running"`
-	MaxRunningPerUser int           `mapstructure:"max_running_per_user"`
-	UserJobsPerHour   int           `mapstructure:"user_jobs_per_hour"`
-	MaxFiles          int           `mapstructure:"max_files"`
-	MaxBytes          int64         `mapstructure:"max_bytes"`
-	PendingTimeout    time.Duration `mapstructure:"pending_timeout"`
-	StallTimeout      time.Duration `mapstructure:"stall_timeout"`
-	RecoverEvery      time.Duration `mapstructure:"recover_every"`
-	RayAddress        string        `mapstructure:"ray_address"`
-	RayToken          job.Secret    `mapstructure:"ray_token"`
-	RayTokenFile      string        `mapstructure:"ray_token_file"`
-	RayPython         string        `mapstructure:"ray_python"`
-	RayPoll           time.Duration `mapstructure:"ray_poll"`
-	KubeRayConfig     string        `mapstructure:"kuberay_config"`
-	KubeRayInstance   string        `mapstructure:"kuberay_instance"`
-	KubeConfig        string        `mapstructure:"kubeconfig"`
-	SharedDir         string        `mapstructure:"shared_dir"`
-	RaySharedDir      string        `mapstructure:"ray_shared_dir"`
-	StateDir          string        `mapstructure:"state_dir"`
-	StateKey          job.Secret    `mapstructure:"state_key"`
-	StateKeyFile      string        `mapstructure:"state_key_file"`
-	RetainRecords     time.Duration `mapstructure:"retain_records"`
-	RetainRuns        time.Duration `mapstructure:"retain_runs"`
-	RetainKeys        time.Duration `mapstructure:"retain_keys"`
-	CacheBytes        int64         `mapstructure:"cache_bytes"`
-	MinFreeBytes      int64         `mapstructure:"min_free_bytes"`
-	Listen            string        `mapstructure:"listen"`
-	LogLevel          string        `mapstructure:"log_level"`
-	LogFormat         string        `mapstructure:"log_format"`
-	ShutdownTimeout   time.Duration `mapstructure:"shutdown_timeout"`
+	RabbitMQURI         job.Secret    `mapstructure:"rabbitmq_uri"`
+	RabbitMQQueue       string        `mapstructure:"rabbitmq_queue"`
+	AdvancedQueue       string        `mapstructure:"rabbitmq_advanced_queue"`
+	PredictQueue        string        `mapstructure:"rabbitmq_predict_queue"`
+	RunsQueue           string        `mapstructure:"rabbitmq_runs_queue"`
+	RabbitMQCA          string        `mapstructure:"rabbitmq_ca"`
+	ClowderURL          string        `mapstructure:"clowder_url"`
+	ClowderHosts        []string      `mapstructure:"clowder_hosts"`
+	ClowderCA           string        `mapstructure:"clowder_ca"`
+	ClowderVersion      int           `mapstructure:"clowder_version"`
+	ClowderEmail        string        `mapstructure:"clowder_email"`
+	ExtractorKey        job.Secret    `mapstructure:"extractor_key"`
+	ExtractorInfo       string        `mapstructure:"extractor_info"`
+	Heartbeat           time.Duration `mapstructure:"heartbeat"`
+	MaxRetry            int           `mapstructure:"max_retry"`
+	MaxAttempts         int           `mapstructure:"max_attempts"`
+	MaxJobs             int           `mapstructure:"max_jobs"`
+	MaxJobsPerUser      int           `mapstructure:"max_jobs_per_user"`
+	MaxRunning          int           `mapstructure:"max_running"`
+	MaxRunningPerUser   int           `mapstructure:"max_running_per_user"`
+	UserJobsPerHour     int           `mapstructure:"user_jobs_per_hour"`
+	UserRequestsPerHour int           `mapstructure:"user_requests_per_hour"`
+	MaxFiles            int           `mapstructure:"max_files"`
+	MaxBytes            int64         `mapstructure:"max_bytes"`
+	PendingTimeout      time.Duration `mapstructure:"pending_timeout"`
+	StallTimeout        time.Duration `mapstructure:"stall_timeout"`
+	RecoverEvery        time.Duration `mapstructure:"recover_every"`
+	RayAddress          string        `mapstructure:"ray_address"`
+	RayToken            job.Secret    `mapstructure:"ray_token"`
+	RayTokenFile        string        `mapstructure:"ray_token_file"`
+	RayPython           string        `mapstructure:"ray_python"`
+	RayPoll             time.Duration `mapstructure:"ray_poll"`
+	KubeRayConfig       string        `mapstructure:"kuberay_config"`
+	KubeRayInstance     string        `mapstructure:"kuberay_instance"`
+	KubeConfig          string        `mapstructure:"kubeconfig"`
+	SharedDir           string        `mapstructure:"shared_dir"`
+	RaySharedDir        string        `mapstructure:"ray_shared_dir"`
+	StateDir            string        `mapstructure:"state_dir"`
+	StateKey            job.Secret    `mapstructure:"state_key"`
+	StateKeyFile        string        `mapstructure:"state_key_file"`
+	RetainRecords       time.Duration `mapstructure:"retain_records"`
+	RetainRuns          time.Duration `mapstructure:"retain_runs"`
+	RetainKeys          time.Duration `mapstructure:"retain_keys"`
+	CacheBytes          int64         `mapstructure:"cache_bytes"`
+	MinFreeBytes        int64         `mapstructure:"min_free_bytes"`
+	Listen              string        `mapstructure:"listen"`
+	LogLevel            string        `mapstructure:"log_level"`
+	LogFormat           string        `mapstructure:"log_format"`
+	ShutdownTimeout     time.Duration `mapstructure:"shutdown_timeout"`
 }
 
 // setting describes one field of Settings: the key in the file, the variable in the environment (pyclowder's name where
@@ -97,9 +99,11 @@ func settings() []setting {
 		{"max_retry", "MAX_RETRY", 10, "Tries of a stage that fails for a passing reason"},
 		{"max_attempts", "MAX_ATTEMPTS", 3, "Tries of a training that Ray loses"},
 		{"max_jobs", "MAX_JOBS", 64, "Jobs in hand at once; further messages stay in RabbitMQ"},
+		{"max_jobs_per_user", "MAX_JOBS_PER_USER", 0, "Jobs in hand at once of one user; up to 1000 further ones are taken and wait. 0 is half of MAX_JOBS; as many as MAX_JOBS is no limit"},
 		{"max_running", "MAX_RUNNING", 16, "Jobs on Ray at once, taken from all users in turn; the others in hand wait. 0 is no limit"},
 		{"max_running_per_user", "MAX_RUNNING_PER_USER", 0, "Jobs on Ray at once of one user; 0 is no limit"},
 		{"user_jobs_per_hour", "USER_JOBS_PER_HOUR", 0, "Jobs of one user that begin at once, and in each hour after that; further ones begin later. 0 is no limit"},
+		{"user_requests_per_hour", "USER_REQUESTS_PER_HOUR", 600, "Requests of one user about runs and models that begin at once, and in each hour after that; further ones begin later. 0 is no limit"},
 		{"max_files", "MAX_FILES", 10_000, "Most files of a dataset"},
 		{"max_bytes", "MAX_BYTES", int64(50 << 30), "Most bytes of a dataset"},
 		{"pending_timeout", "PENDING_TIMEOUT", "1h", "How long a training may wait for Ray to start it"},

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -49,6 +50,8 @@ type Record struct {
 	StoppedBy   string `json:"stopped_by,omitempty"`
 	// Target is the run that this job is about, where it is a request about another one.
 	Target string `json:"target,omitempty"`
+	// Trimmed says that the parameters are gone because they were too large, so that the job cannot begin anew.
+	Trimmed bool `json:"trimmed,omitempty"`
 	// LastError is the newest error in plain words, for listings.
 	LastError string    `json:"last_error,omitempty"`
 	Created   time.Time `json:"created"`
@@ -87,7 +90,7 @@ func (r *Record) Advance(state State) {
 // End decides the end of the job. The first decision stands: a job that is already ending is left as it is.
 func (r *Record) End(state State, text string) {
 	if r.Ending == nil && !r.State.Terminal() {
-		r.Ending = &Ending{State: state, Text: text}
+		r.Ending = &Ending{State: state, Text: cut(text)}
 		r.Failures, r.NotBefore = 0, time.Time{}
 	}
 }
@@ -107,7 +110,18 @@ func (r *Record) Close() error {
 // Postpone remembers an error and when to try again.
 func (r *Record) Postpone(until time.Time, reason string) {
 	r.Failures++
-	r.NotBefore, r.LastError = until, reason
+	r.NotBefore, r.LastError = until, cut(reason)
+}
+
+// maxSentence bounds the sentences in a record, in bytes. Some repeat what another service answered.
+const maxSentence = 8 << 10
+
+// cut shortens a sentence that no record should hold whole.
+func cut(text string) string {
+	if len(text) <= maxSentence {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxSentence], "") + "…"
 }
 
 // NextAttempt begins another try on Ray with the inputs that are already staged.

@@ -40,7 +40,8 @@ func (s *SQLite) Reseal(ctx context.Context) error {
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("seal the job store: %w", err)
 	}
-	return s.shred(ctx)
+	s.erased.Store(true)
+	return s.shredSoon(ctx)
 }
 
 // sealers are the ids of the state keys that have sealed something in the store; "" stands for what is not sealed.
@@ -89,11 +90,4 @@ func (s *SQLite) resealAll(ctx context.Context, tx *sql.Tx, first string) error 
 		}
 	}
 	return nil
-}
-
-// shred empties the write-ahead log, in which erased keys may still stand. While others read it stays as it is until the
-// next time.
-func (s *SQLite) shred(ctx context.Context) error {
-	_, err := s.write.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-	return err
 }

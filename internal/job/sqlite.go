@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
@@ -31,6 +32,10 @@ type SQLite struct {
 	keys                         *Keyring
 	id                           string
 	now                          func() time.Time
+	// leftOut is told of each record that a list leaves out because it is too large.
+	leftOut func(run string)
+	// erased says that the write-ahead log may hold what this handle has erased, looked that Shred has emptied it once.
+	erased, looked, closed atomic.Bool
 }
 
 var _ Store = (*SQLite)(nil)
@@ -41,6 +46,9 @@ type Option func(*SQLite)
 // WithKeys seals the users' keys that come into the store from now on; Reseal does so with those that are there. That one of
 // them is sealed by a state key which is not in the ring is a permanent error, and then the store is as it was.
 func WithKeys(k *Keyring) Option { return func(s *SQLite) { s.keys = k } }
+
+// WithLeftOut has tell called with the name of each record that Each and List leave out because it is too large to be read.
+func WithLeftOut(tell func(run string)) Option { return func(s *SQLite) { s.leftOut = tell } }
 
 // OpenSQLite opens the store at path and makes it if needed, readable by the owner only, since it holds users' keys.
 func OpenSQLite(ctx context.Context, path string, options ...Option) (*SQLite, error) {
@@ -55,7 +63,7 @@ func OpenSQLite(ctx context.Context, path string, options ...Option) (*SQLite, e
 	if err := errors.Join(f.Chmod(0o600), f.Close()); err != nil {
 		return nil, fmt.Errorf("open the job store: %w", err)
 	}
-	s := &SQLite{now: time.Now}
+	s := &SQLite{now: time.Now, leftOut: func(string) {}}
 	for _, o := range options {
 		o(s)
 	}
@@ -108,5 +116,17 @@ func (s *SQLite) prepare(ctx context.Context) error {
 // ID tells this store from all others, for ever: what is marked with it outside belongs to a record here or to none.
 func (s *SQLite) ID() string { return s.id }
 
-// Close closes the file.
-func (s *SQLite) Close() error { return errors.Join(s.read.Close(), s.write.Close()) }
+// Close closes the file. What this handle has erased is then not in the write-ahead log either, unless another process reads
+// at that moment; the service empties the log at its next start. Closing twice is no error.
+func (s *SQLite) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	err := s.read.Close()
+	if s.erased.Load() {
+		if shredErr := s.Shred(context.Background()); !errors.Is(shredErr, errStillRead) {
+			err = errors.Join(err, shredErr)
+		}
+	}
+	return errors.Join(err, s.write.Close())
+}

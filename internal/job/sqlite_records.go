@@ -14,9 +14,9 @@ import (
 func (s *SQLite) Accept(ctx context.Context, rec Record) (Record, bool, error) {
 	rec.Version, rec.Created = 1, s.now().UTC()
 	rec.Updated = rec.Created
-	doc, err := json.Marshal(rec)
+	doc, err := encode(rec)
 	if err != nil {
-		return Record{}, false, fmt.Errorf("encode job %s: %w", rec.Run, err)
+		return Record{}, false, err
 	}
 	key := s.keys.seal(rec.Run, rec.SecretKey)
 	n, err := s.commits.exec(ctx, s.insert, rec.Run, rec.Version, rec.State, rec.Active(), rec.Created.UnixNano(), rec.Updated.UnixNano(),
@@ -34,8 +34,10 @@ func (s *SQLite) Accept(ctx context.Context, rec Record) (Record, bool, error) {
 	return stored, false, err
 }
 
-// columns are what scan reads, in its order.
-const columns = "run, version, secret, sealed_by, record"
+// columns are what scan reads, in its order. A record that is too large is not even fetched.
+var columns = fmt.Sprintf("run, version, secret, sealed_by, CASE WHEN length(record) <= %d THEN record END", readableBytes)
+
+var recordByRun = "SELECT " + columns + " FROM jobs WHERE run = ?" //nolint:gosec // the columns are fixed texts
 
 const (
 	insertRecord = `INSERT INTO jobs (run, version, state, active, created, updated, secret, sealed_by, record)
@@ -45,7 +47,6 @@ const (
 	updateRecord = `UPDATE jobs SET version = ?, state = ?, active = ?, updated = ?, record = ? WHERE run = ? AND version = ?`
 	rekeyRecord  = `UPDATE jobs SET secret = ?, sealed_by = ?, version = ?, state = ?, active = ?, updated = ?, record = ?
 		WHERE run = ? AND version = ?`
-	recordByRun = "SELECT " + columns + " FROM jobs WHERE run = ?"
 )
 
 // Get implements Store.
@@ -81,6 +82,9 @@ func (s *SQLite) Amend(ctx context.Context, rec Record, fn func(*Record) error) 
 		}
 		next.Version, next.Updated = rec.Version+1, s.now().UTC()
 		written, err := s.replace(ctx, next, next.SecretKey != rec.SecretKey)
+		if errors.Is(err, ErrTooLarge) {
+			return Record{}, err
+		}
 		if err != nil {
 			return Record{}, fmt.Errorf("write job %s: %w", rec.Run, err)
 		}
@@ -95,7 +99,7 @@ func (s *SQLite) Amend(ctx context.Context, rec Record, fn func(*Record) error) 
 
 // replace writes rec if the stored version is the one before it, and the key of its user where that is another one now.
 func (s *SQLite) replace(ctx context.Context, rec Record, rekey bool) (bool, error) {
-	doc, err := json.Marshal(rec)
+	doc, err := encode(rec)
 	if err != nil {
 		return false, err
 	}
@@ -104,6 +108,7 @@ func (s *SQLite) replace(ctx context.Context, rec Record, rekey bool) (bool, err
 	if rekey {
 		key := s.keys.seal(rec.Run, rec.SecretKey)
 		update, args = s.rekey, append([]any{key.text, key.by}, args...)
+		defer s.erased.Store(true) // once it is written, or may be
 	}
 	n, err := s.commits.exec(ctx, update, args...)
 	return n == 1, err
@@ -133,6 +138,10 @@ func (s *SQLite) Each(ctx context.Context, q Query, fn func(Record) error) error
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		rec, err := s.scan(rows)
+		if errors.Is(err, ErrTooLarge) {
+			s.leftOut(rec.Run)
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("list jobs: %w", err)
 		}
@@ -176,9 +185,13 @@ func (s *SQLite) Forget(ctx context.Context, before time.Time) (int, error) {
 		return 0, fmt.Errorf("forget old jobs: %w", err)
 	}
 	n, err := res.RowsAffected()
-	return int(n), errors.Join(err, s.shred(ctx))
+	if n > 0 {
+		s.erased.Store(true)
+	}
+	return int(n), errors.Join(err, s.shredSoon(ctx))
 }
 
+// scan reads one row. Of a record that is too large it returns the name alone, and ErrTooLarge.
 func (s *SQLite) scan(row interface{ Scan(dest ...any) error }) (rec Record, err error) {
 	var run string
 	var key sealed
@@ -186,9 +199,13 @@ func (s *SQLite) scan(row interface{ Scan(dest ...any) error }) (rec Record, err
 	if err := row.Scan(&run, &rec.Version, &key.text, &key.by, &doc); err != nil {
 		return Record{}, err
 	}
+	if doc == nil {
+		return Record{Run: run}, fmt.Errorf("%w: start the service, which makes it smaller", ErrTooLarge)
+	}
 	if err := json.Unmarshal(doc, &rec); err != nil {
 		return Record{}, fmt.Errorf("decode the record: %w", err)
 	}
+	rec.Run = run // also where the document says otherwise
 	if rec.SecretKey, err = s.keys.open(run, key); err != nil {
 		return Record{}, err
 	}

@@ -12,6 +12,10 @@ var ErrNotFound = errors.New("no such job")
 // ErrOtherContent is returned by Accept when the job id is known with another content: the first one wins.
 var ErrOtherContent = errors.New("this job id is already taken by a different request")
 
+// ErrTooLarge is returned for a record that is larger than a store keeps: by Accept, Change and Amend as a permanent error
+// that says what to do, with nothing written, and by Get where an older version wrote such a record.
+var ErrTooLarge = errors.New("what must be remembered of this job is too large")
+
 // Store keeps records durably: after a nil return the change is on disk. Several processes may use one store at once.
 // The conformance test in package jobtest says exactly what an implementation promises.
 type Store interface {
@@ -25,7 +29,7 @@ type Store interface {
 	Change(ctx context.Context, run string, fn func(*Record) error) (Record, error)
 	// Amend is Change for a caller who has the record: it is read only where it is no longer the stored one.
 	Amend(ctx context.Context, rec Record, fn func(*Record) error) (Record, error)
-	// List returns the records that match, oldest first.
+	// List returns the records that match, oldest first. One that is too large to be read is left out.
 	List(ctx context.Context, q Query) ([]Record, error)
 	// Each calls fn for each of them in turn, where there may be too many to hold at once. An error of fn ends it and is
 	// returned as it is.
@@ -33,6 +37,10 @@ type Store interface {
 	// Forget removes the records that are over and were last changed before, and returns their number. A message of such a
 	// job would be a new one.
 	Forget(ctx context.Context, before time.Time) (int, error)
+	// Shred sees to it that keys which were erased are in none of the store's files any more, the write-ahead log included. It
+	// does nothing where this handle has erased nothing since the last time; the first time it always looks, for what an
+	// earlier process has left. An error says that the log is still being read, or cannot be emptied: the next call tries again.
+	Shred(ctx context.Context) error
 	// Close releases the store. The other methods must not be called after it.
 	Close() error
 }

@@ -51,6 +51,8 @@ func (r *Record) Retry() error {
 	switch {
 	case r.State != Failed && r.State != Cancelled:
 		return r.refuse(fmt.Errorf("is %s: only a failed or cancelled job can be retried", r.State))
+	case r.Trimmed:
+		return r.refuse(errors.New("no longer has its parameters, because they were too large: submit it again with the fields of the form only"))
 	case r.SecretKey == "":
 		return r.refuse(errors.New("no longer has the key of its user: submit it again in Clowder"))
 	}

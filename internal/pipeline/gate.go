@@ -120,6 +120,28 @@ func (g *gate) size() (inside, waiting int) {
 	return len(g.inside), len(g.queued)
 }
 
+// of is how many jobs of the owner are inside.
+func (g *gate) of(owner string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.busy[owner]
+}
+
+// contended reports whether jobs wait, or would wait if their owner brought another one, where each owner has a share.
+func (g *gate) contended() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.each == 0 || len(g.queued) > 0 {
+		return g.each > 0
+	}
+	for owner := range g.busy {
+		if g.full(owner) {
+			return true
+		}
+	}
+	return false
+}
+
 // before counts the jobs that go before the one at index i of its owner: all others get as many turns, and those whose turn
 // comes earlier one more.
 func (g *gate) before(owner string, i int) int {

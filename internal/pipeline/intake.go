@@ -27,7 +27,7 @@ type Intake struct {
 	extractor Extractor
 	publisher Publisher
 	version   int
-	allowance *allowance
+	roster    *roster
 	freed     chan struct{}
 }
 
@@ -36,27 +36,37 @@ var _ queue.Slots = (*Intake)(nil)
 // NewIntake returns the intake of p for one of its extractors; all intakes are made before Run. version is the Clowder version
 // of messages that do not show it, or 0.
 func NewIntake(p *Pipeline, e Extractor, publisher Publisher, version int) *Intake {
-	in := &Intake{pipeline: p, extractor: e, publisher: publisher, version: version, allowance: p.allowance, freed: make(chan struct{}, 1)}
-	if e.Kind == Runs {
-		in.allowance = newAllowance(0) // it may be the one that cancels the others
-	}
+	in := &Intake{pipeline: p, extractor: e, publisher: publisher, version: version, roster: p.rosterOf(e.Kind), freed: make(chan struct{}, 1)}
 	p.intakes = append(p.intakes, in)
 	return in
 }
 
-// requestsAtOnce bounds the requests about other jobs that are taken ahead.
-const requestsAtOnce = 8
+const (
+	// requestsAtOnce bounds the requests about other jobs that are taken ahead, jobsAtOnce the jobs beyond the free slots.
+	requestsAtOnce = 8
+	jobsAtOnce     = 8
+	// decodeBytes bounds the bytes of messages that are decoded at once: one of the largest, or very many small ones. What is
+	// decoded takes many times as much memory.
+	decodeBytes = 4 << 20
+)
 
-// Free is how many more jobs the pipeline may take in, from whichever extractor. A request about other jobs never waits for
-// them: it may be the one that cancels them.
+// Free is how many more jobs the pipeline may take in, from whichever extractor. Where a user has brought more than may be in
+// hand, messages are taken all the same, for those of others may be behind: whose turn it is, is then decided here and no longer
+// by the order in the queue. A request about other jobs never waits for them: it may be the one that cancels them.
 func (in *Intake) Free() int {
+	p := in.pipeline
 	if in.extractor.Kind == Runs {
 		return requestsAtOnce
 	}
-	if in.pipeline.closed.Load() {
+	if p.closed.Load() {
 		return 0
 	}
-	return in.pipeline.cfg.MaxJobs - in.pipeline.schedule.size()
+	inside, _ := p.hands.size()
+	free := p.cfg.MaxJobs - inside
+	if p.hands.contended() {
+		free = max(free, jobsAtOnce)
+	}
+	return free
 }
 
 // Freed signals that Free may have grown.
@@ -72,10 +82,10 @@ func (in *Intake) signal() {
 // Handle takes one delivery.
 func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	p := in.pipeline
-	req, key, err := clowder.Decode(d.Body, clowder.Properties{
-		ReplyTo: d.ReplyTo, CorrelationID: d.CorrelationID, APIVersion: in.version, Received: d.Received,
-	})
-	req.Extractor = in.extractor.Info.Name
+	req, key, err := in.decode(ctx, d)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		return in.reject(ctx, d, req, err, true)
 	}
@@ -84,6 +94,9 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 		return err
 	}
 	rec := job.New(run, req, key)
+	if err := in.tooMany(ctx, rec); err != nil {
+		return in.reject(ctx, d, req, err, true)
+	}
 	token := in.token(&rec)
 	rec, created, err := p.store.Accept(ctx, rec)
 	if !created {
@@ -93,9 +106,13 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 		// The job that came first goes on, and an error would end it in Clowder's eyes.
 		return in.reject(ctx, d, req, fmt.Errorf("another request with this job id came before: %w", err), false)
 	}
+	if errors.Is(err, job.ErrTooLarge) && !created {
+		return in.reject(ctx, d, req, err, true)
+	}
 	if err != nil {
 		return err
 	}
+	d.Body = nil // it may be large, and the job is on disk
 	crash.At(crash.Accepted)
 	// Until the ack the delivery takes a free slot, and from here on its job does: with a gap between them one job too many came in.
 	if created {
@@ -103,7 +120,7 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 			zap.String("dataset", req.DatasetID), zap.Int("api_version", req.APIVersion))
 		p.greet(ctx, rec, false)
 		in.begin(rec)
-	} else if err := in.repeated(ctx, d, rec, key); err != nil {
+	} else if err := in.repeated(ctx, d, rec, req, key); err != nil {
 		return err
 	}
 	if err := d.Ack(); err != nil && !errors.Is(err, queue.ErrSessionGone) {
@@ -114,10 +131,41 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	return nil
 }
 
+// decode reads a message. Of the parameters only those are kept that the form has.
+func (in *Intake) decode(ctx context.Context, d *queue.Delivery) (job.Request, job.Secret, error) {
+	weight := min(int64(len(d.Body)), decodeBytes)
+	if err := in.pipeline.decoding.Acquire(ctx, weight); err != nil {
+		return job.Request{}, "", err
+	}
+	defer in.pipeline.decoding.Release(weight)
+	req, key, err := clowder.Decode(d.Body, clowder.Properties{
+		ReplyTo: d.ReplyTo, CorrelationID: d.CorrelationID, APIVersion: in.version, Received: d.Received,
+	})
+	req.Extractor = in.extractor.Info.Name
+	req.Parameters = in.extractor.Info.Keep(req.Parameters)
+	return req, key, err
+}
+
+// tooMany is an error for a user who has so many jobs waiting that no more are kept. A job that is known is none too many.
+func (in *Intake) tooMany(ctx context.Context, rec job.Record) error {
+	waiting := in.roster.size(rec.Owner)
+	if in.roster == in.pipeline.jobs {
+		waiting -= in.pipeline.hands.of(rec.Owner)
+	}
+	if waiting < maxWaiting {
+		return nil
+	}
+	if _, err := in.pipeline.store.Get(ctx, rec.Run); !errors.Is(err, job.ErrNotFound) {
+		return nil // where the store cannot be read, it cannot be written either
+	}
+	return job.Permanent(fmt.Errorf("you have %s waiting already: wait until some of them have ended, or cancel some, then submit again",
+		count(waiting, in.roster.noun)))
+}
+
 // token takes the token of a new job. Where it comes later, the job begins later.
 func (in *Intake) token(rec *job.Record) *rate.Reservation {
 	now := time.Now()
-	token := in.allowance.take(rec.Owner, now)
+	token := in.roster.allowance.take(rec.Owner, now)
 	if wait := token.DelayFrom(now); wait > 0 {
 		rec.NotBefore = now.Add(wait).UTC()
 	}
@@ -127,20 +175,24 @@ func (in *Intake) token(rec *job.Record) *rate.Reservation {
 // begin schedules a job that is not scheduled yet, and tells its user when it does not begin at once.
 func (in *Intake) begin(rec job.Record) {
 	p := in.pipeline
+	in.roster.add(rec.Run, rec.Owner)
 	due := p.clock.here(rec.NotBefore)
-	if !late(rec) || !due.After(time.Now()) {
-		p.schedule.touch(rec.Run)
+	if late(rec) && due.After(time.Now()) {
+		p.schedule.add(rec.Run, due)
+		p.say(rec, fmt.Sprintf("You have submitted more than %s within an hour: this one begins in %s",
+			count(in.roster.allowance.perHour, in.roster.noun), duration(time.Until(due))))
 		return
 	}
-	p.schedule.park(rec.Run, due)
-	p.say(rec, fmt.Sprintf("You have submitted more than %s within an hour: this one begins in %s",
-		count(p.cfg.UserJobsPerHour, "job"), duration(time.Until(due))))
+	if p.newcomer(rec) {
+		p.hands.enter(rec.Run, rec.Owner, rec.Created)
+	}
+	p.schedule.touch(rec.Run)
 }
 
 // repeated handles a job that is known already. The broker repeats a delivery whose acknowledgement it did not get: nothing
 // is to be done. A message that was published again, as operators do from the error queue, runs a failed job anew with
 // the key it carries and repeats the last word about any other that is over.
-func (in *Intake) repeated(ctx context.Context, d *queue.Delivery, rec job.Record, key job.Secret) error {
+func (in *Intake) repeated(ctx context.Context, d *queue.Delivery, rec job.Record, req job.Request, key job.Secret) error {
 	p := in.pipeline
 	p.log.Info("known job delivered again", zap.String("run", rec.Run), zap.String("state", string(rec.State)), zap.Bool("redelivered", d.Redelivered))
 	if d.Redelivered || rec.Active() {
@@ -150,10 +202,15 @@ func (in *Intake) repeated(ctx context.Context, d *queue.Delivery, rec job.Recor
 		return nil
 	}
 	if rec.State == job.Failed {
-		if _, err := p.store.Change(ctx, rec.Run, func(r *job.Record) error { r.SecretKey = key; return r.Retry() }); err != nil {
+		next, err := p.store.Change(ctx, rec.Run, func(r *job.Record) error {
+			// It is the same request: what was cut off because it was too large is here again, as far as the form has it.
+			r.SecretKey, r.Request.Parameters, r.Trimmed = key, req.Parameters, false
+			return r.Retry()
+		})
+		if err != nil {
 			return err
 		}
-		p.schedule.touch(rec.Run)
+		in.begin(next)
 		return nil
 	}
 	p.sayEnd(rec, false)

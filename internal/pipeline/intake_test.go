@@ -1,14 +1,20 @@
 package pipeline
 
 import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/queue"
 )
 
 func TestAnIntakeHasAsManyFreeSlotsAsJobsAreMissing(t *testing.T) {
@@ -80,6 +86,176 @@ func TestAJobBeyondTheAllowanceWaitsAndItsUserHearsOfIt(t *testing.T) {
 		require.Equal(t, 4, in.Free())
 		<-time.After(30 * time.Second)
 		require.Equal(t, job.Done, again.get(t, "ft-3").State)
+	})
+}
+
+// shared is a pipeline of eight jobs in hand, of which three may be one user's, and whose trainings do not end before release.
+func shared(t *testing.T) (b *bench, in *Intake, release func()) {
+	t.Helper()
+	b = setup(t, crowded(0, 0), func(c *Config) { c.MaxJobs, c.MaxJobsPerUser = 8, 3 })
+	return b, NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), b.holdTrainings()
+}
+
+// bring takes a job of a user as the intake does.
+func (b *bench) bring(t *testing.T, in *Intake, user, run string) {
+	t.Helper()
+	rec := job.New(run, jobtest.Record(run, "h1").Request, job.Secret("key of "+user))
+	rec.Request.Extractor = in.extractor.Info.Name
+	in.token(&rec)
+	rec, _, err := b.store.Accept(t.Context(), rec)
+	require.NoError(t, err)
+	in.begin(rec)
+	<-time.After(time.Millisecond)
+}
+
+func (b *bench) states(t *testing.T, runs ...string) (states []job.State) {
+	t.Helper()
+	for _, run := range runs {
+		states = append(states, b.get(t, run).State)
+	}
+	return states
+}
+
+func TestNoUserFillsAllSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const flood = 300
+		b, in, release := shared(t)
+		stop := b.start(t)
+		for i := range flood {
+			require.GreaterOrEqual(t, in.Free(), 5, "whatever one user brings, the next message is taken")
+			b.bring(t, in, "alice", fmt.Sprintf("ft-alice-%04d", i))
+		}
+		b.bring(t, in, "bob", "ft-bob")
+		<-time.After(time.Minute)
+		require.Equal(t, []job.State{job.Running, job.Running, job.Running, job.Accepted}, b.states(t, "ft-alice-0000", "ft-alice-0002", "ft-bob", "ft-alice-0003"))
+		require.Equal(t, []string{"Waiting until one of your jobs ends: 3 jobs of a user at a time"}, b.texts("ft-alice-0003", "Waiting"))
+		require.Equal(t, []string{"Waiting until some of your jobs end: 3 jobs of a user at a time, and 2 others before this one"},
+			b.texts("ft-alice-0005", "Waiting"))
+		require.NotEmpty(t, b.texts("ft-alice-0299", "Accepted"), "its user knows that it is here")
+		stop()
+
+		again := setupOn(t, b.dir, b.store, crowded(0, 0), func(c *Config) { c.MaxJobs, c.MaxJobsPerUser = 8, 3 })
+		again.backend = b.ray
+		in = NewIntake(again.Pipeline, again.cfg.Extractors[0], nil, 2)
+		stop = again.start(t)
+		defer stop()
+		<-time.After(time.Minute)
+		inside, waiting := again.hands.size()
+		require.Equal(t, []int{4, flood - 3}, []int{inside, waiting}, "a restart changes nothing")
+		require.Equal(t, []job.State{job.Running, job.Accepted}, again.states(t, "ft-bob", "ft-alice-0003"))
+		require.GreaterOrEqual(t, in.Free(), 4)
+
+		_, err := again.store.Change(t.Context(), "ft-alice-0004", func(r *job.Record) error { return r.Cancel("alice") })
+		require.NoError(t, err)
+		<-time.After(10 * time.Second)
+		require.Equal(t, []job.State{job.Cancelled, job.Accepted}, again.states(t, "ft-alice-0004", "ft-alice-0003"), "a job that waits can be cancelled at once")
+		release()
+		require.Eventually(t, func() bool { return len(b.submitted()) >= 10 }, time.Hour, time.Second)
+		require.Equal(t, []string{"ft-alice-0003-a1", "ft-alice-0005-a1", "ft-alice-0006-a1"}, b.submitted()[4:7], "the oldest first")
+	})
+}
+
+func TestWhereTheSlotsAreFullTheUsersTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, in, release := shared(t)
+		stop := b.start(t)
+		defer stop()
+		for _, user := range []string{"alice", "bob"} {
+			for i := range 20 {
+				b.bring(t, in, user, fmt.Sprintf("ft-%s-%02d", user, i))
+			}
+		}
+		b.bring(t, in, "carol", "ft-carol-0")
+		b.bring(t, in, "carol", "ft-carol-1")
+		inside, _ := b.hands.size()
+		require.Equal(t, 8, inside)
+		require.Equal(t, jobsAtOnce, in.Free(), "others may be behind those that wait")
+		b.bring(t, in, "dave", "ft-dave")
+		<-time.After(time.Minute)
+		require.Equal(t, []string{"Waiting for its turn: 2 jobs before yours"}, b.texts("ft-dave", "Waiting"))
+		release()
+		require.Eventually(t, func() bool { return b.get(t, "ft-dave").State == job.Done }, time.Hour, time.Second)
+		require.Equal(t, job.Accepted, b.get(t, "ft-alice-15").State, "without waiting for all of alice's")
+	})
+}
+
+func TestOneUserMayTakeAllSlotsWhereTheOperatorSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, crowded(0, 0), func(c *Config) { c.MaxJobsPerUser = c.MaxJobs })
+		in := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2)
+		b.holdTrainings()
+		stop := b.start(t)
+		defer stop()
+		for _, run := range []string{"ft-1", "ft-2", "ft-3", "ft-4"} {
+			b.bring(t, in, "alice", run)
+		}
+		require.Zero(t, in.Free(), "the others stay in RabbitMQ")
+	})
+}
+
+func TestTooManyWaitingJobsOfAUserAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[3], nil, 2)
+	alice, bob := jobtest.Record(run, "h1"), job.New("ft-bob", job.Request{}, "key of bob")
+	for i := range maxWaiting + 3 {
+		require.NoError(t, train.tooMany(t.Context(), alice))
+		train.roster.add(strconv.Itoa(i), alice.Owner)
+		if i < 3 {
+			b.hands.seat(strconv.Itoa(i), alice.Owner)
+		}
+	}
+	err := train.tooMany(t.Context(), alice)
+	require.EqualError(t, err, "you have 1000 jobs waiting already: wait until some of them have ended, or cancel some, then submit again")
+	kind, _ := job.Classify(err)
+	require.Equal(t, job.KindPermanent, kind)
+	require.NoError(t, train.tooMany(t.Context(), bob), "others are not touched")
+	require.NoError(t, manage.tooMany(t.Context(), alice), "who has too many must be able to cancel some")
+	_, _, err = b.store.Accept(t.Context(), alice)
+	require.NoError(t, err)
+	require.NoError(t, train.tooMany(t.Context(), alice), "a job that is known is none too many")
+	for i := range maxWaiting {
+		manage.roster.add("request-"+strconv.Itoa(i), bob.Owner)
+	}
+	require.ErrorContains(t, manage.tooMany(t.Context(), bob), "you have 1000 requests waiting already")
+}
+
+func TestOfTheParametersOnlyThoseOfTheFormAreKept(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	in := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2)
+	body := fmt.Appendf(nil, `{"host":"http://c","secretKey":"k","job_id":%q,"id":%q,"datasetId":%[2]q,"parameters":{"epochs":"2","deep":[[[{"a":%q}]]]}}`,
+		strings.Repeat("a", 24), strings.Repeat("d", 24), strings.Repeat("x", 10_000))
+	req, _, err := in.decode(t.Context(), &queue.Delivery{Body: body})
+	require.NoError(t, err)
+	require.Equal(t, "2", req.Parameters["epochs"])
+	stored, err := json.Marshal(req.Parameters)
+	require.NoError(t, err)
+	require.Less(t, len(stored), 200)
+	whole, _, err := clowder.Decode(body, clowder.Properties{APIVersion: 2})
+	require.NoError(t, err)
+	require.Equal(t, whole.BodyHash, req.BodyHash, "a message that comes again is the same job")
+}
+
+func TestRequestsOfAUserAreLimitedAndTakeNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const perHour = 60
+		b := setup(t, func(c *Config) { c.UserRequestsPerHour = perHour })
+		b.platform.readable = jobtest.Record(run, "h1").Request.DatasetID
+		train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[3], nil, 2)
+		for i := range perHour + 1 {
+			b.bring(t, manage, "alice", fmt.Sprintf("ft-%02d", i))
+		}
+		b.bring(t, manage, "bob", "ft-bob")
+		require.Equal(t, 4, train.Free(), "whoever asks keeps nobody from training")
+		stop := b.start(t)
+		defer stop()
+		<-time.After(30 * time.Second)
+		require.Equal(t, []job.State{job.Done, job.Done, job.Accepted, job.Done}, b.states(t, "ft-00", "ft-59", "ft-60", "ft-bob"))
+		require.Equal(t, []string{"You have submitted more than 60 requests within an hour: this one begins in 60 s"}, b.texts("ft-60", "You"))
+		<-time.After(time.Minute)
+		require.Equal(t, job.Done, b.get(t, "ft-60").State)
+		require.Zero(t, manage.roster.size(b.get(t, "ft-60").Owner))
 	})
 }
 

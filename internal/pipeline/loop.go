@@ -63,6 +63,9 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 	for _, g := range p.gates {
 		g.leave(run)
 	}
+	p.hands.leave(run)
+	p.jobs.drop(run)
+	p.asked.drop(run)
 	p.schedule.drop(run)
 	if p.cfg.Over != nil {
 		p.cfg.Over(run)
@@ -125,6 +128,9 @@ func (p *Pipeline) step(ctx, yielding context.Context, rec job.Record) (next job
 	}
 	if !rec.Greeted && rec.Ending == nil && !p.reporter.knows(run) {
 		p.greet(ctx, rec, true)
+	}
+	if wait, ok := p.takeUp(rec); !ok {
+		return rec, wait
 	}
 	st := p.due(rec)
 	if st.yields {

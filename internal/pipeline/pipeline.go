@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -34,8 +35,12 @@ type Config struct {
 	// MaxRunning bounds the jobs on Ray, MaxRunningPerUser those of one user; 0 does not.
 	MaxRunning        int
 	MaxRunningPerUser int
-	// UserJobsPerHour is how many jobs of a user begin at once, and in each hour after that; 0 is no limit.
-	UserJobsPerHour int
+	// MaxJobsPerUser bounds the jobs in hand of one user; 0, or as many as MaxJobs, does not. Further ones are taken and wait.
+	MaxJobsPerUser int
+	// UserJobsPerHour is how many jobs of a user begin at once, and in each hour after that, UserRequestsPerHour the same for
+	// requests about other jobs; 0 is no limit.
+	UserJobsPerHour     int
+	UserRequestsPerHour int
 	// MaxRetry bounds the tries of a stage, MaxAttempts those of a training that Ray lost.
 	MaxRetry    int
 	MaxAttempts int
@@ -71,16 +76,21 @@ type Pipeline struct {
 	requests   []stage
 	interrupts *interrupts
 
-	schedule  *schedule
-	reporter  *reporter
-	follower  *follower
-	clock     *clock
-	allowance *allowance
-	intakes   []*Intake
+	schedule *schedule
+	reporter *reporter
+	follower *follower
+	clock    *clock
+	intakes  []*Intake
+	// decoding bounds the bytes of messages that are decoded at once.
+	decoding *semaphore.Weighted
+	// jobs and asked are the jobs, and the requests about jobs, that are taken and not over.
+	jobs, asked *roster
 	// closed keeps the intakes from taking more jobs, whatever room there is.
 	closed atomic.Bool
 
-	// places are those on Ray, looks the room for looking at what runs there; gates are all that a job may wait at.
+	// hands are the jobs in hand; the others wait for their turn.
+	hands *gate
+	// places are those on Ray, looks the room for looking at what runs there; gates are all that a job in hand may wait at.
 	places, looks *gate
 	gates         []*gate
 }
@@ -117,8 +127,11 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform Platform,
 		p.log.Error("the model registry has something that cannot be read, it is left out", zap.String("path", path), zap.Error(err))
 	})
 	p.reporter = newReporter(voice, p.log, p.said, p.heard)
-	p.allowance = newAllowance(cfg.UserJobsPerHour)
+	p.decoding = semaphore.NewWeighted(decodeBytes)
+	p.jobs, p.asked = newRoster("job", cfg.UserJobsPerHour), newRoster("request", cfg.UserRequestsPerHour)
 
+	p.hands = newGate(cfg.MaxJobs, cfg.share(), p.schedule.touch)
+	p.hands.what = "its turn"
 	p.places = p.gate("a free place", cfg.MaxRunning, cfg.MaxRunningPerUser)
 	downloads := p.gate("the download of the dataset", max(1, cfg.MaxDownloads), 0)
 	uploads := p.gate("the upload of the results", max(1, cfg.MaxUploads), 0)

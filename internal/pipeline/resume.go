@@ -9,24 +9,40 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// resume takes up the jobs that are not over: those on Ray keep their places, and the first looks at them are spread over the
-// time that looking at all of them takes.
+// resume takes up the jobs that are not over: those that had begun are in hand again, the others line up in their order; those on
+// Ray keep their places, and the first looks at them are spread over the time that looking at all of them takes.
 func (p *Pipeline) resume(ctx context.Context) error {
 	found, now := 0, time.Now()
+	type newcomer struct {
+		run, owner string
+		created    time.Time
+	}
+	var line []newcomer
 	err := p.store.Each(ctx, job.Query{Active: true}, func(rec job.Record) error {
 		found++
+		p.roster(rec).add(rec.Run, rec.Owner)
 		due := p.clock.here(rec.NotBefore)
 		switch {
 		case rec.State == job.Submitted, rec.State == job.Running:
 			p.places.seat(rec.Run, rec.Owner)
 			p.schedule.add(rec.Run, now.Add(p.pace()))
 		case late(rec) && due.After(now):
-			p.schedule.park(rec.Run, due)
+			p.schedule.add(rec.Run, due)
+			return nil
 		default:
 			p.schedule.touch(rec.Run)
 		}
+		switch {
+		case p.newcomer(rec):
+			line = append(line, newcomer{rec.Run, rec.Owner, rec.Created})
+		case rec.State != job.Accepted && p.roster(rec) == p.jobs:
+			p.hands.seat(rec.Run, rec.Owner)
+		}
 		return nil
 	})
+	for _, n := range line {
+		p.hands.enter(n.run, n.owner, n.created)
+	}
 	if found > 0 {
 		p.log.Info("jobs found again", zap.Int("jobs", found))
 	}

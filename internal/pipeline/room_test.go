@@ -106,7 +106,7 @@ func TestUsersTakeTurnsOnRayAndHearOfTheirPlace(t *testing.T) {
 
 func TestOneUserTakesNoMoreThanTheOwnPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := setup(t, crowded(4, 2))
+		b := setup(t, crowded(4, 2), func(c *Config) { c.MaxJobs = 5 })
 		release := b.holdTrainings()
 		stop := b.start(t)
 		defer stop()

@@ -15,7 +15,6 @@ type schedule struct {
 	mu      sync.Mutex
 	waiting dueHeap
 	entries map[string]*entry
-	aside   int           // entries that are not in hand
 	wake    chan struct{} // size 1: one pending signal is enough, the loop looks at everything
 }
 
@@ -24,7 +23,6 @@ type entry struct {
 	due   time.Time
 	index int  // in the heap, -1 while taken
 	again bool // touched while taken: due at once when it comes back
-	aside bool // not in hand: its job has not begun yet, or is over
 }
 
 func newSchedule() *schedule {
@@ -48,20 +46,14 @@ func (s *schedule) touch(run string) {
 	s.signal()
 }
 
-// add makes a new run due at a later time.
-func (s *schedule) add(run string, due time.Time) { s.insert(run, due, false) }
-
-// park adds a run that is not in hand before it is due: until then it takes the place of no other job.
-func (s *schedule) park(run string, due time.Time) { s.insert(run, due, true) }
-
-func (s *schedule) insert(run string, due time.Time, aside bool) {
+// add makes a run due at a later time, adding it if it is new.
+func (s *schedule) add(run string, due time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, known := s.entries[run]
 	switch {
 	case !known:
-		e = &entry{run: run, due: due}
-		s.push(e)
+		s.push(&entry{run: run, due: due})
 	case e.index < 0:
 		e.again = true // whoever has it may not look when it is due
 		return
@@ -69,7 +61,6 @@ func (s *schedule) insert(run string, due time.Time, aside bool) {
 		e.due = due
 		heap.Fix(&s.waiting, e.index)
 	}
-	s.setAside(e, aside)
 	s.signal()
 }
 
@@ -84,9 +75,7 @@ func (s *schedule) take(now time.Time) (run string, wait time.Duration, ok bool)
 	if wait := s.waiting[0].due.Sub(now); wait > 0 {
 		return "", wait, false
 	}
-	e := heap.Pop(&s.waiting).(*entry)
-	s.setAside(e, false)
-	return e.run, 0, true
+	return heap.Pop(&s.waiting).(*entry).run, 0, true
 }
 
 // work hands the runs to do as they are due, up to limit at a time, until ctx ends and no run is taken. do puts its run back or
@@ -135,9 +124,7 @@ func (s *schedule) hold(run string) bool {
 	if s.entries[run] != nil {
 		return false
 	}
-	e := &entry{run: run, index: -1}
-	s.entries[run] = e
-	s.setAside(e, true)
+	s.entries[run] = &entry{run: run, index: -1}
 	return true
 }
 
@@ -146,7 +133,6 @@ func (s *schedule) drop(run string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.entries[run]
-	s.setAside(e, false)
 	delete(s.entries, run)
 	if e.again {
 		s.push(&entry{run: run})
@@ -161,26 +147,9 @@ func (s *schedule) has(run string) bool {
 	return s.entries[run] != nil
 }
 
-// size is the number of runs in hand.
-func (s *schedule) size() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.entries) - s.aside
-}
-
 func (s *schedule) push(e *entry) {
 	s.entries[e.run] = e
 	heap.Push(&s.waiting, e)
-}
-
-func (s *schedule) setAside(e *entry, aside bool) {
-	switch {
-	case aside && !e.aside:
-		s.aside++
-	case !aside && e.aside:
-		s.aside--
-	}
-	e.aside = aside
 }
 
 func (s *schedule) signal() {

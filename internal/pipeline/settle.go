@@ -50,6 +50,9 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 		p.trouble(rec, err, wait)
 	}
 	next, werr := p.store.Amend(ctx, rec, apply)
+	if errors.Is(werr, job.ErrTooLarge) { // it stays so, however often it is written
+		next, werr = p.store.Amend(ctx, rec, failed(werr.Error(), false))
+	}
 	if werr != nil {
 		p.log.Error("write the record", zap.String("run", rec.Run), zap.Error(werr))
 		return rec, firstPause

@@ -34,7 +34,7 @@ type Config struct {
 	Queue string
 	// ConnectionName is shown in RabbitMQ's list of connections.
 	ConnectionName string
-	// MaxPrefetch is the most deliveries in hand at once; default 8.
+	// MaxPrefetch is the most deliveries in hand at once; default 8. After a large one they come one at a time for a while.
 	MaxPrefetch int
 	// Heartbeat is the AMQP heartbeat; a dead peer is noticed after three of them. Default 10 s, at least 1 s.
 	Heartbeat time.Duration

@@ -41,6 +41,8 @@ type Consumer struct {
 	running, inHand atomic.Int64
 	// changed signals that one of these numbers fell.
 	changed chan struct{}
+	// heavy is how many more light deliveries it takes until several are asked for at once again. Only the session's loop uses it.
+	heavy   int
 	begun   atomic.Bool
 	drained sync.Once
 	// declared is closed when the queues are there for the first time.
@@ -104,9 +106,27 @@ func (c *Consumer) drain() {
 	}
 }
 
+const (
+	// heavyBytes is a large message. Those that become jobs have some kilobytes.
+	heavyBytes = 256 << 10
+	// calm is how many light messages must come after a heavy one before several are asked for at once again.
+	calm = 16
+)
+
+// weigh notes how large the messages are that come. The broker counts messages and not bytes, so whoever sends large ones would
+// fill the memory with as many of them as are asked for: they come one at a time.
+func (c *Consumer) weigh(bytes int) {
+	if bytes > heavyBytes {
+		c.heavy = calm
+	} else if c.heavy > 0 {
+		c.heavy--
+	}
+}
+
 // take hands a delivery to the handler, or gives it back if there is no room for it.
 func (c *Consumer) take(work context.Context, s *session, sub *subscription, raw amqp.Delivery, stopping bool) {
 	m := c.link.metrics
+	c.weigh(len(raw.Body))
 	if stopping || int64(c.slots.Free()) <= c.inHand.Load() {
 		m.givenBack.Inc()
 		// An error here means that the session is at its end, and then the broker takes the message back by itself.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/require"
 )
 
@@ -160,4 +161,40 @@ func (f *fixture) consumers() string {
 	q, err := f.channel().QueueDeclarePassive(f.cfg.Queue, true, false, false, false, nil)
 	require.NoError(f, err)
 	return string(rune('0' + q.Consumers))
+}
+
+func TestLargeMessagesComeOneAtATime(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.publish(0)
+	ch := f.channel()
+	for i := range 20 + 3*calm {
+		body := []byte("light")
+		if i < 20 {
+			body = make([]byte, heavyBytes+1)
+		}
+		require.NoError(t, ch.PublishWithContext(t.Context(), "", f.cfg.Queue, true, false, amqp.Publishing{Body: body}))
+	}
+	f.requireDepth(20+3*calm, 0)
+	in := newInbox()
+	f.consume(fixedSlots(64), in.handle)
+	// What had been asked for before the first one was seen may be here as well.
+	for range 8 {
+		in.next(t).ack(t)
+	}
+	for range 12 {
+		d := in.next(t)
+		require.Len(t, d.Body, heavyBytes+1)
+		_, unacked := f.depth()
+		require.LessOrEqual(t, unacked, 1)
+		d.ack(t)
+	}
+	for range 2 * calm {
+		in.next(t).ack(t)
+	}
+	require.Eventually(t, func() bool { return f.counter("prefetch") == 8 }, soon, 10*time.Millisecond, "several at a time again")
+	for range calm {
+		in.next(t).ack(t)
+	}
+	f.requireDepth(0, 0)
 }

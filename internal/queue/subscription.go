@@ -82,8 +82,11 @@ func endOfDeliveries(closed <-chan *amqp.Error, cancelled <-chan string) error {
 // room is how many messages the broker may have under way to sub and its handlers. Deliveries of earlier subscriptions
 // take room too, which the broker does not count for this one.
 func (c *Consumer) room(sub *subscription) int {
-	others := int(c.inHand.Load() - sub.inHand.Load())
-	return max(0, min(c.link.cfg.MaxPrefetch, c.slots.Free()-others))
+	others, most := int(c.inHand.Load()-sub.inHand.Load()), c.link.cfg.MaxPrefetch
+	if c.heavy > 0 {
+		most = 1
+	}
+	return max(0, min(most, c.slots.Free()-others))
 }
 
 // resubscribe replaces old by a subscription with another prefetch; with 0 it only ends old, and the queue's messages stay

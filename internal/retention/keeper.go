@@ -47,7 +47,7 @@ type Cache interface {
 const (
 	// sweepEvery is the time between two sweeps, and so the longest that the bulk of a run stays after its end.
 	sweepEvery = 10 * time.Minute
-	// lookEvery is the time between two looks at the disks.
+	// lookEvery is the time between two looks at the disks, and so the longest that an erased key stays in a file of the store.
 	lookEvery = 15 * time.Second
 )
 
@@ -70,9 +70,9 @@ func New(cfg Config, store job.Store, jobs Jobs, cache Cache, metrics *Metrics, 
 	}
 }
 
-// Run sweeps and looks at the disks until ctx ends.
+// Run sweeps, looks at the disks and sees to it that erased keys are gone, until ctx ends.
 func (k *Keeper) Run(ctx context.Context) error {
-	k.look()
+	k.lookRound(ctx)
 	sweeps, looks := time.NewTicker(sweepEvery), time.NewTicker(lookEvery)
 	defer sweeps.Stop()
 	defer looks.Stop()
@@ -85,11 +85,19 @@ func (k *Keeper) Run(ctx context.Context) error {
 			case <-ctx.Done():
 				return nil
 			case <-looks.C:
-				k.look()
+				k.lookRound(ctx)
 			case <-sweeps.C:
 				swept = false
 			}
 		}
+	}
+}
+
+// lookRound does what must be done more often than a sweep.
+func (k *Keeper) lookRound(ctx context.Context) {
+	k.look()
+	if err := k.store.Shred(ctx); err != nil && ctx.Err() == nil {
+		k.log.Warn("erased keys are still in the files of the job store", zap.Error(err))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +30,7 @@ const day = 24 * time.Hour
 type house struct {
 	*Keeper
 	store  job.Store
+	state  string
 	shared string
 	jobs   *fakeJobs
 	cache  *fakeCache
@@ -63,7 +65,7 @@ func newHouse(t *testing.T) *house {
 	store, err := job.OpenSQLite(t.Context(), filepath.Join(dir, "jobs.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	h := &house{store: store, shared: filepath.Join(dir, "shared"), jobs: &fakeJobs{busy: map[string]bool{}}, cache: &fakeCache{bytes: 100}}
+	h := &house{store: store, state: dir, shared: filepath.Join(dir, "shared"), jobs: &fakeJobs{busy: map[string]bool{}}, cache: &fakeCache{bytes: 100}}
 	h.Keeper = New(Config{
 		Shared: h.shared, Runs: disk.Folder{Volume: h.shared, Name: "runs"}, Deliverables: disk.Folder{Volume: h.shared, Name: "deliver"}, Keys: 7 * day, RunFolders: 30 * day, Records: 90 * day, CacheBytes: 70,
 	}, store, h.jobs, h.cache, NewMetrics(prometheus.NewRegistry()), zaptest.NewLogger(t))
@@ -353,5 +355,44 @@ func TestTheKeeperSweepsAtOnceAndThenAgainAndAgain(t *testing.T) {
 		require.Equal(t, story, h.files(t, "ft-two"))
 		stop()
 		require.NoError(t, <-done)
+	})
+}
+
+func TestAnErasedKeyIsInNoFileOfTheStoreAfterTheNextLook(t *testing.T) {
+	const key = "canary-key" // of all records of jobtest
+	for name, records := range map[string]time.Duration{"records are kept for a time": 90 * day, "records are kept for ever": 0} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse(t)
+				h.cfg.Records = records
+				ctx, stop := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- h.Run(ctx) }()
+				<-time.After(time.Second)
+				h.ended(t, "ft-failed", job.Failed)
+				require.True(t, h.holds(t, key), "it may still be retried")
+				h.ended(t, "ft-done", job.Done)
+				h.ended(t, "ft-cancelled", job.Cancelled)
+				<-time.After(8 * day)
+				h.ended(t, "ft-late", job.Done)
+				<-time.After(lookEvery)
+				require.False(t, h.holds(t, key))
+				stop()
+				require.NoError(t, <-done)
+			})
+		})
+	}
+}
+
+// holds reports whether a text stands in one of the files of the store.
+func (h *house) holds(t *testing.T, text string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(h.state, "jobs.db*"))
+	require.NoError(t, err)
+	require.Greater(t, len(files), 1, "the store is open")
+	return slices.ContainsFunc(files, func(name string) bool {
+		body, err := os.ReadFile(name)
+		require.NoError(t, err)
+		return strings.Contains(string(body), text)
 	})
 }

@@ -36,7 +36,7 @@ func TestJobsBeyondTheSlotsStayInRabbitMQWhereClowderCanCancelThem(t *testing.T)
 	t.Parallel()
 	w := stack.NewWorld(t, build(t), table())
 	release := w.HoldTrainings()
-	w.Start(t, map[string]string{"MAX_JOBS": "2"})
+	w.Start(t, map[string]string{"MAX_JOBS": "2", "MAX_JOBS_PER_USER": "2"})
 	ch := channel(t, w)
 	var ids []string
 	for range 5 {

@@ -39,6 +39,8 @@ func TestStore(t *testing.T, newStore func(t *testing.T) (open func() job.Store)
 		"the key is kept until the end and erased then":           secret,
 		"what is over and old is forgotten, and nothing else":     forget,
 		"an unknown run is not found":                             unknown,
+		"a record that is too large is refused, and its job ends": tooLarge,
+		"the store can be shredded at any time":                   shred,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -281,4 +283,40 @@ func unknown(t *testing.T, open func() job.Store) {
 	require.ErrorIs(t, err, job.ErrNotFound)
 	_, err = s.Amend(t.Context(), Record("ft-none", "h1"), func(*job.Record) error { return nil })
 	require.ErrorIs(t, err, job.ErrNotFound)
+}
+
+func tooLarge(t *testing.T, open func() job.Store) {
+	t.Helper()
+	s := open()
+	huge := []byte(`"` + strings.Repeat("x", 8<<20) + `"`)
+	rec := Record("ft-one", "h1")
+	rec.Model = huge
+	_, _, err := s.Accept(t.Context(), rec)
+	require.ErrorIs(t, err, job.ErrTooLarge)
+	_, created, err := s.Accept(t.Context(), Record("ft-one", "h1"))
+	require.NoError(t, err)
+	require.True(t, created, "nothing was written before")
+	_, err = s.Change(t.Context(), "ft-one", func(r *job.Record) error { r.Ledger = huge; return nil })
+	require.ErrorIs(t, err, job.ErrTooLarge)
+	kind, _ := job.Classify(err)
+	require.Equal(t, job.KindPermanent, kind)
+	_, err = s.Change(t.Context(), "ft-one", func(r *job.Record) error { r.End(job.Failed, err.Error()); return r.Close() })
+	require.NoError(t, err)
+}
+
+func shred(t *testing.T, open func() job.Store) {
+	t.Helper()
+	s, other := open(), open()
+	require.NoError(t, s.Shred(t.Context()), "an empty store")
+	want, _, err := s.Accept(t.Context(), Record("ft-one", "h1"))
+	require.NoError(t, err)
+	for range 3 {
+		require.NoError(t, s.Shred(t.Context()))
+	}
+	want, err = other.Amend(t.Context(), want, func(r *job.Record) error { r.End(job.Done, "x"); return r.Close() })
+	require.NoError(t, err)
+	require.NoError(t, other.Shred(t.Context()))
+	got, err := s.Get(t.Context(), "ft-one")
+	require.NoError(t, err)
+	require.Equal(t, want, got)
 }
