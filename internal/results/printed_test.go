@@ -3,7 +3,6 @@ package results
 import (
 	"bytes"
 	"os"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -69,7 +68,7 @@ func TestALogIsPrintedUpToALimitAndNothingElseInItsPlace(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			require.True(t, strings.Contains(out.String(), tc.want))
+			require.Contains(t, out.String(), tc.want)
 		})
 	}
 }

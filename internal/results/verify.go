@@ -89,7 +89,7 @@ func (p *prefix) Write(b []byte) (int, error) {
 // wanted is how many bytes are kept, as far as is known now.
 func (p *prefix) wanted() int {
 	if p.weights && len(p.bytes) >= lengthSize {
-		return lengthSize + int(min(binary.LittleEndian.Uint64(p.bytes), maxHeader)) //nolint:gosec // bounded by maxHeader
+		return lengthSize + int(min(binary.LittleEndian.Uint64(p.bytes), maxHeader))
 	}
 	return sniffLen
 }
