@@ -8,14 +8,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/ncsa/clowder-ray/internal/rayjob/raytest"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -31,9 +29,9 @@ type pod struct {
 	// outside is a folder that no run may reach, with a file jobs.db and a file victim in it; environ is the environment of the
 	// service, which holds a mark, and store its job store.
 	outside, environ, store string
-	// life ends with the test: what an attack leaves at work goes on as a process in the pod would.
-	life context.Context //nolint:containedctx // it is the pod's
-	work interface{ Go(func()) }
+	// job ends when the job is stopped, life with the test: what an attack leaves at work goes on as a process in the pod would.
+	job, life context.Context //nolint:containedctx // they are the pod's
+	work      interface{ Go(func()) }
 }
 
 // path is a path below the run folder.
@@ -214,7 +212,6 @@ func attacks() map[string]attack {
 			})
 			return code
 		}, "", ""},
-		"a million events": {millionEvents, "", ""},
 		"a line without an end": {func(p pod) int {
 			p.put("events.jsonl", bytes.Repeat([]byte("x"), 64<<20))
 			return p.succeed()
@@ -271,27 +268,6 @@ func sparse(p pod) int {
 		r.Outputs = append(r.Outputs, results.Output{Path: "out/large.csv", Size: 1 << 40, SHA256: strings.Repeat("0", 64)})
 	})
 	return code
-}
-
-// millionEvents writes notes, decisions and progress as fast as it can while the service looks on.
-func millionEvents(p pod) int {
-	f, err := os.OpenFile(p.path("events.jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return 1
-	}
-	now := time.Now().UTC().Format(time.RFC3339)
-	var b bytes.Buffer
-	for i := range 1_000_000 {
-		_, _ = fmt.Fprintf(&b, `{"time":%q,"attempt":%d,"kind":"warning","code":"c%d","text":"note %d %060d"}`+"\n", now, 1+i%3, i, i, i)
-		if b.Len() > 1<<20 {
-			if _, err := f.Write(b.Bytes()); err != nil || p.life.Err() != nil {
-				return 1
-			}
-			b.Reset()
-		}
-	}
-	_ = f.Close()
-	return p.succeed()
 }
 
 // snapshot is what lies in a folder, by path: the size and sha256 of files, the target of links.

@@ -62,5 +62,5 @@ func TestABurstOfHostileMessagesHarmsNobody(t *testing.T) {
 		last, updates := s.AwaitJob(t, id)
 		require.Equal(t, "SUCCEEDED", last.Status, "%v", updates)
 	}
-	s.requireIntact(t)
+	s.requireIntact(t, maxMemory)
 }
