@@ -15,7 +15,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: e2e-kuberay form help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-faults soak lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
+.PHONY: e2e-kuberay form help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## show the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -82,9 +82,12 @@ e2e-compose: setup ## the first look of deploy/compose on a real Docker Engine: 
 test-crash: setup ## kill -9 at every crash point of a running job, on real parts
 	@go test -tags 'integration crash' -count=1 -timeout 20m -run TestCrash ./test/crash
 
-test-faults: setup ## the tests of all 36 faults, those that test/faults/matrix.go names, with the race detector: make test-faults [PASSES=20]
+test-faults: setup ## the tests of all 43 faults, those that test/faults/matrix.go names, with the race detector: make test-faults [PASSES=20]
 	@tests=$$(go run ./test/faults/names) && for pass in $$(seq $(or $(PASSES),1)); do echo "pass $$pass" && \
 	go test -race -tags 'integration crash' -count=1 -p 1 -timeout 30m $$tests || exit 1; done
+
+test-boundary: setup ## a hostile training, a flood of events and a burst of hostile messages against the real service
+	@go test -tags integration -count=1 -timeout 15m ./test/boundary
 
 soak: setup ## hundreds of jobs under faults in a random order: make soak [SOAK=10m] [SEED=n]
 	@SOAK=$(or $(SOAK),10m) SEED=$(SEED) go test -tags 'integration soak' -count=1 -v -timeout 0 -run TestSoak ./test/faults

@@ -8,7 +8,8 @@ type Fault struct {
 	Tests []string
 }
 
-// Matrix lists all faults: those of the broker and the intake, of Kubernetes, of Clowder, and of the process itself.
+// Matrix lists all faults: those of the broker and the intake, of Kubernetes, of Clowder, of the process itself, and of programs and
+// users that mean harm.
 func Matrix() []Fault {
 	return []Fault{
 		{1, "a reset of an idle connection", []string{"internal/queue.TestConsumesAgainSoonAfterAReset"}},
@@ -95,6 +96,28 @@ func Matrix() []Fault {
 			"internal/pipeline.TestAWaitHasAnEndWhateverTheClockSays", "internal/pipeline.TestAClockThatIsSetBackMakesNoPauseLong",
 			"internal/pipeline.TestAJobThatIsSpreadBeginsInTime", "internal/pipeline.TestAChangeByAnotherProcessIsSeenAfterTheClockWasSetBack",
 			"internal/pipeline.TestTheClockOfTheTrainingDoesNotCount", "internal/pipeline.TestWhatAClockThatIsSetMakesOfATime",
+		}},
+
+		{37, "a training that puts links, pipes, devices and other files in the place of its own", []string{
+			"test/boundary.TestBoundary", "internal/pipeline.TestWhatWasChangedAfterTheCheckIsNeverUploaded", "internal/clowder.TestStagingStaysInside",
+		}},
+		{38, "a training that floods the service with events", []string{
+			"test/boundary.TestAMillionEventsOfOneRunHarmNoOther", "internal/pipeline.TestAMillionEventsTakeLittleMemoryAndFewSentences",
+		}},
+		{39, "a burst of messages that take much memory", []string{
+			"test/boundary.TestABurstOfHostileMessagesHarmsNobody", "internal/clowder.TestAMessageCostsLittleMoreThanItsSize",
+		}},
+		{40, "a record that is too large, and a kill while it is made small", []string{
+			"internal/job.TestARecordThatIsTooLargeIsMadeSmallWithoutDecodingIt", "internal/job.TestAKilledShrinkGoesOnAtTheNextStart",
+		}},
+		{41, "a kill between the erasure of a key and the next look at the log of the store", []string{
+			"internal/job.TestWhatAKilledProcessErasedIsShreddedAtTheNextStart", "internal/retention.TestAnErasedKeyIsInNoFileOfTheStoreAfterTheNextLook",
+		}},
+		{42, "a version in the registry that cannot be read", []string{
+			"internal/registry.TestAVersionThatCannotBeReadCostsItselfOnly", "internal/registry.TestARunWhoseVersionCannotBeReadIsNotRegisteredTwice",
+		}},
+		{43, "a trainer on the volume that was changed", []string{
+			"trainer.TestInstallReplacesADamagedTrainer", "internal/pipeline.TestNothingIsSubmittedWithADamagedTrainer",
 		}},
 	}
 }
