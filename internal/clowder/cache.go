@@ -196,6 +196,10 @@ func (c *cache) create(name string) (*os.File, error) {
 	return c.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, bodyMode)
 }
 
+// writable are the rights with which somebody may have changed a body and set its time again. No body is put with them; Kubernetes
+// may give them to the group of a volume when it mounts that.
+const writable = 0o222
+
 // intact reports whether the body lies as it was put. The cache must be locked.
 func (c *cache) intact(sum string, size int64) bool {
 	changed, known := c.times[sum]
@@ -203,7 +207,7 @@ func (c *cache) intact(sum string, size int64) bool {
 		return false
 	}
 	info, err := c.root.Lstat(sum)
-	return err == nil && info.Mode().IsRegular() && info.Size() == size && info.ModTime().UnixNano() == changed
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&writable == 0 && info.Size() == size && info.ModTime().UnixNano() == changed
 }
 
 // commit makes the bodies of the lines durable and then the lines themselves. After a nil return both survive a power cut.

@@ -113,6 +113,14 @@ func TestTheCacheTrustsOnlyFiles(t *testing.T) {
 			require.NoError(t, os.Symlink(twin, body))
 		},
 		"a pipe": func(t *testing.T, body, _ string) { t.Helper(); require.NoError(t, syscall.Mkfifo(body, 0o600)) },
+		"a file of the same size and time that others may write to": func(t *testing.T, body, twin string) {
+			t.Helper()
+			info, err := os.Stat(twin)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(body, []byte("evil"), 0o600))
+			require.NoError(t, os.Chmod(body, 0o464))
+			require.NoError(t, os.Chtimes(body, info.ModTime(), info.ModTime()))
+		},
 		"a folder": func(t *testing.T, body, _ string) {
 			t.Helper()
 			require.NoError(t, os.MkdirAll(filepath.Join(body, "x"), 0o750))
