@@ -168,21 +168,20 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 
 // conclude turns the end of the job into the end of the command.
 func (p *program) conclude(rec job.Record, volume pipeline.Volume, keep bool) error {
-	dir := volume.Run(rec.Run).Path()
 	done := rec.Ending != nil && rec.Ending.State == job.Done
 	if done && !keep {
-		return os.RemoveAll(dir)
+		return volume.RemoveRun(rec.Run)
 	}
 	switch {
 	case done:
-		_, err := fmt.Fprintln(p.stdout, "The run folder is", dir)
+		_, err := fmt.Fprintln(p.stdout, "The run folder is", volume.Run(rec.Run).Path())
 		return err
 	case rec.Ending == nil:
 		return errors.New("interrupted before the training could be stopped")
 	case rec.Ending.BadInput:
-		return errors.Join(job.Permanent(errors.New(rec.Ending.Text)), os.RemoveAll(dir))
+		return errors.Join(job.Permanent(errors.New(rec.Ending.Text)), volume.RemoveRun(rec.Run))
 	case rec.Ending.State == job.Cancelled:
-		return errors.Join(errors.New(rec.Ending.Text), os.RemoveAll(dir))
+		return errors.Join(errors.New(rec.Ending.Text), volume.RemoveRun(rec.Run))
 	default:
 		return fmt.Errorf("%s\n%s", rec.Ending.Text, results.LastLines(volume.Run(rec.Run), 15))
 	}

@@ -74,6 +74,19 @@ func (f Folder) MakeShared() (*os.Root, error) {
 	return root, nil
 }
 
+// Remove removes what is called name in the folder, with all that is in it. Links are removed and not followed. What is not there
+// is no error.
+func (f Folder) Remove(name string) error {
+	root, err := f.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(root.RemoveAll(name), root.Close())
+}
+
 // walk opens the parts of the name one below the other.
 func (f Folder) walk(open func(parent *os.Root, name string) (*os.Root, error)) (*os.Root, error) {
 	root, err := os.OpenRoot(f.Volume)

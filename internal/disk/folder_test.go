@@ -32,6 +32,24 @@ func TestAFolderIsMadeAndOpenedAgain(t *testing.T) {
 	require.Len(t, entries, 1, "no part file is left")
 }
 
+func TestWhatIsRemovedIsNeverBehindALink(t *testing.T) {
+	t.Parallel()
+	volume, outside := t.TempDir(), t.TempDir()
+	kept := filepath.Join(outside, "kept")
+	require.NoError(t, os.WriteFile(kept, nil, 0o600))
+	runs := disk.Folder{Volume: volume, Name: "runs"}
+	require.NoError(t, runs.Remove("ft-1"), "there is nothing to remove")
+	require.NoError(t, os.MkdirAll(filepath.Join(runs.Path(), "ft-1", "deep"), 0o700))
+	require.NoError(t, os.Symlink(outside, filepath.Join(runs.Path(), "ft-1", "deep", "link")))
+	require.NoError(t, os.Symlink(outside, filepath.Join(runs.Path(), "ft-2")))
+	for _, name := range []string{"ft-1", "ft-2"} {
+		require.NoError(t, runs.Remove(name))
+		require.NoFileExists(t, filepath.Join(runs.Path(), name))
+	}
+	require.FileExists(t, kept)
+	require.Error(t, runs.Remove("../.."))
+}
+
 func TestOnlyTheLastPartOfASharedFolderIsShared(t *testing.T) {
 	t.Parallel()
 	folder := disk.Folder{Volume: t.TempDir(), Name: "runs/ft-1"}

@@ -47,6 +47,11 @@ func (v Volume) Registry() disk.Folder { return v.folder("registry") }
 
 func (v Volume) folder(name string) disk.Folder { return disk.Folder{Volume: v.Dir, Name: name} }
 
+// RemoveRun removes all that a run has left on the volume, but for its model in the registry.
+func (v Volume) RemoveRun(run string) error {
+	return errors.Join(v.folder("runs").Remove(run), v.folder("deliver").Remove(run))
+}
+
 // Models names the installed base models as <org>/<name>, in order. A volume without any has none.
 func (v Volume) Models() ([]string, error) {
 	configs, err := filepath.Glob(filepath.Join(v.Dir, "models", "*", "*", "config.json"))

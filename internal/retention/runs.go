@@ -66,24 +66,12 @@ func (k *Keeper) tidyRun(ctx context.Context, run string) error {
 		return nil
 	case k.cfg.RunFolders > 0 && age > k.cfg.RunFolders:
 		k.log.Info("removing the folder of an old run", zap.String("run", run))
-		return errors.Join(remove(k.cfg.Runs, run), remove(k.cfg.Deliverables, run))
+		return errors.Join(k.cfg.Runs.Remove(run), k.cfg.Deliverables.Remove(run))
 	case k.mayGoOn(rec, age):
 		return nil
 	default:
-		return errors.Join(trim(k.cfg.Runs.In(run)), remove(k.cfg.Deliverables, run))
+		return errors.Join(trim(k.cfg.Runs.In(run)), k.cfg.Deliverables.Remove(run))
 	}
-}
-
-// remove removes what is called name in a folder of the volume, and follows no link in it.
-func remove(folder disk.Folder, name string) error {
-	root, err := folder.Open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(root.RemoveAll(name), root.Close())
 }
 
 // mayGoOn reports whether somebody may still begin the job anew, who would be glad of its checkpoints.

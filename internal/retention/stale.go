@@ -45,7 +45,7 @@ func dropFrom(base disk.Folder, pattern, prefix string) error {
 		case wild && e.IsDir() && !strings.HasPrefix(e.Name(), "."):
 			faults = append(faults, dropFrom(folder.In(e.Name()), strings.TrimPrefix(rest, "/"), prefix))
 		case !wild && strings.HasPrefix(e.Name(), prefix) && old(e):
-			faults = append(faults, remove(folder, e.Name()))
+			faults = append(faults, folder.Remove(e.Name()))
 		}
 	}
 	return errors.Join(faults...)
