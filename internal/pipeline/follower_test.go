@@ -33,7 +33,7 @@ func flood(t *testing.T, v Volume, n int, line func(i int) string) {
 	require.NoError(t, f.Close())
 }
 
-func TestAMillionEventsTakeLittleMemoryAndFewSentences(t *testing.T) {
+func TestManyEventsTakeLittleMemoryAndFewSentences(t *testing.T) {
 	// It measures the memory of the process, so it runs alone.
 	v := Volume{Dir: t.TempDir()}
 	long := strings.Repeat("ö", 200)
@@ -45,7 +45,7 @@ func TestAMillionEventsTakeLittleMemoryAndFewSentences(t *testing.T) {
 		`{"time":%q,"attempt":1,"kind":"phase","phase":"p%d","text":"%d %s"}`,
 	}
 	now := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-	flood(t, v, 1_000_000, func(i int) string { return fmt.Sprintf(kinds[i%len(kinds)], now, i, i, long[:i%100*2]) })
+	flood(t, v, 50_000, func(i int) string { return fmt.Sprintf(kinds[i%len(kinds)], now, i, i, long[:i%100*2]) })
 
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -53,33 +53,23 @@ func TestAMillionEventsTakeLittleMemoryAndFewSentences(t *testing.T) {
 	f := newFollower(v)
 	var news []string
 	looks := 0
-	for !f.has(run) || !f.flooded(run) {
-		began := time.Now()
+	for last, offset := int64(-1), int64(0); last != offset; looks++ {
+		last = offset
 		progress, told, err := f.read(run, 1)
 		require.NoError(t, err)
-		require.Less(t, time.Since(began), 30*time.Second)
 		require.LessOrEqual(t, len(progress.Warnings)+len(progress.Decisions), 200)
 		news = append(news, told...)
-		if looks++; looks > 100 {
-			break
-		}
+		offset = f.logs[run].tail.Offset
+		require.LessOrEqual(t, offset-max(0, last), int64(readsAtOnce<<20), "one look reads a part only")
 	}
-	require.Greater(t, looks, 10, "one look reads a part only")
-	require.True(t, f.flooded(run))
-	require.LessOrEqual(t, len(news), maxNews)
+	require.Greater(t, looks, 2)
+	require.Len(t, news, maxNews)
 	for _, text := range news {
 		require.NotContains(t, text, "an attempt that is none")
 		require.Less(t, len(text), 1100)
 	}
-	events, err := results.ReadEvents(v.Run(run))
-	require.NoError(t, err)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	require.Less(t, len(events), 30_000)
-	require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(64<<20))
-	runtime.KeepAlive(events)
+	require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(16<<20))
 	runtime.KeepAlive(f)
 }
-
-// has reports whether the run was read already.
-func (f *follower) has(run string) bool { return f.logs[run] != nil }
