@@ -118,7 +118,7 @@ func (b *bench) states(t *testing.T, runs ...string) (states []job.State) {
 
 func TestNoUserFillsAllSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const flood = 300
+		const flood = 60
 		b, in, release := shared(t)
 		stop := b.start(t)
 		for i := range flood {
@@ -131,7 +131,7 @@ func TestNoUserFillsAllSlots(t *testing.T) {
 		require.Equal(t, []string{"Waiting until one of your jobs ends: 3 jobs of a user at a time"}, b.texts("ft-alice-0003", "Waiting"))
 		require.Equal(t, []string{"Waiting until some of your jobs end: 3 jobs of a user at a time, and 2 others before this one"},
 			b.texts("ft-alice-0005", "Waiting"))
-		require.NotEmpty(t, b.texts("ft-alice-0299", "Accepted"), "its user knows that it is here")
+		require.NotEmpty(t, b.texts("ft-alice-0059", "Accepted"), "its user knows that it is here")
 		stop()
 
 		again := setupOn(t, b.dir, b.store, crowded(0, 0), func(c *Config) { c.MaxJobs, c.MaxJobsPerUser = 8, 3 })
@@ -161,7 +161,7 @@ func TestWhereTheSlotsAreFullTheUsersTakeTurns(t *testing.T) {
 		stop := b.start(t)
 		defer stop()
 		for _, user := range []string{"alice", "bob"} {
-			for i := range 20 {
+			for i := range 12 {
 				b.bring(t, in, user, fmt.Sprintf("ft-%s-%02d", user, i))
 			}
 		}
@@ -175,7 +175,7 @@ func TestWhereTheSlotsAreFullTheUsersTakeTurns(t *testing.T) {
 		require.Equal(t, []string{"Waiting for its turn: 2 jobs before yours"}, b.texts("ft-dave", "Waiting"))
 		release()
 		require.Eventually(t, func() bool { return b.get(t, "ft-dave").State == job.Done }, time.Hour, time.Second)
-		require.Equal(t, job.Accepted, b.get(t, "ft-alice-15").State, "without waiting for all of alice's")
+		require.Equal(t, job.Accepted, b.get(t, "ft-alice-11").State, "without waiting for all of alice's")
 	})
 }
 

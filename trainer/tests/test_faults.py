@@ -99,5 +99,6 @@ def test_workers_on_other_machines_see_the_folder_of_the_driver_or_say_so(tmp_pa
         with pytest.raises(UserError) as refused:
             preflight.shared(there, known, patience=0)
         assert refused.value.code == "not_shared"
-        assert str(there) in refused.value.what
+        assert "not the same on all machines" in refused.value.what
+        assert str(there) not in str(vars(refused.value)), "its user reads no path of the server"
         assert "ReadWriteMany" in refused.value.do
