@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -113,23 +115,11 @@ func TestAPipeThatTakesThePlaceOfAFolderNeverBlocks(t *testing.T) {
 	volume := t.TempDir()
 	root := folder(t, volume, "")
 	path := filepath.Join(volume, "out")
-	stop, swapped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(swapped)
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			_ = os.Remove(path)
-			_ = syscall.Mkfifo(path, 0o600)
-			_ = os.Remove(path)
-			_ = os.Symlink("/etc", path)
-			_ = os.Remove(path)
-			_ = os.Mkdir(path, 0o700)
-		}
-	}()
+	stop := alternate(path,
+		func() { _ = syscall.Mkfifo(path, 0o600) },
+		func() { _ = os.Symlink("/etc", path) },
+		func() { _ = os.Mkdir(path, 0o700) },
+	)
 	for range 2000 {
 		if opened, err := (disk.Folder{Volume: volume, Name: "out"}).Open(); err == nil {
 			require.NoError(t, opened.Close())
@@ -139,8 +129,20 @@ func TestAPipeThatTakesThePlaceOfAFolderNeverBlocks(t *testing.T) {
 		_ = disk.SyncFolder(root, "out")
 		require.Error(t, disk.Link(root, "nothing", root, "out/x"))
 	}
-	close(stop)
-	<-swapped
+	stop()
+}
+
+// alternate puts one thing after the other at path, as fast as it can, until stop is called.
+func alternate(path string, put ...func()) (stop func()) {
+	var over atomic.Bool
+	var work sync.WaitGroup
+	work.Go(func() {
+		for i := 0; !over.Load(); i++ {
+			_ = os.Remove(path)
+			put[i%len(put)]()
+		}
+	})
+	return func() { over.Store(true); work.Wait() }
 }
 
 func TestAFolderIsListedUpToALimit(t *testing.T) {

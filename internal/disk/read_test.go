@@ -44,31 +44,18 @@ func TestAPipeThatTakesThePlaceOfAFileNeverBlocks(t *testing.T) {
 	dir := t.TempDir()
 	root := folder(t, dir, "")
 	path := filepath.Join(dir, "log.txt")
-	stop, swapped := make(chan struct{}), make(chan struct{})
-	go func() { // swaps as fast as it can; every single open below meets one of the three
-		defer close(swapped)
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			_ = os.Remove(path)
-			_ = syscall.Mkfifo(path, 0o600)
-			_ = os.Remove(path)
-			_ = os.Symlink("/etc/hostname", path)
-			_ = os.Remove(path)
-			_ = os.WriteFile(path, []byte("fine"), 0o600)
-		}
-	}()
+	stop := alternate(path,
+		func() { _ = syscall.Mkfifo(path, 0o600) },
+		func() { _ = os.Symlink("/etc/hostname", path) },
+		func() { _ = os.WriteFile(path, []byte("fine"), 0o600) },
+	)
 	for range 5000 {
 		doc, err := disk.ReadFile(root, "log.txt", 100)
 		if err == nil && len(doc) > 0 {
 			require.Equal(t, "fine", string(doc))
 		}
 	}
-	close(stop)
-	<-swapped
+	stop()
 }
 
 func TestAFileIsReadUpToItsLimit(t *testing.T) {
