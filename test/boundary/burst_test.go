@@ -42,7 +42,7 @@ func TestABurstOfHostileMessagesHarmsNobody(t *testing.T) {
 	defer func() { require.NoError(t, conn.Close()) }()
 	ch, err := conn.Channel()
 	require.NoError(t, err)
-	large, usual := hostileMessages(4<<20-1000), hostileMessages(100<<10)
+	large, usual := hostileMessages(4<<20-1000), hostileMessages(20<<10)
 	var ids []string
 	for i := range hostile {
 		body := usual[i%len(usual)]
