@@ -41,6 +41,9 @@ func parseObject(data []byte) (*fields, error) {
 		return nil, fmt.Errorf("is %s and not a JSON object", kindOfRaw(doc))
 	}
 	f := &fields{object: make(map[string]json.RawMessage)}
+	if len(data) > maxBody {
+		f.failf("it has %d bytes, at most %d are taken: submit again with fewer parameters", len(data), maxBody)
+	}
 	count := 0
 	for quoted, value := range members(doc) {
 		if len(quoted) > maxFieldName {

@@ -10,9 +10,11 @@ import (
 )
 
 const (
-	// maxBody is the largest message that is looked at, in bytes. Clowder v1 puts metadata into messages, so some are big;
+	// maxBody is the largest message that is taken, in bytes. Clowder v1 puts metadata into messages, so some are big;
 	// one of parameters and ids stays under 10 kB.
 	maxBody = 4 << 20
+	// maxScanned is the largest message in which the id of the job is looked for, so that its user can be told.
+	maxScanned = 32 << 20
 	// maxDepth is how deep objects and lists may be nested.
 	maxDepth = 64
 )
@@ -21,7 +23,7 @@ const (
 // nothing: decoded, a document can be a hundred times as large. Bytes that are not UTF-8 are read as Latin-1, as pyclowder
 // does: Clowder v1 writes in the charset of its Java machine.
 func parseDocument(data []byte) (json.RawMessage, error) {
-	if len(data) > maxBody {
+	if len(data) > maxScanned {
 		return nil, fmt.Errorf("is larger than %d bytes", maxBody)
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
