@@ -38,11 +38,11 @@ type cacheLine struct {
 }
 
 // openIndex opens the index and reads what can be read of it: whatever the file holds, or is, the service starts. One with
-// anything else than lines of ours is written anew.
+// anything else than lines of ours is written again.
 func (c *cache) openIndex() error {
 	err := c.openIndexFile()
 	for try := 1; errors.Is(err, disk.ErrNotAllowed) && try < indexTries; try++ {
-		c.log.Warn("the index of the downloaded files was not a file and is begun anew", zap.Error(err))
+		c.log.Warn("the index of the downloaded files was not a file and is replaced", zap.Error(err))
 		if err = c.root.RemoveAll(cacheIndex); err == nil {
 			err = c.openIndexFile()
 		}
@@ -57,7 +57,7 @@ func (c *cache) openIndex() error {
 	if !whole {
 		c.log.Warn("the index of the downloaded files was damaged or too large: what could not be read is downloaded again")
 		if err := c.compact(true); err != nil {
-			c.log.Warn("the index of the downloaded files cannot be written anew", zap.Error(err)) // what is appended to it counts
+			c.log.Warn("the index of the downloaded files cannot be rewritten", zap.Error(err)) // what is appended to it counts
 		}
 	}
 	return nil
@@ -156,10 +156,10 @@ func (c *cache) append(lines []cacheLine) error {
 	return nil
 }
 
-// deadLines is how many lines of the index may be superseded before it is written anew.
+// deadLines is how many lines of the index may be superseded before it is rewritten.
 const deadLines = 10_000
 
-// compact writes the index anew without the lines that no longer count, if bodies are gone or there are many such lines.
+// compact rewrites the index without the lines that no longer count, if bodies are gone or there are many such lines.
 func (c *cache) compact(gone bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -120,7 +120,7 @@ func TestAnIndexOfManyFilesIsBounded(t *testing.T) {
 	clear(c.sums)
 	whole, err := c.readIndex(100)
 	require.NoError(t, err)
-	require.False(t, whole, "so that it is written anew")
+	require.False(t, whole, "so that it is rewritten")
 	require.Len(t, c.sums, 100)
 }
 

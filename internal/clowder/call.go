@@ -151,7 +151,7 @@ func listAll[T any](ctx context.Context, s *Session, c call, most int, id func(T
 
 func listOnce[T any](ctx context.Context, s *Session, c call, most int, id func(T) string) (rows []T, total int, err error) {
 	seen := make(map[string]bool)
-	// A server that gives the same rows again and again, and counts more, must not be asked for ever.
+	// A server that gives the same rows again and again, and counts more, must not be asked without end.
 	for skip := 0; len(rows) <= most && skip <= 2*most+pageSize; skip += pageSize {
 		var p page[T]
 		one := c

@@ -48,16 +48,16 @@ func parseDocument(data []byte) (json.RawMessage, error) {
 // decoder, because those recurse and take memory for each value.
 func measure(data []byte) (depth, values int) {
 	values = 1
-	for now, i := 0, 0; i < len(data); i++ {
+	for open, i := 0, 0; i < len(data); i++ {
 		switch data[i] {
 		case '"':
 			i += textEnd(data[i:]) - 1
 		case '{', '[':
-			now++
+			open++
 			values++
-			depth = max(depth, now)
+			depth = max(depth, open)
 		case '}', ']':
-			now--
+			open--
 		case ',':
 			values++
 		}

@@ -50,7 +50,7 @@ type Record struct {
 	StoppedBy   string `json:"stopped_by,omitempty"`
 	// Target is the run that this job is about, where it is a request about another one.
 	Target string `json:"target,omitempty"`
-	// Trimmed says that the parameters are gone because they were too large, so that the job cannot begin anew.
+	// Trimmed says that the parameters are gone because they were too large, so that the job cannot be retried.
 	Trimmed bool `json:"trimmed,omitempty"`
 	// LastError is the newest error in plain words, for listings.
 	LastError string    `json:"last_error,omitempty"`

@@ -43,7 +43,7 @@ func (s *SQLite) Shrink(ctx context.Context) (runs []string, err error) {
 	return runs, nil
 }
 
-// shrinkRecord is one statement, so that whoever reads meanwhile sees the record as it was or as it will be.
+// shrinkRecord is one statement, so that a reader sees the record as it was or as it will be.
 var shrinkRecord = fmt.Sprintf(`UPDATE jobs SET version = version + 1, updated = ?1, record = (
 	WITH big AS MATERIALIZED (SELECT CAST(record AS TEXT) AS doc)
 	SELECT CAST(json_patch('{}', json_object(%s)) AS BLOB) FROM big

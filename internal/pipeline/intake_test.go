@@ -247,7 +247,7 @@ func TestRequestsOfAUserAreLimitedAndTakeNoSlot(t *testing.T) {
 			b.bring(t, manage, "alice", fmt.Sprintf("ft-%02d", i))
 		}
 		b.bring(t, manage, "bob", "ft-bob")
-		require.Equal(t, 4, train.Free(), "whoever asks keeps nobody from training")
+		require.Equal(t, 4, train.Free(), "requests keep nobody from training")
 		stop := b.start(t)
 		defer stop()
 		<-time.After(30 * time.Second)

@@ -86,9 +86,9 @@ func TestNothingIsSubmittedWithADamagedTrainer(t *testing.T) {
 		for _, s := range b.voice.of(run) {
 			require.NotContains(t, s.Text, "run.py", "the sentence is for the operator")
 		}
-		mended := setupOn(t, b.dir, b.store)
-		mended.runUntilOver(t)
+		repaired := setupOn(t, b.dir, b.store)
+		repaired.runUntilOver(t)
 		require.Equal(t, job.Done, b.get(t, run).State)
-		require.Len(t, mended.ray.submits, 1)
+		require.Len(t, repaired.ray.submits, 1)
 	})
 }

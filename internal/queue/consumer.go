@@ -113,7 +113,7 @@ const (
 	calm = 16
 )
 
-// weigh notes how large the messages are that come. The broker counts messages and not bytes, so whoever sends large ones would
+// weigh notes how large the messages are that come. The broker counts messages and not bytes, so a sender of large ones would
 // fill the memory with as many of them as are asked for: they come one at a time.
 func (c *Consumer) weigh(bytes int) {
 	if bytes > heavyBytes {

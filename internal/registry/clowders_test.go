@@ -36,7 +36,7 @@ func TestTwoClowdersWithTheSameIdsShareNothing(t *testing.T) {
 	_, err := s.Find(clone, "ft-one", everything)
 	require.ErrorContains(t, err, "there is no model ft-one")
 	_, err = s.Find(registry.Dataset{Clowder: clone.Clowder, ID: birds.ID}, "ft-one", everything)
-	require.ErrorContains(t, err, "there is no model ft-one", "whoever says yes to everything gets nothing of another Clowder")
+	require.ErrorContains(t, err, "there is no model ft-one", "a Clowder that says yes to everything gets nothing of another Clowder")
 	local, err := s.Find(registry.Dataset{ID: registry.Local}, "ft-one", everything)
 	require.NoError(t, err)
 	require.Equal(t, one, local, "on this machine all may be used")

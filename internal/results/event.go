@@ -122,7 +122,7 @@ const (
 	maxEventMetrics = 64
 )
 
-// bound cuts what is longer than anybody reads, so that the events that are kept take little memory whoever wrote them.
+// bound cuts what is longer than anybody reads, so that the events that are kept take little memory, no matter who wrote them.
 func (e *Event) bound() {
 	for _, text := range []*string{&e.Text, &e.What, &e.Why, &e.Do} {
 		*text = strings.Clone(shorten(*text, maxEventText))

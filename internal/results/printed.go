@@ -59,7 +59,7 @@ func LastLines(dir disk.Folder, n int) string {
 }
 
 // plainText leaves out the control characters of what is written to it, but for tabs and the ends of lines: a program of a user
-// has printed it, and they could change the terminal of whoever reads.
+// has printed it, and they could change the terminal of the reader.
 func plainText(w io.Writer) io.WriteCloser {
 	return transform.NewWriter(w, runes.Remove(runes.Predicate(func(r rune) bool {
 		return unicode.IsControl(r) && r != '\n' && r != '\t'

@@ -145,7 +145,7 @@ func TestBoundary(t *testing.T) {
 	s.requireIntact(t, maxMemory)
 }
 
-// retry runs the job of a dataset anew, as an operator does.
+// retry retries the job of a dataset, as an operator does.
 func (s *scene) retry(t *testing.T, name string) {
 	t.Helper()
 	for _, r := range s.Records(t) {
@@ -163,7 +163,7 @@ func (s *scene) retry(t *testing.T, name string) {
 	}
 }
 
-// over reports whether a run has ended after it was begun anew.
+// over reports whether a run has ended after its retry.
 func (s *scene) over(t *testing.T, run string) bool {
 	t.Helper()
 	for _, r := range s.Records(t) {

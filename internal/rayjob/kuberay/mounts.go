@@ -56,7 +56,7 @@ func overlap(a, b string) bool {
 }
 
 // present leaves out of the folders that an attempt reads those that are not there: the kubelet would make them, as root. The trainer
-// says what it misses. A link is a fault that lasts until the operator mends it: the kubelet would follow it.
+// says what it misses. A link is a fault that lasts until the operator repairs it: the kubelet would follow it.
 func (c Config) present(reads []string) ([]string, error) {
 	if c.Volume == "" {
 		return reads, nil
