@@ -51,7 +51,7 @@ type Config struct {
 	StallTimeout   time.Duration
 	// Attempt holds what all attempts share: the interpreter, the trainer and its environment.
 	Attempt rayjob.Attempt
-	// CheckTrainer, where given, is called before each submission: it makes sure that the trainer on the volume is the one that this
+	// CheckTrainer, where given, is called at most a second before each submission: it makes sure that the trainer on the volume is the one that this
 	// program brought, and takes some milliseconds. Its error is for the operator, and jobs wait meanwhile.
 	CheckTrainer func() error
 	// Version is this program's, for the report.
@@ -79,8 +79,10 @@ type Pipeline struct {
 	schedule *schedule
 	reporter *reporter
 	follower *follower
-	clock    *clock
-	intakes  []*Intake
+	// trainer is the newest look at the trainer on the volume.
+	trainer *rayjob.Shared[struct{}]
+	clock   *clock
+	intakes []*Intake
 	// decoding bounds the bytes of messages that are decoded at once.
 	decoding *semaphore.Weighted
 	// jobs and asked are the jobs, and the requests about jobs, that are taken and not over.
@@ -121,6 +123,7 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform Platform,
 	p := &Pipeline{
 		cfg: cfg, store: store, backend: backend, platform: platform, metrics: metrics, log: log.Named("pipeline"),
 		registry: registry.New(cfg.Volume.Registry()), schedule: newSchedule(),
+		trainer:  rayjob.NewShared(trainerChecked, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, cfg.CheckTrainer() }),
 		follower: newFollower(cfg.Volume), clock: newClock(), interrupts: newInterrupts(),
 	}
 	p.registry.OnFault(func(path string, err error) {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"time"
@@ -12,11 +13,18 @@ import (
 // trainerPause is how long jobs wait until a trainer that cannot be brought back is looked at again.
 const trainerPause = time.Minute
 
+// trainerChecked is how old a look at the trainer may be at a submission. Reading all of it takes as much as a small job does otherwise,
+// and many jobs may be submitted at once.
+const trainerChecked = time.Second
+
 // prepare makes ready what an attempt finds on the shared volume: the trainer as this program brought it, and a run folder into
 // which the pods can write, which run as another user of the same group.
-func (p *Pipeline) prepare(rec job.Record) error {
+func (p *Pipeline) prepare(ctx context.Context, rec job.Record) error {
 	if p.cfg.CheckTrainer != nil {
-		if err := p.cfg.CheckTrainer(); err != nil {
+		if _, err := p.trainer.Get(ctx); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
 			return job.Later(trainerPause, &rayjob.SettingError{Setting: "SHARED_DIR", Text: fmt.Sprintf("SHARED_DIR: the trainer cannot be made ready: %v", err)})
 		}
 	}

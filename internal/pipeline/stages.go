@@ -77,7 +77,7 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	crash.At(crash.Specified)
-	if err := p.prepare(rec); err != nil {
+	if err := p.prepare(ctx, rec); err != nil {
 		return nil, err
 	}
 	a := p.attempt(rec)
