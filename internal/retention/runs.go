@@ -16,7 +16,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// maxRuns bounds how many run folders one sweep looks at; the next one begins with the first again, which are gone by then.
+// maxRuns bounds how many run folders one sweep looks at. The others have their turn when some of these are gone.
 const maxRuns = 100_000
 
 // tidyRuns looks at every run folder. Those of other services, and those of runs at work, are left alone.

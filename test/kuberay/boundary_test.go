@@ -35,7 +35,7 @@ done
 [ "$(id -u)" = 1001 ] || echo "runs as $(id -u)"
 `
 
-// requireItsRunOnly lets every pod of a run try what it must not be able to do, and looks at the volume itself afterwards.
+// requireItsRunOnly has every pod of a run try what it must not be able to do, and looks at the volume itself afterwards.
 func (w *world) requireItsRunOnly(t *testing.T, run string) {
 	t.Helper()
 	others, err := os.ReadDir(filepath.Join(w.shared, "runs"))
