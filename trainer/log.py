@@ -5,17 +5,22 @@ import faulthandler
 import sys
 from pathlib import Path
 
+# print() of Python 3.11 holds no reference to sys.stdout while it writes. A stream that is freed when the streams are restored
+# crashes a thread that prints at that moment, so every stream that was installed is kept until the process ends.
+_INSTALLED: list["_Tee"] = []
+
 
 class _Tee:
     """A text stream that writes to another one and into the log, at once, so that a crash loses nothing."""
 
     def __init__(self, stream, log):
         self._stream, self._log = stream, log
+        _INSTALLED.append(self)
 
     def write(self, text: str) -> int:
-        with contextlib.suppress(OSError):  # a full disk must not turn a print into the failure of the run
-            self._log.write(text)
-            self._log.flush()
+        # A full disk must not turn a print into the failure of the run, nor a log that was closed after the run's end.
+        with contextlib.suppress(OSError, ValueError):
+            self._log.write(text.encode(errors="backslashreplace"))
         return self._stream.write(text)
 
     def flush(self) -> None:
@@ -28,7 +33,7 @@ class _Tee:
 @contextlib.contextmanager
 def copied_to(path: Path):
     """While it lasts, standard output and standard error also go into ``path``, and so does the trace of a hard crash."""
-    with open(path, "a", encoding="utf-8", errors="backslashreplace") as log:
+    with open(path, "ab", buffering=0) as log:
         out, err = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = _Tee(out, log), _Tee(err, log)
         faulthandler.enable(log)
