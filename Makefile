@@ -1,7 +1,8 @@
 # Everything that is heavy lies in CACHE, outside the tree, under a name that changes with what it was made from.
 SHELL  := /bin/bash
 CACHE  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/clowder-ray
-VENV   := $(CACHE)/venv-$(firstword $(shell cat trainer/requirements-test.txt test/setup/venv.sh | sha256sum | cut -c1-12))
+LOCKS  := trainer/requirements.txt trainer/requirements-test.txt
+VENV   := $(CACHE)/venv-$(firstword $(shell cat $(LOCKS) test/setup/venv.sh | sha256sum | cut -c1-12))
 PYTHON := $(VENV)/bin/python
 LINT_VERSION := v2.15.0
 LINT   := $(CACHE)/bin/golangci-lint-$(LINT_VERSION)
@@ -15,7 +16,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: e2e-kuberay form help setup build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
+.PHONY: e2e-kuberay form help setup lock build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## show the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -25,9 +26,12 @@ help: ## show the targets
 setup: $(VENV)/ready ## install what is missing: Debian's RabbitMQ, the Python environment
 	@test/setup/debian.sh
 
-$(VENV)/ready: trainer/requirements-test.txt test/setup/venv.sh
+$(VENV)/ready: $(LOCKS) test/setup/venv.sh
 	@test/setup/debian.sh
 	@test/setup/venv.sh $(VENV) trainer/requirements-test.txt
+
+lock: ## write the lock files of the Python packages after a change of trainer/requirements*.in
+	@test/setup/lock.sh $(CACHE)
 
 build: ## build bin/extractor
 	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/extractor ./cmd/extractor

@@ -8,13 +8,7 @@ mkdir -p "$(dirname "$dir")"
 exec 9>"$dir.lock" && flock 9 # two callers at once: the second finds it ready
 [ -f "$dir/ready" ] && exit 0
 rm -rf "$dir"
-uv=$(command -v uv || true)
-if [ -z "$uv" ]; then
-	tools=$(dirname "$dir")/tools
-	python3 -m venv "$tools"
-	"$tools/bin/pip" install -q --disable-pip-version-check uv
-	uv=$tools/bin/uv
-fi
+uv=$("$(dirname "$0")/uv.sh" "$(dirname "$dir")")
 "$uv" venv -q --python python3 "$dir"
 VIRTUAL_ENV=$dir "$uv" pip install -q --compile-bytecode --require-hashes -r "$requirements"
 touch "$dir/ready"
