@@ -16,7 +16,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
 
     if args.command == "options":
-        from trainer.options import table
+        from trainer.config.options import table
 
         print(table(args.kind), end="")
         return 0

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy
 
-from trainer.settings import Settings
+from trainer.config.settings import Settings
 from trainer.tasks.catalogue import Base
 from trainer.tasks.target import Classes, Number
 

@@ -6,14 +6,15 @@ from pathlib import Path, PurePosixPath
 
 import numpy
 
-from trainer import data, export, saved, stop, tasks
+from trainer import data, export, saved_model, tasks
+from trainer.archive.zips import Archive, NotAnArchive
+from trainer.config.spec import Input, Spec, Version
 from trainer.errors import UserError, reading_model, some
-from trainer.events import Events
 from trainer.plan import Saved
-from trainer.spec import Input, Spec, Version
+from trainer.run_folder import stop
+from trainer.run_folder.events import Events
 from trainer.tasks import target as targets
 from trainer.tasks.catalogue import Base
-from trainer.zips import Archive, NotAnArchive
 
 _KINDS = (".json", ".txt", ".safetensors", ".model", ".jinja")  # all that a model of ours consists of, and nothing that runs code
 
@@ -105,7 +106,7 @@ def _is_model_file(name: str) -> bool:
 
 def _description(folder: Path, what: str) -> dict:
     try:
-        return saved.description(folder)
+        return saved_model.description(folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
         raise UserError(
             "model_file", f"In {what} there is no model of an earlier run.", "Choose a model.zip that an earlier run wrote, or a registered model."

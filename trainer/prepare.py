@@ -4,15 +4,16 @@ from dataclasses import dataclass, replace
 
 import numpy
 
-from trainer import files, saved, tasks
+from trainer import saved_model, tasks
+from trainer.config.kinds import KINDS
+from trainer.config.settings import Settings
+from trainer.config.spec import Spec
 from trainer.data import SPLITS, Dataset
 from trainer.errors import UserError
-from trainer.events import Events
-from trainer.kinds import KINDS
 from trainer.measure.metrics import pick_metric
 from trainer.plan import Plan, Rows, Saved, digest
-from trainer.settings import Settings
-from trainer.spec import Spec
+from trainer.run_folder import files
+from trainer.run_folder.events import Events
 from trainer.tasks import target as targets
 from trainer.tasks.catalogue import Base
 
@@ -88,8 +89,8 @@ def champion(spec: Spec, data: Dataset, target) -> Saved | None:
         return None
     folder = spec.champion.folder
     try:
-        saved.check(folder)
-        described = files.read_json(folder / saved.DESCRIPTION)
+        saved_model.check(folder)
+        described = files.read_json(folder / saved_model.DESCRIPTION)
         theirs = targets.restored(described["target"])
         why = _incomparable(described, data, theirs, target)
         if why:

@@ -12,14 +12,16 @@ import traceback
 from dataclasses import replace
 from pathlib import Path
 
-from trainer import export, files, launch, lease as leases, log, settings as options, spec as specs, stop
+from trainer import export, launch
+from trainer.config import settings as options, spec as specs
+from trainer.config.kinds import SHAPES, of_task
+from trainer.config.spec import Spec
 from trainer.errors import Paused, UserError, as_user_error, one_line
-from trainer.events import Events
-from trainer.kinds import SHAPES, of_task
 from trainer.launch.work import ENVIRONMENT, Outcome
-from trainer.lease import Lease, Overtaken
 from trainer.plan import Plan
-from trainer.spec import Spec
+from trainer.run_folder import files, lease as leases, log, stop
+from trainer.run_folder.events import Events
+from trainer.run_folder.lease import Lease, Overtaken
 from trainer.tasks import catalogue
 
 OK, FAULT, USER, ENDED = 0, 1, 2, 143

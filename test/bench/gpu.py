@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from transformers import BertConfig, BertForSequenceClassification
 
-from trainer.options import options
+from trainer.config.options import options
 from trainer.plan import Rows
 from trainer.tasks.target import Classes
 from trainer.tasks.text import Texts

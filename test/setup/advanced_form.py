@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from trainer.options import Option, options  # noqa: E402
+from trainer.config.options import Option, options  # noqa: E402
 
 GROUPS = {"data": "Data", "tokenization": "Tokenization", "training": "Training", "resources": "Resources", "output": "Results"}
 DESCRIPTION = "Trains like ncsa.ray.finetune, with every option in the form. Works without settings, too."

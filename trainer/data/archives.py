@@ -6,12 +6,12 @@ A member is written under a number, never under its own name, so no name can lea
 import itertools
 from pathlib import Path
 
-from trainer.budget import Budget
+from trainer.archive.budget import Budget
+from trainer.archive.zips import Archive, Member
+from trainer.config.spec import Input
 from trainer.data import names
 from trainer.errors import left_out
-from trainer.events import Events
-from trainer.spec import Input
-from trainer.zips import Archive, Member
+from trainer.run_folder.events import Events
 
 
 def expand(source: Input, folder: Path, budget: Budget, events: Events) -> list[Input]:

@@ -1,6 +1,6 @@
 """What was looked at before money is spent, the good news too."""
 
-from trainer.events import Events
+from trainer.run_folder.events import Events
 
 
 class Checks:

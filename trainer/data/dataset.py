@@ -3,19 +3,19 @@
 import collections
 from dataclasses import dataclass
 
+from trainer.config.spec import Spec
 from trainer.data import audit, folders, images, names, profiles, roles as roles_of, sources, splits, subset, tables
 from trainer.data.checks import Checks
-from trainer.data.collector import paused
 from trainer.data.example import SPLITS, Dataset, Example
 from trainer.data.features import NUMBER
+from trainer.data.gc_pause import paused
 from trainer.data.keys import Keys
 from trainer.data.roles import Roles
 from trainer.data.rows import Rows
 from trainer.data.sources import Ignored, Sources
 from trainer.data.table import NotATable, Table
 from trainer.errors import UserError, some
-from trainer.events import Events
-from trainer.spec import Spec
+from trainer.run_folder.events import Events
 
 
 @dataclass

@@ -4,12 +4,12 @@ import collections
 import re
 from dataclasses import dataclass
 
+from trainer.config.spec import Input
 from trainer.data import names, tables
 from trainer.data.checks import Checks
 from trainer.data.decode import NotText, decode
 from trainer.data.example import SPLITS, Example
 from trainer.errors import UserError, some
-from trainer.spec import Input
 
 MIN_FOLDERS = 2
 MIN_FILES = 2  # in a folder, for its name to be a label

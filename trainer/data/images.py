@@ -5,10 +5,10 @@ import contextlib
 import warnings
 from pathlib import Path
 
+from trainer.config.spec import Input
 from trainer.data.checks import Checks
 from trainer.data.example import Example
 from trainer.errors import UserError, left_out, some
-from trainer.spec import Input
 
 SAMPLE = 200
 MAX_PIXELS = 80_000_000  # of one image; decoded, it is in memory some times over

@@ -3,8 +3,8 @@
 import hashlib
 from pathlib import Path
 
-from trainer import files
 from trainer.data.example import Example
+from trainer.run_folder import files
 
 
 class Keys:

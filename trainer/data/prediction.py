@@ -2,19 +2,19 @@
 
 import dataclasses
 
+from trainer.config.kinds import KINDS
+from trainer.config.spec import Spec
 from trainer.data import folders, images, sources, tables, values
-from trainer.data.collector import paused
 from trainer.data.columns import listed, resolve
 from trainer.data.example import Example
 from trainer.data.features import NUMBER
+from trainer.data.gc_pause import paused
 from trainer.data.images import Index
 from trainer.data.roles import Roles
 from trainer.data.rows import PAIR, Rows
 from trainer.data.table import NotATable, Table
 from trainer.errors import UserError, left_out, some
-from trainer.events import Events
-from trainer.kinds import KINDS
-from trainer.spec import Spec
+from trainer.run_folder.events import Events
 
 
 @paused()

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 
+from trainer.config.kinds import KINDS, of_task
 from trainer.data import columns, features, hints, names, values
 from trainer.data.images import Index
 from trainer.data.profiles import Profile
 from trainer.data.table import Table
 from trainer.errors import UserError
-from trainer.kinds import KINDS, of_task
 
 CLOSE = 0.9  # of two readings, the lesser's share of the better from which the user is asked
 

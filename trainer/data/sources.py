@@ -4,12 +4,12 @@ import collections
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from trainer.archive.zips import NotAnArchive
+from trainer.config.settings import is_settings_file
+from trainer.config.spec import Input, Spec
 from trainer.data import archives, names
 from trainer.errors import UserError, some
-from trainer.events import Events
-from trainer.settings import is_settings_file
-from trainer.spec import Input, Spec
-from trainer.zips import NotAnArchive
+from trainer.run_folder.events import Events
 
 
 class Ignored:

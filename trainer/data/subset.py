@@ -5,7 +5,7 @@ import collections
 from trainer.data.example import Example
 from trainer.data.keys import Keys
 from trainer.data.splits import Splits, place, strata
-from trainer.events import Events
+from trainer.run_folder.events import Events
 
 
 def thin(given: Splits, limit: int, keys: Keys, regression: bool, seed: int, events: Events) -> Splits:

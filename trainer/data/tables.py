@@ -3,15 +3,15 @@
 import csv
 import re
 
-from trainer import files
+from trainer.config.spec import Input
 from trainer.data import dialect as dialects, objects, parquet
 from trainer.data.decode import NotText, decode
 from trainer.data.memory import MEMORY_SHARE, memory, too_large
 from trainer.data.names import extension
 from trainer.data.table import NotATable, Table
 from trainer.errors import UserError
-from trainer.events import Events
-from trainer.spec import Input
+from trainer.run_folder import files
+from trainer.run_folder.events import Events
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "bar": "|", "pipe": "|"}
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy
 
-from trainer import files
+from trainer.config.spec import Spec
 from trainer.data import Example
-from trainer.events import Events
-from trainer.export import results, shown
+from trainer.export import display, results
 from trainer.measure import metrics
 from trainer.measure.histogram import histogram
-from trainer.spec import Spec
+from trainer.run_folder import files
+from trainer.run_folder.events import Events
 from trainer.tasks.target import Classes, Number
 
 SAMPLES, PER_FILE = 20, 10_000
@@ -87,12 +87,12 @@ def _table(settings, answered: Answered, kind: str, columns: list[str]) -> str:
             *["unsure"] * bool(settings.min_confidence),
             *(f"{what} {i}" for i in range(2, others + 1) for what in ("choice", "probability")),
         ]
-    return shown.table(head, (_line(settings, answered, i, kind, columns, has_id, knows, others) for i in range(len(answered.examples))))
+    return display.table(head, (_line(settings, answered, i, kind, columns, has_id, knows, others) for i in range(len(answered.examples))))
 
 
 def _line(settings, answered: Answered, i: int, kind: str, columns: list[str], has_id: bool, knows: bool, others: int) -> list:
     example, target = answered.examples[i], answered.target
-    line = [example.file, example.row, *[example.id] * has_id, shown.content(example, kind, columns), *[example.target] * knows]
+    line = [example.file, example.row, *[example.id] * has_id, display.content(example, kind, columns), *[example.target] * knows]
     line.append(target.text(answered.predicted[i]))
     if not answered.classifies:
         return line
@@ -128,7 +128,7 @@ def _scores(settings, model, answered: Answered, label_column: str) -> dict:
 
 def _samples(answered: Answered, kind: str, columns: list[str]) -> list[dict]:
     return [
-        shown.entry(e, kind, columns, **_answer(answered, i), **({"label": e.target} if e.target else {}))
+        display.entry(e, kind, columns, **_answer(answered, i), **({"label": e.target} if e.target else {}))
         for i, e in enumerate(answered.examples[:SAMPLES])
     ]
 

@@ -5,12 +5,12 @@ import stat
 import time
 from pathlib import Path, PurePosixPath
 
-from trainer import files
+from trainer.config.spec import Spec
 from trainer.data import Dataset
 from trainer.errors import UserError, one_line
-from trainer.events import Events
-from trainer.lease import Lease
-from trainer.spec import Spec
+from trainer.run_folder import files
+from trainer.run_folder.events import Events
+from trainer.run_folder.lease import Lease
 
 SCHEMA = 2
 OUT, RESULT = "out", "result.json"

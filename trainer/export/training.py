@@ -4,18 +4,18 @@ import os
 import shutil
 from pathlib import Path
 
-from trainer import files
 from trainer.baseline import Baselines
+from trainer.config.settings import Settings
+from trainer.config.spec import Spec
 from trainer.data import Dataset
-from trainer.events import Events
-from trainer.export import license, results, shown
+from trainer.export import display, license, results
 from trainer.launch.work import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
 from trainer.measure.answers import Answers
 from trainer.prepare import Prepared, describe
-from trainer.saved import DESCRIPTION
-from trainer.settings import Settings
-from trainer.spec import Spec
+from trainer.run_folder import files
+from trainer.run_folder.events import Events
+from trainer.saved_model import DESCRIPTION
 from trainer.tasks.target import Classes
 
 SAMPLES = 5
@@ -176,7 +176,7 @@ def _listed(data: Dataset, target, test, rows, doubted=None) -> list[dict]:
             more["confidence"] = round(float(test.confidence[row]), 4)
         if doubted is not None and doubted[row]:
             more["label_doubted"] = True
-        found.append(shown.entry(data.splits["test"][row], data.kind, data.columns, **more))
+        found.append(display.entry(data.splits["test"][row], data.kind, data.columns, **more))
     return found
 
 
@@ -188,7 +188,7 @@ def _samples(data: Dataset) -> list[dict]:
             seen.add(example.target)
             chosen.append(example)
     chosen += [e for e in train[: 2 * SAMPLES] if e not in chosen][: SAMPLES - len(chosen)]
-    return [shown.entry(e, data.kind, data.columns, label=e.target) for e in chosen]
+    return [display.entry(e, data.kind, data.columns, label=e.target) for e in chosen]
 
 
 def _predictions(data: Dataset, target, test) -> str:
@@ -197,10 +197,10 @@ def _predictions(data: Dataset, target, test) -> str:
     head = ["file", "row", *["id"] * has_id, "content", "label", "predicted", *["confidence", "probability of label"] * classifies]
     rows = []
     for i, example in enumerate(data.splits["test"]):
-        line = [example.file, example.row, *[example.id] * has_id, shown.content(example, data.kind, data.columns), example.target]
+        line = [example.file, example.row, *[example.id] * has_id, display.content(example, data.kind, data.columns), example.target]
         line.append(target.text(test.predicted[i]))
         rows.append([*line, f"{test.confidence[i]:.4f}", f"{test.likelihood[i]:.4f}"] if classifies else line)
-    return shown.table(head, rows)
+    return display.table(head, rows)
 
 
 def _simple_wins(test: dict, simple: Baselines) -> bool:

@@ -11,10 +11,10 @@ same results for the same seed and number of workers.
 
 from typing import Protocol
 
-from trainer.events import Events
+from trainer.config.spec import Spec
 from trainer.launch.work import Outcome, Trial
 from trainer.plan import Plan, Saved
-from trainer.spec import Spec
+from trainer.run_folder.events import Events
 from trainer.tasks.catalogue import Base
 
 MAX_THREADS = 8  # more do not make models of this size faster
@@ -55,9 +55,9 @@ def create(name: str, settings, base: Base, spec: Spec, events: Events) -> Launc
     fewer = max(1, min(workers, size // BYTES_EACH))
     if fewer < workers:
         events.decision("workers", fewer, f"{fewer} instead of {workers} workers are used, because the data is too small to share.")
-    from trainer.launch import rays
+    from trainer.launch import ray_launcher
 
-    launcher = rays.create(fewer, threads, settings, base.kind, trains, events)
+    launcher = ray_launcher.create(fewer, threads, settings, base.kind, trains, events)
     if not settings.num_workers:
         settings.choose("num_workers", launcher.workers)
     return launcher

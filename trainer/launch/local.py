@@ -4,12 +4,12 @@ import os
 import signal
 from pathlib import Path
 
-from trainer import stop
 from trainer.errors import no_gpu
-from trainer.events import Events
 from trainer.launch import work
 from trainer.launch.work import Outcome, Trial
 from trainer.plan import Plan, Saved
+from trainer.run_folder import stop
+from trainer.run_folder.events import Events
 
 
 class Local:

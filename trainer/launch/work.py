@@ -13,13 +13,13 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trainer import lease as leases, stop
+from trainer.config.kinds import KINDS
 from trainer.errors import as_user_error, reading_model
-from trainer.events import Events, pause
-from trainer.kinds import KINDS
 from trainer.launch import preflight
-from trainer.lease import Lease
 from trainer.plan import Plan, Rows, Saved
+from trainer.run_folder import lease as leases, stop
+from trainer.run_folder.events import Events, pause
+from trainer.run_folder.lease import Lease
 
 ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from safetensors import numpy as safetensors
 
-from trainer import files
 from trainer.measure.bag import Bag
 from trainer.measure.linear import Linear
+from trainer.run_folder import files
 
 
 def save(folder: Path, linear: Linear, description: dict, bag: Bag | None = None) -> None:

@@ -9,18 +9,18 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Protocol
 
-from trainer.kinds import KINDS
+from trainer.config.kinds import KINDS
 
 if TYPE_CHECKING:  # all of these import this package
     from pathlib import Path
 
     import numpy
 
+    from trainer.config.spec import Spec
     from trainer.data import Dataset, Example
-    from trainer.events import Events
     from trainer.measure.bag import Bag
     from trainer.plan import Plan, Rows
-    from trainer.spec import Spec
+    from trainer.run_folder.events import Events
     from trainer.tasks.catalogue import Base
 
 

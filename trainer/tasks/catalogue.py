@@ -9,9 +9,9 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trainer import files
+from trainer.config.kinds import SHAPES
 from trainer.errors import UserError, some
-from trainer.kinds import SHAPES
+from trainer.run_folder import files
 
 AUTO = "auto"
 SMALL_BYTES = 40_000_000

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy
 from PIL import Image, ImageOps
 
-from trainer import files
+from trainer.config.spec import Spec
 from trainer.data import Dataset, Example
 from trainer.data.images import opened
 from trainer.errors import UserError
-from trainer.events import Events
 from trainer.plan import Plan, Rows
-from trainer.spec import Spec
+from trainer.run_folder import files
+from trainer.run_folder.events import Events
 from trainer.tasks.catalogue import Base
 
 SIZES = (32, 64, 96, 128)  # of a model from scratch, the first that is not smaller than the usual image

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import torch
 from safetensors.torch import load_model, save_model
 
-from trainer import files
+from trainer.run_folder import files
 
 DROPOUT = 0.1
 

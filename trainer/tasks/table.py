@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy
 
+from trainer.config.spec import Spec
 from trainer.data import Dataset, Example
-from trainer.events import Events
 from trainer.plan import Plan, Rows
-from trainer.spec import Spec
+from trainer.run_folder.events import Events
 from trainer.tasks.catalogue import Base
 from trainer.tasks.target import Number, number
 

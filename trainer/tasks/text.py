@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy
 from tokenizers import Tokenizer
 
-from trainer import files
+from trainer.config.spec import Spec
 from trainer.data import Dataset, Example
-from trainer.events import Events
 from trainer.measure.histogram import histogram
 from trainer.plan import Plan, Rows
-from trainer.spec import Spec
+from trainer.run_folder import files
+from trainer.run_folder.events import Events
 from trainer.tasks import vocabulary
 from trainer.tasks.catalogue import Base
 

@@ -99,10 +99,10 @@ def wake(process: multiprocessing.Process) -> None:
 
 def _run(spec: str, place: str | None, number: int, sent: int) -> None:
     from trainer.run import run
-    from trainer.train import agree, loop
+    from trainer.train import consensus, loop
 
     # Whatever the speed of this machine, a wish to end is seen after the very next step, and every evaluation is saved.
-    agree.LOOK_SECONDS = loop.BETWEEN_SAVES_SECONDS = 0.0
+    consensus.LOOK_SECONDS = loop.BETWEEN_SAVES_SECONDS = 0.0
     if place == "step":
         _interrupt(loop.Training, "_step", lambda training: training.at.step + 1 == number, sent, after=True)
     elif place == "replace":

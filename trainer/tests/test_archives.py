@@ -11,12 +11,14 @@ from types import SimpleNamespace
 import pytest
 from test_data_load import archive, load as load, spec_of, texts
 
-from trainer import budget, predict, spec as specs
-from trainer.budget import Budget
+from trainer import predict
+from trainer.archive import budget
+from trainer.archive.budget import Budget
+from trainer.archive.zips import NotAnArchive
+from trainer.config import spec as specs
 from trainer.data import archives
 from trainer.errors import UserError
-from trainer.events import Events
-from trainer.zips import NotAnArchive
+from trainer.run_folder.events import Events
 
 GIB = 1 << 30
 
@@ -126,7 +128,7 @@ def test_a_disk_that_is_full_names_the_archive_and_no_path(expand, tmp_path, mon
 
 
 def test_what_an_earlier_start_unpacked_is_gone_before_another_unpacks(tmp_path):
-    from trainer import lease
+    from trainer.run_folder import lease
 
     earlier = lease.take(tmp_path / "work")
     (earlier.folder / "expanded" / "1").mkdir(parents=True)

@@ -7,8 +7,9 @@ import pytest
 from conftest import events_of, small_reviews
 from judge import check_success
 
-from trainer import export, files
+from trainer import export
 from trainer.run import run
+from trainer.run_folder import files
 
 HEADER = "id,review,sentiment\n"
 

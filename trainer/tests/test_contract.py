@@ -5,10 +5,10 @@ import json
 import pytest
 from conftest import GOLDEN, SCHEMAS, events_of
 
-from trainer import settings, spec as specs
+from trainer.config import settings, spec as specs
 from trainer.errors import UserError, as_user_error
-from trainer.events import Events
 from trainer.measure import intervals
+from trainer.run_folder.events import Events
 
 
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.json")), ids=lambda f: f.stem)

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import pytest
 from conftest import events_of
 
-from trainer import spec as specs
+from trainer.config import spec as specs
 from trainer.data import columns, decode, dialect, names, profiles, tables
 from trainer.data.table import Table
 from trainer.errors import UserError
-from trainer.events import Events
+from trainer.run_folder.events import Events
 
 SENTENCES = [f"this is the {w} sentence of a table" for w in "first second third fourth fifth sixth".split()] * 5
 

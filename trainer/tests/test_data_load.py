@@ -13,10 +13,10 @@ import pytest
 from conftest import REVIEWS
 
 from trainer import data
-from trainer.budget import Budget
+from trainer.archive.budget import Budget
+from trainer.config.spec import Input
 from trainer.errors import UserError
-from trainer.events import Events
-from trainer.spec import Input
+from trainer.run_folder.events import Events
 
 DEFAULTS = {
     "task": "auto", "data_file": "", "text_column": "", "text_pair_column": "", "label_column": "", "id_column": "", "split_column": "",

@@ -7,7 +7,7 @@ from test_data_load import archive, png, spec_of, table
 
 from trainer import data
 from trainer.errors import UserError
-from trainer.events import Events
+from trainer.run_folder.events import Events
 
 DEFAULTS = {"data_file": "", "text_column": "", "label_column": "", "id_column": "", "encoding": "", "delimiter": ""}
 TEXTS = table(["nr", "Review", "mood"], [[f"k{i}", f"some words on {i}" if i != 3 else " ", "ab"[i % 2]] for i in range(10)])

@@ -10,7 +10,7 @@ from trainer.data.checks import Checks
 from trainer.data.example import SPLITS, Example
 from trainer.data.keys import Keys
 from trainer.errors import UserError
-from trainer.events import Events
+from trainer.run_folder.events import Events
 
 SETTINGS = SimpleNamespace(seed=42, test_fraction=0.1, validation_fraction=0.1, duplicates="warn", group_column="")
 

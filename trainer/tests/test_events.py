@@ -6,10 +6,10 @@ import pytest
 import torch
 from conftest import events_of
 
-from trainer.events import Events
-from trainer.train import teller
+from trainer.run_folder.events import Events
+from trainer.train import progress
 from trainer.train.checkpoint import Position
-from trainer.train.teller import Teller
+from trainer.train.progress import Teller
 
 READ_LINE, READ_EVENTS, READ_ENTRIES = 64 << 10, 64 << 20, 100  # what the service takes of a line, of a run, and of its warnings
 
@@ -65,7 +65,7 @@ def test_a_name_that_is_half_a_character_can_be_told(events, tmp_path):
 
 def test_a_training_of_a_week_tells_of_its_progress_often_enough_and_not_too_often(tmp_path, monkeypatch):
     now, told = [0.0], []
-    monkeypatch.setattr(teller.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     ctx = SimpleNamespace(rank=0, device=torch.device("cpu"), world=1)
     tells = Teller(ctx, tmp_path, Events(tmp_path / "events.jsonl", 1), epochs=200, steps=10**9)
     monkeypatch.setattr(tells, "progress", lambda *_: (told.append(now[0]), setattr(tells, "told", now[0])))

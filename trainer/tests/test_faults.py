@@ -11,10 +11,10 @@ from conftest import TRAINER, events_of, small_reviews
 from crash import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
 from judge import check_success
 
-from trainer import files
 from trainer.errors import UserError
 from trainer.launch import preflight
 from trainer.run import run
+from trainer.run_folder import files
 
 
 @pytest.fixture

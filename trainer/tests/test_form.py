@@ -4,7 +4,7 @@ import json
 import runpy
 from pathlib import Path
 
-from trainer.options import options, table
+from trainer.config.options import options, table
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import pytest
 from conftest import events_of, small_reviews
 
-from trainer import launch, settings, spec as specs
+from trainer import launch
+from trainer.config import settings, spec as specs
 from trainer.errors import UserError
-from trainer.events import Events
-from trainer.launch import log, preflight, rays, staff
-from trainer.launch.several import Mailbox
+from trainer.launch import capacity, preflight, ray_launcher, worker_log
+from trainer.launch.torch_trainer import Mailbox
+from trainer.run_folder.events import Events
 from trainer.tasks.catalogue import Base
 
 FRESH = Base("bert-tiny", "text")
@@ -20,10 +21,9 @@ FRESH = Base("bert-tiny", "text")
 @pytest.fixture
 def created(make_run, monkeypatch):
     """created(files, base, **parameters) is what would be asked of Ray: the number of workers, and threads of each."""
-    from trainer.launch import rays
 
     asked = []
-    monkeypatch.setattr(rays, "create", lambda workers, threads, *_: asked.append((workers, threads)) or SimpleNamespace(workers=workers))
+    monkeypatch.setattr(ray_launcher, "create", lambda workers, threads, *_: asked.append((workers, threads)) or SimpleNamespace(workers=workers))
 
     def of(files: dict, base: Base = FRESH, **parameters) -> tuple[int, int]:
         spec = specs.load(make_run(files, **parameters))
@@ -77,9 +77,9 @@ def test_the_machine_is_described():
 @pytest.mark.parametrize(("gpu", "code"), [(False, "no_capacity"), (True, "no_gpu")])
 def test_waiting_for_a_busy_cluster_is_told_once_and_ends(tmp_path, monkeypatch, gpu, code):
     clock = iter([0.0, 29.0, 29.0, 31.0, 31.0, 59.0, 61.0])
-    monkeypatch.setattr(staff.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(capacity.time, "monotonic", lambda: next(clock))
     events = Events(tmp_path / "events.jsonl", 1)
-    wait = staff.Wait(staff.Job(2, 1, gpu, "text", 1, events), events)
+    wait = capacity.Wait(capacity.Job(2, 1, gpu, "text", 1, events), events)
     wait.again()
     assert not events.path.exists()
     wait.again()
@@ -90,9 +90,9 @@ def test_waiting_for_a_busy_cluster_is_told_once_and_ends(tmp_path, monkeypatch,
     assert refused.value.code == code
 
 
-@pytest.mark.parametrize(("dry_run", "minutes"), [(False, 60), (True, rays.DRY_MINUTES)])
+@pytest.mark.parametrize(("dry_run", "minutes"), [(False, 60), (True, ray_launcher.DRY_MINUTES)])
 def test_a_dry_run_does_not_wait_for_a_gpu_as_a_training_does(make_run, monkeypatch, dry_run, minutes):
-    monkeypatch.setattr(rays, "ray", SimpleNamespace(init=lambda **_: None, nodes=lambda: [{"Alive": True, "Resources": {"CPU": 2.0}}]))
+    monkeypatch.setattr(ray_launcher, "ray", SimpleNamespace(init=lambda **_: None, nodes=lambda: [{"Alive": True, "Resources": {"CPU": 2.0}}]))
     spec = specs.load(make_run({"a.csv": small_reviews(60)}, use_gpu="yes", dry_run=dry_run))
     events = Events(spec.folder / "events.jsonl", 1)
     launcher = launch.create("ray", settings.resolve(spec, events), FRESH, spec, events)
@@ -104,7 +104,7 @@ def test_a_dry_run_does_not_wait_for_a_gpu_as_a_training_does(make_run, monkeypa
 
 def test_every_line_of_a_worker_begins_with_its_rank():
     out = io.StringIO()
-    stream = log._Prefixed(out, "[rank 3] ")
+    stream = worker_log._Prefixed(out, "[rank 3] ")
     for part in ("one\ntwo", " and more\n", "\n", "three"):
         stream.write(part)
     assert out.getvalue() == "[rank 3] one\n[rank 3] two and more\n[rank 3] \n[rank 3] three"

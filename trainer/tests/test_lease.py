@@ -13,9 +13,9 @@ from conftest import events_of, small_reviews
 from crash import KILLED, asleep, exit_code, run_apart, start_apart, undisturbed, wake  # noqa: F401 - fixtures
 from judge import check_success, result_of, weights
 
-from trainer import lease as leases
-from trainer.events import Events
-from trainer.lease import OVERTAKEN, Lease, Overtaken
+from trainer.run_folder import lease as leases
+from trainer.run_folder.events import Events
+from trainer.run_folder.lease import OVERTAKEN, Lease, Overtaken
 
 OPTIONS = {"epochs": 3, "more_options": "early_stopping_patience: 0"}
 STEPS, PUBLISHED = 6, 8  # of such a training: two in each epoch; two for each checkpoint and two for the results

@@ -5,12 +5,12 @@ import sys
 import threading
 from pathlib import Path
 
-from trainer import log
+from trainer.run_folder import log
 
 PRINTS_WHILE_STREAMS_CHANGE = """
 import sys, threading
 from pathlib import Path
-from trainer import log
+from trainer.run_folder import log
 
 def go():
     while True:

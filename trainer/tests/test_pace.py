@@ -9,19 +9,19 @@ from conftest import events_of, small_reviews
 from judge import result_of
 from made import flowers, in_folders, squares
 
-from trainer.events import Events
 from trainer.run import run
-from trainer.train import teller
+from trainer.run_folder.events import Events
+from trainer.train import progress
 from trainer.train.checkpoint import Position
-from trainer.train.teller import Teller
+from trainer.train.progress import Teller
 
 
 @pytest.fixture
 def tell(tmp_path, monkeypatch):
     """tell(when, step, most) is the seconds left that are told after a step done at that time. 100 steps were said to take 40 s."""
     now = [1000.0]
-    monkeypatch.setattr(teller.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(teller, "PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress, "PROGRESS_SECONDS", 0.0)
     ctx = SimpleNamespace(rank=0, device=torch.device("cpu"), world=1)
     tells = Teller(ctx, tmp_path, Events(tmp_path / "events.jsonl", 1), epochs=10, steps=100)
     tells.estimated(320, Position(), 40.0, most=1e9)

@@ -13,8 +13,8 @@ from conftest import small_reviews
 from judge import check_files, check_success, error_of, predictions, result_of
 from made import flowers, in_folders, squares, table, yields
 
-from trainer.lease import Lease
 from trainer.run import run
+from trainer.run_folder.lease import Lease
 
 FILES = {
     "text": {"reviews.csv": small_reviews(120)},

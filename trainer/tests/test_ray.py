@@ -14,8 +14,8 @@ import pytest
 from conftest import ROOT, events_of, small_reviews
 from judge import artifact_hashes, check_files, check_success, codes, error_of, predictions, weights
 
-from trainer.lease import OVERTAKEN
 from trainer.run import run
+from trainer.run_folder.lease import OVERTAKEN
 
 pytestmark = pytest.mark.ray
 PATIENCE_SECONDS = 300

@@ -11,8 +11,8 @@ from conftest import events_of, small_reviews
 from crash import KILLED, run_apart, start_apart, undisturbed  # noqa: F401 - fixtures
 from judge import check_success, codes, result_of, weights
 
-from trainer import files
 from trainer.run import run
+from trainer.run_folder import files
 
 ROWS, EPOCHS = 120, 5
 STEPS = 15  # of the whole training: three in each epoch
@@ -224,7 +224,7 @@ def test_a_checkpoint_of_another_training_is_not_taken(make_run, run_apart, undi
 @pytest.fixture
 def told_at(monkeypatch):
     """told_at(spec, step, wish) lets the stop file appear while a training in this process makes that step."""
-    from trainer.train import agree, loop
+    from trainer.train import consensus, loop
 
     def at(spec: Path, step: int, wish: str) -> None:
         real = loop.Training._step
@@ -235,7 +235,7 @@ def told_at(monkeypatch):
             return real(training)
 
         monkeypatch.setattr(loop.Training, "_step", stepping)
-        monkeypatch.setattr(agree, "LOOK_SECONDS", 0.0)
+        monkeypatch.setattr(consensus, "LOOK_SECONDS", 0.0)
 
     return at
 

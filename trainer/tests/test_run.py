@@ -9,7 +9,7 @@ from conftest import TRAINER, events_of, small_reviews
 from judge import artifact_hashes, check_files, check_success, codes, predictions, result_of, setting
 from made import flowers, table
 
-from trainer.export.shown import harmless
+from trainer.export.display import harmless
 from trainer.run import run
 
 

@@ -6,10 +6,10 @@ import random
 import pytest
 from conftest import DEFAULTS, events_of
 
-from trainer import settings as resolving, spec as specs
+from trainer.config import settings as resolving, spec as specs
+from trainer.config.options import options
 from trainer.errors import UserError
-from trainer.events import Events
-from trainer.options import options
+from trainer.run_folder.events import Events
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)

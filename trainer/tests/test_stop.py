@@ -7,9 +7,10 @@ import pytest
 from conftest import events_of, small_reviews
 from judge import error_of
 
-from trainer import data, stop
+from trainer import data
 from trainer.errors import UserError
 from trainer.run import run
+from trainer.run_folder import stop
 
 STOPPED = ("stopped", True)
 

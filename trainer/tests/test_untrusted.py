@@ -9,11 +9,13 @@ from types import SimpleNamespace
 import pytest
 from test_data_load import load as load, made, png, texts
 
-from trainer import files, saved, settings, stop
+from trainer import saved_model
+from trainer.config import settings
+from trainer.config.spec import Input
 from trainer.data import images, parquet, tables
 from trainer.errors import UserError
 from trainer.export import results
-from trainer.spec import Input
+from trainer.run_folder import files, stop
 from trainer.tasks.perceptron import Perceptron
 from trainer.train.checkpoint import Checkpoints, Position
 
@@ -87,7 +89,7 @@ def model(tmp_path):
 
     save_file({"w": numpy.zeros(4, numpy.float32)}, tmp_path / "model.safetensors")
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
-    saved.check(tmp_path)
+    saved_model.check(tmp_path)
     return tmp_path
 
 
@@ -95,7 +97,7 @@ def model(tmp_path):
 def test_a_model_that_asks_for_a_package_is_refused(model, name):
     (model / "config.json").write_text(json.dumps({"text_config": [{name: "somebody/kernel"}]}))
     with pytest.raises(ValueError, match=name):
-        saved.check(model)
+        saved_model.check(model)
 
 
 def test_weights_with_an_endless_header_are_refused(model):
@@ -103,14 +105,14 @@ def test_weights_with_an_endless_header_are_refused(model):
         f.write(struct.pack("<Q", 90 << 20))
         f.truncate(100 << 20)
     with pytest.raises(ValueError, match="header"):
-        saved.check(model)
+        saved_model.check(model)
 
 
 def test_a_model_with_a_huge_json_file_is_refused(model):
     with open(model / "generation_config.json", "wb") as f:
         f.truncate(1 << 40)
     with pytest.raises(ValueError, match="too large"):
-        saved.check(model)
+        saved_model.check(model)
 
 
 def test_a_table_model_with_larger_layers_than_weights_is_refused(model):

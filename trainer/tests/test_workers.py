@@ -73,12 +73,12 @@ def _different(change: str, rank: int) -> None:
     """Let a worker be other than it is: without what is drawn for each worker by itself, also without memory that it shares with the
     others, with a clock that runs ahead, or with a loss that is no number after the first evaluation."""
     from trainer.tasks import perceptron
-    from trainer.train import exchange, loop
+    from trainer.train import loop, shared_memory
 
     if change in ("no dropout", "on two machines"):
         perceptron.DROPOUT = 0.0
     if change == "on two machines" and rank == 1:
-        exchange._map = lambda *_: None
+        shared_memory._map = lambda *_: None
     elif change == "late" and rank == 1:
         loop.Training._spent = lambda training: 30.0 * training.at.step  # the first worker has all the time of the world
     elif change == "diverges" and rank == 1:

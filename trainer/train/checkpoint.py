@@ -15,9 +15,9 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
-from trainer import files
-from trainer.lease import Lease
 from trainer.plan import INDEX
+from trainer.run_folder import files
+from trainer.run_folder.lease import Lease
 
 _NAME = re.compile(r"step-(\d{9})")
 _FILE = re.compile(r"\w+\.safetensors")

@@ -13,20 +13,21 @@ from pathlib import Path
 
 import torch
 
-from trainer import stop, tasks
+from trainer import tasks
 from trainer.errors import Leaving, Paused, UserError, count, some
-from trainer.events import Events
 from trainer.measure import metrics
 from trainer.plan import CHECKPOINTS, Plan
+from trainer.run_folder import stop
+from trainer.run_folder.events import Events
 from trainer.tasks import transformer
 from trainer.train import batches, checkpoint, estimate, evaluate
-from trainer.train.agree import Agreement
 from trainer.train.average import Average
 from trainer.train.checkpoint import Checkpoints, Position
+from trainer.train.consensus import Agreement
 from trainer.train.objective import Objective
 from trainer.train.optimize import Optimization, learning_rate
+from trainer.train.progress import Teller
 from trainer.train.step import Stepper
-from trainer.train.teller import Teller
 
 ALL_DONE, EARLY, TIME_LIMIT, STOPPED, DIVERGED = "all epochs done", "early stopping", "time limit", "stopped by a person", "diverged"
 CHECKPOINT_SECONDS = 300.0  # between evaluations, should they be further apart

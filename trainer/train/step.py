@@ -7,8 +7,8 @@ import torch
 
 from trainer.plan import Plan, Rows
 from trainer.train import batches
-from trainer.train.exchange import Exchange
 from trainer.train.objective import Objective
+from trainer.train.shared_memory import Exchange
 
 MAX_HALVINGS = 4  # of what is held in memory at once, before a batch is called too large
 

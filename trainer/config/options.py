@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from trainer.kinds import TASKS
+from trainer.config.kinds import TASKS
 
 
 @dataclass(frozen=True)

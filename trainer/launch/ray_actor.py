@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy
 import ray
 
-from trainer import files
-from trainer.events import Events
-from trainer.launch import log, preflight, work
-from trainer.launch.staff import MAX_LOSSES, Job, Wait
+from trainer.launch import preflight, work, worker_log
+from trainer.launch.capacity import MAX_LOSSES, Job, Wait
 from trainer.launch.work import Outcome, Trial
 from trainer.plan import Plan, Saved
+from trainer.run_folder import files
+from trainer.run_folder.events import Events
 
 
 class OneWorker:
@@ -67,7 +67,7 @@ class Worker:
     def __init__(self, folder: Path, work: Path, rank: int, kind: str):
         self.work, self.rank, self.kind = work, rank, kind
         files.share()
-        log.redirect(folder / "logs", rank)
+        worker_log.redirect(folder / "logs", rank)
 
     def warm_up(self, token: str, threads: int, gpu: bool) -> str:
         preflight.shared(self.work, token)

@@ -6,10 +6,10 @@ from pathlib import Path
 import ray
 
 from trainer.errors import count
-from trainer.events import Events
-from trainer.launch.actor import OneWorker, Pool
-from trainer.launch.several import Several
-from trainer.launch.staff import Job
+from trainer.launch.capacity import Job
+from trainer.launch.ray_actor import OneWorker, Pool
+from trainer.launch.torch_trainer import Several
+from trainer.run_folder.events import Events
 
 DRY_MINUTES = 1  # that a dry run waits for a worker
 
@@ -36,7 +36,7 @@ def _runtime_env() -> dict | None:
     """What the workers need to find this package. A Ray job brings its own environment, which must not be contradicted."""
     if "RAY_JOB_CONFIG_JSON_ENV_VAR" in os.environ:
         return None
-    here = str(Path(__file__).resolve().parent.parent)
+    here = str(Path(__file__).resolve().parents[2])
     return {"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))}}
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import torch
 
-from trainer import stop
 from trainer.plan import Plan
+from trainer.run_folder import stop
 
 LOOK_SECONDS = 0.5
 MOST_STEPS = 8  # after which several workers ask one another, where these take less than LOOK_SECONDS

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from trainer import stop
-from trainer.train import agree
-from trainer.train.agree import LOOK_SECONDS, MOST_STEPS, Agreement
+from trainer.run_folder import stop
+from trainer.train import consensus
+from trainer.train.consensus import LOOK_SECONDS, MOST_STEPS, Agreement
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def wishes(tmp_path, monkeypatch, votes):
 
     def of(seconds: float, steps: int, leaving=lambda: False, **wanted: bool) -> list[str]:
         now = 1000.0
-        monkeypatch.setattr(agree.time, "monotonic", lambda: now)
+        monkeypatch.setattr(consensus.time, "monotonic", lambda: now)
         ctx = SimpleNamespace(world=2, rank=0, device="cpu", leaving=leaving)
         agreement = Agreement(ctx, SimpleNamespace(folder=tmp_path, work=tmp_path))
         found = []

@@ -14,12 +14,12 @@ _WORLD, _SLOT, _ROUNDS = 3, 4, 50
 def _worker(rank: int, meeting: str, apart: bool, answer) -> None:
     import torch
 
-    from trainer.train import exchange
+    from trainer.train import shared_memory
 
     if apart and rank == 1:
-        exchange._map = lambda *_: None
+        shared_memory._map = lambda *_: None
     torch.distributed.init_process_group("gloo", init_method=meeting, rank=rank, world_size=_WORLD)
-    shared = exchange.meet(rank, _WORLD, _SLOT)
+    shared = shared_memory.meet(rank, _WORLD, _SLOT)
     means = []
     for turn in range(_ROUNDS if shared else 0):
         values = _values(rank, turn)

@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainer.budget import Budget
+from trainer.archive.budget import Budget
+from trainer.config.spec import Input
 from trainer.errors import UserError, is_full
-from trainer.spec import Input
 
 MAX_NAME = 1000  # characters
 MAX_DEPTH = 50  # folders

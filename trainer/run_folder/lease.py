@@ -21,7 +21,7 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainer import files
+from trainer.run_folder import files
 
 FILE = "lease.json"  # in the folder of a start, for as long as it may write
 OVERTAKEN = 75  # exit code of a process whose lease is gone

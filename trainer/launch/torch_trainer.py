@@ -7,12 +7,12 @@ import threading
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from trainer import files
 from trainer.errors import Leaving, Paused, UserError
-from trainer.launch import log, preflight, work
-from trainer.launch.staff import MAX_LOSSES, Job, Wait
+from trainer.launch import preflight, work, worker_log
+from trainer.launch.capacity import MAX_LOSSES, Job, Wait
 from trainer.launch.work import ENVIRONMENT, Outcome
 from trainer.plan import Plan
+from trainer.run_folder import files
 
 END_SECONDS = 10.0  # for a finished trainer to wind up
 EXCHANGE_SECONDS = 600  # that workers wait for one another: longer than the first of them needs to save a large model
@@ -93,7 +93,7 @@ def run_worker(config: dict) -> None:
     context, mailbox = train.get_context(), config["mailbox"]
     rank = context.get_world_rank()
     files.share()
-    log.redirect(config["folder"] / "logs", rank)
+    worker_log.redirect(config["folder"] / "logs", rank)
     try:
         preflight.shared(config["work"], config["token"])
         device = work.warm_up(str(config["work"]), rank, config["threads"], config["gpu"], config["kind"])

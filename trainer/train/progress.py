@@ -5,9 +5,9 @@ from pathlib import Path
 
 import torch
 
-from trainer.board import Board
 from trainer.errors import count
-from trainer.events import Events, pause
+from trainer.run_folder.events import Events, pause
+from trainer.run_folder.tensorboard import Board
 from trainer.train import estimate
 from trainer.train.checkpoint import Position
 

@@ -10,11 +10,11 @@ import difflib
 import json
 from pathlib import PurePosixPath
 
-from trainer import files
+from trainer.config.options import Option, options
+from trainer.config.spec import Input, Spec
 from trainer.errors import UserError, one_line, some
-from trainer.events import Events
-from trainer.options import Option, options
-from trainer.spec import Input, Spec
+from trainer.run_folder import files
+from trainer.run_folder.events import Events
 
 MAX_FILE_BYTES = 1 << 20
 DATASET_FILES = ("finetune.yaml", "finetune.yml", "finetune.json")

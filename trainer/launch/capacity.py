@@ -4,9 +4,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainer import stop
 from trainer.errors import UserError, count, no_gpu
-from trainer.events import Events
+from trainer.run_folder import stop
+from trainer.run_folder.events import Events
 
 PATIENCE_SECONDS = 30.0  # before a person is told that the cluster is busy
 MAX_LOSSES = 3  # of a worker, before its work is given up

@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 from trainer.errors import UserError, one_line
-from trainer.lease import Lease
+from trainer.run_folder.lease import Lease
 
 TEXT, WORD, ENTRIES = 600, 200, 100  # characters of a sentence and of a name, entries of a list
 MOST, ALIKE = 50, 10  # warnings, and decisions, of one process, and of one kind: there may be one for each file of a dataset

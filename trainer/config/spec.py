@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trainer import files
-from trainer.budget import Budget
+from trainer.archive.budget import Budget
+from trainer.run_folder import files
 
 WORK = "work"  # in the run folder: a folder for each start
 _SPEC_BYTES = 1 << 30  # it lists every file of the dataset

@@ -9,9 +9,9 @@ import os
 import time
 from pathlib import Path
 
-from trainer import files
 from trainer.errors import UserError
 from trainer.plan import CHECKPOINTS, INDEX
+from trainer.run_folder import files
 
 STOP, KEEP, PAUSE = "stop", "keep", "pause"
 _WORD_BYTES = 1024  # of the file "stop", which holds one word

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
-from trainer import files
-from trainer.kinds import KINDS
+from trainer.config.kinds import KINDS
+from trainer.run_folder import files
 
 DESCRIPTION = "trainer.json"  # beside the weights: what a later run must know to use the model
 MAX_HEADER_BYTES = 16 << 20  # of a file of weights: the names and shapes of a hundred thousand tensors
