@@ -8,6 +8,8 @@ LINT_VERSION := v2.15.0
 LINT   := $(CACHE)/bin/golangci-lint-$(LINT_VERSION)
 VULN_VERSION := v1.9.0
 VULN   := $(CACHE)/bin/govulncheck-$(VULN_VERSION)
+ACTIONLINT_VERSION := v1.7.12
+ACTIONLINT := $(CACHE)/bin/actionlint-$(ACTIONLINT_VERSION)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 export RAY_PYTHON ?= $(PYTHON)
@@ -101,13 +103,21 @@ e2e-kuberay: build ## trainings in a whole Kubernetes: the Helm chart, RayJobs, 
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
 	go test -tags kuberay -count=1 -v -timeout 45m ./test/kuberay
 
-lint: $(LINT) $(VENV)/ready lint-helm lint-docker vuln ## the linters, the import rules among them
+lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows vuln ## the linters, the import rules among them
+	@go mod tidy -diff
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(LINT) run ./...
 	@$(LINT) run --build-tags 'integration crash docker kuberay soak' ./...
 
 lint-docker: $(VENV)/ready ## check the Dockerfiles
-	@CACHE=$(CACHE) test/docker/lint.sh
+	@CACHE=$(CACHE) test/setup/lint.sh hadolint
+
+.PHONY: lint-scripts lint-workflows
+lint-scripts: $(VENV)/ready ## check the shell scripts
+	@CACHE=$(CACHE) test/setup/lint.sh shellcheck
+
+lint-workflows: $(ACTIONLINT) ## check the GitHub workflows
+	@$(ACTIONLINT) -shellcheck= -pyflakes=
 
 lint-helm: ## check the Helm chart with the values of each example
 	@helm=$$(test/cluster/binaries.sh helm)/helm; for values in deploy/helm/examples/*.yaml; do \
@@ -116,6 +126,10 @@ lint-helm: ## check the Helm chart with the values of each example
 $(LINT):
 	@GOBIN=$(CACHE)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	@mv $(CACHE)/bin/golangci-lint $@
+
+$(ACTIONLINT):
+	@GOBIN=$(CACHE)/bin go install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
+	@mv $(CACHE)/bin/actionlint $@
 
 $(VULN):
 	@GOBIN=$(CACHE)/bin go install golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION)

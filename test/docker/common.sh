@@ -7,9 +7,12 @@ cache=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/clowder-ray} # as in the Makefile
 export DOCKER_BUILDKIT=1                                    # docker.io 20.10 builds without it by default
 
 # Images that the Dockerfiles and the Compose file begin with.
-go_image=$(sed -n 's/^ARG GO_IMAGE=//p' "$repo/Dockerfile")
-python_image=$(sed -n 's/^ARG PYTHON_IMAGE=//p' "$repo/deploy/images/ray/Dockerfile")
-rabbitmq_image=$(sed -n 's/^ *image: \(rabbitmq:.*\)/\1/p' "$repo/deploy/compose/docker-compose.yml")
+# shellcheck disable=SC2034 # they are used by the scripts that source this file
+{
+	go_image=$(sed -n 's/^ARG GO_IMAGE=//p' "$repo/Dockerfile")
+	python_image=$(sed -n 's/^ARG PYTHON_IMAGE=//p' "$repo/deploy/images/ray/Dockerfile")
+	rabbitmq_image=$(sed -n 's/^ *image: \(rabbitmq:.*\)/\1/p' "$repo/deploy/compose/docker-compose.yml")
+}
 
 # The engine of our own, for machines where none runs or where it pulls nothing: Debian's, with its own data and socket.
 # It gets no bridge and touches no firewall: Compose makes its network, and what is published goes through its proxy.

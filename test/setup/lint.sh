@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# lint.sh TOOL: runs hadolint over every Dockerfile, or shellcheck over every shell script. Both come from their pinned wheels.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+cache=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/clowder-ray} # as in the Makefile
+pins=test/setup/lint-tools.txt
+dir=$cache/lint-tools-$(sha256sum "$pins" | cut -c1-12)
+if [ ! -f "$dir/ready" ]; then
+	uv=$(command -v uv || echo "$cache/tools/bin/uv") # test/setup/venv.sh installs it there
+	rm -rf "$dir"
+	"$uv" venv -q --python python3 "$dir"
+	VIRTUAL_ENV=$dir "$uv" pip install -q --require-hashes -r "$pins"
+	touch "$dir/ready"
+fi
+case ${1:-} in
+hadolint) git ls-files '*Dockerfile' | xargs "$dir/bin/hadolint" ;;
+shellcheck) git grep -lE '^#!.*sh$|^# shellcheck shell=' | xargs "$dir/bin/shellcheck" ;;
+*) echo "usage: lint.sh hadolint|shellcheck" >&2 && exit 2 ;;
+esac
