@@ -13,11 +13,12 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/queue"
 )
 
 // extractors reads the forms of the extractors of this service and offers the models that are installed.
-func extractors(set Settings, volume pipeline.Volume) (pipeline.Extractors, error) {
+func extractors(set Settings, volume pipeline.Volume) (platform.Extractors, error) {
 	train := clowderray.ExtractorInfo
 	if set.ExtractorInfo != "" {
 		var err error
@@ -33,16 +34,16 @@ func extractors(set Settings, volume pipeline.Volume) (pipeline.Extractors, erro
 	if err != nil {
 		return nil, err
 	}
-	var all pipeline.Extractors
+	var all platform.Extractors
 	for _, source := range []struct {
-		kind  pipeline.Kind
+		kind  platform.Kind
 		doc   []byte
 		queue string
 	}{
-		{pipeline.Train, train, set.RabbitMQQueue},
-		{pipeline.Train, clowderray.AdvancedInfo, set.AdvancedQueue},
-		{pipeline.Predict, clowderray.PredictInfo, set.PredictQueue},
-		{pipeline.Runs, clowderray.RunsInfo, set.RunsQueue},
+		{platform.Train, train, set.RabbitMQQueue},
+		{platform.Train, clowderray.AdvancedInfo, set.AdvancedQueue},
+		{platform.Predict, clowderray.PredictInfo, set.PredictQueue},
+		{platform.Runs, clowderray.RunsInfo, set.RunsQueue},
 	} {
 		info, err := clowder.ParseInfo(source.doc)
 		if err != nil {
@@ -51,13 +52,13 @@ func extractors(set Settings, volume pipeline.Volume) (pipeline.Extractors, erro
 		if info, err = info.WithModels(models); err != nil {
 			return nil, job.Permanent(err)
 		}
-		if source.kind != pipeline.Runs {
+		if source.kind != platform.Runs {
 			info, err = info.WithProfiles(profiles)
 		}
 		if err != nil {
 			return nil, job.Permanent(err)
 		}
-		all = append(all, pipeline.Extractor{Kind: source.kind, Info: info, Queue: set.Queue(source.queue, info.Name)})
+		all = append(all, platform.Extractor{Kind: source.kind, Info: info, Queue: set.Queue(source.queue, info.Name)})
 	}
 	names, queues := map[string]bool{}, map[string]bool{}
 	for _, e := range all {
@@ -80,7 +81,7 @@ type endpoint struct {
 type endpoints []endpoint
 
 // newPublishers returns a publisher for each extractor, which announces it to Clowder.
-func newPublishers(set Settings, all pipeline.Extractors, instance string, log *zap.Logger, m *queue.Metrics) (endpoints, error) {
+func newPublishers(set Settings, all platform.Extractors, instance string, log *zap.Logger, m *queue.Metrics) (endpoints, error) {
 	out := make(endpoints, len(all))
 	for i, e := range all {
 		var err error
@@ -96,7 +97,7 @@ func newPublishers(set Settings, all pipeline.Extractors, instance string, log *
 }
 
 // addConsumers gives each extractor the consumer that brings its jobs to pipe.
-func (es endpoints) addConsumers(set Settings, all pipeline.Extractors, pipe *pipeline.Pipeline, log *zap.Logger, m *queue.Metrics) error {
+func (es endpoints) addConsumers(set Settings, all platform.Extractors, pipe *pipeline.Pipeline, log *zap.Logger, m *queue.Metrics) error {
 	for i, e := range all {
 		intake := pipeline.NewIntake(pipe, e, es[i].publisher, set.ClowderVersion)
 		var err error
@@ -107,14 +108,14 @@ func (es endpoints) addConsumers(set Settings, all pipeline.Extractors, pipe *pi
 	return nil
 }
 
-func brokerConfig(set Settings, e pipeline.Extractor) queue.Config {
+func brokerConfig(set Settings, e platform.Extractor) queue.Config {
 	return queue.Config{URI: set.RabbitMQURI, Queue: e.Queue, ConnectionName: "clowder-ray " + e.Queue, CAFile: set.RabbitMQCA}
 }
 
 // waitingOn counts the messages in a queue of the broker.
 func waitingOn(set Settings) func(context.Context, string) (int, error) {
 	return func(ctx context.Context, name string) (int, error) {
-		return queue.Depth(ctx, brokerConfig(set, pipeline.Extractor{Queue: name}))
+		return queue.Depth(ctx, brokerConfig(set, platform.Extractor{Queue: name}))
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/platform/folder"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/rayjob/jobsapi"
 	"github.com/ncsa/clowder-ray/internal/rayjob/raylocal"
@@ -58,7 +60,7 @@ func (p *program) runLocally(cmd *cobra.Command, set Settings, r localRequest) (
 	if ray, _ := cmd.Flags().GetString("ray"); ray != "" {
 		set.RayAddress = ray
 	}
-	platform, err := pipeline.NewFolders(r.dataset, r.out)
+	platform, err := folder.New(r.dataset, r.out)
 	if err != nil {
 		return err
 	}
@@ -107,7 +109,7 @@ func datasetName(dir string) string {
 type localJob struct {
 	work     string
 	keep     bool
-	platform pipeline.Platform
+	platform platform.Platform
 	console  *console
 	request  job.Request
 }

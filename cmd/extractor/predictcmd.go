@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/platform/folder"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
 
@@ -39,7 +39,7 @@ func (p *program) predictCommand() *cobra.Command {
 			if model, _ := cmd.Flags().GetString("model"); model != "" {
 				r.parameters["model"] = model
 				if _, err := os.Stat(model); err == nil {
-					r.model, r.parameters["model_file"] = model, pipeline.GivenModel
+					r.model, r.parameters["model_file"] = model, folder.GivenModel
 				} else if err := p.findModel(cmd, model); err != nil {
 					return err // before Ray is started for nothing
 				}

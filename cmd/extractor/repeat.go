@@ -9,6 +9,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/platform/folder"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
@@ -34,7 +35,7 @@ func (p *program) repeat(ctx context.Context, set Settings, path string, r *loca
 		}
 		r.parameters[name] = value
 	}
-	data, err := pipeline.NewFolders(r.dataset, r.out)
+	data, err := folder.New(r.dataset, r.out)
 	if err != nil {
 		return old, err
 	}

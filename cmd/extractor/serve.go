@@ -22,6 +22,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/platform"
+	clowderplatform "github.com/ncsa/clowder-ray/internal/platform/clowder"
 	"github.com/ncsa/clowder-ray/internal/queue"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/rayjob/jobsapi"
@@ -96,7 +98,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 	// All statuses go through one publisher, so that a user reads them in their order.
-	platform := pipeline.NewClowder(client, all)
+	platform := clowderplatform.New(client, all)
 	pipe := pipeline.New(pipelineConfig(set, all, volume, attempt, checkTrainer), store, backend.Backend,
 		platform, pipeline.NewClowderVoice(ends[0].publisher, all, log), pipeline.NewMetrics(reg), log)
 	if err := ends.addConsumers(set, all, pipe, log, queueMetrics); err != nil {
@@ -185,7 +187,7 @@ func runAll(ctx context.Context, set Settings, p parts) error {
 	}
 }
 
-func pipelineConfig(set Settings, all pipeline.Extractors, volume pipeline.Volume, attempt rayjob.Attempt, checkTrainer func() error) pipeline.Config {
+func pipelineConfig(set Settings, all platform.Extractors, volume pipeline.Volume, attempt rayjob.Attempt, checkTrainer func() error) pipeline.Config {
 	return pipeline.Config{
 		Instance: set.ClowderURL, Extractors: all, Volume: volume, MaxJobs: set.MaxJobs, MaxDownloads: maxDownloads, MaxUploads: maxUploads,
 		MaxRunning: set.MaxRunning, MaxRunningPerUser: set.MaxRunningPerUser, MaxJobsPerUser: set.jobsPerUser(),

@@ -14,6 +14,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -39,7 +40,7 @@ func (h *hooks) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say 
 	return h.fakePlatform.Stage(ctx, rec, dir, say)
 }
 
-func (h *hooks) Deliver(ctx context.Context, rec job.Record, d Delivery, l LedgerFile, say func(string)) (string, error) {
+func (h *hooks) Deliver(ctx context.Context, rec job.Record, d platform.Delivery, l platform.LedgerFile, say func(string)) (string, error) {
 	if h.deliver != nil {
 		h.deliver()
 	}

@@ -5,19 +5,7 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/ncsa/clowder-ray/internal/job"
 )
-
-func TestARequestKnowsItsExtractor(t *testing.T) {
-	t.Parallel()
-	all := extractors(t)
-	all[2].Queue = "renamed"
-	for name, want := range map[string]Kind{"ncsa.ray.predict": Predict, "ncsa.ray.finetune": Train, "ncsa.ray.finetune-advanced": Train, "": Train, "of.another.service": Train} {
-		require.Equal(t, want, all.Of(job.Request{Extractor: name}).Kind, name)
-	}
-	require.Equal(t, "renamed", all[2].Name(), "Clowder knows it by its queue")
-}
 
 func TestARequestNeverWaitsForTheJobsThatItMayCancel(t *testing.T) {
 	t.Parallel()

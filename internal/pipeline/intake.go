@@ -12,6 +12,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/queue"
 )
 
@@ -24,7 +25,7 @@ type Publisher interface {
 // it can never become a job and lies in the error queue, acknowledged; or an error is returned and the broker keeps it.
 type Intake struct {
 	pipeline  *Pipeline
-	extractor Extractor
+	extractor platform.Extractor
 	publisher Publisher
 	version   int
 	roster    *roster
@@ -35,7 +36,7 @@ var _ queue.Slots = (*Intake)(nil)
 
 // NewIntake returns the intake of p for one of its extractors; all intakes are made before Run. version is the Clowder version
 // of messages that do not show it, or 0.
-func NewIntake(p *Pipeline, e Extractor, publisher Publisher, version int) *Intake {
+func NewIntake(p *Pipeline, e platform.Extractor, publisher Publisher, version int) *Intake {
 	in := &Intake{pipeline: p, extractor: e, publisher: publisher, version: version, roster: p.rosterOf(e.Kind), freed: make(chan struct{}, 1)}
 	p.intakes = append(p.intakes, in)
 	return in
@@ -55,7 +56,7 @@ const (
 // by the order in the queue. A request about other jobs never waits for them: it may be the one that cancels them.
 func (in *Intake) Free() int {
 	p := in.pipeline
-	if in.extractor.Kind == Runs {
+	if in.extractor.Kind == platform.Runs {
 		return requestsAtOnce
 	}
 	if p.closed.Load() {

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 // rescan is how soon a change by another process, such as a cancellation on the command line, is seen.
@@ -166,7 +167,7 @@ func (p *Pipeline) due(rec job.Record) stage {
 		return stage{run: p.cancel, tries: 1}
 	}
 	stages := p.stages
-	if p.cfg.Extractors.Of(rec.Request).Kind == Runs {
+	if p.cfg.Extractors.Of(rec.Request).Kind == platform.Runs {
 		stages = p.requests
 	}
 	for _, st := range stages {

@@ -18,11 +18,12 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap/zaptest"
 
-	clowderray "github.com/ncsa/clowder-ray"
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
@@ -52,10 +53,10 @@ func setup(t *testing.T, alter ...func(*Config)) *bench {
 // setupOn is a pipeline on a store that was used before, as after a restart of the service.
 func setupOn(t *testing.T, dir string, store job.Store, alter ...func(*Config)) *bench {
 	t.Helper()
-	b := &bench{store: store, dir: dir, platform: &fakePlatform{known: Known{Complete: true}}, voice: &fakeVoice{}}
+	b := &bench{store: store, dir: dir, platform: &fakePlatform{known: platform.Known{Complete: true}}, voice: &fakeVoice{}}
 	b.ray = &fakeRay{volume: Volume{Dir: dir, RayDir: dir}, jobs: map[string]rayjob.Verdict{}}
 	cfg := Config{
-		Extractors: extractors(t), Volume: b.ray.volume, MaxJobs: 4, MaxDownloads: 2, MaxUploads: 2, MaxRetry: 3, MaxAttempts: 2,
+		Extractors: platformtest.Extractors(t), Volume: b.ray.volume, MaxJobs: 4, MaxDownloads: 2, MaxUploads: 2, MaxRetry: 3, MaxAttempts: 2,
 		Poll: time.Second, PendingTimeout: time.Minute, StallTimeout: time.Minute,
 		Attempt: rayjob.Attempt{Python: "python"}, Version: "test",
 	}
@@ -64,18 +65,6 @@ func setupOn(t *testing.T, dir string, store job.Store, alter ...func(*Config)) 
 	}
 	b.Pipeline = New(cfg, store, b.ray, b.platform, b.voice, NewMetrics(prometheus.NewRegistry()), zaptest.NewLogger(t))
 	return b
-}
-
-// extractors are those of the product.
-func extractors(t *testing.T) Extractors {
-	t.Helper()
-	all := Extractors{{Kind: Train}, {Kind: Train}, {Kind: Predict}, {Kind: Runs}}
-	for i, doc := range [][]byte{clowderray.ExtractorInfo, clowderray.AdvancedInfo, clowderray.PredictInfo, clowderray.RunsInfo} {
-		info, err := clowder.ParseInfo(doc)
-		require.NoError(t, err)
-		all[i].Info, all[i].Queue = info, info.Name
-	}
-	return all
 }
 
 // accept stores a new job as the intake does.
@@ -191,10 +180,10 @@ type fakePlatform struct {
 	mu        sync.Mutex
 	stage     func() error
 	delivered []string
-	known     Known
+	known     platform.Known
 	looks     int
 	notes     []map[string]any // what Note added
-	last      Delivery
+	last      platform.Delivery
 	// refuse is returned by Deliver once for each of its errors.
 	refuse []error
 	// readable are the datasets that the user may read.
@@ -205,7 +194,7 @@ type fakePlatform struct {
 	denied bool
 }
 
-var _ Platform = (*fakePlatform)(nil)
+var _ platform.Platform = (*fakePlatform)(nil)
 
 func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir disk.Folder, _ func(string)) ([]job.Input, error) {
 	f.mu.Lock()
@@ -236,7 +225,7 @@ func (f *fakePlatform) MayDecide(context.Context, job.Record, job.Record) (strin
 	return "alice", nil
 }
 
-func (f *fakePlatform) Deliver(_ context.Context, rec job.Record, d Delivery, l LedgerFile, _ func(string)) (string, error) {
+func (f *fakePlatform) Deliver(_ context.Context, rec job.Record, d platform.Delivery, l platform.LedgerFile, _ func(string)) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.delivered, f.last = append(f.delivered, rec.Run), d
@@ -251,14 +240,14 @@ func (f *fakePlatform) Deliver(_ context.Context, rec job.Record, d Delivery, l 
 	return "Results in folder x", l.Save(json.RawMessage(`[]`))
 }
 
-func (f *fakePlatform) Note(_ context.Context, _ job.Record, content map[string]any, l LedgerFile) error {
+func (f *fakePlatform) Note(_ context.Context, _ job.Record, content map[string]any, l platform.LedgerFile) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.notes = append(f.notes, content)
 	return l.Save(json.RawMessage(`[]`))
 }
 
-func (f *fakePlatform) Known(context.Context, job.Record) (Known, error) {
+func (f *fakePlatform) Known(context.Context, job.Record) (platform.Known, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.looks++
@@ -305,3 +294,5 @@ func stopAfter(t *testing.T, b *bench, d time.Duration) {
 	stop(ErrStopping)
 	require.NoError(t, <-done)
 }
+
+const alice, bob = "alice@example.org", "bob@example.org"

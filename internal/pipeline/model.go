@@ -9,14 +9,15 @@ import (
 	"regexp"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
 // chooseModel finds the registered model that a prediction is to be made with, by what the user wrote into the form. A model
 // file of the dataset wins over a name, and a training needs none; then there is nothing to remember.
-func (p *Pipeline) chooseModel(ctx context.Context, rec job.Record, e Extractor, settings map[string]any) (json.RawMessage, error) {
-	if e.Kind != Predict || settings["model_file"] != "" {
+func (p *Pipeline) chooseModel(ctx context.Context, rec job.Record, e platform.Extractor, settings map[string]any) (json.RawMessage, error) {
+	if e.Kind != platform.Predict || settings["model_file"] != "" {
 		return nil, nil
 	}
 	wanted, _ := settings["model"].(string)
@@ -36,7 +37,7 @@ func (p *Pipeline) chooseModel(ctx context.Context, rec job.Record, e Extractor,
 
 // specModels adds to spec the model to predict with, or the champion to measure a new model against.
 func (p *Pipeline) specModels(spec *Spec, rec job.Record) error {
-	if spec.Kind == Predict {
+	if spec.Kind == platform.Predict {
 		v, err := modelOf(rec)
 		if err == nil && v != nil {
 			spec.Model, err = p.specModel(rec.Run, *v)

@@ -13,6 +13,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
 
@@ -89,7 +90,7 @@ func TestAPredictionUsesTheModelThatIsMeant(t *testing.T) {
 					return
 				}
 				spec := b.spec(t)
-				require.Equal(t, Predict, spec.Kind)
+				require.Equal(t, platform.Predict, spec.Kind)
 				require.Equal(t, tc.want, spec.Model)
 				require.Nil(t, spec.Champion)
 			})
@@ -120,7 +121,7 @@ func TestATrainingIsMeasuredAgainstTheChampionOfItsName(t *testing.T) {
 				require.NoError(t, err)
 				b.runUntilOver(t)
 				spec := b.spec(t)
-				require.Equal(t, Train, spec.Kind)
+				require.Equal(t, platform.Train, spec.Kind)
 				require.Nil(t, spec.Model)
 				if tc.want == "" {
 					require.Nil(t, spec.Champion)

@@ -13,6 +13,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	clowderplatform "github.com/ncsa/clowder-ray/internal/platform/clowder"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
@@ -84,7 +85,7 @@ func TestTheClowderOfAJobIsCheckedBeforeItsModelsAreTouched(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	b := setup(t)
-	b.Pipeline.platform = NewClowder(client, b.cfg.Extractors)
+	b.Pipeline.platform = clowderplatform.New(client, b.cfg.Extractors)
 	of, err := b.shelf(job.Record{Request: from("https://A.example.org:443")})
 	require.NoError(t, err)
 	require.Equal(t, registry.Dataset{Clowder: hostA, ID: strings.Repeat("d", 24)}, of)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -24,7 +25,7 @@ type Config struct {
 	// Instance goes into the name of a run beside the queue, so that two services never share one.
 	Instance string
 	// Extractors are what Clowder can submit to, the one that trains first.
-	Extractors Extractors
+	Extractors platform.Extractors
 	// Volume is where the runs, the cache and the models lie.
 	Volume Volume
 	// MaxJobs bounds the jobs in hand; MaxDownloads and MaxUploads those that move data at this moment. They are apart so
@@ -67,7 +68,7 @@ type Pipeline struct {
 	cfg      Config
 	store    job.Store
 	backend  rayjob.Backend
-	platform Platform
+	platform platform.Platform
 	registry *registry.Registry
 	log      *zap.Logger
 	metrics  *Metrics
@@ -119,7 +120,7 @@ type change func(*job.Record) error
 const patience = 3 * 24 * time.Hour
 
 // New wires a pipeline. Run starts it.
-func New(cfg Config, store job.Store, backend rayjob.Backend, platform Platform, voice Voice, metrics *Metrics, log *zap.Logger) *Pipeline {
+func New(cfg Config, store job.Store, backend rayjob.Backend, platform platform.Platform, voice Voice, metrics *Metrics, log *zap.Logger) *Pipeline {
 	p := &Pipeline{
 		cfg: cfg, store: store, backend: backend, platform: platform, metrics: metrics, log: log.Named("pipeline"),
 		registry: registry.New(cfg.Volume.Registry()), schedule: newSchedule(),

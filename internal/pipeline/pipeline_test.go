@@ -10,6 +10,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
@@ -165,11 +166,11 @@ func TestACancellationByAnotherProcessEndsTheJob(t *testing.T) {
 
 func TestARestartedServiceDoesNotRepeatItsLastWord(t *testing.T) {
 	for name, tc := range map[string]struct {
-		known Known
+		known platform.Known
 		want  []clowder.StatusKind
 	}{
-		"it was told":     {Known{Started: true, Ended: true}, nil},
-		"it was not told": {Known{Started: true}, []clowder.StatusKind{clowder.StatusDone}},
+		"it was told":     {platform.Known{Started: true, Ended: true}, nil},
+		"it was not told": {platform.Known{Started: true}, []clowder.StatusKind{clowder.StatusDone}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -195,12 +196,12 @@ func TestARestartedServiceDoesNotRepeatAGreetingThatIsOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
 		b.accept(t, run, nil)
-		b.platform.known = Known{}
+		b.platform.known = platform.Known{}
 		stop := b.start(t)
 		defer stop()
 		<-time.After(doubt / 2)
 		b.platform.mu.Lock()
-		b.platform.known = Known{Started: true}
+		b.platform.known = platform.Known{Started: true}
 		b.platform.mu.Unlock()
 		require.Eventually(t, func() bool { return b.get(t, run).State == job.Done }, time.Hour, time.Second)
 		require.NotContains(t, b.voice.kinds(run), clowder.StatusStart)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/queue"
 )
 
@@ -21,7 +22,7 @@ import (
 // or failed a short while ago.
 type Recovery struct {
 	pipeline  *Pipeline
-	clowder   *Clowder
+	jobs      SubmittedJobs
 	publisher Publisher
 	// waiting counts the messages in a queue.
 	waiting func(ctx context.Context, queue string) (int, error)
@@ -42,10 +43,18 @@ const (
 // recoverWithin is how old a lost job may be to be begun without asking: its user may want another by now.
 const recoverWithin = 24 * time.Hour
 
+// SubmittedJobs shows what users have submitted to Clowder.
+type SubmittedJobs interface {
+	// Recent lists the newest jobs that the user of rec has submitted to an extractor.
+	Recent(ctx context.Context, rec job.Record, e platform.Extractor) ([]clowder.Job, error)
+	// Submission writes the message of a lost job again, with the key of rec, which belongs to the same user.
+	Submission(ctx context.Context, rec job.Record, j clowder.Job) ([]byte, error)
+}
+
 // NewRecovery returns the recovery of p, which looks every so often; publisher writes messages anew.
-func NewRecovery(p *Pipeline, c *Clowder, publisher Publisher, waiting func(context.Context, string) (int, error), every time.Duration) *Recovery {
+func NewRecovery(p *Pipeline, jobs SubmittedJobs, publisher Publisher, waiting func(context.Context, string) (int, error), every time.Duration) *Recovery {
 	return &Recovery{
-		pipeline: p, clowder: c, publisher: publisher, waiting: waiting, every: every, log: p.log.Named("recovery"), told: map[string]time.Time{},
+		pipeline: p, jobs: jobs, publisher: publisher, waiting: waiting, every: every, log: p.log.Named("recovery"), told: map[string]time.Time{},
 	}
 }
 
@@ -115,8 +124,8 @@ func (r *Recovery) users(ctx context.Context) ([]job.Record, error) {
 }
 
 // lookFor deals with the jobs of one user that one extractor has never seen.
-func (r *Recovery) lookFor(ctx context.Context, e Extractor, user job.Record) error {
-	jobs, err := r.clowder.recent(ctx, user, e)
+func (r *Recovery) lookFor(ctx context.Context, e platform.Extractor, user job.Record) error {
+	jobs, err := r.jobs.Recent(ctx, user, e)
 	if err != nil {
 		return err
 	}
@@ -149,7 +158,7 @@ func (r *Recovery) lookFor(ctx context.Context, e Extractor, user job.Record) er
 // what Clowder shows of it.
 type lost struct {
 	run       string
-	extractor Extractor
+	extractor platform.Extractor
 	user      job.Record
 	job       clowder.Job
 }
@@ -163,11 +172,11 @@ func (r *Recovery) deal(ctx context.Context, l lost, superseded bool) error {
 	case superseded:
 		r.tell(l, clowder.StatusSkip, reason+"; a later one took its place")
 		return nil
-	case time.Since(j.Submitted()) > recoverWithin || j.Resource.Collection != "datasets" || e.Kind == Runs:
+	case time.Since(j.Submitted()) > recoverWithin || j.Resource.Collection != "datasets" || e.Kind == platform.Runs:
 		r.tell(l, clowder.StatusError, reason+": submit it again")
 		return nil
 	}
-	body, err := r.clowder.submission(ctx, l.user, j)
+	body, err := r.jobs.Submission(ctx, l.user, j)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	clowderplatform "github.com/ncsa/clowder-ray/internal/platform/clowder"
 	"github.com/ncsa/clowder-ray/internal/queue"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
@@ -47,7 +48,7 @@ func newLostAndFound(t *testing.T) *lostAndFound {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	l := &lostAndFound{bench: setup(t), server: server, dataset: server.AddDataset(alice, "Reviews")}
-	l.Recovery = NewRecovery(l.Pipeline, NewClowder(client, l.cfg.Extractors), l, func(context.Context, string) (int, error) { return l.queued, nil }, 0)
+	l.Recovery = NewRecovery(l.Pipeline, clowderplatform.New(client, l.cfg.Extractors), l, func(context.Context, string) (int, error) { return l.queued, nil }, 0)
 	return l
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 // maxWaiting bounds the jobs of one user that are taken and wait, and the requests of one user that are not over. Each of them
@@ -63,8 +64,8 @@ func (p *Pipeline) roster(rec job.Record) *roster {
 	return p.rosterOf(p.cfg.Extractors.Of(rec.Request).Kind)
 }
 
-func (p *Pipeline) rosterOf(kind Kind) *roster {
-	if kind == Runs {
+func (p *Pipeline) rosterOf(kind platform.Kind) *roster {
+	if kind == platform.Runs {
 		return p.asked
 	}
 	return p.jobs

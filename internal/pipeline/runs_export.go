@@ -9,6 +9,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
+	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 // chooseExport finds the model that is to be put into the dataset: one of its own, or one of a dataset that the user may read.
@@ -45,7 +46,7 @@ func (p *Pipeline) export(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	crash.At(crash.Built)
-	d := Delivery{Folders: m.Folder(rec.Run, rec.Created), Artifacts: artifacts, Content: p.aboutModel(rec, v, "export")}
+	d := platform.Delivery{Folders: m.Folder(rec.Run, rec.Created), Artifacts: artifacts, Content: p.aboutModel(rec, v, "export")}
 	d.Content["folder"] = strings.Join(d.Folders, "/")
 	return p.deliver(ctx, rec, d, func(where string) string {
 		return fmt.Sprintf("The model %s (%s) is in this dataset. %s", v.Ref(), humanize.Bytes(uint64(max(0, artifacts[0].Size))), where)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 // minPart is the shortest beginning of a run id that is looked for.
@@ -20,7 +21,7 @@ func (p *Pipeline) runsBeside(ctx context.Context, rec job.Record) ([]job.Record
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(r job.Record) bool {
-		return r.Request.Host != rec.Request.Host || p.cfg.Extractors.Of(r.Request).Kind == Runs
+		return r.Request.Host != rec.Request.Host || p.cfg.Extractors.Of(r.Request).Kind == platform.Runs
 	})
 	slices.Reverse(all)
 	return all, nil
@@ -31,7 +32,7 @@ func (p *Pipeline) runsBeside(ctx context.Context, rec job.Record) ([]job.Record
 func (p *Pipeline) pick(ctx context.Context, rec job.Record, runs []job.Record, action, wanted string) (job.Record, error) {
 	var unfit, denied error
 	for _, r := range runs {
-		if !named(r, wanted) || wanted == "" && action == actionStop && p.cfg.Extractors.Of(r.Request).Kind != Train {
+		if !named(r, wanted) || wanted == "" && action == actionStop && p.cfg.Extractors.Of(r.Request).Kind != platform.Train {
 			continue
 		}
 		fitting := r

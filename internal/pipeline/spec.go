@@ -3,6 +3,7 @@ package pipeline
 import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 // specSchema is the version of the contract with the trainer.
@@ -10,11 +11,11 @@ const specSchema = 2
 
 // Spec is spec.json: what an attempt is to do. trainer/schema/spec.schema.json describes it.
 type Spec struct {
-	Schema  int         `json:"schema"`
-	Kind    Kind        `json:"kind"`
-	Run     string      `json:"run"`
-	Attempt int         `json:"attempt"`
-	Dataset SpecDataset `json:"dataset"`
+	Schema  int           `json:"schema"`
+	Kind    platform.Kind `json:"kind"`
+	Run     string        `json:"run"`
+	Attempt int           `json:"attempt"`
+	Dataset SpecDataset   `json:"dataset"`
 	// Parameters are what the user chose in the form, Defaults all that the form has where nobody chose. The trainer brings
 	// them together with the settings that it finds in the files of the dataset.
 	Parameters map[string]any `json:"parameters"`
@@ -39,7 +40,7 @@ type SpecModel struct {
 	Version int    `json:"version,omitempty"`
 }
 
-func newSpec(rec job.Record, e Extractor, inputs []job.Input) Spec {
+func newSpec(rec job.Record, e platform.Extractor, inputs []job.Input) Spec {
 	parameters, defaults := e.Info.Changed(rec.Settings), e.Info.Defaults()
 	for _, m := range []map[string]any{parameters, defaults} {
 		delete(m, clowder.Profile) // the machines are there when the trainer begins

@@ -13,6 +13,8 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
 	"github.com/ncsa/clowder-ray/trainer"
 )
 
@@ -33,22 +35,22 @@ func schema(t *testing.T) *jsonschema.Schema {
 func TestTheSpecKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		extractor  Extractor
+		extractor  platform.Extractor
 		parameters map[string]any
 		want       string
 	}{
-		"nothing was set": {extractors(t)[0], nil, `{}`},
+		"nothing was set": {platformtest.Extractors(t)[0], nil, `{}`},
 		"all is text as v1": {
-			extractors(t)[0],
+			platformtest.Extractors(t)[0],
 			map[string]any{"epochs": "5", "learning_rate": "1e-4", "seed": "42", "run_name": " films ", "use_gpu": "no"},
 			`{"epochs": 5, "learning_rate": 0.0001, "run_name": "films", "use_gpu": "no"}`,
 		},
 		"the groups of the long form": {
-			extractors(t)[1],
+			platformtest.Extractors(t)[1],
 			map[string]any{"training": map[string]any{"weight_decay": 0.5, "optimizer": "adamw"}},
 			`{"training.weight_decay": 0.5}`,
 		},
-		"a prediction": {extractors(t)[2], map[string]any{"model": "films/2", "top_k": 1}, `{"model": "films/2", "top_k": 1}`},
+		"a prediction": {platformtest.Extractors(t)[2], map[string]any{"model": "films/2", "top_k": 1}, `{"model": "films/2", "top_k": 1}`},
 	} {
 		rec := jobtest.Record("ft-one", "h")
 		settings, _, err := tc.extractor.Info.Parameters(tc.parameters)

@@ -15,6 +15,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
@@ -91,7 +92,7 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the handle of the attempt: %w", err)
 	}
-	p.doing(rec, e.Kind.word()+" submitted to Ray")
+	p.doing(rec, e.Kind.Noun()+" submitted to Ray")
 	return func(r *job.Record) error {
 		r.Handle, r.Stale, r.Began = doc, nil, time.Now().UTC()
 		r.Advance(job.Submitted)
@@ -171,18 +172,18 @@ func keepStaged(made *results.Prediction, inputs []job.Input) {
 }
 
 // build makes the deliverables, or finds them made.
-func (p *Pipeline) build(ctx context.Context, rec job.Record, result *results.Result) (Delivery, error) {
+func (p *Pipeline) build(ctx context.Context, rec job.Record, result *results.Result) (platform.Delivery, error) {
 	meta, err := p.meta(rec)
 	if err != nil {
-		return Delivery{}, err
+		return platform.Delivery{}, err
 	}
 	return assemble(ctx, p.cfg.Volume.Run(rec.Run), p.cfg.Volume.Deliverables(rec.Run), result, meta)
 }
 
 // assemble makes the deliverables of a run folder in the folder to.
-func assemble(ctx context.Context, run, to disk.Folder, result *results.Result, meta results.Meta) (Delivery, error) {
+func assemble(ctx context.Context, run, to disk.Folder, result *results.Result, meta results.Meta) (platform.Delivery, error) {
 	artifacts, err := results.Build(ctx, run, to, result, meta)
-	return Delivery{
+	return platform.Delivery{
 		Folders: results.Folder(meta, result), Artifacts: artifacts, Content: results.Metadata(meta, result), Prediction: result.Prediction,
 	}, err
 }
@@ -217,7 +218,7 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 }
 
 // deliver hands d over and decides the happy end. words makes its sentence, given where the user finds the results.
-func (p *Pipeline) deliver(ctx context.Context, rec job.Record, d Delivery, words func(where string) string) (change, error) {
+func (p *Pipeline) deliver(ctx context.Context, rec job.Record, d platform.Delivery, words func(where string) string) (change, error) {
 	last := rec.Ledger
 	ledger := p.ledger(ctx, rec)
 	ledger.Last = func(doc json.RawMessage) { last = doc }
@@ -235,8 +236,8 @@ func (p *Pipeline) deliver(ctx context.Context, rec job.Record, d Delivery, word
 }
 
 // ledger keeps the notes on what is delivered in the record of the job.
-func (p *Pipeline) ledger(ctx context.Context, rec job.Record) LedgerFile {
-	return LedgerFile{Saved: rec.Ledger, Last: func(json.RawMessage) {}, Save: func(doc json.RawMessage) error {
+func (p *Pipeline) ledger(ctx context.Context, rec job.Record) platform.LedgerFile {
+	return platform.LedgerFile{Saved: rec.Ledger, Last: func(json.RawMessage) {}, Save: func(doc json.RawMessage) error {
 		_, err := p.store.Change(context.WithoutCancel(ctx), rec.Run, func(r *job.Record) error { r.Ledger = doc; return nil })
 		return err
 	}}

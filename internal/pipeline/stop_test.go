@@ -13,6 +13,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
@@ -48,7 +49,7 @@ func (p snaggedPlatform) Stage(ctx context.Context, rec job.Record, dir disk.Fol
 	return p.fakePlatform.Stage(ctx, rec, dir, say)
 }
 
-func (p snaggedPlatform) Deliver(ctx context.Context, rec job.Record, d Delivery, l LedgerFile, say func(string)) (string, error) {
+func (p snaggedPlatform) Deliver(ctx context.Context, rec job.Record, d platform.Delivery, l platform.LedgerFile, say func(string)) (string, error) {
 	if err := p.at(ctx, "deliver"); err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
@@ -67,7 +68,7 @@ func (p *Pipeline) letGo(ctx context.Context, rec job.Record) error {
 	for _, doc := range [][]byte{rec.Stale, rec.Handle} {
 		faults = errors.Join(faults, p.release(ctx, doc))
 	}
-	if rec.State == job.Staged && len(rec.Handle) == 0 && p.cfg.Extractors.Of(rec.Request).Kind != Runs {
+	if rec.State == job.Staged && len(rec.Handle) == 0 && p.cfg.Extractors.Of(rec.Request).Kind != platform.Runs {
 		// A kill may have come between the submission and its record.
 		faults = errors.Join(faults, p.backend.Release(ctx, rayjob.Handle{ID: p.attempt(rec).Name()}))
 	}

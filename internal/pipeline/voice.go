@@ -8,20 +8,21 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/queue"
 )
 
 // ClowderVoice tells users of Clowder through the reply queue that their message named.
 type ClowderVoice struct {
 	publisher  Publisher
-	extractors Extractors
+	extractors platform.Extractors
 	log        *zap.Logger
 }
 
 var _ Voice = (*ClowderVoice)(nil)
 
 // NewClowderVoice returns a voice that speaks as the extractor to which a job was sent.
-func NewClowderVoice(publisher Publisher, extractors Extractors, log *zap.Logger) *ClowderVoice {
+func NewClowderVoice(publisher Publisher, extractors platform.Extractors, log *zap.Logger) *ClowderVoice {
 	return &ClowderVoice{publisher: publisher, extractors: extractors, log: log.Named("voice")}
 }
 

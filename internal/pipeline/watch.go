@@ -155,7 +155,7 @@ func because(reason string) string {
 	return " (" + reason + ")"
 }
 
-func (p *Pipeline) word(rec job.Record) string { return p.cfg.Extractors.Of(rec.Request).Kind.word() }
+func (p *Pipeline) word(rec job.Record) string { return p.cfg.Extractors.Of(rec.Request).Kind.Noun() }
 
 // timeLimit is how long the user lets the job work: what the form says, unless the trainer found another limit in the other
 // settings of the dataset and said so.

@@ -99,7 +99,7 @@ func Matrix() []Fault {
 		}},
 
 		{37, "a training that puts links, pipes, devices and other files in the place of its own", []string{
-			"test/boundary.TestBoundary", "internal/pipeline.TestWhatWasChangedAfterTheCheckIsNeverUploaded", "internal/clowder.TestStagingStaysInside",
+			"test/boundary.TestBoundary", "internal/platform/clowder.TestWhatWasChangedAfterTheCheckIsNeverUploaded", "internal/clowder.TestStagingStaysInside",
 		}},
 		{38, "a training that floods the service with events", []string{
 			"test/boundary.TestAMillionEventsOfOneRunHarmNoOther", "internal/pipeline.TestManyEventsTakeLittleMemoryAndFewSentences",

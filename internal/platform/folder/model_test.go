@@ -1,4 +1,4 @@
-package pipeline
+package folder
 
 import (
 	"archive/zip"
@@ -28,7 +28,7 @@ func TestAModelIsStagedBesideTheFilesOfTheDataset(t *testing.T) {
 		"a folder with a model in it": {unpacked, ".model/model.zip"},
 		"the folder of a model":       {filepath.Join(unpacked, "model"), ".model/model.zip"},
 	} {
-		f, err := NewFolders(dataset, t.TempDir())
+		f, err := New(dataset, t.TempDir())
 		require.NoError(t, err)
 		require.NoError(t, f.GiveModel(tc.given), name)
 		dir := t.TempDir()
@@ -50,7 +50,7 @@ func TestAModelIsStagedBesideTheFilesOfTheDataset(t *testing.T) {
 		require.Equal(t, "model/config.json", archive.File[0].Name, "the layout of model.zip")
 		require.NoError(t, archive.Close())
 	}
-	f, err := NewFolders(dataset, t.TempDir())
+	f, err := New(dataset, t.TempDir())
 	require.NoError(t, err)
 	err = f.GiveModel(filepath.Join(dataset, "none.zip"))
 	require.ErrorContains(t, err, "the model cannot be read")

@@ -1,4 +1,4 @@
-package pipeline
+package clowder
 
 import (
 	"testing"
@@ -9,6 +9,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
 )
 
 func TestWhoMayDecideOverARun(t *testing.T) {
@@ -20,7 +21,7 @@ func TestWhoMayDecideOverARun(t *testing.T) {
 	client, err := clowder.NewClient(clowder.Config{URL: server.URL, Cache: disk.Folder{Volume: t.TempDir()}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	platform := NewClowder(client, extractors(t))
+	platform := New(client, platformtest.Extractors(t))
 	dataset := server.AddDataset(alice, "Reviews")
 	server.Share(dataset, bob, "uploader")
 	server.Share(dataset, carol, "editor")

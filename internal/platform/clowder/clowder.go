@@ -1,4 +1,4 @@
-package pipeline
+package clowder
 
 import (
 	"context"
@@ -10,29 +10,31 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
 
-// Clowder is the platform of a Clowder v2: it acts with the rights of the user whose key came with the job.
-type Clowder struct {
+// Platform is the platform of a Clowder v2: it acts with the rights of the user whose key came with the job.
+type Platform struct {
 	client     *clowder.Client
-	extractors Extractors
+	extractors platform.Extractors
 	arrivals   arrivals
 }
 
-var _ Platform = (*Clowder)(nil)
+var _ platform.Platform = (*Platform)(nil)
 
-// NewClowder returns the platform behind client.
-func NewClowder(client *clowder.Client, extractors Extractors) *Clowder {
-	return &Clowder{client: client, extractors: extractors}
+// New returns the platform behind client.
+func New(client *clowder.Client, extractors platform.Extractors) *Platform {
+	return &Platform{client: client, extractors: extractors}
 }
 
 // session speaks for the user of the job.
-func (c *Clowder) session(rec job.Record) (*clowder.Session, error) {
+func (c *Platform) session(rec job.Record) (*clowder.Session, error) {
 	if rec.Request.APIVersion == 1 {
 		return nil, job.Permanent(errors.New("this extractor works with Clowder v2 only, and the request came from a Clowder v1"))
 	}
@@ -40,7 +42,7 @@ func (c *Clowder) session(rec job.Record) (*clowder.Session, error) {
 }
 
 // Address is the configured address, or the one that the message names where it is one of those that are served.
-func (c *Clowder) Address(rec job.Record) (string, error) {
+func (c *Platform) Address(rec job.Record) (string, error) {
 	s, err := c.session(rec)
 	if err != nil {
 		return "", err
@@ -52,7 +54,7 @@ func (c *Clowder) Address(rec job.Record) (string, error) {
 const stageNews = 10 * time.Second
 
 // Stage downloads the files of the dataset.
-func (c *Clowder) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error) {
+func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error) {
 	s, err := c.session(rec)
 	if err != nil {
 		return nil, err
@@ -69,19 +71,19 @@ func (c *Clowder) Stage(ctx context.Context, rec job.Record, dir disk.Folder, sa
 	for _, f := range files {
 		total += f.Size
 	}
-	say(fmt.Sprintf("Downloading %s (%s)", count(len(files), "file"), humanize.Bytes(uint64(max(0, total)))))
+	say(fmt.Sprintf("Downloading %s (%s)", english.Plural(len(files), "file", ""), humanize.Bytes(uint64(max(0, total)))))
 	last := time.Now()
 	return s.Stage(ctx, files, dir, func(p clowder.Progress) {
 		if time.Since(last) >= stageNews {
 			last = time.Now()
-			say(fmt.Sprintf("Downloaded %d of %s (%s of %s)", p.Files, count(p.TotalFiles, "file"),
+			say(fmt.Sprintf("Downloaded %d of %s (%s of %s)", p.Files, english.Plural(p.TotalFiles, "file", ""),
 				humanize.Bytes(uint64(max(0, p.Bytes))), humanize.Bytes(uint64(max(0, p.TotalBytes)))))
 		}
 	})
 }
 
 // MayRead asks Clowder with the user's own key.
-func (c *Clowder) MayRead(ctx context.Context, rec job.Record, dataset string) (bool, error) {
+func (c *Platform) MayRead(ctx context.Context, rec job.Record, dataset string) (bool, error) {
 	if dataset == registry.Local {
 		return false, nil
 	}
@@ -99,7 +101,7 @@ func (c *Clowder) MayRead(ctx context.Context, rec job.Record, dataset string) (
 }
 
 // MayDecide asks Clowder who started the other job, and what the user of rec may do with the dataset.
-func (c *Clowder) MayDecide(ctx context.Context, rec, other job.Record) (string, error) {
+func (c *Platform) MayDecide(ctx context.Context, rec, other job.Record) (string, error) {
 	s, err := c.session(rec)
 	if err != nil {
 		return "", err
@@ -128,21 +130,21 @@ func (c *Clowder) MayDecide(ctx context.Context, rec, other job.Record) (string,
 }
 
 // Known reads the job in Clowder.
-func (c *Clowder) Known(ctx context.Context, rec job.Record) (Known, error) {
+func (c *Platform) Known(ctx context.Context, rec job.Record) (platform.Known, error) {
 	s, err := c.session(rec)
 	if err != nil || rec.Request.JobID == "" {
-		return Known{}, err
+		return platform.Known{}, err
 	}
 	j, err := s.Job(ctx, rec.Request.JobID)
 	if err != nil {
-		return Known{}, err
+		return platform.Known{}, err
 	}
 	switch j.Status {
 	case "SUCCEEDED", "ERROR", "SKIPPED":
-		return Known{Started: true, Ended: true}, nil
+		return platform.Known{Started: true, Ended: true}, nil
 	case "CREATED":
-		return Known{}, nil
+		return platform.Known{}, nil
 	default:
-		return Known{Started: true}, nil
+		return platform.Known{Started: true}, nil
 	}
 }

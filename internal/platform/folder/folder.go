@@ -1,4 +1,4 @@
-package pipeline
+package folder
 
 import (
 	"context"
@@ -15,19 +15,20 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
-// Folders is the platform without a Clowder: the dataset is one folder and the results go into another.
-type Folders struct {
+// Platform is the platform without a Clowder: the dataset is one folder and the results go into another.
+type Platform struct {
 	dataset, out string
 	model        string // what GiveModel gave, empty for none
 }
 
-var _ Platform = (*Folders)(nil)
+var _ platform.Platform = (*Platform)(nil)
 
-// NewFolders returns the platform of the dataset folder and the result folder. The dataset must be a folder that can be read.
-func NewFolders(dataset, out string) (*Folders, error) {
+// New returns the platform of the dataset folder and the result folder. The dataset must be a folder that can be read.
+func New(dataset, out string) (*Platform, error) {
 	info, err := os.Stat(dataset)
 	if err != nil {
 		return nil, job.Permanent(fmt.Errorf("the dataset folder cannot be read: %w", err))
@@ -35,11 +36,11 @@ func NewFolders(dataset, out string) (*Folders, error) {
 	if !info.IsDir() {
 		return nil, job.Permanent(fmt.Errorf("%s is a file: name the folder that holds the dataset", dataset))
 	}
-	return &Folders{dataset: dataset, out: out}, nil
+	return &Platform{dataset: dataset, out: out}, nil
 }
 
 // Stage copies the files of the dataset, and the model that was given.
-func (f *Folders) Stage(ctx context.Context, _ job.Record, dir disk.Folder, _ func(string)) ([]job.Input, error) {
+func (f *Platform) Stage(ctx context.Context, _ job.Record, dir disk.Folder, _ func(string)) ([]job.Input, error) {
 	to, err := dir.Make()
 	if err != nil {
 		return nil, fmt.Errorf("copy the dataset: %w", err)
@@ -58,7 +59,7 @@ func (f *Folders) Stage(ctx context.Context, _ job.Record, dir disk.Folder, _ fu
 }
 
 // Inputs lists the files of the dataset with their digests, as Stage would, without copying them.
-func (f *Folders) Inputs(ctx context.Context) ([]job.Input, error) {
+func (f *Platform) Inputs(ctx context.Context) ([]job.Input, error) {
 	inputs, err := f.each(ctx, func(path, name string) (job.Input, error) { return copyHashed(path, name, io.Discard) })
 	if err != nil {
 		return nil, fmt.Errorf("read the dataset: %w", err)
@@ -67,7 +68,7 @@ func (f *Folders) Inputs(ctx context.Context) ([]job.Input, error) {
 }
 
 // each calls take for every file below the dataset folder, hidden ones left out. Links to other places are followed like files.
-func (f *Folders) each(ctx context.Context, take func(path, name string) (job.Input, error)) ([]job.Input, error) {
+func (f *Platform) each(ctx context.Context, take func(path, name string) (job.Input, error)) ([]job.Input, error) {
 	var inputs []job.Input
 	err := filepath.WalkDir(f.dataset, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
@@ -131,21 +132,23 @@ func copyHashed(from, name string, w io.Writer) (in job.Input, err error) {
 }
 
 // Address is that of no Clowder.
-func (f *Folders) Address(job.Record) (string, error) { return "", nil }
+func (f *Platform) Address(job.Record) (string, error) { return "", nil }
 
 // MayRead lets every model of this machine be used: who runs the command could read the registry anyway.
-func (f *Folders) MayRead(context.Context, job.Record, string) (bool, error) { return true, nil }
+func (f *Platform) MayRead(context.Context, job.Record, string) (bool, error) { return true, nil }
 
 // Note adds nothing: a folder has no metadata, and the registry says which version is the champion.
-func (f *Folders) Note(context.Context, job.Record, map[string]any, LedgerFile) error { return nil }
+func (f *Platform) Note(context.Context, job.Record, map[string]any, platform.LedgerFile) error {
+	return nil
+}
 
 // MayDecide lets who runs the command decide.
-func (f *Folders) MayDecide(context.Context, job.Record, job.Record) (string, error) {
+func (f *Platform) MayDecide(context.Context, job.Record, job.Record) (string, error) {
 	return "you", nil
 }
 
 // Deliver copies the deliverables into the result folder; copying again changes nothing.
-func (f *Folders) Deliver(ctx context.Context, _ job.Record, d Delivery, _ LedgerFile, _ func(string)) (string, error) {
+func (f *Platform) Deliver(ctx context.Context, _ job.Record, d platform.Delivery, _ platform.LedgerFile, _ func(string)) (string, error) {
 	if err := results.CopyTo(ctx, f.out, d.Artifacts); err != nil {
 		return "", err
 	}
@@ -153,6 +156,6 @@ func (f *Folders) Deliver(ctx context.Context, _ job.Record, d Delivery, _ Ledge
 }
 
 // Known knows of nothing, since nobody but this process tells anything.
-func (f *Folders) Known(context.Context, job.Record) (Known, error) {
-	return Known{Complete: true}, nil
+func (f *Platform) Known(context.Context, job.Record) (platform.Known, error) {
+	return platform.Known{Complete: true}, nil
 }

@@ -1,4 +1,4 @@
-package pipeline
+package clowder
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type runFolder struct {
 
 var _ results.Target = (*runFolder)(nil)
 
-func (c *Clowder) runFolder(s *clowder.Session, l *results.Ledger, dataset, id string, names []string) *runFolder {
+func (c *Platform) runFolder(s *clowder.Session, l *results.Ledger, dataset, id string, names []string) *runFolder {
 	return &runFolder{
 		session: s, ledger: l, arrivals: &c.arrivals, dataset: dataset, id: id, full: strings.Join(names, "/"),
 		inner: map[string]string{"": id}, creators: map[string]string{},

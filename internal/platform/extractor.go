@@ -1,4 +1,4 @@
-package pipeline
+package platform
 
 import (
 	"fmt"
@@ -18,8 +18,8 @@ const (
 	Runs    Kind = "runs"
 )
 
-// word is what such a job is to its user.
-func (k Kind) word() string {
+// Noun is what such a job is to its user.
+func (k Kind) Noun() string {
 	switch k {
 	case Predict:
 		return "prediction"
@@ -65,7 +65,7 @@ func (all Extractors) Names() []string {
 // Stop asks a running training to end early and to keep its best model. A prediction has no such half.
 func (all Extractors) Stop(r *job.Record, by string) error {
 	if kind := all.Of(r.Request).Kind; kind != Train {
-		return job.Permanent(fmt.Errorf("run %s is a %s, of which there is nothing to keep before its end: cancel it instead", r.Run, kind.word()))
+		return job.Permanent(fmt.Errorf("run %s is a %s, of which there is nothing to keep before its end: cancel it instead", r.Run, kind.Noun()))
 	}
 	return r.Stop(by)
 }

@@ -1,4 +1,4 @@
-package pipeline
+package clowder
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
@@ -89,14 +90,14 @@ func thumbnailStep(s *clowder.Session, dataset, folder, model string, a results.
 }
 
 // metadataStep adds one entry about a run to the dataset.
-func metadataStep(s *clowder.Session, dataset string, e Extractor, run string, content map[string]any) results.Step {
+func metadataStep(s *clowder.Session, dataset string, e platform.Extractor, run string, content map[string]any) results.Step {
 	return entryStep(results.Step{Name: run}, e, run, content,
 		func(ctx context.Context) ([]clowder.Metadata, error) { return s.Metadata(ctx, dataset) },
 		func(ctx context.Context, m clowder.Metadata) (string, error) { return s.AddMetadata(ctx, dataset, m) })
 }
 
 // modelStep adds the same to the file of the model, with its sha256, so that the page of the file says what it is.
-func modelStep(s *clowder.Session, file string, e Extractor, run string, content map[string]any, a results.Artifact) results.Step {
+func modelStep(s *clowder.Session, file string, e platform.Extractor, run string, content map[string]any, a results.Artifact) results.Step {
 	content = maps.Clone(content)
 	content["sha256"] = a.SHA256
 	return entryStep(results.Step{Name: run + "/" + a.Name, SHA256: a.SHA256}, e, run, content,
@@ -105,7 +106,7 @@ func modelStep(s *clowder.Session, file string, e Extractor, run string, content
 }
 
 // entryStep completes a step that adds one metadata entry, which is found again by its extractor and its run.
-func entryStep(step results.Step, e Extractor, run string, content map[string]any, list func(context.Context) ([]clowder.Metadata, error),
+func entryStep(step results.Step, e platform.Extractor, run string, content map[string]any, list func(context.Context) ([]clowder.Metadata, error),
 	add func(context.Context, clowder.Metadata) (string, error),
 ) results.Step {
 	step.Kind = results.KindMetadata

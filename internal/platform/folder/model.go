@@ -1,4 +1,4 @@
-package pipeline
+package folder
 
 import (
 	"archive/zip"
@@ -17,7 +17,7 @@ import (
 const GivenModel = "given-model"
 
 // GiveModel puts a model beside the dataset: a model.zip of an earlier run, or the folder that was in it.
-func (f *Folders) GiveModel(path string) error {
+func (f *Platform) GiveModel(path string) error {
 	if _, err := os.Stat(path); err != nil {
 		return job.Permanent(fmt.Errorf("the model cannot be read: %w", err))
 	}
@@ -35,7 +35,7 @@ func isFolder(path string) bool {
 
 // stageModel lays the given model where no file of a dataset lies, since hidden ones are left out. A folder is packed as the
 // deliverables are, so that the trainer reads both alike.
-func (f *Folders) stageModel(to *os.Root) (in job.Input, err error) {
+func (f *Platform) stageModel(to *os.Root) (in job.Input, err error) {
 	name := ".model/" + filepath.Base(f.model)
 	if isFolder(f.model) {
 		name += ".zip"

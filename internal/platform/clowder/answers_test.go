@@ -1,4 +1,4 @@
-package pipeline
+package clowder
 
 import (
 	"encoding/json"

@@ -1,14 +1,15 @@
-package pipeline
+package clowder
 
 import (
 	"context"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 // recent lists the newest jobs that the user of rec has submitted to an extractor.
-func (c *Clowder) recent(ctx context.Context, rec job.Record, e Extractor) ([]clowder.Job, error) {
+func (c *Platform) Recent(ctx context.Context, rec job.Record, e platform.Extractor) ([]clowder.Job, error) {
 	s, err := c.session(rec)
 	if err != nil {
 		return nil, err
@@ -17,7 +18,7 @@ func (c *Clowder) recent(ctx context.Context, rec job.Record, e Extractor) ([]cl
 }
 
 // submission writes the message of a lost job anew, with the key of rec, which is of the same user.
-func (c *Clowder) submission(ctx context.Context, rec job.Record, j clowder.Job) ([]byte, error) {
+func (c *Platform) Submission(ctx context.Context, rec job.Record, j clowder.Job) ([]byte, error) {
 	s, err := c.session(rec)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package pipeline
+package clowder
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
@@ -16,7 +17,7 @@ const resultsRoot = "finetune"
 
 // Deliver puts the artifacts into a folder of the run, then shows them: pictures and pages on the dataset, a picture on the
 // model, and a metadata entry on both. Each of these is one step of the ledger.
-func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l LedgerFile, say func(string)) (string, error) {
+func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Delivery, l platform.LedgerFile, say func(string)) (string, error) {
 	s, err := c.session(rec)
 	if err != nil {
 		return "", err
@@ -77,7 +78,7 @@ func (c *Clowder) Deliver(ctx context.Context, rec job.Record, d Delivery, l Led
 }
 
 // Note adds one metadata entry to the dataset. The content names the run of rec, by which it is found again.
-func (c *Clowder) Note(ctx context.Context, rec job.Record, content map[string]any, l LedgerFile) error {
+func (c *Platform) Note(ctx context.Context, rec job.Record, content map[string]any, l platform.LedgerFile) error {
 	s, err := c.session(rec)
 	if err != nil {
 		return err
@@ -126,7 +127,7 @@ func noteHidden(ctx context.Context, s *clowder.Session, dataset, by string, say
 const modelArchive = "model.zip"
 
 // described is what the metadata of the dataset says of a delivery, with the files that hold the model and the report.
-func described(d Delivery, ids map[string]string) map[string]any {
+func described(d platform.Delivery, ids map[string]string) map[string]any {
 	content := maps.Clone(d.Content)
 	for key, file := range map[string]string{"model_file_id": modelArchive, "report_file_id": "report.html"} {
 		if ids[file] != "" {

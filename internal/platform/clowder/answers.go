@@ -1,4 +1,4 @@
-package pipeline
+package clowder
 
 import (
 	"context"
@@ -9,8 +9,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
@@ -24,7 +26,7 @@ const (
 )
 
 // answerFiles adds to each file what the model says of it, where the user asked for that and files are the examples.
-func answerFiles(ctx context.Context, s *clowder.Session, l *results.Ledger, e Extractor, rec job.Record, made *results.Prediction, say func(string)) error {
+func answerFiles(ctx context.Context, s *clowder.Session, l *results.Ledger, e platform.Extractor, rec job.Record, made *results.Prediction, say func(string)) error {
 	if made == nil || rec.Settings["write"] != "metadata" && rec.Settings["write"] != "both" {
 		return nil
 	}
@@ -42,7 +44,7 @@ func answerFiles(ctx context.Context, s *clowder.Session, l *results.Ledger, e E
 		}
 		if time.Since(last) >= stageNews {
 			last = time.Now()
-			say(fmt.Sprintf("Added predictions to %d of %s", first+len(batch), count(len(answers), "file")))
+			say(fmt.Sprintf("Added predictions to %d of %s", first+len(batch), english.Plural(len(answers), "file", "")))
 		}
 	}
 	return nil
@@ -50,7 +52,7 @@ func answerFiles(ctx context.Context, s *clowder.Session, l *results.Ledger, e E
 
 // answersStep adds the entries of one batch. What an earlier, interrupted try added is found again file by file, so the step
 // itself is never found done.
-func answersStep(s *clowder.Session, e Extractor, run string, first int, batch []results.FileAnswer) results.Step {
+func answersStep(s *clowder.Session, e platform.Extractor, run string, first int, batch []results.FileAnswer) results.Step {
 	interrupted := false
 	return results.Step{
 		Kind: results.KindMetadata, Name: fmt.Sprintf("%s/files/%d", run, first),
@@ -76,7 +78,7 @@ func answersStep(s *clowder.Session, e Extractor, run string, first int, batch [
 }
 
 // answerFile adds one entry; look says that it may be there already. A file that somebody has deleted needs none.
-func answerFile(ctx context.Context, s *clowder.Session, e Extractor, run string, a results.FileAnswer, look bool) error {
+func answerFile(ctx context.Context, s *clowder.Session, e platform.Extractor, run string, a results.FileAnswer, look bool) error {
 	if look {
 		have, err := s.FileMetadata(ctx, a.ID)
 		if clowder.StatusOf(err) == http.StatusNotFound {

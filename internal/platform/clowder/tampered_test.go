@@ -1,4 +1,4 @@
-package pipeline
+package clowder
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
@@ -52,18 +53,17 @@ var tampers = map[string]func(t *testing.T, path, outside string){
 }
 
 // built is a delivery of a finished run, ready to be handed over.
-func built(t *testing.T, d *delivery) Delivery {
+func built(t *testing.T, d *delivery) platform.Delivery {
 	t.Helper()
 	result, _, err := results.Read(disk.Folder{Volume: d.dir}, d.rec.Run, 1)
 	require.NoError(t, err)
-	made, err := assemble(t.Context(), disk.Folder{Volume: d.dir}, disk.Folder{Volume: d.dir, Name: "deliver"}, result,
+	made := assemble(t, disk.Folder{Volume: d.dir}, disk.Folder{Volume: d.dir, Name: "deliver"}, result,
 		results.Meta{Run: d.rec.Run, Started: time.Unix(0, 0)})
-	require.NoError(t, err)
 	return made
 }
 
 // copied is a delivery with its files copied into the folder of d.
-func copied(t *testing.T, d *delivery, made Delivery) Delivery {
+func copied(t *testing.T, d *delivery, made platform.Delivery) platform.Delivery {
 	t.Helper()
 	to := disk.Folder{Volume: d.dir, Name: "deliver"}
 	require.NoError(t, os.CopyFS(to.Path(), os.DirFS(made.Artifacts[0].Folder.Path())))
@@ -88,7 +88,7 @@ func TestWhatWasChangedAfterTheCheckIsNeverUploaded(t *testing.T) {
 				require.NoError(t, os.WriteFile(outside, []byte(secret), 0o600))
 				tamper(t, filepath.Join(d.dir, "deliver", filepath.FromSlash(file)), outside)
 
-				ledger := LedgerFile{Save: d.save, Last: func(json.RawMessage) {}}
+				ledger := platform.LedgerFile{Save: d.save, Last: func(json.RawMessage) {}}
 				_, err := d.platform.Deliver(t.Context(), d.rec, made, ledger, func(string) {})
 				require.Error(t, err)
 				kind, _ := job.Classify(err)
@@ -154,31 +154,4 @@ func TestAFileIsVerifiedWhileItIsSent(t *testing.T) {
 		require.Less(t, len(got), len(body), "the last bytes are withheld")
 		require.NoError(t, in.Close())
 	}
-}
-
-func TestOnlyStagedFilesGetAnswers(t *testing.T) {
-	t.Parallel()
-	made := &results.Prediction{PerFile: []results.FileAnswer{{File: "a.png", ID: "staged"}, {File: "b.png", ID: "of another dataset"}, {File: "c.png"}}}
-	keepStaged(made, []job.Input{{ID: "staged"}})
-	require.Equal(t, []results.FileAnswer{{File: "a.png", ID: "staged"}, {File: "b.png"}, {File: "c.png"}}, made.PerFile)
-}
-
-func TestAListOfInputsThatTheTrainingWroteIsRefused(t *testing.T) {
-	t.Parallel()
-	v := Volume{Dir: t.TempDir()}
-	require.NoError(t, v.makeRun(run))
-	sum, err := v.writeManifest(run, []job.Input{{ID: "mine"}})
-	require.NoError(t, err)
-	rec := job.Record{Run: run, InputsSHA256: sum}
-	inputs, err := v.readManifest(rec)
-	require.NoError(t, err)
-	require.Equal(t, []job.Input{{ID: "mine"}}, inputs)
-
-	require.NoError(t, v.writeJSON(run, manifest, []job.Input{{ID: "of somebody else"}}))
-	_, err = v.readManifest(rec)
-	require.ErrorContains(t, err, "changed by another program")
-	kind, _ := job.Classify(err)
-	require.Equal(t, job.KindPermanent, kind)
-	_, err = v.readManifest(job.Record{Run: run})
-	require.NoError(t, err, "a job that an older version has staged knows no sum")
 }

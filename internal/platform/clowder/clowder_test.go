@@ -1,4 +1,4 @@
-package pipeline
+package clowder
 
 import (
 	"encoding/json"
@@ -18,6 +18,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 )
@@ -28,7 +30,7 @@ const alice, bob = "alice@example.org", "bob@example.org"
 type delivery struct {
 	server   *clowdertest.Server
 	life     *life
-	platform *Clowder
+	platform *Platform
 	client   *clowder.Client
 	rec      job.Record
 	dir      string
@@ -60,7 +62,7 @@ func newDelivery(t *testing.T, user string) *delivery {
 	d.client, err = clowder.NewClient(clowder.Config{URL: line.URL, Cache: disk.Folder{Volume: t.TempDir()}, Attempts: 1})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.client.Close()) })
-	d.platform = NewClowder(d.client, extractors(t))
+	d.platform = New(d.client, platformtest.Extractors(t))
 	for _, e := range d.platform.extractors {
 		require.NoError(t, server.Heartbeat(e.Info.Heartbeat(e.Queue, "", "test")))
 	}
@@ -107,8 +109,7 @@ func (d *delivery) deliver(t *testing.T, version string, cut int) error {
 	require.NoError(t, err)
 	require.Nil(t, failure)
 	meta := results.Meta{Run: d.rec.Run, Version: version, Started: time.Unix(0, 0)}
-	made, err := assemble(t.Context(), disk.Folder{Volume: d.dir}, disk.Folder{Volume: d.dir, Name: "deliver"}, result, meta)
-	require.NoError(t, err)
+	made := assemble(t, disk.Folder{Volume: d.dir}, disk.Folder{Volume: d.dir, Name: "deliver"}, result, meta)
 	d.shown = 0
 	for _, a := range made.Artifacts {
 		if a.Show.OnCard() {
@@ -120,7 +121,7 @@ func (d *delivery) deliver(t *testing.T, version string, cut int) error {
 	}
 	d.life.begin(cut)
 	defer d.life.begin(0)
-	_, err = d.platform.Deliver(t.Context(), d.rec, made, LedgerFile{Saved: d.saved, Save: d.save, Last: func(doc json.RawMessage) { d.last = doc }},
+	_, err = d.platform.Deliver(t.Context(), d.rec, made, platform.LedgerFile{Saved: d.saved, Save: d.save, Last: func(doc json.RawMessage) { d.last = doc }},
 		func(text string) { d.said = append(d.said, text) })
 	if err == nil && d.life.over() {
 		return errCut // a call that the delivery can do without
@@ -242,7 +243,7 @@ func TestANoteThatIsCutAnywhereIsAddedOnce(t *testing.T) {
 		d := newDelivery(t, alice)
 		d.rec.Request.Extractor = "ncsa.ray.runs"
 		note := func() error {
-			return d.platform.Note(t.Context(), d.rec, map[string]any{"run": d.rec.Run, "champion": "stars/2"}, LedgerFile{Saved: d.saved, Save: d.save})
+			return d.platform.Note(t.Context(), d.rec, map[string]any{"run": d.rec.Run, "champion": "stars/2"}, platform.LedgerFile{Saved: d.saved, Save: d.save})
 		}
 		d.life.begin(cut)
 		done = note() == nil && !d.life.over()

@@ -1,0 +1,27 @@
+package clowder
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// run is the run of most tests.
+const run = "ft-one"
+
+// assemble makes the delivery of a finished run in the folder to, as the pipeline does.
+func assemble(t *testing.T, from, to disk.Folder, result *results.Result, meta results.Meta) platform.Delivery {
+	t.Helper()
+	artifacts, err := results.Build(t.Context(), from, to, result, meta)
+	require.NoError(t, err)
+	return platform.Delivery{
+		Folders: results.Folder(meta, result), Artifacts: artifacts, Content: results.Metadata(meta, result), Prediction: result.Prediction,
+	}
+}

@@ -1,0 +1,24 @@
+// Package platformtest holds what tests of the platforms and of the pipeline share.
+package platformtest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	clowderray "github.com/ncsa/clowder-ray"
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/platform"
+)
+
+// Extractors are the extractors of the product: short form, long form, predictions, requests about runs.
+func Extractors(t *testing.T) platform.Extractors {
+	t.Helper()
+	all := platform.Extractors{{Kind: platform.Train}, {Kind: platform.Train}, {Kind: platform.Predict}, {Kind: platform.Runs}}
+	for i, doc := range [][]byte{clowderray.ExtractorInfo, clowderray.AdvancedInfo, clowderray.PredictInfo, clowderray.RunsInfo} {
+		info, err := clowder.ParseInfo(doc)
+		require.NoError(t, err)
+		all[i].Info, all[i].Queue = info, info.Name
+	}
+	return all
+}
