@@ -6,11 +6,11 @@ from pathlib import Path
 
 from trainer import tasks
 from trainer.data import Dataset
-from trainer.measure import delivery, linear, metrics
-from trainer.measure.answers import Answers
-from trainer.measure.bag import Bag
-from trainer.measure.constant import constant
+from trainer.measure import linear, linear_files, metrics
+from trainer.measure.dummy import dummy
 from trainer.measure.linear import Linear
+from trainer.measure.predictions import Predictions
+from trainer.measure.tfidf import TfIdf
 from trainer.prepare import Prepared
 from trainer.tasks.target import Classes
 
@@ -24,8 +24,8 @@ class Baselines:
 
     reports: list[dict]
     linear: Linear | None
-    answers: Answers | None
-    bag: Bag | None
+    answers: Predictions | None
+    bag: TfIdf | None
     title: str
 
     def score(self, metric: str) -> float | None:
@@ -34,7 +34,7 @@ class Baselines:
         return found[metric]["value"] if metric in found else None
 
     def save(self, folder: Path, description: dict) -> None:
-        delivery.save(folder, self.linear, description, self.bag)
+        linear_files.save(folder, self.linear, description, self.bag)
 
 
 def begin(prepared: Prepared, data: Dataset) -> Future:
@@ -50,7 +50,7 @@ def compute(prepared: Prepared, data: Dataset) -> Baselines:
     classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     seed = plan.settings.seed
     truth = {n: plan.target.encode([e.target for e in examples]) for n, examples in data.splits.items()}
-    same = metrics.report(constant(truth["train"], truth["test"], classes), classes, seed, scale)
+    same = metrics.report(dummy(truth["train"], truth["test"], classes), classes, seed, scale)
     reports = [{"name": "constant", "title": "most frequent class" if classes else "mean", "test": same}]
     # Rows of a text may be pieces of long ones, or lack those that were left out; the simple model takes the examples.
     features, bag, title = tasks.of(plan.kind).baseline(prepared.encoder, data, plan.splits)

@@ -11,7 +11,7 @@ from trainer.data import Dataset
 from trainer.export import display, license, results
 from trainer.launch.work import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
-from trainer.measure.answers import Answers
+from trainer.measure.predictions import Predictions
 from trainer.prepare import Prepared, describe
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
@@ -94,7 +94,7 @@ def _model(saved: Path, to: Path, prepared: Prepared, data: Dataset, test: dict)
     files.write_json(to / DESCRIPTION, describe(prepared, data, test))
 
 
-def _look_for_one_answer(train: Answers, target, settings: Settings, events: Events) -> None:
+def _look_for_one_answer(train: Predictions, target, settings: Settings, events: Events) -> None:
     """Warn where the model calls all training rows the same."""
     if not isinstance(target, Classes) or len(set(train.predicted.tolist())) > 1 or len(set(train.truth.tolist())) == 1:
         return

@@ -2,10 +2,10 @@
 
 import numpy
 
-from trainer.measure.answers import Answers
+from trainer.measure.predictions import Predictions
 
 
-def calibration(a: Answers, bins: int = 10) -> dict:
+def calibration(a: Predictions, bins: int = 10) -> dict:
     """The calibration part of result.json: bins of equal width over the confidence, and the expected calibration error.
 
     The error (``ece``) is the mean distance between confidence and accuracy over the bins, weighted by their rows. Bins

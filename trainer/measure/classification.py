@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy
 
 from trainer.measure import intervals
-from trainer.measure.answers import Answers
+from trainer.measure.predictions import Predictions
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Cells:
         return sums
 
 
-def cells(a: Answers) -> Cells:
+def cells(a: Predictions) -> Cells:
     _, compact = numpy.unique(numpy.concatenate([a.truth, a.predicted]), return_inverse=True)
     classes = int(compact.max()) + 1
     keys, counts = numpy.unique(compact[: len(a)] * classes + compact[len(a) :], return_counts=True)
@@ -64,7 +64,7 @@ def scores(hits: numpy.ndarray, true: numpy.ndarray, predicted: numpy.ndarray) -
     }
 
 
-def losses(a: Answers) -> numpy.ndarray:
+def losses(a: Predictions) -> numpy.ndarray:
     """The cross-entropy of each row in nats. A true class held for impossible costs 27.6 and not infinity."""
     return -numpy.log(numpy.clip(a.likelihood, 1e-12, 1.0))
 

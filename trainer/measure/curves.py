@@ -2,13 +2,13 @@
 
 import numpy
 
-from trainer.measure.answers import Answers
 from trainer.measure.histogram import histogram
+from trainer.measure.predictions import Predictions
 
 _THRESHOLDS = tuple(k / 10 for k in range(1, 10))
 
 
-def binary(a: Answers, positive_name: str, points: int = 100) -> dict | None:
+def binary(a: Predictions, positive_name: str, points: int = 100) -> dict | None:
     """The binary part of result.json, for the second of two classes.
 
     None where there are not two classes or the rows are all of one of them. Each curve has at most ``points`` points.
@@ -31,7 +31,7 @@ def binary(a: Answers, positive_name: str, points: int = 100) -> dict | None:
     }
 
 
-def regression(a: Answers, points: int = 500, bins: int = 20) -> dict:
+def regression(a: Predictions, points: int = 500, bins: int = 20) -> dict:
     """The regression part of result.json: pairs of true and predicted from the smallest target to the largest, and the residuals.
 
     A residual is true minus predicted, in the unit of the target.

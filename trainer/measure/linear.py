@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy
 
-from trainer.measure import answers
-from trainer.measure.answers import Answers
+from trainer.measure import predictions
 from trainer.measure.minimise import minimise
+from trainer.measure.predictions import Predictions
 from trainer.measure.sparse import Features, Sparse
 
 MAX_WEIGHTS = 30_000_000
@@ -26,14 +26,14 @@ class Linear:
     bias: numpy.ndarray  # float32
     classes: int  # 0 for regression
 
-    def answers(self, features: Features, truth: numpy.ndarray) -> Answers:
+    def answers(self, features: Features, truth: numpy.ndarray) -> Predictions:
         step = max(1, _BLOCK // len(self.bias))
         blocks = [numpy.arange(i, min(i + step, len(features))) for i in range(0, len(features), step)] or [numpy.arange(0)]
-        return answers.joined([self._answers(features[rows], truth[rows]) for rows in blocks])
+        return predictions.concatenated([self._answers(features[rows], truth[rows]) for rows in blocks])
 
-    def _answers(self, features: Features, truth: numpy.ndarray) -> Answers:
+    def _answers(self, features: Features, truth: numpy.ndarray) -> Predictions:
         scores = features @ self.weights + self.bias
-        return answers.of_scores(truth, scores) if self.classes else answers.of_values(truth, scores[:, 0])
+        return predictions.of_scores(truth, scores) if self.classes else predictions.of_values(truth, scores[:, 0])
 
 
 def fit(
@@ -156,7 +156,7 @@ def _sample(features: Features, target: numpy.ndarray, entries: int, seed: int) 
     return features[kept], target[kept]
 
 
-def _loss(a: Answers) -> float:
+def _loss(a: Predictions) -> float:
     if a.continuous:
         return float(((a.predicted - a.truth) ** 2).mean())
     return float(-numpy.log(numpy.clip(a.likelihood, 1e-12, 1.0)).mean())

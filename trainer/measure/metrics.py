@@ -3,8 +3,8 @@
 import numpy
 
 from trainer.errors import UserError, some
-from trainer.measure import classification, intervals, ranks, regression
-from trainer.measure.answers import MAX_CLASSES, Answers
+from trainer.measure import classification, intervals, rank_statistics, regression
+from trainer.measure.predictions import MAX_CLASSES, Predictions
 
 CLASSIFICATION = ("accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss")
 REGRESSION = ("rmse", "mae", "r2", "spearman", "loss")
@@ -12,7 +12,7 @@ MAX_CONFUSION = 1000  # classes; nobody reads a larger table, and it would be mo
 _UNEVEN = 1.5  # times as many rows in the largest class as in the smallest
 
 
-def summary(a: Answers, classes: int, scale: float = 1.0) -> dict[str, float]:
+def summary(a: Predictions, classes: int, scale: float = 1.0) -> dict[str, float]:
     """The value of every metric that the answers allow; ``classes`` is 0 for regression.
 
     ``scale`` is the standard deviation of the training rows' target: the loss of a regression is the mean squared error in
@@ -28,7 +28,7 @@ def summary(a: Answers, classes: int, scale: float = 1.0) -> dict[str, float]:
     return values
 
 
-def report(a: Answers, classes: int, seed: int, scale: float = 1.0) -> dict[str, dict]:
+def report(a: Predictions, classes: int, seed: int, scale: float = 1.0) -> dict[str, dict]:
     """One split of metrics.json: each metric of ``summary`` with its 95 % interval and the rows that it was taken over.
 
     Accuracy has Wilson's interval, roc_auc one of its kind with DeLong's error, the others the middle 95 % over rows drawn
@@ -43,7 +43,7 @@ def report(a: Answers, classes: int, seed: int, scale: float = 1.0) -> dict[str,
     return {name: {"value": value, **_ends(ranges.get(name)), "n": n} for name, value in values.items()}
 
 
-def confusion(a: Answers, classes: int) -> list[list[int]]:
+def confusion(a: Predictions, classes: int) -> list[list[int]]:
     """Counts with true classes as rows and predicted ones as columns; empty above ``MAX_CONFUSION`` classes."""
     if not 0 < classes <= MAX_CONFUSION:
         return []
@@ -81,15 +81,15 @@ def _check_fits(asked: str, label_counts: dict[str, int] | None) -> None:
     raise UserError("wrong_metric", what, "Set metric to auto or to one that fits.", why)
 
 
-def _figures(a: Answers, classes: int, scale: float) -> classification.Cells | regression.Moments:
+def _figures(a: Predictions, classes: int, scale: float) -> classification.Cells | regression.Moments:
     return classification.cells(a) if classes else regression.moments(a, scale)
 
 
-def _roc_auc(a: Answers) -> tuple[float, float | None] | None:
-    return None if a.probabilities is None else ranks.roc_auc(a.truth, a.probabilities)
+def _roc_auc(a: Predictions) -> tuple[float, float | None] | None:
+    return None if a.probabilities is None else rank_statistics.roc_auc(a.truth, a.probabilities)
 
 
-def _resampled(a: Answers, classes: int, seed: int, scale: float, values: dict[str, float]) -> dict[str, tuple[float, float]]:
+def _resampled(a: Predictions, classes: int, seed: int, scale: float, values: dict[str, float]) -> dict[str, tuple[float, float]]:
     """The interval of each of ``values``, where it has one."""
     drawn = _figures(a, classes, scale).resampled(seed)
     if classes and "loss" in values:
@@ -100,7 +100,7 @@ def _resampled(a: Answers, classes: int, seed: int, scale: float, values: dict[s
     return ranges
 
 
-def _widen_the_faultless(ranges: dict[str, tuple[float, float]], a: Answers, values: dict[str, float]) -> None:
+def _widen_the_faultless(ranges: dict[str, tuple[float, float]], a: Predictions, values: dict[str, float]) -> None:
     """Where every answer is right, so are all of the rows drawn anew, whose spread of nothing would promise too much.
 
     The least accuracy that fits is taken in its place: F1 is about as large, and Matthews' coefficient, which counts from what

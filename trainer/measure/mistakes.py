@@ -2,12 +2,12 @@
 
 import numpy
 
-from trainer.measure.answers import Answers
+from trainer.measure.predictions import Predictions
 
 _LITTLE = 0.2  # probability of a label that two models doubt
 
 
-def mistakes(a: Answers, limit: int = 20) -> numpy.ndarray:
+def mistakes(a: Predictions, limit: int = 20) -> numpy.ndarray:
     """The numbers of at most ``limit`` rows that are wrong, the most confident first; for regression the largest errors first."""
     if a.continuous:
         badness = numpy.abs(a.predicted - a.truth)
@@ -18,7 +18,7 @@ def mistakes(a: Answers, limit: int = 20) -> numpy.ndarray:
     return wrong[numpy.argsort(-badness[wrong], kind="stable")][:limit]
 
 
-def doubted(a: Answers, simple: Answers | None) -> numpy.ndarray:
+def doubted(a: Predictions, simple: Predictions | None) -> numpy.ndarray:
     """For each row whether its label may be what is wrong: both models give another one, the same, and the first gives it little chance.
 
     Two models that learnt in different ways seldom make the same confident mistake.
@@ -28,7 +28,7 @@ def doubted(a: Answers, simple: Answers | None) -> numpy.ndarray:
     return (a.predicted != a.truth) & (a.predicted == simple.predicted) & (a.likelihood < _LITTLE)
 
 
-def unsure(a: Answers, limit: int = 20) -> numpy.ndarray:
+def unsure(a: Predictions, limit: int = 20) -> numpy.ndarray:
     """The numbers of at most ``limit`` rows with the least confidence, the least first; none without confidences."""
     if a.confidence is None:
         return numpy.zeros(0, numpy.int64)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy
 
-from trainer.measure import intervals, ranks
-from trainer.measure.answers import Answers
+from trainer.measure import intervals, rank_statistics
+from trainer.measure.predictions import Predictions
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class Moments:
         }
 
 
-def moments(a: Answers, scale: float) -> Moments:
+def moments(a: Predictions, scale: float) -> Moments:
     """The moments of at least one row; ``scale`` is the unit of the loss."""
     varied = a.truth.min() < a.truth.max()
     unit = float(a.truth.std()) if varied else 1.0
     error = (a.predicted - a.truth) / unit
     target = (a.truth - a.truth.mean()) / unit if varied else numpy.zeros(len(a))
-    x, y = _standard(ranks.average(a.truth)), _standard(ranks.average(a.predicted))
+    x, y = _standard(rank_statistics.average(a.truth)), _standard(rank_statistics.average(a.predicted))
     return Moments(numpy.stack([error * error, numpy.abs(error), target, target * target, x, y, x * x, y * y, x * y], axis=1), unit, scale)
 
 

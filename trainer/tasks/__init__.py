@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # all of these import this package
 
     from trainer.config.spec import Spec
     from trainer.data import Dataset, Example
-    from trainer.measure.bag import Bag
+    from trainer.measure.tfidf import TfIdf
     from trainer.plan import Plan, Rows
     from trainer.run_folder.events import Events
     from trainer.tasks.catalogue import Base
@@ -45,7 +45,7 @@ class Task(Protocol):
 
     def load_encoder(self, spec: Spec, folder: Path, description: dict) -> Encoder: ...
 
-    def baseline(self, encoder: Encoder, data: Dataset, rows: dict[str, Rows]) -> tuple[dict, Bag | None, str]:
+    def baseline(self, encoder: Encoder, data: Dataset, rows: dict[str, Rows]) -> tuple[dict, TfIdf | None, str]:
         """Features of every split for a linear model, the words behind them where they are words, and the model's name in a sentence."""
 
     def build(self, plan: Plan):

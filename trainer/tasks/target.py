@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy
 
-from trainer.measure.answers import MAX_CLASSES, Answers
+from trainer.measure.predictions import MAX_CLASSES, Predictions
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,12 @@ class Classes:
     def text(self, value) -> str:
         return self.labels[int(value)]
 
-    def answers(self, outputs: numpy.ndarray, wanted: numpy.ndarray) -> Answers:
+    def answers(self, outputs: numpy.ndarray, wanted: numpy.ndarray) -> Predictions:
         """The answers behind ``outputs`` (probabilities of all classes) for examples of which the classes ``wanted`` are right."""
         every = numpy.arange(len(outputs))
         predicted = outputs.argmax(axis=1)
         kept = outputs if self.outputs <= MAX_CLASSES else None
-        return Answers(wanted, predicted, outputs[every, predicted], outputs[every, wanted], kept)
+        return Predictions(wanted, predicted, outputs[every, predicted], outputs[every, wanted], kept)
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Number:
     def text(self, value) -> str:
         return f"{value:.6g}"
 
-    def answers(self, outputs: numpy.ndarray, wanted: numpy.ndarray) -> Answers:
-        return Answers(wanted, outputs)
+    def answers(self, outputs: numpy.ndarray, wanted: numpy.ndarray) -> Predictions:
+        return Predictions(wanted, outputs)
 
 
 def of(task: str, labels: tuple[str, ...], train: list[str]) -> Classes | Number:

@@ -169,10 +169,10 @@ def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
 
 
 def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows]):
-    from trainer.measure.bag import Bag
+    from trainer.measure.tfidf import TfIdf
 
     texts = {n: [" ".join(_parts(e.content)) for e in examples] for n, examples in data.splits.items()}
-    bag = Bag.learn(texts["train"])
+    bag = TfIdf.learn(texts["train"])
     return {n: bag.features(t) for n, t in texts.items()}, bag, "bag of words"
 
 

@@ -6,22 +6,22 @@ import numpy
 import pytest
 from sklearn import metrics as oracle
 
-from trainer.measure import answers, curves
-from trainer.measure.answers import Answers
+from trainer.measure import curves, predictions
 from trainer.measure.calibration import calibration
 from trainer.measure.histogram import histogram
 from trainer.measure.mistakes import doubted, mistakes, unsure
+from trainer.measure.predictions import Predictions
 
 
-def sure(truth, predicted, confidence) -> Answers:
-    return Answers(numpy.array(truth), numpy.array(predicted), numpy.array(confidence))
+def sure(truth, predicted, confidence) -> Predictions:
+    return Predictions(numpy.array(truth), numpy.array(predicted), numpy.array(confidence))
 
 
-def two_classes(rows: int, seed: int = 1) -> Answers:
+def two_classes(rows: int, seed: int = 1) -> Predictions:
     generator = numpy.random.default_rng(seed)
     truth = generator.integers(0, 2, rows)
     scores = generator.normal(size=rows).round(1) + truth
-    return answers.of_scores(truth, numpy.stack([numpy.zeros(rows), scores], axis=1))
+    return predictions.of_scores(truth, numpy.stack([numpy.zeros(rows), scores], axis=1))
 
 
 def test_calibration_by_hand():
@@ -39,7 +39,7 @@ def test_a_model_that_is_as_right_as_it_is_sure_has_no_calibration_error():
 
 def test_no_calibration_without_rows_or_confidence():
     assert calibration(sure([], [], [])) == {}
-    assert calibration(answers.of_values(numpy.zeros(3), numpy.zeros(3))) == {}
+    assert calibration(predictions.of_values(numpy.zeros(3), numpy.zeros(3))) == {}
 
 
 def test_the_curves_agree_with_the_oracle():
@@ -64,22 +64,22 @@ def test_the_thresholds_agree_with_the_oracle():
 def test_long_curves_are_thinned_and_keep_their_ends():
     generator = numpy.random.default_rng(1)
     truth = generator.integers(0, 2, 5000)
-    got = curves.binary(answers.of_scores(truth, generator.normal(size=(5000, 2))), "b", points=100)
+    got = curves.binary(predictions.of_scores(truth, generator.normal(size=(5000, 2))), "b", points=100)
     assert len(got["roc"]) == len(got["pr"]) == 100
     assert (got["roc"][0], got["roc"][-1]) == ([0.0, 0.0], [1.0, 1.0])
     assert got["pr"][-1][0] == 1.0
 
 
 def test_no_curves_without_two_classes_on_both_sides():
-    assert curves.binary(answers.of_scores(numpy.array([0, 1, 2]), numpy.eye(3)), "b") is None
-    assert curves.binary(answers.of_scores(numpy.array([1, 1]), numpy.eye(2)), "b") is None
+    assert curves.binary(predictions.of_scores(numpy.array([0, 1, 2]), numpy.eye(3)), "b") is None
+    assert curves.binary(predictions.of_scores(numpy.array([1, 1]), numpy.eye(2)), "b") is None
     assert curves.binary(sure([0, 1], [0, 1], [0.6, 0.7]), "b") is None
 
 
 def test_points_of_a_regression_span_the_targets():
     generator = numpy.random.default_rng(1)
     truth = generator.normal(size=2000)
-    got = curves.regression(answers.of_values(truth, truth + 1))
+    got = curves.regression(predictions.of_values(truth, truth + 1))
     assert len(got["points"]) == 500
     assert [got["points"][0][0], got["points"][-1][0]] == pytest.approx([truth.min(), truth.max()], rel=1e-5)
     assert sum(got["residuals"]["counts"]) == 2000
@@ -112,25 +112,25 @@ def test_the_most_confident_mistakes_come_first_and_ties_in_the_order_of_rows():
 
 
 def test_the_largest_errors_of_a_regression_come_first():
-    a = answers.of_values(numpy.array([1.0, 2.0, 3.0]), numpy.array([1.5, 2.0, -3.0]))
+    a = predictions.of_values(numpy.array([1.0, 2.0, 3.0]), numpy.array([1.5, 2.0, -3.0]))
     assert mistakes(a).tolist() == [2, 0]
     assert unsure(a).tolist() == []
 
 
 def test_everything_can_be_written_as_json():
-    a, r = two_classes(30), answers.of_values(numpy.arange(5.0), numpy.arange(5.0) ** 2)
+    a, r = two_classes(30), predictions.of_values(numpy.arange(5.0), numpy.arange(5.0) ** 2)
     parts = [curves.binary(a, "b"), calibration(a), curves.regression(r), mistakes(a).tolist()]
     assert json.loads(json.dumps(parts, allow_nan=False)) == parts
 
 
 def test_a_label_is_doubted_where_both_models_give_the_same_other_one():
     def said(*shares):
-        return answers.of_scores(numpy.array([0, 0, 0, 0, 1]), numpy.log(numpy.array(shares)))
+        return predictions.of_scores(numpy.array([0, 0, 0, 0, 1]), numpy.log(numpy.array(shares)))
 
     sure, unsure, right = [0.05, 0.9, 0.05], [0.4, 0.5, 0.1], [0.9, 0.05, 0.05]
     model = said(sure, sure, unsure, right, sure)
     simple = said(unsure, [0.1, 0.1, 0.8], sure, right, sure)
     assert doubted(model, simple).tolist() == [True, False, False, False, False]
     assert not doubted(model, None).any()
-    numbers = answers.of_values(numpy.zeros(2), numpy.ones(2))
+    numbers = predictions.of_values(numpy.zeros(2), numpy.ones(2))
     assert doubted(numbers, numbers).tolist() == [False, False]

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy
 import pytest
 
-from trainer.measure import answers, intervals, metrics
+from trainer.measure import intervals, metrics, predictions
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_the_intervals_of_a_classifier_hold_what_many_rows_give(rows, apart):
     def drawn(n):
         truth = chance.integers(0, 2, n)
         scores = chance.normal(size=n) + apart * (2 * truth - 1)
-        return answers.of_scores(truth, numpy.stack([-scores, scores], axis=1))
+        return predictions.of_scores(truth, numpy.stack([-scores, scores], axis=1))
 
     true, held = metrics.summary(drawn(200_000), 2), Counter()
     reports = [metrics.report(drawn(rows), 2, seed) for seed in range(150)]
@@ -53,7 +53,7 @@ def test_the_intervals_of_a_classifier_hold_what_many_rows_give(rows, apart):
 
 
 def test_a_faultless_answer_to_few_rows_is_not_held_for_certain():
-    scores = metrics.report(answers.of_scores(numpy.arange(20) % 2, numpy.eye(2)[numpy.arange(20) % 2]), 2, 1)
+    scores = metrics.report(predictions.of_scores(numpy.arange(20) % 2, numpy.eye(2)[numpy.arange(20) % 2]), 2, 1)
     least = intervals.wilson(1.0, 20)[0]
     assert [scores[name]["low"] for name in ("accuracy", "f1_macro", "f1_weighted", "roc_auc")] == pytest.approx([least] * 4)
     assert scores["mcc"]["low"] == pytest.approx(1 - (1 - least) / 0.5)

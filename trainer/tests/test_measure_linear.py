@@ -6,11 +6,11 @@ from sklearn import datasets
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from trainer.measure import delivery, linear, metrics
-from trainer.measure.bag import Bag
-from trainer.measure.constant import constant
+from trainer.measure import linear, linear_files, metrics
+from trainer.measure.dummy import dummy
 from trainer.measure.minimise import minimise
 from trainer.measure.sparse import Sparse
+from trainer.measure.tfidf import TfIdf
 
 
 def parts(features, target, seed=1):
@@ -89,7 +89,7 @@ def test_a_constant_column_and_one_row_do_no_harm(column):
 
 
 def test_no_terms_at_all_still_give_the_shares_of_the_classes():
-    bag, target = Bag.learn(["", " "]), numpy.array([1, 1])
+    bag, target = TfIdf.learn(["", " "]), numpy.array([1, 1])
     features = bag.features(["", "new"])
     assert len(bag.terms) == 0
     assert linear.fit(features, target, features, target, 2, seed=1).answers(features, target).predicted.tolist() == [1, 1]
@@ -112,7 +112,7 @@ def test_the_minimum_of_a_long_valley_is_found():
 
 def test_bag_counts_words_and_pairs_as_the_oracle_does():
     texts = ["The film is good, good film", "the film is bad", "", "Bad bad film", "ünïcode film"]
-    bag = Bag.learn(texts)
+    bag = TfIdf.learn(texts)
     want = TfidfVectorizer(token_pattern=r"\w+|[^\w\s]", ngram_range=(1, 2), min_df=2, sublinear_tf=True)
     oracle = want.fit_transform(texts).toarray()[:, [want.vocabulary_[term] for term in bag.terms]]
     assert set(bag.terms) == set(want.vocabulary_)
@@ -120,22 +120,22 @@ def test_bag_counts_words_and_pairs_as_the_oracle_does():
 
 
 def test_signs_of_scripts_without_spaces_are_words():
-    assert Bag.learn(["好电影", "坏电影"]).terms == ["影", "电", "电 影"]
+    assert TfIdf.learn(["好电影", "坏电影"]).terms == ["影", "电", "电 影"]
 
 
 def test_terms_do_not_depend_on_the_order_of_texts():
     texts = ["b a", "a b c", "c b", "a c"]
-    assert Bag.learn(texts) == Bag.learn(texts[::-1])
+    assert TfIdf.learn(texts) == TfIdf.learn(texts[::-1])
 
 
 def test_what_is_delivered_answers_as_the_model_did(tmp_path):
     texts = ["a good film", "a bad film", "good, very good", "bad, very bad \ud800", "nul \0 film"] * 3
     target = numpy.array([1, 0, 1, 0, 1] * 3)
-    bag = Bag.learn(texts)
+    bag = TfIdf.learn(texts)
     features = bag.features(texts)
     model = linear.fit(features, target, features, target, 2, seed=1)
-    delivery.save(tmp_path / "linear", model, {"labels": ["bad", "good"]}, bag)
-    again, description, terms = delivery.load(tmp_path / "linear")
+    linear_files.save(tmp_path / "linear", model, {"labels": ["bad", "good"]}, bag)
+    again, description, terms = linear_files.load(tmp_path / "linear")
     assert description == {"labels": ["bad", "good"]}
     assert again.answers(terms.features(texts), target).probabilities.tobytes() == model.answers(features, target).probabilities.tobytes()
 
@@ -143,21 +143,21 @@ def test_what_is_delivered_answers_as_the_model_did(tmp_path):
 def test_a_model_of_a_table_is_delivered_without_terms(tmp_path):
     train, validation, test = parts(*datasets.load_diabetes(return_X_y=True))
     model = fitted(train, validation, 0)
-    delivery.save(tmp_path, model, {"columns": ["age"]})
-    again, _, bag = delivery.load(tmp_path)
+    linear_files.save(tmp_path, model, {"columns": ["age"]})
+    again, _, bag = linear_files.load(tmp_path)
     assert bag is None
     assert not (tmp_path / "terms.json").exists()
     assert again.answers(*test).predicted.tobytes() == model.answers(*test).predicted.tobytes()
 
 
 def test_the_most_frequent_class_is_the_answer_to_everything():
-    a = constant(numpy.array([0, 1, 1, 1]), numpy.array([1, 0, 2]), 3)
+    a = dummy(numpy.array([0, 1, 1, 1]), numpy.array([1, 0, 2]), 3)
     assert a.predicted.tolist() == [1, 1, 1]
     assert a.likelihood == pytest.approx([4 / 7, 2 / 7, 1 / 7])
     assert metrics.summary(a, 3)["roc_auc"] == 0.5
 
 
 def test_the_mean_is_the_answer_to_everything():
-    a = constant(numpy.array([1.0, 2.0, 6.0]), numpy.array([3.0, 4.0]), 0)
+    a = dummy(numpy.array([1.0, 2.0, 6.0]), numpy.array([3.0, 4.0]), 0)
     assert a.predicted.tolist() == [3.0, 3.0]
     assert metrics.summary(a, 0)["mae"] == 0.5

@@ -6,23 +6,23 @@ import scipy.stats
 from sklearn import metrics as oracle
 
 from trainer.errors import UserError
-from trainer.measure import answers, intervals, metrics
-from trainer.measure.answers import Answers
+from trainer.measure import intervals, metrics, predictions
+from trainer.measure.predictions import Predictions
 
 
-def classified(seed: int, rows: int, classes: int, skill: float = 1.0) -> Answers:
+def classified(seed: int, rows: int, classes: int, skill: float = 1.0) -> Predictions:
     """Random answers that know a little; scores are rounded, so that there are ties."""
     generator = numpy.random.default_rng(seed)
     truth = generator.integers(0, classes, rows)
     scores = generator.normal(size=(rows, classes)).round(1)
     scores[numpy.arange(rows), truth] += skill
-    return answers.of_scores(truth, scores)
+    return predictions.of_scores(truth, scores)
 
 
-def regressed(seed: int, rows: int, offset: float = 0.0) -> Answers:
+def regressed(seed: int, rows: int, offset: float = 0.0) -> Predictions:
     generator = numpy.random.default_rng(seed)
     truth = generator.normal(size=rows).round(1) + offset
-    return answers.of_values(truth, truth + generator.normal(size=rows).round(1))
+    return predictions.of_values(truth, truth + generator.normal(size=rows).round(1))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -65,68 +65,68 @@ def test_the_confusion_matrix_agrees_with_the_oracle(seed):
 def test_constant_scores_have_an_area_of_exactly_one_half():
     for classes in (2, 3):
         truth = numpy.arange(11) % classes
-        a = answers.of_scores(truth, numpy.zeros((11, classes)))
+        a = predictions.of_scores(truth, numpy.zeros((11, classes)))
         assert metrics.summary(a, classes)["roc_auc"] == 0.5
 
 
 def test_classes_that_occur_nowhere_count_for_nothing():
-    a = Answers(numpy.array([0, 0, 1, 1]), numpy.array([0, 0, 1, 0]))
+    a = Predictions(numpy.array([0, 0, 1, 1]), numpy.array([0, 0, 1, 0]))
     assert metrics.summary(a, 2) == metrics.summary(a, 10_000)
 
 
 def test_the_area_is_left_out_where_all_rows_are_of_one_class():
-    a = answers.of_scores(numpy.ones(4, int), numpy.eye(4, 2))
+    a = predictions.of_scores(numpy.ones(4, int), numpy.eye(4, 2))
     assert "roc_auc" not in metrics.report(a, 2, seed=1)
     assert metrics.summary(a, 2)["mcc"] == 0.0
 
 
 def test_no_rows_give_no_figures():
-    assert metrics.report(answers.of_scores(numpy.zeros(0, int), numpy.zeros((0, 3))), 3, seed=1) == {}
-    assert metrics.report(answers.of_values(numpy.zeros(0), numpy.zeros(0)), 0, seed=1) == {}
+    assert metrics.report(predictions.of_scores(numpy.zeros(0, int), numpy.zeros((0, 3))), 3, seed=1) == {}
+    assert metrics.report(predictions.of_values(numpy.zeros(0), numpy.zeros(0)), 0, seed=1) == {}
 
 
 def test_one_row_has_figures_but_no_interval_except_of_accuracy():
-    got = metrics.report(answers.of_scores(numpy.array([1]), numpy.array([[0.0, 2.0, 0.0]])), 3, seed=1)
+    got = metrics.report(predictions.of_scores(numpy.array([1]), numpy.array([[0.0, 2.0, 0.0]])), 3, seed=1)
     assert {name for name in got if "low" in got[name]} == {"accuracy"}
     assert got["f1_macro"] == {"value": 1.0, "n": 1}
-    assert set(metrics.report(answers.of_values(numpy.array([2.0]), numpy.array([3.0])), 0, seed=1)["r2"]) == {"value", "n"}
+    assert set(metrics.report(predictions.of_values(numpy.array([2.0]), numpy.array([3.0])), 0, seed=1)["r2"]) == {"value", "n"}
 
 
 @pytest.mark.parametrize("target", [0.0, 0.1, 1e9, -3.7])
 def test_a_constant_target_has_no_r2_and_no_order(target):
     generator = numpy.random.default_rng(1)
-    got = metrics.report(answers.of_values(numpy.full(30, target), target + generator.normal(size=30)), 0, seed=1)
+    got = metrics.report(predictions.of_values(numpy.full(30, target), target + generator.normal(size=30)), 0, seed=1)
     assert got["r2"] == {"value": 0.0, "low": 0.0, "high": 0.0, "n": 30}
     assert got["spearman"]["value"] == 0.0
 
 
 def test_small_targets_keep_their_r2():
     a = regressed(3, 50)
-    tiny = answers.of_values(a.truth * 1e-9, a.predicted * 1e-9)
+    tiny = predictions.of_values(a.truth * 1e-9, a.predicted * 1e-9)
     assert metrics.summary(tiny, 0)["r2"] == pytest.approx(metrics.summary(a, 0)["r2"])
 
 
 def test_a_true_class_that_was_held_for_impossible_costs_a_bounded_loss():
-    a = answers.of_scores(numpy.array([0]), numpy.array([[-1e6, 1e6]]))
+    a = predictions.of_scores(numpy.array([0]), numpy.array([[-1e6, 1e6]]))
     assert metrics.summary(a, 2)["loss"] == pytest.approx(-numpy.log(1e-12))
 
 
 @pytest.mark.parametrize("value", [numpy.nan, numpy.inf, 1e200])
 def test_answers_that_are_not_numbers_are_refused(value):
     with pytest.raises(UserError, match="not numbers") as e:
-        answers.of_values(numpy.zeros(2), numpy.array([0.0, value]))
+        predictions.of_values(numpy.zeros(2), numpy.array([0.0, value]))
     assert e.value.code == "diverged"
 
 
 def test_scores_that_are_not_numbers_are_refused():
     with pytest.raises(UserError, match="not numbers"):
-        answers.of_scores(numpy.zeros(2, int), numpy.array([[0.0, 1.0], [numpy.nan, 0.0]], numpy.float32))
+        predictions.of_scores(numpy.zeros(2, int), numpy.array([[0.0, 1.0], [numpy.nan, 0.0]], numpy.float32))
 
 
 def test_answers_on_parts_of_the_rows_join_to_those_on_all():
     a = classified(1, 20, 3)
-    parts = [Answers(*(column[rows] for column in vars(a).values())) for rows in (slice(0, 7), slice(7, 20))]
-    assert metrics.report(answers.joined(parts), 3, seed=1) == metrics.report(a, 3, seed=1)
+    parts = [Predictions(*(column[rows] for column in vars(a).values())) for rows in (slice(0, 7), slice(7, 20))]
+    assert metrics.report(predictions.concatenated(parts), 3, seed=1) == metrics.report(a, 3, seed=1)
 
 
 def test_the_same_seed_gives_the_same_intervals_and_another_one_others():
@@ -159,14 +159,14 @@ def test_an_interval_of_a_regression_holds_the_true_value(name):
 
 
 def test_an_area_with_a_single_row_of_a_class_has_no_interval():
-    a = answers.of_scores(numpy.array([0, 0, 1]), numpy.array([[2.0, 0.0], [0.0, 1.0], [0.0, 3.0]]))
+    a = predictions.of_scores(numpy.array([0, 0, 1]), numpy.array([[2.0, 0.0], [0.0, 1.0], [0.0, 3.0]]))
     assert metrics.report(a, 2, seed=1)["roc_auc"] == {"value": 1.0, "n": 3}
 
 
 def test_many_classes_need_no_table():
     generator = numpy.random.default_rng(1)
     truth = generator.integers(0, 10_000, 3000)
-    a = Answers(truth, numpy.where(generator.random(3000) < 0.5, truth, generator.integers(0, 10_000, 3000)))
+    a = Predictions(truth, numpy.where(generator.random(3000) < 0.5, truth, generator.integers(0, 10_000, 3000)))
     assert metrics.confusion(a, 10_000) == []
     got = metrics.report(a, 10_000, seed=1)
     assert got["f1_macro"]["value"] == pytest.approx(oracle.f1_score(a.truth, a.predicted, average="macro", zero_division=0))

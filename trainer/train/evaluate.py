@@ -3,7 +3,7 @@
 import numpy
 import torch
 
-from trainer.measure.answers import Answers
+from trainer.measure.predictions import Predictions
 from trainer.plan import Rows
 from trainer.tasks.target import Classes, Number
 from trainer.train import batches
@@ -55,5 +55,5 @@ def check(model: torch.nn.Module, rows: Rows, target: Classes | Number) -> None:
 
 def answers(
     model: torch.nn.Module, rows: Rows, objective: Objective, device: torch.device, rank: int = 0, world: int = 1, folded: bool = False
-) -> Answers:
+) -> Predictions:
     return objective.target.answers(outputs(model, rows, objective, device, rank, world, folded), rows.example_targets())

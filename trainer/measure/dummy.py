@@ -2,25 +2,25 @@
 
 import numpy
 
-from trainer.measure import answers
-from trainer.measure.answers import Answers
+from trainer.measure import predictions
+from trainer.measure.predictions import Predictions
 
 
-def constant(train_target: numpy.ndarray, test_target: numpy.ndarray, classes: int) -> Answers:
+def dummy(train_target: numpy.ndarray, test_target: numpy.ndarray, classes: int) -> Predictions:
     """What the training rows alone say of the test rows; ``classes`` is 0 for regression.
 
     Every class is counted once more than it occurs, so that one missing among the training rows is not held for impossible.
     """
     n = len(test_target)
     if not classes:
-        return answers.of_values(test_target, numpy.full(n, train_target.mean()))
+        return predictions.of_values(test_target, numpy.full(n, train_target.mean()))
     counts = numpy.bincount(train_target, minlength=classes) + 1.0
     shares = counts / counts.sum()
     best = int(shares.argmax())
-    return Answers(
+    return Predictions(
         numpy.asarray(test_target, numpy.int64),
         numpy.full(n, best, numpy.int64),
         numpy.full(n, shares[best]),
         shares[test_target],
-        numpy.tile(shares.astype(numpy.float32), (n, 1)) if classes <= answers.MAX_CLASSES else None,
+        numpy.tile(shares.astype(numpy.float32), (n, 1)) if classes <= predictions.MAX_CLASSES else None,
     )

@@ -23,7 +23,7 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff
 
 
 @dataclass(frozen=True)
-class Bag:
+class TfIdf:
     """The terms that count, in the order of the columns, with the number of training texts that hold each."""
 
     WORD: ClassVar[str] = _WORD.pattern
@@ -33,7 +33,7 @@ class Bag:
     texts: int
 
     @staticmethod
-    def learn(texts: Iterable[str]) -> "Bag":
+    def learn(texts: Iterable[str]) -> "TfIdf":
         """The most frequent terms of the training texts; among equally frequent ones the first in the alphabet."""
         counts, n = Counter(), 0
         for text in texts:
@@ -42,7 +42,7 @@ class Bag:
             if len(counts) > _MAX_COUNTED:
                 counts = Counter({term: count for term, count in counts.items() if count > 1})
         kept = sorted((-count, term) for term, count in counts.items() if count >= _MIN_TEXTS)[:MAX_TERMS]
-        return Bag([term for _, term in kept], [-count for count, _ in kept], n)
+        return TfIdf([term for _, term in kept], [-count for count, _ in kept], n)
 
     def features(self, texts: Iterable[str]) -> Sparse:
         """tf-idf, each row of length 1: (1 + ln of the count in the text) x ln of the inverse share of texts with the term."""

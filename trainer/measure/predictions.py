@@ -11,7 +11,7 @@ _HUGE = 1e150  # the square of anything smaller is still a number
 
 
 @dataclass(frozen=True)
-class Answers:
+class Predictions:
     """The answers of a model on n rows. Numbers that are not finite raise a UserError, so no figure is made of them."""
 
     truth: numpy.ndarray  # int64 classes, or float64 targets in their own unit
@@ -49,13 +49,13 @@ def _sound(values: numpy.ndarray) -> bool:
     return bool((numpy.abs(values) < min(_HUGE, float(numpy.finfo(values.dtype).max))).all())
 
 
-def of_scores(truth: numpy.ndarray, scores: numpy.ndarray) -> Answers:
+def of_scores(truth: numpy.ndarray, scores: numpy.ndarray) -> Predictions:
     """The answers of a classifier whose ``scores`` (rows x classes, before the softmax) are given."""
     odds = numpy.exp(scores - scores.max(axis=1, keepdims=True))
     probabilities = odds / odds.sum(axis=1, keepdims=True)
     predicted = probabilities.argmax(axis=1).astype(numpy.int64)
     rows = numpy.arange(len(truth))
-    return Answers(
+    return Predictions(
         numpy.asarray(truth, numpy.int64),
         predicted,
         probabilities[rows, predicted].astype(numpy.float64),
@@ -64,13 +64,13 @@ def of_scores(truth: numpy.ndarray, scores: numpy.ndarray) -> Answers:
     )
 
 
-def of_values(truth: numpy.ndarray, predicted: numpy.ndarray) -> Answers:
+def of_values(truth: numpy.ndarray, predicted: numpy.ndarray) -> Predictions:
     """The answers of a regression."""
-    return Answers(numpy.asarray(truth, numpy.float64), numpy.asarray(predicted, numpy.float64))
+    return Predictions(numpy.asarray(truth, numpy.float64), numpy.asarray(predicted, numpy.float64))
 
 
-def joined(parts: list[Answers]) -> Answers:
+def concatenated(parts: list[Predictions]) -> Predictions:
     """The answers on all rows from those on consecutive parts of them; at least one part."""
     names = ("truth", "predicted", "confidence", "likelihood", "probabilities")
     columns = ([getattr(part, name) for part in parts] for name in names)
-    return Answers(*(None if column[0] is None else numpy.concatenate(column) for column in columns))
+    return Predictions(*(None if column[0] is None else numpy.concatenate(column) for column in columns))

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from safetensors import numpy as safetensors
 
-from trainer.measure.bag import Bag
 from trainer.measure.linear import Linear
+from trainer.measure.tfidf import TfIdf
 from trainer.run_folder import files
 
 
-def save(folder: Path, linear: Linear, description: dict, bag: Bag | None = None) -> None:
+def save(folder: Path, linear: Linear, description: dict, bag: TfIdf | None = None) -> None:
     """Write weights.safetensors, config.json (``description`` beside the number of classes) and, for texts, terms.json."""
     folder.mkdir(exist_ok=True)
     files.write_bytes(folder / "weights.safetensors", safetensors.save({"weights": linear.weights, "bias": linear.bias}))
@@ -20,7 +20,7 @@ def save(folder: Path, linear: Linear, description: dict, bag: Bag | None = None
         files.write_json(folder / "terms.json", {"texts": bag.texts, "word": bag.WORD, "terms": terms})
 
 
-def load(folder: Path) -> tuple[Linear, dict, Bag | None]:
+def load(folder: Path) -> tuple[Linear, dict, TfIdf | None]:
     """What ``save`` wrote: the model, the description, and for texts the terms in the order of the weights."""
     tensors = safetensors.load_file(folder / "weights.safetensors")
     description = json.loads((folder / "config.json").read_text("utf-8"))
@@ -28,4 +28,4 @@ def load(folder: Path) -> tuple[Linear, dict, Bag | None]:
     if not (folder / "terms.json").exists():
         return linear, description, None
     stored = json.loads((folder / "terms.json").read_text("utf-8"))
-    return linear, description, Bag(list(stored["terms"]), list(stored["terms"].values()), stored["texts"])
+    return linear, description, TfIdf(list(stored["terms"]), list(stored["terms"].values()), stored["texts"])
