@@ -30,7 +30,7 @@ type broker struct {
 
 // openBroker connects once, so that a wrong address is an error at the start, and then keeps connected.
 func openBroker(s *Server, uri string) (*broker, error) {
-	b := &broker{server: s, uri: uri, reply: "clowder." + s.state.instance, stop: make(chan struct{})}
+	b := &broker{server: s, uri: uri, reply: s.ReplyQueue(), stop: make(chan struct{})}
 	lost, err := b.connect()
 	if err != nil {
 		return nil, fmt.Errorf("connect the double to RabbitMQ: %w", err)

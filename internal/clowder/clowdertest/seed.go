@@ -112,6 +112,9 @@ func (s *Server) Heartbeat(body []byte) error { return s.handleHeartbeat(body) }
 // Status is described at Heartbeat.
 func (s *Server) Status(body []byte) error { return s.handleStatus(body) }
 
+// ReplyQueue is the queue on which this Clowder reads the statuses of jobs.
+func (s *Server) ReplyQueue() string { return "clowder." + s.state.instance }
+
 // AddJob makes a job without a message and returns its id.
 func (s *Server) AddJob(email, datasetID, extractor string) string {
 	s.state.mu.Lock()
