@@ -57,6 +57,10 @@ ray-up: setup build ## start a local Ray with token auth on loopback; prints its
 ray-down: build ## stop the local Ray
 	@bin/extractor ray down --dir $(RAY_DIR)
 
+.PHONY: pictures
+pictures: setup build ## photograph report and job of a real training for docs/images, with Chromium: make pictures [CLOWDER_ENV=file]
+	@go run ./test/pictures -env "$(CLOWDER_ENV)"
+
 # --- a Kubernetes to try it on
 
 cluster-up: ## a Kubernetes node with KubeRay (root; ten minutes the first time); prints its KUBECONFIG

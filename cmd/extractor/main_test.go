@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -221,21 +222,28 @@ func TestTheExampleOfADeploymentIsValid(t *testing.T) {
 	require.Equal(t, "/shared", set.SharedDir)
 }
 
-func TestREADMEListsEverySetting(t *testing.T) {
+var update = flag.Bool("update", false, "write the table of settings into docs/configuration.md")
+
+func TestConfigurationListsEverySetting(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	file := filepath.Join("..", "..", "docs", "configuration.md")
+	page, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var want strings.Builder
 	want.WriteString("| variable | key | default | meaning |\n|---|---|---|---|\n")
 	for _, s := range settings() {
-		value := fmt.Sprint(s.value)
-		if value == "" || value == "[]" {
-			value = " "
+		value := "`" + fmt.Sprint(s.value) + "` "
+		if value == "`` " || value == "`[]` " {
+			value = ""
 		}
-		fmt.Fprintf(&want, "| `%s` | `%s` | %s | %s |\n", s.env, s.key, strings.TrimSpace("`"+value+"`"), s.help)
+		fmt.Fprintf(&want, "| `%s` | `%s` | %s| %s |\n", s.env, s.key, value, s.help)
 	}
-	table := strings.ReplaceAll(want.String(), "| ` ` |", "| |")
-	require.Contains(t, string(readme), table, "the table of the README is made from this:\n%s", table)
+	if before, rest, found := strings.Cut(string(page), "| variable |"); *update && found {
+		_, after, _ := strings.Cut(rest, "\n\n")
+		page = []byte(before + want.String() + "\n" + after)
+		require.NoError(t, os.WriteFile(file, page, 0o600))
+	}
+	require.Contains(t, string(page), want.String(), "write it again with -update")
 }
 
 func defaults(t *testing.T) Settings {

@@ -79,7 +79,7 @@ type setting struct {
 	help     string
 }
 
-// settings is the one table of all settings; the README's is made from it.
+// settings is the one table of all settings; the one in docs/configuration.md is made from it.
 func settings() []setting {
 	return []setting{
 		{"rabbitmq_uri", "RABBITMQ_URI", "amqp://guest:guest@127.0.0.1/%2f", "Broker of Clowder; amqps:// for TLS"},

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ncsa/clowder-ray/test/stack"
+)
+
+// enable waits until Clowder knows the extractor and makes it visible to users, as an administrator does. Without the key of
+// an administrator it does nothing.
+func (s *site) enable(ctx context.Context) error {
+	if s.adminKey == "" {
+		return nil
+	}
+	for {
+		var known struct{ Data []struct{ ID, Name string } }
+		if err := s.call(ctx, http.MethodGet, "/api/v2/listeners?all=true&enable_admin=true&limit=100", s.adminKey, &known); err != nil {
+			return err
+		}
+		for _, l := range known.Data {
+			if l.Name == stack.Extractor {
+				return s.call(ctx, http.MethodPut, "/api/v2/listeners/"+l.ID+"/enable?enable_admin=true", s.adminKey, nil)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s in Clowder's list of extractors: %w", stack.Extractor, context.Cause(ctx))
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// call sends one request to Clowder and decodes the answer into v, unless that is nil.
+func (s *site) call(ctx context.Context, method, path, key string, v any) (err error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.url+path, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("X-Api-Key", key)
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, answer.Body.Close()) }()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s %s: Clowder answered %s", method, path, answer.Status)
+	}
+	if v == nil {
+		return nil
+	}
+	return json.NewDecoder(answer.Body).Decode(v)
+}
+
+// photographJob opens the dataset of the newest job in Clowder's page, as the user, and photographs the log of the job.
+func (s *site) photographJob(ctx context.Context, b *browser, file string) error {
+	var jobs struct {
+		Data []struct {
+			ID, Created string
+			Ref         struct {
+				Dataset string `json:"resource_id"`
+			} `json:"resource_ref"`
+		}
+	}
+	if err := s.call(ctx, http.MethodGet, "/api/v2/jobs?listener_id="+stack.Extractor+"&limit=100", s.key, &jobs); err != nil {
+		return err
+	}
+	if len(jobs.Data) == 0 {
+		return errors.New("list the jobs: Clowder lists none of " + stack.Extractor)
+	}
+	newest := jobs.Data[0]
+	for _, j := range jobs.Data {
+		if j.Created > newest.Created {
+			newest = j
+		}
+	}
+	page, err := s.servePage()
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	return b.job(page.URL+"/datasets/"+newest.Ref.Dataset, newest.ID, file)
+}
+
+// servePage serves Clowder's web page to the browser with the user signed in: requests to the API carry the user's key. The
+// page looks at a cookie to see who is signed in, and reads the name from it; it checks no signature.
+func (s *site) servePage() (*httptest.Server, error) {
+	clowder, err := url.Parse(s.url)
+	if err != nil {
+		return nil, err
+	}
+	api := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(clowder)
+		r.Out.Header.Del("Authorization")
+		r.Out.Header.Del("Cookie")
+		r.Out.Header.Set("X-Api-Key", s.key)
+	}}
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "Authorization", Value: "Bearer " + token(), Path: "/"})
+		if s.page == "" || strings.HasPrefix(r.URL.Path, "/api") {
+			api.ServeHTTP(w, r)
+			return
+		}
+		file := filepath.Join(s.page, filepath.Clean("/"+r.URL.Path))
+		if info, err := os.Stat(file); err != nil || info.IsDir() { // an address of the page itself, such as /datasets/ID
+			file = filepath.Join(s.page, "index.html")
+		}
+		http.ServeFile(w, r, file)
+	})), nil
+}
+
+// token is what the page of Clowder reads the name of the user from.
+func token() string {
+	part := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
+	user := `{"email":"alice@example.org","name":"Alice","preferred_username":"alice@example.org","exp":4000000000}`
+	return part(`{"alg":"none"}`) + "." + part(user) + ".x"
+}
