@@ -8,10 +8,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -40,8 +41,8 @@ func newConsole(w io.Writer) *console {
 }
 
 // Tell prints one status. An error is left to the end of the command, which prints it where errors go.
-func (c *console) Tell(_ context.Context, _ job.Request, s clowder.Status) error {
-	if onBar := s.Progress && c.bar != nil; !onBar && s.Kind != clowder.StatusError {
+func (c *console) Tell(_ context.Context, _ job.Request, s message.Status) error {
+	if onBar := s.Progress && c.bar != nil; !onBar && s.Kind != message.StatusError {
 		c.say(s.Text)
 	}
 	return nil

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
+
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
 	clowderray "github.com/ncsa/clowder-ray"
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -45,7 +46,7 @@ func extractors(set Settings, volume pipeline.Volume) (platform.Extractors, erro
 		{platform.Predict, clowderray.PredictInfo, set.PredictQueue},
 		{platform.Runs, clowderray.RunsInfo, set.RunsQueue},
 	} {
-		info, err := clowder.ParseInfo(source.doc)
+		info, err := form.Parse(source.doc)
 		if err != nil {
 			return nil, job.Permanent(err)
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 )
 
 const (
@@ -24,7 +26,7 @@ func decodeAnswer(body []byte, into any) error {
 	if list, ok := into.(*rows); ok {
 		return list.read(body)
 	}
-	if _, values := measure(body); values > maxAnswerValues {
+	if _, values := jsonscan.Measure(body); values > maxAnswerValues {
 		return fmt.Errorf("it holds more than %d values", maxAnswerValues)
 	}
 	return json.Unmarshal(body, into)
@@ -34,14 +36,14 @@ func decodeAnswer(body []byte, into any) error {
 type rows []json.RawMessage
 
 func (r *rows) read(body []byte) error {
-	body = skipBlanks(body)
+	body = jsonscan.SkipBlanks(body)
 	if !json.Valid(body) {
 		return errors.New("it is not valid JSON")
 	}
 	if body[0] != '[' {
-		return fmt.Errorf("it is %s and not a list", kindOfRaw(body))
+		return fmt.Errorf("it is %s and not a list", jsonscan.Kind(body))
 	}
-	for row := range items(body) {
+	for row := range jsonscan.Items(body) {
 		if len(*r) == maxRows {
 			return fmt.Errorf("it has more than %d rows", maxRows)
 		}
@@ -58,7 +60,7 @@ func (d *rowDecoder) decode(row json.RawMessage, into any) bool {
 	if len(row) > maxRowBytes {
 		return false
 	}
-	_, values := measure(row)
+	_, values := jsonscan.Measure(row)
 	if d.values += values; d.values > maxRowValues {
 		d.values -= values
 		return false

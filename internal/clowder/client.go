@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 
 	"github.com/go-resty/resty/v2"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/cache"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -20,14 +20,14 @@ type Client struct {
 	allowed origins // the configured URL first; never empty
 	fixed   bool    // the configured URL is there and wins over every host that a message names
 	log     *zap.Logger
-	cache   *cache
+	cache   *cache.Cache // nil: none is configured
 	// api sends the user's key and follows redirects within the origin; rest is resty on top of it for calls that fit into
 	// memory, streams go to api itself. storage sends no key and takes presigned addresses.
 	api     *http.Client
 	rest    *resty.Client
 	storage *http.Client
-	// syncFolders makes the names in folders below a root durable.
-	syncFolders func(root *os.Root, names []string) error
+	// syncTarget makes the names of staged files durable. Tests replace it.
+	syncTarget func(*cache.Target) error
 }
 
 // NewClient checks the configuration and opens the cache. It does not connect.
@@ -35,7 +35,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg.withDefaults(), fixed: cfg.URL != "", syncFolders: syncFolders}
+	c := &Client{cfg: cfg.withDefaults(), fixed: cfg.URL != "", syncTarget: (*cache.Target).Sync}
 	c.log = c.cfg.Logger
 	local := false
 	for _, raw := range append([]string{cfg.URL}, cfg.AllowedHosts...) {
@@ -51,7 +51,7 @@ func NewClient(cfg Config) (*Client, error) {
 	}
 	if cfg.Cache != (disk.Folder{}) {
 		var err error
-		if c.cache, err = openCache(cfg.Cache, c.log); err != nil {
+		if c.cache, err = cache.Open(cfg.Cache, c.log); err != nil {
 			return nil, fmt.Errorf("open the cache of downloaded files: %w", err)
 		}
 	}
@@ -72,7 +72,7 @@ func (c *Client) Close() error {
 	if c.cache == nil {
 		return nil
 	}
-	return c.cache.close()
+	return c.cache.Close()
 }
 
 // Session acts with the rights of the user to whom its key belongs. It is safe for concurrent use.
@@ -98,4 +98,16 @@ func (c *Client) At(host string, key job.Secret) (*Session, error) {
 		return nil, err
 	}
 	return &Session{c: c, base: base, key: key}, nil
+}
+
+// TrimCache removes the downloaded bodies that were used longest ago until at most limit bytes are left, and returns the bytes
+// that are left; see [cache.Cache.Trim].
+func (c *Client) TrimCache(limit int64) (left int64, err error) {
+	if c.cache == nil {
+		return 0, nil
+	}
+	if left, err = c.cache.Trim(limit); err != nil {
+		return left, fmt.Errorf("trim the cache of downloaded files: %w", err)
+	}
+	return left, nil
 }

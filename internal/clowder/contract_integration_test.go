@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/require"
 
@@ -48,7 +51,7 @@ func TestMessagesDouble(t *testing.T) {
 
 // extractor is the smallest that Clowder can tell from a real one.
 type extractor struct {
-	info  *clowder.Info
+	info  *form.Info
 	queue string
 	ch    *amqp.Channel
 	jobs  <-chan amqp.Delivery
@@ -60,7 +63,11 @@ func connect(t *testing.T, uri string) *extractor {
 	require.NoError(t, err)
 	ch, err := conn.Channel()
 	require.NoError(t, err)
-	e := &extractor{info: shippedInfo(t), queue: fmt.Sprintf("test.contract.%d", time.Now().UnixNano()), ch: ch}
+	doc, err := os.ReadFile("../../extractor_info.json")
+	require.NoError(t, err)
+	info, err := form.Parse(doc)
+	require.NoError(t, err)
+	e := &extractor{info: info, queue: fmt.Sprintf("test.contract.%d", time.Now().UnixNano()), ch: ch}
 	_, err = ch.QueueDeclare(e.queue, true, false, false, false, nil)
 	require.NoError(t, err)
 	e.jobs, err = ch.Consume(e.queue, "", false, false, false, false, nil)
@@ -93,9 +100,9 @@ func (e *extractor) next(t *testing.T) amqp.Delivery {
 }
 
 // tell sends statuses as the throttle spaces them.
-func (e *extractor) tell(t *testing.T, req job.Request, statuses ...clowder.Status) {
+func (e *extractor) tell(t *testing.T, req job.Request, statuses ...message.Status) {
 	t.Helper()
-	var throttle clowder.Throttle
+	var throttle message.Throttle
 	for _, s := range statuses {
 		throttle.Offer(s)
 	}
@@ -105,7 +112,7 @@ func (e *extractor) tell(t *testing.T, req job.Request, statuses ...clowder.Stat
 		case ok:
 			s.At = time.Now()
 			require.NoError(t, e.ch.PublishWithContext(t.Context(), "", req.ReplyTo, true, false, amqp.Publishing{
-				CorrelationId: req.CorrelationID, DeliveryMode: amqp.Persistent, Body: clowder.EncodeStatus(req, e.queue, s),
+				CorrelationId: req.CorrelationID, DeliveryMode: amqp.Persistent, Body: message.EncodeStatus(req, e.queue, s),
 			}))
 			throttle.Sent(time.Now())
 		case wait == 0:
@@ -160,29 +167,29 @@ func runMessages(t *testing.T, at site) {
 	})
 	for name, tc := range map[string]struct {
 		params   map[string]any
-		statuses []clowder.Status
+		statuses []message.Status
 		want     string
 		log      []string
 	}{
 		"a job that works": {
 			map[string]any{"epochs": 2, "use_gpu": "no"},
-			[]clowder.Status{
-				{Kind: clowder.StatusStart, Text: "Queued"},
-				{Kind: clowder.StatusProcessing, Text: "Epoch 1: not Done processing."},
-				{Kind: clowder.StatusDone, Text: "Accuracy 0.83"},
+			[]message.Status{
+				{Kind: message.StatusStart, Text: "Queued"},
+				{Kind: message.StatusProcessing, Text: "Epoch 1: not Done processing."},
+				{Kind: message.StatusDone, Text: "Accuracy 0.83"},
 			},
 			"SUCCEEDED",
 			[]string{"Queued", "Epoch 1: not Done processing", "Accuracy 0.83"},
 		},
 		"a job that fails": {
 			nil,
-			[]clowder.Status{{Kind: clowder.StatusStart}, {Kind: clowder.StatusError, Text: "ValueError: no table\nERROR: Done processing."}},
+			[]message.Status{{Kind: message.StatusStart}, {Kind: message.StatusError, Text: "ValueError: no table\nERROR: Done processing."}},
 			"ERROR",
 			[]string{"Started processing.", "ValueError: no table ERROR - Done processing"},
 		},
 		"a job with nothing to do": {
 			map[string]any{},
-			[]clowder.Status{{Kind: clowder.StatusRetry, Text: "again"}, {Kind: clowder.StatusSkip, Text: "The same job runs already"}},
+			[]message.Status{{Kind: message.StatusRetry, Text: "again"}, {Kind: message.StatusSkip, Text: "The same job runs already"}},
 			"SKIPPED",
 			[]string{"again", "The same job runs already"},
 		},
@@ -195,7 +202,7 @@ func runMessages(t *testing.T, at site) {
 			require.Equal(t, "CREATED", created.Status)
 			d := e.next(t)
 			require.Equal(t, []any{amqp.Transient, "application/json"}, []any{d.DeliveryMode, d.ContentType})
-			req, key, err := clowder.Decode(d.Body, clowder.Properties{ReplyTo: d.ReplyTo, CorrelationID: d.CorrelationId, Received: time.Now()})
+			req, key, err := message.Decode(d.Body, message.Properties{ReplyTo: d.ReplyTo, CorrelationID: d.CorrelationId, Received: time.Now()})
 			require.NoError(t, err)
 			require.Equal(t, []any{id, id, 2, job.Dataset, ds.ID, ds.ID, ds.Name}, []any{req.Key, req.JobID, req.APIVersion, req.Kind, req.ResourceID, req.DatasetID, req.Name})
 			require.NotEmpty(t, req.ReplyTo)
@@ -238,7 +245,7 @@ func requireTheSameAgain(t *testing.T, s *clowder.Session, extractor string, wan
 	require.Equal(t, want.JobID, jobs[0].ID, "the newest comes first")
 	body, err := jobs[0].Submission(want.Host, want.Name, key)
 	require.NoError(t, err)
-	again, sameKey, err := clowder.Decode(body, clowder.Properties{ReplyTo: want.ReplyTo, CorrelationID: want.CorrelationID, Received: want.Received})
+	again, sameKey, err := message.Decode(body, message.Properties{ReplyTo: want.ReplyTo, CorrelationID: want.CorrelationID, Received: want.Received})
 	require.NoError(t, err)
 	require.Equal(t, want, again)
 	require.Equal(t, key.Reveal(), sameKey.Reveal())

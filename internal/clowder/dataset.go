@@ -2,13 +2,11 @@ package clowder
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // The rights that 403 texts name.
@@ -101,8 +99,8 @@ const (
 func (r fileRow) file() File {
 	name := cutName(r.Name, maxName)
 	f := File{
-		ID: r.ID, Name: name, Path: name, Size: max(0, r.Bytes), ContentType: shorten(r.ContentType.ContentType, maxLabel), Version: r.VersionNum,
-		Creator:  shorten(r.Creator.Email, maxLabel),
+		ID: r.ID, Name: name, Path: name, Size: max(0, r.Bytes), ContentType: text.Shorten(r.ContentType.ContentType, maxLabel), Version: r.VersionNum,
+		Creator:  text.Shorten(r.Creator.Email, maxLabel),
 		InFlight: r.VersionNum == 0 && r.Bytes == 0 && (r.StorageType == "" || r.StorageType == "minio"),
 	}
 	if r.FolderID != nil {
@@ -137,10 +135,34 @@ func (s *Session) DeleteFile(ctx context.Context, id string) error {
 	return nil
 }
 
-// checkName refuses names that cannot travel in a multipart header or would be two folders.
-func checkName(what, name string) error {
-	if name == "" || len(name) > 255 || strings.ContainsAny(name, "/\\") || oneLine(name) != name {
-		return job.Permanent(errors.New("the " + what + " name " + shown(name) + " cannot be used in Clowder"))
+// AddThumbnail stores a small picture and returns its id; it shows nowhere until it is set.
+func (s *Session) AddThumbnail(ctx context.Context, body Body) (string, error) {
+	if err := checkName("file", body.Name); err != nil {
+		return "", err
 	}
-	return nil
+	var made struct {
+		ID string `json:"id"`
+	}
+	op := operation{what: "store a thumbnail", right: mayAdd, once: true}
+	return made.ID, s.send(ctx, op, s.url("thumbnails"), body, &made)
+}
+
+// SetDatasetThumbnail shows a thumbnail on the card of a dataset. It overwrites one that is there: look at
+// Dataset.ThumbnailID before.
+func (s *Session) SetDatasetThumbnail(ctx context.Context, datasetID, thumbnailID string) error {
+	return s.setThumbnail(ctx, "dataset", datasetID, thumbnailID)
+}
+
+// SetFileThumbnail shows a thumbnail on the card of a file.
+func (s *Session) SetFileThumbnail(ctx context.Context, fileID, thumbnailID string) error {
+	return s.setThumbnail(ctx, "file", fileID, thumbnailID)
+}
+
+func (s *Session) setThumbnail(ctx context.Context, what, id, thumbnailID string) error {
+	if err := checkIDs(what, id, "thumbnail", thumbnailID); err != nil {
+		return err
+	}
+	c := get("set the thumbnail of a "+what, mayEdit, what+"s", id, "thumbnail", thumbnailID)
+	c.method = http.MethodPatch
+	return s.do(ctx, c)
 }

@@ -11,18 +11,17 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"sync"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/cache"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 const (
 	// copyBuffer is one piece of a download; there is one buffer per stream.
 	copyBuffer = 256 << 10
-	// writeAhead is after how many bytes the kernel is asked to begin writing a file to disk.
-	writeAhead = 32 << 20
 	// errorBody is how much of an error answer is read.
 	errorBody = 8 << 10
 )
@@ -34,16 +33,9 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, copyBuffer); return 
 // thousand small files the rename of a part file, which costs a file system as much as making the file.
 const smallBody = 64 << 10
 
-// fetched is a complete body, in a part file or, if it is small, in memory.
-type fetched struct {
-	part  string
-	small []byte
-	sum   string
-}
-
 // fetch downloads one file into a part file of the cache. It tries again where that may help, from the first byte on, since v2
 // knows no ranges. add is told of every byte, also of those taken back.
-func (s *Session) fetch(ctx context.Context, f File, add func(int64)) (got fetched, err error) {
+func (s *Session) fetch(ctx context.Context, f File, add func(int64)) (got cache.Body, err error) {
 	err = s.c.retry(ctx, func() error {
 		got, err = s.fetchOnce(ctx, f, add)
 		return err
@@ -51,13 +43,13 @@ func (s *Session) fetch(ctx context.Context, f File, add func(int64)) (got fetch
 	return got, err
 }
 
-func (s *Session) fetchOnce(ctx context.Context, f File, add func(int64)) (fetched, error) {
+func (s *Session) fetchOnce(ctx context.Context, f File, add func(int64)) (cache.Body, error) {
 	ctx, dog, stop := watch(ctx, s.c.cfg.IdleTimeout)
 	defer stop()
-	op := operation{what: fmt.Sprintf("download %q", shorten(oneLine(f.Path), 80)), right: mayView}
+	op := operation{what: fmt.Sprintf("download %q", text.Excerpt(f.Path, 80)), right: mayView}
 	answer, err := s.open(ctx, op, f)
 	if err != nil {
-		return fetched{}, err
+		return cache.Body{}, err
 	}
 	defer func() { _ = answer.Body.Close() }()
 	sink := &bodySink{sum: sha256.New(), dog: dog, pace: pace{least: s.c.cfg.MinRate, window: s.c.cfg.RateWindow}, add: add}
@@ -67,26 +59,25 @@ func (s *Session) fetchOnce(ctx context.Context, f File, add func(int64)) (fetch
 		sink.out = &memory
 		if err := sink.copy(ctx, op, answer.Body, f.Size); err != nil {
 			add(-sink.written)
-			return fetched{}, err
+			return cache.Body{}, err
 		}
-		return fetched{small: memory.Bytes(), sum: sink.hex()}, nil
+		return cache.NewBody(memory.Bytes(), sink.hex()), nil
 	}
-	name := partName()
-	out, err := s.c.cache.create(name)
+	part, err := s.c.cache.NewPart()
 	if err != nil {
-		return fetched{}, diskError("store "+f.Path, err)
+		return cache.Body{}, diskError("store "+f.Path, err)
 	}
-	sink.out = &writeAheadFile{File: out}
+	sink.out = part
 	err = sink.copy(ctx, op, answer.Body, f.Size)
-	if closed := out.Close(); err == nil {
+	if closed := part.Close(); err == nil {
 		err = diskError("store "+f.Path, closed)
 	}
 	if err != nil {
 		add(-sink.written)
-		_ = s.c.cache.root.Remove(name) // a part that stays is dropped at a later start
-		return fetched{}, err
+		part.Remove()
+		return cache.Body{}, err
 	}
-	return fetched{part: name, sum: sink.hex()}, nil
+	return part.Body(sink.hex()), nil
 }
 
 // open requests the body. v2 puts the name into a header, which fails with 500 for a name outside Latin-1; such files, and
@@ -142,22 +133,6 @@ func (s *Session) stream(ctx context.Context, op operation, client *http.Client,
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, errorBody)) // what cannot be read is not needed for the error
 	_ = answer.Body.Close()
 	return nil, answerError(op, answer.StatusCode, answer.Header, body)
-}
-
-// writeAheadFile asks the kernel now and then to begin writing to disk what it took.
-type writeAheadFile struct {
-	*os.File
-	written, asked int64
-}
-
-// Write writes a piece.
-func (w *writeAheadFile) Write(piece []byte) (int, error) {
-	n, err := w.File.Write(piece)
-	if w.written += int64(n); w.written-w.asked >= writeAhead {
-		startWriting(w.File, w.asked, w.written-w.asked)
-		w.asked = w.written
-	}
-	return n, err
 }
 
 // bodySink takes one body and its checksum.

@@ -1,33 +1,32 @@
 package clowder
 
 import (
-	"encoding/hex"
+	"errors"
 	"fmt"
+	"strings"
 
-	"github.com/google/uuid"
-
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// objectIDLen is the length of a MongoDB ObjectId in hex, the form of every id of Clowder v2 and of old ones of v1.
-const objectIDLen = 24
-
-// validID reports whether id has one of the two forms that Clowder gives out: 24 hex digits or a UUID with dashes. Only
-// such a text may become part of a path.
-func validID(id string) bool {
-	if len(id) == objectIDLen {
-		_, err := hex.DecodeString(id)
-		return err == nil
-	}
-	return len(id) == 36 && uuid.Validate(id) == nil
-}
-
-// checkIDs returns a permanent error that names the first of the ids that is not one; pairs are what, id.
+// checkIDs returns a permanent error that names the first invalid id. The arguments are pairs: what the id is of, and the id.
 func checkIDs(pairs ...string) error {
 	for i := 0; i+1 < len(pairs); i += 2 {
-		if !validID(pairs[i+1]) {
-			return job.Permanent(fmt.Errorf("%q is not a Clowder id of a %s", shorten(pairs[i+1], 60), pairs[i]))
+		if !message.ValidID(pairs[i+1]) {
+			return job.Permanent(fmt.Errorf("%q is not a Clowder id of a %s", text.Excerpt(pairs[i+1], 60), pairs[i]))
 		}
 	}
 	return nil
 }
+
+// checkName refuses names that a multipart header cannot carry, and names that would be two folders.
+func checkName(what, name string) error {
+	if name == "" || len(name) > 255 || strings.ContainsAny(name, "/\\") || text.OneLine(name) != name {
+		return job.Permanent(errors.New("the " + what + " name " + quoted(name) + " cannot be used in Clowder"))
+	}
+	return nil
+}
+
+// quoted returns a text of Clowder as an error repeats it.
+func quoted(s string) string { return fmt.Sprintf("%q", text.Excerpt(s, 40)) }

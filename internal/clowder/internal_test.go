@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/cache"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -86,25 +86,6 @@ func FuzzLocalPaths(f *testing.F) {
 	})
 }
 
-func TestCacheReplacesATornBody(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	c, err := openCache(disk.Folder{Volume: dir}, zap.NewNop())
-	require.NoError(t, err)
-	defer func() { require.NoError(t, c.close()) }()
-	sum := strings.Repeat("a", 64)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, sum), []byte("to"), 0o600))
-	line, err := c.put(fetched{small: []byte("torn"), sum: sum}, "k", 4)
-	require.NoError(t, err)
-	require.NoError(t, c.commit([]cacheLine{line}))
-	body, err := os.ReadFile(filepath.Join(dir, sum))
-	require.NoError(t, err)
-	require.Equal(t, "torn", string(body))
-	got, ok := c.take("k", 4)
-	require.True(t, ok)
-	require.Equal(t, sum, got.SHA256)
-}
-
 func TestTheFoldersOfTheInputsAreDurable(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -128,31 +109,20 @@ func TestTheFoldersOfTheInputsAreDurable(t *testing.T) {
 			}
 			for range 2 { // a second call finds the links of one that was killed before it synced
 				var synced []string
-				c.syncFolders = func(root *os.Root, names []string) error {
+				c.syncTarget = func(target *cache.Target) error {
 					for _, f := range tc.paths {
-						_, err := root.Stat(f)
-						require.NoError(t, err, "it is called when all is there")
+						require.FileExists(t, filepath.Join(volume, "inputs", f), "all files are there before the sync")
 					}
-					synced = names
-					return syncFolders(root, names)
+					synced = target.Folders()
+					return target.Sync()
 				}
 				_, err = c.As("KEY").Stage(t.Context(), files, disk.Folder{Volume: volume, Name: "inputs"}, nil)
 				require.NoError(t, err)
 				require.Equal(t, tc.want, synced)
 			}
-			c.syncFolders = func(*os.Root, []string) error { return syscall.ENOSPC }
+			c.syncTarget = func(*cache.Target) error { return syscall.ENOSPC }
 			_, err = c.As("KEY").Stage(t.Context(), files, disk.Folder{Volume: volume, Name: "inputs"}, nil)
 			require.ErrorContains(t, err, "the disk of the training service is full")
 		})
 	}
-}
-
-func TestManyFoldersAreSyncedAtOnce(t *testing.T) {
-	t.Parallel()
-	root, err := os.OpenRoot(t.TempDir())
-	require.NoError(t, err)
-	defer func() { require.NoError(t, root.Close()) }()
-	names := make([]string, fewSyncs+1)
-	require.NoError(t, syncFolders(root, names), "one by one, folders without a name would be an error")
-	require.Error(t, syncFolders(root, names[1:]))
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -38,7 +39,7 @@ type Resource struct {
 // Submitted is when Clowder made the job, in whole seconds. It stands in the id: v2's field tells the local time of its server.
 func (j Job) Submitted() time.Time {
 	seconds, err := hex.DecodeString(j.ID[:min(len(j.ID), 8)])
-	if err != nil || len(j.ID) != objectIDLen {
+	if err != nil || len(j.ID) != message.ObjectIDLen {
 		return time.Time{}
 	}
 	return time.Unix(int64(binary.BigEndian.Uint32(seconds)), 0).UTC()

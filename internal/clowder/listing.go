@@ -14,7 +14,9 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // settlePoll is the pause between two looks at a file that is still being uploaded.
@@ -60,8 +62,8 @@ func (s *Session) listFiles(ctx context.Context, datasetID, folderID string) ([]
 	}
 	files := make([]File, 0, len(rows))
 	for _, row := range rows {
-		if !validID(row.ID) {
-			return nil, job.Permanent(fmt.Errorf("Clowder lists a file with the id %s, which is not one", shown(row.ID))) //nolint:staticcheck // a name
+		if !message.ValidID(row.ID) {
+			return nil, job.Permanent(fmt.Errorf("Clowder lists a file with the id %s, which is not one", quoted(row.ID))) //nolint:staticcheck // a name
 		}
 		files = append(files, row.file())
 	}
@@ -144,21 +146,7 @@ func (c *Client) checkBytes(files []File) error {
 			continue
 		}
 		return job.Permanent(fmt.Errorf("the dataset has more than %s, which is the most this service takes: use a smaller dataset or ask the administrator to raise the limit",
-			sizeText(c.cfg.MaxBytes)))
+			text.Bytes(c.cfg.MaxBytes)))
 	}
 	return nil
-}
-
-// sizeText writes a number of bytes for people.
-func sizeText(n int64) string {
-	units := []string{"bytes", "kB", "MB", "GB", "TB"}
-	size, unit := float64(n), 0
-	for size >= 1000 && unit < len(units)-1 {
-		size /= 1000
-		unit++
-	}
-	if unit == 0 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	return fmt.Sprintf("%.1f %s", size, units[unit])
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // origins are the addresses of Clowder that were configured. A message's host is compared with them and never followed:
@@ -61,7 +62,7 @@ func (o origins) accept(host string) (*url.URL, error) {
 		}
 	}
 	return nil, job.Permanent(fmt.Errorf("the message names the Clowder host %q, which this extractor does not serve: ask its administrator to allow it or to set CLOWDER_URL",
-		shorten(oneLine(withoutUser(host)), 80)))
+		text.Excerpt(withoutUser(host), 80)))
 }
 
 // withoutUser cuts what stands before an at sign, where people put passwords.
@@ -71,3 +72,16 @@ func withoutUser(host string) string {
 	}
 	return host
 }
+
+// Address is the one spelling of the address that a message names as its host, by which jobs, runs and models of different
+// Clowders are told apart: lower case, without default port, slash at the end or user name. It says nothing about whether this
+// extractor serves that Clowder. What is no address at all comes back as it is.
+func Address(host string) string {
+	if u, err := parseOrigin(withoutUser(host)); err == nil {
+		return u.String()
+	}
+	return host
+}
+
+// Address is the address of the Clowder that the session speaks with, in the spelling of the function of this name.
+func (s *Session) Address() string { return s.base.String() }

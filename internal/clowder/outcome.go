@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // operation is one call in words, for its errors.
@@ -113,7 +114,7 @@ func answerDetail(body []byte) string {
 	if json.Unmarshal(body, &answer) != nil || answer.Detail == nil {
 		return ""
 	}
-	var text string
+	var detail string
 	var object struct {
 		Error string `json:"error"`
 	}
@@ -122,19 +123,19 @@ func answerDetail(body []byte) string {
 		Msg string `json:"msg"`
 	}
 	switch {
-	case json.Unmarshal(answer.Detail, &text) == nil:
+	case json.Unmarshal(answer.Detail, &detail) == nil:
 	case json.Unmarshal(answer.Detail, &object) == nil:
-		text = object.Error
+		detail = object.Error
 	case json.Unmarshal(answer.Detail, &list) == nil && len(list) > 0:
-		text = fmt.Sprint(append(list[0].Loc, list[0].Msg)...)
+		detail = fmt.Sprint(append(list[0].Loc, list[0].Msg)...)
 		if n := len(list[0].Loc); n > 0 {
-			text = fmt.Sprintf("%v: %s", list[0].Loc[n-1], list[0].Msg)
+			detail = fmt.Sprintf("%v: %s", list[0].Loc[n-1], list[0].Msg)
 		}
 	}
-	if text = shorten(oneLine(text), 160); text == "" {
+	if detail = text.Excerpt(detail, 160); detail == "" {
 		return ""
 	}
-	return " (" + text + ")"
+	return " (" + detail + ")"
 }
 
 // diskError words an error of the shared volume; what says what was being done. A nil err stays nil.

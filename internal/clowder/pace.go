@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // pace measures how fast a body comes. A watchdog alone is kept quiet for days by a byte every few seconds. Only the time that
@@ -24,8 +25,8 @@ func (p *pace) took(op operation, n int, waited time.Duration) error {
 		return nil
 	}
 	if float64(p.bytes) < float64(p.least)*p.waited.Seconds() {
-		return job.Retryable(fmt.Errorf("Clowder sent %s in %s when asked to %s, less than %s a second: it was given up", //nolint:staticcheck // a name
-			sizeText(p.bytes), p.waited.Round(time.Second), op.what, sizeText(p.least)))
+		return job.Retryable(fmt.Errorf("Clowder sent %s in %s when asked to %s, which is less than %s per second", //nolint:staticcheck // a name
+			text.Bytes(p.bytes), text.Duration(p.waited), op.what, text.Bytes(p.least)))
 	}
 	p.waited, p.bytes = 0, 0
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -40,9 +41,9 @@ func TestADownloadThatDripsIsGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		start, counted := time.Now(), int64(0)
-		file := File{ID: strings.Repeat("0", objectIDLen), Name: "a.csv", Path: "a.csv", Size: 55_000}
+		file := File{ID: strings.Repeat("0", message.ObjectIDLen), Name: "a.csv", Path: "a.csv", Size: 55_000}
 		_, err := dripped(drip{"x", 4 * time.Second}, 1).fetch(t.Context(), file, func(n int64) { counted += n })
-		require.EqualError(t, err, `Clowder sent 75 bytes in 5m0s when asked to download "a.csv", less than 10.0 kB a second: it was given up`)
+		require.EqualError(t, err, `Clowder sent 75 B in 5 min when asked to download "a.csv", which is less than 9.8 KiB per second`)
 		kind, _ := job.Classify(err)
 		require.Equal(t, job.KindRetryable, kind)
 		require.Equal(t, 5*time.Minute, time.Since(start), "and not after three days")
@@ -56,7 +57,7 @@ func TestADownloadThatIsSlowButSteadyEnds(t *testing.T) {
 		start := time.Now()
 		c := dripped(drip{strings.Repeat("x", 55), 5 * time.Second}, 1)
 		c.c.cfg.MinRate = 10
-		file := File{ID: strings.Repeat("0", objectIDLen), Name: "a.csv", Path: "a.csv", Size: 55_000}
+		file := File{ID: strings.Repeat("0", message.ObjectIDLen), Name: "a.csv", Path: "a.csv", Size: 55_000}
 		_, err := c.fetch(t.Context(), file, func(int64) {})
 		require.NoError(t, err)
 		require.Greater(t, time.Since(start), time.Hour)

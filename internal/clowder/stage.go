@@ -10,8 +10,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/cache"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // Progress is how far a staging is.
@@ -48,12 +50,12 @@ func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, prog
 	if err := cmp.Or(s.c.checkCount(files), s.c.checkBytes(files)); err != nil {
 		return nil, err
 	}
-	in, err := openInputs(dir, s.c.cache)
+	target, err := s.c.cache.Target(dir)
 	if err != nil {
 		return nil, diskError("make the folder of the inputs", err)
 	}
-	defer in.close()
-	st := &staging{s: s, in: in, files: files, paths: localPaths(files), inputs: make([]job.Input, len(files)), report: progress}
+	defer target.Close()
+	st := &staging{s: s, cache: s.c.cache, target: target, files: files, paths: localPaths(files), inputs: make([]job.Input, len(files)), report: progress}
 	for _, f := range files {
 		st.total += f.Size
 	}
@@ -79,7 +81,7 @@ func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, prog
 		err = flushed
 	}
 	if err == nil {
-		err = diskError("store the dataset", s.c.syncFolders(in.root, in.folders()))
+		err = diskError("store the dataset", s.c.syncTarget(target))
 	}
 	if err != nil {
 		return nil, err
@@ -91,7 +93,8 @@ func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, prog
 // staging is one call of Stage.
 type staging struct {
 	s      *Session
-	in     *inputs
+	cache  *cache.Cache
+	target *cache.Target
 	files  []File
 	paths  []string
 	inputs []job.Input
@@ -100,9 +103,9 @@ type staging struct {
 	// streams holds one token for each download that runs.
 	streams chan struct{}
 
-	mu           sync.Mutex  // guards what follows; the cache has its own lock, taken inside
-	lines        []cacheLine // of what was downloaded
-	reused       []cacheLine // of what was there
+	mu           sync.Mutex    // guards what follows; the cache has its own lock, taken inside
+	lines        []cache.Entry // of what was downloaded
+	reused       []cache.Entry // of what was there
 	pending      int64
 	bytes        int64
 	done         int
@@ -111,26 +114,26 @@ type staging struct {
 
 // checkSpace refuses before the first byte what cannot fit.
 func (st *staging) checkSpace() error {
-	free, known := disk.Free(st.s.c.cache.dir.Path())
+	free, known := st.cache.Free()
 	var missing int64
 	for _, f := range st.files {
-		if !st.s.c.cache.holds(st.key(f), f.Size) {
+		if !st.cache.Holds(st.key(f), f.Size) {
 			missing += f.Size
 		}
 	}
 	if known && missing > free {
 		return job.Permanent(fmt.Errorf("the disk of the training service is too full: the dataset needs %s and %s are free; ask its administrator to free space, then submit again",
-			sizeText(missing), sizeText(free)))
+			text.Bytes(missing), text.Bytes(free)))
 	}
 	return nil
 }
 
-func (st *staging) key(f File) string { return cacheKey(st.s.base.String(), f) }
+func (st *staging) key(f File) string { return cache.Key(st.s.base.String(), f.ID, f.Version, f.Size) }
 
 // one brings the file with index i to its place.
 func (st *staging) one(ctx context.Context, i int) error {
 	f := st.files[i]
-	line, cached := st.s.c.cache.take(st.key(f), f.Size)
+	line, cached := st.cache.Take(st.key(f), f.Size)
 	if cached {
 		st.reuse(f, line)
 	} else {
@@ -139,8 +142,8 @@ func (st *staging) one(ctx context.Context, i int) error {
 			return err
 		}
 	}
-	err := st.in.place(line.SHA256, st.paths[i])
-	st.s.c.cache.release(line.SHA256)
+	err := st.target.Place(line.SHA256, st.paths[i])
+	st.cache.Release(line.SHA256)
 	if err != nil {
 		return diskError("put "+f.Path+" into the inputs", err)
 	}
@@ -153,7 +156,7 @@ func (st *staging) one(ctx context.Context, i int) error {
 }
 
 // reuse counts a body that need not be downloaded.
-func (st *staging) reuse(f File, line cacheLine) {
+func (st *staging) reuse(f File, line cache.Entry) {
 	st.add(f.Size)
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -161,20 +164,20 @@ func (st *staging) reuse(f File, line cacheLine) {
 }
 
 // download brings a body into the cache.
-func (st *staging) download(ctx context.Context, f File) (cacheLine, error) {
+func (st *staging) download(ctx context.Context, f File) (cache.Entry, error) {
 	select {
 	case st.streams <- struct{}{}:
 	case <-ctx.Done():
-		return cacheLine{}, context.Cause(ctx)
+		return cache.Entry{}, context.Cause(ctx)
 	}
 	got, err := st.s.fetch(ctx, f, st.add)
 	<-st.streams
 	if err != nil {
-		return cacheLine{}, err
+		return cache.Entry{}, err
 	}
-	line, err := st.s.c.cache.put(got, st.key(f), f.Size)
+	line, err := st.cache.Put(got, st.key(f), f.Size)
 	if err != nil {
-		return cacheLine{}, diskError("keep "+f.Path, err)
+		return cache.Entry{}, diskError("keep "+f.Path, err)
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -193,7 +196,7 @@ func (st *staging) flush(all bool) error {
 	lines, reused := st.lines, st.reused
 	st.lines, st.reused, st.pending = nil, nil, 0
 	st.mu.Unlock()
-	if err := errors.Join(st.s.c.cache.commit(lines), st.s.c.cache.noteUses(reused)); err != nil {
+	if err := errors.Join(st.cache.Commit(lines), st.cache.NoteUses(reused)); err != nil {
 		return diskError("store the dataset", err)
 	}
 	return nil

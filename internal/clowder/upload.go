@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // Body is what an upload sends: a name, the type that Clowder is to show it as, and bytes that are read once and never
@@ -29,7 +30,7 @@ type Body struct {
 // Clowder has no idempotency key: each upload that works makes a new file, whatever its name. An error of kind unknown
 // means that this one may have worked; a look at the folder tells, once no file in it is in flight.
 func (s *Session) Upload(ctx context.Context, datasetID, folderID string, body Body) (File, error) {
-	op := operation{what: fmt.Sprintf("store %q in the dataset", shorten(body.Name, 80)), right: mayAdd, once: true}
+	op := operation{what: fmt.Sprintf("store %q in the dataset", text.Shorten(body.Name, 80)), right: mayAdd, once: true}
 	if err := checkIDs("dataset", datasetID); err != nil {
 		return File{}, err
 	}
@@ -105,7 +106,7 @@ func (s *Session) send(ctx context.Context, op operation, address string, body B
 func quotedName(name string) string { return strings.ReplaceAll(name, `"`, `\"`) }
 
 func contentType(declared string) string {
-	if declared == "" || oneLine(declared) != declared {
+	if declared == "" || text.OneLine(declared) != declared {
 		return "application/octet-stream"
 	}
 	return declared

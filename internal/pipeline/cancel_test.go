@@ -9,9 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -155,7 +156,7 @@ func TestACancellationAtAnyMomentEndsInOneWord(t *testing.T) {
 				}
 				require.NoError(t, refused)
 				require.Equal(t, job.Cancelled, rec.State)
-				require.Equal(t, clowder.StatusError, said[len(said)-1].Kind)
+				require.Equal(t, message.StatusError, said[len(said)-1].Kind)
 				require.Equal(t, "Cancelled by alice", said[len(said)-1].Text)
 				require.Empty(t, b.platform.delivered, "a cancelled run leaves nothing in the dataset")
 				require.Empty(t, versions, "nor a model")
@@ -247,7 +248,7 @@ func TestATrainingThatIsStoppedKeepsWhatItHas(t *testing.T) {
 	})
 }
 
-func texts(said []clowder.Status) (out []string) {
+func texts(said []message.Status) (out []string) {
 	for _, s := range said {
 		out = append(out, s.Text)
 	}

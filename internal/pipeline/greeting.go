@@ -6,9 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"go.uber.org/zap"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 )
@@ -34,7 +35,7 @@ func (p *Pipeline) greet(ctx context.Context, rec job.Record, found bool) {
 	if rec.Request.Name != "" {
 		text = fmt.Sprintf("Accepted dataset %s; checking the settings", rec.Request.Name)
 	}
-	say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusStart, Text: text, At: time.Now()})
+	say(rec.Run, rec.Request, message.Status{Kind: message.StatusStart, Text: text, At: time.Now()})
 }
 
 // sayEnd queues the terminal status; again says that an earlier process may have sent it.
@@ -43,21 +44,21 @@ func (p *Pipeline) sayEnd(rec job.Record, again bool) {
 	if again {
 		say = p.reporter.sayAgain
 	}
-	kind := clowder.StatusError // Clowder knows no cancelled jobs
+	kind := message.StatusError // Clowder knows no cancelled jobs
 	switch rec.Ending.State {
 	case job.Done:
-		kind = clowder.StatusDone
+		kind = message.StatusDone
 	case job.Skipped:
-		kind = clowder.StatusSkip
+		kind = message.StatusSkip
 	default:
 	}
-	say(rec.Run, rec.Request, clowder.Status{Kind: kind, Text: capital(rec.Ending.Text), At: time.Now()})
+	say(rec.Run, rec.Request, message.Status{Kind: kind, Text: capital(rec.Ending.Text), At: time.Now()})
 }
 
 // said is called by the reporter when a line is out: the two lines that must go once are remembered.
-func (p *Pipeline) said(run string, s clowder.Status) {
+func (p *Pipeline) said(run string, s message.Status) {
 	switch {
-	case s.Kind == clowder.StatusStart:
+	case s.Kind == message.StatusStart:
 		crash.At(crash.Greeted)
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 		defer cancel()
@@ -70,7 +71,7 @@ func (p *Pipeline) said(run string, s clowder.Status) {
 
 // heard reports whether Clowder shows the end of a job, or its beginning. Where it cannot be asked the answer is no: a word that
 // comes twice is better than none. What is said about lost jobs need not be repeated, since the recovery looks at them again.
-func (p *Pipeline) heard(ctx context.Context, run string, kind clowder.StatusKind) bool {
+func (p *Pipeline) heard(ctx context.Context, run string, kind message.StatusKind) bool {
 	if strings.HasPrefix(run, lostRun) {
 		return true
 	}

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"go.uber.org/zap"
 	"golang.org/x/time/rate"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -139,7 +140,7 @@ func (in *Intake) decode(ctx context.Context, d *queue.Delivery) (job.Request, j
 		return job.Request{}, "", err
 	}
 	defer in.pipeline.decoding.Release(weight)
-	req, key, err := clowder.Decode(d.Body, clowder.Properties{
+	req, key, err := message.Decode(d.Body, message.Properties{
 		ReplyTo: d.ReplyTo, CorrelationID: d.CorrelationID, APIVersion: in.version, Received: d.Received,
 	})
 	req.Extractor = in.extractor.Info.Name
@@ -232,7 +233,7 @@ func (in *Intake) reject(ctx context.Context, d *queue.Delivery, req job.Request
 		return fmt.Errorf("move a message to the error queue: %w", err)
 	}
 	if told && req.JobID != "" && req.ReplyTo != "" {
-		p.reporter.say("rejected-"+req.BodyHash, req, clowder.Status{Kind: clowder.StatusError, Text: capital(reason.Error()), At: time.Now()})
+		p.reporter.say("rejected-"+req.BodyHash, req, message.Status{Kind: message.StatusError, Text: capital(reason.Error()), At: time.Now()})
 	}
 	if err := d.Ack(); err != nil && !errors.Is(err, queue.ErrSessionGone) {
 		return err

@@ -9,9 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 	"github.com/ncsa/clowder-ray/internal/queue"
@@ -232,7 +233,7 @@ func TestOfTheParametersOnlyThoseOfTheFormAreKept(t *testing.T) {
 	stored, err := json.Marshal(req.Parameters)
 	require.NoError(t, err)
 	require.Less(t, len(stored), 200)
-	whole, _, err := clowder.Decode(body, clowder.Properties{APIVersion: 2})
+	whole, _, err := message.Decode(body, message.Properties{APIVersion: 2})
 	require.NoError(t, err)
 	require.Equal(t, whole.BodyHash, req.BodyHash, "a message that comes again is the same job")
 }

@@ -13,12 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"go.uber.org/zap/zaptest"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
@@ -257,27 +258,27 @@ func (f *fakePlatform) Known(context.Context, job.Record) (platform.Known, error
 // fakeVoice remembers what was said about each job.
 type fakeVoice struct {
 	mu   sync.Mutex
-	said map[string][]clowder.Status
+	said map[string][]message.Status
 }
 
-func (f *fakeVoice) Tell(_ context.Context, req job.Request, s clowder.Status) error {
+func (f *fakeVoice) Tell(_ context.Context, req job.Request, s message.Status) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.said == nil {
-		f.said = map[string][]clowder.Status{}
+		f.said = map[string][]message.Status{}
 	}
 	run := req.Key[len("key-of-"):]
 	f.said[run] = append(f.said[run], s)
 	return nil
 }
 
-func (f *fakeVoice) of(run string) []clowder.Status {
+func (f *fakeVoice) of(run string) []message.Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.said[run])
 }
 
-func (f *fakeVoice) kinds(run string) (out []clowder.StatusKind) {
+func (f *fakeVoice) kinds(run string) (out []message.StatusKind) {
 	for _, s := range f.of(run) {
 		out = append(out, s.Kind)
 	}

@@ -6,9 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -32,9 +33,9 @@ func TestAJobGoesFromAcceptedToDone(t *testing.T) {
 		require.Empty(t, rec.SecretKey.Reveal(), "the key is erased at the end")
 
 		said := b.voice.of(run)
-		require.Equal(t, clowder.StatusStart, said[0].Kind)
-		require.Equal(t, clowder.StatusDone, said[len(said)-1].Kind)
-		require.Equal(t, []clowder.StatusKind{clowder.StatusStart, clowder.StatusProcessing, clowder.StatusDone}, b.voice.kinds(run))
+		require.Equal(t, message.StatusStart, said[0].Kind)
+		require.Equal(t, message.StatusDone, said[len(said)-1].Kind)
+		require.Equal(t, []message.StatusKind{message.StatusStart, message.StatusProcessing, message.StatusDone}, b.voice.kinds(run))
 	})
 }
 
@@ -111,7 +112,7 @@ func TestHowAJobEndsBadly(t *testing.T) {
 				require.Len(t, b.ray.submits, tc.submits)
 				require.Empty(t, b.platform.delivered, "nothing is uploaded")
 				said := b.voice.of(run)
-				require.Equal(t, clowder.StatusError, said[len(said)-1].Kind)
+				require.Equal(t, message.StatusError, said[len(said)-1].Kind)
 				require.Equal(t, capital(rec.Ending.Text), said[len(said)-1].Text)
 			})
 		})
@@ -167,10 +168,10 @@ func TestACancellationByAnotherProcessEndsTheJob(t *testing.T) {
 func TestARestartedServiceDoesNotRepeatItsLastWord(t *testing.T) {
 	for name, tc := range map[string]struct {
 		known platform.Known
-		want  []clowder.StatusKind
+		want  []message.StatusKind
 	}{
 		"it was told":     {platform.Known{Started: true, Ended: true}, nil},
-		"it was not told": {platform.Known{Started: true}, []clowder.StatusKind{clowder.StatusDone}},
+		"it was not told": {platform.Known{Started: true}, []message.StatusKind{message.StatusDone}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -204,7 +205,7 @@ func TestARestartedServiceDoesNotRepeatAGreetingThatIsOnItsWay(t *testing.T) {
 		b.platform.known = platform.Known{Started: true}
 		b.platform.mu.Unlock()
 		require.Eventually(t, func() bool { return b.get(t, run).State == job.Done }, time.Hour, time.Second)
-		require.NotContains(t, b.voice.kinds(run), clowder.StatusStart)
+		require.NotContains(t, b.voice.kinds(run), message.StatusStart)
 		require.True(t, b.get(t, run).Greeted)
 	})
 }
@@ -225,6 +226,6 @@ func TestAStopIsNoFailure(t *testing.T) {
 		again.runUntilOver(t)
 		require.Equal(t, job.Done, b.get(t, run).State)
 		require.Empty(t, again.ray.submits, "the running attempt is found again")
-		require.NotContains(t, again.voice.kinds(run), clowder.StatusStart, "a job is greeted once")
+		require.NotContains(t, again.voice.kinds(run), message.StatusStart, "a job is greeted once")
 	})
 }

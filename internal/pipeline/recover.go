@@ -6,6 +6,8 @@ import (
 	"maps"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
@@ -170,10 +172,10 @@ func (r *Recovery) deal(ctx context.Context, l lost, superseded bool) error {
 	const reason = "This request never arrived here, because the message broker lost it"
 	switch {
 	case superseded:
-		r.tell(l, clowder.StatusSkip, reason+"; a later one took its place")
+		r.tell(l, message.StatusSkip, reason+"; a later one took its place")
 		return nil
 	case time.Since(j.Submitted()) > recoverWithin || j.Resource.Collection != "datasets" || e.Kind == platform.Runs:
-		r.tell(l, clowder.StatusError, reason+": submit it again")
+		r.tell(l, message.StatusError, reason+": submit it again")
 		return nil
 	}
 	body, err := r.jobs.Submission(ctx, l.user, j)
@@ -184,7 +186,7 @@ func (r *Recovery) deal(ctx context.Context, l lost, superseded bool) error {
 }
 
 // tell sends a last status for a job that has no record, unless it has done so a short while ago.
-func (r *Recovery) tell(l lost, kind clowder.StatusKind, text string) {
+func (r *Recovery) tell(l lost, kind message.StatusKind, text string) {
 	if _, told := r.told[l.run]; told {
 		return
 	}
@@ -193,5 +195,5 @@ func (r *Recovery) tell(l lost, kind clowder.StatusKind, text string) {
 		JobID: l.job.ID, APIVersion: l.user.Request.APIVersion, Extractor: l.extractor.Info.Name, ResourceID: l.job.Resource.ID,
 		ReplyTo: l.user.Request.ReplyTo,
 	}
-	r.pipeline.reporter.say(lostRun+l.run, req, clowder.Status{Kind: kind, Text: text, At: time.Now()})
+	r.pipeline.reporter.say(lostRun+l.run, req, message.Status{Kind: kind, Text: text, At: time.Now()})
 }

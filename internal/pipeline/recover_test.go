@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
@@ -84,7 +86,7 @@ func TestALostJobIsWrittenAnew(t *testing.T) {
 	require.NoError(t, l.look(t.Context()))
 	require.Len(t, l.sent, 1)
 	require.Equal(t, []string{"ncsa.ray.predict", "clowder.abc"}, []string{l.sent[0].RoutingKey, l.sent[0].ReplyTo})
-	req, key, err := clowder.Decode(l.sent[0].Body, clowder.Properties{})
+	req, key, err := message.Decode(l.sent[0].Body, message.Properties{})
 	require.NoError(t, err)
 	require.Equal(t, []string{lost, "http://backend:8000", "Films"}, []string{req.JobID, req.Host, req.Name})
 	require.Equal(t, l.server.Key(alice), key.Reveal())
@@ -95,14 +97,14 @@ func TestALostJobThatIsNotBegunIsTold(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lose func(l *lostAndFound) string
 		want string
-		kind clowder.StatusKind
+		kind message.StatusKind
 	}{
 		"a later one took its place": {func(l *lostAndFound) string {
 			return l.server.AddJob(alice, l.dataset, "ncsa.ray.finetune")
-		}, "a later one took its place", clowder.StatusSkip},
+		}, "a later one took its place", message.StatusSkip},
 		"a request about runs, which would mean another run by now": {func(l *lostAndFound) string {
 			return l.server.AddJob(alice, l.dataset, "ncsa.ray.runs")
-		}, "submit it again", clowder.StatusError},
+		}, "submit it again", message.StatusError},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,15 +5,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"go.uber.org/zap"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
 // Voice tells a user how far a job is. A nil return means that the line will reach whoever reads it, or that nobody does.
 type Voice interface {
-	Tell(ctx context.Context, req job.Request, s clowder.Status) error
+	Tell(ctx context.Context, req job.Request, s message.Status) error
 }
 
 // reporter sends the statuses of all jobs, each job's in order and no faster than its reader can take them. Lines wait in
@@ -22,9 +23,9 @@ type reporter struct {
 	voice Voice
 	log   *zap.Logger
 	// sent is called after a line is out, outside of the lock.
-	sent func(run string, s clowder.Status)
+	sent func(run string, s message.Status)
 	// heard reports whether the line of run that is told once and is of this kind has reached its reader.
-	heard func(ctx context.Context, run string, kind clowder.StatusKind) bool
+	heard func(ctx context.Context, run string, kind message.StatusKind) bool
 
 	// due says when the next line of a job may go. A job with nothing to say is not in it, and costs nothing.
 	due *schedule
@@ -38,7 +39,7 @@ type reporter struct {
 // line is what is still to be said about one job.
 type line struct {
 	req      job.Request
-	throttle clowder.Throttle
+	throttle message.Throttle
 	last     string
 	// greeted and ending say whether the first and the last line were queued, opened whether the first one is out.
 	greeted, ending, opened bool
@@ -48,10 +49,10 @@ type line struct {
 
 // once reports whether lines of this kind are told once: the first and the last of a job. A repeated first line sets the job
 // back in Clowder's eyes.
-func once(kind clowder.StatusKind) bool { return kind == clowder.StatusStart || kind.Terminal() }
+func once(kind message.StatusKind) bool { return kind == message.StatusStart || kind.Terminal() }
 
 func newReporter(
-	voice Voice, log *zap.Logger, sent func(string, clowder.Status), heard func(context.Context, string, clowder.StatusKind) bool,
+	voice Voice, log *zap.Logger, sent func(string, message.Status), heard func(context.Context, string, message.StatusKind) bool,
 ) *reporter {
 	return &reporter{
 		voice: voice, log: log, sent: sent, heard: heard,
@@ -60,7 +61,7 @@ func newReporter(
 }
 
 // say queues a line for the user. A passing line gives way to a newer one; a repeated text is left out.
-func (r *reporter) say(run string, req job.Request, s clowder.Status) {
+func (r *reporter) say(run string, req job.Request, s message.Status) {
 	if r.queue(run, req, s) {
 		r.due.touch(run)
 	}
@@ -68,7 +69,7 @@ func (r *reporter) say(run string, req job.Request, s clowder.Status) {
 
 // sayAgain queues a first or a last line that an earlier process may have sent just before its own end. It gets time to arrive,
 // and is looked for before it is sent.
-func (r *reporter) sayAgain(run string, req job.Request, s clowder.Status) {
+func (r *reporter) sayAgain(run string, req job.Request, s message.Status) {
 	r.mu.Lock()
 	r.line(run, req).doubtful = time.Now()
 	r.mu.Unlock()
@@ -86,15 +87,15 @@ func (r *reporter) line(run string, req job.Request) *line {
 	return l
 }
 
-func (r *reporter) queue(run string, req job.Request, s clowder.Status) bool {
+func (r *reporter) queue(run string, req job.Request, s message.Status) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.line(run, req)
-	again := s.Kind == clowder.StatusStart && l.greeted // a job is greeted once, whoever of two comes first
+	again := s.Kind == message.StatusStart && l.greeted // a job is greeted once, whoever of two comes first
 	if !s.Kind.Terminal() && (l.last == s.Text || again) {
 		return false
 	}
-	l.last, l.ending, l.greeted = s.Text, s.Kind.Terminal(), l.greeted || s.Kind == clowder.StatusStart
+	l.last, l.ending, l.greeted = s.Text, s.Kind.Terminal(), l.greeted || s.Kind == message.StatusStart
 	return l.throttle.Offer(s)
 }
 
@@ -173,7 +174,7 @@ func (r *reporter) flush(ctx context.Context, run string) time.Duration {
 		}
 		r.mu.Lock()
 		l.throttle.Sent(time.Now())
-		l.opened = l.opened || s.Kind == clowder.StatusStart
+		l.opened = l.opened || s.Kind == message.StatusStart
 		r.mu.Unlock()
 		r.sent(run, s)
 		notify(r.told)
@@ -181,7 +182,7 @@ func (r *reporter) flush(ctx context.Context, run string) time.Duration {
 }
 
 // tell sends a line. One that is told once and may be out already is looked for first, so that no job begins or ends twice.
-func (r *reporter) tell(ctx context.Context, run string, l *line, s clowder.Status) error {
+func (r *reporter) tell(ctx context.Context, run string, l *line, s message.Status) error {
 	if once(s.Kind) && r.doubts(l) && r.heard(ctx, run, s.Kind) {
 		return nil
 	}
@@ -243,15 +244,15 @@ func notify(c chan<- struct{}) {
 	}
 }
 
-func (r *reporter) next(run string) (*line, clowder.Status, time.Duration, bool) {
+func (r *reporter) next(run string) (*line, message.Status, time.Duration, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.lines[run]
 	if l == nil {
-		return nil, clowder.Status{}, 0, false
+		return nil, message.Status{}, 0, false
 	}
 	if rest := doubt - time.Since(l.doubtful); rest > 0 {
-		return nil, clowder.Status{}, rest, false
+		return nil, message.Status{}, rest, false
 	}
 	s, wait, ok := l.throttle.Next(time.Now())
 	return l, s, wait, ok

@@ -9,17 +9,18 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
 // unsureVoice sends every line, and loses the confirm of the first one.
-type unsureVoice struct{ said []clowder.Status }
+type unsureVoice struct{ said []message.Status }
 
-func (v *unsureVoice) Tell(_ context.Context, _ job.Request, s clowder.Status) error {
+func (v *unsureVoice) Tell(_ context.Context, _ job.Request, s message.Status) error {
 	v.said = append(v.said, s)
 	if len(v.said) == 1 {
 		return job.Unknown(errors.New("the connection went before the confirm"))
@@ -29,18 +30,18 @@ func (v *unsureVoice) Tell(_ context.Context, _ job.Request, s clowder.Status) e
 
 // toldOnce are the lines that a user hears once, and whether the reader shows them already when they may be sent again.
 var toldOnce = map[string]struct {
-	kind  clowder.StatusKind
+	kind  message.StatusKind
 	heard bool
 }{
-	"a first line that arrives": {clowder.StatusStart, true}, "a first line that does not": {clowder.StatusStart, false},
-	"a last line that arrives": {clowder.StatusDone, true}, "a last line that does not": {clowder.StatusDone, false},
+	"a first line that arrives": {message.StatusStart, true}, "a first line that does not": {message.StatusStart, false},
+	"a last line that arrives": {message.StatusDone, true}, "a last line that does not": {message.StatusDone, false},
 }
 
 // doubtful runs a reporter whose reader shows the line of a kind, or shows nothing; asked is when that was looked for.
-func doubtful(t *testing.T, voice Voice, kind clowder.StatusKind, heard bool) (r *reporter, asked *time.Time) {
+func doubtful(t *testing.T, voice Voice, kind message.StatusKind, heard bool) (r *reporter, asked *time.Time) {
 	t.Helper()
 	asked = new(time.Time)
-	r = newReporter(voice, zap.NewNop(), func(string, clowder.Status) {}, func(_ context.Context, _ string, k clowder.StatusKind) bool {
+	r = newReporter(voice, zap.NewNop(), func(string, message.Status) {}, func(_ context.Context, _ string, k message.StatusKind) bool {
 		*asked = time.Now()
 		return k == kind && heard
 	})
@@ -57,7 +58,7 @@ func TestALineWhoseConfirmIsLostIsSentAgainWhereItWasNotHeard(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				voice, began := &unsureVoice{}, time.Now()
 				r, asked := doubtful(t, voice, tc.kind, tc.heard)
-				r.say(run, job.Request{}, clowder.Status{Kind: tc.kind, Text: "A word", At: began})
+				r.say(run, job.Request{}, message.Status{Kind: tc.kind, Text: "A word", At: began})
 				r.drain(t.Context())
 				want := 2
 				if tc.heard {
@@ -78,7 +79,7 @@ func TestALineOfAnEarlierProcessIsToldWhereItDoesNotArrive(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				voice, began := &slowVoice{}, time.Now()
 				r, asked := doubtful(t, voice, tc.kind, tc.heard)
-				r.sayAgain(run, job.Request{}, clowder.Status{Kind: tc.kind, Text: "A word", At: began})
+				r.sayAgain(run, job.Request{}, message.Status{Kind: tc.kind, Text: "A word", At: began})
 				r.drain(t.Context())
 				if tc.heard {
 					require.Empty(t, voice.said)
@@ -99,7 +100,7 @@ type slowVoice struct {
 	said []string
 }
 
-func (v *slowVoice) Tell(_ context.Context, _ job.Request, s clowder.Status) error {
+func (v *slowVoice) Tell(_ context.Context, _ job.Request, s message.Status) error {
 	<-time.After(time.Second)
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -110,16 +111,16 @@ func (v *slowVoice) Tell(_ context.Context, _ job.Request, s clowder.Status) err
 func TestTheEndOfAJobIsToldThoughAnotherLineIsOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		voice := &slowVoice{}
-		r := newReporter(voice, zap.NewNop(), func(string, clowder.Status) {}, func(context.Context, string, clowder.StatusKind) bool { return false })
+		r := newReporter(voice, zap.NewNop(), func(string, message.Status) {}, func(context.Context, string, message.StatusKind) bool { return false })
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { r.Run(ctx) })
-		r.say(run, job.Request{}, clowder.Status{Kind: clowder.StatusProcessing, Text: "Uploading", At: time.Now(), Passing: true})
+		r.say(run, job.Request{}, message.Status{Kind: message.StatusProcessing, Text: "Uploading", At: time.Now(), Passing: true})
 		<-time.After(500 * time.Millisecond)
 		for i := range 100 { // lines of other jobs do not wait for each other
-			r.say("other"+strconv.Itoa(i), job.Request{}, clowder.Status{Kind: clowder.StatusStart, Text: "Accepted", At: time.Now()})
+			r.say("other"+strconv.Itoa(i), job.Request{}, message.Status{Kind: message.StatusStart, Text: "Accepted", At: time.Now()})
 		}
-		r.say(run, job.Request{}, clowder.Status{Kind: clowder.StatusDone, Text: "Done", At: time.Now()})
+		r.say(run, job.Request{}, message.Status{Kind: message.StatusDone, Text: "Done", At: time.Now()})
 		began := time.Now()
 		r.drain(ctx)
 		require.True(t, r.finished(run))

@@ -10,9 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -142,7 +143,7 @@ func TestAJobThatWaitsIsGreetedOnce(t *testing.T) {
 		stop := again.start(t)
 		defer stop()
 		require.Eventually(t, func() bool { return b.get(t, "ft-waits").State == job.Done }, time.Hour, time.Second)
-		require.NotContains(t, again.voice.kinds("ft-waits"), clowder.StatusStart)
+		require.NotContains(t, again.voice.kinds("ft-waits"), message.StatusStart)
 	})
 }
 

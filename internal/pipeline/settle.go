@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"go.uber.org/zap"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
@@ -142,10 +143,10 @@ func (p *Pipeline) note(old, next job.Record) {
 
 // say queues a sentence that the user should read. Such a sentence may be lost with the process.
 func (p *Pipeline) say(rec job.Record, text string) {
-	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusProcessing, Text: capital(text), At: time.Now()})
+	p.reporter.say(rec.Run, rec.Request, message.Status{Kind: message.StatusProcessing, Text: capital(text), At: time.Now()})
 }
 
 // doing queues a sentence about what is being done at this moment, which nobody needs once there is a newer one.
 func (p *Pipeline) doing(rec job.Record, text string) {
-	p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusProcessing, Text: capital(text), At: time.Now(), Passing: true})
+	p.reporter.say(rec.Run, rec.Request, message.Status{Kind: message.StatusProcessing, Text: capital(text), At: time.Now(), Passing: true})
 }

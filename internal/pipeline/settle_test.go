@@ -6,9 +6,10 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/queue"
 )
@@ -44,7 +45,7 @@ func TestAJobWhoseRecordWasMadeSmallerEndsAndItsAttemptIsReleased(t *testing.T) 
 		require.Equal(t, job.Failed, rec.State)
 		require.Equal(t, []string{"ft-one-a1"}, b.ray.released)
 		said := b.voice.of(run)
-		require.Equal(t, clowder.StatusError, said[len(said)-1].Kind)
+		require.Equal(t, message.StatusError, said[len(said)-1].Kind)
 		require.Equal(t, "The parameters of this request are too large", said[len(said)-1].Text)
 
 		in := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2)

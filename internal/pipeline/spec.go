@@ -1,7 +1,7 @@
 package pipeline
 
 import (
-	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 )
@@ -43,7 +43,7 @@ type SpecModel struct {
 func newSpec(rec job.Record, e platform.Extractor, inputs []job.Input) Spec {
 	parameters, defaults := e.Info.Changed(rec.Settings), e.Info.Defaults()
 	for _, m := range []map[string]any{parameters, defaults} {
-		delete(m, clowder.Profile) // the machines are there when the trainer begins
+		delete(m, form.Profile) // the machines are there when the trainer begins
 	}
 	return Spec{
 		Schema: specSchema, Kind: e.Kind, Run: rec.Run, Attempt: rec.Attempt,

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
+
 	"go.uber.org/zap"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
@@ -115,7 +116,7 @@ func (p *Pipeline) attempt(rec job.Record) rayjob.Attempt {
 // resources are what the form asks of a cluster that is made for the job.
 func resources(settings map[string]any) rayjob.Resources {
 	r := rayjob.Resources{Workers: int(number(settings["num_workers"])), GPU: settings["use_gpu"] == "yes"}
-	if name, _ := settings[clowder.Profile].(string); name != "auto" {
+	if name, _ := settings[form.Profile].(string); name != "auto" {
 		r.Profile = name
 	}
 	if limit := minutes(settings["max_minutes"]); limit > 0 {

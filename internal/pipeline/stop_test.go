@@ -8,9 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -87,7 +88,7 @@ type snaggedVoice struct {
 	*snag
 }
 
-func (v snaggedVoice) Tell(ctx context.Context, req job.Request, s clowder.Status) error {
+func (v snaggedVoice) Tell(ctx context.Context, req job.Request, s message.Status) error {
 	if s.Kind.Terminal() {
 		if err := v.at(ctx, "tell"); err != nil {
 			return err
@@ -132,7 +133,7 @@ func TestAStopInAnyStageIsNoFailureAndLosesNothing(t *testing.T) {
 					require.Equal(t, job.Done, again.get(t, run).State)
 					require.Equal(t, []string{"ft-one-a1"}, b.ray.submits, "trained once")
 					kinds := b.voice.kinds(run)
-					require.Equal(t, clowder.StatusDone, kinds[len(kinds)-1])
+					require.Equal(t, message.StatusDone, kinds[len(kinds)-1])
 				})
 			})
 		}
@@ -153,6 +154,6 @@ func TestTheLastWordGoesOutBeforeAStop(t *testing.T) {
 		require.NoError(t, <-done)
 		require.Equal(t, job.Done, b.get(t, run).State, "told and closed, though the service was stopping")
 		kinds := b.voice.kinds(run)
-		require.Equal(t, clowder.StatusDone, kinds[len(kinds)-1])
+		require.Equal(t, message.StatusDone, kinds[len(kinds)-1])
 	})
 }

@@ -7,10 +7,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
+
 	"github.com/dustin/go-humanize"
 	"go.uber.org/zap"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -137,7 +138,7 @@ func (p *Pipeline) follow(rec job.Record) results.Progress {
 		p.log.Warn("read the events of the training", zap.String("run", rec.Run), zap.Error(err))
 	}
 	if text := Sentence(progress); text != "" {
-		p.reporter.say(rec.Run, rec.Request, clowder.Status{Kind: clowder.StatusProcessing, Text: capital(text), At: time.Now(), Progress: true})
+		p.reporter.say(rec.Run, rec.Request, message.Status{Kind: message.StatusProcessing, Text: capital(text), At: time.Now(), Progress: true})
 	}
 	for _, text := range news {
 		p.say(rec, text)

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
+
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -33,7 +34,7 @@ func (k Kind) Noun() string {
 // Extractor is one extractor of the service, as Clowder lists it: a form, a queue, and what becomes of its jobs.
 type Extractor struct {
 	Kind Kind
-	Info *clowder.Info
+	Info *form.Info
 	// Queue is where its jobs come from; Clowder knows the extractor by this name.
 	Queue string
 }

@@ -4,10 +4,11 @@ package platformtest
 import (
 	"testing"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
+
 	"github.com/stretchr/testify/require"
 
 	clowderray "github.com/ncsa/clowder-ray"
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
@@ -16,7 +17,7 @@ func Extractors(t *testing.T) platform.Extractors {
 	t.Helper()
 	all := platform.Extractors{{Kind: platform.Train}, {Kind: platform.Train}, {Kind: platform.Predict}, {Kind: platform.Runs}}
 	for i, doc := range [][]byte{clowderray.ExtractorInfo, clowderray.AdvancedInfo, clowderray.PredictInfo, clowderray.RunsInfo} {
-		info, err := clowder.ParseInfo(doc)
+		info, err := form.Parse(doc)
 		require.NoError(t, err)
 		all[i].Info, all[i].Queue = info, info.Name
 	}

@@ -1,0 +1,357 @@
+package form_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+func infoIn(tb testing.TB, file string) *form.Info {
+	tb.Helper()
+	data, err := os.ReadFile("../../../" + file)
+	require.NoError(tb, err)
+	info, err := form.Parse(data)
+	require.NoError(tb, err)
+	return info
+}
+
+func shippedInfo(tb testing.TB) *form.Info {
+	tb.Helper()
+	return infoIn(tb, "extractor_info.json")
+}
+
+func TestShippedInfoIsAccepted(t *testing.T) {
+	t.Parallel()
+	info := shippedInfo(t)
+	require.Equal(t, "ncsa.ray.finetune", info.Name)
+	resolved, warnings, err := info.Parameters(nil)
+	require.NoError(t, err)
+	require.Empty(t, warnings)
+	require.Equal(t, map[string]any{
+		"task": "auto", "model": "auto", "data_file": "", "text_column": "", "label_column": "", "epochs": int64(3), "batch_size": int64(32),
+		"learning_rate": 0.0, "max_length": int64(0), "num_workers": int64(0), "use_gpu": "auto", "max_minutes": int64(60), "seed": int64(42), "run_name": "",
+		"config_file": "", "more_options": "", "dry_run": false,
+	}, resolved)
+	require.Equal(t, resolved, info.Defaults())
+	require.Empty(t, info.Changed(resolved), "nothing was set")
+}
+
+// edited is the shipped document with one text replaced.
+func edited(t *testing.T, old, repl string) ([]byte, error) {
+	t.Helper()
+	data, err := os.ReadFile("../../../extractor_info.json")
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(data), old), "%q must stand once in the shipped file", old)
+	out := []byte(strings.Replace(string(data), old, repl, 1))
+	_, err = form.Parse(out)
+	return out, err
+}
+
+func TestParseInfoFindsWhatClowderDropsSilently(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ old, repl, want string }{
+		"no name":                           {`"name": "ncsa.ray.finetune"`, `"name": ""`, "name must be a text"},
+		"a name like a file queue":          {`"name": "ncsa.ray.finetune"`, `"name": "ncsa.file.x"`, ".file."},
+		"a name with a blank":               {`"name": "ncsa.ray.finetune"`, `"name": "My Extractor"`, "lower case"},
+		"a version that is a number":        {`"version": "0.1.0"`, `"version": 1`, "version must be a text"},
+		"a version from git describe":       {`"version": "0.1.0"`, `"version": "1.2.3-5-gabc"`, "PEP 440"},
+		"a version that is a word":          {`"version": "0.1.0"`, `"version": "latest"`, "PEP 440"},
+		"a dirty version":                   {`"version": "0.1.0"`, `"version": "1.0.0-dirty"`, "PEP 440"},
+		"a null description":                {`"description": "Trains`, `"description": null, "x": "Trains`, "description must be a text"},
+		"an author that is an object":       {`"author": "National`, `"author": {}, "x": "National`, "author must be a text"},
+		"contributors that are objects":     {`"contributors": []`, `"contributors": [{}]`, "contributors must be a list of texts"},
+		"libraries that are null":           {`"bibtex": []`, `"bibtex": null`, "bibtex must be a list of texts"},
+		"contexts with a nested list":       {`"contexts": [`, `"contexts": [[],`, "contexts must be a list of objects"},
+		"a repository without v1's names":   {`"repType": "git",`, ``, "repository must be a list"},
+		"a null maturity":                   {`"maturity": "Development"`, `"maturity": null`, "maturity must be a text"},
+		"process as a list":                 {`"dataset": ["*"]`, `"dataset": "*"`, "process must be an object of lists"},
+		"a file feed":                       {`"dataset": ["*"]`, `"dataset": ["*"], "file": []`, "must not have the key file"},
+		"a v1 trigger":                      {`"dataset": ["*"]`, `"dataset": ["file.added"]`, "for every such event"},
+		"a field of v2's own record":        {`"bibtex": []`, `"bibtex": [], "id": "1"`, "id must not be there"},
+		"a word for active":                 {`"bibtex": []`, `"bibtex": [], "active": "yes"`, "active must be true or false"},
+		"no schema":                         {`"schema": {`, `"schemas": {`, "object schema"},
+		"a quote in a help text":            {`"Empty uses every`, `"Doesn't need every`, "plain ASCII"},
+		"a default that is not first":       {`["auto", "yes", "no"]`, `["yes", "auto", "no"]`, "must be the first choice"},
+		"a default outside its limits":      {`"default": 42`, `"default": -1`, "parameter seed: its default"},
+		"a required property":               {`"title": "Epochs",`, `"title": "Epochs", "required": true,`, "required is not supported"},
+		"a property without a title":        {`"title": "Epochs",`, ``, "parameter epochs: without a title"},
+		"a property without a default":      {`"default": 42,`, ``, "parameter seed: without a default"},
+		"a type that nobody draws":          {`"type": "number"`, `"type": "array"`, "type must be string"},
+		"the same parameter twice":          {`"epochs": {`, `"seed": {"type":"string"}, "epochs": {`, "object schema"},
+		"not an object":                     {`"@context"`, `"a" "@context"`, "invalid character"},
+		"choices that are not all texts":    {`["auto", "yes", "no"]`, `["auto", 1]`, "a property is an object"},
+		"a default of a wrong type":         {`"default": 42`, `"default": "x"`, "parameter seed: its default"},
+		"an author that is missing for v1":  {`"author"`, `"authors"`, "author must be a text"},
+		"a context that is a URL for v1":    {`"contexts": [`, `"contexts": ["http://example.org/",`, "contexts must be a list of objects"},
+		"an extra document after the first": {`"form": ["*"]`, `"form": ["*"]}, "x": {"a":"b"`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := edited(t, tc.old, tc.repl)
+			if tc.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, tc.want)
+		})
+	}
+}
+
+func TestParseInfoReportsAllFaults(t *testing.T) {
+	t.Parallel()
+	_, err := form.Parse([]byte(`{"name":"x","version":"dev"}`))
+	for _, want := range []string{"description", "author", "contexts", "repository", "process", "schema", "PEP 440"} {
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestVersionsOfPEP440(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"1.2.3", "v1.2.3", "1.0.0-rc.1", "1.0.0+abc", "0.0.0-20240101", "2!1.0", "1.0.post1.dev2", "1.0a1"} {
+		_, err := edited(t, `"version": "0.1.0"`, `"version": "`+version+`"`)
+		require.NoError(t, err, version)
+	}
+}
+
+// heartbeatOf decodes what Heartbeat sends.
+func heartbeatOf(t *testing.T, info *form.Info, queue, owner string) (beat struct {
+	ID, Queue, Owner string
+	Info             struct {
+		Name       string
+		Parameters struct {
+			Schema map[string]struct{ Enum []string }
+		}
+	} `json:"extractor_info"`
+},
+) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(info.Heartbeat(queue, owner, "i1"), &beat))
+	return beat
+}
+
+func TestHeartbeat(t *testing.T) {
+	t.Parallel()
+	info := shippedInfo(t)
+	plain := heartbeatOf(t, info, "ncsa.ray.finetune", "")
+	require.Equal(t, []string{"i1", "ncsa.ray.finetune", "", "ncsa.ray.finetune"}, []string{plain.ID, plain.Queue, plain.Owner, plain.Info.Name})
+	require.Equal(t, "renamed", heartbeatOf(t, info, "renamed", "").Info.Name, "v2 publishes to the registered name")
+	require.Equal(t, "ncsa.ray.finetune", heartbeatOf(t, info, "private.k.ncsa.ray.finetune", "a@example.org").Info.Name)
+	require.Equal(t, "renamed", info.RegisteredName("renamed"))
+}
+
+func TestHeartbeatKeepsTheOrderOfTheForm(t *testing.T) {
+	t.Parallel()
+	body := string(shippedInfo(t).Heartbeat("q", "", "i"))
+	last := -1
+	for _, name := range []string{"task", "model", "data_file", "text_column", "epochs", "learning_rate", "seed", "run_name"} {
+		at := strings.Index(body, `"`+name+`":{`)
+		require.Greater(t, at, last, name)
+		last = at
+	}
+}
+
+func TestWithModels(t *testing.T) {
+	t.Parallel()
+	info := shippedInfo(t)
+	more, err := info.WithModels([]string{"prajjwal1/bert-tiny", "auto", "bert-base-uncased"})
+	require.NoError(t, err)
+	want := []string{"auto", "bert-tiny", "small-cnn", "mlp", "prajjwal1/bert-tiny", "bert-base-uncased"}
+	require.Equal(t, want, heartbeatOf(t, more, "q", "").Info.Parameters.Schema["model"].Enum)
+	require.Equal(t, want[:4], heartbeatOf(t, info, "q", "").Info.Parameters.Schema["model"].Enum, "the original stays as it is")
+	resolved, _, err := more.Parameters(map[string]any{"model": "bert-base-uncased"})
+	require.NoError(t, err)
+	require.Equal(t, "bert-base-uncased", resolved["model"])
+	_, err = info.WithModels([]string{`org/"x"`})
+	require.ErrorContains(t, err, "cannot be offered")
+}
+
+func TestParametersAreCoerced(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		key       string
+		raw, want any
+	}{
+		"a number as it is":            {"epochs", json.Number("5"), int64(5)},
+		"a number from a stored job":   {"epochs", 5.0, int64(5)},
+		"a number as text":             {"epochs", " 5 ", int64(5)},
+		"a whole number with a point":  {"epochs", "5.0", int64(5)},
+		"a small number as text":       {"learning_rate", "1e-5", 1e-5},
+		"a blank is unset":             {"epochs", "  ", int64(3)},
+		"null is unset":                {"use_gpu", nil, "auto"},
+		"a choice in other letters":    {"use_gpu", "YES", "yes"},
+		"a truth value for yes or no":  {"use_gpu", true, "yes"},
+		"a number for a text":          {"run_name", json.Number("7"), "7"},
+		"a text loses its line breaks": {"run_name", "a\r\nb", "a b"},
+		"a text area keeps them":       {"more_options", "\ufeffdata:\r\n  seed:\t 7\n\n", "data:\n  seed: 7"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resolved, warnings, err := shippedInfo(t).Parameters(map[string]any{tc.key: tc.raw})
+			require.NoError(t, err)
+			require.Empty(t, warnings)
+			require.Equal(t, tc.want, resolved[tc.key])
+			require.Len(t, resolved, 17)
+		})
+	}
+}
+
+func TestWhatTheUserChangedIsKnownAlsoFromAStoredJob(t *testing.T) {
+	t.Parallel()
+	info := shippedInfo(t)
+	resolved, _, err := info.Parameters(map[string]any{
+		"epochs": "3", "batch_size": "16", "learning_rate": "1e-4", "use_gpu": "AUTO", "dry_run": true, "data_file": "abc", "run_name": " ",
+	})
+	require.NoError(t, err)
+	want := map[string]any{"batch_size": int64(16), "learning_rate": 1e-4, "dry_run": true, "data_file": "abc"}
+	require.Equal(t, want, info.Changed(resolved))
+	doc, err := json.Marshal(resolved)
+	require.NoError(t, err)
+	var stored map[string]any
+	require.NoError(t, json.Unmarshal(doc, &stored))
+	require.Equal(t, want, info.Changed(stored))
+}
+
+func TestThePredictFormIsAcceptedAndOffersNoModels(t *testing.T) {
+	t.Parallel()
+	info := infoIn(t, "extractor_info.predict.json")
+	require.Equal(t, "ncsa.ray.predict", info.Name)
+	same, err := info.WithModels([]string{"prajjwal1/bert-tiny"})
+	require.NoError(t, err)
+	require.Equal(t, info, same, "the model is a name that the user types")
+	resolved, _, err := same.Parameters(map[string]any{"model": "films@champion"})
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"model": "films@champion"}, info.Changed(resolved))
+}
+
+func advancedInfo(tb testing.TB) *form.Info {
+	tb.Helper()
+	return infoIn(tb, "extractor_info.advanced.json")
+}
+
+func TestTheFieldsOfAGroupAreTakenFromWhereverTheyAre(t *testing.T) {
+	t.Parallel()
+	info := advancedInfo(t)
+	for name, raw := range map[string]map[string]any{
+		"in the group, as the form posts them": {"training": map[string]any{"weight_decay": 0.5, "optimizer": "adamw"}, "epochs": 5.0},
+		"by their full names":                  {"training.weight_decay": "0.5", "epochs": "5"},
+		"by their names alone":                 {"weight_decay": "0.5", "epochs": "5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resolved, warnings, err := info.Parameters(raw)
+			require.NoError(t, err)
+			require.Empty(t, warnings)
+			require.Equal(t, map[string]any{"training.weight_decay": 0.5, "epochs": int64(5)}, info.Changed(resolved))
+			require.Equal(t, info.Defaults()["training.optimizer"], resolved["training.optimizer"])
+		})
+	}
+	_, _, err := info.Parameters(map[string]any{"training": map[string]any{"weight_decay": 7.0}})
+	require.EqualError(t, err, "Invalid parameters: training.weight_decay must be at most 1 (got 7)")
+	_, warnings, err := info.Parameters(map[string]any{"training": map[string]any{"weight": 7}, "output": "x"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"Ignored the unknown parameter output", "Ignored the unknown parameter training.weight"}, warnings)
+}
+
+func TestGroupsOfAFormAreChecked(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ schema, want string }{
+		"no title":                {`{"a":{"type":"object","properties":{"b":{"type":"boolean","title":"B","default":false}}}}`, "a group needs a title"},
+		"nothing in it":           {`{"a":{"type":"object","title":"A"}}`, "a group needs a title of plain ASCII and properties"},
+		"a group in a group":      {`{"a":{"type":"object","title":"A","properties":{"b":{"type":"object","title":"B"}}}}`, "a.b: type must be"},
+		"a required field":        {`{"a":{"type":"object","title":"A","required":["b"],"properties":{"b":{"type":"boolean","title":"B","default":false}}}}`, "required is not supported"},
+		"a file picker":           {`{"a":{"type":"object","title":"A","properties":{"b":{"type":"string","title":"B","format":"ClowderFile"}}}}`, "finds no files"},
+		"a default that is wrong": {`{"a":{"type":"object","title":"A","properties":{"b":{"type":"integer","title":"B","default":"x"}}}}`, "a.b: its default"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := form.Parse([]byte(`{"parameters":{"schema":` + tc.schema + `}}`))
+			require.ErrorContains(t, err, tc.want)
+		})
+	}
+}
+
+func TestParametersAreRefusedInOneSentenceEach(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		key  string
+		raw  any
+		want string
+	}{
+		"below the least":         {"learning_rate", json.Number("-1"), "learning_rate must be at least 0 (got -1)"},
+		"above the most":          {"epochs", "201", `epochs must be at most 200 (got "201")`},
+		"not a number":            {"epochs", "many", `epochs must be a whole number (got "many")`},
+		"half an epoch":           {"epochs", 2.5, "epochs must be a whole number (got 2.5)"},
+		"infinite":                {"learning_rate", "inf", `learning_rate must be a finite number (got "inf")`},
+		"not a number by name":    {"learning_rate", "NaN", `learning_rate must be a finite number (got "NaN")`},
+		"too big to be exact":     {"seed", json.Number("1e300"), "seed must be at most 2147483647 (got 1e300)"},
+		"beyond all numbers":      {"seed", json.Number("1e400"), "seed must be a whole number (got 1e400)"},
+		"an unknown task":         {"task", "poetry", `task must be one of auto, text-classification, text-regression, image-classification, tabular-classification, tabular-regression (got "poetry")`},
+		"a list for a number":     {"epochs", []any{1}, "epochs must be a whole number (got a list)"},
+		"an object for a text":    {"run_name", map[string]any{}, "run_name must be a text (got an object)"},
+		"true for a number":       {"epochs", true, "epochs must be a whole number (got true)"},
+		"a model that is missing": {"model", "gpt", `model must be one of auto, bert-tiny, small-cnn, mlp (got "gpt")`},
+		"an endless text area":    {"more_options", strings.Repeat("x", 10_001), "more_options must not be longer than 10000 characters"},
+		"an endless text":         {"run_name", strings.Repeat("x", 1001), "run_name must not be longer than 1000 characters"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, _, err := shippedInfo(t).Parameters(map[string]any{tc.key: tc.raw})
+			require.ErrorContains(t, err, "Invalid parameters: "+tc.want)
+			kind, _ := job.Classify(err)
+			require.Equal(t, job.KindPermanent, kind)
+			require.NotContains(t, err.Error(), "\n")
+		})
+	}
+}
+
+func TestParametersWarnOfUnknownKeysAndReportAllFaults(t *testing.T) {
+	t.Parallel()
+	_, warnings, err := shippedInfo(t).Parameters(map[string]any{"learning_rat": 1, "a\nb": 2, "epochs": 0.0, "seed": "x"})
+	require.Equal(t, []string{"Ignored the unknown parameter a b", "Ignored the unknown parameter learning_rat"}, warnings)
+	require.EqualError(t, err, `Invalid parameters: epochs must be at least 1 (got 0); seed must be a whole number (got "x")`)
+}
+
+func FuzzParseInfo(f *testing.F) {
+	data, err := os.ReadFile("../../../extractor_info.json")
+	require.NoError(f, err)
+	f.Add(data)
+	f.Add([]byte(`{"parameters":{"schema":{"a":{"type":"string","enum":[]}}}}`))
+	f.Add([]byte(`{"parameters":{"schema":{"a":{"type":"object","title":"A","properties":{"b":{"type":"object"}}}}}}`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		info, err := form.Parse(data)
+		if err != nil {
+			return
+		}
+		require.True(t, json.Valid(info.Heartbeat("q", "", "i")))
+		_, _, err = info.Parameters(nil)
+		require.NoError(t, err)
+	})
+}
+
+func FuzzParameters(f *testing.F) {
+	info := advancedInfo(f)
+	f.Add([]byte(`{"epochs":"3","learning_rate":1e-5}`))
+	f.Add([]byte(`{"training":{"weight_decay":"x"},"data":null,"":{}}`))
+	f.Add([]byte(`{"use_gpu":true,"run_name":"\u0000"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var raw map[string]any
+		if json.Unmarshal(data, &raw) != nil {
+			return
+		}
+		resolved, _, err := info.Parameters(raw)
+		if err != nil {
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		_, err = json.Marshal(resolved)
+		require.NoError(t, err)
+		require.Len(t, resolved, len(info.Defaults()))
+	})
+}

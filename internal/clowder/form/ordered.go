@@ -1,0 +1,105 @@
+package form
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// member is one name and value of an object.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// ordered is a JSON object that keeps the order of its members. The form of Clowder draws parameters in the order in which
+// they stand in extractor_info.json, so that order has to survive.
+type ordered []member
+
+// get returns the value of a member, nil where there is none.
+func (o ordered) get(name string) json.RawMessage {
+	for _, m := range o {
+		if m.name == name {
+			return m.value
+		}
+	}
+	return nil
+}
+
+// with returns a copy in which the member has the value, in its old place or else at the end.
+func (o ordered) with(name string, value json.RawMessage) ordered {
+	out := append(ordered(nil), o...)
+	for i := range out {
+		if out[i].name == name {
+			out[i].value = value
+			return out
+		}
+	}
+	return append(out, member{name, value})
+}
+
+// edit returns a copy in which the member name of the object at the end of path has the value.
+func (o ordered) edit(path []string, name string, value json.RawMessage) (ordered, error) {
+	if len(path) == 0 {
+		return o.with(name, value), nil
+	}
+	var inner ordered
+	if err := json.Unmarshal(o.get(path[0]), &inner); err != nil {
+		return nil, fmt.Errorf("%s: %w", path[0], err)
+	}
+	inner, err := inner.edit(path[1:], name, value)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(inner)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path[0], err)
+	}
+	return o.with(path[0], raw), nil
+}
+
+// UnmarshalJSON reads an object and refuses a name that stands twice, because readers differ in which one they take.
+func (o *ordered) UnmarshalJSON(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	open, err := dec.Token()
+	if err != nil {
+		return err
+	}
+	if open != json.Delim('{') {
+		return errors.New("is not an object")
+	}
+	*o = ordered{}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		var m member
+		m.name, _ = name.(string) // an object's names are always texts
+		if err := dec.Decode(&m.value); err != nil {
+			return err
+		}
+		if o.get(m.name) != nil {
+			return errors.New("has " + m.name + " twice")
+		}
+		*o = append(*o, m)
+	}
+	return nil
+}
+
+// MarshalJSON writes the members in their order.
+func (o ordered) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, err := json.Marshal(m.name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(append(out, name...), ':'), m.value...)
+	}
+	return append(out, '}'), nil
+}
