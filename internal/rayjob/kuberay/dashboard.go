@@ -19,6 +19,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/rayjob/jobsapi"
+	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay/explain"
 )
 
 // Logs implements rayjob.Backend. Ray keeps the output of a training as long as its cluster lives.
@@ -42,7 +43,7 @@ func (c *Client) Logs(ctx context.Context, h rayjob.Handle, w io.Writer) error {
 
 // dashboard is a client of the Ray that has the job.
 func (c *Client) dashboard(ctx context.Context, rj *rayv1.RayJob) (*jobsapi.Client, error) {
-	if cluster := standingCluster(rj); cluster != "" {
+	if cluster := explain.StandingCluster(rj); cluster != "" {
 		return c.standingDashboard(ctx, cluster)
 	}
 	if _, err := c.ray.RayV1().RayClusters(c.cfg.Namespace).Get(ctx, rj.Status.RayClusterName, metav1.GetOptions{}); err != nil {

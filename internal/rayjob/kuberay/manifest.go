@@ -15,6 +15,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay/explain"
 )
 
 // Labels of everything that belongs to a run. They are not those that Ray shows beside a job: Kubernetes wants a domain.
@@ -28,9 +29,6 @@ const (
 	domain  = "clowder-ray.ncsa.illinois.edu"
 	manager = "clowder-ray"
 )
-
-// queueLabel is how Kueue is asked to queue a RayJob.
-const queueLabel = "kueue.x-k8s.io/queue-name"
 
 // spare is how much later than the service KubeRay gives up a run, so that it does so only where the service is not there.
 const spare = 15 * time.Minute
@@ -57,7 +55,7 @@ func (c Config) newRayJob(a rayjob.Attempt, p Profile) (*rayv1.RayJob, error) {
 		rj.Spec.ActiveDeadlineSeconds = seconds(c.PendingLimit + a.Resources.Limit + spare)
 	}
 	if p.Queue != "" {
-		rj.Labels[queueLabel] = p.Queue
+		rj.Labels[explain.QueueLabel] = p.Queue
 	}
 	if p.Cluster != "" {
 		rj.Spec.ClusterSelector = map[string]string{utils.RayJobClusterSelectorKey: p.Cluster}

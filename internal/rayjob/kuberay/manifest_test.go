@@ -15,6 +15,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay/explain"
 )
 
 func anAttempt() rayjob.Attempt {
@@ -135,7 +136,7 @@ func TestGPUsAndQueue(t *testing.T) {
 	c := example()
 	c.Profiles[1].Tolerations = []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}
 	rj := made(t, anAttempt(), c, 1)
-	require.Equal(t, "q", rj.Labels[queueLabel])
+	require.Equal(t, "q", rj.Labels[explain.QueueLabel])
 	spec := rj.Spec.RayClusterSpec
 	worker, head := spec.WorkerGroupSpecs[0].Template.Spec, spec.HeadGroupSpec.Template.Spec
 	gpus := worker.Containers[0].Resources.Limits[gpuResource]

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay/explain"
 )
 
 // An explanation is looked for soon after a job began to wait, and ever more rarely the longer it waits: hundreds of jobs
@@ -57,42 +59,42 @@ func (n *notices) forget(key string) {
 	delete(n.texts, key)
 }
 
-// notice is what explain says of the attempt now or said a short while ago.
-func (c *Client) notice(ctx context.Context, rj *rayv1.RayJob, soonest time.Duration, explain func(scene) string) string {
+// notice returns what say says of the attempt now, or what it said a short while ago.
+func (c *Client) notice(ctx context.Context, rj *rayv1.RayJob, soonest time.Duration, say func(explain.Snapshot) string) string {
 	now := time.Now()
 	age := now.Sub(rj.CreationTimestamp.Time)
 	text, look := c.notices.due(rj.Name, now, min(max(age/4, soonest), lastNotice))
 	if !look {
 		return text
 	}
-	text = explain(c.scene(ctx, rj))
+	text = say(c.snapshot(ctx, rj))
 	c.notices.set(rj.Name, text)
 	return text
 }
 
-// scene gathers what the cluster shows of the attempt. Whatever cannot be had is left out: it only explains.
-func (c *Client) scene(ctx context.Context, rj *rayv1.RayJob) scene {
-	s := scene{job: rj, now: time.Now()}
+// snapshot collects the state of the cluster around the attempt. What cannot be read is left out, since it only explains.
+func (c *Client) snapshot(ctx context.Context, rj *rayv1.RayJob) explain.Snapshot {
+	s := explain.Snapshot{Job: rj, Now: time.Now()}
 	if !c.synced.Load() {
 		return s
 	}
-	s.cluster = c.clusterOf(ctx, rj)
-	s.pods, _ = c.pods.List(labels.SelectorFromSet(labels.Set{labelRun: rj.Labels[labelRun], labelAttempt: rj.Labels[labelAttempt]}))
-	if rj.Labels[queueLabel] != "" {
+	s.Cluster = c.clusterOf(ctx, rj)
+	s.Pods, _ = c.pods.List(labels.SelectorFromSet(labels.Set{labelRun: rj.Labels[labelRun], labelAttempt: rj.Labels[labelAttempt]}))
+	if rj.Labels[explain.QueueLabel] != "" {
 		all, _ := c.workloads.Get(ctx)
-		s.queue = findWorkload(all, rj.UID)
+		s.Queue = explain.FindWorkload(all, rj.UID)
 	}
-	if s.complete() && len(s.unready()) == 0 {
-		return s // all is well: nobody needs the events
+	if s.Healthy() {
+		return s
 	}
-	looks := []fields.Selector{fields.OneTermEqualSelector("reason", "Evicted")} // KubeRay deletes such pods at once
-	for _, name := range s.eventful() {
-		looks = append(looks, fields.OneTermEqualSelector("involvedObject.name", name))
+	selectors := []fields.Selector{fields.OneTermEqualSelector("reason", "Evicted")} // KubeRay deletes evicted pods at once
+	for _, name := range s.EventSources() {
+		selectors = append(selectors, fields.OneTermEqualSelector("involvedObject.name", name))
 	}
-	for _, look := range looks {
-		list, err := c.core.CoreV1().Events(c.cfg.Namespace).List(ctx, metav1.ListOptions{FieldSelector: look.String(), Limit: maxEvents})
+	for _, selector := range selectors {
+		list, err := c.core.CoreV1().Events(c.cfg.Namespace).List(ctx, metav1.ListOptions{FieldSelector: selector.String(), Limit: maxEvents})
 		if err == nil {
-			s.events = append(s.events, list.Items...)
+			s.Events = append(s.Events, list.Items...)
 		}
 	}
 	return s
@@ -100,10 +102,10 @@ func (c *Client) scene(ctx context.Context, rj *rayv1.RayJob) scene {
 
 const maxEvents = 50
 
-// clusterOf is the RayCluster of the job, or nil. A standing one is asked for: only what is ours is copied.
+// clusterOf returns the RayCluster of the job, or nil. A standing cluster is requested, since only our own objects are cached.
 func (c *Client) clusterOf(ctx context.Context, rj *rayv1.RayJob) *rayv1.RayCluster {
 	find := func() (*rayv1.RayCluster, error) { return c.clusters.Get(rj.Status.RayClusterName) }
-	if name := standingCluster(rj); name != "" {
+	if name := explain.StandingCluster(rj); name != "" {
 		find = func() (*rayv1.RayCluster, error) {
 			return c.ray.RayV1().RayClusters(c.cfg.Namespace).Get(ctx, name, metav1.GetOptions{})
 		}
@@ -113,16 +115,4 @@ func (c *Client) clusterOf(ctx context.Context, rj *rayv1.RayJob) *rayv1.RayClus
 		return nil
 	}
 	return cluster
-}
-
-// eventful names the objects whose events are worth a request: the job, its cluster, and the first pod that is not ready.
-func (s scene) eventful() []string {
-	names := []string{s.job.Name}
-	if s.cluster != nil {
-		names = append(names, s.cluster.Name)
-	}
-	if unready := s.unready(); len(unready) > 0 {
-		names = append(names, unready[0].Name)
-	}
-	return names
 }

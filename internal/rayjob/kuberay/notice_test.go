@@ -14,63 +14,98 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
+
+	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay/explain"
 )
 
-// shown is a client whose copies hold what is in the scene, and the API server that it would ask for more.
-func shown(t *testing.T, s scene, standing ...runtime.Object) (*Client, *fake.Clientset) {
+func ago(d time.Duration) metav1.Time { return metav1.NewTime(time.Now().Add(-d)) }
+
+// runningJob is a RayJob that has been running for ten minutes on the named cluster.
+func runningJob(cluster string) *rayv1.RayJob {
+	start := ago(10 * time.Minute)
+	return &rayv1.RayJob{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "ft-abc-a1", CreationTimestamp: start, Labels: map[string]string{labelRun: "ft-abc", labelAttempt: "1"},
+		},
+		Status: rayv1.RayJobStatus{JobDeploymentStatus: rayv1.JobDeploymentStatusRunning, StartTime: &start, RayClusterName: cluster},
+	}
+}
+
+// twoWorkers is the own cluster of the running job.
+func twoWorkers() *rayv1.RayCluster {
+	cluster := &rayv1.RayCluster{ObjectMeta: metav1.ObjectMeta{Name: "ft-abc-a1-x2x4z"}}
+	cluster.Spec.WorkerGroupSpecs = []rayv1.WorkerGroupSpec{{GroupName: "worker", Replicas: new(int32(2)), NumOfHosts: 1}}
+	return cluster
+}
+
+// rayPod is a pod of the running job that is ready, unless set changes that.
+func rayPod(role rayv1.RayNodeType, name string, set ...func(*corev1.Pod)) *corev1.Pod {
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "ft-abc-a1-x2x4z-" + name, Labels: map[string]string{utils.RayNodeTypeLabelKey: string(role), labelRun: "ft-abc", labelAttempt: "1"},
+		},
+		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
+	}
+	for _, s := range set {
+		s(p)
+	}
+	return p
+}
+
+func notReady(p *corev1.Pod) { p.Status.Conditions = nil }
+
+func beingDeleted(p *corev1.Pod) { p.DeletionTimestamp = new(ago(time.Second)) }
+
+func eventAbout(object, reason, message string) *corev1.Event {
+	return &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Name: object + reason, Namespace: "research"},
+		InvolvedObject: corev1.ObjectReference{Name: object}, Reason: reason, Message: message, LastTimestamp: ago(time.Minute),
+	}
+}
+
+// syncedClient is a client whose caches hold the snapshot, and the API server that it asks for what is not cached.
+func syncedClient(t *testing.T, s explain.Snapshot, e *corev1.Event, standing ...runtime.Object) (*Client, *fake.Clientset) {
 	t.Helper()
 	c, err := New(example(), &Access{Config: &rest.Config{}}, zaptest.NewLogger(t))
 	require.NoError(t, err)
-	core := fake.NewClientset()
-	for i := range s.events {
-		e := s.events[i]
-		e.Name, e.Namespace = e.InvolvedObject.Name+e.Reason, c.cfg.Namespace
-		require.NoError(t, core.Tracker().Add(&e))
-	}
+	core := fake.NewClientset(e)
 	c.core, c.ray = core, rayfake.NewClientset(standing...)
 	c.inform()
-	if s.cluster != nil {
-		s.cluster.Namespace = c.cfg.Namespace
-		require.NoError(t, c.rayFactory.Ray().V1().RayClusters().Informer().GetIndexer().Add(s.cluster))
+	if s.Cluster != nil {
+		s.Cluster.Namespace = c.cfg.Namespace
+		require.NoError(t, c.rayFactory.Ray().V1().RayClusters().Informer().GetIndexer().Add(s.Cluster))
 	}
-	for _, p := range s.pods {
-		p.Namespace, p.Labels[labelRun], p.Labels[labelAttempt] = c.cfg.Namespace, "ft-abc", "1"
+	for _, p := range s.Pods {
+		p.Namespace = c.cfg.Namespace
 		require.NoError(t, c.coreFactory.Core().V1().Pods().Informer().GetIndexer().Add(p))
 	}
 	c.synced.Store(true)
 	return c, core
 }
 
-// runs makes the job of the scene one that runs.
-func runs(s scene) scene {
-	s.job.Labels = map[string]string{labelRun: "ft-abc", labelAttempt: "1"}
-	s.job.Status.JobDeploymentStatus = rayv1.JobDeploymentStatusRunning
-	if s.cluster != nil {
-		s.job.Status.RayClusterName = s.cluster.Name
-	}
-	return s
-}
-
 func TestEventsAreLookedAtWhereSomethingIsMissing(t *testing.T) {
 	t.Parallel()
 	const quota = `pods "x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2`
-	refusedWorker := event("ft-abc-a1-x2x4z", string(utils.FailedToCreateWorkerPod), quota, time.Minute)
+	head := rayPod(rayv1.HeadNode, "head")
+	worker := func(name string, set ...func(*corev1.Pod)) *corev1.Pod { return rayPod(rayv1.WorkerNode, name, set...) }
 	for name, tc := range map[string]struct {
 		pods  []*corev1.Pod
 		want  string
 		looks bool
 	}{
-		"all work":                        {[]*corev1.Pod{head(up), worker(1, up), worker(2, up)}, "", false},
-		"a worker is refused, others run": {[]*corev1.Pod{head(up), worker(1, up)}, `the quota "q" has no room for 1 pod (2 of 2 are in use)`, true},
-		"its successor is refused":        {[]*corev1.Pod{head(up), worker(1, up), worker(2, up, deleted)}, `the quota "q" has no room for 1 pod`, true},
-		"a worker is not ready":           {[]*corev1.Pod{head(up), worker(1, up), worker(2)}, "1 of 2 workers is starting again", true},
+		"all work":                        {[]*corev1.Pod{head, worker("1"), worker("2")}, "", false},
+		"a worker is refused, others run": {[]*corev1.Pod{head, worker("1")}, `the quota "q" has no room for 1 pod (2 of 2 are in use)`, true},
+		"its successor is refused":        {[]*corev1.Pod{head, worker("1"), worker("2", beingDeleted)}, `the quota "q" has no room for 1 pod`, true},
+		"a worker is not ready":           {[]*corev1.Pod{head, worker("1"), worker("2", notReady)}, "1 of 2 workers is restarting", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := runs(newScene(2, tc.pods...))
-			s.events = []corev1.Event{refusedWorker}
-			c, core := shown(t, s)
-			text := c.scene(t.Context(), s.job).trouble()
+			s := explain.Snapshot{Cluster: twoWorkers()}
+			for _, p := range tc.pods {
+				s.Pods = append(s.Pods, p.DeepCopy())
+			}
+			c, core := syncedClient(t, s, eventAbout("ft-abc-a1-x2x4z", string(utils.FailedToCreateWorkerPod), quota))
+			text := c.snapshot(t.Context(), runningJob("ft-abc-a1-x2x4z")).Trouble()
 			require.Contains(t, text, tc.want)
 			require.Equal(t, tc.want == "", text == "")
 			require.Equal(t, tc.looks, len(core.Actions()) > 0)
@@ -96,9 +131,9 @@ func TestAStandingClusterIsAskedFor(t *testing.T) {
 		}), waits},
 		"it was suspended": {standing(func(c *rayv1.RayCluster) { c.Spec.Suspend = new(true) }), `"standing" is suspended`},
 		"it is deleted": {standing(func(c *rayv1.RayCluster) {
-			c.DeletionTimestamp, c.Finalizers = new(before(time.Minute)), []string{"ray.io/gcs-ft-redis-cleanup-finalizer"}
-		}), `"standing" is not there`},
-		"it is gone": {nil, `"standing" is not there`},
+			c.DeletionTimestamp, c.Finalizers = new(ago(time.Minute)), []string{"ray.io/gcs-ft-redis-cleanup-finalizer"}
+		}), `"standing" does not exist`},
+		"it is gone": {nil, `"standing" does not exist`},
 		"its pods are refused": {standing(func(c *rayv1.RayCluster) {
 			c.Status.Conditions = []metav1.Condition{{
 				Type: string(rayv1.RayClusterReplicaFailure), Status: metav1.ConditionTrue, Reason: "FailedCreateHeadPod",
@@ -108,13 +143,11 @@ func TestAStandingClusterIsAskedFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(0)
-			s.cluster = nil
-			s.job.Spec.ClusterSelector = map[string]string{utils.RayJobClusterSelectorKey: "standing"}
-			s.job.Status.RayClusterName = "standing"
-			s.events = []corev1.Event{event(s.job.Name, string(utils.RayClusterNotFound), "a while ago", time.Minute)}
-			c, _ := shown(t, s, tc.objects...)
-			require.Contains(t, c.scene(t.Context(), s.job).waiting(), tc.want)
+			rj := runningJob("standing")
+			rj.Status.JobDeploymentStatus = rayv1.JobDeploymentStatusInitializing
+			rj.Spec.ClusterSelector = map[string]string{utils.RayJobClusterSelectorKey: "standing"}
+			c, _ := syncedClient(t, explain.Snapshot{}, eventAbout(rj.Name, string(utils.RayClusterNotFound), "a while ago"), tc.objects...)
+			require.Contains(t, c.snapshot(t.Context(), rj).Waiting(), tc.want)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay/explain"
 )
 
 // Observe implements rayjob.Backend.
@@ -23,15 +24,15 @@ func (c *Client) Observe(ctx context.Context, h rayjob.Handle) (rayjob.Observati
 	obs := c.judge(rj)
 	switch obs.Verdict {
 	case rayjob.Pending:
-		if text := c.notice(ctx, rj, firstNotice, scene.waiting); text != "" {
+		if text := c.notice(ctx, rj, firstNotice, explain.Snapshot.Waiting); text != "" {
 			obs.Notice = text
 		}
 	case rayjob.Running:
-		if text := c.notice(ctx, rj, firstTrouble, scene.trouble); text != "" {
+		if text := c.notice(ctx, rj, firstTrouble, explain.Snapshot.Trouble); text != "" {
 			obs.Notice = text
 		}
 	case rayjob.Failed:
-		if text := c.scene(ctx, rj).trouble(); text != "" && !obs.Final {
+		if text := c.snapshot(ctx, rj).Trouble(); text != "" && !obs.Final {
 			obs.Reason = rayjob.OneLine(text+" ("+obs.Reason+")", rayjob.MaxReason)
 		}
 	case rayjob.Succeeded, rayjob.Stopped, rayjob.Lost:

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay/explain"
 )
 
 const (
@@ -77,7 +78,7 @@ func (c *Client) Release(ctx context.Context, h rayjob.Handle) error {
 	if err := c.remove(ctx, rj); err != nil {
 		return err
 	}
-	h.Cluster = standingCluster(rj)
+	h.Cluster = explain.StandingCluster(rj)
 	switch {
 	case h.Cluster == "": // Kubernetes deletes the token after the RayJob, for whose end KubeRay may need it
 		c.forget(h.ID)

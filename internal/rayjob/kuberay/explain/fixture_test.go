@@ -1,4 +1,4 @@
-package kuberay
+package explain
 
 import (
 	"fmt"
@@ -20,17 +20,17 @@ import (
 
 // The remedies that most sentences end with.
 const (
-	toOperator = "; ask the operator of the extractor"
-	orOperator = "or ask the operator of the extractor"
+	toAdministrator = "; ask the administrator of the extractor"
+	orAdministrator = "or ask the administrator of the extractor"
 )
 
-// noon is now in all scenes; their job began ten minutes before.
+// noon is now in all snapshots; their job began ten minutes before.
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func before(d time.Duration) metav1.Time { return metav1.NewTime(noon.Add(-d)) }
 
-// newScene is a job that waits for its cluster of a head and n workers, as KubeRay has it after a few seconds.
-func newScene(n int, pods ...*corev1.Pod) scene {
+// newSnapshot is a job that waits for its cluster of a head and n workers, as KubeRay has it after a few seconds.
+func newSnapshot(n int, pods ...*corev1.Pod) Snapshot {
 	start := before(10 * time.Minute)
 	job := &rayv1.RayJob{
 		ObjectMeta: metav1.ObjectMeta{Name: "ft-abc-a1", CreationTimestamp: start},
@@ -38,7 +38,7 @@ func newScene(n int, pods ...*corev1.Pod) scene {
 	}
 	cluster := &rayv1.RayCluster{ObjectMeta: metav1.ObjectMeta{Name: "ft-abc-a1-x2x4z"}}
 	cluster.Spec.WorkerGroupSpecs = []rayv1.WorkerGroupSpec{{GroupName: "worker", Replicas: new(int32(n)), NumOfHosts: 1}}
-	return scene{job: job, cluster: cluster, pods: pods, now: noon}
+	return Snapshot{Job: job, Cluster: cluster, Pods: pods, Now: noon}
 }
 
 type change func(*corev1.Pod)

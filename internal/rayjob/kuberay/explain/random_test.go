@@ -1,4 +1,4 @@
-package kuberay
+package explain
 
 import (
 	"testing"
@@ -15,7 +15,7 @@ import (
 
 // words are what the fields of random objects hold: the parts of messages that mean something, and some that do not.
 var words = []string{
-	"", "x", "ray", "\x1b[31m\u2028", "ft-abc-a1", "ft-abc-a1-x2x4z", "head", "worker", utils.RayNodeTypeLabelKey, queueLabel,
+	"", "x", "ray", "\x1b[31m\u2028", "ft-abc-a1", "ft-abc-a1-x2x4z", "head", "worker", utils.RayNodeTypeLabelKey, QueueLabel,
 	"ImagePullBackOff", "ErrImagePull", "CrashLoopBackOff", "CreateContainerConfigError", "ContainerCreating", "Evicted", "OOMKilled", "DiskPressure",
 	"Unschedulable", "SchedulingGated", "Insufficient cpu, 1 Insufficient nvidia.com/gpu.", "0/1 nodes are available: 1 Too many pods. preemption: x",
 	`persistentvolumeclaim "`, "untolerated taint {", "affinity/selector", "FailedMount", "FailedCreatePodSandBox", "Pulling", "Failed", "no runtime for",
@@ -24,8 +24,8 @@ var words = []string{
 	`admission webhook "w" denied the request: `, "is forbidden: ", "QuotaReserved", "Preempted", "insufficient unused quota for cpu in flavor f, x more needed",
 }
 
-// TestRandomScenes holds the promises of an explanation for states of a cluster that nobody has thought of.
-func TestRandomScenes(t *testing.T) {
+// TestRandomSnapshots holds the promises of an explanation for states of a cluster that nobody has thought of.
+func TestRandomSnapshots(t *testing.T) {
 	t.Parallel()
 	random := randfill.NewWithSeed(1).NilChance(.3).NumElements(0, 3).MaxDepth(12).Funcs(
 		func(s *string, c randfill.Continue) { *s = words[c.Intn(len(words))] },
@@ -41,30 +41,30 @@ func TestRandomScenes(t *testing.T) {
 	)
 	said := map[string]bool{}
 	for range 1000 {
-		s := newScene(2)
-		random.Fill(&s.job.Status.JobDeploymentStatus)
+		s := newSnapshot(2)
+		random.Fill(&s.Job.Status.JobDeploymentStatus)
 		var pods []corev1.Pod
 		random.Fill(&pods)
 		for i := range pods {
-			s.pods = append(s.pods, &pods[i])
+			s.Pods = append(s.Pods, &pods[i])
 		}
-		random.Fill(&s.events)
-		random.Fill(&s.cluster.Status.Conditions)
-		if random.Fill(&s.job.Spec.Suspend); s.job.Spec.Suspend {
-			s.queue = &workload{}
-			random.Fill(&s.queue.workloadObject)
+		random.Fill(&s.Events)
+		random.Fill(&s.Cluster.Status.Conditions)
+		if random.Fill(&s.Job.Spec.Suspend); s.Job.Spec.Suspend {
+			s.Queue = &Workload{}
+			random.Fill(&s.Queue.workloadObject)
 		}
 		var nodes []corev1.Node
 		random.Fill(&nodes)
 		var quotas []corev1.ResourceQuota
 		random.Fill(&quotas)
-		random.Fill(&s.cluster.Spec.WorkerGroupSpecs)
-		waiting, trouble := s.waiting(), s.trouble()
-		requireLine(t, waiting, trouble, impossible(&s.cluster.Spec, nodes, quotas))
+		random.Fill(&s.Cluster.Spec.WorkerGroupSpecs)
+		waiting, trouble := s.Waiting(), s.Trouble()
+		requireLine(t, waiting, trouble, Impossible(&s.Cluster.Spec, nodes, quotas))
 		require.NotEmpty(t, waiting)
 		said[waiting], said[trouble] = true, true
 	}
-	require.Greater(t, len(said), 100, "the scenes differ")
+	require.Greater(t, len(said), 100, "the snapshots differ")
 }
 
 func oneOf[T any](values ...T) func(*T, randfill.Continue) {

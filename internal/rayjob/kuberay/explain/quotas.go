@@ -1,4 +1,4 @@
-package kuberay
+package explain
 
 import (
 	"fmt"
@@ -10,19 +10,19 @@ import (
 	helpers "k8s.io/component-helpers/resource"
 )
 
-// overQuotas compares what all pods ask for together with the quotas of the namespace.
-func overQuotas(asks []ask, quotas []corev1.ResourceQuota) string {
-	total := totals(asks)
+// quotaShortfall compares the sum of all requests with the quotas of the namespace.
+func quotaShortfall(groups []podGroup, quotas []corev1.ResourceQuota) string {
+	total := totals(groups)
 	for _, quota := range quotas {
-		if !concerns(quota.Spec) {
+		if !appliesToPods(quota.Spec) {
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(quota.Spec.Hard)) {
 			want, hard := total[name], quota.Spec.Hard[name]
 			if want.Cmp(hard) > 0 {
-				return fault{
-					fmt.Sprintf("the training asks for %s in all, and the quota %q allows %s", amount(name, want), detail(quota.Name), amount(name, hard)),
-					"choose fewer workers or a smaller profile, or " + askOperator + " for a larger quota",
+				return Diagnosis{
+					fmt.Sprintf("the training requests %s in total, but the quota %q allows %s", amount(name, want), detail(quota.Name), amount(name, hard)),
+					"choose fewer workers or a smaller profile, or " + askAdministrator + " for a larger quota",
 				}.String()
 			}
 		}
@@ -30,18 +30,18 @@ func overQuotas(asks []ask, quotas []corev1.ResourceQuota) string {
 	return ""
 }
 
-// concerns reports whether a quota surely counts our pods, which have requests and no deadline of their own. One for some
-// classes of pods only proves nothing.
-func concerns(spec corev1.ResourceQuotaSpec) bool {
+// appliesToPods reports whether a quota certainly counts our pods, which have requests and no deadline of their own. A quota
+// for some classes of pods may not count them.
+func appliesToPods(spec corev1.ResourceQuotaSpec) bool {
 	return spec.ScopeSelector == nil && !slices.ContainsFunc(spec.Scopes, func(scope corev1.ResourceQuotaScope) bool {
 		return scope != corev1.ResourceQuotaScopeNotTerminating && scope != corev1.ResourceQuotaScopeNotBestEffort
 	})
 }
 
-// totals are the sums over all pods, under all the names that quotas have for them.
-func totals(asks []ask) corev1.ResourceList {
+// totals sums the requests and limits of all pods, under all the names that quotas use.
+func totals(groups []podGroup) corev1.ResourceList {
 	total := corev1.ResourceList{}
-	for _, a := range asks {
+	for _, a := range groups {
 		add := func(name corev1.ResourceName, q resource.Quantity) {
 			q.Mul(int64(a.count))
 			sum := total[name]

@@ -1,4 +1,4 @@
-package kuberay
+package explain
 
 import (
 	"testing"
@@ -19,74 +19,74 @@ func TestRefusals(t *testing.T) {
 			pods + "exceeded quota: team, requested: limits.memory=4Gi,requests.cpu=2, used: limits.memory=6Gi,requests.cpu=7, limited: " +
 				"limits.memory=8Gi,requests.cpu=8",
 			`the quota "team" has no room for 4 GiB of memory (6 GiB of 8 GiB are in use); ` +
-				`it starts when other work ends, ` + orOperator + ` for a larger quota`,
+				`wait until other work ends, ` + orAdministrator + ` for a larger quota`,
 		},
 		"a small quota": {
 			pods + "exceeded quota: team, requested: requests.nvidia.com/gpu=2, used: requests.nvidia.com/gpu=0, limited: requests.nvidia.com/gpu=1",
-			`one pod asks for 2 GPUs, and the quota "team" allows 1 in all; choose a smaller profile, ` + orOperator + ` for a larger quota`,
+			`one pod requests 2 GPUs, but the quota "team" allows only 1 in total; choose a smaller profile, ` + orAdministrator + ` for a larger quota`,
 		},
 		"a quota in other words": {
 			pods + "exceeded quota: team, requested: cpu=x, used: cpu=1, limited: cpu=1",
-			`the quota "team" is used up; choose a smaller profile, ` + orOperator + ` for a larger quota`,
+			`the quota "team" is used up; choose a smaller profile, ` + orAdministrator + ` for a larger quota`,
 		},
 		"a quota that does not tell how large it is": {
 			pods + "exceeded quota: team, requested: cpu=1, used: cpu=1, limited: pods=1",
-			`the quota "team" is used up; choose a smaller profile, ` + orOperator + " for a larger quota",
+			`the quota "team" is used up; choose a smaller profile, ` + orAdministrator + " for a larger quota",
 		},
 		"a quota that wants limits": {
 			pods + "failed quota: team: must specify limits.cpu for: ray",
-			`the quota "team" wants limits that the pods do not have (limits.cpu for: ray)` + toOperator,
+			`the quota "team" requires limits that the pods do not set (limits.cpu for: ray)` + toAdministrator,
 		},
 		"Pod Security": {
 			pods + `violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or container "ray" must set securityContext.runAsNonRoot=true)`,
 			`the security level "restricted" of the namespace forbids the pods (runAsNonRoot != true (pod or container "ray" must set ` +
-				`securityContext.runAsNonRoot=true))` + toOperator,
+				`securityContext.runAsNonRoot=true))` + toAdministrator,
 		},
 		"a webhook": {
 			event + `admission webhook "images.example.org" denied the request: only signed images`,
-			`the rule "images.example.org" of the cluster forbids it (only signed images)` + toOperator,
+			`the policy "images.example.org" of the cluster denies it (only signed images)` + toAdministrator,
 		},
 		"a policy": {
 			pods + `ValidatingAdmissionPolicy 'no-latest' with binding 'all' denied request: tag missing`,
-			`the rule "no-latest" of the cluster forbids it (tag missing)` + toOperator,
+			`the policy "no-latest" of the cluster denies it (tag missing)` + toAdministrator,
 		},
 		"a webhook that is down": {
 			event + `Internal error occurred: failed calling webhook "images.example.org": failed to call webhook: Post "https://x": connection refused`,
-			`the webhook "images.example.org" of the cluster does not answer` + toOperator + " if this lasts",
+			`the webhook "images.example.org" of the cluster does not respond` + toAdministrator + " if this lasts",
 		},
 		"a limit for pods": {
 			pods + "maximum cpu usage per Container is 1, but limit is 2",
-			"the cluster bounds the size of pods (maximum cpu usage per Container is 1, but limit is 2); choose a smaller profile, " + orOperator,
+			"the cluster limits the size of pods (maximum cpu usage per Container is 1, but limit is 2); choose a smaller profile, " + orAdministrator,
 		},
 		"an unknown priority": {
 			pods + "no PriorityClass with name urgent was found",
-			"the profile names something that the cluster does not have (no PriorityClass with name urgent was found)" + toOperator + " to mend it",
+			"the profile refers to something that the cluster does not have (no PriorityClass with name urgent was found)" + toAdministrator + " to correct it",
 		},
 		"an unknown runtime": {
 			pods + `pod rejected: RuntimeClass "gvisor" not found`,
-			`the profile names something that the cluster does not have (RuntimeClass "gvisor" not found)` + toOperator + " to mend it",
+			`the profile refers to something that the cluster does not have (RuntimeClass "gvisor" not found)` + toAdministrator + " to correct it",
 		},
 		"an unknown account": {
 			pods + `error looking up service account research/ray: serviceaccount "ray" not found`,
-			`the profile names something that the cluster does not have (serviceaccount "ray" not found)` + toOperator + " to mend it",
+			`the profile refers to something that the cluster does not have (serviceaccount "ray" not found)` + toAdministrator + " to correct it",
 		},
-		"something new": {pods + "not on Sundays", "the cluster refuses the Ray cluster of the training (not on Sundays)" + toOperator},
+		"something new": {pods + "not on Sundays", "Kubernetes rejected the Ray cluster of the training (not on Sundays)" + toAdministrator},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, refusal(tc.message).String())
+			require.Equal(t, tc.want, admissionRefusal(tc.message).String())
 		})
 	}
 }
 
 func TestRefusalThatIsHistory(t *testing.T) {
 	t.Parallel()
-	s := newScene(1, head(up))
-	refused := event(s.cluster.Name, "FailedToCreateWorkerPod", "not on Sundays", time.Minute)
-	s.events = []corev1.Event{refused}
-	require.Contains(t, s.waiting(), "not on Sundays")
-	s.events = []corev1.Event{refused, event(s.cluster.Name, "CreatedWorkerPod", "Created worker Pod", time.Second)}
-	require.Equal(t, "starting 1 head and 1 worker; 1 of 2 is ready", s.waiting(), "a pod was made since")
-	s.events, s.pods = []corev1.Event{refused}, []*corev1.Pod{head(up), worker(1, waits("ContainerCreating", ""))}
-	require.Equal(t, "starting 1 head and 1 worker; 1 of 2 is ready", s.waiting(), "all the pods are there")
+	s := newSnapshot(1, head(up))
+	refused := event(s.Cluster.Name, "FailedToCreateWorkerPod", "not on Sundays", time.Minute)
+	s.Events = []corev1.Event{refused}
+	require.Contains(t, s.Waiting(), "not on Sundays")
+	s.Events = []corev1.Event{refused, event(s.Cluster.Name, "CreatedWorkerPod", "Created worker Pod", time.Second)}
+	require.Equal(t, "starting 1 head and 1 worker; 1 of 2 is ready", s.Waiting(), "a pod was made since")
+	s.Events, s.Pods = []corev1.Event{refused}, []*corev1.Pod{head(up), worker(1, waits("ContainerCreating", ""))}
+	require.Equal(t, "starting 1 head and 1 worker; 1 of 2 is ready", s.Waiting(), "all the pods are there")
 }

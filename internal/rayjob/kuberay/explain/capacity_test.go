@@ -1,4 +1,4 @@
-package kuberay
+package explain
 
 import (
 	"testing"
@@ -47,7 +47,7 @@ func TestNodesThatAreTooSmall(t *testing.T) {
 	tolerant := func(s *rayv1.RayClusterSpec) {
 		s.WorkerGroupSpecs[0].Template.Spec.Tolerations = []corev1.Toleration{{Key: "nvidia.com/gpu", Operator: corev1.TolerationOpExists}}
 	}
-	const larger = "; choose a smaller profile, " + orOperator + " for larger nodes"
+	const larger = "; choose a smaller profile, " + orAdministrator + " for larger nodes"
 	for name, tc := range map[string]struct {
 		nodes   []corev1.Node
 		workers int32
@@ -61,28 +61,28 @@ func TestNodesThatAreTooSmall(t *testing.T) {
 		"no workers":                   {nodes: []corev1.Node{small}, workers: 0, size: list("cpu", "64")},
 		"no node is large enough": {
 			nodes: []corev1.Node{small, gpu}, workers: 1, size: list("cpu", "8", "memory", "8Gi"),
-			want: "each worker asks for 8 CPUs and 8 GiB of memory, and no node has that much (at most 4 CPUs)" + larger,
+			want: "each worker requests 8 CPUs and 8 GiB of memory, but no node has that much (at most 4 CPUs)" + larger,
 		},
 		"no node is large enough in both": {
 			nodes: []corev1.Node{small, node(list("cpu", "2", "memory", "64Gi"))}, workers: 1, size: list("cpu", "4", "memory", "32Gi"),
-			want: "each worker asks for 4 CPUs and 32 GiB of memory, and no node has that much at once" + larger,
+			want: "each worker requests 4 CPUs and 32 GiB of memory, but no node has that much at once" + larger,
 		},
 		"no node is large enough for the head": {
 			nodes: []corev1.Node{node(list("cpu", "4", "memory", "2Gi"))}, workers: 1, size: list("cpu", "1"),
-			want: "the head asks for 1 CPU and 4 GiB of memory, and no node has that much (at most 2 GiB of memory)" + larger,
+			want: "the head requests 1 CPU and 4 GiB of memory, but no node has that much (at most 2 GiB of memory)" + larger,
 		},
 		"a GPU where none is": {
 			nodes: []corev1.Node{small}, workers: 1, size: list("cpu", "2", "nvidia.com/gpu", "1"),
-			want: "each worker asks for 1 GPU and 2 CPUs, and no node has that much (at most 0 GPUs)" + larger,
+			want: "each worker requests 1 GPU and 2 CPUs, but no node has that much (at most 0 GPUs)" + larger,
 		},
 		"more GPUs than there are": {
 			nodes: []corev1.Node{small, gpu}, workers: 4, size: list("nvidia.com/gpu", "1"), set: tolerant,
-			want: "4 workers ask for 1 GPU each, and the nodes hold no more than 2 of them even when they are empty; choose at most 2 workers",
+			want: "4 workers request 1 GPU each, but the nodes can hold at most 2 of them even when empty; choose at most 2 workers",
 		},
 		"GPUs for all": {nodes: []corev1.Node{small, gpu}, workers: 2, size: list("nvidia.com/gpu", "1"), set: tolerant},
 		"a limit is a request too": {nodes: []corev1.Node{small}, workers: 1, size: list("cpu", "8"), set: func(s *rayv1.RayClusterSpec) {
 			s.WorkerGroupSpecs[0].Template.Spec.Containers[0].Resources.Requests = nil
-		}, want: "each worker asks for 8 CPUs, and no node has that much (at most 4 CPUs)" + larger},
+		}, want: "each worker requests 8 CPUs, but no node has that much (at most 4 CPUs)" + larger},
 		"nodes in trouble, closed or cut off": {
 			nodes:   []corev1.Node{node(list("cpu", "4", "memory", "16Gi"), tainted("node.kubernetes.io/unschedulable", corev1.TaintEffectNoSchedule))},
 			workers: 1,
@@ -97,14 +97,14 @@ func TestNodesThatAreTooSmall(t *testing.T) {
 			nodes:   []corev1.Node{node(list("cpu", "4", "memory", "16Gi", "pods", "1"))},
 			workers: 2,
 			size:    list("cpu", "1"),
-			want:    "2 workers ask for 1 CPU each, and the nodes hold no more than 1 of them even when they are empty; choose at most 1 worker",
+			want:    "2 workers request 1 CPU each, but the nodes can hold at most 1 of them even when empty; choose at most 1 worker",
 		},
 		"a label that no node has": {
 			nodes: []corev1.Node{small}, workers: 1, size: list("cpu", "1"),
 			set: func(s *rayv1.RayClusterSpec) {
 				s.WorkerGroupSpecs[0].Template.Spec.NodeSelector = map[string]string{"pool": "gpu"}
 			},
-			want: "the cluster has no node with the label pool=gpu that is open to the training; choose another profile, " + orOperator + " to mend this one",
+			want: "no node with the label pool=gpu accepts the training; choose another profile, " + orAdministrator + " to correct this one",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestNodesThatAreTooSmall(t *testing.T) {
 				tc.set(spec)
 			}
 			before := spec.DeepCopy()
-			require.Equal(t, tc.want, impossible(spec, tc.nodes, nil))
+			require.Equal(t, tc.want, Impossible(spec, tc.nodes, nil))
 			require.Equal(t, before, spec, "the spec is not changed")
 		})
 	}
@@ -125,44 +125,44 @@ func TestQuotasThatAreTooSmall(t *testing.T) {
 	quota := func(hard corev1.ResourceList, scopes ...corev1.ResourceQuotaScope) corev1.ResourceQuota {
 		return corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "team"}, Spec: corev1.ResourceQuotaSpec{Hard: hard, Scopes: scopes}}
 	}
-	const remedy = "; choose fewer workers or a smaller profile, " + orOperator + " for a larger quota"
+	const remedy = "; choose fewer workers or a smaller profile, " + orAdministrator + " for a larger quota"
 	size := list("cpu", "4", "memory", "8Gi", "nvidia.com/gpu", "1")
 	for name, tc := range map[string]struct {
 		quota corev1.ResourceQuota
 		want  string
 	}{
 		"room":          {quota: quota(list("requests.cpu", "9", "limits.memory", "20Gi", "pods", "3", "requests.nvidia.com/gpu", "2"))},
-		"CPUs":          {quota(list("requests.cpu", "8")), `the training asks for 9 CPUs in all, and the quota "team" allows 8 CPUs` + remedy},
-		"CPUs, shorter": {quota(list("cpu", "8")), `the training asks for 9 CPUs in all, and the quota "team" allows 8 CPUs` + remedy},
+		"CPUs":          {quota(list("requests.cpu", "8")), `the training requests 9 CPUs in total, but the quota "team" allows 8 CPUs` + remedy},
+		"CPUs, shorter": {quota(list("cpu", "8")), `the training requests 9 CPUs in total, but the quota "team" allows 8 CPUs` + remedy},
 		"memory": {
 			quota(list("limits.memory", "16Gi")),
-			`the training asks for 20 GiB of memory in all, and the quota "team" allows 16 GiB of memory` + remedy,
+			`the training requests 20 GiB of memory in total, but the quota "team" allows 16 GiB of memory` + remedy,
 		},
 		"GPUs": {
 			quota(list("requests.nvidia.com/gpu", "1")),
-			`the training asks for 2 GPUs in all, and the quota "team" allows 1 GPU` + remedy,
+			`the training requests 2 GPUs in total, but the quota "team" allows 1 GPU` + remedy,
 		},
 		"no GPUs": {
 			quota(list("requests.nvidia.com/gpu", "0")),
-			`the training asks for 2 GPUs in all, and the quota "team" allows 0 GPUs` + remedy,
+			`the training requests 2 GPUs in total, but the quota "team" allows 0 GPUs` + remedy,
 		},
-		"pods":    {quota(list("pods", "2")), `the training asks for 3 pods in all, and the quota "team" allows 2 pods` + remedy},
-		"objects": {quota(list("count/pods", "2")), `the training asks for 3 pods in all, and the quota "team" allows 2 pods` + remedy},
+		"pods":    {quota(list("pods", "2")), `the training requests 3 pods in total, but the quota "team" allows 2 pods` + remedy},
+		"objects": {quota(list("count/pods", "2")), `the training requests 3 pods in total, but the quota "team" allows 2 pods` + remedy},
 		"of lasting pods": {
 			quota(list("pods", "2"), corev1.ResourceQuotaScopeNotTerminating),
-			`the training asks for 3 pods in all, and the quota "team" allows 2 pods` + remedy,
+			`the training requests 3 pods in total, but the quota "team" allows 2 pods` + remedy,
 		},
 		"of other pods":    {quota: quota(list("pods", "2"), corev1.ResourceQuotaScopeBestEffort)},
 		"of other things":  {quota: quota(list("services", "0", "persistentvolumeclaims", "0"))},
 		"of some priority": {quota: corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: list("pods", "2"), ScopeSelector: &corev1.ScopeSelector{}}}},
 		"the first by name": {
 			quota(list("requests.cpu", "1", "pods", "1", "limits.memory", "1Gi")),
-			`the training asks for 20 GiB of memory in all, and the quota "team" allows 1 GiB of memory` + remedy,
+			`the training requests 20 GiB of memory in total, but the quota "team" allows 1 GiB of memory` + remedy,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, impossible(newSpec(2, size), nil, []corev1.ResourceQuota{tc.quota}))
+			require.Equal(t, tc.want, Impossible(newSpec(2, size), nil, []corev1.ResourceQuota{tc.quota}))
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package kuberay
+package explain
 
 import (
 	"encoding/json"
@@ -96,9 +96,9 @@ func TestPlaceInTheQueue(t *testing.T) {
 		set(false, "spec", "active")(u)
 	})
 	add("broken", set("x", "status"))
-	require.Equal(t, 3, findWorkload(items, "own").place, "after the earlier and the urgent one")
-	require.Nil(t, findWorkload(items, "nobody"))
-	require.Nil(t, findWorkload(nil, "own"))
+	require.Equal(t, 3, FindWorkload(items, "own").position, "after the earlier and the urgent one")
+	require.Nil(t, FindWorkload(items, "nobody"))
+	require.Nil(t, FindWorkload(nil, "own"))
 }
 
 func TestQueued(t *testing.T) {
@@ -111,96 +111,96 @@ func TestQueued(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		conditions []metav1.Condition
-		set        func(*workload)
+		set        func(*Workload)
 		want       string
 	}{
 		"not looked at": {want: ""},
-		"place":         {set: func(w *workload) { w.place = 3 }, want: " in place 3"},
+		"place":         {set: func(w *Workload) { w.position = 3 }, want: " at position 3"},
 		"no room": {
 			conditions: []metav1.Condition{no("couldn't assign flavors to pod set worker: insufficient unused quota for nvidia.com/gpu in flavor " +
 				"gpu, 1 more needed")},
-			want: ": the queue is short of 1 GPU",
+			want: ": the free quota of the queue is short by 1 GPU",
 		},
 		"no room, by bytes": {
 			conditions: []metav1.Condition{no("couldn't assign flavors to pod set head: insufficient unused quota for memory in flavor cpu, 2Gi more " +
 				"needed")},
-			want: ": the queue is short of 2 GiB of memory",
+			want: ": the free quota of the queue is short by 2 GiB of memory",
 		},
 		"too large": {
 			conditions: []metav1.Condition{no("couldn't assign flavors to pod set worker: insufficient quota for cpu in flavor cpu, previously " +
 				"considered podsets requests (1) + current podset request (16) > maximum capacity (8)")},
-			want: ": it asks for 16 CPUs, and the queue never has more than 8; " +
-				"choose a smaller profile or fewer workers, " + orOperator + " for a larger quota",
+			want: ": it requests 16 CPUs, but the queue has at most 8; " +
+				"choose a smaller profile or fewer workers, " + orAdministrator + " for a larger quota",
 		},
 		"another job came first": {conditions: []metav1.Condition{no("Workload no longer fits after processing another workload")}, want: ""},
 		"no queue": {
 			conditions: []metav1.Condition{no("LocalQueue team doesn't exist")},
-			want:       ": the queue does not exist" + toOperator + " to mend the profile",
+			want:       ": the queue does not exist" + toAdministrator + " to correct the profile",
 		},
 		"a closed queue": {
 			conditions: []metav1.Condition{no("ClusterQueue all is inactive")},
-			want:       ": the queue is closed (ClusterQueue all is inactive)" + toOperator,
+			want:       ": the queue is closed (ClusterQueue all is inactive)" + toAdministrator,
 		},
 		"something new": {conditions: []metav1.Condition{no("moon phase")}, want: ": moon phase"},
 		"a number in other words": {
-			conditions: []metav1.Condition{no("insufficient unused quota for cpu in flavor x, many more needed")}, want: ": the queue is short of many cpu",
+			conditions: []metav1.Condition{no("insufficient unused quota for cpu in flavor x, many more needed")}, want: ": the free quota of the queue is short by many cpu",
 		},
 		"machines on their way": {
 			conditions: []metav1.Condition{yes("QuotaReserved", "QuotaReserved", "")},
-			want:       ": its turn has come, and the machines for it are being prepared",
+			want:       ": its quota is reserved, and its nodes are being prepared",
 		},
 		"preempted": {
 			conditions: []metav1.Condition{yes("Evicted", "Preempted", "Preempted to accommodate a workload"), no("x")},
-			want:       ": it made room for a job that comes first, and goes on when there is room again",
+			want:       ": it was preempted by a higher-priority job and will resume",
 		},
 		"too slow": {
 			conditions: []metav1.Condition{yes("Evicted", "PodsReadyTimeout", "")},
-			want:       ": its Ray cluster did not start in time and is tried again" + toOperator + " if this lasts",
+			want:       ": its Ray cluster did not start in time and will be retried" + toAdministrator + " if this lasts",
 		},
 		"a stopped queue": {
 			conditions: []metav1.Condition{yes("Evicted", "LocalQueueStopped", "")},
-			want:       ": the queue is stopped" + toOperator + " when it opens again",
+			want:       ": the queue is stopped" + toAdministrator + " when it will reopen",
 		},
 		"no machines": {
 			conditions: []metav1.Condition{yes("Evicted", "AdmissionCheck", "")},
-			want:       ": the machines for it could not be had and are asked for again" + toOperator + " if this lasts",
+			want:       ": its nodes could not be provisioned and will be requested again" + toAdministrator + " if this lasts",
 		},
 		"a machine failed": {
 			conditions: []metav1.Condition{yes("Evicted", "NodeFailures", "")},
-			want:       ": a machine failed, and it goes on when there is room again",
+			want:       ": a node failed, and the job will resume when there is capacity",
 		},
-		"another eviction":  {conditions: []metav1.Condition{yes("Evicted", "New", "for fun")}, want: ": it was sent back to the queue (for fun)"},
-		"taken out by hand": {set: func(w *workload) { w.Spec.Active = new(bool) }, want: ": somebody has taken the job out of the queue" + toOperator},
+		"another eviction":  {conditions: []metav1.Condition{yes("Evicted", "New", "for fun")}, want: ": it was returned to the queue (for fun)"},
+		"taken out by hand": {set: func(w *Workload) { w.Spec.Active = new(bool) }, want: ": the job was deactivated in the queue" + toAdministrator},
 		"given up": {
 			conditions: []metav1.Condition{yes("Evicted", "Deactivated", "exceeding the maximum number of re-queuing retries")},
-			set:        func(w *workload) { w.Spec.Active = new(bool) },
-			want:       ": Kueue has given up the job (exceeding the maximum number of re-queuing retries)" + toOperator,
+			set:        func(w *Workload) { w.Spec.Active = new(bool) },
+			want:       ": Kueue has deactivated the job (exceeding the maximum number of re-queuing retries)" + toAdministrator,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := &workload{}
+			w := &Workload{}
 			w.Spec.QueueName, w.Status.Conditions = "team", tc.conditions
 			if tc.set != nil {
 				tc.set(w)
 			}
-			s := newScene(2)
-			s.queue, s.job.Spec.Suspend, s.job.Status.JobDeploymentStatus = w, true, rayv1.JobDeploymentStatusSuspended
-			require.Equal(t, `waiting in the queue "team"`+tc.want, s.waiting())
+			s := newSnapshot(2)
+			s.Queue, s.Job.Spec.Suspend, s.Job.Status.JobDeploymentStatus = w, true, rayv1.JobDeploymentStatusSuspended
+			require.Equal(t, `waiting in the queue "team"`+tc.want, s.Waiting())
 		})
 	}
 }
 
 func TestQueuedNoMore(t *testing.T) {
 	t.Parallel()
-	s := newScene(1)
-	s.queue = &workload{}
-	s.queue.Status.Conditions = []metav1.Condition{
+	s := newSnapshot(1)
+	s.Queue = &Workload{}
+	s.Queue.Status.Conditions = []metav1.Condition{
 		{Type: "QuotaReserved", Status: metav1.ConditionTrue},
 		{Type: "Admitted", Status: metav1.ConditionTrue},
 		{Type: "Evicted", Status: metav1.ConditionFalse},
 	}
-	require.Equal(t, "starting 1 head and 1 worker", s.waiting())
+	require.Equal(t, "starting 1 head and 1 worker", s.Waiting())
 }
 
 func FuzzDecodeWorkload(f *testing.F) {
@@ -213,10 +213,10 @@ func FuzzDecodeWorkload(f *testing.F) {
 		if json.Unmarshal(doc, &u.Object) != nil {
 			return
 		}
-		s := newScene(1)
-		if s.queue = findWorkload([]unstructured.Unstructured{u, u}, "own"); s.queue == nil {
-			s.queue = decodeWorkload(&u)
+		s := newSnapshot(1)
+		if s.Queue = FindWorkload([]unstructured.Unstructured{u, u}, "own"); s.Queue == nil {
+			s.Queue = decodeWorkload(&u)
 		}
-		requireLine(t, s.waiting(), s.trouble())
+		requireLine(t, s.Waiting(), s.Trouble())
 	})
 }

@@ -1,4 +1,4 @@
-package kuberay
+package explain
 
 import (
 	"testing"
@@ -33,82 +33,82 @@ func TestUnschedulable(t *testing.T) {
 		},
 		"a slice of a GPU": {
 			message: "0/1 nodes are available: 1 Insufficient nvidia.com/mig-1g.5gb.",
-			pod:     asks("nvidia.com/mig-1g.5gb", "1"),
+			pod:     groups("nvidia.com/mig-1g.5gb", "1"),
 			want:    "no node has 1 nvidia.com/mig-1g.5gb free",
 		},
 		"local disk": {
 			message: "0/1 nodes are available: 1 Insufficient ephemeral-storage.",
-			pod:     asks("ephemeral-storage", "1536Mi"),
+			pod:     groups("ephemeral-storage", "1536Mi"),
 			want:    "no node has 1.5 GiB of local disk free",
 		},
 		"something unasked": {message: "0/1 nodes are available: 1 Insufficient hugepages-2Mi.", want: "no node has enough hugepages-2Mi free"},
-		"half a CPU":        {message: "0/1 nodes are available: 1 Insufficient cpu.", pod: asks("cpu", "500m"), want: "no node has 0.5 CPUs free"},
-		"places for pods":   {message: "0/1 nodes are available: 1 Too many pods." + preemption, want: "every node runs as many pods as it may"},
-		"volumes of a node": {message: "0/1 nodes are available: 1 node(s) exceed max volume count.", want: "every node has as many volumes as it may"},
+		"half a CPU":        {message: "0/1 nodes are available: 1 Insufficient cpu.", pod: groups("cpu", "500m"), want: "no node has 0.5 CPUs free"},
+		"places for pods":   {message: "0/1 nodes are available: 1 Too many pods." + preemption, want: "every node has reached its pod limit"},
+		"volumes of a node": {message: "0/1 nodes are available: 1 node(s) exceed max volume count.", want: "every node has reached its volume limit"},
 		"a taint": {
 			message: "0/2 nodes are available: 2 node(s) had untolerated taint(s)." + preemption,
-			want:    "every node is reserved for other work" + toOperator + " to add a toleration to the profile",
+			want:    "every node is reserved for other work" + toAdministrator + " to add a toleration to the profile",
 		},
 		"a taint by name": {
 			message: "0/2 nodes are available: 1 node(s) had untolerated taint {nvidia.com/gpu: present}, 1 node(s) had untolerated taint {team: x}.",
-			want:    "every node is reserved for other work (nvidia.com/gpu and team)" + toOperator + " to add a toleration to the profile",
+			want:    "every node is reserved for other work (nvidia.com/gpu and team)" + toAdministrator + " to add a toleration to the profile",
 		},
 		"nodes in trouble": {
 			message: "0/2 nodes are available: 2 node(s) had untolerated taint {node.kubernetes.io/unreachable: }.",
-			want:    "the nodes for it are under maintenance or not reachable" + toOperator + " if this lasts",
+			want:    "its nodes are under maintenance or unreachable" + toAdministrator + " if this lasts",
 		},
 		"closed nodes": {
 			message: "0/2 nodes are available: 2 node(s) were unschedulable." + preemption,
-			want:    "the nodes for it are under maintenance or not reachable" + toOperator + " if this lasts",
+			want:    "its nodes are under maintenance or unreachable" + toAdministrator + " if this lasts",
 		},
 		"a selector": {
 			message: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector." + preemption,
 			pod:     selects,
-			want:    "the cluster has no node with the label pool=gpu and zone=a" + toOperator + " to mend the node selector of the profile",
+			want:    "the cluster has no node with the label pool=gpu and zone=a" + toAdministrator + " to correct the node selector of the profile",
 		},
 		"an affinity": {
 			message: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.",
-			want:    "the cluster has no node of the kind that the profile asks for" + toOperator + " to mend the node selector of the profile",
+			want:    "the cluster has no node that matches the profile" + toAdministrator + " to correct the node selector of the profile",
 		},
 		"selector and taint": {
 			message: "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint(s).",
 			pod:     selects,
-			want: "no node with the label pool=gpu and zone=a is open to it" + toOperator + " to mend the node selector or the tolerations of the " +
+			want: "no node with the label pool=gpu and zone=a accepts it" + toAdministrator + " to correct the node selector or the tolerations of the " +
 				"profile",
 		},
 		"no claim": {
 			message: `0/1 nodes are available: persistentvolumeclaim "clowder-ray-shared" not found. not found`,
-			want:    `the shared volume "clowder-ray-shared" does not exist` + toOperator + ` to mend the shared volume`,
+			want:    `the shared volume "clowder-ray-shared" does not exist` + toAdministrator + ` to repair the shared volume`,
 		},
 		"a claim that goes": {
 			message: `0/1 nodes are available: persistentvolumeclaim "shared" is being deleted.`,
-			want:    `the shared volume "shared" cannot be used (is being deleted)` + toOperator + ` to mend the shared volume`,
+			want:    `the shared volume "shared" cannot be used (is being deleted)` + toAdministrator + ` to repair the shared volume`,
 		},
 		"a claim unbound": {
 			message: "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims." + preemption,
-			want:    "the shared volume has no storage yet" + toOperator + " to look at the PersistentVolumeClaim if this lasts",
+			want:    "the shared volume has no storage yet" + toAdministrator + " to check the PersistentVolumeClaim if this lasts",
 		},
 		"no volume to bind": {
 			message: "0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind.",
-			want:    "the shared volume has no storage yet" + toOperator + " to look at the PersistentVolumeClaim if this lasts",
+			want:    "the shared volume has no storage yet" + toAdministrator + " to check the PersistentVolumeClaim if this lasts",
 		},
 		"a volume elsewhere": {
 			message: "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) didn't match PersistentVolume's node affinity.",
-			want:    "the shared volume cannot be reached from the nodes that are free" + toOperator + " for a volume that every node reaches",
+			want:    "the free nodes cannot reach the shared volume" + toAdministrator + " for a volume that all nodes can reach",
 		},
 		"another zone": {
 			message: "0/3 nodes are available: 3 node(s) had volume node affinity conflict.",
-			want:    "the shared volume cannot be reached from the nodes that are free" + toOperator + " for a volume that every node reaches",
+			want:    "the free nodes cannot reach the shared volume" + toAdministrator + " for a volume that all nodes can reach",
 		},
 		"a volume of one": {
 			message: "0/1 nodes are available: 1 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use " +
 				"by another pod.",
-			want: "another pod has the shared volume to itself" + toOperator + " to make the volume ReadWriteMany",
+			want: "another pod has exclusive use of the shared volume" + toAdministrator + " to make the volume ReadWriteMany",
 		},
-		"no nodes at all": {message: "no nodes available to schedule pods", want: "the cluster has no nodes" + toOperator},
+		"no nodes at all": {message: "no nodes available to schedule pods", want: "the cluster has no nodes" + toAdministrator},
 		"something new": {
 			message: "0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints." + preemption,
-			want:    "no node fits (3 node(s) didn't match pod topology spread constraints.)" + toOperator,
+			want:    "no node fits (3 node(s) didn't match pod topology spread constraints.)" + toAdministrator,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestUnschedulable(t *testing.T) {
 			if tc.pod != nil {
 				tc.pod(p)
 			}
-			require.Equal(t, "waiting for the worker: "+tc.want, newScene(1, head(up), p).waiting())
+			require.Equal(t, "waiting for the worker: "+tc.want, newSnapshot(1, head(up), p).Waiting())
 		})
 	}
 }
@@ -125,15 +125,15 @@ func TestUnschedulable(t *testing.T) {
 func TestNotYetScheduled(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]string{
-		corev1.PodReasonSchedulingGated: "the cluster holds it back until its turn",
-		corev1.PodReasonSchedulerError:  "the scheduler of the cluster has an error (boom)" + toOperator,
+		corev1.PodReasonSchedulingGated: "a scheduling gate of the cluster holds it back",
+		corev1.PodReasonSchedulerError:  "the scheduler of the cluster reports an error (boom)" + toAdministrator,
 	} {
 		p := head(has(corev1.PodScheduled, corev1.ConditionFalse, reason, "boom"))
-		require.Equal(t, "waiting for the head: "+want, newScene(0, p).waiting())
+		require.Equal(t, "waiting for the head: "+want, newSnapshot(0, p).Waiting())
 	}
 }
 
-func asks(name corev1.ResourceName, quantity string) change {
+func groups(name corev1.ResourceName, quantity string) change {
 	return func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests[name] = resource.MustParse(quantity) }
 }
 

@@ -1,4 +1,4 @@
-package kuberay
+package explain
 
 import (
 	"cmp"
@@ -13,32 +13,32 @@ import (
 	helpers "k8s.io/component-helpers/resource"
 )
 
-// requests is what the scheduler must find for a pod.
+// requests returns the resources that the scheduler must find for a pod.
 func requests(p *corev1.Pod) corev1.ResourceList {
 	return helpers.PodRequests(p, helpers.PodResourcesOptions{})
 }
 
 // amount words a quantity of a resource, or of the request or limit of one: "2 CPUs", "4 GiB of memory", "1 GPU".
 func amount(name corev1.ResourceName, q resource.Quantity) string {
-	text := figure(name, q)
+	text := quantityText(name, q)
 	switch bare := bareName(name); {
 	case bare == corev1.ResourceMemory:
 		return text + " of memory"
 	case bare == corev1.ResourceEphemeralStorage:
 		return text + " of local disk"
 	case bare == corev1.ResourceCPU:
-		return counted(text, "CPU")
+		return countedQuantity(text, "CPU")
 	case bare == corev1.ResourcePods:
-		return counted(text, "pod")
+		return countedQuantity(text, "pod")
 	case strings.HasSuffix(string(bare), "/gpu"):
-		return counted(text, "GPU")
+		return countedQuantity(text, "GPU")
 	default:
 		return text + " " + string(bare)
 	}
 }
 
-// figure is amount without the name of the resource: "4 GiB", "1".
-func figure(name corev1.ResourceName, q resource.Quantity) string {
+// quantityText is amount without the name of the resource: "4 GiB", "1".
+func quantityText(name corev1.ResourceName, q resource.Quantity) string {
 	switch bareName(name) {
 	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
 		return size(q)
@@ -52,7 +52,7 @@ func size(q resource.Quantity) string {
 	return strings.Replace(humanize.IBytes(uint64(max(0, q.Value()))), ".0 ", " ", 1)
 }
 
-// bareName is the resource behind a name that quotas have for it.
+// bareName strips the prefixes that quotas put before the name of a resource.
 func bareName(name corev1.ResourceName) corev1.ResourceName {
 	for _, prefix := range []string{"requests.", "limits.", "count/"} {
 		name = corev1.ResourceName(strings.TrimPrefix(string(name), prefix))
@@ -60,14 +60,14 @@ func bareName(name corev1.ResourceName) corev1.ResourceName {
 	return name
 }
 
-func counted(figure, word string) string {
+func countedQuantity(figure, word string) string {
 	if figure == "1" {
 		return "1 " + word
 	}
 	return figure + " " + word + "s"
 }
 
-// amounts words the resources of a list, or of them only those with the given names.
+// amounts words the resources of a list. Names, if given, select among them.
 func amounts(list corev1.ResourceList, names ...corev1.ResourceName) string {
 	var parts []string
 	for _, name := range sorted(list) {
@@ -78,7 +78,7 @@ func amounts(list corev1.ResourceList, names ...corev1.ResourceName) string {
 	return enumerate(parts)
 }
 
-// sorted puts the resources of a list in a fixed order with what is scarce first: GPUs and the like, then CPUs.
+// sorted returns the resources of a list in a fixed order, the scarce ones first: devices such as GPUs, then CPUs.
 func sorted(list corev1.ResourceList) []corev1.ResourceName {
 	return slices.SortedFunc(maps.Keys(list), func(a, b corev1.ResourceName) int {
 		device := func(name corev1.ResourceName) int { return strings.Count(string(name), "/") }
