@@ -11,12 +11,13 @@ import (
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/platform/folder"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/manifest"
 )
 
 // repeat turns r into the run of a manifest: its settings, and its seed among them, are the parameters, unless the command
 // line says otherwise. It warns of files that are not those of that run.
-func (p *program) repeat(ctx context.Context, set Settings, path string, r *localRequest) (results.Manifest, error) {
-	old, err := results.ReadManifest(path)
+func (p *program) repeat(ctx context.Context, set Settings, path string, r *localRequest) (manifest.Manifest, error) {
+	old, err := manifest.ReadManifest(path)
 	if err != nil {
 		return old, job.Permanent(fmt.Errorf("--from: %w", err))
 	}
@@ -51,7 +52,7 @@ func (p *program) repeat(ctx context.Context, set Settings, path string, r *loca
 }
 
 // settingsOf returns the settings of a run as a form takes them: what the form has no field for goes into more_options.
-func settingsOf(m results.Manifest, form map[string]any) map[string]any {
+func settingsOf(m manifest.Manifest, form map[string]any) map[string]any {
 	out := map[string]any{}
 	var more []string
 	settings := m.Parameters()
@@ -82,8 +83,8 @@ func optionText(value any) string {
 }
 
 // compare says whether the weights in out are those of the run that was repeated, and if not, what may be the cause.
-func (p *program) compare(old results.Manifest, out string) error {
-	made, err := results.ReadManifest(filepath.Join(out, "manifest.json"))
+func (p *program) compare(old manifest.Manifest, out string) error {
+	made, err := manifest.ReadManifest(filepath.Join(out, "manifest.json"))
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/manifest"
 )
 
 // dataset is a folder with two files and their inputs as a run in Clowder saw them.
@@ -31,10 +32,10 @@ func dataset(t *testing.T) (dir string, inputs []job.Input) {
 }
 
 // oldRun is the manifest of a training on inputs.
-func oldRun(weights string, inputs []job.Input, settings ...results.Setting) results.Manifest {
-	return results.Manifest{
+func oldRun(weights string, inputs []job.Input, settings ...results.Setting) manifest.Manifest {
+	return manifest.Manifest{
 		Schema: 2, Kind: results.ResultTraining, Task: "text-classification", Run: "ft-old", Settings: settings,
-		Dataset: results.ManifestDataset{SHA256: "d", Files: inputs}, Model: &results.ManifestModel{WeightsSHA256: weights},
+		Dataset: manifest.ManifestDataset{SHA256: "d", Files: inputs}, Model: &manifest.ManifestModel{WeightsSHA256: weights},
 	}
 }
 
@@ -92,18 +93,18 @@ func TestTheEndSaysWhetherTheWeightsAreTheSame(t *testing.T) {
 		results.Setting{Name: "upload", Value: "everything"})
 	old.Versions, old.Hardware.CPU = map[string]string{"torch": "2.14.0"}, "A"
 	for name, tc := range map[string]struct {
-		change func(*results.Manifest)
+		change func(*manifest.Manifest)
 		want   string
 	}{
-		"the same":   {func(m *results.Manifest) { m.Model.WeightsSHA256 = "aa" }, "The weights are the same as those of run ft-old: sha256 aa\n"},
-		"no cause":   {func(*results.Manifest) {}, "  nothing that the manifests tell: a training on a GPU, or one that its time limit or a person ended, may end otherwise each time\n"},
-		"a seed":     {func(m *results.Manifest) { m.Settings[0].Value = 8.0 }, "  seed: 8 instead of 7\n"},
-		"a library":  {func(m *results.Manifest) { m.Versions["torch"] = "2.15.0" }, "  torch: 2.15.0 instead of 2.14.0\n"},
-		"a machine":  {func(m *results.Manifest) { m.Hardware.CPU = "" }, "  the CPU: nothing instead of A\n"},
-		"a file":     {func(m *results.Manifest) { m.Dataset.Files[0].SHA256 = strings.Repeat("0", 64) }, "  the data: "},
-		"other rows": {func(m *results.Manifest) { m.SplitSHA256 = "ab" }, "  the rows of each split (sha256): ab instead of nothing\n"},
+		"the same":   {func(m *manifest.Manifest) { m.Model.WeightsSHA256 = "aa" }, "The weights are the same as those of run ft-old: sha256 aa\n"},
+		"no cause":   {func(*manifest.Manifest) {}, "  nothing that the manifests tell: a training on a GPU, or one that its time limit or a person ended, may end otherwise each time\n"},
+		"a seed":     {func(m *manifest.Manifest) { m.Settings[0].Value = 8.0 }, "  seed: 8 instead of 7\n"},
+		"a library":  {func(m *manifest.Manifest) { m.Versions["torch"] = "2.15.0" }, "  torch: 2.15.0 instead of 2.14.0\n"},
+		"a machine":  {func(m *manifest.Manifest) { m.Hardware.CPU = "" }, "  the CPU: nothing instead of A\n"},
+		"a file":     {func(m *manifest.Manifest) { m.Dataset.Files[0].SHA256 = strings.Repeat("0", 64) }, "  the data: "},
+		"other rows": {func(m *manifest.Manifest) { m.SplitSHA256 = "ab" }, "  the rows of each split (sha256): ab instead of nothing\n"},
 		"workers": {
-			func(m *results.Manifest) {
+			func(m *manifest.Manifest) {
 				m.Settings = append(m.Settings, results.Setting{Name: "num_workers", Value: 2.0})
 			}, "  several workers: their sums may come out another way in the last digits; with num_workers=1 they do not\n",
 		},
@@ -126,7 +127,7 @@ func TestTheEndSaysWhetherTheWeightsAreTheSame(t *testing.T) {
 }
 
 // manifestOf writes a manifest.json and returns its path.
-func manifestOf(t *testing.T, m results.Manifest) string {
+func manifestOf(t *testing.T, m manifest.Manifest) string {
 	t.Helper()
 	doc, err := json.Marshal(m)
 	require.NoError(t, err)

@@ -27,7 +27,7 @@ func TestAListOfInputsThatTheTrainingWroteIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []job.Input{{ID: "mine"}}, inputs)
 
-	require.NoError(t, v.writeJSON(run, manifest, []job.Input{{ID: "of somebody else"}}))
+	require.NoError(t, v.writeJSON(run, inputsFile, []job.Input{{ID: "of somebody else"}}))
 	_, err = v.readManifest(rec)
 	require.ErrorContains(t, err, "changed by another program")
 	kind, _ := job.Classify(err)

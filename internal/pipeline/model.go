@@ -12,6 +12,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
 // chooseModel finds the registered model that a prediction is to be made with, by what the user wrote into the form. A model
@@ -81,12 +82,12 @@ func modelOf(rec job.Record) (*registry.Version, error) {
 }
 
 // StoredModel is the model of a version as it can be packed for users.
-func StoredModel(models *registry.Registry, v registry.Version) (results.StoredModel, error) {
+func StoredModel(models *registry.Registry, v registry.Version) (delivery.StoredModel, error) {
 	facts, err := json.Marshal(v)
 	if err != nil {
-		return results.StoredModel{}, fmt.Errorf("encode what is known of the model %s: %w", v.Ref(), err)
+		return delivery.StoredModel{}, fmt.Errorf("encode what is known of the model %s: %w", v.Ref(), err)
 	}
-	m := results.StoredModel{
+	m := delivery.StoredModel{
 		Dir: models.Model(v), Ref: v.Ref(), Run: v.Run, Made: v.Created, Kind: v.Kind, Task: v.Task, Facts: facts,
 	}
 	for _, f := range v.Files {

@@ -11,6 +11,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/manifest"
 )
 
 // outModel is where the trainer leaves the model, relative to the run folder.
@@ -46,7 +47,7 @@ func (p *Pipeline) register(ctx context.Context, rec job.Record, r *results.Resu
 // newVersion is what the registry is to keep of a training.
 func newVersion(rec job.Record, r *results.Result) registry.Version {
 	v := registry.Version{
-		Name: cmp.Or(setting(r, "register_as"), rec.Request.Name), Run: rec.Run, DatasetID: rec.Request.DatasetID, DatasetName: rec.Request.Name,
+		Name: cmp.Or(r.Setting("register_as"), rec.Request.Name), Run: rec.Run, DatasetID: rec.Request.DatasetID, DatasetName: rec.Request.Name,
 		Task: r.Task, Kind: r.Model.Kind, Base: r.Model.Base, Labels: r.Model.Labels, Metric: r.Metric,
 		SplitSHA256: r.Data.SplitSHA256, Created: rec.Created, WeightsSHA256: r.Model.WeightsSHA256,
 	}
@@ -67,7 +68,7 @@ func newVersion(rec job.Record, r *results.Result) registry.Version {
 func judge(r *results.Result, accepted time.Time, champion *registry.Version) (wins bool, why string) {
 	mine, tested := r.Metrics.Test[r.Metric]
 	measured := r.Champion
-	switch mode := setting(r, "make_champion"); {
+	switch mode := r.Setting("make_champion"); {
 	case mode == "no":
 		return false, "make_champion says no"
 	case mode == "yes" && (champion == nil || !champion.Created.After(accepted)):
@@ -79,7 +80,7 @@ func judge(r *results.Result, accepted time.Time, champion *registry.Version) (w
 	}
 	stays := champion.Ref() + " stays the champion, because "
 	switch {
-	case setting(r, "make_champion") == "yes":
+	case r.Setting("make_champion") == "yes":
 		return false, stays + "it is from a later run"
 	case measured == nil || measured.Run != champion.Run:
 		return false, stays + "the two were not measured on the same test rows"
@@ -90,40 +91,19 @@ func judge(r *results.Result, accepted time.Time, champion *registry.Version) (w
 	if !tested || !known {
 		return false, stays + "there are no test rows to compare on"
 	}
-	wins = better(r.Metric, mine.Value, theirs.Value)
+	wins = results.IsBetter(r.Metric, mine.Value, theirs.Value)
 	verb := "stays the champion with"
 	if wins {
 		verb = "was the champion with"
 	}
-	return wins, fmt.Sprintf("%s %s %s %.3f against %.3f on the same test rows", champion.Ref(), verb, metricName(r.Metric), theirs.Value, mine.Value)
-}
-
-// better compares two values of a metric; of errors the smaller one is.
-func better(metric string, a, b float64) bool {
-	switch metric {
-	case "loss", "rmse", "mae":
-		return a < b
-	default:
-		return a > b
-	}
-}
-
-// setting is an option as the trainer used it, where it is a text.
-func setting(r *results.Result, name string) string {
-	for _, s := range r.Settings {
-		if s.Name == name {
-			text, _ := s.Value.(string)
-			return text
-		}
-	}
-	return ""
+	return wins, fmt.Sprintf("%s %s %s %.3f against %.3f on the same test rows", champion.Ref(), verb, results.MetricName(r.Metric), theirs.Value, mine.Value)
 }
 
 // modelVersion is what the deliverables say of the version that a training made.
-func (p *Pipeline) modelVersion(rec job.Record) (results.ModelVersion, error) {
+func (p *Pipeline) modelVersion(rec job.Record) (manifest.ModelVersion, error) {
 	v, err := modelOf(rec)
 	if err != nil || v == nil || v.Run != rec.Run {
-		return results.ModelVersion{}, err
+		return manifest.ModelVersion{}, err
 	}
-	return results.ModelVersion{Name: v.Name, Version: v.Version, Champion: v.Best, BestSoFar: v.Won()}, nil
+	return manifest.ModelVersion{Name: v.Name, Version: v.Version, Champion: v.Best, BestSoFar: v.Won()}, nil
 }

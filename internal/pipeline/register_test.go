@@ -11,6 +11,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/manifest"
 )
 
 func TestATrainingIsRegisteredOnceAndShownInItsReport(t *testing.T) {
@@ -27,7 +28,7 @@ func TestATrainingIsRegisteredOnceAndShownInItsReport(t *testing.T) {
 		require.NotEmpty(t, v.Files)
 		meta, err := b.meta(rec)
 		require.NoError(t, err)
-		require.Equal(t, results.ModelVersion{Name: "model", Version: 1, Champion: "model/1", BestSoFar: true}, meta.Model)
+		require.Equal(t, manifest.ModelVersion{Name: "model", Version: 1, Champion: "model/1", BestSoFar: true}, meta.Model)
 
 		// A kill after the registration, before the record says so.
 		rec.Model = nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/results"
 )
 
 // listModels tells the versions of the dataset's models that were made last, the newest last, and ends with the champions.
@@ -63,9 +64,9 @@ func modelLine(v registry.Version, champion bool) string {
 	case s == nil:
 		text += "without test rows"
 	case s.Low != nil && s.High != nil:
-		text += fmt.Sprintf("%s %.3f (%.3f to %.3f) on %s", metricName(v.Metric), s.Value, *s.Low, *s.High, count(s.N, "test row"))
+		text += fmt.Sprintf("%s %.3f (%.3f to %.3f) on %s", results.MetricName(v.Metric), s.Value, *s.Low, *s.High, count(s.N, "test row"))
 	default:
-		text += fmt.Sprintf("%s %.3f on %s", metricName(v.Metric), s.Value, count(s.N, "test row"))
+		text += fmt.Sprintf("%s %.3f on %s", results.MetricName(v.Metric), s.Value, count(s.N, "test row"))
 	}
 	return fmt.Sprintf("%s, %s from %s, made %s by run %s", text, v.Task, v.Base, v.Created.UTC().Format("2006-01-02 15:04 UTC"), v.Run)
 }

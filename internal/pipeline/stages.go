@@ -19,6 +19,9 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
+	"github.com/ncsa/clowder-ray/internal/results/manifest"
+	"github.com/ncsa/clowder-ray/internal/results/report"
 )
 
 // stageInputs checks what the user filled in and brings the dataset onto the shared volume.
@@ -182,21 +185,21 @@ func (p *Pipeline) build(ctx context.Context, rec job.Record, result *results.Re
 }
 
 // assemble makes the deliverables of a run folder in the folder to.
-func assemble(ctx context.Context, run, to disk.Folder, result *results.Result, meta results.Meta) (platform.Delivery, error) {
-	artifacts, err := results.Build(ctx, run, to, result, meta)
+func assemble(ctx context.Context, run, to disk.Folder, result *results.Result, meta manifest.Meta) (platform.Delivery, error) {
+	artifacts, err := delivery.Build(ctx, run, to, result, meta)
 	return platform.Delivery{
-		Folders: results.Folder(meta, result), Artifacts: artifacts, Content: results.Metadata(meta, result), Prediction: result.Prediction,
+		Folders: delivery.Folder(meta, result), Artifacts: artifacts, Content: delivery.Metadata(meta, result), Prediction: result.Prediction,
 	}, err
 }
 
-func (p *Pipeline) meta(rec job.Record) (results.Meta, error) {
+func (p *Pipeline) meta(rec job.Record) (manifest.Meta, error) {
 	inputs, err := p.cfg.Volume.readManifest(rec)
 	if err != nil {
-		return results.Meta{}, err
+		return manifest.Meta{}, err
 	}
 	model, err := p.modelVersion(rec)
 	name, _ := rec.Settings["run_name"].(string)
-	return results.Meta{
+	return manifest.Meta{
 		Run: rec.Run, JobID: rec.Request.JobID, DatasetID: rec.Request.DatasetID, DatasetName: rec.Request.Name,
 		Extractor: p.cfg.Extractors.Of(rec.Request).Info.Name, Version: p.cfg.Version, RunName: name, Started: rec.Created, Settings: rec.Settings, Inputs: inputs, Model: model,
 	}, err
@@ -214,7 +217,7 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 	}
 	p.doing(rec, fmt.Sprintf("Uploading %s (%s)", made(result.Kind), count(len(d.Artifacts), "file")))
 	return p.deliver(ctx, rec, d, func(where string) string {
-		return stoppedEarly(rec, result) + strings.TrimSuffix(results.NewVerdict(result).Sentence, ".") + ". " + where
+		return stoppedEarly(rec, result) + strings.TrimSuffix(report.NewVerdict(result).Sentence, ".") + ". " + where
 	})
 }
 

@@ -69,24 +69,24 @@ func (v Volume) Models() ([]string, error) {
 const (
 	// manifest lists what was staged. It lies beside the inputs folder, where no file of a dataset can take its name, and is
 	// written last.
-	manifest = "inputs.json"
+	inputsFile = "inputs.json"
 	// maxManifest is more than a list of a hundred thousand files.
 	maxManifest = 64 << 20
 )
 
 // writeManifest writes the list of the staged files and returns the sha256 that readManifest wants to see.
 func (v Volume) writeManifest(run string, inputs []job.Input) (sum string, err error) {
-	doc, err := encode(manifest, inputs)
+	doc, err := encode(inputsFile, inputs)
 	if err != nil {
 		return "", err
 	}
-	return digest(doc), v.write(run, manifest, doc)
+	return digest(doc), v.write(run, inputsFile, doc)
 }
 
 // readManifest reads the list of the staged files, as the service itself has written it: the training may have written another.
 // A job that was staged by an older version has no sum.
 func (v Volume) readManifest(rec job.Record) ([]job.Input, error) {
-	doc, err := v.read(rec.Run, manifest, maxManifest)
+	doc, err := v.read(rec.Run, inputsFile, maxManifest)
 	if err != nil {
 		return nil, fmt.Errorf("read the list of staged files: %w", err)
 	}

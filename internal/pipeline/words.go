@@ -54,7 +54,7 @@ func Sentence(p results.Progress) string {
 		if p.Best != nil && p.Best.Step == p.Validation.Step {
 			best = " (best)"
 		}
-		parts = append(parts, fmt.Sprintf("validation %s %.3f%s", metricName(name), value, best))
+		parts = append(parts, fmt.Sprintf("validation %s %.3f%s", results.MetricName(name), value, best))
 	} else if p.Loss != nil {
 		parts = append(parts, fmt.Sprintf("loss %.2f", *p.Loss))
 	}
@@ -82,22 +82,6 @@ func made(kind results.ResultKind) string {
 		return "the report of the check"
 	default:
 		return "the model, the metrics and the report"
-	}
-}
-
-// metricName is a metric as people write it.
-func metricName(name string) string {
-	switch name {
-	case "f1_macro":
-		return "F1"
-	case "f1_weighted":
-		return "weighted F1"
-	case "roc_auc":
-		return "ROC AUC"
-	case "mcc", "rmse", "mae", "r2":
-		return strings.ToUpper(name)
-	default:
-		return strings.ReplaceAll(name, "_", " ")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
 // Platform is where datasets lie and results go: a Clowder, or folders of this machine. All calls may be repeated.
@@ -43,7 +44,7 @@ type LedgerFile struct {
 type Delivery struct {
 	// Folders are those inside the dataset that take the artifacts, the outermost first.
 	Folders   []string
-	Artifacts []results.Artifact
+	Artifacts []delivery.Artifact
 	// Content is what the metadata of the dataset is to say. It names the run of the job, by which it is found again.
 	Content map[string]any
 	// Prediction, where there is one, holds the answers for single files.

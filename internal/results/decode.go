@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/dustin/go-humanize"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 const (
@@ -16,15 +16,15 @@ const (
 	maxPath    = 1024
 	// maxOutputBytes bounds what a run may hand over in all. A sparse file takes no room, but the time to read it.
 	maxOutputBytes = 64 << 30
-	// outDir is the folder below which everything lies that the trainer hands over, modelDir the one of the model,
+	// OutDir is the folder below which everything lies that the trainer hands over, modelDir the one of the model,
 	// baselineDir the one of the simple model and boardDir the one of TensorBoard's files.
-	outDir      = "out/"
-	modelDir    = "out/model/"
-	baselineDir = "out/baseline/"
+	OutDir      = "out/"
+	ModelDir    = "out/model/"
+	BaselineDir = "out/baseline/"
 	boardDir    = "out/tensorboard/"
 
-	weightsSuffix   = ".safetensors"
-	predictionsFile = outDir + "predictions.csv"
+	WeightsSuffix   = ".safetensors"
+	PredictionsFile = OutDir + "predictions.csv"
 )
 
 // DecodeResult reads result.json and checks it against its contract. It does not look at the files that it names.
@@ -84,8 +84,8 @@ func (r *Result) checkHead() error {
 		return errors.New("run, task or metric is too long")
 	}
 	for _, c := range r.Checks {
-		if c.Level != levelOK && c.Level != levelWarning && c.Level != levelError {
-			return fmt.Errorf("a check of level %q is not known", shorten(oneLine(c.Level), 40))
+		if c.Level != LevelOK && c.Level != LevelWarning && c.Level != LevelError {
+			return fmt.Errorf("a check of level %q is not known", text.Excerpt(c.Level, 40))
 		}
 	}
 	return errors.Join(
@@ -103,11 +103,11 @@ func (r *Result) checkKind() error {
 		return errors.Join(r.checkScores(), r.checkModel(), r.Data.check(), r.Training.check(), r.checkTestRows(),
 			r.Champion.check(), r.require("weights (out/model/*.safetensors)", isWeights))
 	case ResultPrediction:
-		return errors.Join(r.Prediction.check(), r.require(predictionsFile, func(p string) bool { return p == predictionsFile }))
+		return errors.Join(r.Prediction.check(), r.require(PredictionsFile, func(p string) bool { return p == PredictionsFile }))
 	case ResultCheck:
 		return r.Data.check()
 	default:
-		return fmt.Errorf("kind %q is not known", shorten(oneLine(string(r.Kind)), 40))
+		return fmt.Errorf("kind %q is not known", text.Excerpt(string(r.Kind), 40))
 	}
 }
 
@@ -136,11 +136,11 @@ func checkOutputs(outputs []Output) error {
 			return fmt.Errorf("artifact %q is named twice", o.Path)
 		}
 		seen[strings.ToLower(o.Path)] = true
-		if o.Size < 0 || !isSHA256(o.SHA256) {
+		if o.Size < 0 || !IsSHA256(o.SHA256) {
 			return fmt.Errorf("artifact %q has no proper size or sha256", o.Path)
 		}
 		if total += min(o.Size, maxOutputBytes+1); total > maxOutputBytes {
-			return fmt.Errorf("the artifacts have more than %s", humanize.IBytes(maxOutputBytes))
+			return fmt.Errorf("the artifacts have more than %s", text.Bytes(maxOutputBytes))
 		}
 	}
 	return nil
@@ -148,16 +148,16 @@ func checkOutputs(outputs []Output) error {
 
 func checkPath(p string) error {
 	bad := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == ':' }
-	if len(p) > maxPath || !strings.HasPrefix(p, outDir) || path.Clean(p) != p || !filepath.IsLocal(p) || strings.ContainsFunc(p, bad) {
-		return fmt.Errorf("artifact path %q is not allowed", shorten(p, 200))
+	if len(p) > maxPath || !strings.HasPrefix(p, OutDir) || path.Clean(p) != p || !filepath.IsLocal(p) || strings.ContainsFunc(p, bad) {
+		return fmt.Errorf("artifact path %q is not allowed", text.Shorten(p, 200))
 	}
 	return nil
 }
 
 func isWeights(p string) bool {
-	return strings.HasPrefix(p, modelDir) && path.Ext(p) == weightsSuffix
+	return strings.HasPrefix(p, ModelDir) && path.Ext(p) == WeightsSuffix
 }
 
-func isSHA256(s string) bool {
+func IsSHA256(s string) bool {
 	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
 }

@@ -57,16 +57,16 @@ func checkExamples(what string, examples []Example) error {
 		if e.Row < 0 || e.Confidence != nil && notFinite(*e.Confidence) != nil {
 			return fmt.Errorf("%s: an example has an impossible number", what)
 		}
-		if err := checkImage(e.Image); err != nil {
+		if err := CheckImage(e.Image); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 	}
 	return atMost(what, len(examples), maxShown)
 }
 
-// checkImage accepts nothing and small pictures in the PNG format. They are shown in a page, where a browser believes the
+// CheckImage accepts nothing and small pictures in the PNG format. They are shown in a page, where a browser believes the
 // header and not us.
-func checkImage(image string) error {
+func CheckImage(image string) error {
 	if image == "" {
 		return nil
 	}

@@ -3,6 +3,8 @@ package results
 import (
 	"errors"
 	"fmt"
+
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // checkScores also refuses a result that scored nothing: a training without a figure is no success.
@@ -16,7 +18,7 @@ func (r *Result) checkScores() error {
 		return errors.New("metrics are of another task or metric")
 	}
 	if _, ok := r.Metrics.Validation[r.Metric]; !ok {
-		return fmt.Errorf("the validation rows have no %s", shorten(oneLine(r.Metric), 60))
+		return fmt.Errorf("the validation rows have no %s", text.Excerpt(r.Metric, 60))
 	}
 	for name, split := range r.Splits() {
 		if err := split.check(name); err != nil {
@@ -34,9 +36,9 @@ func (r *Result) checkScores() error {
 // check refuses scores of the named rows that cannot be.
 func (s Scores) check(rows string) error {
 	for metric, score := range s {
-		low, high := score.bounds()
+		low, high := score.Bounds()
 		if score.N < 0 || low > high || notFinite(score.Value, low, high) != nil {
-			return fmt.Errorf("the %s of the %s rows is impossible", shorten(oneLine(metric), 60), rows)
+			return fmt.Errorf("the %s of the %s rows is impossible", text.Excerpt(metric, 60), rows)
 		}
 	}
 	return atMost("metrics", len(s), maxList)
@@ -45,11 +47,11 @@ func (s Scores) check(rows string) error {
 func (r *Result) checkModel() error {
 	m := r.Model
 	switch {
-	case m.Kind != modelText && m.Kind != modelImage && m.Kind != modelTable:
-		return fmt.Errorf("a model of kind %q is not known", shorten(oneLine(m.Kind), 40))
+	case m.Kind != ModelText && m.Kind != ModelImage && m.Kind != ModelTable:
+		return fmt.Errorf("a model of kind %q is not known", text.Excerpt(m.Kind, 40))
 	case m.Base == "", len(m.Base) > maxName, len(m.License) > maxName, m.Parameters < 1, min(m.MaxLength, m.ImageSize) < 0:
 		return errors.New("the model is not described")
-	case m.WeightsSHA256 != "" && !isSHA256(m.WeightsSHA256):
+	case m.WeightsSHA256 != "" && !IsSHA256(m.WeightsSHA256):
 		return errors.New("the sha256 of the weights is none")
 	}
 	return errors.Join(atMost("labels", len(m.Labels), maxLabels), atMost("columns", len(m.Columns), maxLabels))

@@ -1,12 +1,9 @@
-// Package results owns what comes out of a run, be it a training, a check of the data or a prediction: reading what the
-// trainer wrote, checking it, making the files that the user gets (model archive, metrics, report, plots), and the ledger
-// that delivers each of them exactly once.
+// Package results is the contract with the trainer: the files that it leaves in a run folder, read and checked. These are the
+// result (result.json), the failure (error.json), the events (events.jsonl), the logs and the files that the result names.
 //
-// It promises that a result is complete and verified or an error, never an empty success; that the same run gives the same
-// bytes whenever its deliverables are built; and that an interrupted delivery goes on where it stopped, adopting what has
-// arrived and repeating nothing.
+// A result that Read returns is complete and verified: every file that it names is there, with the size and the sha256 that it
+// names. Everything else is an error, never an empty success.
 //
-// Everything in a run folder comes from a program that ran elsewhere on data of strangers, so every size is bounded, every
-// path stays below the run folder, and every text is escaped where it is shown. The package does not know how bytes travel:
-// HTTP, Clowder and Ray are behind the small interfaces that it defines.
+// The run folder is not trusted, because a program that ran elsewhere on data of other people wrote it. Every size is bounded,
+// every path stays below the run folder, and every text is made plain before it is shown. docs/security.md says why.
 package results

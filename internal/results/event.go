@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // Kind says what an event tells.
@@ -124,14 +126,14 @@ const (
 
 // bound cuts what is longer than anybody reads, so that the events that are kept take little memory, no matter who wrote them.
 func (e *Event) bound() {
-	for _, text := range []*string{&e.Text, &e.What, &e.Why, &e.Do} {
-		*text = strings.Clone(shorten(*text, maxEventText))
+	for _, words := range []*string{&e.Text, &e.What, &e.Why, &e.Do} {
+		*words = strings.Clone(text.Shorten(*words, maxEventText))
 	}
 	for _, name := range []*string{(*string)(&e.Kind), &e.Phase, &e.Code, &e.Split, &e.Metric, &e.Path, &e.Device} {
-		*name = shorten(*name, maxEventName)
+		*name = text.Shorten(*name, maxEventName)
 	}
 	if len(e.Choice) > maxEventText {
-		e.Choice, _ = json.Marshal(shorten(e.ChoiceText(), maxEventText)) // a text can always be encoded
+		e.Choice, _ = json.Marshal(text.Shorten(e.ChoiceText(), maxEventText)) // a text can always be encoded
 	}
 	names := slices.Sorted(maps.Keys(e.Metrics))
 	for i, name := range names {
@@ -146,7 +148,7 @@ func (e Event) ETA() time.Duration {
 	if e.ETASeconds == nil {
 		return 0
 	}
-	return seconds(*e.ETASeconds)
+	return Seconds(*e.ETASeconds)
 }
 
 // ChoiceText is what was chosen, for a person: a text as it is, everything else as JSON.
@@ -157,12 +159,12 @@ func (e Event) ChoiceText() string {
 	}
 	var list []string
 	if json.Unmarshal(e.Choice, &list) == nil {
-		return joinWords(list)
+		return text.List(list)
 	}
 	return string(e.Choice)
 }
 
-// seconds turns a number of seconds into a duration without overflow.
-func seconds(s float64) time.Duration {
+// Seconds turns a number of seconds into a duration without overflow.
+func Seconds(s float64) time.Duration {
 	return time.Duration(math.Min(max(0, s), math.MaxInt64/2/float64(time.Second)) * float64(time.Second))
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // failureVersion is the version of error.json that this program reads.
@@ -25,19 +27,19 @@ type Failure struct {
 	User bool `json:"user"`
 }
 
-// maxSentence bounds what a user reads as one status line, in bytes.
-const maxSentence = 600
+// MaxSentence bounds what a user reads as one status line, in bytes.
+const MaxSentence = 600
 
 // Sentence is the failure as one line for the user: what is wrong, why, and what to do.
 func (f *Failure) Sentence() string {
 	var parts []string
 	for _, s := range []string{f.What, f.Why, f.Do} {
-		s = strings.TrimRight(oneLine(s), ". ")
+		s = strings.TrimRight(text.OneLine(s), ". ")
 		if s != "" && !slices.Contains(parts, s) {
 			parts = append(parts, s)
 		}
 	}
-	return shorten(strings.Join(parts, ". "), maxSentence)
+	return text.Shorten(strings.Join(parts, ". "), MaxSentence)
 }
 
 // DecodeFailure reads error.json and checks it against its contract.

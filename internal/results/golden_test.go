@@ -1,41 +1,39 @@
-package results
+package results_test
 
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-// golden holds the files that both languages are tested against.
-const golden = "../../trainer/schema/golden"
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/resultstest"
+)
 
 func TestGoldenFilesAreUnderstood(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{ResultFile, "result-regression.json", "result-image.json", "result-prediction.json", "result-check.json"} {
-		result, err := DecodeResult(readGolden(t, name))
+	for _, name := range []string{results.ResultFile, "result-regression.json", "result-image.json", "result-prediction.json", "result-check.json"} {
+		result, err := results.DecodeResult(resultstest.Golden(t, name))
 		require.NoError(t, err, name)
-		requireSameJSON(t, readGolden(t, name), result)
+		requireSameJSON(t, resultstest.Golden(t, name), result)
 	}
-	failure, err := DecodeFailure(readGolden(t, FailureFile))
+	failure, err := results.DecodeFailure(resultstest.Golden(t, results.FailureFile))
 	require.NoError(t, err)
-	requireSameJSON(t, readGolden(t, FailureFile), failure)
+	requireSameJSON(t, resultstest.Golden(t, results.FailureFile), failure)
 
-	var metrics Metrics
-	require.NoError(t, json.Unmarshal(readGolden(t, "metrics.json"), &metrics))
-	requireSameJSON(t, readGolden(t, "metrics.json"), metrics)
+	var metrics results.Metrics
+	require.NoError(t, json.Unmarshal(resultstest.Golden(t, "metrics.json"), &metrics))
+	requireSameJSON(t, resultstest.Golden(t, "metrics.json"), metrics)
 }
 
 func TestGoldenEventsAreUnderstood(t *testing.T) {
 	t.Parallel()
-	lines := bytes.Split(bytes.TrimSpace(readGolden(t, EventsFile)), []byte("\n"))
+	lines := bytes.Split(bytes.TrimSpace(resultstest.Golden(t, results.EventsFile)), []byte("\n"))
 	require.NotEmpty(t, lines)
-	kinds := map[Kind]bool{}
+	kinds := map[results.Kind]bool{}
 	for _, line := range lines {
-		e, err := DecodeEvent(line)
+		e, err := results.DecodeEvent(line)
 		require.NoError(t, err, string(line))
 		kinds[e.Kind] = true
 		var want map[string]any
@@ -52,16 +50,9 @@ func TestGoldenEventsAreUnderstood(t *testing.T) {
 			require.Equal(t, value, got[key], "%s of %s", key, line)
 		}
 	}
-	for _, kind := range []Kind{KindPhase, KindDecision, KindProgress, KindEval, KindBest, KindWarning, KindCheckpoint, KindResume, KindResource, KindDone} {
+	for _, kind := range []results.Kind{results.KindPhase, results.KindDecision, results.KindProgress, results.KindEval, results.KindBest, results.KindWarning, results.KindCheckpoint, results.KindResume, results.KindResource, results.KindDone} {
 		require.True(t, kinds[kind], kind)
 	}
-}
-
-func readGolden(tb testing.TB, name string) []byte {
-	tb.Helper()
-	doc, err := os.ReadFile(filepath.Join(golden, name))
-	require.NoError(tb, err)
-	return doc
 }
 
 // requireSameJSON checks that nothing of the contract is lost on the way through our types. Empty fields may be left out.

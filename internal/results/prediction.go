@@ -1,5 +1,9 @@
 package results
 
+import (
+	"fmt"
+)
+
 // Prediction is what a batch prediction says of itself.
 type Prediction struct {
 	Model PredictionModel `json:"model,omitzero"`
@@ -38,4 +42,16 @@ type FileAnswer struct {
 	ID         string   `json:"id,omitempty"`
 	Predicted  string   `json:"predicted"`
 	Confidence *float64 `json:"confidence,omitempty"`
+}
+
+// Ref names the model for a person: "reviews/3", else its run or base.
+func (m PredictionModel) Ref() string {
+	switch {
+	case m.Name != "" && m.Version > 0:
+		return fmt.Sprintf("%s/%d", Plain(m.Name, ""), m.Version)
+	case m.Run != "":
+		return Plain(m.Run, "")
+	default:
+		return "the model " + Plain(m.Base, "of this dataset")
+	}
 }

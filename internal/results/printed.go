@@ -23,15 +23,15 @@ func PrintLogs(w io.Writer, dir disk.Folder) (found bool, err error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, refused(fmt.Errorf("open the run folder: %w", err))
+		return false, DiskError(fmt.Errorf("open the run folder: %w", err))
 	}
 	defer func() { _ = root.Close() }()
 	plain := plainText(w)
-	for _, name := range append([]string{logFile}, rankLogs(root)...) {
+	for _, name := range append([]string{LogFile}, RankLogs(root)...) {
 		if _, err := root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := copyLog(plain, root, name); err != nil {
+		if err := CopyLog(plain, root, name); err != nil {
 			return found, err
 		}
 		found = true
@@ -46,15 +46,15 @@ func LastLines(dir disk.Folder, n int) string {
 		return ""
 	}
 	defer func() { _ = root.Close() }()
-	if _, err := root.Lstat(logFile); err != nil {
+	if _, err := root.Lstat(LogFile); err != nil {
 		return ""
 	}
-	var text bytes.Buffer
-	plain := plainText(&text)
-	if copyLog(plain, root, logFile) != nil || plain.Close() != nil {
+	var words bytes.Buffer
+	plain := plainText(&words)
+	if CopyLog(plain, root, LogFile) != nil || plain.Close() != nil {
 		return ""
 	}
-	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(words.String(), "\n"), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 

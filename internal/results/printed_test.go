@@ -1,4 +1,4 @@
-package results
+package results_test
 
 import (
 	"bytes"
@@ -9,33 +9,35 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 )
 
 func TestTheLogsOfARunArePrinted(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
-	f.write(t, "log.txt", []byte("driver\nend\n"))
-	f.write(t, "logs/rank-1.txt", []byte("second\n"))
-	f.write(t, "logs/rank-0.txt", []byte("first\n"))
+	f := resultstest.New(t)
+	f.Write(t, "log.txt", []byte("driver\nend\n"))
+	f.Write(t, "logs/rank-1.txt", []byte("second\n"))
+	f.Write(t, "logs/rank-0.txt", []byte("first\n"))
 	var out bytes.Buffer
-	found, err := PrintLogs(&out, f.run())
+	found, err := results.PrintLogs(&out, f.Run())
 	require.NoError(t, err)
 	require.True(t, found)
 	require.Equal(t, "driver\nend\nfirst\nsecond\n", out.String())
-	require.Equal(t, "end", LastLines(f.run(), 1))
+	require.Equal(t, "end", results.LastLines(f.Run(), 1))
 
 	out.Reset()
-	found, err = PrintLogs(&out, disk.Folder{Volume: t.TempDir(), Name: "runs/ft-none"})
+	found, err = results.PrintLogs(&out, disk.Folder{Volume: t.TempDir(), Name: "runs/ft-none"})
 	require.NoError(t, err)
 	require.False(t, found)
 }
 
 func TestALogCannotChangeTheTerminal(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
-	f.write(t, "log.txt", []byte("\x1b]0;owned\x07\x1b[2J für\u009b31m\tok\r\n"))
+	f := resultstest.New(t)
+	f.Write(t, "log.txt", []byte("\x1b]0;owned\x07\x1b[2J für\u009b31m\tok\r\n"))
 	var out bytes.Buffer
-	_, err := PrintLogs(&out, f.run())
+	_, err := results.PrintLogs(&out, f.Run())
 	require.NoError(t, err)
 	require.Equal(t, "]0;owned[2J für31m\tok\n", out.String())
 }
@@ -54,14 +56,14 @@ func TestALogIsPrintedUpToALimitAndNothingElseInItsPlace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := setup(t)
+			f := resultstest.New(t)
 			if tc.want == "" {
-				require.NoError(t, os.Remove(f.path("log.txt")))
+				require.NoError(t, os.Remove(f.Path("log.txt")))
 			}
-			require.NoError(t, tc.place(f.path("log.txt")))
+			require.NoError(t, tc.place(f.Path("log.txt")))
 			var out bytes.Buffer
-			_, err := PrintLogs(&out, f.run())
-			require.Less(t, out.Len(), maxLog+1000)
+			_, err := results.PrintLogs(&out, f.Run())
+			require.Less(t, out.Len(), results.MaxLog+1000)
 			if tc.want == "" {
 				require.ErrorIs(t, err, disk.ErrNotAllowed)
 				require.Empty(t, out.String())

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// maxNotes bounds the warnings and the decisions that a Progress keeps.
-const maxNotes = 100
+// MaxNotes bounds the warnings and the decisions that a Progress keeps.
+const MaxNotes = 100
 
 // Progress is how far a training is, folded from its events in their order. Its zero value knows nothing yet. Folding an
 // event twice changes nothing, so a log may be read again from its beginning.
@@ -109,12 +109,12 @@ func (p *Progress) Fold(e Event) {
 		}
 	case KindWarning:
 		w := Warning{Code: e.Code, Text: e.Text}
-		if len(p.Warnings) < maxNotes && !slices.Contains(p.Warnings, w) {
+		if len(p.Warnings) < MaxNotes && !slices.Contains(p.Warnings, w) {
 			p.Warnings = append(p.Warnings, w)
 		}
 	case KindDecision:
 		d := Decision{What: e.What, Choice: e.ChoiceText(), Why: e.Why}
-		if len(p.Decisions) < maxNotes && !slices.Contains(p.Decisions, d) {
+		if len(p.Decisions) < MaxNotes && !slices.Contains(p.Decisions, d) {
 			p.Decisions = append(p.Decisions, d)
 		}
 	case KindResource:

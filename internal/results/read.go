@@ -8,6 +8,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // The files that end a run, and what they may hold at most.
@@ -16,7 +17,7 @@ const (
 	FailureFile = "error.json"
 
 	maxResult  = 32 << 20
-	maxFailure = 1 << 20
+	MaxFailure = 1 << 20
 )
 
 // schemaVersion is the version of result.json that this program reads.
@@ -29,7 +30,7 @@ const schemaVersion = 2
 // does not. Where neither file is there yet, or a file does not match, the error is retryable, since a shared volume may
 // show the newest bytes late; what cannot get better by waiting is permanent.
 func Read(dir disk.Folder, run string, attempt int) (*Result, *Failure, error) {
-	root, err := openRun(dir)
+	root, err := OpenRun(dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,7 +52,7 @@ func Read(dir disk.Folder, run string, attempt int) (*Result, *Failure, error) {
 }
 
 func readResult(root *os.Root, run string, attempt int) (*Result, error) {
-	doc, err := readBounded(root, ResultFile, maxResult)
+	doc, err := ReadBounded(root, ResultFile, maxResult)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, job.Retryable(fmt.Errorf("the training left no result: %w", err))
 	}
@@ -64,7 +65,7 @@ func readResult(root *os.Root, run string, attempt int) (*Result, error) {
 	}
 	if result.Run != run || result.Attempt > attempt {
 		return nil, job.Permanent(fmt.Errorf("%s belongs to attempt %d of %q and not to attempt %d of %s: ask the operator who else writes to this volume",
-			ResultFile, result.Attempt, shorten(oneLine(result.Run), 60), attempt, run))
+			ResultFile, result.Attempt, text.Excerpt(result.Run, 60), attempt, run))
 	}
 	if err := verify(root, result.Outputs); err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func readResult(root *os.Root, run string, attempt int) (*Result, error) {
 }
 
 func readFailure(root *os.Root, run string, attempt int) (*Failure, error) {
-	doc, err := readBounded(root, FailureFile, maxFailure)
+	doc, err := ReadBounded(root, FailureFile, MaxFailure)
 	if err != nil {
 		return nil, err
 	}
@@ -87,21 +88,21 @@ func readFailure(root *os.Root, run string, attempt int) (*Failure, error) {
 	return f, nil
 }
 
-// openRun opens a run folder. The error is classified.
-func openRun(dir disk.Folder) (*os.Root, error) {
+// OpenRun opens a run folder. The error is classified.
+func OpenRun(dir disk.Folder) (*os.Root, error) {
 	root, err := dir.Open()
 	if err != nil {
-		return nil, refused(fmt.Errorf("open the run folder: %w", err))
+		return nil, DiskError(fmt.Errorf("open the run folder: %w", err))
 	}
 	return root, nil
 }
 
-// readBounded reads a regular file of at most limit bytes. The error is classified, and wraps fs.ErrNotExist where the file
+// ReadBounded reads a regular file of at most limit bytes. The error is classified, and wraps fs.ErrNotExist where the file
 // is not there.
-func readBounded(root *os.Root, name string, limit int64) ([]byte, error) {
+func ReadBounded(root *os.Root, name string, limit int64) ([]byte, error) {
 	doc, err := disk.ReadFile(root, name, limit)
 	if err != nil {
-		return nil, refused(fmt.Errorf("read %s: %w", name, err))
+		return nil, DiskError(fmt.Errorf("read %s: %w", name, err))
 	}
 	return doc, nil
 }
@@ -110,14 +111,14 @@ func readBounded(root *os.Root, name string, limit int64) ([]byte, error) {
 func openRegular(root *os.Root, name string) (*os.File, int64, error) {
 	f, info, err := disk.Open(root, name)
 	if err != nil {
-		return nil, 0, refused(fmt.Errorf("open %s: %w", name, err))
+		return nil, 0, DiskError(fmt.Errorf("open %s: %w", name, err))
 	}
 	return f, info.Size(), nil
 }
 
-// refused classifies an error of the disk. What another program has put in the place of a file stays there until a person looks
+// DiskError classifies an error of the disk. What another program has put in the place of a file stays there until a person looks
 // at it; all else may go away by itself, since a shared volume may show the newest bytes late.
-func refused(err error) error {
+func DiskError(err error) error {
 	switch {
 	case errors.Is(err, disk.ErrNotAllowed):
 		return job.Permanent(fmt.Errorf("%w: ask the operator who else writes to this volume", err))

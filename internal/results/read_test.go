@@ -1,4 +1,4 @@
-package results
+package results_test
 
 import (
 	"bytes"
@@ -11,21 +11,26 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
+	"github.com/ncsa/clowder-ray/internal/results/report"
+	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 )
 
 func TestReadGivesAVerifiedResult(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
-	result, failure, err := Read(f.run(), testRun, 1)
+	f := resultstest.New(t)
+	result, failure, err := results.Read(f.Run(), resultstest.TestRun, 1)
 	require.NoError(t, err)
 	require.Nil(t, failure)
-	require.Equal(t, &f.result, result)
+	require.Equal(t, &f.Result, result)
 
-	result, _, err = Read(f.run(), testRun, 2)
+	result, _, err = results.Read(f.Run(), resultstest.TestRun, 2)
 	require.NoError(t, err, "an earlier attempt was made from the same inputs")
 	require.Equal(t, 1, result.Attempt)
 }
@@ -34,96 +39,105 @@ func TestReadRefusesWhatItCannotTrust(t *testing.T) {
 	t.Parallel()
 	weights := "out/model/model.safetensors"
 	for name, tc := range map[string]struct {
-		change func(r *Result)
-		after  func(t *testing.T, f *fixture)
+		change func(r *results.Result)
+		after  func(t *testing.T, f *resultstest.Fixture)
 		kind   job.Kind
 		text   string
 	}{
 		"nothing at all": {
-			after: func(t *testing.T, f *fixture) { t.Helper(); require.NoError(t, os.Remove(f.path(ResultFile))) },
-			kind:  job.KindRetryable, text: "no result",
+			after: func(t *testing.T, f *resultstest.Fixture) {
+				t.Helper()
+				require.NoError(t, os.Remove(f.Path(results.ResultFile)))
+			},
+			kind: job.KindRetryable, text: "no result",
 		},
 		"half a result": {
-			after: func(t *testing.T, f *fixture) { t.Helper(); f.write(t, ResultFile, []byte(`{"schema":2`)) },
-			kind:  job.KindPermanent, text: "decode",
+			after: func(t *testing.T, f *resultstest.Fixture) {
+				t.Helper()
+				f.Write(t, results.ResultFile, []byte(`{"schema":2`))
+			},
+			kind: job.KindPermanent, text: "decode",
 		},
 		"an empty result": {
-			after: func(t *testing.T, f *fixture) { t.Helper(); f.write(t, ResultFile, nil) },
+			after: func(t *testing.T, f *resultstest.Fixture) { t.Helper(); f.Write(t, results.ResultFile, nil) },
 			kind:  job.KindPermanent, text: "decode",
 		},
-		"a result of another schema": {change: func(r *Result) { r.Schema = 1 }, kind: job.KindPermanent, text: "schema 1"},
-		"a result of another run":    {change: func(r *Result) { r.Run = "ft-other" }, kind: job.KindPermanent, text: "ft-other"},
-		"a result from the future":   {change: func(r *Result) { r.Attempt = 2 }, kind: job.KindPermanent, text: "attempt 2"},
-		"no artifacts":               {change: func(r *Result) { r.Outputs = nil }, kind: job.KindPermanent, text: "no weights"},
-		"no metrics":                 {change: func(r *Result) { r.Metrics.Validation = nil }, kind: job.KindPermanent, text: "no accuracy"},
+		"a result of another schema": {change: func(r *results.Result) { r.Schema = 1 }, kind: job.KindPermanent, text: "schema 1"},
+		"a result of another run":    {change: func(r *results.Result) { r.Run = "ft-other" }, kind: job.KindPermanent, text: "ft-other"},
+		"a result from the future":   {change: func(r *results.Result) { r.Attempt = 2 }, kind: job.KindPermanent, text: "attempt 2"},
+		"no artifacts":               {change: func(r *results.Result) { r.Outputs = nil }, kind: job.KindPermanent, text: "no weights"},
+		"no metrics":                 {change: func(r *results.Result) { r.Metrics.Validation = nil }, kind: job.KindPermanent, text: "no accuracy"},
 		"a path that climbs": {
-			change: func(r *Result) { r.Outputs[0].Path = "out/../inputs/secret" }, kind: job.KindPermanent, text: "not allowed",
+			change: func(r *results.Result) { r.Outputs[0].Path = "out/../inputs/secret" }, kind: job.KindPermanent, text: "not allowed",
 		},
-		"an absolute path":        {change: func(r *Result) { r.Outputs[0].Path = "/etc/passwd" }, kind: job.KindPermanent, text: "not allowed"},
-		"a path outside of out":   {change: func(r *Result) { r.Outputs[0].Path = "log.txt" }, kind: job.KindPermanent, text: "not allowed"},
-		"a path with a line end":  {change: func(r *Result) { r.Outputs[0].Path = "out/a\nb" }, kind: job.KindPermanent, text: "not allowed"},
-		"a file named twice":      {change: func(r *Result) { r.Outputs[0] = r.Outputs[1] }, kind: job.KindPermanent, text: "twice"},
-		"a sha256 that is none":   {change: func(r *Result) { r.Outputs[0].SHA256 = "abc" }, kind: job.KindPermanent, text: "sha256"},
-		"a matrix that is skewed": {change: func(r *Result) { r.Confusion = [][]int{{1}, {2, 3}} }, kind: job.KindPermanent, text: "confusion"},
-		"an empty matrix row":     {change: func(r *Result) { r.Confusion = [][]int{{}, {2, 3}} }, kind: job.KindPermanent, text: "confusion"},
+		"an absolute path":        {change: func(r *results.Result) { r.Outputs[0].Path = "/etc/passwd" }, kind: job.KindPermanent, text: "not allowed"},
+		"a path outside of out":   {change: func(r *results.Result) { r.Outputs[0].Path = "log.txt" }, kind: job.KindPermanent, text: "not allowed"},
+		"a path with a line end":  {change: func(r *results.Result) { r.Outputs[0].Path = "out/a\nb" }, kind: job.KindPermanent, text: "not allowed"},
+		"a file named twice":      {change: func(r *results.Result) { r.Outputs[0] = r.Outputs[1] }, kind: job.KindPermanent, text: "twice"},
+		"a sha256 that is none":   {change: func(r *results.Result) { r.Outputs[0].SHA256 = "abc" }, kind: job.KindPermanent, text: "sha256"},
+		"a matrix that is skewed": {change: func(r *results.Result) { r.Confusion = [][]int{{1}, {2, 3}} }, kind: job.KindPermanent, text: "confusion"},
+		"an empty matrix row":     {change: func(r *results.Result) { r.Confusion = [][]int{{}, {2, 3}} }, kind: job.KindPermanent, text: "confusion"},
 		"a missing file": {
-			after: func(t *testing.T, f *fixture) {
+			after: func(t *testing.T, f *resultstest.Fixture) {
 				t.Helper()
-				require.NoError(t, os.Remove(f.path("out/predictions.csv")))
+				require.NoError(t, os.Remove(f.Path("out/predictions.csv")))
 			},
 			kind: job.KindRetryable, text: "is not there",
 		},
 		"a shorter file": {
-			after: func(t *testing.T, f *fixture) { t.Helper(); require.NoError(t, os.Truncate(f.path(weights), 100)) },
-			kind:  job.KindRetryable, text: "bytes instead of",
+			after: func(t *testing.T, f *resultstest.Fixture) {
+				t.Helper()
+				require.NoError(t, os.Truncate(f.Path(weights), 100))
+			},
+			kind: job.KindRetryable, text: "bytes instead of",
 		},
 		"other bytes": {
-			after: func(t *testing.T, f *fixture) {
+			after: func(t *testing.T, f *resultstest.Fixture) {
 				t.Helper()
-				body := safetensors(4096)
+				body := resultstest.Safetensors(4096)
 				body[len(body)-1] ^= 1
-				f.write(t, weights, body)
+				f.Write(t, weights, body)
 			},
 			kind: job.KindRetryable, text: "sha256",
 		},
 		"a link out of the folder": {
-			after: func(t *testing.T, f *fixture) {
+			after: func(t *testing.T, f *resultstest.Fixture) {
 				t.Helper()
-				require.NoError(t, os.Remove(f.path("out/predictions.csv")))
-				require.NoError(t, os.Symlink("/etc/passwd", f.path("out/predictions.csv")))
+				require.NoError(t, os.Remove(f.Path("out/predictions.csv")))
+				require.NoError(t, os.Symlink("/etc/passwd", f.Path("out/predictions.csv")))
 			},
 			kind: job.KindPermanent, text: "instead of a file",
 		},
 		"a folder link out of the run": {
-			after: func(t *testing.T, f *fixture) {
+			after: func(t *testing.T, f *resultstest.Fixture) {
 				t.Helper()
 				outside := t.TempDir()
-				require.NoError(t, os.CopyFS(outside, os.DirFS(f.path("out"))))
-				require.NoError(t, os.RemoveAll(f.path("out")))
-				require.NoError(t, os.Symlink(outside, f.path("out")))
+				require.NoError(t, os.CopyFS(outside, os.DirFS(f.Path("out"))))
+				require.NoError(t, os.RemoveAll(f.Path("out")))
+				require.NoError(t, os.Symlink(outside, f.Path("out")))
 			},
 			kind: job.KindRetryable, text: "escapes",
 		},
 		"a pipe that nobody writes to": {
-			after: func(t *testing.T, f *fixture) {
+			after: func(t *testing.T, f *resultstest.Fixture) {
 				t.Helper()
-				require.NoError(t, os.Remove(f.path("out/predictions.csv")))
-				require.NoError(t, syscall.Mkfifo(f.path("out/predictions.csv"), 0o600))
+				require.NoError(t, os.Remove(f.Path("out/predictions.csv")))
+				require.NoError(t, syscall.Mkfifo(f.Path("out/predictions.csv"), 0o600))
 			},
 			kind: job.KindPermanent, text: "instead of a file",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var change []func(*Result)
+			var change []func(*results.Result)
 			if tc.change != nil {
 				change = append(change, tc.change)
 			}
-			f := setup(t, change...)
+			f := resultstest.New(t, change...)
 			if tc.after != nil {
 				tc.after(t, f)
 			}
-			result, failure, err := Read(f.run(), testRun, 1)
+			result, failure, err := results.Read(f.Run(), resultstest.TestRun, 1)
 			require.ErrorContains(t, err, tc.text)
 			require.NotContains(t, err.Error(), "\n")
 			require.Nil(t, result)
@@ -146,17 +160,17 @@ func TestReadRefusesFilesThatMayRunCode(t *testing.T) {
 		"weights that are a pickle":       {"out/model/b.safetensors", []byte("\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00")},
 		"weights that are too short":      {"out/model/b.safetensors", []byte("abc")},
 		"weights without a tensor":        {"out/model/b.safetensors", []byte("\x02\x00\x00\x00\x00\x00\x00\x00{}")},
-		"weights cut short":               {"out/model/b.safetensors", safetensors(64)[:200]},
-		"weights with bytes after them":   {"out/model/b.safetensors", append(safetensors(64), "PK"...)},
-		"weights with a header that lies": {"out/model/b.safetensors", bytes.Replace(safetensors(64), []byte("[32,2]"), []byte("[33,2]"), 1)},
+		"weights cut short":               {"out/model/b.safetensors", resultstest.Safetensors(64)[:200]},
+		"weights with bytes after them":   {"out/model/b.safetensors", append(resultstest.Safetensors(64), "PK"...)},
+		"weights with a header that lies": {"out/model/b.safetensors", bytes.Replace(resultstest.Safetensors(64), []byte("[32,2]"), []byte("[33,2]"), 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := setup(t)
-			f.write(t, tc.path, tc.body)
-			f.list(t, tc.path)
-			f.writeJSON(t, ResultFile, f.result)
-			_, _, err := Read(f.run(), testRun, 1)
+			f := resultstest.New(t)
+			f.Write(t, tc.path, tc.body)
+			f.List(t, tc.path)
+			f.WriteJSON(t, results.ResultFile, f.Result)
+			_, _, err := results.Read(f.Run(), resultstest.TestRun, 1)
 			require.Error(t, err)
 			kind, _ := job.Classify(err)
 			require.Equal(t, job.KindPermanent, kind, err.Error())
@@ -166,27 +180,27 @@ func TestReadRefusesFilesThatMayRunCode(t *testing.T) {
 
 func TestReadOfAFailure(t *testing.T) {
 	t.Parallel()
-	failure := Failure{Schema: 1, Run: testRun, Attempt: 2, Code: "one_class", What: "Column label of train.csv has one value only.", Do: "Add rows of another class.", User: true}
+	failure := results.Failure{Schema: 1, Run: resultstest.TestRun, Attempt: 2, Code: "one_class", What: "Column label of train.csv has one value only.", Do: "Add rows of another class.", User: true}
 	for name, tc := range map[string]struct {
 		attempt int
-		after   func(t *testing.T, f *fixture)
-		want    *Failure
+		after   func(t *testing.T, f *resultstest.Fixture)
+		want    *results.Failure
 		result  bool
 		missing bool
 	}{
 		"of this attempt":                      {attempt: 2, want: &failure, after: removeResult},
 		"of an earlier attempt is no failure":  {attempt: 3, missing: true, after: removeResult},
 		"beside a good result counts nothing":  {attempt: 2, result: true},
-		"beside a broken result is the reason": {attempt: 2, want: &failure, after: func(t *testing.T, f *fixture) { t.Helper(); f.write(t, "out/predictions.csv", nil) }},
+		"beside a broken result is the reason": {attempt: 2, want: &failure, after: func(t *testing.T, f *resultstest.Fixture) { t.Helper(); f.Write(t, "out/predictions.csv", nil) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := setup(t)
-			f.writeJSON(t, FailureFile, failure)
+			f := resultstest.New(t)
+			f.WriteJSON(t, results.FailureFile, failure)
 			if tc.after != nil {
 				tc.after(t, f)
 			}
-			result, got, err := Read(f.run(), testRun, tc.attempt)
+			result, got, err := results.Read(f.Run(), resultstest.TestRun, tc.attempt)
 			require.Equal(t, tc.want, got)
 			require.Equal(t, tc.result, result != nil)
 			require.Equal(t, tc.missing, err != nil)
@@ -200,28 +214,28 @@ func TestReadOfAFailure(t *testing.T) {
 
 func TestSentenceIsOneShortLine(t *testing.T) {
 	t.Parallel()
-	f := Failure{What: "a\nb\x00c\u202ed", Why: strings.Repeat("ü", 1000), Do: "x"}
-	require.LessOrEqual(t, len(f.Sentence()), maxSentence)
-	require.True(t, strings.HasPrefix(f.Sentence(), "a b c d. "), f.Sentence())
+	f := results.Failure{What: "a\nb\x00c\u202ed", Why: strings.Repeat("ü", 1000), Do: "x"}
+	require.LessOrEqual(t, utf8.RuneCountInString(f.Sentence()), results.MaxSentence)
+	require.True(t, strings.HasPrefix(f.Sentence(), "a b cd. "), f.Sentence())
 }
 
-func removeResult(t *testing.T, f *fixture) {
+func removeResult(t *testing.T, f *resultstest.Fixture) {
 	t.Helper()
-	require.NoError(t, os.Remove(f.path(ResultFile)))
+	require.NoError(t, os.Remove(f.Path(results.ResultFile)))
 }
 
 func FuzzDecodeResult(f *testing.F) {
-	fix := setup(f)
-	doc, err := json.Marshal(fix.result)
+	fix := resultstest.New(f)
+	doc, err := json.Marshal(fix.Result)
 	require.NoError(f, err)
 	f.Add(doc)
-	for _, name := range goldenResults {
-		f.Add(readGolden(f, name))
+	for _, name := range resultstest.GoldenResults {
+		f.Add(resultstest.Golden(f, name))
 	}
 	f.Add([]byte(`{"schema":2,"artifacts":[{"path":"out/../x"}]}`))
 	safe := regexp.MustCompile(`^[a-z0-9-]{1,80}$`)
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		r, err := DecodeResult(doc)
+		r, err := results.DecodeResult(doc)
 		if err != nil {
 			require.NotContains(t, err.Error(), "\n")
 			return
@@ -230,12 +244,12 @@ func FuzzDecodeResult(f *testing.F) {
 			require.True(t, filepath.IsLocal(o.Path))
 			require.True(t, strings.HasPrefix(o.Path, "out/"))
 		}
-		require.NotEmpty(t, NewVerdict(r).Sentence)
-		for _, part := range Folder(fix.meta, r) {
+		require.NotEmpty(t, report.NewVerdict(r).Sentence)
+		for _, part := range delivery.Folder(fix.Meta, r) {
 			require.True(t, safe.MatchString(part), part)
 		}
-		require.NoError(t, writeReport(io.Discard, nil, r, fix.meta))
-		_, err = json.Marshal(Metadata(fix.meta, r))
+		require.NoError(t, report.Write(io.Discard, nil, r, fix.Meta))
+		_, err = json.Marshal(delivery.Metadata(fix.Meta, r))
 		require.NoError(t, err)
 	})
 }
@@ -245,23 +259,23 @@ func FuzzDecodeFailure(f *testing.F) {
 	f.Add([]byte(`{"schema":1,"run":"ft-1","attempt":1,"code":"x","what":"\u001b[2J\n\u202e","do":"\ud800"}`))
 	f.Add([]byte(`{"schema":2}`))
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		failure, err := DecodeFailure(doc)
+		failure, err := results.DecodeFailure(doc)
 		if err != nil {
 			require.NotContains(t, err.Error(), "\n")
 			return
 		}
 		sentence := failure.Sentence()
-		require.LessOrEqual(t, len(sentence), maxSentence)
+		require.LessOrEqual(t, utf8.RuneCountInString(sentence), results.MaxSentence)
 		require.NotContains(t, sentence, "\n")
 		require.NotContains(t, sentence, "\x1b")
 	})
 }
 
 func FuzzSafetensors(f *testing.F) {
-	f.Add(safetensors(8))
+	f.Add(resultstest.Safetensors(8))
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"))
 	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))
 	f.Fuzz(func(_ *testing.T, body []byte) {
-		_ = checkSafetensors(body, int64(len(body)))
+		_ = results.CheckSafetensors(body, int64(len(body)))
 	})
 }

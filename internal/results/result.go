@@ -62,8 +62,8 @@ type Setting struct {
 	Source string `json:"source"`
 }
 
-// sourceChosen marks a setting that was left to the trainer, which found the value.
-const sourceChosen = "chosen"
+// SourceChosen marks a setting that was left to the trainer, which found the value.
+const SourceChosen = "chosen"
 
 // Check is one thing that was looked at before the run.
 type Check struct {
@@ -74,9 +74,9 @@ type Check struct {
 
 // The levels of a check.
 const (
-	levelOK      = "ok"
-	levelWarning = "warning"
-	levelError   = "error"
+	LevelOK      = "ok"
+	LevelWarning = "warning"
+	LevelError   = "error"
 )
 
 // Hardware is the machine of the driver.
@@ -119,12 +119,22 @@ type Output struct {
 	SHA256 string `json:"sha256"`
 }
 
-// output returns the file with the given path.
-func (r *Result) output(p string) (Output, bool) {
+// Output returns the file with the given path.
+func (r *Result) Output(p string) (Output, bool) {
 	for _, o := range r.Outputs {
 		if o.Path == p {
 			return o, true
 		}
 	}
 	return Output{}, false
+}
+
+// Setting is the value of an option that is a text, empty for the usual.
+func (r *Result) Setting(name string) string {
+	for _, s := range r.Settings {
+		if words, ok := s.Value.(string); ok && s.Name == name {
+			return words
+		}
+	}
+	return ""
 }

@@ -1,4 +1,4 @@
-package results
+package results_test
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 )
 
 const phaseLine = `{"time":"2026-11-21T05:03:41.250Z","attempt":1,"kind":"phase","phase":"train","text":"Training"}`
@@ -31,15 +33,15 @@ func TestTailReadsWhatIsComplete(t *testing.T) {
 		"empty lines are no lines":             {[]string{"\n\n" + phaseLine + "\n\n"}, []int{1}, 0},
 		"a corrupt line is skipped":            {[]string{"{\"time\":\n" + phaseLine + "\n"}, []int{1}, 1},
 		"NaN is not JSON":                      {[]string{strings.Replace(phaseLine, `"Training"`, "NaN", 1) + "\n" + phaseLine + "\n"}, []int{1}, 1},
-		"a line that is too long is skipped":   {[]string{strings.Repeat("x", maxLine+1) + "\n" + phaseLine + "\n"}, []int{1}, 1},
-		"also when it comes in pieces":         {[]string{strings.Repeat("x", maxLine+1), strings.Repeat("x", 10), "\n" + phaseLine + "\n"}, []int{0, 0, 1}, 1},
+		"a line that is too long is skipped":   {[]string{strings.Repeat("x", results.MaxLine+1) + "\n" + phaseLine + "\n"}, []int{1}, 1},
+		"also when it comes in pieces":         {[]string{strings.Repeat("x", results.MaxLine+1), strings.Repeat("x", 10), "\n" + phaseLine + "\n"}, []int{0, 0, 1}, 1},
 		"zeros are looked at again":            {[]string{strings.Repeat("\x00", 5) + "\n", "", "", phaseLine + "\n"}, []int{0, 0, 0, 1}, 1},
 		"an unknown kind is kept":              {[]string{strings.Replace(phaseLine, `"phase"`, `"news"`, 1) + "\n"}, []int{1}, 0},
 		"a line without an attempt is skipped": {[]string{strings.Replace(phaseLine, `"attempt":1`, `"attempt":0`, 1) + "\n"}, []int{0}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tail := NewTail(disk.Folder{Volume: t.TempDir()})
+			tail := results.NewTail(disk.Folder{Volume: t.TempDir()})
 			f, err := os.OpenFile(logOf(tail), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 			require.NoError(t, err)
 			defer func() { require.NoError(t, f.Close()) }()
@@ -59,7 +61,7 @@ func TestTailReadsWhatIsComplete(t *testing.T) {
 
 func TestTailOfALogThatIsNotThereYet(t *testing.T) {
 	t.Parallel()
-	events, err := NewTail(disk.Folder{Volume: t.TempDir()}).Next()
+	events, err := results.NewTail(disk.Folder{Volume: t.TempDir()}).Next()
 	require.NoError(t, err)
 	require.Empty(t, events)
 }
@@ -73,7 +75,7 @@ func TestTailRefusesWhatIsNoFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tail := NewTail(disk.Folder{Volume: t.TempDir()})
+			tail := results.NewTail(disk.Folder{Volume: t.TempDir()})
 			require.NoError(t, place(logOf(tail)))
 			_, err := tail.Next()
 			require.ErrorContains(t, err, "instead of a file")
@@ -83,7 +85,7 @@ func TestTailRefusesWhatIsNoFile(t *testing.T) {
 
 func TestTailBeginsAgainWhenTheLogIsReplaced(t *testing.T) {
 	t.Parallel()
-	tail := NewTail(disk.Folder{Volume: t.TempDir()})
+	tail := results.NewTail(disk.Folder{Volume: t.TempDir()})
 	require.NoError(t, os.WriteFile(logOf(tail), []byte(phaseLine+"\n"+phaseLine+"\n"), 0o600))
 	events, err := tail.Next()
 	require.NoError(t, err)
@@ -96,9 +98,9 @@ func TestTailBeginsAgainWhenTheLogIsReplaced(t *testing.T) {
 
 func TestTailKeepsItsMemoryFlatOnAHugeLog(t *testing.T) {
 	t.Parallel()
-	tail := NewTail(disk.Folder{Volume: t.TempDir()})
+	tail := results.NewTail(disk.Folder{Volume: t.TempDir()})
 	line := []byte(phaseLine + "\n")
-	n := 3*maxRead/len(line) + 7
+	n := 3*results.MaxRead/len(line) + 7
 	require.NoError(t, os.WriteFile(logOf(tail), bytes.Repeat(line, n), 0o600))
 	total, calls := 0, 0
 	for {
@@ -119,14 +121,14 @@ func TestReadEventsEndsOnAnyLog(t *testing.T) {
 		"zeros at the end":       phaseLine + "\n\x00\x00\x00\n",
 		"zeros and a half line":  phaseLine + "\n\x00\x00\x00",
 		"a line without an end":  phaseLine + "\n" + phaseLine,
-		"too long without end":   phaseLine + "\n" + strings.Repeat("x", 2*maxLine),
+		"too long without end":   phaseLine + "\n" + strings.Repeat("x", 2*results.MaxLine),
 		"corrupt lines and more": phaseLine + "\n}{\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			require.NoError(t, os.WriteFile(filepath.Join(dir, EventsFile), []byte(body), 0o600))
-			events, err := ReadEvents(disk.Folder{Volume: dir})
+			require.NoError(t, os.WriteFile(filepath.Join(dir, results.EventsFile), []byte(body), 0o600))
+			events, err := results.ReadEvents(disk.Folder{Volume: dir})
 			require.NoError(t, err)
 			require.Len(t, events, 1)
 		})
@@ -135,17 +137,17 @@ func TestReadEventsEndsOnAnyLog(t *testing.T) {
 
 func TestProgressFoldsAWholeTraining(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
-	events, err := ReadEvents(f.run())
+	f := resultstest.New(t)
+	events, err := results.ReadEvents(f.Run())
 	require.NoError(t, err)
-	var p Progress
+	var p results.Progress
 	for _, e := range events {
 		p.Fold(e)
 	}
 	require.Equal(t, 3, p.Epoch)
 	require.Equal(t, 3, p.Epochs)
 	require.InDelta(t, 1, p.Fraction, 1e-9)
-	require.Equal(t, &Best{Epoch: 2, Step: 400, Metric: "accuracy", Value: 0.835}, p.Best)
+	require.Equal(t, &results.Best{Epoch: 2, Step: 400, Metric: "accuracy", Value: 0.835}, p.Best)
 	name, value, ok := p.Metric()
 	require.True(t, ok)
 	require.Equal(t, "accuracy", name)
@@ -166,22 +168,22 @@ func TestProgressFoldsAWholeTraining(t *testing.T) {
 func TestProgressForgetsAnEarlierAttempt(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)
-	var p Progress
-	p.Fold(Event{Time: at, Attempt: 1, Kind: KindProgress, Epoch: 2, Epochs: 3, Fraction: 0.5})
-	p.Fold(Event{Time: at, Attempt: 1, Kind: KindWarning, Code: "x", Text: "y"})
-	p.Fold(Event{Time: at.Add(time.Minute), Attempt: 2, Kind: KindPhase, Phase: "start", Text: "Starting"})
-	p.Fold(Event{Time: at.Add(time.Hour), Attempt: 1, Kind: KindProgress, Epoch: 3, Epochs: 3, Fraction: 0.9})
-	require.Equal(t, Progress{Attempt: 2, Phase: "start", Text: "Starting"}, p)
+	var p results.Progress
+	p.Fold(results.Event{Time: at, Attempt: 1, Kind: results.KindProgress, Epoch: 2, Epochs: 3, Fraction: 0.5})
+	p.Fold(results.Event{Time: at, Attempt: 1, Kind: results.KindWarning, Code: "x", Text: "y"})
+	p.Fold(results.Event{Time: at.Add(time.Minute), Attempt: 2, Kind: results.KindPhase, Phase: "start", Text: "Starting"})
+	p.Fold(results.Event{Time: at.Add(time.Hour), Attempt: 1, Kind: results.KindProgress, Epoch: 3, Epochs: 3, Fraction: 0.9})
+	require.Equal(t, results.Progress{Attempt: 2, Phase: "start", Text: "Starting"}, p)
 }
 
 func TestProgressCountsResumesOnce(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)
-	events := []Event{
-		{Time: at, Attempt: 1, Kind: KindResume, Epoch: 1.5, Step: 51, Text: "A worker was lost."},
-		{Time: at.Add(time.Minute), Attempt: 1, Kind: KindResume, Epoch: 2, Step: 68, Text: "Once more."},
+	events := []results.Event{
+		{Time: at, Attempt: 1, Kind: results.KindResume, Epoch: 1.5, Step: 51, Text: "A worker was lost."},
+		{Time: at.Add(time.Minute), Attempt: 1, Kind: results.KindResume, Epoch: 2, Step: 68, Text: "Once more."},
 	}
-	var p Progress
+	var p results.Progress
 	for range 2 { // a log may be read again from its beginning
 		for _, e := range events {
 			p.Fold(e)
@@ -192,23 +194,23 @@ func TestProgressCountsResumesOnce(t *testing.T) {
 }
 
 func FuzzDecodeEvent(f *testing.F) {
-	for _, line := range bytes.Split(eventLog(), []byte("\n"))[:12] {
+	for _, line := range bytes.Split(resultstest.EventLog(), []byte("\n"))[:12] {
 		f.Add(line)
 	}
 	f.Add([]byte(`{"time":"2026-11-21T05:03:41.250Z","attempt":1,"kind":"progress","eta_seconds":1e308}`))
 	f.Add([]byte(`{"time":"2026-11-21T05:03:41.250Z","attempt":1,"kind":"decision","choice":[1,{"a":null}]}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		e, err := DecodeEvent(line)
+		e, err := results.DecodeEvent(line)
 		if err != nil {
 			return
 		}
-		require.GreaterOrEqual(t, e.Time.Year(), earliestYear)
+		require.GreaterOrEqual(t, e.Time.Year(), results.EarliestYear)
 		require.GreaterOrEqual(t, e.Attempt, 1)
 		require.GreaterOrEqual(t, e.ETA(), time.Duration(0))
-		require.LessOrEqual(t, len(e.ChoiceText()), 2*maxEventText)
-		require.LessOrEqual(t, max(len(e.Text), len(e.Why), len(e.What), len(e.Do)), maxEventText)
-		require.LessOrEqual(t, len(e.Metrics), maxEventMetrics)
-		var p Progress
+		require.LessOrEqual(t, len(e.ChoiceText()), 2*results.MaxEventText)
+		require.LessOrEqual(t, max(len(e.Text), len(e.Why), len(e.What), len(e.Do)), results.MaxEventText)
+		require.LessOrEqual(t, len(e.Metrics), results.MaxEventMetrics)
+		var p results.Progress
 		p.Fold(e)
 		require.Equal(t, e.Attempt, p.Attempt)
 	})
@@ -218,7 +220,7 @@ func FuzzTail(f *testing.F) {
 	f.Add([]byte(phaseLine+"\n"+phaseLine), 10)
 	f.Add([]byte("\x00\n"+phaseLine+"\n"), 1)
 	f.Fuzz(func(t *testing.T, body []byte, split int) {
-		tail := NewTail(disk.Folder{Volume: t.TempDir()})
+		tail := results.NewTail(disk.Folder{Volume: t.TempDir()})
 		split = min(max(0, split), len(body))
 		for _, upTo := range []int{split, len(body), len(body), len(body), len(body)} {
 			require.NoError(t, os.WriteFile(logOf(tail), body[:upTo], 0o600))
@@ -230,8 +232,8 @@ func FuzzTail(f *testing.F) {
 }
 
 func BenchmarkTail(b *testing.B) {
-	tail := NewTail(disk.Folder{Volume: b.TempDir()})
-	require.NoError(b, os.WriteFile(logOf(tail), bytes.Repeat(eventLog(), 20), 0o600))
+	tail := results.NewTail(disk.Folder{Volume: b.TempDir()})
+	require.NoError(b, os.WriteFile(logOf(tail), bytes.Repeat(resultstest.EventLog(), 20), 0o600))
 	b.ReportAllocs()
 	for b.Loop() {
 		tail.Offset = 0
@@ -252,12 +254,12 @@ func TestALongLogIsReadFromItsBeginningToItsEnd(t *testing.T) {
 			i, steps, float64(i)/steps)
 	}
 	log.WriteString(phaseLine + "\n")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, EventsFile), []byte(log.String()), 0o600))
-	events, err := ReadEvents(disk.Folder{Volume: dir})
+	require.NoError(t, os.WriteFile(filepath.Join(dir, results.EventsFile), []byte(log.String()), 0o600))
+	events, err := results.ReadEvents(disk.Folder{Volume: dir})
 	require.NoError(t, err)
-	require.Less(t, len(events), maxEventsOfAKind+2)
-	require.Greater(t, len(events), maxEventsOfAKind/3)
-	require.Equal(t, KindPhase, events[len(events)-1].Kind)
+	require.Less(t, len(events), results.MaxEventsOfAKind+2)
+	require.Greater(t, len(events), results.MaxEventsOfAKind/3)
+	require.Equal(t, results.KindPhase, events[len(events)-1].Kind)
 	require.Equal(t, steps-1, events[len(events)-2].Step, "the last one is there")
 	for i := 1; i < len(events)-1; i++ {
 		require.Greater(t, events[i].Step, events[i-1].Step)
@@ -277,7 +279,7 @@ func TestWhatAnEventSaysIsCut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e, err := DecodeEvent([]byte(line))
+			e, err := results.DecodeEvent([]byte(line))
 			require.NoError(t, err)
 			doc, err := json.Marshal(e)
 			require.NoError(t, err)

@@ -1,6 +1,8 @@
 package results
 
-import "strings"
+import (
+	"strings"
+)
 
 // Metrics is metrics.json: the scores of the best model on each split. The test rows were never seen in training.
 type Metrics struct {
@@ -12,18 +14,6 @@ type Metrics struct {
 	Validation Scores     `json:"validation"`
 	Test       Scores     `json:"test"`
 	Baselines  []Baseline `json:"baselines"`
-}
-
-// DeliveredMetrics is metrics.json as users get it: the scores, how far the confidence can be trusted, and what the training
-// took, each worker by itself.
-type DeliveredMetrics struct {
-	Metrics
-	Calibration *Calibration `json:"calibration,omitempty"`
-	Training    Training     `json:"training"`
-}
-
-func newDeliveredMetrics(r *Result) DeliveredMetrics {
-	return DeliveredMetrics{Metrics: r.Metrics, Calibration: r.Calibration, Training: r.Training}
 }
 
 // Scores maps the name of a metric to its score.
@@ -46,12 +36,12 @@ type Baseline struct {
 
 // The names of the baselines.
 const (
-	baselineConstant = "constant"
-	baselineLinear   = "linear"
+	BaselineConstant = "constant"
+	BaselineLinear   = "linear"
 )
 
-// baseline returns the simple model of that name, nil where there is none.
-func (r *Result) baseline(name string) *Baseline {
+// Baseline returns the simple model of that name, nil where there is none.
+func (r *Result) Baseline(name string) *Baseline {
 	for i := range r.Metrics.Baselines {
 		if r.Metrics.Baselines[i].Name == name {
 			return &r.Metrics.Baselines[i]
@@ -62,9 +52,9 @@ func (r *Result) baseline(name string) *Baseline {
 
 // The kinds of data that a model reads.
 const (
-	modelText  = "text"
-	modelImage = "image"
-	modelTable = "table"
+	ModelText  = "text"
+	ModelImage = "image"
+	ModelTable = "table"
 )
 
 // Model says what was trained.
@@ -85,10 +75,10 @@ type Model struct {
 	WeightsSHA256 string   `json:"weights_sha256,omitempty"`
 }
 
-// isRegression reports whether the run predicts numbers.
-func (r *Result) isRegression() bool { return isRegression(r.Task) }
+// IsRegression reports whether the run predicts numbers.
+func (r *Result) IsRegression() bool { return IsRegression(r.Task) }
 
-func isRegression(task string) bool { return strings.HasSuffix(task, "-regression") }
+func IsRegression(task string) bool { return strings.HasSuffix(task, "-regression") }
 
 // Data says what it was trained on.
 type Data struct {
@@ -155,10 +145,10 @@ type Training struct {
 
 // The reasons for which a training ends.
 const (
-	stoppedEarly  = "early stopping"
-	stoppedByTime = "time limit"
-	stoppedByHand = "stopped by a person"
-	stoppedAstray = "diverged"
+	StoppedEarly    = "early stopping"
+	StoppedByTime   = "time limit"
+	stoppedByHand   = "stopped by a person"
+	StoppedDiverged = "diverged"
 )
 
 // StoppedByHand reports whether a person ended the training early.
@@ -232,8 +222,8 @@ func (r *Result) Splits() func(yield func(string, Scores) bool) {
 	}
 }
 
-// bounds is the interval of the score, or its value twice.
-func (s Score) bounds() (low, high float64) {
+// Bounds is the interval of the score, or its value twice.
+func (s Score) Bounds() (low, high float64) {
 	low, high = s.Value, s.Value
 	if s.Low != nil {
 		low = *s.Low

@@ -28,8 +28,8 @@ func verify(root *os.Root, outputs []Output) error {
 
 // verifyOne checks the kind on the very bytes whose sha256 is checked: the file may be replaced between two reads of it.
 func verifyOne(root *os.Root, o Output) error {
-	head := &prefix{weights: path.Ext(o.Path) == weightsSuffix}
-	if err := copyOutput(head, root, o); err != nil {
+	head := &prefix{weights: path.Ext(o.Path) == WeightsSuffix}
+	if err := CopyOutput(head, root, o); err != nil {
 		return err
 	}
 	if err := checkKind(head.bytes, o); err != nil {
@@ -38,32 +38,32 @@ func verifyOne(root *os.Root, o Output) error {
 	return nil
 }
 
-// verifyBytes checks the size and the sha256 of a file only.
-func verifyBytes(root *os.Root, o Output) error {
-	return copyOutput(io.Discard, root, o)
+// VerifyBytes checks the size and the sha256 of a file only.
+func VerifyBytes(root *os.Root, o Output) error {
+	return CopyOutput(io.Discard, root, o)
 }
 
-// copyOutput copies a file of the run folder and fails if it is not the promised one.
-func copyOutput(w io.Writer, root *os.Root, o Output) error {
-	f, err := openOutput(root, o)
+// CopyOutput copies a file of the run folder and fails if it is not the promised one.
+func CopyOutput(w io.Writer, root *os.Root, o Output) error {
+	f, err := OpenOutput(root, o)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
 	if _, err := io.Copy(w, f); err != nil {
-		return refused(fmt.Errorf("read %s: %w", o.Path, err))
+		return DiskError(fmt.Errorf("read %s: %w", o.Path, err))
 	}
 	return nil
 }
 
-// openOutput opens a file of the run folder for a reader that gets the promised bytes or, at the end, an error.
-func openOutput(root *os.Root, o Output) (io.ReadCloser, error) {
+// OpenOutput opens a file of the run folder for a reader that gets the promised bytes or, at the end, an error.
+func OpenOutput(root *os.Root, o Output) (io.ReadCloser, error) {
 	f, err := disk.OpenVerified(root, o.Path, o.Size, o.SHA256)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, job.Retryable(fmt.Errorf("the run lists %s but it is not there: %w", o.Path, fs.ErrNotExist))
 	}
 	if err != nil {
-		return nil, refused(err)
+		return nil, DiskError(err)
 	}
 	return f, nil
 }
@@ -97,13 +97,13 @@ func (p *prefix) wanted() int {
 // checkKind refuses what may run code on the machine of whoever opens it, whatever its name says, and weights that are not
 // what their name says. head is how the file begins.
 func checkKind(head []byte, o Output) error {
-	if path.Ext(o.Path) == weightsSuffix {
+	if path.Ext(o.Path) == WeightsSuffix {
 		return checkSafetensors(head, o.Size)
 	}
 	if looksLikePickle(head) {
 		return errors.New("the file holds a Python pickle, which may run code when it is opened")
 	}
-	if isBoard(o.Path) {
+	if IsBoard(o.Path) {
 		return nil
 	}
 	switch strings.ToLower(path.Ext(o.Path)) {
@@ -114,7 +114,7 @@ func checkKind(head []byte, o Output) error {
 	}
 }
 
-// isBoard recognises TensorBoard's files by their place and name, since they have no ending of their own.
-func isBoard(p string) bool {
+// IsBoard recognises TensorBoard's files by their place and name, since they have no ending of their own.
+func IsBoard(p string) bool {
 	return strings.HasPrefix(p, boardDir) && strings.HasPrefix(path.Base(p), "events.out.tfevents.")
 }

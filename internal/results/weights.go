@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 const (
@@ -86,7 +88,7 @@ func checkTensors(header []byte, data int64) (total int64, err error) {
 		}
 		size, err := tensorSize(raw, data)
 		if err != nil {
-			return 0, fmt.Errorf("tensor %q %w", shorten(fmt.Sprint(name), 100), err)
+			return 0, fmt.Errorf("tensor %q %w", text.Shorten(fmt.Sprint(name), 100), err)
 		}
 		total += size
 		if count++; total > data || count > maxTensors {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
 // Rule is one of the promises.
@@ -195,7 +195,7 @@ func (c *checker) checkFiles() {
 }
 
 func (c *checker) checkDelivery(r job.Record) {
-	var ledger []results.Entry
+	var ledger []delivery.Entry
 	if len(r.Ledger) == 0 {
 		return
 	}
@@ -204,7 +204,7 @@ func (c *checker) checkDelivery(r job.Record) {
 		return
 	}
 	for _, entry := range ledger {
-		if entry.Kind != results.KindFile || entry.State != results.StateDone {
+		if entry.Kind != delivery.KindFile || entry.State != delivery.StateDone {
 			continue
 		}
 		i := slices.IndexFunc(c.h.Files, func(f File) bool { return f.Run == r.Run && strings.HasSuffix("/"+f.Path, "/"+path.Clean(entry.Name)) })

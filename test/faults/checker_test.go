@@ -8,15 +8,15 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
 // good is the history of one job in which every promise is kept.
 func good(tb testing.TB) History {
 	tb.Helper()
-	ledger, err := json.Marshal([]results.Entry{
-		{Kind: results.KindFolder, Name: "run", State: results.StateDone},
-		{Kind: results.KindFile, Name: "model.zip", SHA256: "aa", State: results.StateDone},
+	ledger, err := json.Marshal([]delivery.Entry{
+		{Kind: delivery.KindFolder, Name: "run", State: delivery.StateDone},
+		{Kind: delivery.KindFile, Name: "model.zip", SHA256: "aa", State: delivery.StateDone},
 	})
 	require.NoError(tb, err)
 	return History{

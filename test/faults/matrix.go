@@ -75,9 +75,9 @@ func Matrix() []Fault {
 
 		{27, "a download over a bad line", []string{"test/faults.TestADownloadOverABadLine", "internal/clowder.TestStageSurvivesWhatDownloadsDo"}},
 		{28, "an upload that fails before, after or without an answer to its effect", []string{
-			"test/faults.TestUploadsThatGoWrong", "test/faults.TestAnUploadThatHangsAfterItsEffect", "internal/results.TestDeliverWithABadOtherSide",
+			"test/faults.TestUploadsThatGoWrong", "test/faults.TestAnUploadThatHangsAfterItsEffect", "internal/results/delivery.TestDeliverWithABadOtherSide",
 		}},
-		{29, "an upload that leaves no bytes", []string{"internal/results.TestDeliverWithABadOtherSide", "internal/clowder.TestUploadsInFlight"}},
+		{29, "an upload that leaves no bytes", []string{"internal/results/delivery.TestDeliverWithABadOtherSide", "internal/clowder.TestUploadsInFlight"}},
 		{30, "a Clowder that is down when a training ends", []string{"test/faults.TestClowderIsDownWhenATrainingEnds"}},
 		{31, "a key that is revoked, a right that is taken, a dataset that is gone", []string{
 			"test/faults.TestARightThatGoesWhileAJobTrains", "internal/retention.TestAFailedJobCanBeRetriedForAWhile",

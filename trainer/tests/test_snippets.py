@@ -13,7 +13,7 @@ from made import flowers, in_folders, prices, squares, yields
 
 from trainer.run import run
 
-SNIPPETS = ROOT / "internal" / "results" / "snippet"
+SNIPPETS = ROOT / "internal" / "results" / "report" / "snippet"
 
 
 @pytest.fixture

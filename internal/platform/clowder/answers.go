@@ -10,10 +10,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dustin/go-humanize/english"
+
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
 const (
@@ -26,7 +28,7 @@ const (
 )
 
 // answerFiles adds to each file what the model says of it, where the user asked for that and files are the examples.
-func answerFiles(ctx context.Context, s *clowder.Session, l *results.Ledger, e platform.Extractor, rec job.Record, made *results.Prediction, say func(string)) error {
+func answerFiles(ctx context.Context, s *clowder.Session, l *delivery.Ledger, e platform.Extractor, rec job.Record, made *results.Prediction, say func(string)) error {
 	if made == nil || rec.Settings["write"] != "metadata" && rec.Settings["write"] != "both" {
 		return nil
 	}
@@ -52,12 +54,12 @@ func answerFiles(ctx context.Context, s *clowder.Session, l *results.Ledger, e p
 
 // answersStep adds the entries of one batch. What an earlier, interrupted try added is found again file by file, so the step
 // itself is never found done.
-func answersStep(s *clowder.Session, e platform.Extractor, run string, first int, batch []results.FileAnswer) results.Step {
+func answersStep(s *clowder.Session, e platform.Extractor, run string, first int, batch []results.FileAnswer) delivery.Step {
 	interrupted := false
-	return results.Step{
-		Kind: results.KindMetadata, Name: fmt.Sprintf("%s/files/%d", run, first),
-		Look: func(_ context.Context, prior results.Entry) (string, bool, error) {
-			interrupted = prior.State == results.StatePending
+	return delivery.Step{
+		Kind: delivery.KindMetadata, Name: fmt.Sprintf("%s/files/%d", run, first),
+		Look: func(_ context.Context, prior delivery.Entry) (string, bool, error) {
+			interrupted = prior.State == delivery.StatePending
 			return "", false, nil
 		},
 		Do: func(ctx context.Context) (string, error) {
@@ -93,7 +95,7 @@ func answerFile(ctx context.Context, s *clowder.Session, e platform.Extractor, r
 		content["confidence"] = *a.Confidence
 	}
 	_, err := s.AddFileMetadata(ctx, a.ID, clowder.Metadata{
-		Content: content, Contexts: []any{results.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version,
+		Content: content, Contexts: []any{delivery.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version,
 	})
 	if err != nil && gone(ctx, s, a.ID) {
 		return nil

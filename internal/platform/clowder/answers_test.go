@@ -14,18 +14,19 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
 // birdwatch is a dataset of pictures and what a model says of them.
 type birdwatch struct {
-	*delivery
+	*deliveryTest
 	session *clowder.Session
 	made    results.Prediction
 }
 
 func newBirdwatch(t *testing.T, pictures int) *birdwatch {
 	t.Helper()
-	b := &birdwatch{delivery: newDelivery(t, alice)}
+	b := &birdwatch{deliveryTest: newDelivery(t, alice)}
 	b.session = b.client.As(b.rec.SecretKey)
 	b.rec.Request.Extractor, b.rec.Settings = "ncsa.ray.predict", map[string]any{"write": "both"}
 	sure := 0.75
@@ -49,7 +50,7 @@ func (b *birdwatch) answer(t *testing.T, cut int) error {
 		b.saved = doc
 		return nil
 	}
-	ledger, err := results.OpenLedger(b.saved, save)
+	ledger, err := delivery.OpenLedger(b.saved, save)
 	require.NoError(t, err)
 	e := b.platform.extractors.Of(b.rec.Request)
 	err = answerFiles(t.Context(), b.session, ledger, e, b.rec, &b.made, func(text string) { b.said = append(b.said, text) })

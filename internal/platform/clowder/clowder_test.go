@@ -21,13 +21,15 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
+	"github.com/ncsa/clowder-ray/internal/results/manifest"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 )
 
 const alice, bob = "alice@example.org", "bob@example.org"
 
-// delivery is the Clowder platform on a double with an empty dataset of alice's, and a finished run to deliver.
-type delivery struct {
+// deliveryTest is the Clowder platform on a double with an empty dataset of alice's, and a finished run to deliver.
+type deliveryTest struct {
 	server   *clowdertest.Server
 	life     *life
 	platform *Platform
@@ -42,13 +44,13 @@ type delivery struct {
 	model    string // sha256 of model.zip
 }
 
-func newDelivery(t *testing.T, user string) *delivery {
+func newDelivery(t *testing.T, user string) *deliveryTest {
 	t.Helper()
 	bodies := t.TempDir()
 	server, err := clowdertest.New(clowdertest.Options{Dir: bodies})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	d := &delivery{server: server, bodies: bodies, dir: t.TempDir(), life: new(life)}
+	d := &deliveryTest{server: server, bodies: bodies, dir: t.TempDir(), life: new(life)}
 	line := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.life.over() {
 			panic(http.ErrAbortHandler)
@@ -103,12 +105,12 @@ func (l *life) ends() bool {
 
 // deliver delivers what version of the service makes of the run. After as many calls and saves as cut says, 0 for never, a kill
 // comes: what was asked for has happened and nobody hears of it.
-func (d *delivery) deliver(t *testing.T, version string, cut int) error {
+func (d *deliveryTest) deliver(t *testing.T, version string, cut int) error {
 	t.Helper()
 	result, failure, err := results.Read(disk.Folder{Volume: d.dir}, d.rec.Run, 1)
 	require.NoError(t, err)
 	require.Nil(t, failure)
-	meta := results.Meta{Run: d.rec.Run, Version: version, Started: time.Unix(0, 0)}
+	meta := manifest.Meta{Run: d.rec.Run, Version: version, Started: time.Unix(0, 0)}
 	made := assemble(t, disk.Folder{Volume: d.dir}, disk.Folder{Volume: d.dir, Name: "deliver"}, result, meta)
 	d.shown = 0
 	for _, a := range made.Artifacts {
@@ -130,7 +132,7 @@ func (d *delivery) deliver(t *testing.T, version string, cut int) error {
 }
 
 // save puts the notes of the ledger on disk, if it comes to that.
-func (d *delivery) save(doc json.RawMessage) error {
+func (d *deliveryTest) save(doc json.RawMessage) error {
 	if d.life.over() {
 		return errCut
 	}
@@ -143,7 +145,7 @@ func (d *delivery) save(doc json.RawMessage) error {
 var errCut = errors.New("killed")
 
 // requireOneOfEach looks at the dataset as its user does.
-func (d *delivery) requireOneOfEach(t *testing.T) {
+func (d *deliveryTest) requireOneOfEach(t *testing.T) {
 	t.Helper()
 	s, dataset := d.client.As(d.rec.SecretKey), d.rec.Request.DatasetID
 	files, err := s.Files(t.Context(), dataset)
@@ -177,13 +179,13 @@ func (d *delivery) requireOneOfEach(t *testing.T) {
 }
 
 // requireAllNoted looks at the notes of a delivery that has ended.
-func (d *delivery) requireAllNoted(t *testing.T) {
+func (d *deliveryTest) requireAllNoted(t *testing.T) {
 	t.Helper()
-	var notes []results.Entry
+	var notes []delivery.Entry
 	require.NoError(t, json.Unmarshal(d.last, &notes))
 	require.NotEmpty(t, notes)
 	for _, n := range notes {
-		require.Equal(t, results.StateDone, n.State, n.Name)
+		require.Equal(t, delivery.StateDone, n.State, n.Name)
 	}
 }
 
@@ -216,14 +218,14 @@ func TestAFileThatArrivesForTooLongIsBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var a arrivals
 		arriving := clowder.File{ID: "1", InFlight: true}
-		require.Equal(t, results.RemoteArriving, a.state(arriving))
+		require.Equal(t, delivery.RemoteArriving, a.state(arriving))
 		<-time.After(arrivalLimit)
-		require.Equal(t, results.RemoteArriving, a.state(arriving))
-		require.Equal(t, results.RemoteComplete, a.state(clowder.File{ID: "2"}))
+		require.Equal(t, delivery.RemoteArriving, a.state(arriving))
+		require.Equal(t, delivery.RemoteComplete, a.state(clowder.File{ID: "2"}))
 		<-time.After(time.Second)
-		require.Equal(t, results.RemoteBroken, a.state(arriving))
-		require.Equal(t, results.RemoteArriving, a.state(clowder.File{ID: "3", InFlight: true}))
-		require.Equal(t, results.RemoteComplete, a.state(clowder.File{ID: "3"}))
+		require.Equal(t, delivery.RemoteBroken, a.state(arriving))
+		require.Equal(t, delivery.RemoteArriving, a.state(clowder.File{ID: "3", InFlight: true}))
+		require.Equal(t, delivery.RemoteComplete, a.state(clowder.File{ID: "3"}))
 		require.Empty(t, a.since, "what is over is forgotten")
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
-	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
 // resultsRoot is the folder of a dataset that holds the folders of all runs. What lies in it was made here and is never
@@ -22,7 +22,7 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 	if err != nil {
 		return "", err
 	}
-	ledger, err := results.OpenLedger(l.Saved, l.Save)
+	ledger, err := delivery.OpenLedger(l.Saved, l.Save)
 	if err != nil {
 		return "", err
 	}
@@ -37,11 +37,11 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 			return "", err
 		}
 	}
-	if len(l.Saved) == 0 && ledger.Made(results.KindFolder, strings.Join(folders, "/")) {
+	if len(l.Saved) == 0 && ledger.Made(delivery.KindFolder, strings.Join(folders, "/")) {
 		ledger.Anew() // whatever else is delivered comes after the folder of the run
 	}
 	folder := c.runFolder(s, ledger, dataset, parent, folders)
-	ids, err := results.Deliver(ctx, ledger, folder, d.Artifacts)
+	ids, err := delivery.Deliver(ctx, ledger, folder, d.Artifacts)
 	if err != nil {
 		return "", err
 	}
@@ -83,7 +83,7 @@ func (c *Platform) Note(ctx context.Context, rec job.Record, content map[string]
 	if err != nil {
 		return err
 	}
-	ledger, err := results.OpenLedger(l.Saved, l.Save)
+	ledger, err := delivery.OpenLedger(l.Saved, l.Save)
 	if err != nil {
 		return err
 	}
@@ -92,27 +92,27 @@ func (c *Platform) Note(ctx context.Context, rec job.Record, content map[string]
 }
 
 // effects lists what Deliver is about to do: all but the answers to single files, which can be very many.
-func effects(folders []string, run string, artifacts []results.Artifact) []results.Entry {
-	var list []results.Entry
+func effects(folders []string, run string, artifacts []delivery.Artifact) []delivery.Entry {
+	var list []delivery.Entry
 	for i := range folders {
-		list = append(list, results.Entry{Kind: results.KindFolder, Name: strings.Join(folders[:i+1], "/")})
+		list = append(list, delivery.Entry{Kind: delivery.KindFolder, Name: strings.Join(folders[:i+1], "/")})
 	}
-	add := func(kind string, a results.Artifact) {
-		list = append(list, results.Entry{Kind: kind, Name: a.Name, SHA256: a.SHA256, Size: a.Size})
+	add := func(kind string, a delivery.Artifact) {
+		list = append(list, delivery.Entry{Kind: kind, Name: a.Name, SHA256: a.SHA256, Size: a.Size})
 	}
 	for _, a := range artifacts {
-		add(results.KindFile, a)
+		add(delivery.KindFile, a)
 		if a.Show.OnCard() {
-			add(results.KindVisualization, a)
+			add(delivery.KindVisualization, a)
 		}
 		if a.Show.OnModel() {
-			add(results.KindThumbnail, a)
+			add(delivery.KindThumbnail, a)
 		}
 		if a.Name == modelArchive {
-			list = append(list, results.Entry{Kind: results.KindMetadata, Name: run + "/" + a.Name, SHA256: a.SHA256})
+			list = append(list, delivery.Entry{Kind: delivery.KindMetadata, Name: run + "/" + a.Name, SHA256: a.SHA256})
 		}
 	}
-	return append(list, results.Entry{Kind: results.KindMetadata, Name: run})
+	return append(list, delivery.Entry{Kind: delivery.KindMetadata, Name: run})
 }
 
 // noteHidden tells collaborators what Clowder v2 does not: the owner of a private dataset sees no files that others add. by is

@@ -9,23 +9,23 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
-	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
 // runFolder is the folder of a run in Clowder as the delivery sees it: artifacts with a folder in their name lie in a folder
 // of that name inside.
 type runFolder struct {
 	session           *clowder.Session
-	ledger            *results.Ledger
+	ledger            *delivery.Ledger
 	arrivals          *arrivals
 	dataset, id, full string
 	inner             map[string]string // name of an inner folder to its id
 	creators          map[string]string // id of a file to who has added it
 }
 
-var _ results.Target = (*runFolder)(nil)
+var _ delivery.Target = (*runFolder)(nil)
 
-func (c *Platform) runFolder(s *clowder.Session, l *results.Ledger, dataset, id string, names []string) *runFolder {
+func (c *Platform) runFolder(s *clowder.Session, l *delivery.Ledger, dataset, id string, names []string) *runFolder {
 	return &runFolder{
 		session: s, ledger: l, arrivals: &c.arrivals, dataset: dataset, id: id, full: strings.Join(names, "/"),
 		inner: map[string]string{"": id}, creators: map[string]string{},
@@ -47,13 +47,13 @@ func (f *runFolder) folder(ctx context.Context, artifact string) (string, error)
 }
 
 // List returns the files of the folder and of the inner folders that this delivery has used or an earlier one made.
-func (f *runFolder) List(ctx context.Context) ([]results.Remote, error) {
+func (f *runFolder) List(ctx context.Context) ([]delivery.Remote, error) {
 	for _, e := range f.ledger.Entries() {
-		if name, ok := strings.CutPrefix(e.Name, f.full+"/"); ok && e.Kind == results.KindFolder && e.State == results.StateDone {
+		if name, ok := strings.CutPrefix(e.Name, f.full+"/"); ok && e.Kind == delivery.KindFolder && e.State == delivery.StateDone {
 			f.inner[name] = e.ID
 		}
 	}
-	var out []results.Remote
+	var out []delivery.Remote
 	for name, id := range f.inner {
 		files, err := f.session.FolderFiles(ctx, f.dataset, id)
 		if err != nil {
@@ -61,14 +61,14 @@ func (f *runFolder) List(ctx context.Context) ([]results.Remote, error) {
 		}
 		for _, file := range files {
 			f.creators[file.ID] = file.Creator
-			out = append(out, results.Remote{ID: file.ID, Name: path.Join(name, file.Name), Size: file.Size, State: f.arrivals.state(file)})
+			out = append(out, delivery.Remote{ID: file.ID, Name: path.Join(name, file.Name), Size: file.Size, State: f.arrivals.state(file)})
 		}
 	}
 	return out, nil
 }
 
 // Upload adds one artifact.
-func (f *runFolder) Upload(ctx context.Context, a results.Artifact) (string, error) {
+func (f *runFolder) Upload(ctx context.Context, a delivery.Artifact) (string, error) {
 	folder, err := f.folder(ctx, a.Name)
 	if err != nil {
 		return "", fmt.Errorf("make the folder of %s: %w", a.Name, err)
@@ -91,7 +91,7 @@ type arrivals struct {
 	since map[string]time.Time
 }
 
-func (a *arrivals) state(f clowder.File) results.RemoteState {
+func (a *arrivals) state(f clowder.File) delivery.RemoteState {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	since, known := a.since[f.ID]
@@ -101,13 +101,13 @@ func (a *arrivals) state(f clowder.File) results.RemoteState {
 			a.since = map[string]time.Time{}
 		}
 		a.since[f.ID] = time.Now()
-		return results.RemoteArriving
+		return delivery.RemoteArriving
 	case f.InFlight && time.Since(since) <= arrivalLimit:
-		return results.RemoteArriving
+		return delivery.RemoteArriving
 	}
 	delete(a.since, f.ID)
 	if f.InFlight {
-		return results.RemoteBroken
+		return delivery.RemoteBroken
 	}
-	return results.RemoteComplete
+	return delivery.RemoteComplete
 }

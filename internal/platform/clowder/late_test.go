@@ -12,7 +12,7 @@ import (
 const newer = "ft-newer"
 
 // delivered names everything that the user finds in the dataset.
-func (d *delivery) delivered(t *testing.T) (all []string) {
+func (d *deliveryTest) delivered(t *testing.T) (all []string) {
 	t.Helper()
 	s, dataset := d.client.As(d.rec.SecretKey), d.rec.Request.DatasetID
 	files, err := s.Files(t.Context(), dataset)

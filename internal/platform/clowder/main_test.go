@@ -9,6 +9,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
+	"github.com/ncsa/clowder-ray/internal/results/manifest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -17,11 +19,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const run = "ft-one"
 
 // assemble makes the delivery of a finished run in the folder to, as the pipeline does.
-func assemble(t *testing.T, from, to disk.Folder, result *results.Result, meta results.Meta) platform.Delivery {
+func assemble(t *testing.T, from, to disk.Folder, result *results.Result, meta manifest.Meta) platform.Delivery {
 	t.Helper()
-	artifacts, err := results.Build(t.Context(), from, to, result, meta)
+	artifacts, err := delivery.Build(t.Context(), from, to, result, meta)
 	require.NoError(t, err)
 	return platform.Delivery{
-		Folders: results.Folder(meta, result), Artifacts: artifacts, Content: results.Metadata(meta, result), Prediction: result.Prediction,
+		Folders: delivery.Folder(meta, result), Artifacts: artifacts, Content: delivery.Metadata(meta, result), Prediction: result.Prediction,
 	}
 }

@@ -7,13 +7,13 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/platform"
-	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
-func folderStep(s *clowder.Session, dataset, parent, full, name string) results.Step {
-	return results.Step{
-		Kind: results.KindFolder, Name: full,
-		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
+func folderStep(s *clowder.Session, dataset, parent, full, name string) delivery.Step {
+	return delivery.Step{
+		Kind: delivery.KindFolder, Name: full,
+		Look: func(ctx context.Context, _ delivery.Entry) (string, bool, error) {
 			id, err := s.FindFolder(ctx, dataset, parent, name)
 			return id, id != "", err
 		},
@@ -21,22 +21,22 @@ func folderStep(s *clowder.Session, dataset, parent, full, name string) results.
 	}
 }
 
-func visualizationStep(s *clowder.Session, dataset, extractor, run string, a results.Artifact) results.Step {
+func visualizationStep(s *clowder.Session, dataset, extractor, run string, a delivery.Artifact) delivery.Step {
 	v := clowder.Visualization{
 		Client: extractor, MimeType: a.ContentType, Parameters: map[string]any{"run": run, "artifact": a.Name},
 		Name: a.Title, Description: a.Description,
 	}
 	switch a.Show {
-	case results.ShowImage:
+	case delivery.ShowImage:
 		v.Component = clowder.ComponentImage
-	case results.ShowHTML:
+	case delivery.ShowHTML:
 		v.Component = clowder.ComponentHTML
-	case results.ShowVega, results.ShowThumbnail, results.ShowNone:
+	case delivery.ShowVega, delivery.ShowThumbnail, delivery.ShowNone:
 		v.Component = clowder.ComponentVega
 	}
-	return results.Step{
-		Kind: results.KindVisualization, Name: a.Name, SHA256: a.SHA256, Size: a.Size,
-		Look: func(ctx context.Context, prior results.Entry) (string, bool, error) {
+	return delivery.Step{
+		Kind: delivery.KindVisualization, Name: a.Name, SHA256: a.SHA256, Size: a.Size,
+		Look: func(ctx context.Context, prior delivery.Entry) (string, bool, error) {
 			have, err := s.Visualizations(ctx, dataset)
 			if err != nil {
 				return "", false, err
@@ -64,10 +64,10 @@ func visualizationStep(s *clowder.Session, dataset, extractor, run string, a res
 
 // thumbnailStep shows a picture on the model's card. A second picture that nothing shows does no harm, so a kill between
 // storing and showing it needs no more than doing it again.
-func thumbnailStep(s *clowder.Session, dataset, folder, model string, a results.Artifact) results.Step {
-	return results.Step{
-		Kind: results.KindThumbnail, Name: a.Name, SHA256: a.SHA256, Size: a.Size,
-		Look: func(ctx context.Context, _ results.Entry) (string, bool, error) {
+func thumbnailStep(s *clowder.Session, dataset, folder, model string, a delivery.Artifact) delivery.Step {
+	return delivery.Step{
+		Kind: delivery.KindThumbnail, Name: a.Name, SHA256: a.SHA256, Size: a.Size,
+		Look: func(ctx context.Context, _ delivery.Entry) (string, bool, error) {
 			files, err := s.FolderFiles(ctx, dataset, folder)
 			if err != nil {
 				return "", false, err
@@ -90,27 +90,27 @@ func thumbnailStep(s *clowder.Session, dataset, folder, model string, a results.
 }
 
 // metadataStep adds one entry about a run to the dataset.
-func metadataStep(s *clowder.Session, dataset string, e platform.Extractor, run string, content map[string]any) results.Step {
-	return entryStep(results.Step{Name: run}, e, run, content,
+func metadataStep(s *clowder.Session, dataset string, e platform.Extractor, run string, content map[string]any) delivery.Step {
+	return entryStep(delivery.Step{Name: run}, e, run, content,
 		func(ctx context.Context) ([]clowder.Metadata, error) { return s.Metadata(ctx, dataset) },
 		func(ctx context.Context, m clowder.Metadata) (string, error) { return s.AddMetadata(ctx, dataset, m) })
 }
 
 // modelStep adds the same to the file of the model, with its sha256, so that the page of the file says what it is.
-func modelStep(s *clowder.Session, file string, e platform.Extractor, run string, content map[string]any, a results.Artifact) results.Step {
+func modelStep(s *clowder.Session, file string, e platform.Extractor, run string, content map[string]any, a delivery.Artifact) delivery.Step {
 	content = maps.Clone(content)
 	content["sha256"] = a.SHA256
-	return entryStep(results.Step{Name: run + "/" + a.Name, SHA256: a.SHA256}, e, run, content,
+	return entryStep(delivery.Step{Name: run + "/" + a.Name, SHA256: a.SHA256}, e, run, content,
 		func(ctx context.Context) ([]clowder.Metadata, error) { return s.FileMetadata(ctx, file) },
 		func(ctx context.Context, m clowder.Metadata) (string, error) { return s.AddFileMetadata(ctx, file, m) })
 }
 
 // entryStep completes a step that adds one metadata entry, which is found again by its extractor and its run.
-func entryStep(step results.Step, e platform.Extractor, run string, content map[string]any, list func(context.Context) ([]clowder.Metadata, error),
+func entryStep(step delivery.Step, e platform.Extractor, run string, content map[string]any, list func(context.Context) ([]clowder.Metadata, error),
 	add func(context.Context, clowder.Metadata) (string, error),
-) results.Step {
-	step.Kind = results.KindMetadata
-	step.Look = func(ctx context.Context, _ results.Entry) (string, bool, error) {
+) delivery.Step {
+	step.Kind = delivery.KindMetadata
+	step.Look = func(ctx context.Context, _ delivery.Entry) (string, bool, error) {
 		have, err := list(ctx)
 		if err != nil {
 			return "", false, err
@@ -124,14 +124,14 @@ func entryStep(step results.Step, e platform.Extractor, run string, content map[
 	}
 	step.Do = func(ctx context.Context) (string, error) {
 		return add(ctx, clowder.Metadata{
-			Content: content, Contexts: []any{results.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version,
+			Content: content, Contexts: []any{delivery.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version,
 		})
 	}
 	return step
 }
 
 // bodyOf is an artifact as an upload.
-func bodyOf(a results.Artifact, name string) clowder.Body {
+func bodyOf(a delivery.Artifact, name string) clowder.Body {
 	return clowder.Body{
 		Name: name, ContentType: a.ContentType, Size: a.Size,
 		Open: a.Open,

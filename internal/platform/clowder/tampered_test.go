@@ -18,6 +18,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
+	"github.com/ncsa/clowder-ray/internal/results/manifest"
 )
 
 const secret = "EXTRACTOR_KEY=the key of the service"
@@ -53,17 +55,17 @@ var tampers = map[string]func(t *testing.T, path, outside string){
 }
 
 // built is a delivery of a finished run, ready to be handed over.
-func built(t *testing.T, d *delivery) platform.Delivery {
+func built(t *testing.T, d *deliveryTest) platform.Delivery {
 	t.Helper()
 	result, _, err := results.Read(disk.Folder{Volume: d.dir}, d.rec.Run, 1)
 	require.NoError(t, err)
 	made := assemble(t, disk.Folder{Volume: d.dir}, disk.Folder{Volume: d.dir, Name: "deliver"}, result,
-		results.Meta{Run: d.rec.Run, Started: time.Unix(0, 0)})
+		manifest.Meta{Run: d.rec.Run, Started: time.Unix(0, 0)})
 	return made
 }
 
 // copied is a delivery with its files copied into the folder of d.
-func copied(t *testing.T, d *delivery, made platform.Delivery) platform.Delivery {
+func copied(t *testing.T, d *deliveryTest, made platform.Delivery) platform.Delivery {
 	t.Helper()
 	to := disk.Folder{Volume: d.dir, Name: "deliver"}
 	require.NoError(t, os.CopyFS(to.Path(), os.DirFS(made.Artifacts[0].Folder.Path())))
@@ -102,7 +104,7 @@ func TestWhatWasChangedAfterTheCheckIsNeverUploaded(t *testing.T) {
 }
 
 // requireNoSecret reads all that Clowder has stored: files, visualizations and thumbnails.
-func (d *delivery) requireNoSecret(t *testing.T) {
+func (d *deliveryTest) requireNoSecret(t *testing.T) {
 	t.Helper()
 	stored := 0
 	require.NoError(t, filepath.WalkDir(d.bodies, func(path string, e os.DirEntry, err error) error {
@@ -129,7 +131,7 @@ func TestWhatWasChangedAfterTheCheckIsNotCopiedToAFolderEither(t *testing.T) {
 			require.NoError(t, os.WriteFile(outside, []byte(secret), 0o600))
 			tamper(t, filepath.Join(d.dir, "deliver", "report.html"), outside)
 			out := t.TempDir()
-			require.Error(t, results.CopyTo(t.Context(), out, made.Artifacts))
+			require.Error(t, delivery.CopyTo(t.Context(), out, made.Artifacts))
 			require.NoFileExists(t, filepath.Join(out, "report.html"))
 		})
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
-	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
 // Platform is the platform without a Clowder: the dataset is one folder and the results go into another.
@@ -149,7 +149,7 @@ func (f *Platform) MayDecide(context.Context, job.Record, job.Record) (string, e
 
 // Deliver copies the deliverables into the result folder; copying again changes nothing.
 func (f *Platform) Deliver(ctx context.Context, _ job.Record, d platform.Delivery, _ platform.LedgerFile, _ func(string)) (string, error) {
-	if err := results.CopyTo(ctx, f.out, d.Artifacts); err != nil {
+	if err := delivery.CopyTo(ctx, f.out, d.Artifacts); err != nil {
 		return "", err
 	}
 	return "Results in " + f.out, nil

@@ -1,0 +1,334 @@
+package delivery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/results/resultstest"
+)
+
+// killed is what a simulated death of the service panics with.
+type killed struct{ at string }
+
+// world is what survives a death: the files on the other side and the ledger on disk. Every call on it passes two points, one
+// before and one after its effect, and dies at the one that the test names.
+type world struct {
+	files   map[string]Remote
+	order   []string
+	uploads map[string]int
+	disk    json.RawMessage
+
+	points []string // passed so far in this life
+	dieAt  int      // index into points, -1 for never
+	// fault may replace the outcome of an upload; it gets the effect to call or to leave out.
+	fault func(a Artifact, effect func() string) (string, error)
+}
+
+func newWorld() *world {
+	return &world{files: map[string]Remote{}, uploads: map[string]int{}, dieAt: -1}
+}
+
+func (w *world) point(name string) {
+	w.points = append(w.points, name)
+	if len(w.points)-1 == w.dieAt {
+		panic(killed{name})
+	}
+}
+
+func (w *world) List(context.Context) ([]Remote, error) {
+	w.point("before list")
+	defer w.point("after list")
+	return slices.SortedFunc(maps.Values(w.files), func(a, b Remote) int { return strings.Compare(b.ID, a.ID) }), nil
+}
+
+func (w *world) Upload(_ context.Context, a Artifact) (string, error) {
+	w.point("before upload of " + a.Name)
+	effect := func() string {
+		w.uploads[a.Name]++
+		id := fmt.Sprintf("id%02d", len(w.order))
+		w.order = append(w.order, a.Name)
+		w.files[id] = Remote{ID: id, Name: a.Name, Size: a.Size}
+		return id
+	}
+	if w.fault != nil {
+		return w.fault(a, effect)
+	}
+	id := effect()
+	w.point("after upload of " + a.Name)
+	return id, nil
+}
+
+func (w *world) Remove(_ context.Context, id string) error {
+	w.point("before removal")
+	delete(w.files, id)
+	w.point("after removal")
+	return nil
+}
+
+func (w *world) save(doc json.RawMessage) error {
+	w.point("before save")
+	w.disk = slices.Clone(doc)
+	w.point("after save")
+	return nil
+}
+
+// life delivers once from what is on disk and reports where it died.
+func (w *world) life(t *testing.T, artifacts []Artifact, dieAt int) (ids map[string]string, died string, err error) {
+	t.Helper()
+	w.points, w.dieAt = nil, dieAt
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case killed:
+			died = v.at
+		default:
+			panic(v)
+		}
+	}()
+	l, err := OpenLedger(w.disk, w.save)
+	require.NoError(t, err)
+	if ids, err = Deliver(t.Context(), l, w, artifacts); err != nil {
+		return nil, "", err
+	}
+	notes, err := l.Encode()
+	require.NoError(t, err)
+	return ids, "", w.save(notes)
+}
+
+// requireOneOfEach checks the promise: one complete file of each name, known to the ledger by its id.
+func (w *world) requireOneOfEach(t *testing.T, artifacts []Artifact, ids map[string]string) {
+	t.Helper()
+	require.Len(t, w.files, len(artifacts))
+	for _, a := range artifacts {
+		require.Equal(t, Remote{ID: ids[a.Name], Name: a.Name, Size: a.Size}, w.files[ids[a.Name]])
+	}
+	l, err := OpenLedger(w.disk, w.save)
+	require.NoError(t, err)
+	for _, e := range l.Entries() {
+		require.Equal(t, StateDone, e.State, e.Name)
+		require.Equal(t, ids[e.Name], e.ID)
+	}
+}
+
+func someArtifacts() []Artifact {
+	return []Artifact{
+		{Name: "metrics.json", Size: 10, SHA256: strings.Repeat("1", 64)},
+		{Name: "plots/loss.png", Size: 20, SHA256: strings.Repeat("2", 64)},
+		{Name: "report.html", Size: 30, SHA256: strings.Repeat("3", 64)},
+	}
+}
+
+func TestDeliverSurvivesADeathAtEveryPoint(t *testing.T) {
+	t.Parallel()
+	artifacts := someArtifacts()
+	clean := newWorld()
+	ids, _, err := clean.life(t, artifacts, -1)
+	require.NoError(t, err)
+	clean.requireOneOfEach(t, artifacts, ids)
+	require.Equal(t, []string{"metrics.json", "plots/loss.png", "report.html"}, clean.order, "in the order that was asked for")
+	points := slices.Clone(clean.points)
+	require.Len(t, points, 2+len(artifacts)*4+2+2)
+
+	for i, point := range points {
+		for j := -1; j < len(points); j++ { // and a second death while it recovers
+			t.Run(fmt.Sprintf("%02d %s then %d", i, point, j), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld()
+				_, died, _ := w.life(t, artifacts, i)
+				require.Equal(t, point, died)
+				if j >= 0 {
+					_, _, err := w.life(t, artifacts, j)
+					require.NoError(t, err)
+				}
+				ids, died, err := w.life(t, artifacts, -1)
+				require.NoError(t, err)
+				require.Empty(t, died)
+				w.requireOneOfEach(t, artifacts, ids)
+				for name, n := range w.uploads {
+					require.Equal(t, 1, n, name)
+				}
+			})
+		}
+	}
+}
+
+func TestDeliverWithABadOtherSide(t *testing.T) {
+	t.Parallel()
+	artifacts := someArtifacts()
+	lost := errors.New("the answer was lost")
+	for name, tc := range map[string]struct {
+		before func(w *world)
+		fault  func(n int, effect func() string) (string, error) // n counts the uploads of report.html from 1
+		errs   []job.Kind                                        // of the calls before the good one
+		// uploads of report.html that took effect
+		uploads int
+	}{
+		"an error before the effect is repeated": {
+			fault: func(n int, effect func() string) (string, error) {
+				if n == 1 {
+					return "", job.Retryable(errors.New("503"))
+				}
+				return effect(), nil
+			}, errs: []job.Kind{job.KindRetryable}, uploads: 1,
+		},
+		"a 500 after the effect is adopted at once": {
+			fault: func(_ int, effect func() string) (string, error) { effect(); return "", job.Unknown(lost) }, uploads: 1,
+		},
+		"a hang after the effect is adopted at once": {
+			fault: func(_ int, effect func() string) (string, error) {
+				effect()
+				return "", job.Unknown(context.DeadlineExceeded)
+			}, uploads: 1,
+		},
+		"a lost request is repeated in a later call only": {
+			fault: func(n int, effect func() string) (string, error) {
+				if n == 1 {
+					return "", job.Unknown(lost)
+				}
+				return effect(), nil
+			}, errs: []job.Kind{job.KindUnknown}, uploads: 1,
+		},
+		"a request that arrives late beside its repetition is cleared away": {
+			fault: func(n int, effect func() string) (string, error) {
+				if n == 1 {
+					return "", job.Unknown(lost)
+				}
+				effect()
+				return effect(), nil
+			}, errs: []job.Kind{job.KindUnknown}, uploads: 2,
+		},
+		"an error after the effect that says nothing happened is found by the next look": {
+			fault: func(_ int, effect func() string) (string, error) {
+				effect()
+				return "", job.Retryable(errors.New("502"))
+			}, errs: []job.Kind{job.KindRetryable}, uploads: 1,
+		},
+		"a file that is there already is adopted": {
+			before: func(w *world) { w.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30} }, uploads: 0,
+		},
+		"of two there already one is kept": {
+			before: func(w *world) {
+				w.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30}
+				w.files["y"] = Remote{ID: "y", Name: "report.html", Size: 30}
+			}, uploads: 0,
+		},
+		"a broken file is replaced": {
+			before: func(w *world) {
+				w.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30, State: RemoteBroken}
+			}, uploads: 1,
+		},
+		"a file of another size is replaced": {
+			before: func(w *world) { w.files["x"] = Remote{ID: "x", Name: "report.html", Size: 29} }, uploads: 1,
+		},
+		"an earlier attempt's file of the same size is replaced": {
+			before: func(w *world) {
+				w.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30}
+				w.disk = json.RawMessage(`[{"kind":"file","name":"report.html","sha256":"old","size":30,"state":"done","id":"x"}]`)
+			}, uploads: 1,
+		},
+		"a file that vanished after it was delivered is uploaded again": {
+			before: func(w *world) {
+				w.disk = json.RawMessage(`[{"kind":"file","name":"report.html","sha256":"` + strings.Repeat("3", 64) + `","size":30,"state":"done","id":"gone"}]`)
+			}, errs: []job.Kind{job.KindRetryable}, uploads: 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld()
+			if tc.before != nil {
+				tc.before(w)
+			}
+			n := 0
+			w.fault = func(a Artifact, effect func() string) (string, error) {
+				if a.Name != "report.html" || tc.fault == nil {
+					return effect(), nil
+				}
+				n++
+				return tc.fault(n, effect)
+			}
+			for _, want := range tc.errs {
+				_, _, err := w.life(t, artifacts, -1)
+				require.Error(t, err)
+				kind, _ := job.Classify(err)
+				require.Equal(t, want, kind)
+			}
+			ids, _, err := w.life(t, artifacts, -1)
+			require.NoError(t, err)
+			w.requireOneOfEach(t, artifacts, ids)
+			require.Equal(t, tc.uploads, w.uploads["report.html"])
+		})
+	}
+}
+
+func TestDeliverWaitsForAFileThatIsStillArriving(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.files["x"] = Remote{ID: "x", Name: "report.html", State: RemoteArriving}
+	_, _, err := w.life(t, someArtifacts(), -1)
+	kind, after := job.Classify(err)
+	require.Equal(t, job.KindLater, kind)
+	require.Equal(t, arrival, after)
+	w.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30}
+	ids, _, err := w.life(t, someArtifacts(), -1)
+	require.NoError(t, err)
+	w.requireOneOfEach(t, someArtifacts(), ids)
+	require.Zero(t, w.uploads["report.html"])
+}
+
+func TestDeliverLeavesAUsersFileAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.files["mine"] = Remote{ID: "mine", Name: "notes.txt", Size: 1}
+	_, _, err := w.life(t, someArtifacts(), -1)
+	require.NoError(t, err)
+	require.Contains(t, w.files, "mine")
+}
+
+func TestCopyToWritesExactlyTheArtifacts(t *testing.T) {
+	t.Parallel()
+	f := resultstest.New(t)
+	artifacts, err := buildAll(t, f)
+	require.NoError(t, err)
+	out := filepath.Join(t.TempDir(), "a new folder")
+	for range 2 { // the second time over the first
+		require.NoError(t, CopyTo(t.Context(), out, artifacts))
+		var names []string
+		require.NoError(t, filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				rel, _ := filepath.Rel(out, path)
+				names = append(names, filepath.ToSlash(rel))
+			}
+			return err
+		}))
+		var want []string
+		for _, a := range artifacts {
+			want = append(want, a.Name)
+		}
+		require.ElementsMatch(t, want, names)
+		require.Contains(t, names, "plots/loss.png")
+	}
+}
+
+func TestCopyToRefusesAFileThatChanged(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), []byte("x"), 0o600))
+	out := filepath.Join(dir, "out")
+	err := CopyTo(t.Context(), out, []Artifact{{Name: "a", Folder: disk.Folder{Volume: dir}, Size: 1, SHA256: strings.Repeat("0", 64)}})
+	require.ErrorContains(t, err, "changed")
+	left, err := os.ReadDir(out)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}

@@ -1,0 +1,211 @@
+package delivery
+
+import (
+	"context"
+	"io"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/manifest"
+	"github.com/ncsa/clowder-ray/internal/results/report"
+	"github.com/ncsa/clowder-ray/internal/results/report/chart"
+	"github.com/ncsa/clowder-ray/internal/text"
+)
+
+// The content types decide what Clowder v2 draws on the page of a file, so they are chosen by what it does with them:
+// every application/json is drawn as a Vega-Lite chart, so only the one that is such a chart has it and the others are plain
+// text, which is shown as text; application/zip is drawn as an empty map, and the other name of the type is left alone.
+const (
+	typeText     = "text/plain"
+	typeMarkdown = "text/markdown"
+	typeCSV      = "text/csv"
+	typePNG      = "image/png"
+	typeHTML     = "text/html"
+	typeVega     = "application/json"
+	typeZip      = "application/x-zip-compressed"
+	typeBytes    = "application/octet-stream"
+)
+
+// The values of the setting upload: what of a training is handed over.
+const (
+	uploadAll    = "everything"
+	uploadReport = "report_only"
+)
+
+// upload is what the user wants handed over, empty for the usual.
+func upload(r *results.Result) string { return r.Setting("upload") }
+
+// deliverables lists what the user gets.
+func deliverables(ctx context.Context, root *os.Root, events []results.Event, r *results.Result, m manifest.Meta) []deliverable {
+	list := []deliverable{
+		{
+			Artifact{
+				Name: "log.txt", ContentType: typeText,
+				Title:       "Log",
+				Description: "What the run did, and all that it printed.",
+			},
+			func(w io.Writer) error { return writeLog(w, root, events) },
+		},
+		{
+			Artifact{
+				Name: "manifest.json", ContentType: typeText,
+				Title:       "Manifest",
+				Description: "Inputs, settings, versions and outputs of the run, with their hashes.",
+			},
+			func(w io.Writer) error { return manifest.Write(w, m, r) },
+		},
+	}
+	if r.Kind == results.ResultTraining {
+		list = append(list, boards(root, r)...)
+		list = append(list, deliverable{
+			Artifact{
+				Name: "model_card.md", ContentType: typeMarkdown,
+				Title:       "Model card",
+				Description: "What the model is, how good, and its limits.",
+			},
+			func(w io.Writer) error { return report.WriteCard(w, m, r) },
+		})
+		list = append(list, pictures(chart.NewCurves(events, r), r)...)
+	}
+	if o, ok := r.Output(results.PredictionsFile); ok {
+		list = append(list, deliverable{
+			Artifact{
+				Name: "predictions.csv", ContentType: typeCSV,
+				Title:       "Predictions",
+				Description: predictionsWords(r),
+			},
+			func(w io.Writer) error { return results.CopyOutput(w, root, o) },
+		})
+	}
+	if r.Kind == results.ResultTraining {
+		list = append(list, models(ctx, root, r, m)...)
+	}
+	return append(list, deliverable{
+		Artifact{
+			Name: "report.html", ContentType: typeHTML, Show: ShowHTML,
+			Title:       "Report",
+			Description: report.NewVerdict(r).Sentence,
+		},
+		func(w io.Writer) error { return report.Write(w, events, r, m) },
+	})
+}
+
+func predictionsWords(r *results.Result) string {
+	if r.Kind == results.ResultPrediction {
+		return "Every row with what the model says."
+	}
+	return "Every test row with its label and what the model says."
+}
+
+// models are the metrics and the archives. The simple model comes along where there is one.
+func models(ctx context.Context, root *os.Root, r *results.Result, m manifest.Meta) []deliverable {
+	list := []deliverable{{
+		Artifact{
+			Name: "metrics.json", ContentType: typeText,
+			Title:       "Metrics",
+			Description: "The scores on the training, validation and test rows, and what each worker used.",
+		},
+		func(w io.Writer) error { return results.WriteJSON(w, newDeliveredMetrics(r)) },
+	}}
+	if upload(r) == uploadReport {
+		return list
+	}
+	if b := r.Baseline(results.BaselineLinear); b != nil && hasBaseline(r) {
+		list = append(list, deliverable{
+			Artifact{
+				Name: "baseline.zip", ContentType: typeZip,
+				Title:       "Simple model",
+				Description: "The " + text.Shorten(results.Plain(b.Title, "simple model"), 60) + " that the model was compared with.",
+			},
+			func(w io.Writer) error { return writeBaseline(ctx, w, root, m, r) },
+		})
+	}
+	return append(list, deliverable{
+		Artifact{
+			Name: "model.zip", ContentType: typeZip,
+			Title:       "Model",
+			Description: "The trained model with its card and how to load it.",
+		},
+		func(w io.Writer) error { return writeArchive(ctx, w, root, m, r) },
+	})
+}
+
+// hasBaseline reports whether the trainer handed over the simple model.
+func hasBaseline(r *results.Result) bool {
+	for _, o := range r.Outputs {
+		if strings.HasPrefix(o.Path, results.BaselineDir) {
+			return true
+		}
+	}
+	return false
+}
+
+// boards are TensorBoard's files, for those who asked for everything.
+func boards(root *os.Root, r *results.Result) []deliverable {
+	var list []deliverable
+	for _, o := range r.Outputs {
+		if results.IsBoard(o.Path) && upload(r) == uploadAll {
+			list = append(list, deliverable{
+				Artifact{
+					Name: "tensorboard/" + path.Base(o.Path), ContentType: typeBytes,
+					Title:       "TensorBoard",
+					Description: "The curves of the training for TensorBoard.",
+				},
+				func(w io.Writer) error { return results.CopyOutput(w, root, o) },
+			})
+		}
+	}
+	return list
+}
+
+// pictures are the plots of a training, as charts that Clowder draws and as PNG.
+func pictures(c chart.Curves, r *results.Result) []deliverable {
+	var list []deliverable
+	if !c.Empty() {
+		list = append(list, deliverable{
+			Artifact{
+				Name: "loss_curve.vl.json", ContentType: typeVega, Show: ShowVega,
+				Title:       "Loss curve",
+				Description: "Training and validation loss by epoch, as an interactive chart.",
+			},
+			func(w io.Writer) error { return chart.WriteLossVega(w, c) },
+		}, deliverable{
+			Artifact{
+				Name: "plots/loss.png", ContentType: typePNG, Show: ShowThumbnail,
+				Title:       "Loss curve (picture)",
+				Description: "Training and validation loss by epoch; the dashed line marks the best model.",
+			},
+			func(w io.Writer) error { return chart.WriteLossPNG(w, c) },
+		})
+	}
+	if m := chart.NewMatrix(r); m != nil {
+		list = append(list, deliverable{
+			Artifact{
+				Name: "confusion.vl.json", ContentType: typeVega, Show: ShowVega,
+				Title:       "Confusion matrix",
+				Description: "Test rows by true class and answer, as an interactive chart.",
+			},
+			func(w io.Writer) error { return chart.WriteConfusionVega(w, m) },
+		}, deliverable{
+			Artifact{
+				Name: "plots/confusion.png", ContentType: typePNG,
+				Title:       "Confusion matrix (picture)",
+				Description: "Test rows by true class and answer; the darker, the larger the share of the true class.",
+			},
+			func(w io.Writer) error { return chart.WriteConfusionPNG(w, m) },
+		})
+	}
+	if g := r.Regression; g != nil && len(g.Points) > 0 {
+		list = append(list, deliverable{
+			Artifact{
+				Name: "plots/predicted.png", ContentType: typePNG, Show: ShowImage,
+				Title:       "Predicted values (picture)",
+				Description: "Predicted against true values of the test rows; on the dashed line they are the same.",
+			},
+			func(w io.Writer) error { return chart.WritePredictedPNG(w, chart.Pairs(g.Points)) },
+		})
+	}
+	return list
+}

@@ -1,0 +1,63 @@
+package delivery
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/text"
+)
+
+// writeLog writes log.txt: what the run did, from its events, and after that what it printed.
+func writeLog(w io.Writer, root *os.Root, events []results.Event) error {
+	b := bufio.NewWriter(w)
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(b, format, args...) } // Flush reports the first error
+	p("What the run did (times in UTC)\n\n")
+	for _, e := range events {
+		if words := logLine(e); words != "" {
+			p("%s  attempt %d  %s\n", e.Time.UTC().Format(time.DateTime), e.Attempt, text.OneLine(words))
+		}
+	}
+	for _, name := range append([]string{results.LogFile}, results.RankLogs(root)...) {
+		p("\nWhat it printed: %s\n\n", name)
+		if err := results.CopyLog(b, root, name); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+// logLine is an event as a line of the log, empty for those that come too often.
+func logLine(e results.Event) string {
+	switch e.Kind {
+	case results.KindPhase:
+		return e.Text
+	case results.KindDecision:
+		return fmt.Sprintf("decision: %s = %s. %s", e.What, e.ChoiceText(), e.Why)
+	case results.KindWarning:
+		return "warning: " + e.Text
+	case results.KindError:
+		return "error: " + e.What
+	case results.KindEval:
+		words := []string{fmt.Sprintf("epoch %s, %s:", text.Decimal(e.Epoch, 2), e.Split)}
+		for _, name := range slices.Sorted(maps.Keys(e.Metrics)) {
+			value := e.Metrics[name]
+			words = append(words, results.Title(name), results.Figure(name, value))
+		}
+		return strings.Join(words, " ")
+	case results.KindBest:
+		return fmt.Sprintf("best so far: epoch %s, %s %s", text.Decimal(e.Epoch, 2), results.Title(e.Metric), results.Figure(e.Metric, e.Value))
+	case results.KindResume:
+		return "going on from a checkpoint: " + e.Text
+	case results.KindResource:
+		return fmt.Sprintf("%s on %s", text.Count(e.Workers, "worker"), e.Device)
+	default:
+		return ""
+	}
+}

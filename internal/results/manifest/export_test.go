@@ -1,0 +1,5 @@
+package manifest
+
+// What the tests outside of the package look at.
+var New = newManifest
+var DecodeManifest = decodeManifest

@@ -1,0 +1,86 @@
+package chart
+
+import (
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/text"
+)
+
+// Loss, metricChart and rateChart draw how a training went. They are nil where there is nothing to draw.
+func Loss(c Curves) *Chart {
+	if c.Empty() {
+		return nil
+	}
+	ch := learningChart("Loss (lower is better)", c, falling, c.Steps, c.TrainLoss, c.ValidationLoss)
+	steps := ""
+	if len(c.TrainLoss) == 0 {
+		steps = "training"
+	}
+	ch.line(steps, "steps", c.Steps, false).line("training", "train", c.TrainLoss, true).line("validation", "valid", c.ValidationLoss, true)
+	ch.Summary = describe("Training loss", firstOf(c.TrainLoss, c.Steps)) + " " + describe("Validation loss", c.ValidationLoss)
+	return ch
+}
+
+func Metric(c Curves) *Chart {
+	if len(c.Metric) == 0 || c.MetricName == "loss" {
+		return nil
+	}
+	better, run := "higher", rising
+	if results.LowerIsBetter(c.MetricName) {
+		better, run = "lower", falling
+	}
+	ch := learningChart("Validation "+results.MetricName(c.MetricName)+" ("+better+" is better)", c, run, c.Metric)
+	ch.line("validation", "valid", c.Metric, true)
+	ch.Summary = describe("Validation "+results.MetricName(c.MetricName), c.Metric)
+	return ch
+}
+
+func Rate(c Curves) *Chart {
+	if len(c.Rate) < 2 {
+		return nil
+	}
+	ch := learningChart("Learning rate", c, falling, c.Rate, []Point{{}})
+	ch.line("", "train", c.Rate, false)
+	ch.Summary = describe("Learning rate", c.Rate)
+	return ch
+}
+
+// Lines that fall leave room for words at the top, those that rise at the bottom.
+const (
+	rising  = false
+	falling = true
+)
+
+// learningChart is a frame over the epochs, with marks where the training went on from a checkpoint and where the model was
+// taken from.
+func learningChart(title string, c Curves, falls bool, points ...[]Point) *Chart {
+	low, high := span(points...)
+	epochs := max(1, c.Epochs)
+	ch := newChart(title, "epoch", axis{0, epochs, epochTicks(0, epochs, 6)}, axis{low, high, niceTicks(low, high, 5)})
+	for i, at := range c.Resumes {
+		label := ""
+		if i == 0 {
+			label = "resumed"
+		}
+		ch.rule("resume", label, at, labelRow{falls, 1})
+	}
+	if c.Best > 0 && c.Best <= epochs {
+		ch.rule("best", "best", c.Best, labelRow{falls, 0})
+	}
+	return ch
+}
+
+func firstOf(lines ...[]Point) []Point {
+	for _, l := range lines {
+		if len(l) > 0 {
+			return l
+		}
+	}
+	return nil
+}
+
+func describe(name string, line []Point) string {
+	if len(line) == 0 {
+		return ""
+	}
+	return name + " from " + text.Significant(line[0].Y) + " to " + text.Significant(line[len(line)-1].Y) + "."
+}

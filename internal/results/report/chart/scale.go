@@ -1,0 +1,62 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+)
+
+// lossRange is the span of all losses, with some room and never empty.
+func (c Curves) lossRange() (low, high float64) {
+	return span(c.Steps, c.TrainLoss, c.ValidationLoss)
+}
+
+// span is the span of the values of lines, with some room and never empty.
+func span(lines ...[]Point) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, line := range lines {
+		for _, p := range line {
+			low, high = min(low, p.Y), max(high, p.Y)
+		}
+	}
+	if low > high {
+		return 0, 1
+	}
+	room := max((high-low)*0.06, math.Abs(high)*5e-3, 1e-6)
+	return low - room, high + room
+}
+
+// niceTicks are about n round values within lo and hi.
+func niceTicks(lo, hi float64, n int) []float64 {
+	step := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(n))))
+	for _, f := range []float64{1, 2, 5, 10} {
+		if (hi-lo)/(step*f) <= float64(n) {
+			step *= f
+			break
+		}
+	}
+	var out []float64
+	for i := math.Ceil(lo / step); i*step <= hi && len(out) <= 2*n; i++ {
+		out = append(out, i*step+0) // the sum has no negative zero
+	}
+	return out
+}
+
+// epochTicks are whole epochs, at most about n of them.
+func epochTicks(_, hi float64, n int) []float64 {
+	if hi < 1 {
+		return []float64{0}
+	}
+	var whole []float64
+	for _, v := range niceTicks(0, hi, n) {
+		if v == math.Trunc(v) {
+			whole = append(whole, v)
+		}
+	}
+	return whole
+}
+
+// round keeps four digits behind the point, which no picture shows more of.
+func round(v float64) float64 { return math.Round(v*1e4) / 1e4 }
+
+// trim writes a number of epochs as short as it is: 3, 4.17.
+func trim(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }

@@ -1,0 +1,51 @@
+package report
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/resultstest"
+)
+
+// renderResult makes the report of a result, with the events that such a run writes.
+func renderResult(tb testing.TB, r *results.Result) string {
+	tb.Helper()
+	var out bytes.Buffer
+	require.NoError(tb, Write(&out, resultstest.LikelyEvents(tb, r), r, resultstest.LikelyMeta(r)))
+	return out.String()
+}
+
+func TestReportsOfTheGoldenResults(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][]string{
+		results.ResultFile: {
+			"Clearly better than guessing", "the terms of the data", "Better than reviews/2", "bag of words", "cut at 39", "resumed", "Learning rate", "ROC, area 0.964", "0.031 (ECE)",
+			"Wrong and most sure of it", "Not bad at all", "label wrong?", "reviews/3", "reviews@champion", "1.81 cores", "estimated before:", "settings file", "--from manifest.json", "finetune.yaml", "seed: 42", "which is the small figure", "The figures of each evaluation",
+			"the same row is also a test row", "from transformers import",
+		},
+		"result-regression.json": {
+			"A linear model does at least as well", "What would help", "glucose", "Predicted by true value", "Errors (true minus predicted)", "The largest errors",
+			"from 25 to 346, mean 152.4", "baseline.zip", "safetensors.numpy", "11 %",
+		},
+		"result-image.json":      {"galaxy", "data:image/png;base64,", "image-classification", "NVIDIA L4", "the name of the folder", "do not decode"},
+		"result-prediction.json": {"Prediction report", "reviews/3", "700 positive, 534 negative", "Test rows of the training", "6 rows could not be read", "predictions.csv"},
+		"result-check.json":      {"nothing was trained", "Ready to train, with 2 warnings", "about 5 min", "accuracy says little", "945"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := results.DecodeResult(resultstest.Golden(t, name))
+			require.NoError(t, err)
+			page := renderResult(t, r)
+			for _, text := range want {
+				require.Contains(t, page, text)
+			}
+			require.NotContains(t, page, "NaN")
+			require.NotContains(t, page, "ZgotmplZ", "a value that html/template refused")
+			require.Less(t, len(page), 300<<10)
+			requireSelfContained(t, page)
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/report/chart"
+	"github.com/ncsa/clowder-ray/internal/text"
+)
+
+// predictionPart shows what was predicted.
+type predictionPart struct {
+	Facts   []pair
+	Checks  checkList
+	Labels  barList
+	Values  *chart.Chart
+	Scores  scoreTable
+	Samples *examples
+}
+
+func newPredictionPart(r *results.Result, pictures *album) *predictionPart {
+	p := r.Prediction
+	part := &predictionPart{
+		Facts: predictionFacts(p), Checks: newCheckList(r), Labels: newBarList(p.Counts, nil), Values: chart.Histogram(valuesTitle(p), p.Values), Samples: newExamples(p.Samples, pictures),
+	}
+	if len(p.Scores) > 0 {
+		part.Scores = newScoreTable([]string{"These rows", "Test rows of the training"}, []results.Scores{p.Scores, p.TrainedScores})
+	}
+	return part
+}
+
+// valuesTitle names the histogram of the answers: of labels it is that of their confidence.
+func valuesTitle(p *results.Prediction) string {
+	if len(p.Counts) > 0 {
+		return "How sure the model is"
+	}
+	return "Predicted values"
+}
+
+func predictionFacts(p *results.Prediction) []pair {
+	out := []pair{{"Model", p.Model.Ref()}}
+	if p.Model.Base != "" {
+		out = append(out, pair{"Base", results.Plain(p.Model.Base, "")})
+	}
+	if p.Model.Run != "" {
+		out = append(out, pair{"Trained by run", results.Plain(p.Model.Run, "")})
+	}
+	out = append(out,
+		pair{"Files", fmt.Sprintf("%s: %s", text.Count(len(p.Files), "file"), results.Plain(text.ListSome(p.Files, fewFiles, 60), ""))},
+		pair{"Reads", results.Plain(text.ListSome(p.InputColumns, 30, 60), "the files themselves")},
+		pair{"Rows", text.Count(p.Rows, "row") + " predicted"},
+	)
+	if p.Skipped > 0 {
+		out = append(out, pair{"Skipped", text.Count(p.Skipped, "row") + " could not be read"})
+	}
+	if p.LabelColumn != "" {
+		out = append(out, pair{"Compared with", "the labels in the column " + results.Plain(p.LabelColumn, "")})
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package report
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/manifest"
+	"github.com/ncsa/clowder-ray/internal/results/report/chart"
+	"github.com/ncsa/clowder-ray/internal/text"
+)
+
+//go:embed template/*.tmpl.html
+var reportSources embed.FS
+
+// reportTemplates are parsed when the first report is written, and once.
+var reportTemplates = sync.OnceValues(func() (*template.Template, error) {
+	return template.New("report").Funcs(template.FuncMap{"add": func(a, b float64) float64 { return a + b }}).
+		ParseFS(reportSources, "template/*.tmpl.html")
+})
+
+// maxRows bounds every list of the report.
+const maxRows = 100
+
+// page is what the templates show. All its texts are plain; html/template escapes them where they stand. A part that is nil is
+// left out, so trainings, predictions and checks share the parts that they have.
+type page struct {
+	Kicker, Title, Subtitle string
+	Verdict                 verdictPart
+	Tiles                   []pair
+	Warnings                warningsPart
+	Prediction              *predictionPart
+	Data                    *dataPart
+	Learning                *learningPart
+	Result                  *resultPart
+	Mistakes                *mistakesPart
+	Model                   *modelPart
+	Run                     runPart
+	Settings                []settingRow
+	Advice                  []string
+	Repeat                  repeatPart
+	Footer                  string
+}
+
+// pair is a name and what stands beside it.
+type pair struct{ Name, Value string }
+
+// Write writes report.html: one fragment without scripts and without anything that is loaded from elsewhere, whose
+// style rules hold below its root only. Clowder inserts it into its own page, where a script would run with the rights of
+// whoever looks and a loose style rule would change the page.
+func Write(w io.Writer, events []results.Event, r *results.Result, m manifest.Meta) error {
+	t, err := reportTemplates()
+	if err != nil {
+		return fmt.Errorf("parse the report's templates: %w", err)
+	}
+	return t.ExecuteTemplate(w, "page", newPage(events, r, m))
+}
+
+func newPage(events []results.Event, r *results.Result, m manifest.Meta) page {
+	var p results.Progress
+	for _, e := range events {
+		if e.Attempt <= r.Attempt {
+			p.Fold(e)
+		}
+	}
+	pictures := &album{left: maxAlbum}
+	pg := page{
+		Title:    results.Plain(m.DatasetName, "A dataset without a name"),
+		Warnings: newWarningsPart(r, p),
+		Run:      newRunPart(events, r, m),
+		Settings: settingRows(r),
+		Repeat:   newRepeatPart(r, m),
+		Footer: fmt.Sprintf("Made by %s %s, run %s, attempt %d.",
+			results.Plain(m.Extractor, "this extractor"), results.Plain(m.Version, ""), results.Plain(m.Run, ""), r.Attempt),
+	}
+	subject := results.Plain(r.Model.Base, "")
+	switch r.Kind {
+	case results.ResultPrediction:
+		pg.Kicker, subject = "Prediction report", r.Prediction.Model.Ref()
+		pg.Prediction = newPredictionPart(r, pictures)
+	case results.ResultCheck:
+		pg.Kicker, subject = "Check of the data, nothing was trained", "dry run"
+		pg.Data = newDataPart(r, p, pictures)
+	case results.ResultTraining:
+		c := chart.NewCurves(events, r)
+		pg.Kicker = "Fine-tuning report"
+		pg.Tiles = tiles(r)
+		pg.Learning, pg.Result = newLearningPart(c, r), newResultPart(r)
+		pg.Mistakes = newMistakesPart(r, pictures)
+		pg.Data = newDataPart(r, p, pictures)
+		pg.Model = newModelPart(r, m)
+		pg.Advice = advice(c, r)
+	}
+	pg.Verdict = newVerdictPart(r, pg.Advice, pg.Model)
+	pg.Subtitle = fmt.Sprintf("%s, %s, %s", results.Plain(r.Task, ""), subject, m.Started.UTC().Format("2 January 2006, 15:04 UTC"))
+	return pg
+}
+
+func tiles(r *results.Result) []pair {
+	metric, score, where := headline(r)
+	out := []pair{{results.Title(metric) + " on " + where + " rows", results.Figure(metric, score.Value)}}
+	for _, other := range []string{"f1_macro", "r2"} {
+		if s, ok := r.Metrics.Test[other]; ok && metric != other && len(out) < 2 {
+			out = append(out, pair{results.Title(other), results.Figure(other, s.Value)})
+		}
+	}
+	for _, b := range r.Metrics.Baselines[:min(len(r.Metrics.Baselines), 2)] {
+		if s, ok := b.Test[metric]; ok {
+			out = append(out, pair{"Simple model: " + text.Shorten(results.Plain(b.Title, b.Name), 40), results.Figure(metric, s.Value)})
+		}
+	}
+	return append(out, pair{"Training time", text.Duration(results.Seconds(r.Training.Seconds))}, pair{"Training rows", text.Number(r.Data.Rows.Train)})
+}
+
+// day writes a time for a person.
+func day(t time.Time) string { return t.UTC().Format(time.DateTime) + " UTC" }

@@ -1,0 +1,92 @@
+package report
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/text"
+)
+
+// snippets is how to use a model of each kind, and the simple model of each kind, in a few lines of Python beside the folder
+// that the archive holds. The trainer's tests run every one of them.
+//
+//go:embed snippet/*.py
+var snippets embed.FS
+
+// Snippet is how to use the model of a training in Python, beside the folder model of model.zip.
+func Snippet(r *results.Result) string { return modelSnippet(r.Model.Kind, r.IsRegression()) }
+
+func modelSnippet(kind string, regression bool) string {
+	if kind == results.ModelText && regression {
+		return SnippetFile("text_regression")
+	}
+	return SnippetFile(kind)
+}
+
+func SnippetFile(name string) string {
+	words, err := snippets.ReadFile("snippet/" + name + ".py")
+	if err != nil {
+		return "" // of a kind that the decoder refuses
+	}
+	return string(words)
+}
+
+// libraries are the Python packages that the snippet needs.
+func libraries(kind string) []string {
+	switch kind {
+	case results.ModelImage:
+		return []string{"transformers", "torch", "pillow"}
+	case results.ModelTable:
+		return []string{"numpy", "safetensors"}
+	default:
+		return []string{"transformers", "torch"}
+	}
+}
+
+// LoadingGuide says how to use the model in a folder model. versions are those of the libraries that made it, where known.
+func LoadingGuide(kind string, regression bool, versions map[string]string) string {
+	holds := "`model/` is a folder as the transformers library reads it; "
+	if kind == results.ModelTable {
+		holds = "`model/config.json` says how each column becomes numbers, `model/model.safetensors` holds the layers; "
+	}
+	var made []string
+	for _, name := range libraries(kind) {
+		if v := versions[name]; v != "" {
+			made = append(made, markdown(name+" "+v))
+		}
+	}
+	note := ""
+	if len(made) > 0 {
+		note = fmt.Sprintf(" (made with %s)", text.List(made))
+	}
+	return "# How to use this model\n\n" + holds + "the weights are in the safetensors format and hold no code.\n" +
+		"Unpack the archive, install `" + strings.Join(libraries(kind), "`, `") + "`" + note + ", and run this beside the folder:\n\n" +
+		"```python\n" + modelSnippet(kind, regression) + "```\n"
+}
+
+// BaselineGuide is README.md of baseline.zip.
+func BaselineGuide(r *results.Result) string {
+	libraries := map[string]string{results.ModelText: "`safetensors` and `numpy`", results.ModelImage: "`pillow`, `safetensors` and `numpy`", results.ModelTable: "`safetensors` and `numpy`"}
+	title := "simple model"
+	if b := r.Baseline(results.BaselineLinear); b != nil {
+		title = markdown(text.Shorten(results.Plain(b.Title, title), 60))
+	}
+	return "# How to use this model\n\nThis is the " + title + " that the trained model was compared with, on the same test rows. " +
+		"`baseline/weights.safetensors` holds a weight for every feature and class, `baseline/config.json` says what the features are.\n" +
+		"Unpack the archive, install " + libraries[r.Model.Kind] + ", and run this beside the folder:\n\n" +
+		"```python\n" + SnippetFile("baseline_"+r.Model.Kind) + "```\n"
+}
+
+// reads says in words what the model takes.
+func reads(m results.Model) string {
+	switch m.Kind {
+	case results.ModelImage:
+		return fmt.Sprintf("pictures, made %d by %d pixels large", m.ImageSize, m.ImageSize)
+	case results.ModelTable:
+		return "the columns " + text.ListSome(m.Columns, 30, 60)
+	default:
+		return fmt.Sprintf("up to %s tokens of a text", text.Number(m.MaxLength))
+	}
+}

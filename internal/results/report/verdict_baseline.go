@@ -1,0 +1,119 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/text"
+)
+
+// duel is one metric of this model and of another on the same test rows.
+type duel struct {
+	Metric string
+	Model  results.Score
+	Simple float64
+}
+
+// how says how the other one does. Where it lies within the interval of the model, chance may have made it the better one.
+func (d duel) how() string {
+	low, high := d.Model.Bounds()
+	switch {
+	case d.Model.Value == d.Simple:
+		return "as well"
+	case d.Simple >= low && d.Simple <= high:
+		return "at least as well"
+	default:
+		return "better"
+	}
+}
+
+// simpleWins reports whether the linear model does as well by the headline metric, or better by the one that chose the model.
+// Then nobody needs the larger model as it is.
+func simpleWins(r *results.Result) (duel, bool) {
+	b := r.Baseline(results.BaselineLinear)
+	metric, score, where := headline(r)
+	if b == nil || where != heldOut {
+		return duel{}, false
+	}
+	if s, ok := b.Test[metric]; ok && !results.IsBetter(metric, score.Value, s.Value) {
+		return duel{metric, score, s.Value}, true
+	}
+	own, has := r.Metrics.Test[r.Metric]
+	s, ok := b.Test[r.Metric]
+	if has && ok && results.IsBetter(r.Metric, s.Value, own.Value) {
+		return duel{r.Metric, own, s.Value}, true
+	}
+	return duel{}, false
+}
+
+// help is what would make the model better than a simple one.
+func help(r *results.Result) string {
+	var ways []string
+	if r.Model.FromScratch && r.Model.Kind != results.ModelTable {
+		ways = append(ways, "a pretrained base model")
+	}
+	ways = append(ways, "more rows")
+	if r.BestEpoch >= r.Training.Epochs && r.Training.Epochs > 0 {
+		ways = append(ways, "more epochs")
+	}
+	var sentences []string
+	if !perfect(r) {
+		sentences = append(sentences, "What would help: "+text.Choice(ways)+".")
+	}
+	if _, ok := r.Output(results.OutDir + "baseline/config.json"); ok {
+		sentences = append(sentences, "The simple model is delivered too, as baseline.zip.")
+	}
+	return strings.Join(sentences, " ")
+}
+
+// perfect reports whether no test row was answered wrong, so that nothing can make the score better.
+func perfect(r *results.Result) bool {
+	metric, score, where := headline(r)
+	return where == heldOut && (metric == "accuracy" && score.Value >= 1 || metric == "rmse" && score.Value <= 0)
+}
+
+// championSentence compares the model with the best earlier version on the same test rows.
+func championSentence(r *results.Result) string {
+	c := r.Champion
+	if c == nil {
+		return ""
+	}
+	name := fmt.Sprintf("%s/%d", results.Plain(c.Name, "the earlier model"), c.Version)
+	metric, score, _ := headline(r)
+	other, ok := c.Test[metric]
+	if !c.Comparable || !ok {
+		why := results.Plain(c.Why, "it has no "+results.MetricName(metric)+" on these rows")
+		return fmt.Sprintf("It could not be compared with %s: %s.", name, strings.TrimRight(why, ". "))
+	}
+	word, against := "As good as", ""
+	switch {
+	case results.IsBetter(metric, score.Value, other.Value):
+		word = "Better than"
+	case results.IsBetter(metric, other.Value, score.Value):
+		word = "Worse than"
+	}
+	low, high := score.Bounds()
+	if other.Value != score.Value && other.Value >= low && other.Value <= high {
+		against = ", a difference that chance may explain"
+	}
+	return fmt.Sprintf("%s %s on the same test rows: %s %s against %s%s.", word, name, results.MetricName(metric),
+		results.Figure(metric, score.Value), results.Figure(metric, other.Value), against)
+}
+
+// change is the gap between two scores as a person says it: "0.060 lower", "1.5 % higher" where they have a unit.
+func change(metric string, from, to float64) string {
+	gap := results.Figure(metric, math.Abs(to-from))
+	if results.LowerIsBetter(metric) && from > 0 {
+		gap = fmt.Sprintf("%.1f %%", 100*math.Abs(to-from)/from)
+	}
+	switch {
+	case to > from:
+		return gap + " higher"
+	case to < from:
+		return gap + " lower"
+	default:
+		return "the same"
+	}
+}
