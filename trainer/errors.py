@@ -36,7 +36,7 @@ class Leaving(Exception):
 
 
 def no_gpu(why: str = "") -> UserError:
-    return UserError("no_gpu", "A GPU was asked for, but there is none to be had.", "Set use_gpu to auto or no, or try again later.", why)
+    return UserError("no_gpu", "A GPU was requested, but none is available.", "Set use_gpu to auto or no, or try again later.", why)
 
 
 def one_line(text: str, limit: int = 600) -> str:
@@ -67,19 +67,19 @@ def as_user_error(error: BaseException, folder: str) -> UserError | None:
         if type(error).__module__.startswith("ray.") and "running low on memory" in str(error):
             return UserError(
                 "memory",
-                "The memory of a worker's machine was used up, again and again.",
+                "A worker ran out of memory repeatedly.",
                 "Set a smaller batch_size or max_length, choose a smaller model, or ask the administrator for more memory.",
             )
         if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("trainer"):
             return UserError(
                 "missing_package",
-                f"The Python of the Ray cluster lacks the package {error.name}.",
-                "Ask the administrator to install the packages of trainer/requirements.txt there.",
+                f"The Python environment of the Ray cluster lacks the package {error.name}.",
+                "Ask the administrator to install the packages listed in trainer/requirements.txt.",
             )
         if type(error).__name__ == "OutOfMemoryError" and type(error).__module__.startswith("torch"):
             return UserError(
                 "gpu_memory",
-                "The memory of the GPU is too small for this batch.",
+                "The GPU does not have enough memory for this batch.",
                 "Set a smaller batch_size or max_length, or choose a smaller model.",
             )
         error = getattr(error, "cause", None) or error.__cause__ or error.__context__
@@ -96,7 +96,7 @@ def reading_model(what: str):
             raise
         traceback.print_exc()  # for the log
         why = f"{type(e).__name__}: {e}."
-        raise UserError("model_file", f"{what} has files that do not fit together.", "Choose another model, or train it again.", why) from e
+        raise UserError("model_file", f"{what} cannot be loaded: its files do not match.", "Choose another model, or train it again.", why) from e
 
 
 def is_full(error: BaseException) -> bool:

@@ -38,7 +38,7 @@ def find(spec: Spec, settings) -> Model:
     if spec.model is not None:
         return Model(spec.model.folder, _description(spec.model.folder, f"the model {spec.model.name or spec.model.run}"), spec.model)
     if not settings.model_file:
-        raise UserError("no_model", "There is no model to predict with.", "Name a model, or choose a model.zip of the dataset as model_file.")
+        raise UserError("no_model", "There is no model to predict with.", "Set model, or set model_file to a model.zip of the dataset.")
     file = _file(spec, settings.model_file)
     folder = _unpacked(file, spec)
     described = _description(folder, file.name)
@@ -59,10 +59,10 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
     examples, files, skipped = data.read(replace(spec, inputs=others), settings, events, described["kind"], columns, described["types"], label_column)
     if not examples:
         raise UserError(
-            "no_rows", f"No row of {some(files, 3)} can be answered: all are empty in the columns that the model reads.",
-            "Fill them, or choose another data_file.", f"The model reads {some(columns)}." if columns else "",
+            "no_rows", f"No row of {some(files, 3)} can be predicted: the columns that the model reads are empty in every row.",
+            "Fill in these columns, or choose another data_file.", f"The model reads {some(columns)}." if columns else "",
         )  # fmt: skip
-    events.decision("rows", len(examples), f"{len(examples)} rows of {some(files, 3)} are to be predicted by a model for {described['task']}.")
+    events.decision("rows", len(examples), f"A model for {described['task']} predicts {len(examples)} rows of {some(files, 3)}.")
     wanted = target.encode([e.target for e in examples])
     rows = encoder.encode(examples, wanted, "predict")
     stop.check(spec.folder)
@@ -79,8 +79,8 @@ def _file(spec: Spec, wanted: str) -> Input:
         if found := next(filter(same, spec.inputs), None):
             return found
     raise UserError(
-        "unknown_file", f"There is no file {wanted} in the dataset.", "Choose a model.zip of an earlier run as model_file.",
-        f"It has {some(i.name for i in spec.inputs if i.name.endswith('.zip'))}.",
+        "unknown_file", f"There is no file {wanted} in the dataset.", "Set model_file to a model.zip of an earlier run.",
+        f"ZIP files in the dataset: {some(i.name for i in spec.inputs if i.name.endswith('.zip'))}.",
     )  # fmt: skip
 
 
@@ -109,5 +109,7 @@ def _description(folder: Path, what: str) -> dict:
         return saved_model.description(folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
         raise UserError(
-            "model_file", f"In {what} there is no model of an earlier run.", "Choose a model.zip that an earlier run wrote, or a registered model."
+            "model_file",
+            f"There is no model of an earlier run in {what}.",
+            "Choose a model.zip that an earlier run wrote, or a registered model.",
         ) from e

@@ -110,11 +110,11 @@ def _incomparable(described: dict, data: Dataset, theirs, target) -> str:
     if described["task"] != data.task:
         return f"it was trained for {described['task']}"
     if theirs.labels != target.labels:
-        return "it tells other classes apart"
+        return "it predicts different classes"
     if not data.splits["test"]:
         return "there are no test rows"
     if data.kind == "table" and set(described["columns"]) - set(data.columns):
-        return "it reads columns that are not there any more"
+        return "it reads columns that the data no longer has"
     return ""
 
 
@@ -129,7 +129,7 @@ def _more_epochs(settings: Settings, kind: str, events: Events) -> None:
         events.decision(
             "epochs",
             settings.epochs,
-            f"Up to {settings.epochs} passes over the data are made: they are short, and training stops when it gets no better.",
+            f"The training runs for up to {settings.epochs} epochs: they are short, and it stops when the model no longer improves.",
         )
     if settings.is_open("early_stopping_patience"):
         settings.choose("early_stopping_patience", PATIENCE)
@@ -137,17 +137,17 @@ def _more_epochs(settings: Settings, kind: str, events: Events) -> None:
 
 def _say_base(settings: Settings, base: Base, kind: str, events: Events) -> None:
     if base.folder is not None and not base.fresh:
-        how = "as asked" if settings.model == base.name else "the smallest one that fits"
-        events.decision("model", base.name, f"The installed model {base.name} is taken, {how}.")
+        how = "as requested" if settings.model == base.name else "the smallest one that fits"
+        events.decision("model", base.name, f"The installed model {base.name} is used, {how}.")
     elif kind == "table":
-        events.decision("model", base.name, "A small network of its own (mlp) is trained on the columns.")
+        events.decision("model", base.name, "A small neural network (mlp) is trained on the columns.")
     else:
-        events.decision("model", base.name, f"A model of the shape {base.name} is trained from random weights.")
+        events.decision("model", base.name, f"A {base.name} model is trained from random weights.")
         if settings.model == "auto":
             events.warning(
                 "from_scratch",
                 f"No base model for {kind} data is installed, so a small model ({base.name}) is trained from scratch on this data alone; "
-                "an installed pretrained model would most likely do better.",
+                "an installed pretrained model would probably perform better.",
             )
     if settings.model != base.name:
         settings.choose("model", base.name)
@@ -164,7 +164,7 @@ def _look_at_lengths(settings: Settings, data: Dataset, encoder: tasks.Encoder, 
     warn = share > CUT_SHARE and settings.long_text != "sliding_window"
     data.checks.append({"code": "truncation", "level": "warning" if warn else "ok", "text": text})
     if warn:
-        events.warning("truncation", text + " Raise max_length, or set long_text to sliding_window.")
+        events.warning("truncation", text + " Increase max_length, or set long_text to sliding_window.")
 
 
 def _note_left_out(data: Dataset, train: Rows) -> None:
@@ -172,12 +172,12 @@ def _note_left_out(data: Dataset, train: Rows) -> None:
     left = len(data.splits["train"]) - train.examples
     if not left:
         return
-    data.dropped.append(("a text of the training rows that is longer than the model reads", left))
+    data.dropped.append(("the training text is longer than the model reads", left))
     if train.examples < 2:
         raise UserError(
             "all_too_long",
-            f"All but {train.examples} of the training texts are longer than the model reads, and long_text says to leave them out.",
-            "Raise max_length, or set long_text to truncate or sliding_window.",
+            f"All but {train.examples} of the training texts are longer than the model reads, and long_text is set to drop them.",
+            "Increase max_length, or set long_text to truncate or sliding_window.",
         )
 
 
@@ -194,6 +194,6 @@ def _class_weights(settings: Settings, data: Dataset, events: Events) -> tuple[f
         events.decision(
             "class_weights",
             "balanced",
-            f"Rare classes count more in training: the largest has {counts.max():.0f} rows, the smallest {counts.min():.0f}.",
+            f"Rare classes have a higher weight in training: the largest class has {counts.max():.0f} rows, the smallest {counts.min():.0f}.",
         )
     return tuple((counts.sum() / (len(counts) * counts)).tolist())

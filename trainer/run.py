@@ -80,7 +80,7 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
     events.phase("start", "The training program is running.")
     settings = options.resolve(spec, events)
     if (source := settings.source("max_minutes")) not in (options.FORM, options.DEFAULT):  # the service knows the form only
-        events.decision("max_minutes", settings.max_minutes, f"The training may take {settings.max_minutes} minutes, as set in {source}.")
+        events.decision("max_minutes", settings.max_minutes, f"The time limit is {settings.max_minutes} minutes (source: {source}).")
     base = catalogue.choose(spec.models, settings.model, _likely_kind(spec, settings), settings.start_from)
     launcher = launch.create(name, settings, base, spec, events)
     try:
@@ -170,7 +170,7 @@ def _failed(spec: Spec, events: Events, error: Exception) -> int:
         traceback.print_exc()
     shown = user or UserError(
         "internal",
-        f"The training program stopped because of an unexpected fault ({type(error).__name__}).",
+        f"The training program stopped because of an unexpected error ({type(error).__name__}).",
         "Try again; if it happens again, send the log of this run to the administrator.",
         one_line(str(error), 300),
     )

@@ -45,7 +45,7 @@ class Budget:
         reserve = min(RESERVE_BYTES, int(RESERVE_SHARE * whole))
         if free - more >= reserve:
             return ""
-        return f"{free / 1e9:.1f} GB are free, of which {reserve / 1e9:.1f} GB are kept for results."
+        return f"{free / 1e9:.1f} GB are free, of which {reserve / 1e9:.1f} GB are reserved for results."
 
     def is_due(self) -> bool:
         """Whether so much was written that the disk is to be looked at."""
@@ -64,7 +64,7 @@ class Share:
         self._budget.files += files
         if self._budget.files > MAX_FILES:
             before = self._budget.files - files
-            more = f", and those before it have {before}" if before else ""
+            more = f", and the archives before it have {before}" if before else ""
             raise self._too_large(f"It has {files} files{more}; at most {MAX_FILES} are read.")
 
     def expect(self, claimed: int, folder: Path) -> None:
@@ -85,8 +85,8 @@ class Share:
         """The error for a disk without room for this archive."""
         return UserError(
             "disk_full",
-            f"The disk of the shared folder has too little room to unpack the archive {self._archive}.",
-            "Ask the administrator to make space there, then submit again.",
+            f"The disk of the shared folder has too little free space to unpack the archive {self._archive}.",
+            "Ask the administrator to free space there, then submit again.",
             why,
         )
 
@@ -97,10 +97,10 @@ class Share:
             raise self._too_large(f"It holds{together} {all_of_them / 1e9:.0f} GB; at most {MAX_BYTES / 1e9:.0f} GB are read.")
         for size, packed, what in ((mine, self._packed, "It"), (all_of_them, self._budget.packed, "Together with the archives before it, it")):
             if size > RATIO_FROM_BYTES and size > MAX_RATIO * packed:
-                raise self._too_large(f"{what} would grow to {size // max(1, packed)} times its size, as no ordinary data does.")
+                raise self._too_large(f"{what} would expand to {size // max(1, packed)} times its size, which ordinary data does not.")
 
     def _too_large(self, why: str) -> UserError:
-        do = "Put the files into the dataset without the archive, or fewer of them."
+        do = "Add the files to the dataset without an archive, or add fewer files."
         if self._code != "archive":
             do = "Register the model instead of uploading it, or choose another model.zip."
-        return UserError(self._code, f"The archive {self._archive} is too large to be unpacked.", do, why)
+        return UserError(self._code, f"The archive {self._archive} is too large to unpack.", do, why)

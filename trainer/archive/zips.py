@@ -60,9 +60,9 @@ class Archive:
             try:
                 self._zip = stack.enter_context(zipfile.ZipFile(self._file))
             except _LongList as e:
-                raise self._misleading("Its list of files is longer than any that is read.") from e
+                raise self._misleading("Its list of files is too long to read.") from e
             except _DAMAGED as e:
-                raise NotAnArchive("is not a ZIP archive that can be read") from e
+                raise NotAnArchive("is not a readable ZIP archive") from e
             self._look(self._zip.infolist())
             self._stack = stack.pop_all()
 
@@ -77,7 +77,7 @@ class Archive:
         wanted = list(wanted)
         names = [member.name for member, _ in wanted]
         if twice := next((n for n, after in zip(sorted(names), sorted(names)[1:]) if n == after), None):
-            raise self._misleading(f"It has two files of the name {twice}, and programs differ in which of them counts.")
+            raise self._misleading(f"It has two files named {twice}, so it is unclear which one counts.")
         if wanted:
             self._share.expect(sum(member.size for member, _ in wanted), wanted[0][1].parent)
         return [self._write(member, target) for member, target in wanted]
@@ -87,7 +87,7 @@ class Archive:
         end = self._zip.start_dir
         for info in sorted(infos, key=lambda i: i.header_offset, reverse=True):
             if info.header_offset < 0 or info.header_offset + _LOCAL_HEADER + info.compress_size > end:
-                raise self._misleading("Files in it lie over one another, or it is damaged.")
+                raise self._misleading("Files in it overlap, or it is damaged.")
             end = info.header_offset
         files = [i for i in infos if not i.filename.endswith("/")]
         self.members = [Member(_slashed(i.filename), i.file_size, i) for i in files if _is_plain(i)]
@@ -104,7 +104,7 @@ class Archive:
                     out.write(piece)
                     size += len(piece)
         except _DAMAGED as e:
-            why = "It is encrypted." if member.info.flag_bits & _ENCRYPTED else "It is damaged or of an unusual kind."
+            why = "It is encrypted." if member.info.flag_bits & _ENCRYPTED else "It is damaged or uses an unsupported compression method."
             raise self._error(f"The file {member.name} in the archive {self.name} cannot be read.", why) from e
         except OSError as e:
             if is_full(e):
@@ -113,10 +113,10 @@ class Archive:
         return size
 
     def _misleading(self, why: str) -> UserError:
-        return self._error(f"The archive {self.name} is not unpacked.", why)
+        return self._error(f"The archive {self.name} was not unpacked.", why)
 
     def _error(self, what: str, why: str) -> UserError:
-        return UserError(self._code, what, "Make the archive again as a plain ZIP, without a password.", why)
+        return UserError(self._code, what, "Create the archive again as a plain ZIP without a password.", why)
 
 
 class _LongList(Exception):

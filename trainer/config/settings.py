@@ -79,7 +79,7 @@ def _parse(option: Option, value, where: str):
 
 
 def _twice(name: str, where: str) -> UserError:
-    return UserError("wrong_setting", f"The option {name} stands twice in {where}, with different values.", f"Leave one of them in {where}.")
+    return UserError("wrong_setting", f"The option {name} is set twice in {where}, with different values.", f"Remove one of them from {where}.")
 
 
 def _shown(value) -> str:
@@ -109,7 +109,7 @@ def _known(given: dict, table: dict[str, Option], where: str, events: Events) ->
     for name in unknown[:20]:
         close = difflib.get_close_matches(name.rpartition(".")[2].lower(), table, 1)
         events.warning(
-            "unknown_option", f"The option {name[:60]} in {where} is not known and is ignored{f'; did you mean {close[0]}?' if close else '.'}"
+            "unknown_option", f"The option {name[:60]} in {where} is unknown and is ignored{f'; did you mean {close[0]}?' if close else '.'}"
         )
     return known
 
@@ -154,7 +154,7 @@ def _chosen_file(spec: Spec, wanted: str) -> Input | None:
         "unknown_file",
         f"There is no settings file {wanted} in the dataset.",
         "Choose one of these as config_file, or leave it empty.",
-        f"It has {some(names)}.",
+        f"Settings files in the dataset: {some(names)}.",
     )
 
 
@@ -171,17 +171,17 @@ def _read(file: Input) -> dict:
             raise ValueError("it is larger than 1 MiB")
         found = _decode(files.read_bytes(file.file, MAX_FILE_BYTES).decode("utf-8-sig"), _suffix(file.name))
     except UnicodeDecodeError as e:
-        raise UserError("settings_file", f"The settings file {file.name} is not a text in UTF-8.", "Save it again with that encoding.") from e
+        raise UserError("settings_file", f"The settings file {file.name} is not UTF-8 text.", "Save it in UTF-8.") from e
     except (OSError, ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as e:
         why = f"{type(e).__name__}: {e}" if isinstance(e, SyntaxError) else str(e)
         raise UserError(
             "settings_file",
             f"The settings file {file.name} cannot be read.",
-            "Correct the file; it holds lines like epochs: 5.",
-            f"{why.splitlines()[0].rstrip('.') if why else 'It is not made as such a file is'}.",
+            "Correct the file. Write lines like epochs: 5.",
+            f"{why.splitlines()[0].rstrip('.') if why else 'Its format is invalid'}.",
         ) from e
     if not isinstance(found, dict):
-        raise UserError("settings_file", f"The settings file {file.name} holds no options by name.", "Write lines like epochs: 5.")
+        raise UserError("settings_file", f"The settings file {file.name} contains no named options.", "Write lines like epochs: 5.")
     return found
 
 
@@ -214,7 +214,7 @@ def _once(pairs) -> dict:
     found = {}
     for name, value in pairs:
         if name in found:
-            raise ValueError(f"{str(name)[:60]} stands there twice")
+            raise ValueError(f"{str(name)[:60]} appears twice")
         found[name] = value
     return found
 

@@ -22,7 +22,7 @@ def expand(source: Input, folder: Path, budget: Budget, events: Events) -> list[
     """
     with Archive(source, budget) as archive:
         if archive.refused:
-            why = "links, devices, or of names that lead out of the archive"
+            why = "links, devices, or names that point outside the archive"
             events.warning("archive", f"{left_out(archive.refused, 'file')} of the archive {source.name}: {why}.")
         models = names.model_folders(m.name for m in archive.members)
         wanted = [m for m in archive.members if _is_data(m, models)]

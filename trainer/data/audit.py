@@ -27,7 +27,7 @@ def columns(roles: Roles, seen: dict[str, Profile], where: str, checks: Checks) 
         checks.ok("empty_cells", f"No column that is used has more than {EMPTY_SHARE:.0%} empty cells.")
     constant = [n for n, p in seen.items() if p.distinct == 1 and p.cells == p.rows and n not in (roles.id, roles.split, roles.group)]
     if constant and roles.kind == "table":
-        checks.warning("constant_columns", f"The same value stands in every row of {where} in the columns {some(constant, 6)}, which are left out.")
+        checks.warning("constant_columns", f"These columns of {where} have the same value in every row and are left out: {some(constant, 6)}.")
 
 
 def copies(given: Splits, keys: Keys, regression: bool, checks: Checks) -> None:
@@ -38,7 +38,7 @@ def copies(given: Splits, keys: Keys, regression: bool, checks: Checks) -> None:
     if extra:
         share = extra / repeated.total()
         report = checks.warning if share > 0.1 else checks.ok
-        report("copies", f"{extra} of {repeated.total()} examples are copies of another one ({share:.1%}).")
+        report("copies", f"{extra} of {repeated.total()} examples are duplicates of another one ({share:.1%}).")
     else:
         checks.ok("copies", "No example occurs twice.")
     labels = collections.defaultdict(set)
@@ -50,7 +50,10 @@ def copies(given: Splits, keys: Keys, regression: bool, checks: Checks) -> None:
         rows = sum(repeated[key] for key in conflicts)
         example = next(e for e in everything if keys(e) in conflicts)
         place = f"{example.file} row {example.row}" if example.row else example.file
-        checks.warning("conflicting_labels", f"{rows} examples have copies with another label, for example {place}: no model can answer them right.")
+        checks.warning(
+            "conflicting_labels",
+            f"{rows} examples have duplicates with another label, for example {place}: no model can get all of them right.",
+        )
     elif not regression:
         checks.ok("conflicting_labels", "No example has two different labels.")
 
@@ -69,11 +72,11 @@ def _size(splits: Splits, checks: Checks) -> None:
     total = sum(map(len, splits.values()))
     counts = some([f"{len(splits[n])} for {n}" for n in SPLITS])
     if total < FEW_ROWS:
-        checks.warning("few_rows", f"There are only {total} examples ({counts}): the figures will be rough, and more examples would help most.")
+        checks.warning("few_rows", f"There are only {total} examples ({counts}): the metrics will be imprecise. Adding examples helps most.")
     else:
         checks.ok("few_rows", f"There are {total} examples: {counts}.")
     if not splits["test"]:
-        checks.warning("no_test_rows", "No rows are kept for a test, so how good the model is will be known from the validation rows only.")
+        checks.warning("no_test_rows", "No rows are held out for testing, so the model is evaluated on the validation rows only.")
 
 
 def _classes(splits: Splits, checks: Checks) -> None:
@@ -81,21 +84,21 @@ def _classes(splits: Splits, checks: Checks) -> None:
     labels = sorted(counts["train"])
     thin = [f"{label} ({counts[n][label]} for {n})" for n in SPLITS if splits[n] for label in labels if counts[n][label] < 2]
     if thin:
-        checks.warning("rows_per_class", f"Fewer than two examples of some classes are in a split: {some(thin, 6)}.")
+        checks.warning("rows_per_class", f"Some classes have fewer than two examples in a split: {some(thin, 6)}.")
     else:
         checks.ok("rows_per_class", "Every class has at least two examples in each split.")
     spellings = collections.defaultdict(list)
     for label in labels:
         spellings[" ".join(label.lower().split())].append(label)
     if alike := [some(same) for same in spellings.values() if len(same) > 1]:
-        checks.warning("similar_labels", f"Some labels differ only in case or blanks and count as different classes: {some(alike, 4)}.")
+        checks.warning("similar_labels", f"Some labels differ only in case or spaces and count as different classes: {some(alike, 4)}.")
     (largest, most), *_, (smallest, least) = counts["train"].most_common()
     if most > IMBALANCE * least:
         sizes = f"{largest} has {most} training rows and {smallest} only {least}"
-        checks.warning("class_imbalance", f"{sizes}: rare classes are recognised worse, and accuracy says little about them.")
+        checks.warning("class_imbalance", f"{sizes}: rare classes are predicted less reliably, and accuracy says little about them.")
     else:
-        even = f"The largest class has {most / least:.1f} times the training rows of the smallest."
-        checks.ok("class_imbalance", even if most > 1.05 * least else "All classes have about as many training rows.")
+        even = f"The largest class has {most / least:.1f} times as many training rows as the smallest."
+        checks.ok("class_imbalance", even if most > 1.05 * least else "All classes have about the same number of training rows.")
 
 
 def _overlap(splits: Splits, keys: Keys, checks: Checks) -> None:
@@ -103,8 +106,8 @@ def _overlap(splits: Splits, keys: Keys, checks: Checks) -> None:
     shared = sum(len(seen[a] & seen[b]) for a, b in (("train", "validation"), ("train", "test"), ("validation", "test")))
     groups = {n: {e.group for e in splits[n] if e.group} for n in SPLITS}
     if shared:
-        checks.warning("split_overlap", f"{shared} examples are in more than one split, so the figures will be too good to be true.")
+        checks.warning("split_overlap", f"{shared} examples are in more than one split, so the metrics will be too optimistic.")
     elif common := groups["test"] & (groups["train"] | groups["validation"]):
-        checks.warning("split_overlap", f"{len(common)} groups of the test rows are also in training, so the figures may be too good to be true.")
+        checks.warning("split_overlap", f"{len(common)} groups of the test rows are also in training, so the metrics may be too optimistic.")
     else:
         checks.ok("split_overlap", "No example is in more than one split.")

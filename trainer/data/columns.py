@@ -19,7 +19,7 @@ def label(seen: dict[str, Profile], wanted: str, where: str, task: str = "auto")
     if wanted.strip():
         name = resolve(wanted, seen, "label_column", where)
         check_label(seen[name], where, task)
-        return Choice((name,), f"{name} is the label column, as asked.")
+        return Choice((name,), f"{name} is the label column, as requested.")
     by_name = {n.strip().lower(): n for n in reversed(list(seen))}
     named = [by_name[n] for n in LABELS if n in by_name]
     usable = [n for n in named if _fits(seen[n], task)]
@@ -30,7 +30,7 @@ def label(seen: dict[str, Profile], wanted: str, where: str, task: str = "auto")
         if len(usable) > 1 and usable[0].lower() not in ("label", "labels", "target"):
             _ask("label", usable, where)
         others = f" (not {some(usable[1:])})" if len(usable) > 1 else ""
-        return Choice((usable[0],), f"{column(usable[0])} is taken as the label because of its name{others}; {_values(seen[usable[0]])}.")
+        return Choice((usable[0],), f"{column(usable[0])} is used as the label because of its name{others}; {_values(seen[usable[0]])}.")
     return _by_values(seen, where, task)
 
 
@@ -38,7 +38,7 @@ def _by_values(seen: dict[str, Profile], where: str, task: str) -> Choice:
     """The label column by its values: few that repeat, or where there is no text, numbers in the last column."""
     names = list(seen)
     if not names:
-        raise UserError("no_label", f"No column of {where} is left to be the label.", "Add a column with labels.")
+        raise UserError("no_label", f"No column of {where} is left for the label.", "Add a column with labels.")
     text = any(p.is_free_text for p in seen.values())
     scores = {n: 1.0 + 0.3 * (n == names[-1]) + 0.15 * (n == names[0]) for n in names if _fits(seen[n], task) and seen[n].is_class}
     last = seen[names[-1]]
@@ -50,7 +50,7 @@ def _by_values(seen: dict[str, Profile], where: str, task: str) -> Choice:
         raise UserError(
             "no_label",
             f"No column of {where} looks like a label.",
-            "Name the label column in label_column, or add one with a few repeating values.",
+            "Set label_column to the label column, or add a column with a few repeating values.",
             "; ".join(f"{p.name} has {p.distinct} values in {p.cells} rows" for p in list(seen.values())[:12]) + ".",
         )
     best, *rest = sorted(scores, key=scores.get, reverse=True)
@@ -58,8 +58,8 @@ def _by_values(seen: dict[str, Profile], where: str, task: str) -> Choice:
         _ask("label", [best, *rest], where)
     place = "the last" if best == names[-1] else "the first" if best == names[0] else "a"
     what = "few, repeating values" if seen[best].is_class else "measured numbers"
-    others = f" If {' or '.join(rest[:4])} is meant, name it in label_column." if rest else ""
-    return Choice((best,), f"{column(best)} is taken as the label: it is {place} column with {what}; {_values(seen[best])}.{others}")
+    others = f" If the label is {' or '.join(rest[:4])}, set label_column." if rest else ""
+    return Choice((best,), f"{column(best)} is used as the label: it is {place} column with {what}; {_values(seen[best])}.{others}")
 
 
 def _fits(p: Profile, task: str) -> bool:
@@ -78,17 +78,17 @@ def text(seen: dict[str, Profile], wanted: str, label_column: str, where: str) -
         if label_column in names:
             raise UserError(
                 "same_column",
-                f"The column {label_column} of {where} is asked for as text and as label.",
+                f"The column {label_column} of {where} is set as both text_column and label_column.",
                 "Choose different columns for text_column and label_column.",
             )
-        return Choice(tuple(names), f"{some(names)} {'are joined as' if len(names) > 1 else 'is'} the text, as asked.")
+        return Choice(tuple(names), f"{some(names)} {'are joined as' if len(names) > 1 else 'is'} the text, as requested.")
     by_name = {n.strip().lower(): n for n in reversed(list(seen)) if n != label_column and seen[n].cells}
     named = sorted((by_name[n] for n in TEXTS if n in by_name), key=lambda n: -seen[n].words)
     title = by_name.get(TITLE)
     if named or title:
         chosen = [c for c in (title, *named[:1]) if c]
         others = f"; {some(named[1:])} {'are' if len(named) > 2 else 'is'} not used" if named[1:] else ""
-        what = f"{column(chosen[0])} is taken as the text because of its name"
+        what = f"{column(chosen[0])} is used as the text because of its name"
         if len(chosen) > 1:
             what = f"{some(chosen)} are joined as the text because of their names"
         return Choice(tuple(chosen), f"{what}; it has {sum(seen[c].words for c in chosen):.0f} words on average{others}.")
@@ -97,13 +97,13 @@ def text(seen: dict[str, Profile], wanted: str, label_column: str, where: str) -
         raise UserError(
             "no_text",
             f"No column of {where} looks like text.",
-            "Name the text column in text_column; text should have three or more words in most rows.",
+            "Set text_column to the text column. A text has three or more words in most rows.",
             f"Its columns are {some(seen)}.",
         )
     if len(free) > 1 and free[1].words >= 0.9 * free[0].words:
         _ask("text", [p.name for p in free if p.words >= 0.9 * free[0].words], where)
     longest = f"its cells are the longest, with {free[0].words:.0f} words on average"
-    return Choice((free[0].name,), f"{column(free[0].name)} is taken as the text: {longest}.")
+    return Choice((free[0].name,), f"{column(free[0].name)} is used as the text: {longest}.")
 
 
 def listed(wanted: str, seen: dict[str, Profile]) -> list[str]:
@@ -122,7 +122,7 @@ def resolve(wanted: str, seen: dict[str, Profile], parameter: str, where: str) -
     raise UserError(
         "unknown_column",
         f"There is no column {wanted} in {where}.",
-        f"Set {parameter} to one of these, or leave it empty to have it found.",
+        f"Set {parameter} to one of these columns, or leave it empty to detect the column.",
         f"Its columns are {some(seen)}.",
     )
 
@@ -132,21 +132,21 @@ def check_label(p: Profile, where: str, task: str) -> None:
     if p.distinct <= 1:
         raise UserError(
             "one_class",
-            f"The label column {p.name} of {where} has only one value, so there is nothing to tell apart.",
+            f"The label column {p.name} of {where} has only one value, so there is nothing to predict.",
             "Add rows of at least one other class, or choose another label_column.",
         )
     if p.lists >= MOSTLY:
         raise UserError(
             "several_labels",
-            f"The label column {p.name} of {where} holds lists, but a model here gives one label to each row.",
+            f"The label column {p.name} of {where} contains lists, but a model predicts one label for each row.",
             "Choose a label_column with one label for each row, or train one model for each label.",
         )
     if task.endswith("regression"):
         if p.numbers < 0.5:
             raise UserError(
                 "label_not_a_number",
-                f"The label column {p.name} of {where} does not hold numbers, which {task} needs.",
-                "Choose a label_column with numbers, or the task for classes.",
+                f"The label column {p.name} of {where} does not contain numbers, which {task} needs.",
+                "Choose a label_column with numbers, or a classification task.",
                 f"{p.numbers:.0%} of its values are numbers.",
             )
     elif p.distinct > max(2, p.cells // 2) and not (task == "auto" and p.is_measure):
@@ -166,5 +166,5 @@ def _ask(kind: str, names: list[str], where: str) -> None:
     raise UserError(
         f"ambiguous_{kind}",
         f"Several columns of {where} could be the {kind}: {some(names)}.",
-        f"Name the right one in {kind}_column.",
+        f"Set {kind}_column to the right one.",
     )

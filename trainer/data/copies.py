@@ -22,10 +22,10 @@ def remove(splits: dict[str, list[Example]], keys: Keys, rule: str, checks: Chec
         if copies and rule == "keep":
             checks.warning(
                 "duplicates",
-                f"{copies} {cleaned} rows are also among the {kept} rows and stay, as asked: the {kept} figures will be too good to be true.",
+                f"{copies} {cleaned} rows are also in the {kept} rows and are kept, as requested: the {kept} metrics will be too optimistic.",
             )
         elif copies:
-            checks.warning("duplicates", f"{left_out(copies, f'{cleaned} row')} because the same content is among the {kept} rows.")
+            checks.warning("duplicates", f"{left_out(copies, f'{cleaned} row')} because the same content is in the {kept} rows.")
             checks.drop(f"a copy of a {kept} row", copies)
             splits[cleaned] = clean
     if rule == "drop":

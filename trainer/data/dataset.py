@@ -48,7 +48,7 @@ def load(spec: Spec, settings, events: Events) -> Dataset:
     complete = splits.complete(given, keys, roles.regression, settings, checks)
     labels = () if roles.regression else tuple(sorted({e.target for e in complete["train"]}, key=names.natural))
     if labels:
-        events.decision("labels", list(labels[:1000]), f"The task is to tell {len(labels)} classes apart: {some(labels)}.")
+        events.decision("labels", list(labels[:1000]), f"The model predicts one of {len(labels)} classes: {some(labels)}.")
     audit.examples(complete, roles, keys, checks)
     return Dataset(
         task=roles.task,
@@ -112,7 +112,7 @@ def _ask_where_close(sizes: dict[str, int], best: str) -> None:
         raise UserError(
             "ambiguous_task",
             f"The dataset could be read in several ways: {some(f'{sizes[k]} {words[k]}' for k in close)}.",
-            "Choose the task, or name the table in data_file.",
+            "Set task, or set data_file to the table.",
         )
 
 
@@ -128,9 +128,9 @@ def _tables(candidates: list, ignored: Ignored, settings, events: Events) -> lis
     if not found:
         raise UserError(
             "no_table",
-            f"No file of the dataset is a table that can be read: {ignored}."
+            f"No file of the dataset is a readable table: {ignored}."
             if ignored
-            else "The dataset has neither a table nor folders of images or texts that name labels.",
+            else "The dataset has no table, and no folders of images or texts named after labels.",
             "Add a CSV, TSV, JSON lines or Parquet file with a label column, or one folder of images or texts for each label.",
         )
     return found
@@ -183,7 +183,7 @@ def _split_files(group: list[Table], events: Events) -> dict[str, list[Table]]:
         given[names.split_of(table.name) or "train"].append(table)
     if "train" not in given:
         files = [t.name for t in group]
-        events.decision("training_files", files, f"No file is left for training, so {some(files, 3)} are split whatever their names say.")
+        events.decision("training_files", files, f"No file would be left for training, so the names of {some(files, 3)} are ignored.")
         return {"train": group}
     for split in SPLITS:
         if len(group) > 1 and given[split]:
@@ -196,13 +196,13 @@ def _split_files(group: list[Table], events: Events) -> dict[str, list[Table]]:
 def _from_folders(kind: str, files: list[folders.Labelled], found: Sources, settings, checks: Checks) -> Reading:
     labels = sorted({f.label for f in files}, key=names.natural)
     things = {"image": "images", "text": "texts"}[kind]
-    why = f"The {len(files)} {things} in the folders {some(labels, 6)} are examples of these labels."
+    why = f"The folder names are the labels of the {len(files)} {things}: {some(labels, 6)}."
     checks.events.decision("task", f"{kind}-classification", why)
     used = {id(f.source) for f in files}
     candidates = found.images if kind == "image" else found.texts
     for source in candidates:
         if id(source) not in used:
-            found.ignored.add(source.name, "not in a folder that names a label")
+            found.ignored.add(source.name, "not in a folder named after a label")
     given = folders.examples(files, kind, settings.encoding, checks)
     if not given["train"]:
         given = {**{n: [] for n in SPLITS}, "train": [e for rows in given.values() for e in rows]}

@@ -102,28 +102,28 @@ def header(first: list[str], body: list[list[str]], wanted: set[str]) -> tuple[b
     named = [c.lower() for c in cells if c]  # the index that some programs write has no name
     names = set(named)
     if names & wanted:
-        return True, "it contains the column name that was given"
+        return True, "it contains the column name from the settings"
     usual = sorted(names & COLUMN_NAMES)
     if len(usual) > 1:
-        return True, f"{some(usual, 3)} are usual names of columns"
+        return True, f"{some(usual, 3)} are common column names"
     numbers = [c for c in named if is_number(c)]
     if len(numbers) > 2 and any(numbers == [str(i + start) for i in range(len(numbers))] for start in (0, 1)):
-        return True, "its first row counts the columns"
+        return True, "its first row numbers the columns"
     if not named or numbers:
-        return False, "its first row contains a number or nothing at all"
+        return False, "its first row contains a number or is empty"
     if any(len(c) > 60 or len(c.split()) > 6 for c in cells):
         return False, "its first row reads like data"
     columns = [(c, [row[i].strip() for row in body[:SAMPLE_ROWS] if i < len(row) and row[i].strip()]) for i, c in enumerate(cells) if c]
     for cell, column in columns:
         if cell in column:
-            return False, f"the value {cell} of its first row occurs again further down"
+            return False, f"the value {cell} of its first row appears again in later rows"
     if usual:
-        return True, f"{usual[0]} is a usual name of a column"
+        return True, f"{usual[0]} is a common column name"
     if len(names) < len(named):
         return False, "its first row reads like data"
     for cell, column in columns:
         if column and sum(map(is_number, column)) >= 0.9 * len(column):
-            return True, f"the column {cell} holds numbers below its first row"
+            return True, f"the column {cell} contains numbers below its first row"
         if column and not _has_digit(cell) and sum(map(_has_digit, column)) >= 0.9 * len(column):
             return True, f"the column {cell} has digits below its first row"
     if any(column and len(cell) * 3 < sum(map(len, column)) / len(column) for cell, column in columns):

@@ -22,12 +22,12 @@ def choose(seen: dict[str, Profile], where: str) -> tuple[dict[str, str], str]:
     if not types:
         raise UserError(
             "no_features",
-            f"No column of {where} besides the label can be learnt from.",
-            "Add columns with numbers or categories, or name other columns.",
+            f"No column of {where} except the label is useful for training.",
+            "Add columns with numbers or categories, or choose another label_column.",
             f"Left out: {why}." if why else "",
         )
     parts = [f"{some([n for n, t in types.items() if t == kind])} as {kind}" for kind in (NUMBER, CATEGORY) if kind in types.values()]
-    return types, f"The model reads {' and '.join(parts)}" + (f"; left out are {why}." if why else ".")
+    return types, f"The model reads {' and '.join(parts)}" + (f"; left out: {why}." if why else ".")
 
 
 def _useless(p: Profile) -> str:

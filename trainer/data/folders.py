@@ -63,7 +63,7 @@ def _level(varying: list[int], levels: list[set[str]], wanted: str) -> int:
     raise UserError(
         "ambiguous_label",
         f"The labels could be the names of several levels of folders: {some(choices)}.",
-        f"Write folder {varying[0] + 1} in label_column to choose one, with the number of the right level.",
+        f"Set label_column to the right level, for example folder {varying[0] + 1}.",
     )
 
 
@@ -78,8 +78,8 @@ def examples(files: list[Labelled], kind: str, encoding: str, checks: Checks) ->
         else:
             broken.append(f.source.name)
     if broken:
-        checks.warning("empty_rows", f"{len(broken)} files are left out because they hold no text: {some(broken, 6)}.")
-        checks.drop("the file holds no text", len(broken))
+        checks.warning("empty_rows", f"{len(broken)} files are left out because they contain no text: {some(broken, 6)}.")
+        checks.drop("the file contains no text", len(broken))
     return given
 
 

@@ -23,29 +23,29 @@ def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
         if len(found) == 2 and not labelled and all(seen[n].is_free_text for n in found):
             raise UserError(
                 "language_model_task",
-                f"The columns {found[0]} and {found[1]} of {where} look like questions to a language model and its answers, "
-                "a task that is not offered here.",
-                "To train a classifier on them nevertheless, name its label in label_column.",
+                f"The columns {found[0]} and {found[1]} of {where} look like prompts for a language model and its responses. "
+                "This task is not supported.",
+                "To train a classifier on this data, set label_column to its label.",
             )
     if chats := [by_name[n] for n in names.CHATS if n in by_name and seen[by_name[n]].lists]:
         raise UserError(
             "language_model_task",
-            f"The column {chats[0]} of {where} looks like conversations for a language model, a task that is not offered here.",
+            f"The column {chats[0]} of {where} looks like conversations for a language model. This task is not supported.",
             "To train a classifier, add a column with the text and one with its label.",
         )
     if tagged := _tagged(tables, seen):
         raise UserError(
             "token_task",
-            f"The columns {tagged[0]} and {tagged[1]} of {where} look like words and a tag for each of them, a task that is not offered here.",
-            "To train a classifier of whole texts, name a column with one label for each row in label_column.",
+            f"The columns {tagged[0]} and {tagged[1]} of {where} look like words with one tag each. This task is not supported.",
+            "To train a classifier of whole texts, set label_column to a column with one label for each row.",
         )
     for a, b in _edges(seen, by_name):
         if profiles.overlap(tables, a, b) >= MIN_OVERLAP:
             raise UserError(
                 "graph_task",
-                f"The columns {a} and {b} of {where} look like the two ends of the edges of a graph, a task that is not offered here.",
-                "If they are something else, name the label in label_column.",
-                "Both hold identifiers, and many of them occur in both.",
+                f"The columns {a} and {b} of {where} look like the two ends of the edges of a graph. This task is not supported.",
+                "If they are something else, set label_column to the label.",
+                "Both contain identifiers, and many identifiers occur in both.",
             )
 
 

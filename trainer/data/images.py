@@ -50,13 +50,13 @@ def without_broken(examples: list[Example], checks: Checks) -> list[Example]:
     sample = _spread(examples)
     broken = [e for e in sample if not decodes(e.content)]
     if not broken and all(decodes(e.content, whole=False) for e in examples):
-        checks.ok("images", f"The {len(examples)} images are such; {len(sample)} were decoded to see whether they are whole.")
+        checks.ok("images", f"All {len(examples)} images can be opened; {len(sample)} of them were decoded in full.")
         return examples
     if len(broken) * 2 > len(sample):
         raise UserError(
             "broken_images",
-            f"{len(broken)} of {len(sample)} images that were looked at cannot be decoded, for example {some([e.file for e in broken], 3)}.",
-            "Replace them by images that an ordinary viewer shows, as PNG or JPEG.",
+            f"{len(broken)} of {len(sample)} images that were checked cannot be decoded, for example {some([e.file for e in broken], 3)}.",
+            "Replace them with PNG or JPEG images that an ordinary viewer can show.",
         )
     checked = {id(e) for e in sample}
     broken += [e for e in examples if id(e) not in checked and not decodes(e.content)]

@@ -27,11 +27,11 @@ def check(rows: list[Example], roles: Roles, checks: Checks) -> None:
     test = _linear if roles.regression else _determines
     found = [name for i, name in enumerate(roles.columns) if test([e.content[i] for e in rows], [e.target for e in rows], roles.types[name])]
     if found:
-        what = f"{some(found, 6)} {'give' if len(found) > 1 else 'gives'}"
-        known = "make sure that it is known before the answer is"
-        checks.warning("label_leak", f"{what} the label {roles.label} away almost without exception: {known}.")
+        what = f"The columns {some(found, 6)} each predict" if len(found) > 1 else f"The column {found[0]} predicts"
+        known = "make sure that its value is known before the label is"
+        checks.warning("label_leak", f"{what} the label {roles.label} almost perfectly: {known}.")
     else:
-        checks.ok("label_leak", "No column gives the label away.")
+        checks.ok("label_leak", "No column reveals the label.")
 
 
 def _determines(cells: list[str], targets: list[str], kind: str) -> bool:
@@ -73,7 +73,7 @@ def _texts(rows: list[Example], roles: Roles, checks: Checks) -> None:
         text = e.content if isinstance(e.content, str) else "\n".join(e.content)
         telling += set(pattern.findall(text[:2000].lower())) == {e.target.lower()}
     if telling >= 0.9 * len(rows):
-        share = f"{telling / len(rows):.0%} of the texts contain the name of their label and of no other"
-        checks.warning("label_leak", f"{share}: the model will look for that word, and fail on texts without it.")
+        share = f"{telling / len(rows):.0%} of the texts contain the name of their own label and of no other"
+        checks.warning("label_leak", f"{share}: the model will rely on that word and fail on texts without it.")
     else:
-        checks.ok("label_leak", "The texts do not give their label away by its name.")
+        checks.ok("label_leak", "The texts do not reveal their labels by name.")

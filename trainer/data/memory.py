@@ -23,5 +23,5 @@ def memory() -> int:
 
 def too_large(name: str, why: str) -> UserError:
     return UserError(
-        "too_large", f"The file {name} is too large for the machine that reads it.", "Take fewer rows, or ask the administrator for more memory.", why
+        "too_large", f"The file {name} is too large for the machine that reads it.", "Use fewer rows, or ask the administrator for more memory.", why
     )

@@ -23,10 +23,10 @@ ARCHIVE = "zip"
 _WEIGHTS = ("bin", "safetensors", "pt", "pth", "ckpt", "h5", "onnx", "pkl", "pickle", "joblib")
 
 _NOT_READ = {
-    "a spreadsheet, which can be saved as CSV": ("xlsx", "xls", "ods"),
-    "an archive of a kind that is not read, unlike ZIP": ("gz", "bz2", "xz", "zst", "tar", "tgz", "7z", "rar"),
-    "an image of a kind that is not read, unlike PNG and JPEG": ("heic", "heif", "avif", "svg", "psd", "nef", "cr2"),
-    "weights or pickled objects, which are not data and are not loaded": _WEIGHTS,
+    "a spreadsheet: save it as CSV": ("xlsx", "xls", "ods"),
+    "an unsupported archive format: use ZIP": ("gz", "bz2", "xz", "zst", "tar", "tgz", "7z", "rar"),
+    "an unsupported image format: use PNG or JPEG": ("heic", "heif", "avif", "svg", "psd", "nef", "cr2"),
+    "weights or pickled objects, which are never loaded": _WEIGHTS,
 }
 
 # What a run delivers, plus what it leaves in its run folder: never training data of a later run.
@@ -89,7 +89,7 @@ def extension(name: str) -> str:
 def not_read(name: str) -> str:
     """Why a file of this name is neither a table, a text nor an image."""
     kind = extension(name)
-    return next((why for why, kinds in _NOT_READ.items() if kind in kinds), "neither a table, a text nor an image by its name")
+    return next((why for why, kinds in _NOT_READ.items() if kind in kinds), "not a table, text or image by its file extension")
 
 
 def split_of(name: str) -> str | None:

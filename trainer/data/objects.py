@@ -4,7 +4,7 @@ import json
 
 from trainer.data.table import NotATable, Table
 
-_NO_LINE = "are no JSON objects"
+_NO_LINE = "are not JSON objects"
 
 
 def lines(name: str, text: str) -> Table:
@@ -17,7 +17,7 @@ def lines(name: str, text: str) -> Table:
             values.append((number, json.loads(line)))
         except (ValueError, RecursionError):
             values.append((number, None))
-    return _table(name, values, "does not hold one JSON object in each line")
+    return _table(name, values, "does not contain one JSON object per line")
 
 
 def document(name: str, text: str) -> Table:
@@ -29,7 +29,7 @@ def document(name: str, text: str) -> Table:
     if isinstance(value, dict):
         lists = [v for v in value.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
         value = lists[0] if len(lists) == 1 else _columns(value)
-    return _table(name, list(enumerate(value, 1)) if isinstance(value, list) else [], "does not hold a list of JSON objects")
+    return _table(name, list(enumerate(value, 1)) if isinstance(value, list) else [], "does not contain a list of JSON objects")
 
 
 def cell(value) -> str:

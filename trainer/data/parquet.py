@@ -26,12 +26,12 @@ def read(name: str, file: Path) -> Table:
                 names, columns, left = _columns(batch)
                 rows += zip(range(len(rows) + 1, len(rows) + batch.num_rows + 1), map(list, zip(*columns)))
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as e:
-        raise NotATable("is not a Parquet file that can be read") from e
+        raise NotATable("is not a readable Parquet file") from e
     if not rows:
         raise NotATable("has no rows")
     if left and len(names) < 2:
-        raise NotATable(f"holds images or other files in its column {left[0]}; put them into the dataset as files, in a folder for each label")
-    return Table(name, names, rows, notes=[f"bytes are not read, and stand in {some(left, 4)}"] if left else [])
+        raise NotATable(f"contains images or other files in its column {left[0]}; add them to the dataset as files, in one folder per label")
+    return Table(name, names, rows, notes=[f"columns of bytes are not read: {some(left, 4)}"] if left else [])
 
 
 def _check_size(name: str, told) -> None:

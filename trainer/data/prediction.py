@@ -82,7 +82,7 @@ def _rows(fitting: list[Table], roles: Roles, label: str, settings, events: Even
 
 
 def _texts(texts: list, encoding: str, events: Events) -> tuple[list[Example], list[str], int]:
-    events.decision("columns", [], f"Each of the {len(texts)} text files is one text to answer.")
+    events.decision("columns", [], f"Each of the {len(texts)} text files is one text to predict.")
     found = [(source, folders.text(source, encoding)) for source in texts]
     examples = [Example(source.name, 0, text, "") for source, text in found if text]
     return examples, [e.file for e in examples], len(texts) - len(examples)
@@ -94,7 +94,7 @@ def _images(found: list, events: Events) -> tuple[list[Example], list[str], int]
         whole = {e.file for e in examples}
         named = some([i.name for i in found if i.name not in whole], 6)
         if not examples:
-            raise UserError("broken_images", f"No image can be decoded: {named}.", "Add images that an ordinary viewer shows, as PNG or JPEG.")
+            raise UserError("broken_images", f"No image can be decoded: {named}.", "Add PNG or JPEG images that an ordinary viewer can show.")
         events.warning("images", f"{left_out(broken, 'image')} that cannot be decoded: {named}.")
     return examples, [e.file for e in examples], len(found) - len(examples)
 
@@ -104,6 +104,6 @@ def _nothing(kind: str, columns: tuple[str, ...], ignored: sources.Ignored) -> U
     return UserError(
         "no_data",
         f"The dataset has no {what}, which the model reads.",
-        f"Add one, {'name its text in text_column, ' if kind == 'text' else ''}or choose another model or data_file.",
+        f"Add one, {'set text_column, ' if kind == 'text' else ''}or choose another model or data_file.",
         f"Not used: {ignored}." if ignored else "",
     )

@@ -58,7 +58,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     roles.task = f"{KINDS[kind].word}-{goal}"
     if kind == "image":
         roles.columns = (paths[0],)
-        roles.decisions.append(("image_column", paths[0], f"{names.column(paths[0])} names images of the dataset."))
+        roles.decisions.append(("image_column", paths[0], f"{names.column(paths[0])} contains the names of images in the dataset."))
     elif kind == "text":
         _text(roles, rest, settings, where)
     else:
@@ -76,8 +76,8 @@ def _check_images(tables: list[Table], rest: dict[str, Profile], where: str) -> 
         if cells and sum(names.extension(c.strip()) in names.IMAGES for c in cells) >= values.MOSTLY * len(cells):
             raise UserError(
                 "no_images",
-                f"The column {name} of {where} names images, most of which are not in the dataset, for example {cells[0].strip()[:80]}.",
-                "Add the images to the dataset, alone or as a ZIP archive; or name a column with text in text_column.",
+                f"The column {name} of {where} names images that are mostly not in the dataset, for example {cells[0].strip()[:80]}.",
+                "Add the images to the dataset, as files or as a ZIP archive, or set text_column to a column with text.",
             )
 
 
@@ -91,7 +91,7 @@ def _side_columns(roles: Roles, tables: list[Table], seen: dict[str, Profile], s
     for name in (n for n in seen if n.strip().lower() in names.SPLIT_COLUMNS and seen[n].distinct <= 4):
         if all(names.split_of(v) for v in {c.strip() for t in tables for c in t.cells(name)}):
             roles.split = name
-            roles.decisions.append(("split_column", name, f"{names.column(name)} says which rows train, validate and test."))
+            roles.decisions.append(("split_column", name, f"{names.column(name)} assigns the rows to training, validation and test."))
             return
 
 
@@ -102,7 +102,7 @@ def _kind(rest: dict[str, Profile], paths: list[str], settings, where: str) -> s
         if kind == "image" and not paths:
             raise UserError(
                 "no_images",
-                f"No column of {where} names images of the dataset, which {settings.task} needs.",
+                f"No column of {where} contains names of images in the dataset, which {settings.task} needs.",
                 "Add the images to the dataset, and a column with their file names; or put them into one folder for each label.",
             )
         return kind
@@ -115,7 +115,7 @@ def _kind(rest: dict[str, Profile], paths: list[str], settings, where: str) -> s
         raise UserError(
             "ambiguous_task",
             f"The rows of {where} could be read as texts or as tables of numbers and categories.",
-            "Choose text-classification or tabular-classification as task, or the same for regression.",
+            "Set task to text-classification or tabular-classification, or to the regression task.",
         )
     if text or table:
         return "text" if text > table else "table"
@@ -153,13 +153,13 @@ def _text(roles: Roles, rest: dict[str, Profile], settings, where: str) -> None:
     roles.columns = choice.columns
     if second:
         roles.columns, roles.types = (*choice.columns, second), {second: "pair"}
-        roles.decisions.append(("text_pair_column", second, f"{second} is read as a second text beside the first, as asked."))
+        roles.decisions.append(("text_pair_column", second, f"{second} is read as the second text, as requested."))
 
 
 def _task_reason(roles: Roles, label: Profile, wanted: str) -> str:
     task = roles.task.replace("-", " ")
     if wanted != "auto":
-        return f"The task is {task}, as asked."
+        return f"The task is {task}, as requested."
     goal = f"{label.distinct} different numbers in {roles.label}" if roles.regression else f"{label.distinct} classes in {roles.label}"
     reading = {"text": "rows of text", "image": "images named in a table", "table": "columns of numbers and categories"}[roles.kind]
     return f"The task is {task}: the data are {reading} with {goal}."

@@ -47,7 +47,7 @@ class Rows:
         if strange := sorted(v for v, split in known.items() if split is None):
             raise UserError(
                 "split_column",
-                f"The split column {self._roles.split} of {table.name} has values that name no split: {some(strange, 6)}.",
+                f"The split column {self._roles.split} of {table.name} has values that are not the name of a split: {some(strange, 6)}.",
                 "Use the values train, validation and test, or leave split_column empty.",
             )
         found: dict[str, list[Example]] = {name: [] for name in SPLITS}
@@ -72,7 +72,7 @@ class Rows:
     def _contents(self, table: Table) -> list:
         kind = self._roles.kind
         found = self._texts(table) if kind == "text" else self._paths(table) if kind == "image" else self._cells(table)
-        reason = {"text": "the text is empty", "image": "the image that they name is not in the dataset", "table": "all their cells are empty"}[kind]
+        reason = {"text": "the text is empty", "image": "the image they name is not in the dataset", "table": "all their cells are empty"}[kind]
         if empty := found.count(None):
             self.left[reason] += empty
         return found

@@ -96,13 +96,13 @@ def _add(source: Input, spec: Spec, models: set[str], asked: bool, found: Source
 def _refused(source: Input, models: set[str]) -> str:
     """Why a file is never data, or an empty text."""
     if names.is_hidden(source.name):
-        return "hidden"
+        return "a hidden file"
     if source.name.rpartition("/")[0] in models:
-        return "part of a model, which is not data and is not loaded"
+        return "part of a model, which is never loaded"
     if names.is_result(source.name):
         return "the result of an earlier run"
     if is_settings_file(source.name):
-        return "settings"
+        return "a settings file"
     return ""
 
 
@@ -117,5 +117,5 @@ def _expand(source: Input, spec: Spec, found: Sources, events: Events) -> None:
         _add(member, spec, set(), False, found, events)
     count = len(found.tables) + len(found.images) - before
     if not count:
-        found.ignored.add(source.name, "holds no table, text or image that can be read; archives in archives are not opened")
-    events.decision("archive", source.name, f"The archive {source.name} is read as a folder: {count} of its files can be data.")
+        found.ignored.add(source.name, "contains no readable table, text or image; nested archives are not opened")
+    events.decision("archive", source.name, f"The archive {source.name} is read as a folder: {count} of its files are tables, texts or images.")

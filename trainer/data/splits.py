@@ -38,7 +38,7 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Chec
             raise _indivisible(empty, splits["train"], keys, settings.group_column)
         events.decision("split", _counts(splits), _why(splits, missing, before, regression, bool(settings.group_column)))
     else:
-        events.decision("split", _counts(splits), "The names of the files or the split column say which rows train, validate and test.")
+        events.decision("split", _counts(splits), "The file names or the split column define the training, validation and test rows.")
     return splits if regression else _known_labels(splits, checks)
 
 
@@ -111,7 +111,7 @@ def _units(rows: list[Example], keys: Keys) -> list[list[Example]]:
 def _indivisible(empty: list[str], rows: list[Example], keys: Keys, group_column: str) -> UserError:
     """Rows that stay together leave none for a split."""
     units = len(_units(rows, keys))
-    what = f"the column {group_column} makes only {units} groups of them" if group_column else f"they are only {units} different ones"
+    what = f"the column {group_column} has only {units} groups" if group_column else f"only {units} of them are different"
     return UserError(
         "too_few_groups",
         f"The {len(rows)} rows cannot be divided into rows for training and for {' and '.join(empty)}: {what}.",
@@ -125,19 +125,19 @@ def _check_rows(splits: Splits, regression: bool) -> None:
     if total < MIN_ROWS or not splits["train"]:
         raise UserError(
             "too_few_rows",
-            f"There are only {len(splits['train'])} rows to train on and {total} in all; a model cannot be trained on so few.",
-            f"Add rows with a label: at least {MIN_ROWS}, better some hundreds.",
+            f"There are only {len(splits['train'])} training rows and {total} rows in all, which is too few to train a model.",
+            f"Add labelled rows: at least {MIN_ROWS}, better several hundred.",
         )
     if len(counts) < 2:
         raise UserError(
             "one_class",
-            f"All training rows have the label {next(iter(counts))}, so there is nothing to tell apart.",
+            f"All training rows have the label {next(iter(counts))}, so there is nothing to predict.",
             "Add rows of at least one other class, or choose another label_column.",
         )
     if not regression and len(counts) > MAX_CLASSES:
         raise UserError(
             "too_many_classes",
-            f"There are {len(counts)} different labels, and at most {MAX_CLASSES} can be told apart.",
+            f"There are {len(counts)} different labels, and at most {MAX_CLASSES} are supported.",
             "Choose a label_column with fewer values, or leave out rare labels.",
         )
     if not regression and counts.total() < MIN_PER_CLASS * len(counts):
@@ -154,8 +154,8 @@ def _known_labels(splits: Splits, checks: Checks) -> Splits:
     for name in ("validation", "test"):
         known = [e for e in splits[name] if e.target in counts]
         if removed := len(splits[name]) - len(known):
-            checks.warning("unknown_labels", f"{left_out(removed, f'{name} row')} whose label does not occur in the training rows.")
-            checks.drop(f"a label of the {name} rows that training does not know", removed)
+            checks.warning("unknown_labels", f"{left_out(removed, f'{name} row')} because the label does not occur in the training rows.")
+            checks.drop(f"the label of a {name} row does not occur in training", removed)
         if removed and not known:
             raise UserError(
                 "unknown_labels",
@@ -166,7 +166,7 @@ def _known_labels(splits: Splits, checks: Checks) -> Splits:
         splits[name] = known
     small = sorted(label for label, n in counts.items() if n < 10)
     if small:
-        checks.warning("small_classes", f"Fewer than 10 training rows have the label {some(small, 10)}: expect these to be recognised badly.")
+        checks.warning("small_classes", f"These labels have fewer than 10 training rows, so predictions for them will be poor: {some(small, 10)}.")
     return splits
 
 
@@ -177,5 +177,5 @@ def _counts(splits: Splits) -> dict[str, int]:
 def _why(splits: Splits, missing: list[str], before: int, regression: bool, grouped: bool) -> str:
     parts = " and ".join(f"{len(splits[n])} for {n}" for n in missing)
     even = "evenly over the range of the target" if regression else "evenly over the classes"
-    whole = ", whole groups together" if grouped else ""
-    return f"Nothing is named as {' or '.join(missing)} data, so {parts} are taken from the {before} rows by a hash of their content, {even}{whole}."
+    whole = ", and groups stay together" if grouped else ""
+    return f"The dataset does not define {' or '.join(missing)} rows, so {parts} are taken from the {before} rows by a content hash, {even}{whole}."

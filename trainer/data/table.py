@@ -14,7 +14,7 @@ class Table:
     bad_rows: int = 0
     notes: list[str] = field(default_factory=list)
     first_bad: int = 0
-    fault: str = "have another number of columns than the rest"
+    fault: str = "have a different number of columns from the others"
     _cells: dict[int, list[str]] = field(default_factory=dict, repr=False)
 
     def lacks(self, columns) -> list[str]:

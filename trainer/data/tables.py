@@ -27,9 +27,9 @@ def read(source: Input, wanted: set[str], settings, events: Events) -> Table:
         raise NotATable("has no rows")
     table.columns = _unique([c.strip() or f"column {i}" for i, c in enumerate(table.columns, 1)])
     if table.notes:
-        events.decision("table", {"file": source.name, "columns": table.columns}, f"{source.name} is read so: {'; '.join(table.notes)}.")
+        events.decision("table", {"file": source.name, "columns": table.columns}, f"{source.name} is read as follows: {'; '.join(table.notes)}.")
     if table.bad_rows:
-        what = f"{table.bad_rows} of the rows of {source.name} {table.fault} and are left out"
+        what = f"{table.bad_rows} rows of {source.name} {table.fault} and are left out"
         events.warning("bad_rows", f"{what}; the first is row {table.first_bad}.")
     return table
 
@@ -85,10 +85,10 @@ def _delimited(name: str, text: str, wanted: set[str], delimiter: str) -> Table:
     try:
         dialect = dialects.find(text, extension(name), _delimiter(delimiter)) or dialects.single(text, wanted)
         if dialect is None:
-            raise NotATable("has no delimiter that makes the same number of columns, two or more, in nine of ten rows")
+            raise NotATable("has no delimiter that gives the same number of columns, at least two, in 90% of its rows")
         rows = _named_rows(_whole_rows(name, text, dialect), dialect, wanted)
     except csv.Error as e:
-        raise NotATable(f"cannot be cut into rows ({e})") from e
+        raise NotATable(f"cannot be split into rows ({e})") from e
     good = [(i, row) for i, row in rows if len(row) == dialect.columns]
     first = good[0][1]
     has_header, why = dialects.header(first, [row for _, row in good[1 : dialects.SAMPLE_ROWS]], wanted)
@@ -113,8 +113,8 @@ def _whole_rows(name: str, text: str, dialect: dialects.Dialect) -> list[tuple[i
         return literal
     raise UserError(
         "open_quote",
-        f"Row {taken[0][0]} of {name} begins a quotation that takes in {taken[0][1]} rows after it.",
-        "Close or remove the quotation mark there, then submit again.",
+        f"Row {taken[0][0]} of {name} has a quotation mark that is not closed and swallows the {taken[0][1]} rows after it.",
+        "Close or remove the quotation mark in that row, then submit again.",
     )
 
 

@@ -50,7 +50,7 @@ def _readable(document: dict) -> dict:
         if len(files.as_json(document).encode("utf-8")) <= RESULT_BYTES:
             return document
         document.pop(name, None)
-    raise UserError("large_result", "What is to be told of the results is too large to be read.", "Use data with shorter labels and names of files.")
+    raise UserError("large_result", "The results are too large for result.json.", "Use shorter labels and file names.")
 
 
 def first(entries: list) -> list:

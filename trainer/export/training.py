@@ -98,9 +98,9 @@ def _look_for_one_answer(train: Predictions, target, settings: Settings, events:
     """Warn where the model calls all training rows the same."""
     if not isinstance(target, Classes) or len(set(train.predicted.tolist())) > 1 or len(set(train.truth.tolist())) == 1:
         return
-    do = "Set a smaller learning_rate, or 0 to have it chosen." if settings.learning_rate else "More epochs or more examples may help."
+    do = "Set a smaller learning_rate, or 0 to choose it automatically." if settings.learning_rate else "More epochs or more examples may help."
     label = target.labels[int(train.predicted[0])]
-    events.warning("one_answer", f"The model calls every row {label}: it learnt nothing that tells the classes apart. {do}")
+    events.warning("one_answer", f"The model predicts {label} for every row: it did not learn to distinguish the classes. {do}")
 
 
 def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:

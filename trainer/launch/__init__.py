@@ -12,6 +12,7 @@ same results for the same seed and number of workers.
 from typing import Protocol
 
 from trainer.config.spec import Spec
+from trainer.errors import count
 from trainer.launch.work import Outcome, Trial
 from trainer.plan import Plan, Saved
 from trainer.run_folder.events import Events
@@ -54,7 +55,7 @@ def create(name: str, settings, base: Base, spec: Spec, events: Events) -> Launc
     workers = 1 if trains and settings.dry_run else asked
     fewer = max(1, min(workers, size // BYTES_EACH))
     if fewer < workers:
-        events.decision("workers", fewer, f"{fewer} instead of {workers} workers are used, because the data is too small to share.")
+        events.decision("workers", fewer, f"{count(fewer, 'worker')} instead of {workers}: the data is too small for more.")
     from trainer.launch import ray_launcher
 
     launcher = ray_launcher.create(fewer, threads, settings, base.kind, trains, events)

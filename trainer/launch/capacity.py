@@ -44,11 +44,11 @@ class Wait:
         """Called every second or so while the workers are not there. Raises UserError when the limit is over, or when told to stop."""
         stop.check(self.events.path.parent)
         if time.monotonic() - self.began > self.limit:
-            why = f"The cluster had no room for {count(round(self.limit / 60), 'minute')}."
+            why = f"The cluster had no free capacity for {count(round(self.limit / 60), 'minute')}."
             raise (
                 no_gpu(why)
                 if self.gpu
-                else UserError("no_capacity", "No worker could be started on the cluster.", "Set fewer workers, or try again later.", why)
+                else UserError("no_capacity", "No worker could be started on the cluster.", "Set a smaller num_workers, or try again later.", why)
             )
         if not self.told and time.monotonic() - self.began > PATIENCE_SECONDS:
             self.told = True

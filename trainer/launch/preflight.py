@@ -33,8 +33,8 @@ def shared(folder: Path, token: str, patience: float = PATIENCE_SECONDS) -> None
             raise UserError(
                 "not_shared",
                 "The shared folder is not the same on all machines of the Ray cluster.",
-                "Ask the administrator to mount one volume that all machines may write to (ReadWriteMany).",
-                f"{os.uname().nodename} does not see what the driver wrote there.",
+                "Ask the administrator to mount one volume on all machines that all of them can write to (ReadWriteMany).",
+                f"{os.uname().nodename} does not see the file that the driver wrote there.",
             )
         time.sleep(0.2)
 
@@ -43,7 +43,7 @@ def _same_versions(theirs: list[str]) -> None:
     """Say in the log where this worker has other packages than the driver: the results may then differ a little."""
     for mine, other in zip(_versions(), theirs, strict=False):
         if mine != other:
-            print(f"Warning: {mine} here on {os.uname().nodename}, {other} at the driver.", flush=True)
+            print(f"Warning: {os.uname().nodename} has {mine}, the driver has {other}.", flush=True)
 
 
 def _versions() -> list[str]:

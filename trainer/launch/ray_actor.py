@@ -53,7 +53,7 @@ class OneWorker:
             except ray.exceptions.RayActorError as e:
                 if losses == MAX_LOSSES or "creation task" in str(e):  # the second is a fault of ours, and the same every time
                     raise
-                self.events.warning("worker_lost", f"A worker was lost ({_reason(e)}); another one takes over.")
+                self.events.warning("worker_lost", f"A worker was lost ({_reason(e)}); a new one takes over.")
                 self._employ()
         raise AssertionError("unreachable")
 
@@ -109,5 +109,5 @@ def _reason(error: Exception) -> str:
     """Why a worker was lost, in a few words."""
     text = str(error)
     if "OOM" in text or "memory" in text.lower():
-        return "the memory of its machine was used up"
+        return "its machine ran out of memory"
     return "its machine is gone" if "node" in text.lower() and "died" in text.lower() else "its process ended"

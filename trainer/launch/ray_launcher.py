@@ -22,14 +22,19 @@ def create(workers: int, threads: int, settings, kind: str, trains: bool, events
     cpus = settings.cpus_per_worker or _cpus_each(nodes, workers, threads)
     places = sum(int(n.get("CPU", 0)) for n in nodes)
     if workers > places:
-        events.warning("workers", f"{max(1, places)} instead of {workers} workers are used: the cluster has no more CPUs.")
+        events.warning("workers", f"{count(max(1, places), 'worker')} instead of {workers}: the cluster has no more CPUs.")
         workers = max(1, places)
-    each = count(cpus, "CPU") + " and a GPU" * gpu + " each" * (workers > 1)
-    events.phase("start", f"Asking Ray for {count(workers, 'worker')} with {each}.")
+    events.phase("start", f"Requesting {count(workers, 'worker')} from Ray with {_resources(cpus, gpu, workers)}.")
     job = Job(workers, cpus, gpu, kind, DRY_MINUTES if trains and settings.dry_run else settings.max_minutes, events)
     if workers == 1:
         return OneWorker(job)
     return Several(job) if trains else Pool(job)
+
+
+def _resources(cpus: int, gpu: bool, workers: int) -> str:
+    """What each worker gets, for a sentence: "2 CPUs", "2 CPUs and 1 GPU each"."""
+    wanted = f"{count(cpus, 'CPU')} and 1 GPU" if gpu else count(cpus, "CPU")
+    return f"{wanted} each" if workers > 1 else wanted
 
 
 def _runtime_env() -> dict | None:
@@ -52,7 +57,7 @@ def _use_gpu(wanted: str, nodes: list[dict], workers: int, events: Events) -> bo
         needed = f"{workers} {'is' if workers == 1 else 'are'} needed"
         events.warning(
             "waiting_for_gpu",
-            f"The cluster has {gpus or 'no'} GPUs now, but {needed}; waiting for more. To train on CPUs, set use_gpu to auto or no.",
+            f"The cluster has {gpus or 'no'} GPUs now, but {needed}. The run waits for them. To train on CPUs, set use_gpu to auto or no.",
         )
     return wanted == "yes"
 

@@ -135,7 +135,7 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
     workers = _gathered(_usage(ctx, trained, time.monotonic() - began, time.process_time() - cpu), rank, world)
     if rank != 0:
         return None
-    events.phase("test", f"Measuring the best model (epoch {trained.position.best_epoch:g}) on data that it has never seen.")
+    events.phase("test", f"Measuring the best model (epoch {trained.position.best_epoch:g}) on data that it has not seen.")
     task = tasks.of(plan.kind)
     saved = lease.folder / "model"
     task.save(trained.model, plan, saved)

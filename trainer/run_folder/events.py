@@ -45,12 +45,14 @@ class Events:
     def decision(self, what: str, choice, why: str) -> None:
         _say(why)
         decided = {"what": one_line(what, WORD), "choice": _cut(choice), "why": one_line(why, TEXT)}
-        self._note("decision", self.decisions, "what", decided, {"choice": "", "why": "More was decided in this way; the log has all of it."})
+        self._note(
+            "decision", self.decisions, "what", decided, {"choice": "", "why": "There are more decisions of this kind; the log lists all of them."}
+        )
 
     def warning(self, code: str, text: str) -> None:
         _say(f"Warning: {text}")
         warned = {"code": code, "text": one_line(text, TEXT)}
-        self._note("warning", self.warnings, "code", warned, {"text": "There are more warnings of this kind; the log has all of them."})
+        self._note("warning", self.warnings, "code", warned, {"text": "There are more warnings of this kind; the log lists all of them."})
 
     def resume(self, epoch: float, step: int, text: str) -> None:
         self._write("resume", epoch=epoch, step=step, text=one_line(text, TEXT))
@@ -96,7 +98,7 @@ class Events:
         head = {"time": time, "attempt": self.attempt, "kind": kind}
         line = _line({**head, **fields})
         if len(line) > LINE_BYTES and "choice" in fields:  # a list of very long names, or one in strange characters
-            line = _line({**head, **fields, "choice": "too long to be listed"})
+            line = _line({**head, **fields, "choice": "too long to list"})
         if self.lease is not None:
             self.lease.check()
         _append(self.path, line)

@@ -113,13 +113,13 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
     else:
         usual = _usual_side(data.splits["train"])
         size = next((s for s in SIZES if s >= usual), SIZES[-1])
-        why = f"the usual image is {usual} pixels wide or high"
+        why = f"a typical image is {usual} pixels wide or high"
     if settings.image_size:
-        size, why = max(32, settings.image_size), "as asked"
+        size, why = max(32, settings.image_size), "as requested"
     settings.choose("image_size", size)
     if settings.augmentation == "auto":
         settings.choose("augmentation", "light")
-    events.decision("image_size", size, f"All images are brought to {size} x {size} pixels: {why}.")
+    events.decision("image_size", size, f"All images are resized to {size} x {size} pixels: {why}.")
     return Encoder({"image_size": size, "mean": list(mean), "std": list(std)}, spec.work / "data", settings.augmentation)
 
 

@@ -146,7 +146,7 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
     if base.folder is None:
         tokenizer, limit = vocabulary.learn([part for text in train for part in _parts(text)], lower), MAX_POSITIONS
         size = tokenizer.get_vocab_size()
-        events.decision("vocabulary", size, f"A vocabulary of {size} word pieces is learnt from the training texts.")
+        events.decision("vocabulary", size, f"A vocabulary of {size} word pieces is learned from the training texts.")
     else:
         tokenizer, limit = vocabulary.installed(base.folder), position_limit(base)
     lengths = [len(e.ids) for e in _encodings(tokenizer, train)]
@@ -192,13 +192,13 @@ def _max_length(settings, lengths: list[int], limit: int, events: Events) -> int
     if wanted := settings.max_length:
         length = max(8, min(wanted, limit))
         if length != wanted:
-            events.warning("max_length", f"Texts are cut at {length} tokens instead of {wanted}: the model reads from 8 to {limit}.")
+            events.warning("max_length", f"Texts are truncated to {length} tokens instead of {wanted}: the model reads between 8 and {limit}.")
         return length
     usual = int(numpy.percentile(lengths, PERCENTILE, method="higher"))
     length = max(8, min(usual, limit))
     why = f"{PERCENTILE} % of the training texts have at most {usual} tokens"
     why += "" if length >= usual else f", but the model reads at most {limit}"
-    events.decision("max_length", length, f"Texts are cut at {length} tokens: {why}.")
+    events.decision("max_length", length, f"Texts are truncated to {length} tokens: {why}.")
     settings.choose("max_length", length)
     return length
 

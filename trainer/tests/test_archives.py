@@ -63,7 +63,7 @@ def test_archives_that_each_explode_a_little_are_refused_together(expand, tmp_pa
 def test_the_files_of_all_archives_are_counted_together(expand, monkeypatch):
     monkeypatch.setattr(budget, "MAX_FILES", 10)
     one = archive({f"{i}.jpg.txt": b"x" for i in range(4)})
-    with pytest.raises(UserError, match=r"c\.zip is too large.*4 files, and those before it have 8; at most 10"):
+    with pytest.raises(UserError, match=r"c\.zip is too large.*4 files, and the archives before it have 8; at most 10"):
         expand(one, one, one)
 
 
@@ -98,7 +98,7 @@ def test_one_start_has_one_budget_in_all_its_specs(make_run):
 
 
 def test_an_archive_that_says_it_holds_more_than_is_free_is_refused_before_a_byte_is_written(expand, tmp_path):
-    with pytest.raises(UserError, match=r"too little room to unpack the archive a.zip.*2.1 GB are kept for results") as e:
+    with pytest.raises(UserError, match=r"too little free space to unpack the archive a.zip.*2.1 GB are reserved for results") as e:
         expand(archive({"x.csv": texts()}), budget=Budget(lambda _: (2 * GIB, 500 * GIB)))
     assert e.value.code == "disk_full"
     assert written(tmp_path) == 0
@@ -107,7 +107,7 @@ def test_an_archive_that_says_it_holds_more_than_is_free_is_refused_before_a_byt
 def test_a_disk_that_others_fill_meanwhile_ends_the_unpacking(expand, tmp_path, monkeypatch):
     monkeypatch.setattr(budget, "LOOK_BYTES", 1 << 20)
     free = itertools.chain([10 * GIB] * 3, itertools.repeat(1 * GIB))
-    with pytest.raises(UserError, match="too little room"):
+    with pytest.raises(UserError, match="too little free space"):
         expand(archive({"x.csv": random.Random(1).randbytes(8 << 20)}), budget=Budget(lambda _: (next(free), 500 * GIB)))
     assert written(tmp_path) < 5 << 20
 
@@ -122,7 +122,7 @@ def test_a_disk_that_is_full_names_the_archive_and_no_path(expand, tmp_path, mon
         raise OSError(28, "No space left on device", str(tmp_path))
 
     monkeypatch.setattr("builtins.open", lambda path, mode="r", *a, real=open, **k: full() if mode == "xb" else real(path, mode, *a, **k))
-    with pytest.raises(UserError, match=r"room to unpack the archive a\.zip") as e:
+    with pytest.raises(UserError, match=r"free space to unpack the archive a\.zip") as e:
         expand(archive({"x.csv": texts()}))
     assert (e.value.code, str(tmp_path) in str(e.value)) == ("disk_full", False)
 
@@ -167,10 +167,10 @@ def raw(entries: list[dict], comment: bytes = b"") -> bytes:
         pytest.param({"mode": 0o120777}, "links", id="a symbolic link"),
         pytest.param({"mode": 0o020666}, "devices", id="a device"),
         pytest.param({"mode": 0o010666}, "devices", id="a pipe"),
-        pytest.param({"name": b"/etc/x.csv"}, "lead out", id="an absolute path"),
-        pytest.param({"name": b"a/../../x.csv"}, "lead out", id="dots"),
-        pytest.param({"name": b"..\\..\\x.csv"}, "lead out", id="dots with backslashes"),
-        pytest.param({"name": b"C:\\x.csv"}, "lead out", id="a drive"),
+        pytest.param({"name": b"/etc/x.csv"}, "point outside", id="an absolute path"),
+        pytest.param({"name": b"a/../../x.csv"}, "point outside", id="dots"),
+        pytest.param({"name": b"..\\..\\x.csv"}, "point outside", id="dots with backslashes"),
+        pytest.param({"name": b"C:\\x.csv"}, "point outside", id="a drive"),
         pytest.param({"name": b"x.csv\0.exe"}, "names", id="a zero byte"),
         pytest.param({"name": b"a\n\x1b[2Jx.csv"}, "names", id="control characters"),
         pytest.param({"name": b"d/" * 5000 + b"x.csv"}, "names", id="thousands of folders"),
@@ -188,13 +188,13 @@ def test_what_is_no_plain_file_is_left_out_and_counted(expand, entry, why):
 @pytest.mark.parametrize(
     ("entries", "named"),
     [
-        pytest.param([{"name": b"x.csv"}, {"name": b"x.csv"}], "two files of the name x.csv", id="a name that stands twice"),
-        pytest.param([{"name": b"x.csv"}, {"name": b".\\x.csv"}], "two files of the name x.csv", id="two spellings of a name"),
-        pytest.param([{"name": b"x.csv"}, {"name": b"x.csv", "at": 0}], "over one another", id="one file that is listed twice"),
-        pytest.param([{"name": b"x.csv", "packed": 90}, {"name": b"y.csv", "data": b"x" * 90}], "over one another", id="a file over the next one"),
-        pytest.param([{"name": b"x.csv", "packed": 4000}], "over one another", id="a file over the list of files"),
+        pytest.param([{"name": b"x.csv"}, {"name": b"x.csv"}], "two files named x.csv", id="a name that stands twice"),
+        pytest.param([{"name": b"x.csv"}, {"name": b".\\x.csv"}], "two files named x.csv", id="two spellings of a name"),
+        pytest.param([{"name": b"x.csv"}, {"name": b"x.csv", "at": 0}], "overlap", id="one file that is listed twice"),
+        pytest.param([{"name": b"x.csv", "packed": 90}, {"name": b"y.csv", "data": b"x" * 90}], "overlap", id="a file over the next one"),
+        pytest.param([{"name": b"x.csv", "packed": 4000}], "overlap", id="a file over the list of files"),
         pytest.param([{"name": b"x.csv", "flags": 1}], "encrypted", id="encrypted"),
-        pytest.param([{"name": b"x.csv", "method": 12}], "unusual kind", id="bzip2, which cannot be unpacked in bounded pieces"),
+        pytest.param([{"name": b"x.csv", "method": 12}], "unsupported compression method", id="bzip2, which cannot be unpacked in bounded pieces"),
         pytest.param([{"name": b"x.csv", "data": b"x" * 90, "size": 9}], "damaged", id="a size that is a lie"),
     ],
 )
@@ -206,7 +206,7 @@ def test_an_archive_that_misleads_is_refused(expand, entries, named):
 
 
 def test_a_long_list_of_files_is_never_read_at_once(expand):
-    with pytest.raises(UserError, match="list of files is longer"):
+    with pytest.raises(UserError, match="list of files is too long"):
         expand(bytes(40 << 20) + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, 36 << 20, 0, 0))
 
 

@@ -103,7 +103,7 @@ def test_a_training_that_diverges_late_keeps_its_best_model(make_run, schemas, m
     assert (result["training"]["stopped"], result["training"]["epochs"]) == ("diverged", 3)
     assert result["best_epoch"] in (1, 2)
     told = next(w["text"] for w in result["warnings"] if w["code"] == "diverged")
-    assert f"of epoch {result['best_epoch']:g}, is kept" in told
+    assert f"from epoch {result['best_epoch']:g}, is kept" in told
     assert "smaller learning_rate" in told
 
 
@@ -115,7 +115,7 @@ def test_a_model_that_answers_the_same_to_everything_is_told(make_run, schemas, 
     spec = make_run({"a.csv": small_reviews(60)}, epochs=1, learning_rate=rate, more_options="metric: accuracy")
     assert run(str(spec), "local") == 0
     told = next(w["text"] for w in check_success(spec.parent, schemas)["warnings"] if w["code"] == "one_answer")
-    assert "calls every row" in told
+    assert "for every row" in told
     assert remedy in told
 
 

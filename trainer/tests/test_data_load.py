@@ -181,7 +181,7 @@ def test_parquet_is_read_with_its_types(load, tmp_path):
     pyarrow.parquet.write_table(rows, tmp_path / "a.parquet")
     found = load({"a.parquet": (tmp_path / "a.parquet").read_bytes()})
     assert (found.task, found.labels) == ("text-classification", ("0", "1"))
-    with pytest.raises(UserError, match="not a Parquet file"):
+    with pytest.raises(UserError, match="not a readable Parquet file"):
         load({"a.parquet": b"PAR1 but not more"})
 
 

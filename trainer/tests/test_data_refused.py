@@ -52,7 +52,7 @@ from trainer.errors import UserError
         ),
         pytest.param(
             {"a.csv": made(["text", "label"], lambda i: [f"some words on {i % 2}", "ab"[i % 2]])},
-            {}, "too_few_groups", "2 different", id="two texts over and over",
+            {}, "too_few_groups", "2 of them are different", id="two texts over and over",
         ),
         pytest.param(
             {"a.csv": made(["picture", "label"], lambda i: [f"p/{i}.JPG", "ab"[i % 2]])},
@@ -79,10 +79,10 @@ from trainer.errors import UserError
             {"m/config.json": "{}", "m/pytorch_model.bin": b"\x80", "m/vocab2.txt": "a\nb\n"},
             {}, "no_table", "part of a model", id="only a model",
         ),
-        pytest.param({"a.xlsx": b"PK", "b.xlsx": b"PK"}, {}, "no_table", "a.xlsx and b.xlsx (a spreadsheet, which", id="spreadsheets"),
-        pytest.param({f"{c}/{i}.HEIC": b"x" for c in "ab" for i in range(9)}, {}, "no_table", "15 more (an image of a kind", id="images of phones"),
-        pytest.param({"a.zip": archive({"b.zip": archive({"c.csv": texts()})})}, {}, "no_table", "archives in archives", id="an archive in another"),
-        pytest.param({"a.zip": b"PK\x03\x04 no zip"}, {}, "no_table", "not a ZIP archive", id="a broken archive"),
+        pytest.param({"a.xlsx": b"PK", "b.xlsx": b"PK"}, {}, "no_table", "a.xlsx and b.xlsx (a spreadsheet: save", id="spreadsheets"),
+        pytest.param({f"{c}/{i}.HEIC": b"x" for c in "ab" for i in range(9)}, {}, "no_table", "15 more (an unsupported image format", id="images of phones"),
+        pytest.param({"a.zip": archive({"b.zip": archive({"c.csv": texts()})})}, {}, "no_table", "nested archives", id="an archive in another"),
+        pytest.param({"a.zip": b"PK\x03\x04 no zip"}, {}, "no_table", "not a readable ZIP archive", id="a broken archive"),
         pytest.param({"a.zip": archive({"b.csv": b"a,b\n" * 30_000_000})}, {}, "archive", "too large", id="an archive that explodes"),
         pytest.param({"a.csv": b"text,label\n" + b"a\0b,c\n" * 50}, {}, "no_table", "zero bytes", id="zero bytes"),
         pytest.param({"finetune/x/predictions.csv": texts()}, {}, "no_table", "earlier run", id="only results of ours"),

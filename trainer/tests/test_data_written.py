@@ -32,7 +32,7 @@ def test_an_open_quotation_mark_takes_no_rows_with_it(load):
     found = load({"a.csv": "text,label\n" + "".join(rows)})
     assert sum(map(len, found.splits.values())) == 1500
     quoted = [f'"some, words on {i}",{"ab"[i % 2]}\n' if i < 700 else row for i, row in enumerate(rows)]
-    with pytest.raises(UserError, match=r"Row 702 of a.csv begins a quotation that takes in 799 rows"):
+    with pytest.raises(UserError, match=r"Row 702 of a.csv has a quotation mark that is not closed and swallows the 799 rows"):
         load({"a.csv": "text,label\n" + "".join(quoted)})
 
 

@@ -42,7 +42,7 @@ def test_of_very_many_warnings_and_decisions_the_log_has_the_rest(events, tmp_pa
     events.decision("task", "text-classification", "The task is the last thing that is found.")
     found = events_of(tmp_path)
     assert sum(e["kind"] == "warning" for e in found) == sum(e.get("what") == "table" for e in found) == 10
-    assert "the log has all of them" in [e["text"] for e in found if e["kind"] == "warning"][-1]
+    assert "the log lists all of them" in [e["text"] for e in found if e["kind"] == "warning"][-1]
     assert found[-1]["what"] == "task"
     assert "4999.csv is left out" in capsys.readouterr().out
 

@@ -195,7 +195,7 @@ def test_all_checkpoints_damaged_means_to_begin_anew(interrupted, run_apart, und
     assert run_apart(interrupted) == 0
     check_success(interrupted.parent, schemas)
     assert resumed_at(interrupted.parent) == []
-    assert "begins anew" in next(w["text"] for w in result_of(interrupted.parent)["warnings"] if w["code"] == "checkpoint_damaged")
+    assert "starts from the beginning" in next(w["text"] for w in result_of(interrupted.parent)["warnings"] if w["code"] == "checkpoint_damaged")
     assert weights(interrupted.parent) == undisturbed(interrupted)
 
 
@@ -217,7 +217,7 @@ def test_a_checkpoint_of_another_training_is_not_taken(make_run, run_apart, undi
     assert resumed_at(spec.parent) == []
     assert weights(spec.parent) == undisturbed(spec)
     told = {w["code"]: w["text"] for w in result_of(spec.parent)["warnings"]}
-    assert "of other data or settings" in told["checkpoint_foreign"]
+    assert "the data or the settings have changed" in told["checkpoint_foreign"]
     assert "checkpoint_damaged" not in told
 
 

@@ -114,11 +114,11 @@ def test_unknown_options_are_warned_about_with_a_suggestion(resolve):
     settings = resolve({"finetune.yaml": "epoch: 9\ntraining: {lerning_rate: 0.1}\nzzz: 1\ndata: {seed: 3}\n"}, more_options="batchsize: 8")
     assert (settings.epochs, settings.learning_rate, settings.seed, settings.batch_size) == (3, 0, 42, 32)
     assert resolve.warnings() == [
-        "The option epoch in finetune.yaml is not known and is ignored; did you mean epochs?",
-        "The option training.lerning_rate in finetune.yaml is not known and is ignored; did you mean learning_rate?",
-        "The option zzz in finetune.yaml is not known and is ignored.",
-        "The option data.seed in finetune.yaml is not known and is ignored; did you mean seed?",
-        "The option batchsize in more_options is not known and is ignored; did you mean batch_size?",
+        "The option epoch in finetune.yaml is unknown and is ignored; did you mean epochs?",
+        "The option training.lerning_rate in finetune.yaml is unknown and is ignored; did you mean learning_rate?",
+        "The option zzz in finetune.yaml is unknown and is ignored.",
+        "The option data.seed in finetune.yaml is unknown and is ignored; did you mean seed?",
+        "The option batchsize in more_options is unknown and is ignored; did you mean batch_size?",
     ]
 
 
@@ -196,18 +196,18 @@ def test_a_hostile_settings_file_is_a_sentence(resolve, name, content):
 @pytest.mark.parametrize(
     ("name", "content", "named"),
     [
-        pytest.param("a.yaml", "epochs: 3\nepochs: 7\n", "epochs stands there twice", id="YAML"),
-        pytest.param("a.yaml", "training:\n  seed: 3\n  seed: 3\n", "seed stands there twice", id="a group of YAML"),
-        pytest.param("a.json", '{"epochs": 3, "epochs": 7}', "epochs stands there twice", id="JSON"),
-        pytest.param("a.py", "epochs = 3\nepochs = 7\n", "epochs stands there twice", id="Python"),
-        pytest.param("a.yaml", "seed: 3\ntraining: {seed: 7}\n", "The option seed stands twice in a.yaml", id="with and without its group"),
+        pytest.param("a.yaml", "epochs: 3\nepochs: 7\n", "epochs appears twice", id="YAML"),
+        pytest.param("a.yaml", "training:\n  seed: 3\n  seed: 3\n", "seed appears twice", id="a group of YAML"),
+        pytest.param("a.json", '{"epochs": 3, "epochs": 7}', "epochs appears twice", id="JSON"),
+        pytest.param("a.py", "epochs = 3\nepochs = 7\n", "epochs appears twice", id="Python"),
+        pytest.param("a.yaml", "seed: 3\ntraining: {seed: 7}\n", "The option seed is set twice in a.yaml", id="with and without its group"),
     ],
 )
 def test_an_option_that_stands_twice_is_refused(resolve, name, content, named):
     with pytest.raises(UserError) as refused:
         resolve({name: content}, config_file=name)
     assert named in str(refused.value)
-    with pytest.raises(UserError, match="seed stands twice in more_options"):
+    with pytest.raises(UserError, match="seed is set twice in more_options"):
         resolve(more_options="seed: 1\nseed: 2")
 
 
@@ -282,4 +282,4 @@ def test_the_options_of_a_prediction_are_its_own(resolve):
     settings = resolve(kind="predict", top_k=5, min_confidence=0.5, model_file="m.zip")
     assert (settings.top_k, settings.min_confidence, settings.model_file) == (5, 0.5, "m.zip")
     resolve(kind="predict", epochs=5)
-    assert resolve.warnings() == ["The option epochs in the form is not known and is ignored."]
+    assert resolve.warnings() == ["The option epochs in the form is unknown and is ignored."]

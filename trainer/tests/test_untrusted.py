@@ -171,7 +171,7 @@ def test_the_lists_of_a_result_are_cut():
 def test_a_result_that_is_too_large_loses_parts_of_the_report_and_then_is_refused(monkeypatch):
     monkeypatch.setattr(results, "RESULT_BYTES", 1000)
     assert results._readable({"run": "ft-1", "confusion": [[0] * 2000], "mistakes": []}) == {"run": "ft-1", "mistakes": []}
-    with pytest.raises(UserError, match="too large to be read"):
+    with pytest.raises(UserError, match="too large for result.json"):
         results._readable({"run": "ft-1" * 1000, "unsure": []})
 
 

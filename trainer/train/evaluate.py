@@ -50,7 +50,7 @@ def check(model: torch.nn.Module, rows: Rows, target: Classes | Number) -> None:
     with torch.inference_mode():
         logits = model(**batches.tensors(rows.features.batch(numpy.arange(1)), torch.device("cpu"))).logits
     if logits.shape[1] != target.outputs:
-        raise ValueError(f"its weights give {logits.shape[1]} answers where {target.outputs} have a name")
+        raise ValueError(f"its weights have {logits.shape[1]} outputs, but its description names {target.outputs}")
 
 
 def answers(

@@ -110,7 +110,7 @@ class Training:
         self.agreement = Agreement(ctx, plan)
         self.teller = Teller(ctx, Path(plan.folder), events, self.settings.epochs, self.steps)
         if not frozen:
-            self.teller.warning("freeze_encoder", "This model has no encoder to freeze, so all of it is trained.")
+            self.teller.warning("freeze_encoder", "This model has no encoder to freeze, so all its weights are trained.")
         self.at = Position()
         self.stops = _evaluation_steps(self.per_epoch, self.settings.evals_per_epoch)
         self.order: tuple[int, list] = (-1, [])
@@ -133,11 +133,13 @@ class Training:
         damaged: list[str] = []
         foreign: list[str] = []
         found = self.checkpoints.newest(damaged, foreign)
-        instead = "an earlier one is used" if found else "the training begins anew"
+        instead = "an earlier one is used" if found else "the training starts from the beginning"
         if damaged:
             self.teller.warning("checkpoint_damaged", f"{count(len(damaged), 'checkpoint')} ({some(damaged, 3)}) cannot be read; {instead}.")
         if foreign:
-            text = f"{count(len(foreign), 'checkpoint')} ({some(foreign, 3)}) of other data or settings cannot be gone on from; {instead}."
+            text = (
+                f"{count(len(foreign), 'checkpoint')} ({some(foreign, 3)}) cannot be used because the data or the settings have changed; {instead}."
+            )
             self.teller.warning("checkpoint_foreign", text)
         return found
 
@@ -164,7 +166,7 @@ class Training:
         except UserError as e:
             if e.code != DIVERGED or not self.at.best_step:
                 raise
-            self.teller.warning(DIVERGED, f"{e.what} The best model before, of epoch {self.at.best_epoch:g}, is kept. {e.do}")
+            self.teller.warning(DIVERGED, f"{e.what} The best model so far, from epoch {self.at.best_epoch:g}, is kept. {e.do}")
             return DIVERGED
 
     def _interval(self) -> str:
@@ -198,7 +200,7 @@ class Training:
     def finish(self, stopped: str) -> Trained:
         self.checkpoints.load_best(self.at.best_step, self.model)
         if (parts := self.stepper.accumulation) > self.settings.gradient_accumulation:
-            self.teller.warning("memory", f"The memory of the GPU was too small for a whole batch, so each was computed in {parts} parts.")
+            self.teller.warning("memory", f"The GPU did not have enough memory for a whole batch, so each batch was computed in {parts} parts.")
         self.teller.close()
         return Trained(
             self.model, self.rate, self.stepper.accumulation, self.stepper.precision, self.estimate, stopped,
@@ -243,9 +245,9 @@ class Training:
         if self.plan.metric not in summary:
             raise UserError(
                 "unmeasurable",
-                f"The metric {self.plan.metric} cannot be measured on the validation rows.",
+                f"The metric {self.plan.metric} cannot be computed on the validation rows.",
                 "Choose another metric, or add rows of every class.",
-                f"It can be {some(summary)}.",
+                f"Metrics that can be computed: {some(summary)}.",
             )
         sign = 1 if metrics.higher_is_better(self.plan.metric) else -1
         value, loss = summary[self.plan.metric], summary["loss"]
@@ -272,12 +274,14 @@ class Training:
         raise UserError(
             DIVERGED,
             f"The training diverged in epoch {math.ceil(self._epoch())}: its loss is no longer a number.",
-            "Set a smaller learning_rate, or 0 to have it chosen.",
+            "Set a smaller learning_rate, or 0 to choose it automatically.",
             f"The learning rate was {self.rate:g}.",
         )
 
     def _leaving(self) -> Leaving:
-        self.teller.warning("machine_leaves", "A machine of the cluster is about to go: the training is saved and goes on elsewhere.")
+        self.teller.warning(
+            "machine_leaves", "A machine of the cluster is about to shut down: the training saves a checkpoint and continues on another machine."
+        )
         return Leaving()
 
     def _averaged(self) -> torch.nn.Module | None:

@@ -39,8 +39,8 @@ class Teller:
         if seconds > most:
             self.events.warning(
                 "time_limit",
-                f"That is more than the {estimate.spelled(most)} that max_minutes leaves: the training then ends with its best model so far. "
-                "Raise max_minutes, or set fewer epochs, max_examples or a smaller model.",
+                f"This is longer than the {estimate.spelled(most)} that max_minutes leaves: the training will stop early with its best model. "
+                "Increase max_minutes, or set fewer epochs, a smaller max_examples or a smaller model.",
             )
 
     def begins(self, rows: int, rate: float, why_rate: str) -> None:
@@ -50,7 +50,7 @@ class Teller:
 
     def resumes(self, epoch: float, step: int) -> None:
         if self.speaks:
-            self.events.resume(epoch, step, f"The training goes on from the checkpoint at step {step} of {self.steps}.")
+            self.events.resume(epoch, step, f"The training resumes from the checkpoint at step {step} of {self.steps}.")
             self.board.resumed(step)
 
     def stepped(self, at: Position, loss: torch.Tensor, rate: float, most: float) -> None:
