@@ -32,8 +32,7 @@ const (
 
 // BenchmarkCrowd restarts the service on a store of ten thousand jobs that all wait on Ray, and measures what that costs.
 func BenchmarkCrowd(b *testing.B) {
-	program, err := stack.Build(b.Context(), b.TempDir())
-	require.NoError(b, err)
+	program := stack.PlainProgram(b)
 	w := stack.NewWorld(b, program, nil)
 	gather(b, w)
 	for b.Loop() {

@@ -30,8 +30,7 @@ const killed = 137
 
 func TestCrashPoints(t *testing.T) {
 	t.Parallel()
-	program, err := stack.Build(t.Context(), t.TempDir(), "crash")
-	require.NoError(t, err)
+	program := stack.Program(t)
 	for _, point := range crash.Points() {
 		t.Run(string(point), func(t *testing.T) {
 			t.Parallel()

@@ -38,9 +38,7 @@ func TestAServiceKilledInTheMiddleOfATrainingDeliversItOnce(t *testing.T) {
 		require.NoError(t, err)
 		files[name] = string(body)
 	}
-	program, err := stack.Build(t.Context(), t.TempDir())
-	require.NoError(t, err)
-	w := stack.NewWorld(t, program, files)
+	w := stack.NewWorld(t, stack.Program(t), files)
 	ray, err := raylocal.Start(t.Context(), raylocal.Config{Python: python, Dir: t.TempDir()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ray.Stop()) })

@@ -29,7 +29,7 @@ func TestAServiceThatIsPaused(t *testing.T) {
 	_, err := node.Ctl(t.Context(), "close_all_connections", "a pause that is too long")
 	require.NoError(t, err)
 
-	other, err := stack.StartService(t.Context(), s.program(t), s.Env, nil)
+	other, err := stack.StartService(t.Context(), program(t), s.Env, nil)
 	require.NoError(t, err)
 	t.Cleanup(other.Kill)
 	select {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -25,36 +24,13 @@ import (
 
 func TestMain(m *testing.M) {
 	// toxiproxy leaves the goroutines of a connection behind that ends while a fault of the line holds its bytes.
-	goleak.VerifyTestMain(suite{broker.Main(m)},
+	goleak.VerifyTestMain(broker.Main(m),
 		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).read"),
 		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"))
 }
 
-// suite removes what build has built.
-type suite struct{ tests interface{ Run() int } }
-
-// Run runs the tests.
-func (s suite) Run() int {
-	defer func() { _ = os.RemoveAll(built) }() // a folder in /tmp
-	return s.tests.Run()
-}
-
 // patience is how long a test waits for one step.
 const patience = stack.Patience
-
-// build builds the service into the folder built, once for all tests.
-var (
-	built string
-	build = sync.OnceValues(func() (path string, err error) {
-		if built, err = os.MkdirTemp("", "faults-"); err != nil {
-			return "", err
-		}
-		if !raced {
-			return stack.Build(context.Background(), built)
-		}
-		return stack.BuildRace(context.Background(), built)
-	})
-)
 
 // site is a world with breakable lines before RabbitMQ and Clowder, and with everything noted that the checker wants to know.
 type site struct {
@@ -79,7 +55,7 @@ type site struct {
 func newSite(tb testing.TB, b *broker.Broker) *site {
 	tb.Helper()
 	s := &site{broker: b, uri: b.Vhost(tb), env: map[string]string{}}
-	s.World = stack.NewWorldOn(tb, s.program(tb), s.uri, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
+	s.World = stack.NewWorldOn(tb, program(tb), s.uri, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
 	s.datasets = []string{s.Dataset}
 	s.amqp = newProxy(tb, "amqp", b.Addr())
 	u, err := url.Parse(s.uri)
@@ -103,14 +79,6 @@ func (s *site) noteTraining(d raytest.Driver) {
 	s.env["the environment of "+d.ID] = fmt.Sprint(d.Env, d.Metadata, d.Entrypoint)
 }
 
-// program is the service.
-func (s *site) program(tb testing.TB) string {
-	tb.Helper()
-	path, err := build()
-	require.NoError(tb, err)
-	return path
-}
-
 // start starts the service and notes how calm it is before the first job.
 func (s *site) start(tb testing.TB, env map[string]string) *stack.Service {
 	tb.Helper()
@@ -128,7 +96,7 @@ func (s *site) start(tb testing.TB, env map[string]string) *stack.Service {
 // startBlind starts the service where Clowder cannot be asked whether it is there.
 func (s *site) startBlind(tb testing.TB) *stack.Service {
 	tb.Helper()
-	service, err := stack.StartService(tb.Context(), s.program(tb), s.Env, nil)
+	service, err := stack.StartService(tb.Context(), program(tb), s.Env, nil)
 	require.NoError(tb, err)
 	tb.Cleanup(service.Kill)
 	s.services = append(s.services, service)
@@ -158,7 +126,7 @@ func (s *site) succeeds(tb testing.TB, id string) {
 // await waits until something is so.
 func await(tb testing.TB, what string, so func() bool) {
 	tb.Helper()
-	require.Eventually(tb, so, patience, 10*time.Millisecond, what)
+	require.Eventually(tb, so, patience, 50*time.Millisecond, what)
 }
 
 // training waits until Ray runs the n-th attempt.

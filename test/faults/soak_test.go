@@ -19,8 +19,8 @@ import (
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
-// raced says that the service is built with the race detector, which would halve the number of jobs.
-const raced = false
+// program is the service without the race detector, which would halve the number of jobs.
+var program = stack.PlainProgram
 
 const (
 	// backlog is how many jobs may be open at once; more are not submitted.

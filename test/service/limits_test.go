@@ -34,7 +34,7 @@ func awaitQueue(t *testing.T, ch *amqp.Channel, messages, consumers int) {
 
 func TestJobsBeyondTheSlotsStayInRabbitMQWhereClowderCanCancelThem(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	release := w.HoldTrainings()
 	w.Start(t, map[string]string{"MAX_JOBS": "2", "MAX_JOBS_PER_USER": "2"})
 	ch := channel(t, w)
@@ -42,7 +42,7 @@ func TestJobsBeyondTheSlotsStayInRabbitMQWhereClowderCanCancelThem(t *testing.T)
 	for range 5 {
 		ids = append(ids, w.Submit(t, w.Dataset, nil))
 	}
-	require.Eventually(t, func() bool { return len(w.Records(t)) == 2 }, stack.Patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(w.Records(t)) == 2 }, stack.Patience, 100*time.Millisecond)
 	awaitQueue(t, ch, 3, 0) // none of them is prefetched, or it would not be counted
 
 	// A Clowder v1 cancels a waiting job by reading the queue and putting back all messages but its own.
@@ -78,7 +78,7 @@ func TestJobsBeyondTheSlotsStayInRabbitMQWhereClowderCanCancelThem(t *testing.T)
 
 func TestAUserIsToldThePlaceInTheLine(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	release := w.HoldTrainings()
 	w.Start(t, map[string]string{"MAX_RUNNING": "1"})
 	first := w.Submit(t, w.Dataset, nil)
@@ -99,7 +99,7 @@ func TestAUserIsToldThePlaceInTheLine(t *testing.T) {
 
 func TestNoJobIsTakenOntoAFullDisk(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	full := map[string]string{"MIN_FREE_BYTES": "1000000000000000"}
 	first := w.Start(t, full)
 	id := w.Submit(t, w.Dataset, nil)
@@ -118,7 +118,7 @@ func TestNoJobIsTakenOntoAFullDisk(t *testing.T) {
 func TestUsersKeysAreSealedAtRest(t *testing.T) {
 	t.Parallel()
 	key := func(b byte) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, 32)) }
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	release := w.HoldTrainings()
 	first := w.Start(t, map[string]string{"STATE_KEY": key(1)})
 	id := w.Submit(t, w.Dataset, nil)
@@ -133,7 +133,7 @@ func TestUsersKeysAreSealedAtRest(t *testing.T) {
 	}
 	require.NoError(t, first.Stop(30*time.Second))
 
-	second, err := stack.StartService(t.Context(), build(t), with(w.Env, "STATE_KEY", key(2)), nil)
+	second, err := stack.StartService(t.Context(), stack.Program(t), with(w.Env, "STATE_KEY", key(2)), nil)
 	require.NoError(t, err)
 	select {
 	case <-second.Exited():
@@ -153,7 +153,7 @@ func TestUsersKeysAreSealedAtRest(t *testing.T) {
 
 func TestATrainingThatNobodyWaitsForIsEnded(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	defer w.HoldTrainings()()
 	first := w.Start(t, nil)
 	w.Submit(t, w.Dataset, nil)
@@ -172,7 +172,7 @@ func TestATrainingThatNobodyWaitsForIsEnded(t *testing.T) {
 
 func TestOfARunThatIsOverTheBulkGoes(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	first := w.Start(t, nil)
 	last, _ := w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
 	require.Equal(t, "SUCCEEDED", last.Status)

@@ -39,13 +39,13 @@ func awaitState(t *testing.T, w *stack.World, state job.State) job.Record {
 			}
 		}
 		return false
-	}, stack.Patience, 20*time.Millisecond, state)
+	}, stack.Patience, 100*time.Millisecond, state)
 	return rec
 }
 
 func TestADownloadIsCancelledThroughClowderAndRetried(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	w.Start(t, map[string]string{"MAX_JOBS": "1"})
 	w.Clowder.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/files/", Hang: true})
 	id := w.Submit(t, w.Dataset, nil)
@@ -73,7 +73,7 @@ func TestADownloadIsCancelledThroughClowderAndRetried(t *testing.T) {
 
 func TestATrainingIsStoppedThroughClowderAndKept(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	release := w.HoldTrainings()
 	w.Start(t, nil)
 	id := w.Submit(t, w.Dataset, nil)
@@ -92,7 +92,7 @@ func TestATrainingIsStoppedThroughClowderAndKept(t *testing.T) {
 
 func TestModelsAreComparedAndPromotedThroughClowder(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	w.Start(t, nil)
 	for range 2 {
 		last, updates := w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
@@ -118,7 +118,7 @@ func TestModelsAreComparedAndPromotedThroughClowder(t *testing.T) {
 
 func TestAModelIsExportedIntoAnotherDataset(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	w.Start(t, nil)
 	last, updates := w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
 	require.Equal(t, "SUCCEEDED", last.Status, "%v", updates)
@@ -148,7 +148,7 @@ func TestAModelIsExportedIntoAnotherDataset(t *testing.T) {
 // the same bodies without reply_to and correlation_id.
 func TestAMessageAfterACancellationOfClowder1(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	w.Start(t, nil)
 	ch := channel(t, w)
 	dataset := uuid.NewString()
@@ -166,7 +166,7 @@ func TestAMessageAfterACancellationOfClowder1(t *testing.T) {
 func TestAJobThatTheBrokerLostIsRecovered(t *testing.T) {
 	t.Parallel()
 	node := broker.Own(t)
-	w := stack.NewWorldOn(t, build(t), node.Vhost(t), table())
+	w := stack.NewWorldOn(t, stack.Program(t), node.Vhost(t), table())
 	release := w.HoldTrainings()
 	w.Start(t, map[string]string{"MAX_JOBS": "1", "RECOVER_EVERY": "2s"})
 	first := w.Submit(t, w.Dataset, nil)

@@ -32,13 +32,6 @@ func table() map[string]string {
 	return map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"}
 }
 
-func build(t *testing.T) string {
-	t.Helper()
-	program, err := stack.Build(t.Context(), t.TempDir())
-	require.NoError(t, err)
-	return program
-}
-
 // channel speaks to the broker as Clowder does.
 func channel(t *testing.T, w *stack.World) *amqp.Channel {
 	t.Helper()
@@ -52,7 +45,7 @@ func channel(t *testing.T, w *stack.World) *amqp.Channel {
 
 func TestBadInputEndsInOneSentenceAndTheNextJobIsServed(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	empty := w.Clowder.AddDataset(stack.User, "Empty")
 	w.Start(t, nil)
 	for _, tc := range []struct {
@@ -91,7 +84,7 @@ func TestBadInputEndsInOneSentenceAndTheNextJobIsServed(t *testing.T) {
 
 func TestTheLongFormReachesTheTrainer(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	w.Start(t, nil)
 	form := map[string]any{"epochs": 5, "training": map[string]any{"weight_decay": 0.5, "optimizer": "adamw"}}
 	last, updates := w.AwaitJob(t, w.SubmitTo(t, stack.Advanced, w.Dataset, form))
@@ -105,7 +98,7 @@ func TestTheLongFormReachesTheTrainer(t *testing.T) {
 
 func TestAModelIsTrainedAndPredictsLater(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n", "wren.png": "not really"})
+	w := stack.NewWorld(t, stack.Program(t), map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n", "wren.png": "not really"})
 	w.Start(t, nil)
 	last, _ := w.AwaitJob(t, w.SubmitTo(t, stack.Predictor, w.Dataset, nil))
 	require.Equal(t, "ERROR", last.Status)
@@ -147,7 +140,7 @@ func TestAModelIsTrainedAndPredictsLater(t *testing.T) {
 
 func TestAMessageThatIsNoJobGoesToTheErrorQueue(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	w.Start(t, nil)
 	ch := channel(t, w)
 	reply, err := ch.QueueDeclare("", false, true, true, false, nil)
@@ -195,7 +188,7 @@ func TestAMessageThatIsNoJobGoesToTheErrorQueue(t *testing.T) {
 
 func TestSIGTERMEndsTheServiceAndNotTheTraining(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	release := w.HoldTrainings()
 	first := w.Start(t, nil)
 	id := w.Submit(t, w.Dataset, nil)
@@ -211,7 +204,7 @@ func TestSIGTERMEndsTheServiceAndNotTheTraining(t *testing.T) {
 
 func TestASecondDeliveryOfAJobIsAcknowledgedAndNotRunAgain(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	w.Start(t, nil)
 	ch := channel(t, w)
 	id := w.Submit(t, w.Dataset, nil)
@@ -233,7 +226,7 @@ func TestASecondDeliveryOfAJobIsAcknowledgedAndNotRunAgain(t *testing.T) {
 
 func TestSettingsThatCannotWorkEndTheServiceWithOneLine(t *testing.T) {
 	t.Parallel()
-	program := build(t)
+	program := stack.Program(t)
 	w := stack.NewWorld(t, program, nil)
 	for name, tc := range map[string]struct {
 		env  map[string]string
@@ -270,7 +263,7 @@ func TestSettingsThatCannotWorkEndTheServiceWithOneLine(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	s := w.Start(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), stack.Patience)
 	defer cancel()

@@ -30,7 +30,7 @@ func countText(updates []clowder.JobUpdate, text string) (n int) {
 
 func TestASignalInAnyStageIsNoFailure(t *testing.T) {
 	t.Parallel()
-	program := build(t)
+	program := stack.Program(t)
 	for name, tc := range map[string]struct {
 		// arrange keeps the job in its stage until heal, and there says whether it has got there.
 		arrange func(w *stack.World) (there func() bool, heal func())
@@ -83,7 +83,7 @@ func TestASignalInAnyStageIsNoFailure(t *testing.T) {
 
 func TestASecondSignalEndsTheServiceAtOnce(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	s := w.Start(t, nil)
 	// Somebody holds the store, so the handler of a message cannot end, and the stop waits for it.
 	release := w.HoldStore(t)

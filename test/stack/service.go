@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,30 +18,6 @@ import (
 
 	"github.com/ncsa/clowder-ray/test/ports"
 )
-
-// Root is the folder of the module, from wherever a test or a program of it runs.
-func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
-}
-
-// Build builds the extractor into dir with the given build tags and returns its path.
-func Build(ctx context.Context, dir string, tags ...string) (string, error) {
-	return build(ctx, dir, "-tags", strings.Join(tags, ","))
-}
-
-// BuildRace builds it with the race detector, which writes what it finds into the log.
-func BuildRace(ctx context.Context, dir string) (string, error) { return build(ctx, dir, "-race") }
-
-func build(ctx context.Context, dir string, flags ...string) (string, error) {
-	path := filepath.Join(dir, "extractor")
-	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build"}, flags...), "-o", path, "./cmd/extractor")...)
-	cmd.Dir = Root()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the extractor: %w\n%s", err, out)
-	}
-	return path, nil
-}
 
 // Service is one run of the extractor as a process of its own.
 type Service struct {

@@ -40,6 +40,9 @@ const Extractors = 4
 // Patience is how long a test waits for one step beside other busy tests.
 const Patience = 2 * time.Minute
 
+// storePoll is the time between two looks at the store of the service: each opens the file anew, as another process does.
+const storePoll = 100 * time.Millisecond
+
 // World is everything around one service: a virtual host of a real RabbitMQ, the double of Clowder with a dataset, and the
 // double of Ray, whose jobs play a training within milliseconds.
 type World struct {
@@ -171,6 +174,9 @@ func (w *World) Start(tb testing.TB, env map[string]string) *Service {
 	require.NoError(tb, err)
 	tb.Cleanup(func() {
 		s.Kill()
+		if strings.Contains(s.Log(), "DATA RACE") {
+			tb.Error("the race detector found a data race in the service")
+		}
 		if tb.Failed() {
 			tb.Logf("what the service said:\n%s", s.Log())
 		}
@@ -183,7 +189,7 @@ func (w *World) Start(tb testing.TB, env map[string]string) *Service {
 		}
 		l, err := w.Session.Listeners(tb.Context())
 		return err == nil && len(l) == Extractors
-	}, Patience, 10*time.Millisecond)
+	}, Patience, 50*time.Millisecond)
 	return s
 }
 
@@ -219,7 +225,7 @@ func (w *World) AwaitRecords(tb testing.TB, n int) []job.Record {
 	require.Eventually(tb, func() bool {
 		all = w.Records(tb)
 		return len(all) == n && !slices.ContainsFunc(all, func(r job.Record) bool { return r.Active() })
-	}, Patience, 50*time.Millisecond, "the jobs are not over")
+	}, Patience, storePoll, "the jobs are not over")
 	return all
 }
 
@@ -231,7 +237,7 @@ func (w *World) AwaitJob(tb testing.TB, id string) (clowder.Job, []clowder.JobUp
 		var err error
 		last, err = w.Session.Job(tb.Context(), id)
 		return err == nil && (last.Status == "SUCCEEDED" || last.Status == "ERROR" || last.Status == "SKIPPED")
-	}, Patience, 20*time.Millisecond)
+	}, Patience, 50*time.Millisecond)
 	updates, err := w.Session.JobUpdates(tb.Context(), id)
 	require.NoError(tb, err)
 	return last, updates
