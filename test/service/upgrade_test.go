@@ -33,7 +33,7 @@ const (
 // An upgrade is a stop of the old version and a start of the new one on the same two folders.
 func TestAnUpgradeGoesOnWithWhatTheVersionBeforeLeft(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, build(t), table())
+	w := stack.NewWorld(t, stack.Program(t), table())
 	running := w.Clowder.AddJob(stack.User, w.Dataset, stack.Extractor)
 	waiting := w.Clowder.AddJob(stack.User, w.Dataset, stack.Extractor)
 	restore(t, w, strings.NewReplacer(
