@@ -10,6 +10,8 @@ VULN_VERSION := v1.9.0
 VULN   := $(CACHE)/bin/govulncheck-$(VULN_VERSION)
 ACTIONLINT_VERSION := v1.7.12
 ACTIONLINT := $(CACHE)/bin/actionlint-$(ACTIONLINT_VERSION)
+GOTESTSUM_VERSION := v1.13.0
+GOTESTSUM := $(CACHE)/bin/gotestsum-$(GOTESTSUM_VERSION)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 export RAY_PYTHON ?= $(PYTHON)
@@ -18,7 +20,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: e2e-kuberay form help setup lock build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
+.PHONY: e2e-kuberay form help setup lock build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## show the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -74,27 +76,47 @@ images: $(VENV)/ready ## build the images of the service and of Ray (6 GB); on D
 
 # --- checks
 
-test: test-integration test-trainer test-crash ## all tests
+# The service that the Go tests start as a process: built once, with the race detector and the crash points.
+export EXTRACTOR_BINARY ?= $(CURDIR)/bin/extractor-test
+# Packages with tests on real parts. These run each time; the results of all other tests come from Go's cache while nothing changed.
+REAL = $$(grep -rl --include='*_test.go' '^//go:build integration' cmd internal test trainer | xargs -n1 dirname | sort -u | sed 's|^|./|')
+# The tests of a package wait much more than they compute, so eight of them run at once, and two packages.
+GO_TEST := -race -tags 'integration crash' -ldflags=-w -p 2 -parallel 8 -timeout 30m
+# The durations of the last run, which make test-durations prints.
+DURATIONS := var/durations
+go_tests = $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --junitfile $(DURATIONS)/$(1).xml --
 
-test-unit: ## the Go tests that need nothing but Go, in some minutes
+test: test-parts ## all tests, those in Go beside those of the training program: 12 minutes on two cores
+	@$(MAKE) --no-print-directory -j2 test-integration test-trainer
+
+test-unit: ## the Go tests that need nothing but Go: 3 minutes
 	@go test -race -shuffle=on ./...
 
-test-trainer: $(VENV)/ready ## tests of the training program, on a real Ray
-	@$(PYTHON) -m pytest -q -p no:cacheprovider trainer/tests
+test-trainer: $(VENV)/ready ## the tests of the training program, on a real Ray
+	@mkdir -p $(DURATIONS)
+	@$(PYTHON) -m pytest -q -p no:cacheprovider -n 2 --dist loadgroup --junitxml $(DURATIONS)/trainer.xml trainer/tests
 
-test-integration: setup ## all Go tests, those on a real RabbitMQ, a real Ray and a real Kubernetes control plane among them
+test-integration: test-parts $(GOTESTSUM) ## all Go tests, also those on a real RabbitMQ, a real Ray and a real Kubernetes control plane
+	@mkdir -p $(DURATIONS)
+	@$(call go_tests,unit) $(GO_TEST) $$(comm -23 <(go list ./... | sort) <(go list -tags integration $(REAL) | sort))
+	@$(call go_tests,integration) $(GO_TEST) -count=1 $(REAL)
+
+test-parts: setup # what the tests start: the programs of the Kubernetes control plane, and the service
 	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
-	@go test -race -tags integration -count=1 -p 1 -timeout 30m ./...
+	@go build -race -tags crash -o bin/extractor-test ./cmd/extractor
+
+test-durations: ## print how long each test suite took in the last make test, and its slowest tests
+	@python3 test/setup/durations.py $(DURATIONS)
 
 e2e-compose: setup ## the first look of deploy/compose on a real Docker Engine: a message in, a trained model out (root where no engine runs)
 	@CACHE=$(CACHE) test/docker/e2e.sh $(PYTHON)
 
-test-crash: setup ## kill -9 at every crash point of a running job, on real parts
-	@go test -tags 'integration crash' -count=1 -timeout 20m -run TestCrash ./test/crash
+test-crash: test-parts ## kill -9 at every crash point of a running job, on real parts; make test does this too
+	@go test $(GO_TEST) -count=1 ./test/crash
 
-test-faults: setup ## the tests of all 43 faults, those that test/faults/matrix.go names, with the race detector: make test-faults [PASSES=20]
+test-faults: test-parts ## the tests of all 43 faults that test/faults/matrix.go names: make test-faults [PASSES=20]
 	@tests=$$(go run ./test/faults/names) && for pass in $$(seq $(or $(PASSES),1)); do echo "pass $$pass" && \
-	go test -race -tags 'integration crash' -count=1 -p 1 -timeout 30m $$tests || exit 1; done
+	go test $(GO_TEST) -count=1 $$tests || exit 1; done
 
 test-boundary: setup ## a hostile training, a flood of events and a burst of hostile messages against the real service
 	@go test -tags integration -count=1 -timeout 15m ./test/boundary
@@ -134,6 +156,10 @@ $(LINT):
 $(ACTIONLINT):
 	@GOBIN=$(CACHE)/bin go install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
 	@mv $(CACHE)/bin/actionlint $@
+
+$(GOTESTSUM):
+	@GOBIN=$(CACHE)/bin go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
+	@mv $(CACHE)/bin/gotestsum $@
 
 $(VULN):
 	@GOBIN=$(CACHE)/bin go install golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION)
