@@ -9,8 +9,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// announce sends the announcement at once and then again and again until ctx ends, on a channel of its own and without
-// confirms. While the broker is blocked it keeps silent.
+// announce sends the announcement at once and then periodically until ctx ends, on its own channel and without confirms. While the
+// broker blocks publishers it sends nothing.
 func (p *Publisher) announce(ctx context.Context, s *session, blocked *atomic.Bool) error {
 	ch, closed, err := s.channel()
 	if err != nil {
@@ -27,12 +27,12 @@ func (p *Publisher) announce(ctx context.Context, s *session, blocked *atomic.Bo
 				}
 				return fmt.Errorf("announce on %q: %w", p.announcement.Exchange, err)
 			}
-			p.link.metrics.announced.Inc()
+			p.conn.metrics.announced.Inc()
 		}
 		select {
 		case <-tick.C:
-		case said := <-closed:
-			return closeCause("the channel for announcements", said)
+		case reply := <-closed:
+			return closeCause("the channel for announcements", reply)
 		case <-ctx.Done():
 			return nil
 		}

@@ -31,7 +31,8 @@ func TestBackoffDoublesItsCeilingAndKeepsItsFloor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := &backoff{low: 500 * time.Millisecond, high: 30 * time.Second, draw: tc.draw}
+			b := newBackoff(500*time.Millisecond, 30*time.Second)
+			b.draw = tc.draw
 			for range 2 {
 				for i, want := range tc.want {
 					require.Equal(t, want, b.next(), i)
@@ -52,61 +53,61 @@ func TestBackoffNeverOverflows(t *testing.T) {
 	}
 }
 
-// lived makes a link whose sessions live as long as the test says, without a broker.
-func lived(t *testing.T, log *zap.Logger, lives ...time.Duration) (begun []time.Time) {
+// runSessions runs sessions of the given lengths without a broker and returns when each began.
+func runSessions(t *testing.T, log *zap.Logger, lives ...time.Duration) (began []time.Time) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	l := newLink(connConsume, Config{URI: "amqp://host"}.withDefaults(), log, NewMetrics(prometheus.NewRegistry()))
-	err := l.repeat(ctx, func(context.Context) error {
-		begun = append(begun, time.Now())
-		if len(begun) > len(lives) {
+	l := newConnection(connConsume, Config{URI: "amqp://host"}.withDefaults(), log, NewMetrics(prometheus.NewRegistry()))
+	err := l.reconnect(ctx, func(context.Context) error {
+		began = append(began, time.Now())
+		if len(began) > len(lives) {
 			cancel()
 			return nil
 		}
-		<-time.After(lives[len(begun)-1])
+		<-time.After(lives[len(began)-1])
 		return errors.New("the network is down")
 	})
 	require.NoError(t, err)
-	return begun
+	return began
 }
 
 func TestASessionThatLivedAMinuteMakesTheNextWaitShort(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		short := 10 * time.Second
-		begun := lived(t, zap.NewNop(), short, short, short, short, short, short, healthyAfter, 0)
-		last := len(begun) - 1
-		require.LessOrEqual(t, begun[last-1].Sub(begun[last-2])-healthyAfter, time.Second)
-		require.LessOrEqual(t, begun[last].Sub(begun[last-1]), 2*time.Second)
+		began := runSessions(t, zap.NewNop(), short, short, short, short, short, short, healthyAfter, 0)
+		last := len(began) - 1
+		require.LessOrEqual(t, began[last-1].Sub(began[last-2])-healthyAfter, time.Second)
+		require.LessOrEqual(t, began[last].Sub(began[last-1]), 2*time.Second)
 	})
 }
 
-func TestTheSameTroubleIsLoggedOnceAMinute(t *testing.T) {
+func TestTheSameErrorIsLoggedOnceAMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		core, logs := observer.New(zapcore.DebugLevel)
-		begun := lived(t, zap.New(core), make([]time.Duration, 100)...)
-		minutes := int(begun[len(begun)-1].Sub(begun[0]) / time.Minute)
+		began := runSessions(t, zap.New(core), make([]time.Duration, 100)...)
+		minutes := int(began[len(began)-1].Sub(began[0]) / time.Minute)
 		require.Greater(t, minutes, 3)
 		require.LessOrEqual(t, logs.Len(), minutes+1)
 		require.GreaterOrEqual(t, logs.Len(), minutes/2)
-		require.Positive(t, logs.All()[1].ContextMap()["same_again"])
+		require.Positive(t, logs.All()[1].ContextMap()["suppressed"])
 	})
 }
 
-func TestRepeatsSpeaksWhenTheTextChanges(t *testing.T) {
+func TestANewErrorIsLoggedAtOnce(t *testing.T) {
 	t.Parallel()
-	var r repeats
+	var l logLimit
 	now := time.Now()
-	say := func(text string, after time.Duration) (int, bool) {
+	log := func(text string, after time.Duration) (int, bool) {
 		now = now.Add(after)
-		return r.note(text, now)
+		return l.allow(text, now)
 	}
 	for i, step := range []struct {
-		text     string
-		after    time.Duration
-		heldBack int
-		speak    bool
+		text       string
+		after      time.Duration
+		suppressed int
+		logged     bool
 	}{
 		{"a", 0, 0, true},
 		{"a", time.Second, 0, false},
@@ -115,11 +116,11 @@ func TestRepeatsSpeaksWhenTheTextChanges(t *testing.T) {
 		{"a", 59 * time.Second, 0, false},
 		{"a", time.Second, 1, true},
 	} {
-		heldBack, speak := say(step.text, step.after)
-		require.Equal(t, step.speak, speak, i)
-		require.Equal(t, step.heldBack, heldBack, i)
+		suppressed, logged := log(step.text, step.after)
+		require.Equal(t, step.logged, logged, i)
+		require.Equal(t, step.suppressed, suppressed, i)
 	}
-	r.forget()
-	_, speak := say("a", time.Second)
-	require.True(t, speak)
+	l.reset()
+	_, logged := log("a", time.Second)
+	require.True(t, logged)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/ncsa/clowder-ray/test/broker"
 )
 
-// These faults strike the whole broker, so they have one of their own and strike one after the other.
+// These faults concern the whole broker, so they have their own broker and happen one after the other.
 func TestFaultsOfTheBroker(t *testing.T) {
 	t.Parallel()
 	b := broker.Own(t)
@@ -23,9 +23,9 @@ func TestFaultsOfTheBroker(t *testing.T) {
 		test func(t *testing.T, f *fixture)
 	}{
 		{"a clean restart loses no durable message", restart},
-		{"what was confirmed survives kill -9", killed},
-		{"a delivery that is held too long comes again", heldTooLong},
-		{"acks go on while the broker takes no messages", outOfMemory},
+		{"confirmed messages survive kill -9", killed},
+		{"a delivery that is held too long is delivered again", heldTooLong},
+		{"acks continue while the broker blocks publishers", outOfMemory},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.test(t, newFixtureOn(t, b)) })
 	}
@@ -50,7 +50,7 @@ func restart(t *testing.T, f *fixture) {
 	require.NoError(t, p.Publish(t.Context(), Message{RoutingKey: f.cfg.Queue, Body: []byte("21")}))
 	in.next(t).ack(t)
 	f.requireDepth(0, 0)
-	require.EqualValues(t, 2, c.link.epoch.Load())
+	require.EqualValues(t, 2, c.conn.epoch.Load())
 }
 
 func killed(t *testing.T, f *fixture) {
@@ -103,7 +103,7 @@ func outOfMemory(t *testing.T, f *fixture) {
 
 	_, err := f.broker.Ctl(t.Context(), "set_vm_memory_high_watermark", "0")
 	require.NoError(t, err)
-	// The announcements make it a connection that publishes, and those are the ones that the broker blocks.
+	// The announcements make it a connection that publishes, and the broker blocks only such connections.
 	require.Eventually(t, func() bool { return f.counter("blocked") == 1 }, soon, 10*time.Millisecond)
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -129,23 +129,23 @@ func outOfMemory(t *testing.T, f *fixture) {
 		ready, _ := f.depthOf(errorPrefix + f.cfg.Queue)
 		return ready == 4
 	}, soon, 10*time.Millisecond, "the messages that waited")
-	require.EqualValues(t, 1, c.link.epoch.Load())
-	require.EqualValues(t, 1, p.link.epoch.Load())
+	require.EqualValues(t, 1, c.conn.epoch.Load())
+	require.EqualValues(t, 1, p.conn.epoch.Load())
 }
 
-func TestAQueueDeletedUnderUsIsMadeAgain(t *testing.T) {
+func TestAQueueThatIsDeletedIsCreatedAgain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	in := newInbox()
 	c, _ := f.consume(fixedSlots(8), in.handle)
 	_, err := f.channel().QueueDelete(f.cfg.Queue, false, false, false)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return c.link.epoch.Load() == 2 && c.Ready() }, soon, time.Millisecond)
+	require.Eventually(t, func() bool { return c.conn.epoch.Load() == 2 && c.Ready() }, soon, time.Millisecond)
 	f.publish(1)
 	in.next(t).ack(t)
 }
 
-func TestAQueueDeletedWhilePausedIsMadeAgain(t *testing.T) {
+func TestAQueueThatIsDeletedWhilePausedIsCreatedAgain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	s := newSlots(0)
@@ -159,8 +159,8 @@ func TestAQueueDeletedWhilePausedIsMadeAgain(t *testing.T) {
 	in.next(t).ack(t)
 }
 
-// A message that is no job is copied to the error queue first and acknowledged then; with the error queue gone the copy
-// is returned, and the original stays.
+// A message that is not a job is first copied to the error queue and then acknowledged. Without the error queue the copy is returned,
+// and the original stays.
 func TestWithoutItsErrorQueueAMessageIsKept(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -174,11 +174,11 @@ func TestWithoutItsErrorQueueAMessageIsKept(t *testing.T) {
 	copied := Message{RoutingKey: errorPrefix + f.cfg.Queue, Body: d.Body}
 	err = p.Publish(t.Context(), copied)
 	require.ErrorIs(t, err, ErrUnroutable)
-	d.release <- err // which ends the session, and the next one makes the queue
+	d.release <- err // this ends the session, and the next one creates the queue
 
 	d = in.next(t)
 	require.True(t, d.Redelivered)
-	require.EqualValues(t, 2, c.link.epoch.Load())
+	require.EqualValues(t, 2, c.conn.epoch.Load())
 	require.NoError(t, p.Publish(t.Context(), copied))
 	d.ack(t)
 	body, found := f.get(errorPrefix + f.cfg.Queue)
@@ -187,7 +187,7 @@ func TestWithoutItsErrorQueueAMessageIsKept(t *testing.T) {
 	f.requireDepth(0, 0)
 }
 
-func TestBothQueuesAreMadeDurableAndPlain(t *testing.T) {
+func TestBothQueuesAreCreatedDurableAndWithoutArguments(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.consume(fixedSlots(1), newInbox().handle)
@@ -197,7 +197,7 @@ func TestBothQueuesAreMadeDurableAndPlain(t *testing.T) {
 	}
 }
 
-func TestAnExchangeThatTheOperatorMadeIsTakenAsItIs(t *testing.T) {
+func TestAnExchangeThatTheOperatorMadeIsUsedAsItIs(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	require.NoError(t, f.channel().ExchangeDeclare("extractors", "fanout", true, false, false, false, amqp.Table{"alternate-exchange": "amq.direct"}))
@@ -205,7 +205,7 @@ func TestAnExchangeThatTheOperatorMadeIsTakenAsItIs(t *testing.T) {
 	require.Eventually(t, p.Ready, soon, time.Millisecond)
 }
 
-func TestAQueueThatTheOperatorMadeIsTakenAsItIs(t *testing.T) {
+func TestAQueueThatTheOperatorMadeIsUsedAsItIs(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string]amqp.Table{
 		"a quorum queue": {"x-queue-type": "quorum"},

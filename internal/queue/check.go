@@ -9,8 +9,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Check connects once and looks around without changing anything. It returns one plain line about what it found, or an
-// error that says what to mend. exchange is the one for announcements.
+// Check connects once and inspects the broker without changing anything. It returns one line about what it found, or an error that
+// says what to change. exchange is the exchange for announcements.
 func Check(ctx context.Context, cfg Config, exchange string) (string, error) {
 	if err := errors.Join(cfg.Validate(), cfg.needsQueue()); err != nil {
 		return "", err
@@ -18,48 +18,60 @@ func Check(ctx context.Context, cfg Config, exchange string) (string, error) {
 	cfg = cfg.withDefaults()
 	s, err := cfg.dial(ctx)
 	if errors.Is(err, amqp.ErrCredentials) {
-		return "", cfg.refusedLogin(err)
+		return "", cfg.loginRefused(err)
 	}
 	if err != nil {
-		return "", cfg.dialFault(err, false)
+		return "", cfg.dialError(err, false)
 	}
 	defer s.end()
 	found := []string{fmt.Sprintf("%v %v at %s", s.conn.Properties["product"], s.conn.Properties["version"], cfg.redacted())}
 	for _, name := range []string{cfg.Queue, errorPrefix + cfg.Queue} {
-		text, err := s.inspect(name)
+		line, err := s.inspect(name)
 		if err != nil {
 			return "", err
 		}
-		found = append(found, text)
+		found = append(found, line)
 	}
-	err = s.on(func(ch *amqp.Channel) error {
-		return ch.ExchangeDeclarePassive(exchange, amqp.ExchangeFanout, true, false, false, false, nil)
-	})
-	switch {
-	case err == nil:
-		found = append(found, fmt.Sprintf("exchange %q is there", exchange))
-	case code(err) == amqp.NotFound:
-		found = append(found, fmt.Sprintf("exchange %q is not there yet: nobody listens for announcements on this virtual host so far", exchange))
-	default:
-		return "", fmt.Errorf("look for the exchange %q: %w", exchange, err)
+	line, err := s.inspectExchange(exchange)
+	if err != nil {
+		return "", err
 	}
-	return strings.Join(found, "; "), nil
+	return strings.Join(append(found, line), "; "), nil
 }
 
 // inspect describes a queue.
 func (s *session) inspect(name string) (string, error) {
-	var q amqp.Queue
-	err := s.on(func(ch *amqp.Channel) (err error) {
-		q, err = ch.QueueDeclarePassive(name, true, false, false, false, nil)
-		return err
+	q, err := s.lookUp(name)
+	switch {
+	case err == nil:
+		return fmt.Sprintf("queue %q has %d waiting messages and %d consumers", name, q.Messages, q.Consumers), nil
+	case replyCode(err) == amqp.NotFound:
+		return fmt.Sprintf("queue %q does not exist yet and will be created", name), nil
+	case replyCode(err) == amqp.ResourceLocked:
+		return "", exclusive(err, SettingQueue, "queue", name)
+	}
+	return "", fmt.Errorf("look up the queue %q: %w", name, err)
+}
+
+// inspectExchange describes the exchange for announcements.
+func (s *session) inspectExchange(name string) (string, error) {
+	err := s.withChannel(func(ch *amqp.Channel) error {
+		return ch.ExchangeDeclarePassive(name, amqp.ExchangeFanout, true, false, false, false, nil)
 	})
 	switch {
 	case err == nil:
-		return fmt.Sprintf("queue %q has %d waiting and %d consumers", name, q.Messages, q.Consumers), nil
-	case code(err) == amqp.NotFound:
-		return fmt.Sprintf("queue %q is not there yet and will be made", name), nil
-	case code(err) == amqp.ResourceLocked:
-		return "", configError(err, SettingQueue, "the queue %q belongs to another connection alone: end that one, or use another name", name)
+		return fmt.Sprintf("exchange %q exists", name), nil
+	case replyCode(err) == amqp.NotFound:
+		return fmt.Sprintf("exchange %q does not exist yet: no Clowder on this virtual host has asked for announcements", name), nil
 	}
-	return "", fmt.Errorf("look for the queue %q: %w", name, err)
+	return "", fmt.Errorf("look up the exchange %q: %w", name, err)
+}
+
+// lookUp returns what the broker knows of a queue, without making the queue.
+func (s *session) lookUp(name string) (q amqp.Queue, err error) {
+	err = s.withChannel(func(ch *amqp.Channel) (err error) {
+		q, err = ch.QueueDeclarePassive(name, true, false, false, false, nil)
+		return err
+	})
+	return q, err
 }

@@ -16,46 +16,46 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// The names under which an operator knows the settings; a ConfigError carries one of them.
+// The names of the settings as the operator knows them. A ConfigError carries one of them.
 const (
 	SettingURI   = "RABBITMQ_URI"
 	SettingQueue = "RABBITMQ_QUEUE"
 	SettingCA    = "RABBITMQ_CA"
 )
 
-// errorPrefix makes the name of the queue beside a queue that holds what could not become a job.
+// errorPrefix and the name of a queue are the name of its error queue, which holds messages that could not become a job.
 const errorPrefix = "error."
 
-// Config says which broker to talk to and how. The zero value of every field but URI stands for its default.
+// Config is the address of the broker and how to use it. The zero value of each field but URI stands for its default.
 type Config struct {
 	// URI is amqp://user:password@host:port/vhost, or amqps:// for TLS. Without a path the vhost is "/".
 	URI job.Secret
-	// Queue is the queue to consume. A Publisher needs none.
+	// Queue is the queue to consume. A Publisher does not need it.
 	Queue string
 	// ConnectionName is shown in RabbitMQ's list of connections.
 	ConnectionName string
-	// MaxPrefetch is the most deliveries in hand at once; default 8. After a large one they come one at a time for a while.
+	// MaxPrefetch is the largest number of unsettled deliveries; default 8. After a large message it is 1 for a while.
 	MaxPrefetch int
-	// Heartbeat is the AMQP heartbeat; a dead peer is noticed after three of them. Default 10 s, at least 1 s.
+	// Heartbeat is the AMQP heartbeat interval. A dead peer is detected after three intervals. Default 10 s, at least 1 s.
 	Heartbeat time.Duration
-	// BackoffMin and BackoffMax bound the wait before the next connection; default 0.5 s and 30 s.
+	// BackoffMin and BackoffMax limit the wait before the next connection; default 0.5 s and 30 s.
 	BackoffMin, BackoffMax time.Duration
-	// DialTimeout bounds one try to connect, with TLS and the AMQP handshake; default 15 s.
+	// DialTimeout limits one try to connect, with TLS and the AMQP handshake; default 15 s.
 	DialTimeout time.Duration
-	// DrainTimeout is how long handlers may go on after the end of Run's context before theirs ends too; default 5 s.
+	// DrainTimeout is how long handlers may continue after the context of Run has ended; default 5 s.
 	DrainTimeout time.Duration
-	// CloseTimeout bounds every orderly step of an end: cancelling a consumer, a last confirm, closing; default 2 s.
+	// CloseTimeout limits each step of a shutdown: cancelling a consumer, a last confirm, closing; default 2 s.
 	CloseTimeout time.Duration
-	// ConfirmTimeout is how long a broker that is not blocked may take to confirm a message; default 30 s.
+	// ConfirmTimeout is how long the broker may take to confirm a message while it does not block publishers; default 30 s.
 	ConfirmTimeout time.Duration
-	// CAFile holds the certificates that sign the broker's; empty takes the system's. With it, or with InsecureTLS, what
-	// the address says about certificates is not looked at.
+	// CAFile holds the CA certificates for the broker; if it is empty, the system's are used. With CAFile or InsecureTLS, the
+	// certificate parameters of the address are ignored.
 	CAFile string
-	// InsecureTLS accepts any certificate. It is for development only and is logged at every start.
+	// InsecureTLS accepts any certificate. It is for development only and is logged at each start.
 	InsecureTLS bool
 }
 
-// withDefaults fills in what was left out.
+// withDefaults returns c with the defaults filled in.
 func (c Config) withDefaults() Config {
 	for field, value := range map[*time.Duration]time.Duration{
 		&c.Heartbeat: 10 * time.Second, &c.BackoffMin: 500 * time.Millisecond, &c.BackoffMax: 30 * time.Second,
@@ -72,24 +72,24 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every fault of the configuration, one per line, with the name of its setting. It never repeats the
-// address, which holds a password.
+// Validate returns all errors of the configuration, one per line, each with the name of its setting. It never repeats the address,
+// which holds a password.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 
-	// What the parser says about a broken address quotes parts of it, the password among them.
+	// The parser's error quotes parts of the address, which may include the password.
 	if uri, err := amqp.ParseURI(c.URI.Reveal()); err != nil {
-		fault("%s: must look like amqp://user:password@host:5672/vhost, with every special character of the user, the "+
-			"password and the vhost written as %%XX", SettingURI)
+		fault("%s: must have the form amqp://user:password@host:5672/vhost; write special characters of the user, the password "+
+			"and the vhost as %%XX", SettingURI)
 	} else if uri.Scheme != "amqps" && (c.CAFile != "" || c.InsecureTLS) {
-		fault("%s: settings for TLS are given, but the address in %s begins with amqp:// and not with amqps://", SettingCA, SettingURI)
+		fault("%s: TLS settings need an address in %s that begins with amqps://", SettingCA, SettingURI)
 	}
 	if name := c.Queue; len(errorPrefix+name) > 255 {
-		fault("%s: a queue name has at most %d bytes, got %d", SettingQueue, 255-len(errorPrefix), len(name))
+		fault("%s: a queue name may have at most %d bytes, got %d", SettingQueue, 255-len(errorPrefix), len(name))
 	} else if strings.HasPrefix(name, "amq.") {
-		fault("%s: %q: names that begin with amq. belong to the broker", SettingQueue, name)
+		fault("%s: %q: names that begin with amq. are reserved for the broker", SettingQueue, name)
 	}
 	if c.CAFile != "" {
 		if _, err := c.rootCAs(); err != nil {
@@ -103,7 +103,7 @@ func (c Config) Validate() error {
 		fault("AMQP heartbeat: must be at least 1s, got %s", c.Heartbeat)
 	}
 	if c.BackoffMin < 0 || c.BackoffMax < c.BackoffMin {
-		fault("back-off: %s to %s is no range", c.BackoffMin, c.BackoffMax)
+		fault("back-off: the minimum %s must not be above the maximum %s", c.BackoffMin, c.BackoffMax)
 	}
 	for name, d := range map[string]time.Duration{
 		"dial timeout": c.DialTimeout, "drain timeout": c.DrainTimeout, "close timeout": c.CloseTimeout,
@@ -124,12 +124,12 @@ func (c Config) rootCAs() (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s holds no certificate in PEM form", c.CAFile)
+		return nil, fmt.Errorf("%s holds no certificate in PEM format", c.CAFile)
 	}
 	return pool, nil
 }
 
-// redacted is the address for logs and errors: without password and query. It is called on validated configurations only.
+// redacted returns the address without password and query, for logs and errors.
 func (c Config) redacted() string {
 	uri, err := amqp.ParseURI(c.URI.Reveal())
 	if err != nil {

@@ -23,14 +23,14 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-func TestFaultsOfTheConfigurationEndTheStart(t *testing.T) {
+func TestConfigurationErrorsEndTheStart(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		// spoil changes the configuration or the broker.
+		// spoil breaks the configuration or the broker.
 		spoil   func(t *testing.T, f *fixture)
 		setting string
 		says    []string
-		// publisher says that the fault is one of the publisher's only.
+		// publisher: only the publisher has this error.
 		publisher bool
 	}{
 		"a wrong password": {
@@ -49,7 +49,7 @@ func TestFaultsOfTheConfigurationEndTheStart(t *testing.T) {
 			},
 			setting: SettingURI, says: []string{"stranger", "permissions"},
 		},
-		"a user who may not make the queue": {
+		"a user without permission to create the queue": {
 			spoil: func(t *testing.T, f *fixture) {
 				t.Helper()
 				f.user("reader", `<<"^$">>, <<".*">>, <<".*">>`)
@@ -57,7 +57,7 @@ func TestFaultsOfTheConfigurationEndTheStart(t *testing.T) {
 			},
 			setting: SettingURI, says: []string{"is missing", "configure permission"},
 		},
-		"a user who may not read the queue": {
+		"a user without permission to read the queue": {
 			spoil: func(t *testing.T, f *fixture) {
 				t.Helper()
 				f.user("writer", `<<".*">>, <<".*">>, <<"^$">>`)
@@ -79,7 +79,7 @@ func TestFaultsOfTheConfigurationEndTheStart(t *testing.T) {
 				_, err := f.channel().QueueDeclare(f.cfg.Queue, true, false, true, false, nil)
 				require.NoError(t, err)
 			},
-			setting: SettingQueue, says: []string{"belongs to another connection"},
+			setting: SettingQueue, says: []string{"is exclusive to another connection"},
 		},
 		"an exchange of another type": {
 			spoil: func(t *testing.T, f *fixture) {
@@ -92,7 +92,7 @@ func TestFaultsOfTheConfigurationEndTheStart(t *testing.T) {
 			spoil:   func(t *testing.T, f *fixture) { t.Helper(); f.replace("amqp:", "amqps:") },
 			setting: SettingURI, says: []string{"does not speak TLS"},
 		},
-		"a certificate that nobody trusts": {
+		"a certificate that is not trusted": {
 			spoil:   func(t *testing.T, f *fixture) { t.Helper(); f.encrypted() },
 			setting: SettingCA, says: []string{"is not trusted"},
 		},
@@ -121,12 +121,12 @@ func TestFaultsOfTheConfigurationEndTheStart(t *testing.T) {
 			}
 			require.NotContains(t, err.Error(), "\n")
 			require.NotContains(t, err.Error(), "s3cret")
-			require.LessOrEqual(t, f.counter("session_troubles_total"), 2.0, "no storm of tries")
+			require.LessOrEqual(t, f.counter("session_errors_total"), 2.0, "no burst of tries")
 		})
 	}
 }
 
-func TestAPasswordChangedUnderUsIsAFault(t *testing.T) {
+func TestAPasswordThatIsChangedIsAConfigurationError(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.user("rotated", `<<".*">>, <<".*">>, <<".*">>`)
@@ -158,21 +158,21 @@ func TestSpeaksTLSWithTheCertificatesOfAFile(t *testing.T) {
 	in.next(t).ack(t)
 }
 
-func TestCheckSaysWhatItFound(t *testing.T) {
+func TestCheckReportsTheBroker(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	found, err := Check(t.Context(), f.cfg, "extractors")
 	require.NoError(t, err)
 	require.Contains(t, found, "RabbitMQ")
-	require.Contains(t, found, "is not there yet")
+	require.Contains(t, found, "does not exist yet")
 	require.NotContains(t, found, "guest:guest")
 	ready, _ := f.depth()
-	require.Equal(t, -1, ready, "looking changes nothing")
+	require.Equal(t, -1, ready, "the check changes nothing")
 
 	f.publish(2)
 	found, err = Check(t.Context(), f.cfg, "extractors")
 	require.NoError(t, err)
-	require.Contains(t, found, "has 2 waiting and 0 consumers")
+	require.Contains(t, found, "has 2 waiting messages and 0 consumers")
 
 	f.replace("guest:guest", "guest:wrong")
 	_, err = Check(t.Context(), f.cfg, "extractors")

@@ -66,7 +66,7 @@ func TestConfigNamesEveryFaultAndNoPassword(t *testing.T) {
 	}
 }
 
-func TestRedactedKeepsAllButThePassword(t *testing.T) {
+func TestTheRedactedAddressHasNoPassword(t *testing.T) {
 	t.Parallel()
 	for uri, want := range map[job.Secret]string{
 		"amqp://guest:s3cret@127.0.0.1/%2f":            "amqp://guest:xxxxx@127.0.0.1:5672/%2F",
@@ -101,7 +101,7 @@ func TestTheClientGetsAFreshConfigurationWithoutRecovery(t *testing.T) {
 	require.NotContains(t, two.Properties, "capabilities")
 }
 
-func TestDialFault(t *testing.T) {
+func TestOnlyErrorsThatLastEndTheStart(t *testing.T) {
 	t.Parallel()
 	server := func(code int, reason string) error { return &amqp.Error{Code: code, Reason: reason, Server: true} }
 	for name, tc := range map[string]struct {
@@ -122,7 +122,7 @@ func TestDialFault(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := Config{URI: "amqp://u:s3cret@host"}.dialFault(tc.err, tc.connected)
+			err := Config{URI: "amqp://u:s3cret@host"}.dialError(tc.err, tc.connected)
 			require.ErrorIs(t, err, tc.err)
 			var fault *ConfigError
 			require.Equal(t, tc.fault, errors.As(err, &fault))

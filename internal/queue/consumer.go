@@ -14,76 +14,78 @@ import (
 	"go.uber.org/zap"
 )
 
-// Slots says how many more deliveries the process can take. A delivery that became a job lowers Free before it is
-// acknowledged; deliveries that are still with the handler are counted here and not by Slots.
+// Slots tells how many more deliveries the process can accept. A delivery that became a job lowers Free before it is acknowledged.
+// The consumer itself counts the deliveries whose handler is still running.
 type Slots interface {
-	// Free returns how many more may be taken now; 0 or less means none.
+	// Free returns how many more deliveries may be accepted now; 0 or less means none.
 	Free() int
 	// Freed signals that Free may have grown. A channel with room for one signal is enough.
 	Freed() <-chan struct{}
 }
 
-// Handler takes one delivery and settles it. It is called for several deliveries at once, up to the prefetch. Its context
-// goes on after the end of Run's for Config.DrainTimeout, so that what is in hand can be finished.
+// Handler handles one delivery and settles it. It is called concurrently for up to Config.MaxPrefetch deliveries. Its context ends
+// Config.DrainTimeout after the context of Run, so that handlers can finish.
 //
-// An error ends the session without an ack: the broker delivers the message again, after a back-off. Returning nil with
-// the delivery unsettled is such an error.
+// An error ends the session without an ack: the broker delivers the message again after a back-off. To return nil without settling
+// the delivery is such an error.
 type Handler func(ctx context.Context, d *Delivery) error
 
-// Consumer takes deliveries from the queue for as long as there are free slots.
+// Consumer receives deliveries from a queue while there are free slots.
 type Consumer struct {
-	link   *link
+	conn   *connection
 	slots  Slots
 	handle Handler
 
-	// handlers are running calls; running is their number, and inHand the number of their unsettled deliveries.
-	handlers        sync.WaitGroup
-	running, inHand atomic.Int64
-	// changed signals that one of these numbers fell.
+	// handlers are the running calls, running is their number, and unsettled is the number of their unsettled deliveries.
+	handlers           sync.WaitGroup
+	running, unsettled atomic.Int64
+	// changed signals that one of these numbers became smaller.
 	changed chan struct{}
-	// heavy is how many more light deliveries it takes until several are asked for at once again. Only the session's loop uses it.
-	heavy   int
-	begun   atomic.Bool
-	drained sync.Once
-	// declared is closed when the queues are there for the first time.
+	// oneByOne is how many more small messages must come until the prefetch is raised above 1 again. Only the loop of the session
+	// uses it.
+	oneByOne int
+	started  atomic.Bool
+	drained  sync.Once
+	// declared is closed when the queues exist for the first time.
 	declared   chan struct{}
 	declaredOf sync.Once
 }
 
-// NewConsumer returns a consumer of cfg.Queue, which Run sets to work.
+// NewConsumer returns a consumer of cfg.Queue. Run starts it.
 func NewConsumer(cfg Config, slots Slots, handle Handler, log *zap.Logger, m *Metrics) (*Consumer, error) {
 	if err := errors.Join(cfg.Validate(), cfg.needsQueue()); err != nil {
 		return nil, err
 	}
 	return &Consumer{
-		link: newLink(connConsume, cfg.withDefaults(), log, m), slots: slots, handle: handle,
+		conn: newConnection(connConsume, cfg.withDefaults(), log, m), slots: slots, handle: handle,
 		changed: make(chan struct{}, 1), declared: make(chan struct{}),
 	}, nil
 }
 
 func (c Config) needsQueue() error {
 	if c.Queue == "" {
-		return fmt.Errorf("%s: a queue is needed", SettingQueue)
+		return fmt.Errorf("%s: set the name of the queue", SettingQueue)
 	}
 	return nil
 }
 
-// Ready reports whether the consumer has a working session. A consumer that waits for a free slot is ready.
-func (c *Consumer) Ready() bool { return c.link.up.Load() }
+// Ready reports whether the consumer has a working session, also while it waits for a free slot.
+func (c *Consumer) Ready() bool { return c.conn.up.Load() }
 
-// Declared is closed once the queues were seen to be there. An extractor that announces itself before is sent jobs that
-// go nowhere.
+// Declared is closed when the queues exist. An extractor that announces itself earlier may lose jobs, because Clowder would publish
+// them to a queue that does not exist.
 func (c *Consumer) Declared() <-chan struct{} { return c.declared }
 
-// Run consumes until ctx ends, through every loss of the connection, and then returns nil: it has given back what no
-// handler had seen, and every handler has returned. It returns a ConfigError when only a person can help. It runs once.
+// Run consumes until ctx ends, and reconnects after each loss of the connection. Then it returns nil: messages that no handler has
+// seen are back in the queue, and all handlers have returned. It returns a ConfigError if another try cannot help. It may be called
+// once.
 func (c *Consumer) Run(ctx context.Context) error {
-	if c.begun.Swap(true) {
-		return errors.New("the consumer has run already")
+	if c.started.Swap(true) {
+		return errors.New("the consumer was already run")
 	}
 	work, abandon := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer abandon(nil)
-	err := c.link.keep(ctx, func(ctx context.Context, s *session) error {
+	err := c.conn.run(ctx, func(ctx context.Context, s *session) error {
 		return c.serve(ctx, work, s)
 	})
 	c.drained.Do(c.drain)
@@ -92,78 +94,78 @@ func (c *Consumer) Run(ctx context.Context) error {
 	return err
 }
 
-// drain waits for the running handlers, but not for ever.
+// drain waits for the running handlers for at most Config.DrainTimeout.
 func (c *Consumer) drain() {
-	timer := time.NewTimer(c.link.cfg.DrainTimeout)
+	timer := time.NewTimer(c.conn.cfg.DrainTimeout)
 	defer timer.Stop()
 	for c.running.Load() > 0 {
 		select {
 		case <-c.changed:
 		case <-timer.C:
-			c.link.log.Warn("handlers take too long to end", zap.Int64("handlers", c.running.Load()))
+			c.conn.log.Warn("handlers did not finish in time", zap.Int64("handlers", c.running.Load()))
 			return
 		}
 	}
 }
 
 const (
-	// heavyBytes is a large message. Those that become jobs have some kilobytes.
-	heavyBytes = 256 << 10
-	// calm is how many light messages must come after a heavy one before several are asked for at once again.
-	calm = 16
+	// largeMessage is the size in bytes from which a message counts as large. Messages that become jobs have a few kilobytes.
+	largeMessage = 256 << 10
+	// smallBeforeMany is how many small messages must come after a large one until the prefetch is raised above 1 again.
+	smallBeforeMany = 16
 )
 
-// weigh notes how large the messages are that come. The broker counts messages and not bytes, so a sender of large ones would
-// fill the memory with as many of them as are asked for: they come one at a time.
-func (c *Consumer) weigh(bytes int) {
-	if bytes > heavyBytes {
-		c.heavy = calm
-	} else if c.heavy > 0 {
-		c.heavy--
+// recordSize lowers the prefetch to 1 after a large message. The broker counts messages and not bytes, so a full prefetch of large
+// messages would fill the memory.
+func (c *Consumer) recordSize(bytes int) {
+	if bytes > largeMessage {
+		c.oneByOne = smallBeforeMany
+	} else if c.oneByOne > 0 {
+		c.oneByOne--
 	}
 }
 
-// take hands a delivery to the handler, or gives it back if there is no room for it.
-func (c *Consumer) take(work context.Context, s *session, sub *subscription, raw amqp.Delivery, stopping bool) {
-	m := c.link.metrics
-	c.weigh(len(raw.Body))
-	if stopping || int64(c.slots.Free()) <= c.inHand.Load() {
-		m.givenBack.Inc()
-		// An error here means that the session is at its end, and then the broker takes the message back by itself.
+// dispatch starts a handler for a delivery, or puts the delivery back into the queue if there is no free slot.
+func (c *Consumer) dispatch(work context.Context, s *session, sub *subscription, raw amqp.Delivery, stopping bool) {
+	m := c.conn.metrics
+	c.recordSize(len(raw.Body))
+	if stopping || int64(c.slots.Free()) <= c.unsettled.Load() {
+		m.returned.Inc()
+		// An error here means that the session has ended, and then the broker puts the message back by itself.
 		_ = raw.Nack(false, true)
 		return
 	}
 	m.deliveries.WithLabelValues(strconv.FormatBool(raw.Redelivered)).Inc()
 	d := &Delivery{
 		Body: raw.Body, ReplyTo: raw.ReplyTo, CorrelationID: raw.CorrelationId, ContentType: raw.ContentType,
-		Headers: plain(raw.Headers), Redelivered: raw.Redelivered, Received: time.Now(),
+		Headers: fromTable(raw.Headers), Redelivered: raw.Redelivered, Received: time.Now(),
 		session: s, raw: raw.Acknowledger, tag: raw.DeliveryTag,
 		outcome: func(outcome string) { m.settled.WithLabelValues(outcome).Inc() },
 		release: func() {
-			sub.inHand.Add(-1)
-			m.inHand.Set(float64(c.inHand.Add(-1)))
-			c.poke()
+			sub.unsettled.Add(-1)
+			m.unsettled.Set(float64(c.unsettled.Add(-1)))
+			c.wake()
 		},
 	}
-	sub.inHand.Add(1)
-	m.inHand.Set(float64(c.inHand.Add(1)))
+	sub.unsettled.Add(1)
+	m.unsettled.Set(float64(c.unsettled.Add(1)))
 	c.running.Add(1)
 	c.handlers.Go(func() {
-		defer c.poke()
+		defer c.wake()
 		defer c.running.Add(-1)
-		defer d.free()
+		defer d.releaseSlot()
 		if err := c.call(work, d); err != nil {
 			m.failures.Inc()
-			s.fail(fmt.Errorf("handle a delivery: %w", err))
+			s.endWith(fmt.Errorf("handle a delivery: %w", err))
 		}
 	})
 }
 
-// call runs the handler. A panic is one delivery's trouble and not the end of everybody's jobs.
+// call runs the handler. A panic fails this delivery only and not the process.
 func (c *Consumer) call(ctx context.Context, d *Delivery) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.link.log.Error("the handler panicked", zap.Any("panic", p), zap.ByteString("stack", debug.Stack()))
+			c.conn.log.Error("the handler panicked", zap.Any("panic", p), zap.ByteString("stack", debug.Stack()))
 			err = errors.New("the handler panicked")
 		}
 	}()
@@ -171,13 +173,13 @@ func (c *Consumer) call(ctx context.Context, d *Delivery) (err error) {
 		return err
 	}
 	if !d.settled.Load() {
-		return errors.New("the handler returned without settling it")
+		return errors.New("the handler did not settle the delivery")
 	}
 	return nil
 }
 
-// poke wakes whoever waits for room.
-func (c *Consumer) poke() {
+// wake wakes the loops that wait for a change of the counters.
+func (c *Consumer) wake() {
 	select {
 	case c.changed <- struct{}{}:
 	default:

@@ -8,12 +8,11 @@ import (
 	"go.uber.org/zap"
 )
 
-// declareQueues makes sure that the queue and its error queue are there: durable and without arguments, as everybody who
-// shares them expects. Queues that an operator made with arguments of his own, a quorum queue for one, are taken as they
-// are.
+// declareQueues makes the queue and its error queue if they are missing: durable and without arguments, as every program that
+// shares them expects. A queue that an operator made with other arguments, for example a quorum queue, is used as it is.
 func (s *session) declareQueues(queue string, log *zap.Logger) error {
 	for _, name := range []string{queue, errorPrefix + queue} {
-		err := s.declare(object{
+		err := s.declare(declaration{
 			kind: "queue", name: name, want: "a durable queue", setting: SettingQueue,
 			active: func(ch *amqp.Channel) error {
 				_, err := ch.QueueDeclare(name, true, false, false, false, nil)
@@ -31,9 +30,9 @@ func (s *session) declareQueues(queue string, log *zap.Logger) error {
 	return nil
 }
 
-// declareFanout makes sure that the exchange for announcements is there: durable, of the type fanout.
+// declareFanout makes the exchange for announcements if it is missing: durable, of the type fanout.
 func (s *session) declareFanout(name string, log *zap.Logger) error {
-	return s.declare(object{
+	return s.declare(declaration{
 		kind: "exchange", name: name, want: "a durable fanout exchange", setting: SettingURI,
 		active: func(ch *amqp.Channel) error {
 			return ch.ExchangeDeclare(name, amqp.ExchangeFanout, true, false, false, false, nil)
@@ -44,49 +43,53 @@ func (s *session) declareFanout(name string, log *zap.Logger) error {
 	}, log)
 }
 
-// object is something on the broker that must be there.
-type object struct {
+// declaration is a queue or an exchange that must exist on the broker.
+type declaration struct {
 	kind, name, want, setting string
 	active, passive           func(*amqp.Channel) error
 }
 
-// declare looks whether the object is there and makes it if not. Then it declares it once more: looking compares nothing,
-// and a queue that is not durable loses everything at the broker's next restart. Each step has a channel of its own,
-// because a refusal closes the channel.
-func (s *session) declare(o object, log *zap.Logger) error {
-	found := s.on(o.passive)
-	if code(found) == amqp.ResourceLocked {
-		return configError(found, o.setting, "the %s %q belongs to another connection alone: end that one, or use another name", o.kind, o.name)
+// declare makes the object if it is missing. It declares an existing object as well, because a passive declaration compares
+// nothing, and a queue that is not durable loses its messages when the broker restarts. Each step has its own channel, because a
+// refusal closes the channel.
+func (s *session) declare(d declaration, log *zap.Logger) error {
+	found := s.withChannel(d.passive)
+	if replyCode(found) == amqp.ResourceLocked {
+		return exclusive(found, d.setting, d.kind, d.name)
 	}
-	if found != nil && code(found) != amqp.NotFound {
-		return fmt.Errorf("look for the %s %q: %w", o.kind, o.name, found)
+	if found != nil && replyCode(found) != amqp.NotFound {
+		return fmt.Errorf("look up the %s %q: %w", d.kind, d.name, found)
 	}
-	err := s.on(o.active)
-	switch {
+	err := s.withChannel(d.active)
+	exists := found == nil
+	reply, _ := brokerReply(err)
+	switch code := replyCode(err); {
 	case err == nil:
 		return nil
-	case code(err) == amqp.PreconditionFailed && unusable(err):
-		said, _ := serverError(err)
-		return configError(err, o.setting, "we need %q as %s, but the broker has another one: delete that one, or use another name or "+
-			"virtual host (%s)", o.name, o.want, said.Reason)
-	case code(err) == amqp.PreconditionFailed && found == nil:
-		log.Debug("taken as the operator made it", zap.String(o.kind, o.name), zap.Error(err))
+	case code == amqp.PreconditionFailed && wrongProperty(reply.Reason):
+		return configError(err, d.setting, "%q must be %s, but the broker has a different one (%s): delete it, or use another name or "+
+			"virtual host", d.name, d.want, reply.Reason)
+	case code == amqp.PreconditionFailed && exists:
+		log.Debug("using an object with the arguments of the operator", zap.String(d.kind, d.name), zap.Error(err))
 		return nil
-	case code(err) == amqp.PreconditionFailed:
-		said, _ := serverError(err)
-		return configError(err, o.setting, "the %s %q is missing and the broker refuses to make it (%s)", o.kind, o.name, said.Reason)
-	case code(err) == amqp.AccessRefused && found == nil:
-		return nil // we may not make it, and need not
-	case code(err) == amqp.AccessRefused:
-		said, _ := serverError(err)
-		return configError(err, SettingURI, "the %s %q is missing and our user may not make it: make it as %s, or give the user "+
-			"configure permission (%s)", o.kind, o.name, o.want, said.Reason)
+	case code == amqp.PreconditionFailed:
+		return configError(err, d.setting, "the %s %q is missing and the broker refuses to create it (%s)", d.kind, d.name, reply.Reason)
+	case code == amqp.AccessRefused && exists:
+		return nil // the user may not create it, and need not
+	case code == amqp.AccessRefused:
+		return configError(err, SettingURI, "the %s %q is missing and the user may not create it (%s): create it as %s, or give the user "+
+			"configure permission", d.kind, d.name, reply.Reason, d.want)
 	}
-	return fmt.Errorf("declare the %s %q: %w", o.kind, o.name, err)
+	return fmt.Errorf("declare the %s %q: %w", d.kind, d.name, err)
 }
 
-// on runs a step on a channel of its own.
-func (s *session) on(step func(*amqp.Channel) error) error {
+// exclusive is the error about an object that only another connection may use.
+func exclusive(err error, setting, kind, name string) error {
+	return configError(err, setting, "%s %q is exclusive to another connection: close that connection, or use another name", kind, name)
+}
+
+// withChannel runs a step on its own channel.
+func (s *session) withChannel(step func(*amqp.Channel) error) error {
 	ch, _, err := s.channel()
 	if err != nil {
 		return err
@@ -95,20 +98,11 @@ func (s *session) on(step func(*amqp.Channel) error) error {
 	return step(ch)
 }
 
-// code is the reply code of the broker, or 0 if err is none of its replies.
-func code(err error) int {
-	if said, ok := serverError(err); ok {
-		return said.Code
-	}
-	return 0
-}
-
-// unusable reports whether what the broker has differs from what we need in a basic property, and not only in an optional
-// argument. The broker names the first difference, and looks at arguments last: "inequivalent arg 'durable' for queue …".
-func unusable(err error) bool {
-	said, _ := serverError(err)
+// wrongProperty reports whether the broker's object differs in a basic property, and not only in an optional argument. The broker
+// names the first difference and compares arguments last: "inequivalent arg 'durable' for queue …".
+func wrongProperty(reason string) bool {
 	for _, property := range []string{"durable", "type", "auto_delete", "exclusive", "internal"} {
-		if said != nil && strings.Contains(said.Reason, "inequivalent arg '"+property+"'") {
+		if strings.Contains(reason, "inequivalent arg '"+property+"'") {
 			return true
 		}
 	}

@@ -7,38 +7,38 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Delivery is one message in our hands. It belongs to the session that brought it and is settled once, by Ack or Requeue;
-// until then the broker keeps the message.
+// Delivery is one received message. It belongs to its session and is settled once, by Ack or Requeue. Until then the broker keeps
+// the message.
 type Delivery struct {
-	// Body is the message as the broker gave it.
+	// Body is the message as the broker delivered it.
 	Body []byte
-	// ReplyTo, CorrelationID and ContentType are the message's properties of these names.
+	// ReplyTo, CorrelationID and ContentType are message properties of the same names.
 	ReplyTo, CorrelationID, ContentType string
 	// Headers is a copy of the message's headers; nested tables are maps of the same type.
 	Headers map[string]any
-	// Redelivered says that the message may have been in somebody's hands before; false means surely not.
+	// Redelivered is true if the message may have been delivered before. If it is false, this is the first delivery.
 	Redelivered bool
-	// Received is when it came to us.
+	// Received is when the message arrived.
 	Received time.Time
 
-	session *session
-	raw     amqp.Acknowledger
-	tag     uint64
-	settled atomic.Bool
-	onOnce  atomic.Bool
-	// release returns the delivery's place; outcome counts what became of it.
+	session  *session
+	raw      amqp.Acknowledger
+	tag      uint64
+	settled  atomic.Bool
+	released atomic.Bool
+	// release frees the slot of the delivery, and outcome counts how it was settled.
 	release func()
 	outcome func(string)
 }
 
-// Ack tells the broker that the message is safe with us. It must come after that is true. ErrSessionGone means that the
-// broker will deliver the message again. A nil error is no proof that the broker took the ack: there is none in AMQP.
+// Ack makes the broker forget the message. Call it after the message is stored durably. ErrSessionGone means that the broker will
+// deliver the message again. A nil error does not prove that the broker received the ack: AMQP does not confirm it.
 func (d *Delivery) Ack() error {
 	return d.settle(settledAck, func() error { return d.raw.Ack(d.tag, false) })
 }
 
-// Requeue puts the message back for the next consumer, at once. It is for a message that this process will not take,
-// because it stops. For trouble of any other kind return an error from the handler: that waits before the next try.
+// Requeue puts the message back into the queue at once. It is for a process that stops. After any other failure return an error from
+// the handler, which waits before the next try.
 func (d *Delivery) Requeue() error {
 	return d.settle(settledRequeue, func() error { return d.raw.Nack(d.tag, false, true) })
 }
@@ -47,13 +47,13 @@ func (d *Delivery) settle(outcome string, send func() error) error {
 	if d.settled.Swap(true) {
 		return ErrSettled
 	}
-	// The place is free before the broker can send the next message, so that the next one finds it free.
-	d.free()
-	if d.session.over.Load() {
+	// The slot is freed before the broker can send the next message.
+	d.releaseSlot()
+	if d.session.ended.Load() {
 		d.outcome(settledGone)
 		return ErrSessionGone
 	}
-	if err := gone(send()); err != nil {
+	if err := sessionError(send()); err != nil {
 		d.outcome(settledGone)
 		return err
 	}
@@ -61,9 +61,9 @@ func (d *Delivery) settle(outcome string, send func() error) error {
 	return nil
 }
 
-// free returns the place of the delivery, once.
-func (d *Delivery) free() {
-	if !d.onOnce.Swap(true) {
+// releaseSlot frees the slot of the delivery. Only the first call does.
+func (d *Delivery) releaseSlot() {
+	if !d.released.Swap(true) {
 		d.release()
 	}
 }

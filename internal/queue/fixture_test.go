@@ -24,13 +24,13 @@ import (
 	"github.com/ncsa/clowder-ray/test/broker"
 )
 
-// The waits of the tests: soon is for what happens at once, noticed for what needs heartbeats or a restart.
+// The timeouts of the tests: soon is for events that happen at once, noticed for events that need heartbeats or a restart.
 const (
 	soon    = 15 * time.Second
 	noticed = 60 * time.Second
 )
 
-// fixture is one test's virtual host on a broker, with a plain client on the side that looks at queues.
+// fixture is the virtual host of one test on a broker, with a plain client that inspects queues.
 type fixture struct {
 	testing.TB
 	broker *broker.Broker
@@ -106,7 +106,7 @@ func (s *slots) add(n int) {
 	}
 }
 
-// consume runs a consumer until the test's end, waits until it is ready, and returns what stops it earlier.
+// consume runs a consumer until the end of the test, waits until it is ready, and returns a function that stops it earlier.
 func (f *fixture) consume(s Slots, h Handler) (c *Consumer, stop func() error) {
 	f.Helper()
 	c, err := NewConsumer(f.cfg, s, h, f.log, f.metrics)
@@ -116,7 +116,7 @@ func (f *fixture) consume(s Slots, h Handler) (c *Consumer, stop func() error) {
 	return c, stop
 }
 
-// publisher runs a publisher until the test's end.
+// publisher runs a publisher until the end of the test.
 func (f *fixture) publisher(a Announcement) *Publisher {
 	f.Helper()
 	p, err := NewPublisher(f.cfg, a, f.log, f.metrics)
@@ -125,7 +125,7 @@ func (f *fixture) publisher(a Announcement) *Publisher {
 	return p
 }
 
-// run runs something until the test's end and requires that it ends well and in time.
+// run calls run until the end of the test and requires that it ends in time and without error.
 func (f *fixture) run(run func(context.Context) error) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	result := make(chan error, 1)
@@ -174,7 +174,7 @@ func (f *fixture) publish(n int) {
 	}
 }
 
-// depth is what the broker says of the queue: messages ready for a consumer, and messages in somebody's hands.
+// depth is what the broker says of the queue: messages ready for a consumer, and unacknowledged messages.
 func (f *fixture) depth() (ready, unacked int) {
 	f.Helper()
 	return f.depthOf(f.cfg.Queue)
@@ -192,7 +192,7 @@ func (f *fixture) depthOf(queue string) (ready, unacked int) {
 	return ready, unacked
 }
 
-// requireDepth waits until the queue is as it should be.
+// requireDepth waits until the queue has these numbers of messages.
 func (f *fixture) requireDepth(ready, unacked int) {
 	f.Helper()
 	var r, u int
@@ -213,7 +213,7 @@ func (f *fixture) get(queue string) (string, bool) {
 // inbox collects deliveries for tests that settle them by hand.
 type inbox chan *held
 
-// held is a delivery whose handler waits for the test.
+// held is a delivery whose handler waits for the test to release it.
 type held struct {
 	*Delivery
 	release chan error
@@ -232,7 +232,7 @@ func (in inbox) handle(ctx context.Context, d *Delivery) error {
 	}
 }
 
-// next returns the next delivery, in a test's time.
+// next returns the next delivery.
 func (in inbox) next(tb testing.TB) *held {
 	tb.Helper()
 	select {
@@ -251,7 +251,7 @@ func (h *held) ack(tb testing.TB) {
 	h.release <- nil
 }
 
-// counter sums a counter of ours over its labels.
+// counter sums a metric of this package over its labels.
 func (f *fixture) counter(name string) (sum float64) {
 	f.Helper()
 	families, err := f.reg.Gather()

@@ -10,21 +10,21 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// Message is something to publish. It is always sent persistent and mandatory.
+// Message is a message to publish. It is always sent as persistent and mandatory.
 type Message struct {
-	// Exchange and RoutingKey say where it goes; the empty exchange takes the routing key for a queue's name.
+	// Exchange and RoutingKey are the destination. With an empty exchange the routing key is the name of a queue.
 	Exchange, RoutingKey string
 	Body                 []byte
-	// ContentType is application/json if it is empty.
+	// ContentType defaults to application/json.
 	ContentType            string
 	CorrelationID, ReplyTo string
 	// Headers may hold strings, booleans, numbers, times, byte slices, lists of these, and maps like itself.
 	Headers map[string]any
 }
 
-// publishing is the message in the client's terms.
+// publishing converts the message to the type of the client.
 func (m Message) publishing() (amqp.Publishing, error) {
-	headers, err := table(m.Headers)
+	headers, err := toTable(m.Headers)
 	if err != nil {
 		return amqp.Publishing{}, job.Permanent(fmt.Errorf("headers of the message to %q: %w", m.RoutingKey, err))
 	}
@@ -37,13 +37,13 @@ func (m Message) publishing() (amqp.Publishing, error) {
 	}, nil
 }
 
-// maxDepth bounds nested headers; no honest sender nests them.
+// maxDepth limits nested headers. Clowder does not nest them.
 const maxDepth = 16
 
 var errDepth = errors.New("they are nested too deeply")
 
-// table copies headers into the client's type, and refuses what AMQP cannot carry.
-func table(headers map[string]any) (amqp.Table, error) {
+// toTable copies headers into the type of the client, and refuses values that AMQP cannot carry.
+func toTable(headers map[string]any) (amqp.Table, error) {
 	if len(headers) == 0 {
 		return nil, nil
 	}
@@ -82,9 +82,9 @@ func toAMQP(v any, depth int) (any, error) {
 	return v, nil
 }
 
-// plain copies headers that came with a message, so that nobody outside this package meets the client's types. What is
-// nested too deeply is left out.
-func plain(headers amqp.Table) map[string]any {
+// fromTable copies the headers of a message into plain types, so that the client's types stay inside this package. Values that are
+// nested too deeply are left out.
+func fromTable(headers amqp.Table) map[string]any {
 	if len(headers) == 0 {
 		return nil
 	}

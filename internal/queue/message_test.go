@@ -16,12 +16,12 @@ func TestHeadersAreCopiedBothWays(t *testing.T) {
 		"text": "x", "number": int64(3), "bytes": []byte("raw"),
 		"x-death": []any{amqp.Table{"count": int64(1), "queue": "q"}, "y"},
 	}
-	headers := plain(raw)
+	headers := fromTable(raw)
 	require.Equal(t, map[string]any{
 		"text": "x", "number": int64(3), "bytes": []byte("raw"),
 		"x-death": []any{map[string]any{"count": int64(1), "queue": "q"}, "y"},
 	}, headers)
-	back, err := table(headers)
+	back, err := toTable(headers)
 	require.NoError(t, err)
 	require.Equal(t, raw, back)
 
@@ -29,7 +29,7 @@ func TestHeadersAreCopiedBothWays(t *testing.T) {
 	headers["x-death"].([]any)[0].(map[string]any)["queue"] = "other"
 	require.Equal(t, []byte("raw"), raw["bytes"])
 	require.Equal(t, "q", raw["x-death"].([]any)[0].(amqp.Table)["queue"])
-	require.Nil(t, plain(nil))
+	require.Nil(t, fromTable(nil))
 }
 
 func TestHeadersThatNoMessageCarriesAreRefused(t *testing.T) {
@@ -74,9 +74,9 @@ func FuzzHeaders(f *testing.F) {
 				return
 			}
 		}
-		headers := plain(amqp.Table{"root": value})
+		headers := fromTable(amqp.Table{"root": value})
 		require.Contains(t, headers, "root")
-		_, err := table(headers)
+		_, err := toTable(headers)
 		require.NoError(t, err)
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cut breaks every connection through the proxy; the next ones work.
+// cut breaks all connections through the proxy. New connections work.
 func cut(tb testing.TB, p *toxiproxy.Proxy) {
 	tb.Helper()
 	addr := p.Listen
@@ -21,14 +21,14 @@ func cut(tb testing.TB, p *toxiproxy.Proxy) {
 	listen(tb, p, addr)
 }
 
-// listen starts the proxy on an address that it had before; the kernel may need a moment to let go of it.
+// listen starts the proxy on the address that it had before. The kernel may need a moment to release the address.
 func listen(tb testing.TB, p *toxiproxy.Proxy, addr string) {
 	tb.Helper()
 	p.Listen = addr
 	require.Eventually(tb, func() bool { return p.Start() == nil }, soon, 10*time.Millisecond)
 }
 
-// toxic puts a fault on the proxy and returns how to take it away.
+// toxic adds a fault to the proxy and returns a function that removes it.
 func toxic(tb testing.TB, p *toxiproxy.Proxy, json string) (remove func()) {
 	tb.Helper()
 	added, err := p.Toxics.AddToxicJson(strings.NewReader(json))
@@ -39,9 +39,9 @@ func toxic(tb testing.TB, p *toxiproxy.Proxy, json string) (remove func()) {
 func TestFaultsBetweenDeliveryAndAck(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		// fault strikes while the handler holds the delivery; heal ends it.
+		// fault happens while the handler holds the delivery. The returned function ends it.
 		fault func(t *testing.T, p *toxiproxy.Proxy) (heal func())
-		// lostAck says that the ack seems to work and never reaches the broker.
+		// lostAck: the ack returns no error and never reaches the broker.
 		lostAck bool
 	}{
 		"the connection is cut": {fault: func(t *testing.T, p *toxiproxy.Proxy) func() {
@@ -73,19 +73,19 @@ func TestFaultsBetweenDeliveryAndAck(t *testing.T) {
 
 			first := in.next(t)
 			require.False(t, first.Redelivered)
-			epoch := c.link.epoch.Load()
+			epoch := c.conn.epoch.Load()
 			heal := tc.fault(t, proxy)
 			if tc.lostAck {
 				first.ack(t)
-				// The broker would miss our heartbeats after a while; this is quicker and the same to it.
+				// The broker would miss the heartbeats after a while. This is faster and has the same effect.
 				cut(t, proxy)
 			}
-			require.Eventually(t, func() bool { return f.counter("session_troubles_total") > 0 }, soon, time.Millisecond)
+			require.Eventually(t, func() bool { return f.counter("session_errors_total") > 0 }, soon, time.Millisecond)
 			heal()
 			second := in.next(t)
 			require.True(t, second.Redelivered)
 			require.Equal(t, "1", string(second.Body))
-			require.Greater(t, c.link.epoch.Load(), epoch)
+			require.Greater(t, c.conn.epoch.Load(), epoch)
 			if !tc.lostAck {
 				require.ErrorIs(t, first.Ack(), ErrSessionGone)
 				first.release <- nil
@@ -96,8 +96,8 @@ func TestFaultsBetweenDeliveryAndAck(t *testing.T) {
 	}
 }
 
-// The regression for the reason why the client's recovery stays off: there, the late ack of message 2 went out with the
-// number 2 on a channel that counts from 1 again, and removed message 3, which nobody had worked on.
+// The regression test for the reason why the recovery of the client stays off: with it, the late ack of message 2 was sent with the
+// number 2 on a channel that counts from 1 again, and removed message 3, which no handler had seen.
 func TestALateAckTouchesNoOtherMessage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -116,7 +116,7 @@ func TestALateAckTouchesNoOtherMessage(t *testing.T) {
 	two.release <- nil
 	three.release <- nil
 
-	// What the old session's handlers did has changed nothing: both messages are still in our hands and come again.
+	// The acks of the old session have changed nothing: both messages are still unsettled and are delivered again.
 	f.requireDepth(0, 2)
 	cut(t, proxy)
 	var bodies []string
@@ -150,7 +150,7 @@ func TestConsumesAgainSoonAfterAReset(t *testing.T) {
 func TestABlackHoleIsNoticed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	p := f.publisher(Announcement{}) // not through the proxy, and with a heartbeat that a busy broker keeps
+	p := f.publisher(Announcement{}) // not through the proxy, and with a heartbeat that a busy broker can keep
 	require.Eventually(t, p.Ready, soon, time.Millisecond)
 	f.cfg.Heartbeat = 2 * time.Second
 	proxy := f.proxied()
@@ -196,7 +196,7 @@ func TestStopsInTimeInABlackHole(t *testing.T) {
 	f.requireDepth(1, 0)
 }
 
-func TestABrokerThatIsDownAtOurStartIsWaitedFor(t *testing.T) {
+func TestTheStartWaitsForABrokerThatIsDown(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	proxy := f.proxied()
@@ -206,7 +206,7 @@ func TestABrokerThatIsDownAtOurStartIsWaitedFor(t *testing.T) {
 	c, err := NewConsumer(f.cfg, fixedSlots(8), in.handle, f.log, f.metrics)
 	require.NoError(t, err)
 	f.run(c.Run)
-	require.Eventually(t, func() bool { return f.counter("session_troubles_total") >= 10 }, soon, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return f.counter("session_errors_total") >= 10 }, soon, 10*time.Millisecond)
 	require.False(t, c.Ready())
 	require.Equal(t, 1, f.logs.FilterMessage("no broker session; trying again").Len(), "the same trouble is logged once a minute")
 
@@ -223,7 +223,7 @@ func TestNoPasswordInLogsAndErrors(t *testing.T) {
 	in := newInbox()
 	f.consume(fixedSlots(8), in.handle)
 	cut(t, proxy)
-	require.Eventually(t, func() bool { return f.counter("session_troubles_total") > 0 }, soon, time.Millisecond)
+	require.Eventually(t, func() bool { return f.counter("session_errors_total") > 0 }, soon, time.Millisecond)
 	require.NotZero(t, f.logs.Len())
 	for _, entry := range f.logs.All() {
 		require.NotContains(t, fmt.Sprint(entry.Message, entry.ContextMap()), "guest:guest")

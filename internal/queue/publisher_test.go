@@ -113,7 +113,7 @@ func TestALostConfirmIsUnknown(t *testing.T) {
 	require.Eventually(t, p.Ready, soon, time.Millisecond)
 	heal := toxic(t, proxy, `{"type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`)
 
-	// The caller's patience ends first, and then the session: both times the message may be, and here is, in the queue.
+	// First the caller gives up, and then the session ends. In both cases the message may be in the queue, and here it is.
 	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	requireKind(t, job.KindUnknown, p.Publish(short, Message{RoutingKey: f.cfg.Queue}))
@@ -131,7 +131,7 @@ func TestALostConfirmIsUnknown(t *testing.T) {
 	requireKind(t, job.KindUnknown, <-result)
 }
 
-func TestABrokerThatNeverConfirmsIsLeft(t *testing.T) {
+func TestABrokerThatNeverConfirmsEndsTheSession(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.publish(0)
@@ -202,7 +202,7 @@ func TestAnnouncesAtOnceOnEveryConnectionAndThenAgain(t *testing.T) {
 	require.Equal(t, "here", next(), "the new connection announces at once")
 }
 
-func TestRunsOnce(t *testing.T) {
+func TestRunMayBeCalledOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p, err := NewPublisher(f.cfg, Announcement{}, f.log, f.metrics)

@@ -24,7 +24,7 @@ func TestNoMoreIsTakenThanThereAreFreeSlots(t *testing.T) {
 	first := []*held{in.next(t), in.next(t), in.next(t)}
 	f.requireDepth(7, 3)
 
-	// Two of them become jobs, one turns out to be none: its slot takes the next message.
+	// Two of them become jobs and one does not: its slot takes the next message.
 	s.add(-2)
 	first[0].ack(t)
 	first[1].ack(t)
@@ -35,7 +35,7 @@ func TestNoMoreIsTakenThanThereAreFreeSlots(t *testing.T) {
 	s.add(-1)
 	next.ack(t)
 
-	// No slot is left: everything that waits is visible to all and in nobody's hands, and we are still ready.
+	// No slot is left: the waiting messages are visible in the queue and held by no consumer, and the consumer is still ready.
 	f.requireDepth(6, 0)
 	require.True(t, c.Ready())
 	require.Zero(t, f.counter("prefetch"))
@@ -54,7 +54,7 @@ func TestNoMoreIsTakenThanThereAreFreeSlots(t *testing.T) {
 	f.requireDepth(0, 0)
 }
 
-func TestWhatWasReadAheadGoesBackWhenSlotsRunOut(t *testing.T) {
+func TestMessagesReadAheadArePutBackWhenSlotsRunOut(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.publish(20)
@@ -69,7 +69,7 @@ func TestWhatWasReadAheadGoesBackWhenSlotsRunOut(t *testing.T) {
 	for i := range held {
 		held[i] = in.next(t)
 	}
-	// All eight become jobs at once. For each ack the broker sends another message, and each must go back.
+	// All eight become jobs at once. For each ack the broker sends another message, which must be put back.
 	s.add(-8)
 	for _, h := range held {
 		h.ack(t)
@@ -83,7 +83,7 @@ func TestWhatWasReadAheadGoesBackWhenSlotsRunOut(t *testing.T) {
 	f.requireDepth(0, 0)
 }
 
-func TestAHandlersErrorBringsTheMessageAgainLater(t *testing.T) {
+func TestAfterAHandlersErrorTheMessageComesAgainLater(t *testing.T) {
 	t.Parallel()
 	for name, handle := range map[string]Handler{
 		"an error": func(context.Context, *Delivery) error { return errors.New("the disk is full") },
@@ -137,7 +137,7 @@ func TestADeliveryIsHandedOverWholeAndSettledOnce(t *testing.T) {
 	f.requireDepth(0, 0)
 }
 
-func TestStopGivesBackWhatNoHandlerFinished(t *testing.T) {
+func TestAStopPutsBackMessagesThatNoHandlerFinished(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.cfg.DrainTimeout = 2 * time.Second
@@ -147,7 +147,7 @@ func TestStopGivesBackWhatNoHandlerFinished(t *testing.T) {
 	finished, stuck := in.next(t), in.next(t)
 	result := make(chan error, 1)
 	go func() { result <- stop() }()
-	// Its handler began before the stop and may finish after it, acknowledgement and all.
+	// Its handler started before the stop and may finish and acknowledge after it.
 	require.Eventually(t, func() bool { return f.consumers() == "0" }, soon, 10*time.Millisecond)
 	finished.ack(t)
 	require.NoError(t, <-result)
@@ -168,32 +168,32 @@ func TestLargeMessagesComeOneAtATime(t *testing.T) {
 	f := newFixture(t)
 	f.publish(0)
 	ch := f.channel()
-	for i := range 20 + 3*calm {
+	for i := range 20 + 3*smallBeforeMany {
 		body := []byte("light")
 		if i < 20 {
-			body = make([]byte, heavyBytes+1)
+			body = make([]byte, largeMessage+1)
 		}
 		require.NoError(t, ch.PublishWithContext(t.Context(), "", f.cfg.Queue, true, false, amqp.Publishing{Body: body}))
 	}
-	f.requireDepth(20+3*calm, 0)
+	f.requireDepth(20+3*smallBeforeMany, 0)
 	in := newInbox()
 	f.consume(fixedSlots(64), in.handle)
-	// What had been asked for before the first one was seen may be here as well.
+	// Messages that were requested before the first large one arrived may be here as well.
 	for range 8 {
 		in.next(t).ack(t)
 	}
 	for range 12 {
 		d := in.next(t)
-		require.Len(t, d.Body, heavyBytes+1)
+		require.Len(t, d.Body, largeMessage+1)
 		_, unacked := f.depth()
 		require.LessOrEqual(t, unacked, 1)
 		d.ack(t)
 	}
-	for range 2 * calm {
+	for range 2 * smallBeforeMany {
 		in.next(t).ack(t)
 	}
 	require.Eventually(t, func() bool { return f.counter("prefetch") == 8 }, soon, 10*time.Millisecond, "several at a time again")
-	for range calm {
+	for range smallBeforeMany {
 		in.next(t).ack(t)
 	}
 	f.requireDepth(0, 0)

@@ -70,7 +70,7 @@ func TestRabbitMQIsNotThereAtTheStart(t *testing.T) {
 	id := s.submit(t, nil)
 	service := s.startBlind(t)
 	await(t, "it does not try", func() bool {
-		return s.asks(t, service, "/metrics") == http.StatusOK && s.metrics(t, service)["clowder_ray_queue_session_troubles_total"] >= 12
+		return s.asks(t, service, "/metrics") == http.StatusOK && s.metrics(t, service)["clowder_ray_queue_session_errors_total"] >= 12
 	})
 	require.Equal(t, http.StatusOK, s.asks(t, service, "/livez"), "it is not restarted for a broker that is away")
 	require.Equal(t, http.StatusServiceUnavailable, s.asks(t, service, "/readyz"))

@@ -28,13 +28,13 @@ func Matrix() []Fault {
 		}},
 		{8, "kill -9 of the broker", []string{"test/faults.TestTheBrokerDiesAndStarvesUnderAJob", "internal/queue.TestFaultsOfTheBroker"}},
 		{9, "a broker that is down at the start", []string{
-			"test/faults.TestRabbitMQIsNotThereAtTheStart", "internal/queue.TestABrokerThatIsDownAtOurStartIsWaitedFor",
+			"test/faults.TestRabbitMQIsNotThereAtTheStart", "internal/queue.TestTheStartWaitsForABrokerThatIsDown",
 		}},
 		{10, "a wrong password, virtual host or kind of queue", []string{
-			"internal/queue.TestFaultsOfTheConfigurationEndTheStart", "test/service.TestSettingsThatCannotWorkEndTheServiceWithOneLine",
+			"internal/queue.TestConfigurationErrorsEndTheStart", "test/service.TestSettingsThatCannotWorkEndTheServiceWithOneLine",
 		}},
 		{11, "a queue that is deleted under us", []string{
-			"internal/queue.TestAQueueDeletedUnderUsIsMadeAgain", "internal/queue.TestAQueueDeletedWhilePausedIsMadeAgain",
+			"internal/queue.TestAQueueThatIsDeletedIsCreatedAgain", "internal/queue.TestAQueueThatIsDeletedWhilePausedIsCreatedAgain",
 		}},
 		{12, "a delivery that is held too long", []string{"internal/queue.TestFaultsOfTheBroker"}},
 		{13, "a broker without memory", []string{"test/faults.TestTheBrokerDiesAndStarvesUnderAJob", "internal/queue.TestFaultsOfTheBroker"}},
@@ -105,7 +105,7 @@ func Matrix() []Fault {
 			"test/boundary.TestAMillionEventsOfOneRunHarmNoOther", "internal/pipeline.TestManyEventsTakeLittleMemoryAndFewSentences",
 		}},
 		{39, "a burst of messages that take much memory", []string{
-			"test/boundary.TestABurstOfHostileMessagesHarmsNobody", "internal/clowder.TestAMessageCostsLittleMoreThanItsSize",
+			"test/boundary.TestABurstOfHostileMessagesHarmsNobody", "internal/clowder/message.TestAMessageCostsLittleMoreThanItsSize",
 		}},
 		{40, "a record that is too large, and a kill while it is made small", []string{
 			"internal/job.TestARecordThatIsTooLargeIsMadeSmallWithoutDecodingIt", "internal/job.TestAKilledShrinkGoesOnAtTheNextStart",
