@@ -8,13 +8,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/progress"
+	"github.com/ncsa/clowder-ray/internal/pipeline/status"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
@@ -27,7 +27,7 @@ type console struct {
 	bar *progressbar.ProgressBar // nil where w is no terminal
 }
 
-var _ pipeline.Voice = (*console)(nil)
+var _ status.Publisher = (*console)(nil)
 
 const barSteps = 1000
 
@@ -41,7 +41,7 @@ func newConsole(w io.Writer) *console {
 }
 
 // Tell prints one status. An error is left to the end of the command, which prints it where errors go.
-func (c *console) Tell(_ context.Context, _ job.Request, s message.Status) error {
+func (c *console) Publish(_ context.Context, _ job.Request, s message.Status) error {
 	if onBar := s.Progress && c.bar != nil; !onBar && s.Kind != message.StatusError {
 		c.say(s.Text)
 	}
@@ -62,7 +62,7 @@ func (c *console) watch(_ string, p results.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.bar != nil && p.Epochs > 0 {
-		c.bar.Describe(pipeline.Sentence(p))
+		c.bar.Describe(progress.Sentence(p))
 		_ = c.bar.Set(int(p.Fraction * barSteps))
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/queue"
 	"github.com/ncsa/clowder-ray/internal/retention"
 )
@@ -59,7 +59,7 @@ type check struct {
 }
 
 func checks(set Settings) []check {
-	volume := pipeline.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir}
+	volume := volume.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir}
 	all, infoErr := extractors(set, volume)
 	return []check{
 		{"extractor_info", func(context.Context) (string, error) {

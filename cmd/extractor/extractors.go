@@ -14,12 +14,13 @@ import (
 	clowderray "github.com/ncsa/clowder-ray"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/queue"
 )
 
 // extractors reads the forms of the extractors of this service and offers the models that are installed.
-func extractors(set Settings, volume pipeline.Volume) (platform.Extractors, error) {
+func extractors(set Settings, volume volume.Volume) (platform.Extractors, error) {
 	train := clowderray.ExtractorInfo
 	if set.ExtractorInfo != "" {
 		var err error

@@ -17,7 +17,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
@@ -57,7 +57,7 @@ func (p *program) jobsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printLogs(p.stdout, pipeline.Volume{Dir: set.SharedDir}.Run(args[0]), args[0])
+			return printLogs(p.stdout, volume.Volume{Dir: set.SharedDir}.Run(args[0]), args[0])
 		},
 	}
 	cmd.AddCommand(append(p.wishCommands(), list, show, logs)...)

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 )
 
 // wishCommands are those with which an operator decides over a job. They change its record; the running service does the rest.
@@ -33,7 +33,7 @@ func (p *program) stopJob(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	all, err := extractors(set, pipeline.Volume{Dir: set.SharedDir})
+	all, err := extractors(set, volume.Volume{Dir: set.SharedDir})
 	if err != nil {
 		return err
 	}

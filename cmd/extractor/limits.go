@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
-	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/retention"
 )
 
@@ -44,7 +44,7 @@ func (s *Settings) jobsPerUser() int {
 }
 
 // retentionConfig says what is kept how long on which disks.
-func retentionConfig(set Settings, volume pipeline.Volume) retention.Config {
+func retentionConfig(set Settings, volume volume.Volume) retention.Config {
 	return retention.Config{
 		Shared: volume.Dir, Runs: volume.Run(""), Deliverables: volume.Deliverables(""), Keys: set.RetainKeys, RunFolders: set.RetainRuns, Records: set.RetainRecords,
 		CacheBytes: set.CacheBytes, Disks: map[string]string{"SHARED_DIR": set.SharedDir, "STATE_DIR": set.StateDir}, MinFree: set.MinFreeBytes,

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/platform/folder"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -122,7 +123,7 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 	if err != nil {
 		return err
 	}
-	volume := pipeline.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir}
+	volume := volume.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir}
 	all, err := extractors(set, volume)
 	if err != nil {
 		return err
@@ -169,7 +170,7 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 }
 
 // conclude turns the end of the job into the end of the command.
-func (p *program) conclude(rec job.Record, volume pipeline.Volume, keep bool) error {
+func (p *program) conclude(rec job.Record, volume volume.Volume, keep bool) error {
 	done := rec.Ending != nil && rec.Ending.State == job.Done
 	if done && !keep {
 		return volume.RemoveRun(rec.Run)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
 
@@ -60,7 +61,7 @@ func (p *program) registry(cmd *cobra.Command) (*registry.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	models := registry.New(pipeline.Volume{Dir: set.SharedDir}.Registry())
+	models := registry.New(volume.Volume{Dir: set.SharedDir}.Registry())
 	models.OnFault(func(path string, err error) {
 		_, _ = fmt.Fprintf(p.stderr, "left out, since it cannot be read: %s: %s\n", path, err)
 	})

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform/folder"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
@@ -24,7 +24,7 @@ func (p *program) repeat(ctx context.Context, set Settings, path string, r *loca
 	if old.Kind != results.ResultTraining || old.Model == nil {
 		return old, job.Permanent(fmt.Errorf("--from %s: it is not the manifest of a training: name the manifest.json beside its report", path))
 	}
-	all, err := extractors(set, pipeline.Volume{Dir: set.SharedDir})
+	all, err := extractors(set, volume.Volume{Dir: set.SharedDir})
 	if err != nil {
 		return old, err
 	}

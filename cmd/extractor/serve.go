@@ -22,6 +22,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/status"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	clowderplatform "github.com/ncsa/clowder-ray/internal/platform/clowder"
 	"github.com/ncsa/clowder-ray/internal/queue"
@@ -60,7 +62,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
-	volume := pipeline.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir}
+	volume := volume.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir}
 	all, err := extractors(set, volume)
 	if err != nil {
 		return err
@@ -100,7 +102,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	// All statuses go through one publisher, so that a user reads them in their order.
 	platform := clowderplatform.New(client, all)
 	pipe := pipeline.New(pipelineConfig(set, all, volume, attempt, checkTrainer), store, backend.Backend,
-		platform, pipeline.NewClowderVoice(ends[0].publisher, all, log), pipeline.NewMetrics(reg), log)
+		platform, status.NewReplyQueue(ends[0].publisher, all, log), pipeline.NewMetrics(reg), log)
 	if err := ends.addConsumers(set, all, pipe, log, queueMetrics); err != nil {
 		return err
 	}
@@ -187,7 +189,7 @@ func runAll(ctx context.Context, set Settings, p parts) error {
 	}
 }
 
-func pipelineConfig(set Settings, all platform.Extractors, volume pipeline.Volume, attempt rayjob.Attempt, checkTrainer func() error) pipeline.Config {
+func pipelineConfig(set Settings, all platform.Extractors, volume volume.Volume, attempt rayjob.Attempt, checkTrainer func() error) pipeline.Config {
 	return pipeline.Config{
 		Instance: set.ClowderURL, Extractors: all, Volume: volume, MaxJobs: set.MaxJobs, MaxDownloads: maxDownloads, MaxUploads: maxUploads,
 		MaxRunning: set.MaxRunning, MaxRunningPerUser: set.MaxRunningPerUser, MaxJobsPerUser: set.jobsPerUser(),

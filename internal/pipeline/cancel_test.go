@@ -136,7 +136,7 @@ func TestACancellationAtAnyMomentEndsInOneWord(t *testing.T) {
 				b.runUntilOver(t)
 				rec := b.get(t, run)
 
-				said := b.voice.of(run)
+				said := b.published.of(run)
 				terminal := 0
 				for _, s := range said {
 					if s.Kind.Terminal() {
@@ -212,7 +212,7 @@ func (brokenRay) Release(context.Context, rayjob.Handle) error {
 func (b *bench) stops(t *testing.T) bool {
 	t.Helper()
 	dir := b.cfg.Volume.Run(run).Path()
-	told, err := os.ReadFile(filepath.Join(dir, stopFile))
+	told, err := os.ReadFile(filepath.Join(dir, "stop"))
 	if errors.Is(err, os.ErrNotExist) {
 		return false
 	}
@@ -244,7 +244,7 @@ func TestATrainingThatIsStoppedKeepsWhatItHas(t *testing.T) {
 		require.Equal(t, job.Done, rec.State)
 		require.Regexp(t, `^Stopped early by alice\. Accuracy 0\.900 .*Results in folder x$`, rec.Ending.Text)
 		require.Len(t, b.platform.delivered, 1)
-		require.Contains(t, texts(b.voice.of(run)), "Stopping early, as alice asked; the best model so far is kept")
+		require.Contains(t, texts(b.published.of(run)), "Stopping early because alice asked for it; the best model so far is kept")
 	})
 }
 
@@ -287,12 +287,12 @@ func TestARetryMeetsNothingOfTheTryBefore(t *testing.T) {
 		require.NoError(t, err)
 		dir := b.cfg.Volume.Run(run).Path()
 		require.NoError(t, resultstest.Play(dir, run, 1)) // too late: the job had failed by then
-		require.NoError(t, os.WriteFile(filepath.Join(dir, stopFile), []byte("keep\n"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "stop"), []byte("keep\n"), 0o600))
 		_, err = b.store.Change(t.Context(), run, (*job.Record).Retry)
 		require.NoError(t, err)
 		h := b.hook()
 		h.download = func(context.Context) error {
-			require.NoFileExists(t, filepath.Join(dir, stopFile))
+			require.NoFileExists(t, filepath.Join(dir, "stop"))
 			require.NoFileExists(t, filepath.Join(dir, results.ResultFile))
 			return nil
 		}

@@ -11,7 +11,7 @@ func TestARequestNeverWaitsForTheJobsThatItMayCancel(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *Config) { c.MaxJobs = 1 })
 	train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[3], nil, 2)
-	b.hands.seat(run, "alice")
+	b.inProgress.Restore(run, "alice")
 	require.Zero(t, train.Free())
 	require.Positive(t, manage.Free())
 }

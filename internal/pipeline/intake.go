@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	"go.uber.org/zap"
 	"golang.org/x/time/rate"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
+	"github.com/ncsa/clowder-ray/internal/pipeline/admission"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/queue"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // Publisher hands a message to the broker; nil means that the broker has it in a queue.
@@ -29,7 +30,7 @@ type Intake struct {
 	extractor platform.Extractor
 	publisher Publisher
 	version   int
-	roster    *roster
+	roster    *admission.Active
 	freed     chan struct{}
 }
 
@@ -63,9 +64,9 @@ func (in *Intake) Free() int {
 	if p.closed.Load() {
 		return 0
 	}
-	inside, _ := p.hands.size()
+	inside, _ := p.inProgress.Size()
 	free := p.cfg.MaxJobs - inside
-	if p.hands.contended() {
+	if p.inProgress.Contended() {
 		free = max(free, jobsAtOnce)
 	}
 	return free
@@ -150,9 +151,9 @@ func (in *Intake) decode(ctx context.Context, d *queue.Delivery) (job.Request, j
 
 // tooMany is an error for a user who has so many jobs waiting that no more are kept. A job that is known is none too many.
 func (in *Intake) tooMany(ctx context.Context, rec job.Record) error {
-	waiting := in.roster.size(rec.Owner)
+	waiting := in.roster.Count(rec.Owner)
 	if in.roster == in.pipeline.jobs {
-		waiting -= in.pipeline.hands.of(rec.Owner)
+		waiting -= in.pipeline.inProgress.HeldBy(rec.Owner)
 	}
 	if waiting < maxWaiting {
 		return nil
@@ -161,13 +162,13 @@ func (in *Intake) tooMany(ctx context.Context, rec job.Record) error {
 		return nil // where the store cannot be read, it cannot be written either
 	}
 	return job.Permanent(fmt.Errorf("you have %s waiting already: wait until some of them have ended, or cancel some, then submit again",
-		count(waiting, in.roster.noun)))
+		text.Count(waiting, in.roster.Noun)))
 }
 
 // token takes the token of a new job. Where it comes later, the job begins later.
 func (in *Intake) token(rec *job.Record) *rate.Reservation {
 	now := time.Now()
-	token := in.roster.allowance.take(rec.Owner, now)
+	token := in.roster.Limiter.Reserve(rec.Owner, now)
 	if wait := token.DelayFrom(now); wait > 0 {
 		rec.NotBefore = now.Add(wait).UTC()
 	}
@@ -177,18 +178,18 @@ func (in *Intake) token(rec *job.Record) *rate.Reservation {
 // begin schedules a job that is not scheduled yet, and tells its user when it does not begin at once.
 func (in *Intake) begin(rec job.Record) {
 	p := in.pipeline
-	in.roster.add(rec.Run, rec.Owner)
+	in.roster.Add(rec.Run, rec.Owner)
 	due := p.clock.here(rec.NotBefore)
 	if late(rec) && due.After(time.Now()) {
-		p.schedule.add(rec.Run, due)
+		p.schedule.AddAt(rec.Run, due)
 		p.say(rec, fmt.Sprintf("You have submitted more than %s within an hour: this one begins in %s",
-			count(in.roster.allowance.perHour, in.roster.noun), duration(time.Until(due))))
+			text.Count(in.roster.Limiter.PerHour, in.roster.Noun), text.About(time.Until(due))))
 		return
 	}
 	if p.newcomer(rec) {
-		p.hands.enter(rec.Run, rec.Owner, rec.Created)
+		p.inProgress.Enter(rec.Run, rec.Owner, rec.Created)
 	}
-	p.schedule.touch(rec.Run)
+	p.schedule.Add(rec.Run)
 }
 
 // repeated handles a job that is known already. The broker repeats a delivery whose acknowledgement it did not get: nothing
@@ -198,7 +199,7 @@ func (in *Intake) repeated(ctx context.Context, d *queue.Delivery, rec job.Recor
 	p := in.pipeline
 	p.log.Info("known job delivered again", zap.String("run", rec.Run), zap.String("state", string(rec.State)), zap.Bool("redelivered", d.Redelivered))
 	if d.Redelivered || rec.Active() {
-		if !p.schedule.has(rec.Run) {
+		if !p.schedule.Has(rec.Run) {
 			in.begin(rec)
 		}
 		return nil
@@ -233,7 +234,7 @@ func (in *Intake) reject(ctx context.Context, d *queue.Delivery, req job.Request
 		return fmt.Errorf("move a message to the error queue: %w", err)
 	}
 	if told && req.JobID != "" && req.ReplyTo != "" {
-		p.reporter.say("rejected-"+req.BodyHash, req, message.Status{Kind: message.StatusError, Text: capital(reason.Error()), At: time.Now()})
+		p.reporter.Enqueue("rejected-"+req.BodyHash, req, message.Status{Kind: message.StatusError, Text: text.Capital(reason.Error()), At: time.Now()})
 	}
 	if err := d.Ack(); err != nil && !errors.Is(err, queue.ErrSessionGone) {
 		return err

@@ -129,8 +129,8 @@ func TestNoUserFillsAllSlots(t *testing.T) {
 		b.bring(t, in, "bob", "ft-bob")
 		<-time.After(time.Minute)
 		require.Equal(t, []job.State{job.Running, job.Running, job.Running, job.Accepted}, b.states(t, "ft-alice-0000", "ft-alice-0002", "ft-bob", "ft-alice-0003"))
-		require.Equal(t, []string{"Waiting until one of your jobs ends: 3 jobs of a user at a time"}, b.texts("ft-alice-0003", "Waiting"))
-		require.Equal(t, []string{"Waiting until some of your jobs end: 3 jobs of a user at a time, and 2 others before this one"},
+		require.Equal(t, []string{"Waiting to start: the limit is 3 jobs per user at a time"}, b.texts("ft-alice-0003", "Waiting"))
+		require.Equal(t, []string{"Waiting to start: the limit is 3 jobs per user at a time, and 2 jobs of yours are ahead"},
 			b.texts("ft-alice-0005", "Waiting"))
 		require.NotEmpty(t, b.texts("ft-alice-0059", "Accepted"), "its user knows that it is here")
 		stop()
@@ -141,7 +141,7 @@ func TestNoUserFillsAllSlots(t *testing.T) {
 		stop = again.start(t)
 		defer stop()
 		<-time.After(time.Minute)
-		inside, waiting := again.hands.size()
+		inside, waiting := again.inProgress.Size()
 		require.Equal(t, []int{4, flood - 3}, []int{inside, waiting}, "a restart changes nothing")
 		require.Equal(t, []job.State{job.Running, job.Accepted}, again.states(t, "ft-bob", "ft-alice-0003"))
 		require.GreaterOrEqual(t, in.Free(), 4)
@@ -168,12 +168,12 @@ func TestWhereTheSlotsAreFullTheUsersTakeTurns(t *testing.T) {
 		}
 		b.bring(t, in, "carol", "ft-carol-0")
 		b.bring(t, in, "carol", "ft-carol-1")
-		inside, _ := b.hands.size()
+		inside, _ := b.inProgress.Size()
 		require.Equal(t, 8, inside)
 		require.Equal(t, jobsAtOnce, in.Free(), "others may be behind those that wait")
 		b.bring(t, in, "dave", "ft-dave")
 		<-time.After(time.Minute)
-		require.Equal(t, []string{"Waiting for its turn: 2 jobs before yours"}, b.texts("ft-dave", "Waiting"))
+		require.Equal(t, []string{"Waiting to start: 2 jobs ahead in the queue"}, b.texts("ft-dave", "Waiting"))
 		release()
 		require.Eventually(t, func() bool { return b.get(t, "ft-dave").State == job.Done }, time.Hour, time.Second)
 		require.Equal(t, job.Accepted, b.get(t, "ft-alice-11").State, "without waiting for all of alice's")
@@ -201,13 +201,13 @@ func TestTooManyWaitingJobsOfAUserAreRefused(t *testing.T) {
 	alice, bob := jobtest.Record(run, "h1"), job.New("ft-bob", job.Request{}, "key of bob")
 	for i := range maxWaiting + 3 {
 		require.NoError(t, train.tooMany(t.Context(), alice))
-		train.roster.add(strconv.Itoa(i), alice.Owner)
+		train.roster.Add(strconv.Itoa(i), alice.Owner)
 		if i < 3 {
-			b.hands.seat(strconv.Itoa(i), alice.Owner)
+			b.inProgress.Restore(strconv.Itoa(i), alice.Owner)
 		}
 	}
 	err := train.tooMany(t.Context(), alice)
-	require.EqualError(t, err, "you have 1000 jobs waiting already: wait until some of them have ended, or cancel some, then submit again")
+	require.EqualError(t, err, "you have 1,000 jobs waiting already: wait until some of them have ended, or cancel some, then submit again")
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindPermanent, kind)
 	require.NoError(t, train.tooMany(t.Context(), bob), "others are not touched")
@@ -216,9 +216,9 @@ func TestTooManyWaitingJobsOfAUserAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, train.tooMany(t.Context(), alice), "a job that is known is none too many")
 	for i := range maxWaiting {
-		manage.roster.add("request-"+strconv.Itoa(i), bob.Owner)
+		manage.roster.Add("request-"+strconv.Itoa(i), bob.Owner)
 	}
-	require.ErrorContains(t, manage.tooMany(t.Context(), bob), "you have 1000 requests waiting already")
+	require.ErrorContains(t, manage.tooMany(t.Context(), bob), "you have 1,000 requests waiting already")
 }
 
 func TestOfTheParametersOnlyThoseOfTheFormAreKept(t *testing.T) {
@@ -256,7 +256,7 @@ func TestRequestsOfAUserAreLimitedAndTakeNoSlot(t *testing.T) {
 		require.Equal(t, []string{"You have submitted more than 60 requests within an hour: this one begins in 60 s"}, b.texts("ft-60", "You"))
 		<-time.After(time.Minute)
 		require.Equal(t, job.Done, b.get(t, "ft-60").State)
-		require.Zero(t, manage.roster.size(b.get(t, "ft-60").Owner))
+		require.Zero(t, manage.roster.Count(b.get(t, "ft-60").Owner))
 	})
 }
 

@@ -37,9 +37,9 @@ func (p *Pipeline) lookForChanges(ctx context.Context) {
 			continue
 		}
 		for _, rec := range changed {
-			if rec.CancelledBy != "" || !p.schedule.has(rec.Run) {
+			if rec.CancelledBy != "" || !p.schedule.Has(rec.Run) {
 				p.interrupts.cut(rec)
-				p.schedule.touch(rec.Run)
+				p.schedule.Add(rec.Run)
 			}
 			if rec.Updated.After(seen) {
 				seen = rec.Updated
@@ -55,19 +55,19 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 		return
 	}
 	if !over {
-		p.schedule.put(run, time.Now(), wait)
+		p.schedule.Requeue(run, time.Now(), wait)
 		return
 	}
-	p.reporter.forget(run)
-	p.follower.forget(run)
+	p.reporter.Forget(run)
+	p.follower.Forget(run)
 	p.clock.forget(run)
-	for _, g := range p.gates {
-		g.leave(run)
+	for _, g := range p.queues {
+		g.Leave(run)
 	}
-	p.hands.leave(run)
-	p.jobs.drop(run)
-	p.asked.drop(run)
-	p.schedule.drop(run)
+	p.inProgress.Leave(run)
+	p.jobs.Remove(run)
+	p.asked.Remove(run)
+	p.schedule.Done(run)
 	if p.cfg.Over != nil {
 		p.cfg.Over(run)
 	}
@@ -90,10 +90,10 @@ func (p *Pipeline) Admit(open bool) {
 // Hold keeps everybody from working on a run whose job is over, until release is called. It reports false where the run is
 // being worked on, or about to be.
 func (p *Pipeline) Hold(run string) (release func(), held bool) {
-	if !p.schedule.hold(run) {
+	if !p.schedule.Reserve(run) {
 		return nil, false
 	}
-	return func() { p.schedule.drop(run) }, true
+	return func() { p.schedule.Done(run) }, true
 }
 
 // walk takes a job through its stages until it has to wait for something, and says when to come back, or that the job is over.
@@ -127,7 +127,7 @@ func (p *Pipeline) step(ctx, yielding context.Context, rec job.Record) (next job
 	if wait := p.clock.rest(rec); wait > 0 && rec.CancelledBy == "" {
 		return rec, wait
 	}
-	if !rec.Greeted && rec.Ending == nil && !p.reporter.knows(run) {
+	if !rec.Greeted && rec.Ending == nil && !p.reporter.HasOutbox(run) {
 		p.greet(ctx, rec, true)
 	}
 	if wait, ok := p.takeUp(rec); !ok {
@@ -141,7 +141,7 @@ func (p *Pipeline) step(ctx, yielding context.Context, rec job.Record) (next job
 		return rec, wait
 	}
 	if st.slots != nil {
-		defer st.slots.leave(run)
+		defer st.slots.Leave(run)
 	}
 	began := time.Now()
 	apply, err := p.guard(ctx, rec, st)
@@ -152,7 +152,7 @@ func (p *Pipeline) step(ctx, yielding context.Context, rec job.Record) (next job
 		p.metrics.stage(rec.State, time.Since(began))
 	}
 	next, wait = p.settle(ctx, rec, st, apply, err)
-	if err != nil && st.slots == p.looks {
+	if err != nil && st.slots == p.observers {
 		wait = max(wait, p.pace())
 	}
 	return next, wait

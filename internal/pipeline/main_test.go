@@ -13,16 +13,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"go.uber.org/zap/zaptest"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -32,14 +32,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bench is a pipeline between doubles: a Ray that plays a script, a platform and a voice that remember.
+// bench is a pipeline between doubles: a Ray that plays a script, a platform and a publisher that remember.
 type bench struct {
 	*Pipeline
-	store    job.Store
-	ray      *fakeRay
-	platform *fakePlatform
-	voice    *fakeVoice
-	dir      string
+	store     job.Store
+	ray       *fakeRay
+	platform  *fakePlatform
+	published *fakePublisher
+	dir       string
 }
 
 func setup(t *testing.T, alter ...func(*Config)) *bench {
@@ -54,8 +54,8 @@ func setup(t *testing.T, alter ...func(*Config)) *bench {
 // setupOn is a pipeline on a store that was used before, as after a restart of the service.
 func setupOn(t *testing.T, dir string, store job.Store, alter ...func(*Config)) *bench {
 	t.Helper()
-	b := &bench{store: store, dir: dir, platform: &fakePlatform{known: platform.Known{Complete: true}}, voice: &fakeVoice{}}
-	b.ray = &fakeRay{volume: Volume{Dir: dir, RayDir: dir}, jobs: map[string]rayjob.Verdict{}}
+	b := &bench{store: store, dir: dir, platform: &fakePlatform{known: platform.Known{Complete: true}}, published: &fakePublisher{}}
+	b.ray = &fakeRay{volume: volume.Volume{Dir: dir, RayDir: dir}, jobs: map[string]rayjob.Verdict{}}
 	cfg := Config{
 		Extractors: platformtest.Extractors(t), Volume: b.ray.volume, MaxJobs: 4, MaxDownloads: 2, MaxUploads: 2, MaxRetry: 3, MaxAttempts: 2,
 		Poll: time.Second, PendingTimeout: time.Minute, StallTimeout: time.Minute,
@@ -64,7 +64,7 @@ func setupOn(t *testing.T, dir string, store job.Store, alter ...func(*Config)) 
 	for _, f := range alter {
 		f(&cfg)
 	}
-	b.Pipeline = New(cfg, store, b.ray, b.platform, b.voice, NewMetrics(prometheus.NewRegistry()), zaptest.NewLogger(t))
+	b.Pipeline = New(cfg, store, b.ray, b.platform, b.published, NewMetrics(prometheus.NewRegistry()), zaptest.NewLogger(t))
 	return b
 }
 
@@ -105,7 +105,7 @@ func (b *bench) get(t *testing.T, run string) job.Record {
 
 // fakeRay starts an attempt by writing what the trainer would write. Its script decides how attempts end.
 type fakeRay struct {
-	volume Volume
+	volume volume.Volume
 
 	mu       sync.Mutex
 	jobs     map[string]rayjob.Verdict
@@ -147,7 +147,7 @@ func (f *fakeRay) Submit(_ context.Context, a rayjob.Attempt) (rayjob.Handle, er
 	if f.failure != nil {
 		failure := *f.failure
 		failure.Schema, failure.Run, failure.Attempt = 1, a.Run, a.Number
-		return h, f.volume.writeJSON(a.Run, "error.json", failure)
+		return h, f.volume.WriteJSON(a.Run, "error.json", failure)
 	}
 	return h, resultstest.Play(dir, a.Run, a.Number)
 }
@@ -255,30 +255,38 @@ func (f *fakePlatform) Known(context.Context, job.Record) (platform.Known, error
 	return f.known, nil
 }
 
-// fakeVoice remembers what was said about each job.
-type fakeVoice struct {
+// fakePublisher remembers the statuses of each job.
+type fakePublisher struct {
 	mu   sync.Mutex
-	said map[string][]message.Status
+	sent map[string][]message.Status
+	last job.Request
+	// hook, if set, is called first; its error is the one of the call.
+	hook func(ctx context.Context, s message.Status) error
 }
 
-func (f *fakeVoice) Tell(_ context.Context, req job.Request, s message.Status) error {
+func (f *fakePublisher) Publish(ctx context.Context, req job.Request, s message.Status) error {
+	if f.hook != nil {
+		if err := f.hook(ctx, s); err != nil {
+			return err
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.said == nil {
-		f.said = map[string][]message.Status{}
+	if f.sent == nil {
+		f.sent = map[string][]message.Status{}
 	}
-	run := req.Key[len("key-of-"):]
-	f.said[run] = append(f.said[run], s)
+	run := strings.TrimPrefix(req.Key, "key-of-")
+	f.sent[run], f.last = append(f.sent[run], s), req
 	return nil
 }
 
-func (f *fakeVoice) of(run string) []message.Status {
+func (f *fakePublisher) of(run string) []message.Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.said[run])
+	return slices.Clone(f.sent[run])
 }
 
-func (f *fakeVoice) kinds(run string) (out []message.StatusKind) {
+func (f *fakePublisher) kinds(run string) (out []message.StatusKind) {
 	for _, s := range f.of(run) {
 		out = append(out, s.Kind)
 	}

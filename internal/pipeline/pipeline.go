@@ -11,6 +11,11 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/pipeline/admission"
+	"github.com/ncsa/clowder-ray/internal/pipeline/progress"
+	"github.com/ncsa/clowder-ray/internal/pipeline/schedule"
+	"github.com/ncsa/clowder-ray/internal/pipeline/status"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/registry"
@@ -27,7 +32,7 @@ type Config struct {
 	// Extractors are what Clowder can submit to, the one that trains first.
 	Extractors platform.Extractors
 	// Volume is where the runs, the cache and the models lie.
-	Volume Volume
+	Volume volume.Volume
 	// MaxJobs bounds the jobs in hand; MaxDownloads and MaxUploads those that move data at this moment. They are apart so
 	// that a new job never waits for the results of others.
 	MaxJobs      int
@@ -77,9 +82,9 @@ type Pipeline struct {
 	requests   []stage
 	interrupts *interrupts
 
-	schedule *schedule
-	reporter *reporter
-	follower *follower
+	schedule *schedule.Queue
+	reporter *status.Reporter
+	follower *progress.Follower
 	// trainer is the newest look at the trainer on the volume.
 	trainer *rayjob.Shared[struct{}]
 	clock   *clock
@@ -87,15 +92,15 @@ type Pipeline struct {
 	// decoding bounds the bytes of messages that are decoded at once.
 	decoding *semaphore.Weighted
 	// jobs and asked are the jobs, and the requests about jobs, that are taken and not over.
-	jobs, asked *roster
+	jobs, asked *admission.Active
 	// closed keeps the intakes from taking more jobs, whatever room there is.
 	closed atomic.Bool
 
-	// hands are the jobs in hand; the others wait for their turn.
-	hands *gate
-	// places are those on Ray, looks the room for looking at what runs there; gates are all that a job in hand may wait at.
-	places, looks *gate
-	gates         []*gate
+	// inProgress admits jobs up to MaxJobs; the others wait for their turn. Requests about runs need no slot here.
+	inProgress *admission.Queue
+	// raySlots are the slots on Ray, observers those for looking at the jobs there. queues are all that an admitted job may wait in.
+	raySlots, observers *admission.Queue
+	queues              []*admission.Queue
 }
 
 // stage takes a job from one state to the next. Its run function looks before it repeats an outside effect and returns the
@@ -104,7 +109,7 @@ type stage struct {
 	from job.State
 	run  func(ctx context.Context, rec job.Record) (change, error)
 	// slots bounds how many jobs are in the stage at once; nil does not. onRay says that it needs a place on Ray besides.
-	slots *gate
+	slots *admission.Queue
 	onRay bool
 	// tries bounds how often the stage may fail for a passing reason, pause how long it waits between two tries.
 	tries int
@@ -120,35 +125,34 @@ type change func(*job.Record) error
 const patience = 3 * 24 * time.Hour
 
 // New wires a pipeline. Run starts it.
-func New(cfg Config, store job.Store, backend rayjob.Backend, platform platform.Platform, voice Voice, metrics *Metrics, log *zap.Logger) *Pipeline {
+func New(cfg Config, store job.Store, backend rayjob.Backend, platform platform.Platform, publisher status.Publisher, metrics *Metrics, log *zap.Logger) *Pipeline {
 	p := &Pipeline{
 		cfg: cfg, store: store, backend: backend, platform: platform, metrics: metrics, log: log.Named("pipeline"),
-		registry: registry.New(cfg.Volume.Registry()), schedule: newSchedule(),
+		registry: registry.New(cfg.Volume.Registry()), schedule: schedule.New(),
 		trainer:  rayjob.NewShared(trainerChecked, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, cfg.CheckTrainer() }),
-		follower: newFollower(cfg.Volume), clock: newClock(), interrupts: newInterrupts(),
+		follower: progress.NewFollower(cfg.Volume.Run), clock: newClock(), interrupts: newInterrupts(),
 	}
 	p.registry.OnFault(func(path string, err error) {
 		p.log.Error("the model registry has something that cannot be read, it is left out", zap.String("path", path), zap.Error(err))
 	})
-	p.reporter = newReporter(voice, p.log, p.said, p.heard)
+	p.reporter = status.NewReporter(publisher, status.Hooks{OnSent: p.onSent, IsDelivered: p.isDelivered}, p.log)
 	p.decoding = semaphore.NewWeighted(decodeBytes)
-	p.jobs, p.asked = newRoster("job", cfg.UserJobsPerHour), newRoster("request", cfg.UserRequestsPerHour)
+	p.jobs, p.asked = admission.NewActive("job", cfg.UserJobsPerHour), admission.NewActive("request", cfg.UserRequestsPerHour)
 
-	p.hands = newGate(cfg.MaxJobs, cfg.share(), p.schedule.touch)
-	p.hands.what = "its turn"
-	p.places = p.gate("a free place", cfg.MaxRunning, cfg.MaxRunningPerUser)
-	downloads := p.gate("the download of the dataset", max(1, cfg.MaxDownloads), 0)
-	uploads := p.gate("the upload of the results", max(1, cfg.MaxUploads), 0)
-	submits, builds := p.gate("", maxSubmits, 0), p.gate("", maxBuilds, 0)
-	p.looks = p.gate("", maxLooks, 0)
+	p.inProgress = admission.NewQueue("Waiting to start", cfg.MaxJobs, cfg.jobsPerUser(), p.schedule.Add)
+	p.raySlots = p.queue("Waiting for a free slot on Ray", cfg.MaxRunning, cfg.MaxRunningPerUser)
+	downloads := p.queue("Waiting to download the dataset", max(1, cfg.MaxDownloads), 0)
+	uploads := p.queue("Waiting to upload the results", max(1, cfg.MaxUploads), 0)
+	submits, builds := p.queue("", maxSubmits, 0), p.queue("", maxBuilds, 0)
+	p.observers = p.queue("", maxObservers, 0)
 	few, watching, delivering := cfg.MaxRetry, int(patience/watchPause), int(patience/maxPause)
 
 	// The life of a job.
 	p.stages = []stage{
 		{from: job.Accepted, run: p.stageInputs, slots: downloads, tries: few, pause: maxPause, yields: true},
 		{from: job.Staged, run: p.submit, slots: submits, onRay: true, tries: few, pause: maxPause},
-		{from: job.Submitted, run: p.watch, slots: p.looks, onRay: true, tries: watching, pause: watchPause, yields: true},
-		{from: job.Running, run: p.watch, slots: p.looks, onRay: true, tries: watching, pause: watchPause, yields: true},
+		{from: job.Submitted, run: p.watch, slots: p.observers, onRay: true, tries: watching, pause: watchPause, yields: true},
+		{from: job.Running, run: p.watch, slots: p.observers, onRay: true, tries: watching, pause: watchPause, yields: true},
 		{from: job.Finished, run: p.collect, slots: builds, tries: few, pause: maxPause},
 		{from: job.Collected, run: p.upload, slots: uploads, tries: delivering, pause: maxPause},
 	}
@@ -176,7 +180,7 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	around.Go(func() { p.lookForChanges(ctx) })
 	around.Go(func() { p.lookForOrphans(ctx) })
 
-	p.schedule.work(ctx, maxSteps, func(run string) { p.work(ctx, run) })
+	p.schedule.Work(ctx, maxSteps, func(run string) { p.work(ctx, run) })
 	p.lastWords(speech)
 	hush()
 	return nil

@@ -6,14 +6,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 const run = "ft-one"
@@ -32,10 +32,10 @@ func TestAJobGoesFromAcceptedToDone(t *testing.T) {
 		require.Equal(t, []string{run}, b.platform.delivered)
 		require.Empty(t, rec.SecretKey.Reveal(), "the key is erased at the end")
 
-		said := b.voice.of(run)
+		said := b.published.of(run)
 		require.Equal(t, message.StatusStart, said[0].Kind)
 		require.Equal(t, message.StatusDone, said[len(said)-1].Kind)
-		require.Equal(t, []message.StatusKind{message.StatusStart, message.StatusProcessing, message.StatusDone}, b.voice.kinds(run))
+		require.Equal(t, []message.StatusKind{message.StatusStart, message.StatusProcessing, message.StatusDone}, b.published.kinds(run))
 	})
 }
 
@@ -111,9 +111,9 @@ func TestHowAJobEndsBadly(t *testing.T) {
 				require.Contains(t, rec.Ending.Text, tc.text)
 				require.Len(t, b.ray.submits, tc.submits)
 				require.Empty(t, b.platform.delivered, "nothing is uploaded")
-				said := b.voice.of(run)
+				said := b.published.of(run)
 				require.Equal(t, message.StatusError, said[len(said)-1].Kind)
-				require.Equal(t, capital(rec.Ending.Text), said[len(said)-1].Text)
+				require.Equal(t, text.Capital(rec.Ending.Text), said[len(said)-1].Text)
 			})
 		})
 	}
@@ -187,7 +187,7 @@ func TestARestartedServiceDoesNotRepeatItsLastWord(t *testing.T) {
 				b.platform.known = tc.known
 				b.runUntilOver(t)
 				require.Equal(t, job.Done, b.get(t, run).State)
-				require.Equal(t, tc.want, b.voice.kinds(run))
+				require.Equal(t, tc.want, b.published.kinds(run))
 			})
 		})
 	}
@@ -200,12 +200,12 @@ func TestARestartedServiceDoesNotRepeatAGreetingThatIsOnItsWay(t *testing.T) {
 		b.platform.known = platform.Known{}
 		stop := b.start(t)
 		defer stop()
-		<-time.After(doubt / 2)
+		<-time.After(10 * time.Second / 2)
 		b.platform.mu.Lock()
 		b.platform.known = platform.Known{Started: true}
 		b.platform.mu.Unlock()
 		require.Eventually(t, func() bool { return b.get(t, run).State == job.Done }, time.Hour, time.Second)
-		require.NotContains(t, b.voice.kinds(run), message.StatusStart)
+		require.NotContains(t, b.published.kinds(run), message.StatusStart)
 		require.True(t, b.get(t, run).Greeted)
 	})
 }
@@ -226,6 +226,6 @@ func TestAStopIsNoFailure(t *testing.T) {
 		again.runUntilOver(t)
 		require.Equal(t, job.Done, b.get(t, run).State)
 		require.Empty(t, again.ray.submits, "the running attempt is found again")
-		require.NotContains(t, again.voice.kinds(run), message.StatusStart, "a job is greeted once")
+		require.NotContains(t, again.published.kinds(run), message.StatusStart, "a job is greeted once")
 	})
 }

@@ -28,16 +28,7 @@ func (p *Pipeline) prepare(ctx context.Context, rec job.Record) error {
 			return job.Later(trainerPause, &rayjob.SettingError{Setting: "SHARED_DIR", Text: fmt.Sprintf("SHARED_DIR: the trainer cannot be made ready: %v", err)})
 		}
 	}
-	return p.cfg.Volume.share(rec.Run)
-}
-
-// share opens the folder of a run to the group, also one that an earlier version made.
-func (v Volume) share(run string) error {
-	root, err := v.Run(run).MakeShared()
-	if err != nil {
-		return fmt.Errorf("open the run folder to the group of the volume: %w", err)
-	}
-	return root.Close()
+	return p.cfg.Volume.Share(rec.Run)
 }
 
 // reads are the folders of the volume that an attempt is to read beside its own: the base models, and the registered models that its

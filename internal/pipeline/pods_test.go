@@ -53,28 +53,6 @@ func TestASubmissionPreparesTheVolume(t *testing.T) {
 	})
 }
 
-func TestTheRunFolderIsOpenedToTheGroupWhateverTheUmask(t *testing.T) {
-	t.Parallel()
-	v := Volume{Dir: t.TempDir()}
-	folder := v.Run(run).Path()
-	require.NoError(t, os.MkdirAll(folder, 0o700))
-	require.NoError(t, os.Chmod(folder, 0o755|os.ModeSetgid)) // as below a volume of a group
-	for range 2 {
-		require.NoError(t, v.share(run))
-		info, err := os.Stat(folder)
-		require.NoError(t, err)
-		require.Equal(t, 0o775|os.ModeSetgid|os.ModeDir, info.Mode())
-	}
-	other := t.TempDir()
-	require.NoError(t, os.Chmod(other, 0o700))
-	require.NoError(t, os.Remove(folder))
-	require.NoError(t, os.Symlink(other, folder))
-	require.Error(t, v.share(run))
-	info, err := os.Stat(other)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o700), info.Mode().Perm(), "a link is not followed")
-}
-
 // A trainer that others have changed and that cannot be brought back runs in no job: jobs wait for the operator.
 func TestNothingIsSubmittedWithADamagedTrainer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -83,7 +61,7 @@ func TestNothingIsSubmittedWithADamagedTrainer(t *testing.T) {
 		stopAfter(t, b, 10*time.Minute)
 		require.Empty(t, b.ray.submits)
 		require.Contains(t, b.get(t, run).LastError, "the trainer cannot be made ready: the file run.py was changed")
-		for _, s := range b.voice.of(run) {
+		for _, s := range b.published.of(run) {
 			require.NotContains(t, s.Text, "run.py", "the sentence is for the operator")
 		}
 		repaired := setupOn(t, b.dir, b.store)

@@ -6,11 +6,10 @@ import (
 	"maps"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/queue"
@@ -195,5 +194,5 @@ func (r *Recovery) tell(l lost, kind message.StatusKind, text string) {
 		JobID: l.job.ID, APIVersion: l.user.Request.APIVersion, Extractor: l.extractor.Info.Name, ResourceID: l.job.Resource.ID,
 		ReplyTo: l.user.Request.ReplyTo,
 	}
-	r.pipeline.reporter.say(lostRun+l.run, req, message.Status{Kind: kind, Text: text, At: time.Now()})
+	r.pipeline.reporter.Enqueue(lostRun+l.run, req, message.Status{Kind: kind, Text: text, At: time.Now()})
 }

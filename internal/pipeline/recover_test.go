@@ -115,23 +115,26 @@ func TestALostJobThatIsNotBegunIsTold(t *testing.T) {
 			require.Empty(t, l.sent)
 			require.Len(t, l.told, 1)
 			run := slices.Collect(maps.Keys(l.told))[0]
-			l.reporter.mu.Lock()
-			line := l.reporter.lines["lost-"+run]
-			l.reporter.mu.Unlock()
-			require.NotNil(t, line)
-			s, _, ok := line.throttle.Next(time.Now())
-			require.True(t, ok)
+			ctx, stop := context.WithCancel(t.Context())
+			var running sync.WaitGroup
+			running.Go(func() { l.reporter.Run(ctx) })
+			l.reporter.Drain(ctx)
+			stop()
+			running.Wait()
+			sent := l.published.of("")
+			require.Len(t, sent, 1)
+			s := sent[0]
 			require.Equal(t, tc.kind, s.Kind)
 			require.Contains(t, s.Text, tc.want)
-			require.Equal(t, []string{id, "clowder.abc"}, []string{line.req.JobID, line.req.ReplyTo})
+			require.Equal(t, []string{id, "clowder.abc"}, []string{l.published.last.JobID, l.published.last.ReplyTo})
 
-			require.True(t, l.heard(t.Context(), "lost-"+run, s.Kind), "it is not repeated where its confirm is lost")
-			l.reporter.forget("lost-" + run)
+			require.True(t, l.isDelivered(t.Context(), "lost-"+run, s.Kind), "it is not repeated where its confirm is lost")
+			l.reporter.Forget("lost-" + run)
 			require.NoError(t, l.look(t.Context()))
-			require.False(t, l.reporter.knows("lost-"+run), "Clowder gets time to show it")
+			require.False(t, l.reporter.HasOutbox("lost-"+run), "Clowder gets time to show it")
 			l.told[run] = time.Now().Add(-tellAgain - time.Second)
 			require.NoError(t, l.look(t.Context()))
-			require.True(t, l.reporter.knows("lost-"+run), "it did not come to pass")
+			require.True(t, l.reporter.HasOutbox("lost-"+run), "it did not come to pass")
 		})
 	}
 }

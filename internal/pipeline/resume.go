@@ -20,28 +20,28 @@ func (p *Pipeline) resume(ctx context.Context) error {
 	var line []newcomer
 	err := p.store.Each(ctx, job.Query{Active: true}, func(rec job.Record) error {
 		found++
-		p.roster(rec).add(rec.Run, rec.Owner)
+		p.roster(rec).Add(rec.Run, rec.Owner)
 		due := p.clock.here(rec.NotBefore)
 		switch {
 		case rec.State == job.Submitted, rec.State == job.Running:
-			p.places.seat(rec.Run, rec.Owner)
-			p.schedule.add(rec.Run, now.Add(p.pace()))
+			p.raySlots.Restore(rec.Run, rec.Owner)
+			p.schedule.AddAt(rec.Run, now.Add(p.pace()))
 		case late(rec) && due.After(now):
-			p.schedule.add(rec.Run, due)
+			p.schedule.AddAt(rec.Run, due)
 			return nil
 		default:
-			p.schedule.touch(rec.Run)
+			p.schedule.Add(rec.Run)
 		}
 		switch {
 		case p.newcomer(rec):
 			line = append(line, newcomer{rec.Run, rec.Owner, rec.Created})
 		case rec.State != job.Accepted && p.roster(rec) == p.jobs:
-			p.hands.seat(rec.Run, rec.Owner)
+			p.inProgress.Restore(rec.Run, rec.Owner)
 		}
 		return nil
 	})
 	for _, n := range line {
-		p.hands.enter(n.run, n.owner, n.created)
+		p.inProgress.Enter(n.run, n.owner, n.created)
 	}
 	if found > 0 {
 		p.log.Info("jobs found again", zap.Int("jobs", found))
@@ -62,8 +62,8 @@ const lastWordsTimeout = 5 * time.Second
 func (p *Pipeline) lastWords(ctx context.Context) {
 	soon, cancel := context.WithTimeout(ctx, lastWordsTimeout)
 	defer cancel()
-	p.reporter.drain(soon)
-	for _, run := range p.reporter.allFinished() {
+	p.reporter.Drain(soon)
+	for _, run := range p.reporter.Ended() {
 		p.walk(ctx, run)
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // The pauses between two tries of a stage double from the first to the longest. They need no jitter, since one process owns
@@ -44,7 +44,7 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 		_, bad := errors.AsType[*inputError](err)
 		apply = failed(err.Error(), bad)
 	case rec.Failures+1 >= max(1, st.tries):
-		apply = failed(fmt.Sprintf("%s (given up after %s)", err, count(rec.Failures+1, "time")), false)
+		apply = failed(fmt.Sprintf("%s (given up after %s)", err, text.Count(rec.Failures+1, "time")), false)
 	default:
 		wait = min(st.pause, firstPause<<min(rec.Failures, 20))
 		apply = func(r *job.Record) error { r.Postpone(time.Now().Add(wait), err.Error()); return nil }
@@ -101,7 +101,7 @@ func (p *Pipeline) trouble(rec job.Record, err error, wait time.Duration) {
 			zap.Int("failures", rec.Failures+1), zap.Duration("wait", wait), zap.Error(err))
 	}
 	if rec.Failures >= 1 {
-		p.say(rec, fmt.Sprintf("%s; trying again in %s", err, duration(wait)))
+		p.say(rec, fmt.Sprintf("%s; trying again in %s", err, text.About(wait)))
 	}
 }
 
@@ -109,7 +109,7 @@ func (p *Pipeline) trouble(rec job.Record, err error, wait time.Duration) {
 // to the operator and the user once.
 func (p *Pipeline) waiting(ctx context.Context, rec job.Record, err error) {
 	if wait, ok := errors.AsType[*rayjob.WaitError](err); ok {
-		p.doing(rec, wait.Error())
+		p.sayPassing(rec, wait.Error())
 	}
 	reason := ""
 	if setting, ok := errors.AsType[*rayjob.SettingError](err); ok {
@@ -142,11 +142,11 @@ func (p *Pipeline) note(old, next job.Record) {
 }
 
 // say queues a sentence that the user should read. Such a sentence may be lost with the process.
-func (p *Pipeline) say(rec job.Record, text string) {
-	p.reporter.say(rec.Run, rec.Request, message.Status{Kind: message.StatusProcessing, Text: capital(text), At: time.Now()})
+func (p *Pipeline) say(rec job.Record, sentence string) {
+	p.reporter.Enqueue(rec.Run, rec.Request, message.Status{Kind: message.StatusProcessing, Text: text.Capital(sentence), At: time.Now()})
 }
 
 // doing queues a sentence about what is being done at this moment, which nobody needs once there is a newer one.
-func (p *Pipeline) doing(rec job.Record, text string) {
-	p.reporter.say(rec.Run, rec.Request, message.Status{Kind: message.StatusProcessing, Text: capital(text), At: time.Now(), Passing: true})
+func (p *Pipeline) sayPassing(rec job.Record, sentence string) {
+	p.reporter.Enqueue(rec.Run, rec.Request, message.Status{Kind: message.StatusProcessing, Text: text.Capital(sentence), At: time.Now(), Passing: true})
 }

@@ -6,10 +6,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/queue"
 )
@@ -44,7 +43,7 @@ func TestAJobWhoseRecordWasMadeSmallerEndsAndItsAttemptIsReleased(t *testing.T) 
 		rec := b.get(t, run)
 		require.Equal(t, job.Failed, rec.State)
 		require.Equal(t, []string{"ft-one-a1"}, b.ray.released)
-		said := b.voice.of(run)
+		said := b.published.of(run)
 		require.Equal(t, message.StatusError, said[len(said)-1].Kind)
 		require.Equal(t, "The parameters of this request are too large", said[len(said)-1].Text)
 

@@ -22,6 +22,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
 	"github.com/ncsa/clowder-ray/internal/results/report"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // stageInputs checks what the user filled in and brings the dataset onto the shared volume.
@@ -41,11 +42,11 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 	if err != nil {
 		return nil, badInput(err)
 	}
-	if err := p.cfg.Volume.makeRun(rec.Run); err != nil {
+	if err := p.cfg.Volume.ResetRun(rec.Run); err != nil {
 		return nil, err
 	}
 	rec.Settings = settings
-	inputs, err := p.platform.Stage(ctx, rec, p.cfg.Volume.Inputs(rec.Run), func(text string) { p.doing(rec, text) })
+	inputs, err := p.platform.Stage(ctx, rec, p.cfg.Volume.Inputs(rec.Run), func(text string) { p.sayPassing(rec, text) })
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -53,7 +54,7 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 		return nil, badInput(job.Permanent(errors.New("the dataset is empty: add a CSV, TSV or JSONL file, or images in a folder for each label, then submit again")))
 	}
 	crash.At(crash.Downloaded)
-	sum, err := p.cfg.Volume.writeManifest(rec.Run, inputs)
+	sum, err := p.cfg.Volume.WriteInputs(rec.Run, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 	if err := p.release(ctx, rec.Stale); err != nil {
 		return nil, err
 	}
-	inputs, err := p.cfg.Volume.readManifest(rec)
+	inputs, err := p.cfg.Volume.ReadInputs(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 	if err := p.specModels(&spec, rec); err != nil {
 		return nil, err
 	}
-	if err := p.cfg.Volume.writeJSON(rec.Run, "spec.json", spec); err != nil {
+	if err := p.cfg.Volume.WriteJSON(rec.Run, "spec.json", spec); err != nil {
 		return nil, err
 	}
 	crash.At(crash.Specified)
@@ -96,7 +97,7 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the handle of the attempt: %w", err)
 	}
-	p.doing(rec, e.Kind.Noun()+" submitted to Ray")
+	p.sayPassing(rec, e.Kind.Noun()+" submitted to Ray")
 	return func(r *job.Record) error {
 		r.Handle, r.Stale, r.Began = doc, nil, time.Now().UTC()
 		r.Advance(job.Submitted)
@@ -153,7 +154,7 @@ func (p *Pipeline) result(rec job.Record) (*results.Result, error) {
 	if err != nil || result.Prediction == nil {
 		return result, err
 	}
-	inputs, err := p.cfg.Volume.readManifest(rec)
+	inputs, err := p.cfg.Volume.ReadInputs(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +194,7 @@ func assemble(ctx context.Context, run, to disk.Folder, result *results.Result, 
 }
 
 func (p *Pipeline) meta(rec job.Record) (manifest.Meta, error) {
-	inputs, err := p.cfg.Volume.readManifest(rec)
+	inputs, err := p.cfg.Volume.ReadInputs(rec)
 	if err != nil {
 		return manifest.Meta{}, err
 	}
@@ -215,7 +216,7 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.doing(rec, fmt.Sprintf("Uploading %s (%s)", made(result.Kind), count(len(d.Artifacts), "file")))
+	p.sayPassing(rec, fmt.Sprintf("Uploading %s (%s)", made(result.Kind), text.Count(len(d.Artifacts), "file")))
 	return p.deliver(ctx, rec, d, func(where string) string {
 		return stoppedEarly(rec, result) + strings.TrimSuffix(report.NewVerdict(result).Sentence, ".") + ". " + where
 	})
@@ -277,9 +278,9 @@ func handleOf(doc json.RawMessage) (rayjob.Handle, error) {
 // began is looked up first, because its last word may be out already.
 func (p *Pipeline) tell(ctx context.Context, rec job.Record) (change, error) {
 	closed := func(r *job.Record) error { return r.Close() }
-	found := !p.reporter.knows(rec.Run)
+	found := !p.reporter.HasOutbox(rec.Run)
 	switch {
-	case p.reporter.finished(rec.Run):
+	case p.reporter.EndSent(rec.Run):
 		return closed, nil
 	case found:
 		known, err := p.platform.Known(ctx, rec)
@@ -290,7 +291,7 @@ func (p *Pipeline) tell(ctx context.Context, rec job.Record) (change, error) {
 			return closed, nil
 		}
 	}
-	if !p.reporter.ending(rec.Run) {
+	if !p.reporter.EndQueued(rec.Run) {
 		if err := p.letGo(ctx, rec); err != nil {
 			return nil, err
 		}
@@ -301,4 +302,16 @@ func (p *Pipeline) tell(ctx context.Context, rec job.Record) (change, error) {
 		p.sayEnd(rec, found)
 	}
 	return nil, job.Later(time.Minute, errors.New("the last status is on its way")) // its confirm wakes the job at once
+}
+
+// made is what a run hands over.
+func made(kind results.ResultKind) string {
+	switch kind {
+	case results.ResultPrediction:
+		return "the predictions and the report"
+	case results.ResultCheck:
+		return "the report of the check"
+	default:
+		return "the model, the metrics and the report"
+	}
 }

@@ -8,10 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -83,23 +82,15 @@ func (r snaggedRay) Release(ctx context.Context, h rayjob.Handle) error {
 	return r.fakeRay.Release(ctx, h)
 }
 
-type snaggedVoice struct {
-	*fakeVoice
-	*snag
-}
-
-func (v snaggedVoice) Tell(ctx context.Context, req job.Request, s message.Status) error {
-	if s.Kind.Terminal() {
-		if err := v.at(ctx, "tell"); err != nil {
-			return err
-		}
-	}
-	return v.fakeVoice.Tell(ctx, req, s)
-}
-
 // snagOn puts a snag between the pipeline and everything around it.
 func (b *bench) snagOn(s *snag) {
-	b.Pipeline.platform, b.backend, b.reporter.voice = snaggedPlatform{b.platform, s}, snaggedRay{b.ray, s}, snaggedVoice{b.voice, s}
+	b.Pipeline.platform, b.backend = snaggedPlatform{b.platform, s}, snaggedRay{b.ray, s}
+	b.published.hook = func(ctx context.Context, sent message.Status) error {
+		if sent.Kind.Terminal() {
+			return s.at(ctx, "publish")
+		}
+		return nil
+	}
 }
 
 func TestAStopInAnyStageIsNoFailureAndLosesNothing(t *testing.T) {
@@ -109,7 +100,7 @@ func TestAStopInAnyStageIsNoFailureAndLosesNothing(t *testing.T) {
 		"refused for good in it":        func(context.Context) error { return job.Permanent(errors.New("no such file")) },
 	}
 	for call, state := range map[string]job.State{
-		"stage": job.Accepted, "submit": job.Staged, "observe": job.Submitted, "deliver": job.Collected, "release": job.Uploaded, "tell": job.Uploaded,
+		"stage": job.Accepted, "submit": job.Staged, "observe": job.Submitted, "deliver": job.Collected, "release": job.Uploaded, "publish": job.Uploaded,
 	} {
 		for name, end := range ends {
 			t.Run(call+" "+name, func(t *testing.T) {
@@ -128,11 +119,11 @@ func TestAStopInAnyStageIsNoFailureAndLosesNothing(t *testing.T) {
 					require.Empty(t, rec.LastError)
 
 					again := setupOn(t, b.dir, b.store)
-					again.backend, again.Pipeline.platform, again.reporter.voice = b.ray, b.platform, b.voice
+					again.backend, again.Pipeline.platform = b.ray, b.platform
 					again.runUntilOver(t)
 					require.Equal(t, job.Done, again.get(t, run).State)
 					require.Equal(t, []string{"ft-one-a1"}, b.ray.submits, "trained once")
-					kinds := b.voice.kinds(run)
+					kinds := again.published.kinds(run)
 					require.Equal(t, message.StatusDone, kinds[len(kinds)-1])
 				})
 			})
@@ -153,7 +144,7 @@ func TestTheLastWordGoesOutBeforeAStop(t *testing.T) {
 		stop(ErrStopping)
 		require.NoError(t, <-done)
 		require.Equal(t, job.Done, b.get(t, run).State, "told and closed, though the service was stopping")
-		kinds := b.voice.kinds(run)
+		kinds := b.published.kinds(run)
 		require.Equal(t, message.StatusDone, kinds[len(kinds)-1])
 	})
 }

@@ -3,8 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"go.uber.org/zap"
 
@@ -14,27 +12,16 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
-const (
-	// stopFile lies in the run folder of a training that is to end early; keepBest in it has the best model kept.
-	stopFile = "stop"
-	keepBest = "keep"
-	maxStop  = 1 << 10
-)
-
-// passOnStop tells a running training that somebody wants it to end early. It is told once: the word stands in the run folder for
-// all attempts. What an operator has written there by hand, such as to pause, gives way to it.
-func (p *Pipeline) passOnStop(rec job.Record) error {
+// requestStop passes a request to stop early on to the running training.
+func (p *Pipeline) requestStop(rec job.Record) error {
 	if rec.StoppedBy == "" {
 		return nil
 	}
-	if told, err := p.cfg.Volume.read(rec.Run, stopFile, maxStop); err == nil && strings.TrimSpace(string(told)) == keepBest {
-		return nil
+	requested, err := p.cfg.Volume.RequestStop(rec.Run)
+	if err == nil && requested {
+		p.say(rec, "Stopping early because "+rec.StoppedBy+" asked for it; the best model so far is kept")
 	}
-	if err := p.cfg.Volume.write(rec.Run, stopFile, []byte(keepBest+"\n")); err != nil {
-		return err
-	}
-	p.say(rec, "Stopping early, as "+rec.StoppedBy+" asked; the best model so far is kept")
-	return nil
+	return err
 }
 
 // stoppedEarly begins the last word about a training that ended early because somebody asked for it.
@@ -43,22 +30,6 @@ func stoppedEarly(rec job.Record, r *results.Result) string {
 		return ""
 	}
 	return "Stopped early by " + rec.StoppedBy + ". "
-}
-
-// makeRun makes the folder of a run, into which its training will write, and removes what an earlier life of the run left there
-// and a new one would take for its own: its end, and the request to stop.
-func (v Volume) makeRun(run string) error {
-	root, err := v.Run(run).MakeShared()
-	if err != nil {
-		return fmt.Errorf("make the run folder: %w", err)
-	}
-	defer func() { _ = root.Close() }()
-	for _, name := range []string{stopFile, results.ResultFile, results.FailureFile} {
-		if err := root.RemoveAll(name); err != nil {
-			return fmt.Errorf("clear the run folder: %w", err)
-		}
-	}
-	return nil
 }
 
 // letGo ends what may still run of a job on Ray: its attempt, and one before it that was given up. Its error says that Ray

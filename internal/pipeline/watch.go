@@ -1,21 +1,23 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	"github.com/dustin/go-humanize"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
+	"github.com/ncsa/clowder-ray/internal/pipeline/progress"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // graceAfterLimit is how much longer than the user's time limit a training may take: preparing, testing and exporting are
@@ -49,7 +51,7 @@ func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 		}, nil
 	case rayjob.Running:
 		if obs.Notice != "" {
-			p.doing(rec, obs.Notice)
+			p.sayPassing(rec, obs.Notice)
 		}
 		return p.running(rec, progress)
 	default:
@@ -63,9 +65,9 @@ func (p *Pipeline) pending(rec job.Record, obs rayjob.Observation) (change, erro
 	waited := time.Since(began)
 	if waited > p.cfg.PendingTimeout {
 		return nil, job.Permanent(fmt.Errorf("the %s was not started by Ray within %s%s: ask the operator whether the cluster has room",
-			p.word(rec), duration(waited), because(obs.Notice)))
+			p.word(rec), text.About(waited), because(obs.Notice)))
 	}
-	p.doing(rec, waitingLine(obs.Notice, waited, began.Add(p.cfg.PendingTimeout)))
+	p.sayPassing(rec, waitingLine(obs.Notice, waited, began.Add(p.cfg.PendingTimeout)))
 	return nil, job.Later(p.cfg.Poll, errors.New("waiting for Ray to start the job"))
 }
 
@@ -78,20 +80,20 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 			return nil
 		}, nil
 	}
-	if err := p.passOnStop(rec); err != nil {
+	if err := p.requestStop(rec); err != nil {
 		return nil, err
 	}
-	if p.follower.flooded(rec.Run) {
+	if p.follower.Flooded(rec.Run) {
 		return nil, job.Permanent(fmt.Errorf("the %s was stopped, because it wrote more than %s of events: look for a loop that reports without end",
 			p.word(rec), humanize.IBytes(results.MaxEventBytes)))
 	}
 	limit := timeLimit(rec, progress) + graceAfterLimit
 	ran := time.Since(p.clock.since(rec.Run, rec.Trained, limit/2))
 	if ran > limit {
-		return nil, job.Permanent(fmt.Errorf("the %s took longer than %s and was stopped: raise max_minutes or use less data", p.word(rec), duration(limit)))
+		return nil, job.Permanent(fmt.Errorf("the %s took longer than %s and was stopped: raise max_minutes or use less data", p.word(rec), text.About(limit)))
 	}
-	if silent := min(ran, p.follower.silence(rec.Run)); silent > p.cfg.StallTimeout {
-		return p.broken(rec, rayjob.Observation{Reason: "the " + p.word(rec) + " said nothing for " + duration(silent)})
+	if silent := min(ran, p.follower.Silence(rec.Run)); silent > p.cfg.StallTimeout {
+		return p.broken(rec, rayjob.Observation{Reason: "the " + p.word(rec) + " said nothing for " + text.About(silent)})
 	}
 	return nil, job.Later(p.cfg.Poll, errors.New("training"))
 }
@@ -133,20 +135,20 @@ func (p *Pipeline) again(rec job.Record, reason string) (change, error) {
 
 // follow reads the new events of the training and passes on what a user wants to know.
 func (p *Pipeline) follow(rec job.Record) results.Progress {
-	progress, news, err := p.follower.read(rec.Run, rec.Attempt)
+	state, notes, err := p.follower.Read(rec.Run, rec.Attempt)
 	if err != nil {
 		p.log.Warn("read the events of the training", zap.String("run", rec.Run), zap.Error(err))
 	}
-	if text := Sentence(progress); text != "" {
-		p.reporter.say(rec.Run, rec.Request, message.Status{Kind: message.StatusProcessing, Text: capital(text), At: time.Now(), Progress: true})
+	if sentence := progress.Sentence(state); sentence != "" {
+		p.reporter.Enqueue(rec.Run, rec.Request, message.Status{Kind: message.StatusProcessing, Text: text.Capital(sentence), At: time.Now(), Progress: true})
 	}
-	for _, text := range news {
-		p.say(rec, text)
+	for _, note := range notes {
+		p.say(rec, note)
 	}
 	if p.cfg.Watch != nil {
-		p.cfg.Watch(rec.Run, progress)
+		p.cfg.Watch(rec.Run, state)
 	}
-	return progress
+	return state
 }
 
 func because(reason string) string {
@@ -183,4 +185,16 @@ func number(v any) int64 {
 	default:
 		return 0
 	}
+}
+
+// aWhile is how long a job waits for Ray before its user wants to know when that ends.
+const aWhile = time.Minute
+
+// waitingLine says what a job waits for on Ray and, after a while, until when at the latest.
+func waitingLine(what string, waited time.Duration, until time.Time) string {
+	what = cmp.Or(what, "waiting for Ray to start the job")
+	if waited < aWhile {
+		return what
+	}
+	return what + "; if that lasts until " + until.UTC().Format("2 Jan 15:04 UTC") + ", this job is given up"
 }

@@ -102,7 +102,7 @@ func Matrix() []Fault {
 			"test/boundary.TestBoundary", "internal/platform/clowder.TestWhatWasChangedAfterTheCheckIsNeverUploaded", "internal/clowder.TestStagingStaysInside",
 		}},
 		{38, "a training that floods the service with events", []string{
-			"test/boundary.TestAMillionEventsOfOneRunHarmNoOther", "internal/pipeline.TestManyEventsTakeLittleMemoryAndFewSentences",
+			"test/boundary.TestAMillionEventsOfOneRunHarmNoOther", "internal/pipeline/progress.TestManyEventsTakeLittleMemoryAndFewSentences",
 		}},
 		{39, "a burst of messages that take much memory", []string{
 			"test/boundary.TestABurstOfHostileMessagesHarmsNobody", "internal/clowder/message.TestAMessageCostsLittleMoreThanItsSize",

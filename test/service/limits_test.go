@@ -87,7 +87,7 @@ func TestAUserIsToldThePlaceInTheLine(t *testing.T) {
 	require.Eventually(t, func() bool {
 		updates, err := w.Session.JobUpdates(t.Context(), second)
 		require.NoError(t, err)
-		return countText(updates, "Waiting for a free place: this job is the next") == 1
+		return countText(updates, "Waiting for a free slot on Ray: next in the queue") == 1
 	}, stack.Patience, 50*time.Millisecond)
 	require.EqualValues(t, 1, w.Trainings.Load())
 	release()

@@ -6,18 +6,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // greet sends the first status of a job. One that was accepted before a restart is looked up first, and again before it is sent,
 // because its greeting may be out already or on its way.
 func (p *Pipeline) greet(ctx context.Context, rec job.Record, found bool) {
-	say := p.reporter.say
+	say := p.reporter.Enqueue
 	if found {
 		known, err := p.platform.Known(ctx, rec)
 		if err != nil {
@@ -28,7 +28,7 @@ func (p *Pipeline) greet(ctx context.Context, rec job.Record, found bool) {
 			return
 		}
 		if !known.Complete {
-			say = p.reporter.sayAgain
+			say = p.reporter.EnqueueUnconfirmed
 		}
 	}
 	text := "Accepted; checking the settings"
@@ -40,9 +40,9 @@ func (p *Pipeline) greet(ctx context.Context, rec job.Record, found bool) {
 
 // sayEnd queues the terminal status; again says that an earlier process may have sent it.
 func (p *Pipeline) sayEnd(rec job.Record, again bool) {
-	say := p.reporter.say
+	say := p.reporter.Enqueue
 	if again {
-		say = p.reporter.sayAgain
+		say = p.reporter.EnqueueUnconfirmed
 	}
 	kind := message.StatusError // Clowder knows no cancelled jobs
 	switch rec.Ending.State {
@@ -52,11 +52,11 @@ func (p *Pipeline) sayEnd(rec job.Record, again bool) {
 		kind = message.StatusSkip
 	default:
 	}
-	say(rec.Run, rec.Request, message.Status{Kind: kind, Text: capital(rec.Ending.Text), At: time.Now()})
+	say(rec.Run, rec.Request, message.Status{Kind: kind, Text: text.Capital(rec.Ending.Text), At: time.Now()})
 }
 
 // said is called by the reporter when a line is out: the two lines that must go once are remembered.
-func (p *Pipeline) said(run string, s message.Status) {
+func (p *Pipeline) onSent(run string, s message.Status) {
 	switch {
 	case s.Kind == message.StatusStart:
 		crash.At(crash.Greeted)
@@ -65,13 +65,13 @@ func (p *Pipeline) said(run string, s message.Status) {
 		p.greeted(ctx, run)
 	case s.Kind.Terminal():
 		crash.At(crash.Told)
-		p.schedule.touch(run)
+		p.schedule.Add(run)
 	}
 }
 
 // heard reports whether Clowder shows the end of a job, or its beginning. Where it cannot be asked the answer is no: a word that
 // comes twice is better than none. What is said about lost jobs need not be repeated, since the recovery looks at them again.
-func (p *Pipeline) heard(ctx context.Context, run string, kind message.StatusKind) bool {
+func (p *Pipeline) isDelivered(ctx context.Context, run string, kind message.StatusKind) bool {
 	if strings.HasPrefix(run, lostRun) {
 		return true
 	}

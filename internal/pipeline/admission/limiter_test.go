@@ -1,4 +1,4 @@
-package pipeline
+package admission
 
 import (
 	"testing"
@@ -9,15 +9,15 @@ import (
 
 func TestAUserWhoBringsVeryManyJobsHasThemSpread(t *testing.T) {
 	t.Parallel()
-	a := newAllowance(60)
+	a := NewLimiter(60)
 	wait := func(owner string, second int) time.Duration {
-		return a.take(owner, at(second)).DelayFrom(at(second)).Round(time.Second)
+		return a.Reserve(owner, at(second)).DelayFrom(at(second)).Round(time.Second)
 	}
 	for i := range 60 {
 		require.Zero(t, wait("alice", 0), "job %d", i)
 	}
 	require.Equal(t, time.Minute, wait("alice", 0))
-	again := a.take("alice", at(0))
+	again := a.Reserve("alice", at(0))
 	require.Equal(t, 2*time.Minute, again.DelayFrom(at(0)).Round(time.Second))
 	again.CancelAt(at(0))
 	require.Equal(t, 2*time.Minute, wait("alice", 0), "the token that was given back")
@@ -29,8 +29,8 @@ func TestAUserWhoBringsVeryManyJobsHasThemSpread(t *testing.T) {
 
 func TestWithoutALimitNobodyWaits(t *testing.T) {
 	t.Parallel()
-	a := newAllowance(0)
+	a := NewLimiter(0)
 	for range 1000 {
-		require.Zero(t, a.take("alice", at(0)).DelayFrom(at(0)))
+		require.Zero(t, a.Reserve("alice", at(0)).DelayFrom(at(0)))
 	}
 }

@@ -49,7 +49,7 @@ func TestTheModelsOfADatasetAreCompared(t *testing.T) {
 		b.made(t, "ft-3", "stars", 0.9, began.Add(time.Hour))
 		b.ask(t, map[string]any{"action": "models"})
 		b.runUntilOver(t)
-		said := texts(b.voice.of(request))
+		said := texts(b.published.of(request))
 		require.Equal(t, []string{
 			"Stars/1, the champion: accuracy 0.700 (0.650 to 0.750) on 40 test rows, text-classification from bert-tiny, made 2000-01-01 00:00 UTC by run ft-1",
 			"Reviews/1, the champion: accuracy 0.800 (0.750 to 0.850) on 40 test rows, text-classification from bert-tiny, made 2000-01-01 00:01 UTC by run ft-2",
@@ -66,7 +66,7 @@ func TestModelsAreNotListedForThoseWhoMayNotSeeTheDataset(t *testing.T) {
 		b.ask(t, map[string]any{"action": "models"})
 		b.runUntilOver(t)
 		require.Contains(t, b.get(t, request).Ending.Text, "you may not see this dataset")
-		require.NotContains(t, strings.Join(texts(b.voice.of(request)), "\n"), "stars")
+		require.NotContains(t, strings.Join(texts(b.published.of(request)), "\n"), "stars")
 	})
 }
 

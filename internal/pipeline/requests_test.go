@@ -6,10 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -52,7 +51,7 @@ func TestARunIsCancelledThroughClowder(t *testing.T) {
 		require.Equal(t, "Cancelled by alice", b.get(t, run).Ending.Text)
 		require.Equal(t, job.Done, b.get(t, request).State)
 		require.Equal(t, "Run ft-one is cancelled", b.get(t, request).Ending.Text)
-		require.Equal(t, []message.StatusKind{message.StatusStart, message.StatusDone}, b.voice.kinds(request))
+		require.Equal(t, []message.StatusKind{message.StatusStart, message.StatusDone}, b.published.kinds(request))
 		require.Equal(t, []string{"ft-one-a1"}, b.ray.released)
 		require.Empty(t, b.get(t, request).SecretKey.Reveal())
 	})
@@ -91,9 +90,9 @@ func TestARetriedRunGoesOnInTheJobThatAskedForIt(t *testing.T) {
 				require.Equal(t, 2, rec.Attempt)
 				require.Equal(t, strings.Repeat("b", 24), rec.Request.JobID)
 				require.Equal(t, []string{"ft-one-a2"}, b.ray.submits)
-				require.Equal(t, []message.StatusKind{message.StatusStart}, b.voice.kinds(request), "its last word is the run's")
-				require.Equal(t, []message.StatusKind{message.StatusProcessing, message.StatusDone}, b.voice.kinds(run))
-				first, second := b.voice.of(request)[0], b.voice.of(run)[0]
+				require.Equal(t, []message.StatusKind{message.StatusStart}, b.published.kinds(request), "its last word is the run's")
+				require.Equal(t, []message.StatusKind{message.StatusProcessing, message.StatusDone}, b.published.kinds(run))
+				first, second := b.published.of(request)[0], b.published.of(run)[0]
 				require.GreaterOrEqual(t, second.At.Sub(first.At), time.Second, "Clowder mixes up what comes close together")
 			})
 		})
@@ -213,7 +212,7 @@ func TestTheRunsOfADatasetAreListed(t *testing.T) {
 		b.ask(t, nil)
 		stopAfter(t, b, time.Minute)
 
-		said := texts(b.voice.of(request))
+		said := texts(b.published.of(request))
 		require.Equal(t, []string{
 			`Training ft-c "try ft-c", 2000-01-01 00:03 UTC, done: Accuracy 0.9`,
 			`Training ft-d "try ft-d", 2000-01-01 00:04 UTC, done: Accuracy 0.9`,

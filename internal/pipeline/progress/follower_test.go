@@ -1,4 +1,4 @@
-package pipeline
+package progress
 
 import (
 	"fmt"
@@ -12,14 +12,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
+// run is the run of these tests.
+const run = "ft-one"
+
 // flood writes lines into the event log of a run until there are n of them.
-func flood(t *testing.T, v Volume, n int, line func(i int) string) {
+func flood(t *testing.T, folder disk.Folder, n int, line func(i int) string) {
 	t.Helper()
-	require.NoError(t, v.makeRun(run))
-	f, err := os.Create(filepath.Join(v.Run(run).Path(), results.EventsFile))
+	root, err := folder.Make()
+	require.NoError(t, err)
+	require.NoError(t, root.Close())
+	f, err := os.Create(filepath.Join(folder.Path(), results.EventsFile))
 	require.NoError(t, err)
 	var b strings.Builder
 	for i := range n {
@@ -35,7 +41,7 @@ func flood(t *testing.T, v Volume, n int, line func(i int) string) {
 
 func TestManyEventsTakeLittleMemoryAndFewSentences(t *testing.T) {
 	// It measures the memory of the process, so it runs alone.
-	v := Volume{Dir: t.TempDir()}
+	folder := disk.Folder{Volume: t.TempDir(), Name: "runs/" + run}
 	long := strings.Repeat("ö", 200)
 	kinds := []string{
 		`{"time":%q,"attempt":1,"kind":"warning","code":"c%d","text":"note %d %s"}`,
@@ -45,17 +51,17 @@ func TestManyEventsTakeLittleMemoryAndFewSentences(t *testing.T) {
 		`{"time":%q,"attempt":1,"kind":"phase","phase":"p%d","text":"%d %s"}`,
 	}
 	now := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-	flood(t, v, 50_000, func(i int) string { return fmt.Sprintf(kinds[i%len(kinds)], now, i, i, long[:i%100*2]) })
+	flood(t, folder, 50_000, func(i int) string { return fmt.Sprintf(kinds[i%len(kinds)], now, i, i, long[:i%100*2]) })
 
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	f := newFollower(v)
+	f := NewFollower(func(string) disk.Folder { return folder })
 	var news []string
 	looks := 0
 	for last, offset := int64(-1), int64(0); last != offset; looks++ {
 		last = offset
-		progress, told, err := f.read(run, 1)
+		progress, told, err := f.Read(run, 1)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(progress.Warnings)+len(progress.Decisions), 200)
 		news = append(news, told...)
@@ -63,7 +69,7 @@ func TestManyEventsTakeLittleMemoryAndFewSentences(t *testing.T) {
 		require.LessOrEqual(t, offset-max(0, last), int64(readsAtOnce<<20), "one look reads a part only")
 	}
 	require.Greater(t, looks, 2)
-	require.Len(t, news, maxNews)
+	require.Len(t, news, maxNotes)
 	for _, text := range news {
 		require.NotContains(t, text, "an attempt that is none")
 		require.Less(t, len(text), 1100)

@@ -1,4 +1,4 @@
-package pipeline
+package admission
 
 import (
 	"fmt"
@@ -12,15 +12,15 @@ import (
 // at is a moment by its number.
 func at(n int) time.Time { return time.Unix(int64(n), 0) }
 
-// crowd is a gate with what it called.
+// crowd is a queue with the jobs that it admitted later.
 type crowd struct {
-	*gate
+	*Queue
 	called []string
 }
 
 func newCrowd(places, each int) *crowd {
 	c := &crowd{}
-	c.gate = newGate(places, each, func(run string) { c.called = append(c.called, run) })
+	c.Queue = NewQueue("Waiting for x", places, each, func(run string) { c.called = append(c.called, run) })
 	return c
 }
 
@@ -29,15 +29,15 @@ func owner(run string) string { return run[:1] }
 
 func (c *crowd) all(runs ...string) {
 	for i, run := range runs {
-		c.enter(run, owner(run), at(i))
+		c.Enter(run, owner(run), at(i))
 	}
 }
 
 // drain lets one job after the other leave and returns the order in which the waiting ones were called.
 func (c *crowd) drain() []string {
-	for len(c.inside) > 0 {
-		for run := range c.inside {
-			c.leave(run)
+	for len(c.admitted) > 0 {
+		for run := range c.admitted {
+			c.Leave(run)
 			break
 		}
 	}
@@ -64,11 +64,11 @@ func TestUsersTakeTurns(t *testing.T) {
 				require.Equal(t, tc.want, c.drain())
 				return
 			}
-			require.Contains(t, c.inside, "a1")
-			require.Contains(t, c.inside, "b1", "a2 would be the second of its user")
-			c.leave("b1")
+			require.Contains(t, c.admitted, "a1")
+			require.Contains(t, c.admitted, "b1", "a2 would be the second of its user")
+			c.Leave("b1")
 			require.Equal(t, []string{"b2"}, c.called, "a2 came earlier and still waits for a1")
-			c.leave("a1")
+			c.Leave("a1")
 			require.Equal(t, []string{"b2", "a2"}, c.called)
 		})
 	}
@@ -86,15 +86,15 @@ func TestThePlaceThatIsToldIsTheOneThatComes(t *testing.T) {
 		}
 		c.all(runs...)
 		for range r.IntN(4) { // turns that were taken change who is next
-			for run := range c.inside {
-				c.leave(run)
+			for run := range c.admitted {
+				c.Leave(run)
 			}
 		}
 		passed := len(c.called)
 		told := map[string]int{}
 		for _, run := range runs {
-			if place, news := c.news(run, at(100)); news {
-				told[run] = place.before
+			if place, news := c.PositionUpdate(run, at(100)); news {
+				told[run] = place.Ahead
 			}
 		}
 		for i, run := range c.drain()[passed:] {
@@ -108,21 +108,21 @@ func TestAPlaceIsToldWhenItChangesAndNotTooOften(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(1, 0)
 	c.all("x1", "a1", "b1", "c1")
-	place, news := c.news("c1", at(100))
+	place, news := c.PositionUpdate("c1", at(100))
 	require.True(t, news)
-	require.Equal(t, turn{before: 2}, place)
-	_, news = c.news("c1", at(200))
+	require.Equal(t, Position{Ahead: 2}, place)
+	_, news = c.PositionUpdate("c1", at(200))
 	require.False(t, news, "nothing has changed")
-	c.leave("x1")
-	_, news = c.news("c1", at(201))
+	c.Leave("x1")
+	_, news = c.PositionUpdate("c1", at(201))
 	require.True(t, news)
-	c.leave("a1")
-	_, news = c.news("c1", at(202))
+	c.Leave("a1")
+	_, news = c.PositionUpdate("c1", at(202))
 	require.False(t, news, "it was told a second ago")
-	place, news = c.news("c1", at(231))
+	place, news = c.PositionUpdate("c1", at(231))
 	require.True(t, news)
-	require.Equal(t, turn{}, place)
-	_, news = c.news("b1", at(300))
+	require.Equal(t, Position{}, place)
+	_, news = c.PositionUpdate("b1", at(300))
 	require.False(t, news, "who is inside has no place in the line")
 }
 
@@ -130,9 +130,9 @@ func TestAUserAtTheLimitWaitsForTheOwnJobs(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(0, 1)
 	c.all("a1", "a2", "a3", "b1")
-	place, _ := c.news("a3", at(100))
-	require.Equal(t, turn{before: 1, own: true}, place)
-	inside, waiting := c.size()
+	place, _ := c.PositionUpdate("a3", at(100))
+	require.Equal(t, Position{Ahead: 1, OwnLimit: true}, place)
+	inside, waiting := c.Size()
 	require.Equal(t, []int{2, 2}, []int{inside, waiting})
 }
 
@@ -140,13 +140,13 @@ func TestWhoLeavesTheLineKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(1, 0)
 	c.all("x1", "a1", "b1")
-	c.leave("a1")
-	c.leave("a1")
-	c.leave("x1")
+	c.Leave("a1")
+	c.Leave("a1")
+	c.Leave("x1")
 	require.Equal(t, []string{"b1"}, c.called)
-	require.True(t, c.enter("b1", "b", at(0)), "who was called is inside")
-	c.leave("b1")
-	require.Empty(t, c.busy)
+	require.True(t, c.Enter("b1", "b", at(0)), "who was called is inside")
+	c.Leave("b1")
+	require.Empty(t, c.held)
 	require.Empty(t, c.turns)
 	require.Empty(t, c.waiting)
 }
@@ -154,12 +154,30 @@ func TestWhoLeavesTheLineKeepsNobodyWaiting(t *testing.T) {
 func TestJobsThatWereOnTheirWayAreSeatedBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(1, 0)
-	c.seat("a1", "a")
-	c.seat("a2", "a")
-	c.seat("a2", "a")
+	c.Restore("a1", "a")
+	c.Restore("a2", "a")
+	c.Restore("a2", "a")
 	c.all("b1")
-	c.leave("a1")
+	c.Leave("a1")
 	require.Empty(t, c.called, "the limit was lowered: one must leave first")
-	c.leave("a2")
+	c.Leave("a2")
 	require.Equal(t, []string{"b1"}, c.called)
+}
+
+func TestAPositionIsDescribedForItsUser(t *testing.T) {
+	t.Parallel()
+	for want, tc := range map[string]struct {
+		position Position
+		perUser  int
+	}{
+		"Waiting for x: next in the queue":                                                     {Position{}, 0},
+		"Waiting for x: 1 job ahead in the queue":                                              {Position{Ahead: 1}, 0},
+		"Waiting for x: 3 jobs ahead in the queue":                                             {Position{Ahead: 3}, 0},
+		"Waiting for x: the limit is 1 job per user at a time":                                 {Position{OwnLimit: true}, 1},
+		"Waiting for x: the limit is 2 jobs per user at a time, and 1 job of yours is ahead":   {Position{OwnLimit: true, Ahead: 1}, 2},
+		"Waiting for x: the limit is 2 jobs per user at a time, and 3 jobs of yours are ahead": {Position{OwnLimit: true, Ahead: 3}, 2},
+	} {
+		require.Equal(t, want, NewQueue("Waiting for x", 1, tc.perUser, nil).Describe(tc.position))
+	}
+	require.Empty(t, NewQueue("", 1, 0, nil).Describe(Position{Ahead: 3}), "nobody waits long there")
 }

@@ -136,7 +136,7 @@ func (p *Pipeline) decide(ctx context.Context, rec, target job.Record, action st
 		return job.Record{}, err
 	}
 	p.interrupts.cut(next)
-	p.schedule.touch(next.Run)
+	p.schedule.Add(next.Run)
 	return next, nil
 }
 

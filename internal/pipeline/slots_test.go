@@ -10,10 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -51,7 +50,7 @@ func (b *bench) submitted() []string {
 
 // texts are what was said about a job and begins with a text.
 func (b *bench) texts(run, begin string) (out []string) {
-	for _, s := range b.voice.of(run) {
+	for _, s := range b.published.of(run) {
 		if strings.HasPrefix(s.Text, begin) {
 			out = append(out, s.Text)
 		}
@@ -90,17 +89,17 @@ func TestUsersTakeTurnsOnRayAndHearOfTheirPlace(t *testing.T) {
 		<-time.After(time.Minute)
 		require.Equal(t, []string{"ft-alice-1-a1"}, b.submitted(), "one at a time")
 		require.Equal(t, job.Staged, b.get(t, "ft-bob-1").State)
-		require.Equal(t, []string{"Waiting for a free place: 1 job before yours"}, b.texts("ft-bob-1", "Waiting"))
-		require.Equal(t, []string{"Waiting for a free place: this job is the next"}, b.texts("ft-alice-2", "Waiting"))
+		require.Equal(t, []string{"Waiting for a free slot on Ray: 1 job ahead in the queue"}, b.texts("ft-bob-1", "Waiting"))
+		require.Equal(t, []string{"Waiting for a free slot on Ray: next in the queue"}, b.texts("ft-alice-2", "Waiting"))
 		require.Equal(t, []string{
-			"Waiting for a free place: 1 job before yours", "Waiting for a free place: 2 jobs before yours",
+			"Waiting for a free slot on Ray: 1 job ahead in the queue", "Waiting for a free slot on Ray: 2 jobs ahead in the queue",
 		}, b.texts("ft-alice-3", "Waiting"), "told again when it changed")
 
 		release()
 		require.Eventually(t, func() bool { return len(b.submitted()) == 4 }, time.Hour, time.Second)
 		require.Equal(t, []string{"ft-alice-1-a1", "ft-alice-2-a1", "ft-bob-1-a1", "ft-alice-3-a1"}, b.submitted())
 		require.Eventually(t, func() bool { return b.get(t, "ft-alice-3").State == job.Done }, time.Hour, time.Second)
-		inside, waiting := b.places.size()
+		inside, waiting := b.raySlots.Size()
 		require.Equal(t, []int{0, 0}, []int{inside, waiting}, "nobody keeps a place")
 	})
 }
@@ -118,7 +117,7 @@ func TestOneUserTakesNoMoreThanTheOwnPlaces(t *testing.T) {
 		b.acceptFrom(t, "bob", "ft-bob-0")
 		<-time.After(time.Minute)
 		require.Equal(t, []string{"ft-alice-0-a1", "ft-alice-1-a1", "ft-bob-0-a1"}, b.submitted())
-		require.Equal(t, []string{"Waiting until one of your jobs ends: 2 jobs of a user at a time"}, b.texts("ft-alice-2", "Waiting"))
+		require.Equal(t, []string{"Waiting for a free slot on Ray: the limit is 2 jobs per user at a time"}, b.texts("ft-alice-2", "Waiting"))
 		release()
 		require.Eventually(t, func() bool { return len(b.submitted()) == 5 }, time.Hour, time.Second)
 	})
@@ -143,7 +142,7 @@ func TestAJobThatWaitsIsGreetedOnce(t *testing.T) {
 		stop := again.start(t)
 		defer stop()
 		require.Eventually(t, func() bool { return b.get(t, "ft-waits").State == job.Done }, time.Hour, time.Second)
-		require.NotContains(t, again.voice.kinds("ft-waits"), message.StatusStart)
+		require.NotContains(t, again.published.kinds("ft-waits"), message.StatusStart)
 	})
 }
 
@@ -161,7 +160,7 @@ func TestACancelledJobLeavesTheLine(t *testing.T) {
 		_, err := b.store.Change(t.Context(), "ft-2", func(r *job.Record) error { return r.Cancel("alice") })
 		require.NoError(t, err)
 		require.Eventually(t, func() bool { return b.get(t, "ft-2").State == job.Cancelled }, time.Hour, time.Second)
-		_, waiting := b.places.size()
+		_, waiting := b.raySlots.Size()
 		require.Equal(t, 1, waiting)
 		release()
 		require.Eventually(t, func() bool { return b.get(t, "ft-3").State == job.Done }, time.Hour, time.Second)
@@ -185,7 +184,7 @@ func TestPlacesAreKeptOverARestart(t *testing.T) {
 		again.backend = b.ray
 		stopAfter(t, again, 30*time.Second)
 		require.Equal(t, []string{"ft-1-a1"}, b.submitted(), "the place of the first one is still taken")
-		require.Equal(t, []string{"Waiting for a free place: this job is the next"}, again.texts("ft-2", "Waiting"))
+		require.Equal(t, []string{"Waiting for a free slot on Ray: next in the queue"}, again.texts("ft-2", "Waiting"))
 	})
 }
 
@@ -209,28 +208,12 @@ func TestAJobKeepsItsPlaceFromOneAttemptToTheNext(t *testing.T) {
 	})
 }
 
-func TestPlacesSayWhatTheyAre(t *testing.T) {
-	t.Parallel()
-	for want, tc := range map[string]struct {
-		turn turn
-		each int
-	}{
-		"Waiting for x: this job is the next":                                                           {turn{}, 0},
-		"Waiting for x: 1 job before yours":                                                             {turn{before: 1}, 0},
-		"Waiting for x: 3 jobs before yours":                                                            {turn{before: 3}, 0},
-		"Waiting until one of your jobs ends: 1 job of a user at a time":                                {turn{own: true}, 1},
-		"Waiting until some of your jobs end: 2 jobs of a user at a time, and 3 others before this one": {turn{own: true, before: 3}, 2},
-	} {
-		require.Equal(t, want, tc.turn.sentence("x", tc.each))
-	}
-}
-
 func TestLooksAreSpreadWhereThereAreVeryMany(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	require.Zero(t, b.pace())
 	for i := range 10 * looksPerSecond {
-		b.places.seat(strconv.Itoa(i), "alice")
+		b.raySlots.Restore(strconv.Itoa(i), "alice")
 	}
 	require.Equal(t, 10*time.Second, b.pace())
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // listed is how many runs are listed by line. The job view of Clowder gets them as statuses, a second apart; finished runs
@@ -45,7 +46,7 @@ func (p *Pipeline) runLine(r job.Record) string {
 		text += fmt.Sprintf(" %q", name)
 	}
 	text += fmt.Sprintf(", %s, %s", r.Created.UTC().Format("2006-01-02 15:04 UTC"), standing(r))
-	said := p.reporter.last(r.Run)
+	said := p.reporter.LastText(r.Run)
 	if r.Ending != nil {
 		said = r.Ending.Text
 	}
@@ -69,7 +70,7 @@ func standing(r job.Record) string {
 	case job.Staged, job.Submitted:
 		return "waiting"
 	case job.Running:
-		return "running for " + duration(time.Since(r.Trained))
+		return "running for " + text.About(time.Since(r.Trained))
 	case job.Finished, job.Collected, job.Uploaded:
 		return "saving its results"
 	default:
@@ -94,7 +95,7 @@ func tally(runs []job.Record) string {
 	for i, word := range order {
 		parts[i] = fmt.Sprintf("%d %s", counts[word], word)
 	}
-	text := count(len(runs), "run") + " in this dataset: " + strings.Join(parts, ", ")
+	text := text.Count(len(runs), "run") + " in this dataset: " + strings.Join(parts, ", ")
 	if len(runs) > listed {
 		text += fmt.Sprintf("; the newest %d are listed", listed)
 	}

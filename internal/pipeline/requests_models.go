@@ -10,6 +10,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // listModels tells the versions of the dataset's models that were made last, the newest last, and ends with the champions.
@@ -55,20 +56,20 @@ func (p *Pipeline) listModels(ctx context.Context, rec job.Record, wanted string
 
 // modelLine says in one line what a version is and how good.
 func modelLine(v registry.Version, champion bool) string {
-	text := v.Ref()
+	line := v.Ref()
 	if champion {
-		text += ", the champion"
+		line += ", the champion"
 	}
-	text += ": "
+	line += ": "
 	switch s := v.Test; {
 	case s == nil:
-		text += "without test rows"
+		line += "without test rows"
 	case s.Low != nil && s.High != nil:
-		text += fmt.Sprintf("%s %.3f (%.3f to %.3f) on %s", results.MetricName(v.Metric), s.Value, *s.Low, *s.High, count(s.N, "test row"))
+		line += fmt.Sprintf("%s %.3f (%.3f to %.3f) on %s", results.MetricName(v.Metric), s.Value, *s.Low, *s.High, text.Count(s.N, "test row"))
 	default:
-		text += fmt.Sprintf("%s %.3f on %s", results.MetricName(v.Metric), s.Value, count(s.N, "test row"))
+		line += fmt.Sprintf("%s %.3f on %s", results.MetricName(v.Metric), s.Value, text.Count(s.N, "test row"))
 	}
-	return fmt.Sprintf("%s, %s from %s, made %s by run %s", text, v.Task, v.Base, v.Created.UTC().Format("2006-01-02 15:04 UTC"), v.Run)
+	return fmt.Sprintf("%s, %s from %s, made %s by run %s", line, v.Task, v.Base, v.Created.UTC().Format("2006-01-02 15:04 UTC"), v.Run)
 }
 
 // modelTally counts versions and names the champions: "3 versions in this dataset; champion: reviews/2".
@@ -76,7 +77,7 @@ func modelTally(versions []registry.Version, champions map[string]string) string
 	if len(versions) == 0 {
 		return "There is no such model in this dataset"
 	}
-	text := count(len(versions), "version") + " in this dataset"
+	text := text.Count(len(versions), "version") + " in this dataset"
 	if len(versions) > listed {
 		text += fmt.Sprintf(", of which the newest %d are listed", listed)
 	}

@@ -1,0 +1,36 @@
+package progress
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/text"
+)
+
+// Sentence writes the progress of a training: "epoch 2 of 3, 41 %, about 2 min left, validation accuracy 0.834 (best)".
+func Sentence(p results.Progress) string {
+	var parts []string
+	switch {
+	case p.Phase == "train" && p.Epochs > 0:
+		parts = []string{fmt.Sprintf("epoch %d of %d", p.Epoch, p.Epochs)}
+	case p.Phase == "predict" && p.Fraction > 0:
+		parts = []string{strings.TrimSuffix(p.Text, ".")}
+	default:
+		return p.Text
+	}
+	parts = append(parts, fmt.Sprintf("%.0f %%", 100*p.Fraction))
+	if p.ETA > 0 {
+		parts = append(parts, text.About(p.ETA)+" left")
+	}
+	if name, value, ok := p.Metric(); ok {
+		best := ""
+		if p.Best != nil && p.Best.Step == p.Validation.Step {
+			best = " (best)"
+		}
+		parts = append(parts, fmt.Sprintf("validation %s %.3f%s", results.MetricName(name), value, best))
+	} else if p.Loss != nil {
+		parts = append(parts, fmt.Sprintf("loss %.2f", *p.Loss))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,51 @@
+package progress
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+func TestSentence(t *testing.T) {
+	t.Parallel()
+	loss := 0.6931
+	for name, tc := range map[string]struct {
+		progress results.Progress
+		want     string
+	}{
+		"nothing is known": {results.Progress{}, ""},
+		"before training":  {results.Progress{Phase: "prepare", Text: "Reading the data."}, "Reading the data."},
+		"no evaluation yet": {
+			results.Progress{Phase: "train", Epoch: 1, Epochs: 3, Fraction: 0.051, ETA: 40 * time.Second, Loss: &loss},
+			"epoch 1 of 3, 5 %, 40 s left, loss 0.69",
+		},
+		"in the middle": {
+			results.Progress{
+				Phase: "train", Epoch: 2, Epochs: 3, Fraction: 0.41, ETA: 2 * time.Minute, Loss: &loss,
+				Validation: &results.Evaluation{Epoch: 1, Step: 9, Metrics: map[string]float64{"accuracy": 0.834, "loss": 0.4}},
+				Best:       &results.Best{Step: 9, Metric: "accuracy", Value: 0.834},
+			},
+			"epoch 2 of 3, 41 %, about 2 min left, validation accuracy 0.834 (best)",
+		},
+		"by another metric": {
+			results.Progress{
+				Phase: "train", Epoch: 2, Epochs: 2, Fraction: 1, Best: &results.Best{Step: 3, Metric: "f1_macro"},
+				Validation: &results.Evaluation{Step: 5, Metrics: map[string]float64{"accuracy": 0.8, "f1_macro": 0.5}},
+			},
+			"epoch 2 of 2, 100 %, validation F1 0.500",
+		},
+		"a prediction": {
+			results.Progress{Phase: "predict", Text: "Predicting 900 rows.", Epoch: 1, Epochs: 1, Fraction: 0.5, ETA: 20 * time.Second},
+			"Predicting 900 rows, 50 %, 20 s left",
+		},
+		"a prediction that begins": {results.Progress{Phase: "predict", Text: "Predicting 900 rows."}, "Predicting 900 rows."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tc.want, Sentence(tc.progress))
+		})
+	}
+}

@@ -1,0 +1,173 @@
+// Package schedule is a delayed work queue: it says which run is due when, and hands due runs to a bounded number of workers.
+package schedule
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Queue holds runs with the time at which each is due. A run is either waiting in the heap or taken by one worker, so no run is
+// ever worked on twice at once. The queue is kept in memory and rebuilt from the store at every start.
+type Queue struct {
+	mu      sync.Mutex
+	waiting dueHeap
+	entries map[string]*entry
+	wake    chan struct{} // size 1: one pending signal is enough, the loop looks at everything
+}
+
+type entry struct {
+	run   string
+	due   time.Time
+	index int  // in the heap, -1 while taken
+	dirty bool // added while taken: due at once when it comes back
+}
+
+// New returns an empty queue.
+func New() *Queue {
+	return &Queue{entries: map[string]*entry{}, wake: make(chan struct{}, 1)}
+}
+
+// Add makes run due at once. A run that is taken is due again as soon as its worker is done.
+func (q *Queue) Add(run string) { q.AddAt(run, time.Time{}) }
+
+// AddAt makes run due at the given time, in place of an earlier time. A run that is taken is due again as soon as its worker is
+// done, because that worker may not have seen what it was added for.
+func (q *Queue) AddAt(run string, due time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e, known := q.entries[run]
+	switch {
+	case !known:
+		q.push(&entry{run: run, due: due})
+	case e.index < 0:
+		e.dirty = true
+		return
+	default:
+		e.due = due
+		heap.Fix(&q.waiting, e.index)
+	}
+	q.signal()
+}
+
+// get takes the first run that is due. Where none is due, wait is the time until the next one; 0 means that nothing waits.
+func (q *Queue) get(now time.Time) (run string, wait time.Duration, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == 0 {
+		return "", 0, false
+	}
+	if wait := q.waiting[0].due.Sub(now); wait > 0 {
+		return "", wait, false
+	}
+	return heap.Pop(&q.waiting).(*entry).run, 0, true
+}
+
+// Work calls do with each run that is due, at most workers at a time, until ctx ends and every call has returned. Unless ctx has
+// ended, do calls Requeue or Done for its run.
+func (q *Queue) Work(ctx context.Context, workers int, do func(run string)) {
+	var group errgroup.Group
+	group.SetLimit(workers)
+	defer func() { _ = group.Wait() }()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		run, wait, ok := q.get(time.Now())
+		if ok {
+			group.Go(func() error { do(run); return nil })
+			continue
+		}
+		if wait > 0 {
+			timer.Reset(wait)
+		}
+		select {
+		case <-ctx.Done():
+		case <-q.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// Requeue gives a taken run back; it is due after the given time, or at once if it was added meanwhile.
+func (q *Queue) Requeue(run string, now time.Time, after time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e := q.entries[run]
+	e.due = now.Add(after)
+	if e.dirty {
+		e.dirty, e.due = false, now
+	}
+	heap.Push(&q.waiting, e)
+	q.signal()
+}
+
+// Reserve takes a run that is not in the queue, so that no worker gets it before Done. It reports false if the run is in the queue
+// or taken.
+func (q *Queue) Reserve(run string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.entries[run] != nil {
+		return false
+	}
+	q.entries[run] = &entry{run: run, index: -1}
+	return true
+}
+
+// Done removes a taken run. If it was added meanwhile, because its job was retried, it is due at once.
+func (q *Queue) Done(run string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e := q.entries[run]
+	delete(q.entries, run)
+	if e.dirty {
+		q.push(&entry{run: run})
+	}
+	q.signal()
+}
+
+// Has reports whether run is waiting or taken.
+func (q *Queue) Has(run string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.entries[run] != nil
+}
+
+func (q *Queue) push(e *entry) {
+	q.entries[e.run] = e
+	heap.Push(&q.waiting, e)
+}
+
+func (q *Queue) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// dueHeap implements heap.Interface, the earliest first.
+type dueHeap []*entry
+
+func (h dueHeap) Len() int           { return len(h) }
+func (h dueHeap) Less(i, j int) bool { return h[i].due.Before(h[j].due) }
+func (h dueHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+func (h *dueHeap) Push(x any) {
+	e := x.(*entry)
+	e.index = len(*h)
+	*h = append(*h, e)
+}
+
+func (h *dueHeap) Pop() any {
+	last := len(*h) - 1
+	e := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	e.index = -1
+	return e
+}

@@ -1,0 +1,107 @@
+package schedule
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// at is a moment by its number.
+func at(n int) time.Time { return time.Unix(int64(n), 0) }
+
+// next takes the run that is due, or none.
+func next(q *Queue, now time.Time) string {
+	run, _, _ := q.get(now)
+	return run
+}
+
+func TestARunIsInOnePlaceAtATime(t *testing.T) {
+	t.Parallel()
+	q := New()
+	q.AddAt("late", at(10))
+	q.Add("now")
+	q.Add("now")
+	require.Equal(t, "now", next(q, at(1)))
+	_, wait, ok := q.get(at(1))
+	require.False(t, ok)
+	require.Equal(t, 9*time.Second, wait)
+	q.Add("now") // while a worker has it
+	require.Empty(t, next(q, at(1)))
+	q.Requeue("now", at(1), time.Hour)
+	require.Equal(t, "now", next(q, at(1)), "it was added meanwhile")
+	q.Done("now")
+	require.False(t, q.Has("now"))
+	q.Add("late")
+	require.Equal(t, "late", next(q, at(1)))
+}
+
+func TestAReservedRunIsGivenToNoWorker(t *testing.T) {
+	t.Parallel()
+	q := New()
+	q.Add("busy")
+	require.False(t, q.Reserve("busy"))
+	require.True(t, q.Reserve("over"))
+	require.False(t, q.Reserve("over"))
+	q.Add("over") // its job is retried
+	q.Done("over")
+	require.Equal(t, "busy", next(q, at(1)))
+	require.Equal(t, "over", next(q, at(1)))
+
+	require.True(t, q.Reserve("resumed"))
+	q.AddAt("resumed", at(10))
+	q.Done("resumed")
+	require.Equal(t, "resumed", next(q, at(1)), "what is added while it is reserved is not forgotten")
+	q.Done("resumed")
+
+	require.True(t, q.Reserve("quiet"))
+	q.Done("quiet")
+	require.False(t, q.Has("quiet"))
+}
+
+func TestWorkersGetRunsWhenTheyAreDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, began := New(), time.Now()
+		q.AddAt("later", began.Add(time.Minute))
+		q.Add("first")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		type call struct {
+			run   string
+			after time.Duration
+		}
+		var calls []call
+		q.Work(ctx, 1, func(run string) {
+			calls = append(calls, call{run, time.Since(began)})
+			switch len(calls) {
+			case 1:
+				q.Requeue(run, time.Now(), time.Second)
+			case 2:
+				q.Done(run)
+			default:
+				cancel()
+			}
+		})
+		require.Equal(t, []call{{"first", 0}, {"first", time.Second}, {"later", time.Minute}}, calls)
+	})
+}
+
+func TestWorkWaitsForItsWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New()
+		q.Add("slow")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		ended := false
+		q.Work(ctx, 4, func(string) {
+			<-time.After(time.Minute)
+			ended = true
+		})
+		require.True(t, ended)
+	})
+}
