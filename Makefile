@@ -20,7 +20,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: e2e-kuberay form help setup lock build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
+.PHONY: e2e-kuberay form help setup lock build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## show the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -76,8 +76,9 @@ images: $(VENV)/ready ## build the images of the service and of Ray (6 GB); on D
 
 # --- checks
 
-# The service that the Go tests start as a process: built once, with the race detector and the crash points.
-export EXTRACTOR_BINARY ?= $(CURDIR)/bin/extractor-test
+# The service that the Go tests start as a process: built once with the crash points, and once more with the race detector.
+export EXTRACTOR_BINARY      ?= $(CURDIR)/bin/extractor-test
+export EXTRACTOR_RACE_BINARY ?= $(CURDIR)/bin/extractor-test-race
 # Packages with tests on real parts. These run each time; the results of all other tests come from Go's cache while nothing changed.
 REAL = $$(grep -rl --include='*_test.go' '^//go:build integration' cmd internal test trainer | xargs -n1 dirname | sort -u | sed 's|^|./|')
 # The tests of a package wait much more than they compute, so eight of them run at once, and two packages.
@@ -101,9 +102,12 @@ test-integration: test-parts $(GOTESTSUM) ## all Go tests, also those on a real 
 	@$(call go_tests,unit) $(GO_TEST) $$(comm -23 <(go list ./... | sort) <(go list -tags integration $(REAL) | sort))
 	@$(call go_tests,integration) $(GO_TEST) -count=1 $(REAL)
 
-test-parts: setup # what the tests start: the programs of the Kubernetes control plane, and the service
+test-parts: setup test-programs # what the tests start: also the programs of a Kubernetes control plane
 	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
-	@go build -race -tags crash -o bin/extractor-test ./cmd/extractor
+
+test-programs:
+	@go build -tags crash -o bin/extractor-test ./cmd/extractor
+	@go build -race -tags crash -o bin/extractor-test-race ./cmd/extractor
 
 test-durations: ## print how long each test suite took in the last make test, and its slowest tests
 	@python3 test/setup/durations.py $(DURATIONS)
@@ -118,10 +122,10 @@ test-faults: test-parts ## the tests of all 43 faults that test/faults/matrix.go
 	@tests=$$(go run ./test/faults/names) && for pass in $$(seq $(or $(PASSES),1)); do echo "pass $$pass" && \
 	go test $(GO_TEST) -count=1 $$tests || exit 1; done
 
-test-boundary: setup ## a hostile training, a flood of events and a burst of hostile messages against the real service
+test-boundary: setup test-programs ## a hostile training, a flood of events and a burst of hostile messages against the real service
 	@go test -tags integration -count=1 -timeout 15m ./test/boundary
 
-soak: setup ## hundreds of jobs under faults in a random order: make soak [SOAK=10m] [SEED=n]
+soak: setup test-programs ## hundreds of jobs under faults in a random order: make soak [SOAK=10m] [SEED=n]
 	@SOAK=$(or $(SOAK),10m) SEED=$(SEED) go test -tags 'integration soak' -count=1 -v -timeout 0 -run TestSoak ./test/faults
 
 e2e-kuberay: build ## trainings in a whole Kubernetes: the Helm chart, RayJobs, real pods, and pods that are killed (root)
@@ -174,7 +178,7 @@ fmt: $(LINT) ## format the Go code
 fuzz: ## a minute of fuzzing for each decoder of outside bytes
 	@test/setup/fuzz.sh 60s
 
-bench: setup build ## figures: latency, transfer rates, memory, and those of the training
+bench: setup build test-programs ## figures: latency, transfer rates, memory, and those of the training
 	@test/bench/run.sh
 	@$(MAKE) --no-print-directory bench-training
 

@@ -35,7 +35,7 @@ func BenchmarkRayJobs(b *testing.B) {
 	namespace := plane.Namespace(b, nil)
 	ray, err := versioned.NewForConfig(plane.Config())
 	require.NoError(b, err)
-	program := stack.PlainProgram(b)
+	program := stack.Program(b)
 	w := stack.NewWorld(b, program, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
 	config := filepath.Join(b.TempDir(), "kuberay.yaml")
 	require.NoError(b, os.WriteFile(config, fmt.Appendf(nil,

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(cluster.Main(broker.Main(m))
 // BenchmarkDelivery publishes one message after the other and measures how long it takes from the publishing to the first
 // status and to the submission on Ray, each with a dataset of one small file.
 func BenchmarkDelivery(b *testing.B) {
-	program := stack.PlainProgram(b)
+	program := stack.Program(b)
 	w := stack.NewWorld(b, program, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
 	submitted := make(chan time.Time, 1)
 	w.OnTraining(func(raytest.Driver) { submitted <- time.Now() })

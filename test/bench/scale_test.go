@@ -32,7 +32,7 @@ const (
 
 // BenchmarkCrowd restarts the service on a store of ten thousand jobs that all wait on Ray, and measures what that costs.
 func BenchmarkCrowd(b *testing.B) {
-	program := stack.PlainProgram(b)
+	program := stack.Program(b)
 	w := stack.NewWorld(b, program, nil)
 	gather(b, w)
 	for b.Loop() {

@@ -38,7 +38,7 @@ const (
 // one file and one metadata entry. The service's is a check of the settings, which Ray ends at once: three files in a folder,
 // a visualization and a metadata entry. The service is measured once more up to the submission on Ray.
 func BenchmarkVersus(b *testing.B) {
-	program := stack.PlainProgram(b)
+	program := stack.Program(b)
 	python := pyclowder(b)
 	var rates, costs, ratesToRay, costsToRay ratios
 	for b.Loop() {

@@ -56,7 +56,7 @@ type scene struct {
 
 func newScene(t *testing.T, env map[string]string) *scene {
 	t.Helper()
-	program := stack.PlainProgram(t)
+	program := stack.Program(t)
 	s := &scene{plays: map[string]func(p pod) int{}, outside: t.TempDir(), program: program, bodies: t.TempDir()}
 	options := clowdertest.Options{AMQPURI: broker.ForTest(t).Vhost(t), Dir: s.bodies}
 	s.World = stack.NewWorldWith(t, program, options, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})

@@ -5,4 +5,4 @@ package faults
 import "github.com/ncsa/clowder-ray/test/stack"
 
 // program is the service, built with the race detector.
-var program = stack.Program
+var program = stack.RaceProgram

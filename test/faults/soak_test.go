@@ -20,7 +20,7 @@ import (
 )
 
 // program is the service without the race detector, which would halve the number of jobs.
-var program = stack.PlainProgram
+var program = stack.Program
 
 const (
 	// backlog is how many jobs may be open at once; more are not submitted.

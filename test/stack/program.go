@@ -14,17 +14,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BinaryVariable names the environment variable with the path of the extractor that tests start. The Makefile builds that
-// program once for all test suites, as Program does.
-const BinaryVariable = "EXTRACTOR_BINARY"
+// Environment variables with the paths of the extractors that tests start. The Makefile builds both once for all test suites.
+const (
+	BinaryVariable     = "EXTRACTOR_BINARY"
+	RaceBinaryVariable = "EXTRACTOR_RACE_BINARY"
+)
 
 // buildTimeout is the longest that a build may take, also where nothing is in Go's build cache.
 const buildTimeout = 15 * time.Minute
 
 // The programs are built at most once in each test process.
 var (
-	buildChecked = sync.OnceValues(func() (string, error) { return build("extractor-test", "-race", "-tags", "crash") })
-	buildPlain   = sync.OnceValues(func() (string, error) { return build("extractor-plain") })
+	buildProgram = sync.OnceValues(func() (string, error) { return build("extractor-test") })
+	buildRace    = sync.OnceValues(func() (string, error) { return build("extractor-test-race", "-race") })
 )
 
 // Root is the folder of the module, from wherever a test or a program of it runs.
@@ -33,24 +35,26 @@ func Root() string {
 	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
 }
 
-// Program is the path of an extractor with the race detector, which writes what it finds into the log, and with the crash
-// points. It is the program that EXTRACTOR_BINARY names; without that variable it is built.
+// Program is the path of an extractor with the crash points: the one that EXTRACTOR_BINARY names. Without that variable it is built.
 func Program(tb testing.TB) string {
 	tb.Helper()
-	if path := os.Getenv(BinaryVariable); path != "" {
-		require.FileExists(tb, path, BinaryVariable)
-		return path
-	}
-	path, err := buildChecked()
-	require.NoError(tb, err)
-	return path
+	return program(tb, BinaryVariable, buildProgram)
 }
 
-// PlainProgram builds the extractor without the race detector, for tests that measure its memory or its speed, and
-// returns its path.
-func PlainProgram(tb testing.TB) string {
+// RaceProgram is the path of an extractor that also has the race detector, which writes what it finds into the log: the one
+// that EXTRACTOR_RACE_BINARY names. Without that variable it is built. It takes three times the processor time of Program.
+func RaceProgram(tb testing.TB) string {
 	tb.Helper()
-	path, err := buildPlain()
+	return program(tb, RaceBinaryVariable, buildRace)
+}
+
+func program(tb testing.TB, variable string, build func() (string, error)) string {
+	tb.Helper()
+	if path := os.Getenv(variable); path != "" {
+		require.FileExists(tb, path, variable)
+		return path
+	}
+	path, err := build()
 	require.NoError(tb, err)
 	return path
 }
@@ -69,7 +73,7 @@ func build(name string, flags ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), buildTimeout)
 	defer cancel()
 	built := filepath.Join(dir, name)
-	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build"}, flags...), "-o", built, "./cmd/extractor")...)
+	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build", "-tags", "crash"}, flags...), "-o", built, "./cmd/extractor")...)
 	cmd.Dir = Root()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the extractor: %w\n%s", err, out)
