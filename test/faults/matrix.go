@@ -62,8 +62,8 @@ func Matrix() []Fault {
 			"internal/rayjob/kuberay.TestEveryPairIsKnown", "internal/rayjob/kuberay.TestUnknownWords",
 		}},
 		{24, "a submission that is refused, an image that cannot be pulled, a pod that waits for ever", []string{
-			"internal/rayjob/kuberay.TestSubmissionsThatAreRefused", "internal/rayjob/kuberay.TestHeldUpContainers",
-			"internal/rayjob/kuberay.TestUnschedulable", "internal/pipeline.TestHowAJobEndsBadly",
+			"internal/rayjob/kuberay.TestSubmissionsThatAreRefused", "internal/rayjob/kuberay/explain.TestHeldUpContainers",
+			"internal/rayjob/kuberay/explain.TestUnschedulable", "internal/pipeline.TestHowAJobEndsBadly",
 		}},
 		{25, "an operator that is restarted", []string{
 			"internal/rayjob/kuberay.TestOperatorIsAwayWhenTheTrainingEnds", "internal/rayjob/kuberay.TestOperatorIsAwayWhenAnAttemptIsReleased",

@@ -63,7 +63,7 @@ func TestAllThatIsMissingIsToldAtOnce(t *testing.T) {
 	}
 }
 
-// TestEverySettingHasAPlace: each variable in the README's table is in the schema, or is the chart's own business.
+// TestEverySettingHasAPlace: each variable in the table of docs/configuration.md is in the schema, or is the chart's own business.
 func TestEverySettingHasAPlace(t *testing.T) {
 	t.Parallel()
 	elsewhere := []string{
@@ -72,9 +72,9 @@ func TestEverySettingHasAPlace(t *testing.T) {
 		"KUBERAY_CONFIG", "KUBERAY_INSTANCE", "KUBECONFIG", "LISTEN", "SHARED_DIR", "RAY_SHARED_DIR", "STATE_DIR", "EXTRACTOR_INFO", // what the pod is and where it has its files
 		"RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", // of a Ray without KubeRay
 	}
-	readme, err := os.ReadFile("../../README.md")
+	table, err := os.ReadFile("../../docs/configuration.md")
 	require.NoError(t, err)
-	rows := regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| `[a-z_]+` \\|").FindAllSubmatch(readme, -1)
+	rows := regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| `[a-z_]+` \\|").FindAllSubmatch(table, -1)
 	require.NotEmpty(t, rows)
 	known := properties(t, "properties", "settings")
 	var missing []string
