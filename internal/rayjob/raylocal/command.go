@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// layout is where the parts of one Ray listen.
-type layout struct {
+// ports are the ports on which the parts of one Ray listen.
+type ports struct {
 	gcs, dashboard, agent, agentGRPC, runtimeEnv, metrics, client int
 }
 
-func newLayout() (layout, error) {
+func newPorts() (ports, error) {
 	p, err := freePorts(7)
 	if err != nil {
-		return layout{}, err
+		return ports{}, err
 	}
-	return layout{gcs: p[0], dashboard: p[1], agent: p[2], agentGRPC: p[3], runtimeEnv: p[4], metrics: p[5], client: p[6]}, nil
+	return ports{gcs: p[0], dashboard: p[1], agent: p[2], agentGRPC: p[3], runtimeEnv: p[4], metrics: p[5], client: p[6]}, nil
 }
 
-// arguments start a head that stays in the foreground, which makes it the one process that all others depend on.
-func (c Config) arguments(at layout, temp string) []string {
+// arguments start a head in the foreground, so that all other processes depend on this one.
+func (c Config) arguments(at ports, temp string) []string {
 	args := []string{
 		"-m", "ray.scripts.scripts", "start", "--head", "--block", "--disable-usage-stats", "--include-dashboard=true",
 		"--node-ip-address=127.0.0.1", "--dashboard-host=127.0.0.1",
-		// Every port is given: the defaults are shared with any other Ray on this machine, and some of them silently.
+		// Every port is set: the defaults collide with any other Ray on this machine, some of them silently.
 		"--port=" + strconv.Itoa(at.gcs),
 		"--dashboard-port=" + strconv.Itoa(at.dashboard),
 		"--dashboard-agent-listen-port=" + strconv.Itoa(at.agent),
@@ -36,7 +36,7 @@ func (c Config) arguments(at layout, temp string) []string {
 		"--ray-client-server-port=" + strconv.Itoa(at.client),
 		"--temp-dir=" + temp,
 		"--object-store-memory=" + strconv.FormatInt(c.ObjectStore, 10),
-		"--no-monitor", // the autoscaler: there is nothing to scale, and it is one Python process less
+		"--no-monitor", // no autoscaler: there is nothing to scale, and it saves a Python process
 	}
 	if c.NumCPUs > 0 {
 		args = append(args, "--num-cpus="+strconv.Itoa(c.NumCPUs))
@@ -47,20 +47,20 @@ func (c Config) arguments(at layout, temp string) []string {
 	return args
 }
 
-// What Ray and the trainings see of the environment of this program. Settings of the service, which may be secrets, and
-// those of another Ray stay out.
+// The variables that Ray and the trainings inherit from this program. Settings of the service, which may be secrets, and
+// settings of another Ray are not passed on.
 var (
-	kept         = []string{"HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "HF_HOME"}
-	keptPrefixes = []string{"LC_", "CUDA_", "NVIDIA_", "OMP_", "MKL_", "NCCL_", "XDG_"}
+	inherited         = []string{"HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "HF_HOME"}
+	inheritedPrefixes = []string{"LC_", "CUDA_", "NVIDIA_", "OMP_", "MKL_", "NCCL_", "XDG_"}
 )
 
-// environment is that of every process of the Ray with a mark.
+// environment is the environment of every process of the Ray with this mark.
 func (c Config) environment(mark string) []string {
 	var env []string
 	path := os.Getenv("PATH")
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
-		if slices.Contains(kept, name) || slices.ContainsFunc(keptPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
+		if slices.Contains(inherited, name) || slices.ContainsFunc(inheritedPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
 			env = append(env, kv)
 		}
 	}
@@ -71,8 +71,8 @@ func (c Config) environment(mark string) []string {
 		"RAY_AUTH_MODE=token",
 		"RAY_AUTH_TOKEN_PATH="+tokenPath(c.Dir),
 		"RAY_USAGE_STATS_ENABLED=0",
-		// Without this Ray takes the address of the machine in place of loopback and then listens on all interfaces. It is
-		// the switch that makes a Ray on macOS and Windows stay by itself, and it works on Linux as well.
+		// Without this switch Ray uses the address of the machine instead of loopback and listens on all interfaces. It is
+		// meant for macOS and Windows and works on Linux as well.
 		"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0",
 		"RAY_enable_metrics_collection=0",
 	)

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// Config says which Ray is started.
+// Config describes the Ray to start.
 type Config struct {
 	// Python is the interpreter of an environment that has ray[default]; a name is looked up on PATH.
 	Python string
-	// Dir is the folder of this Ray: its state and the token. It is made if needed.
+	// Dir is the folder of this Ray: its state and the token. It is created if needed.
 	Dir string
-	// NumCPUs and NumGPUs are what Ray hands out; 0 CPUs is all of the machine's, 0 GPUs those that Ray finds.
+	// NumCPUs and NumGPUs are the resources of this Ray; 0 means all CPUs of the machine and all GPUs that Ray finds.
 	NumCPUs, NumGPUs int
 	// Env is added to the environment of every process, KEY=value.
 	Env []string
-	// ObjectStore is Ray's shared memory in bytes (200 MB: trainings pass their data through files).
+	// ObjectStore is Ray's shared memory in bytes (default 200 MB: trainings pass their data through files).
 	ObjectStore int64
-	// StartTimeout bounds the wait until jobs are taken (90 s: imports are slow on a busy machine).
+	// StartTimeout is the longest wait until Ray accepts jobs (default 90 s: imports are slow on a busy machine).
 	StartTimeout time.Duration
-	// Detached makes a Ray that outlives this program.
+	// Detached starts a Ray that keeps running after this program has ended.
 	Detached bool
 }
 
@@ -32,10 +32,10 @@ const (
 	defaultStartTimeout = 90 * time.Second
 )
 
-// prepared returns the configuration with defaults and with paths that are absolute.
+// prepared returns the configuration with defaults and absolute paths.
 func (c Config) prepared() (Config, error) {
 	if c.Dir == "" {
-		return c, errors.New("no folder is given for the local Ray")
+		return c, errors.New("the local Ray needs a folder")
 	}
 	dir, err := filepath.Abs(c.Dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c Config) prepared() (Config, error) {
 	}
 	python, err := exec.LookPath(c.Python)
 	if err != nil {
-		return c, fmt.Errorf("find the Python of the local Ray: %w", err)
+		return c, fmt.Errorf("find the Python of the local Ray: %w: set RAY_PYTHON to an interpreter that has Ray", err)
 	}
 	if c.Python, err = filepath.Abs(python); err != nil {
 		return c, fmt.Errorf("find the Python of the local Ray: %w", err)
@@ -59,11 +59,11 @@ func (c Config) prepared() (Config, error) {
 		c.StartTimeout = defaultStartTimeout
 	}
 	if c.NumCPUs < 0 || c.NumGPUs < 0 || c.ObjectStore < 0 || c.StartTimeout < 0 {
-		return c, errors.New("the numbers of a local Ray must not be negative")
+		return c, errors.New("the CPUs, GPUs, object store and start timeout of the local Ray must not be negative")
 	}
 	for _, kv := range c.Env {
 		if name, _, ok := strings.Cut(kv, "="); !ok || name == "" {
-			return c, errors.New("the environment of the local Ray is not a list of KEY=value")
+			return c, errors.New("the environment of the local Ray must be a list of KEY=value")
 		}
 	}
 	return c, nil

@@ -18,26 +18,26 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// Local is a running Ray of one's own.
+// Local is a Ray that runs on this machine.
 type Local struct {
-	// Address is the dashboard, for the Jobs API. Token, which also lies in TokenFile, is what it asks for.
+	// Address is the dashboard, for the Jobs API. Token authenticates against it; TokenFile holds the same token.
 	Address   string
 	Token     job.Secret
 	TokenFile string
 
 	dir   string
-	what  state
-	ended <-chan struct{} // closed when the first process has ended; nil for a Ray that was found
+	state state
+	ended <-chan struct{} // closed when the head process has ended; nil for a Ray that Find returned
 }
 
-// Start starts a Ray and returns once it takes jobs. A detached one that runs already for the folder is returned as it
-// is. After an error nothing of it is left running.
+// Start starts a Ray and returns once it accepts jobs. If a detached one already runs for the folder, it is returned. After
+// an error no process of it is left.
 func Start(ctx context.Context, cfg Config) (_ *Local, err error) {
 	if cfg, err = cfg.prepared(); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of the local Ray: %w", err)
+		return nil, fmt.Errorf("create the folder of the local Ray: %w", err)
 	}
 	unlock, err := lock(cfg.Dir)
 	if err != nil {
@@ -58,17 +58,17 @@ func Start(ctx context.Context, cfg Config) (_ *Local, err error) {
 	return launch(ctx, cfg)
 }
 
-// adopt looks at the Ray that the folder remembers: it is returned if it is well and wanted, refused if it belongs to
-// another program, and cleared away if it is dead or sick.
+// adopt checks the Ray that the folder's state names. It returns that Ray if it is healthy and detached, fails if it belongs to
+// another program, and removes it if it has ended or does not respond.
 func adopt(ctx context.Context, cfg Config, old state) (*Local, error) {
-	left, err := processes(old.Mark)
+	running, err := processes(old.Mark)
 	if err != nil {
 		return nil, err
 	}
-	if len(left) > 0 && (!cfg.Detached || !old.Detached) {
+	if len(running) > 0 && (!cfg.Detached || !old.Detached) {
 		return nil, fmt.Errorf("another local Ray runs in %s: stop it or choose another folder", cfg.Dir)
 	}
-	if len(left) > 0 {
+	if len(running) > 0 {
 		if l, err := Find(ctx, cfg.Dir); err == nil {
 			return l, nil
 		}
@@ -76,9 +76,9 @@ func adopt(ctx context.Context, cfg Config, old state) (*Local, error) {
 	return nil, errors.Join(endAll(old.Mark), old.forget(cfg.Dir))
 }
 
-// launch starts a new Ray in a folder that has none. What it is known by is on disk before its first process is.
+// launch starts a new Ray in a folder that has none. The state is on disk before the first process starts.
 func launch(ctx context.Context, cfg Config) (_ *Local, err error) {
-	at, err := newLayout()
+	at, err := newPorts()
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func launch(ctx context.Context, cfg Config) (_ *Local, err error) {
 		return nil, err
 	}
 	s := state{Address: "http://127.0.0.1:" + strconv.Itoa(at.dashboard), Mark: random(), Temp: temp, Detached: cfg.Detached}
-	l := &Local{Address: s.Address, Token: job.Secret(random()), TokenFile: tokenPath(cfg.Dir), dir: cfg.Dir, what: s}
+	l := &Local{Address: s.Address, Token: job.Secret(random()), TokenFile: tokenPath(cfg.Dir), dir: cfg.Dir, state: s}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, endAll(s.Mark), s.forget(cfg.Dir))
@@ -97,7 +97,7 @@ func launch(ctx context.Context, cfg Config) (_ *Local, err error) {
 	if err := s.write(cfg.Dir, l.Token); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(cfg.Python, cfg.arguments(at, filepath.Join(temp, "r"))...) //nolint:noctx // its life is not that of a context: endAll ends it
+	cmd := exec.Command(cfg.Python, cfg.arguments(at, filepath.Join(temp, "r"))...) //nolint:noctx // endAll ends it, and not a context
 	cmd.Env, cmd.Dir = cfg.environment(s.Mark), temp
 	if l.ended, err = run(cmd, cfg); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func launch(ctx context.Context, cfg Config) (_ *Local, err error) {
 	return l, l.ready(ctx, cfg, "http://127.0.0.1:"+strconv.Itoa(at.agent))
 }
 
-// run starts cmd from a thread that lives as long as it does, since the kernel ends an attached Ray with that thread.
+// run starts cmd from a thread that lives as long as cmd, since the kernel ends an attached Ray when that thread ends.
 func run(cmd *exec.Cmd, cfg Config) (<-chan struct{}, error) {
 	var err error
 	if cmd.SysProcAttr, err = attributes(cfg.Detached); err != nil {
@@ -122,10 +122,10 @@ func run(cmd *exec.Cmd, cfg Config) (<-chan struct{}, error) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
-		_ = out.Close() // the child has its own
+		_ = out.Close() // the child has its own copy
 		began <- err
 		if err == nil {
-			_ = cmd.Wait() // how it ended stands in its log
+			_ = cmd.Wait() // its log says how it ended
 		}
 	}()
 	if err := <-began; err != nil {
@@ -134,22 +134,22 @@ func run(cmd *exec.Cmd, cfg Config) (<-chan struct{}, error) {
 	return ended, nil
 }
 
-// look is the time between two looks at a Ray that starts.
-const look = 50 * time.Millisecond
+// readyPoll is the time between two checks of a Ray that is starting.
+const readyPoll = 50 * time.Millisecond
 
-// ready waits until the dashboard answers and the agent, which starts the jobs, does so too.
+// ready waits until the dashboard and the agent, which starts the jobs, respond.
 func (l *Local) ready(ctx context.Context, cfg Config, agent string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, fmt.Errorf("the local Ray was not ready after %s", cfg.StartTimeout))
 	defer cancel()
-	ticks := time.NewTicker(look)
+	ticks := time.NewTicker(readyPoll)
 	defer ticks.Stop()
 	for _, url := range []string{l.Address + "/api/version", agent + "/api/local_raylet_healthz"} {
-		for l.ask(ctx, url) != nil {
+		for l.get(ctx, url) != nil {
 			select {
 			case <-ctx.Done():
-				return fmt.Errorf("start the local Ray: %w", errors.Join(context.Cause(ctx), l.lastWords()))
+				return fmt.Errorf("start the local Ray: %w", errors.Join(context.Cause(ctx), l.logError()))
 			case <-l.ended:
-				return fmt.Errorf("start the local Ray: it ended at once: %w", l.lastWords())
+				return fmt.Errorf("start the local Ray: it ended immediately: %w", l.logError())
 			case <-ticks.C:
 			}
 		}
@@ -157,8 +157,8 @@ func (l *Local) ready(ctx context.Context, cfg Config, agent string) error {
 	return nil
 }
 
-// lastWords is what the log says about a start that did not work.
-func (l *Local) lastWords() error {
+// logError returns what the log says about a failed start.
+func (l *Local) logError() error {
 	log, err := os.ReadFile(logPath(l.dir))
 	if err != nil {
 		return err
@@ -169,8 +169,8 @@ func (l *Local) lastWords() error {
 	return fmt.Errorf("see %s", logPath(l.dir))
 }
 
-// ask makes one request with the token and wants a success.
-func (l *Local) ask(ctx context.Context, url string) error {
+// get makes one request with the token and returns nil for a 200.
+func (l *Local) get(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -187,7 +187,7 @@ func (l *Local) ask(ctx context.Context, url string) error {
 		return err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the local Ray answers %d", resp.StatusCode)
+		return fmt.Errorf("the local Ray answered with HTTP status %d", resp.StatusCode)
 	}
 	return nil
 }
@@ -202,21 +202,21 @@ func Find(ctx context.Context, dir string) (*Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	left, err := processes(s.Mark)
+	running, err := processes(s.Mark)
 	if err != nil {
 		return nil, err
 	}
-	if len(left) == 0 {
+	if len(running) == 0 {
 		return nil, ErrNotRunning
 	}
-	l := &Local{Address: s.Address, Token: token, TokenFile: tokenPath(dir), dir: dir, what: s}
-	if err := l.ask(ctx, l.Address+"/api/version"); err != nil {
-		return nil, fmt.Errorf("the local Ray in %s runs but does not answer: %w", dir, err)
+	l := &Local{Address: s.Address, Token: token, TokenFile: tokenPath(dir), dir: dir, state: s}
+	if err := l.get(ctx, l.Address+"/api/version"); err != nil {
+		return nil, fmt.Errorf("the local Ray in %s runs but does not respond: %w", dir, err)
 	}
 	return l, nil
 }
 
-// Stop ends the Ray of a folder. That there is none is no error. After a nil return no process of it is left.
+// Stop ends the Ray of a folder. It is no error if there is none. After a nil return no process of it is left.
 func Stop(dir string) (err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return fmt.Errorf("find the local Ray: %w", err)
@@ -224,14 +224,14 @@ func Stop(dir string) (err error) {
 	return stop(dir, "")
 }
 
-// Stop ends this Ray and no other that may have been started for its folder since, even if the folder is gone. It may be
-// called again.
+// Stop ends this Ray, even if its folder is gone, and no other one that was started for the folder since. It may be called
+// again.
 func (l *Local) Stop() error {
-	if err := endAll(l.what.Mark); err != nil {
+	if err := endAll(l.state.Mark); err != nil {
 		return err
 	}
 	l.wait()
-	return errors.Join(os.RemoveAll(l.what.Temp), stop(l.dir, l.what.Mark))
+	return errors.Join(os.RemoveAll(l.state.Temp), stop(l.dir, l.state.Mark))
 }
 
 func (l *Local) wait() {
@@ -240,7 +240,7 @@ func (l *Local) wait() {
 	}
 }
 
-// stop ends the Ray of a folder if it has the mark, or any mark where that is empty.
+// stop ends the Ray of a folder if it has this mark. An empty mark matches every Ray.
 func stop(dir, mark string) (err error) {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -263,10 +263,11 @@ func stop(dir, mark string) (err error) {
 	return s.forget(dir)
 }
 
-// maxTemp leaves room for the names of Ray's sockets within the 107 bytes of a socket's path.
+// maxTemp leaves room for the names of Ray's sockets within the 107 bytes that a socket path may have.
 const maxTemp = 34
 
-// tempDir makes the folder above that of sockets and logs. Ray opens its own folder to everybody; this one stays shut.
+// tempDir creates the parent folder of Ray's sockets and logs. Ray makes its own folder readable for all users; only the
+// owner can enter this one.
 func tempDir() (string, error) {
 	parent := os.TempDir()
 	if len(parent) > maxTemp-len("/clray-4294967295") {
@@ -274,12 +275,12 @@ func tempDir() (string, error) {
 	}
 	dir, err := os.MkdirTemp(parent, "clray-*")
 	if err != nil {
-		return "", fmt.Errorf("make a folder for the local Ray: %w", err)
+		return "", fmt.Errorf("create a temporary folder for the local Ray: %w", err)
 	}
 	return dir, nil
 }
 
-// random is a secret that nobody can guess: 128 bits.
+// random returns a random secret of 128 bits.
 func random() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // it never fails

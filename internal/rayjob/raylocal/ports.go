@@ -6,7 +6,7 @@ import (
 	"net"
 )
 
-// Ray gives the ports from workerFirst to workerLast to its workers and refuses any of them elsewhere.
+// Ray assigns the ports from workerFirst to workerLast to its workers and rejects them for anything else.
 const (
 	workerFirst = 10002
 	workerLast  = 19999
@@ -15,8 +15,8 @@ const (
 // portTries bounds the search for free ports.
 const portTries = 1000
 
-// freePorts returns n different ports that are free on loopback. They are held until all are found, so that none comes
-// twice; between their release and their use by Ray somebody else may take one, and then Ray's start fails.
+// freePorts returns n different free ports on loopback. It holds all of them until the last is found, so that none is returned
+// twice. Another program may take one before Ray uses it; Ray's start then fails.
 func freePorts(n int) (ports []int, err error) {
 	var held []net.Listener
 	defer func() {
@@ -37,5 +37,5 @@ func freePorts(n int) (ports []int, err error) {
 			ports = append(ports, port)
 		}
 	}
-	return nil, errors.New("find free ports: there are none outside those of Ray's workers")
+	return nil, errors.New("find free ports: all free ports are in the range of Ray's workers (10002 to 19999)")
 }

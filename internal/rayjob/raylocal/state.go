@@ -12,19 +12,19 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// state is what a folder remembers of its Ray. The token lies in a file of its own, so that others may be pointed at it.
+// state is what a folder stores about its Ray. The token is in a separate file, so that settings can point to it.
 type state struct {
 	Address string `json:"address"`
 	// Mark is in the environment of every process of this Ray.
 	Mark string `json:"mark"`
-	// Temp is the folder of Ray's sockets and logs. It lies apart because the path of a socket is limited to 107 bytes.
+	// Temp is the folder of Ray's sockets and logs. It is elsewhere because the path of a socket is limited to 107 bytes.
 	Temp string `json:"temp"`
-	// Detached says that the Ray outlives its starter.
+	// Detached says that the Ray keeps running after the program that started it.
 	Detached bool `json:"detached"`
 }
 
-// ErrNotRunning is returned by Find where no Ray runs for the folder.
-var ErrNotRunning = errors.New("no local Ray runs here")
+// ErrNotRunning is returned by Find if no Ray runs for the folder.
+var ErrNotRunning = errors.New("no local Ray is running")
 
 var (
 	markForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
@@ -47,7 +47,7 @@ func (s state) write(dir string, token job.Secret) error {
 	return replace(statePath(dir), doc)
 }
 
-// replace puts a whole file in the place of another one, so that a reader never meets half of it.
+// replace replaces a file as a whole, so that a reader never sees half of it.
 func replace(path string, content []byte) error {
 	tmp := path + ".new"
 	if err := os.WriteFile(tmp, content, 0o600); err != nil {
@@ -59,8 +59,8 @@ func replace(path string, content []byte) error {
 	return nil
 }
 
-// readState returns ErrNotRunning where there is none. A mark or a folder that this package did not write is refused,
-// because processes are ended and files removed by them.
+// readState returns ErrNotRunning if there is no state. It rejects a mark or a folder that this package did not write, since
+// they select the processes that are ended and the files that are removed.
 func readState(dir string) (state, job.Secret, error) {
 	var s state
 	doc, err := os.ReadFile(statePath(dir))
@@ -74,7 +74,7 @@ func readState(dir string) (state, job.Secret, error) {
 		return s, "", fmt.Errorf("read the state of the local Ray in %s: %w", statePath(dir), err)
 	}
 	if !markForm.MatchString(s.Mark) || !tempForm.MatchString(s.Temp) {
-		return state{}, "", fmt.Errorf("%s is not the state of a local Ray", statePath(dir))
+		return state{}, "", fmt.Errorf("%s is not the state of a local Ray: remove the file or choose another folder", statePath(dir))
 	}
 	token, err := os.ReadFile(tokenPath(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +83,7 @@ func readState(dir string) (state, job.Secret, error) {
 	return s, job.Secret(token), nil
 }
 
-// forget removes what a stopped Ray left behind, except its log.
+// forget removes all files of a stopped Ray except its log.
 func (s state) forget(dir string) error {
 	return errors.Join(os.RemoveAll(s.Temp), remove(tokenPath(dir)), remove(statePath(dir)))
 }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// attributes gives Ray a session of its own, so that a Ctrl-C in the terminal does not reach it past its owner. An
-// attached Ray is asked to end when the thread that started it dies, which happens when this program ends in any way.
+// attributes gives Ray a session of its own, so that a Ctrl-C in the terminal does not reach it directly. The kernel ends an
+// attached Ray when the thread that started it ends, which happens however this program ends.
 func attributes(detached bool) (*syscall.SysProcAttr, error) {
 	attr := &syscall.SysProcAttr{Setsid: true}
 	if !detached {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-var errLinuxOnly = errors.New("a local Ray can be started on Linux only: give the address of a Ray cluster instead")
+var errLinuxOnly = errors.New("a local Ray needs Linux: set RAY_ADDRESS to a Ray cluster instead")
 
 func attributes(bool) (*syscall.SysProcAttr, error) { return nil, errLinuxOnly }
 
