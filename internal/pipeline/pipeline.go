@@ -86,7 +86,7 @@ type Pipeline struct {
 	reporter *status.Reporter
 	follower *progress.Follower
 	// trainer is the newest look at the trainer on the volume.
-	trainer *rayjob.Shared[struct{}]
+	trainer *rayjob.Cached[struct{}]
 	clock   *clock
 	intakes []*Intake
 	// decoding bounds the bytes of messages that are decoded at once.
@@ -129,7 +129,7 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform platform.
 	p := &Pipeline{
 		cfg: cfg, store: store, backend: backend, platform: platform, metrics: metrics, log: log.Named("pipeline"),
 		registry: registry.New(cfg.Volume.Registry()), schedule: schedule.New(),
-		trainer:  rayjob.NewShared(trainerChecked, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, cfg.CheckTrainer() }),
+		trainer:  rayjob.NewCached(trainerChecked, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, cfg.CheckTrainer() }),
 		follower: progress.NewFollower(cfg.Volume.Run), clock: newClock(), interrupts: newInterrupts(),
 	}
 	p.registry.OnFault(func(path string, err error) {

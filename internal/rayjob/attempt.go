@@ -18,51 +18,49 @@ type Attempt struct {
 	// Run is the name of the run and Number counts its tries from 1.
 	Run    string
 	Number int
-	// Dir is the run folder as Ray sees it, absolute; spec.json lies in it.
+	// Dir is the absolute path of the run folder on Ray's side. It contains spec.json.
 	Dir string
-	// TrainerPath is put on PYTHONPATH so that Python finds the trainer; empty where the image holds it.
+	// TrainerPath is added to PYTHONPATH so that Python finds the trainer; empty if the image contains it.
 	TrainerPath string
-	// Reads are the folders of the shared volume that the attempt reads besides its own and the trainer's: base models, and the
-	// registered models that spec.json names. They are paths below the volume, with slashes. A backend that makes machines for
-	// the attempt shows it no other; a folder that is not there is left out.
+	// Reads are the folders of the shared volume that the attempt reads besides its run folder and the trainer: base models, and
+	// the registered models that spec.json names. They are paths below the volume, with slashes. A backend that creates pods for
+	// the attempt mounts no other folder; a missing folder is left out.
 	Reads []string
-	// Python is the interpreter on the side of Ray: a path, or a name that is looked up there.
+	// Python is the interpreter on Ray's side: a path, or a name that is looked up there.
 	Python string
-	// Env is set for the driver and every worker, over what Environment sets by itself.
+	// Env is set for the driver and every worker. It overrides the values that Environment sets.
 	Env map[string]string
-	// Metadata is shown by Ray beside the job, and by Kubernetes: nothing in it names a person. Keys of the attempt itself are
-	// added to it.
+	// Metadata is shown with the job by Ray and Kubernetes, so it must not name a person. Labels adds the keys of the attempt.
 	Metadata map[string]string
-	// Resources is what the attempt asks of a backend that makes a cluster for it; on a cluster that stands it takes what
-	// there is.
+	// Resources are requested from a backend that creates a cluster for the attempt. A standing cluster ignores them.
 	Resources Resources
 }
 
-// Resources is what an attempt asks for.
+// Resources are what an attempt requests.
 type Resources struct {
-	// Profile names the kind of machines, as the operator has called it; empty is the default.
+	// Profile is the name of a profile in the settings; empty means the default.
 	Profile string
-	// Workers is how many processes train together; 0 leaves it to the profile.
+	// Workers is the number of training processes; 0 means the profile's number.
 	Workers int
-	// GPU asks for a GPU for each worker, whatever the default profile has.
+	// GPU requests a GPU for each worker.
 	GPU bool
-	// Limit is the longest that the attempt may run; 0 is no limit.
+	// Limit is the longest time that the attempt may run; 0 means no limit.
 	Limit time.Duration
 }
 
-// The keys of Labels that tie a job on Ray to its attempt, and the one by which a backend finds those of its own service.
+// The keys of Labels that identify the attempt of a job on Ray, and the service that submitted it.
 const (
 	LabelRun      = "clowder_ray_run"
 	LabelAttempt  = "clowder_ray_attempt"
 	LabelInstance = "clowder_ray_instance"
 )
 
-// StopGrace is how many seconds a training has between the request to stop and its end by force: enough to write a
-// checkpoint. Ray itself gives 3.
+// StopGrace is the number of seconds between the request to stop a training and its kill: enough to write a checkpoint.
+// Ray's own default is 3.
 const StopGrace = 30
 
-// The entrypoint goes through a shell, so its parts may hold only characters that no shell looks at. They are refused and
-// never quoted: a quoting that is right for one shell is wrong for the next one on the way.
+// The entrypoint passes through a shell, so its parts may contain only characters that no shell interprets. Other characters
+// are rejected and never quoted, since quoting that is right for one shell is wrong for the next one.
 var (
 	safePath   = regexp.MustCompile(`^/[A-Za-z0-9_.,:@%+=/-]*$`)
 	safePython = regexp.MustCompile(`^(/[A-Za-z0-9_.,:@%+=/-]+|[A-Za-z][A-Za-z0-9_.-]*)$`)
@@ -71,57 +69,57 @@ var (
 	safeEnv    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// Name is the attempt's name on Ray; submitting it twice starts one job.
+// Name is the attempt's name on Ray. Submitting it twice starts one job.
 func (a Attempt) Name() string { return a.Run + "-a" + strconv.Itoa(a.Number) }
 
-// Check reports every fault of the attempt at once, as a permanent error for the operator: no user can cause one.
+// Check reports all invalid fields of the attempt at once, as a permanent error for the administrator: no user can cause one.
 func (a Attempt) Check() error {
-	var faults []string
-	fault := func(ok bool, format string, args ...any) {
+	var invalid []string
+	expect := func(ok bool, format string, args ...any) {
 		if !ok {
-			faults = append(faults, fmt.Sprintf(format, args...))
+			invalid = append(invalid, fmt.Sprintf(format, args...))
 		}
 	}
-	fault(safeRun.MatchString(a.Run), "the run name %q is not a DNS label of at most 40 characters", a.Run)
-	fault(a.Number >= 1, "the number %d of the attempt is below 1", a.Number)
-	fault(safePath.MatchString(a.Dir), "the run folder %q is not an absolute path of letters, digits and _.,:@%%+=/-", a.Dir)
-	fault(a.TrainerPath == "" || safePath.MatchString(a.TrainerPath),
-		"the folder of the trainer %q is not an absolute path of letters, digits and _.,:@%%+=/-", a.TrainerPath)
-	fault(safePython.MatchString(a.Python), "the Python interpreter %q is neither a plain name nor an absolute path of letters, digits and _.,:@%%+=/-", a.Python)
+	expect(safeRun.MatchString(a.Run), "the run name %q is not a DNS label of at most 40 characters", a.Run)
+	expect(a.Number >= 1, "the attempt number %d is below 1", a.Number)
+	expect(safePath.MatchString(a.Dir), "the run folder %q is not an absolute path of letters, digits and _.,:@%%+=/-", a.Dir)
+	expect(a.TrainerPath == "" || safePath.MatchString(a.TrainerPath),
+		"the trainer folder %q is not an absolute path of letters, digits and _.,:@%%+=/-", a.TrainerPath)
+	expect(safePython.MatchString(a.Python), "the Python interpreter %q is neither a plain name nor an absolute path of letters, digits and _.,:@%%+=/-", a.Python)
 	for _, name := range a.Reads {
-		fault(fs.ValidPath(name) && name != "." && safeBelow.MatchString(name),
+		expect(fs.ValidPath(name) && name != "." && safeBelow.MatchString(name),
 			"the folder %q is not a path below the shared volume of letters, digits and _.,:@%%+=/-", name)
 	}
 	for key := range a.Env {
-		fault(safeEnv.MatchString(key), "the variable name %q is not a name", key)
+		expect(safeEnv.MatchString(key), "the environment variable name %q is invalid", key)
 	}
-	if len(faults) == 0 {
+	if len(invalid) == 0 {
 		return nil
 	}
-	return job.Permanent(fmt.Errorf("the training cannot be described to Ray, ask the operator of the extractor to mend its settings: %s", strings.Join(faults, "; ")))
+	return job.Permanent(fmt.Errorf("invalid Ray job settings: %s; ask the administrator of the extractor to fix them", strings.Join(invalid, "; ")))
 }
 
-// Entrypoint is the command that Ray runs. It is meaningful only for an attempt that passed Check.
+// Entrypoint is the command that Ray runs. The attempt must have passed Check.
 func (a Attempt) Entrypoint() string {
 	return a.Python + " -m trainer run " + path.Join(a.Dir, "spec.json")
 }
 
-// Owns says whether what runs under the attempt's name is the attempt, by the labels and the entrypoint that it was made
-// with. The interpreter may differ: settings can have changed between a crash and the next start.
+// Owns reports whether a job with the attempt's name belongs to the attempt, by the labels and the entrypoint of the job. The
+// interpreter may differ, since the settings may have changed since the job was submitted.
 func (a Attempt) Owns(run, number, entrypoint string) bool {
 	_, command, _ := strings.Cut(a.Entrypoint(), " ")
 	return run == a.Run && number == strconv.Itoa(a.Number) && strings.HasSuffix(entrypoint, " "+command)
 }
 
-// Environment is what the driver and its workers find in their environment.
+// Environment is the environment of the driver and its workers.
 func (a Attempt) Environment() map[string]string {
 	env := map[string]string{
 		"RAY_TRAIN_V2_ENABLED":          "1",
 		"RAY_JOB_STOP_WAIT_TIME_S":      strconv.Itoa(StopGrace),
-		"HF_HUB_OFFLINE":                "1", // models come from the shared volume, never from the network
+		"HF_HUB_OFFLINE":                "1", // models come from the shared volume and never from the network
 		"HF_HUB_DISABLE_TELEMETRY":      "1",
 		"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
-		"PYTHONDONTWRITEBYTECODE":       "1", // the trainer holds its own files and no others, see trainer.Install
+		"PYTHONDONTWRITEBYTECODE":       "1", // the trainer's folder must contain only its own files, see trainer.Install
 	}
 	if a.TrainerPath != "" {
 		env["PYTHONPATH"] = a.TrainerPath
@@ -130,7 +128,7 @@ func (a Attempt) Environment() map[string]string {
 	return env
 }
 
-// Labels is the metadata of the job on Ray: the caller's, and the keys that tie it to this attempt.
+// Labels is the metadata of the job on Ray: Metadata and the keys that identify this attempt.
 func (a Attempt) Labels() map[string]string {
 	labels := maps.Clone(a.Metadata)
 	if labels == nil {

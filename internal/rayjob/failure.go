@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// Failure is what Ray tells about a job that ended badly.
+// Failure is what Ray reports about a failed job.
 type Failure struct {
-	// ErrorType is Ray's word for the kind of failure; older versions and KubeRay give none.
+	// ErrorType is Ray's name for the kind of failure; older versions and KubeRay report none.
 	ErrorType string
 	// Message is Ray's text: the first line says what happened, the end of the program's output may follow.
 	Message string
-	// ExitCode is the program's; nil takes the one that the message names, if it does.
+	// ExitCode is the exit code of the program; nil means the one in the message, if any.
 	ExitCode *int
 }
 
-// exitCode is how Ray's message names it.
+// exitCode matches the exit code in Ray's message.
 var exitCode = regexp.MustCompile(`^Job entrypoint command failed with exit code (-?\d{1,9})\b`)
 
-// Reason says in plain words why the job failed: what happened, and where the program said something useful, that.
+// Reason says in plain words why the job failed: what happened, and the most useful line of the program's output.
 func (f Failure) Reason() string {
 	what, log := f.cause()
 	line := LastError(log)
@@ -30,17 +30,17 @@ func (f Failure) Reason() string {
 	return OneLine(what+": "+line, MaxReason)
 }
 
-// cause is what happened and the text that may say more about it.
+// cause returns what happened and the text that may explain it.
 func (f Failure) cause() (what, log string) {
 	switch f.ErrorType {
 	case "RUNTIME_ENV_SETUP_FAILURE":
 		return "Ray could not prepare the environment of the training", strings.TrimPrefix(f.Message, "runtime_env setup failed: ")
 	case "JOB_SUPERVISOR_ACTOR_START_TIMEOUT":
-		return "the Ray cluster had no room to start the training in time", ""
+		return "the Ray cluster had no free resources to start the training in time", ""
 	case "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE":
-		return "the Ray cluster has no machine that can hold the training", ""
+		return "the Ray cluster has no node that can run the training", ""
 	case "JOB_SUPERVISOR_ACTOR_DIED":
-		return "the machine or the process of Ray that held the training was lost", ""
+		return "the node or the Ray process that ran the training was lost", ""
 	case "JOB_SUPERVISOR_ACTOR_START_FAILURE", "JOB_SUPERVISOR_ACTOR_UNKNOWN_FAILURE":
 		return "Ray could not start the training", strings.TrimPrefix(f.Message, "Unexpected error occurred: ")
 	case "JOB_ENTRYPOINT_COMMAND_START_ERROR":
@@ -57,9 +57,9 @@ func (f Failure) cause() (what, log string) {
 	}
 	switch code {
 	case -9, 137:
-		return "the training was killed, most often because its machine ran out of memory", ""
+		return "the training was killed, probably because its node ran out of memory", ""
 	case -15, 143:
-		return "the training was ended from outside", ""
+		return "the training was terminated by another process", ""
 	case 126, 127:
 		return fmt.Sprintf("the Python interpreter of the training could not be started on the Ray cluster (exit code %d)", code), log
 	default:
@@ -67,7 +67,7 @@ func (f Failure) cause() (what, log string) {
 	}
 }
 
-// code is the exit code of the program, as far as Ray tells it.
+// code returns the exit code of the program, if Ray reports it.
 func (f Failure) code(head string) (int, bool) {
 	if f.ExitCode != nil {
 		return *f.ExitCode, true

@@ -11,12 +11,12 @@ import (
 // runPrefix makes the name of a run start with a letter, which DNS labels and Kubernetes names must.
 const runPrefix = "ft-"
 
-// runDigits is how much of the hash a name carries: 20 characters are 100 bits, and the name stays far below the 40
-// characters that leave KubeRay room for its suffixes.
+// runDigits is how many characters of the hash a name contains: 20 characters are 100 bits, and the name stays far below 40
+// characters, which leaves KubeRay room for its suffixes.
 const runDigits = 20
 
-// RunName is the one name under which a job of an instance of Clowder is known everywhere: record, run folder, Ray job,
-// label. The same parts always give the same name, and it is a DNS label.
+// RunName is the name of a job of an instance of Clowder in its record, its run folder, its Ray job and its labels. The same
+// parts always give the same name, and it is a DNS label.
 func RunName(instance, queue, key string) string {
 	h := sha256.New()
 	var size [8]byte
@@ -29,10 +29,10 @@ func RunName(instance, queue, key string) string {
 	return runPrefix + strings.ToLower(base32.StdEncoding.EncodeToString(h.Sum(nil))[:runDigits])
 }
 
-// attemptName is the form that Attempt.Name has.
+// attemptName is the form of Attempt.Name.
 var attemptName = regexp.MustCompile(`^(` + runPrefix + `[a-z0-9-]+)-a[0-9]+$`)
 
-// RunOf returns the run whose attempt has the given name on Ray; a name that no attempt has gives false.
+// RunOf returns the run of the attempt with this name on Ray. It returns false for a name that no attempt can have.
 func RunOf(attempt string) (run string, ok bool) {
 	parts := attemptName.FindStringSubmatch(attempt)
 	if parts == nil {

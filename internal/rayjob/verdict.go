@@ -1,22 +1,22 @@
 package rayjob
 
-// Verdict is how an attempt stands, in the words of this service and not of a Ray version. That Ray cannot be reached is
-// an error and no verdict.
+// Verdict is the state of an attempt in the terms of this service, independent of the Ray version. An unreachable Ray is an
+// error and no verdict.
 type Verdict string
 
-// The verdicts. Only the last four are ends.
+// The verdicts. The last four are final.
 const (
 	// Pending: Ray has the attempt and has not started the training program.
 	Pending Verdict = "pending"
-	// Running: the training program runs, or Ray says something that this service does not know.
+	// Running: the training program runs, or Ray reports a status that this service does not know.
 	Running Verdict = "running"
-	// Succeeded: the training program ended with exit code 0. Whether it left a result is for the caller to see.
+	// Succeeded: the training program ended with exit code 0. The caller checks whether it left a result.
 	Succeeded Verdict = "succeeded"
-	// Failed: the attempt ended in another way by itself.
+	// Failed: the attempt ended by itself in any other way.
 	Failed Verdict = "failed"
-	// Stopped: somebody asked Ray to stop the attempt.
+	// Stopped: Ray was asked to stop the attempt.
 	Stopped Verdict = "stopped"
-	// Lost: Ray does not know the attempt (any more). The training may have ended before; the run folder tells.
+	// Lost: Ray does not know the attempt. The training may have ended before; the run folder shows it.
 	Lost Verdict = "lost"
 )
 
@@ -32,15 +32,15 @@ func (v Verdict) Terminal() bool {
 	}
 }
 
-// Observation is one look at an attempt.
+// Observation is the state of an attempt at one moment.
 type Observation struct {
 	Verdict Verdict
-	// Reason says for Failed, Stopped and Lost in plain words what happened: one printable line of at most MaxReason
-	// characters that a scientist may read. It never decides anything.
+	// Reason says what happened, for Failed, Stopped and Lost: one printable line of at most MaxReason characters for users. It
+	// never decides anything.
 	Reason string
-	// Notice says in the same form what a pending attempt waits for, or what hinders a running one; empty where nothing is
+	// Notice says in the same form what a pending attempt waits for, or what is wrong with a running one; empty if nothing is
 	// known.
 	Notice string
-	// Final says that another attempt would end in the same way.
+	// Final says that another attempt would fail in the same way.
 	Final bool
 }

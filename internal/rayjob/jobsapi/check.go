@@ -12,20 +12,20 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// Report is what Check has seen of the cluster.
+// Report is the result of Check.
 type Report struct {
 	Address, RayVersion, Session string
-	// Jobs is how many jobs the cluster remembers.
+	// Jobs is the number of jobs that the cluster knows.
 	Jobs int
-	// Nodes counts the living machines; CPUs and GPUs are theirs together. All are 0 where Ray does not tell.
+	// Nodes is the number of living nodes; CPUs and GPUs are their sums. All are 0 if Ray does not report them.
 	Nodes      int
 	CPUs, GPUs float64
-	// Warnings are sentences for the operator about what works but should not stay.
+	// Warnings are sentences for the administrator about risks that do not keep trainings from running.
 	Warnings []string
 }
 
-// Check asks whether the cluster can be used: reachable, the token right, jobs listed. Its error says which setting to
-// mend. It starts no job.
+// Check tests that the cluster is reachable, accepts the token and lists its jobs. Its error says which setting to correct. It
+// starts no job.
 func (c *Client) Check(ctx context.Context) (Report, error) {
 	v, err := c.readVersion(ctx)
 	if err != nil {
@@ -37,19 +37,19 @@ func (c *Client) Check(ctx context.Context) (Report, error) {
 	}
 	report := Report{Address: c.address, RayVersion: v.Ray, Session: v.Session, Jobs: len(jobs)}
 	if old(v.Ray) {
-		report.Warnings = append(report.Warnings, "Ray "+v.Ray+" lets strangers start or delete jobs (CVE-2025-62593, CVE-2026-27482): run 2.54 or newer with token authentication")
+		report.Warnings = append(report.Warnings, "Ray "+v.Ray+" allows unauthenticated users to start or delete jobs (CVE-2025-62593, CVE-2026-27482): upgrade to 2.54 or newer and enable token authentication")
 	}
 	if !onLoopback(c.address) {
 		report.Warnings = append(report.Warnings, rayjob.StandingWarning)
 	}
-	// Resources are told by the state API, which a cluster may have switched off: a check does not fail for them.
+	// The state API reports the resources. It may be switched off, so its failure is only a warning.
 	if err := c.addResources(ctx, &report); err != nil {
-		report.Warnings = append(report.Warnings, "the CPUs and GPUs of the cluster cannot be seen: "+err.Error())
+		report.Warnings = append(report.Warnings, "the CPUs and GPUs of the cluster are unknown: "+err.Error())
 	}
 	return report, nil
 }
 
-// old reports a version before 2.54, the first without known ways to run code uninvited.
+// old reports a version before 2.54, the first without known ways to run code without authentication.
 func old(ray string) bool {
 	var major, minor int
 	if _, err := fmt.Sscanf(ray, "%d.%d", &major, &minor); err != nil {
@@ -58,7 +58,7 @@ func old(ray string) bool {
 	return major < 2 || major == 2 && minor < 54
 }
 
-// onLoopback reports the Ray of a person on this machine, who runs it for nobody else.
+// onLoopback reports a Ray on this machine, which usually serves one person.
 func onLoopback(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -69,7 +69,7 @@ func onLoopback(address string) bool {
 }
 
 func (c *Client) addResources(ctx context.Context, report *Report) error {
-	return c.do(ctx, call{method: http.MethodGet, path: "/api/v0/nodes?detail=1", what: "list its machines"}, func(r io.Reader) error {
+	return c.do(ctx, call{method: http.MethodGet, path: "/api/v0/nodes?detail=1", what: "list the nodes"}, func(r io.Reader) error {
 		var reply struct {
 			Data struct {
 				Result struct {

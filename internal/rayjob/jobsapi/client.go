@@ -18,30 +18,30 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// backendName stands in the handles of this backend.
+// backendName is the name of this backend in handles.
 const backendName = "jobsapi"
 
-// userAgent must not look like a browser: Ray refuses those with 405.
+// userAgent must not look like a browser, which Ray rejects with 405.
 const userAgent = "clowder-ray"
 
-// tokenHeader passes through proxies that take the Authorization header for themselves.
+// tokenHeader passes through proxies that consume the Authorization header.
 const tokenHeader = "X-Ray-Authorization" //nolint:gosec // the name of a header, no credential
 
-// maxAnswer bounds the answers that are kept in memory as a whole.
+// maxAnswer is the largest answer in bytes that is kept in memory as a whole.
 const maxAnswer = 1 << 20
 
-// Client runs attempts on one Ray cluster. It is safe for concurrent use and has nothing to close but idle connections.
+// Client runs attempts on one Ray cluster. It is safe for concurrent use. CloseIdleConnections frees all it holds.
 type Client struct {
 	cfg     Config
 	address string
 	rest    *resty.Client
 	log     *zap.Logger
-	jobs    *rayjob.Shared[map[string]rayjob.Observation]
-	version *rayjob.Shared[version]
-	warned  rayjob.Warned // statuses that are not known
+	jobs    *rayjob.Cached[map[string]rayjob.Observation]
+	version *rayjob.Cached[version]
+	warned  rayjob.OnceEach // unknown statuses
 
 	mu      sync.Mutex
-	trouble string // the newest error of the listing that was logged
+	lastErr string // the newest error of the listing that was logged
 }
 
 var _ rayjob.Backend = (*Client)(nil)
@@ -50,11 +50,11 @@ var _ rayjob.Backend = (*Client)(nil)
 func New(cfg Config, log *zap.Logger) (*Client, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
-		return nil, fmt.Errorf("settings of Ray: %w", err)
+		return nil, fmt.Errorf("invalid Ray settings: %w", err)
 	}
-	address, _ := cfg.base() // validate has seen that both work
+	address, _ := cfg.base() // validate has checked both
 	tlsConfig, _ := cfg.tls()
-	// No proxy of the environment: the token would pass through it.
+	// Proxies of the environment are not used: the token would pass through them.
 	var transport http.RoundTripper = &http.Transport{
 		TLSClientConfig: tlsConfig, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true, ResponseHeaderTimeout: cfg.Timeout,
 		MaxIdleConns: 32, MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
@@ -62,15 +62,15 @@ func New(cfg Config, log *zap.Logger) (*Client, error) {
 	if cfg.Transport != nil {
 		transport = cfg.Transport
 	}
-	// net/http keeps a header it does not know on a redirect to another host, so none is followed.
+	// No redirect is followed, since net/http keeps an unknown header on a redirect to another host.
 	noRedirects := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c := &Client{
 		cfg: cfg, address: address, log: log.Named("ray"),
 		rest: resty.NewWithClient(&http.Client{Transport: transport, CheckRedirect: noRedirects}).
 			SetBaseURL(address).SetHeader("User-Agent", userAgent).SetLogger(zap.NewNop().Sugar()),
 	}
-	c.jobs = rayjob.NewShared(cfg.PollInterval, c.poll)
-	c.version = rayjob.NewShared(cfg.PollInterval, func(ctx context.Context, _ version) (version, error) { return c.readVersion(ctx) })
+	c.jobs = rayjob.NewCached(cfg.PollInterval, c.poll)
+	c.version = rayjob.NewCached(cfg.PollInterval, func(ctx context.Context, _ version) (version, error) { return c.readVersion(ctx) })
 	return c, nil
 }
 
@@ -81,9 +81,9 @@ func (c *Client) CloseIdleConnections() { c.rest.GetClient().CloseIdleConnection
 type call struct {
 	method, path string
 	body         any
-	// what reads on after "when asked to": list its jobs.
+	// what completes the sentence "… cannot …", e.g. "list the jobs".
 	what string
-	// changes marks a call after which something may have happened although no good answer came.
+	// changes marks a call that may have had an effect even if it failed.
 	changes bool
 	// timeout replaces the configured one.
 	timeout time.Duration
@@ -94,7 +94,7 @@ func jobCall(method, id, below, what string) call {
 	return call{method: method, path: "/api/jobs/" + url.PathEscape(id) + below, what: what}
 }
 
-// do makes the call and hands a good answer to read. Its errors carry their kind; answers other than 2xx are *answer.
+// do makes the call and passes a 2xx answer to read. Its errors have a kind; other answers are *answer.
 func (c *Client) do(ctx context.Context, req call, read func(io.Reader) error) error {
 	timeout := c.cfg.Timeout
 	if req.timeout > 0 {
@@ -107,7 +107,7 @@ func (c *Client) do(ctx context.Context, req call, read func(io.Reader) error) e
 
 	token, err := c.cfg.token()
 	if err != nil {
-		return operator(settingBoth, settingBoth+": "+err.Error())
+		return settingError(settingBoth, settingBoth+": "+err.Error())
 	}
 	r := c.rest.R().SetContext(callCtx).SetDoNotParseResponse(true)
 	if token != "" {
@@ -131,12 +131,12 @@ func (c *Client) do(ctx context.Context, req call, read func(io.Reader) error) e
 	return nil
 }
 
-// readError words a good answer that was cut off or is not what Ray answers, as a page of a proxy is not.
+// readError words a 2xx answer that was cut off or does not come from Ray, such as a page of a proxy.
 func (c *Client) readError(ctx context.Context, req call, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	err = fmt.Errorf("read the answer of Ray at %s when asked to %s: %w", c.address, req.what, bare(err))
+	err = fmt.Errorf("Ray at %s: %s: read the answer: %w", c.address, req.what, bare(err))
 	if req.changes {
 		return job.Unknown(err)
 	}

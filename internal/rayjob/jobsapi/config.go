@@ -14,20 +14,19 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// Config says which Ray cluster is used and how patiently. Zero values take the default.
+// Config holds the address, the credentials and the limits for one Ray cluster. A zero value means the default.
 type Config struct {
 	// Address is the dashboard: http://host:8265, https://… or host:8265.
 	Address string
-	// Token is the cluster's token; empty where the cluster asks for none.
+	// Token is the cluster's token; empty if the cluster requires none.
 	Token job.Secret
-	// TokenFile holds the token. It is read for every request, so that a renewed token needs no restart. Token wins.
+	// TokenFile contains the token. It is read for every request, so a renewed token needs no restart. Token has precedence.
 	TokenFile string
-	// CAFile holds the certificates that sign an https dashboard; empty takes the system's.
+	// CAFile contains the CA certificates of an https dashboard; empty means the system's.
 	CAFile string
-	// Transport, where given, carries the requests instead of connections of the client's own, e.g. through the API server
-	// of a Kubernetes cluster.
+	// Transport, if set, replaces the client's own connections, e.g. to go through the API server of Kubernetes.
 	Transport http.RoundTripper
-	// Instance names the service that submits, and with it the attempts that List returns; empty marks and lists none.
+	// Instance is the name of the submitting service. List returns only its attempts; without a name List fails.
 	Instance string
 	// PollInterval is the shortest time between two listings of all jobs (2 s).
 	PollInterval time.Duration
@@ -39,14 +38,14 @@ type Config struct {
 	MaxLog int64
 }
 
-// Names of the operator's settings, for errors that say which one to mend.
+// Names of settings, for errors that say which one to correct.
 const (
 	settingAddress = "RAY_ADDRESS"
 	settingToken   = "RAY_AUTH_TOKEN" //nolint:gosec // the name of a setting, no credential
 	settingBoth    = "RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH"
 )
 
-// withDefaults fills in what is zero.
+// withDefaults replaces zero values.
 func (c Config) withDefaults() Config {
 	setDefault(&c.PollInterval, 2*time.Second)
 	setDefault(&c.Timeout, 20*time.Second)
@@ -61,25 +60,25 @@ func setDefault[T ~int64](field *T, value T) {
 	}
 }
 
-// validate reports every fault at once.
+// validate reports all invalid values at once.
 func (c Config) validate() error {
-	var faults []error
+	var errs []error
 	if _, err := c.base(); err != nil {
-		faults = append(faults, err)
+		errs = append(errs, err)
 	}
 	if _, err := c.tls(); err != nil {
-		faults = append(faults, err)
+		errs = append(errs, err)
 	}
 	if strings.ContainsAny(c.Token.Reveal(), "\r\n") {
-		faults = append(faults, errors.New(settingToken+": the token holds a line break"))
+		errs = append(errs, errors.New(settingToken+": the token contains a line break: remove it"))
 	}
 	if c.PollInterval < 0 || c.Timeout < 0 || c.StopWait < 0 || c.MaxLog < 0 {
-		faults = append(faults, errors.New("times and sizes must not be negative"))
+		errs = append(errs, errors.New("times and sizes must not be negative"))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// base is the address as a URL without a slash at its end.
+// base returns the address as a URL without a slash at its end.
 func (c Config) base() (string, error) {
 	text := strings.TrimSpace(c.Address)
 	if text != "" && !strings.Contains(text, "://") {
@@ -92,11 +91,11 @@ func (c Config) base() (string, error) {
 	case err != nil: // the error repeats the text, and a password in it
 		return "", errors.New(settingAddress + " is not an address: set it to the dashboard of the Ray cluster, e.g. http://127.0.0.1:8265")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return "", fmt.Errorf("%s begins with %s://: give the dashboard (port 8265) with http:// or https://", settingAddress, u.Scheme)
+		return "", fmt.Errorf("%s begins with %s://: use the address of the dashboard (port 8265) with http:// or https://", settingAddress, u.Scheme)
 	case u.Host == "":
-		return "", errors.New(settingAddress + " names no host")
+		return "", errors.New(settingAddress + " has no host: set it to the dashboard of the Ray cluster, e.g. http://127.0.0.1:8265")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return "", fmt.Errorf("%s holds more than host, port and path: a token belongs in %s", settingAddress, settingToken)
+		return "", fmt.Errorf("%s must contain only host, port and path: put a token into %s", settingAddress, settingToken)
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }
@@ -112,12 +111,12 @@ func (c Config) tls() (*tls.Config, error) {
 	}
 	conf.RootCAs = x509.NewCertPool()
 	if !conf.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s holds no certificate", c.CAFile)
+		return nil, fmt.Errorf("%s contains no certificate", c.CAFile)
 	}
 	return conf, nil
 }
 
-// token is what authenticates the next request.
+// token returns the token for the next request.
 func (c Config) token() (job.Secret, error) {
 	if c.Token != "" || c.TokenFile == "" {
 		return c.Token, nil

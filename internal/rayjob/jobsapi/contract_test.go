@@ -18,8 +18,8 @@ func TestDoubleKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	const token = job.Secret("a-token")
 	server, address := serve(t, raytest.Config{Token: token, Run: raytest.Program})
-	raytest.TestBackend(t, raytest.Bed{
-		Token: token, Python: "python", Patience: 10 * time.Second,
+	raytest.TestBackend(t, raytest.Fixture{
+		Token: token, Python: "python", Timeout: 10 * time.Second,
 		Restart: func(*testing.T) { server.Restart() }, Lost: "restarted",
 		Backend: func(t *testing.T, token job.Secret) rayjob.Backend {
 			t.Helper()

@@ -9,7 +9,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// details is what Ray says about one job, as far as it is used.
+// details holds the fields of a job of Ray that are used.
 type details struct {
 	Type         string `json:"type"`
 	SubmissionID string `json:"submission_id"`
@@ -19,19 +19,19 @@ type details struct {
 	ExitCode     *int   `json:"driver_exit_code"`
 }
 
-// core is what every kind of details has.
+// core returns the fields that all kinds of details share.
 func (d details) core() details { return d }
 
-// owned is details with what tells whose job it is. The listing that is read again and again leaves that out.
+// owned is details with the fields that show the owner of the job. The frequent listing leaves them out.
 type owned struct {
 	details
 	Entrypoint string            `json:"entrypoint"`
 	Metadata   map[string]string `json:"metadata"`
 }
 
-var errNotRay = errors.New("it is not what Ray answers")
+var errNotRay = errors.New("the answer does not come from Ray")
 
-// decodeOwned reads the answer about one job. An object without a status is refused: some proxies answer errors with 200.
+// decodeOwned reads the answer about one job. An object without a status is rejected: some proxies answer errors with 200.
 func decodeOwned(r io.Reader) (owned, error) {
 	var d owned
 	if err := json.NewDecoder(io.LimitReader(r, maxAnswer)).Decode(&d); err != nil {
@@ -43,15 +43,14 @@ func decodeOwned(r io.Reader) (owned, error) {
 	return d, nil
 }
 
-// statusFailed is the one of Ray's words that needs an explanation.
+// statusFailed is Ray's status of a job that needs an explanation.
 const statusFailed = "FAILED"
 
-// submission is the type of the jobs that came through the Jobs API; others are drivers that connected by themselves.
+// submission is the type of jobs that came through the Jobs API; the others are drivers that connected directly.
 const submission = "SUBMISSION"
 
-// decodeListing reads the list of all jobs one by one, so that its size costs no memory, and calls each for those that
-// were submitted, with as much of them as T has. A job that cannot be decoded is left out: nothing follows from the absence
-// of a job in a listing.
+// decodeListing reads the list of all jobs one by one, so that its size costs no memory, and calls each for every submitted
+// job. It skips a job that it cannot decode: a job that is missing in a listing is never taken as lost.
 func decodeListing[T interface{ core() details }](r io.Reader, each func(T)) error {
 	dec := json.NewDecoder(r)
 	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
@@ -76,7 +75,7 @@ func decodeListing[T interface{ core() details }](r io.Reader, each func(T)) err
 	return nil
 }
 
-// judge turns Ray's words into a verdict; known is false for a status that this service has never heard of.
+// judge turns Ray's status into a verdict; known is false for an unknown status.
 func (d details) judge() (obs rayjob.Observation, known bool) {
 	switch d.Status {
 	case "PENDING":

@@ -41,8 +41,8 @@ func TestRealRayKeepsTheContract(t *testing.T) {
 	require.InDelta(t, 2, report.CPUs, 0)
 	require.Empty(t, report.Warnings)
 
-	raytest.TestBackend(t, raytest.Bed{
-		Token: ray.Token, Python: python, TrainerPath: raytest.InstallProgram(t), Patience: time.Minute, Lost: "restarted",
+	raytest.TestBackend(t, raytest.Fixture{
+		Token: ray.Token, Python: python, TrainerPath: raytest.InstallProgram(t), Timeout: time.Minute, Lost: "restarted",
 		Restart: func(t *testing.T) {
 			t.Helper()
 			require.NoError(t, ray.Stop())

@@ -11,13 +11,13 @@ import (
 
 var _ rayjob.Lister = (*Client)(nil)
 
-// List implements rayjob.Lister. It reads the listing anew, since it is called seldom and decides about an end.
+// List implements rayjob.Lister. It requests a new listing, since it is called rarely and its result ends attempts.
 func (c *Client) List(ctx context.Context) ([]rayjob.Handle, error) {
 	if c.cfg.Instance == "" {
-		return nil, errors.New("list the trainings on Ray: this service has no name to know its own by")
+		return nil, errors.New("list the trainings on Ray: this service has no instance name, so it cannot recognise its own jobs")
 	}
 	var own []rayjob.Handle
-	err := c.do(ctx, call{method: http.MethodGet, path: "/api/jobs/", what: "list its jobs"}, func(r io.Reader) error {
+	err := c.do(ctx, call{method: http.MethodGet, path: "/api/jobs/", what: "list the jobs"}, func(r io.Reader) error {
 		own = nil
 		return decodeListing(io.LimitReader(r, maxListing), func(d owned) {
 			if d.Metadata[rayjob.LabelInstance] == c.cfg.Instance {

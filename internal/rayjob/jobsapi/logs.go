@@ -19,8 +19,8 @@ import (
 // logsTimeout bounds the transfer of a whole log, which Ray sends as one JSON string.
 const logsTimeout = 5 * time.Minute
 
-// Logs implements rayjob.Backend. The text is decoded while it comes, so that memory stays flat; after MaxLog bytes it is
-// cut with a line that says so.
+// Logs implements rayjob.Backend. It decodes the text as a stream, so memory stays constant. It stops after MaxLog bytes with
+// a line that says so.
 func (c *Client) Logs(ctx context.Context, h rayjob.Handle, w io.Writer) error {
 	req := jobCall(http.MethodGet, h.ID, "/logs", "send the output of a training")
 	req.timeout = logsTimeout
@@ -43,7 +43,7 @@ func copyLogs(w io.Writer, r io.Reader, limit int64) error {
 	return errors.Join(err, out.Flush())
 }
 
-// openLogs reads up to the first character of the text; found is false where there is none.
+// openLogs reads up to the first character of the text; found is false if there is none.
 func openLogs(in *bufio.Reader) (found bool, err error) {
 	for _, want := range []string{"{", `"logs"`, ":"} {
 		if err := expect(in, want); err != nil {
@@ -77,7 +77,7 @@ func expect(in *bufio.Reader, want string) error {
 	return fmt.Errorf("%w: %w", errNotRay, err)
 }
 
-// next reads the first byte that is no blank.
+// next reads the first byte that is not a blank.
 func next(in *bufio.Reader) (byte, error) {
 	for {
 		c, err := in.ReadByte()
@@ -91,7 +91,7 @@ func next(in *bufio.Reader) (byte, error) {
 func copyString(out *bufio.Writer, in *bufio.Reader, limit int64) error {
 	for written := int64(0); ; {
 		if written >= limit {
-			_, err := out.WriteString("\n[the rest of the output was left out after " + strconv.FormatInt(written, 10) + " bytes]\n")
+			_, err := out.WriteString("\n[output truncated after " + strconv.FormatInt(written, 10) + " bytes]\n")
 			return err
 		}
 		c, err := in.ReadByte()
@@ -145,7 +145,7 @@ func unescape(in *bufio.Reader) (rune, error) {
 	}
 }
 
-// unit reads the digits of \uXXXX, and of the second half that follows where it is the first half of a pair.
+// unit reads the digits of \uXXXX, and the second half if it is the first half of a surrogate pair.
 func unit(in *bufio.Reader) (rune, error) {
 	var digits [4]byte
 	if _, err := io.ReadFull(in, digits[:]); err != nil {
@@ -159,12 +159,12 @@ func unit(in *bufio.Reader) (rune, error) {
 	if !utf16.IsSurrogate(r) {
 		return r, nil
 	}
-	// Peek, since a lone half is followed by something else that is still to be read.
+	// Peek, since a lone half is followed by other text that must still be read.
 	ahead, _ := in.Peek(6)
 	if len(ahead) == 6 && ahead[0] == '\\' && ahead[1] == 'u' {
 		if low, err := strconv.ParseUint(string(ahead[2:]), 16, 16); err == nil {
 			if pair := utf16.DecodeRune(r, rune(low)); pair != utf8.RuneError {
-				_, _ = in.Discard(6) // they were just seen
+				_, _ = in.Discard(6) // they were just peeked
 				return pair, nil
 			}
 		}
@@ -172,7 +172,7 @@ func unit(in *bufio.Reader) (rune, error) {
 	return utf8.RuneError, nil
 }
 
-// noEOF makes the end of the input inside a text an error that is not taken for a good end.
+// noEOF turns the end of the input inside a text into an error that is not taken for a regular end.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -12,11 +12,11 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// maxListing bounds a listing. Ray has no paging and keeps every job until it is deleted.
+// maxListing is the largest listing in bytes. Ray has no paging and keeps every job until it is deleted.
 const maxListing = 256 << 20
 
-// Observe implements rayjob.Backend from the shared listing. Only an attempt that the listing does not hold is asked for
-// by name: it may be younger than the listing.
+// Observe implements rayjob.Backend from the shared listing. It requests an attempt by name only if the listing does not
+// contain it, since the attempt may be younger.
 func (c *Client) Observe(ctx context.Context, h rayjob.Handle) (rayjob.Observation, error) {
 	jobs, err := c.jobs.Get(ctx)
 	if err != nil {
@@ -35,7 +35,7 @@ func (c *Client) Observe(ctx context.Context, h rayjob.Handle) (rayjob.Observati
 	return c.judge(d.details), nil
 }
 
-// look asks for one job by name.
+// look requests one job by name.
 func (c *Client) look(ctx context.Context, id string) (d owned, err error) {
 	err = c.do(ctx, jobCall(http.MethodGet, id, "", "look up a training"), func(r io.Reader) error {
 		d, err = decodeOwned(r)
@@ -44,22 +44,23 @@ func (c *Client) look(ctx context.Context, id string) (d owned, err error) {
 	return d, err
 }
 
-// lost says why an attempt is gone. Ray must answer as Ray once more: a proxy before a restarting head says 404 as well.
+// lost says why an attempt no longer exists. It first checks that Ray itself answers, since a proxy in front of a restarting
+// head answers 404 too.
 func (c *Client) lost(ctx context.Context, h rayjob.Handle) (rayjob.Observation, error) {
 	v, err := c.readVersion(ctx)
 	if err != nil {
 		return rayjob.Observation{}, err
 	}
-	reason := "the Ray cluster no longer knows the training: its entry was deleted"
+	reason := "the entry of the training on the Ray cluster was deleted"
 	if h.Session != "" && v.Session != h.Session {
-		reason = "the Ray cluster was restarted and has forgotten the training"
-		c.version.Forget() // what is submitted now belongs to the new session
+		reason = "the Ray cluster was restarted and lost the training"
+		c.version.Forget() // the next submission belongs to the new session
 	}
 	return rayjob.Observation{Verdict: rayjob.Lost, Reason: reason}, nil
 }
 
-// poll lists all jobs once, for everybody. Reasons are taken over from the listing before, since Ray tells them again and
-// again with the whole end of each log.
+// poll lists all jobs once for all callers. It keeps the reasons of the previous listing, since Ray repeats the end of each
+// log in every listing.
 func (c *Client) poll(ctx context.Context, before map[string]rayjob.Observation) (map[string]rayjob.Observation, error) {
 	jobs := map[string]rayjob.Observation{}
 	err := c.do(ctx, call{method: http.MethodGet, path: "/api/jobs/", what: "list its jobs"}, func(r io.Reader) error {
@@ -76,12 +77,12 @@ func (c *Client) poll(ctx context.Context, before map[string]rayjob.Observation)
 		}
 		return err
 	})
-	c.noteTrouble(ctx, err)
+	c.logOutage(ctx, err)
 	return jobs, err
 }
 
-// noteTrouble logs when the cluster stops and begins again to answer, and not every time that it does not.
-func (c *Client) noteTrouble(ctx context.Context, err error) {
+// logOutage logs when the cluster becomes unreachable and when it responds again, and not every failed request.
+func (c *Client) logOutage(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -90,29 +91,29 @@ func (c *Client) noteTrouble(ctx context.Context, err error) {
 		text = err.Error()
 	}
 	c.mu.Lock()
-	before := c.trouble
-	c.trouble = text
+	before := c.lastErr
+	c.lastErr = text
 	c.mu.Unlock()
 	setting, isSetting := errors.AsType[*rayjob.SettingError](err)
 	switch {
 	case text == before:
 	case isSetting:
-		c.log.Error("Ray cannot be used, the jobs wait", zap.String("setting", setting.Setting), zap.Error(err))
+		c.log.Error("Ray rejects the service, jobs wait", zap.String("setting", setting.Setting), zap.Error(err))
 	case err != nil:
-		c.log.Warn("Ray cannot be asked, the jobs wait", zap.Error(err))
+		c.log.Warn("Ray is unreachable, jobs wait", zap.Error(err))
 	default:
-		c.log.Info("Ray answers again", zap.String("address", c.address))
+		c.log.Info("Ray responds again", zap.String("address", c.address))
 	}
 }
 
-// judge is details.judge with one warning for each status that is not known.
+// judge is details.judge with one warning for each unknown status.
 func (c *Client) judge(d details) rayjob.Observation {
 	obs, known := d.judge()
 	if known {
 		return obs
 	}
 	if status := rayjob.OneLine(d.Status, 40); c.warned.First(status) {
-		c.log.Warn("Ray reports a status that is not known here, waiting on", zap.String("status", status), zap.String("ray_job", rayjob.OneLine(d.SubmissionID, 80)))
+		c.log.Warn("Ray reports an unknown status, the service keeps waiting", zap.String("status", status), zap.String("ray_job", rayjob.OneLine(d.SubmissionID, 80)))
 	}
 	return obs
 }

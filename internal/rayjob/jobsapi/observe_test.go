@@ -48,14 +48,14 @@ func TestVerdicts(t *testing.T) {
 		},
 		"a program that was killed": {
 			raytest.Job{Status: "FAILED", ErrorType: "JOB_ENTRYPOINT_COMMAND_ERROR", ExitCode: new(-9), Message: fmt.Sprintf(failed, -9) + "step 5\n"},
-			rayjob.Observation{Verdict: rayjob.Failed, Reason: "the training was killed, most often because its machine ran out of memory"},
+			rayjob.Observation{Verdict: rayjob.Failed, Reason: "the training was killed, probably because its node ran out of memory"},
 		},
 		"a program that was killed below its shell": {
 			raytest.Job{Status: "FAILED", ExitCode: new(137)},
-			rayjob.Observation{Verdict: rayjob.Failed, Reason: "the training was killed, most often because its machine ran out of memory"},
+			rayjob.Observation{Verdict: rayjob.Failed, Reason: "the training was killed, probably because its node ran out of memory"},
 		},
 		"a program that was terminated": {
-			raytest.Job{Status: "FAILED", ExitCode: new(143)}, rayjob.Observation{Verdict: rayjob.Failed, Reason: "the training was ended from outside"},
+			raytest.Job{Status: "FAILED", ExitCode: new(143)}, rayjob.Observation{Verdict: rayjob.Failed, Reason: "the training was terminated by another process"},
 		},
 		"no interpreter": {
 			raytest.Job{Status: "FAILED", ErrorType: "JOB_ENTRYPOINT_COMMAND_ERROR", ExitCode: new(127), Message: fmt.Sprintf(failed, 127) + "/bin/sh: 1: pyton: not found\n"},
@@ -67,15 +67,15 @@ func TestVerdicts(t *testing.T) {
 		},
 		"no room": {
 			raytest.Job{Status: "FAILED", ErrorType: "JOB_SUPERVISOR_ACTOR_START_TIMEOUT", Message: "Job supervisor actor failed to start within 900.0 seconds."},
-			rayjob.Observation{Verdict: rayjob.Failed, Reason: "the Ray cluster had no room to start the training in time"},
+			rayjob.Observation{Verdict: rayjob.Failed, Reason: "the Ray cluster had no free resources to start the training in time"},
 		},
 		"no such machine": {
 			raytest.Job{Status: "FAILED", ErrorType: "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE", Message: "x"},
-			rayjob.Observation{Verdict: rayjob.Failed, Reason: "the Ray cluster has no machine that can hold the training"},
+			rayjob.Observation{Verdict: rayjob.Failed, Reason: "the Ray cluster has no node that can run the training"},
 		},
 		"a machine that died": {
 			raytest.Job{Status: "FAILED", ErrorType: "JOB_SUPERVISOR_ACTOR_DIED", Message: "Job supervisor actor died: The actor died\nbecause its node has died."},
-			rayjob.Observation{Verdict: rayjob.Failed, Reason: "the machine or the process of Ray that held the training was lost"},
+			rayjob.Observation{Verdict: rayjob.Failed, Reason: "the node or the Ray process that ran the training was lost"},
 		},
 		"a supervisor that never came": {
 			raytest.Job{Status: "FAILED", ErrorType: "JOB_SUPERVISOR_ACTOR_START_FAILURE", Message: "Unexpected error occurred: failed to get job supervisor."},
@@ -263,7 +263,7 @@ func TestLogsAreCut(t *testing.T) {
 	var logs bytes.Buffer
 	require.NoError(t, c.Logs(t.Context(), h, &logs))
 	require.Less(t, logs.Len(), 1100)
-	require.Contains(t, logs.String(), "left out after 1000 bytes")
+	require.Contains(t, logs.String(), "truncated after 1000 bytes")
 }
 
 func TestCheck(t *testing.T) {
@@ -279,8 +279,8 @@ func TestCheck(t *testing.T) {
 	report, err = c.Check(t.Context())
 	require.NoError(t, err)
 	require.Len(t, report.Warnings, 2)
-	require.Contains(t, report.Warnings[0], "run 2.54 or newer")
-	require.Contains(t, report.Warnings[1], "cannot be seen")
+	require.Contains(t, report.Warnings[0], "upgrade to 2.54 or newer")
+	require.Contains(t, report.Warnings[1], "are unknown")
 }
 
 // A cluster of one's own on this machine is shared with nobody; of any other the operator is told what its users can do to each other.

@@ -16,7 +16,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// answer is an answer of Ray that is not a success.
+// answer is an answer of Ray with a status other than 2xx.
 type answer struct {
 	status int
 	body   string // cut
@@ -26,21 +26,21 @@ type answer struct {
 // Error returns a sentence on one line.
 func (a *answer) Error() string { return a.text }
 
-// Pauses before the next look at a cluster that answers in a way that only time or the operator mends.
+// Pauses before the next request to a cluster whose error only time or the administrator can resolve.
 const (
-	operatorPause = 30 * time.Second
-	busyPause     = 10 * time.Second
+	settingPause = 30 * time.Second
+	busyPause    = 10 * time.Second
 )
 
-// maxErrorBody is how much of an error's text is read; Ray sends whole tracebacks, with the point of them at the end.
+// maxErrorBody is how many bytes of an error's text are read. Ray sends whole tracebacks, whose last line matters.
 const maxErrorBody = 64 << 10
 
-// operator words an error that lasts until a setting of the service is mended. Jobs wait for it.
-func operator(setting, text string) error {
-	return job.Later(operatorPause, &rayjob.SettingError{Setting: setting, Text: text})
+// settingError is an error that lasts until the administrator corrects a setting. Jobs wait for it.
+func settingError(setting, text string) error {
+	return job.Later(settingPause, &rayjob.SettingError{Setting: setting, Text: text})
 }
 
-// answerError is the one table from an answer of Ray to what it means.
+// answerError is the only table from an answer of Ray to its meaning.
 func (c *Client) answerError(req call, status int, body io.Reader, token job.Secret) error {
 	raw, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // a cut text only explains less
 	text := string(raw)
@@ -52,29 +52,29 @@ func (c *Client) answerError(req call, status int, body io.Reader, token job.Sec
 	}
 	switch {
 	case status == http.StatusUnauthorized:
-		return operator(settingBoth, fmt.Sprintf("Ray at %s wants a token (401): the operator of the extractor must set %s", c.address, settingBoth))
+		return settingError(settingBoth, fmt.Sprintf("Ray at %s requires a token (401): ask the administrator of the extractor to set %s", c.address, settingBoth))
 	case status == http.StatusForbidden:
-		return operator(settingBoth, fmt.Sprintf("Ray at %s refuses the token (403): the operator of the extractor must set %s to the token of this cluster", c.address, settingBoth))
+		return settingError(settingBoth, fmt.Sprintf("Ray at %s rejects the token (403): ask the administrator of the extractor to set %s to the token of this cluster", c.address, settingBoth))
 	case status >= 300 && status < 400, status == http.StatusMethodNotAllowed:
-		return operator(settingAddress, fmt.Sprintf("what answers at %s is not the dashboard of a Ray cluster (%d): the operator of the extractor must check %s", c.address, status, settingAddress))
+		return settingError(settingAddress, fmt.Sprintf("the server at %s is not the dashboard of a Ray cluster (%d): ask the administrator of the extractor to check %s", c.address, status, settingAddress))
 	case status == http.StatusTooManyRequests:
-		return job.Later(busyPause, say("Ray at %s has too many requests (429)", c.address))
+		return job.Later(busyPause, say("Ray at %s limits the request rate (429)", c.address))
 	case status == http.StatusRequestTimeout:
-		return job.Retryable(say("Ray at %s was too slow when asked to %s (408)", c.address, req.what))
-	case strings.Contains(text, "No available agent"): // the cluster is still starting; nothing has happened
-		return job.Retryable(say("Ray at %s is not ready to take jobs yet", c.address))
+		return job.Retryable(say("Ray at %s: cannot %s: request timeout (408)", c.address, req.what))
+	case strings.Contains(text, "No available agent"): // the cluster is starting; the request had no effect
+		return job.Retryable(say("Ray at %s is starting and does not accept jobs yet", c.address))
 	case status >= 500:
-		err := say("Ray at %s had an error when asked to %s (%d)%s", c.address, req.what, status, detail(text))
+		err := say("Ray at %s: cannot %s: server error (%d)%s", c.address, req.what, status, detail(text))
 		if req.changes {
 			return job.Unknown(err)
 		}
 		return job.Retryable(err)
 	default:
-		return job.Permanent(say("Ray at %s did not accept the request to %s (%d)%s: ask the operator of the extractor", c.address, req.what, status, detail(text)))
+		return job.Permanent(say("Ray at %s rejected the request to %s (%d)%s: ask the administrator of the extractor", c.address, req.what, status, detail(text)))
 	}
 }
 
-// detail is what Ray's text says about the fault, for an error.
+// detail returns the line of Ray's text that explains the error.
 func detail(text string) string {
 	if line := rayjob.LastError(text); line != "" {
 		return ": " + line
@@ -82,28 +82,28 @@ func detail(text string) string {
 	return ""
 }
 
-// transportError words an error without an answer; sent says whether the request had begun to leave.
+// transportError words an error without an answer; sent reports whether a part of the request was sent.
 func (c *Client) transportError(ctx context.Context, req call, sent bool, err error) error {
 	cause := bare(err)
 	var dns *net.DNSError
 	switch {
 	case context.Cause(ctx) != nil:
-		cause = context.Cause(ctx) // a stop of the service is not Ray's fault: keep it recognisable
+		cause = context.Cause(ctx) // callers must recognise a shutdown of the service
 	case errors.Is(err, context.DeadlineExceeded):
-		cause = errors.New("no answer in time")
+		cause = errors.New("timeout")
 	case errors.Is(err, syscall.ECONNREFUSED):
-		cause = errors.New("nothing listens there (connection refused)")
+		cause = errors.New("connection refused")
 	case errors.As(err, &dns):
-		cause = fmt.Errorf("the name %s is not known", dns.Name)
+		cause = fmt.Errorf("unknown host %s", dns.Name)
 	}
-	err = fmt.Errorf("Ray at %s cannot be reached to %s: %w", c.address, req.what, cause) //nolint:staticcheck // begins with a name
+	err = fmt.Errorf("cannot reach Ray at %s to %s: %w", c.address, req.what, cause)
 	if req.changes && sent {
 		return job.Unknown(err)
 	}
 	return job.Retryable(err)
 }
 
-// bare takes the request out of an error of net/http, whose text would repeat it.
+// bare removes the request from an error of net/http, whose text would repeat it.
 func bare(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return bare(e.Err)
@@ -111,13 +111,13 @@ func bare(err error) error {
 	return err
 }
 
-// notFound reports whether Ray said that it does not know the job.
+// notFound reports that Ray does not know the job.
 func notFound(err error) bool {
 	a, ok := errors.AsType[*answer](err)
 	return ok && a.status == http.StatusNotFound
 }
 
-// says reports whether err is an answer of Ray whose text holds words. Ray tells some cases apart by text only.
+// says reports that err is an answer of Ray whose text contains words. Ray distinguishes some cases only by text.
 func says(err error, words string) bool {
 	a, ok := errors.AsType[*answer](err)
 	return ok && strings.Contains(a.body, words)

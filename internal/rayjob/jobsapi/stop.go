@@ -13,22 +13,22 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// Pauses between looks at a job that is to stop, doubling from the first to the last; stopPause is the caller's.
+// Pauses between two requests about a job that is stopping, doubling from firstLook to lastLook. stopPause is the caller's.
 const (
 	firstLook = 100 * time.Millisecond
 	lastLook  = time.Second
 	stopPause = 2 * time.Second
 )
 
-// Stop implements rayjob.Backend. Ray only passes the wish on, so the end is looked for; a wish that met a job before it
-// had a process is forgotten by Ray and said again.
+// Stop implements rayjob.Backend. Ray only forwards the request, so Stop waits for the end. Ray drops a request for a job that
+// has no process yet, so Stop repeats it.
 func (c *Client) Stop(ctx context.Context, h rayjob.Handle) error {
-	passed := false
+	delivered := false
 	began := time.Now()
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		if !passed {
+		if !delivered {
 			var err error
-			if passed, err = c.askToStop(ctx, h.ID); err != nil {
+			if delivered, err = c.requestStop(ctx, h.ID); err != nil {
 				return gone(err)
 			}
 		}
@@ -48,8 +48,8 @@ func (c *Client) Stop(ctx context.Context, h rayjob.Handle) error {
 	}
 }
 
-// askToStop reports whether the wish reached a running job.
-func (c *Client) askToStop(ctx context.Context, id string) (bool, error) {
+// requestStop reports whether the request reached a running job.
+func (c *Client) requestStop(ctx context.Context, id string) (bool, error) {
 	var reply struct {
 		Stopped bool `json:"stopped"`
 	}
@@ -59,7 +59,7 @@ func (c *Client) askToStop(ctx context.Context, id string) (bool, error) {
 	return reply.Stopped, err
 }
 
-// Release implements rayjob.Backend by deleting the job's entry, without which Ray keeps it for ever.
+// Release implements rayjob.Backend. It deletes the job's entry, which Ray would otherwise keep as long as the cluster runs.
 func (c *Client) Release(ctx context.Context, h rayjob.Handle) error {
 	err := c.remove(ctx, h.ID)
 	if !says(err, "non-terminal") {
@@ -72,10 +72,10 @@ func (c *Client) Release(ctx context.Context, h rayjob.Handle) error {
 }
 
 func (c *Client) remove(ctx context.Context, id string) error {
-	return c.do(ctx, jobCall(http.MethodDelete, id, "", "forget a training"), func(io.Reader) error { return nil })
+	return c.do(ctx, jobCall(http.MethodDelete, id, "", "delete a training"), func(io.Reader) error { return nil })
 }
 
-// gone makes it a success that Ray does not know the job.
+// gone turns the answer that Ray does not know the job into a success.
 func gone(err error) error {
 	if notFound(err) {
 		return nil

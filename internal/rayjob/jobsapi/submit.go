@@ -12,7 +12,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// submitRequest is the body of a submission. Ray refuses keys that its version does not know, so there is none to spare.
+// submitRequest is the body of a submission. Ray rejects unknown keys, so it has only keys that every version knows.
 type submitRequest struct {
 	SubmissionID string            `json:"submission_id"`
 	Entrypoint   string            `json:"entrypoint"`
@@ -24,11 +24,11 @@ type runtimeEnv struct {
 	EnvVars map[string]string `json:"env_vars"`
 }
 
-// rounds is how often a submission with an unclear end is made and looked up within one call.
+// rounds is how often one call repeats a submission of unknown outcome.
 const rounds = 2
 
-// Submit implements rayjob.Backend. It posts first and looks afterwards: Ray stores one job per id whoever posts it, so a
-// first submission costs one request and a repeated one finds the job of the first.
+// Submit implements rayjob.Backend. It posts first and looks up the job only if that fails: Ray stores one job per id, so the
+// first submission costs one request and a repeated one finds the job.
 func (c *Client) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, error) {
 	if err := a.Check(); err != nil {
 		return rayjob.Handle{}, err
@@ -55,8 +55,8 @@ func (c *Client) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, e
 	return rayjob.Handle{}, err
 }
 
-// post submits once. That the id is taken comes as an error of unknown outcome like any other, since the head turns the
-// agent's 400 into a 500 with a traceback; the look that follows settles it.
+// post submits once. A taken id is an error of unknown outcome, since the head turns the agent's 400 into a 500 with a
+// traceback. Submit then looks up the job.
 func (c *Client) post(ctx context.Context, a rayjob.Attempt) error {
 	body := submitRequest{
 		SubmissionID: a.Name(), Entrypoint: a.Entrypoint(), Metadata: a.Labels(), RuntimeEnv: runtimeEnv{EnvVars: a.Environment()},
@@ -64,7 +64,7 @@ func (c *Client) post(ctx context.Context, a rayjob.Attempt) error {
 	if c.cfg.Instance != "" {
 		body.Metadata[rayjob.LabelInstance] = c.cfg.Instance
 	}
-	req := call{method: http.MethodPost, path: "/api/jobs/", body: body, what: "take a training", changes: true}
+	req := call{method: http.MethodPost, path: "/api/jobs/", body: body, what: "submit a training", changes: true}
 	err := c.do(ctx, req, func(r io.Reader) error {
 		var reply struct {
 			SubmissionID string `json:"submission_id"`
@@ -78,16 +78,16 @@ func (c *Client) post(ctx context.Context, a rayjob.Attempt) error {
 		return nil
 	})
 	if says(err, "use a different submission_id") {
-		return job.Unknown(err) // whatever status a version gives it
+		return job.Unknown(err) // the status differs between versions
 	}
 	return err
 }
 
-// ours makes sure that the job found under the attempt's name is the attempt.
+// ours checks that the job under the attempt's name belongs to the attempt.
 func (c *Client) ours(d owned, a rayjob.Attempt) error {
 	if a.Owns(d.Metadata[rayjob.LabelRun], d.Metadata[rayjob.LabelAttempt], d.Entrypoint) {
 		return nil
 	}
-	return job.Permanent(errors.New("Ray at " + c.address + " has another job under the name " + a.Name() +
-		": ask the operator of the extractor whether two services use this cluster"))
+	return job.Permanent(errors.New("Ray at " + c.address + " already has another job named " + a.Name() +
+		": ask the administrator of the extractor to check whether two services use this cluster"))
 }

@@ -52,12 +52,12 @@ func TestSubmitWhenRayMisbehaves(t *testing.T) {
 		"a page of a proxy":                 {steps: []step{post(raytest.Answer(200, "<html>"))}, jobs: 1, requests: 2},
 		"no answer, but it was taken":       {steps: []step{post(hangAfter())}, jobs: 1, requests: 1, timeout: 2 * time.Second},
 		"two errors":                        {steps: []step{post(raytest.Answer(502, "")), post(raytest.Answer(502, ""))}, fails: true, kind: job.KindUnknown, text: "(502)", requests: 2},
-		"an error, and no look is possible": {steps: []step{post(raytest.DropAnswer()), look(raytest.Answer(503, ""))}, fails: true, kind: job.KindUnknown, text: "cannot be reached", jobs: 1, requests: 1},
-		"the cluster is starting":           {steps: []step{post(raytest.Answer(500, "No available agent to submit job, please try again later."))}, fails: true, kind: job.KindRetryable, text: "not ready to take jobs yet", requests: 1},
+		"an error, and no look is possible": {steps: []step{post(raytest.DropAnswer()), look(raytest.Answer(503, ""))}, fails: true, kind: job.KindUnknown, text: "cannot reach Ray", jobs: 1, requests: 1},
+		"the cluster is starting":           {steps: []step{post(raytest.Answer(500, "No available agent to submit job, please try again later."))}, fails: true, kind: job.KindRetryable, text: "does not accept jobs yet", requests: 1},
 		"too many requests":                 {steps: []step{post(raytest.Answer(429, ""))}, fails: true, kind: job.KindLater, text: "(429)", requests: 1},
 		"a request that Ray does not like":  {steps: []step{post(raytest.Answer(400, "Traceback (most recent call last):\nTypeError: unexpected keyword\n"))}, fails: true, kind: job.KindPermanent, text: "TypeError: unexpected keyword", requests: 1},
 		"another web server":                {steps: []step{post(redirect())}, fails: true, kind: job.KindLater, text: "RAY_ADDRESS", requests: 1},
-		"no version":                        {steps: []step{{http.MethodGet, "/api/version", raytest.Answer(200, "{}")}}, fails: true, kind: job.KindRetryable, text: "not what Ray answers"},
+		"no version":                        {steps: []step{{http.MethodGet, "/api/version", raytest.Answer(200, "{}")}}, fails: true, kind: job.KindRetryable, text: "does not come from Ray"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +81,7 @@ func TestSubmitWhenRayMisbehaves(t *testing.T) {
 
 			// Whatever happened, the same call ends in one job.
 			again, err := c.Submit(t.Context(), attempt())
-			if tc.text == "not what Ray answers" { // shared for a while
+			if tc.text == "does not come from Ray" { // shared for a while
 				return
 			}
 			require.NoError(t, err)
@@ -191,13 +191,13 @@ func TestConfig(t *testing.T) {
 		"a path of a proxy":        {jobsapi.Config{Address: "https://gate.example.org/ray"}, ""},
 		"nothing":                  {jobsapi.Config{}, "RAY_ADDRESS is empty"},
 		"a client address":         {jobsapi.Config{Address: "ray://ray:10001"}, "begins with ray://"},
-		"a token in the address":   {jobsapi.Config{Address: "http://u:hidden@ray:8265"}, "a token belongs in RAY_AUTH_TOKEN"},
+		"a token in the address":   {jobsapi.Config{Address: "http://u:hidden@ray:8265"}, "put a token into RAY_AUTH_TOKEN"},
 		"what is no address":       {jobsapi.Config{Address: "http://hidden\x7f"}, "is not an address"},
-		"no host":                  {jobsapi.Config{Address: "http://"}, "names no host"},
+		"no host":                  {jobsapi.Config{Address: "http://"}, "has no host"},
 		"a token of two lines":     {jobsapi.Config{Address: "ray:8265", Token: "hidden\nx"}, "line break"},
 		"no certificates":          {jobsapi.Config{Address: "ray:8265", CAFile: "/nowhere"}, "read the certificates"},
 		"a negative time":          {jobsapi.Config{Address: "ray:8265", Timeout: -1}, "negative"},
-		"certificates that are no": {jobsapi.Config{Address: "ray:8265", CAFile: "main_test.go"}, "holds no certificate"},
+		"certificates that are no": {jobsapi.Config{Address: "ray:8265", CAFile: "main_test.go"}, "contains no certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,14 +8,14 @@ import (
 	"net/http"
 )
 
-// version is which Ray answers, and which incarnation of the cluster.
+// version is the version of Ray and the session of the cluster.
 type version struct {
 	Ray     string `json:"ray_version"`
 	Session string `json:"session_name"`
 }
 
 func (c *Client) readVersion(ctx context.Context) (v version, err error) {
-	err = c.do(ctx, call{method: http.MethodGet, path: "/api/version", what: "tell its version"}, func(r io.Reader) error {
+	err = c.do(ctx, call{method: http.MethodGet, path: "/api/version", what: "read the version"}, func(r io.Reader) error {
 		v, err = decodeVersion(r)
 		return err
 	})

@@ -47,7 +47,7 @@ func TestAnswerToASubmissionIsLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBed(t, cluster.Shared(t))
+			b := newFixture(t, cluster.Shared(t))
 			left := &atomic.Int32{}
 			left.Store(1)
 			conf := b.plane.Config()

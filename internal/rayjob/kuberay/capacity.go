@@ -11,17 +11,17 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay/explain"
 )
 
-// capacity is what the nodes and the quotas of the namespace have. What the service may not see is nil.
+// capacity holds the nodes and the quotas of the namespace. What the service may not list is nil.
 type capacity struct {
 	nodes  []corev1.Node
 	quotas []corev1.ResourceQuota
 }
 
-// capacityAge is how old a look at nodes and quotas may be that a submission is judged by: it finds what can never start,
-// and that changes rarely.
+// capacityAge is the maximum age of the capacity by which a submission is judged. It finds what can never start, which changes
+// rarely.
 const capacityAge = 10 * time.Second
 
-// readCapacity is one look.
+// readCapacity lists the nodes and quotas.
 func (c *Client) readCapacity(ctx context.Context, _ capacity) (capacity, error) {
 	var seen capacity
 	if list, err := c.core.CoreV1().Nodes().List(ctx, metav1.ListOptions{}); err == nil {
@@ -33,11 +33,11 @@ func (c *Client) readCapacity(ctx context.Context, _ capacity) (capacity, error)
 	return seen, ctx.Err()
 }
 
-// impossible says why the cluster could never start; "" where nothing speaks against it.
+// impossible says why the cluster can never start; "" if it may.
 func (c *Client) impossible(ctx context.Context, spec *rayv1.RayClusterSpec) string {
 	seen, err := c.capacity.Get(ctx)
 	if err != nil {
-		return "" // the caller has given up
+		return "" // the caller was cancelled
 	}
 	return explain.Impossible(spec, seen.nodes, seen.quotas)
 }

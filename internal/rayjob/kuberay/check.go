@@ -14,18 +14,18 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// Report is what Check has seen of the cluster.
+// Report is the result of Check.
 type Report struct {
 	// Server is the version of Kubernetes and Host its address.
 	Server, Host, Namespace string
 	// Running counts the RayJobs of this instance.
 	Running int
-	// Faults are sentences for the operator, each with the remedy, about what keeps trainings from running; Warnings about
-	// what may.
+	// Faults are sentences for the administrator about what keeps trainings from running, with the remedy. Warnings are about
+	// risks.
 	Faults, Warnings []string
 }
 
-// rights is all that the service must be allowed to do in its namespace. The Role of the Helm chart holds the same.
+// rights are the access rights that the service needs in its namespace. The Role of the Helm chart grants the same.
 var rights = []struct {
 	group, resource string
 	verbs           []string
@@ -37,13 +37,13 @@ var rights = []struct {
 	{"", "secrets", []string{"get", "create", "patch", "delete"}},
 }
 
-// Check looks whether trainings could run: the API server and its rights, KubeRay, the shared volume, the standing clusters
-// and the room for each profile. Its error says that it could not look; all else is in the report. It creates nothing.
+// Check tests whether trainings can run: the API server and the access rights, KubeRay, the shared volume, the standing
+// clusters and the capacity for each profile. It returns an error only if the check itself fails. It creates nothing.
 func (c *Client) Check(ctx context.Context) (Report, error) {
 	r := Report{Host: c.access.Config.Host, Namespace: c.cfg.Namespace}
 	version, err := c.core.Discovery().ServerVersion()
 	if err != nil {
-		return r, c.fault(err, "ask for the version")
+		return r, c.fault(err, "read the version")
 	}
 	r.Server = version.GitVersion
 	handles, err := c.List(ctx)
@@ -61,7 +61,7 @@ func (c *Client) Check(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// checkRights asks the API server what the credentials may do.
+// checkRights asks the API server what the credentials allow.
 func (c *Client) checkRights(ctx context.Context, r *Report) error {
 	for _, right := range rights {
 		for _, verb := range right.verbs {
@@ -71,17 +71,17 @@ func (c *Client) checkRights(ctx context.Context, r *Report) error {
 				}},
 			}, metav1.CreateOptions{})
 			if err != nil {
-				return c.fault(err, "ask for its rights")
+				return c.fault(err, "check its access rights")
 			}
 			if !review.Status.Allowed {
-				r.Faults = append(r.Faults, fmt.Sprintf("the service may not %s %s in %s: give its account the rights of the Helm chart's Role", verb, right.resource, c.cfg.Namespace))
+				r.Faults = append(r.Faults, fmt.Sprintf("the service is not allowed to %s %s in %s: grant its account the rights of the Helm chart's Role", verb, right.resource, c.cfg.Namespace))
 			}
 		}
 	}
 	return nil
 }
 
-// checkClaim looks at the shared volume, as far as the rights allow.
+// checkClaim checks the shared volume, as far as the access rights allow.
 func (c *Client) checkClaim(ctx context.Context, r *Report) {
 	if c.cfg.Claim == "" {
 		return
@@ -89,27 +89,27 @@ func (c *Client) checkClaim(ctx context.Context, r *Report) {
 	claim, err := c.core.CoreV1().PersistentVolumeClaims(c.cfg.Namespace).Get(ctx, c.cfg.Claim, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		r.Faults = append(r.Faults, fmt.Sprintf("claim: there is no PersistentVolumeClaim %s in %s: create it, or set claim to another one", c.cfg.Claim, c.cfg.Namespace))
+		r.Faults = append(r.Faults, fmt.Sprintf("claim: the PersistentVolumeClaim %s does not exist in %s: create it or set another claim", c.cfg.Claim, c.cfg.Namespace))
 	case err != nil:
-		r.Warnings = append(r.Warnings, "the claim of the shared volume could not be looked at")
+		r.Warnings = append(r.Warnings, "claim: the PersistentVolumeClaim of the shared volume could not be read")
 	case slices.Contains(claim.Spec.AccessModes, corev1.ReadOnlyMany) && len(claim.Spec.AccessModes) == 1:
-		r.Faults = append(r.Faults, fmt.Sprintf("claim: %s can only be read: trainings write to it, use one that is ReadWriteMany", c.cfg.Claim))
+		r.Faults = append(r.Faults, fmt.Sprintf("claim: %s is read-only, but trainings write to it: use a ReadWriteMany claim", c.cfg.Claim))
 	case !slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteMany) && !c.oneNode(ctx):
-		r.Faults = append(r.Faults, fmt.Sprintf("claim: %s is not ReadWriteMany, and the pods of a training run on several nodes: use a storage class such as NFS or CephFS", c.cfg.Claim))
+		r.Faults = append(r.Faults, fmt.Sprintf("claim: %s is not ReadWriteMany, but the pods of a training run on several nodes: use a storage class such as NFS or CephFS", c.cfg.Claim))
 	case claim.Status.Phase == corev1.ClaimLost:
-		r.Faults = append(r.Faults, fmt.Sprintf("claim: the volume of %s is lost", c.cfg.Claim))
+		r.Faults = append(r.Faults, fmt.Sprintf("claim: the volume of %s is lost: restore it or set another claim", c.cfg.Claim))
 	case claim.Status.Phase == corev1.ClaimPending:
 		r.Warnings = append(r.Warnings, fmt.Sprintf("claim: %s has no volume yet", c.cfg.Claim))
 	}
 }
 
-// oneNode says that the cluster is known to have one node only, on which any volume will do.
+// oneNode reports that the cluster has exactly one node, on which any volume works.
 func (c *Client) oneNode(ctx context.Context) bool {
 	nodes, err := c.core.CoreV1().Nodes().List(ctx, metav1.ListOptions{Limit: 2})
 	return err == nil && len(nodes.Items) == 1
 }
 
-// checkProfile looks whether a run with the default number of workers could start.
+// checkProfile checks that a run with the default number of workers can start.
 func (c *Client) checkProfile(ctx context.Context, r *Report, p Profile) {
 	if p.Cluster != "" {
 		if err := c.standing(ctx, p); err != nil {

@@ -27,11 +27,11 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// backendName stands in the handles of this backend.
+// backendName is the name of this backend in handles.
 const backendName = "kuberay"
 
-// Client runs attempts as RayJobs in one namespace. It is safe for concurrent use. While Run is at work it answers from
-// its own copy of what the API server holds; without it every look is a request.
+// Client runs attempts as RayJobs in one namespace. It is safe for concurrent use. While Run is running, it answers from a
+// cache of the API server's objects; otherwise every read is a request.
 type Client struct {
 	cfg    Config
 	log    *zap.Logger
@@ -48,14 +48,14 @@ type Client struct {
 	synced      atomic.Bool
 
 	notices   notices
-	workloads *rayjob.Shared[workloads]
-	capacity  *rayjob.Shared[capacity]
-	warned    rayjob.Warned // statuses that are not known
-	// stuckAfter is how long a RayJob may take to be deleted by its operator.
+	workloads *rayjob.Cached[workloads]
+	capacity  *rayjob.Cached[capacity]
+	warned    rayjob.OnceEach // unknown statuses
+	// stuckAfter is how long the KubeRay operator may take to delete a RayJob.
 	stuckAfter time.Duration
 
 	mu       sync.Mutex
-	stopping map[string]time.Time // since when an attempt is asked to end
+	stopping map[string]time.Time // when each attempt was first asked to end
 }
 
 var (
@@ -66,15 +66,16 @@ var (
 // Access is how the API server is reached.
 type Access struct {
 	Config *rest.Config
-	// Namespace is that of the credentials.
+	// Namespace is the namespace of the credentials.
 	Namespace string
-	// Inside says that this program runs in the cluster, where the names of services are known.
+	// Inside says that this program runs in the cluster, where service names can be resolved.
 	Inside bool
-	// Dashboards carries the requests to the dashboards of Ray inside the cluster; nil connects to them.
+	// Dashboards transports the requests to Ray's dashboards inside the cluster; nil means direct connections.
 	Dashboards http.RoundTripper
 }
 
-// Credentials are those of the file in kubeconfig or, where it is empty, those of the pod in which this program runs.
+// Credentials returns the credentials in the file kubeconfig. If kubeconfig is empty, it returns those of the pod in which
+// this program runs, or else those of the default kubeconfig.
 func Credentials(kubeconfig string) (*Access, error) {
 	if kubeconfig == "" {
 		if conf, err := rest.InClusterConfig(); err == nil {
@@ -87,16 +88,16 @@ func Credentials(kubeconfig string) (*Access, error) {
 	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil)
 	conf, err := loaded.ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("KUBECONFIG: no way to a Kubernetes cluster: %w", err)
+		return nil, fmt.Errorf("KUBECONFIG: no access to a Kubernetes cluster: %w", err)
 	}
 	namespace, _, err := loaded.Namespace()
 	return &Access{Config: conf, Namespace: namespace}, err
 }
 
-// freeEvery is the time between two searches for RayJobs that their operator does not let go of.
+// freeEvery is the time between two searches for RayJobs whose deletion is stuck.
 const freeEvery = time.Minute
 
-// New returns a client. It does not talk to the API server; Check and Run do.
+// New returns a client. It sends no request; Check and Run do.
 func New(cfg Config, access *Access, log *zap.Logger) (*Client, error) {
 	if cfg.Namespace == "" {
 		cfg.Namespace = access.Namespace
@@ -119,13 +120,13 @@ func New(cfg Config, access *Access, log *zap.Logger) (*Client, error) {
 	if err := c.connect(conf, web); err != nil {
 		return nil, fmt.Errorf("KUBECONFIG: %w", err)
 	}
-	c.workloads = rayjob.NewShared(workloadsAge, c.listWorkloads)
-	c.capacity = rayjob.NewShared(capacityAge, c.readCapacity)
+	c.workloads = rayjob.NewCached(workloadsAge, c.listWorkloads)
+	c.capacity = rayjob.NewCached(capacityAge, c.readCapacity)
 	c.inform()
 	return c, nil
 }
 
-// connect makes the typed clients on one pool of connections.
+// connect creates the typed clients on one pool of connections.
 func (c *Client) connect(conf *rest.Config, web *http.Client) (err error) {
 	if c.core, err = kubernetes.NewForConfigAndClient(conf, web); err != nil {
 		return err
@@ -137,7 +138,7 @@ func (c *Client) connect(conf *rest.Config, web *http.Client) (err error) {
 	return err
 }
 
-// inform prepares the copies of the RayJobs, clusters and pods of this instance.
+// inform prepares the caches of the RayJobs, clusters and pods of this instance.
 func (c *Client) inform() {
 	ours := func(o *metav1.ListOptions) { o.LabelSelector = c.cfg.selector("") }
 	c.rayFactory = rayinformers.NewSharedInformerFactoryWithOptions(c.ray, 0, rayinformers.WithNamespace(c.cfg.Namespace),
@@ -149,7 +150,7 @@ func (c *Client) inform() {
 	c.pods = c.coreFactory.Core().V1().Pods().Lister().Pods(c.cfg.Namespace)
 }
 
-// trim drops what nobody looks at, which is most of an object: memory is what a thousand runs cost.
+// trim drops the unused fields, which are most of an object, so that a thousand runs fit into memory.
 func trim(object any) (any, error) {
 	if m, err := meta.Accessor(object); err == nil {
 		m.SetManagedFields(nil)
@@ -186,8 +187,8 @@ func trimCluster(spec *rayv1.RayClusterSpec) {
 	}
 }
 
-// Run keeps the copies up to date and frees RayJobs that cannot be deleted, until ctx ends. It always returns nil: an API
-// server that is away comes back, and is waited for.
+// Run keeps the caches up to date and frees RayJobs whose deletion is stuck, until ctx ends. It always returns nil: it waits
+// for an unreachable API server.
 func (c *Client) Run(ctx context.Context) error {
 	var wait sync.WaitGroup
 	defer wait.Wait()

@@ -18,83 +18,83 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// Config says how RayJobs are made. It is read from a file, but for the last fields, which the program fills in.
+// Config describes the RayJobs. It is read from a file; the program sets the fields without a JSON name.
 type Config struct {
-	// Namespace is where everything of the runs lives; empty is the namespace of the credentials.
+	// Namespace contains all objects of the runs; empty means the namespace of the credentials.
 	Namespace string `json:"namespace,omitempty"`
-	// Image has Ray, torch, transformers and Python; RayVersion is the version of its Ray.
+	// Image contains Ray, torch, transformers and Python; RayVersion is the version of its Ray.
 	Image      string `json:"image,omitempty"`
 	RayVersion string `json:"rayVersion,omitempty"`
-	// PullSecrets are Secrets with which the image is pulled.
+	// PullSecrets are the Secrets for pulling the image.
 	PullSecrets []string `json:"pullSecrets,omitempty"`
-	// Claim is the PersistentVolumeClaim of the shared volume, ReadWriteMany where the cluster has several nodes.
+	// Claim is the PersistentVolumeClaim of the shared volume; ReadWriteMany if the cluster has several nodes.
 	Claim string `json:"claim,omitempty"`
-	// User is the uid of the pods; 1001 where nothing is set. It is neither root nor the user of the service.
+	// User is the uid of the pods (default 1001). It must be neither root nor the user of the service.
 	User *int64 `json:"user,omitempty"`
-	// Scratch is the size limit of each pod's /tmp, where Ray keeps its logs and spills objects.
+	// Scratch is the size limit of each pod's /tmp, where Ray writes its logs and spills objects.
 	Scratch resource.Quantity `json:"scratch"`
 	// SharedMemory is the size of each pod's /dev/shm; it counts as memory of the container.
 	SharedMemory resource.Quantity `json:"sharedMemory"`
 	// RuntimeClass is set on every pod, e.g. gvisor.
 	RuntimeClass string `json:"runtimeClass,omitempty"`
-	// ServiceAccount is that of the pods; its token is not mounted.
+	// ServiceAccount is the service account of the pods; its token is not mounted.
 	ServiceAccount string `json:"serviceAccount,omitempty"`
-	// Head is the machine of the driver and of Ray itself. No training runs on it.
+	// Head is the size of the pod of the driver and of Ray itself. No training runs on it.
 	Head Machine `json:"head"`
-	// Profiles are the kinds of clusters that users can choose by name. The first is the default.
+	// Profiles are the clusters that users can choose by name. The first is the default.
 	Profiles []Profile `json:"profiles,omitempty"`
 
-	// Instance tells the RayJobs of this service from those of others in the same namespace.
+	// Instance distinguishes the RayJobs of this service from those of other services in the namespace.
 	Instance string `json:"-"`
-	// Owner names the store of jobs that this service keeps. Only RayJobs of the same owner are listed, so that two services
-	// of one instance do not end each other's.
+	// Owner identifies the job store of this service. Only RayJobs of the same owner are listed, so that two services of one
+	// instance do not end each other's jobs.
 	Owner string `json:"-"`
-	// Mount is where the shared volume is in the pods, and Volume where it is here; without Volume nobody looks what lies on it.
+	// Mount is the path of the shared volume in the pods, and Volume its path on this machine. With an empty Volume, folders are
+	// not checked before they are mounted.
 	Mount  string `json:"-"`
 	Volume string `json:"-"`
-	// ServiceUser is the uid of the service, which no pod may have.
+	// ServiceUser is the uid of the service, which no pod may use.
 	ServiceUser int64 `json:"-"`
-	// PendingLimit is how long a RayJob may wait for its cluster before KubeRay itself gives it up.
+	// PendingLimit is how long a RayJob may wait for its cluster before KubeRay itself fails it.
 	PendingLimit time.Duration `json:"-"`
 }
 
-// Machine is the size of a pod and where it may run. Memory is both request and limit; CPUs are not limited, since a
-// throttled training is slower than one that shares.
+// Machine is the size of a pod and where it may run. Memory is both request and limit; CPUs have no limit, since sharing is
+// faster than throttling.
 type Machine struct {
 	CPU    resource.Quantity `json:"cpu"`
 	Memory resource.Quantity `json:"memory"`
-	// GPU is how many a pod has; GPUResource is their name, nvidia.com/gpu where it is empty.
+	// GPU is the number of GPUs of a pod; GPUResource is their resource name (default nvidia.com/gpu).
 	GPU          int                 `json:"gpu,omitempty"`
 	GPUResource  string              `json:"gpuResource,omitempty"`
 	NodeSelector map[string]string   `json:"nodeSelector,omitempty"`
 	Tolerations  []corev1.Toleration `json:"tolerations,omitempty"`
 }
 
-// Profile is a kind of cluster. With Cluster it is a RayCluster that stands already, and of the rest only MaxWorkers and
-// Window count.
+// Profile describes a cluster. With Cluster it is an existing RayCluster; then only MaxWorkers and Window apply.
 type Profile struct {
 	Name    string `json:"name"`
 	Cluster string `json:"cluster,omitempty"`
 	Machine `json:",inline"`
-	// Workers is how many a run gets that asks for none in particular, MaxWorkers how many it may ask for; on a standing
-	// cluster 0 is no limit.
+	// Workers is the default number of workers of a run, MaxWorkers the largest number that a run may request; 0 means no limit
+	// on a standing cluster.
 	Workers    int `json:"workers,omitempty"`
 	MaxWorkers int `json:"maxWorkers,omitempty"`
-	// MinWorkers, where given, lets Ray's autoscaler take idle workers away, down to this number.
+	// MinWorkers, if set, lets Ray's autoscaler remove idle workers down to this number.
 	MinWorkers *int `json:"minWorkers,omitempty"`
-	// Queue is a local queue of Kueue, PriorityClass that of the pods.
+	// Queue is a local queue of Kueue; PriorityClass is the priority class of the pods.
 	Queue         string `json:"queue,omitempty"`
 	PriorityClass string `json:"priorityClass,omitempty"`
-	// Window, where given, is the time of the day in which runs may begin.
+	// Window, if set, is the daily time window in which runs may start.
 	Window *Window `json:"window,omitempty"`
 }
 
-// oldestRay is the first version that has token authentication.
+// oldestRay is the first version with token authentication.
 const oldestRay = "2.52.0"
 
 const gpuResource = "nvidia.com/gpu"
 
-// ReadConfig reads a configuration file. Unknown fields are faults, since a setting that is misspelt would be missed late.
+// ReadConfig reads a configuration file. Unknown fields are errors, so that a misspelt setting is found at the start.
 func ReadConfig(path string) (Config, error) {
 	doc, err := os.ReadFile(path)
 	if err != nil {
@@ -117,7 +117,7 @@ func (c Config) Names() []string {
 	return names
 }
 
-// withDefaults fills in what is left out.
+// withDefaults sets the fields that are empty.
 func (c Config) withDefaults() Config {
 	quantity(&c.Scratch, "20Gi")
 	quantity(&c.SharedMemory, "1Gi")
@@ -137,7 +137,7 @@ func (c Config) withDefaults() Config {
 		p := &c.Profiles[i]
 		quantity(&p.CPU, "1")
 		quantity(&p.Memory, "4Gi")
-		if p.Cluster == "" { // a standing one has as many as it has
+		if p.Cluster == "" { // a standing cluster has a fixed number
 			p.Workers = max(1, p.Workers)
 			p.MaxWorkers = max(p.Workers, p.MaxWorkers)
 		}
@@ -154,10 +154,10 @@ func quantity(q *resource.Quantity, value string) {
 	}
 }
 
-// version is a release of Ray.
+// version matches a release of Ray.
 var version = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
-// validate reports every fault at once.
+// validate reports all invalid fields at once.
 func (c Config) validate() error {
 	var faults []error
 	fault := func(ok bool, format string, args ...any) {
@@ -166,15 +166,15 @@ func (c Config) validate() error {
 		}
 	}
 	label := func(name string) bool { return len(validation.IsDNS1123Label(name)) == 0 }
-	fault(label(c.Namespace), "namespace: %q is no name of a namespace", c.Namespace)
-	fault(c.Instance == "" || len(validation.IsValidLabelValue(c.Instance)) == 0, "the name of the instance %q is no label", c.Instance)
-	fault(len(c.Profiles) > 0, "profiles: at least one is needed")
+	fault(label(c.Namespace), "namespace: %q is not a valid namespace name", c.Namespace)
+	fault(c.Instance == "" || len(validation.IsValidLabelValue(c.Instance)) == 0, "the instance name %q is not a valid label value", c.Instance)
+	fault(len(c.Profiles) > 0, "profiles: at least one profile is required")
 	fault(strings.HasPrefix(c.Mount, "/"), "RAY_SHARED_DIR: %q is not an absolute path", c.Mount)
 	seen := map[string]bool{}
 	for i, p := range c.Profiles {
 		where := fmt.Sprintf("profiles[%d]", i)
-		fault(label(p.Name), "%s.name: %q must be letters, digits and dashes", where, p.Name)
-		fault(!seen[p.Name], "%s.name: %q is there twice", where, p.Name)
+		fault(label(p.Name), "%s.name: %q must consist of lowercase letters, digits and dashes", where, p.Name)
+		fault(!seen[p.Name], "%s.name: %q is used twice", where, p.Name)
 		seen[p.Name] = true
 		faults = append(faults, p.validate(where)...)
 	}
@@ -192,13 +192,13 @@ func (c Config) validate() error {
 	return errors.Join(faults...)
 }
 
-// validateUser keeps the pods from being root, or the user whose files they must not change.
+// validateUser keeps the pods from running as root, or as the user of the service.
 func (c Config) validateUser() error {
 	switch user := *c.User; {
 	case user < 1:
-		return fmt.Errorf("user: %d is root or no user: set the uid that the pods run as, e.g. %d", user, rayUser)
+		return fmt.Errorf("user: %d is not allowed: set a uid other than root for the pods, e.g. %d", user, rayUser)
 	case user == c.ServiceUser:
-		return fmt.Errorf("user: the service itself runs as %d: set another uid, so that no training can change the files of the service", user)
+		return fmt.Errorf("user: %d is the uid of the service: set another uid, so that no training can change the files of the service", user)
 	default:
 		return nil
 	}
@@ -212,10 +212,10 @@ func (p Profile) validate(where string) (faults []error) {
 	}
 	fault(p.GPU >= 0 && p.Workers >= 0 && p.MaxWorkers >= 0, ": numbers must not be negative")
 	fault(p.CPU.Sign() >= 0 && p.Memory.Sign() >= 0, ": cpu and memory must not be negative")
-	fault(p.MinWorkers == nil || *p.MinWorkers >= 0 && *p.MinWorkers <= p.Workers, ".minWorkers: must lie between 0 and workers")
-	fault(p.MinWorkers == nil || p.Queue == "", ".minWorkers: Kueue does not take clusters that scale themselves: leave out queue or minWorkers")
-	fault(p.Cluster == "" || p.Queue == "", ".queue: Kueue does not count runs on a standing cluster: leave out queue or cluster")
-	fault(len(p.Cluster) <= utils.MaxRayClusterNameLength, ".cluster: %q is longer than a RayCluster's name may be", p.Cluster)
+	fault(p.MinWorkers == nil || *p.MinWorkers >= 0 && *p.MinWorkers <= p.Workers, ".minWorkers: must be between 0 and workers")
+	fault(p.MinWorkers == nil || p.Queue == "", ".minWorkers: Kueue does not support autoscaling clusters: remove queue or minWorkers")
+	fault(p.Cluster == "" || p.Queue == "", ".queue: Kueue does not manage runs on a standing cluster: remove queue or cluster")
+	fault(len(p.Cluster) <= utils.MaxRayClusterNameLength, ".cluster: %q is too long for the name of a RayCluster", p.Cluster)
 	if p.Window != nil {
 		if err := p.Window.validate(); err != nil {
 			fault(false, ".window: %w", err)

@@ -76,28 +76,28 @@ func TestConfigFaults(t *testing.T) {
 	t.Parallel()
 	fewer := 3
 	for want, change := range map[string]func(*Config){
-		"namespace:":                            func(c *Config) { c.Namespace = "A b" },
-		"image:":                                func(c *Config) { c.Image = "" },
-		"claim:":                                func(c *Config) { c.Claim = "" },
-		"must be the version of Ray":            func(c *Config) { c.RayVersion = "nightly" },
-		"no token authentication":               func(c *Config) { c.RayVersion = "2.9.3" },
-		"profiles: at least one":                func(c *Config) { c.Profiles = nil },
-		"profiles[1].name: \"small\" is there":  func(c *Config) { c.Profiles[1].Name = "small" },
-		"profiles[0].name: \"\"":                func(c *Config) { c.Profiles[0].Name = "" },
-		"profiles[0]: numbers":                  func(c *Config) { c.Profiles[0].GPU = -1 },
-		"profiles[0].minWorkers: must lie":      func(c *Config) { c.Profiles[0].MinWorkers = &fewer },
-		"profiles[1].minWorkers: Kueue":         func(c *Config) { c.Profiles[1].MinWorkers = new(int) },
-		"profiles[2].queue: Kueue":              func(c *Config) { c.Profiles[2].Queue = "q" },
-		"profiles[2].cluster:":                  func(c *Config) { c.Profiles[2].Cluster = strings.Repeat("a", 60) },
-		"does not fit into the head's memory":   func(c *Config) { c.SharedMemory = resource.MustParse("8Gi") },
-		"fit into the memory of profile small":  func(c *Config) { c.Profiles[0].Memory = resource.MustParse("1Gi") },
-		"user: 0 is root":                       func(c *Config) { c.User = new(int64) },
-		"user: -1 is root or no user":           func(c *Config) { c.User = new(int64(-1)) },
-		"user: the service itself runs as 1000": func(c *Config) { c.User, c.ServiceUser = new(int64(1000)), 1000 },
-		"RAY_SHARED_DIR":                        func(c *Config) { c.Mount = "shared" },
-		"profiles[0].window: \"8pm\" is no":     func(c *Config) { c.Profiles[0].Window = &Window{From: "8pm", Until: "06:00"} },
-		"profiles[0].window: from and until":    func(c *Config) { c.Profiles[0].Window = &Window{From: "06:00", Until: "06:00"} },
-		"profiles[0].window: zone: \"Nowhere\"": func(c *Config) { c.Profiles[0].Window = &Window{From: "05:00", Until: "06:00", Zone: "Nowhere"} },
+		"namespace:":                 func(c *Config) { c.Namespace = "A b" },
+		"image:":                     func(c *Config) { c.Image = "" },
+		"claim:":                     func(c *Config) { c.Claim = "" },
+		"must be the version of Ray": func(c *Config) { c.RayVersion = "nightly" },
+		"no token authentication":    func(c *Config) { c.RayVersion = "2.9.3" },
+		"profiles: at least one":     func(c *Config) { c.Profiles = nil },
+		"profiles[1].name: \"small\" is used twice": func(c *Config) { c.Profiles[1].Name = "small" },
+		"profiles[0].name: \"\"":                    func(c *Config) { c.Profiles[0].Name = "" },
+		"profiles[0]: numbers":                      func(c *Config) { c.Profiles[0].GPU = -1 },
+		"profiles[0].minWorkers: must be between":   func(c *Config) { c.Profiles[0].MinWorkers = &fewer },
+		"profiles[1].minWorkers: Kueue":             func(c *Config) { c.Profiles[1].MinWorkers = new(int) },
+		"profiles[2].queue: Kueue":                  func(c *Config) { c.Profiles[2].Queue = "q" },
+		"profiles[2].cluster:":                      func(c *Config) { c.Profiles[2].Cluster = strings.Repeat("a", 60) },
+		"does not fit into the head's memory":       func(c *Config) { c.SharedMemory = resource.MustParse("8Gi") },
+		"fit into the memory of profile small":      func(c *Config) { c.Profiles[0].Memory = resource.MustParse("1Gi") },
+		"user: 0 is not allowed":                    func(c *Config) { c.User = new(int64) },
+		"user: -1 is not allowed":                   func(c *Config) { c.User = new(int64(-1)) },
+		"user: 1000 is the uid of the service":      func(c *Config) { c.User, c.ServiceUser = new(int64(1000)), 1000 },
+		"RAY_SHARED_DIR":                            func(c *Config) { c.Mount = "shared" },
+		"profiles[0].window: \"8pm\" is no":         func(c *Config) { c.Profiles[0].Window = &Window{From: "8pm", Until: "06:00"} },
+		"profiles[0].window: from and until":        func(c *Config) { c.Profiles[0].Window = &Window{From: "06:00", Until: "06:00"} },
+		"profiles[0].window: zone: \"Nowhere\"":     func(c *Config) { c.Profiles[0].Window = &Window{From: "05:00", Until: "06:00", Zone: "Nowhere"} },
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
@@ -122,8 +122,8 @@ func TestProfileForAnAttempt(t *testing.T) {
 		"a GPU on what stands":      {asked: rayjob.Resources{GPU: true, Profile: "standing"}, want: "standing"},
 		"many on what stands":       {asked: rayjob.Resources{Workers: 9, Profile: "standing"}, want: "standing"},
 		"as many as allowed":        {asked: rayjob.Resources{Workers: 4}, want: "small"},
-		"too many workers":          {asked: rayjob.Resources{Workers: 5}, fault: "5 workers are more than the 4 that the profile small allows"},
-		"no such profile":           {asked: rayjob.Resources{Profile: "huge"}, fault: `there is no profile "huge": choose one of small, gpu, standing`},
+		"too many workers":          {asked: rayjob.Resources{Workers: 5}, fault: "5 workers exceed the limit of 4 of the profile small"},
+		"no such profile":           {asked: rayjob.Resources{Profile: "huge"}, fault: `the profile "huge" does not exist: choose one of small, gpu, standing`},
 		"a GPU where there is none": {asked: rayjob.Resources{GPU: true, Profile: "small"}, fault: "the profile small has no GPU"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestProfileForAnAttempt(t *testing.T) {
 	few := &Client{cfg: c.cfg}
 	few.cfg.Profiles = c.cfg.Profiles[:1]
 	_, err := few.profile(rayjob.Resources{GPU: true})
-	require.ErrorContains(t, err, "no profile of this server has a GPU")
+	require.ErrorContains(t, err, "no profile of this extractor has a GPU")
 }
 
 func TestWindow(t *testing.T) {

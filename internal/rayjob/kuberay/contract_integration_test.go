@@ -23,11 +23,11 @@ func TestRealOperatorKeepsTheContract(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBed(t, cluster.Shared(t))
+			b := newFixture(t, cluster.Shared(t))
 			b.stand(t, "standing")
 			const right = job.Secret("right")
-			raytest.TestBackend(t, raytest.Bed{
-				Token: right, Python: "python", Patience: wait, Lost: "deleted",
+			raytest.TestBackend(t, raytest.Fixture{
+				Token: right, Python: "python", Timeout: wait, Lost: "deleted",
 				Restart: func(t *testing.T) {
 					t.Helper()
 					require.NoError(t, b.client.ray.RayV1().RayJobs(b.namespace).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))

@@ -32,7 +32,7 @@ func (c *Client) Logs(ctx context.Context, h rayjob.Handle, w io.Writer) error {
 		return err
 	}
 	ray, err := c.dashboard(ctx, rj)
-	if missing(err) { // the cluster went before its RayJob
+	if missing(err) { // the cluster was deleted before its RayJob
 		return job.Permanent(rayjob.ErrNoLogs)
 	}
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *Client) Logs(ctx context.Context, h rayjob.Handle, w io.Writer) error {
 	return ray.Logs(ctx, h, w)
 }
 
-// dashboard is a client of the Ray that has the job.
+// dashboard returns a client of the Ray that runs the job.
 func (c *Client) dashboard(ctx context.Context, rj *rayv1.RayJob) (*jobsapi.Client, error) {
 	if cluster := explain.StandingCluster(rj); cluster != "" {
 		return c.standingDashboard(ctx, cluster)
@@ -51,12 +51,12 @@ func (c *Client) dashboard(ctx context.Context, rj *rayv1.RayJob) (*jobsapi.Clie
 	}
 	host, _, err := net.SplitHostPort(rj.Status.DashboardURL)
 	if err != nil {
-		return nil, job.Retryable(fmt.Errorf("the address of the Ray cluster of %s: %w", rj.Name, err))
+		return nil, job.Retryable(fmt.Errorf("parse the address of the Ray cluster of %s: %w", rj.Name, err))
 	}
 	return c.rayClient(ctx, host, rj.Name)
 }
 
-// standingDashboard is a client of a RayCluster that others made; missing tells that there is none.
+// standingDashboard returns a client of a standing RayCluster. missing(err) reports that the cluster does not exist.
 func (c *Client) standingDashboard(ctx context.Context, name string) (*jobsapi.Client, error) {
 	cluster, err := c.ray.RayV1().RayClusters(c.cfg.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *Client) standingDashboard(ctx context.Context, name string) (*jobsapi.C
 	}
 	service, err := utils.GenerateHeadServiceName(utils.RayClusterCRD, cluster.Spec, name)
 	if err != nil {
-		return nil, job.Retryable(fmt.Errorf("name the service of the RayCluster %s: %w", name, err))
+		return nil, job.Retryable(fmt.Errorf("find the service of the RayCluster %s: %w", name, err))
 	}
 	secret := ""
 	if auth := cluster.Spec.AuthOptions; auth != nil && auth.Mode == rayv1.AuthModeToken {
@@ -76,14 +76,14 @@ func (c *Client) standingDashboard(ctx context.Context, name string) (*jobsapi.C
 	return c.rayClient(ctx, service+"."+c.cfg.Namespace+".svc", secret)
 }
 
-// rayClient talks to the dashboard behind a service: directly where names of services are known, else through the API
-// server. The token is in the Secret of that name; without a name there is none.
+// rayClient returns a client of the dashboard behind a service: directly inside the cluster, else through the API server. The
+// Secret of that name holds the token; an empty name means no token.
 func (c *Client) rayClient(ctx context.Context, host, secret string) (*jobsapi.Client, error) {
 	cfg := jobsapi.Config{Address: "http://" + net.JoinHostPort(host, strconv.Itoa(utils.DefaultDashboardPort)), Transport: c.access.Dashboards}
 	if !c.access.Inside {
 		proxy, err := rest.TransportFor(c.access.Config)
 		if err != nil {
-			return nil, job.Retryable(fmt.Errorf("the way to Ray through the API server: %w", err))
+			return nil, job.Retryable(fmt.Errorf("reach Ray through the API server: %w", err))
 		}
 		service, _, _ := strings.Cut(host, ".")
 		cfg.Address = fmt.Sprintf("%s/api/v1/namespaces/%s/services/http:%s:%d/proxy",
@@ -94,7 +94,7 @@ func (c *Client) rayClient(ctx context.Context, host, secret string) (*jobsapi.C
 		found, err := c.core.CoreV1().Secrets(c.cfg.Namespace).Get(ctx, secret, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
-			return nil, job.Retryable(errors.New("the token of the Ray cluster is gone"))
+			return nil, job.Retryable(errors.New("the token of the Ray cluster was deleted"))
 		case err != nil:
 			return nil, c.fault(err, "read a Secret")
 		}
@@ -103,6 +103,6 @@ func (c *Client) rayClient(ctx context.Context, host, secret string) (*jobsapi.C
 	return jobsapi.New(cfg, c.log)
 }
 
-// direct is shared by all clusters, so that no client has connections of its own to close. No proxy of the environment:
-// the token would pass through it.
+// direct is shared by all clusters, so that no client has connections to close. Proxies of the environment are not used: the
+// token would pass through them.
 var direct http.RoundTripper = &http.Transport{DisableKeepAlives: true}

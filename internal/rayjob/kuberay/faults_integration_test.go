@@ -29,7 +29,7 @@ import (
 
 func TestRayJobDeletedByHand(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, cluster.Shared(t))
+	b := newFixture(t, cluster.Shared(t))
 	a := b.attempt(t, raytest.Spec{Wait: true})
 	h := b.submit(t, a)
 	b.started(t, a)
@@ -44,7 +44,7 @@ func TestRayJobDeletedByHand(t *testing.T) {
 
 func TestOperatorIsAwayWhenTheTrainingEnds(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, cluster.Shared(t))
+	b := newFixture(t, cluster.Shared(t))
 	ends := make(chan struct{})
 	b.heads.cfg.Run = func(ctx context.Context, d raytest.Driver) int {
 		code := raytest.Program(ctx, d)
@@ -73,7 +73,7 @@ func TestOperatorIsAwayWhenTheTrainingEnds(t *testing.T) {
 
 func TestOperatorIsAwayWhenAnAttemptIsReleased(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, cluster.Shared(t))
+	b := newFixture(t, cluster.Shared(t))
 	a := b.attempt(t, raytest.Spec{Wait: true})
 	h := b.submit(t, a)
 	b.started(t, a)
@@ -97,7 +97,7 @@ func TestOperatorIsAwayWhenAnAttemptIsReleased(t *testing.T) {
 
 func TestAPIServerIsAway(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, cluster.Control(t))
+	b := newFixture(t, cluster.Control(t))
 	a := b.attempt(t, raytest.Spec{Wait: true})
 	h := b.submit(t, a)
 	b.started(t, a)
@@ -150,7 +150,7 @@ func (g goneOnce) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestWatchIsBroken(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, cluster.Shared(t))
+	b := newFixture(t, cluster.Shared(t))
 	conf := b.plane.Config()
 	conf.ContentType = "application/json"
 	left := &atomic.Int32{}
@@ -166,7 +166,7 @@ func TestWatchIsBroken(t *testing.T) {
 
 func TestSubmissionsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, cluster.Shared(t))
+	b := newFixture(t, cluster.Shared(t))
 	nobody, err := b.plane.UserConfig("nobody")
 	require.NoError(t, err)
 	setting := func(t *testing.T, err error, words string) {
@@ -210,13 +210,13 @@ func TestSubmissionsThatAreRefused(t *testing.T) {
 			kind, _ := job.Classify(err)
 			return kind == job.KindPermanent
 		}, wait, 100*time.Millisecond)
-		require.ErrorContains(t, err, "a policy of the Kubernetes cluster refuses the training")
+		require.ErrorContains(t, err, "a policy of the Kubernetes cluster denies the training")
 		require.ErrorContains(t, err, "no trainings on Sundays")
 	})
 }
 
 // forbid makes the API server refuse RayJobs in the namespace.
-func (b *bed) forbid(t *testing.T) {
+func (b *fixture) forbid(t *testing.T) {
 	t.Helper()
 	api, name := b.client.core.AdmissionregistrationV1(), b.namespace
 	_, err := api.ValidatingAdmissionPolicies().Create(t.Context(), &admissionv1.ValidatingAdmissionPolicy{
@@ -244,13 +244,13 @@ func (b *bed) forbid(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, cluster.Shared(t))
+	b := newFixture(t, cluster.Shared(t))
 	check := func() Report {
 		r, err := b.client.Check(t.Context())
 		require.NoError(t, err)
 		return r
 	}
-	require.Contains(t, strings.Join(check().Faults, "\n"), "there is no PersistentVolumeClaim shared")
+	require.Contains(t, strings.Join(check().Faults, "\n"), "the PersistentVolumeClaim shared does not exist")
 	require.Contains(t, strings.Join(check().Faults, "\n"), "uses the RayCluster standing")
 	require.Contains(t, check().Warnings, "profile standing: "+rayjob.StandingWarning)
 

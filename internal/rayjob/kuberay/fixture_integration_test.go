@@ -87,8 +87,8 @@ func (h *heads) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// bed is a namespace with an operator in which trainings are played.
-type bed struct {
+// fixture is a namespace with a KubeRay operator that runs stand-ins for trainings.
+type fixture struct {
 	plane     *cluster.Plane
 	operator  *cluster.Operator
 	heads     *heads
@@ -96,10 +96,10 @@ type bed struct {
 	client    *Client
 }
 
-// newBed starts an operator on plane; pods are ready at once and programs are played.
-func newBed(t *testing.T, plane *cluster.Plane) *bed {
+// newFixture starts an operator on plane; pods are ready at once and programs are played.
+func newFixture(t *testing.T, plane *cluster.Plane) *fixture {
 	t.Helper()
-	b := &bed{plane: plane, heads: newHeads(t, raytest.Config{Run: raytest.Program}), namespace: plane.Namespace(t, nil)}
+	b := &fixture{plane: plane, heads: newHeads(t, raytest.Config{Run: raytest.Program}), namespace: plane.Namespace(t, nil)}
 	b.operator = plane.Operator(t, b.namespace, b.heads)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	t.Cleanup(cancel)
@@ -109,7 +109,7 @@ func newBed(t *testing.T, plane *cluster.Plane) *bed {
 }
 
 // newClient returns a client that works until the test ends.
-func (b *bed) newClient(t *testing.T, conf *rest.Config, change ...func(*Config)) *Client {
+func (b *fixture) newClient(t *testing.T, conf *rest.Config, change ...func(*Config)) *Client {
 	t.Helper()
 	cfg := example()
 	cfg.Namespace, cfg.Mount = b.namespace, "/"
@@ -133,7 +133,7 @@ func (b *bed) newClient(t *testing.T, conf *rest.Config, change ...func(*Config)
 }
 
 // attempt writes the spec of a run of its own.
-func (b *bed) attempt(t *testing.T, spec raytest.Spec) rayjob.Attempt {
+func (b *fixture) attempt(t *testing.T, spec raytest.Spec) rayjob.Attempt {
 	t.Helper()
 	dir := t.TempDir()
 	doc, err := json.Marshal(spec)
@@ -142,7 +142,7 @@ func (b *bed) attempt(t *testing.T, spec raytest.Spec) rayjob.Attempt {
 	return rayjob.Attempt{Run: rayjob.RunName("kuberay", t.Name(), dir), Number: 1, Dir: dir, Python: "python"}
 }
 
-func (b *bed) submit(t *testing.T, a rayjob.Attempt) rayjob.Handle {
+func (b *fixture) submit(t *testing.T, a rayjob.Attempt) rayjob.Handle {
 	t.Helper()
 	h, err := b.client.Submit(t.Context(), a)
 	require.NoError(t, err)
@@ -150,7 +150,7 @@ func (b *bed) submit(t *testing.T, a rayjob.Attempt) rayjob.Handle {
 }
 
 // until waits for a verdict.
-func (b *bed) until(t *testing.T, h rayjob.Handle, want rayjob.Verdict) rayjob.Observation {
+func (b *fixture) until(t *testing.T, h rayjob.Handle, want rayjob.Verdict) rayjob.Observation {
 	t.Helper()
 	var obs rayjob.Observation
 	require.Eventually(t, func() bool {
@@ -166,7 +166,7 @@ func (b *bed) until(t *testing.T, h rayjob.Handle, want rayjob.Verdict) rayjob.O
 }
 
 // started waits until the program itself says that it runs.
-func (b *bed) started(t *testing.T, a rayjob.Attempt) {
+func (b *fixture) started(t *testing.T, a rayjob.Attempt) {
 	t.Helper()
 	require.Eventually(t, func() bool { return exists(a, "starts") }, wait, 50*time.Millisecond)
 }
@@ -177,7 +177,7 @@ func exists(a rayjob.Attempt, name string) bool {
 }
 
 // release releases as a caller does: again while the error says later.
-func (b *bed) release(t *testing.T, h rayjob.Handle) {
+func (b *fixture) release(t *testing.T, h rayjob.Handle) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		err := b.client.Release(t.Context(), h)
@@ -190,7 +190,7 @@ func (b *bed) release(t *testing.T, h rayjob.Handle) {
 }
 
 // gone waits until nothing of the attempt is left but what Kubernetes collects.
-func (b *bed) gone(t *testing.T, h rayjob.Handle) {
+func (b *fixture) gone(t *testing.T, h rayjob.Handle) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		_, err := b.client.live(t.Context(), h.ID)
@@ -198,7 +198,7 @@ func (b *bed) gone(t *testing.T, h rayjob.Handle) {
 	}, wait, 50*time.Millisecond)
 }
 
-func (b *bed) rayJob(t *testing.T, name string) *rayv1.RayJob {
+func (b *fixture) rayJob(t *testing.T, name string) *rayv1.RayJob {
 	t.Helper()
 	rj, err := b.client.ray.RayV1().RayJobs(b.namespace).Get(t.Context(), name, metav1.GetOptions{})
 	require.NoError(t, err)
@@ -206,7 +206,7 @@ func (b *bed) rayJob(t *testing.T, name string) *rayv1.RayJob {
 }
 
 // stand makes a standing RayCluster, as an administrator does, and waits until it is ready.
-func (b *bed) stand(t *testing.T, name string) {
+func (b *fixture) stand(t *testing.T, name string) {
 	t.Helper()
 	cfg := example()
 	cfg.Namespace, cfg.Mount = b.namespace, "/shared"

@@ -18,7 +18,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay/explain"
 )
 
-// Labels of everything that belongs to a run. They are not those that Ray shows beside a job: Kubernetes wants a domain.
+// Labels of all objects of a run. Ray's own metadata has other keys, since Kubernetes labels need a domain.
 const (
 	labelManager  = "app.kubernetes.io/managed-by"
 	labelInstance = "app.kubernetes.io/instance"
@@ -30,13 +30,13 @@ const (
 	manager = "clowder-ray"
 )
 
-// spare is how much later than the service KubeRay gives up a run, so that it does so only where the service is not there.
+// spare is how much later than the service KubeRay ends a run, so that it does so only if the service is down.
 const spare = 15 * time.Minute
 
-// keptSeconds is how long a finished cluster stays where nobody releases it: long enough to look at its logs.
+// keptSeconds is how long an unreleased finished cluster is kept: long enough to read its logs.
 const keptSeconds = 60
 
-// newRayJob describes the attempt to KubeRay. Nothing in it is text of a user but annotations and Ray's metadata.
+// newRayJob returns the RayJob of the attempt. Only annotations and Ray's metadata contain text of users.
 func (c Config) newRayJob(a rayjob.Attempt, p Profile) (*rayv1.RayJob, error) {
 	env, err := json.Marshal(map[string]any{"env_vars": a.Environment()})
 	if err != nil {
@@ -70,23 +70,23 @@ func (c Config) newRayJob(a rayjob.Attempt, p Profile) (*rayv1.RayJob, error) {
 	return rj, check(rj)
 }
 
-// check applies KubeRay's own rules. The API server accepts anything, and the operator would refuse it later and for good.
+// check applies KubeRay's own rules. The API server accepts any RayJob, and the KubeRay operator would reject it later.
 func check(rj *rayv1.RayJob) error {
 	err := utils.ValidateRayJobMetadata(rj.ObjectMeta)
 	if err == nil {
 		err = utils.ValidateRayJobSpec(rj)
 	}
 	if err == nil && rj.Spec.RayClusterSpec != nil {
-		err = utils.ValidateRayClusterMetadata(metav1.ObjectMeta{Name: rj.Name + "-12345"}) // the name that the operator will choose
+		err = utils.ValidateRayClusterMetadata(metav1.ObjectMeta{Name: rj.Name + "-12345"}) // a name as KubeRay will choose
 	}
 	if err != nil {
-		return job.Permanent(fmt.Errorf("KubeRay would refuse the training, ask the operator of the extractor to mend KUBERAY_CONFIG: %w", err))
+		return job.Permanent(fmt.Errorf("invalid RayJob: %w; ask the administrator of the extractor to correct KUBERAY_CONFIG", err))
 	}
 	return nil
 }
 
-// newCluster is the Ray cluster of one attempt: a head without CPUs for Ray and a group of equal workers, which all see the same of
-// the shared volume.
+// newCluster returns the Ray cluster of one attempt: a head without CPUs for Ray and a group of equal workers. All mount the same
+// parts of the shared volume.
 func (c Config) newCluster(a rayjob.Attempt, p Profile, shared []corev1.VolumeMount) *rayv1.RayClusterSpec {
 	workers := new(int32(c.workers(a, p))) //nolint:gosec // bounded by MaxWorkers
 	group := rayv1.WorkerGroupSpec{
@@ -106,8 +106,8 @@ func (c Config) newCluster(a rayjob.Attempt, p Profile, shared []corev1.VolumeMo
 	return spec
 }
 
-// scale lets Ray's autoscaler take idle workers away. It runs beside the head and talks to the API server, with rights that
-// KubeRay makes for it.
+// scale lets Ray's autoscaler remove idle workers. It runs in the head's pod and calls the API server with access rights that
+// KubeRay creates for it.
 func (c Config) scale(spec *rayv1.RayClusterSpec, group *rayv1.WorkerGroupSpec) {
 	spec.EnableInTreeAutoscaling = new(true)
 	spec.AutoscalerOptions = &rayv1.AutoscalerOptions{
@@ -120,7 +120,7 @@ func (c Config) scale(spec *rayv1.RayClusterSpec, group *rayv1.WorkerGroupSpec) 
 	head.RestartPolicy, group.Template.Spec.RestartPolicy = corev1.RestartPolicyNever, corev1.RestartPolicyNever
 }
 
-// startParams keeps the object store within /dev/shm. Ray by itself takes a share of the memory, which may be more.
+// startParams keeps the object store within /dev/shm. By default Ray uses a share of the memory, which may be more.
 func (c Config) startParams(cpus int) map[string]string {
 	return map[string]string{"num-cpus": strconv.Itoa(cpus), "object-store-memory": strconv.FormatInt(c.SharedMemory.Value()/10*8, 10)}
 }
@@ -132,7 +132,7 @@ func (c Config) workers(a rayjob.Attempt, p Profile) int {
 	return p.Workers
 }
 
-// cpus are whole ones for Ray, at least one: a worker without a CPU gets no work.
+// cpus returns whole CPUs for Ray, at least one: a worker without a CPU gets no work.
 func cpus(m Machine) int { return max(1, int(math.Ceil(m.CPU.AsApproximateFloat64()))) }
 
 func (c Config) labels(a rayjob.Attempt) map[string]string {
@@ -143,7 +143,7 @@ func (c Config) labels(a rayjob.Attempt) map[string]string {
 	return labels
 }
 
-// selector finds what labels mark; what an earlier store made is among it, unless the owner is asked for.
+// selector matches the objects of this instance. An empty owner also matches objects that an earlier job store created.
 func (c Config) selector(owner string) string {
 	s := labelManager + "=" + manager + "," + labelInstance + "=" + c.Instance
 	if owner != "" {
@@ -152,7 +152,7 @@ func (c Config) selector(owner string) string {
 	return s
 }
 
-// annotations carry what the caller tells of the attempt, for people who look at the cluster.
+// annotations show the caller's metadata to people who inspect the cluster.
 func annotations(a rayjob.Attempt) map[string]string {
 	notes := map[string]string{}
 	for key, value := range a.Metadata {

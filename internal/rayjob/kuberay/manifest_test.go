@@ -198,5 +198,5 @@ func TestKubeRayWouldRefuse(t *testing.T) {
 	_, err := c.newRayJob(a, c.Profiles[0])
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindPermanent, kind)
-	require.ErrorContains(t, err, "KubeRay would refuse the training")
+	require.ErrorContains(t, err, "invalid RayJob")
 }

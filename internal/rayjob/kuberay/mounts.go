@@ -18,18 +18,17 @@ import (
 // sharedVolume is the name of the shared volume in a pod.
 const sharedVolume = "shared"
 
-// sharedMounts are the parts of the shared volume that the pods of an attempt see, each where it lies on the whole volume: the run
-// folder to write into, the trainer and what the attempt reads besides only to read. No other run, no download of others and no
-// other model is in the pods.
+// sharedMounts returns the parts of the shared volume that the pods of an attempt can see, at their usual paths: the run folder
+// for writing, and the trainer and the attempt's other folders for reading. The pods see no other run, download or model.
 func (c Config) sharedMounts(a rayjob.Attempt) ([]corev1.VolumeMount, error) {
 	own, ok := c.below(a.Dir)
 	if !ok {
-		return nil, job.Permanent(errors.New("the run folder is not on the volume that the pods mount: ask the operator of the extractor to set RAY_SHARED_DIR to " +
-			"where that volume is mounted"))
+		return nil, job.Permanent(errors.New("the run folder is not on the volume that the pods mount: ask the administrator of the extractor to set RAY_SHARED_DIR to " +
+			"the path where that volume is mounted"))
 	}
 	reads := slices.Clone(a.Reads)
 	for dir := range strings.SplitSeq(a.TrainerPath, ":") {
-		if name, ok := c.below(dir); ok { // one that is not lies in the image
+		if name, ok := c.below(dir); ok { // any other folder is in the image
 			reads = append(reads, name)
 		}
 	}
@@ -37,26 +36,26 @@ func (c Config) sharedMounts(a rayjob.Attempt) ([]corev1.VolumeMount, error) {
 	mounts := []corev1.VolumeMount{{Name: sharedVolume, MountPath: a.Dir, SubPath: own}}
 	for _, name := range slices.Compact(reads) {
 		if overlap(name, own) {
-			return nil, job.Permanent(fmt.Errorf("the attempt would read %s, which holds its own folder or lies in it: report this to those who make the extractor", name))
+			return nil, job.Permanent(fmt.Errorf("the attempt cannot mount %s, which overlaps its run folder: report this as a bug in the extractor", name))
 		}
 		mounts = append(mounts, corev1.VolumeMount{Name: sharedVolume, MountPath: path.Join(c.Mount, name), SubPath: name, ReadOnly: true})
 	}
 	return mounts, nil
 }
 
-// below is the path of a folder below the shared volume as the pods see it; false for what is not below it.
+// below returns the path of a folder relative to the shared volume in the pods; false for a folder outside it.
 func (c Config) below(dir string) (string, bool) {
 	name, ok := strings.CutPrefix(path.Clean(dir), strings.TrimSuffix(path.Clean(c.Mount), "/")+"/")
 	return name, ok && name != "" && fs.ValidPath(name)
 }
 
-// overlap says that one of two folders lies in the other.
+// overlap reports that one of two folders contains the other.
 func overlap(a, b string) bool {
 	return strings.HasPrefix(a+"/", b+"/") || strings.HasPrefix(b+"/", a+"/")
 }
 
-// present leaves out of the folders that an attempt reads those that are not there: the kubelet would make them, as root. The trainer
-// says what it misses. A link is a fault that lasts until the operator repairs it: the kubelet would follow it.
+// present drops missing folders, which the kubelet would create as root; the trainer reports what it misses. A symbolic link is
+// an error until the administrator replaces it, since the kubelet would follow it.
 func (c Config) present(reads []string) ([]string, error) {
 	if c.Volume == "" {
 		return reads, nil
@@ -69,7 +68,7 @@ func (c Config) present(reads []string) ([]string, error) {
 			continue
 		case errors.Is(err, disk.ErrNotAllowed):
 			return nil, job.Later(settingPause, &rayjob.SettingError{
-				Setting: "SHARED_DIR", Text: fmt.Sprintf("SHARED_DIR: pods cannot be given the folder %s: %v: put a folder in its place", name, err),
+				Setting: "SHARED_DIR", Text: fmt.Sprintf("SHARED_DIR: the folder %s cannot be mounted into pods: %v: replace it with a real folder", name, err),
 			})
 		case err != nil:
 			return nil, job.Retryable(errors.New("a folder of the shared volume cannot be opened"))

@@ -122,7 +122,7 @@ func TestOnlyFoldersThatAreThereAreMounted(t *testing.T) {
 	_, err = c.present([]string{"models"})
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindLater, kind, "jobs wait until the operator has seen to it")
-	require.ErrorContains(t, err, "SHARED_DIR: pods cannot be given the folder models")
+	require.ErrorContains(t, err, "SHARED_DIR: the folder models cannot be mounted into pods")
 	_, isSetting := errors.AsType[*rayjob.SettingError](err)
 	require.True(t, isSetting, "its text is for the operator and not for users")
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay/explain"
 )
 
-// An explanation is looked for soon after a job began to wait, and ever more rarely the longer it waits: hundreds of jobs
-// may wait for days. What runs is looked at for trouble only.
+// A job is explained soon after it starts to wait, and less often the longer it waits: hundreds of jobs may wait for days. A
+// running job is only checked for trouble.
 const (
 	firstNotice  = 5 * time.Second
 	firstTrouble = 30 * time.Second
 	lastNotice   = 2 * time.Minute
 )
 
-// notices remembers what was said of each attempt and when it is to be looked for again.
+// notices stores the last explanation of each attempt and when to renew it.
 type notices struct {
 	mu    sync.Mutex
 	texts map[string]notice
@@ -32,7 +32,7 @@ type notice struct {
 	due  time.Time
 }
 
-// due says whether it is time to look again, and else what was said last. A caller who is told to look is the only one.
+// due returns the last explanation, and whether the caller must renew it. Only one caller must at a time.
 func (n *notices) due(key string, now time.Time, pause time.Duration) (text string, look bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

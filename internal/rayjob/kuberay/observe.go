@@ -19,7 +19,7 @@ func (c *Client) Observe(ctx context.Context, h rayjob.Handle) (rayjob.Observati
 	case err != nil:
 		return rayjob.Observation{}, err
 	case h.Session != "" && h.Session != string(rj.UID):
-		return rayjob.Observation{Verdict: rayjob.Lost, Reason: "the RayJob of the training was replaced by another one of the same name"}, nil
+		return rayjob.Observation{Verdict: rayjob.Lost, Reason: "the RayJob of the training was replaced by another RayJob of the same name"}, nil
 	}
 	obs := c.judge(rj)
 	switch obs.Verdict {
@@ -40,7 +40,7 @@ func (c *Client) Observe(ctx context.Context, h rayjob.Handle) (rayjob.Observati
 	return obs, nil
 }
 
-// find looks at the copy, and asks the API server where that is not there or does not have the RayJob: it may be younger.
+// find reads the cache. It asks the API server if the cache is not ready or lacks the RayJob, which may be younger.
 func (c *Client) find(ctx context.Context, name string) (*rayv1.RayJob, error) {
 	if c.synced.Load() {
 		if rj, err := c.jobs.Get(name); err == nil {
@@ -50,7 +50,7 @@ func (c *Client) find(ctx context.Context, name string) (*rayv1.RayJob, error) {
 	return c.live(ctx, name)
 }
 
-// judge is the function of that name with one warning for each status that is not known.
+// judge is the function judge with one warning for each unknown status.
 func (c *Client) judge(rj *rayv1.RayJob) rayjob.Observation {
 	obs, known := judge(rj.Status)
 	if known {
@@ -58,7 +58,7 @@ func (c *Client) judge(rj *rayv1.RayJob) rayjob.Observation {
 	}
 	status := rayjob.OneLine(string(rj.Status.JobDeploymentStatus)+"/"+string(rj.Status.JobStatus)+"/"+string(rj.Status.Reason), 80)
 	if c.warned.First(status) {
-		c.log.Warn("KubeRay reports a status that is not known here", zap.String("status", status), zap.String("rayjob", rj.Name))
+		c.log.Warn("KubeRay reports an unknown status, the service keeps waiting", zap.String("status", status), zap.String("rayjob", rj.Name))
 	}
 	return obs
 }

@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	// rayUser is the uid of the pods unless the operator sets another one. It is not the service's: what the service keeps to
-	// itself, such as the bodies that several runs link, no pod can change.
+	// rayUser is the default uid of the pods. It differs from the uid of the service, so that no pod can change the service's own
+	// files, such as cached files that several runs link.
 	rayUser = 1001
-	// rayGroup is the gid of the pods and of the service: through it both write into a run folder.
+	// rayGroup is the gid of the pods and of the service, so that both can write into a run folder.
 	rayGroup = 1000
-	// rayName is what the user of the pods is called, for libraries that ask: an image need not know its uid.
+	// rayName is the user name in the pods for libraries that need one, since the image may not know the uid.
 	rayName = "ray"
-	// scratchDir is the one place besides the volumes where a pod can write.
+	// scratchDir is the only writable folder of a pod besides the volumes.
 	scratchDir = "/tmp"
-	// agentPort is where Ray tells its health.
+	// agentPort is the port of Ray's health check.
 	agentPort = 52365
-	// podGraceSeconds is what a pod gets to end. A training that is stopped saves itself before its pods are asked to go,
-	// and a pod that is replaced is waited for.
+	// podGraceSeconds is how long a pod has to end. A training saves its checkpoint before its pods are deleted, and a
+	// replacement waits for the old pod.
 	podGraceSeconds = 10
 )
 
-// newPod is the template of a head or a worker. It passes the Pod Security level restricted.
+// newPod returns the template of a head or a worker. It meets the Pod Security level restricted.
 func (c Config) newPod(a rayjob.Attempt, p Profile, m Machine, shared []corev1.VolumeMount) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: c.labels(a), Annotations: annotations(a)},
@@ -39,7 +39,7 @@ func (c Config) newPod(a rayjob.Attempt, p Profile, m Machine, shared []corev1.V
 			TerminationGracePeriodSeconds: ptr.To[int64](podGraceSeconds),
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot: new(true), RunAsUser: c.User, RunAsGroup: ptr.To[int64](rayGroup), FSGroup: ptr.To[int64](rayGroup),
-				FSGroupChangePolicy: new(corev1.FSGroupChangeOnRootMismatch), // a shared volume holds very many files
+				FSGroupChangePolicy: new(corev1.FSGroupChangeOnRootMismatch), // a shared volume has very many files
 				SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			NodeSelector: maps.Clone(m.NodeSelector), Tolerations: tolerations(m),
@@ -60,8 +60,8 @@ func (c Config) newContainer(m Machine, shared []corev1.VolumeMount) corev1.Cont
 	return corev1.Container{
 		Name: "ray", Image: c.Image, ImagePullPolicy: corev1.PullIfNotPresent,
 		SecurityContext:          containerSecurity(),
-		Args:                     []string{"umask", "002"},                       // KubeRay puts its own command behind it: what Ray writes is open to the group
-		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError, // Ray's last words say why it ended
+		Args:                     []string{"umask", "002"},                       // KubeRay appends its own command; the group can write what Ray creates
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError, // the end of Ray's log says why it ended
 		Env: []corev1.EnvVar{
 			{Name: "HOME", Value: scratchDir}, // caches of libraries
 			{Name: "USER", Value: rayName},
@@ -70,7 +70,7 @@ func (c Config) newContainer(m Machine, shared []corev1.VolumeMount) corev1.Cont
 			{Name: "RAY_IMAGE", Value: c.Image}, // for the manifest of a run
 		},
 		Resources: resources(m),
-		// KubeRay's own probe first looks after ten seconds.
+		// KubeRay's own probe starts only after ten seconds.
 		ReadinessProbe: &corev1.Probe{
 			ProbeHandler:        corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/api/healthz", Port: intstr.FromInt32(agentPort)}},
 			InitialDelaySeconds: 1, PeriodSeconds: 1, TimeoutSeconds: 5, FailureThreshold: 60,
@@ -80,7 +80,7 @@ func (c Config) newContainer(m Machine, shared []corev1.VolumeMount) corev1.Cont
 	}
 }
 
-// resources asks for all that the machine has, and limits what cannot be shared.
+// resources requests the whole size of the machine, and limits what cannot be shared.
 func resources(m Machine) corev1.ResourceRequirements {
 	r := corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceCPU: m.CPU, corev1.ResourceMemory: m.Memory},
@@ -93,7 +93,7 @@ func resources(m Machine) corev1.ResourceRequirements {
 	return r
 }
 
-// tolerations are the operator's, and for a machine with GPUs the one that keeps others off such nodes.
+// tolerations returns the configured tolerations and, for a machine with GPUs, one for the taint of GPU nodes.
 func tolerations(m Machine) []corev1.Toleration {
 	all := slices.Clone(m.Tolerations)
 	if m.GPU > 0 {

@@ -16,7 +16,7 @@ import (
 
 func TestNothingOfAnAttemptStays(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, cluster.Shared(t))
+	b := newFixture(t, cluster.Shared(t))
 	b.plane.Controllers(t)
 	a := b.attempt(t, raytest.Spec{})
 	h := b.submit(t, a)
@@ -49,7 +49,7 @@ func TestNothingOfAnAttemptStays(t *testing.T) {
 // A service that was killed between the submission and its record knows no more than the name.
 func TestNameIsEnoughToRelease(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, cluster.Shared(t))
+	b := newFixture(t, cluster.Shared(t))
 	b.stand(t, "standing")
 	for name, spec := range map[string]raytest.Spec{"while it runs": {Wait: true}, "when it has ended": {}} {
 		t.Run(name, func(t *testing.T) {

@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	// patience is how long a training may take to end before its cluster is taken away: what Ray itself gives it, and what
-	// passing the wish on may take.
-	patience = (rayjob.StopGrace + 15) * time.Second
-	// stopPause is between two looks at a training that is to end.
+	// stopTimeout is how long a training may take to end before its cluster is deleted: Ray's own grace period and the time to
+	// deliver the request.
+	stopTimeout = (rayjob.StopGrace + 15) * time.Second
+	// stopPause is the time between two checks of a training that is stopping.
 	stopPause  = time.Second
 	stuckAfter = 5 * time.Minute
 )
 
-// Stop implements rayjob.Backend. A training that runs is asked by Ray to end and has time to save itself; one that has no
-// cluster yet goes with its RayJob.
+// Stop implements rayjob.Backend. Ray asks a running training to stop, which has time to save a checkpoint. A training without
+// a cluster ends when its RayJob is deleted.
 func (c *Client) Stop(ctx context.Context, h rayjob.Handle) error {
 	rj, err := c.live(ctx, h.ID)
 	if missing(err) {
@@ -55,13 +55,13 @@ func (c *Client) Stop(ctx context.Context, h rayjob.Handle) error {
 	if err := ray.Stop(ctx, h); err != nil {
 		return err
 	}
-	// Ray has ended the job, which KubeRay has not seen yet.
-	return job.Later(stopPause, errors.New("waiting for KubeRay to see that the training has stopped"))
+	// Ray has ended the job, but KubeRay has not noticed it yet.
+	return job.Later(stopPause, errors.New("waiting for KubeRay to notice that the training has stopped"))
 }
 
-// Release implements rayjob.Backend. A training that still runs is asked to end first, within bounds: a cluster that does
-// not answer goes all the same. The RayJob goes before anything that KubeRay needs for its end, and takes the cluster and
-// the token with it. A handle that holds only the name of the attempt will do.
+// Release implements rayjob.Backend. It first asks a running training to stop, for a limited time: a cluster that does not
+// respond is deleted anyway. The RayJob is deleted before anything that KubeRay needs to end it; the cluster and the token are
+// deleted with it. A handle with only the name of the attempt is enough.
 func (c *Client) Release(ctx context.Context, h rayjob.Handle) error {
 	rj, err := c.live(ctx, h.ID)
 	switch {
@@ -80,18 +80,18 @@ func (c *Client) Release(ctx context.Context, h rayjob.Handle) error {
 	}
 	h.Cluster = explain.StandingCluster(rj)
 	switch {
-	case h.Cluster == "": // Kubernetes deletes the token after the RayJob, for whose end KubeRay may need it
+	case h.Cluster == "": // Kubernetes deletes the token after the RayJob, since KubeRay may need it to end the job
 		c.forget(h.ID)
 		return nil
 	case over(rj):
 		c.forget(h.ID)
 		return c.removeEntry(ctx, h)
-	default: // KubeRay would begin anew a job that Ray does not know: the RayJob must be gone first
+	default: // KubeRay would restart a job that Ray does not know, so the RayJob must be deleted first
 		return job.Later(stopPause, errors.New("waiting for the RayJob to be deleted"))
 	}
 }
 
-// end asks Ray to end the job. Only that it is still ending is an error: whatever else hinders is overcome by the deletion.
+// end asks Ray to end the job. It returns an error only while the job is ending; the deletion solves any other problem.
 func (c *Client) end(ctx context.Context, rj *rayv1.RayJob, h rayjob.Handle) error {
 	ray, err := c.dashboard(ctx, rj)
 	if err == nil {
@@ -100,11 +100,11 @@ func (c *Client) end(ctx context.Context, rj *rayv1.RayJob, h rayjob.Handle) err
 	if kind, _ := job.Classify(err); err == nil || kind == job.KindLater {
 		return err
 	}
-	c.log.Warn("a training could not be asked to end, its RayJob is deleted", zap.String("rayjob", rj.Name), zap.Error(err))
+	c.log.Warn("a training could not be stopped, its RayJob is deleted", zap.String("rayjob", rj.Name), zap.Error(err))
 	return nil
 }
 
-// mayStillStop says whether an attempt that is asked to end has time left.
+// mayStillStop reports whether an attempt that was asked to stop has time left.
 func (c *Client) mayStillStop(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,10 +113,10 @@ func (c *Client) mayStillStop(id string) bool {
 		c.stopping[id] = time.Now()
 		return true
 	}
-	return time.Since(since) < patience
+	return time.Since(since) < stopTimeout
 }
 
-// forget drops what is remembered of an attempt.
+// forget drops the state of an attempt.
 func (c *Client) forget(id string) {
 	c.mu.Lock()
 	delete(c.stopping, id)
@@ -124,26 +124,26 @@ func (c *Client) forget(id string) {
 	c.notices.forget(id)
 }
 
-// removeRest deletes what an attempt that has no RayJob may have left: the entry on a standing cluster, or the token of its
-// own. A handle without a session tells nothing of where it was, so that all standing clusters are looked at.
+// removeRest deletes what an attempt without a RayJob may have left: the entry on a standing cluster, or the token of its own
+// cluster. A handle without a session does not say where the attempt ran, so all standing clusters are checked.
 func (c *Client) removeRest(ctx context.Context, h rayjob.Handle) error {
 	if h.Cluster != "" {
 		return c.removeEntry(ctx, h)
 	}
-	faults := c.removeToken(ctx, h.ID)
+	errs := c.removeToken(ctx, h.ID)
 	if h.Session != "" {
-		return faults
+		return errs
 	}
 	for _, p := range c.cfg.Profiles {
 		if p.Cluster != "" {
-			faults = errors.Join(faults, c.removeEntry(ctx, rayjob.Handle{ID: h.ID, Cluster: p.Cluster}))
+			errs = errors.Join(errs, c.removeEntry(ctx, rayjob.Handle{ID: h.ID, Cluster: p.Cluster}))
 		}
 	}
-	return faults
+	return errs
 }
 
-// removeToken deletes the token of an attempt that has no RayJob. It has no owner where the service was killed before there
-// was one.
+// removeToken deletes the token of an attempt without a RayJob. The token has no owner if the service was killed before it
+// created the RayJob.
 func (c *Client) removeToken(ctx context.Context, name string) error {
 	err := c.core.CoreV1().Secrets(c.cfg.Namespace).Delete(ctx, name, metav1.DeleteOptions{})
 	if apierrors.IsNotFound(err) {
@@ -152,7 +152,7 @@ func (c *Client) removeToken(ctx context.Context, name string) error {
 	return c.fault(err, "delete a Secret")
 }
 
-// removeEntry deletes what the Ray of a standing cluster remembers of the attempt, and ends it where it still runs.
+// removeEntry deletes the entry of the attempt on a standing cluster, and ends the attempt if it still runs.
 func (c *Client) removeEntry(ctx context.Context, h rayjob.Handle) error {
 	ray, err := c.standingDashboard(ctx, h.Cluster)
 	if missing(err) {
@@ -164,7 +164,7 @@ func (c *Client) removeEntry(ctx context.Context, h rayjob.Handle) error {
 	return ray.Release(ctx, h)
 }
 
-// remove deletes the RayJob; its cluster and its token follow.
+// remove deletes the RayJob. Kubernetes then deletes its cluster and its token.
 func (c *Client) remove(ctx context.Context, rj *rayv1.RayJob) error {
 	err := c.ray.RayV1().RayJobs(c.cfg.Namespace).Delete(ctx, rj.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &rj.UID}, PropagationPolicy: new(metav1.DeletePropagationBackground),
@@ -175,41 +175,41 @@ func (c *Client) remove(ctx context.Context, rj *rayv1.RayJob) error {
 	return c.fault(err, "delete a RayJob")
 }
 
-// over says that KubeRay is done with the job.
+// over reports that KubeRay has finished the job.
 func over(rj *rayv1.RayJob) bool {
 	obs, _ := judge(rj.Status)
 	return obs.Verdict.Terminal()
 }
 
-// started says that Ray may have the job.
+// started reports that Ray may know the job.
 func started(rj *rayv1.RayJob) bool {
 	return rj.Status.JobDeploymentStatus == rayv1.JobDeploymentStatusRunning && rj.Status.DashboardURL != ""
 }
 
-// freeStuck takes the operator's finalizer from RayJobs that it has not let go of for long, because it is not there. All
-// that hangs on them is then deleted by Kubernetes itself.
+// freeStuck removes the finalizer of the KubeRay operator from RayJobs that it has not deleted in time, because it is down.
+// Kubernetes then deletes everything that they own.
 func (c *Client) freeStuck(ctx context.Context) {
 	all, err := c.jobs.List(labels.Everything())
 	if err != nil {
-		return // an index of memory: there is no such error
+		return // the cache is in memory and never fails
 	}
 	for _, rj := range all {
 		if rj.DeletionTimestamp == nil || time.Since(rj.DeletionTimestamp.Time) < c.stuckAfter {
 			continue
 		}
 		if err := c.free(ctx, rj); err != nil && !missing(err) {
-			c.log.Warn("a RayJob that its operator does not let go of could not be freed", zap.String("rayjob", rj.Name), zap.Error(err))
+			c.log.Warn("cannot remove the finalizer of a RayJob that is stuck in deletion", zap.String("rayjob", rj.Name), zap.Error(err))
 		}
 	}
 }
 
-// free removes the operator's finalizer.
+// free removes the finalizer of the KubeRay operator.
 func (c *Client) free(ctx context.Context, rj *rayv1.RayJob) error {
 	i := slices.Index(rj.Finalizers, utils.RayJobStopJobFinalizer)
 	if i < 0 {
 		return nil
 	}
-	// The version makes sure that the list is the one that was looked at.
+	// The resource version ensures that the list has not changed.
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"resourceVersion": rj.ResourceVersion, "finalizers": slices.Delete(slices.Clone(rj.Finalizers), i, i+1),
 	}})
@@ -220,6 +220,6 @@ func (c *Client) free(ctx context.Context, rj *rayv1.RayJob) error {
 	if err != nil {
 		return c.fault(err, "change a RayJob")
 	}
-	c.log.Warn("freed a RayJob that its operator did not let go of: is the KubeRay operator running?", zap.String("rayjob", rj.Name))
+	c.log.Warn("removed the finalizer of a RayJob that was stuck in deletion: check that the KubeRay operator is running", zap.String("rayjob", rj.Name))
 	return nil
 }

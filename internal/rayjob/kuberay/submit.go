@@ -22,14 +22,14 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// Pauses of a submission that must wait.
+// Pauses before a submission is repeated.
 const (
 	deletionPause = 2 * time.Second
 	windowPause   = 10 * time.Minute
 )
 
-// Submit implements rayjob.Backend. The name decides: a RayJob is created once, and whoever comes again finds it. Its token
-// is there before it, because the pods start with it, and belongs to it, so that it goes last.
+// Submit implements rayjob.Backend. The name makes it idempotent: a RayJob is created once and found afterwards. Its token is
+// created first, since the pods need it, and is owned by the RayJob, so that it is deleted last.
 func (c *Client) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, error) {
 	if err := a.Check(); err != nil {
 		return rayjob.Handle{}, err
@@ -67,11 +67,11 @@ func (c *Client) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, e
 	return c.adopt(ctx, a, made)
 }
 
-// prepare does what must be done before the RayJob is there.
+// prepare creates and checks what the RayJob needs.
 func (c *Client) prepare(ctx context.Context, rj *rayv1.RayJob, p Profile) error {
 	if p.Window != nil {
 		if wait := p.Window.opens(time.Now()); wait > 0 {
-			text := fmt.Sprintf("waiting for %s, when runs with the profile %s may begin", p.Window.From, p.Name)
+			text := fmt.Sprintf("waiting until %s, when runs with the profile %s may start", p.Window.From, p.Name)
 			return job.Later(min(wait, windowPause), &rayjob.WaitError{Text: text})
 		}
 	}
@@ -79,7 +79,7 @@ func (c *Client) prepare(ctx context.Context, rj *rayv1.RayJob, p Profile) error
 		if err := c.standing(ctx, p); err != nil {
 			return err
 		}
-		// What Ray remembers under the name has lost its RayJob, and KubeRay would take it for the new one's.
+		// An old entry of this name in Ray has lost its RayJob, and KubeRay would take it for the new one.
 		return c.removeEntry(ctx, rayjob.Handle{ID: rj.Name, Cluster: p.Cluster})
 	}
 	if why := c.impossible(ctx, rj.Spec.RayClusterSpec); why != "" {
@@ -88,7 +88,7 @@ func (c *Client) prepare(ctx context.Context, rj *rayv1.RayJob, p Profile) error
 	return c.createToken(ctx, rj)
 }
 
-// profile is the one that the resources name, or else the first that has what they ask for.
+// profile returns the profile that the resources name, or else the first one that meets them.
 func (c *Client) profile(r rayjob.Resources) (Profile, error) {
 	names := strings.Join(c.cfg.Names(), ", ")
 	i := slices.IndexFunc(c.cfg.Profiles, func(p Profile) bool {
@@ -96,30 +96,30 @@ func (c *Client) profile(r rayjob.Resources) (Profile, error) {
 	})
 	switch {
 	case i < 0 && r.Profile != "":
-		return Profile{}, job.Permanent(fmt.Errorf("there is no profile %q: choose one of %s", rayjob.OneLine(r.Profile, 40), names))
+		return Profile{}, job.Permanent(fmt.Errorf("the profile %q does not exist: choose one of %s", rayjob.OneLine(r.Profile, 40), names))
 	case i < 0:
-		return Profile{}, job.Permanent(errors.New("no profile of this server has a GPU: set GPU to auto or no"))
+		return Profile{}, job.Permanent(errors.New("no profile of this extractor has a GPU: set GPU to auto or no"))
 	}
 	p := c.cfg.Profiles[i]
 	switch {
 	case r.GPU && p.GPU == 0 && p.Cluster == "":
 		return Profile{}, job.Permanent(fmt.Errorf("the profile %s has no GPU: set GPU to auto or no, or choose another profile of %s", p.Name, names))
 	case p.MaxWorkers > 0 && r.Workers > p.MaxWorkers:
-		return Profile{}, job.Permanent(fmt.Errorf("%d workers are more than the %d that the profile %s allows: set fewer", r.Workers, p.MaxWorkers, p.Name))
+		return Profile{}, job.Permanent(fmt.Errorf("%d workers exceed the limit of %d of the profile %s: choose fewer workers", r.Workers, p.MaxWorkers, p.Name))
 	}
 	return p, nil
 }
 
-// standing makes sure that there is the cluster of the profile. KubeRay would wait for it without a word.
+// standing checks that the cluster of the profile exists. KubeRay would wait for it without a message.
 func (c *Client) standing(ctx context.Context, p Profile) error {
 	_, err := c.ray.RayV1().RayClusters(c.cfg.Namespace).Get(ctx, p.Cluster, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return setting(fmt.Sprintf("KUBERAY_CONFIG: the profile %s uses the RayCluster %s, which is not in the namespace %s: create it", p.Name, p.Cluster, c.cfg.Namespace))
+		return setting(fmt.Sprintf("KUBERAY_CONFIG: the profile %s uses the RayCluster %s, which does not exist in the namespace %s: create it", p.Name, p.Cluster, c.cfg.Namespace))
 	}
 	return c.fault(err, "look for a RayCluster")
 }
 
-// createToken makes the token of the attempt's cluster. One that is there stays: pods may have started with it.
+// createToken creates the token of the attempt's cluster. An existing token is kept: pods may have started with it.
 func (c *Client) createToken(ctx context.Context, rj *rayv1.RayJob) error {
 	token := make([]byte, 32)
 	_, _ = rand.Read(token) // never fails
@@ -134,14 +134,14 @@ func (c *Client) createToken(ctx context.Context, rj *rayv1.RayJob) error {
 	return c.fault(err, "create a Secret")
 }
 
-// adopt takes a RayJob for the attempt's own if it is, and hands it its token.
+// adopt checks that a RayJob belongs to the attempt, and makes it the owner of its token.
 func (c *Client) adopt(ctx context.Context, a rayjob.Attempt, rj *rayv1.RayJob) (rayjob.Handle, error) {
 	switch {
 	case !a.Owns(rj.Labels[labelRun], rj.Labels[labelAttempt], rj.Spec.Entrypoint) || rj.Labels[labelInstance] != c.cfg.Instance:
-		return rayjob.Handle{}, job.Permanent(fmt.Errorf("the namespace %s has another RayJob under the name %s: ask the operator of the extractor "+
-			"whether two services use this namespace", c.cfg.Namespace, rj.Name))
+		return rayjob.Handle{}, job.Permanent(fmt.Errorf("the namespace %s already has another RayJob named %s: ask the administrator of the extractor "+
+			"to check whether two services use this namespace", c.cfg.Namespace, rj.Name))
 	case rj.DeletionTimestamp != nil:
-		return rayjob.Handle{}, job.Later(deletionPause, errors.New("an earlier RayJob of the same name is still being deleted"))
+		return rayjob.Handle{}, job.Later(deletionPause, errors.New("waiting until an earlier RayJob of the same name is deleted"))
 	}
 	h := handleOf(rj)
 	if h.Cluster != "" {
@@ -150,8 +150,8 @@ func (c *Client) adopt(ctx context.Context, a rayjob.Attempt, rj *rayv1.RayJob) 
 	return h, c.giveToken(ctx, rj)
 }
 
-// giveToken makes the RayJob the owner of its Secret: Kubernetes deletes it after the RayJob, and never before, when KubeRay
-// would need it to end the job.
+// giveToken makes the RayJob the owner of its Secret. Kubernetes then deletes the Secret after the RayJob, and not while KubeRay
+// needs it to end the job.
 func (c *Client) giveToken(ctx context.Context, rj *rayv1.RayJob) error {
 	owner := metav1.NewControllerRef(rj, rayv1.GroupVersion.WithKind("RayJob"))
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": []any{owner}}})
@@ -160,12 +160,12 @@ func (c *Client) giveToken(ctx context.Context, rj *rayv1.RayJob) error {
 	}
 	_, err = c.core.CoreV1().Secrets(c.cfg.Namespace).Patch(ctx, rj.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
 	if apierrors.IsNotFound(err) {
-		return nil // an earlier release has taken it; the RayJob ends by its own deadline or is released again
+		return nil // an earlier release deleted it; the RayJob ends at its own deadline or is released again
 	}
 	return c.fault(err, "change a Secret")
 }
 
-// live asks the API server for the RayJob. Its error is classified, and missing tells that there is none.
+// live requests the RayJob from the API server. Its error has a kind; missing(err) reports that it does not exist.
 func (c *Client) live(ctx context.Context, name string) (*rayv1.RayJob, error) {
 	rj, err := c.ray.RayV1().RayJobs(c.cfg.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// judge turns the status of a RayJob into a verdict; known is false for words that this service has never heard of. It is
-// the one table of KubeRay's states. They are strings of other programs: whatever is new means keep waiting.
+// judge turns the status of a RayJob into a verdict; known is false for an unknown status. It is the only table of KubeRay's
+// states. They are strings of another program, so an unknown one means keep waiting.
 func judge(s rayv1.RayJobStatus) (obs rayjob.Observation, known bool) {
 	switch s.JobDeploymentStatus {
 	case rayv1.JobDeploymentStatusNew, rayv1.JobDeploymentStatusInitializing, rayv1.JobDeploymentStatusWaiting:
 		return rayjob.Observation{Verdict: rayjob.Pending, Notice: "waiting for the Ray cluster of the training to start"}, true
 	case rayv1.JobDeploymentStatusSuspending, rayv1.JobDeploymentStatusSuspended:
 		return rayjob.Observation{Verdict: rayjob.Pending, Notice: "waiting in the queue of the cluster"}, true
-	case rayv1.JobDeploymentStatusRetrying: // another cluster follows; the training goes on from its checkpoint
-		return rayjob.Observation{Verdict: rayjob.Running, Notice: "the Ray cluster of the training is replaced"}, true
+	case rayv1.JobDeploymentStatusRetrying: // KubeRay creates a new cluster; the training resumes from its checkpoint
+		return rayjob.Observation{Verdict: rayjob.Running, Notice: "the Ray cluster of the training is being replaced"}, true
 	case rayv1.JobDeploymentStatusRunning:
 		return judgeRunning(s.JobStatus)
 	case rayv1.JobDeploymentStatusComplete:
@@ -23,29 +23,28 @@ func judge(s rayv1.RayJobStatus) (obs rayjob.Observation, known bool) {
 	case rayv1.JobDeploymentStatusFailed:
 		return judgeFailed(s)
 	case rayv1.JobDeploymentStatusValidationFailed:
-		reason := rayjob.OneLine("KubeRay refuses the training, ask the operator of the extractor: "+s.Message, rayjob.MaxReason)
+		reason := rayjob.OneLine("KubeRay rejected the RayJob; ask the administrator of the extractor: "+s.Message, rayjob.MaxReason)
 		return rayjob.Observation{Verdict: rayjob.Failed, Reason: reason, Final: true}, true
 	default:
 		return rayjob.Observation{Verdict: rayjob.Running}, false
 	}
 }
 
-// judgeRunning is for a RayJob whose cluster stands. Ray's own word is the last that the operator has seen.
+// judgeRunning is for a RayJob whose cluster is up. Ray's own status is the last one that the KubeRay operator has seen.
 func judgeRunning(status rayv1.JobStatus) (rayjob.Observation, bool) {
 	switch status {
 	case rayv1.JobStatusNew, rayv1.JobStatusPending:
 		return rayjob.Observation{Verdict: rayjob.Pending, Notice: "waiting for Ray to start the job"}, true
 	case rayv1.JobStatusRunning:
 		return rayjob.Observation{Verdict: rayjob.Running}, true
-	case rayv1.JobStatusStopped, rayv1.JobStatusSucceeded, rayv1.JobStatusFailed: // the operator is about to say so
+	case rayv1.JobStatusStopped, rayv1.JobStatusSucceeded, rayv1.JobStatusFailed: // the KubeRay operator will report it soon
 		return rayjob.Observation{Verdict: rayjob.Running}, true
 	default:
 		return rayjob.Observation{Verdict: rayjob.Running}, false
 	}
 }
 
-// judgeComplete is for a RayJob that KubeRay is done with. That says nothing of how the job ended: a stopped one is
-// complete as well.
+// judgeComplete is for a completed RayJob. This does not say how the job ended: a stopped job is complete as well.
 func judgeComplete(s rayv1.RayJobStatus) (rayjob.Observation, bool) {
 	switch s.JobStatus {
 	case rayv1.JobStatusSucceeded:
@@ -55,14 +54,14 @@ func judgeComplete(s rayv1.RayJobStatus) (rayjob.Observation, bool) {
 	case rayv1.JobStatusFailed:
 		return rayjob.Observation{Verdict: rayjob.Failed, Reason: rayjob.Failure{Message: s.Message}.Reason()}, true
 	case rayv1.JobStatusNew, rayv1.JobStatusPending, rayv1.JobStatusRunning:
-		return rayjob.Observation{Verdict: rayjob.Failed, Reason: "KubeRay gave up the training without a word of how it ended"}, true
+		return rayjob.Observation{Verdict: rayjob.Failed, Reason: "KubeRay ended the training without a reason"}, true
 	default:
-		return rayjob.Observation{Verdict: rayjob.Failed, Reason: rayjob.OneLine("the training ended as "+string(s.JobStatus), rayjob.MaxReason)}, false
+		return rayjob.Observation{Verdict: rayjob.Failed, Reason: rayjob.OneLine("the training ended with the unknown status "+string(s.JobStatus), rayjob.MaxReason)}, false
 	}
 }
 
-// judgeFailed is for a RayJob that KubeRay has given up. Where it cannot know how the job ended, the run folder tells; the
-// caller looks there before it believes a failure.
+// judgeFailed is for a failed RayJob. KubeRay may not know how the job ended, so the caller checks the run folder before it
+// believes a failure.
 func judgeFailed(s rayv1.RayJobStatus) (rayjob.Observation, bool) {
 	failed := func(reason string) (rayjob.Observation, bool) {
 		return rayjob.Observation{Verdict: rayjob.Failed, Reason: rayjob.OneLine(reason, rayjob.MaxReason)}, true
@@ -73,15 +72,15 @@ func judgeFailed(s rayv1.RayJobStatus) (rayjob.Observation, bool) {
 	case rayv1.DeadlineExceeded:
 		return failed("the training took longer than its time limit")
 	case rayv1.PreRunningDeadlineExceeded:
-		return failed("the cluster had no room for the training in time: try again later, or choose a smaller profile")
+		return failed("the cluster had no free resources for the training in time: try again later or choose a smaller profile")
 	case rayv1.SubmissionFailed:
-		return failed("KubeRay could not hand the training to Ray: " + s.Message)
+		return failed("KubeRay could not submit the training to Ray: " + s.Message)
 	case rayv1.JobDeploymentStatusTransitionGracePeriodExceeded:
-		return failed("KubeRay lost sight of the training")
+		return failed("KubeRay lost track of the training")
 	case rayv1.ValidationFailed:
-		return failed("KubeRay refuses the training: " + s.Message)
+		return failed("KubeRay rejected the RayJob: " + s.Message)
 	default:
-		obs, _ := failed("KubeRay gave up the training (" + string(s.Reason) + "): " + s.Message)
+		obs, _ := failed("KubeRay ended the training (" + string(s.Reason) + "): " + s.Message)
 		return obs, s.Reason == ""
 	}
 }

@@ -38,14 +38,14 @@ func TestVerdicts(t *testing.T) {
 		{status("Complete", "SUCCEEDED", "JobDeploymentStatusTransitionGracePeriodExceeded", ""), rayjob.Succeeded, ""},
 		{status("Complete", "STOPPED", "", ""), rayjob.Stopped, "the training was stopped on the Ray cluster"},
 		{status("Complete", "FAILED", "", exited), rayjob.Failed, "the training program ended with exit code 3: ValueError: no label column"},
-		{status("Complete", "", "", ""), rayjob.Failed, "KubeRay gave up the training without a word of how it ended"},
+		{status("Complete", "", "", ""), rayjob.Failed, "KubeRay ended the training without a reason"},
 		{status("Failed", "FAILED", "AppFailed", exited), rayjob.Failed, "the training program ended with exit code 3: ValueError: no label column"},
 		{status("Failed", "RUNNING", "DeadlineExceeded", ""), rayjob.Failed, "the training took longer than its time limit"},
-		{status("Failed", "", "PreRunningDeadlineExceeded", ""), rayjob.Failed, "the cluster had no room for the training in time: try again later, or choose a smaller profile"},
-		{status("Failed", "", "SubmissionFailed", "no\nroute"), rayjob.Failed, "KubeRay could not hand the training to Ray: no route"},
-		{status("Failed", "RUNNING", "JobDeploymentStatusTransitionGracePeriodExceeded", ""), rayjob.Failed, "KubeRay lost sight of the training"},
-		{status("Failed", "", "ValidationFailed", "x"), rayjob.Failed, "KubeRay refuses the training: x"},
-		{status("ValidationFailed", "", "ValidationFailed", "bad spec"), rayjob.Failed, "KubeRay refuses the training, ask the operator of the extractor: bad spec"},
+		{status("Failed", "", "PreRunningDeadlineExceeded", ""), rayjob.Failed, "the cluster had no free resources for the training in time: try again later or choose a smaller profile"},
+		{status("Failed", "", "SubmissionFailed", "no\nroute"), rayjob.Failed, "KubeRay could not submit the training to Ray: no route"},
+		{status("Failed", "RUNNING", "JobDeploymentStatusTransitionGracePeriodExceeded", ""), rayjob.Failed, "KubeRay lost track of the training"},
+		{status("Failed", "", "ValidationFailed", "x"), rayjob.Failed, "KubeRay rejected the RayJob: x"},
+		{status("ValidationFailed", "", "ValidationFailed", "bad spec"), rayjob.Failed, "KubeRay rejected the RayJob; ask the administrator of the extractor: bad spec"},
 	} {
 		obs, known := judge(tc.status)
 		require.True(t, known, "%+v", tc.status)
@@ -68,7 +68,7 @@ func TestUnknownWords(t *testing.T) {
 	}
 	obs, known := judge(rayv1.RayJobStatus{JobDeploymentStatus: "Failed", Reason: "Eaten", Message: "by\nwhales"})
 	require.False(t, known)
-	require.Equal(t, rayjob.Observation{Verdict: rayjob.Failed, Reason: "KubeRay gave up the training (Eaten): by whales"}, obs)
+	require.Equal(t, rayjob.Observation{Verdict: rayjob.Failed, Reason: "KubeRay ended the training (Eaten): by whales"}, obs)
 }
 
 // Every pair of known words is known, so that a table that misses one is found.

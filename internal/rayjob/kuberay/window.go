@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Window is a time of the day, every day, e.g. the night in which machines are free.
+// Window is a daily time window, e.g. the night, when nodes are free.
 type Window struct {
-	// From and Until are hours and minutes, "20:00"; a window may pass midnight.
+	// From and Until are times of the day, "20:00"; a window may span midnight.
 	From  string `json:"from"`
 	Until string `json:"until"`
-	// Zone is a name of the time zone database, UTC where it is empty.
+	// Zone is a name in the time zone database; empty means UTC.
 	Zone string `json:"zone,omitempty"`
 }
 
@@ -19,11 +19,11 @@ const clock = "15:04"
 func (w Window) validate() error {
 	for _, text := range []string{w.From, w.Until} {
 		if _, err := time.Parse(clock, text); err != nil {
-			return fmt.Errorf("%q is no time of the day, e.g. 20:00", text)
+			return fmt.Errorf("%q is not a time of the day such as 20:00", text)
 		}
 	}
 	if w.From == w.Until {
-		return fmt.Errorf("from and until are both %s", w.From)
+		return fmt.Errorf("from and until are both %s: set different times", w.From)
 	}
 	if _, err := time.LoadLocation(w.Zone); err != nil {
 		return fmt.Errorf("zone: %q is not in the time zone database", w.Zone)
@@ -31,7 +31,7 @@ func (w Window) validate() error {
 	return nil
 }
 
-// opens returns how long it is from now until the window opens; 0 where it is open. The window must be valid.
+// opens returns the time until the window opens; 0 if it is open. The window must be valid.
 func (w Window) opens(now time.Time) time.Duration {
 	zone, err := time.LoadLocation(w.Zone)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// workloads are those of Kueue in the namespace, listed once for all jobs that wait: each one's place depends on the others.
-// There are none where Kueue is not there or may not be looked at.
+// workloads are Kueue's Workloads in the namespace. They are listed once for all waiting jobs, since the position of a job
+// depends on the others. The list is empty if Kueue is not installed or may not be read.
 type workloads []unstructured.Unstructured
 
-// workloadsAge is how old a list may be that a job's place is explained with.
+// workloadsAge is the maximum age of the list that explains a job's position.
 const workloadsAge = 15 * time.Second
 
-// kueue is its resource; every version of Kueue has one of these.
+// kueue lists the API versions of the resource; every version of Kueue serves one of them.
 var kueue = []schema.GroupVersionResource{
 	{Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "workloads"},
 	{Group: "kueue.x-k8s.io", Version: "v1beta1", Resource: "workloads"},

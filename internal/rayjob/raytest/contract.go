@@ -18,43 +18,43 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// Bed is a Ray cluster on which the contract is tested.
-type Bed struct {
-	// Backend returns a backend that uses a token; it looks at the cluster as often as it is asked to.
+// Fixture is a Ray cluster on which the contract is tested.
+type Fixture struct {
+	// Backend returns a backend that uses the token and does not cache its answers.
 	Backend func(t *testing.T, token job.Secret) rayjob.Backend
-	// Token is the right one.
+	// Token is the cluster's token.
 	Token job.Secret
 	// Python and TrainerPath run the stand-in for the training program.
 	Python, TrainerPath string
-	// Restart makes the cluster a new one at the same address. It is used last. Lost is a word of what is said of the
-	// trainings that are lost by it.
+	// Restart replaces the cluster by a new one at the same address. It is called last. Lost is a part of the reason that lost
+	// trainings then have.
 	Restart func(t *testing.T)
 	Lost    string
-	// Patience is the longest that a job may take for anything.
-	Patience time.Duration
+	// Timeout is the longest time that a job may take for any step.
+	Timeout time.Duration
 }
 
-// contract is one test of the contract with what it uses.
+// contract is one test of the contract with its fixture.
 type contract struct {
-	Bed
+	Fixture
 	backend rayjob.Backend
 }
 
 // TestBackend tests the promises of rayjob.Backend.
-func TestBackend(t *testing.T, bed Bed) {
+func TestBackend(t *testing.T, fixture Fixture) {
 	t.Helper()
-	c := contract{Bed: bed, backend: bed.Backend(t, bed.Token)}
+	c := contract{Fixture: fixture, backend: fixture.Backend(t, fixture.Token)}
 	t.Run("a training that ends well is run once, with its environment, however often it is submitted", c.succeed)
 	t.Run("a training that ends badly says why in one line", c.fail)
-	t.Run("a running training is stopped with time to say goodbye", c.stop)
-	t.Run("what is not there is lost, and can be stopped and released all the same", c.absent)
+	t.Run("a running training is stopped with time to save itself", c.stop)
+	t.Run("an attempt that does not exist is lost, and can be stopped and released", c.absent)
 	t.Run("releasing a running training ends it", c.releaseRunning)
-	t.Run("a job of somebody else under the same name is not adopted", c.foreign)
-	t.Run("a wrong or missing token is an error of the settings", c.token)
-	t.Run("a restarted cluster has lost its trainings and takes the same one again", c.restart)
+	t.Run("a job of another service under the same name is not adopted", c.foreign)
+	t.Run("a wrong or missing token is an error in the settings", c.token)
+	t.Run("a restarted cluster has lost its trainings and accepts the same one again", c.restart)
 }
 
-// attempt writes the spec of a run of its own.
+// attempt writes the spec of a new run.
 func (c contract) attempt(t *testing.T, spec Spec) rayjob.Attempt {
 	t.Helper()
 	dir := t.TempDir()
@@ -89,14 +89,14 @@ func (c contract) until(t *testing.T, h rayjob.Handle, want rayjob.Verdict) rayj
 			require.Equal(t, want, obs.Verdict, obs.Reason)
 		}
 		return obs.Verdict == want
-	}, c.Patience, 50*time.Millisecond)
+	}, c.Timeout, 50*time.Millisecond)
 	return obs
 }
 
-// started waits until the program itself says that it runs.
+// started waits until the program itself has reported its start.
 func (c contract) started(t *testing.T, a rayjob.Attempt) {
 	t.Helper()
-	require.Eventually(t, func() bool { return exists(a, "starts") }, c.Patience, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return exists(a, "starts") }, c.Timeout, 50*time.Millisecond)
 }
 
 func exists(a rayjob.Attempt, name string) bool {
@@ -133,7 +133,7 @@ func (c contract) succeed(t *testing.T) {
 	require.ErrorIs(t, c.backend.Logs(t.Context(), h, &logs), rayjob.ErrNoLogs)
 }
 
-// lost waits until the attempt is gone.
+// lost waits until the attempt is lost.
 func (c contract) lost(t *testing.T, h rayjob.Handle) rayjob.Observation {
 	t.Helper()
 	var obs rayjob.Observation
@@ -142,7 +142,7 @@ func (c contract) lost(t *testing.T, h rayjob.Handle) rayjob.Observation {
 		obs, err = c.backend.Observe(t.Context(), h)
 		require.NoError(t, err)
 		return obs.Verdict == rayjob.Lost
-	}, c.Patience, 50*time.Millisecond)
+	}, c.Timeout, 50*time.Millisecond)
 	requirePlain(t, obs.Reason)
 	return obs
 }
@@ -178,7 +178,7 @@ func (c contract) stop(t *testing.T) {
 	require.NoError(t, c.backend.Release(t.Context(), h))
 }
 
-// stopped stops as a caller does: again while the error says later.
+// stopped calls Stop as the pipeline does: it repeats the call while the error says later.
 func (c contract) stopped(t *testing.T, h rayjob.Handle) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -188,7 +188,7 @@ func (c contract) stopped(t *testing.T, h rayjob.Handle) {
 			require.Equal(t, job.KindLater, kind, err)
 		}
 		return err == nil
-	}, c.Patience, 10*time.Millisecond)
+	}, c.Timeout, 10*time.Millisecond)
 }
 
 func (c contract) absent(t *testing.T) {
@@ -209,7 +209,7 @@ func (c contract) releaseRunning(t *testing.T) {
 			require.Equal(t, job.KindLater, kind, err)
 		}
 		return err == nil
-	}, c.Patience, 10*time.Millisecond)
+	}, c.Timeout, 10*time.Millisecond)
 	require.True(t, exists(a, "stopped"))
 	c.lost(t, h)
 }

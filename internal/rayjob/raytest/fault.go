@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 )
 
-// Fault answers a request in place of the server; next is what the server itself would do.
+// Fault answers a request instead of the server; next is the server's own handler.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 type fault struct {
@@ -15,7 +15,7 @@ type fault struct {
 	do           Fault
 }
 
-// Fault lets the next n requests with a method and path meet a fault; path is without ids, as for Requests.
+// Fault applies a fault to the next n requests with this method and path; path has no ids, as for Requests.
 func (s *Server) Fault(n int, method, path string, do Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,7 +42,7 @@ func Answer(status int, text string) Fault {
 // Hang is a fault that does not answer until the client gives up.
 func Hang() Fault {
 	return func(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
-		_, _ = io.Copy(io.Discard, r.Body) // net/http sees that a client is gone only when its request is read
+		_, _ = io.Copy(io.Discard, r.Body) // net/http notices a closed connection only once the request is read
 		<-r.Context().Done()
 	}
 }
@@ -52,7 +52,7 @@ func Drop() Fault {
 	return func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
 }
 
-// DropAnswer is a fault that does what was asked for and closes the connection in place of the answer.
+// DropAnswer is a fault that handles the request and closes the connection instead of answering.
 func DropAnswer() Fault {
 	return func(_ http.ResponseWriter, r *http.Request, next http.Handler) {
 		next.ServeHTTP(httptest.NewRecorder(), r)

@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// Job is what the server knows of one submitted job, in Ray's own words.
+// Job is one submitted job, with Ray's own statuses.
 type Job struct {
 	ID, Entrypoint, Status, Message, ErrorType string
 	Metadata, Env                              map[string]string
-	// ExitCode is the driver's; nil while it has none.
+	// ExitCode is the exit code of the driver; nil while it runs.
 	ExitCode *int
 
 	began, ended time.Time
 	output       *output
 	cancel       context.CancelFunc
 	stopping     bool
-	dead         bool // the supervisor is gone: a stop reaches nobody
+	dead         bool // the supervisor has ended, so a stop has no effect
 }
 
 // Driver is a started training program.
@@ -33,7 +33,7 @@ type Driver struct {
 	Output io.Writer
 }
 
-// output collects what a driver prints while others read it.
+// output collects the output of a driver. It is safe for concurrent use.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -58,8 +58,8 @@ func (s *Server) Jobs() []string {
 	return slices.Clone(s.order)
 }
 
-// Change changes a job behind the back of its driver, and adds it if it is not there: to words that Ray may one day use,
-// or to those of a job of somebody else.
+// Change changes a job without its driver, and adds the job if it does not exist, e.g. to give it an unknown status or another
+// owner.
 func (s *Server) Change(id string, change func(*Job)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *Server) add(j *Job) bool {
 	return true
 }
 
-// drive is the life of a job: pending, running, an end.
+// drive runs a job from pending to its end.
 func (s *Server) drive(ctx context.Context, j *Job) {
 	if s.cfg.Start != nil {
 		select {
@@ -129,7 +129,7 @@ func (j *Job) end(code int) {
 	}
 }
 
-// terminal reports whether Ray lets the job be deleted.
+// terminal reports whether Ray allows the job to be deleted.
 func (j *Job) terminal() bool {
 	return j.Status == "SUCCEEDED" || j.Status == "STOPPED" || j.Status == "FAILED"
 }

@@ -19,14 +19,13 @@ var programSource []byte
 
 // Spec tells the stand-in for the training program what to do. It is written as the spec.json of a run.
 type Spec struct {
-	// Print is printed, then the program exits with Exit, unless it is to Wait: then it waits to be stopped and leaves a
-	// file "stopped".
+	// Print is printed. The program then exits with Exit; with Wait it waits until it is stopped and writes a file "stopped".
 	Print string `json:"print"`
 	Exit  int    `json:"exit"`
 	Wait  bool   `json:"wait"`
 }
 
-// InstallProgram lays the stand-in for a real Ray into a folder and returns that, for Attempt.TrainerPath.
+// InstallProgram writes the stand-in for a real Ray into a folder and returns the folder, for Attempt.TrainerPath.
 func InstallProgram(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -35,7 +34,7 @@ func InstallProgram(t *testing.T) string {
 	return dir
 }
 
-// Program is the stand-in for Config.Run: the same as the installed one, in Go.
+// Program is the stand-in for Config.Run: the same program in Go.
 func Program(ctx context.Context, d Driver) int {
 	path := d.Entrypoint[strings.LastIndexByte(d.Entrypoint, ' ')+1:]
 	dir := filepath.Dir(path)
@@ -45,7 +44,7 @@ func Program(ctx context.Context, d Driver) int {
 		err = json.Unmarshal(raw, &spec)
 	}
 	if err == nil {
-		err = leave(dir, d)
+		err = recordStart(dir, d)
 	}
 	if err != nil {
 		_, _ = fmt.Fprintln(d.Output, err)
@@ -62,8 +61,8 @@ func Program(ctx context.Context, d Driver) int {
 	return 0
 }
 
-// leave notes the start and the environment in the run folder.
-func leave(dir string, d Driver) error {
+// recordStart writes the start and the environment into the run folder.
+func recordStart(dir string, d Driver) error {
 	env, err := json.Marshal(d.Env)
 	if err != nil {
 		return err

@@ -20,8 +20,8 @@ func reply(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client is gone if this fails
 }
 
-// trouble is how the head passes on an error of its agent: as a 500 with a traceback around the text.
-func trouble(w http.ResponseWriter, status int, text string) {
+// agentError answers as the head does for an error of its agent: a 500 with a traceback around the text.
+func agentError(w http.ResponseWriter, status int, text string) {
 	plain(w, http.StatusInternalServerError, fmt.Sprintf(`Traceback (most recent call last):
   File "job_head.py", line 419, in submit_job
     resp = await job_agent_client.submit_job_internal(submit_request)
@@ -60,7 +60,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	}
 	j := &Job{ID: body.SubmissionID, Entrypoint: body.Entrypoint, Metadata: body.Metadata, Env: body.RuntimeEnv.EnvVars}
 	if !s.add(j) {
-		trouble(w, http.StatusBadRequest, "ValueError: Job with submission_id "+j.ID+" already exists. Please use a different submission_id.")
+		agentError(w, http.StatusBadRequest, "ValueError: Job with submission_id "+j.ID+" already exists. Please use a different submission_id.")
 		return
 	}
 	reply(w, map[string]string{"job_id": j.ID, "submission_id": j.ID})
@@ -106,7 +106,7 @@ func (s *Server) stop(w http.ResponseWriter, j *Job) {
 
 func (s *Server) remove(w http.ResponseWriter, j *Job) {
 	if !j.terminal() {
-		trouble(w, http.StatusInternalServerError, "RuntimeError: Attempted to delete job '"+j.ID+"', but it is in a non-terminal state "+j.Status+".")
+		agentError(w, http.StatusInternalServerError, "RuntimeError: Attempted to delete job '"+j.ID+"', but it is in a non-terminal state "+j.Status+".")
 		return
 	}
 	delete(s.jobs, j.ID)

@@ -11,17 +11,17 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// Version is the Ray that the server says to be.
+// Version is the version of Ray that the server reports.
 const Version = "2.60.0"
 
-// Config says how a server behaves.
+// Config configures a server.
 type Config struct {
-	// Token is asked for; empty asks for none.
+	// Token is required from clients; empty means none.
 	Token job.Secret
-	// Run plays the training program of a job in a goroutine of its own and returns its exit code; its context ends when
-	// the job is stopped. Nil is a program that ends well at once.
+	// Run acts as the training program of a job, in its own goroutine, and returns the exit code. Its context ends when the job
+	// is stopped. Nil means a program that succeeds immediately.
 	Run func(ctx context.Context, d Driver) int
-	// Start, if set, holds every job PENDING until it is closed.
+	// Start, if set, keeps every job PENDING until it is closed.
 	Start <-chan struct{}
 }
 
@@ -53,7 +53,7 @@ func NewServer(cfg Config) *Server {
 	return s
 }
 
-// ServeHTTP implements http.Handler in the order of the real one: browser, token, route.
+// ServeHTTP implements http.Handler with the checks in Ray's order: browser, token, route.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.count(r)
 	if strings.HasPrefix(r.UserAgent(), "Mozilla") && r.Method != http.MethodGet {
@@ -98,7 +98,7 @@ func (s *Server) Close() {
 	s.drivers.Wait()
 }
 
-// Restart is a new head without the memory of the old one: drivers die, jobs are forgotten, the session has a new name.
+// Restart acts as a new head: drivers end, jobs are forgotten, the session has a new name.
 func (s *Server) Restart() {
 	s.Close()
 	s.mu.Lock()
@@ -107,14 +107,14 @@ func (s *Server) Restart() {
 	s.jobs, s.order = map[string]*Job{}, nil
 }
 
-// Session is the name of the present session.
+// Session returns the name of the current session.
 func (s *Server) Session() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return fmt.Sprintf("session_2026-01-02_03-04-05_%06d_1", s.session)
 }
 
-// Requests says how often a method and path were asked for; the id of a job is written {id} in path.
+// Requests returns the number of requests with this method and path; the id of a job is written {id} in path.
 func (s *Server) Requests(method, path string) int {
 	if n, ok := s.counts.Load(method + " " + path); ok {
 		return int(n.(*atomic.Int64).Load())
@@ -127,7 +127,7 @@ func (s *Server) count(r *http.Request) {
 	n.(*atomic.Int64).Add(1)
 }
 
-// route is a path with {id} in the place of the id of a job.
+// route replaces the id of a job in a path by {id}.
 func route(path string) string {
 	rest, ok := strings.CutPrefix(path, "/api/jobs/")
 	if !ok || rest == "" {

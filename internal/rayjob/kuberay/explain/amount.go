@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	helpers "k8s.io/component-helpers/resource"
+
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // requests returns the resources that the scheduler must find for a pod.
@@ -75,7 +76,7 @@ func amounts(list corev1.ResourceList, names ...corev1.ResourceName) string {
 			parts = append(parts, amount(name, q))
 		}
 	}
-	return enumerate(parts)
+	return text.List(parts)
 }
 
 // sorted returns the resources of a list in a fixed order, the scarce ones first: devices such as GPUs, then CPUs.
@@ -84,13 +85,4 @@ func sorted(list corev1.ResourceList) []corev1.ResourceName {
 		device := func(name corev1.ResourceName) int { return strings.Count(string(name), "/") }
 		return cmp.Or(cmp.Compare(device(b), device(a)), cmp.Compare(a, b)) // cpu, ephemeral-storage, memory
 	})
-}
-
-// enumerate joins parts as in a sentence: "a, b and c".
-func enumerate(parts []string) string {
-	if len(parts) < 2 {
-		return strings.Join(parts, "")
-	}
-	last := len(parts) - 1
-	return fmt.Sprintf("%s and %s", strings.Join(parts[:last], ", "), parts[last])
 }

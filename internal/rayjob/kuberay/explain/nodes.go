@@ -10,6 +10,8 @@ import (
 	scheduling "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
+
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // nodeShortfall looks for pods that the nodes cannot hold even when empty. It checks each group of pods by itself; whether
@@ -65,8 +67,8 @@ func (a podGroup) over(open []corev1.Node) Diagnosis {
 		}
 	default:
 		return Diagnosis{
-			fmt.Sprintf("%s request %s each, but the nodes can hold at most %d of them even when empty", plural(a.count, "worker"), amounts(want), holds),
-			"choose at most " + plural(holds, "worker"),
+			fmt.Sprintf("%s request %s each, but the nodes can hold at most %d of them even when empty", text.Count(a.count, "worker"), amounts(want), holds),
+			"choose at most " + text.Count(holds, "worker"),
 		}
 	}
 }
@@ -105,5 +107,5 @@ func largest(want corev1.ResourceList, nodes []corev1.Node) string {
 	if len(parts) == 0 {
 		return " at once"
 	}
-	return " (at most " + enumerate(parts) + ")"
+	return " (at most " + text.List(parts) + ")"
 }

@@ -8,6 +8,8 @@ import (
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	"github.com/ray-project/kuberay/ray-operator/controllers/ray/utils"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 const (
@@ -73,20 +75,20 @@ func (s Snapshot) startProgress() string {
 	if up >= wanted {
 		return "the Ray cluster is ready and is starting the training program"
 	}
-	text := "starting 1 head and " + plural(s.workers(), "worker")
+	line := "starting 1 head and " + text.Count(s.workers(), "worker")
 	if pull := s.pullTime(); pull > 0 {
-		text += ": pulling the image"
+		line += ": pulling the image"
 		if pull >= time.Minute {
-			text += ", " + roughDuration(pull) + " so far"
+			line += ", " + roughDuration(pull) + " so far"
 		}
 	}
 	switch up {
 	case 0:
-		return text
+		return line
 	case 1:
-		return fmt.Sprintf("%s; 1 of %d is ready", text, wanted)
+		return fmt.Sprintf("%s; 1 of %d is ready", line, wanted)
 	default:
-		return fmt.Sprintf("%s; %d of %d are ready", text, up, wanted)
+		return fmt.Sprintf("%s; %d of %d are ready", line, up, wanted)
 	}
 }
 
@@ -147,16 +149,9 @@ func roughDuration(d time.Duration) string {
 			continue
 		}
 		if step >= 60 {
-			return plural(step/60, "hour")
+			return text.Count(step/60, "hour")
 		}
-		return plural(step, "minute")
+		return text.Count(step, "minute")
 	}
-	return plural(1, "minute")
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
+	return text.Count(1, "minute")
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // unscheduled explains why a pod has no node yet.
@@ -110,7 +112,7 @@ func selectorOf(p *corev1.Pod) string {
 	if len(parts) == 0 {
 		return " that matches the profile"
 	}
-	return " with the label " + detail(enumerate(parts))
+	return " with the label " + detail(text.List(parts))
 }
 
 // reserved names the taints, if the scheduler reports them.
@@ -120,5 +122,5 @@ func reserved(reasons string) string {
 		keys = append(keys, m[1])
 	}
 	slices.Sort(keys)
-	return inParentheses(enumerate(slices.Compact(keys)))
+	return inParentheses(text.List(slices.Compact(keys)))
 }

@@ -36,7 +36,7 @@ func TestAnAnswerIsSharedAndKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := &counter{}
-		shared := rayjob.NewShared(time.Minute, c.fetch)
+		shared := rayjob.NewCached(time.Minute, c.fetch)
 		get := func(want int) {
 			got, err := shared.Get(t.Context())
 			require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestAFailureIsKeptAsWell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
 		c := &counter{errs: map[int]error{1: broken}}
-		shared := rayjob.NewShared(time.Minute, c.fetch)
+		shared := rayjob.NewCached(time.Minute, c.fetch)
 		for range 3 {
 			_, err := shared.Get(t.Context())
 			require.ErrorIs(t, err, broken)
@@ -83,19 +83,19 @@ func TestWhoGivesUpLeavesTheFetchToAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := &counter{}
-		shared := rayjob.NewShared(time.Minute, c.fetch)
+		shared := rayjob.NewCached(time.Minute, c.fetch)
 		var all sync.WaitGroup
-		impatient := func(patience time.Duration) {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+		giveUpAfter := func(timeout time.Duration) {
+			ctx, cancel := context.WithTimeout(t.Context(), timeout)
 			defer cancel()
 			_, err := shared.Get(ctx)
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Error(err)
 			}
 		}
-		all.Go(func() { impatient(500 * time.Millisecond) })
+		all.Go(func() { giveUpAfter(500 * time.Millisecond) })
 		synctest.Wait() // the first is at work
-		all.Go(func() { impatient(100 * time.Millisecond) })
+		all.Go(func() { giveUpAfter(100 * time.Millisecond) })
 		all.Go(func() {
 			if got, err := shared.Get(t.Context()); got != 2 || err != nil {
 				t.Error(got, err)

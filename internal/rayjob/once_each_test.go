@@ -13,7 +13,7 @@ import (
 
 func TestEachWordIsWarnedAboutOnce(t *testing.T) {
 	t.Parallel()
-	var warned rayjob.Warned
+	var warned rayjob.OnceEach
 	var all sync.WaitGroup
 	var first atomic.Int32
 	for range 10 {
