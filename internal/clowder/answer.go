@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// maxAnswer is the largest answer that is read into memory, in bytes: a page of 100 files is about 100 kB, metadata can be more.
+	// maxAnswer is the size in bytes of the largest answer that is read. A page of 100 files has about 100 kB, metadata can have more.
 	maxAnswer = 16 << 20
-	// maxAnswerValues is how many values an answer may hold that is decoded in one piece; one can take a hundred times its size.
+	// maxAnswerValues limits the values of an answer that is decoded at once. A decoded value can take a hundred times its size.
 	maxAnswerValues = 500_000
-	// maxRows is how many rows a list may have that does not come in pages.
+	// maxRows limits the rows of a list that has no pages.
 	maxRows = 50_000
-	// maxRowBytes is how large a row of such a list may be that holds what users have put there, and maxRowValues how many values
-	// all of them may hold together. Ours have some hundred each.
+	// maxRowBytes limits the size of one row of such a list, and maxRowValues the values of all its rows. Users choose the content of
+	// the rows. The rows of this service have a few hundred values each.
 	maxRowBytes  = 256 << 10
 	maxRowValues = 200_000
 )
 
-// decodeAnswer decodes what Clowder answered, which is at most maxAnswer bytes, without taking much more memory than that.
+// decodeAnswer decodes an answer of at most maxAnswer bytes. It takes little more memory than that.
 func decodeAnswer(body []byte, into any) error {
 	if list, ok := into.(*rows); ok {
 		return list.read(body)
@@ -32,7 +32,7 @@ func decodeAnswer(body []byte, into any) error {
 	return json.Unmarshal(body, into)
 }
 
-// rows is a list whose members stay as they are written, because users choose what is in them. They are parts of the answer.
+// rows is a list with undecoded members, because users choose their content. The members share the memory of the answer.
 type rows []json.RawMessage
 
 func (r *rows) read(body []byte) error {
@@ -52,10 +52,10 @@ func (r *rows) read(body []byte) error {
 	return nil
 }
 
-// rowDecoder decodes rows of one list as long as they are not too much in all.
+// rowDecoder decodes rows of one list until the sum of their values is too large.
 type rowDecoder struct{ values int }
 
-// decode reports whether the row was decoded. Those of others may have any shape and size, and are left out.
+// decode reports whether the row was decoded. Rows of other programs may have any shape and size; they are skipped.
 func (d *rowDecoder) decode(row json.RawMessage, into any) bool {
 	if len(row) > maxRowBytes {
 		return false

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -14,25 +13,27 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/go-resty/resty/v2"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// keyHeader carries the user's key. No Authorization is ever sent beside it: v2 looks at that first and fails.
+// keyHeader carries the user's API key. An Authorization header is never sent with it, because v2 checks that one first and fails.
 const keyHeader = "X-API-KEY"
 
-// call is one request whose body and answer fit into memory.
+// call is one request. Its body and its answer fit into memory.
 type call struct {
 	operation
 	method string
 	path   []string
 	query  url.Values
-	body   any // sent as JSON; nil sends none
-	into   any // filled from the JSON of the answer; nil ignores it
+	body   any // sent as JSON; nil: no body
+	into   any // receives the JSON of the answer; nil: the answer is ignored
 }
 
-// do makes the call, and again with growing pauses where that is safe. Its errors carry their outcome.
+// do makes the call and retries it with a back-off if that is safe. Its errors carry an outcome of package job.
 func (s *Session) do(ctx context.Context, c call) error {
 	if c.once {
 		return s.attempt(ctx, c)
@@ -48,14 +49,14 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 	if c.body != nil {
 		body, err := json.Marshal(c.body)
 		if err != nil {
-			return job.Permanent(fmt.Errorf("write the request to %s: %w", c.what, err))
+			return job.Permanent(fmt.Errorf("encode the request to %s: %w", c.what, err))
 		}
 		req.SetHeader("Content-Type", "application/json").SetBody(body)
 	}
 	answer, err := req.Execute(c.method, s.url(c.path...))
 	if err != nil {
 		if errors.Is(err, resty.ErrResponseBodyTooLarge) {
-			return job.Permanent(fmt.Errorf("the answer of Clowder to %s is larger than %d bytes", c.what, maxAnswer))
+			return job.Permanent(fmt.Errorf("Clowder sent more than %s when asked to %s", text.Bytes(maxAnswer), c.what))
 		}
 		return transportError(ctx, c.operation, sent.Load(), err)
 	}
@@ -66,8 +67,8 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 		return nil
 	}
 	if err := decodeAnswer(answer.Body(), c.into); err != nil {
-		// A proxy in front of a Clowder that restarts answers 200 with a page.
-		err = fmt.Errorf("the answer of Clowder to %s is not what it should be: %w", c.what, err)
+		// A proxy in front of a Clowder that restarts answers 200 with an HTML page.
+		err = invalidAnswer(c.operation, err)
 		if c.once {
 			return job.Unknown(err)
 		}
@@ -76,23 +77,25 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 	return nil
 }
 
-// url is the address of an API path. Every id in path was checked before.
+// url returns the address of an API path. The caller has checked all ids in the path.
 func (s *Session) url(path ...string) string {
 	return s.base.JoinPath(append([]string{"api", "v2"}, path...)...).String()
 }
 
-// traceSent returns a flag that turns true when a request begins to leave; before that nothing can have happened.
+// traceSent returns a flag that becomes true when a request is being sent. Before that the call has had no effect.
 func traceSent(ctx context.Context) (context.Context, *atomic.Bool) {
 	var sent atomic.Bool
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}), &sent
 }
 
-// maxPause bounds a wait inside a call; a longer one that Clowder asks for is left to the caller.
+// maxPause limits a wait inside a call. If Clowder asks for a longer wait, the caller gets the error.
 const maxPause = 10 * time.Second
 
-// retry runs fn until it works, fails for good, or was tried often enough. Pauses grow fourfold with jitter.
+// retry calls fn until it succeeds, fails permanently, or has been tried Config.Attempts times. Each pause is about four times the
+// last one, with jitter.
 func (c *Client) retry(ctx context.Context, fn func() error) error {
-	pause := c.cfg.Backoff
+	pauses := backoff.ExponentialBackOff{InitialInterval: c.cfg.Backoff, RandomizationFactor: 0.5, Multiplier: 4, MaxInterval: maxPause}
+	pauses.Reset()
 	for attempt := 1; ; attempt++ {
 		err := fn()
 		if err == nil {
@@ -103,15 +106,13 @@ func (c *Client) retry(ctx context.Context, fn func() error) error {
 		if !again || attempt >= c.cfg.Attempts || ctx.Err() != nil {
 			return err
 		}
-		wait := max(after, pause/2+rand.N(pause)) //nolint:gosec // jitter needs no secret randomness
-		if !sleep(ctx, wait) {
+		if !sleep(ctx, max(after, pauses.NextBackOff())) {
 			return err
 		}
-		pause = min(pause*4, maxPause)
 	}
 }
 
-// sleep waits for d and reports false if ctx ended before.
+// sleep waits for d. It reports false if ctx has ended before.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -123,7 +124,12 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// page is v2's answer to a paged listing.
+// invalidAnswer is the error about an answer that is not what the API documents.
+func invalidAnswer(op operation, err error) error {
+	return fmt.Errorf("Clowder sent an invalid answer when asked to %s: %w", op.what, err) //nolint:staticcheck // a name
+}
+
+// page is one page of a listing as v2 sends it.
 type page[T any] struct {
 	Metadata struct {
 		TotalCount int `json:"total_count"`
@@ -131,15 +137,15 @@ type page[T any] struct {
 	Data []T `json:"data"`
 }
 
-// pageSize is what is asked for; v2 gives 10 (or 2) unless told otherwise.
+// pageSize is the number of rows per page. The default of v2 is 10, or 2.
 const pageSize = 100
 
-// maxRounds is how often a listing is begun anew when rows moved between its pages.
+// maxRounds is how often a listing is read if rows moved between its pages.
 const maxRounds = 3
 
-// listAll reads all pages, or as many as give more than most rows. v2 sorts newest first and pages by position, so a file
-// that comes or goes meanwhile moves the others: rows are told apart by id, and a listing that ends with fewer rows than
-// the server counts is read again.
+// listAll reads all pages, or stops after more than most rows. v2 sorts newest first and pages by position, so a file that is added
+// or deleted meanwhile moves the other rows. Rows are therefore identified by their id, and a listing with fewer rows than the server
+// counts is read again.
 func listAll[T any](ctx context.Context, s *Session, c call, most int, id func(T) string) ([]T, error) {
 	for round := 1; ; round++ {
 		rows, total, err := listOnce(ctx, s, c, most, id)
@@ -151,7 +157,7 @@ func listAll[T any](ctx context.Context, s *Session, c call, most int, id func(T
 
 func listOnce[T any](ctx context.Context, s *Session, c call, most int, id func(T) string) (rows []T, total int, err error) {
 	seen := make(map[string]bool)
-	// A server that gives the same rows again and again, and counts more, must not be asked without end.
+	// A server that repeats the same rows and counts more than it sends must not cause an endless loop.
 	for skip := 0; len(rows) <= most && skip <= 2*most+pageSize; skip += pageSize {
 		var p page[T]
 		one := c

@@ -10,7 +10,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// Check says whether a Clowder v2 answers at every configured address. Its error is for an operator and says what to mend.
+// Check returns an error if there is no Clowder v2 at one of the configured addresses. The error is written for an operator.
 func (c *Client) Check(ctx context.Context) error {
 	var faults []error
 	for _, base := range c.allowed {
@@ -18,10 +18,10 @@ func (c *Client) Check(ctx context.Context) error {
 			Version string `json:"version"`
 		}
 		s := &Session{c: c, base: base}
-		one := call{operation: operation{what: "say that it is up"}, method: http.MethodGet, path: []string{"status"}, into: &status}
+		one := call{operation: operation{what: "report its version"}, method: http.MethodGet, path: []string{"status"}, into: &status}
 		err := s.attempt(ctx, one)
 		if err == nil && !strings.HasPrefix(status.Version, "2.") {
-			err = fmt.Errorf("it says that it is version %q", status.Version)
+			err = fmt.Errorf("its version is %q", status.Version)
 		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("no Clowder v2 at %s: %w", base, err))
@@ -30,16 +30,16 @@ func (c *Client) Check(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// CheckKey says whether Clowder accepts the key of the session and returns the e-mail address that it belongs to.
+// CheckKey returns the e-mail address of the user to whom the key of the session belongs. It fails if Clowder refuses the key.
 func (s *Session) CheckKey(ctx context.Context) (string, error) {
 	var me User
-	c := get("say whose key this is", "use Clowder", "users", "profile")
+	c := get("identify the owner of the API key", "use Clowder", "users", "profile")
 	c.into = &me
 	if err := s.do(ctx, c); err != nil {
 		return "", err
 	}
 	if me.Email == "" {
-		return "", job.Permanent(errors.New("Clowder does not say whose key this is")) //nolint:staticcheck // a name
+		return "", job.Permanent(errors.New("Clowder returned no e-mail address for this API key")) //nolint:staticcheck // a name
 	}
 	return me.Email, nil
 }

@@ -13,16 +13,16 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// Client talks to Clowder v2. It holds one connection pool and the cache of file bodies, and no key: As returns a Session
-// that acts for one user. It is safe for concurrent use.
+// Client talks to Clowder v2. It holds one connection pool and the cache of downloaded files, and no API key: As returns a Session that
+// acts for one user. It is safe for concurrent use.
 type Client struct {
 	cfg     Config
-	allowed origins // the configured URL first; never empty
-	fixed   bool    // the configured URL is there and wins over every host that a message names
+	allowed origins // never empty; the configured URL comes first
+	fixed   bool    // a URL is configured; it overrides the host of a message
 	log     *zap.Logger
 	cache   *cache.Cache // nil: none is configured
-	// api sends the user's key and follows redirects within the origin; rest is resty on top of it for calls that fit into
-	// memory, streams go to api itself. storage sends no key and takes presigned addresses.
+	// api sends the user's key and follows redirects within the origin. rest is resty on top of api, for calls that fit into memory.
+	// storage sends no key; it is for presigned addresses.
 	api     *http.Client
 	rest    *resty.Client
 	storage *http.Client
@@ -75,20 +75,20 @@ func (c *Client) Close() error {
 	return c.cache.Close()
 }
 
-// Session acts with the rights of the user to whom its key belongs. It is safe for concurrent use.
+// Session acts with the permissions of the user to whom its key belongs. It is safe for concurrent use.
 type Session struct {
 	c    *Client
 	base *url.URL
 	key  job.Secret
 }
 
-// As returns a session on the configured URL, or on the first of AllowedHosts where there is none.
+// As returns a session with the configured URL or, without one, with the first of AllowedHosts.
 func (c *Client) As(key job.Secret) *Session {
 	return &Session{c: c, base: c.allowed[0], key: key}
 }
 
-// At returns a session for a message that names host. A configured URL wins; otherwise host must equal one of
-// AllowedHosts. The error is permanent and meant for the user.
+// At returns a session for a message with this host. A configured URL overrides the host. Without one, the host must equal one of
+// AllowedHosts; otherwise the error is permanent and written for the user.
 func (c *Client) At(host string, key job.Secret) (*Session, error) {
 	if c.fixed {
 		return c.As(key), nil

@@ -124,7 +124,7 @@ func TestTransportErrors(t *testing.T) {
 		b.server.Fail(clowdertest.Fault{Method: "POST", Hang: true, After: true})
 		_, err := b.s.Upload(t.Context(), b.ds, "", text("a.txt", "", "abc"))
 		requireKind(t, err, job.KindUnknown, 0)
-		require.ErrorContains(t, err, "no byte came for too long")
+		require.ErrorContains(t, err, "no data arrived for too long")
 		_, err = b.s.AddMetadata(t.Context(), b.ds, clowder.Metadata{})
 		requireKind(t, err, job.KindUnknown, 0)
 	})
@@ -155,7 +155,7 @@ func TestTransportErrors(t *testing.T) {
 		b.server.Fail(clowdertest.Fault{Extra: 20 << 20})
 		_, err := b.s.Dataset(t.Context(), b.ds)
 		requireKind(t, err, job.KindPermanent, 0)
-		require.ErrorContains(t, err, "is larger than")
+		require.ErrorContains(t, err, "sent more than 16 MiB")
 	})
 }
 

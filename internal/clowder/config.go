@@ -11,38 +11,38 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
-// Config is how a Client reaches Clowder. The zero value of a number takes the default that stands beside it.
+// Config is how a Client reaches Clowder. A number that is 0 takes the default in parentheses.
 type Config struct {
-	// URL is the address of Clowder as this process reaches it. It wins over the host that a message names, which is often
-	// a name that only Clowder's own network knows. Empty: the message's host is used if it is one of AllowedHosts.
+	// URL is the address of Clowder as this process reaches it. It overrides the host of a message, which is often a name that only
+	// Clowder's own network can resolve. If it is empty, the host of the message is used if it is one of AllowedHosts.
 	URL string
-	// AllowedHosts are addresses that a message may name as its host.
+	// AllowedHosts are the addresses that a message may have as its host.
 	AllowedHosts []string
-	// Cache keeps downloaded bodies by their sha256, on the same file system as the folders that Stage fills. Empty: there is
-	// none, and nothing can be staged.
+	// Cache is the folder of downloaded files, on the same file system as the folders that Stage fills. Without it nothing can be
+	// staged.
 	Cache disk.Folder
-	// TLS is used for https; nil takes the system's authorities and at least TLS 1.2.
+	// TLS is used for https. If it is nil, the CAs of the system and at least TLS 1.2 are used.
 	TLS *tls.Config
-	// CallTimeout bounds one ordinary call (60 s). Downloads and uploads have no such bound, they are given up after
-	// IdleTimeout without a byte (60 s). An upload's answer may take AnswerTimeout after its last byte (10 min): Clowder
-	// stores the file in between, with its whole worker standing still.
+	// CallTimeout limits one ordinary call (60 s). Downloads and uploads have no total limit; they fail after IdleTimeout without a byte
+	// (60 s). The answer to an upload may take AnswerTimeout after the last byte (10 min), because Clowder stores the file before it
+	// answers.
 	CallTimeout, IdleTimeout, AnswerTimeout time.Duration
-	// MinRate is the least rate of a download in bytes a second (10,000), over each RateWindow of waiting for it (5 min); a
-	// slower one is given up and tried again.
+	// MinRate is the smallest rate of a download in bytes per second (10,000), over each RateWindow of waiting (5 min). A slower download
+	// is stopped and retried.
 	MinRate    int64
 	RateWindow time.Duration
-	// InFlightWait is how long a listed file that is still being uploaded by somebody is waited for (60 s).
+	// InFlightWait is how long Files waits for a listed file whose upload has not finished (60 s).
 	InFlightWait time.Duration
-	// MaxFiles (50,000) and MaxBytes (50 GiB) bound what is staged for one job.
+	// MaxFiles (50,000) and MaxBytes (50 GiB) limit what is staged for one job.
 	MaxFiles int
 	MaxBytes int64
 	// Streams is the number of parallel downloads of one job (8).
 	Streams int
-	// Attempts is how often a call that may be repeated is made before its error is returned (4), and Backoff the first
-	// wait between two of them (200 ms, then four times as much each time).
+	// Attempts is how often a call that may be repeated is tried (4), and Backoff is the first wait between two tries (200 ms). Each
+	// further wait is four times as long.
 	Attempts int
 	Backoff  time.Duration
-	// Logger takes warnings; nil logs nothing.
+	// Logger receives warnings. If it is nil, nothing is logged.
 	Logger *zap.Logger
 }
 
@@ -74,16 +74,16 @@ func setDefault[T comparable](value *T, fallback T) {
 	}
 }
 
-// validate returns all faults of the configuration at once.
+// validate returns all errors of the configuration.
 func (c Config) validate() error {
 	var faults []error
 	if c.URL == "" && len(c.AllowedHosts) == 0 {
-		faults = append(faults, errors.New("no address of Clowder is set: set CLOWDER_URL"))
+		faults = append(faults, errors.New("the address of Clowder is missing: set CLOWDER_URL"))
 	}
 	for name, n := range map[string]int64{
 		"call timeout": int64(c.CallTimeout), "idle timeout": int64(c.IdleTimeout), "answer timeout": int64(c.AnswerTimeout),
-		"in-flight wait": int64(c.InFlightWait), "most files": int64(c.MaxFiles), "most bytes": c.MaxBytes,
-		"least rate": c.MinRate, "window of the rate": int64(c.RateWindow),
+		"in-flight wait": int64(c.InFlightWait), "limit of files": int64(c.MaxFiles), "limit of bytes": c.MaxBytes,
+		"smallest rate": c.MinRate, "rate window": int64(c.RateWindow),
 		"streams": int64(c.Streams), "attempts": int64(c.Attempts), "backoff": int64(c.Backoff),
 	} {
 		if n < 0 {

@@ -183,7 +183,7 @@ func contractResults(t *testing.T, s *clowder.Session, ds string) {
 		}
 		_, err = s.AddFileMetadata(ctx, file.ID, entry)
 		requireKind(t, err, job.KindRetryable, 0)
-		require.ErrorContains(t, err, "waits for its next heartbeat")
+		require.ErrorContains(t, err, "before its next heartbeat")
 		none, err := s.FileMetadata(ctx, file.ID)
 		require.NoError(t, err)
 		require.Empty(t, none)

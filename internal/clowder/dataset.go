@@ -9,19 +9,19 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// The rights that 403 texts name.
+// The permissions that error messages about a 403 name.
 const (
 	mayView = "view the dataset"
 	mayAdd  = "add files to the dataset (uploader)"
 	mayEdit = "edit the dataset (editor)"
 )
 
-// Dataset is what Clowder knows of a dataset itself.
+// Dataset is a dataset without its content.
 type Dataset struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// Status is PRIVATE, PUBLIC or AUTHENTICATED. In a private one the owner does not see what a collaborator's key adds.
+	// Status is PRIVATE, PUBLIC or AUTHENTICATED. In a private dataset the owner does not see what a collaborator's key adds.
 	Status      string `json:"status"`
 	ThumbnailID string `json:"thumbnail_id"`
 	Creator     User   `json:"creator"`
@@ -43,7 +43,7 @@ func (s *Session) Dataset(ctx context.Context, id string) (Dataset, error) {
 	return out, s.do(ctx, c)
 }
 
-// CreateDataset makes a private dataset of the user. An error of kind unknown means that it may have been made.
+// CreateDataset makes a private dataset of the user. After an error of kind unknown it may exist.
 func (s *Session) CreateDataset(ctx context.Context, name, description string) (Dataset, error) {
 	var out Dataset
 	c := post("create a dataset", "create datasets", map[string]string{"name": name, "description": description}, &out, "datasets")
@@ -54,23 +54,23 @@ func (s *Session) CreateDataset(ctx context.Context, name, description string) (
 // File is one file of a dataset as Clowder lists it.
 type File struct {
 	ID string
-	// Name is the name without folders, Path the same with the names of its folders before it, root first, with slashes.
-	// Both are as people typed them; Stage makes safe local names of them.
+	// Name is the name without folders. Path starts with the names of its folders, root first, with slashes. Both are as users typed
+	// them; Stage makes safe local names from them.
 	Name, Path string
 	Size       int64
-	// ContentType is what Clowder took it for, not what it is.
+	// ContentType is Clowder's guess.
 	ContentType string
 	Version     int
 	FolderID    string
-	// Creator is the e-mail address of who added it.
+	// Creator is the e-mail address of the user who added the file.
 	Creator string
-	// ThumbnailID is empty where the file has no thumbnail.
+	// ThumbnailID is empty if the file has no thumbnail.
 	ThumbnailID string
-	// InFlight marks a file that is listed while it is still being uploaded; its size is not known yet.
+	// InFlight is true while the file is being uploaded. Its size is not known yet.
 	InFlight bool
 }
 
-// fileRow is v2's spelling of a file.
+// fileRow is a file as v2 sends it.
 type fileRow struct {
 	ID          string  `json:"id"`
 	Name        string  `json:"name"`
@@ -88,11 +88,11 @@ type fileRow struct {
 }
 
 const (
-	// maxName and maxPath are how much of the name of a file and of the path of its folder is kept, in bytes. No file system takes
-	// longer ones, and a dataset may have many.
+	// maxName and maxPath limit the name of a file and the path of its folder, in bytes. No file system allows longer names, and a
+	// dataset may have many files.
 	maxName = 1000
 	maxPath = 2000
-	// maxLabel is how much is kept of what is only shown or compared, in runes.
+	// maxLabel limits texts that are only shown or compared, in characters.
 	maxLabel = 255
 )
 
@@ -112,7 +112,7 @@ func (r fileRow) file() File {
 	return f
 }
 
-// parseTime reads v2's times, which are UTC without saying so; an unreadable one is the zero time.
+// parseTime reads a time of v2, which is UTC without a zone. An invalid one becomes the zero time.
 func parseTime(text string) time.Time {
 	for _, layout := range []string{"2006-01-02T15:04:05.999999999", time.RFC3339Nano} {
 		if t, err := time.Parse(layout, text); err == nil {
@@ -122,7 +122,7 @@ func parseTime(text string) time.Time {
 	return time.Time{}
 }
 
-// DeleteFile removes a file. One that is gone already is no error.
+// DeleteFile deletes a file. It returns nil if the file does not exist.
 func (s *Session) DeleteFile(ctx context.Context, id string) error {
 	if err := checkIDs("file", id); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (s *Session) DeleteFile(ctx context.Context, id string) error {
 	return nil
 }
 
-// AddThumbnail stores a small picture and returns its id; it shows nowhere until it is set.
+// AddThumbnail stores a small picture and returns its id. Clowder shows it after one of the Set methods.
 func (s *Session) AddThumbnail(ctx context.Context, body Body) (string, error) {
 	if err := checkName("file", body.Name); err != nil {
 		return "", err
@@ -147,8 +147,7 @@ func (s *Session) AddThumbnail(ctx context.Context, body Body) (string, error) {
 	return made.ID, s.send(ctx, op, s.url("thumbnails"), body, &made)
 }
 
-// SetDatasetThumbnail shows a thumbnail on the card of a dataset. It overwrites one that is there: look at
-// Dataset.ThumbnailID before.
+// SetDatasetThumbnail shows a thumbnail on the card of a dataset. It replaces an existing one: check Dataset.ThumbnailID before.
 func (s *Session) SetDatasetThumbnail(ctx context.Context, datasetID, thumbnailID string) error {
 	return s.setThumbnail(ctx, "dataset", datasetID, thumbnailID)
 }

@@ -20,21 +20,21 @@ import (
 )
 
 const (
-	// copyBuffer is one piece of a download; there is one buffer per stream.
+	// copyBuffer is the size in bytes of the buffer of a download.
 	copyBuffer = 256 << 10
-	// errorBody is how much of an error answer is read.
+	// errorBody is how many bytes of an error answer are read.
 	errorBody = 8 << 10
 )
 
 //nolint:gochecknoglobals // a pool of buffers is shared by nature and holds no state
 var buffers = sync.Pool{New: func() any { b := make([]byte, copyBuffer); return &b }}
 
-// smallBody is up to which size a body is held in memory until it is complete: at most one per stream. It spares a
-// thousand small files the rename of a part file, which costs a file system as much as making the file.
+// smallBody is the size up to which a body is downloaded into memory, one per stream. This saves the rename of a part file, which
+// costs a file system as much as making the file.
 const smallBody = 64 << 10
 
-// fetch downloads one file into a part file of the cache. It tries again where that may help, from the first byte on, since v2
-// knows no ranges. add is told of every byte, also of those taken back.
+// fetch downloads one file into the cache. A retry starts at the first byte, since v2 has no range requests. add is called with the
+// number of new bytes, and with a negative number before a retry.
 func (s *Session) fetch(ctx context.Context, f File, add func(int64)) (got cache.Body, err error) {
 	err = s.c.retry(ctx, func() error {
 		got, err = s.fetchOnce(ctx, f, add)
@@ -80,8 +80,8 @@ func (s *Session) fetchOnce(ctx context.Context, f File, add func(int64)) (cache
 	return part.Body(sink.hex()), nil
 }
 
-// open requests the body. v2 puts the name into a header, which fails with 500 for a name outside Latin-1; such files, and
-// any other that answers so, are asked for through a presigned address of the object store.
+// open requests the body. v2 puts the name into a header and fails with 500 for a name outside Latin-1. Such files, and other files
+// with this answer, are requested through a presigned address of the object store.
 func (s *Session) open(ctx context.Context, op operation, f File) (*http.Response, error) {
 	if err := checkIDs("file", f.ID); err != nil {
 		return nil, err
@@ -107,13 +107,13 @@ func (s *Session) openPresigned(ctx context.Context, op operation, id string) (*
 		return nil, err
 	}
 	address, err := url.Parse(link.URL)
-	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.User != nil || !plainHost(address.Hostname()) {
-		return nil, job.Permanent(fmt.Errorf("Clowder gave no usable address to %s", op.what)) //nolint:staticcheck // a name
+	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.User != nil || !allowedHost(address.Hostname()) {
+		return nil, job.Permanent(fmt.Errorf("Clowder returned an invalid download address when asked to %s", op.what)) //nolint:staticcheck // a name
 	}
 	return s.stream(ctx, op, s.c.storage, address.String(), false)
 }
 
-// stream makes a GET whose body the caller reads and closes.
+// stream makes a GET request. The caller reads and closes the body.
 func (s *Session) stream(ctx context.Context, op operation, client *http.Client, address string, withKey bool) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -130,12 +130,12 @@ func (s *Session) stream(ctx context.Context, op operation, client *http.Client,
 	if answer.StatusCode == http.StatusOK {
 		return answer, nil
 	}
-	body, _ := io.ReadAll(io.LimitReader(answer.Body, errorBody)) // what cannot be read is not needed for the error
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, errorBody)) // the error is useful without the body, too
 	_ = answer.Body.Close()
 	return nil, answerError(op, answer.StatusCode, answer.Header, body)
 }
 
-// bodySink takes one body and its checksum.
+// bodySink writes one body and computes its checksum.
 type bodySink struct {
 	out     io.Writer
 	sum     hash.Hash
@@ -145,7 +145,7 @@ type bodySink struct {
 	written int64
 }
 
-// copy writes body and insists on exactly size bytes. It never takes more than one byte too many, whatever the server does.
+// copy writes body and fails unless it has exactly size bytes. It reads at most one byte more.
 func (b *bodySink) copy(ctx context.Context, op operation, body io.Reader, size int64) error {
 	buffer, _ := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
@@ -164,7 +164,7 @@ func (b *bodySink) copy(ctx context.Context, op operation, body io.Reader, size 
 		case errors.Is(err, io.EOF) && b.written == size:
 			return nil
 		case errors.Is(err, io.EOF):
-			return job.Retryable(fmt.Errorf("Clowder sent %d bytes when asked to %s, its list says %d", b.written, op.what, size)) //nolint:staticcheck // a name
+			return job.Retryable(fmt.Errorf("Clowder sent %d bytes instead of %d when asked to %s", b.written, size, op.what)) //nolint:staticcheck // a name
 		case err != nil:
 			return transportError(ctx, op, true, err)
 		}

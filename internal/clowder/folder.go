@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// folderRow is v2's spelling of a folder.
+// folderRow is a folder as v2 sends it.
 type folderRow struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// folderPath returns the names of a folder and its parents, root first, joined with slashes; slashes inside a name become
-// underscores, so that the path has as many parts as there are folders.
+// folderPath returns the names of a folder and its parents, root first, joined with slashes. Slashes inside a name become
+// underscores, so that the path has one part per folder.
 func (s *Session) folderPath(ctx context.Context, id string) (string, error) {
 	if err := checkIDs("folder", id); err != nil {
 		return "", err
@@ -29,7 +29,7 @@ func (s *Session) folderPath(ctx context.Context, id string) (string, error) {
 	return joinFolders(parts), nil
 }
 
-// folderPart is v2's spelling of one folder of a path.
+// folderPart is one folder of a path as v2 sends it.
 type folderPart struct {
 	Name string `json:"folder_name"`
 }
@@ -42,8 +42,8 @@ func joinFolders(parts []folderPart) string {
 	return cutName(strings.Join(names, "/"), maxPath)
 }
 
-// FindFolder returns the id of the folder with that name directly in parent ("" is the root of the dataset), or "" where
-// there is none. Clowder allows several of one name; the oldest counts, so that every look finds the same one.
+// FindFolder returns the id of the folder with this name directly in parent ("" is the root of the dataset), or "" if there is none.
+// Clowder allows several folders with the same name. The oldest one is returned, so that each call finds the same folder.
 func (s *Session) FindFolder(ctx context.Context, datasetID, parentID, name string) (string, error) {
 	if err := checkIDs("dataset", datasetID); err != nil {
 		return "", err
@@ -63,12 +63,12 @@ func (s *Session) FindFolder(ctx context.Context, datasetID, parentID, name stri
 	if len(rows) == 0 {
 		return "", nil
 	}
-	// ObjectIds begin with the time at which they were made.
+	// An ObjectId begins with its creation time.
 	return slices.MinFunc(rows, func(a, b folderRow) int { return cmp.Compare(a.ID, b.ID) }).ID, nil
 }
 
-// AddFolder makes a folder in parent ("" is the root) and returns its id. Clowder makes another one of the same name where there
-// is one already, so FindFolder comes first, and again after an error of kind unknown.
+// AddFolder makes a folder in parent ("" is the root) and returns its id. If a folder with this name exists, Clowder makes another one.
+// So call FindFolder first, and again after an error of kind unknown.
 func (s *Session) AddFolder(ctx context.Context, datasetID, parentID, name string) (string, error) {
 	if err := checkIDs("dataset", datasetID); err != nil {
 		return "", err

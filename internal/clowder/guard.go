@@ -10,16 +10,15 @@ import (
 	"syscall"
 )
 
-var errBlockedAddress = errors.New("the address is not one that Clowder may send us to")
+var errBlockedAddress = errors.New("downloads from this address are not allowed")
 
-// forbidden are the networks to which a presigned address, which Clowder chooses, never leads: the services that give keys to
-// virtual machines, and what is no address of a server. Private networks are not among them, those of IPv6 neither: that is
-// where object stores are.
+// forbidden are the networks that presigned addresses, which Clowder chooses, may never lead to: the metadata services that give
+// credentials to virtual machines, and addresses that are not of a server. Private networks are allowed, since object stores are there.
 //
 //nolint:gochecknoglobals // a table
 var forbidden = prefixes(
-	"0.0.0.0/8", "224.0.0.0/4", "240.0.0.0/4", "::/128", "ff00::/8", // no servers
-	"169.254.0.0/16", "fe80::/10", // the machine and its link; metadata of AWS, Google, Azure, OpenStack and others
+	"0.0.0.0/8", "224.0.0.0/4", "240.0.0.0/4", "::/128", "ff00::/8", // not of a server
+	"169.254.0.0/16", "fe80::/10", // link-local; metadata of AWS, Google, Azure, OpenStack and others
 	"192.0.0.0/24",       // protocols, metadata of Oracle
 	"168.63.129.16/32",   // metadata of Azure
 	"100.100.100.200/32", // metadata of Alibaba
@@ -29,12 +28,12 @@ var forbidden = prefixes(
 	"fd00:42::42/128",    // metadata of Scaleway
 )
 
-// The networks that are forbidden unless Clowder itself is in them.
+// These networks are forbidden unless Clowder itself is in them.
 //
 //nolint:gochecknoglobals // a table
 var (
 	loopback = prefixes("127.0.0.0/8", "::1/128")
-	carrier  = prefixes("100.64.0.0/10") // between a provider and its customers, also inside of clouds
+	carrier  = prefixes("100.64.0.0/10") // carrier-grade NAT, also used inside clouds
 )
 
 func prefixes(texts ...string) []netip.Prefix {
@@ -49,16 +48,16 @@ func within(networks []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(address) })
 }
 
-// guard decides to which addresses a presigned address may lead. It looks at the address that is really dialled, so a name that
-// resolves differently the second time gains nothing, nor does another spelling.
+// guard decides which addresses a presigned address may lead to. It checks the address that is dialled, so a name that resolves
+// differently the second time, or another notation, does not help an attacker.
 type guard struct {
-	// loopback says that Clowder itself is on this machine.
+	// loopback is true if Clowder itself is on this machine.
 	loopback bool
-	// carrier says that Clowder itself was reached in the network of a provider, and so may its object store.
+	// carrier is true if Clowder itself was reached in a carrier network. Then its object store may be there too.
 	carrier atomic.Bool
 }
 
-// toClowder sees each connection to Clowder itself. It refuses none: an operator has set its address.
+// toClowder is called for each connection to Clowder itself. It refuses none, because an operator has set the address.
 func (g *guard) toClowder(_, address string, _ syscall.RawConn) error {
 	if ip, err := dialled(address); err == nil && within(carrier, ip) {
 		g.carrier.Store(true)
@@ -66,7 +65,7 @@ func (g *guard) toClowder(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// toStorage refuses a connection for a presigned address to where none may lead.
+// toStorage refuses a connection to an address that presigned addresses may not lead to.
 func (g *guard) toStorage(_, address string, _ syscall.RawConn) error {
 	ip, err := dialled(address)
 	if err != nil {
@@ -80,7 +79,7 @@ func (g *guard) toStorage(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// dialled returns the address in what a dialer is about to connect to.
+// dialled returns the IP address that a dialer is about to connect to.
 func dialled(address string) (netip.Addr, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -90,8 +89,8 @@ func dialled(address string) (netip.Addr, error) {
 	return ip.WithZone("").Unmap(), err
 }
 
-// embedded returns the addresses of IPv4 to which one of IPv6 leads: through a gateway (NAT64, 6to4, Teredo, ISATAP) or in an
-// old spelling.
+// embedded returns the IPv4 addresses that an IPv6 address leads to: through a gateway (NAT64, 6to4, Teredo, ISATAP) or in an old
+// notation.
 func embedded(ip netip.Addr) []netip.Addr {
 	if !ip.Is6() || ip.IsLoopback() || ip.IsUnspecified() {
 		return nil
@@ -128,16 +127,16 @@ var (
 	teredo     = prefixes("2001::/32")
 )
 
-// metadataNames are names of the services that give keys to virtual machines. Their addresses are forbidden, too.
+// metadataNames are names of metadata services. Their addresses are forbidden as well.
 //
 //nolint:gochecknoglobals // a table
 var metadataNames = []string{
 	"metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal", "metadata.azure.internal", "metadata.tencentyun.com",
 }
 
-// plainHost reports whether a presigned address may have the host: no metadata service by name, and no number that only some
-// programs read as an address, such as 2852039166, 0xa9fea9fe or 0251.0376.0251.0376.
-func plainHost(host string) bool {
+// allowedHost reports whether a presigned address may have this host. It refuses the names of metadata services, and numbers that only
+// some programs read as an address, such as 2852039166, 0xa9fea9fe or 0251.0376.0251.0376.
+func allowedHost(host string) bool {
 	host = strings.TrimRight(strings.ToLower(host), ".")
 	if host == "" || slices.Contains(metadataNames, host) {
 		return false

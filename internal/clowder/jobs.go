@@ -13,30 +13,31 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// Job is what Clowder shows of one submission.
+// Job is one submission as Clowder shows it.
 type Job struct {
 	ID       string   `json:"id"`
 	Listener string   `json:"listener_id"`
 	Status   string   `json:"status"` // CREATED, STARTED, PROCESSING, SUCCEEDED, ERROR, SKIPPED, RESUBMITTED
 	Message  string   `json:"latest_message"`
 	Duration *float64 `json:"duration"` // seconds; nil until a start was seen
-	// Params is what the form posted, as it was written, or null.
+	// Params is the undecoded JSON that the form posted, or null.
 	Params json.RawMessage `json:"parameters"`
-	// Creator is who submitted, and Resource what.
+	// Creator is the user who submitted, and Resource is the dataset or file.
 	Creator  User     `json:"creator"`
 	Resource Resource `json:"resource_ref"`
 }
 
-// Created is a job that no extractor has said anything about.
+// Created is the status of a job for which no extractor has sent a status.
 const Created = "CREATED"
 
-// Resource names a dataset or a file.
+// Resource identifies a dataset or a file.
 type Resource struct {
 	Collection string `json:"collection"` // datasets or files
 	ID         string `json:"resource_id"`
 }
 
-// Submitted is when Clowder made the job, in whole seconds. It stands in the id: v2's field tells the local time of its server.
+// Submitted is when Clowder created the job, in whole seconds. It is taken from the id, because v2's own field has the local time of
+// its server.
 func (j Job) Submitted() time.Time {
 	seconds, err := hex.DecodeString(j.ID[:min(len(j.ID), 8)])
 	if err != nil || len(j.ID) != message.ObjectIDLen {
@@ -45,15 +46,15 @@ func (j Job) Submitted() time.Time {
 	return time.Unix(int64(binary.BigEndian.Uint32(seconds)), 0).UTC()
 }
 
-// Submission is the message with which v2 submits a dataset, for one that was lost. It is spelt as the lost one was, so that the
-// two are one request should that come after all.
+// Submission rebuilds the message of a job whose message was lost. It equals the original message, so that both count as one request
+// if the original arrives later.
 func (j Job) Submission(host, datasetName string, key job.Secret) ([]byte, error) {
 	body, err := json.Marshal(map[string]any{
 		"host": host, "secretKey": key.Reveal(), "retry_count": 0, "resource_type": "dataset", "flags": "", "datasetName": datasetName,
 		"id": j.Resource.ID, "datasetId": j.Resource.ID, "job_id": j.ID, "parameters": j.Params,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("write the message of job %s anew: %w", j.ID, err)
+		return nil, fmt.Errorf("rebuild the message of job %s: %w", j.ID, err)
 	}
 	return body, nil
 }
@@ -64,14 +65,14 @@ type JobUpdate struct {
 	At   time.Time
 }
 
-// jobUpdateRow is v2's spelling of a JobUpdate.
+// jobUpdateRow is a JobUpdate as v2 sends it.
 type jobUpdateRow struct {
 	Status    string `json:"status"`
 	Timestamp string `json:"timestamp"`
 }
 
-// Submit asks Clowder to send the dataset to an extractor, as its page does, and returns the id of the job. Clowder does
-// not check that the extractor exists.
+// Submit submits the dataset to an extractor, as the page of Clowder does, and returns the id of the job. Clowder does not check that
+// the extractor exists.
 func (s *Session) Submit(ctx context.Context, datasetID, extractor string, parameters map[string]any) (string, error) {
 	if err := checkIDs("dataset", datasetID); err != nil {
 		return "", err
@@ -96,10 +97,10 @@ func (s *Session) Job(ctx context.Context, id string) (Job, error) {
 	return out, s.do(ctx, c)
 }
 
-// recentJobs is how many jobs RecentJobs asks for.
+// recentJobs is the number of jobs that RecentJobs returns at least, if there are so many.
 const recentJobs = 200
 
-// RecentJobs lists the newest jobs that the user has submitted to an extractor, newest first. Those of others are not listed,
+// RecentJobs lists the jobs that the user has submitted to an extractor, newest first. Clowder does not list the jobs of other users,
 // not even to an administrator.
 func (s *Session) RecentJobs(ctx context.Context, extractor string) ([]Job, error) {
 	c := get("list the jobs", "list jobs", "jobs")
@@ -130,13 +131,13 @@ type Listener struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
 	Version string `json:"version"`
-	// Active is set by an administrator; ordinary users do not see an extractor before.
+	// Active is set by an administrator. Other users do not see an inactive extractor.
 	Active bool `json:"active"`
-	// Alive says that a heartbeat came within the last five minutes.
+	// Alive is true if a heartbeat arrived within the last five minutes.
 	Alive bool `json:"alive"`
 }
 
-// Listeners lists all extractors that the user may see, inactive ones included.
+// Listeners lists all extractors that the user may see, including inactive ones.
 func (s *Session) Listeners(ctx context.Context) ([]Listener, error) {
 	c := get("list the extractors", "list extractors", "listeners")
 	c.query = url.Values{"all": {"true"}}

@@ -19,13 +19,12 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// settlePoll is the pause between two looks at a file that is still being uploaded.
+// settlePoll is the pause between two listings while a file is being uploaded.
 const settlePoll = time.Second
 
-// Files lists the files of all folders of a dataset, sorted by path and id. Files that somebody is uploading at this
-// moment are waited for; one that does not settle in time is left out with a warning in the log, since an upload that
-// broke inside Clowder leaves such a row for ever. More files than the configuration allows are a permanent error; bytes
-// are counted by Stage, since callers may not want all of these files.
+// Files lists the files of all folders of a dataset, sorted by path and id. It waits for files that are being uploaded. A file whose
+// upload does not end in time is left out with a warning in the log, since an upload that failed inside Clowder leaves such a row
+// permanently. More files than Config.MaxFiles are a permanent error. Stage checks the bytes, since callers may not want all files.
 func (s *Session) Files(ctx context.Context, datasetID string) ([]File, error) {
 	files, err := s.settled(ctx, func() ([]File, error) { return s.listFiles(ctx, datasetID, "") })
 	if err != nil {
@@ -40,7 +39,7 @@ func (s *Session) Files(ctx context.Context, datasetID string) ([]File, error) {
 	return files, s.c.checkCount(files)
 }
 
-// FolderFiles lists the files that lie directly in a folder, those in flight included, with Path as Name.
+// FolderFiles lists the files directly in a folder, including files in flight. Their Path is their Name.
 func (s *Session) FolderFiles(ctx context.Context, datasetID, folderID string) ([]File, error) {
 	if err := checkIDs("folder", folderID); err != nil {
 		return nil, err
@@ -63,14 +62,14 @@ func (s *Session) listFiles(ctx context.Context, datasetID, folderID string) ([]
 	files := make([]File, 0, len(rows))
 	for _, row := range rows {
 		if !message.ValidID(row.ID) {
-			return nil, job.Permanent(fmt.Errorf("Clowder lists a file with the id %s, which is not one", quoted(row.ID))) //nolint:staticcheck // a name
+			return nil, job.Permanent(fmt.Errorf("Clowder lists a file with the invalid id %s", quoted(row.ID))) //nolint:staticcheck // a name
 		}
 		files = append(files, row.file())
 	}
 	return files, nil
 }
 
-// settled lists until no file is in flight or the wait is over; then those that still are do not count.
+// settled lists until no file is in flight or the wait is over. Then it leaves out the files that are still in flight.
 func (s *Session) settled(ctx context.Context, list func() ([]File, error)) ([]File, error) {
 	for end := time.Now().Add(s.c.cfg.InFlightWait); ; {
 		files, err := list()
@@ -83,7 +82,7 @@ func (s *Session) settled(ctx context.Context, list func() ([]File, error)) ([]F
 		if !time.Now().Before(end) {
 			return slices.DeleteFunc(files, func(f File) bool {
 				if f.InFlight {
-					s.c.log.Warn("left out a file whose upload to Clowder never ended", zap.String("file_id", f.ID))
+					s.c.log.Warn("left out a file whose upload to Clowder did not end", zap.String("file_id", f.ID))
 				}
 				return f.InFlight
 			}), nil
@@ -94,8 +93,8 @@ func (s *Session) settled(ctx context.Context, list func() ([]File, error)) ([]F
 	}
 }
 
-// addPaths puts the names of the folders before the names of the files. v2 lists files of all folders together and only
-// says the id of the folder; its path is one call per folder, a few at a time.
+// addPaths adds the names of the folders to the paths of the files. v2 lists the files of all folders together with the id of their
+// folder. The path of a folder takes one call, and a few calls are made in parallel.
 func (s *Session) addPaths(ctx context.Context, files []File) error {
 	paths := make(map[string]string)
 	for _, f := range files {
@@ -132,7 +131,7 @@ func (s *Session) addPaths(ctx context.Context, files []File) error {
 // checkCount and checkBytes keep one job from filling the shared volume.
 func (c *Client) checkCount(files []File) error {
 	if len(files) > c.cfg.MaxFiles {
-		return job.Permanent(fmt.Errorf("the dataset has more than %d files, which is the most this service takes: put them into fewer, larger files", c.cfg.MaxFiles))
+		return job.Permanent(fmt.Errorf("the dataset has more than %s, which is the limit of this service: combine them into fewer, larger files", text.Count(c.cfg.MaxFiles, "file")))
 	}
 	return nil
 }
@@ -140,12 +139,12 @@ func (c *Client) checkCount(files []File) error {
 func (c *Client) checkBytes(files []File) error {
 	var total int64
 	for _, f := range files {
-		// Sizes that are not true must not make the sum wrap round.
+		// Wrong sizes must not make the sum overflow.
 		if f.Size >= 0 && f.Size <= c.cfg.MaxBytes-total {
 			total += f.Size
 			continue
 		}
-		return job.Permanent(fmt.Errorf("the dataset has more than %s, which is the most this service takes: use a smaller dataset or ask the administrator to raise the limit",
+		return job.Permanent(fmt.Errorf("the dataset has more than %s, which is the limit of this service: use a smaller dataset or ask the administrator to raise the limit",
 			text.Bytes(c.cfg.MaxBytes)))
 	}
 	return nil

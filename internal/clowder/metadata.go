@@ -14,11 +14,11 @@ import (
 // Metadata is one entry of the Machine Metadata tab.
 type Metadata struct {
 	ID string
-	// Content must not hold NaN or infinite numbers: v2 stores them and can then never show any metadata of the resource.
+	// Content must not contain NaN or infinite numbers: v2 stores them and then cannot show any metadata of the resource.
 	Content map[string]any
-	// Contexts says what the keys of Content mean: objects from key to URL. Clowder refuses an entry without any.
+	// Contexts define the keys of Content: objects from key to URL. Clowder refuses an entry without contexts.
 	Contexts []any
-	// Listener and Version are the extractor as registered; only entries with a listener are shown.
+	// Listener and Version are the registered extractor. Clowder shows only entries with a listener.
 	Listener, Version string
 	Created           time.Time
 }
@@ -31,7 +31,7 @@ type metadataRow struct {
 	Agent   metadataAgent  `json:"agent"`
 }
 
-// metadataAgent is who made an entry: an extractor, or a person.
+// metadataAgent is the author of an entry: an extractor, or a user.
 type metadataAgent struct {
 	Listener *struct {
 		Name    string `json:"name"`
@@ -47,23 +47,24 @@ func (r metadataRow) metadata() Metadata {
 	return m
 }
 
-// AddMetadata adds an entry to a dataset and returns its id. Each call that works adds one; after an error of kind unknown
-// look with Metadata.
+// AddMetadata adds an entry to a dataset and returns its id. Each successful call adds an entry. After an error of kind unknown check
+// with Metadata.
 func (s *Session) AddMetadata(ctx context.Context, datasetID string, m Metadata) (string, error) {
 	return s.addMetadata(ctx, "dataset", datasetID, m)
 }
 
-// Metadata lists the entries that extractors made of a dataset; one that is far larger than ours is left out. v2's own filters cannot be used, so callers pick by Listener and Content.
+// Metadata lists the entries that extractors added to a dataset. Very large entries of other extractors are left out. v2's filters do
+// not work, so callers filter by Listener and Content.
 func (s *Session) Metadata(ctx context.Context, datasetID string) ([]Metadata, error) {
 	return s.metadata(ctx, "dataset", datasetID)
 }
 
-// AddFileMetadata is AddMetadata for a file. Here Clowder asks for an extractor that it knows by Listener and Version: where it
-// has not read our heartbeat yet, the error is retryable. StatusOf tells a file that is gone by 404.
+// AddFileMetadata is AddMetadata for a file. Here Clowder requires an extractor that it knows by Listener and Version: if it has not
+// processed the heartbeat yet, the error is retryable. If the file does not exist, StatusOf returns 404.
 func (s *Session) AddFileMetadata(ctx context.Context, fileID string, m Metadata) (string, error) {
 	id, err := s.addMetadata(ctx, "file", fileID, m)
 	if StatusOf(err) == http.StatusNotFound && strings.Contains(err.Error(), "Extractor not found") {
-		return "", job.Retryable(errors.New("Clowder does not know the extractor in this version yet, it waits for its next heartbeat")) //nolint:staticcheck // a name
+		return "", job.Retryable(errors.New("Clowder does not know this version of the extractor before its next heartbeat")) //nolint:staticcheck // a name
 	}
 	return id, err
 }
@@ -99,7 +100,7 @@ func (s *Session) metadata(ctx context.Context, kind, id string) ([]Metadata, er
 	return metadataOf(list), nil
 }
 
-// metadataOf reads the entries of extractors; those that people wrote are none.
+// metadataOf decodes the entries of extractors and skips the entries of users.
 func metadataOf(list rows) []Metadata {
 	out := make([]Metadata, 0, len(list))
 	var decoder rowDecoder

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxComponent is the longest local name in bytes; file systems take 255, a suffix has to fit.
+// maxComponent is the length in bytes of the longest local name. File systems allow 255, which leaves space for a suffix.
 const maxComponent = 200
 
-// localPaths gives every file a path below one folder that is safe to join and different from all others even where
-// letter case does not count. The same files in the same order get the same paths, so a second run finds the first one's.
+// localPaths returns a path for each file, relative to one folder. A path is safe to join and unique, also on file systems that ignore
+// case. The same files in the same order get the same paths, so a retry finds the files of the first try.
 func localPaths(files []File) []string {
 	taken := make(map[string]bool)
 	dirs := make(map[string]bool)
@@ -33,13 +33,13 @@ func localPaths(files []File) []string {
 	return out
 }
 
-// withSuffix puts the end of the id before the extension, after a few clashes also a number of letters.
+// withSuffix inserts the end of the id before the extension, and n letters if that is not unique.
 func withSuffix(name, id string, n int) string {
 	ext := path.Ext(name)
 	return strings.TrimSuffix(name, ext) + "-" + id[max(0, len(id)-8):] + strings.Repeat("x", n) + ext
 }
 
-// safePath makes every part of a path harmless; what people see is kept as far as possible.
+// safePath replaces the unsafe characters in each part of a path.
 func safePath(p string) string {
 	var parts []string
 	for part := range strings.SplitSeq(p, "/") {
@@ -65,12 +65,12 @@ func safeComponent(name string) string {
 	name = strings.Trim(name, " ")
 	name = strings.TrimRight(name, ". ")
 	if name == "" || name[0] == '.' || name[0] == '-' || name[0] == '~' {
-		name = "_" + name // no hidden file, no dot segment, nothing that a program takes for an option
+		name = "_" + name // otherwise hidden, a dot segment, or read as an option by a program
 	}
 	return cutName(name, maxComponent)
 }
 
-// cutName keeps a name, or its beginning and its extension where it has more than most bytes.
+// cutName shortens a name to at most most bytes and keeps its extension.
 func cutName(name string, most int) string {
 	if len(name) <= most {
 		return name

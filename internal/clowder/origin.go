@@ -10,30 +10,30 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// origins are the addresses of Clowder that were configured. A message's host is compared with them and never followed:
-// anybody who can publish to the queue can write any host into a message, and the user's key would go there.
+// origins are the configured addresses of Clowder. The host of a message is compared with them and never followed, because every
+// program that can publish to the queue can write any host into a message, and the user's key would be sent there.
 type origins []*url.URL
 
-// parseOrigin reads an address that an operator configured: http or https, a host, perhaps a port and a path.
+// parseOrigin parses an address: http or https, a host, and optionally a port and a path.
 func parseOrigin(raw string) (*url.URL, error) {
 	if raw != strings.TrimSpace(raw) || strings.ContainsAny(raw, "\\\t\r\n ") {
-		return nil, errors.New("has blanks or backslashes")
+		return nil, errors.New("must not have blanks or backslashes")
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, errors.New("is not a URL")
+		return nil, errors.New("is not a valid URL")
 	}
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, errors.New("must begin with http:// or https://")
 	case u.Opaque != "" || u.Hostname() == "":
-		return nil, errors.New("names no host")
+		return nil, errors.New("has no host")
 	case u.User != nil:
-		return nil, errors.New("must not carry a user name")
+		return nil, errors.New("must not have a user name")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Contains(raw, "#"):
 		return nil, errors.New("must not have a query or a fragment")
 	case strings.Contains(u.EscapedPath(), "%") || strings.Contains(u.Path, ".."):
-		return nil, errors.New("has a path with percent signs or dots")
+		return nil, errors.New("must not have percent signs or two dots in its path")
 	}
 	host := strings.ToLower(u.Hostname())
 	if strings.Contains(host, ":") {
@@ -45,13 +45,13 @@ func parseOrigin(raw string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, Host: host, Path: strings.TrimRight(u.Path, "/")}, nil
 }
 
-// sameOrigin reports whether both have scheme, host and port in common.
+// sameOrigin reports whether scheme, host and port are equal.
 func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
 
-// accept returns the configured address that host names, as it was configured. The error is permanent.
+// accept returns the configured address that equals host. The error is permanent.
 func (o origins) accept(host string) (*url.URL, error) {
 	if host == "" {
-		return nil, job.Permanent(errors.New("the message names no Clowder host and none is configured: ask the administrator of the extractor to set CLOWDER_URL"))
+		return nil, job.Permanent(errors.New("the message has no Clowder host and none is configured: ask the administrator of the extractor to set CLOWDER_URL"))
 	}
 	named, err := parseOrigin(host)
 	if err == nil {
@@ -61,11 +61,11 @@ func (o origins) accept(host string) (*url.URL, error) {
 			}
 		}
 	}
-	return nil, job.Permanent(fmt.Errorf("the message names the Clowder host %q, which this extractor does not serve: ask its administrator to allow it or to set CLOWDER_URL",
+	return nil, job.Permanent(fmt.Errorf("this extractor does not serve the Clowder host %q: ask its administrator to allow the host or to set CLOWDER_URL",
 		text.Excerpt(withoutUser(host), 80)))
 }
 
-// withoutUser cuts what stands before an at sign, where people put passwords.
+// withoutUser removes the user and the password before an at sign.
 func withoutUser(host string) string {
 	if at := strings.LastIndex(host, "@"); at >= 0 {
 		return host[at+1:]
@@ -73,9 +73,9 @@ func withoutUser(host string) string {
 	return host
 }
 
-// Address is the one spelling of the address that a message names as its host, by which jobs, runs and models of different
-// Clowders are told apart: lower case, without default port, slash at the end or user name. It says nothing about whether this
-// extractor serves that Clowder. What is no address at all comes back as it is.
+// Address normalises the host of a message: lower case, without default port, trailing slash and user name. Jobs, runs and models of
+// different Clowders are distinguished by it. It does not check that this extractor serves that Clowder. An invalid address is returned
+// unchanged.
 func Address(host string) string {
 	if u, err := parseOrigin(withoutUser(host)); err == nil {
 		return u.String()
@@ -83,5 +83,5 @@ func Address(host string) string {
 	return host
 }
 
-// Address is the address of the Clowder that the session speaks with, in the spelling of the function of this name.
+// Address is the normalised address of the session's Clowder.
 func (s *Session) Address() string { return s.base.String() }

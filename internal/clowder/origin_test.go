@@ -56,7 +56,7 @@ func TestClientRefusesAnUnusableConfiguration(t *testing.T) {
 		"nothing set":         {clowder.Config{}, "set CLOWDER_URL"},
 		"a URL without http":  {clowder.Config{URL: "clowder.example.org"}, "must begin with http"},
 		"a URL with a query":  {clowder.Config{URL: "http://x?key=1"}, "must not have a query"},
-		"a negative limit":    {clowder.Config{URL: "http://x", MaxFiles: -1}, "most files must not be negative"},
+		"a negative limit":    {clowder.Config{URL: "http://x", MaxFiles: -1}, "limit of files must not be negative"},
 		"a cache that cannot": {clowder.Config{URL: "http://x", Cache: disk.Folder{Volume: "/dev/null/x"}}, "open the cache"},
 	} {
 		t.Run(name, func(t *testing.T) {

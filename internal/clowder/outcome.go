@@ -15,17 +15,17 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// operation is one call in words, for its errors.
+// operation describes a call for its errors.
 type operation struct {
-	// what reads on after "Clowder refused to": list the files of the dataset.
+	// what follows "Clowder refused to": "list the files of the dataset".
 	what string
-	// right is what the user lacks when Clowder answers 403: view the dataset, add files to the dataset.
+	// right is the permission that the user lacks after a 403: "view the dataset", "add files to the dataset".
 	right string
-	// once marks a call that must not be repeated blindly: each one that works makes something new.
+	// once marks a call that must not be repeated, because each successful call creates something new.
 	once bool
 }
 
-// AnswerError is an answer of Clowder that is not a success.
+// AnswerError is an HTTP error status from Clowder.
 type AnswerError struct {
 	// Status is the HTTP status code.
 	Status int
@@ -35,7 +35,7 @@ type AnswerError struct {
 // Error returns a sentence for a scientist.
 func (e *AnswerError) Error() string { return e.text }
 
-// StatusOf returns the HTTP status in err, 0 where Clowder gave no answer.
+// StatusOf returns the HTTP status in err, or 0 if there was no answer.
 func StatusOf(err error) int {
 	if e, ok := errors.AsType[*AnswerError](err); ok {
 		return e.Status
@@ -43,7 +43,7 @@ func StatusOf(err error) int {
 	return 0
 }
 
-// answerError is the one table from an HTTP status to an outcome and a sentence.
+// answerError maps an HTTP status to an outcome and a sentence.
 func answerError(op operation, status int, header http.Header, body []byte) error {
 	detail := answerDetail(body)
 	say := func(format string, args ...any) error {
@@ -65,29 +65,29 @@ func answerError(op operation, status int, header http.Header, body []byte) erro
 	case status == http.StatusRequestTimeout || status == http.StatusTooEarly || status >= 500:
 		err := say("Clowder had an error when asked to %s (%d)%s", op.what, status, detail)
 		if op.once && status != http.StatusTooEarly {
-			return job.Unknown(err) // it may have happened before the error: v2 has bugs after its insert
+			return job.Unknown(err) // the call may have succeeded: v2 has errors after its insert
 		}
 		return job.Retryable(err)
-	default: // 400, 409, 422 and the rest repeat as long as the request is the same
+	default: // 400, 409, 422 and others: the same request fails again
 		return job.Permanent(say("Clowder did not accept the request to %s (%d)%s", op.what, status, detail))
 	}
 }
 
-// transportError words an error without an answer; sent says whether the request had begun to leave.
+// transportError returns the error of a call without an answer. sent is true if a part of the request may have been sent.
 func transportError(ctx context.Context, op operation, sent bool, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errIdle) {
-		err = cause // a stop of the service is not Clowder's fault: keep it recognisable
+		err = cause // callers must recognise a stop of the service
 	} else {
 		err = bare(err)
 	}
-	err = fmt.Errorf("Clowder gave no answer when asked to %s: %w", op.what, err) //nolint:staticcheck // the sentence begins with a name
+	err = fmt.Errorf("the request to Clowder to %s failed: %w", op.what, err)
 	if op.once && sent {
 		return job.Unknown(err)
 	}
 	return job.Retryable(err)
 }
 
-// bare takes the address out of an error of net/http: a presigned one carries its signature.
+// bare removes the address from an error of net/http, because a presigned address contains its signature.
 func bare(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return bare(e.Err)
@@ -95,7 +95,7 @@ func bare(err error) error {
 	return err
 }
 
-// maxRetryAfter bounds what a server may ask for.
+// maxRetryAfter limits the wait that a server may request.
 const maxRetryAfter = 5 * time.Minute
 
 func retryAfter(header http.Header) time.Duration {
@@ -106,7 +106,7 @@ func retryAfter(header http.Header) time.Duration {
 	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }
 
-// answerDetail reads FastAPI's detail, which is a text, an object with error, or a list of faults of fields.
+// answerDetail returns FastAPI's detail, which is a text, an object with error, or a list of errors of fields.
 func answerDetail(body []byte) string {
 	var answer struct {
 		Detail json.RawMessage `json:"detail"`
@@ -138,7 +138,7 @@ func answerDetail(body []byte) string {
 	return " (" + detail + ")"
 }
 
-// diskError words an error of the shared volume; what says what was being done. A nil err stays nil.
+// diskError returns an error of the shared volume. what is the operation that failed. A nil err stays nil.
 func diskError(what string, err error) error {
 	if err == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// pace measures how fast a body comes. A watchdog alone is kept quiet for days by a byte every few seconds. Only the time that
-// was spent waiting for bytes counts, so that a slow disk here is not blamed on Clowder.
+// pace measures the rate of a download, because a watchdog alone would accept one byte every few seconds for days. Only the time spent
+// waiting for bytes counts, so that a slow local disk does not count against Clowder.
 type pace struct {
 	least  int64 // bytes per second
 	window time.Duration
@@ -18,7 +18,7 @@ type pace struct {
 	bytes  int64
 }
 
-// took counts n bytes for which the reader has waited. After each window it is an error when they were too few.
+// took counts n bytes and the time that the reader waited for them. After each window it returns an error if there were too few.
 func (p *pace) took(op operation, n int, waited time.Duration) error {
 	p.bytes += int64(n)
 	if p.waited += waited; p.waited < p.window {

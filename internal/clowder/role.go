@@ -5,10 +5,10 @@ import (
 	"net/http"
 )
 
-// Role is what a user may do with a dataset; each one includes those after it.
+// Role is what a user may do with a dataset. Each role includes the roles below it.
 type Role string
 
-// The roles, the greatest first. NoRole is that of somebody who may not even see the dataset.
+// The roles, highest first. A user with NoRole may not see the dataset.
 const (
 	RoleOwner    Role = "owner"
 	RoleEditor   Role = "editor"
@@ -17,7 +17,7 @@ const (
 	NoRole       Role = ""
 )
 
-// CanEdit reports whether a user of this role may change what others put into the dataset.
+// CanEdit reports whether a user with this role may change the files of other users.
 func (r Role) CanEdit() bool { return r == RoleOwner || r == RoleEditor }
 
 // Role returns what the user of the session may do with a dataset.
@@ -28,7 +28,7 @@ func (s *Session) Role(ctx context.Context, datasetID string) (Role, error) {
 	var out struct {
 		Role Role `json:"role"`
 	}
-	c := get("say what you may do with the dataset", mayView, "authorizations", "datasets", datasetID, "role")
+	c := get("look up your role in the dataset", mayView, "authorizations", "datasets", datasetID, "role")
 	c.into = &out
 	if err := s.do(ctx, c); err != nil {
 		if StatusOf(err) == http.StatusNotFound {

@@ -16,33 +16,32 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// Progress is how far a staging is.
+// Progress is the progress of a staging.
 type Progress struct {
 	Bytes, TotalBytes int64
 	Files, TotalFiles int
 }
 
 const (
-	// progressEvery is the least time between two calls of a progress function.
+	// progressEvery is the shortest time between two calls of a progress function.
 	progressEvery = 200 * time.Millisecond
-	// commitEvery is how much work a power cut may cost, in files and in bytes: so many are made durable together, because
-	// one sync of a file system takes tenths of a second where others write too. It keeps only one worker from its work.
+	// commitEvery and commitEveryBytes are how many files and bytes are made durable together, and so how much work a power cut may
+	// cost. One sync of a file system that other programs write to takes tenths of a second. It blocks only one worker.
 	commitEvery      = 2 << 10
 	commitEveryBytes = 4 << 30
 )
 
-// Stage puts the files into dir, several at a time, and returns what lies where, in the order of files.
+// Stage puts the files into dir, several in parallel, and returns the path of each file, in the order of files.
 //
-// Bodies come from the cache where it has them, else from Clowder into it; dir gets hard links, or copies where the file
-// system has none. Memory stays flat whatever the size. A second call after a crash goes on where the first one stopped,
-// file by file. After a nil return every body is on disk under its path in dir and as long as Clowder says; the sha256 is of
-// what was received.
+// Files that are not in the cache are downloaded into it. dir gets hard links, or copies if the file system has no links. The memory
+// does not depend on the sizes. A second call after a crash continues with the files that are missing. After a nil error each file is
+// on disk under its path in dir and has the size that Clowder lists. SHA256 is computed from the received bytes.
 //
-// dir is made where it is missing. Nothing that lies in it leads out of it: what is in the place of a file or a folder and is
-// something else, a link among it, is replaced.
+// dir is made if it is missing. Links and other objects in the place of a file or a folder are replaced, so nothing in dir leads out
+// of it.
 //
-// progress may be nil; it is called from several goroutines, one at a time, and at the end. A file that vanished, a
-// missing right and a full disk are permanent errors.
+// progress may be nil. It is called from several goroutines, one at a time, and at the end. A deleted file, a missing permission and a
+// full disk are permanent errors.
 func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, progress func(Progress)) ([]job.Input, error) {
 	if s.c.cache == nil {
 		return nil, errors.New("stage the dataset: no cache folder is configured")
@@ -63,7 +62,7 @@ func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, prog
 		return nil, err
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
-	// Twice as many workers as streams: while one half puts files in place the other half keeps all streams busy.
+	// Twice as many workers as streams: one half links files while the other half keeps all streams busy.
 	st.streams = make(chan struct{}, s.c.cfg.Streams)
 	group.SetLimit(2 * s.c.cfg.Streams)
 	for i := range files {
@@ -76,7 +75,7 @@ func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, prog
 	if err == nil && ctx.Err() != nil {
 		err = fmt.Errorf("stage the dataset: %w", context.Cause(ctx))
 	}
-	// What was downloaded before an error is worth keeping for the next attempt.
+	// Files that were downloaded before an error are kept for the next attempt.
 	if flushed := st.flush(true); err == nil {
 		err = flushed
 	}
@@ -86,7 +85,7 @@ func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, prog
 	if err != nil {
 		return nil, err
 	}
-	st.tell(true)
+	st.reportProgress(true)
 	return st.inputs, nil
 }
 
@@ -100,19 +99,19 @@ type staging struct {
 	inputs []job.Input
 	total  int64
 	report func(Progress)
-	// streams holds one token for each download that runs.
+	// streams holds one token for each running download.
 	streams chan struct{}
 
-	mu           sync.Mutex    // guards what follows; the cache has its own lock, taken inside
-	lines        []cache.Entry // of what was downloaded
-	reused       []cache.Entry // of what was there
+	mu           sync.Mutex    // guards the fields below; the cache has its own lock, which is taken inside
+	downloaded   []cache.Entry // entries of downloaded files
+	reused       []cache.Entry // entries of files that the cache had
 	pending      int64
 	bytes        int64
 	done         int
 	lastReported time.Time
 }
 
-// checkSpace refuses before the first byte what cannot fit.
+// checkSpace refuses a dataset that does not fit on the disk, before the first download.
 func (st *staging) checkSpace() error {
 	free, known := st.cache.Free()
 	var missing int64
@@ -122,7 +121,7 @@ func (st *staging) checkSpace() error {
 		}
 	}
 	if known && missing > free {
-		return job.Permanent(fmt.Errorf("the disk of the training service is too full: the dataset needs %s and %s are free; ask its administrator to free space, then submit again",
+		return job.Permanent(fmt.Errorf("the disk of the training service is too full: the dataset needs %s and %s is free. Ask its administrator to free space, then submit again",
 			text.Bytes(missing), text.Bytes(free)))
 	}
 	return nil
@@ -130,7 +129,7 @@ func (st *staging) checkSpace() error {
 
 func (st *staging) key(f File) string { return cache.Key(st.s.base.String(), f.ID, f.Version, f.Size) }
 
-// one brings the file with index i to its place.
+// one stages the file with index i.
 func (st *staging) one(ctx context.Context, i int) error {
 	f := st.files[i]
 	line, cached := st.cache.Take(st.key(f), f.Size)
@@ -151,11 +150,11 @@ func (st *staging) one(ctx context.Context, i int) error {
 	st.mu.Lock()
 	st.done++
 	st.mu.Unlock()
-	st.tell(false)
+	st.reportProgress(false)
 	return st.flush(false)
 }
 
-// reuse counts a body that need not be downloaded.
+// reuse counts a file that the cache has.
 func (st *staging) reuse(f File, line cache.Entry) {
 	st.add(f.Size)
 	st.mu.Lock()
@@ -163,7 +162,7 @@ func (st *staging) reuse(f File, line cache.Entry) {
 	st.reused = append(st.reused, line)
 }
 
-// download brings a body into the cache.
+// download puts a file into the cache.
 func (st *staging) download(ctx context.Context, f File) (cache.Entry, error) {
 	select {
 	case st.streams <- struct{}{}:
@@ -181,37 +180,37 @@ func (st *staging) download(ctx context.Context, f File) (cache.Entry, error) {
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.lines = append(st.lines, line)
+	st.downloaded = append(st.downloaded, line)
 	st.pending += f.Size
 	return line, nil
 }
 
-// flush makes what was downloaded since the last time durable, where it is enough or all of it.
+// flush makes the files that were downloaded since the last flush durable: if there are enough of them, or all.
 func (st *staging) flush(all bool) error {
 	st.mu.Lock()
-	if !all && len(st.lines) < commitEvery && st.pending < commitEveryBytes {
+	if !all && len(st.downloaded) < commitEvery && st.pending < commitEveryBytes {
 		st.mu.Unlock()
 		return nil
 	}
-	lines, reused := st.lines, st.reused
-	st.lines, st.reused, st.pending = nil, nil, 0
+	downloaded, reused := st.downloaded, st.reused
+	st.downloaded, st.reused, st.pending = nil, nil, 0
 	st.mu.Unlock()
-	if err := errors.Join(st.cache.Commit(lines), st.cache.NoteUses(reused)); err != nil {
+	if err := errors.Join(st.cache.Commit(downloaded), st.cache.NoteUses(reused)); err != nil {
 		return diskError("store the dataset", err)
 	}
 	return nil
 }
 
-// add counts bytes; a download that begins anew takes its bytes back with a negative number.
+// add counts bytes. A download that starts again subtracts its bytes first.
 func (st *staging) add(n int64) {
 	st.mu.Lock()
 	st.bytes += n
 	st.mu.Unlock()
-	st.tell(false)
+	st.reportProgress(false)
 }
 
-// tell reports the progress, not too often unless it is the last time.
-func (st *staging) tell(last bool) {
+// reportProgress calls report, at most once per progressEvery unless it is the last call.
+func (st *staging) reportProgress(last bool) {
 	if st.report == nil {
 		return
 	}

@@ -47,9 +47,9 @@ func TestStageSurvivesWhatDownloadsDo(t *testing.T) {
 		"a connection that closes at once":     {clowdertest.Fault{Cut: -1, Times: 2}, 0, ""},
 		"an error of a moment":                 {clowdertest.Fault{Status: 502, Times: 2}, 0, ""},
 		"an error that only the header causes": {clowdertest.Fault{Status: 500, Path: "/api/v2/files/"}, 0, ""},
-		"a body that is always cut":            {clowdertest.Fault{Cut: 300_000}, job.KindRetryable, "gave no answer"},
-		"a body that is too long":              {clowdertest.Fault{Extra: 10}, job.KindRetryable, "its list says 1000000"},
-		"a server that hangs":                  {clowdertest.Fault{Hang: true}, job.KindRetryable, "no byte came for too long"},
+		"a body that is always cut":            {clowdertest.Fault{Cut: 300_000}, job.KindRetryable, "the request to Clowder to download"},
+		"a body that is too long":              {clowdertest.Fault{Extra: 10}, job.KindRetryable, "instead of 1000000"},
+		"a server that hangs":                  {clowdertest.Fault{Hang: true}, job.KindRetryable, "no data arrived for too long"},
 		"a right that was taken":               {clowdertest.Fault{Status: 403}, job.KindPermanent, `refused to download "a.csv" (403): ask the dataset owner`},
 		"a file that vanished":                 {clowdertest.Fault{Status: 404}, job.KindPermanent, `could not download "a.csv" (404)`},
 		"a key that was revoked":               {clowdertest.Fault{Status: 401}, job.KindPermanent, "submit the job again"},
@@ -151,7 +151,7 @@ func TestStageHasLimits(t *testing.T) {
 	files := []clowder.File{b.add(t, "a.csv", "abc"), b.add(t, "b.csv", "abc")}
 	_, err := b.s.Stage(t.Context(), files, disk.Folder{Volume: t.TempDir()}, nil)
 	requireKind(t, err, job.KindPermanent, 0)
-	require.ErrorContains(t, err, "the dataset has more than 5 bytes")
+	require.ErrorContains(t, err, "the dataset has more than 5 B")
 	b.add(t, "c.csv", "abc")
 	_, err = b.s.Files(t.Context(), b.ds)
 	requireKind(t, err, job.KindPermanent, 0)

@@ -13,16 +13,16 @@ import (
 
 const (
 	dialTimeout = 10 * time.Second
-	// idleConn is shorter than the 5 s after which uvicorn closes an idle connection: a request that is written at that very
-	// moment would be lost, and a POST could not be repeated.
+	// idleConn is shorter than the 5 s after which uvicorn closes an idle connection: a request that is sent at that moment would be
+	// lost, and a POST cannot be repeated.
 	idleConn = 4 * time.Second
-	// readBuffer lets one system call take what the server wrote; the default of 4 kB costs a third of the rate.
+	// readBuffer is large, because the default of 4 kB costs a third of the rate.
 	readBuffer = 64 << 10
 )
 
-// newTransport makes the one connection pool of a client. It uses no proxy of the environment, because the user's key
-// would pass through it, and asks for no compression, so that bytes can be counted. check sees the address of each connection
-// before it is made.
+// newTransport makes a connection pool. It ignores the proxy settings of the environment, because the user's key would pass through
+// the proxy, and it requests no compression, so that bytes can be counted. check is called with the address of each connection before
+// it is made.
 func newTransport(cfg Config, check func(network, address string, c syscall.RawConn) error) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: check}
 	return &http.Transport{
@@ -32,13 +32,13 @@ func newTransport(cfg Config, check func(network, address string, c syscall.RawC
 	}
 }
 
-// withinOrigin lets a redirect pass only to the same scheme, host and port: net/http would keep X-API-KEY on any redirect.
+// withinOrigin allows redirects only to the same scheme, host and port, because net/http sends X-API-KEY to any redirect.
 func withinOrigin(req *http.Request, via []*http.Request) error {
 	if len(via) > 3 {
 		return errors.New("too many redirects")
 	}
 	if !sameOrigin(req.URL, via[0].URL) {
-		return fmt.Errorf("is redirected to another address (%s://%s); check CLOWDER_URL", req.URL.Scheme, req.URL.Host)
+		return fmt.Errorf("it redirects to another address (%s://%s): check CLOWDER_URL", req.URL.Scheme, req.URL.Host)
 	}
 	return nil
 }
@@ -50,15 +50,15 @@ func isLoopback(u *url.URL) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// watchdog cancels a context when nothing was reported for a while; a transfer has no total time limit.
+// watchdog cancels a context if no byte arrives for a while. A transfer has no total time limit.
 type watchdog struct {
 	timer *time.Timer
 	idle  time.Duration
 }
 
-var errIdle = errors.New("no byte came for too long")
+var errIdle = errors.New("no data arrived for too long")
 
-// watch returns a context that is cancelled with errIdle after idle without touch. The returned stop must be called.
+// watch returns a context that is cancelled with errIdle if touch is not called for the time idle. The caller calls the returned stop.
 func watch(ctx context.Context, idle time.Duration) (context.Context, *watchdog, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &watchdog{timer: time.AfterFunc(idle, func() { cancel(errIdle) }), idle: idle}
@@ -70,7 +70,7 @@ func watch(ctx context.Context, idle time.Duration) (context.Context, *watchdog,
 
 func (w *watchdog) touch() { w.timer.Reset(w.idle) }
 
-// allow changes the time until the next touch must come.
+// allow changes the time until the next call of touch.
 func (w *watchdog) allow(idle time.Duration) {
 	w.idle = idle
 	w.timer.Reset(idle)

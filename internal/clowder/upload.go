@@ -15,20 +15,20 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// Body is what an upload sends: a name, the type that Clowder is to show it as, and bytes that are read once and never
-// held in memory. Open may be called again by a caller that repeats the upload.
+// Body is the file of an upload: its name, its content type in Clowder, and its bytes, which are read once and not held in memory. A
+// caller that repeats the upload causes another call of Open.
 type Body struct {
 	Name        string
 	ContentType string
 	Size        int64
-	// Open's error, and that of a Read, keeps its kind: a permanent one is not tried again.
+	// Open opens the bytes. Its errors, and the errors of Read, keep their outcome: a permanent error is not retried.
 	Open func() (io.ReadCloser, error)
 }
 
 // Upload adds a file to a folder of the dataset ("" is its root) and returns it as Clowder stored it.
 //
-// Clowder has no idempotency key: each upload that works makes a new file, whatever its name. An error of kind unknown
-// means that this one may have worked; a look at the folder tells, once no file in it is in flight.
+// Clowder has no idempotency key: each successful upload makes a new file, also if the name exists. After an error of kind unknown,
+// list the folder when no file in it is in flight.
 func (s *Session) Upload(ctx context.Context, datasetID, folderID string, body Body) (File, error) {
 	op := operation{what: fmt.Sprintf("store %q in the dataset", text.Shorten(body.Name, 80)), right: mayAdd, once: true}
 	if err := checkIDs("dataset", datasetID); err != nil {
@@ -54,9 +54,8 @@ func (s *Session) Upload(ctx context.Context, datasetID, folderID string, body B
 	return row.file(), nil
 }
 
-// send posts one multipart form with the one field file. The length is known beforehand, because web servers in front of
-// Clowder refuse chunked bodies, and the part says its type, because Clowder shows what it is told: pictures that come as
-// octet-stream get no preview.
+// send posts a multipart form with the field file. It sends the length, because web servers in front of Clowder refuse chunked bodies.
+// It sends the content type of the part, because Clowder shows no preview for octet-stream.
 func (s *Session) send(ctx context.Context, op operation, address string, body Body, into any) error {
 	in, err := body.Open()
 	if err != nil {
@@ -83,7 +82,7 @@ func (s *Session) send(ctx context.Context, op operation, address string, body B
 	answer, err := s.c.api.Do(req)
 	if err != nil {
 		if source.fault != nil {
-			return fmt.Errorf("read %s: %w", body.Name, source.fault) // a cut upload leaves nothing in Clowder
+			return fmt.Errorf("read %s: %w", body.Name, source.fault) // an incomplete upload leaves nothing in Clowder
 		}
 		return transportError(ctx, op, sent.Load(), err)
 	}
@@ -96,13 +95,13 @@ func (s *Session) send(ctx context.Context, op operation, address string, body B
 		return transportError(ctx, op, true, err)
 	}
 	if err := decodeAnswer(text, into); err != nil {
-		return job.Unknown(fmt.Errorf("the answer of Clowder to %s is not what it should be: %w", op.what, err))
+		return job.Unknown(invalidAnswer(op, err))
 	}
 	return nil
 }
 
-// quotedName writes a checked file name into a header. Browsers write %22 for a quote, which Clowder keeps as it is; it
-// does understand a backslash.
+// quotedName escapes a checked file name for a header. Browsers write %22 for a quote, which Clowder would keep; it understands a
+// backslash.
 func quotedName(name string) string { return strings.ReplaceAll(name, `"`, `\"`) }
 
 func contentType(declared string) string {
@@ -112,7 +111,7 @@ func contentType(declared string) string {
 	return declared
 }
 
-// exactReader hands out exactly left bytes and feeds the watchdog; when it is done Clowder has its time to answer.
+// exactReader returns exactly left bytes and resets the watchdog. At the end it gives Clowder its time to answer.
 type exactReader struct {
 	r     io.Reader
 	left  int64
@@ -121,7 +120,7 @@ type exactReader struct {
 	fault error
 }
 
-var errSourceChanged = errors.New("the file became shorter while it was read")
+var errSourceChanged = errors.New("the file became shorter during the upload")
 
 func (e *exactReader) Read(p []byte) (int, error) {
 	if e.left == 0 {

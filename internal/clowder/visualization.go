@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// The components of Clowder's page that draw a visualization.
+// The components of Clowder's page that show a visualization.
 const (
 	ComponentImage = "basic-image-component"
 	ComponentHTML  = "basic-iframe-component" // a fragment of the page itself: no scripts, styles bound to an id
@@ -15,16 +15,16 @@ const (
 
 // Visualization is one card of the Visualizations tab.
 type Visualization struct {
-	// ConfigID and DataIDs are set by Clowder; a card without data is a ruin of a crash between two calls.
+	// ConfigID and DataIDs are set by Clowder. A card without data is left by a crash between two calls.
 	ConfigID string
 	DataIDs  []string
-	// Client says who made it, so that a later run can find its own.
+	// Client is the name of the program that made the card, so that a later run finds its own cards.
 	Client    string
 	Component string
 	MimeType  string
-	// Parameters is kept by Clowder as it is, for the caller's own marks such as the run.
+	// Parameters are stored by Clowder unchanged, for data of the caller such as the run.
 	Parameters map[string]any
-	// Name and Description stand below the card.
+	// Name and Description are shown below the card.
 	Name, Description string
 }
 
@@ -41,8 +41,8 @@ type visualizationRow struct {
 	} `json:"visualization_data"`
 }
 
-// AddVisualization makes a card for a dataset: a configuration and then its data. It fills ConfigID and DataIDs of what it
-// returns even with an error, so that the caller can delete a half one.
+// AddVisualization makes a card for a dataset: a configuration and then its data. The result has ConfigID and DataIDs also with an
+// error, so that the caller can delete an incomplete card.
 func (s *Session) AddVisualization(ctx context.Context, datasetID string, v Visualization, body Body) (Visualization, error) {
 	if err := checkIDs("dataset", datasetID); err != nil {
 		return v, err
@@ -75,7 +75,7 @@ func (s *Session) AddVisualization(ctx context.Context, datasetID string, v Visu
 	return v, nil
 }
 
-// Visualizations lists the cards of a dataset with their data; one that is far larger than ours is left out.
+// Visualizations lists the cards of a dataset with their data. Very large cards of other programs are left out.
 func (s *Session) Visualizations(ctx context.Context, datasetID string) ([]Visualization, error) {
 	if err := checkIDs("dataset", datasetID); err != nil {
 		return nil, err
@@ -107,8 +107,8 @@ func visualizationsOf(list rows) []Visualization {
 	return out
 }
 
-// DeleteVisualization removes a card and its data. One that is gone already is no error. Clowder lets any user delete any
-// card, so callers check Client first.
+// DeleteVisualization deletes a card and its data. It returns nil if the card does not exist. Clowder allows all users to delete all
+// cards, so callers check Client first.
 func (s *Session) DeleteVisualization(ctx context.Context, v Visualization) error {
 	if err := checkIDs("visualization", v.ConfigID); err != nil {
 		return err

@@ -90,7 +90,7 @@ func TestTheClowderOfAJobIsCheckedBeforeItsModelsAreTouched(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, registry.Dataset{Clowder: hostA, ID: strings.Repeat("d", 24)}, of)
 	_, err = b.shelf(job.Record{Request: from(hostB)})
-	require.ErrorContains(t, err, "which this extractor does not serve")
+	require.ErrorContains(t, err, "this extractor does not serve")
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindPermanent, kind)
 }

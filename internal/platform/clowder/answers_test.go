@@ -127,7 +127,7 @@ func TestAnExtractorThatClowderDoesNotKnowYetTriesAgain(t *testing.T) {
 	err := answerFile(t.Context(), b.session, e, run, b.made.PerFile[0], false)
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindRetryable, kind)
-	require.ErrorContains(t, err, "waits for its next heartbeat")
+	require.ErrorContains(t, err, "before its next heartbeat")
 }
 
 func TestOnlyTheChosenModelOfEarlierRunsIsDownloaded(t *testing.T) {
