@@ -188,5 +188,9 @@ bench-training: setup ## figures of the training: make bench-training [DATASET=d
 vuln: $(VULN) ## known vulnerabilities in the dependencies
 	@test/setup/vuln.sh $(VULN)
 
+.PHONY: release-check
+release-check: ## build the files of a release into dist/ and check them: make release-check [RELEASE=v1.2.3]
+	@CACHE=$(CACHE) deploy/release/build.sh $(or $(RELEASE),v$(shell sed -n 's/^version: //p' deploy/helm/clowder-ray/Chart.yaml)) dist
+
 clean: ## remove what was built in the tree
-	@rm -rf bin var
+	@rm -rf bin dist var

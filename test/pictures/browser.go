@@ -30,12 +30,15 @@ func openBrowser(ctx context.Context) (*browser, error) {
 
 // report photographs the top of a page.
 func (b *browser) report(address, file string) error {
-	return b.photograph(file, chromedp.EmulateViewport(1100, 1040), chromedp.Navigate(address), chromedp.Sleep(time.Second))
+	return b.photograph(file, chromedp.CaptureScreenshot(),
+		chromedp.EmulateViewport(1100, 1040),
+		chromedp.Navigate(address),
+		chromedp.Sleep(time.Second))
 }
 
 // job photographs the log of a job on the page of its dataset.
 func (b *browser) job(address, id, file string) error {
-	return b.photograph(file,
+	return b.photograph(file, chromedp.Screenshot(`//div[@role="dialog"]`),
 		chromedp.EmulateViewport(1300, 1000),
 		chromedp.Navigate(address),
 		chromedp.Click(`//button[@role="tab"][contains(., "Extraction History")]`),
@@ -44,14 +47,14 @@ func (b *browser) job(address, id, file string) error {
 		chromedp.Sleep(2*time.Second)) // the window fades in
 }
 
-// photograph takes the steps and writes a picture of the page to file.
-func (b *browser) photograph(file string, steps ...chromedp.Action[chromedp.Void]) error {
+// photograph takes the steps and writes the picture that is captured then to file.
+func (b *browser) photograph(file string, capture chromedp.Action[[]byte], steps ...chromedp.Action[chromedp.Void]) error {
 	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		return fmt.Errorf("photograph %s: %w", file, err)
 	}
-	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	picture, err := chromedp.Run(ctx, capture)
 	if err != nil {
 		return fmt.Errorf("photograph %s: %w", file, err)
 	}
