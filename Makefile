@@ -1,4 +1,4 @@
-# Everything that is heavy lies in CACHE, outside the tree, under a name that changes with what it was made from.
+# Large files are in CACHE, outside the tree. Their names contain a hash of what they were built from.
 SHELL  := /bin/bash
 CACHE  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/clowder-ray
 LOCKS  := trainer/requirements.txt trainer/requirements-test.txt
@@ -42,7 +42,7 @@ build: ## build bin/extractor
 
 # --- use
 
-demo: setup build ## the main job before your eyes: a message in, a trained model out, on real parts
+demo: setup build ## send a message and train a model, on a real RabbitMQ and a real Ray
 	@go run ./test/demo
 
 run: setup build ## train on a folder: make run DATASET=dir OUT=dir [PARAMS='epochs=2 batch_size=16']
@@ -60,15 +60,15 @@ ray-down: build ## stop the local Ray
 	@bin/extractor ray down --dir $(RAY_DIR)
 
 .PHONY: pictures
-pictures: setup build ## photograph report and job of a real training for docs/images, with Chromium: make pictures [CLOWDER_ENV=file]
+pictures: setup build ## make the pictures in docs/images from a real training, with Chromium: make pictures [CLOWDER_ENV=file]
 	@go run ./test/pictures -env "$(CLOWDER_ENV)"
 
-# --- a Kubernetes to try it on
+# --- a Kubernetes node for tests
 
-cluster-up: ## a Kubernetes node with KubeRay (root; ten minutes the first time); prints its KUBECONFIG
+cluster-up: ## start a Kubernetes node with KubeRay (root; ten minutes the first time); prints its KUBECONFIG
 	@CACHE=$(CACHE) test/cluster/up.sh
 
-cluster-down: ## take that node away; PURGE=1 its data and images too
+cluster-down: ## stop that node; PURGE=1 also deletes its data and images
 	@CACHE=$(CACHE) PURGE=$(PURGE) test/cluster/down.sh
 
 images: $(VENV)/ready ## build the images of the service and of Ray (6 GB); on Debian's Docker Engine where none runs (root)
@@ -133,11 +133,19 @@ e2e-kuberay: build ## trainings in a whole Kubernetes: the Helm chart, RayJobs, 
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
 	go test -tags kuberay -count=1 -v -timeout 45m ./test/kuberay
 
-lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows vuln ## the linters, the import rules among them
+lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows vuln ## run all linters
 	@go mod tidy -diff
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
+	@$(VENV)/bin/ruff format -q --check --config trainer/ruff.toml trainer test
 	@$(LINT) run ./...
 	@$(LINT) run --build-tags 'integration crash docker kuberay soak' ./...
+
+.PHONY: lint-quick
+lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows ## run the linters that take seconds; the pre-commit hook
+	@$(LINT) fmt --diff ./...
+	@go vet ./...
+	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
+	@$(VENV)/bin/ruff format -q --check --config trainer/ruff.toml trainer test
 
 lint-docker: $(VENV)/ready ## check the Dockerfiles
 	@CACHE=$(CACHE) test/setup/lint.sh hadolint
@@ -169,23 +177,23 @@ $(VULN):
 	@GOBIN=$(CACHE)/bin go install golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION)
 	@mv $(CACHE)/bin/govulncheck $@
 
-form: $(VENV)/ready ## write the form with every option anew, after a change of the options
+form: $(VENV)/ready ## write the form with every option, after a change of the options
 	@$(PYTHON) test/setup/advanced_form.py > extractor_info.advanced.json
 
 fmt: $(LINT) ## format the Go code
 	@$(LINT) fmt ./...
 
-fuzz: ## a minute of fuzzing for each decoder of outside bytes
+fuzz: ## fuzz each decoder of outside bytes for a minute
 	@test/setup/fuzz.sh 60s
 
-bench: setup build test-programs ## figures: latency, transfer rates, memory, and those of the training
+bench: setup build test-programs ## measure latency, transfer rates, memory and training
 	@test/bench/run.sh
 	@$(MAKE) --no-print-directory bench-training
 
-bench-training: setup ## figures of the training: make bench-training [DATASET=dir] [FIGURES='start rate padding workers']
+bench-training: setup ## measure training: make bench-training [DATASET=dir] [FIGURES='start rate padding workers']
 	@$(PYTHON) test/bench/training.py "$(or $(DATASET),test/dataset/reviews)" $(FIGURES)
 
-vuln: $(VULN) ## known vulnerabilities in the dependencies
+vuln: $(VULN) ## look for known vulnerabilities in the dependencies
 	@test/setup/vuln.sh $(VULN)
 
 .PHONY: release-check
