@@ -153,8 +153,8 @@ func showJob(w io.Writer, r job.Record) error {
 	if r.Ending != nil {
 		line("ending", fmt.Sprintf("%s: %s", r.Ending.State, r.Ending.Text))
 	}
-	for _, name := range sortedKeys(r.Settings) {
-		line("  "+name, r.Settings[name])
+	for _, name := range sortedKeys(r.Settings.Values) {
+		line("  "+name, r.Settings.Values[name])
 	}
 	return tw.Flush()
 }

@@ -27,8 +27,8 @@ type Record struct {
 	// Failures counts the errors met in the present state; NotBefore is when it may be tried again.
 	Failures  int       `json:"failures,omitempty"`
 	NotBefore time.Time `json:"not_before,omitzero"`
-	// Settings are the user's parameters, checked, with every field of the form present.
-	Settings map[string]any `json:"settings,omitempty"`
+	// Settings are the checked parameters of the user, with every field of the form present.
+	Settings Settings `json:"settings,omitzero"`
 	// InputsSHA256 is of the list of the staged files as the service wrote it; empty before that, and in records of older versions.
 	InputsSHA256 string `json:"inputs_sha256,omitempty"`
 	// Model is what the registry says of the job's model: of the one that it predicts with, or of the one that it made.

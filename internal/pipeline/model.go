@@ -1,12 +1,12 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -17,16 +17,15 @@ import (
 
 // chooseModel finds the registered model that a prediction is to be made with, by what the user wrote into the form. A model
 // file of the dataset wins over a name, and a training needs none; then there is nothing to remember.
-func (p *Pipeline) chooseModel(ctx context.Context, rec job.Record, e platform.Extractor, settings map[string]any) (json.RawMessage, error) {
-	if e.Kind != platform.Predict || settings["model_file"] != "" {
+func (p *Pipeline) chooseModel(ctx context.Context, rec job.Record, e platform.Extractor, settings job.Settings) (json.RawMessage, error) {
+	if e.Kind != platform.Predict || settings.ModelFile != "" {
 		return nil, nil
 	}
-	wanted, _ := settings["model"].(string)
 	of, err := p.shelf(rec)
 	if err != nil {
 		return nil, err
 	}
-	v, err := p.registry.Find(of, wanted, func(dataset string) (bool, error) {
+	v, err := p.registry.Find(of, settings.Model, func(dataset string) (bool, error) {
 		return p.platform.MayRead(ctx, rec, dataset)
 	})
 	if err != nil {
@@ -96,18 +95,6 @@ func StoredModel(models *registry.Registry, v registry.Version) (delivery.Stored
 	return m, nil
 }
 
-// registerAs finds the one option that the service has to know before the trainer has read all settings.
-var registerAs = regexp.MustCompile(`(?m)^[ \t]*(?:output\.)?register_as[ \t]*[:=][ \t]*["']?([^#"'\n]+)`)
-
-// expectedName is the name under which the model of a training will be registered, as far as the form says; a settings file
-// may say otherwise, and then there is no champion to measure against.
-func expectedName(rec job.Record) string {
-	if name, _ := rec.Settings["output.register_as"].(string); name != "" {
-		return name
-	}
-	text, _ := rec.Settings["more_options"].(string)
-	if found := registerAs.FindStringSubmatch(text); found != nil {
-		return found[1]
-	}
-	return rec.Request.Name
-}
+// expectedName is the name under which the model of a training will be registered, as far as the form says. A settings file may say
+// otherwise; then there is no champion to compare with.
+func expectedName(rec job.Record) string { return cmp.Or(rec.Settings.RegisterAs, rec.Request.Name) }

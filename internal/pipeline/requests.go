@@ -27,22 +27,18 @@ func (p *Pipeline) chooseRun(ctx context.Context, rec job.Record) (change, error
 	if rec.Request.Kind != job.Dataset {
 		return nil, badInput(job.Permanent(errors.New("this extractor works on datasets: open the dataset of the file and submit that")))
 	}
-	settings, warnings, err := p.cfg.Extractors.Of(rec.Request).Info.Parameters(rec.Request.Parameters)
+	settings, err := p.settings(rec, p.cfg.Extractors.Of(rec.Request))
 	if err != nil {
 		return nil, badInput(err)
 	}
-	for _, w := range warnings {
-		p.say(rec, w)
-	}
-	action, _ := settings["action"].(string)
-	wanted, _ := settings["run"].(string)
+	action, wanted := settings.Action, settings.Run
 	switch action {
 	case actionModels:
 		return p.listModels(ctx, rec, wanted)
 	case actionPromote:
-		return p.chooseVersion(ctx, rec, settings, wanted)
+		return p.chooseVersion(ctx, rec, settings)
 	case actionExport:
-		return p.chooseExport(ctx, rec, settings, wanted)
+		return p.chooseExport(ctx, rec, settings)
 	}
 	runs, err := p.runsBeside(ctx, rec)
 	if err != nil {
@@ -64,7 +60,7 @@ func (p *Pipeline) chooseRun(ctx context.Context, rec job.Record) (change, error
 
 // actOnRun does to the chosen run or model what was asked for, if the user may. Whatever it has done already is found done.
 func (p *Pipeline) actOnRun(ctx context.Context, rec job.Record) (change, error) {
-	if rec.Settings["action"] == actionPromote {
+	if rec.Settings.Action == actionPromote {
 		return p.promote(ctx, rec)
 	}
 	target, err := p.store.Get(ctx, rec.Target)
@@ -74,7 +70,7 @@ func (p *Pipeline) actOnRun(ctx context.Context, rec job.Record) (change, error)
 	if err != nil {
 		return nil, err
 	}
-	switch rec.Settings["action"] {
+	switch rec.Settings.Action {
 	case actionCancel:
 		return p.cancelRun(ctx, rec, target)
 	case actionStop:

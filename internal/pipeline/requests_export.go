@@ -13,7 +13,7 @@ import (
 )
 
 // chooseExport finds the model that is to be put into the dataset: one of its own, or one of a dataset that the user may read.
-func (p *Pipeline) chooseExport(ctx context.Context, rec job.Record, settings map[string]any, wanted string) (change, error) {
+func (p *Pipeline) chooseExport(ctx context.Context, rec job.Record, settings job.Settings) (change, error) {
 	if err := p.mayList(ctx, rec); err != nil {
 		return nil, badInput(err)
 	}
@@ -21,7 +21,7 @@ func (p *Pipeline) chooseExport(ctx context.Context, rec job.Record, settings ma
 	if err != nil {
 		return nil, badInput(err)
 	}
-	v, err := p.registry.Find(of, wanted, func(dataset string) (bool, error) {
+	v, err := p.registry.Find(of, settings.Run, func(dataset string) (bool, error) {
 		return p.platform.MayRead(ctx, rec, dataset)
 	})
 	if err != nil {

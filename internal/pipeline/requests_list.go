@@ -42,7 +42,7 @@ func (p *Pipeline) mayList(ctx context.Context, rec job.Record) error {
 // runLine says in one line what a run is and how it stands.
 func (p *Pipeline) runLine(r job.Record) string {
 	text := p.word(r) + " " + r.Run
-	if name := runName(r); name != "" {
+	if name := r.Settings.RunName; name != "" {
 		text += fmt.Sprintf(" %q", name)
 	}
 	text += fmt.Sprintf(", %s, %s", r.Created.UTC().Format("2006-01-02 15:04 UTC"), standing(r))

@@ -100,12 +100,12 @@ func modelTally(versions []registry.Version, champions map[string]string) string
 
 // chooseVersion finds the version of the dataset that is to be promoted, if the user may. It is remembered before anything is
 // done, as the run of another request is.
-func (p *Pipeline) chooseVersion(ctx context.Context, rec job.Record, settings map[string]any, wanted string) (change, error) {
+func (p *Pipeline) chooseVersion(ctx context.Context, rec job.Record, settings job.Settings) (change, error) {
 	of, err := p.shelf(rec)
 	if err != nil {
 		return nil, badInput(err)
 	}
-	v, err := p.registry.Find(of, wanted, func(string) (bool, error) { return false, nil })
+	v, err := p.registry.Find(of, settings.Run, func(string) (bool, error) { return false, nil })
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -123,7 +123,7 @@ func (p *Pipeline) chooseVersion(ctx context.Context, rec job.Record, settings m
 }
 
 // chosen remembers the version that a request is about, and takes the request to its next state.
-func chosen(v registry.Version, settings map[string]any, next job.State) (change, error) {
+func chosen(v registry.Version, settings job.Settings, next job.State) (change, error) {
 	doc, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode the model of the job: %w", err)

@@ -56,15 +56,9 @@ func (p *Pipeline) pick(ctx context.Context, rec job.Record, runs []job.Record, 
 // named reports whether r is what a person calls wanted: its id or the beginning of that, its name, its job in Clowder, or the
 // folder with its results, whose name ends with the beginning of the id. Nothing wanted is everything.
 func named(r job.Record, wanted string) bool {
-	if wanted == "" || wanted == r.Run || wanted == r.Request.JobID || strings.EqualFold(wanted, runName(r)) {
+	if wanted == "" || wanted == r.Run || wanted == r.Request.JobID || strings.EqualFold(wanted, r.Settings.RunName) {
 		return true
 	}
 	part := wanted[strings.LastIndexAny(wanted, "-/")+1:]
 	return len(part) >= minPart && strings.HasPrefix(strings.TrimPrefix(r.Run, "ft-"), part)
-}
-
-// runName is what its user called a run, empty for nothing.
-func runName(r job.Record) string {
-	name, _ := r.Settings["run_name"].(string)
-	return name
 }

@@ -122,7 +122,7 @@ func TestARequestThatIsBegunAgain(t *testing.T) {
 				require.NoError(t, err)
 				b.ask(t, nil)
 				_, err = b.store.Change(t.Context(), request, func(r *job.Record) error {
-					r.Target, r.Settings = run, map[string]any{"action": tc.action, "run": ""}
+					r.Target, r.Settings = run, job.NewSettings(map[string]any{"action": tc.action, "run": ""})
 					r.Advance(job.Staged)
 					return nil
 				})
@@ -192,7 +192,7 @@ func TestTheRunsOfADatasetAreListed(t *testing.T) {
 			<-time.After(time.Minute)
 			b.accept(t, name, nil)
 			_, err := b.store.Change(t.Context(), name, func(r *job.Record) error {
-				r.Settings = map[string]any{"run_name": "try " + name}
+				r.Settings = job.NewSettings(map[string]any{"run_name": "try " + name})
 				if i > 0 {
 					r.End(job.Done, "Accuracy 0.9")
 					return r.Close()
@@ -228,7 +228,7 @@ func TestTheRunsOfADatasetAreListed(t *testing.T) {
 func TestHowARunIsCalled(t *testing.T) {
 	t.Parallel()
 	rec := jobtest.Record("ft-bfp4m575kz3xq2ln7a4t", "h1")
-	rec.Settings = map[string]any{"run_name": "Nightly run"}
+	rec.Settings = job.NewSettings(map[string]any{"run_name": "Nightly run"})
 	for wanted, want := range map[string]bool{
 		"": true, "ft-bfp4m575kz3xq2ln7a4t": true, "bfp4m575": true, "nightly run": true, rec.Request.JobID: true,
 		"finetune/2026-11-21-bert-tiny-bfp4m575": true, "2026-11-21-bert-tiny-bfp4m575": true, "ft-bfp4": true,

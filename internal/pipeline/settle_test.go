@@ -54,6 +54,6 @@ func TestAJobWhoseRecordWasMadeSmallerEndsAndItsAttemptIsReleased(t *testing.T) 
 		b.runUntilOver(t)
 		rec = b.get(t, run)
 		require.Equal(t, job.Done, rec.State, "the message, published again, brings its parameters")
-		require.EqualValues(t, 2, rec.Settings["epochs"])
+		require.EqualValues(t, 2, rec.Settings.Values["epochs"])
 	})
 }

@@ -41,7 +41,7 @@ type SpecModel struct {
 }
 
 func newSpec(rec job.Record, e platform.Extractor, inputs []job.Input) Spec {
-	parameters, defaults := e.Info.Changed(rec.Settings), e.Info.Defaults()
+	parameters, defaults := e.Info.Changed(rec.Settings.Values), e.Info.Defaults()
 	for _, m := range []map[string]any{parameters, defaults} {
 		delete(m, form.Profile) // the machines are there when the trainer begins
 	}

@@ -55,7 +55,7 @@ func TestTheSpecKeepsTheContract(t *testing.T) {
 		rec := jobtest.Record("ft-one", "h")
 		settings, _, err := tc.extractor.Info.Parameters(tc.parameters)
 		require.NoError(t, err, name)
-		rec.Settings = settings
+		rec.Settings = job.NewSettings(settings)
 		spec := newSpec(rec, tc.extractor, []job.Input{{Name: "train.csv", Path: "train.csv", Size: 3, SHA256: strings.Repeat("a", 64)}})
 		spec.Model = &SpecModel{Path: "../../registry/local/films/2/model"}
 		spec.Champion = &SpecModel{Path: spec.Model.Path, Run: "ft-two", Name: "films", Version: 2}

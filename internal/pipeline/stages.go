@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/form"
-
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
@@ -31,12 +29,9 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 		return nil, badInput(job.Permanent(errors.New("this extractor works on datasets: open the dataset of the file and submit that")))
 	}
 	e := p.cfg.Extractors.Of(rec.Request)
-	settings, warnings, err := e.Info.Parameters(rec.Request.Parameters)
+	settings, err := p.settings(rec, e)
 	if err != nil {
 		return nil, badInput(err)
-	}
-	for _, w := range warnings {
-		p.say(rec, w)
 	}
 	model, err := p.chooseModel(ctx, rec, e, settings)
 	if err != nil {
@@ -118,13 +113,10 @@ func (p *Pipeline) attempt(rec job.Record) rayjob.Attempt {
 }
 
 // resources are what the form asks of a cluster that is made for the job.
-func resources(settings map[string]any) rayjob.Resources {
-	r := rayjob.Resources{Workers: int(number(settings["num_workers"])), GPU: settings["use_gpu"] == "yes"}
-	if name, _ := settings[form.Profile].(string); name != "auto" {
-		r.Profile = name
-	}
-	if limit := minutes(settings["max_minutes"]); limit > 0 {
-		r.Limit = limit + graceAfterLimit
+func resources(settings job.Settings) rayjob.Resources {
+	r := rayjob.Resources{Workers: settings.Workers, GPU: settings.GPU, Profile: settings.Profile}
+	if settings.MaxDuration > 0 {
+		r.Limit = settings.MaxDuration + graceAfterLimit
 	}
 	return r
 }
@@ -199,10 +191,9 @@ func (p *Pipeline) meta(rec job.Record) (manifest.Meta, error) {
 		return manifest.Meta{}, err
 	}
 	model, err := p.modelVersion(rec)
-	name, _ := rec.Settings["run_name"].(string)
 	return manifest.Meta{
 		Run: rec.Run, JobID: rec.Request.JobID, DatasetID: rec.Request.DatasetID, DatasetName: rec.Request.Name,
-		Extractor: p.cfg.Extractors.Of(rec.Request).Info.Name, Version: p.cfg.Version, RunName: name, Started: rec.Created, Settings: rec.Settings, Inputs: inputs, Model: model,
+		Extractor: p.cfg.Extractors.Of(rec.Request).Info.Name, Version: p.cfg.Version, RunName: rec.Settings.RunName, Started: rec.Created, Settings: rec.Settings.Values, Inputs: inputs, Model: model,
 	}, err
 }
 
@@ -314,4 +305,16 @@ func made(kind results.ResultKind) string {
 	default:
 		return "the model, the metrics and the report"
 	}
+}
+
+// settings checks what the user filled in, and warns the user about parameters that the form does not have.
+func (p *Pipeline) settings(rec job.Record, e platform.Extractor) (job.Settings, error) {
+	values, warnings, err := e.Info.Parameters(rec.Request.Parameters)
+	if err != nil {
+		return job.Settings{}, err
+	}
+	for _, w := range warnings {
+		p.say(rec, w)
+	}
+	return job.NewSettings(values), nil
 }

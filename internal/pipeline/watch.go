@@ -168,23 +168,7 @@ func timeLimit(rec job.Record, progress results.Progress) time.Duration {
 			return time.Duration(n) * time.Minute
 		}
 	}
-	return minutes(rec.Settings["max_minutes"])
-}
-
-func minutes(v any) time.Duration { return time.Duration(number(v)) * time.Minute }
-
-// number reads a setting that the form holds as a whole number; after a restart it comes from JSON as a float.
-func number(v any) int64 {
-	switch n := v.(type) {
-	case int:
-		return int64(n)
-	case int64:
-		return n
-	case float64:
-		return int64(n)
-	default:
-		return 0
-	}
+	return rec.Settings.MaxDuration
 }
 
 // aWhile is how long a job waits for Ray before its user wants to know when that ends.

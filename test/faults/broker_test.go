@@ -190,7 +190,7 @@ func TestOneJobThatComesManyTimesAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	release()
 	rec := s.AwaitRecords(t, 1)[0]
-	require.InDelta(t, 1, rec.Settings["epochs"], 0, "the first one wins")
+	require.InDelta(t, 1, rec.Settings.Values["epochs"], 0, "the first one wins")
 	require.Equal(t, job.Done, rec.State, "heard or not")
 	require.Contains(t, service.Log(), "the reply queue is gone")
 	s.sent[0].Confirmed = false // its last word went nowhere, as it should

@@ -185,6 +185,6 @@ func TestAJobThatTheBrokerLostIsRecovered(t *testing.T) {
 		require.Equal(t, "SUCCEEDED", last.Status, "%v", updates)
 	}
 	records := w.AwaitRecords(t, 2)
-	require.EqualValues(t, 7, records[1].Settings["seed"], "with the settings of its user")
+	require.EqualValues(t, 7, records[1].Settings.Values["seed"], "with the settings of its user")
 	require.EqualValues(t, 2, w.Trainings.Load())
 }

@@ -29,7 +29,7 @@ const (
 
 // answerFiles adds to each file what the model says of it, where the user asked for that and files are the examples.
 func answerFiles(ctx context.Context, s *clowder.Session, l *delivery.Ledger, e platform.Extractor, rec job.Record, made *results.Prediction, say func(string)) error {
-	if made == nil || rec.Settings["write"] != "metadata" && rec.Settings["write"] != "both" {
+	if made == nil || !rec.Settings.WritesMetadata() {
 		return nil
 	}
 	answers := slices.DeleteFunc(slices.Clone(made.PerFile), func(a results.FileAnswer) bool { return a.ID == "" })

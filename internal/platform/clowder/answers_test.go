@@ -28,7 +28,7 @@ func newBirdwatch(t *testing.T, pictures int) *birdwatch {
 	t.Helper()
 	b := &birdwatch{deliveryTest: newDelivery(t, alice)}
 	b.session = b.client.As(b.rec.SecretKey)
-	b.rec.Request.Extractor, b.rec.Settings = "ncsa.ray.predict", map[string]any{"write": "both"}
+	b.rec.Request.Extractor, b.rec.Settings = "ncsa.ray.predict", job.Settings{Write: "both"}
 	sure := 0.75
 	for i := range pictures {
 		name := fmt.Sprintf("%03d.png", i)
@@ -112,7 +112,7 @@ func TestFilesThatAreGoneAndRowsOfTablesGetNoMetadata(t *testing.T) {
 	require.Contains(t, tables.said[0], "no file gets its prediction")
 
 	quiet := newBirdwatch(t, 1)
-	quiet.rec.Settings["write"] = "csv_file"
+	quiet.rec.Settings.Write = "csv_file"
 	require.NoError(t, quiet.answer(t, 0))
 	none, err := quiet.session.FileMetadata(t.Context(), quiet.made.PerFile[0].ID)
 	require.NoError(t, err)
@@ -154,7 +154,7 @@ func TestOnlyTheChosenModelOfEarlierRunsIsDownloaded(t *testing.T) {
 		"a prediction by name":        {map[string]any{"model_file": ""}, 1},
 		"a prediction by a model.zip": {map[string]any{"model_file": model}, 2},
 	} {
-		d.rec.Settings = tc.settings
+		d.rec.Settings = job.NewSettings(tc.settings)
 		inputs, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, func(string) {})
 		require.NoError(t, err)
 		require.Len(t, inputs, tc.want, name)

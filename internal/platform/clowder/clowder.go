@@ -65,7 +65,7 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 	}
 	// Results of earlier runs are no data, and may be large; only the model that a prediction is to be made with is needed.
 	files = slices.DeleteFunc(files, func(f clowder.File) bool {
-		return strings.HasPrefix(f.Path, resultsRoot+"/") && f.ID != rec.Settings["model_file"]
+		return strings.HasPrefix(f.Path, resultsRoot+"/") && f.ID != rec.Settings.ModelFile
 	})
 	var total int64
 	for _, f := range files {
