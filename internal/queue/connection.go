@@ -114,7 +114,7 @@ func (c *connection) logError(err error, pause time.Duration) {
 	if !ok {
 		return
 	}
-	c.log.Warn("lost the broker session; reconnecting", zap.Error(err), zap.Duration("in", pause), zap.Int("suppressed", suppressed))
+	c.log.Warn("no broker session; reconnecting", zap.Error(err), zap.Duration("in", pause), zap.Int("suppressed", suppressed))
 }
 
 // logLimit decides whether a message is logged again.

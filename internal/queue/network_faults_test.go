@@ -208,7 +208,7 @@ func TestTheStartWaitsForABrokerThatIsDown(t *testing.T) {
 	f.run(c.Run)
 	require.Eventually(t, func() bool { return f.counter("session_errors_total") >= 10 }, soon, 10*time.Millisecond)
 	require.False(t, c.Ready())
-	require.Equal(t, 1, f.logs.FilterMessage("no broker session; trying again").Len(), "the same trouble is logged once a minute")
+	require.Equal(t, 1, f.logs.FilterMessage("no broker session; reconnecting").Len(), "the same error is logged once a minute")
 
 	listen(t, proxy, addr)
 	f.publish(1)

@@ -9,7 +9,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 )
 
-// field is one parameter of the form. One that stands in a group of the form has the name group.name.
+// field is one parameter of the form. A parameter in a group has the name group.name.
 type field struct {
 	Name        string
 	Type        string          `json:"type"`
@@ -22,22 +22,22 @@ type field struct {
 	Format      string          `json:"format"`
 }
 
-// The formats that change what the form draws: v2's file picker, whose value is the id of a file, so that it has no default,
-// and a text of several lines.
+// The formats that change how the form draws a field: v2's file picker, whose value is the id of a file and which has no default, and a
+// text of several lines.
 const (
 	clowderFile = "ClowderFile"
 	textArea    = "textarea"
 )
 
-// formWords are what a property may say. Others break the page (oneOf, anyOf, uniqueItems), make the submit button do
-// nothing (required), or are not looked at by Parameters.
-var formWords = []string{"type", "title", "description", "default", "enum", "minimum", "maximum", "format", "showOnlyDatasetFiles"}
+// fieldKeywords are the keywords that a property may have. Others break the page (oneOf, anyOf, uniqueItems), disable the submit button
+// (required), or are ignored by Parameters.
+var fieldKeywords = []string{"type", "title", "description", "default", "enum", "minimum", "maximum", "format", "showOnlyDatasetFiles"}
 
-// groupWords are what a group of properties may say. The form draws it as a frame with its title.
-var groupWords = []string{"type", "title", "properties"}
+// groupKeywords are the keywords that a group of properties may have. The form draws a group as a frame with its title.
+var groupKeywords = []string{"type", "title", "properties"}
 
-// parseForm reads parameters.schema, the only part that v2 draws, and checks each property. Groups may not hold groups.
-func parseForm(raw json.RawMessage, report faultFunc) []field {
+// parseForm reads parameters.schema, the only part that v2 draws, and checks each property. Groups may not contain groups.
+func parseForm(raw json.RawMessage, report reportFunc) []field {
 	var parameters, schema ordered
 	if raw == nil || json.Unmarshal(raw, &parameters) != nil || json.Unmarshal(parameters.get("schema"), &schema) != nil {
 		report("parameters must be an object with an object schema")
@@ -53,9 +53,9 @@ func parseForm(raw json.RawMessage, report faultFunc) []field {
 			form = appendField(form, m.name, m.value, report)
 			continue
 		}
-		checkWords(m.name, m.value, groupWords, report)
+		checkKeywords(m.name, m.value, groupKeywords, report)
 		if !plainText(m.name) || !plainText(group.Title) || group.Title == "" || len(group.Properties) == 0 {
-			report("parameter %s: a group needs a title of plain ASCII and properties", m.name)
+			report("parameter %s: a group needs a title in plain ASCII, and properties", m.name)
 		}
 		for _, inner := range group.Properties {
 			form = appendField(form, m.name+"."+inner.name, inner.value, report)
@@ -64,31 +64,31 @@ func parseForm(raw json.RawMessage, report faultFunc) []field {
 	return form
 }
 
-func appendField(form []field, name string, raw json.RawMessage, report faultFunc) []field {
+func appendField(form []field, name string, raw json.RawMessage, report reportFunc) []field {
 	f := field{Name: name}
-	if !checkWords(name, raw, formWords, report) || json.Unmarshal(raw, &f) != nil {
-		report("parameter %s: a property is an object with texts and numbers", name)
+	if !checkKeywords(name, raw, fieldKeywords, report) || json.Unmarshal(raw, &f) != nil {
+		report("parameter %s: a property must be an object with texts and numbers", name)
 		return form
 	}
 	checkField(f, report)
 	return append(form, f)
 }
 
-// checkWords reports the words of a property that it may not say; false means that it is no object.
-func checkWords(name string, raw json.RawMessage, allowed []string, report faultFunc) bool {
-	var words ordered
-	if json.Unmarshal(raw, &words) != nil {
+// checkKeywords reports the keywords that a property may not have. It returns false if the property is not an object.
+func checkKeywords(name string, raw json.RawMessage, allowed []string, report reportFunc) bool {
+	var keywords ordered
+	if json.Unmarshal(raw, &keywords) != nil {
 		return false
 	}
-	for _, word := range words {
-		if !slices.Contains(allowed, word.name) {
-			report("parameter %s: %s is not supported, or breaks Clowder's form", name, word.name)
+	for _, keyword := range keywords {
+		if !slices.Contains(allowed, keyword.name) {
+			report("parameter %s: %s is not supported or breaks Clowder's form", name, keyword.name)
 		}
 	}
 	return true
 }
 
-func checkField(f field, report faultFunc) {
+func checkField(f field, report reportFunc) {
 	for _, text := range append([]string{f.Name, f.Title, f.Description}, f.Enum...) {
 		if !plainText(text) {
 			report("parameter %s: %q must be plain ASCII without quotes, angle brackets, ampersands and backslashes, which break v1's page", f.Name, text)
@@ -120,7 +120,7 @@ func checkField(f field, report faultFunc) {
 	}
 }
 
-// plainText reports whether text may stand in a form: v1 writes it into a JavaScript string in its page.
+// plainText reports whether a form may contain this text. v1 writes it into a JavaScript string of its page.
 func plainText(text string) bool {
 	for _, r := range text {
 		if r < ' ' || r > '~' {
@@ -130,7 +130,7 @@ func plainText(text string) bool {
 	return !strings.ContainsAny(text, "'\"<>&\\")
 }
 
-// limits says which numbers are allowed, for an error.
+// inLimits returns which numbers are allowed, or "" if n is allowed.
 func (f field) inLimits(n float64) (problem string) {
 	switch {
 	case math.IsNaN(n) || math.IsInf(n, 0):

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Info is extractor_info.json: what Clowder shows of the extractor and the form that it draws. It is read once at start
-// and never changed; With… methods return copies.
+// Info is extractor_info.json: the description of the extractor in Clowder, and its form. It is read once at the start and never
+// changed; the With methods return copies.
 type Info struct {
-	// Name is what Clowder registers, also the name of the queue unless the operator renames it.
+	// Name is the name that Clowder registers. It is also the name of the queue, unless the operator sets another one.
 	Name string
-	// Version is a PEP 440 version. Metadata must carry it exactly as registered.
+	// Version is a PEP 440 version. Metadata must have the registered version exactly.
 	Version     string
 	Description string
 
@@ -20,8 +20,8 @@ type Info struct {
 	form     []field
 }
 
-// Parse reads extractor_info.json and checks it by every rule whose breach makes v1 or v2 drop a heartbeat without a
-// word, start trainings by itself, or break the page that draws the form. The error lists all faults, one per line.
+// Parse reads extractor_info.json and checks it. A file that breaks one of the rules makes v1 or v2 drop heartbeats silently, start
+// trainings without a user, or break the page with the form. The error lists all problems, one per line.
 func Parse(data []byte) (*Info, error) {
 	var document ordered
 	if err := json.Unmarshal(data, &document); err != nil {
@@ -41,7 +41,7 @@ func Parse(data []byte) (*Info, error) {
 	return info, nil
 }
 
-// heartbeat is pyclowder's message to the fanout exchange extractors.
+// heartbeat is pyclowder's message to the fanout exchange named extractors.
 type heartbeat struct {
 	ID            string  `json:"id"`
 	Queue         string  `json:"queue"`
@@ -49,11 +49,11 @@ type heartbeat struct {
 	ExtractorInfo ordered `json:"extractor_info"`
 }
 
-// Heartbeat returns the message that registers the extractor and keeps it alive; Clowder v2 calls it offline 300 s after
-// the last one. instance identifies this process. With an owner (an e-mail address) the extractor is private and v2 names
-// it by its queue. Without one v2 publishes jobs to the name in extractor_info, so the queue becomes that name.
+// Heartbeat returns the message that registers the extractor and keeps it online: Clowder v2 shows it as offline 300 s after the last
+// one. instance identifies this process. With an owner (an e-mail address) the extractor is private, and v2 names it after its queue.
+// Without an owner v2 publishes jobs to the name in extractor_info, so that name becomes the name of the queue.
 func (i *Info) Heartbeat(queue, owner, instance string) []byte {
-	// Texts and checked JSON cannot fail to encode.
+	// To encode texts and valid JSON cannot fail.
 	body, _ := json.Marshal(heartbeat{ID: instance, Queue: queue, Owner: owner, ExtractorInfo: i.registered(queue, owner)})
 	return body
 }
@@ -66,8 +66,7 @@ func (i *Info) registered(queue, owner string) ordered {
 	return i.document.with("name", name)
 }
 
-// RegisteredName returns the name under which Clowder v2 knows an extractor that announces itself with this queue. Metadata
-// and statuses must carry it.
+// RegisteredName returns the name that Clowder v2 uses for an extractor with this queue. Metadata and statuses must have it.
 func (i *Info) RegisteredName(queue string) string {
 	if queue == "" {
 		return i.Name
@@ -75,36 +74,35 @@ func (i *Info) RegisteredName(queue string) string {
 	return queue
 }
 
-// Profile is the parameter by which a user chooses the kind of machines.
+// Profile is the name of the parameter with which a user chooses the kind of machines.
 const Profile = "profile"
 
-// WithProfiles returns a copy whose form ends with a choice of the given kinds of machines, the default first. Where there is
-// nothing to choose it stays as it is.
+// WithProfiles returns a copy whose form ends with a choice of the given kinds of machines, the default first. With fewer than two
+// kinds there is no choice, and it returns i.
 func (i *Info) WithProfiles(names []string) (*Info, error) {
 	if len(names) < 2 {
 		return i, nil
 	}
 	raw, err := json.Marshal(map[string]any{
 		"type": "string", "title": "Machines", "enum": append([]string{"auto"}, names...), "default": "auto",
-		"description": "Kind of machines for the job. auto takes " + names[0] + ", or the first with a GPU where GPU is yes.",
+		"description": "Kind of machines for the job. auto uses " + names[0] + ", or the first kind with a GPU if GPU is yes.",
 	})
 	if err != nil {
-		return nil, fmt.Errorf("write the choice of machines: %w", err)
+		return nil, fmt.Errorf("add the choice of machines to the form: %w", err)
 	}
 	document, err := i.document.edit([]string{"parameters", "schema"}, Profile, raw)
 	if err != nil {
-		return nil, fmt.Errorf("write the choice of machines: %w", err)
+		return nil, fmt.Errorf("add the choice of machines to the form: %w", err)
 	}
 	doc, err := json.Marshal(document)
 	if err != nil {
-		return nil, fmt.Errorf("write the choice of machines: %w", err)
+		return nil, fmt.Errorf("add the choice of machines to the form: %w", err)
 	}
 	return Parse(doc)
 }
 
-// WithModels returns a copy whose parameter model offers the installed models, in the given order, behind the choices that it
-// has anyway. The form shows the first entry whatever the default says, so auto stays first. A form whose model is no choice
-// stays as it is.
+// WithModels returns a copy whose parameter model offers the installed models, in the given order, after its own choices. The form
+// preselects the first entry and ignores the default, so auto stays first. If model is not a choice, it returns i.
 func (i *Info) WithModels(models []string) (*Info, error) {
 	at := slices.IndexFunc(i.form, func(f field) bool { return f.Name == "model" && len(f.Enum) > 0 })
 	if at < 0 {
@@ -113,7 +111,7 @@ func (i *Info) WithModels(models []string) (*Info, error) {
 	choices := slices.Clone(i.form[at].Enum)
 	for _, model := range models {
 		if !plainText(model) {
-			return nil, fmt.Errorf("model %q cannot be offered: its name has characters that break Clowder's form", model)
+			return nil, fmt.Errorf("cannot offer model %q: its name has characters that break Clowder's form", model)
 		}
 		if !slices.Contains(choices, model) {
 			choices = append(choices, model)
@@ -121,11 +119,11 @@ func (i *Info) WithModels(models []string) (*Info, error) {
 	}
 	enum, err := json.Marshal(choices)
 	if err != nil {
-		return nil, fmt.Errorf("write the choices of model: %w", err)
+		return nil, fmt.Errorf("add the installed models to the form: %w", err)
 	}
 	document, err := i.document.edit([]string{"parameters", "schema", "model"}, "enum", enum)
 	if err != nil {
-		return nil, fmt.Errorf("write the choices of model: %w", err)
+		return nil, fmt.Errorf("add the installed models to the form: %w", err)
 	}
 	out := *i
 	out.document, out.form = document, slices.Clone(i.form)

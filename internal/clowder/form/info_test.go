@@ -56,15 +56,15 @@ func edited(t *testing.T, old, repl string) ([]byte, error) {
 func TestParseInfoFindsWhatClowderDropsSilently(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ old, repl, want string }{
-		"no name":                           {`"name": "ncsa.ray.finetune"`, `"name": ""`, "name must be a text"},
+		"no name":                           {`"name": "ncsa.ray.finetune"`, `"name": ""`, "name must be a non-empty text"},
 		"a name like a file queue":          {`"name": "ncsa.ray.finetune"`, `"name": "ncsa.file.x"`, ".file."},
 		"a name with a blank":               {`"name": "ncsa.ray.finetune"`, `"name": "My Extractor"`, "lower case"},
-		"a version that is a number":        {`"version": "0.1.0"`, `"version": 1`, "version must be a text"},
+		"a version that is a number":        {`"version": "0.1.0"`, `"version": 1`, "version must be a non-empty text"},
 		"a version from git describe":       {`"version": "0.1.0"`, `"version": "1.2.3-5-gabc"`, "PEP 440"},
 		"a version that is a word":          {`"version": "0.1.0"`, `"version": "latest"`, "PEP 440"},
 		"a dirty version":                   {`"version": "0.1.0"`, `"version": "1.0.0-dirty"`, "PEP 440"},
-		"a null description":                {`"description": "Trains`, `"description": null, "x": "Trains`, "description must be a text"},
-		"an author that is an object":       {`"author": "National`, `"author": {}, "x": "National`, "author must be a text"},
+		"a null description":                {`"description": "Trains`, `"description": null, "x": "Trains`, "description must be a non-empty text"},
+		"an author that is an object":       {`"author": "National`, `"author": {}, "x": "National`, "author must be a non-empty text"},
 		"contributors that are objects":     {`"contributors": []`, `"contributors": [{}]`, "contributors must be a list of texts"},
 		"libraries that are null":           {`"bibtex": []`, `"bibtex": null`, "bibtex must be a list of texts"},
 		"contexts with a nested list":       {`"contexts": [`, `"contexts": [[],`, "contexts must be a list of objects"},
@@ -72,8 +72,8 @@ func TestParseInfoFindsWhatClowderDropsSilently(t *testing.T) {
 		"a null maturity":                   {`"maturity": "Development"`, `"maturity": null`, "maturity must be a text"},
 		"process as a list":                 {`"dataset": ["*"]`, `"dataset": "*"`, "process must be an object of lists"},
 		"a file feed":                       {`"dataset": ["*"]`, `"dataset": ["*"], "file": []`, "must not have the key file"},
-		"a v1 trigger":                      {`"dataset": ["*"]`, `"dataset": ["file.added"]`, "for every such event"},
-		"a field of v2's own record":        {`"bibtex": []`, `"bibtex": [], "id": "1"`, "id must not be there"},
+		"a v1 trigger":                      {`"dataset": ["*"]`, `"dataset": ["file.added"]`, "for each such event"},
+		"a field of v2's own record":        {`"bibtex": []`, `"bibtex": [], "id": "1"`, "remove id"},
 		"a word for active":                 {`"bibtex": []`, `"bibtex": [], "active": "yes"`, "active must be true or false"},
 		"no schema":                         {`"schema": {`, `"schemas": {`, "object schema"},
 		"a quote in a help text":            {`"Empty uses every`, `"Doesn't need every`, "plain ASCII"},
@@ -85,9 +85,9 @@ func TestParseInfoFindsWhatClowderDropsSilently(t *testing.T) {
 		"a type that nobody draws":          {`"type": "number"`, `"type": "array"`, "type must be string"},
 		"the same parameter twice":          {`"epochs": {`, `"seed": {"type":"string"}, "epochs": {`, "object schema"},
 		"not an object":                     {`"@context"`, `"a" "@context"`, "invalid character"},
-		"choices that are not all texts":    {`["auto", "yes", "no"]`, `["auto", 1]`, "a property is an object"},
+		"choices that are not all texts":    {`["auto", "yes", "no"]`, `["auto", 1]`, "a property must be an object"},
 		"a default of a wrong type":         {`"default": 42`, `"default": "x"`, "parameter seed: its default"},
-		"an author that is missing for v1":  {`"author"`, `"authors"`, "author must be a text"},
+		"an author that is missing for v1":  {`"author"`, `"authors"`, "author must be a non-empty text"},
 		"a context that is a URL for v1":    {`"contexts": [`, `"contexts": ["http://example.org/",`, "contexts must be a list of objects"},
 		"an extra document after the first": {`"form": ["*"]`, `"form": ["*"]}, "x": {"a":"b"`, ""},
 	} {
@@ -168,7 +168,7 @@ func TestWithModels(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "bert-base-uncased", resolved["model"])
 	_, err = info.WithModels([]string{`org/"x"`})
-	require.ErrorContains(t, err, "cannot be offered")
+	require.ErrorContains(t, err, "cannot offer model")
 }
 
 func TestParametersAreCoerced(t *testing.T) {
@@ -262,7 +262,7 @@ func TestGroupsOfAFormAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ schema, want string }{
 		"no title":                {`{"a":{"type":"object","properties":{"b":{"type":"boolean","title":"B","default":false}}}}`, "a group needs a title"},
-		"nothing in it":           {`{"a":{"type":"object","title":"A"}}`, "a group needs a title of plain ASCII and properties"},
+		"nothing in it":           {`{"a":{"type":"object","title":"A"}}`, "a group needs a title in plain ASCII, and properties"},
 		"a group in a group":      {`{"a":{"type":"object","title":"A","properties":{"b":{"type":"object","title":"B"}}}}`, "a.b: type must be"},
 		"a required field":        {`{"a":{"type":"object","title":"A","required":["b"],"properties":{"b":{"type":"boolean","title":"B","default":false}}}}`, "required is not supported"},
 		"a file picker":           {`{"a":{"type":"object","title":"A","properties":{"b":{"type":"string","title":"B","format":"ClowderFile"}}}}`, "finds no files"},
@@ -293,7 +293,7 @@ func TestParametersAreRefusedInOneSentenceEach(t *testing.T) {
 		"beyond all numbers":      {"seed", json.Number("1e400"), "seed must be a whole number (got 1e400)"},
 		"an unknown task":         {"task", "poetry", `task must be one of auto, text-classification, text-regression, image-classification, tabular-classification, tabular-regression (got "poetry")`},
 		"a list for a number":     {"epochs", []any{1}, "epochs must be a whole number (got a list)"},
-		"an object for a text":    {"run_name", map[string]any{}, "run_name must be a text (got an object)"},
+		"an object for a text":    {"run_name", map[string]any{}, "run_name must be text (got an object)"},
 		"true for a number":       {"epochs", true, "epochs must be a whole number (got true)"},
 		"a model that is missing": {"model", "gpt", `model must be one of auto, bert-tiny, small-cnn, mlp (got "gpt")`},
 		"an endless text area":    {"more_options", strings.Repeat("x", 10_001), "more_options must not be longer than 10000 characters"},

@@ -10,16 +10,14 @@ import (
 )
 
 const (
-	// maxUnknown is how many names of parameters that the form does not have are kept, and maxUnknownName how long each may be,
-	// in runes.
+	// maxUnknown limits the names of unknown parameters that are kept, and maxUnknownName their length in characters.
 	maxUnknown     = 20
 	maxUnknownName = 40
 )
 
-// Keep returns what a record needs of the parameters that a user sent, bounded whatever they sent: Parameters says the same of
-// both. Fields of the form stay under the name under which they came, groups as groups, with texts cut where they are longer
-// than any field takes; an empty list or object stands for one that has content. Of what the form does not have only some names
-// stay, without their values, for the warnings. raw itself stays as it is.
+// Keep returns what a record needs of the parameters that a user sent. Its size is limited, and Parameters returns the same for it as
+// for raw. Fields of the form keep their names and groups. Texts that are longer than any field allows are cut, and lists and objects
+// become empty. Of unknown parameters only some names are kept, for the warnings. Keep does not change raw.
 func (i *Info) Keep(raw map[string]any) map[string]any {
 	k := keeper{info: i}
 	kept := make(map[string]any)
@@ -38,13 +36,13 @@ func (i *Info) Keep(raw map[string]any) map[string]any {
 	return kept
 }
 
-// keeper counts the unknown names.
+// keeper counts the unknown names that are kept.
 type keeper struct {
 	info    *Info
 	unknown int
 }
 
-// keep puts a value under name into out, where it is of the field that is called full.
+// keep adds a value to out under name if the form has a field named full.
 func (k *keeper) keep(out map[string]any, name, full string, value any) {
 	at := slices.IndexFunc(k.info.form, func(f field) bool { return f.Name == full })
 	switch {
@@ -56,7 +54,7 @@ func (k *keeper) keep(out map[string]any, name, full string, value any) {
 	}
 }
 
-// keep bounds a value. What is too long stays too long, so that it is still refused.
+// keep limits a value. A value that is too long stays too long, so that Parameters still refuses it.
 func (f field) keep(value any) any {
 	clean, limit := strings.TrimSpace, maxTextParameter
 	switch {
@@ -86,13 +84,13 @@ func (f field) keep(value any) any {
 	}
 }
 
-// cut returns the first n runes of text and an ellipsis where it has more: one rune more than n.
-func cut(text string, n int) string {
-	for at := range text {
+// cut returns the first n characters of s and an ellipsis if it has more. The result has n+1 characters then, one too many on purpose.
+func cut(s string, n int) string {
+	for at := range s {
 		if n == 0 {
-			return text[:at] + "…"
+			return s[:at] + "…"
 		}
 		n--
 	}
-	return text
+	return s
 }

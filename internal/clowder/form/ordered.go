@@ -7,17 +7,17 @@ import (
 	"fmt"
 )
 
-// member is one name and value of an object.
+// member is one name of an object with its value.
 type member struct {
 	name  string
 	value json.RawMessage
 }
 
-// ordered is a JSON object that keeps the order of its members. The form of Clowder draws parameters in the order in which
-// they stand in extractor_info.json, so that order has to survive.
+// ordered is a JSON object that keeps the order of its members, because Clowder's form shows the parameters in the order of
+// extractor_info.json. It is not a map library, because it must refuse an object that has a name twice.
 type ordered []member
 
-// get returns the value of a member, nil where there is none.
+// get returns the value of a member, or nil.
 func (o ordered) get(name string) json.RawMessage {
 	for _, m := range o {
 		if m.name == name {
@@ -27,7 +27,7 @@ func (o ordered) get(name string) json.RawMessage {
 	return nil
 }
 
-// with returns a copy in which the member has the value, in its old place or else at the end.
+// with returns a copy with the value of the member replaced, or with a new member at the end.
 func (o ordered) with(name string, value json.RawMessage) ordered {
 	out := append(ordered(nil), o...)
 	for i := range out {
@@ -39,7 +39,7 @@ func (o ordered) with(name string, value json.RawMessage) ordered {
 	return append(out, member{name, value})
 }
 
-// edit returns a copy in which the member name of the object at the end of path has the value.
+// edit returns a copy with the value of the member name replaced in the object at path.
 func (o ordered) edit(path []string, name string, value json.RawMessage) (ordered, error) {
 	if len(path) == 0 {
 		return o.with(name, value), nil
@@ -59,7 +59,7 @@ func (o ordered) edit(path []string, name string, value json.RawMessage) (ordere
 	return o.with(path[0], raw), nil
 }
 
-// UnmarshalJSON reads an object and refuses a name that stands twice, because readers differ in which one they take.
+// UnmarshalJSON reads an object. It refuses a name that occurs twice, because readers differ in which value they use.
 func (o *ordered) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	open, err := dec.Token()
@@ -76,7 +76,7 @@ func (o *ordered) UnmarshalJSON(data []byte) error {
 			return err
 		}
 		var m member
-		m.name, _ = name.(string) // an object's names are always texts
+		m.name, _ = name.(string) // names in JSON are always texts
 		if err := dec.Decode(&m.value); err != nil {
 			return err
 		}

@@ -15,16 +15,16 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// The longest texts that a parameter may hold, in runes: in one line, and in a field of several lines.
+// The lengths of the longest texts of a parameter, in characters: of one line, and of a field with several lines.
 const (
 	maxTextParameter = 1000
 	maxTextArea      = 10_000
 )
 
-// Parameters checks what a user sent against the form and returns a value for every field of it: text, int64, float64 or
-// bool. Missing, null and blank values take the default. Numbers may come as texts, as v1 and people with curl send them, and
-// the fields of a group in it, as the form posts them, or outside, as group.name or with their name alone. Warnings name keys
-// that the form does not have, maxUnknown of them. The error is permanent and says for each wrong value what would be right.
+// Parameters checks what a user sent against the form and returns a value for each field: a string, int64, float64 or bool. Missing,
+// null and blank values take the default. Numbers may be texts, as v1 and users of curl send them. The fields of a group may be inside
+// the group, as the form posts them, or outside, as group.name or only name. Warnings name unknown parameters, at most maxUnknown. The
+// error is permanent and says for each invalid value what is allowed.
 func (i *Info) Parameters(raw map[string]any) (resolved map[string]any, warnings []string, err error) {
 	raw = i.ungrouped(raw)
 	resolved = make(map[string]any, len(i.form))
@@ -53,7 +53,7 @@ func (i *Info) Parameters(raw map[string]any) (resolved map[string]any, warnings
 	return resolved, warnings, nil
 }
 
-// ungrouped returns what a user sent with the full name of each field as its key.
+// ungrouped returns the parameters with the full name of each field as the key.
 func (i *Info) ungrouped(raw map[string]any) map[string]any {
 	flat := make(map[string]any, len(raw))
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
@@ -70,7 +70,7 @@ func (i *Info) ungrouped(raw map[string]any) map[string]any {
 	return flat
 }
 
-// fullName returns the name of the field that is called name, or whose name in its group that is; no two have the same.
+// fullName returns the full name of the field with this name, or with this name in its group. Such names are unique.
 func (i *Info) fullName(name string) string {
 	for _, f := range i.form {
 		if _, inner, grouped := strings.Cut(f.Name, "."); grouped && inner == name {
@@ -82,7 +82,7 @@ func (i *Info) fullName(name string) string {
 
 func (i *Info) has(what func(field) bool) bool { return slices.ContainsFunc(i.form, what) }
 
-// Defaults returns the value of every field that the user leaves alone.
+// Defaults returns the default of each field.
 func (i *Info) Defaults() map[string]any {
 	out := make(map[string]any, len(i.form))
 	for _, f := range i.form {
@@ -91,8 +91,8 @@ func (i *Info) Defaults() map[string]any {
 	return out
 }
 
-// Changed returns those of the resolved values that differ from their default: what the user chose. A form posts all of its
-// fields, so one that was set to its default cannot be told from one that was left alone. Numbers may have gone through JSON.
+// Changed returns the resolved values that differ from their default, which the user has chosen. A form posts all its fields, so a
+// default that the user typed looks like one that was not changed. Numbers may have been encoded as JSON and decoded again.
 func (i *Info) Changed(resolved map[string]any) map[string]any {
 	out := make(map[string]any)
 	for _, f := range i.form {
@@ -103,17 +103,18 @@ func (i *Info) Changed(resolved map[string]any) map[string]any {
 	return out
 }
 
-// unset is the value of a field that the user left alone.
+// unset is the value of a field without input.
 func (f field) unset() any {
 	if f.Default != nil {
 		if value, err := f.value(jsonscan.Decode(f.Default)); err == nil && value != nil {
 			return value
 		}
 	}
-	return "" // only texts have no default, or a blank one
+	return "" // only texts may have no default or a blank one
 }
 
-// value converts one value to the type of the field; nil means that it is not set. An error reads on after the name.
+// value converts one value to the type of the field. nil means that it is not set. An error continues a sentence that begins with the
+// name of the field.
 func (f field) value(raw any) (any, error) {
 	if text, ok := raw.(string); ok {
 		if raw = strings.TrimSpace(text); raw == "" {
@@ -148,7 +149,7 @@ func (f field) number(raw any) (any, error) {
 	if f.Type == "number" {
 		return n, nil
 	}
-	// Beyond 2^53 a float64 skips whole numbers, so that what would be used is not what was typed.
+	// Beyond 2^53 a float64 cannot represent all whole numbers, so the value would differ from the input.
 	if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
 		return nil, errors.New("must be a whole number")
 	}
@@ -175,7 +176,7 @@ func toNumber(raw any) (float64, bool) {
 	return n, err == nil
 }
 
-// choice finds the entry that is meant; yes and no may come as true and false, which is what YAML makes of them.
+// choice returns the matching entry. yes and no may be true and false, because YAML reads them so.
 func (f field) choice(raw any) (any, error) {
 	name, _ := raw.(string)
 	if b, ok := raw.(bool); ok {
@@ -191,7 +192,7 @@ func (f field) choice(raw any) (any, error) {
 		choices, more = choices[:10], fmt.Sprintf(" or %d others", len(f.Enum)-10)
 	}
 	if len(choices) == 1 {
-		return nil, fmt.Errorf("must be %s, nothing else is offered here", choices[0])
+		return nil, fmt.Errorf("must be %s, which is the only choice here", choices[0])
 	}
 	return nil, fmt.Errorf("must be one of %s%s", strings.Join(choices, ", "), more)
 }
@@ -215,7 +216,7 @@ func truth(raw any) (any, error) {
 	return nil, errors.New("must be true or false")
 }
 
-// text reads one line, or several where the field has room for them.
+// text reads one line, or several lines if the format of the field allows them.
 func (f field) text(raw any) (any, error) {
 	clean, limit := text.OneLine, maxTextParameter
 	if f.Format == textArea {
@@ -230,7 +231,7 @@ func (f field) text(raw any) (any, error) {
 	case float64:
 		out = formatNumber(v)
 	default:
-		return nil, errors.New("must be a text")
+		return nil, errors.New("must be text")
 	}
 	if text.Shorten(out, limit) != out {
 		return nil, fmt.Errorf("must not be longer than %d characters", limit)
@@ -241,7 +242,7 @@ func (f field) text(raw any) (any, error) {
 	return out, nil
 }
 
-// shown is a wrong value as an error repeats it.
+// shown is an invalid value as an error repeats it.
 func shown(raw any) string {
 	switch v := raw.(type) {
 	case string:
@@ -257,7 +258,7 @@ func shown(raw any) string {
 	}
 }
 
-// formatNumber writes a number as a person would, with an exponent only where the digits would fill the line.
+// formatNumber writes a number without an exponent, unless it would be very long.
 func formatNumber(n float64) string {
 	format := byte('f')
 	if size := math.Abs(n); size >= 1e15 || size < 1e-6 && size > 0 {

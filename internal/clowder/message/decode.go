@@ -15,34 +15,34 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// Properties is what the broker knows about a message beside its body.
+// Properties is what the broker knows of a message, apart from its body.
 type Properties struct {
 	// ReplyTo and CorrelationID are the message properties of the same name.
 	ReplyTo       string
 	CorrelationID string
-	// APIVersion overrides the version that the body shows: 1 or 2; 0 looks at the body.
+	// APIVersion, 1 or 2, overrides the version that the body shows. 0 detects the version from the body.
 	APIVersion int
-	// Received is when the delivery came.
+	// Received is when the delivery arrived.
 	Received time.Time
 }
 
-// jobIDForm admits what Clowder gives out as job ids and what people type when they publish by hand; a job id is only
-// echoed in statuses and used as a key, the client checks it again before it enters a path.
+// jobIDForm matches the job ids of Clowder, and ids that people type when they publish by hand. A job id is only used in statuses and
+// as a key. The client checks it again before it enters a path.
 var jobIDForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
 
-// keyForm admits what may stand in a request header.
+// keyForm matches keys that a request header may contain.
 var keyForm = regexp.MustCompile(`^[\x21-\x7e]+$`)
 
-// maxKey is the longest key that is put into a header; v2's are about 100 characters.
+// maxKey is the length of the longest key that is used. Keys of v2 have about 100 characters.
 const maxKey = 4096
 
-// maxHost is the longest host that is kept, in bytes: that of an address in a browser.
+// maxHost is the length in bytes of the longest host that is kept. Browsers have the same limit for an address.
 const maxHost = 2048
 
-// maxProperty is the longest property that AMQP has, in bytes.
+// maxProperty is the length in bytes of the longest property in AMQP.
 const maxProperty = 255
 
-// property returns a message property; one that no message can have counts as none, since a part of it means something else.
+// property returns a message property. One that is too long counts as missing, since a part of it would mean something else.
 func property(value string) string {
 	if len(value) > maxProperty {
 		return ""
@@ -50,13 +50,13 @@ func property(value string) string {
 	return value
 }
 
-// Decode reads an extraction message of Clowder v1 or v2 as tolerantly as both write it, and never panics.
+// Decode reads an extraction message of Clowder v1 or v2. It accepts all their variants, and never panics.
 //
-// Errors are permanent and their text tells what is wrong with the message. Whatever could be read comes back beside the
-// error, in any case Key, BodyHash, ReplyTo and CorrelationID, so that an error status can be sent where JobID is known.
+// Errors are permanent, and their text says what is wrong with the message. All fields that could be read are returned with the error:
+// Key, BodyHash, ReplyTo and CorrelationID always, so that an error status can be sent if JobID is known.
 //
-// It takes memory of about twice the body and a constant, whatever the body holds. What it returns is bounded, too: texts of
-// the message by maxText or less, parameters by maxParameters.
+// It takes at most about twice the memory of the body and a constant. The result is limited, too: texts of the message by maxText or
+// less, parameters by maxParameters.
 func Decode(body []byte, p Properties) (job.Request, job.Secret, error) {
 	req := job.Request{
 		APIVersion: p.APIVersion, Kind: job.Dataset,
@@ -72,7 +72,7 @@ func Decode(body []byte, p Properties) (job.Request, job.Secret, error) {
 	key := job.Secret(f.text("secretKey"))
 	fill(&req, f)
 	if f.fault == nil && (len(key) > maxKey || !keyForm.MatchString(key.Reveal())) {
-		f.failf("it carries no usable key, so nothing can be read from Clowder")
+		f.failf("it has no valid API key, so nothing can be read from Clowder")
 	}
 	if f.fault != nil {
 		return req, key, job.Permanent(fmt.Errorf("the extraction message cannot be used: %w", f.fault))
@@ -80,7 +80,7 @@ func Decode(body []byte, p Properties) (job.Request, job.Secret, error) {
 	return req, key, nil
 }
 
-// fill puts the parts of the message into req in the order in which later parts need earlier ones.
+// fill copies the fields of the message into req, in the order in which later fields need earlier ones.
 func fill(req *job.Request, f *fields) {
 	req.BodyHash = bodyHash(f.object)
 	req.Key = req.BodyHash
@@ -88,7 +88,7 @@ func fill(req *job.Request, f *fields) {
 		if jobIDForm.MatchString(id) {
 			req.JobID, req.Key = id, id
 		} else {
-			f.failf("its job id %q has characters that no job id has", text.Excerpt(id, 40))
+			f.failf("its job id %q has invalid characters", text.Excerpt(id, 40))
 		}
 	}
 	if req.APIVersion == 0 {
@@ -97,9 +97,9 @@ func fill(req *job.Request, f *fields) {
 	req.Host = strings.TrimRight(f.text("host"), "/")
 	switch {
 	case req.Host == "":
-		f.failf("it names no host, so it is not known which Clowder sent it")
+		f.failf("it has no host, so its Clowder is not known")
 	case len(req.Host) > maxHost:
-		f.failf("it names a host of %d characters, at most %d are read", len(req.Host), maxHost)
+		f.failf("its host has %d characters, the limit is %d", len(req.Host), maxHost)
 		req.Host = ""
 	}
 	fillResource(req, f)
@@ -112,8 +112,8 @@ func fill(req *job.Request, f *fields) {
 	req.Notifies = f.addresses("notifies")
 }
 
-// fillResource decides what was submitted. It goes by resource_type and by exact parts of v1's routing key. pyclowder
-// guesses from any "dataset" in the queue name instead, which makes a dataset of every file where the queue is named so.
+// fillResource decides what was submitted, by resource_type and by exact parts of v1's routing key. pyclowder searches the queue name
+// for "dataset" instead, so that with such a name each file counts as a dataset.
 func fillResource(req *job.Request, f *fields) {
 	id, dataset := f.text("id"), f.text("datasetId")
 	kind := f.text("resource_type")
@@ -133,21 +133,22 @@ func fillResource(req *job.Request, f *fields) {
 	case string(job.File):
 		req.Kind = job.File
 	default:
-		f.failf("it is about a %s; this extractor works on datasets", text.Excerpt(kind, 40))
+		f.failf("it is about a %s, and this extractor works on datasets", text.Excerpt(kind, 40))
 	}
 	if !ValidID(id) {
-		f.failf("its %s id %q is not an id that Clowder gives out", req.Kind, text.Excerpt(id, 60))
+		f.failf("its %s id %q is not a valid Clowder id", req.Kind, text.Excerpt(id, 60))
 		return
 	}
 	req.ResourceID = id
 	if dataset != "" && !ValidID(dataset) {
-		f.failf("its dataset id %q is not an id that Clowder gives out", text.Excerpt(dataset, 60))
+		f.failf("its dataset id %q is not a valid Clowder id", text.Excerpt(dataset, 60))
 		return
 	}
 	req.DatasetID = dataset
 }
 
-// kindByRoutingKey reads v1's <exchange>.<kind>.…; a manual submission has extractors.<queue> there, which tells nothing.
+// kindByRoutingKey returns the kind in v1's routing key <exchange>.<kind>.…. A manual submission has extractors.<queue>, without a
+// kind.
 func kindByRoutingKey(key string) string {
 	_, rest, _ := strings.Cut(key, ".")
 	kind, _, more := strings.Cut(rest, ".")
@@ -176,20 +177,19 @@ func apiVersion(f *fields) int {
 }
 
 const (
-	// maxParameters is how long the parameters of a message may be, in bytes as they are written. The fields of the longest form,
-	// filled to their limits, take less.
+	// maxParameters limits the parameters of a message, in bytes of JSON. The longest form with all fields at their limits needs less.
 	maxParameters = 64 << 10
-	// maxParameterDepth is how deep they may be nested, and maxParameterValues how many values they may hold, those inside of
-	// others among them. A form has groups of fields and no more than that.
+	// maxParameterDepth limits how deep they are nested, and maxParameterValues the number of their values, nested ones included. A form
+	// has one level of groups.
 	maxParameterDepth  = 8
 	maxParameterValues = 500
 )
 
-// parameters returns the object that v2 sends as such and v1 sends as text, sometimes encoded twice. Nothing is nil.
+// parameters returns the object, which v2 sends as an object and v1 as text, sometimes encoded twice. No parameters are nil.
 func parameters(raw json.RawMessage) (map[string]any, error) {
 	for range 3 {
 		if len(raw) > maxParameters {
-			return nil, fmt.Errorf("have %d bytes, at most %d are read: shorten them, then submit again", len(raw), maxParameters)
+			return nil, fmt.Errorf("have %d bytes, the limit is %d: shorten them, then submit again", len(raw), maxParameters)
 		}
 		switch {
 		case raw == nil || raw[0] == 'n':
@@ -209,16 +209,16 @@ func parameters(raw json.RawMessage) (map[string]any, error) {
 			return nil, fmt.Errorf("are a text that %w", err)
 		}
 	}
-	return nil, errors.New("are a text inside a text inside a text")
+	return nil, errors.New("are encoded as text more than twice")
 }
 
 func parameterObject(raw json.RawMessage) (map[string]any, error) {
 	depth, values := jsonscan.Measure(raw)
 	if depth > maxParameterDepth {
-		return nil, fmt.Errorf("are nested %d levels deep, at most %d are read: send the fields of the form, then submit again", depth, maxParameterDepth)
+		return nil, fmt.Errorf("are nested %d levels deep, the limit is %d: send only the fields of the form, then submit again", depth, maxParameterDepth)
 	}
 	if values > maxParameterValues {
-		return nil, fmt.Errorf("hold about %d values, at most %d are read: send the fields of the form, then submit again", values, maxParameterValues)
+		return nil, fmt.Errorf("have about %d values, the limit is %d: send only the fields of the form, then submit again", values, maxParameterValues)
 	}
 	object, _ := jsonscan.Decode(raw).(map[string]any)
 	return object, nil

@@ -16,28 +16,27 @@ const (
 	maxBody = 4 << 20
 	// maxScanned is the size of the largest message in which the job id is searched, so that its user gets an answer.
 	maxScanned = 32 << 20
-	// maxFields is how many fields a message may have, and maxFieldName how long the name of one may be, in bytes. Those of
-	// Clowder have about thirty.
+	// maxFields limits the fields of a message, and maxFieldName the length of their names in bytes. Messages of Clowder have about
+	// thirty fields.
 	maxFields    = 1000
 	maxFieldName = 1000
-	// maxText is the longest text that is read from a field, in bytes as it is written.
+	// maxText is the size of the longest text that is read from a field, in bytes of JSON.
 	maxText = 64 << 10
-	// maxNotifies is how many addresses are kept, and maxAddress how long each may be.
+	// maxNotifies limits the number of addresses, and maxAddress their length.
 	maxNotifies = 20
 	maxAddress  = 254
 )
 
-// jobIDNames are the fields that may hold the job id, the first of them that does counts.
+// jobIDNames are the fields that may have the job id. The first one with a value counts.
 var jobIDNames = []string{"job_id", "jobid", "msgid"}
 
-// fields reads values out of a message by several names and remembers the first fault. The values stay as they are written
-// until they are asked for.
+// fields reads values of a message by one of several names and keeps the first error. Values are decoded when they are read.
 type fields struct {
 	object map[string]json.RawMessage
 	fault  error
 }
 
-// parseObject reads the fields of a body that is one JSON object. Of fields of the same name the last one counts.
+// parseObject reads the fields of a body that is one JSON object. Of several fields with one name the last one counts.
 func parseObject(data []byte) (*fields, error) {
 	if len(data) > maxScanned {
 		return nil, fmt.Errorf("is larger than %d bytes", maxBody)
@@ -51,22 +50,22 @@ func parseObject(data []byte) (*fields, error) {
 	}
 	f := &fields{object: make(map[string]json.RawMessage)}
 	if len(data) > maxBody {
-		f.failf("it has %d bytes, at most %d are taken: submit again with fewer parameters", len(data), maxBody)
+		f.failf("it has %d bytes, the limit is %d: submit again with fewer parameters", len(data), maxBody)
 	}
 	count := 0
 	for quoted, value := range jsonscan.Members(doc) {
 		if len(quoted) > maxFieldName {
-			f.failf("one of its fields has a name of %d bytes, which none has that Clowder sends", len(quoted))
+			f.failf("one of its field names has %d bytes, the limit is %d", len(quoted), maxFieldName)
 			continue
 		}
 		if count++; count > maxFields {
-			f.failf("it has more than %d fields, which no message of Clowder has", maxFields)
-			if !slices.Contains(jobIDNames, strings.Trim(string(quoted), `"`)) { // whose user is told
+			f.failf("it has more than %d fields", maxFields)
+			if !slices.Contains(jobIDNames, strings.Trim(string(quoted), `"`)) { // the user of the job gets the error
 				continue
 			}
 		}
 		var name string
-		_ = json.Unmarshal(quoted, &name) // it was checked before
+		_ = json.Unmarshal(quoted, &name) // it is valid
 		f.object[name] = value
 	}
 	return f, nil
@@ -78,7 +77,7 @@ func (f *fields) failf(format string, args ...any) {
 	}
 }
 
-// has reports whether one of the keys is there, whatever its value.
+// has reports whether one of the keys exists, with any value.
 func (f *fields) has(keys ...string) bool {
 	for _, key := range keys {
 		if _, ok := f.object[key]; ok {
@@ -88,8 +87,8 @@ func (f *fields) has(keys ...string) bool {
 	return false
 }
 
-// text returns the first of the keys that holds a non-empty text; a number counts as its digits. Any other type, and a text
-// that is too long, is a fault.
+// text returns the first non-empty text of the keys. A number counts as the text of its digits. Another type, or a text that is too
+// long, is an error.
 func (f *fields) text(keys ...string) string {
 	for _, key := range keys {
 		raw, ok := f.object[key]
@@ -102,7 +101,7 @@ func (f *fields) text(keys ...string) string {
 			return text
 		case ok:
 		case len(raw) > maxText:
-			f.failf("its %s has %d bytes, at most %d are read", key, len(raw), maxText)
+			f.failf("its %s has %d bytes, the limit is %d", key, len(raw), maxText)
 		default:
 			f.failf("its %s is %s and not a text", key, jsonscan.Kind(raw))
 		}
@@ -110,21 +109,21 @@ func (f *fields) text(keys ...string) string {
 	return ""
 }
 
-// rawText decodes a text, without blanks around it, or the digits of a number, that is not too long.
+// rawText decodes a text and trims it, or returns the digits of a number. It reports false for other types and for long values.
 func rawText(raw json.RawMessage) (string, bool) {
 	switch {
 	case len(raw) > maxText:
 		return "", false
 	case raw[0] == '"':
 		var text string
-		_ = json.Unmarshal(raw, &text) // it was checked before
+		_ = json.Unmarshal(raw, &text) // it is valid
 		return strings.TrimSpace(text), true
 	default:
 		return string(raw), raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9'
 	}
 }
 
-// count returns a whole number that may be written as a text; anything else counts as 0.
+// count returns a whole number, which may be written as a text. Any other value is 0.
 func (f *fields) count(key string) int {
 	raw, ok := f.object[key]
 	if !ok {
@@ -138,8 +137,8 @@ func (f *fields) count(key string) int {
 	return n
 }
 
-// addresses returns a list of texts that may be written as one text with commas; other members are left out, and what is too
-// many or too long.
+// addresses returns a list of texts, which may be written as one text with commas. It skips other members, and texts that are too many
+// or too long.
 func (f *fields) addresses(key string) []string {
 	raw, ok := f.object[key]
 	if !ok {

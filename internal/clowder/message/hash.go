@@ -11,13 +11,13 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 )
 
-// maxCanonical is up to how many bytes of a message are brought into one spelling before they are hashed. Ordinary messages
-// are far below; of what is beyond, only the blanks outside of texts do not count.
+// maxCanonical is how many bytes of a message are written in canonical form before they are hashed. Ordinary messages are far smaller.
+// Of larger ones, only the blanks outside of texts are normalised.
 const maxCanonical = 128 << 10
 
-// bodyHash is sha256 over the message in one canonical spelling, without what differs between deliveries of one request: what
-// encoding/json writes for the decoded object, with sorted names. It must not change, because records keep it: a message that
-// is delivered again after an upgrade would become another job.
+// bodyHash is the sha256 of the message in canonical form, without the fields that differ between deliveries of one request. The
+// canonical form is what encoding/json writes for the decoded object, with sorted names. It must not change, because records keep it:
+// a message that is delivered again after an upgrade would become another job.
 func bodyHash(object map[string]json.RawMessage) string {
 	sum := sha256.New()
 	out := bufio.NewWriter(sum) // neither can fail
@@ -46,13 +46,13 @@ func bodyHash(object map[string]json.RawMessage) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// writeJSON writes what was decoded from JSON, which can always be encoded again. Encoding sorts the names of every object.
+// writeJSON encodes a value that was decoded from JSON, which cannot fail. Encoding sorts the names of each object.
 func writeJSON(out *bufio.Writer, value any) {
 	doc, _ := json.Marshal(value)
 	_, _ = out.Write(doc)
 }
 
-// writeCompact writes a value as it is, without the blanks outside of texts.
+// writeCompact writes a value without the blanks outside of texts.
 func writeCompact(out *bufio.Writer, value json.RawMessage) {
 	for i := 0; i < len(value); i++ {
 		switch c := value[i]; {

@@ -10,11 +10,11 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// StatusKind is one of the six words that both versions of Clowder understand.
+// StatusKind is one of the six kinds of status that both versions of Clowder understand.
 type StatusKind string
 
-// The kinds of status. Done, Error and Skip are terminal: Clowder v2 freezes a job at the first of them, so Error is never
-// sent for something that will be tried again.
+// The kinds of status. Done, Error and Skip are terminal: Clowder v2 ignores all statuses of a job after the first of them, so Error
+// is never sent for a failure that will be retried.
 const (
 	StatusStart      StatusKind = "start"
 	StatusProcessing StatusKind = "processing"
@@ -29,23 +29,23 @@ func (k StatusKind) Terminal() bool {
 	return k == StatusDone || k == StatusError || k == StatusSkip
 }
 
-// Status is one line for the job view of Clowder.
+// Status is one line in the job view of Clowder.
 type Status struct {
 	Kind StatusKind
-	// Text is a sentence for a scientist; EncodeStatus makes it safe for both parsers.
+	// Text is a sentence for a scientist. EncodeStatus makes it safe for the parsers of both versions.
 	Text string
-	// At is when it was so; Clowder shows it in whole seconds of UTC.
+	// At is the time of the status. Clowder shows it in whole seconds of UTC.
 	At time.Time
-	// Passing marks a line that says what is being done at this moment: any newer one replaces it as long as it was not sent.
-	// Progress marks one of very many of that sort.
+	// Passing marks a line about the current activity: a newer status replaces it if it was not sent yet. Progress marks a passing line
+	// of which there are very many.
 	Passing, Progress bool
 }
 
-// maxStatusText is the most runes of a text. The page shows the newest one large; a longer one is a paragraph.
+// maxStatusText limits a text, in characters. The page shows the newest text in large letters.
 const maxStatusText = 200
 
-// statusTime is what v2 parses with %Y-%m-%dT%H:%M:%S%z. It refuses fractions, and it drops the offset and shows the digits
-// as UTC, so only UTC is ever sent.
+// statusTime is the layout that v2 parses with %Y-%m-%dT%H:%M:%S%z. v2 refuses fractions, and it ignores the offset and shows the digits
+// as UTC, so times are always sent in UTC.
 const statusTime = "2006-01-02T15:04:05+00:00"
 
 // statusBody is pyclowder's message. v1 needs file_id, extractor_id, status and start; v2 needs job_id, status and start.
@@ -59,8 +59,8 @@ type statusBody struct {
 	Message     string `json:"message"`
 }
 
-// EncodeStatus returns the message that goes to req.ReplyTo with req.CorrelationID: pyclowder's JSON with a text that
-// neither version of Clowder misreads. extractor is the registered name.
+// EncodeStatus returns the message for req.ReplyTo and req.CorrelationID: pyclowder's JSON with a text that neither version of Clowder
+// misreads. extractor is the registered name.
 func EncodeStatus(req job.Request, extractor string, s Status) []byte {
 	text := safeText(s.Kind, s.Text, req.APIVersion)
 	kind := "StatusMessage." + string(s.Kind)
@@ -73,9 +73,9 @@ func EncodeStatus(req job.Request, extractor string, s Status) []byte {
 }
 
 var (
-	// prefixWord is what v2 removes everywhere in the text that follows its own prefix.
+	// prefixWord matches what v2 removes everywhere in the text after its own prefix.
 	prefixWord = regexp.MustCompile(`(STARTED|PROCESSING|SUCCEEDED|ERROR|RESUBMITTED|SKIPPED|StatusMessage\.[a-z]+): `)
-	// doneWord is what makes v1 store any status as DONE.
+	// doneWord matches what makes v1 store any status as DONE.
 	doneWord  = regexp.MustCompile(`(?i)\bdone\b`)
 	doneInner = regexp.MustCompile(`(?i)(do)(ne)`)
 )
@@ -92,7 +92,7 @@ func safeText(kind StatusKind, sentence string, version int) string {
 		sentence = doneInner.ReplaceAllString(sentence, "$1-$2")
 	}
 	sentence = text.Shorten(sentence, maxStatusText)
-	// v2 tests these two endings before it looks at the prefix, so an error that ends so would count as success.
+	// v2 tests for these two endings before it reads the prefix, so an error with such an ending would count as success.
 	if kind != StatusStart && strings.HasSuffix(sentence, "Started processing.") ||
 		kind != StatusDone && strings.HasSuffix(sentence, "Done processing.") {
 		sentence = strings.TrimSuffix(sentence, ".")
@@ -111,7 +111,7 @@ func emptyText(kind StatusKind) string {
 	case StatusSkip:
 		return "Nothing to do."
 	case StatusRetry:
-		return "Will be tried again."
+		return "The run will be retried."
 	default:
 		return "Working."
 	}

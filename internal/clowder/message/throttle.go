@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// The gaps that Clowder v2 needs: it handles statuses concurrently without a lock, so two that come close together may be
-// stored in the wrong order and leave a finished job as PROCESSING. Every line is also drawn again every 10 s by the page.
+// The gaps between statuses. Clowder v2 handles statuses concurrently without a lock, so two statuses in quick succession may be stored
+// in the wrong order, and a finished job would stay PROCESSING. The page also redraws all lines every 10 s.
 const (
 	statusGap      = time.Second
-	progressFirst  = 3 * time.Second // for the first progressQuick lines, so that a short training is seen to move
+	progressFirst  = 3 * time.Second // for the first progressQuick lines, so that a short training shows progress
 	progressQuick  = 10
 	progressGap    = 10 * time.Second
 	progressLines  = 150
@@ -17,30 +17,30 @@ const (
 	maxWaiting     = 8
 )
 
-// Throttle decides when the next status of one job may go. It starts nothing and reads no clock: the caller offers
-// statuses, asks Next what may go at a time, publishes that, and reports it with Sent. It is not safe for concurrent use;
-// the one goroutine that publishes the statuses of a job owns it.
+// Throttle decides when the next status of one job may be sent. It starts no goroutine and reads no clock: the caller offers statuses,
+// asks Next which status may be sent now, publishes it, and calls Sent. It is not safe for concurrent use: one goroutine publishes the
+// statuses of a job and owns the Throttle.
 //
-// It keeps statuses at least a second apart, the terminal one included, and the order in which they were offered. Of passing
-// lines only the newest waits, so that a short job ends as soon as it is done. The first ten progress lines are spaced by three
-// seconds, the others by ten, by a hundred after 150 of them. Nothing goes after a terminal status.
+// Statuses keep their order and are at least one second apart, including the terminal one. Of several passing lines only the newest
+// one waits, so that a short job ends without delay. The first ten progress lines are three seconds apart, the next ones ten, and after
+// 150 lines a hundred. Nothing is sent after a terminal status.
 type Throttle struct {
 	waiting      []Status
 	last         time.Time
 	lastProgress time.Time
 	progressSent int
 	closed       bool
-	// out says that the first of waiting may be on its way: nothing takes its place before Sent.
+	// out is true while the first waiting status may be in flight. Nothing replaces it before Sent.
 	out bool
 }
 
-// Offer queues s and reports whether it will be sent; it is refused after a terminal status. A waiting passing line is dropped:
-// whatever is newer says more, and must not wait behind it.
+// Offer queues s and reports whether it was accepted: after a terminal status nothing is. It drops a passing line that is waiting,
+// because s is newer and must not wait for it.
 func (t *Throttle) Offer(s Status) bool {
 	if t.closed {
 		return false
 	}
-	if last := len(t.waiting) - 1; last >= t.here() && (t.waiting[last].Passing || t.waiting[last].Progress) {
+	if last := len(t.waiting) - 1; last >= t.firstQueued() && (t.waiting[last].Passing || t.waiting[last].Progress) {
 		t.waiting = t.waiting[:last]
 	}
 	if len(t.waiting) >= maxWaiting {
@@ -51,8 +51,8 @@ func (t *Throttle) Offer(s Status) bool {
 	return true
 }
 
-// Next returns the status to send at now. Where ok is false, wait is how long to wait before asking again; zero means that
-// nothing is queued. The same status is returned until Sent says that it went.
+// Next returns the status to send at the time now. If ok is false, call Next again after wait; a wait of 0 means that nothing is queued.
+// Next returns the same status until Sent is called.
 func (t *Throttle) Next(now time.Time) (s Status, wait time.Duration, ok bool) {
 	if len(t.waiting) == 0 {
 		return Status{}, 0, false
@@ -65,16 +65,16 @@ func (t *Throttle) Next(now time.Time) (s Status, wait time.Duration, ok bool) {
 	return s, 0, true
 }
 
-// here is the index of the first status that is surely not on its way.
-func (t *Throttle) here() int {
+// firstQueued is the index of the first status that is not in flight.
+func (t *Throttle) firstQueued() int {
 	if t.out {
 		return 1
 	}
 	return 0
 }
 
-// Sent says that the status that Next returned was published at now; a status that could not be published is not
-// reported and comes again.
+// Sent records that the status from Next was published at the time now. If a status could not be published, do not call Sent: Next
+// returns it again.
 func (t *Throttle) Sent(now time.Time) {
 	if len(t.waiting) == 0 {
 		return
@@ -87,10 +87,10 @@ func (t *Throttle) Sent(now time.Time) {
 	t.waiting = t.waiting[1:]
 }
 
-// Finished reports whether the terminal status was offered and sent.
+// Finished reports whether the terminal status was sent.
 func (t *Throttle) Finished() bool { return t.closed && len(t.waiting) == 0 }
 
-// due is the earliest time at which s may go; the zero time where nothing went before.
+// due is the earliest time at which s may be sent. It is the zero time if nothing was sent before.
 func (t *Throttle) due(s Status) time.Time {
 	if t.last.IsZero() {
 		return time.Time{}
@@ -111,9 +111,9 @@ func (t *Throttle) due(s Status) time.Time {
 	return due
 }
 
-// dropOldest makes room by forgetting the oldest line that is not the start, which sets Clowder's clock.
+// dropOldest drops the oldest status that is not the start, because the start sets the start time in Clowder.
 func (t *Throttle) dropOldest() {
-	for i := t.here(); i < len(t.waiting); i++ {
+	for i := t.firstQueued(); i < len(t.waiting); i++ {
 		if t.waiting[i].Kind != StatusStart {
 			t.waiting = slices.Delete(t.waiting, i, i+1)
 			return
