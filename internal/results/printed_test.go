@@ -48,7 +48,7 @@ func TestALogIsPrintedUpToALimitAndNothingElseInItsPlace(t *testing.T) {
 		place func(path string) error
 		want  string
 	}{
-		"a sparse file":    {func(path string) error { return os.Truncate(path, 1<<40) }, "bytes are left out"},
+		"a sparse file":    {func(path string) error { return os.Truncate(path, 1<<40) }, "bytes are omitted"},
 		"a link":           {func(path string) error { return os.Symlink("/etc/passwd", path) }, ""},
 		"an endless file":  {func(path string) error { return os.Symlink("/dev/zero", path) }, ""},
 		"a pipe":           {func(path string) error { return syscall.Mkfifo(path, 0o600) }, ""},

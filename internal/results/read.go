@@ -54,17 +54,17 @@ func Read(dir disk.Folder, run string, attempt int) (*Result, *Failure, error) {
 func readResult(root *os.Root, run string, attempt int) (*Result, error) {
 	doc, err := ReadBounded(root, ResultFile, maxResult)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, job.Retryable(fmt.Errorf("the training left no result: %w", err))
+		return nil, job.Retryable(fmt.Errorf("the training wrote no result: %w", err))
 	}
 	if err != nil {
 		return nil, err
 	}
 	result, err := DecodeResult(doc)
 	if err != nil {
-		return nil, job.Permanent(fmt.Errorf("%s: %w: ask the operator whether the trainer and the service fit together", ResultFile, err))
+		return nil, job.Permanent(fmt.Errorf("%s: %w: ask the operator whether the trainer and the service have the same version", ResultFile, err))
 	}
 	if result.Run != run || result.Attempt > attempt {
-		return nil, job.Permanent(fmt.Errorf("%s belongs to attempt %d of %q and not to attempt %d of %s: ask the operator who else writes to this volume",
+		return nil, job.Permanent(fmt.Errorf("%s belongs to attempt %d of %q, not to attempt %d of %s: ask the operator which other program writes to this volume",
 			ResultFile, result.Attempt, text.Excerpt(result.Run, 60), attempt, run))
 	}
 	if err := verify(root, result.Outputs); err != nil {
@@ -80,7 +80,7 @@ func readFailure(root *os.Root, run string, attempt int) (*Failure, error) {
 	}
 	f, err := DecodeFailure(doc)
 	if err != nil {
-		return nil, job.Permanent(fmt.Errorf("%s: %w: ask the operator whether the trainer and the service fit together", FailureFile, err))
+		return nil, job.Permanent(fmt.Errorf("%s: %w: ask the operator whether the trainer and the service have the same version", FailureFile, err))
 	}
 	if f.Run != run || f.Attempt != attempt {
 		return nil, job.Retryable(fmt.Errorf("%s of another attempt: %w", FailureFile, fs.ErrNotExist))
@@ -121,9 +121,9 @@ func openRegular(root *os.Root, name string) (*os.File, int64, error) {
 func DiskError(err error) error {
 	switch {
 	case errors.Is(err, disk.ErrNotAllowed):
-		return job.Permanent(fmt.Errorf("%w: ask the operator who else writes to this volume", err))
+		return job.Permanent(fmt.Errorf("%w: ask the operator which other program writes to this volume", err))
 	case errors.Is(err, disk.ErrTooLarge):
-		return job.Permanent(fmt.Errorf("%w: ask the operator to look at the training program", err))
+		return job.Permanent(fmt.Errorf("%w: ask the operator to check the training program", err))
 	default:
 		return job.Retryable(err)
 	}

@@ -82,7 +82,7 @@ func TestReadRefusesWhatItCannotTrust(t *testing.T) {
 				t.Helper()
 				require.NoError(t, os.Remove(f.Path("out/predictions.csv")))
 			},
-			kind: job.KindRetryable, text: "is not there",
+			kind: job.KindRetryable, text: "is missing",
 		},
 		"a shorter file": {
 			after: func(t *testing.T, f *resultstest.Fixture) {

@@ -52,7 +52,7 @@ func RankLogs(root *os.Root) []string {
 func CopyLog(w io.Writer, root *os.Root, name string) error {
 	f, size, err := openRegular(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		_, err = io.WriteString(w, "Nothing was kept.\n")
+		_, err = io.WriteString(w, "No log was kept.\n")
 		return err
 	}
 	if err != nil {
@@ -64,7 +64,7 @@ func CopyLog(w io.Writer, root *os.Root, name string) error {
 		limit = maxRankLog
 	}
 	if size > limit {
-		if _, err := fmt.Fprintf(w, "(the first %s bytes are left out)\n", text.Number(size-limit)); err != nil {
+		if _, err := fmt.Fprintf(w, "(the first %s bytes are omitted)\n", text.Number(size-limit)); err != nil {
 			return err
 		}
 		if _, err := f.Seek(size-limit, io.SeekStart); err != nil {

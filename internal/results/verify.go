@@ -33,7 +33,7 @@ func verifyOne(root *os.Root, o Output) error {
 		return err
 	}
 	if err := checkKind(head.bytes, o); err != nil {
-		return job.Permanent(fmt.Errorf("%s: %w: ask the operator to look at the training program", o.Path, err))
+		return job.Permanent(fmt.Errorf("%s: %w: ask the operator to check the training program", o.Path, err))
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func CopyOutput(w io.Writer, root *os.Root, o Output) error {
 func OpenOutput(root *os.Root, o Output) (io.ReadCloser, error) {
 	f, err := disk.OpenVerified(root, o.Path, o.Size, o.SHA256)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, job.Retryable(fmt.Errorf("the run lists %s but it is not there: %w", o.Path, fs.ErrNotExist))
+		return nil, job.Retryable(fmt.Errorf("the run lists %s, but the file is missing: %w", o.Path, fs.ErrNotExist))
 	}
 	if err != nil {
 		return nil, DiskError(err)
@@ -101,7 +101,7 @@ func checkKind(head []byte, o Output) error {
 		return checkSafetensors(head, o.Size)
 	}
 	if looksLikePickle(head) {
-		return errors.New("the file holds a Python pickle, which may run code when it is opened")
+		return errors.New("the file is a Python pickle, which may run code when it is opened")
 	}
 	if IsBoard(o.Path) {
 		return nil
@@ -110,7 +110,7 @@ func checkKind(head []byte, o Output) error {
 	case ".json", ".jsonl", ".txt", ".csv", ".tsv", ".md", ".png", ".svg", ".model", ".jinja":
 		return nil
 	default: // a list of what is harmless, because one of what is not is never complete
-		return errors.New("files of this kind are not handed on, since they may run code when they are opened")
+		return errors.New("files of this type are not delivered, because they may run code when they are opened")
 	}
 }
 

@@ -53,7 +53,7 @@ func checkSafetensors(head []byte, size int64) error {
 	}
 	n := binary.LittleEndian.Uint64(head)
 	if n < 2 || n > maxHeader || int64(n) > size-lengthSize || int(n) > len(head)-lengthSize {
-		return errors.New("the file is not safetensors: its header cannot be that long")
+		return errors.New("the file is not safetensors: the length of its header is impossible")
 	}
 	data := size - lengthSize - int64(n)
 	total, err := checkTensors(head[lengthSize:lengthSize+int(n)], data)
@@ -92,7 +92,7 @@ func checkTensors(header []byte, data int64) (total int64, err error) {
 		}
 		total += size
 		if count++; total > data || count > maxTensors {
-			return 0, errors.New("the file is not safetensors: its tensors are more than it can hold")
+			return 0, errors.New("the file is not safetensors: its tensors are larger than the file")
 		}
 	}
 	if _, err := dec.Token(); err != nil {
@@ -108,14 +108,14 @@ func checkTensors(header []byte, data int64) (total int64, err error) {
 func tensorSize(raw json.RawMessage, data int64) (int64, error) {
 	var t tensor
 	if err := json.Unmarshal(raw, &t); err != nil {
-		return 0, fmt.Errorf("is not described: %w", err)
+		return 0, fmt.Errorf("has no valid description: %w", err)
 	}
 	if len(t.Offsets) != 2 || t.Offsets[0] < 0 || t.Offsets[1] < t.Offsets[0] || t.Offsets[1] > data {
-		return 0, errors.New("lies outside of the file")
+		return 0, errors.New("lies outside the file")
 	}
 	size := t.Offsets[1] - t.Offsets[0]
 	if bits := t.bits(data); bits < 0 || (bits+7)/8 != size {
-		return 0, errors.New("has not the bytes that its shape needs")
+		return 0, errors.New("does not have the size that its shape needs")
 	}
 	return size, nil
 }

@@ -29,7 +29,7 @@ func writeArchive(ctx context.Context, w io.Writer, root *os.Root, m manifest.Me
 		return err
 	}
 	guide := report.LoadingGuide(r.Model.Kind, r.IsRegression(), r.Versions) +
-		"\n`model_card.md` says what the model is good for, `manifest.json` exactly what it was made from.\n"
+		"\n`model_card.md` describes the model and its limits; `manifest.json` records exactly what it was made from.\n"
 	z := newArchive(w, m.Started)
 	if err := z.addTexts(textFile{"README.md", guide}, textFile{"manifest.json", made.String()}, textFile{"model_card.md", card.String()}); err != nil {
 		return err

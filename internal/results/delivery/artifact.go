@@ -80,8 +80,8 @@ func (r artifactReader) Read(p []byte) (int, error) {
 // fault says what is wrong with the file.
 func (a Artifact) fault(err error) error {
 	if errors.Is(err, disk.ErrChanged) {
-		return job.Permanent(fmt.Errorf("%s is not handed over, because another program changed it after it was checked (%w): "+
-			"ask the operator who else writes to the shared volume, then submit again", a.Name, err))
+		return job.Permanent(fmt.Errorf("%s is not delivered, because another program changed it after it was checked (%w): "+
+			"ask the operator which other program writes to the shared volume, then submit again", a.Name, err))
 	}
 	return results.DiskError(fmt.Errorf("open %s: %w", a.Name, err))
 }

@@ -96,7 +96,7 @@ func checkRoom(to disk.Folder, outputs []results.Output) error {
 		need += o.Size
 	}
 	if free, known := disk.Free(to.Path()); known && free-reserve < need {
-		return job.Retryable(fmt.Errorf("the disk of the training service is too full for the results: they need %s and %s are free; ask its administrator to free space",
+		return job.Retryable(fmt.Errorf("the disk of the training service is too full for the results: they need %s, and %s is free; ask the administrator to free space",
 			text.Bytes(need), text.Bytes(free)))
 	}
 	return nil

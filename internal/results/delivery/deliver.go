@@ -125,7 +125,7 @@ func (d *delivery) adopt(ctx context.Context, a Artifact, prior Entry, files []R
 			continue
 		}
 		if err := d.target.Remove(ctx, f.ID); err != nil {
-			return "", false, fmt.Errorf("remove a broken or double %s: %w", a.Name, err)
+			return "", false, fmt.Errorf("remove an incomplete or duplicate %s: %w", a.Name, err)
 		}
 	}
 	if len(good) == 0 {
@@ -152,7 +152,7 @@ func (d *delivery) check(ctx context.Context, l *Ledger, ids map[string]string) 
 			here[f.Name] = true
 		default:
 			if err := d.target.Remove(ctx, f.ID); err != nil {
-				return fmt.Errorf("remove a broken or double %s: %w", f.Name, err)
+				return fmt.Errorf("remove an incomplete or duplicate %s: %w", f.Name, err)
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func (d *delivery) check(ctx context.Context, l *Ledger, ids map[string]string) 
 			if err := l.Forget(KindFile, e.Name); err != nil {
 				return err
 			}
-			err = job.Retryable(fmt.Errorf("%s has vanished from the folder of the run, it is uploaded again", e.Name))
+			err = job.Retryable(fmt.Errorf("%s is missing from the folder of the run and will be uploaded again", e.Name))
 		}
 	}
 	return err

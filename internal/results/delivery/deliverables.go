@@ -44,7 +44,7 @@ func deliverables(ctx context.Context, root *os.Root, events []results.Event, r 
 			Artifact{
 				Name: "log.txt", ContentType: typeText,
 				Title:       "Log",
-				Description: "What the run did, and all that it printed.",
+				Description: "What the run did and what it printed.",
 			},
 			func(w io.Writer) error { return writeLog(w, root, events) },
 		},
@@ -63,7 +63,7 @@ func deliverables(ctx context.Context, root *os.Root, events []results.Event, r 
 			Artifact{
 				Name: "model_card.md", ContentType: typeMarkdown,
 				Title:       "Model card",
-				Description: "What the model is, how good, and its limits.",
+				Description: "What the model is, how well it performs, and its limits.",
 			},
 			func(w io.Writer) error { return report.WriteCard(w, m, r) },
 		})
@@ -94,9 +94,9 @@ func deliverables(ctx context.Context, root *os.Root, events []results.Event, r 
 
 func predictionsWords(r *results.Result) string {
 	if r.Kind == results.ResultPrediction {
-		return "Every row with what the model says."
+		return "The prediction for every row."
 	}
-	return "Every test row with its label and what the model says."
+	return "Every test row with its label and the prediction."
 }
 
 // models are the metrics and the archives. The simple model comes along where there is one.
@@ -105,7 +105,7 @@ func models(ctx context.Context, root *os.Root, r *results.Result, m manifest.Me
 		Artifact{
 			Name: "metrics.json", ContentType: typeText,
 			Title:       "Metrics",
-			Description: "The scores on the training, validation and test rows, and what each worker used.",
+			Description: "Scores on the training, validation and test rows, and the resources of each worker.",
 		},
 		func(w io.Writer) error { return results.WriteJSON(w, newDeliveredMetrics(r)) },
 	}}
@@ -116,8 +116,8 @@ func models(ctx context.Context, root *os.Root, r *results.Result, m manifest.Me
 		list = append(list, deliverable{
 			Artifact{
 				Name: "baseline.zip", ContentType: typeZip,
-				Title:       "Simple model",
-				Description: "The " + text.Shorten(results.Plain(b.Title, "simple model"), 60) + " that the model was compared with.",
+				Title:       "Baseline model",
+				Description: "The " + text.Shorten(results.Plain(b.Title, "baseline"), 60) + ", the baseline for the model.",
 			},
 			func(w io.Writer) error { return writeBaseline(ctx, w, root, m, r) },
 		})
@@ -126,7 +126,7 @@ func models(ctx context.Context, root *os.Root, r *results.Result, m manifest.Me
 		Artifact{
 			Name: "model.zip", ContentType: typeZip,
 			Title:       "Model",
-			Description: "The trained model with its card and how to load it.",
+			Description: "The trained model with its card and instructions to load it.",
 		},
 		func(w io.Writer) error { return writeArchive(ctx, w, root, m, r) },
 	})
@@ -151,7 +151,7 @@ func boards(root *os.Root, r *results.Result) []deliverable {
 				Artifact{
 					Name: "tensorboard/" + path.Base(o.Path), ContentType: typeBytes,
 					Title:       "TensorBoard",
-					Description: "The curves of the training for TensorBoard.",
+					Description: "The training curves for TensorBoard.",
 				},
 				func(w io.Writer) error { return results.CopyOutput(w, root, o) },
 			})
@@ -185,14 +185,14 @@ func pictures(c chart.Curves, r *results.Result) []deliverable {
 			Artifact{
 				Name: "confusion.vl.json", ContentType: typeVega, Show: ShowVega,
 				Title:       "Confusion matrix",
-				Description: "Test rows by true class and answer, as an interactive chart.",
+				Description: "Test rows by true and predicted class, as an interactive chart.",
 			},
 			func(w io.Writer) error { return chart.WriteConfusionVega(w, m) },
 		}, deliverable{
 			Artifact{
 				Name: "plots/confusion.png", ContentType: typePNG,
 				Title:       "Confusion matrix (picture)",
-				Description: "Test rows by true class and answer; the darker, the larger the share of the true class.",
+				Description: "Test rows by true and predicted class; a darker cell is a larger share of the true class.",
 			},
 			func(w io.Writer) error { return chart.WriteConfusionPNG(w, m) },
 		})
@@ -202,7 +202,7 @@ func pictures(c chart.Curves, r *results.Result) []deliverable {
 			Artifact{
 				Name: "plots/predicted.png", ContentType: typePNG, Show: ShowImage,
 				Title:       "Predicted values (picture)",
-				Description: "Predicted against true values of the test rows; on the dashed line they are the same.",
+				Description: "Predicted and true values of the test rows; on the dashed line they are equal.",
 			},
 			func(w io.Writer) error { return chart.WritePredictedPNG(w, chart.Pairs(g.Points)) },
 		})

@@ -92,7 +92,7 @@ func TestArchiveOfEachKindSaysHowToUseIt(t *testing.T) {
 		require.NotEmpty(t, report.SnippetFile("baseline_"+kind))
 		require.Contains(t, report.BaselineGuide(&f.Result), report.SnippetFile("baseline_"+kind))
 	}
-	require.Contains(t, string(inArchive(t, f.Path("deliver/baseline.zip"), "README.md")), "the bag of words that the trained model was compared with")
+	require.Contains(t, string(inArchive(t, f.Path("deliver/baseline.zip"), "README.md")), "the bag of words, the baseline for the trained model")
 }
 
 func inArchive(t *testing.T, archive, name string) []byte {

@@ -54,7 +54,7 @@ func logLine(e results.Event) string {
 	case results.KindBest:
 		return fmt.Sprintf("best so far: epoch %s, %s %s", text.Decimal(e.Epoch, 2), results.Title(e.Metric), results.Figure(e.Metric, e.Value))
 	case results.KindResume:
-		return "going on from a checkpoint: " + e.Text
+		return "resumed: " + e.Text
 	case results.KindResource:
 		return fmt.Sprintf("%s on %s", text.Count(e.Workers, "worker"), e.Device)
 	default:

@@ -39,7 +39,7 @@ func (m StoredModel) Build(ctx context.Context, to disk.Folder) ([]Artifact, err
 			Artifact{
 				Name: "model.zip", ContentType: typeZip,
 				Title:       "Model",
-				Description: "The model " + m.Ref + ", made by run " + m.Run + ", and how to load it.",
+				Description: "The model " + m.Ref + ", made by run " + m.Run + ", with instructions to load it.",
 			},
 			func(w io.Writer) error { return m.Write(ctx, w) },
 		}}, nil
@@ -59,7 +59,7 @@ func (m StoredModel) Write(ctx context.Context, w io.Writer) error {
 		return fmt.Errorf("write what is known of the model %s: %w", m.Ref, err)
 	}
 	guide := report.LoadingGuide(m.Kind, results.IsRegression(m.Task), nil) +
-		"\n`version.json` says what the model was made from and how good it is. The folder of run " + m.Run +
+		"\n`version.json` says what the model was made from and what it scores. The folder of run " + m.Run +
 		" in its dataset holds the report and the model card.\n"
 	z := newArchive(w, m.Made)
 	if err := z.addTexts(textFile{"README.md", guide}, textFile{"version.json", facts.String() + "\n"}); err != nil {

@@ -105,7 +105,7 @@ func ReadManifest(path string) (Manifest, error) {
 	}
 	m, err := decodeManifest(doc)
 	if err != nil {
-		return Manifest{}, job.Permanent(fmt.Errorf("%s: %w: give the manifest.json that a training delivered", path, err))
+		return Manifest{}, job.Permanent(fmt.Errorf("%s: %w: use the manifest.json that a training delivered", path, err))
 	}
 	return m, nil
 }
@@ -185,7 +185,7 @@ func (m Manifest) Differences(made Manifest) []string {
 		differ(name, value, theirs[name])
 	}
 	if len(out) == 0 {
-		differ("the rows of each split (sha256)", m.SplitSHA256, made.SplitSHA256)
+		differ("the row split (sha256)", m.SplitSHA256, made.SplitSHA256)
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Versions)) {
 		version := m.Versions[name]

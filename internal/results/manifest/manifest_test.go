@@ -47,7 +47,7 @@ func TestManifestIsReadBack(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "manifest.json")
 			require.NoError(t, os.WriteFile(file, []byte(doc), 0o600))
 			_, err := manifest.ReadManifest(file)
-			require.ErrorContains(t, err, "give the manifest.json that a training delivered")
+			require.ErrorContains(t, err, "use the manifest.json that a training delivered")
 			kind, _ := job.Classify(err)
 			require.Equal(t, job.KindPermanent, kind)
 		})

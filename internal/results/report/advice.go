@@ -30,13 +30,13 @@ func learningSentence(c chart.Curves, r *results.Result) string {
 	case best <= 0 || last <= 0:
 		return ""
 	case best >= last && last > 1:
-		return fmt.Sprintf("The validation %s was best in the last of %s epochs: it may still get better with more. %s",
+		return fmt.Sprintf("The best validation %s was in the last of %s epochs: more epochs may improve it. %s",
 			results.MetricName(r.Metric), text.Decimal(last, 2), kept)
 	case best < last:
-		return fmt.Sprintf("The validation %s was best in epoch %s of %s and did not get better after that%s. %s",
+		return fmt.Sprintf("The best validation %s was in epoch %s of %s; later epochs did not improve it%s. %s",
 			results.MetricName(r.Metric), text.Decimal(best, 2), text.Decimal(last, 2), stopNote(r), kept)
 	case len(c.ValidationLoss) > 0:
-		return "One epoch was trained."
+		return "The model was trained for one epoch."
 	}
 	return kept
 }
@@ -44,11 +44,11 @@ func learningSentence(c chart.Curves, r *results.Result) string {
 func stopNote(r *results.Result) string {
 	switch r.Training.Stopped {
 	case results.StoppedEarly:
-		return ", so the training stopped by itself"
+		return ", so training stopped early"
 	case results.StoppedByTime:
-		return "; the training was ended by its time limit"
+		return "; the time limit ended training"
 	case results.StoppedDiverged:
-		return ", for the training diverged"
+		return "; training diverged"
 	default:
 		return ""
 	}
@@ -62,23 +62,23 @@ func advice(c chart.Curves, r *results.Result) []string {
 	var out []string
 	if r.Model.FromScratch && r.Model.Kind != results.ModelTable {
 		out = append(out, "Install a pretrained base model and choose it in the form: "+
-			"a model from random weights knows nothing before it sees this data.")
+			"a model that starts from random weights must learn everything from this data.")
 	}
 	if r.Training.Stopped == results.StoppedByTime {
-		out = append(out, "Raise max_minutes: the time limit ended the training.")
+		out = append(out, "Raise max_minutes: the time limit ended training.")
 	} else if r.BestEpoch > 0 && r.BestEpoch >= r.Training.Epochs {
-		out = append(out, "Raise epochs: the last one was the best so far.")
+		out = append(out, "Raise epochs: the last epoch was the best so far.")
 	}
 	if fit := fitAdvice(c, r); fit != "" {
 		out = append(out, fit)
 	}
 	if share := waiting(r); share > waitingMuch {
-		out = append(out, fmt.Sprintf("Raise gradient_accumulation or use fewer workers: they wait for each other %.0f %% of the time.", 100*share))
+		out = append(out, fmt.Sprintf("Raise gradient_accumulation or use fewer workers: they spend %.0f %% of the time waiting for each other.", 100*share))
 	}
 	return append(out, dataAdvice(r)...)
 }
 
-// fitAdvice says what to do about a model that learns its rows by heart, or does not even learn those.
+// fitAdvice says what to do about a model that overfits or underfits.
 func fitAdvice(c chart.Curves, r *results.Result) string {
 	const remedy = "Use fewer epochs, a lower learning_rate, a higher weight_decay, or more data."
 	metric, test, where := judged(r)
@@ -86,12 +86,12 @@ func fitAdvice(c chart.Curves, r *results.Result) string {
 	share := where == heldOut && known && !results.LowerIsBetter(metric)
 	switch {
 	case rises(c.ValidationLoss):
-		return "The validation loss rises while the training loss falls: the model begins to learn its rows by heart. " + remedy
+		return "The validation loss rises while the training loss falls: the model starts to overfit. " + remedy
 	case share && train.Value-test.Value > overfitGap:
-		return fmt.Sprintf("The model knows its training rows by heart (%s %s, but %s on new ones). %s",
+		return fmt.Sprintf("The model overfits (%s %s on the training rows, %s on the test rows). %s",
 			results.MetricName(metric), results.Figure(metric, train.Value), results.Figure(metric, test.Value), remedy)
 	case share && underfits(r, metric, train):
-		return fmt.Sprintf("The model does not even learn its training rows (%s %s). Raise learning_rate or epochs, or take a larger model.",
+		return fmt.Sprintf("The model underfits (%s %s on the training rows). Raise learning_rate or epochs, or choose a larger model.",
 			results.MetricName(metric), results.Figure(metric, train.Value))
 	default:
 		return ""
@@ -140,7 +140,7 @@ func waiting(r *results.Result) float64 {
 func dataAdvice(r *results.Result) []string {
 	var out []string
 	if r.Data.TruncatedShare > truncatedMuch {
-		out = append(out, fmt.Sprintf("Raise max_length: %.0f %% of the texts are longer than the %s tokens that the model reads.",
+		out = append(out, fmt.Sprintf("Raise max_length: %.0f %% of the texts are longer than the %s tokens that the model reads, and are truncated.",
 			100*r.Data.TruncatedShare, text.Number(r.Model.MaxLength)))
 	}
 	smallest, largest, rare := -1, 0, ""
@@ -152,14 +152,14 @@ func dataAdvice(r *results.Result) []string {
 		largest = max(largest, n)
 	}
 	if smallest > 0 && largest > imbalancedMuch*smallest {
-		words := fmt.Sprintf("Add rows of %q: it has %s, the most frequent class %s.", text.Excerpt(rare, 60), text.Number(smallest), text.Number(largest))
+		words := fmt.Sprintf("Add rows of %q: it has %s training rows, and the most frequent class has %s.", text.Excerpt(rare, 60), text.Number(smallest), text.Number(largest))
 		if r.Setting("class_weights") == "none" {
-			words += " Or set class_weights to balanced, so that both count the same."
+			words += " Or set class_weights to balanced, so that all classes count the same."
 		}
 		out = append(out, words)
 	}
 	if r.Data.Rows.Train < fewRows {
-		out = append(out, fmt.Sprintf("Add data: %s are few to learn from.", text.Count(r.Data.Rows.Train, "row")))
+		out = append(out, fmt.Sprintf("Add data: %s are too few for reliable training.", text.Count(r.Data.Rows.Train, "row")))
 	}
 	return out
 }

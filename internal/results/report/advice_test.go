@@ -16,8 +16,8 @@ func TestTheGravestWarningsStandFirst(t *testing.T) {
 		{Code: "from_scratch", Text: "no base model"}, {Code: "truncation", Text: "long texts"}, {Code: "few_rows", Text: "few rows"}, {Code: "few_rows", Text: "few rows"},
 	}}
 	got := newWarningsPart(r, results.Progress{})
-	require.Equal(t, []string{"few rows", "The time limit ended the training; the best model until then was kept.", "long texts"}, got.First)
-	require.Equal(t, []string{"The training was interrupted and went on from a checkpoint once.", "no base model"}, got.Rest)
+	require.Equal(t, []string{"few rows", "The time limit ended training; the best model so far was kept.", "long texts"}, got.First)
+	require.Equal(t, []string{"Training was interrupted and resumed from a checkpoint once.", "no base model"}, got.Rest)
 
 	leak := results.Warning{Code: "label_leak", Text: "code tells the label."}
 	r.Warnings, r.Checks = []results.Warning{leak}, []results.Check{{Code: leak.Code, Level: results.LevelWarning, Text: leak.Text}}
@@ -27,8 +27,8 @@ func TestTheGravestWarningsStandFirst(t *testing.T) {
 func TestTheFirstScreenSaysWhatToDoNow(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		results.ResultFile:  "To use it, submit a dataset to ncsa.ray.predict with reviews@champion as its model.",
-		"result-check.json": "To train, submit the dataset again with dry_run switched off.",
+		results.ResultFile:  "To use it, submit a dataset to ncsa.ray.predict and enter reviews@champion as the model.",
+		"result-check.json": "To train, submit the dataset again with dry_run off.",
 	} {
 		r, err := results.DecodeResult(resultstest.Golden(t, name))
 		require.NoError(t, err)
@@ -47,10 +47,10 @@ func TestAdvice(t *testing.T) {
 		"time limit":  {func(r *results.Result, _ *chart.Curves) { r.Training.Stopped = "time limit" }, "Raise max_minutes"},
 		"overfit": {func(_ *results.Result, c *chart.Curves) {
 			c.ValidationLoss = []chart.Point{{X: 1, Y: 0.5}, {X: 2, Y: 0.4}, {X: 3, Y: 0.9}}
-		}, "by heart"},
+		}, "starts to overfit"},
 		"by heart": {func(r *results.Result, _ *chart.Curves) {
 			r.Metrics.Train["accuracy"] = results.Score{Value: 0.999, N: 6920}
-		}, "0.999, but 0.842 on new ones"},
+		}, "0.999 on the training rows, 0.842 on the test rows"},
 		"underfit": {func(r *results.Result, _ *chart.Curves) {
 			r.Metrics.Train["accuracy"], r.Metrics.Test["accuracy"] = results.Score{Value: 0.6, N: 6920}, results.Score{Value: 0.6, N: 1821}
 		}, "larger model"},

@@ -27,8 +27,8 @@ func WriteCard(w io.Writer, m manifest.Meta, r *results.Result) error {
 	c.scores(r)
 	c.data(m, r)
 	c.training(r)
-	c.p("## Limits\n\nThe model knows only examples like those in its training rows, and repeats whatever their labels got wrong. " +
-		"Test it on examples of your own before you rely on it, and do not let it decide alone on people.\n\n")
+	c.p("## Limits\n\nThe model can only be expected to work on data like its training rows, and it repeats the errors of their labels. " +
+		"Test it on your own examples before you rely on it, and do not use it as the only basis for decisions about people.\n\n")
 	c.license(m, r)
 	c.p("## Use\n\n```python\n%s```\n\n", Snippet(r))
 	c.p("Made by %s %s as run %s on %s.\n", markdown(m.Extractor), markdown(m.Version), markdown(m.Run), m.Started.UTC().Format(time.DateOnly))
@@ -52,12 +52,12 @@ func (c *card) about(m manifest.Meta, r *results.Result) {
 	if r.Model.FromScratch {
 		origin = "trained from random weights (" + markdown(r.Model.Base) + ")"
 	}
-	answers := "a number"
+	output := "a number"
 	if !r.IsRegression() {
-		answers = fmt.Sprintf("one of %d labels: %s", len(r.Model.Labels), markdown(text.ListSome(r.Model.Labels, 20, 60)))
+		output = fmt.Sprintf("one of %d labels: %s", len(r.Model.Labels), markdown(text.ListSome(r.Model.Labels, 20, 60)))
 	}
-	c.p("A model for %s, %s, with %s parameters. It reads %s, and answers with %s.\n\n",
-		markdown(r.Task), origin, text.Number(r.Model.Parameters), markdown(reads(r.Model)), answers)
+	c.p("A model for %s, %s, with %s parameters. Input: %s. Output: %s.\n\n",
+		markdown(r.Task), origin, text.Number(r.Model.Parameters), markdown(reads(r.Model)), output)
 }
 
 func (c *card) scores(r *results.Result) {
@@ -69,12 +69,12 @@ func (c *card) scores(r *results.Result) {
 		c.rows("test, "+b.Title, b.Test)
 	}
 	if len(r.Metrics.Test) == 0 {
-		c.p("\nThere were no test rows. The validation rows chose the best epoch, so the scores on them are somewhat too good.\n\n")
+		c.p("\nThere were no test rows. The best epoch was chosen by the validation rows, so their scores are slightly too optimistic.\n\n")
 		return
 	}
-	c.p("\nThe test rows were held out: neither training nor the choice of the best epoch saw them.")
+	c.p("\nThe test rows were held out: neither training nor the choice of the best epoch used them.")
 	if r.Calibration != nil && len(r.Calibration.Bins) > 0 {
-		c.p(" On them the model's confidence is off by %.3f on average (expected calibration error).", r.Calibration.ECE)
+		c.p(" The expected calibration error on them is %.3f.", r.Calibration.ECE)
 	}
 	c.p("\n\n")
 }
@@ -93,13 +93,13 @@ func (c *card) rows(name string, scores results.Scores) {
 func (c *card) data(m manifest.Meta, r *results.Result) {
 	c.p("## Data\n\nDataset %s; files %s. ", markdown(m.DatasetName), markdown(text.ListSome(r.Data.Files, 20, 60)))
 	if len(r.Data.InputColumns) > 0 {
-		c.p("Read from %s. ", markdown(text.ListSome(r.Data.InputColumns, 30, 60)))
+		c.p("Input columns: %s. ", markdown(text.ListSome(r.Data.InputColumns, 30, 60)))
 	}
 	label := "the name of the folder"
 	if r.Data.LabelColumn != "" {
 		label = markdown(r.Data.LabelColumn)
 	}
-	c.p("Label from %s. %s rows to train on, %s to choose the best epoch by, %s to test.\n\n", label,
+	c.p("Label: %s. %s training rows, %s validation rows to choose the best epoch, %s test rows.\n\n", label,
 		text.Number(r.Data.Rows.Train), text.Number(r.Data.Rows.Validation), text.Number(r.Data.Rows.Test))
 	if len(r.Warnings) > 0 {
 		c.p("## Warnings\n\n")
@@ -115,19 +115,19 @@ func (c *card) license(m manifest.Meta, r *results.Result) {
 	base, data := markdown(r.Model.Base), markdown(m.DatasetName)
 	switch {
 	case r.Model.FromScratch:
-		c.p("## License\n\nThe weights were made from the dataset %s alone, so the terms of that data decide how the model may be used.\n\n", data)
+		c.p("## License\n\nThe weights were trained on the dataset %s only, so the terms of that data decide how the model may be used.\n\n", data)
 	case r.Model.License != "":
-		c.p("## License\n\nThe base model %s stands under the license %s, as its card says. The terms of the dataset %s hold too.\n\n",
+		c.p("## License\n\nAccording to its model card, the base model %s has the license %s. The terms of the dataset %s also apply.\n\n",
 			base, markdown(r.Model.License), data)
 	default:
-		c.p("## License\n\nThe files of the base model %s name no license: look it up where the model came from before you hand this one on. "+
-			"The terms of the dataset %s hold too.\n\n", base, data)
+		c.p("## License\n\nThe files of the base model %s name no license: look it up at its source before you share this model. "+
+			"The terms of the dataset %s also apply.\n\n", base, data)
 	}
 }
 
 func (c *card) training(r *results.Result) {
 	t := r.Training
-	c.p("## Training\n\n%s (%s), the model of epoch %s was kept. Seed %d, batch size %d, learning rate %s, %s on %s, %s.\n\n",
+	c.p("## Training\n\n%s (stopped: %s); the model of epoch %s was kept. Seed %d, batch size %d, learning rate %s, %s on %s, %s.\n\n",
 		epochs(t.Epochs), markdown(t.Stopped), text.Decimal(r.BestEpoch, 2), t.Seed, t.BatchSize, text.Significant(t.LearningRate),
 		text.Count(t.Workers, "worker"), markdown(t.Device), text.Duration(results.Seconds(t.Seconds)))
 }

@@ -25,7 +25,7 @@ func TestReportHasRoomForSoManyPicturesOnly(t *testing.T) {
 	}
 	page := renderResult(t, r)
 	require.Less(t, len(page), 3<<20)
-	require.Equal(t, maxAlbum/len(large), strings.Count(page, "<img"))
+	require.Equal(t, maxImageBytes/len(large), strings.Count(page, "<img"))
 }
 
 func TestCardOfHostileTexts(t *testing.T) {
@@ -49,12 +49,12 @@ func TestCardSaysWhatItsModelMayBeUsedFor(t *testing.T) {
 		change func(*results.Result)
 		want   string
 	}{
-		"a known license": {func(r *results.Result) { r.Model.License = "apache-2.0" }, "The base model google/bert-tiny stands under the license apache-2.0, as its card says."},
+		"a known license": {func(r *results.Result) { r.Model.License = "apache-2.0" }, "According to its model card, the base model google/bert-tiny has the license apache-2.0."},
 		"an unknown one":  {func(*results.Result) {}, "The files of the base model google/bert-tiny name no license: look it up"},
-		"no base model":   {func(r *results.Result) { r.Model.FromScratch = true }, "The weights were made from the dataset"},
+		"no base model":   {func(r *results.Result) { r.Model.FromScratch = true }, "The weights were trained on the dataset"},
 		"how sure it is": {func(r *results.Result) {
 			r.Calibration = &results.Calibration{ECE: 0.25, Bins: make([]results.CalibrationBin, 1)}
-		}, "confidence is off by 0.250 on average"},
+		}, "The expected calibration error on them is 0.250."},
 		"rows held out":     {func(*results.Result) {}, "The test rows were held out"},
 		"nothing held out":  {func(r *results.Result) { r.Metrics.Test = nil }, "There were no test rows."},
 		"a figure to read":  {func(*results.Result) {}, "(95 % interval "},

@@ -27,11 +27,11 @@ type bar struct {
 	Share       float64
 }
 
-func newDataPart(r *results.Result, p results.Progress, pictures *album) *dataPart {
+func newDataPart(r *results.Result, p results.Progress, images *imageBudget) *dataPart {
 	return &dataPart{
-		Facts: dataFacts(r, p), Decisions: decisions(p), Checks: newCheckList(r), Lengths: chart.Histogram("Length of the texts", r.Data.Lengths),
+		Facts: dataFacts(r, p), Decisions: decisions(p), Checks: newCheckList(r), Lengths: chart.Histogram("Text length", r.Data.Lengths),
 		Labels:  newBarList(r.Data.Labels, r.Model.Labels),
-		Samples: newExamples(r.Data.Samples, pictures),
+		Samples: newExamples(r.Data.Samples, images),
 	}
 }
 
@@ -41,18 +41,18 @@ func dataFacts(r *results.Result, p results.Progress) []pair {
 		{"Files", fmt.Sprintf("%s: %s", text.Count(len(d.Files), "file"), results.Plain(text.ListSome(d.Files, fewFiles, 60), ""))},
 		{"Reads", results.Plain(text.ListSome(d.InputColumns, 30, 60), "the files themselves") + because(p, "text_columns", "input_columns", "columns")},
 		{"Label", results.Plain(d.LabelColumn, "the name of the folder") + because(p, "label_column")},
-		{"Rows", fmt.Sprintf("%s for training, %s to choose the best model, %s held out for the test",
+		{"Rows", fmt.Sprintf("%s for training, %s for validation (to choose the best model), %s held out for the test",
 			text.Number(d.Rows.Train), text.Number(d.Rows.Validation), text.Number(d.Rows.Test))},
 	}
 	for _, left := range d.Dropped[:min(len(d.Dropped), maxRows)] {
-		out = append(out, pair{"Left out", text.Count(left.Rows, "row") + ": " + results.Plain(left.Reason, "no reason was given")})
+		out = append(out, pair{"Skipped", text.Count(left.Rows, "row") + ": " + results.Plain(left.Reason, "no reason was given")})
 	}
 	if d.TruncatedShare > 0 {
 		limit := float64(r.Model.MaxLength)
 		if d.Lengths != nil && limit == 0 { // a check has no model yet
 			limit = d.Lengths.Cut
 		}
-		out = append(out, pair{"Cut", fmt.Sprintf("%.1f %% of the texts are longer than the %s tokens that the model reads",
+		out = append(out, pair{"Truncated", fmt.Sprintf("%.1f %% of the texts are longer than the %s tokens that the model reads",
 			100*d.TruncatedShare, text.Number(int(limit)))})
 	}
 	if t := d.Target; t != nil {
@@ -71,7 +71,7 @@ func because(p results.Progress, names ...string) string {
 	return ""
 }
 
-// barList are labels with their rows, the first of them in sight and the others folded away.
+// barList are labels with their rows, the first of them visible and the others collapsed.
 type barList struct {
 	First, Rest []bar
 	// More is how many are not shown at all.
@@ -138,7 +138,7 @@ func newCheckList(r *results.Result) checkList {
 	return list
 }
 
-// examples are rows of the data, the first of them in sight and the others folded away.
+// examples are rows of the data, the first of them visible and the others collapsed.
 type examples struct {
 	First, Rest []exampleRow
 	// Doubts says that some of their labels may be wrong.
@@ -153,18 +153,18 @@ type exampleRow struct {
 }
 
 const (
-	// inSight is how many examples are seen at once, maxExamples how many there are in all.
-	inSight     = 5
+	// shownExamples is how many examples are seen at once, maxExamples how many there are in all.
+	shownExamples     = 5
 	maxExamples = 20
-	// maxAlbum bounds the pictures of a report, in bytes of their text.
-	maxAlbum = 1_500_000
+	// maxImageBytes bounds the pictures of a report, in bytes of their text.
+	maxImageBytes = 1_500_000
 )
 
-// album hands out pictures as long as the report has room for them.
-type album struct{ left int }
+// imageBudget embeds images until the report has no room for more.
+type imageBudget struct{ left int }
 
 // url is a picture that the report holds itself. DecodeResult has made sure that it is a PNG in base64 and nothing else.
-func (a *album) url(image string) template.URL {
+func (a *imageBudget) url(image string) template.URL {
 	if image == "" || len(image) > a.left || results.CheckImage(image) != nil {
 		return ""
 	}
@@ -173,14 +173,14 @@ func (a *album) url(image string) template.URL {
 }
 
 // newExamples is nil where there are none.
-func newExamples(list []results.Example, pictures *album) *examples {
+func newExamples(list []results.Example, images *imageBudget) *examples {
 	if len(list) == 0 {
 		return nil
 	}
 	var e examples
 	for i, x := range list[:min(len(list), maxExamples)] {
 		row := exampleRow{
-			Where: text.Shorten(results.Plain(x.File, ""), 80), Content: results.Plain(x.Content, "(empty)"), Image: pictures.url(x.Image),
+			Where: text.Shorten(results.Plain(x.File, ""), 80), Content: results.Plain(x.Content, "(empty)"), Image: images.url(x.Image),
 			Label: text.Shorten(results.Plain(x.Label, "–"), 80), Predicted: text.Shorten(results.Plain(x.Predicted, "–"), 80), Confidence: "–",
 		}
 		if x.Row > 0 {
@@ -192,7 +192,7 @@ func newExamples(list []results.Example, pictures *album) *examples {
 			row.Confidence = results.Figure("", *x.Confidence)
 		}
 		row.Doubted, e.Doubts = x.LabelDoubted, e.Doubts || x.LabelDoubted
-		if i < inSight {
+		if i < shownExamples {
 			e.First = append(e.First, row)
 		} else {
 			e.Rest = append(e.Rest, row)

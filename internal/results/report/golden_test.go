@@ -22,17 +22,17 @@ func TestReportsOfTheGoldenResults(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
 		results.ResultFile: {
-			"Clearly better than guessing", "the terms of the data", "Better than reviews/2", "bag of words", "cut at 39", "resumed", "Learning rate", "ROC, area 0.964", "0.031 (ECE)",
-			"Wrong and most sure of it", "Not bad at all", "label wrong?", "reviews/3", "reviews@champion", "1.81 cores", "estimated before:", "settings file", "--from manifest.json", "finetune.yaml", "seed: 42", "which is the small figure", "The figures of each evaluation",
+			"Clearly better than guessing", "the terms of the data", "Better than reviews/2", "bag of words", "truncated at 39", "resumed", "Learning rate", "ROC curve, area 0.964", "(ECE): 0.031",
+			"Most confident mistakes", "Not bad at all", "label may be wrong", "reviews/3", "reviews@champion", "1.81 cores", "estimated:", "settings file", "--from manifest.json", "finetune.yaml", "seed: 42", "the small print is that share", "Values of each evaluation",
 			"the same row is also a test row", "from transformers import",
 		},
 		"result-regression.json": {
-			"A linear model does at least as well", "What would help", "glucose", "Predicted by true value", "Errors (true minus predicted)", "The largest errors",
+			"A linear model does at least as well", "What may help", "glucose", "Predicted and true values", "Errors (true minus predicted)", "Largest errors",
 			"from 25 to 346, mean 152.4", "baseline.zip", "safetensors.numpy", "11 %",
 		},
 		"result-image.json":      {"galaxy", "data:image/png;base64,", "image-classification", "NVIDIA L4", "the name of the folder", "do not decode"},
-		"result-prediction.json": {"Prediction report", "reviews/3", "700 positive, 534 negative", "Test rows of the training", "6 rows could not be read", "predictions.csv"},
-		"result-check.json":      {"nothing was trained", "Ready to train, with 2 warnings", "about 5 min", "accuracy says little", "945"},
+		"result-prediction.json": {"Prediction report", "reviews/3", "700 positive, 534 negative", "Test rows of training", "6 rows could not be read", "predictions.csv"},
+		"result-check.json":      {"no training", "Ready to train, with 2 warnings", "about 5 min", "accuracy says little", "945"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -32,19 +32,19 @@ func newModelPart(r *results.Result, m manifest.Meta) *modelPart {
 		{"Base", origin},
 		{"License", license(r)},
 		{"Size", fmt.Sprintf("%s parameters, %s", text.Number(r.Model.Parameters), text.Bytes(modelBytes(r)))},
-		{"Reads", text.Shorten(reads(r.Model), results.MaxText)},
+		{"Input", text.Shorten(reads(r.Model), results.MaxText)},
 	}}
 	if r.IsRegression() {
-		part.Facts = append(part.Facts, pair{"Answers", "a number in the unit of " + results.Plain(r.Data.LabelColumn, "the target")})
+		part.Facts = append(part.Facts, pair{"Output", "a number in the unit of " + results.Plain(r.Data.LabelColumn, "the target")})
 	} else {
-		part.Facts = append(part.Facts, pair{"Answers", results.Plain(text.ListSome(r.Model.Labels, 30, 60), "")})
+		part.Facts = append(part.Facts, pair{"Output", results.Plain(text.ListSome(r.Model.Labels, 30, 60), "")})
 	}
 	if name := results.Plain(m.Model.Name, ""); name != "" {
 		part.Names = append(part.Names, fmt.Sprintf("%s/%d", name, m.Model.Version))
-		champion := fmt.Sprintf("The best version so far is %s.", results.Plain(m.Model.Champion, "not known"))
+		champion := fmt.Sprintf("The current champion is %s.", results.Plain(m.Model.Champion, "not known"))
 		if m.Model.BestSoFar {
 			part.Names = append(part.Names, name+"@champion")
-			champion = "It is the best version so far."
+			champion = "It is the current champion."
 		}
 		part.Facts = append(part.Facts, pair{"Version", part.Names[0] + ". " + champion})
 	} else {
@@ -76,7 +76,7 @@ func settingRows(r *results.Result) []settingRow {
 	for _, s := range r.Settings[:min(len(r.Settings), maxRows)] {
 		source := results.Plain(s.Source, "")
 		if source == results.SourceChosen {
-			source = "found automatically"
+			source = "chosen automatically"
 		}
 		rows = append(rows, settingRow{results.Plain(s.Name, ""), settingText(s.Value), source})
 	}
@@ -121,7 +121,7 @@ func newRepeatPart(r *results.Result, m manifest.Meta) repeatPart {
 		part.Facts = append(part.Facts, pair{"Seed", strconv.FormatInt(r.Training.Seed, 10)})
 	}
 	if r.Data.SplitSHA256 != "" {
-		part.Facts = append(part.Facts, pair{"Split of the rows", "sha256 " + text.Shorten(results.Plain(r.Data.SplitSHA256, ""), 19)})
+		part.Facts = append(part.Facts, pair{"Row split", "sha256 " + text.Shorten(results.Plain(r.Data.SplitSHA256, ""), 19)})
 	}
 	return part
 }
@@ -162,10 +162,10 @@ func fileFacts(m manifest.Meta) []pair {
 func license(r *results.Result) string {
 	switch {
 	case r.Model.FromScratch:
-		return "the terms of the data alone decide how it may be used"
+		return "only the terms of the data apply"
 	case r.Model.License != "":
-		return results.Plain(r.Model.License, "") + ", as the card of the base model says; the terms of the data hold too"
+		return results.Plain(r.Model.License, "") + " (from the card of the base model); the terms of the data also apply"
 	default:
-		return "the files of the base model name none: look it up before you pass this one on; the terms of the data hold too"
+		return "not named in the files of the base model: look it up before you share this model; the terms of the data also apply"
 	}
 }

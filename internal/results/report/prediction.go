@@ -18,13 +18,13 @@ type predictionPart struct {
 	Samples *examples
 }
 
-func newPredictionPart(r *results.Result, pictures *album) *predictionPart {
+func newPredictionPart(r *results.Result, images *imageBudget) *predictionPart {
 	p := r.Prediction
 	part := &predictionPart{
-		Facts: predictionFacts(p), Checks: newCheckList(r), Labels: newBarList(p.Counts, nil), Values: chart.Histogram(valuesTitle(p), p.Values), Samples: newExamples(p.Samples, pictures),
+		Facts: predictionFacts(p), Checks: newCheckList(r), Labels: newBarList(p.Counts, nil), Values: chart.Histogram(valuesTitle(p), p.Values), Samples: newExamples(p.Samples, images),
 	}
 	if len(p.Scores) > 0 {
-		part.Scores = newScoreTable([]string{"These rows", "Test rows of the training"}, []results.Scores{p.Scores, p.TrainedScores})
+		part.Scores = newScoreTable([]string{"These rows", "Test rows of training"}, []results.Scores{p.Scores, p.TrainedScores})
 	}
 	return part
 }
@@ -32,7 +32,7 @@ func newPredictionPart(r *results.Result, pictures *album) *predictionPart {
 // valuesTitle names the histogram of the answers: of labels it is that of their confidence.
 func valuesTitle(p *results.Prediction) string {
 	if len(p.Counts) > 0 {
-		return "How sure the model is"
+		return "Confidence"
 	}
 	return "Predicted values"
 }
@@ -47,14 +47,14 @@ func predictionFacts(p *results.Prediction) []pair {
 	}
 	out = append(out,
 		pair{"Files", fmt.Sprintf("%s: %s", text.Count(len(p.Files), "file"), results.Plain(text.ListSome(p.Files, fewFiles, 60), ""))},
-		pair{"Reads", results.Plain(text.ListSome(p.InputColumns, 30, 60), "the files themselves")},
+		pair{"Input", results.Plain(text.ListSome(p.InputColumns, 30, 60), "the files themselves")},
 		pair{"Rows", text.Count(p.Rows, "row") + " predicted"},
 	)
 	if p.Skipped > 0 {
 		out = append(out, pair{"Skipped", text.Count(p.Skipped, "row") + " could not be read"})
 	}
 	if p.LabelColumn != "" {
-		out = append(out, pair{"Compared with", "the labels in the column " + results.Plain(p.LabelColumn, "")})
+		out = append(out, pair{"Compared with", "the labels in column " + results.Plain(p.LabelColumn, "")})
 	}
 	return out
 }

@@ -67,9 +67,9 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta) page {
 			p.Fold(e)
 		}
 	}
-	pictures := &album{left: maxAlbum}
+	images := &imageBudget{left: maxImageBytes}
 	pg := page{
-		Title:    results.Plain(m.DatasetName, "A dataset without a name"),
+		Title:    results.Plain(m.DatasetName, "Unnamed dataset"),
 		Warnings: newWarningsPart(r, p),
 		Run:      newRunPart(events, r, m),
 		Settings: settingRows(r),
@@ -81,17 +81,17 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta) page {
 	switch r.Kind {
 	case results.ResultPrediction:
 		pg.Kicker, subject = "Prediction report", r.Prediction.Model.Ref()
-		pg.Prediction = newPredictionPart(r, pictures)
+		pg.Prediction = newPredictionPart(r, images)
 	case results.ResultCheck:
-		pg.Kicker, subject = "Check of the data, nothing was trained", "dry run"
-		pg.Data = newDataPart(r, p, pictures)
+		pg.Kicker, subject = "Data check (no training)", "dry run"
+		pg.Data = newDataPart(r, p, images)
 	case results.ResultTraining:
 		c := chart.NewCurves(events, r)
 		pg.Kicker = "Fine-tuning report"
 		pg.Tiles = tiles(r)
 		pg.Learning, pg.Result = newLearningPart(c, r), newResultPart(r)
-		pg.Mistakes = newMistakesPart(r, pictures)
-		pg.Data = newDataPart(r, p, pictures)
+		pg.Mistakes = newMistakesPart(r, images)
+		pg.Data = newDataPart(r, p, images)
 		pg.Model = newModelPart(r, m)
 		pg.Advice = advice(c, r)
 	}
@@ -110,7 +110,7 @@ func tiles(r *results.Result) []pair {
 	}
 	for _, b := range r.Metrics.Baselines[:min(len(r.Metrics.Baselines), 2)] {
 		if s, ok := b.Test[metric]; ok {
-			out = append(out, pair{"Simple model: " + text.Shorten(results.Plain(b.Title, b.Name), 40), results.Figure(metric, s.Value)})
+			out = append(out, pair{"Baseline: " + text.Shorten(results.Plain(b.Title, b.Name), 40), results.Figure(metric, s.Value)})
 		}
 	}
 	return append(out, pair{"Training time", text.Duration(results.Seconds(r.Training.Seconds))}, pair{"Training rows", text.Number(r.Data.Rows.Train)})

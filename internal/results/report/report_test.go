@@ -73,8 +73,8 @@ func TestReportSaysWhatMatters(t *testing.T) {
 	page := fixtureReport(t)
 	for _, want := range []string{
 		"Accuracy 0.842 (95 % interval 0.824 to 0.858) on 1,821 held-out rows", "Clearly better than guessing",
-		"3 % of the texts are longer than 64 tokens", "Column sentence has the longest texts", "best in epoch 2 of 3",
-		"google/bert-tiny", "early stopping", "train.tsv", "batch_size", "0.0002", "found automatically", "from transformers import",
+		"3 % of the texts are longer than 64 tokens", "Column sentence has the longest texts", "was in epoch 2 of 3",
+		"google/bert-tiny", "early stopping", "train.tsv", "batch_size", "0.0002", "chosen automatically", "from transformers import",
 	} {
 		require.Contains(t, strings.ReplaceAll(page, "&#34;", `"`), want)
 	}

@@ -91,7 +91,7 @@ type thresholdRow struct{ From, Precision, Recall, F1 string }
 func newResultPart(r *results.Result) *resultPart {
 	classes := classTable(r)
 	part := &resultPart{
-		Scores: rivals(r), Splits: splits(r), Matrix: chart.NewMatrix(r),
+		Scores: comparison(r), Splits: splits(r), Matrix: chart.NewMatrix(r),
 		Classes: classes[:min(len(classes), maxClassRows)], MoreClasses: max(0, len(classes)-maxClassRows), Long: len(classes) > manyClassRows,
 	}
 	if b := r.Binary; b != nil {
@@ -109,7 +109,7 @@ func newResultPart(r *results.Result) *resultPart {
 	if c := r.Calibration; c != nil {
 		part.Charts = append(part.Charts, drawn(chart.Calibration(c))...)
 		part.Bins = calibrationTable(c)
-		part.Calibration = fmt.Sprintf("Where the model is sure to 0.9 it should be right nine times of ten. On average it is off by %s (ECE).", results.Figure("", c.ECE))
+		part.Calibration = fmt.Sprintf("When the model reports a confidence of 90 %%, it should be right 9 times in 10. Expected calibration error (ECE): %s.", results.Figure("", c.ECE))
 	}
 	if g := r.Regression; g != nil {
 		part.Charts = append(part.Charts, drawn(chart.Predicted(g), chart.Histogram("Errors (true minus predicted)", &g.Residuals))...)
@@ -118,7 +118,7 @@ func newResultPart(r *results.Result) *resultPart {
 }
 
 func calibrationTable(c *results.Calibration) figureTable {
-	table := figureTable{Heads: []string{"Confidence", "Right", "Rows"}}
+	table := figureTable{Heads: []string{"Confidence", "Accuracy", "Rows"}}
 	for _, b := range c.Bins {
 		if b.N > 0 {
 			table.Rows = append(table.Rows, []string{results.Figure("", b.Confidence), results.Figure("", b.Accuracy), text.Number(b.N)})
@@ -140,8 +140,8 @@ type scoreRow struct {
 
 type scoreCell struct{ Value, Interval string }
 
-// rivals puts the model beside the simple ones and the champion, on the same test rows.
-func rivals(r *results.Result) scoreTable {
+// comparison puts the model beside the baselines and the champion, on the same test rows.
+func comparison(r *results.Result) scoreTable {
 	heads, lists := []string{"This model"}, []results.Scores{r.Metrics.Test}
 	for _, b := range r.Metrics.Baselines[:min(len(r.Metrics.Baselines), 3)] {
 		heads, lists = append(heads, text.Capital(text.Shorten(results.Plain(b.Title, b.Name), 40))), append(lists, b.Test)
@@ -210,8 +210,8 @@ type mistakesPart struct {
 }
 
 // newMistakesPart is nil where there is nothing to show.
-func newMistakesPart(r *results.Result, pictures *album) *mistakesPart {
-	part := &mistakesPart{Wrong: newExamples(r.Mistakes, pictures), Unsure: newExamples(r.Unsure, pictures), Regression: r.IsRegression()}
+func newMistakesPart(r *results.Result, images *imageBudget) *mistakesPart {
+	part := &mistakesPart{Wrong: newExamples(r.Mistakes, images), Unsure: newExamples(r.Unsure, images), Regression: r.IsRegression()}
 	if part.Wrong == nil && part.Unsure == nil {
 		return nil
 	}

@@ -46,16 +46,16 @@ func newRunPart(events []results.Event, r *results.Result, m manifest.Meta) runP
 }
 
 func runFacts(r *results.Result, m manifest.Meta) []pair {
-	out := []pair{{"Started", day(m.Started)}, {"Took", took(r)}}
+	out := []pair{{"Started", day(m.Started)}, {"Duration", took(r)}}
 	if r.Kind == results.ResultTraining {
 		out = append(out, trainingFacts(r)...)
 	}
 	h := r.Hardware
 	if h.Cores > 0 || h.CPU != "" {
-		out = append(out, pair{"Machine", fmt.Sprintf("%s, %s, %s of memory", results.Plain(h.CPU, "a CPU"), text.Count(h.Cores, "core"), text.Bytes(h.MemoryBytes))})
+		out = append(out, pair{"Machine", fmt.Sprintf("%s, %s, %s of memory", results.Plain(h.CPU, "unknown CPU"), text.Count(h.Cores, "core"), text.Bytes(h.MemoryBytes))})
 	}
 	if h.GPUs > 0 {
-		out = append(out, pair{"GPU", fmt.Sprintf("%d, %s", h.GPUs, results.Plain(h.GPU, "of unknown kind"))})
+		out = append(out, pair{"GPU", fmt.Sprintf("%d, %s", h.GPUs, results.Plain(h.GPU, "unknown type"))})
 	}
 	out = append(out, pair{"Run", results.Plain(m.Run, r.Run)})
 	var versions []string
@@ -73,14 +73,14 @@ func runFacts(r *results.Result, m manifest.Meta) []pair {
 
 // took is the time of the whole run, and of the training against what it was thought to take.
 func took(r *results.Result) string {
-	words := text.Duration(results.Seconds(r.Seconds)) + " in all"
+	words := text.Duration(results.Seconds(r.Seconds)) + " in total"
 	switch {
 	case r.Kind == results.ResultTraining && r.EstimateSeconds > 0:
-		return fmt.Sprintf("%s; the training took %s, estimated before: %s", words, text.Duration(results.Seconds(r.Training.Seconds)), text.Duration(results.Seconds(r.EstimateSeconds)))
+		return fmt.Sprintf("%s; training took %s, estimated: %s", words, text.Duration(results.Seconds(r.Training.Seconds)), text.Duration(results.Seconds(r.EstimateSeconds)))
 	case r.Kind == results.ResultTraining:
-		return fmt.Sprintf("%s; the training took %s", words, text.Duration(results.Seconds(r.Training.Seconds)))
+		return fmt.Sprintf("%s; training took %s", words, text.Duration(results.Seconds(r.Training.Seconds)))
 	case r.EstimateSeconds > 0:
-		return fmt.Sprintf("%s; a training would take %s", words, text.About(results.Seconds(r.EstimateSeconds)))
+		return fmt.Sprintf("%s; training would take %s", words, text.About(results.Seconds(r.EstimateSeconds)))
 	default:
 		return words
 	}
@@ -94,8 +94,8 @@ func trainingFacts(r *results.Result) []pair {
 	}
 	out := []pair{
 		{"Device", device},
-		{"Trained", fmt.Sprintf("%s, %s (%s)", epochs(t.Epochs), text.Count(t.Steps, "step"), results.Plain(t.Stopped, ""))},
-		{"Speed", text.Number(int64(t.SamplesPerSecond+0.5)) + " rows a second"},
+		{"Training", fmt.Sprintf("%s, %s (%s)", epochs(t.Epochs), text.Count(t.Steps, "step"), results.Plain(t.Stopped, ""))},
+		{"Speed", text.Number(int64(t.SamplesPerSecond+0.5)) + " rows per second"},
 	}
 	var cpu float64
 	for _, w := range t.PerWorker {
@@ -108,17 +108,17 @@ func trainingFacts(r *results.Result) []pair {
 		out = append(out, pair{"GPU time", text.Duration(results.Seconds(t.Seconds * float64(t.Workers)))})
 	}
 	if t.PeakMemoryBytes > 0 {
-		out = append(out, pair{"Memory", "at most " + text.Bytes(t.PeakMemoryBytes)})
+		out = append(out, pair{"Peak memory",  text.Bytes(t.PeakMemoryBytes)})
 	}
-	out = append(out, pair{"Checkpoints", "lay on the shared volume while it ran; what is delivered is the best model"})
+	out = append(out, pair{"Checkpoints", "stayed on the shared volume; only the best model is delivered"})
 	if t.GradientBytes > 0 && t.Workers > 1 {
-		out = append(out, pair{"Exchange", text.Bytes(t.GradientBytes) + " of gradients at each step"})
+		out = append(out, pair{"Communication", text.Bytes(t.GradientBytes) + " of gradients per step"})
 	}
 	if t.Resumed > 0 {
 		out = append(out, pair{"Resumed", text.Times(t.Resumed) + " from a checkpoint"})
 	}
 	if r.Attempt > 1 {
-		out = append(out, pair{"Attempts", fmt.Sprintf("%d; only the last one reached its end", r.Attempt)})
+		out = append(out, pair{"Attempts", fmt.Sprintf("%d; only the last one finished", r.Attempt)})
 	}
 	return out
 }
@@ -126,11 +126,11 @@ func trainingFacts(r *results.Result) []pair {
 // phaseNames are the phases of a run in their order, as a person calls them.
 var phaseNames = []pair{
 	{"start", "Starting"},
-	{"prepare", "Reading the data"},
+	{"prepare", "Reading data"},
 	{"train", "Training"},
 	{"test", "Testing"},
 	{"predict", "Predicting"},
-	{"export", "Writing the results"},
+	{"export", "Writing results"},
 }
 
 // phases are the times that the phases of the last attempt took.

@@ -47,9 +47,9 @@ func libraries(kind string) []string {
 
 // LoadingGuide says how to use the model in a folder model. versions are those of the libraries that made it, where known.
 func LoadingGuide(kind string, regression bool, versions map[string]string) string {
-	holds := "`model/` is a folder as the transformers library reads it; "
+	holds := "`model/` is a folder in the format of the transformers library; "
 	if kind == results.ModelTable {
-		holds = "`model/config.json` says how each column becomes numbers, `model/model.safetensors` holds the layers; "
+		holds = "`model/config.json` says how each column is converted to numbers, and `model/model.safetensors` holds the weights; "
 	}
 	var made []string
 	for _, name := range libraries(kind) {
@@ -61,8 +61,8 @@ func LoadingGuide(kind string, regression bool, versions map[string]string) stri
 	if len(made) > 0 {
 		note = fmt.Sprintf(" (made with %s)", text.List(made))
 	}
-	return "# How to use this model\n\n" + holds + "the weights are in the safetensors format and hold no code.\n" +
-		"Unpack the archive, install `" + strings.Join(libraries(kind), "`, `") + "`" + note + ", and run this beside the folder:\n\n" +
+	return "# How to use this model\n\n" + holds + "the weights are in the safetensors format, which contains no code.\n" +
+		"Unpack the archive, install `" + strings.Join(libraries(kind), "`, `") + "`" + note + ", and run this next to the folder:\n\n" +
 		"```python\n" + modelSnippet(kind, regression) + "```\n"
 }
 
@@ -73,9 +73,9 @@ func BaselineGuide(r *results.Result) string {
 	if b := r.Baseline(results.BaselineLinear); b != nil {
 		title = markdown(text.Shorten(results.Plain(b.Title, title), 60))
 	}
-	return "# How to use this model\n\nThis is the " + title + " that the trained model was compared with, on the same test rows. " +
-		"`baseline/weights.safetensors` holds a weight for every feature and class, `baseline/config.json` says what the features are.\n" +
-		"Unpack the archive, install " + libraries[r.Model.Kind] + ", and run this beside the folder:\n\n" +
+	return "# How to use this model\n\nThis is the " + title + ", the baseline for the trained model on the same test rows. " +
+		"`baseline/weights.safetensors` holds a weight for every feature and class, and `baseline/config.json` describes the features.\n" +
+		"Unpack the archive, install " + libraries[r.Model.Kind] + ", and run this next to the folder:\n\n" +
 		"```python\n" + SnippetFile("baseline_"+r.Model.Kind) + "```\n"
 }
 
@@ -83,10 +83,10 @@ func BaselineGuide(r *results.Result) string {
 func reads(m results.Model) string {
 	switch m.Kind {
 	case results.ModelImage:
-		return fmt.Sprintf("pictures, made %d by %d pixels large", m.ImageSize, m.ImageSize)
+		return fmt.Sprintf("images, resized to %d by %d pixels", m.ImageSize, m.ImageSize)
 	case results.ModelTable:
 		return "the columns " + text.ListSome(m.Columns, 30, 60)
 	default:
-		return fmt.Sprintf("up to %s tokens of a text", text.Number(m.MaxLength))
+		return fmt.Sprintf("text, up to %s tokens", text.Number(m.MaxLength))
 	}
 }

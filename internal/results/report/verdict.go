@@ -40,7 +40,7 @@ const (
 	// heldOut names the test rows.
 	heldOut = "held-out"
 	// tooGood is the word where the data may tell the answer.
-	tooGood = "Perhaps too good to be true"
+	tooGood = "The score may be too good to be true"
 )
 
 // NewVerdict judges a result: a training by its score on the rows that were held out, against a constant answer, a simple
@@ -60,7 +60,7 @@ func trainingVerdict(r *results.Result) Verdict {
 	metric, score, where := headline(r)
 	v := Verdict{Figures: scoreWords(metric, score, where) + secondScore(r, metric), Champion: championSentence(r)}
 	if where == heldOut {
-		v.Figures += comparison(r, metric)
+		v.Figures += baselineScores(r, metric)
 	}
 	v.Grade, v.Word = grade(r)
 	if won, ok := simpleWins(r); ok {
@@ -71,14 +71,14 @@ func trainingVerdict(r *results.Result) Verdict {
 			v.Grade, v.Word = GradeWeak, text.Capital(simple)
 		}
 		if won.Metric != metric {
-			v.Figures += fmt.Sprintf("; by %s it has %s and this model %s",
+			v.Figures += fmt.Sprintf("; its %s is %s, and that of this model is %s",
 				results.MetricName(won.Metric), results.Figure(won.Metric, won.Simple), results.Figure(won.Metric, won.Model.Value))
 		}
 		v.Help = help(r)
 		v.Sentence = v.Word + ": "
 	}
 	if leak := leak(r); leak != "" {
-		v.Help = strings.TrimSpace("Before you trust it: " + leak + " " + v.Help)
+		v.Help = strings.TrimSpace("Before you rely on it: " + leak + " " + v.Help)
 		if v.Grade != GradeBad {
 			v.Grade, v.Word, v.Sentence = GradeWeak, tooGood, tooGood+": "
 		}
@@ -122,24 +122,24 @@ func secondScore(r *results.Result, headline string) string {
 	words := ", " + results.MetricName(metric) + " " + results.Figure(metric, s.Value)
 	if b := r.Baseline(results.BaselineConstant); b != nil && headline != "rmse" {
 		if constant, ok := b.Test[metric]; ok {
-			words += " where guessing gets " + results.Figure(metric, constant.Value)
+			words += " (constant baseline " + results.Figure(metric, constant.Value) + ")"
 		}
 	}
 	return words
 }
 
-// comparison tells what the simple answers get on the same rows.
-func comparison(r *results.Result, metric string) string {
+// baselineScores says what the baselines score on the same rows.
+func baselineScores(r *results.Result, metric string) string {
 	var words string
 	if b := r.Baseline(results.BaselineConstant); b != nil {
 		if s, ok := b.Test[metric]; ok {
-			words = fmt.Sprintf("; %s would get %s", constantAnswer(r), results.Figure(metric, s.Value))
+			words = fmt.Sprintf("; %s scores %s", constantAnswer(r), results.Figure(metric, s.Value))
 		}
 	}
 	if b := r.Baseline(results.BaselineLinear); b != nil {
 		if s, ok := b.Test[metric]; ok {
 			if words == "" {
-				return fmt.Sprintf("; %s gets %s", article(b.Title), results.Figure(metric, s.Value))
+				return fmt.Sprintf("; %s scores %s", article(b.Title), results.Figure(metric, s.Value))
 			}
 			words += fmt.Sprintf(", %s %s", article(b.Title), results.Figure(metric, s.Value))
 		}
@@ -150,7 +150,7 @@ func comparison(r *results.Result, metric string) string {
 // constantAnswer is the simplest of all models in words.
 func constantAnswer(r *results.Result) string {
 	if r.IsRegression() {
-		return "always answering the mean"
+		return "always predicting the mean"
 	}
 	best, label := -1, ""
 	for _, l := range r.Model.Labels { // in the model's order, so that a tie always falls the same way
@@ -158,7 +158,7 @@ func constantAnswer(r *results.Result) string {
 			best, label = n, l
 		}
 	}
-	return fmt.Sprintf("always answering %q", text.Excerpt(label, 40))
+	return fmt.Sprintf("always predicting %q", text.Excerpt(label, 40))
 }
 
 // leakCodes are the checks that make a score worth nothing: the test rows were seen, or the label stands in what is read.
@@ -215,7 +215,7 @@ func grade(r *results.Result) (Grade, string) {
 	case reduction < goodReduction && share:
 		return GradeWeak, "Better than guessing, but weak"
 	case reduction < goodReduction:
-		return GradeWeak, "Better than the mean, but rough"
+		return GradeWeak, "Better than the mean, but inaccurate"
 	case share && high-low > wideInterval:
 		return GradeWeak, "Promising, but tested on few rows"
 	case share:

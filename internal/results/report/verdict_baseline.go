@@ -9,15 +9,15 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// duel is one metric of this model and of another on the same test rows.
-type duel struct {
+// comparedScore is one metric of this model and of another on the same test rows.
+type comparedScore struct {
 	Metric string
 	Model  results.Score
 	Simple float64
 }
 
 // how says how the other one does. Where it lies within the interval of the model, chance may have made it the better one.
-func (d duel) how() string {
+func (d comparedScore) how() string {
 	low, high := d.Model.Bounds()
 	switch {
 	case d.Model.Value == d.Simple:
@@ -31,21 +31,21 @@ func (d duel) how() string {
 
 // simpleWins reports whether the linear model does as well by the headline metric, or better by the one that chose the model.
 // Then nobody needs the larger model as it is.
-func simpleWins(r *results.Result) (duel, bool) {
+func simpleWins(r *results.Result) (comparedScore, bool) {
 	b := r.Baseline(results.BaselineLinear)
 	metric, score, where := headline(r)
 	if b == nil || where != heldOut {
-		return duel{}, false
+		return comparedScore{}, false
 	}
 	if s, ok := b.Test[metric]; ok && !results.IsBetter(metric, score.Value, s.Value) {
-		return duel{metric, score, s.Value}, true
+		return comparedScore{metric, score, s.Value}, true
 	}
 	own, has := r.Metrics.Test[r.Metric]
 	s, ok := b.Test[r.Metric]
 	if has && ok && results.IsBetter(r.Metric, s.Value, own.Value) {
-		return duel{r.Metric, own, s.Value}, true
+		return comparedScore{r.Metric, own, s.Value}, true
 	}
-	return duel{}, false
+	return comparedScore{}, false
 }
 
 // help is what would make the model better than a simple one.
@@ -60,10 +60,10 @@ func help(r *results.Result) string {
 	}
 	var sentences []string
 	if !perfect(r) {
-		sentences = append(sentences, "What would help: "+text.Choice(ways)+".")
+		sentences = append(sentences, "What may help: "+text.Choice(ways)+".")
 	}
 	if _, ok := r.Output(results.OutDir + "baseline/config.json"); ok {
-		sentences = append(sentences, "The simple model is delivered too, as baseline.zip.")
+		sentences = append(sentences, "The baseline is delivered as baseline.zip.")
 	}
 	return strings.Join(sentences, " ")
 }
@@ -96,7 +96,7 @@ func championSentence(r *results.Result) string {
 	}
 	low, high := score.Bounds()
 	if other.Value != score.Value && other.Value >= low && other.Value <= high {
-		against = ", a difference that chance may explain"
+		against = ", a difference within the 95 % interval"
 	}
 	return fmt.Sprintf("%s %s on the same test rows: %s %s against %s%s.", word, name, results.MetricName(metric),
 		results.Figure(metric, score.Value), results.Figure(metric, other.Value), against)

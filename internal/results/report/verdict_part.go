@@ -14,19 +14,19 @@ type verdictPart struct {
 	Word  string
 	// Lines are sentences.
 	Lines []string
-	Strip *strip
+	ScoreBar *scoreBar
 }
 
-// strip draws the score, its interval and the simple models on one scale, in percent of its width.
-type strip struct {
+// scoreBar draws the score, its interval and the simple models on one scale, in percent of its width.
+type scoreBar struct {
 	// From and To label the ends of the scale.
 	From, To          string
 	Low, Width, Value float64
-	Marks             []stripMark
+	Marks             []scoreBarMark
 }
 
-// stripMark is a simple model on the scale.
-type stripMark struct {
+// scoreBarMark is a simple model on the scale.
+type scoreBarMark struct {
 	At    float64
 	Name  string
 	Class string
@@ -34,7 +34,7 @@ type stripMark struct {
 
 func newVerdictPart(r *results.Result, advice []string, model *modelPart) verdictPart {
 	v := NewVerdict(r)
-	part := verdictPart{Grade: v.Grade, Word: v.Word, Lines: []string{v.Figures + "."}, Strip: newStrip(r)}
+	part := verdictPart{Grade: v.Grade, Word: v.Word, Lines: []string{v.Figures + "."}, ScoreBar: newScoreBar(r)}
 	for _, line := range []string{v.Help, v.Champion, nextStep(r, v, advice, model)} {
 		if line != "" {
 			part.Lines = append(part.Lines, line)
@@ -47,11 +47,11 @@ func newVerdictPart(r *results.Result, advice []string, model *modelPart) verdic
 func nextStep(r *results.Result, v Verdict, advice []string, model *modelPart) string {
 	switch {
 	case r.Kind == results.ResultCheck && v.Grade != GradeBad:
-		return "To train, submit the dataset again with dry_run switched off."
+		return "To train, submit the dataset again with dry_run off."
 	case r.Kind == results.ResultCheck:
-		return "Mend the errors below, then check again."
+		return "Fix the errors below, then run the check again."
 	case v.Grade == GradeGood && model != nil:
-		return "To use it, submit a dataset to ncsa.ray.predict with " + model.Names[len(model.Names)-1] + " as its model."
+		return "To use it, submit a dataset to ncsa.ray.predict and enter " + model.Names[len(model.Names)-1] + " as the model."
 	case v.Help == "" && len(advice) > 0:
 		return "What to try next: " + advice[0]
 	default:
@@ -59,14 +59,14 @@ func nextStep(r *results.Result, v Verdict, advice []string, model *modelPart) s
 	}
 }
 
-func newStrip(r *results.Result) *strip {
+func newScoreBar(r *results.Result) *scoreBar {
 	if r.Kind != results.ResultTraining {
 		return nil
 	}
 	metric, score, _ := headline(r)
 	low, high := score.Bounds()
 	end := 1.0
-	s := &strip{From: "0", To: "1"}
+	s := &scoreBar{From: "0", To: "1"}
 	if results.LowerIsBetter(metric) {
 		end = high
 		for _, b := range r.Metrics.Baselines {
@@ -86,7 +86,7 @@ func newStrip(r *results.Result) *strip {
 			if b.Name == results.BaselineLinear {
 				class = "linear"
 			}
-			s.Marks = append(s.Marks, stripMark{at(other.Value), text.Shorten(results.Plain(b.Title, b.Name), 40), class})
+			s.Marks = append(s.Marks, scoreBarMark{at(other.Value), text.Shorten(results.Plain(b.Title, b.Name), 40), class})
 		}
 	}
 	return s

@@ -27,15 +27,15 @@ func predictionVerdict(r *results.Result) Verdict {
 	}
 	if p.Unsure > 0 {
 		v.Grade = GradeWeak
-		v.Word = "Predicted, some of it unsure"
-		v.Figures += fmt.Sprintf("; %s below the confidence of %s", text.Count(p.Unsure, "answer"), text.Significant(p.MinConfidence))
+		v.Word = "Predicted, some with low confidence"
+		v.Figures += fmt.Sprintf("; %s below a confidence of %s", text.Count(p.Unsure, "prediction"), text.Significant(p.MinConfidence))
 	}
 	if metric, s, ok := results.FirstScore(p.Scores, r.Task); ok {
 		v.Figures += "; " + scoreWords(metric, s, "labelled")
 		if trained, ok := p.TrainedScores[metric]; ok {
-			v.Figures += fmt.Sprintf(" (%s on the test rows of its training, %s)", results.Figure(metric, trained.Value), change(metric, trained.Value, s.Value))
+			v.Figures += fmt.Sprintf(" (%s on the test rows of training, %s)", results.Figure(metric, trained.Value), change(metric, trained.Value, s.Value))
 			if low, high := s.Bounds(); results.IsBetter(metric, trained.Value, s.Value) && (trained.Value > high || trained.Value < low) {
-				v.Grade, v.Word = GradeWeak, "Predicted, but not as well as in training"
+				v.Grade, v.Word = GradeWeak, "Predicted, but scores are lower than in training"
 			}
 		}
 	}
@@ -98,9 +98,9 @@ func checkVerdict(r *results.Result) Verdict {
 		v.Grade, v.Word = GradeWeak, "Ready to train, with "+text.Count(warnings, "warning")
 		found = text.Count(warnings, "warning")
 	}
-	v.Figures = fmt.Sprintf("Nothing was trained: %s on %s", found, text.Count(r.Data.Rows.Train+r.Data.Rows.Validation+r.Data.Rows.Test, "row"))
+	v.Figures = fmt.Sprintf("Data check without training: %s on %s", found, text.Count(r.Data.Rows.Train+r.Data.Rows.Validation+r.Data.Rows.Test, "row"))
 	if r.EstimateSeconds > 0 {
-		v.Figures += ", the training would take " + text.About(results.Seconds(r.EstimateSeconds))
+		v.Figures += "; training would take " + text.About(results.Seconds(r.EstimateSeconds))
 	}
 	v.Sentence = v.Figures
 	return v

@@ -22,7 +22,7 @@ func TestVerdictOfATraining(t *testing.T) {
 	}{
 		"a good model": {
 			grade:    GradeGood,
-			sentence: `Accuracy 0.842 (95 % interval 0.824 to 0.858) on 1,821 held-out rows; always answering "positive" would get 0.499, a bag of words 0.800`,
+			sentence: `Accuracy 0.842 (95 % interval 0.824 to 0.858) on 1,821 held-out rows; always predicting "positive" scores 0.499, a bag of words 0.800`,
 		},
 		"no better than the most frequent class": {
 			change: func(r *results.Result) { r.Metrics.Test["accuracy"] = score(0.5, 0.47, 0.53, 1821) },
@@ -55,7 +55,7 @@ func TestVerdictOfATraining(t *testing.T) {
 			},
 			grade: GradeWeak, word: "A bag of words does as well",
 			sentence: `A bag of words does as well: accuracy 0.842 (95 % interval 0.824 to 0.858) on 1,821 held-out rows; ` +
-				`always answering "positive" would get 0.499, a bag of words 0.842`,
+				`always predicting "positive" scores 0.499, a bag of words 0.842`,
 		},
 		"a simple model that chance may have made the better one": {
 			change: func(r *results.Result) { r.Metrics.Baselines[1].Test["accuracy"] = results.Score{Value: 0.85, N: 1821} },
@@ -70,14 +70,14 @@ func TestVerdictOfATraining(t *testing.T) {
 				}}}
 			},
 			grade: GradeGood, word: "Clearly better than guessing",
-			sentence: `Accuracy 0.984 (95 % interval 0.942 to 0.995) on 122 held-out rows, F1 0.900 where guessing gets 0.324; ` +
-				`always answering "positive" would get 0.943`,
+			sentence: `Accuracy 0.984 (95 % interval 0.942 to 0.995) on 122 held-out rows, F1 0.900 (constant baseline 0.324); ` +
+				`always predicting "positive" scores 0.943`,
 		},
 		"a label that is given away": {
 			change: func(r *results.Result) {
 				r.Checks = []results.Check{{Code: "label_leak", Level: results.LevelWarning, Text: "code gives the label away."}}
 			},
-			grade: GradeWeak, word: "Perhaps too good to be true",
+			grade: GradeWeak, word: "The score may be too good to be true",
 		},
 		"a label that is given away, and still nothing is learnt": {
 			change: func(r *results.Result) {
@@ -93,7 +93,7 @@ func TestVerdictOfATraining(t *testing.T) {
 			},
 			grade: GradeWeak, word: "A bag of words does better",
 			sentence: `A bag of words does better: accuracy 0.842 (95 % interval 0.824 to 0.858) on 1,821 held-out rows, F1 0.841; ` +
-				`always answering "positive" would get 0.499, a bag of words 0.800; by F1 it has 0.900 and this model 0.841`,
+				`always predicting "positive" scores 0.499, a bag of words 0.800; its F1 is 0.900, and that of this model is 0.841`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,28 +120,28 @@ func TestVerdictOfTheGoldenResults(t *testing.T) {
 	for name, tc := range map[string]Verdict{
 		results.ResultFile: {
 			Grade: GradeGood, Word: "Clearly better than guessing",
-			Sentence: `Accuracy 0.910 (95 % interval 0.872 to 0.937) on 300 held-out rows; always answering "negative" would get 0.500, a bag of words 0.870`,
-			Champion: "Better than reviews/2 on the same test rows: accuracy 0.910 against 0.890, a difference that chance may explain.",
+			Sentence: `Accuracy 0.910 (95 % interval 0.872 to 0.937) on 300 held-out rows; always predicting "negative" scores 0.500, a bag of words 0.870`,
+			Champion: "Better than reviews/2 on the same test rows: accuracy 0.910 against 0.890, a difference within the 95 % interval.",
 		},
 		"result-regression.json": {
 			Grade: GradeWeak, Word: "A linear model does at least as well",
 			Sentence: "A linear model does at least as well: RMSE 51.40 (95 % interval 44.90 to 57.60) on 89 held-out rows, R² 0.502; " +
-				"always answering the mean would get 72.90, a linear model 50.90",
-			Help:     "What would help: more rows. The simple model is delivered too, as baseline.zip.",
+				"always predicting the mean scores 72.90, a linear model 50.90",
+			Help:     "What may help: more rows. The baseline is delivered as baseline.zip.",
 			Champion: "It could not be compared with diabetes/1: Version 1 reads the column glucose, which these rows do not have.",
 		},
 		"result-image.json": {
 			Grade: GradeGood, Word: "Clearly better than guessing",
-			Sentence: `Accuracy 0.930 (95 % interval 0.886 to 0.958) on 200 held-out rows; always answering "galaxy" would get 0.250, a linear model 0.810`,
+			Sentence: `Accuracy 0.930 (95 % interval 0.886 to 0.958) on 200 held-out rows; always predicting "galaxy" scores 0.250, a linear model 0.810`,
 		},
 		"result-prediction.json": {
-			Grade: GradeWeak, Word: "Predicted, but not as well as in training",
-			Sentence: "1,234 rows of 2 files predicted with reviews/3: 700 positive, 534 negative; 81 answers below the confidence of 0.6; " +
-				"accuracy 0.850 (95 % interval 0.829 to 0.869) on 1,234 labelled rows (0.910 on the test rows of its training, 0.060 lower)",
+			Grade: GradeWeak, Word: "Predicted, but scores are lower than in training",
+			Sentence: "1,234 rows of 2 files predicted with reviews/3: 700 positive, 534 negative; 81 predictions below a confidence of 0.6; " +
+				"accuracy 0.850 (95 % interval 0.829 to 0.869) on 1,234 labelled rows (0.910 on the test rows of training, 0.060 lower)",
 		},
 		"result-check.json": {
 			Grade: GradeWeak, Word: "Ready to train, with 2 warnings",
-			Sentence: "Nothing was trained: 2 warnings on 1,500 rows, the training would take about 5 min",
+			Sentence: "Data check without training: 2 warnings on 1,500 rows; training would take about 5 min",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

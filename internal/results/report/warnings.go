@@ -38,10 +38,10 @@ func newWarningsPart(r *results.Result, p results.Progress) warningsPart {
 func warnings(r *results.Result, p results.Progress) []string {
 	list := slices.Concat(r.Warnings, p.Warnings)
 	if r.Training.Stopped == results.StoppedByTime {
-		list = append(list, results.Warning{Code: warnTime, Text: "The time limit ended the training; the best model until then was kept."})
+		list = append(list, results.Warning{Code: warnTime, Text: "The time limit ended training; the best model so far was kept."})
 	}
 	if n := r.Training.Resumed; n > 0 {
-		list = append(list, results.Warning{Code: warnResumed, Text: "The training was interrupted and went on from a checkpoint " + text.Times(n) + "."})
+		list = append(list, results.Warning{Code: warnResumed, Text: "Training was interrupted and resumed from a checkpoint " + text.Times(n) + "."})
 	}
 	slices.SortStableFunc(list, func(a, b results.Warning) int { return cmp.Compare(gravity(a), gravity(b)) })
 	var out []string

@@ -117,12 +117,12 @@ func NewMatrix(r *results.Result) *Matrix {
 	return m
 }
 
-// newCell is the place of the rows of one class that were taken for another.
+// newCell is the place of the rows of one class that were predicted as another.
 func newCell(truth, answer string, count, total int, wide bool) cell {
 	part := max(0, Ratio(count, total))
 	c := cell{
 		Count: text.Number(count), N: count, Share: part, Shade: int(part*10 + 0.5),
-		Title: fmt.Sprintf("%s taken for %s: %.0f %%", truth, answer, 100*part),
+		Title: fmt.Sprintf("%s predicted as %s: %.0f %%", truth, answer, 100*part),
 	}
 	if !wide {
 		c.Percent = fmt.Sprintf("%.0f %%", 100*part)

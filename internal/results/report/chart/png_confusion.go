@@ -21,7 +21,7 @@ const darkShade = 7
 
 // WriteConfusionPNG draws the confusion matrix as a picture, the true classes downwards.
 func WriteConfusionPNG(w io.Writer, m *Matrix) error {
-	p := newPlot("True class (rows) and answer (columns)", "", "")
+	p := newPlot("True class (rows), predicted class (columns)", "", "")
 	n := len(m.Rows)
 	var columns, rows []plot.Tick
 	for i, row := range m.Rows {

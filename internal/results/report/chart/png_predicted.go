@@ -8,7 +8,7 @@ import (
 
 // WritePredictedPNG draws predicted against true values as a picture; on the dashed line they are the same.
 func WritePredictedPNG(w io.Writer, points []Point) error {
-	p := newPlot("Predicted against true values", "True", "Predicted")
+	p := newPlot("Predicted and true values", "True value", "Predicted value")
 	low, high := diagonal(points)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = low, high, low, high
 	addGrid(p)

@@ -34,26 +34,26 @@ func Histogram(title string, h *results.Histogram) *Chart {
 	}
 	ch.Summary = fmt.Sprintf("%s values from %s to %s.", text.Number(total), text.Significant(h.Edges[0]), text.Significant(h.Edges[len(h.Edges)-1]))
 	if h.Cut > max(0, low) && h.Cut < high {
-		ch.rule("best", "cut at "+text.Significant(h.Cut), h.Cut, labelRow{top: true})
-		ch.Summary += " Cut at " + text.Significant(h.Cut) + "."
+		ch.rule("best", "truncated at "+text.Significant(h.Cut), h.Cut, labelRow{top: true})
+		ch.Summary += " Truncated at " + text.Significant(h.Cut) + "."
 	}
 	return ch
 }
 
 // ROC and precisionChart draw what two classes have.
 func ROC(b *results.Binary, area string) *Chart {
-	ch := newChart("ROC"+area, "false positive rate", shareAxis, shareAxis)
+	ch := newChart("ROC curve"+area, "false positive rate", shareAxis, shareAxis)
 	ch.YLabel = "true positive rate"
 	ch.line("", "chance", []Point{{0, 0}, {1, 1}}, false).line("", "train", Pairs(b.ROC), false)
-	ch.Summary = "True positive rate against false positive rate; the dashed line is guessing."
+	ch.Summary = "True positive rate by false positive rate; the dashed line is random guessing."
 	return ch
 }
 
 func PrecisionRecall(b *results.Binary) *Chart {
-	ch := newChart("Precision by recall", "recall", shareAxis, shareAxis)
+	ch := newChart("Precision-recall curve", "recall", shareAxis, shareAxis)
 	ch.YLabel = "precision"
 	ch.line("", "train", Pairs(b.PR), false)
-	ch.Summary = "Precision against recall."
+	ch.Summary = "Precision by recall."
 	return ch
 }
 
@@ -68,10 +68,10 @@ func Calibration(c *results.Calibration) *Chart {
 	if len(points) == 0 {
 		return nil
 	}
-	ch := newChart("Calibration", "confidence of the answer", shareAxis, shareAxis)
-	ch.YLabel = "share that is right"
+	ch := newChart("Calibration", "confidence", shareAxis, shareAxis)
+	ch.YLabel = "accuracy"
 	ch.line("", "chance", []Point{{0, 0}, {1, 1}}, false).line("", "train", points, true)
-	ch.Summary = "Share of right answers against confidence; on the dashed line they are the same."
+	ch.Summary = "Accuracy by confidence; on the dashed line both are equal."
 	return ch
 }
 
@@ -83,10 +83,10 @@ func Predicted(g *results.Regression) *Chart {
 	}
 	low, high := diagonal(points)
 	side := axis{low, high, niceTicks(low, high, 5)}
-	ch := newChart("Predicted by true value", "true value", side, side)
+	ch := newChart("Predicted and true values", "true value", side, side)
 	ch.YLabel = "predicted value"
 	ch.line("", "chance", []Point{{low, low}, {high, high}}, false).scatter(points)
-	ch.Summary = text.Number(len(points)) + " test rows; on the dashed line the prediction is right."
+	ch.Summary = text.Number(len(points)) + " test rows; on the dashed line the prediction is correct."
 	return ch
 }
 

@@ -28,11 +28,11 @@ func WriteConfusionVega(w io.Writer, m *Matrix) error {
 			"axis": obj{"labelLimit": limit, "labelAngle": 0, "labelFontSize": letters, "labelOverlap": true, "grid": false, "domain": false, "ticks": false},
 		}
 	}
-	place := obj{"x": axis("answer", "Answer", m.Heads, 150/min(len(order), wideMatrix)), "y": axis("truth", "True class", order, 90)}
+	place := obj{"x": axis("answer", "Predicted class", m.Heads, 150/min(len(order), wideMatrix)), "y": axis("truth", "True class", order, 90)}
 	cells := obj{
 		"mark": obj{"type": "rect", "tooltip": obj{"content": "data"}},
 		"encoding": obj{"color": obj{
-			"field": "share", "type": "quantitative", "title": "Share of the row", "scale": obj{"domain": []int{0, 1}, "scheme": "blues"},
+			"field": "share", "type": "quantitative", "title": "Share of the true class", "scale": obj{"domain": []int{0, 1}, "scheme": "blues"},
 			"legend": obj{"orient": "bottom", "format": ".0%"},
 		}},
 	}
@@ -48,8 +48,8 @@ func WriteConfusionVega(w io.Writer, m *Matrix) error {
 	}
 	return results.WriteJSON(w, obj{
 		"$schema":     vegaSchema,
-		"title":       "What is taken for what",
-		"description": "Test rows by true class and answer; the darker, the larger the share of the true class.",
+		"title":       "Confusion matrix",
+		"description": "Test rows by true and predicted class; a darker cell is a larger share of the true class.",
 		"width":       VegaWidth, "height": height, "autosize": obj{"type": "fit", "contains": "padding"},
 		"background": "white",
 		"data":       obj{"values": values},

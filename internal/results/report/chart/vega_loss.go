@@ -53,7 +53,7 @@ func WriteLossVega(w io.Writer, c Curves) error {
 	}
 	for _, at := range c.Resumes {
 		layers = append(layers, obj{
-			"data":     obj{"values": []obj{{"epoch": at, "label": "went on from a checkpoint"}}},
+			"data":     obj{"values": []obj{{"epoch": at, "label": "resumed"}}},
 			"mark":     obj{"type": "rule", "strokeDash": []int{2, 3}, "color": colourResume, "tooltip": obj{"content": "data"}},
 			"encoding": obj{"x": obj{"field": "epoch", "type": "quantitative"}},
 		})
@@ -68,7 +68,7 @@ func WriteLossVega(w io.Writer, c Curves) error {
 	return results.WriteJSON(w, obj{
 		"$schema":     vegaSchema,
 		"title":       "Loss (lower is better)",
-		"description": "Training and validation loss by epoch; the dashed line marks the epoch of the best model.",
+		"description": "Training and validation loss by epoch; the dashed line marks the best model.",
 		"width":       VegaWidth, "height": 260, "autosize": obj{"type": "fit", "contains": "padding"},
 		"background": "white",
 		"data":       obj{"values": values},
