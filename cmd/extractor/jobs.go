@@ -144,8 +144,8 @@ func showJob(w io.Writer, r job.Record) error {
 	if len(r.Model) > 0 {
 		line("model", modelOf(r))
 	}
-	if len(r.Handle) > 0 {
-		line("ray", string(r.Handle))
+	if r.Handle != nil {
+		line("ray", strings.TrimSpace(r.Handle.Backend+" "+r.Handle.ID+" "+r.Handle.Address))
 	}
 	if r.LastError != "" {
 		line("last error", r.LastError)

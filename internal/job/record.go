@@ -33,10 +33,11 @@ type Record struct {
 	InputsSHA256 string `json:"inputs_sha256,omitempty"`
 	// Model is what the registry says of the job's model: of the one that it predicts with, or of the one that it made.
 	Model json.RawMessage `json:"model,omitempty"`
-	// Handle is how the backend finds the attempt again, and Ledger what was delivered so far; all three belong to others.
-	// Stale is the handle of an attempt that must be stopped before the next one begins.
-	Handle json.RawMessage `json:"handle,omitempty"`
-	Stale  json.RawMessage `json:"stale,omitempty"`
+	// Handle is the handle of the present attempt, nil before its submission. Stale is the handle of an attempt that must be released
+	// before the next one is submitted.
+	Handle *Handle `json:"handle,omitempty"`
+	Stale  *Handle `json:"stale,omitempty"`
+	// Ledger is what was delivered so far; the platform alone reads it.
 	Ledger json.RawMessage `json:"ledger,omitempty"`
 	// Began is when the present attempt was submitted and Trained when Ray began to run it.
 	Began   time.Time `json:"began,omitzero"`

@@ -20,7 +20,7 @@ func (r row) Scan(dest ...any) error {
 // FuzzRecord reads what may lie in the file of a store. Whatever can be read can be ended and written, and reads the same again.
 func FuzzRecord(f *testing.F) {
 	rec := New("ft-one", Request{Key: "k", Kind: Dataset, Parameters: map[string]any{"epochs": 3.0}, Received: time.Unix(1, 0).UTC()}, "key")
-	rec.Handle, rec.Settings = json.RawMessage(`{"id":"x"}`), NewSettings(map[string]any{"a": []any{nil, true}})
+	rec.Handle, rec.Settings = &Handle{ID: "x"}, NewSettings(map[string]any{"a": []any{nil, true}})
 	doc, err := json.Marshal(rec)
 	require.NoError(f, err)
 	for _, seed := range []string{string(doc), "{}", "null", "[]", `{"run":"ft-two"}`, `{"handle":null,"ending":{"state":"x"}}`, `{"created":"x"}`, `{"request":{"parameters":{"a":1e999}}}`} {

@@ -87,7 +87,7 @@ const sentence = "the parameters of this request are too large (4.2 MB, at most 
 func TestARecordThatIsTooLargeIsMadeSmallWithoutDecodingIt(t *testing.T) {
 	path := storeWith(t, func(path string) {
 		plant(t, path, old("ft-large", func(r *job.Record) {
-			r.Handle, r.Greeted, r.Attempt, r.State = []byte(`{"backend":"x","id":"ft-large-a2"}`), true, 2, job.Running
+			r.Handle, r.Greeted, r.Attempt, r.State = &job.Handle{Backend: "x", ID: "ft-large-a2"}, true, 2, job.Running
 		}), withParameters(t, nested(4<<20)))
 	})
 	before := allocated()
@@ -112,7 +112,7 @@ func TestARecordThatIsTooLargeIsMadeSmallWithoutDecodingIt(t *testing.T) {
 	require.Equal(t, &job.Ending{State: job.Failed, Text: sentence, BadInput: true}, rec.Ending)
 	require.Equal(t, job.Running, rec.State, "whose attempt is released when the end is told")
 	require.Equal(t, 2, rec.Attempt)
-	require.JSONEq(t, `{"backend":"x","id":"ft-large-a2"}`, string(rec.Handle))
+	require.Equal(t, &job.Handle{Backend: "x", ID: "ft-large-a2"}, rec.Handle)
 	require.Equal(t, canary, rec.SecretKey.Reveal())
 	require.True(t, rec.Greeted)
 	require.Nil(t, rec.Stale)

@@ -32,7 +32,7 @@ func (p *Pipeline) chooseModel(ctx context.Context, rec job.Record, e platform.E
 		return nil, err
 	}
 	p.say(rec, fmt.Sprintf("Predicting with the model %s, made by run %s", v.Ref(), v.Run))
-	return json.Marshal(v)
+	return encodeModel(&v)
 }
 
 // specModels adds to spec the model to predict with, or the champion to measure a new model against.
@@ -78,6 +78,18 @@ func modelOf(rec job.Record) (*registry.Version, error) {
 		return nil, fmt.Errorf("decode the model of the job: %w", err)
 	}
 	return &v, nil
+}
+
+// encodeModel writes a version for the record; nil for none.
+func encodeModel(v *registry.Version) (json.RawMessage, error) {
+	if v == nil {
+		return nil, nil
+	}
+	doc, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode the model of the job: %w", err)
+	}
+	return doc, nil
 }
 
 // StoredModel is the model of a version as it can be packed for users.

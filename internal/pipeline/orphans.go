@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -73,11 +72,8 @@ func (p *Pipeline) orphaned(ctx context.Context, h rayjob.Handle) (bool, error) 
 		return true, nil
 	}
 	present := rayjob.Attempt{Run: rec.Run, Number: rec.Attempt}
-	return h.ID != present.Name() && !names(rec.Stale, h.ID) && !names(rec.Handle, h.ID), nil
+	return h.ID != present.Name() && !isAttempt(rec.Stale, h.ID) && !isAttempt(rec.Handle, h.ID), nil
 }
 
-// names reports whether the stored handle is the one of that id.
-func names(doc json.RawMessage, id string) bool {
-	h, err := handleOf(doc)
-	return err == nil && h.ID == id
-}
+// isAttempt reports whether the handle of a record, which may be nil, is that of the attempt with this id.
+func isAttempt(h *rayjob.Handle, id string) bool { return h != nil && h.ID == id }

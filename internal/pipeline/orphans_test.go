@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -39,7 +38,7 @@ func (b *bench) put(t *testing.T, run string, change func(*job.Record)) {
 func TestAttemptsThatNobodyWaitsForAreReleased(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	handle := func(id string) json.RawMessage { return json.RawMessage(`{"backend":"fake","id":"` + id + `"}`) }
+	handle := func(id string) *rayjob.Handle { return &rayjob.Handle{Backend: "fake", ID: id} }
 	b.put(t, "ft-over", func(r *job.Record) { r.Handle = handle("ft-over-a1"); r.End(job.Failed, "x"); _ = r.Close() })
 	b.put(t, "ft-runs", func(r *job.Record) { r.Handle = handle("ft-runs-a1"); r.Advance(job.Running) })
 	b.put(t, "ft-new", func(r *job.Record) { r.Advance(job.Staged) }) // killed between the submission and the record of it

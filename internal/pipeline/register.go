@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -17,11 +16,11 @@ import (
 // outModel is where the trainer leaves the model, relative to the run folder.
 const outModel = "out/model/"
 
-// register makes a version of the model that a training made, and returns what the record keeps of it. A prediction and a
-// check make none; the record keeps what it has.
-func (p *Pipeline) register(ctx context.Context, rec job.Record, r *results.Result) (json.RawMessage, error) {
+// register makes a version of the model that a training made, and returns the model that the record of the job names from then on. A
+// prediction and a check make none, so the record keeps the model that it has, nil for none.
+func (p *Pipeline) register(ctx context.Context, rec job.Record, r *results.Result) (*registry.Version, error) {
 	if r.Kind != results.ResultTraining {
-		return rec.Model, nil
+		return modelOf(rec)
 	}
 	of, err := p.shelf(rec)
 	if err != nil {
@@ -41,7 +40,7 @@ func (p *Pipeline) register(ctx context.Context, rec job.Record, r *results.Resu
 		title = ", the new champion"
 	}
 	p.say(rec, fmt.Sprintf("Registered as %s%s: %s", v.Ref(), title, v.Why))
-	return json.Marshal(v)
+	return &v, nil
 }
 
 // newVersion is what the registry is to keep of a training.
@@ -99,11 +98,10 @@ func judge(r *results.Result, accepted time.Time, champion *registry.Version) (w
 	return wins, fmt.Sprintf("%s %s %s %.3f against %.3f on the same test rows", champion.Ref(), verb, results.MetricName(r.Metric), theirs.Value, mine.Value)
 }
 
-// modelVersion is what the deliverables say of the version that a training made.
-func (p *Pipeline) modelVersion(rec job.Record) (manifest.ModelVersion, error) {
-	v, err := modelOf(rec)
-	if err != nil || v == nil || v.Run != rec.Run {
-		return manifest.ModelVersion{}, err
+// modelVersion is what the deliverables say of the version that a training made; v is the model of the record, nil for none.
+func modelVersion(rec job.Record, v *registry.Version) manifest.ModelVersion {
+	if v == nil || v.Run != rec.Run {
+		return manifest.ModelVersion{}
 	}
-	return manifest.ModelVersion{Name: v.Name, Version: v.Version, Champion: v.Best, BestSoFar: v.Won()}, nil
+	return manifest.ModelVersion{Name: v.Name, Version: v.Version, Champion: v.Best, BestSoFar: v.Won()}
 }

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -124,9 +123,9 @@ func (p *Pipeline) chooseVersion(ctx context.Context, rec job.Record, settings j
 
 // chosen remembers the version that a request is about, and takes the request to its next state.
 func chosen(v registry.Version, settings job.Settings, next job.State) (change, error) {
-	doc, err := json.Marshal(v)
+	doc, err := encodeModel(&v)
 	if err != nil {
-		return nil, fmt.Errorf("encode the model of the job: %w", err)
+		return nil, err
 	}
 	return func(r *job.Record) error {
 		r.Settings, r.Model = settings, doc

@@ -16,6 +16,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
@@ -88,13 +89,9 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	crash.At(crash.Submitted)
-	doc, err := json.Marshal(handle)
-	if err != nil {
-		return nil, fmt.Errorf("encode the handle of the attempt: %w", err)
-	}
 	p.sayPassing(rec, e.Kind.Noun()+" submitted to Ray")
 	return func(r *job.Record) error {
-		r.Handle, r.Stale, r.Began = doc, nil, time.Now().UTC()
+		r.Handle, r.Stale, r.Began = &handle, nil, time.Now().UTC()
 		r.Advance(job.Submitted)
 		return nil
 	}, nil
@@ -127,14 +124,19 @@ func (p *Pipeline) collect(ctx context.Context, rec job.Record) (change, error) 
 	if err != nil {
 		return nil, err
 	}
-	if rec.Model, err = p.register(ctx, rec, result); err != nil {
+	model, err := p.register(ctx, rec, result)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := p.build(ctx, rec, result); err != nil {
+	if _, err := p.build(ctx, rec, result, model); err != nil {
 		return nil, err
 	}
 	crash.At(crash.Built)
-	return func(r *job.Record) error { r.Model = rec.Model; r.Advance(job.Collected); return nil }, nil
+	doc, err := encodeModel(model)
+	if err != nil {
+		return nil, err
+	}
+	return func(r *job.Record) error { r.Model = doc; r.Advance(job.Collected); return nil }, nil
 }
 
 // result reads what the run left behind.
@@ -168,9 +170,9 @@ func keepStaged(made *results.Prediction, inputs []job.Input) {
 	}
 }
 
-// build makes the deliverables, or finds them made.
-func (p *Pipeline) build(ctx context.Context, rec job.Record, result *results.Result) (platform.Delivery, error) {
-	meta, err := p.meta(rec)
+// build makes the deliverables, or finds them made. model is the model that the record names, nil for none.
+func (p *Pipeline) build(ctx context.Context, rec job.Record, result *results.Result, model *registry.Version) (platform.Delivery, error) {
+	meta, err := p.meta(rec, model)
 	if err != nil {
 		return platform.Delivery{}, err
 	}
@@ -185,15 +187,12 @@ func assemble(ctx context.Context, run, to disk.Folder, result *results.Result, 
 	}, err
 }
 
-func (p *Pipeline) meta(rec job.Record) (manifest.Meta, error) {
+func (p *Pipeline) meta(rec job.Record, model *registry.Version) (manifest.Meta, error) {
 	inputs, err := p.cfg.Volume.ReadInputs(rec)
-	if err != nil {
-		return manifest.Meta{}, err
-	}
-	model, err := p.modelVersion(rec)
 	return manifest.Meta{
 		Run: rec.Run, JobID: rec.Request.JobID, DatasetID: rec.Request.DatasetID, DatasetName: rec.Request.Name,
-		Extractor: p.cfg.Extractors.Of(rec.Request).Info.Name, Version: p.cfg.Version, RunName: rec.Settings.RunName, Started: rec.Created, Settings: rec.Settings.Values, Inputs: inputs, Model: model,
+		Extractor: p.cfg.Extractors.Of(rec.Request).Info.Name, Version: p.cfg.Version, RunName: rec.Settings.RunName, Started: rec.Created, Settings: rec.Settings.Values,
+		Inputs: inputs, Model: modelVersion(rec, model),
 	}, err
 }
 
@@ -203,7 +202,11 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := p.build(ctx, rec, result)
+	model, err := modelOf(rec)
+	if err != nil {
+		return nil, err
+	}
+	d, err := p.build(ctx, rec, result, model)
 	if err != nil {
 		return nil, err
 	}
@@ -245,24 +248,12 @@ func (p *Pipeline) cancel(_ context.Context, rec job.Record) (change, error) {
 	return func(r *job.Record) error { r.End(job.Cancelled, text); return nil }, nil
 }
 
-// release stops the attempt behind a handle, if it still runs, and frees what Ray keeps for it.
-func (p *Pipeline) release(ctx context.Context, doc json.RawMessage) error {
-	if len(doc) == 0 {
+// release stops an attempt, if it still runs, and frees what Ray keeps for it.
+func (p *Pipeline) release(ctx context.Context, h *rayjob.Handle) error {
+	if h == nil {
 		return nil
 	}
-	h, err := handleOf(doc)
-	if err != nil {
-		return err
-	}
-	return p.backend.Release(ctx, h)
-}
-
-func handleOf(doc json.RawMessage) (rayjob.Handle, error) {
-	var h rayjob.Handle
-	if err := json.Unmarshal(doc, &h); err != nil {
-		return h, fmt.Errorf("decode the handle of the attempt: %w", err)
-	}
-	return h, nil
+	return p.backend.Release(ctx, *h)
 }
 
 // tell sends the terminal status and closes the job once it is confirmed. A job whose end was decided before this process

@@ -36,10 +36,10 @@ func stoppedEarly(rec job.Record, r *results.Result) string {
 // needs a moment; whatever else hinders is left to the operator, since the user waits for the last word.
 func (p *Pipeline) letGo(ctx context.Context, rec job.Record) error {
 	var faults error
-	for _, doc := range [][]byte{rec.Stale, rec.Handle} {
-		faults = errors.Join(faults, p.release(ctx, doc))
+	for _, h := range []*rayjob.Handle{rec.Stale, rec.Handle} {
+		faults = errors.Join(faults, p.release(ctx, h))
 	}
-	if rec.State == job.Staged && len(rec.Handle) == 0 && p.cfg.Extractors.Of(rec.Request).Kind != platform.Runs {
+	if rec.State == job.Staged && rec.Handle == nil && p.cfg.Extractors.Of(rec.Request).Kind != platform.Runs {
 		// A kill may have come between the submission and its record.
 		faults = errors.Join(faults, p.backend.Release(ctx, rayjob.Handle{ID: p.attempt(rec).Name()}))
 	}

@@ -28,11 +28,10 @@ const graceAfterLimit = 30 * time.Minute
 // itself: an end that is decided here stops it on the way out (tell), another attempt stops it on the way in (submit), so
 // that the decision is on disk first and is not taken for somebody else's stop.
 func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
-	h, err := handleOf(rec.Handle)
-	if err != nil {
-		return nil, err
+	if rec.Handle == nil {
+		return nil, job.Permanent(errors.New("the record does not say where on Ray the attempt runs: submit again"))
 	}
-	obs, err := p.backend.Observe(ctx, h)
+	obs, err := p.backend.Observe(ctx, *rec.Handle)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"github.com/ncsa/clowder-ray/internal/job"
 )
 
 // Backend runs attempts on Ray. Every error has a kind (job.Classify). An error never says anything about the training; only
@@ -32,18 +34,7 @@ type Lister interface {
 }
 
 // Handle is how a backend finds an attempt again. It is stored with the job as JSON and holds no secret.
-type Handle struct {
-	// Backend names the implementation that made the handle.
-	Backend string `json:"backend"`
-	// ID is the attempt's name on Ray.
-	ID string `json:"id"`
-	// Address is the address of the cluster when the attempt was submitted, for people who read the record.
-	Address string `json:"address,omitempty"`
-	// Session identifies the start of the cluster. A restarted cluster has another session and has forgotten its jobs.
-	Session string `json:"session,omitempty"`
-	// Cluster is the name of the standing RayCluster on which the attempt runs; empty if the attempt has its own cluster.
-	Cluster string `json:"cluster,omitempty"`
-}
+type Handle = job.Handle
 
 // StandingWarning tells an administrator the risk of a standing Ray cluster: all trainings share one volume.
 const StandingWarning = "on a standing Ray cluster, every training can read and change the files of all other trainings on the shared " +

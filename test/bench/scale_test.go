@@ -3,7 +3,6 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -70,8 +69,7 @@ func gather(b *testing.B, w *stack.World) {
 		rec.Request.Name, rec.Request.Parameters = "Reviews", map[string]any{"epochs": 3, "learning_rate": 2e-5, "model": "auto", "run_name": run}
 		rec.Settings, rec.State, rec.Greeted, rec.Began = job.NewSettings(rec.Request.Parameters), job.Submitted, true, time.Now().UTC()
 		attempt := rayjob.Attempt{Run: run, Number: 1}.Name()
-		rec.Handle, err = json.Marshal(rayjob.Handle{Backend: "jobsapi", ID: attempt, Address: w.Env["RAY_ADDRESS"], Session: w.Ray.Session()})
-		require.NoError(b, err)
+		rec.Handle = &rayjob.Handle{Backend: "jobsapi", ID: attempt, Address: w.Env["RAY_ADDRESS"], Session: w.Ray.Session()}
 		_, _, err = store.Accept(b.Context(), rec)
 		require.NoError(b, err)
 		w.Ray.Change(attempt, func(j *raytest.Job) {

@@ -86,7 +86,7 @@ func changeSeen(t *testing.T, open func() job.Store) {
 	require.Equal(t, want, got)
 
 	want, err = a.Change(t.Context(), "ft-one", func(r *job.Record) error {
-		r.Handle = []byte(`{"id":"x"}`)
+		r.Handle = &job.Handle{ID: "x"}
 		r.Advance(job.Submitted)
 		return nil
 	})
