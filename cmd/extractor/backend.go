@@ -17,17 +17,16 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay"
 )
 
-// ray is the way to Ray that the settings choose: RayJobs where KUBERAY_CONFIG says how they are made, else the Jobs API of
-// the cluster at RAY_ADDRESS.
+// ray is the backend that the settings choose: RayJobs if KUBERAY_CONFIG is set, or else the Jobs API at RAY_ADDRESS.
 type ray struct {
 	rayjob.Backend
-	// run keeps the backend up to date until its context ends; check says for doctor what it found.
+	// run keeps the backend up to date until its context ends. check returns the findings for doctor.
 	run   func(context.Context) error
 	check func(context.Context) (string, error)
 	close func()
 }
 
-// newRay returns the way to Ray of the service that is known as instance; without a name it knows no attempt as its own.
+// newRay returns the backend of the service with this instance name. Without a name, it cannot list its own attempts.
 func newRay(set Settings, instance string, log *zap.Logger) (*ray, error) {
 	if set.KubeRayConfig != "" {
 		return newKubeRay(set, instance, log)
@@ -61,7 +60,7 @@ func newKubeRay(set Settings, instance string, log *zap.Logger) (*ray, error) {
 	if err != nil {
 		return nil, job.Permanent(err)
 	}
-	klog.SetLogger(zapr.NewLogger(log.Named("kubernetes"))) // client-go has no other way to say what troubles it
+	klog.SetLogger(zapr.NewLogger(log.Named("kubernetes"))) // the only way to see the warnings of client-go
 	client, err := kuberay.New(cfg, access, log)
 	if err != nil {
 		return nil, job.Permanent(err)
@@ -75,16 +74,16 @@ func newKubeRay(set Settings, instance string, log *zap.Logger) (*ray, error) {
 			}
 			found := fmt.Sprintf("Kubernetes %s at %s, namespace %s: %d RayJobs, profiles %s",
 				report.Server, report.Host, report.Namespace, report.Running, strings.Join(cfg.Names(), ", "))
-			var faults []error
+			var errs []error
 			for _, fault := range report.Faults {
-				faults = append(faults, errors.New(fault))
+				errs = append(errs, errors.New(fault))
 			}
-			return strings.Join(append([]string{found}, report.Warnings...), "; "), errors.Join(faults...)
+			return strings.Join(append([]string{found}, report.Warnings...), "; "), errors.Join(errs...)
 		},
 	}, nil
 }
 
-// profiles are the kinds of machines that the form offers; none where there is no choice.
+// profiles returns the profiles that the form offers; none without KUBERAY_CONFIG.
 func (s *Settings) profiles() ([]string, error) {
 	if s.KubeRayConfig == "" {
 		return nil, nil

@@ -18,13 +18,13 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
-// console is the voice of a local run: a progress bar on a terminal, plain lines elsewhere.
+// console shows the statuses of a local run: with a progress bar on a terminal, as plain lines elsewhere.
 type console struct {
 	w     io.Writer
 	began time.Time
 
 	mu  sync.Mutex
-	bar *progressbar.ProgressBar // nil where w is no terminal
+	bar *progressbar.ProgressBar // nil if w is not a terminal
 }
 
 var _ status.Publisher = (*console)(nil)
@@ -40,7 +40,7 @@ func newConsole(w io.Writer) *console {
 	return c
 }
 
-// Tell prints one status. An error is left to the end of the command, which prints it where errors go.
+// Publish prints one status. It skips errors, which the command prints to stderr at its end.
 func (c *console) Publish(_ context.Context, _ job.Request, s message.Status) error {
 	if onBar := s.Progress && c.bar != nil; !onBar && s.Kind != message.StatusError {
 		c.say(s.Text)
@@ -57,7 +57,7 @@ func (c *console) say(text string) {
 	_, _ = fmt.Fprintf(c.w, "%7.1f s  %s\n", time.Since(c.began).Seconds(), text)
 }
 
-// watch moves the bar.
+// watch updates the progress bar.
 func (c *console) watch(_ string, p results.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,7 +67,7 @@ func (c *console) watch(_ string, p results.Progress) {
 	}
 }
 
-// finish takes the bar away.
+// finish removes the progress bar.
 func (c *console) finish() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
@@ -18,21 +17,22 @@ import (
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/queue"
 	"github.com/ncsa/clowder-ray/internal/retention"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// checkTimeout bounds one check of doctor.
+// checkTimeout is the time limit of one check.
 const checkTimeout = 30 * time.Second
 
-// doctorCommand looks at everything around the service and says what to mend. It changes nothing.
+// doctorCommand checks everything that the service needs and says what to fix. It changes nothing.
 func (p *program) doctorCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Check the broker, Clowder, Ray, the shared volume and the form, and say what to mend", Args: cobra.NoArgs,
+		Use: "doctor", Short: "Check RabbitMQ, Clowder, Ray, the shared volume and the forms, and say what to fix", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, err := p.settings(cmd)
 			if err != nil {
 				return err
 			}
-			faults := 0
+			failed := 0
 			for _, check := range checks(set) {
 				ctx, cancel := context.WithTimeout(cmd.Context(), checkTimeout)
 				found, err := check.look(ctx)
@@ -40,19 +40,19 @@ func (p *program) doctorCommand() *cobra.Command {
 				mark := "ok  "
 				if err != nil {
 					mark, found = "FAIL", strings.ReplaceAll(err.Error(), "\n", "\n                      ")
-					faults++
+					failed++
 				}
 				_, _ = fmt.Fprintf(p.stdout, "%s  %-14s  %s\n", mark, check.name, found)
 			}
-			if faults > 0 {
-				return fmt.Errorf("%d of the checks failed", faults)
+			if failed > 0 {
+				return fmt.Errorf("%d checks failed", failed)
 			}
 			return nil
 		},
 	}
 }
 
-// check looks at one thing and says what it found; its error says what to mend.
+// check examines one thing and returns its findings. Its error says what to fix.
 type check struct {
 	name string
 	look func(context.Context) (string, error)
@@ -74,7 +74,7 @@ func checks(set Settings) []check {
 		}},
 		{"broker", func(ctx context.Context) (string, error) {
 			if infoErr != nil {
-				return "", errors.New("not looked at: the names of the queues are unknown")
+				return "", errors.New("not checked: fix extractor_info first, which names the queues")
 			}
 			var found []string
 			for _, e := range all {
@@ -102,17 +102,17 @@ func checks(set Settings) []check {
 		{"models", func(context.Context) (string, error) {
 			models, err := volume.Models()
 			if err == nil && len(models) == 0 {
-				return "none installed in " + filepath.Join(set.SharedDir, "models") + ": texts are learnt from scratch, with a small BERT", nil
+				return "none installed in " + filepath.Join(set.SharedDir, "models") + ": texts are trained from scratch with a small BERT", nil
 			}
 			return strings.Join(models, ", "), err
 		}},
 	}
 }
 
-// checkClowder looks without a key and without a cache: it changes nothing on the shared volume.
+// checkClowder uses no key and no cache, so it changes nothing on the shared volume.
 func checkClowder(ctx context.Context, set Settings) (string, error) {
 	if set.ClowderURL == "" && len(set.ClowderHosts) == 0 {
-		return "", errors.New("set CLOWDER_URL to the address at which this machine reaches Clowder, or CLOWDER_HOSTS to the hosts that messages may name")
+		return "", errors.New("set CLOWDER_URL to the address of Clowder as seen from this machine, or CLOWDER_HOSTS to the Clowder hosts that messages may name")
 	}
 	client, err := clowderClient(set, disk.Folder{}, zap.NewNop())
 	if err != nil {
@@ -122,19 +122,19 @@ func checkClowder(ctx context.Context, set Settings) (string, error) {
 	return strings.Join(append(set.ClowderHosts, set.ClowderURL), " "), err
 }
 
-// checkWritable looks whether dir can be written and its disk has room for new jobs.
+// checkWritable checks that dir is writable and its disk has enough free space for new jobs.
 func checkWritable(name, dir string, need int64) (string, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return "", fmt.Errorf("%s: %w: make the folder, or set it to one that this user may write", name, err)
+		return "", fmt.Errorf("%s: %w: create the folder, or set %s to a folder that this user can write", name, err, name)
 	}
 	f, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		return "", fmt.Errorf("%s: %w: let this user write there", name, err)
+		return "", fmt.Errorf("%s: %w: give this user write access", name, err)
 	}
 	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	found := dir + " can be written"
+	found := dir + " is writable"
 	free, known := disk.Free(dir)
 	switch {
 	case !known:
@@ -142,7 +142,7 @@ func checkWritable(name, dir string, need int64) (string, error) {
 	case free < need:
 		return "", retention.TooFull(name, dir, free, need)
 	default:
-		return found + ", " + humanize.Bytes(uint64(max(0, free))) + " are free", nil
+		return found + ", " + text.Bytes(free) + " free", nil
 	}
 }
 
@@ -155,5 +155,5 @@ func checkStore(ctx context.Context, set Settings) (string, error) {
 		return "", fmt.Errorf("STATE_DIR: %w", err)
 	}
 	active, err := store.List(ctx, job.Query{Active: true})
-	return fmt.Sprintf("%s, %d active jobs", set.storePath(), len(active)), errors.Join(err, store.Close())
+	return fmt.Sprintf("%s, %s", set.storePath(), text.Count(len(active), "active job")), errors.Join(err, store.Close())
 }

@@ -12,8 +12,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// health serves /livez, /readyz and /metrics. Live means that the process answers; a broker outage does not make it dead,
-// since a restart would not mend it. Ready means that the service takes jobs.
+// health serves /livez, /readyz and /metrics. Live means that the process responds; it stays live during an outage of the broker,
+// since a restart would not help. Ready means that the service accepts jobs.
 type health struct {
 	server   *http.Server
 	listener net.Listener

@@ -22,11 +22,11 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
-// jobsCommand reads and changes the store, also while the service runs: both see each other's changes.
+// jobsCommand reads and changes the job store, also while the service runs: both see each other's changes.
 func (p *program) jobsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "jobs", Short: "List, show, cancel, stop and retry jobs", Args: cobra.NoArgs}
 	list := &cobra.Command{
-		Use: "list", Short: "List the jobs, newest last", Args: cobra.NoArgs,
+		Use: "list", Short: "List jobs, the newest last", Args: cobra.NoArgs,
 		RunE: p.withStore(func(ctx context.Context, s job.Store, cmd *cobra.Command, _ []string) error {
 			all, _ := cmd.Flags().GetBool("all")
 			limit, _ := cmd.Flags().GetInt("limit")
@@ -37,11 +37,11 @@ func (p *program) jobsCommand() *cobra.Command {
 			return listJobs(p.stdout, recs)
 		}),
 	}
-	list.Flags().Bool("all", true, "also those that are over")
-	list.Flags().Int("limit", 50, "most jobs to list; 0 lists all")
+	list.Flags().Bool("all", true, "also list finished jobs")
+	list.Flags().Int("limit", 50, "largest number of jobs to list; 0 means all")
 
 	show := &cobra.Command{
-		Use: "show RUN", Short: "Show all that is known of a job", Args: between(1, 1, "jobs show RUN"),
+		Use: "show RUN", Short: "Show the details of a job", Args: argCount(1, 1, "jobs show RUN"),
 		RunE: p.withStore(func(ctx context.Context, s job.Store, _ *cobra.Command, args []string) error {
 			rec, err := s.Get(ctx, args[0])
 			if err != nil {
@@ -51,7 +51,7 @@ func (p *program) jobsCommand() *cobra.Command {
 		}),
 	}
 	logs := &cobra.Command{
-		Use: "logs RUN", Short: "Print what the training printed", Args: between(1, 1, "jobs logs RUN"),
+		Use: "logs RUN", Short: "Print the logs of a training", Args: argCount(1, 1, "jobs logs RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			set, err := p.settings(cmd)
 			if err != nil {
@@ -60,11 +60,11 @@ func (p *program) jobsCommand() *cobra.Command {
 			return printLogs(p.stdout, volume.Volume{Dir: set.SharedDir}.Run(args[0]), args[0])
 		},
 	}
-	cmd.AddCommand(append(p.wishCommands(), list, show, logs)...)
+	cmd.AddCommand(append(p.manageCommands(), list, show, logs)...)
 	return cmd
 }
 
-// withStore opens the store for one command.
+// withStore runs a command with the open job store.
 func (p *program) withStore(f func(context.Context, job.Store, *cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) (err error) {
 		set, err := p.settings(cmd)
@@ -72,9 +72,9 @@ func (p *program) withStore(f func(context.Context, job.Store, *cobra.Command, [
 			return err
 		}
 		if _, err := os.Stat(set.storePath()); errors.Is(err, os.ErrNotExist) {
-			return job.Permanent(fmt.Errorf("there is no job store at %s: set STATE_DIR to the service's", set.storePath()))
+			return job.Permanent(fmt.Errorf("%s does not exist: set STATE_DIR to the state folder of the service", set.storePath()))
 		}
-		s, err := set.openStore(cmd.Context(), job.WithLeftOut(p.tellLeftOut))
+		s, err := set.openStore(cmd.Context(), job.WithLeftOut(p.warnLeftOut))
 		if err != nil {
 			return err
 		}
@@ -85,17 +85,17 @@ func (p *program) withStore(f func(context.Context, job.Store, *cobra.Command, [
 
 func notFound(err error, run string) error {
 	if errors.Is(err, job.ErrNotFound) {
-		return job.Permanent(fmt.Errorf("there is no job %s: see extractor jobs list", run))
+		return job.Permanent(fmt.Errorf("the job %s does not exist: extractor jobs list shows all jobs", run))
 	}
 	return err
 }
 
-// operator names who types this, for the sentence that the user of Clowder reads.
-func operator() string {
+// administrator names the user of this command, for the status that the user of Clowder reads.
+func administrator() string {
 	if u, err := user.Current(); err == nil {
-		return "the operator (" + u.Username + ")"
+		return "the administrator (" + u.Username + ")"
 	}
-	return "the operator"
+	return "the administrator"
 }
 
 func listJobs(w io.Writer, recs []job.Record) error {
@@ -112,10 +112,10 @@ func listJobs(w io.Writer, recs []job.Record) error {
 	return tw.Flush()
 }
 
-// extractorOf names the extractor of a job; records from the time when there was only one name none.
+// extractorOf returns the name of a job's extractor. Records of the first versions have none, since there was only one.
 func extractorOf(r job.Record) string { return cmp.Or(r.Request.Extractor, finetuner) }
 
-// modelOf names the version that a job predicts with or has made.
+// modelOf returns the model version that a job uses for predictions or has created.
 func modelOf(r job.Record) string {
 	var v registry.Version
 	if err := json.Unmarshal(r.Model, &v); err != nil {
@@ -136,7 +136,7 @@ func showJob(w io.Writer, r job.Record) error {
 	line("dataset", r.Request.DatasetID+" "+r.Request.Name)
 	line("accepted", r.Created.Format(time.RFC3339))
 	line("changed", r.Updated.Format(time.RFC3339))
-	for name, value := range map[string]time.Time{"submitted": r.Began, "training since": r.Trained, "next try": r.NotBefore} {
+	for name, value := range map[string]time.Time{"submitted": r.Began, "training since": r.Trained, "next attempt": r.NotBefore} {
 		if !value.IsZero() {
 			line(name, value.Format(time.RFC3339))
 		}
@@ -159,11 +159,11 @@ func showJob(w io.Writer, r job.Record) error {
 	return tw.Flush()
 }
 
-// printLogs prints the logs of a run, as far as there are any.
+// printLogs prints the logs of a run. It is an error if there are none.
 func printLogs(w io.Writer, dir disk.Folder, run string) error {
 	printed, err := results.PrintLogs(w, dir)
 	if err == nil && !printed {
-		err = job.Permanent(fmt.Errorf("job %s has no log yet: its training has not begun, or SHARED_DIR is not the service's", run))
+		err = job.Permanent(fmt.Errorf("the job %s has no logs: its training has not started, or SHARED_DIR is not the shared volume of the service", run))
 	}
 	return err
 }

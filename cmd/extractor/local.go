@@ -25,36 +25,36 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
-// addLocalFlags gives a command the flags of a job between two folders.
+// addLocalFlags adds the flags of a local job to a command.
 func addLocalFlags(cmd *cobra.Command) {
-	cmd.Flags().String("out", "", "folder for the results")
-	cmd.Flags().StringArray("param", nil, "key=value of an option, see docs/training.md; may be repeated")
-	cmd.Flags().String("ray", "", "address of a Ray to use; without it, and without RAY_ADDRESS, a local one is started")
-	cmd.Flags().Bool("keep", false, "keep the run folder, with checkpoints and logs")
+	cmd.Flags().String("out", "", "folder for the results (required)")
+	cmd.Flags().StringArray("param", nil, "option as key=value, see docs/training.md; can be repeated")
+	cmd.Flags().String("ray", "", "address of the Ray cluster to use; without it and without RAY_ADDRESS, a local Ray is started")
+	cmd.Flags().Bool("keep", false, "keep the run folder with checkpoints and logs")
 }
 
-// localRequest is what a user asks for on the command line.
+// localRequest is a local job as given on the command line.
 type localRequest struct {
 	dataset, out string
-	// extractor is the one that would do it in Clowder, and parameters what its form would say.
+	// extractor is the name of the extractor for the job, and parameters are the values of its form.
 	extractor  string
 	parameters map[string]any
-	// model is a file or a folder for the job, empty for none.
+	// model is the path of a model file or folder; empty means none.
 	model string
 }
 
-// newLocalRequest reads the flags that every local job has.
+// newLocalRequest reads the flags that all local jobs share.
 func newLocalRequest(cmd *cobra.Command, dataset, extractor string) (localRequest, error) {
 	out, _ := cmd.Flags().GetString("out")
 	pairs, _ := cmd.Flags().GetStringArray("param")
 	if out == "" {
-		return localRequest{}, job.Permanent(errors.New("--out is missing: name the folder for the results"))
+		return localRequest{}, job.Permanent(errors.New("--out is missing: set it to the folder for the results"))
 	}
 	parameters, err := parameters(pairs)
 	return localRequest{dataset: dataset, out: out, extractor: extractor, parameters: parameters}, err
 }
 
-// runLocally wires the pipeline between two folders and waits for its one job.
+// runLocally runs one job from a local folder to another one and waits for its end.
 func (p *program) runLocally(cmd *cobra.Command, set Settings, r localRequest) (err error) {
 	ctx := cmd.Context()
 	keep, _ := cmd.Flags().GetBool("keep")
@@ -75,16 +75,17 @@ func (p *program) runLocally(cmd *cobra.Command, set Settings, r localRequest) (
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	// Installed models lie on the shared volume; without one the run needs only a place to work.
+	// Installed models are on the shared volume. Without a volume, the run uses a temporary folder.
 	if _, err := os.Stat(set.SharedDir); err != nil {
 		set.SharedDir, set.RaySharedDir = filepath.Join(work, "shared"), filepath.Join(work, "shared")
 	}
 	console := newConsole(p.stdout)
 	if set.RayAddress == "" {
 		console.say("Starting a local Ray")
+		set.RayPython = set.localPython()
 		local, err := raylocal.Start(ctx, raylocal.Config{Python: set.RayPython, Dir: filepath.Join(work, "ray")})
 		if err != nil {
-			return fmt.Errorf("%w\nRAY_PYTHON must name a Python that has ray, torch and transformers; make run prepares one", err)
+			return fmt.Errorf("%w\n%s", err, pythonRemedy)
 		}
 		defer func() { err = errors.Join(err, local.Stop()) }()
 		set.RayAddress, set.RayTokenFile = local.Address, local.TokenFile
@@ -98,7 +99,7 @@ func (p *program) runLocally(cmd *cobra.Command, set Settings, r localRequest) (
 	})
 }
 
-// datasetName is what a folder is called, also where it is given as a dot.
+// datasetName returns the name of a folder, also of one that is given as a dot.
 func datasetName(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
@@ -106,7 +107,7 @@ func datasetName(dir string) string {
 	return filepath.Base(dir)
 }
 
-// localJob is what one run on folders needs beside the settings.
+// localJob holds what a local job needs besides the settings.
 type localJob struct {
 	work     string
 	keep     bool
@@ -115,11 +116,11 @@ type localJob struct {
 	request  job.Request
 }
 
-// interruptGrace is how long a training may take to stop after the user asked for it.
+// interruptGrace is how long a training may take to stop after an interrupt.
 const interruptGrace = 45 * time.Second
 
 func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err error) {
-	log, err := newLogger(p.stderr, quieter(set.LogLevel), set.LogFormat)
+	log, err := newLogger(p.stderr, quietLevel(set.LogLevel), set.LogFormat)
 	if err != nil {
 		return err
 	}
@@ -133,13 +134,13 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 		return err
 	}
 	ray := rayConfig(set)
-	ray.Instance = l.request.Key // of this one job, so that no other that runs on the same Ray is taken for it
+	ray.Instance = l.request.Key // unique, so that no other job on the same Ray is taken for this one
 	backend, err := jobsapi.New(ray, log)
 	if err != nil {
 		return job.Permanent(err)
 	}
 	defer backend.CloseIdleConnections()
-	// The user's own interrupt cancels the job; everything here outlives it until the training has stopped.
+	// An interrupt cancels the job. Everything else keeps running until the training has stopped.
 	background, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	store, err := job.OpenSQLite(background, filepath.Join(l.work, "jobs.db"))
@@ -166,11 +167,11 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 	if err != nil {
 		return err
 	}
-	return p.conclude(rec, volume, l.keep)
+	return p.exitFor(rec, volume, l.keep)
 }
 
-// conclude turns the end of the job into the end of the command.
-func (p *program) conclude(rec job.Record, volume volume.Volume, keep bool) error {
+// exitFor returns the error, and so the exit code, for the end of the job.
+func (p *program) exitFor(rec job.Record, volume volume.Volume, keep bool) error {
 	done := rec.Ending != nil && rec.Ending.State == job.Done
 	if done && !keep {
 		return volume.RemoveRun(rec.Run)
@@ -180,7 +181,7 @@ func (p *program) conclude(rec job.Record, volume volume.Volume, keep bool) erro
 		_, err := fmt.Fprintln(p.stdout, "The run folder is", volume.Run(rec.Run).Path())
 		return err
 	case rec.Ending == nil:
-		return errors.New("interrupted before the training could be stopped")
+		return errors.New("interrupted before the training had stopped")
 	case rec.Ending.BadInput:
 		return errors.Join(job.Permanent(errors.New(rec.Ending.Text)), volume.RemoveRun(rec.Run))
 	case rec.Ending.State == job.Cancelled:
@@ -190,21 +191,21 @@ func (p *program) conclude(rec job.Record, volume volume.Volume, keep bool) erro
 	}
 }
 
-// parameters reads the key=value pairs of the command line; the form gives them their types.
+// parameters reads the key=value pairs of the command line. The form converts the values.
 func parameters(pairs []string) (map[string]any, error) {
 	out := map[string]any{}
 	for _, pair := range pairs {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok || key == "" {
-			return nil, job.Permanent(fmt.Errorf("--param %s: must look like key=value", pair))
+			return nil, job.Permanent(fmt.Errorf("--param %s: must have the form key=value", pair))
 		}
 		out[key] = value
 	}
 	return out, nil
 }
 
-// quieter keeps the service's own notes off a console that shows progress, unless they were asked for.
-func quieter(level string) string {
+// quietLevel raises the level info to warn, so that log messages do not disturb the progress bar. Other levels stay.
+func quietLevel(level string) string {
 	if level == zap.InfoLevel.String() {
 		return zap.WarnLevel.String()
 	}

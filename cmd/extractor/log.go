@@ -12,7 +12,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// newLogger writes to w in the wanted format, from the wanted level on.
+// newLogger returns a logger that writes to w in this format, from this level on.
 func newLogger(w io.Writer, level, format string) (*zap.Logger, error) {
 	l, err := zapcore.ParseLevel(level)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command extractor finetunes models on the datasets of a Clowder, on Ray. See the README.
+// Command extractor finetunes models on the datasets of Clowder, on Ray. See the README.
 package main
 
 import (
@@ -6,19 +6,19 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	_ "time/tzdata" // the image has no zones
+	_ "time/tzdata" // the image has no time zone database
 )
 
 func main() {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	go obey(signals, cancel)
+	go handleSignals(signals, cancel)
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)) //nolint:forbidigo // this is main
 }
 
-// obey asks for an orderly stop at the first signal and lets the second one end the program at once, however soon it comes.
-func obey(signals chan os.Signal, stop func()) {
+// handleSignals starts an orderly shutdown at the first signal. The second signal ends the program immediately.
+func handleSignals(signals chan os.Signal, stop func()) {
 	<-signals
 	stop()
 	second := <-signals

@@ -46,7 +46,7 @@ func TestBadInputEndsWith2AndOneSentence(t *testing.T) {
 		"no folder for the results":   {[]string{"run", t.TempDir()}, "--out is missing"},
 		"a dataset that is not there": {[]string{"run", "/not/there", "--out", "x"}, "/not/there"},
 		"a dataset that is a file":    {[]string{"run", file, "--out", "x"}, "name the folder that holds the dataset"},
-		"a parameter without a value": {[]string{"run", t.TempDir(), "--out", "x", "--param", "epochs"}, "must look like key=value"},
+		"a parameter without a value": {[]string{"run", t.TempDir(), "--out", "x", "--param", "epochs"}, "must have the form key=value"},
 		"nothing to predict":          {[]string{"predict", "--out", "x"}, "usage: extractor predict DATASET_DIR --model MODEL --out DIR"},
 		"a model that is not there":   {[]string{"predict", t.TempDir(), "--out", "x", "--model", "stars/7"}, "there is no model stars/7"},
 		"no folder for predictions":   {[]string{"predict", t.TempDir()}, "--out is missing"},
@@ -54,7 +54,7 @@ func TestBadInputEndsWith2AndOneSentence(t *testing.T) {
 		"a champion without number":   {[]string{"models", "promote", "local", "films"}, "NAME/VERSION"},
 		"an export to nowhere":        {[]string{"models", "export", "local", "films/1"}, "usage: extractor models export DATASET NAME/VERSION FILE.zip"},
 		"a champion of nothing":       {[]string{"models", "promote", "../..", "films/1"}, "the dataset ../.. has no models"},
-		"no store":                    {[]string{"jobs", "list"}, "there is no job store"},
+		"no store":                    {[]string{"jobs", "list"}, "jobs.db does not exist"},
 		"a wrong number":              {[]string{"version", "--max-jobs", "many"}, "max-jobs"},
 		"a setting that cannot be":    {[]string{"doctor", "--clowder-url", "clowder"}, "CLOWDER_URL"},
 	} {
@@ -111,15 +111,15 @@ func TestJobsReadsAndChangesTheStoreOfTheService(t *testing.T) {
 		{[]string{"jobs", "show", "ft-running"}, 0, finetuner},
 		{[]string{"jobs", "show", "ft-failed"}, 0, predictor},
 		{[]string{"jobs", "list"}, 0, "EXTRACTOR"},
-		{[]string{"jobs", "show", "ft-nothing"}, 2, "there is no job ft-nothing"},
+		{[]string{"jobs", "show", "ft-nothing"}, 2, "the job ft-nothing does not exist"},
 		{[]string{"jobs", "logs", "ft-running"}, 0, "reading\n[rank 0] epoch 1"},
-		{[]string{"jobs", "logs", "ft-failed"}, 2, "has no log yet"},
+		{[]string{"jobs", "logs", "ft-failed"}, 2, "has no logs"},
 		{[]string{"jobs", "stop", "ft-running"}, 2, "nothing to keep"},
 		{[]string{"jobs", "stop", "ft-failed"}, 2, "is a prediction"},
-		{[]string{"jobs", "cancel", "ft-running"}, 0, "will be cancelled"},
+		{[]string{"jobs", "cancel", "ft-running"}, 0, "will cancel ft-running"},
 		{[]string{"jobs", "cancel", "ft-failed"}, 2, "is over"},
 		{[]string{"jobs", "retry", "ft-running"}, 2, "only a failed or cancelled job"},
-		{[]string{"jobs", "retry", "ft-failed"}, 0, "will be tried again"},
+		{[]string{"jobs", "retry", "ft-failed"}, 0, "will retry ft-failed"},
 	} {
 		code, stdout, stderr := execute(t, dir, step.args...)
 		require.Equal(t, step.code, code, "%v: %s", step.args, stderr)
@@ -128,7 +128,7 @@ func TestJobsReadsAndChangesTheStoreOfTheService(t *testing.T) {
 	}
 	cancelled, err := store.Get(t.Context(), "ft-running")
 	require.NoError(t, err)
-	require.Contains(t, cancelled.CancelledBy, "the operator")
+	require.Contains(t, cancelled.CancelledBy, "the administrator")
 	retried, err := store.Get(t.Context(), "ft-failed")
 	require.NoError(t, err)
 	require.Equal(t, job.Accepted, retried.State)
@@ -159,7 +159,7 @@ func TestModelsListsTheVersionsAndPromotesOne(t *testing.T) {
 
 	code, stdout, stderr := execute(t, dir, "models", "promote", "local", "film-reviews/2")
 	require.Zero(t, code, stderr)
-	require.Equal(t, "film-reviews/2 is the champion of film-reviews\n", stdout)
+	require.Equal(t, "film-reviews/2 is now the champion of film-reviews\n", stdout)
 	require.Regexp(t, `film-reviews/2 +\*`, listed("local")[2])
 	code, _, stderr = execute(t, dir, "models", "promote", "local", "film-reviews/7")
 	require.Equal(t, exitBadInput, code)
@@ -168,7 +168,7 @@ func TestModelsListsTheVersionsAndPromotesOne(t *testing.T) {
 	file := filepath.Join(dir, "model.zip")
 	code, stdout, stderr = execute(t, dir, "models", "export", "local", "film-reviews/1", file)
 	require.Zero(t, code, stderr)
-	require.Equal(t, "film-reviews/1 is in "+file+"\n", stdout)
+	require.Equal(t, "wrote film-reviews/1 to "+file+"\n", stdout)
 	z, err := zip.OpenReader(file)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, z.Close()) }()
@@ -283,12 +283,12 @@ func TestModelsOfTwoClowdersWithTheSameDatasetAreToldApart(t *testing.T) {
 	a := register("ft-a", "https://a.example.org", id)
 	code, stdout, stderr := execute(t, dir, "models", "promote", id, "films/1")
 	require.Zero(t, code, stderr)
-	require.Equal(t, "films/1 is the champion of films\n", stdout, "as long as there is one Clowder, its id is enough")
+	require.Equal(t, "films/1 is now the champion of films\n", stdout, "as long as there is one Clowder, its id is enough")
 
 	b := register("ft-b", "https://b.example.org", id)
 	code, _, stderr = execute(t, dir, "models", "promote", id, "films/2")
 	require.Equal(t, exitBadInput, code)
-	require.Contains(t, stderr, "2 Clowders have a dataset "+id+": write ")
+	require.Contains(t, stderr, "2 Clowders have a dataset "+id+": use ")
 	require.Contains(t, stderr, a.Folder()+" (https://a.example.org)")
 	require.Contains(t, stderr, b.Folder()+" (https://b.example.org)")
 	code, _, stderr = execute(t, dir, "models", "promote", b.Folder(), "films/2")
@@ -306,5 +306,5 @@ func TestModelsOfTwoClowdersWithTheSameDatasetAreToldApart(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.Contains(t, stdout, a.Folder()+"  films/2")
 	require.Contains(t, stdout, b.Folder()+"  films/2")
-	require.Contains(t, stderr, filepath.Clean(broken), "the operator is told the path")
+	require.Contains(t, stderr, filepath.Clean(broken), "the warning names the path")
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// memoryShare is how much of the container's memory Go may fill before it collects garbage ever more often. The rest is for what
-// it does not count: SQLite's pages, and mapped files.
+// memoryShare is the share of the container's memory that Go's garbage collector aims to stay below. The rest is for memory that
+// Go does not count: SQLite's pages and mapped files.
 const memoryShare = 0.9
 
-// limitMemory has Go keep below what the container may use, as GOMEMLIMIT does; one that is set goes first. It returns the limit
-// in words, for the log. Without a limit of the container nothing changes.
+// limitMemory sets Go's memory limit below the limit of the container, unless GOMEMLIMIT is set. It returns the limit in words
+// for the log. Without a container limit it changes nothing.
 func limitMemory(container memlimit.Provider) (string, error) {
 	limit, err := memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(container))
 	if errors.Is(err, memlimit.ErrNoCgroup) || errors.Is(err, memlimit.ErrCgroupsNotSupported) {

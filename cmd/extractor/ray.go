@@ -9,20 +9,20 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob/raylocal"
 )
 
-// rayCommand keeps a Ray of one's own on this machine, for trying things out. It outlives the service.
+// rayCommand starts and stops a local Ray for development. It keeps running after the command has ended.
 func (p *program) rayCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "ray", Short: "Start and stop a local Ray on loopback", Args: cobra.NoArgs}
-	cmd.PersistentFlags().String("dir", "", "folder of the local Ray; empty is STATE_DIR/ray")
+	cmd := &cobra.Command{Use: "ray", Short: "Start or stop a local Ray for development", Args: cobra.NoArgs}
+	cmd.PersistentFlags().String("dir", "", "folder of the local Ray; empty means STATE_DIR/ray")
 	up := &cobra.Command{
-		Use: "up", Short: "Start a local Ray with token auth, or find it running; prints how to reach it", Args: cobra.NoArgs,
+		Use: "up", Short: "Start the local Ray, unless it runs, and print the settings to use it", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, dir, err := p.rayDir(cmd)
 			if err != nil {
 				return err
 			}
-			local, err := raylocal.Start(cmd.Context(), raylocal.Config{Python: set.RayPython, Dir: dir, Detached: true})
+			local, err := raylocal.Start(cmd.Context(), raylocal.Config{Python: set.localPython(), Dir: dir, Detached: true})
 			if err != nil {
-				return err
+				return fmt.Errorf("%w\n%s", err, pythonRemedy)
 			}
 			_, err = fmt.Fprintf(p.stdout, "export RAY_ADDRESS='%s'\nexport RAY_AUTH_TOKEN_PATH='%s'\n", local.Address, local.TokenFile)
 			return err

@@ -15,16 +15,16 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// readyTimeout bounds the look at /readyz, which answers from memory.
+// readyTimeout is the time limit for /readyz, which answers from memory.
 const readyTimeout = 3 * time.Second
 
-// maxWhy is the longest reason that is repeated.
-const maxWhy = 4 << 10
+// maxReason is the longest reason in bytes that is printed.
+const maxReason = 4 << 10
 
-// readyCommand asks the service beside it whether it is ready, for images that hold no other program that could.
+// readyCommand asks the service on this machine whether it is ready, for images without another HTTP client.
 func (p *program) readyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "ready", Short: "Say whether the service that serves LISTEN on this machine is ready", Args: cobra.NoArgs,
+		Use: "ready", Short: "Check that the service on this machine is ready", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, err := p.settings(cmd)
 			if err != nil {
@@ -41,10 +41,10 @@ func (p *program) readyCommand() *cobra.Command {
 	}
 }
 
-// askReady asks the service that listens on addr, on whichever address of the machine that is.
+// askReady sends a request to the service that listens on addr.
 func askReady(ctx context.Context, addr string) error {
 	if addr == "" {
-		return job.Permanent(errors.New("LISTEN is empty, so the service cannot be asked; give it an address"))
+		return job.Permanent(errors.New("LISTEN is empty, so the service has no health endpoint: set LISTEN to an address"))
 	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -62,9 +62,9 @@ func askReady(ctx context.Context, addr string) error {
 		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	why, err := io.ReadAll(io.LimitReader(answer.Body, maxWhy))
+	reason, err := io.ReadAll(io.LimitReader(answer.Body, maxReason))
 	if err == nil && answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the service on %s is not ready: %s", addr, strings.TrimSpace(string(why)))
+		return fmt.Errorf("the service on %s is not ready: %s", addr, strings.TrimSpace(string(reason)))
 	}
 	return err
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
 )
 
-// repeat turns r into the run of a manifest: its settings, and its seed among them, are the parameters, unless the command
-// line says otherwise. It warns of files that are not those of that run.
+// repeat sets the parameters of r to the settings of a manifest, including its seed. Parameters of the command line override
+// them. It prints a warning if the files differ from the files of that run.
 func (p *program) repeat(ctx context.Context, set Settings, path string, r *localRequest) (manifest.Manifest, error) {
 	old, err := manifest.ReadManifest(path)
 	if err != nil {
 		return old, job.Permanent(fmt.Errorf("--from: %w", err))
 	}
 	if old.Kind != results.ResultTraining || old.Model == nil {
-		return old, job.Permanent(fmt.Errorf("--from %s: it is not the manifest of a training: name the manifest.json beside its report", path))
+		return old, job.Permanent(fmt.Errorf("--from %s: not the manifest of a training: use the manifest.json next to the report of the training", path))
 	}
 	all, err := extractors(set, volume.Volume{Dir: set.SharedDir})
 	if err != nil {
@@ -45,20 +45,20 @@ func (p *program) repeat(ctx context.Context, set Settings, path string, r *loca
 		return old, err
 	}
 	if files := old.Changed(inputs); len(files) > 0 {
-		_, err = fmt.Fprintf(p.stdout, "Note: the data is not that of run %s, so the model will be another; these files differ: %s\n",
+		_, err = fmt.Fprintf(p.stdout, "Warning: the data differs from run %s, so the model will differ too; changed files: %s\n",
 			old.Run, cut(strings.Join(files, ", "), 300))
 	}
 	return old, err
 }
 
-// settingsOf returns the settings of a run as a form takes them: what the form has no field for goes into more_options.
+// settingsOf returns the settings of a run as values of a form. Settings without a field in the form go into more_options.
 func settingsOf(m manifest.Manifest, form map[string]any) map[string]any {
 	out := map[string]any{}
 	var more []string
 	settings := m.Parameters()
 	for _, name := range sortedKeys(settings) {
 		value := settings[name]
-		// A file is known by its id in Clowder, and by its name here.
+		// Clowder knows a file by its id; a local job knows it by its name.
 		for _, in := range m.Dataset.Files {
 			if in.ID != "" && in.ID == value {
 				value = in.Name
@@ -74,7 +74,7 @@ func settingsOf(m manifest.Manifest, form map[string]any) map[string]any {
 	return out
 }
 
-// optionText is a value as more_options reads it.
+// optionText writes a value as more_options reads it.
 func optionText(value any) string {
 	if n, ok := value.(float64); ok {
 		return strconv.FormatFloat(n, 'f', -1, 64)
@@ -82,7 +82,7 @@ func optionText(value any) string {
 	return fmt.Sprint(value)
 }
 
-// compare says whether the weights in out are those of the run that was repeated, and if not, what may be the cause.
+// compare prints whether the weights in out are the same as in the repeated run, and if not, what differs.
 func (p *program) compare(old manifest.Manifest, out string) error {
 	made, err := manifest.ReadManifest(filepath.Join(out, "manifest.json"))
 	if err != nil {
@@ -93,17 +93,17 @@ func (p *program) compare(old manifest.Manifest, out string) error {
 		weights = made.Model.WeightsSHA256
 	}
 	if weights == old.Model.WeightsSHA256 {
-		_, err = fmt.Fprintf(p.stdout, "The weights are the same as those of run %s: sha256 %s\n", old.Run, weights)
+		_, err = fmt.Fprintf(p.stdout, "The weights are the same as in run %s: sha256 %s\n", old.Run, weights)
 		return err
 	}
 	causes := old.Differences(made)
 	if workers, ok := made.Parameters()["num_workers"].(float64); ok && workers > 1 {
-		causes = append(causes, "several workers: their sums may come out another way in the last digits; with num_workers=1 they do not")
+		causes = append(causes, "several workers: floating-point sums may differ; num_workers=1 avoids this")
 	}
 	if len(causes) == 0 {
-		causes = []string{"nothing that the manifests tell: a training on a GPU, or one that its time limit or a person ended, may end otherwise each time"}
+		causes = []string{"no recorded difference: trainings on a GPU and trainings that were ended early are not reproducible"}
 	}
-	_, err = fmt.Fprintf(p.stdout, "The weights are not those of run %s: sha256 %s instead of %s. What differs:\n  %s\n",
+	_, err = fmt.Fprintf(p.stdout, "The weights differ from run %s: sha256 %s instead of %s. Differences:\n  %s\n",
 		old.Run, weights, old.Model.WeightsSHA256, strings.Join(causes, "\n  "))
 	return err
 }

@@ -67,7 +67,7 @@ func TestTheCommandLineOverridesTheManifestAndOtherFilesAreNamed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "ft-old", old.Run)
 	require.Equal(t, map[string]any{"epochs": "4", "more_options": "weight_decay: 0.05\nstride: 8"}, r.parameters)
-	require.Equal(t, "Note: the data is not that of run ft-old, so the model will be another; these files differ: more.csv, train.csv\n", out.String())
+	require.Equal(t, "Warning: the data differs from run ft-old, so the model will differ too; changed files: more.csv, train.csv\n", out.String())
 }
 
 func TestOnlyATrainingCanBeRepeated(t *testing.T) {
@@ -76,7 +76,7 @@ func TestOnlyATrainingCanBeRepeated(t *testing.T) {
 	prediction := oldRun("", nil)
 	prediction.Kind = results.ResultPrediction
 	for path, want := range map[string]string{
-		manifestOf(t, prediction):             "it is not the manifest of a training",
+		manifestOf(t, prediction):             "not the manifest of a training",
 		filepath.Join(dir, "none.json"):       "none.json",
 		filepath.Join(dir, "raw", "test.csv"): "give the manifest.json",
 	} {
@@ -96,8 +96,8 @@ func TestTheEndSaysWhetherTheWeightsAreTheSame(t *testing.T) {
 		change func(*manifest.Manifest)
 		want   string
 	}{
-		"the same":   {func(m *manifest.Manifest) { m.Model.WeightsSHA256 = "aa" }, "The weights are the same as those of run ft-old: sha256 aa\n"},
-		"no cause":   {func(*manifest.Manifest) {}, "  nothing that the manifests tell: a training on a GPU, or one that its time limit or a person ended, may end otherwise each time\n"},
+		"the same":   {func(m *manifest.Manifest) { m.Model.WeightsSHA256 = "aa" }, "The weights are the same as in run ft-old: sha256 aa\n"},
+		"no cause":   {func(*manifest.Manifest) {}, "  no recorded difference: trainings on a GPU and trainings that were ended early are not reproducible\n"},
 		"a seed":     {func(m *manifest.Manifest) { m.Settings[0].Value = 8.0 }, "  seed: 8 instead of 7\n"},
 		"a library":  {func(m *manifest.Manifest) { m.Versions["torch"] = "2.15.0" }, "  torch: 2.15.0 instead of 2.14.0\n"},
 		"a machine":  {func(m *manifest.Manifest) { m.Hardware.CPU = "" }, "  the CPU: nothing instead of A\n"},
@@ -106,7 +106,7 @@ func TestTheEndSaysWhetherTheWeightsAreTheSame(t *testing.T) {
 		"workers": {
 			func(m *manifest.Manifest) {
 				m.Settings = append(m.Settings, results.Setting{Name: "num_workers", Value: 2.0})
-			}, "  several workers: their sums may come out another way in the last digits; with num_workers=1 they do not\n",
+			}, "  several workers: floating-point sums may differ; num_workers=1 avoids this\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestTheEndSaysWhetherTheWeightsAreTheSame(t *testing.T) {
 			require.NoError(t, (&program{stdout: &out}).compare(old, filepath.Dir(manifestOf(t, made))))
 			if name != "the same" {
 				first, causes, _ := strings.Cut(out.String(), "\n")
-				require.Equal(t, "The weights are not those of run ft-old: sha256 bb instead of aa. What differs:", first)
+				require.Equal(t, "The weights differ from run ft-old: sha256 bb instead of aa. Differences:", first)
 				require.Equal(t, 1, strings.Count(causes, "\n"), causes)
 			}
 			require.Contains(t, out.String(), tc.want)

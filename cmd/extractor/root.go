@@ -15,14 +15,14 @@ import (
 // version is set by the linker.
 var version = "dev"
 
-// The exit codes: 2 says that the user has to change something.
+// The exit codes. 2 means that the user must change the input or a setting.
 const (
 	exitOK       = 0
 	exitFailed   = 1
 	exitBadInput = 2
 )
 
-// program is what the commands share: the surroundings of the process, handed in so that tests can replace them.
+// program holds what all commands share: the environment and the outputs, which tests replace.
 type program struct {
 	environ        []string
 	stdout, stderr io.Writer
@@ -49,7 +49,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "extractor",
-		Short:         "Finetunes models on the datasets of a Clowder, on Ray",
+		Short:         "Finetune models on Clowder datasets with Ray",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
@@ -72,16 +72,16 @@ func (p *program) versionCommand() *cobra.Command {
 	}
 }
 
-// settings reads the settings for a command; a fault in them is for the user to mend.
+// settings reads the settings for a command. An invalid setting is a permanent error, which ends with exit code 2.
 func (p *program) settings(cmd *cobra.Command) (Settings, error) {
 	s, err := readSettings(cmd.Flags(), p.environ)
 	return s, job.Permanent(err)
 }
 
-// between is cobra.RangeArgs with the mark of bad input.
-func between(least, most int, usage string) cobra.PositionalArgs {
+// argCount is cobra.RangeArgs with a permanent error, which ends with exit code 2.
+func argCount(min, max int, usage string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
+		if len(args) < min || len(args) > max {
 			return job.Permanent(errors.New("usage: extractor " + usage))
 		}
 		return nil

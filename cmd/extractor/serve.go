@@ -35,7 +35,7 @@ import (
 
 func (p *program) serveCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "serve", Short: "Take jobs from Clowder until a signal ends it", Args: cobra.NoArgs,
+		Use: "serve", Short: "Run the service: take jobs from Clowder until SIGTERM", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, err := p.settings(cmd)
 			if err != nil {
@@ -50,14 +50,14 @@ func (p *program) serveCommand() *cobra.Command {
 	}
 }
 
-// heartbeats is the exchange on which Clowder listens for extractors.
+// heartbeats is the exchange on which Clowder receives the heartbeats of extractors.
 const heartbeats = "extractors"
 
-// serve wires the service in the order in which a job flows through it and runs it until ctx ends.
+// serve wires the service, in the order in which a job passes through it, and runs it until ctx ends.
 func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	memory, err := limitMemory(memlimit.FromCgroup)
 	if err != nil {
-		log.Warn("cannot see how much memory the container may use: set GOMEMLIMIT", zap.Error(err))
+		log.Warn("cannot read the memory limit of the container: set GOMEMLIMIT", zap.Error(err))
 	}
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -67,7 +67,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	release, err := alone(set.StateDir)
+	release, err := lockStateDir(set.StateDir)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	// All statuses go through one publisher, so that a user reads them in their order.
+	// All statuses go through one publisher, so that users see them in order.
 	platform := clowderplatform.New(client, all)
 	pipe := pipeline.New(pipelineConfig(set, all, volume, attempt, checkTrainer), store, backend.Backend,
 		platform, status.NewReplyQueue(ends[0].publisher, all, log), pipeline.NewMetrics(reg), log)
@@ -107,56 +107,56 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 	recovery := pipeline.NewRecovery(pipe, platform, ends[0].publisher, waitingOn(set), set.RecoverEvery)
-	keeper := retention.New(retentionConfig(set, volume), store, pipe, client, retention.NewMetrics(reg), log)
+	cleaner := retention.New(retentionConfig(set, volume), store, pipe, client, retention.NewMetrics(reg), log)
 	var web *health
 	if set.Listen != "" {
-		if web, err = newHealth(ctx, set.Listen, reg, readiness(ctx, ends, keeper), log); err != nil {
+		if web, err = newHealth(ctx, set.Listen, reg, readiness(ctx, ends, cleaner), log); err != nil {
 			return fmt.Errorf("LISTEN: %w", err)
 		}
 	}
-	log.Info("extractor", zap.String("version", version), zap.Strings("extractors", all.Names()),
-		zap.String("ray", cmp.Or(set.KubeRayConfig, set.RayAddress)), zap.String("clowder", set.ClowderURL), zap.String("shared", set.SharedDir),
+	log.Info("starting", zap.String("version", version), zap.Strings("extractors", all.Names()),
+		zap.String("ray", cmp.Or(set.KubeRayConfig, set.RayAddress)), zap.String("clowder", set.ClowderURL), zap.String("shared_dir", set.SharedDir),
 		zap.String("memory_limit", memory))
-	return runAll(ctx, set, parts{ends: ends, pipe: pipe, recovery: recovery, keeper: keeper, backend: backend, web: web})
+	return runAll(ctx, set, parts{ends: ends, pipe: pipe, recovery: recovery, cleaner: cleaner, backend: backend, web: web})
 }
 
-// readiness says why the service takes no jobs, nil where it does. One that is told to stop is not ready from that moment on.
-func readiness(ctx context.Context, ends endpoints, keeper *retention.Keeper) func() error {
+// readiness returns why the service accepts no jobs, or nil. A stopping service is not ready.
+func readiness(ctx context.Context, ends endpoints, cleaner *retention.Keeper) func() error {
 	return func() error {
 		switch {
 		case ctx.Err() != nil:
 			return errors.New("the service is stopping")
 		case !ends.ready():
-			return errors.New("there is no session with RabbitMQ")
+			return errors.New("not connected to RabbitMQ")
 		default:
-			return keeper.Low()
+			return cleaner.Low()
 		}
 	}
 }
 
-// parts are what runs as long as the service does.
+// parts are the parts of the service that run until it stops.
 type parts struct {
 	ends     endpoints
 	pipe     *pipeline.Pipeline
 	recovery *pipeline.Recovery
-	keeper   *retention.Keeper
+	cleaner  *retention.Keeper
 	backend  *ray
 	web      *health
 }
 
-// runAll runs the parts and stops them in the order that loses nothing: no new messages, and those that no handler has seen go
-// back; no new steps; the last statuses; then the publishers through which they went, and at the very end what tells others
-// that the service is stopping.
+// runAll runs the parts and stops them in an order that loses nothing: first the consumers, which return unhandled messages; then
+// the pipeline, which sends its last statuses; then the publishers; and last the health endpoints, which show that the service is
+// stopping.
 func runAll(ctx context.Context, set Settings, p parts) error {
-	// A part that fails for good stops the others like a signal does.
+	// A part that fails stops the others, like a signal.
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	work, stopWork := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stopWork(nil)
-	speech, stopSpeech := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopSpeech()
-	sight, stopSight := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopSight()
+	statusCtx, stopStatuses := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopStatuses()
+	healthCtx, stopHealth := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopHealth()
 
 	var group errgroup.Group
 	part := func(ctx context.Context, run func(context.Context) error, after func()) {
@@ -169,12 +169,12 @@ func runAll(ctx context.Context, set Settings, p parts) error {
 	}
 	part(ctx, p.ends.consume, func() { stopWork(pipeline.ErrStopping) })
 	part(work, p.recovery.Run, func() {})
-	part(work, p.keeper.Run, func() {})
-	part(work, p.pipe.Run, stopSpeech)
-	part(speech, p.ends.publish, stopSight)
-	part(speech, p.backend.run, func() {})
+	part(work, p.cleaner.Run, func() {})
+	part(work, p.pipe.Run, stopStatuses)
+	part(statusCtx, p.ends.publish, stopHealth)
+	part(statusCtx, p.backend.run, func() {})
 	if p.web != nil {
-		part(sight, p.web.Run, func() {})
+		part(healthCtx, p.web.Run, func() {})
 	}
 	done := make(chan error, 1)
 	go func() { done <- group.Wait() }()
@@ -185,7 +185,7 @@ func runAll(ctx context.Context, set Settings, p parts) error {
 	case err := <-done:
 		return err
 	case <-ended.Done():
-		return errors.New("the orderly stop took too long; nothing is lost, the jobs go on at the next start")
+		return errors.New("the shutdown took longer than SHUTDOWN_TIMEOUT; no job is lost, all jobs resume at the next start")
 	}
 }
 
@@ -215,26 +215,26 @@ func clowderClient(set Settings, cache disk.Folder, log *zap.Logger) (*clowder.C
 		}
 		cfg.TLS = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
 		if !cfg.TLS.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, job.Permanent(fmt.Errorf("CLOWDER_CA: %s holds no certificate", set.ClowderCA))
+			return nil, job.Permanent(fmt.Errorf("CLOWDER_CA: %s contains no certificate", set.ClowderCA))
 		}
 	}
 	client, err := clowder.NewClient(cfg)
 	return client, job.Permanent(err)
 }
 
-// Each download uses several connections. An upload waits for Clowder most of the time, about a second for each file.
+// Each download uses several connections. An upload mostly waits for Clowder, about a second per file.
 const (
 	maxDownloads = 4
 	maxUploads   = 16
 )
 
-// attemptTemplate lays the trainer onto the shared volume and says how Ray runs it. check looks whether it lies there unchanged, and
-// brings it back where it does not.
+// attemptTemplate installs the trainer on the shared volume and returns how Ray runs it. check verifies the installed trainer and
+// repairs it if it has changed.
 func attemptTemplate(set Settings) (a rayjob.Attempt, check func() error, err error) {
 	folder := disk.Folder{Volume: set.SharedDir, Name: "trainer"}
 	_, digest, err := trainer.Install(folder)
 	if err != nil {
-		return a, nil, fmt.Errorf("SHARED_DIR: lay the trainer onto the shared volume: %w", err)
+		return a, nil, fmt.Errorf("SHARED_DIR: install the trainer on the shared volume: %w", err)
 	}
 	check = func() error {
 		_, _, err := trainer.Install(folder)

@@ -17,8 +17,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// Settings is everything that an operator can set. It is read once, from the file given by --config, the environment
-// and the flags, each overriding the one before; nothing below this package knows where a value came from.
+// Settings holds all settings. They are read once from the file of --config, the environment and the flags; each overrides the
+// one before. No other package knows where a value came from.
 type Settings struct {
 	RabbitMQURI         job.Secret    `mapstructure:"rabbitmq_uri"`
 	RabbitMQQueue       string        `mapstructure:"rabbitmq_queue"`
@@ -71,72 +71,75 @@ type Settings struct {
 	ShutdownTimeout     time.Duration `mapstructure:"shutdown_timeout"`
 }
 
-// setting describes one field of Settings: the key in the file, the variable in the environment (pyclowder's name where
-// it has one), the default and what it means. The flag is the key with dashes.
+// setting describes one field of Settings: its key in the file, its environment variable (pyclowder's name if there is one), its
+// default and its meaning. The flag is the key with dashes.
 type setting struct {
 	key, env string
 	value    any
 	help     string
 }
 
-// settings is the one table of all settings; the one in docs/configuration.md is made from it.
+// settings is the only table of all settings. The table in docs/configuration.md is generated from it.
 func settings() []setting {
 	return []setting{
-		{"rabbitmq_uri", "RABBITMQ_URI", "amqp://guest:guest@127.0.0.1/%2f", "Broker of Clowder; amqps:// for TLS"},
-		{"rabbitmq_queue", "RABBITMQ_QUEUE", "", "Queue and name of the extractor that trains; empty takes the name in extractor_info.json"},
-		{"rabbitmq_advanced_queue", "RABBITMQ_ADVANCED_QUEUE", "", "Queue and name of the extractor that trains with every option in its form; empty is ncsa.ray.finetune-advanced"},
-		{"rabbitmq_predict_queue", "RABBITMQ_PREDICT_QUEUE", "", "Queue and name of the extractor that predicts; empty is ncsa.ray.predict"},
-		{"rabbitmq_runs_queue", "RABBITMQ_RUNS_QUEUE", "", "Queue and name of the extractor that lists and decides over runs and models; empty is ncsa.ray.runs"},
-		{"rabbitmq_ca", "RABBITMQ_CA", "", "File with the CA of an amqps broker"},
-		{"clowder_url", "CLOWDER_URL", "", "Where the Clowder API is reached from here; overrides the host that a message names"},
-		{"clowder_hosts", "CLOWDER_HOSTS", []string{}, "Hosts in messages that are trusted without CLOWDER_URL, e.g. https://clowder.example.org"},
-		{"clowder_ca", "CLOWDER_CA", "", "File with the CA of Clowder's certificate"},
-		{"clowder_version", "CLOWDER_VERSION", 0, "1 or 2; 0 sees it in each message"},
-		{"clowder_email", "CLOWDER_EMAIL", "", "Owner of private extractors"},
-		{"extractor_key", "EXTRACTOR_KEY", "", "Makes the extractors private; needs CLOWDER_EMAIL"},
-		{"extractor_info", "EXTRACTOR_INFO", "", "Another extractor_info.json for the training than the one built in"},
-		{"heartbeat", "HEARTBEAT", "60s", "Time between two heartbeats to Clowder; a bare number is seconds"},
-		{"max_retry", "MAX_RETRY", 10, "Tries of a stage that fails for a passing reason"},
-		{"max_attempts", "MAX_ATTEMPTS", 3, "Tries of a training that Ray loses"},
-		{"max_jobs", "MAX_JOBS", 64, "Jobs in hand at once; further messages stay in RabbitMQ"},
-		{"max_jobs_per_user", "MAX_JOBS_PER_USER", 0, "Jobs in hand at once of one user; up to 1000 further ones are taken and wait. 0 is half of MAX_JOBS; as many as MAX_JOBS is no limit"},
-		{"max_running", "MAX_RUNNING", 16, "Jobs on Ray at once, taken from all users in turn; the others in hand wait. 0 is no limit"},
-		{"max_running_per_user", "MAX_RUNNING_PER_USER", 0, "Jobs on Ray at once of one user; 0 is no limit"},
-		{"user_jobs_per_hour", "USER_JOBS_PER_HOUR", 0, "Jobs of one user that begin at once, and in each hour after that; further ones begin later. 0 is no limit"},
-		{"user_requests_per_hour", "USER_REQUESTS_PER_HOUR", 600, "Requests of one user about runs and models that begin at once, and in each hour after that; further ones begin later. 0 is no limit"},
-		{"max_files", "MAX_FILES", 10_000, "Most files of a dataset"},
-		{"max_bytes", "MAX_BYTES", int64(50 << 30), "Most bytes of a dataset"},
-		{"pending_timeout", "PENDING_TIMEOUT", "1h", "How long a training may wait for Ray to start it"},
-		{"stall_timeout", "STALL_TIMEOUT", "30m", "How long a training may be silent before it is ended"},
-		{"recover_every", "RECOVER_EVERY", "10m", "How often to look for jobs whose message the broker lost, and how old one must be; 0 never looks"},
-		{"ray_address", "RAY_ADDRESS", "", "Dashboard of the Ray cluster, e.g. http://ray-head:8265"},
+		{"rabbitmq_uri", "RABBITMQ_URI", "amqp://guest:guest@127.0.0.1/%2f", "URI of Clowder's RabbitMQ broker; amqps:// for TLS"},
+		{"rabbitmq_queue", "RABBITMQ_QUEUE", "", "Queue and name of the training extractor; empty uses the name in extractor_info.json"},
+		{"rabbitmq_advanced_queue", "RABBITMQ_ADVANCED_QUEUE", "", "Queue and name of the training extractor with all options; empty uses ncsa.ray.finetune-advanced"},
+		{"rabbitmq_predict_queue", "RABBITMQ_PREDICT_QUEUE", "", "Queue and name of the prediction extractor; empty uses ncsa.ray.predict"},
+		{"rabbitmq_runs_queue", "RABBITMQ_RUNS_QUEUE", "", "Queue and name of the extractor that manages runs and models; empty uses ncsa.ray.runs"},
+		{"rabbitmq_ca", "RABBITMQ_CA", "", "File with the CA certificate of an amqps broker"},
+		{"clowder_url", "CLOWDER_URL", "", "Clowder API URL as seen from this service; overrides the host in messages"},
+		{"clowder_hosts", "CLOWDER_HOSTS", []string{}, "Clowder hosts that messages may name if CLOWDER_URL is empty, e.g. https://clowder.example.org"},
+		{"clowder_ca", "CLOWDER_CA", "", "File with the CA certificate of Clowder"},
+		{"clowder_version", "CLOWDER_VERSION", 0, "Clowder API version, 1 or 2; 0 detects it in each message"},
+		{"clowder_email", "CLOWDER_EMAIL", "", "Email address of the owner of private extractors"},
+		{"extractor_key", "EXTRACTOR_KEY", "", "Key that makes the extractors private; requires CLOWDER_EMAIL"},
+		{"extractor_info", "EXTRACTOR_INFO", "", "File that replaces the built-in extractor_info.json of the training extractor"},
+		{"heartbeat", "HEARTBEAT", "60s", "Time between two heartbeats to Clowder; a plain number means seconds"},
+		{"max_retry", "MAX_RETRY", 10, "Attempts of a stage that fails for a transient reason"},
+		{"max_attempts", "MAX_ATTEMPTS", 3, "Attempts of a training that Ray loses"},
+		{"max_jobs", "MAX_JOBS", 64, "Active jobs at the same time; further messages stay in RabbitMQ"},
+		{"max_jobs_per_user", "MAX_JOBS_PER_USER", 0, "Active jobs of one user at the same time; up to 1000 more are accepted and wait. 0 means half of MAX_JOBS; the value of MAX_JOBS means no limit"},
+		{"max_running", "MAX_RUNNING", 16, "Jobs on Ray at the same time, shared fairly between users; other active jobs wait. 0 means no limit"},
+		{"max_running_per_user", "MAX_RUNNING_PER_USER", 0, "Jobs of one user on Ray at the same time; 0 means no limit"},
+		{"user_jobs_per_hour", "USER_JOBS_PER_HOUR", 0, "Jobs that a user may start per hour, with a burst of the same size; further jobs are delayed. 0 means no limit"},
+		{"user_requests_per_hour", "USER_REQUESTS_PER_HOUR", 600, "Requests about runs and models that a user may make per hour, with a burst of the same size; further requests are delayed. 0 means no limit"},
+		{"max_files", "MAX_FILES", 10_000, "Largest number of files in a dataset"},
+		{"max_bytes", "MAX_BYTES", int64(50 << 30), "Largest size of a dataset in bytes"},
+		{"pending_timeout", "PENDING_TIMEOUT", "1h", "How long a training may wait on Ray before it starts; after that the job fails"},
+		{"stall_timeout", "STALL_TIMEOUT", "30m", "How long a training may show no progress before it is ended"},
+		{"recover_every", "RECOVER_EVERY", "10m", "How often to search Clowder for jobs whose message the broker lost, and the minimum age of such a job; 0 disables the search"},
+		{"ray_address", "RAY_ADDRESS", "", "Dashboard URL of the Ray cluster, e.g. http://ray-head:8265"},
 		{"ray_token", "RAY_AUTH_TOKEN", "", "Token of the Ray cluster"},
 		{"ray_token_file", "RAY_AUTH_TOKEN_PATH", "", "File with the token of the Ray cluster"},
-		{"ray_python", "RAY_PYTHON", "python", "Python of the Ray pods that has torch and transformers"},
-		{"ray_poll", "RAY_POLL", "2s", "Time between two looks at Ray"},
-		{"kuberay_config", "KUBERAY_CONFIG", "", "File that says how RayJobs are made in a Kubernetes cluster; empty uses RAY_ADDRESS"},
-		{"kuberay_instance", "KUBERAY_INSTANCE", "clowder-ray", "Tells the RayJobs of this service from those of others in the namespace"},
-		{"kubeconfig", "KUBECONFIG", "", "Credentials for the cluster of KUBERAY_CONFIG; empty uses those of the pod"},
-		{"shared_dir", "SHARED_DIR", "var/shared", "The shared volume as this service sees it"},
-		{"ray_shared_dir", "RAY_SHARED_DIR", "", "The shared volume as Ray sees it; empty is the same path"},
-		{"state_dir", "STATE_DIR", "var/state", "Folder of the job store, on a disk of its own"},
-		{"state_key", "STATE_KEY", "", "Seals users' keys in the job store: 32 bytes in base64; older ones, to be replaced, behind it"},
-		{"state_key_file", "STATE_KEY_FILE", "", "File with the state keys, newest first"},
-		{"retain_records", "RETAIN_RECORDS", "90d", "How long a job is remembered after its end; 0 is for ever"},
-		{"retain_runs", "RETAIN_RUNS", "30d", "How long its run folder stays; checkpoints and staged data go soon after the end. 0 is for ever"},
-		{"retain_keys", "RETAIN_KEYS", "7d", "How long a failed job keeps its user's key and its checkpoints, for a retry; 0 is for ever"},
-		{"cache_bytes", "CACHE_BYTES", int64(100 << 30), "Most bytes of downloaded files that are kept for later runs"},
-		{"min_free_bytes", "MIN_FREE_BYTES", int64(2 << 30), "Bytes that must be free in SHARED_DIR and STATE_DIR for new jobs"},
-		{"listen", "LISTEN", "127.0.0.1:8780", "Address of /livez, /readyz and /metrics; empty serves none"},
-		{"log_level", "LOG_LEVEL", "info", "debug, info, warn or error"},
-		{"log_format", "LOG_FORMAT", "console", "console or json"},
-		{"shutdown_timeout", "SHUTDOWN_TIMEOUT", "20s", "Longest orderly stop after SIGTERM"},
+		{"ray_python", "RAY_PYTHON", defaultPython, "Python interpreter on Ray that has torch and transformers"},
+		{"ray_poll", "RAY_POLL", "2s", "Time between two status requests to Ray"},
+		{"kuberay_config", "KUBERAY_CONFIG", "", "File that describes the RayJobs for a Kubernetes cluster; empty uses RAY_ADDRESS"},
+		{"kuberay_instance", "KUBERAY_INSTANCE", "clowder-ray", "Name of this service on its RayJobs; must be unique in the namespace"},
+		{"kubeconfig", "KUBECONFIG", "", "File with the credentials for the Kubernetes cluster; empty uses the service account of the pod"},
+		{"shared_dir", "SHARED_DIR", "var/shared", "Path of the shared volume on this service"},
+		{"ray_shared_dir", "RAY_SHARED_DIR", "", "Path of the shared volume on Ray; empty means the same path"},
+		{"state_dir", "STATE_DIR", "var/state", "Folder of the job store; use a separate disk"},
+		{"state_key", "STATE_KEY", "", "Key that encrypts users' API keys in the job store: 32 bytes in base64. To rotate it, put the new key before the old one, separated by a space"},
+		{"state_key_file", "STATE_KEY_FILE", "", "File with the state keys, the newest first"},
+		{"retain_records", "RETAIN_RECORDS", "90d", "How long the record of a finished job is kept; 0 means no limit"},
+		{"retain_runs", "RETAIN_RUNS", "30d", "How long the run folder of a finished job is kept; checkpoints and staged data are removed soon after the end. 0 means no limit"},
+		{"retain_keys", "RETAIN_KEYS", "7d", "How long the API key of the user and the checkpoints of a failed job are kept for a retry; 0 means no limit"},
+		{"cache_bytes", "CACHE_BYTES", int64(100 << 30), "Largest size in bytes of the cache of downloaded files"},
+		{"min_free_bytes", "MIN_FREE_BYTES", int64(2 << 30), "Free bytes that SHARED_DIR and STATE_DIR need before new jobs are accepted"},
+		{"listen", "LISTEN", "127.0.0.1:8780", "Address for /livez, /readyz and /metrics; empty disables them"},
+		{"log_level", "LOG_LEVEL", "info", "Lowest level that is logged: debug, info, warn or error"},
+		{"log_format", "LOG_FORMAT", "console", "Format of the log: console or json"},
+		{"shutdown_timeout", "SHUTDOWN_TIMEOUT", "20s", "Longest time for an orderly shutdown after SIGTERM"},
 	}
 }
 
-// addFlags gives every setting a flag on fs.
+// defaultPython is looked up on the PATH of Ray.
+const defaultPython = "python"
+
+// addFlags adds a flag for every setting to fs.
 func addFlags(fs *pflag.FlagSet) {
-	fs.String("config", "", "YAML, TOML or JSON file of settings")
+	fs.String("config", "", "settings file in YAML, TOML or JSON")
 	for _, s := range settings() {
 		help := s.help + " (" + s.env + ")"
 		switch value := s.value.(type) {
@@ -154,8 +157,8 @@ func addFlags(fs *pflag.FlagSet) {
 
 func flagName(key string) string { return strings.ReplaceAll(key, "_", "-") }
 
-// readSettings reads the file, the environment and the flags into Settings, fills in what depends on other values and
-// reports every fault at once.
+// readSettings reads the file, the environment and the flags into Settings, sets the values that depend on others, and reports
+// all invalid values at once.
 func readSettings(fs *pflag.FlagSet, environ []string) (Settings, error) {
 	v := viper.New()
 	env := map[string]string{}
@@ -172,7 +175,7 @@ func readSettings(fs *pflag.FlagSet, environ []string) (Settings, error) {
 			return Settings{}, fmt.Errorf("read the settings file: %w", err)
 		}
 	}
-	// Set has the highest rank in viper, so the environment goes in before the flags that the user really gave.
+	// Set has the highest rank in viper, so the environment is set before the flags that the user gave.
 	for _, s := range settings() {
 		if val := env[s.env]; val != "" {
 			v.Set(s.key, val)
@@ -196,7 +199,7 @@ func readSettings(fs *pflag.FlagSet, environ []string) (Settings, error) {
 	return out, nil
 }
 
-// durationHook reads a bare number as seconds where a duration is wanted, as pyclowder's HEARTBEAT is, and 90d as days.
+// durationHook reads a plain number as seconds, like pyclowder's HEARTBEAT, and 90d as days.
 func durationHook(_, to reflect.Type, data any) (any, error) {
 	if to != reflect.TypeFor[time.Duration]() {
 		return data, nil
@@ -217,62 +220,81 @@ func durationHook(_, to reflect.Type, data any) (any, error) {
 	return data, nil
 }
 
-// complete fills in the values that depend on others and reports every fault with the name of its setting.
+// complete sets the values that depend on others and reports all invalid values, each with the name of its setting.
 func (s *Settings) complete() error {
-	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	var invalid []error
+	report := func(format string, args ...any) { invalid = append(invalid, fmt.Errorf(format, args...)) }
+	s.completeFolders(report)
+	s.checkClowder(report)
+	s.checkNumbers(report)
+	s.checkLimits(report)
+	if s.LogFormat != "console" && s.LogFormat != "json" {
+		report("LOG_FORMAT: must be console or json, got %q", s.LogFormat)
+	}
+	return errors.Join(invalid...)
+}
 
+// completeFolders makes the folders absolute.
+func (s *Settings) completeFolders(report func(format string, args ...any)) {
 	for name, dir := range map[string]*string{"SHARED_DIR": &s.SharedDir, "STATE_DIR": &s.StateDir} {
 		abs, err := filepath.Abs(*dir)
 		if err != nil || *dir == "" {
-			fault("%s: %q is no folder", name, *dir)
+			report("%s: %q is not a folder", name, *dir)
 		}
 		*dir = abs
 	}
 	if s.RaySharedDir == "" {
 		s.RaySharedDir = s.SharedDir
 	}
+}
+
+// checkClowder reports invalid addresses and settings of Clowder and Ray.
+func (s *Settings) checkClowder(report func(format string, args ...any)) {
 	for name, value := range map[string]string{"CLOWDER_URL": s.ClowderURL, "RAY_ADDRESS": s.RayAddress} {
-		if u, err := url.Parse(value); err != nil || value != "" && (u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-			fault("%s: %q must look like http://host:port", name, value)
+		if value != "" && !isHTTP(value) {
+			report("%s: %q must look like http://host:port", name, value)
 		}
 	}
 	if s.ExtractorKey != "" && s.ClowderEmail == "" {
-		fault("EXTRACTOR_KEY makes the extractors private and needs CLOWDER_EMAIL, the address of its owner")
+		report("EXTRACTOR_KEY requires CLOWDER_EMAIL: set it to the email address of the owner of the private extractors")
 	}
 	if s.ClowderVersion < 0 || s.ClowderVersion > 2 {
-		fault("CLOWDER_VERSION: must be 1, 2 or 0, got %d", s.ClowderVersion)
+		report("CLOWDER_VERSION: must be 0, 1 or 2, got %d", s.ClowderVersion)
 	}
+}
+
+func isHTTP(value string) bool {
+	u, err := url.Parse(value)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+// checkNumbers reports durations and numbers that are too small.
+func (s *Settings) checkNumbers(report func(format string, args ...any)) {
 	for name, d := range map[string]time.Duration{
 		"HEARTBEAT": s.Heartbeat, "RAY_POLL": s.RayPoll, "PENDING_TIMEOUT": s.PendingTimeout,
 		"STALL_TIMEOUT": s.StallTimeout, "SHUTDOWN_TIMEOUT": s.ShutdownTimeout,
 	} {
 		if d <= 0 {
-			fault("%s: must be longer than nothing, got %s", name, d)
+			report("%s: must be positive, got %s", name, d)
 		}
 	}
 	for name, n := range map[string]int64{"MAX_JOBS": int64(s.MaxJobs), "MAX_FILES": int64(s.MaxFiles), "MAX_BYTES": s.MaxBytes} {
 		if n < 1 {
-			fault("%s: must be at least 1, got %d", name, n)
+			report("%s: must be at least 1, got %d", name, n)
 		}
 	}
 	if s.RecoverEvery < 0 {
-		fault("RECOVER_EVERY: must not be negative, got %s", s.RecoverEvery)
+		report("RECOVER_EVERY: must not be negative, got %s", s.RecoverEvery)
 	}
-	s.checkLimits(fault)
 	if s.MaxRetry < 0 {
-		fault("MAX_RETRY: must not be negative, got %d", s.MaxRetry)
+		report("MAX_RETRY: must not be negative, got %d", s.MaxRetry)
 	}
-	if s.LogFormat != "console" && s.LogFormat != "json" {
-		fault("LOG_FORMAT: must be console or json, got %q", s.LogFormat)
-	}
-	return errors.Join(faults...)
 }
 
-// Queue is the queue of an extractor: the chosen one, else the extractor's name, behind the private prefix if there is one.
-func (s *Settings) Queue(chosen, name string) string {
-	if chosen != "" {
-		name = chosen
+// Queue returns the queue of an extractor: the configured one, or else the extractor's name, with the prefix of private extractors.
+func (s *Settings) Queue(configured, name string) string {
+	if configured != "" {
+		name = configured
 	}
 	if s.ExtractorKey != "" {
 		name = "private." + s.ExtractorKey.Reveal() + "." + name
@@ -280,5 +302,5 @@ func (s *Settings) Queue(chosen, name string) string {
 	return name
 }
 
-// storePath is where the job store lies.
+// storePath is the path of the job store.
 func (s *Settings) storePath() string { return filepath.Join(s.StateDir, "jobs.db") }

@@ -20,12 +20,12 @@ func (s *Settings) openStore(ctx context.Context, options ...job.Option) (*job.S
 	return job.OpenSQLite(ctx, s.storePath(), append(options, job.WithKeys(keys))...)
 }
 
-// tellLeftOut says on a terminal which jobs a list leaves out, because an older version wrote more of them than can be read.
-func (p *program) tellLeftOut(run string) {
-	_, _ = fmt.Fprintf(p.stderr, "%s is left out, because its record is too large: start the service, which makes it smaller\n", run)
+// warnLeftOut warns about a job that a list leaves out, because its record of an older version is too large.
+func (p *program) warnLeftOut(run string) {
+	_, _ = fmt.Fprintf(p.stderr, "warning: %s is not listed because its record is too large: start the service, which shrinks it\n", run)
 }
 
-// keyring reads the state keys; without any it is nil and seals nothing.
+// keyring reads the state keys. Without a key it returns nil, and nothing is encrypted.
 func (s *Settings) keyring() (*job.Keyring, error) {
 	name, text := "STATE_KEY", s.StateKey
 	if s.StateKeyFile != "" {
@@ -40,15 +40,15 @@ func (s *Settings) keyring() (*job.Keyring, error) {
 		return nil, job.Permanent(fmt.Errorf("%s: %w", name, err))
 	}
 	if keys == nil && s.StateKeyFile != "" {
-		return nil, job.Permanent(fmt.Errorf("STATE_KEY_FILE: %s holds no key: make one with openssl rand -base64 32", s.StateKeyFile))
+		return nil, job.Permanent(fmt.Errorf("STATE_KEY_FILE: %s contains no key: create one with openssl rand -base64 32", s.StateKeyFile))
 	}
 	return keys, nil
 }
 
-// openForService opens the job store and brings its records into the form in which the service works on them: keys sealed with
-// the newest state key, and nothing that is too large to be read.
+// openForService opens the job store and updates its records: it encrypts keys with the newest state key and shrinks records
+// that are too large.
 func (s *Settings) openForService(ctx context.Context, log *zap.Logger) (*job.SQLite, error) {
-	store, err := s.openStore(ctx, job.WithLeftOut(func(run string) { log.Warn("a record is too large to be read", zap.String("run", run)) }))
+	store, err := s.openStore(ctx, job.WithLeftOut(func(run string) { log.Warn("a record is too large and is left out", zap.String("run", run)) }))
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (s *Settings) openForService(ctx context.Context, log *zap.Logger) (*job.SQ
 		return nil, errors.Join(err, store.Close())
 	}
 	for _, run := range shrunk {
-		log.Warn("made a record smaller that was too large to be read; a job that was not over ends as failed", zap.String("run", run))
+		log.Warn("shrank a record that was too large; the job fails if it was active", zap.String("run", run))
 	}
 	return store, nil
 }

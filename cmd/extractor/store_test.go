@@ -48,5 +48,5 @@ func TestTheStoreIsSealedByTheStateKey(t *testing.T) {
 	require.NoError(t, s.Close())
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	_, err = open("STATE_KEY_FILE=" + file)
-	require.ErrorContains(t, err, "holds no key")
+	require.ErrorContains(t, err, "contains no key")
 }

@@ -15,7 +15,7 @@ type Metrics struct {
 	moves    *prometheus.CounterVec
 	retries  *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
-	places   *prometheus.GaugeVec
+	raySlots *prometheus.GaugeVec
 	orphans  prometheus.Counter
 }
 
@@ -25,26 +25,26 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	const namespace, subsystem = "clowder_ray", "pipeline"
 	m := &Metrics{
 		messages: f.NewCounterVec(prometheus.CounterOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "messages_total", Help: "Messages taken, by what became of them.",
+			Namespace: namespace, Subsystem: subsystem, Name: "messages_total", Help: "Messages received, by outcome.",
 		}, []string{"outcome"}),
 		moves: f.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "jobs_total", Help: "Jobs that reached a state.",
 		}, []string{"state"}),
 		retries: f.NewCounterVec(prometheus.CounterOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "retries_total", Help: "Stages that failed for a passing reason, by the state of the job.",
+			Namespace: namespace, Subsystem: subsystem, Name: "retries_total", Help: "Stages that failed for a transient reason, by the state of the job.",
 		}, []string{"state"}),
 		seconds: f.NewHistogramVec(prometheus.HistogramOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "stage_seconds", Help: "Time that a stage took, by the state of the job.",
+			Namespace: namespace, Subsystem: subsystem, Name: "stage_seconds", Help: "Duration of a stage in seconds, by the state of the job.",
 			Buckets: prometheus.ExponentialBuckets(0.005, 4, 10),
 		}, []string{"state"}),
-		places: f.NewGaugeVec(prometheus.GaugeOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "places", Help: "Jobs that have a place on Ray and jobs that wait for one.",
-		}, []string{"what"}),
+		raySlots: f.NewGaugeVec(prometheus.GaugeOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "ray_slots", Help: "Jobs that use a slot on Ray, and jobs that wait for one.",
+		}, []string{"state"}),
 		orphans: f.NewCounter(prometheus.CounterOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "orphans_total", Help: "Trainings on Ray that were ended because nobody waited for them.",
+			Namespace: namespace, Subsystem: subsystem, Name: "orphans_total", Help: "Trainings on Ray that were ended because no job record needed them.",
 		}),
 	}
-	m.room(0, 0)
+	m.slots(0, 0)
 	for _, outcome := range []string{"accepted", "repeated", "rejected"} {
 		m.messages.WithLabelValues(outcome)
 	}
@@ -64,9 +64,9 @@ func (m *Metrics) received(created bool) {
 	m.messages.WithLabelValues(outcome).Inc()
 }
 
-func (m *Metrics) room(taken, waiting int) {
-	m.places.WithLabelValues("taken").Set(float64(taken))
-	m.places.WithLabelValues("waiting").Set(float64(waiting))
+func (m *Metrics) slots(used, waiting int) {
+	m.raySlots.WithLabelValues("used").Set(float64(used))
+	m.raySlots.WithLabelValues("waiting").Set(float64(waiting))
 }
 
 func (m *Metrics) rejected() { m.messages.WithLabelValues("rejected").Inc() }

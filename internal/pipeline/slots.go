@@ -41,7 +41,7 @@ func (p *Pipeline) enter(rec job.Record, st stage) (wait time.Duration, ok bool)
 			g.Leave(rec.Run)
 		}
 	}
-	defer func() { p.metrics.room(p.raySlots.Size()) }()
+	defer func() { p.metrics.slots(p.raySlots.Size()) }()
 	if rec.State != job.Staged && usesRay(rec) {
 		p.raySlots.Restore(rec.Run, rec.Owner) // whoever has put it there
 	}

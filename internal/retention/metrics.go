@@ -16,10 +16,10 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	f := promauto.With(reg)
 	return &Metrics{
 		free: f.NewGaugeVec(prometheus.GaugeOpts{
-			Namespace: "clowder_ray", Subsystem: "disk", Name: "free_bytes", Help: "Room on the disk of a folder, named by its setting.",
+			Namespace: "clowder_ray", Subsystem: "disk", Name: "free_bytes", Help: "Free bytes on the disk of a folder, by the name of its setting.",
 		}, []string{"folder"}),
 		cache: f.NewGauge(prometheus.GaugeOpts{
-			Namespace: "clowder_ray", Subsystem: "cache", Name: "bytes", Help: "Downloaded bodies after the last clean-up.",
+			Namespace: "clowder_ray", Subsystem: "cache", Name: "bytes", Help: "Size of the download cache in bytes after the last clean-up.",
 		}),
 	}
 }

@@ -19,11 +19,11 @@ import (
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
 
-// modelsCommand reads and changes the registry on the shared volume, also while the service runs.
+// modelsCommand reads and changes the model registry on the shared volume, also while the service runs.
 func (p *program) modelsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "models [DATASET]", Short: "List the versions of all models, or of a dataset; * marks the champions",
-		Args: between(0, 1, "models [DATASET]"),
+		Use: "models [DATASET]", Short: "List the model versions of all datasets or of one; * marks champions",
+		Args: argCount(0, 1, "models [DATASET]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			models, err := p.registry(cmd)
 			if err != nil {
@@ -33,8 +33,8 @@ func (p *program) modelsCommand() *cobra.Command {
 		},
 	}
 	cmd.AddCommand(&cobra.Command{
-		Use: "promote DATASET NAME/VERSION", Short: "Make a version the champion of its name",
-		Args: between(2, 2, "models promote DATASET NAME/VERSION"),
+		Use: "promote DATASET NAME/VERSION", Short: "Make a version the champion of its model",
+		Args: argCount(2, 2, "models promote DATASET NAME/VERSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			models, err := p.registry(cmd)
 			if err != nil {
@@ -43,8 +43,8 @@ func (p *program) modelsCommand() *cobra.Command {
 			return promote(p.stdout, models, args[0], args[1])
 		},
 	}, &cobra.Command{
-		Use: "export DATASET NAME/VERSION FILE.zip", Short: "Write a version with how to use it into a file",
-		Args: between(3, 3, "models export DATASET NAME/VERSION FILE.zip"),
+		Use: "export DATASET NAME/VERSION FILE.zip", Short: "Write a version and its instructions into a zip file",
+		Args: argCount(3, 3, "models export DATASET NAME/VERSION FILE.zip"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			models, err := p.registry(cmd)
 			if err != nil {
@@ -63,7 +63,7 @@ func (p *program) registry(cmd *cobra.Command) (*registry.Registry, error) {
 	}
 	models := registry.New(volume.Volume{Dir: set.SharedDir}.Registry())
 	models.OnFault(func(path string, err error) {
-		_, _ = fmt.Fprintf(p.stderr, "left out, since it cannot be read: %s: %s\n", path, err)
+		_, _ = fmt.Fprintf(p.stderr, "warning: cannot read %s, it is not listed: %s\n", path, err)
 	})
 	return models, nil
 }
@@ -71,11 +71,11 @@ func (p *program) registry(cmd *cobra.Command) (*registry.Registry, error) {
 // listModels lists the versions of the dataset with this id, folder or name, or of all datasets.
 func listModels(w io.Writer, models *registry.Registry, dataset string) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(tw, "DATASET\tMODEL\t\tTASK\tTEST\tBASE\tCREATED\tRUN\tNAME OF THE DATASET")
+	_, _ = fmt.Fprintln(tw, "DATASET\tMODEL\t\tTASK\tTEST\tBASE\tCREATED\tRUN\tDATASET NAME")
 	all := models.Datasets()
 	for _, d := range all {
 		versions, err := models.All(d)
-		if err != nil && !errors.Is(err, registry.ErrUnreadable) { // that one was told, and the others are listed
+		if err != nil && !errors.Is(err, registry.ErrUnreadable) { // OnFault has reported it; the others are listed
 			return err
 		}
 		id := handle(all, d)
@@ -113,11 +113,11 @@ func promote(w io.Writer, models *registry.Registry, dataset, ref string) error 
 	if _, err := models.Promote(d, v.Name, v.Version); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s is the champion of %s\n", v.Ref(), v.Name)
+	_, err = fmt.Fprintf(w, "%s is now the champion of %s\n", v.Ref(), v.Name)
 	return err
 }
 
-// export writes a version into a file, which is not there before it is whole.
+// export writes a version into a file. The file appears only when it is complete.
 func export(ctx context.Context, w io.Writer, models *registry.Registry, dataset, ref, file string) (err error) {
 	_, v, err := find(models, dataset, ref)
 	if err != nil {
@@ -138,11 +138,11 @@ func export(ctx context.Context, w io.Writer, models *registry.Registry, dataset
 	if err != nil {
 		return errors.Join(err, os.Remove(part.Name()))
 	}
-	_, err = fmt.Fprintf(w, "%s is in %s\n", v.Ref(), file)
+	_, err = fmt.Fprintf(w, "wrote %s to %s\n", v.Ref(), file)
 	return err
 }
 
-// handle is what people type to mean a dataset: its id, or its folder where several Clowders have a dataset of this id.
+// handle returns how users name a dataset: by its id, or by its folder if several Clowders have a dataset with this id.
 func handle(all []registry.Dataset, d registry.Dataset) string {
 	for _, other := range all {
 		if other != d && other.ID == d.ID {
@@ -152,10 +152,10 @@ func handle(all []registry.Dataset, d registry.Dataset) string {
 	return d.ID
 }
 
-// find returns what ref, which is NAME/VERSION, means in the dataset with this id or folder.
+// find returns the version that ref names, as NAME/VERSION, in the dataset with this id or folder.
 func find(models *registry.Registry, dataset, ref string) (registry.Dataset, registry.Version, error) {
 	if !strings.Contains(ref, "/") {
-		return registry.Dataset{}, registry.Version{}, job.Permanent(fmt.Errorf("%s: write the model as NAME/VERSION, see extractor models", ref))
+		return registry.Dataset{}, registry.Version{}, job.Permanent(fmt.Errorf("%s: name the model as NAME/VERSION; extractor models lists them", ref))
 	}
 	d, err := findDataset(models, dataset)
 	if err != nil {
@@ -177,7 +177,7 @@ func findDataset(models *registry.Registry, dataset string) (registry.Dataset, e
 	}
 	switch len(found) {
 	case 0:
-		return registry.Dataset{}, job.Permanent(fmt.Errorf("the dataset %s has no models: extractor models lists those that have, by their ids", dataset))
+		return registry.Dataset{}, job.Permanent(fmt.Errorf("the dataset %s has no models: extractor models lists the ids of all datasets with models", dataset))
 	case 1:
 		return found[0], nil
 	}
@@ -192,5 +192,5 @@ func findDataset(models *registry.Registry, dataset string) (registry.Dataset, e
 			}
 		}
 	}
-	return registry.Dataset{}, job.Permanent(fmt.Errorf("%d Clowders have a dataset %s: write %s instead", len(found), dataset, strings.Join(choices, " or ")))
+	return registry.Dataset{}, job.Permanent(fmt.Errorf("%d Clowders have a dataset %s: use %s instead", len(found), dataset, strings.Join(choices, " or ")))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
 
-// findModel finds out whether there is a registered model of this name; all that are on this machine may be used.
+// findModel returns an error if no registered model has this name. A local user may use every model on this machine.
 func (p *program) findModel(cmd *cobra.Command, name string) error {
 	models, err := p.registry(cmd)
 	if err != nil {
@@ -22,11 +22,11 @@ func (p *program) findModel(cmd *cobra.Command, name string) error {
 func (p *program) predictCommand() *cobra.Command {
 	const usage = "predict DATASET_DIR --model MODEL --out DIR"
 	cmd := &cobra.Command{
-		Use: usage, Short: "Apply a model to a local folder, without broker and Clowder",
-		Long: "Predicts the files of a folder with a model of an earlier run: its model.zip, the folder that was in it, or one of those\n" +
-			"that extractor models lists, as NAME, NAME/VERSION, NAME@champion or RUN. Without --model it is the newest of those.\n" +
-			"Ends with 0, with 2 when the data, the model or a parameter has to be changed, with 1 for anything else.",
-		Args: between(1, 1, usage+" [--param key=value]..."),
+		Use: usage, Short: "Predict on a local folder, without RabbitMQ and Clowder",
+		Long: "Predicts the rows of the files in a folder with the model of an earlier run: its model.zip, an unpacked model.zip, or a\n" +
+			"model that \"extractor models\" lists, as NAME, NAME/VERSION, NAME@champion or RUN. Default: the newest listed model.\n" +
+			"Exit codes: 0 for success, 2 if the data, the model or a parameter must be changed, 1 for any other error.",
+		Args: argCount(1, 1, usage+" [--param key=value]..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			set, err := p.settings(cmd)
 			if err != nil {
@@ -41,13 +41,13 @@ func (p *program) predictCommand() *cobra.Command {
 				if _, err := os.Stat(model); err == nil {
 					r.model, r.parameters["model_file"] = model, folder.GivenModel
 				} else if err := p.findModel(cmd, model); err != nil {
-					return err // before Ray is started for nothing
+					return err // before Ray is started
 				}
 			}
 			return p.runLocally(cmd, set, r)
 		},
 	}
 	addLocalFlags(cmd)
-	cmd.Flags().String("model", "", "model.zip, the folder of a model, or the name of a registered one")
+	cmd.Flags().String("model", "", "model.zip, the folder of a model, or the name of a registered model")
 	return cmd
 }

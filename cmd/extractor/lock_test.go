@@ -12,14 +12,14 @@ import (
 func TestOneServiceWorksOnAStateFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "state")
-	release, err := alone(dir)
+	release, err := lockStateDir(dir)
 	require.NoError(t, err)
-	_, err = alone(dir)
-	require.ErrorContains(t, err, "STATE_DIR: another service works on the jobs in "+dir)
+	_, err = lockStateDir(dir)
+	require.ErrorContains(t, err, "STATE_DIR: another service uses "+dir)
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindPermanent, kind)
 	require.NoError(t, release())
-	release, err = alone(dir)
+	release, err = lockStateDir(dir)
 	require.NoError(t, err, "the next one may")
 	require.NoError(t, release())
 }

@@ -34,7 +34,7 @@ func TestHowManyJobsInHandMayBeOneUsers(t *testing.T) {
 		want int
 	}{
 		"half of them": {nil, 32}, "at least one": {[]string{"MAX_JOBS=1"}, 1},
-		"as many as the operator says": {[]string{"MAX_JOBS_PER_USER=5"}, 5}, "all of them": {[]string{"MAX_JOBS=9", "MAX_JOBS_PER_USER=9"}, 9},
+		"as many as the setting says": {[]string{"MAX_JOBS_PER_USER=5"}, 5}, "all of them": {[]string{"MAX_JOBS=9", "MAX_JOBS_PER_USER=9"}, 9},
 	} {
 		fs := pflag.NewFlagSet("t", pflag.ContinueOnError)
 		addFlags(fs)

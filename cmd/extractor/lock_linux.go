@@ -10,9 +10,9 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// alone keeps other services from the state folder until release is called or this process is gone, however it goes. Two of
-// them on one store would each do what is due, and so do it twice.
-func alone(dir string) (release func() error, err error) {
+// lockStateDir locks the state folder until release is called or this process ends. Two services on one job store would do
+// everything twice.
+func lockStateDir(dir string) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("STATE_DIR: %w", err)
 	}
@@ -25,7 +25,7 @@ func alone(dir string) (release func() error, err error) {
 	case err == nil:
 		return f.Close, nil
 	case errors.Is(err, syscall.EWOULDBLOCK):
-		err = job.Permanent(fmt.Errorf("STATE_DIR: another service works on the jobs in %s: stop it, or give this one a folder of its own", dir))
+		err = job.Permanent(fmt.Errorf("STATE_DIR: another service uses %s: stop it, or set STATE_DIR to another folder", dir))
 	default:
 		err = fmt.Errorf("STATE_DIR: lock %s: %w", f.Name(), err)
 	}

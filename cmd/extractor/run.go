@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The names of the extractors. A training on folders is one of advanced, so that --param takes every option.
+// The names of the extractors. A local training uses advanced, so that --param accepts every option.
 const (
 	finetuner = "ncsa.ray.finetune"
 	advanced  = "ncsa.ray.finetune-advanced"
@@ -14,12 +14,12 @@ const (
 func (p *program) runCommand() *cobra.Command {
 	const usage = "run DATASET_DIR --out DIR"
 	cmd := &cobra.Command{
-		Use: usage, Short: "Train on a local folder, without broker and Clowder",
-		Long: "Trains on the files of a folder as the service does on a dataset, and puts what it would upload into another folder.\n" +
-			"With --from it does a training again: with the settings and the seed of its manifest.json, and at the end it says whether\n" +
-			"the weights are the same.\n" +
-			"Ends with 0, with 2 when the data or a parameter has to be changed, with 1 for anything else.",
-		Args: between(1, 1, usage+" [--param key=value]..."),
+		Use: usage, Short: "Train on a local folder, without RabbitMQ and Clowder",
+		Long: "Trains on the files of a folder, as the service does for a dataset, and writes the results into another folder.\n" +
+			"--from repeats an earlier training with the settings and the seed of its manifest.json, and then says whether the\n" +
+			"weights are the same.\n" +
+			"Exit codes: 0 for success, 2 if the data or a parameter must be changed, 1 for any other error.",
+		Args: argCount(1, 1, usage+" [--param key=value]..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			set, err := p.settings(cmd)
 			if err != nil {
@@ -44,6 +44,6 @@ func (p *program) runCommand() *cobra.Command {
 		},
 	}
 	addLocalFlags(cmd)
-	cmd.Flags().String("from", "", "manifest.json of a training to do again")
+	cmd.Flags().String("from", "", "manifest.json of the training to repeat")
 	return cmd
 }
