@@ -22,7 +22,7 @@ RAY_DIR := $(CACHE)/ray
 .DEFAULT_GOAL := help
 .PHONY: e2e-kuberay form help setup lock build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
-help: ## show the targets
+help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
 
 # --- set-up
@@ -106,29 +106,30 @@ test-parts: setup test-programs # what the tests start: also the programs of a K
 	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
 
 test-programs:
+	@[ -x bin/extractor-test-race ] || echo "building the service for the tests (some minutes where Go's build cache is empty)" >&2
 	@go build -tags crash -o bin/extractor-test ./cmd/extractor
 	@go build -race -tags crash -o bin/extractor-test-race ./cmd/extractor
 
 test-durations: ## print how long each test suite took in the last make test, and its slowest tests
 	@python3 test/setup/durations.py $(DURATIONS)
 
-e2e-compose: setup ## the first look of deploy/compose on a real Docker Engine: a message in, a trained model out (root where no engine runs)
+e2e-compose: setup ## run one job with deploy/compose on a real Docker Engine (root where no engine runs)
 	@CACHE=$(CACHE) test/docker/e2e.sh $(PYTHON)
 
-test-crash: test-parts ## kill -9 at every crash point of a running job, on real parts; make test does this too
+test-crash: test-parts ## kill the service at every crash point of a job (make test does this too)
 	@go test $(GO_TEST) -count=1 ./test/crash
 
 test-faults: test-parts ## the tests of all 43 faults that test/faults/matrix.go names: make test-faults [PASSES=20]
 	@tests=$$(go run ./test/faults/names) && for pass in $$(seq $(or $(PASSES),1)); do echo "pass $$pass" && \
 	go test $(GO_TEST) -count=1 $$tests || exit 1; done
 
-test-boundary: setup test-programs ## a hostile training, a flood of events and a burst of hostile messages against the real service
+test-boundary: setup test-programs ## attacks on the real service: hostile trainings, a flood of events, a burst of hostile messages
 	@go test -tags integration -count=1 -timeout 15m ./test/boundary
 
-soak: setup test-programs ## hundreds of jobs under faults in a random order: make soak [SOAK=10m] [SEED=n]
+soak: setup test-programs ## hundreds of jobs under random faults: make soak [SOAK=10m] [SEED=n]
 	@SOAK=$(or $(SOAK),10m) SEED=$(SEED) go test -tags 'integration soak' -count=1 -v -timeout 0 -run TestSoak ./test/faults
 
-e2e-kuberay: build ## trainings in a whole Kubernetes: the Helm chart, RayJobs, real pods, and pods that are killed (root)
+e2e-kuberay: build ## trainings on a real Kubernetes node: the Helm chart, RayJobs, real pods, and pods that are killed (root)
 	@export CACHE=$(CACHE); export KUBECONFIG=$$(test/cluster/up.sh) PATH=$$(test/cluster/binaries.sh helm):$$PATH && \
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
 	go test -tags kuberay -count=1 -v -timeout 45m ./test/kuberay

@@ -36,7 +36,7 @@ func BenchmarkRayJobs(b *testing.B) {
 	ray, err := versioned.NewForConfig(plane.Config())
 	require.NoError(b, err)
 	program := stack.Program(b)
-	w := stack.NewWorld(b, program, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
+	w := stack.NewFixture(b, program, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
 	config := filepath.Join(b.TempDir(), "kuberay.yaml")
 	require.NoError(b, os.WriteFile(config, fmt.Appendf(nil,
 		"{namespace: %s, image: ray:1, rayVersion: 2.60.0, claim: shared, profiles: [{name: small}]}", namespace), 0o600))
@@ -58,7 +58,7 @@ func BenchmarkRayJobs(b *testing.B) {
 		require.Eventually(b, func() bool {
 			list, err := jobs.List(b.Context(), metav1.ListOptions{})
 			return err == nil && len(list.Items) == flying
-		}, 2*stack.Patience, time.Second, "%s", s.Log())
+		}, 2*stack.StepTimeout, time.Second, "%s", s.Log())
 		b.ReportMetric(flying/time.Since(began).Seconds(), "RayJobs/s")
 		list, err := jobs.List(b.Context(), metav1.ListOptions{})
 		require.NoError(b, err)
@@ -77,7 +77,7 @@ func BenchmarkRayJobs(b *testing.B) {
 				}
 			}
 			return running == flying
-		}, stack.Patience, time.Second)
+		}, stack.StepTimeout, time.Second)
 
 		before := cpuSeconds(b, s.Pid())
 		<-time.After(quiet) // what is measured is the cost of this time

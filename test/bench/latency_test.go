@@ -31,7 +31,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(cluster.Main(broker.Main(m))
 // status and to the submission on Ray, each with a dataset of one small file.
 func BenchmarkDelivery(b *testing.B) {
 	program := stack.Program(b)
-	w := stack.NewWorld(b, program, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
+	w := stack.NewFixture(b, program, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
 	submitted := make(chan time.Time, 1)
 	w.OnTraining(func(raytest.Driver) { submitted <- time.Now() })
 	release := w.HoldTrainings() // as in real life, where a training takes longer than a submission
@@ -64,7 +64,7 @@ func BenchmarkDelivery(b *testing.B) {
 	b.ReportMetric(residentMB(b, s.Pid()), "MB-resident")
 }
 
-func publish(b *testing.B, ch *amqp.Channel, w *stack.World, id, reply string) {
+func publish(b *testing.B, ch *amqp.Channel, w *stack.Fixture, id, reply string) {
 	b.Helper()
 	body, err := json.Marshal(map[string]any{
 		"host": w.Clowder.URL, "secretKey": w.Clowder.Key(stack.User), "retry_count": 0, "resource_type": "dataset", "flags": "",

@@ -32,7 +32,7 @@ const (
 // BenchmarkCrowd restarts the service on a store of ten thousand jobs that all wait on Ray, and measures what that costs.
 func BenchmarkCrowd(b *testing.B) {
 	program := stack.Program(b)
-	w := stack.NewWorld(b, program, nil)
+	w := stack.NewFixture(b, program, nil)
 	gather(b, w)
 	for b.Loop() {
 		began := time.Now()
@@ -58,7 +58,7 @@ func BenchmarkCrowd(b *testing.B) {
 }
 
 // gather fills the store of the service and its Ray.
-func gather(b *testing.B, w *stack.World) {
+func gather(b *testing.B, w *stack.Fixture) {
 	b.Helper()
 	store, err := job.OpenSQLite(b.Context(), filepath.Join(w.Env["STATE_DIR"], "jobs.db"))
 	require.NoError(b, err)
@@ -80,7 +80,7 @@ func gather(b *testing.B, w *stack.World) {
 }
 
 // listJobs is how long the command takes that lists the jobs while the service runs.
-func listJobs(b *testing.B, program string, w *stack.World, limit string) time.Duration {
+func listJobs(b *testing.B, program string, w *stack.Fixture, limit string) time.Duration {
 	b.Helper()
 	cmd := exec.CommandContext(b.Context(), program, "jobs", "list", "--limit", limit)
 	cmd.Env = append(os.Environ(), "STATE_DIR="+w.Env["STATE_DIR"])

@@ -42,7 +42,7 @@ func BenchmarkVersus(b *testing.B) {
 	python := pyclowder(b)
 	var rates, costs, ratesToRay, costsToRay ratios
 	for b.Loop() {
-		w := stack.NewWorldWith(b, program, clowdertest.Options{AMQPURI: broker.ForTest(b).Vhost(b)}, nil)
+		w := stack.NewFixtureWith(b, program, clowdertest.Options{AMQPURI: broker.ForTest(b).Vhost(b)}, nil)
 		s := w.Start(b, map[string]string{"LOG_LEVEL": "warn", "MAX_JOBS": strconv.Itoa(2 * served), "RAY_POLL": "500ms"})
 		r := newRace(b, w)
 		slow := r.extractor(b, python, "", asItComes)
@@ -85,14 +85,14 @@ func (p pace) String() string {
 
 // race is what both sides have in common: the doubles and who reads the statuses.
 type race struct {
-	w        *stack.World
+	w        *stack.Fixture
 	ch       *amqp.Channel
 	reply    string
 	statuses <-chan amqp.Delivery
 	jobs     int
 }
 
-func newRace(b *testing.B, w *stack.World) *race {
+func newRace(b *testing.B, w *stack.Fixture) *race {
 	b.Helper()
 	conn, err := amqp.Dial(w.Env["RABBITMQ_URI"])
 	require.NoError(b, err)
@@ -130,7 +130,7 @@ func (r *race) extractor(b *testing.B, python, poll string, messages int) pace {
 	require.Eventually(b, func() bool {
 		q, err := r.ch.QueueDeclarePassive(digest, true, false, false, false, nil)
 		return err == nil && q.Consumers == 1
-	}, stack.Patience, 10*time.Millisecond)
+	}, stack.StepTimeout, 10*time.Millisecond)
 	return r.run(b, digest, cmd.Process.Pid, messages)
 }
 
@@ -148,7 +148,7 @@ func (r *race) submissions(b *testing.B, pid, messages int) pace {
 	b.Helper()
 	before := r.w.Trainings.Load()
 	return r.measure(b, stack.Extractor, pid, messages, func() {
-		require.Eventually(b, func() bool { return r.w.Trainings.Load()-before == int64(messages) }, 10*stack.Patience, 5*time.Millisecond)
+		require.Eventually(b, func() bool { return r.w.Trainings.Load()-before == int64(messages) }, 10*stack.StepTimeout, 5*time.Millisecond)
 	})
 }
 
@@ -194,7 +194,7 @@ func (r *race) publish(b *testing.B, queue string, bodies [][]byte) {
 // await returns after n terminal statuses, each of which must tell of a success.
 func (r *race) await(b *testing.B, n int) {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), 10*stack.Patience)
+	ctx, cancel := context.WithTimeout(b.Context(), 10*stack.StepTimeout)
 	defer cancel()
 	for ended := 0; ended < n; {
 		select {

@@ -37,9 +37,9 @@ const mark = "SECRET-OF-THE-SERVICE"
 // program itself.
 const maxMemory = 200 << 20
 
-// scene is a service with jobs on it, of which some are hostile.
-type scene struct {
-	*stack.World
+// fixture is a service with jobs on it, of which some are hostile.
+type fixture struct {
+	*stack.Fixture
 	program string
 	outside string
 	// bodies is the folder of all that Clowder has stored.
@@ -54,12 +54,12 @@ type scene struct {
 	hostile sync.WaitGroup
 }
 
-func newScene(t *testing.T, env map[string]string) *scene {
+func newFixture(t *testing.T, env map[string]string) *fixture {
 	t.Helper()
 	program := stack.Program(t)
-	s := &scene{plays: map[string]func(p pod) int{}, outside: t.TempDir(), program: program, bodies: t.TempDir()}
+	s := &fixture{plays: map[string]func(p pod) int{}, outside: t.TempDir(), program: program, bodies: t.TempDir()}
 	options := clowdertest.Options{AMQPURI: broker.ForTest(t).Vhost(t), Dir: s.bodies}
-	s.World = stack.NewWorldWith(t, program, options, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
+	s.Fixture = stack.NewFixtureWith(t, program, options, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
 	s.life, s.stop = context.WithCancel(context.WithoutCancel(t.Context()))
 	t.Cleanup(func() { s.stop(); s.hostile.Wait() })
 	for name, body := range map[string]string{"jobs.db": "records " + mark, "victim": "untouched " + mark} {
@@ -74,7 +74,7 @@ func newScene(t *testing.T, env map[string]string) *scene {
 }
 
 // dataset makes a dataset whose trainings do what play does. One of its files is called like the job store.
-func (s *scene) dataset(t *testing.T, name string, play func(p pod) int) string {
+func (s *fixture) dataset(t *testing.T, name string, play func(p pod) int) string {
 	t.Helper()
 	id := s.Clowder.AddDataset(stack.User, name)
 	for file, body := range map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n", "jobs.db": "not the records"} {
@@ -88,7 +88,7 @@ func (s *scene) dataset(t *testing.T, name string, play func(p pod) int) string 
 }
 
 // play is the training of a job: the hostile one of its dataset, or a good one.
-func (s *scene) play(ctx context.Context, folder string, d raytest.Driver) int {
+func (s *fixture) play(ctx context.Context, folder string, d raytest.Driver) int {
 	s.mu.Lock()
 	hostile := s.plays[d.Metadata["clowder_dataset"]]
 	s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *scene) play(ctx context.Context, folder string, d raytest.Driver) int {
 
 func TestBoundary(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
+	s := newFixture(t, nil)
 	type sent struct{ name, id, dataset string }
 	var jobs []sent
 	all := attacks()
@@ -145,7 +145,7 @@ func TestBoundary(t *testing.T) {
 }
 
 // retry retries the job of a dataset, as an operator does.
-func (s *scene) retry(t *testing.T, name string) {
+func (s *fixture) retry(t *testing.T, name string) {
 	t.Helper()
 	for _, r := range s.Records(t) {
 		if r.Request.Name != name {
@@ -158,12 +158,12 @@ func (s *scene) retry(t *testing.T, name string) {
 		}
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
-		require.Eventually(t, func() bool { return s.Trainings.Load() > 0 && s.over(t, r.Run) }, stack.Patience, 100*time.Millisecond)
+		require.Eventually(t, func() bool { return s.Trainings.Load() > 0 && s.over(t, r.Run) }, stack.StepTimeout, 100*time.Millisecond)
 	}
 }
 
 // over reports whether a run has ended after its retry.
-func (s *scene) over(t *testing.T, run string) bool {
+func (s *fixture) over(t *testing.T, run string) bool {
 	t.Helper()
 	for _, r := range s.Records(t) {
 		if r.Run == run {
@@ -174,7 +174,7 @@ func (s *scene) over(t *testing.T, run string) bool {
 }
 
 // requireIntact looks at all that the attacks were about.
-func (s *scene) requireIntact(t *testing.T, memory int64) {
+func (s *fixture) requireIntact(t *testing.T, memory int64) {
 	t.Helper()
 	t.Run("nothing is written outside", func(t *testing.T) { require.Equal(t, s.before, snapshot(s.outside)) })
 	s.stop()

@@ -36,7 +36,7 @@ func hostileMessages(size int) []string {
 func TestABurstOfHostileMessagesHarmsNobody(t *testing.T) {
 	t.Parallel()
 	const hostile, good = 1000, 200
-	s := newScene(t, map[string]string{"MAX_JOBS": "64"})
+	s := newFixture(t, map[string]string{"MAX_JOBS": "64"})
 	conn, err := amqp.Dial(s.Env["RABBITMQ_URI"])
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close()) }()

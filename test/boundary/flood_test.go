@@ -41,9 +41,9 @@ func flood(p pod) int {
 
 func TestAMillionEventsOfOneRunHarmNoOther(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
+	s := newFixture(t, nil)
 	hostile := s.Submit(t, s.dataset(t, "Flood", flood), nil)
-	require.Eventually(t, func() bool { return s.Trainings.Load() > 0 }, stack.Patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return s.Trainings.Load() > 0 }, stack.StepTimeout, 10*time.Millisecond)
 	var slowest time.Duration
 	for range 5 { // one after the other, so that each has its time
 		began := time.Now()

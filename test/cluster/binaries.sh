@@ -79,9 +79,16 @@ build() {
 
 mkdir -p "$bin"
 exec 9>"$bin.lock" && flock 9 # two callers at once: the second finds them ready
+missing=()
 for program in "${@:-${programs[@]}}"; do
-	[ ! -x "$bin/$program" ] || continue
-	echo "building $program" >&2
+	[ -x "$bin/$program" ] || missing+=("$program")
+done
+[ ${#missing[@]} -eq 0 ] || echo "building ${#missing[@]} programs of Kubernetes into $bin (once; up to 2 minutes each on two cores)" >&2
+for i in "${!missing[@]}"; do
+	program=${missing[i]}
+	echo "building $program ($((i + 1)) of ${#missing[@]})" >&2
+	began=$SECONDS
 	(build "$program" "$bin/$program.new") && mv "$bin/$program.new" "$bin/$program"
+	echo "built $program in $((SECONDS - began)) s" >&2
 done
 echo "$bin"

@@ -34,13 +34,13 @@ func TestCrashPoints(t *testing.T) {
 	for _, point := range crash.Points() {
 		t.Run(string(point), func(t *testing.T) {
 			t.Parallel()
-			w := stack.NewWorld(t, program, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
+			w := stack.NewFixture(t, program, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
 			first := w.Start(t, map[string]string{"CRASH_AT": string(point)})
 			id := w.Submit(t, w.Dataset, map[string]any{"epochs": 1})
 			select {
 			case <-first.Exited():
 				require.Equal(t, killed, first.ExitCode(), "the service ended at the crash point\n%s", first.Log())
-			case <-time.After(stack.Patience):
+			case <-time.After(stack.StepTimeout):
 				t.Fatalf("the service never came to %s\n%s", point, first.Log())
 			}
 			second := w.Start(t, nil)
@@ -53,7 +53,7 @@ func TestCrashPoints(t *testing.T) {
 }
 
 // check looks for everything that must be there exactly once.
-func check(t *testing.T, w *stack.World, id, logs string) {
+func check(t *testing.T, w *stack.Fixture, id, logs string) {
 	t.Helper()
 	require.EqualValues(t, 1, w.Trainings.Load(), "one training")
 	require.Empty(t, w.Ray.Jobs(), "nothing is left on Ray")

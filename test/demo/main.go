@@ -1,6 +1,6 @@
-// Command demo runs the main job before the eyes of a new user, on real parts: a RabbitMQ and a Ray of its own, the service
-// as a process, and the double of Clowder v2. It leaves nothing running. With -clowder it does the same as a user of a Clowder
-// that runs already, with the service beside it.
+// Command demo shows one job to a new user: it uploads a dataset, submits it, follows the job and downloads the results. It
+// starts its own RabbitMQ and Ray, the service as a process, and the double of Clowder v2, and stops them all at the end. With
+// -clowder it uses a Clowder that runs already, with a service that is connected to it.
 package main
 
 import (
@@ -129,7 +129,7 @@ func (d *demo) use(ctx context.Context, o options, work, url string, key job.Sec
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(d.w, "\nSubmit to extractor: %s, no settings. The job view of Clowder:\n\n", extractor)
+	_, _ = fmt.Fprintf(d.w, "\nThe dataset is submitted to %s with default settings. Clowder shows this log of the job:\n\n", extractor)
 	last, err := d.follow(ctx, user, submitted)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (d *demo) upload(ctx context.Context, user *clowder.Session, dir string) (s
 	for _, f := range files {
 		info, err := f.Info()
 		if err != nil || !info.Mode().IsRegular() {
-			return "", errors.Join(err, fmt.Errorf("%s is no file", f.Name()))
+			return "", errors.Join(err, fmt.Errorf("%s is not a regular file: remove it from the folder", f.Name()))
 		}
 		_, err = user.Upload(ctx, dataset.ID, "", clowder.Body{
 			Name: f.Name(), ContentType: "text/csv", Size: info.Size(),
@@ -241,7 +241,7 @@ func (d *demo) results(ctx context.Context, user *clowder.Session, dataset strin
 		}
 	}
 	if !slices.ContainsFunc(uploaded, func(f clowder.File) bool { return path.Base(f.Path) == "model.zip" }) {
-		return errors.New("the job succeeded, yet there is no model.zip in the dataset")
+		return errors.New("the job succeeded, but there is no model.zip in the dataset: see the log of the job above")
 	}
 	if _, err := user.Stage(ctx, uploaded, disk.Folder{Volume: out}, nil); err != nil {
 		return err
@@ -254,7 +254,7 @@ func (d *demo) results(ctx context.Context, user *clowder.Session, dataset strin
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(d.w, "and %d visualizations and %d metadata entry on its page.\n\nA copy to look at: %s\n", len(shown), len(notes), out)
+	_, _ = fmt.Fprintf(d.w, "The page of the dataset shows %d visualizations and %d metadata entry.\n\nThe results are also in %s\n", len(shown), len(notes), out)
 	return nil
 }
 

@@ -38,7 +38,7 @@ func TestAServiceKilledInTheMiddleOfATrainingDeliversItOnce(t *testing.T) {
 		require.NoError(t, err)
 		files[name] = string(body)
 	}
-	w := stack.NewWorld(t, stack.Program(t), files)
+	w := stack.NewFixture(t, stack.Program(t), files)
 	ray, err := raylocal.Start(t.Context(), raylocal.Config{Python: python, Dir: t.TempDir()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ray.Stop()) })

@@ -25,13 +25,13 @@ const (
 
 func TestAResetBetweenTheDeliveryAndTheRecord(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, broker.ForTest(t))
+	s := newFixture(t, broker.ForTest(t))
 	service := s.start(t, nil)
 	// Somebody holds the store, so the message is in hand and its record is not on disk.
 	release := s.HoldStore(t)
 	id := s.submit(t, nil)
 	await(t, "the message does not come", func() bool { return s.metrics(t, service)[deliveries] == 1 })
-	s.amqp.cut(t)
+	s.amqp.reconnect(t)
 	release()
 	s.succeeds(t, id)
 	await(t, "it does not come again", func() bool { return s.metrics(t, service)[deliveries] >= 2 })
@@ -41,18 +41,18 @@ func TestAResetBetweenTheDeliveryAndTheRecord(t *testing.T) {
 func TestAnAckThatIsLost(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]string{
-		"with a reset in its place": noByteUp, "half on the wire": halfAnAck, "in a black hole": holeUp,
+		"with a reset in its place": noByteUp, "half on the wire": halfAnAck, "in a black hole": blackHoleUp,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, broker.ForTest(t))
+			s := newFixture(t, broker.ForTest(t))
 			service := s.start(t, nil)
-			heal := s.amqp.strike(t, fault)
+			end := s.amqp.inject(t, fault)
 			id := s.submit(t, nil)
 			await(t, "the job is not accepted", func() bool { return len(s.Records(t)) == 1 })
 			await(t, "it is not acknowledged", func() bool { return s.metrics(t, service)[settled] == 1 })
-			heal()
-			s.amqp.cut(t)
+			end()
+			s.amqp.reconnect(t)
 			s.succeeds(t, id)
 			await(t, "it does not come again", func() bool { return s.metrics(t, service)[deliveries] >= 2 })
 			require.Contains(t, service.Log(), "known job delivered again")
@@ -63,7 +63,7 @@ func TestAnAckThatIsLost(t *testing.T) {
 
 func TestRabbitMQIsNotThereAtTheStart(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, broker.ForTest(t))
+	s := newFixture(t, broker.ForTest(t))
 	first := s.start(t, nil) // makes the queues
 	require.NoError(t, first.Stop(time.Minute))
 	s.amqp.down()
@@ -83,7 +83,7 @@ func TestRabbitMQIsNotThereAtTheStart(t *testing.T) {
 func TestTheBrokerDiesAndStarvesUnderAJob(t *testing.T) {
 	t.Parallel()
 	node := broker.Own(t)
-	s := newSite(t, node)
+	s := newFixture(t, node)
 	release := s.HoldTrainings()
 	s.start(t, nil)
 	first := s.submit(t, nil)
@@ -115,7 +115,7 @@ func TestTheBrokerDiesAndStarvesUnderAJob(t *testing.T) {
 
 func TestTheConfirmOfTheLastWordIsLost(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, broker.ForTest(t))
+	s := newFixture(t, broker.ForTest(t))
 	service := s.start(t, nil)
 	s.Clowder.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "/metadata", Delay: 5 * time.Second, Times: 1})
 	id := s.submit(t, nil)
@@ -124,16 +124,16 @@ func TestTheConfirmOfTheLastWordIsLost(t *testing.T) {
 		told := s.Clowder.Told()
 		return strings.HasPrefix(told[len(told)-1].Text, "Uploading") && s.metrics(t, service)["clowder_ray_queue_published_total"] >= float64(len(told))
 	})
-	heal := s.amqp.strike(t, hole) // what the service says gets through, and no answer comes back
+	end := s.amqp.inject(t, blackHole) // what the service says gets through, and no answer comes back
 	s.succeeds(t, id)
-	heal()
-	s.amqp.cut(t)
+	end()
+	s.amqp.reconnect(t)
 	s.check(t)
 }
 
 func TestMessagesThatAreMeantToHurt(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, broker.ForTest(t))
+	s := newFixture(t, broker.ForTest(t))
 	service := s.start(t, nil)
 	ch := s.channel(t)
 	bodies := map[string]string{
@@ -169,7 +169,7 @@ func TestMessagesThatAreMeantToHurt(t *testing.T) {
 
 func TestOneJobThatComesManyTimesAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, broker.ForTest(t))
+	s := newFixture(t, broker.ForTest(t))
 	release := s.HoldTrainings()
 	service := s.start(t, nil)
 	ch := s.channel(t)
@@ -198,7 +198,7 @@ func TestOneJobThatComesManyTimesAtOnce(t *testing.T) {
 }
 
 // message is what Clowder v2 sends for a job.
-func (s *site) message(tb testing.TB, id, reply string, parameters map[string]any) amqp.Publishing {
+func (s *fixture) message(tb testing.TB, id, reply string, parameters map[string]any) amqp.Publishing {
 	tb.Helper()
 	body, err := json.Marshal(map[string]any{
 		"host": s.Clowder.URL, "secretKey": s.Clowder.Key(stack.User), "retry_count": 0, "resource_type": "dataset", "flags": "",

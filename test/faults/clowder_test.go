@@ -27,16 +27,16 @@ func TestADownloadOverABadLine(t *testing.T) {
 		"that cuts every answer":        {line: []string{someBytes}},
 		"that resets every connection":  {line: []string{reset}},
 		"that is slow and thin":         {line: []string{slow, thin}},
-		"that swallows everything":      {line: []string{hole}, silent: true},
+		"that swallows everything":      {line: []string{blackHole}, silent: true},
 		"that cuts the body of a file":  {files: &clowdertest.Fault{Method: http.MethodGet, Path: "/files/", Cut: 5, Times: 3}},
 		"that adds bytes to its body":   {files: &clowdertest.Fault{Method: http.MethodGet, Path: "/files/", Extra: 7, Times: 2}},
 		"that is an error now and then": {files: &clowdertest.Fault{Status: http.StatusBadGateway, Skip: 1, Times: 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, broker.ForTest(t))
+			s := newFixture(t, broker.ForTest(t))
 			s.start(t, nil)
-			heal := s.clowder.strike(t, tc.line...)
+			end := s.clowder.inject(t, tc.line...)
 			if tc.files != nil {
 				s.Clowder.Fail(*tc.files)
 			}
@@ -50,8 +50,8 @@ func TestADownloadOverABadLine(t *testing.T) {
 					return r.Failures > 0 || r.State != job.Accepted || name == "that swallows everything"
 				})
 			}
-			heal()
-			s.clowder.cut(t)
+			end()
+			s.clowder.reconnect(t)
 			s.succeeds(t, id)
 			s.check(t)
 		})
@@ -80,7 +80,7 @@ func TestUploadsThatGoWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, broker.ForTest(t))
+			s := newFixture(t, broker.ForTest(t))
 			s.start(t, nil)
 			for _, f := range faults {
 				s.Clowder.Fail(f)
@@ -95,19 +95,19 @@ func TestUploadsThatGoWrong(t *testing.T) {
 
 func TestAnUploadThatHangsAfterItsEffect(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, broker.ForTest(t))
+	s := newFixture(t, broker.ForTest(t))
 	s.start(t, nil)
 	s.Clowder.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "/files", Hang: true, After: true, Times: 1})
 	id := s.submit(t, nil)
 	await(t, "nothing is uploaded", func() bool { return s.Clowder.Requests(http.MethodPost, "/files") > 0 })
-	s.clowder.cut(t) // what a client does that waits no longer
+	s.clowder.reconnect(t) // what a client does that waits no longer
 	s.succeeds(t, id)
 	s.check(t)
 }
 
 func TestClowderIsDownWhenATrainingEnds(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, broker.ForTest(t))
+	s := newFixture(t, broker.ForTest(t))
 	release := s.HoldTrainings()
 	first := s.start(t, nil)
 	id := s.submit(t, nil)
@@ -132,7 +132,7 @@ func TestARightThatGoesWhileAJobTrains(t *testing.T) {
 	} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, broker.ForTest(t))
+			s := newFixture(t, broker.ForTest(t))
 			release := s.HoldTrainings()
 			s.start(t, nil)
 			id := s.submit(t, nil)
@@ -157,7 +157,7 @@ func TestARightThatGoesWhileAJobTrains(t *testing.T) {
 
 func TestAResultThatIsGoneBeforeItIsCollected(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, broker.ForTest(t))
+	s := newFixture(t, broker.ForTest(t))
 	release := s.HoldTrainings()
 	first := s.start(t, nil)
 	id := s.submit(t, nil)

@@ -1,6 +1,6 @@
 package faults
 
-// Fault is one fault that the service is built for, and the tests that strike with it.
+// Fault is one fault that the service is built for, and the tests that inject it.
 type Fault struct {
 	Number int
 	Name   string

@@ -17,7 +17,7 @@ import (
 func TestAServiceThatIsPaused(t *testing.T) {
 	t.Parallel()
 	node := broker.Own(t)
-	s := newSite(t, node)
+	s := newFixture(t, node)
 	release := s.HoldTrainings()
 	service := s.start(t, nil)
 	first := s.submit(t, nil)
@@ -34,7 +34,7 @@ func TestAServiceThatIsPaused(t *testing.T) {
 	t.Cleanup(other.Kill)
 	select {
 	case <-other.Exited():
-	case <-time.After(patience):
+	case <-time.After(stepTimeout):
 		t.Fatalf("two services work on one store\n%s", other.Log())
 	}
 	require.Contains(t, other.Log(), "STATE_DIR")
@@ -47,7 +47,7 @@ func TestAServiceThatIsPaused(t *testing.T) {
 
 func TestAServiceThatIsKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, broker.ForTest(t))
+	s := newFixture(t, broker.ForTest(t))
 	release := s.HoldTrainings()
 	var ids []string
 	for range 4 {
@@ -67,7 +67,7 @@ func TestAServiceThatIsKilledAgainAndAgain(t *testing.T) {
 
 func TestRayForgetsItsTrainings(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, broker.ForTest(t))
+	s := newFixture(t, broker.ForTest(t))
 	release := s.HoldTrainings()
 	s.start(t, nil)
 	id := s.submit(t, nil)

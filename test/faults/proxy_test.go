@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// proxy is a line of the network that a test breaks and mends. It keeps its address.
+// proxy is a network connection that a test breaks and restores. It keeps its address.
 type proxy struct {
 	*toxiproxy.Proxy
 	addr string
@@ -32,15 +32,15 @@ func newProxy(tb testing.TB, name, upstream string) *proxy {
 // down breaks the line: every connection is closed and none is taken.
 func (p *proxy) down() { p.Stop() }
 
-// up mends it; the kernel may need a moment to let go of the address.
+// up restores it. The kernel may need a moment to release the address.
 func (p *proxy) up(tb testing.TB) {
 	tb.Helper()
 	p.Listen = p.addr
-	require.Eventually(tb, func() bool { return p.Start() == nil }, patience, 10*time.Millisecond)
+	require.Eventually(tb, func() bool { return p.Start() == nil }, stepTimeout, 10*time.Millisecond)
 }
 
-// cut closes every connection; the next ones work.
-func (p *proxy) cut(tb testing.TB) {
+// reconnect closes every connection; the next ones work.
+func (p *proxy) reconnect(tb testing.TB) {
 	tb.Helper()
 	p.down()
 	p.up(tb)
@@ -48,18 +48,18 @@ func (p *proxy) cut(tb testing.TB) {
 
 // The faults of a line, as toxiproxy writes them.
 const (
-	hole      = `{"type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`
-	holeUp    = `{"type": "timeout", "stream": "upstream", "attributes": {"timeout": 0}}`
-	reset     = `{"type": "reset_peer", "attributes": {"timeout": 0}}`
-	halfAnAck = `{"type": "limit_data", "stream": "upstream", "attributes": {"bytes": 9}}`
-	noByteUp  = `{"type": "limit_data", "stream": "upstream", "attributes": {"bytes": 0}}`
-	someBytes = `{"type": "limit_data", "stream": "downstream", "attributes": {"bytes": 600}}`
-	slow      = `{"type": "latency", "attributes": {"latency": 300, "jitter": 200}}`
-	thin      = `{"type": "bandwidth", "stream": "downstream", "attributes": {"rate": 20}}`
+	blackHole   = `{"type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`
+	blackHoleUp = `{"type": "timeout", "stream": "upstream", "attributes": {"timeout": 0}}`
+	reset       = `{"type": "reset_peer", "attributes": {"timeout": 0}}`
+	halfAnAck   = `{"type": "limit_data", "stream": "upstream", "attributes": {"bytes": 9}}`
+	noByteUp    = `{"type": "limit_data", "stream": "upstream", "attributes": {"bytes": 0}}`
+	someBytes   = `{"type": "limit_data", "stream": "downstream", "attributes": {"bytes": 600}}`
+	slow        = `{"type": "latency", "attributes": {"latency": 300, "jitter": 200}}`
+	thin        = `{"type": "bandwidth", "stream": "downstream", "attributes": {"rate": 20}}`
 )
 
-// strike puts faults on the line and returns how to take them away.
-func (p *proxy) strike(tb testing.TB, faults ...string) (heal func()) {
+// inject puts faults on the line and returns a function that removes them.
+func (p *proxy) inject(tb testing.TB, faults ...string) (end func()) {
 	tb.Helper()
 	var names []string
 	for _, f := range faults {
@@ -69,7 +69,7 @@ func (p *proxy) strike(tb testing.TB, faults ...string) (heal func()) {
 	}
 	return func() {
 		for _, name := range names {
-			_ = p.Toxics.RemoveToxic(context.Background(), name) // the line may have been cut meanwhile
+			_ = p.Toxics.RemoveToxic(context.Background(), name) // the line may have been closed meanwhile
 		}
 	}
 }

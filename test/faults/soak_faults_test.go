@@ -13,16 +13,19 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob/raytest"
 )
 
-// blow is one fault: strike begins it and returns what ends it.
-type blow struct {
-	name   string
-	strike func(t *testing.T, s *soak) (heal func(testing.TB))
+// soakFault is one fault: begin starts it and returns what ends it.
+type soakFault struct {
+	name  string
+	begin func(t *testing.T, s *soak) (end func(testing.TB))
 }
 
-func blows() []blow {
-	return []blow{
-		{"a reset of RabbitMQ", func(t *testing.T, s *soak) func(testing.TB) { t.Helper(); s.amqp.cut(t); return nothing }},
-		{"RabbitMQ behind a black hole", func(t *testing.T, s *soak) func(testing.TB) { t.Helper(); return s.amqp.trouble(t, hole, holeUp) }},
+func soakFaults() []soakFault {
+	return []soakFault{
+		{"a reset of RabbitMQ", func(t *testing.T, s *soak) func(testing.TB) { t.Helper(); s.amqp.reconnect(t); return nothing }},
+		{"RabbitMQ behind a black hole", func(t *testing.T, s *soak) func(testing.TB) {
+			t.Helper()
+			return s.amqp.trouble(t, blackHole, blackHoleUp)
+		}},
 		{"half an ack", func(t *testing.T, s *soak) func(testing.TB) { t.Helper(); return s.amqp.trouble(t, halfAnAck) }},
 		{"a slow RabbitMQ", func(t *testing.T, s *soak) func(testing.TB) { t.Helper(); return s.amqp.trouble(t, slow) }},
 		{"RabbitMQ down", func(_ *testing.T, s *soak) func(testing.TB) { s.amqp.down(); return s.amqp.up }},
@@ -36,8 +39,8 @@ func blows() []blow {
 			s.broker.Kill()
 			return func(tb testing.TB) { tb.Helper(); require.NoError(tb, s.broker.Revive(tb.Context())) }
 		}},
-		{"a reset of Clowder", func(t *testing.T, s *soak) func(testing.TB) { t.Helper(); s.clowder.cut(t); return nothing }},
-		{"Clowder behind a black hole", func(t *testing.T, s *soak) func(testing.TB) { t.Helper(); return s.clowder.trouble(t, hole) }},
+		{"a reset of Clowder", func(t *testing.T, s *soak) func(testing.TB) { t.Helper(); s.clowder.reconnect(t); return nothing }},
+		{"Clowder behind a black hole", func(t *testing.T, s *soak) func(testing.TB) { t.Helper(); return s.clowder.trouble(t, blackHole) }},
 		{"Clowder behind a bad line", func(t *testing.T, s *soak) func(testing.TB) { t.Helper(); return s.clowder.trouble(t, someBytes) }},
 		{"a slow Clowder", func(t *testing.T, s *soak) func(testing.TB) { t.Helper(); return s.clowder.trouble(t, slow) }},
 		{"Clowder down", func(_ *testing.T, s *soak) func(testing.TB) { s.clowder.down(); return s.clowder.up }},
@@ -69,24 +72,24 @@ func blows() []blow {
 
 func nothing(testing.TB) {}
 
-// strike begins a random fault for up to three seconds.
-func (s *soak) strike(t *testing.T) {
+// inject begins a random fault for up to three seconds.
+func (s *soak) inject(t *testing.T) {
 	t.Helper()
-	all := blows()
+	all := soakFaults()
 	b := all[s.fate.IntN(len(all))]
-	s.struck[b.name]++
-	s.heal = b.strike(t, s)
+	s.injected[b.name]++
+	s.endFault = b.begin(t, s)
 	s.until = time.Now().Add(time.Duration(s.fate.IntN(3000)) * time.Millisecond)
 }
 
-// trouble is strike with an end that closes the connections which are still in it.
+// trouble is inject with an end that closes the connections which are still in it.
 func (p *proxy) trouble(tb testing.TB, faults ...string) func(testing.TB) {
 	tb.Helper()
-	heal := p.strike(tb, faults...)
+	end := p.inject(tb, faults...)
 	return func(tb testing.TB) {
 		tb.Helper()
-		heal()
-		p.cut(tb)
+		end()
+		p.reconnect(tb)
 	}
 }
 

@@ -29,18 +29,18 @@ const (
 	theEnd = 10 * time.Minute
 )
 
-// soak is a site under random operations and faults. The seed decides the order of each; how they meet is a matter of time.
+// soak is a fixture under random operations and faults. The seed decides the order of each; how they meet is a matter of time.
 type soak struct {
-	*site
+	*fixture
 	// random draws the operations, fate the faults.
 	random, fate *rand.Rand
 	service      *stack.Service
-	// heal ends the fault that is on, at the time until; nil where none is.
-	heal  func(testing.TB)
-	until time.Time
-	// ids are the trainings that were submitted; struck and asked count what was done.
-	ids           []string
-	struck, asked map[string]int
+	// endFault ends the fault that is on, at the time until; nil where none is.
+	endFault func(testing.TB)
+	until    time.Time
+	// ids are the trainings that were submitted; injected and asked count what was done.
+	ids             []string
+	injected, asked map[string]int
 }
 
 // TestSoak runs for SOAK (a minute where it is not set) with the seed SEED, or one that it prints.
@@ -61,15 +61,15 @@ func TestSoak(t *testing.T) {
 	for end := time.Now().Add(length); time.Now().Before(end); {
 		s.step(t)
 	}
-	s.end(t)
+	s.finish(t)
 }
 
 func newSoak(t *testing.T, seed uint64) *soak {
 	t.Helper()
 	s := &soak{
-		site:   newSite(t, broker.Own(t)),
-		random: rand.New(rand.NewPCG(seed, 0)), fate: rand.New(rand.NewPCG(seed, 2)),
-		struck: map[string]int{}, asked: map[string]int{},
+		fixture: newFixture(t, broker.Own(t)),
+		random:  rand.New(rand.NewPCG(seed, 0)), fate: rand.New(rand.NewPCG(seed, 2)),
+		injected: map[string]int{}, asked: map[string]int{},
 	}
 	for range 7 {
 		dataset := s.Clowder.AddDataset(stack.User, "Reviews")
@@ -98,10 +98,10 @@ func newSoak(t *testing.T, seed uint64) *soak {
 func (s *soak) step(t *testing.T) {
 	t.Helper()
 	switch {
-	case s.heal == nil && time.Now().After(s.until):
-		s.strike(t)
-	case s.heal != nil && time.Now().After(s.until):
-		s.calmDown(t)
+	case s.endFault == nil && time.Now().After(s.until):
+		s.inject(t)
+	case s.endFault != nil && time.Now().After(s.until):
+		s.clearFault(t)
 	}
 	pause := 100 * time.Millisecond
 	if s.open() < backlog {
@@ -111,13 +111,13 @@ func (s *soak) step(t *testing.T) {
 	<-time.After(pause)
 }
 
-// calmDown ends the fault that is on; the next one comes after two to five seconds.
-func (s *soak) calmDown(t *testing.T) {
+// clearFault ends the fault that is on; the next one comes after two to five seconds.
+func (s *soak) clearFault(t *testing.T) {
 	t.Helper()
-	if s.heal != nil {
-		s.heal(t)
+	if s.endFault != nil {
+		s.endFault(t)
 	}
-	s.heal, s.until = nil, time.Now().Add(2*time.Second+time.Duration(s.fate.IntN(3000))*time.Millisecond)
+	s.endFault, s.until = nil, time.Now().Add(2*time.Second+time.Duration(s.fate.IntN(3000))*time.Millisecond)
 }
 
 // open counts the jobs that have no end yet.
@@ -159,10 +159,10 @@ func (s *soak) operate(t *testing.T) {
 	_, _ = s.Session.Submit(t.Context(), j.Resource.ID, stack.Manager, map[string]any{"action": action, "run": run}) // may be refused as well
 }
 
-// end heals everything, waits for the last job, and checks.
-func (s *soak) end(t *testing.T) {
+// finish removes all faults, waits for the last job, and checks.
+func (s *soak) finish(t *testing.T) {
 	t.Helper()
-	s.calmDown(t)
+	s.clearFault(t)
 	s.Clowder.ClearFaults()
 	jobs := s.jobs(t)
 	require.Eventually(t, func() bool {
@@ -183,7 +183,7 @@ func (s *soak) end(t *testing.T) {
 		ends[j.Status]++
 	}
 	t.Logf("%d jobs ended as %v after %d trainings in %d starts of the service; requests about runs: %v; faults: %v",
-		len(s.sent), ends, s.Trainings.Load(), len(s.services), s.asked, s.struck)
+		len(s.sent), ends, s.Trainings.Load(), len(s.services), s.asked, s.injected)
 	s.check(t)
 }
 

@@ -11,16 +11,16 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// scene is the chart's network with everybody who may want to talk.
-type scene struct {
+// participants are the network policies of the chart, and the parts that may want to connect.
+type participants struct {
 	network
 	service endpoint
 }
 
-func newScene(t *testing.T, values ...string) scene {
+func newParticipants(t *testing.T, values ...string) participants {
 	t.Helper()
 	objects := render(t, values...)
-	s := scene{service: endpoint{namespace: namespace, labels: statefulSet(t, objects).Spec.Template.Labels}}
+	s := participants{service: endpoint{namespace: namespace, labels: statefulSet(t, objects).Spec.Template.Labels}}
 	for _, o := range objects {
 		if p, ok := o.(*networkingv1.NetworkPolicy); ok {
 			s.network = append(s.network, p)
@@ -56,7 +56,7 @@ var (
 
 func TestTheServiceReachesWhatItNeedsAndNothingElse(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, least...)
+	s := newParticipants(t, least...)
 	cases := map[string]struct {
 		to   endpoint
 		port int32
@@ -86,20 +86,20 @@ func TestTheServiceReachesWhatItNeedsAndNothingElse(t *testing.T) {
 
 func TestTheServiceIsReachedForMetricsOnly(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, least...)
+	s := newParticipants(t, least...)
 	require.True(t, s.allows(prometheus, s.service, corev1.ProtocolTCP, 8780))
 	require.False(t, s.allows(prometheus, s.service, corev1.ProtocolTCP, 8080))
 	require.False(t, s.allows(internet, s.service, corev1.ProtocolTCP, 8780))
 	require.False(t, s.allows(worker, s.service, corev1.ProtocolTCP, 8780), "training code has no business there")
 
-	narrow := newScene(t, append(least, "--set", "networkPolicy.metrics.from[0].namespaceSelector.matchLabels.kubernetes\\.io/metadata\\.name=monitoring")...)
+	narrow := newParticipants(t, append(least, "--set", "networkPolicy.metrics.from[0].namespaceSelector.matchLabels.kubernetes\\.io/metadata\\.name=monitoring")...)
 	require.True(t, narrow.allows(prometheus, narrow.service, corev1.ProtocolTCP, 8780))
 	require.False(t, narrow.allows(operator, narrow.service, corev1.ProtocolTCP, 8780))
 }
 
 func TestRayIsReachedByItsOwnTheOperatorAndTheService(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, least...)
+	s := newParticipants(t, least...)
 	cases := map[string]struct {
 		from endpoint
 		port int32
@@ -126,7 +126,7 @@ func TestRayIsReachedByItsOwnTheOperatorAndTheService(t *testing.T) {
 
 func TestTrainingCodeReachesNothing(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, least...)
+	s := newParticipants(t, least...)
 	require.True(t, s.allows(worker, dns, corev1.ProtocolUDP, 53))
 	require.True(t, s.allows(worker, dns, corev1.ProtocolTCP, 53))
 	for name, tc := range map[string]struct {
@@ -151,20 +151,20 @@ func TestTrainingCodeReachesNothing(t *testing.T) {
 
 func TestTheRestOfTheNamespaceIsClosed(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, least...)
+	s := newParticipants(t, least...)
 	require.False(t, s.allows(neighbour, internet, corev1.ProtocolTCP, 443))
 	require.False(t, s.allows(prometheus, neighbour, corev1.ProtocolTCP, 80))
 	require.True(t, s.allows(operatorBeside, apiServer, corev1.ProtocolTCP, 443), "an operator in the namespace goes on")
 
-	open := newScene(t, append(least, "--set", "networkPolicy.denyAll=false")...)
+	open := newParticipants(t, append(least, "--set", "networkPolicy.denyAll=false")...)
 	require.True(t, open.allows(neighbour, internet, corev1.ProtocolTCP, 443))
 	require.False(t, open.allows(worker, internet, corev1.ProtocolTCP, 443), "Ray stays closed")
-	require.Empty(t, newScene(t, append(least, "--set", "networkPolicy.enabled=false")...).network)
+	require.Empty(t, newParticipants(t, append(least, "--set", "networkPolicy.enabled=false")...).network)
 }
 
 func TestNeighboursCanBeNamed(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, "--values", "testdata/everything.yaml")
+	s := newParticipants(t, "--values", "testdata/everything.yaml")
 	clowder := endpoint{namespace: "clowder"}
 	require.True(t, s.allows(s.service, clowder, corev1.ProtocolTCP, 9000))
 	require.False(t, s.allows(s.service, internet, corev1.ProtocolTCP, 9000), "only where Clowder is")
@@ -178,7 +178,7 @@ func TestClowdersPortComesFromItsAddress(t *testing.T) {
 		"https://clowder.example.org": 443, "http://clowder.example.org": 80, "http://clowder:8000": 8000,
 		"https://clowder.example.org:8443/base": 8443, "http://[2001:db8::1]:9000": 9000, "http://[2001:db8::1]": 80,
 	} {
-		s := newScene(t, append(least, "--set", "clowderUrl="+address)...)
+		s := newParticipants(t, append(least, "--set", "clowderUrl="+address)...)
 		require.True(t, s.allows(s.service, internet, corev1.ProtocolTCP, port), address)
 		require.Equal(t, port == 80, s.allows(s.service, internet, corev1.ProtocolTCP, 80), address)
 	}
@@ -187,7 +187,7 @@ func TestClowdersPortComesFromItsAddress(t *testing.T) {
 // TestOnlyTheAutoscalerReachesTheAPIServer: it runs beside the head of those profiles that ask for it.
 func TestOnlyTheAutoscalerReachesTheAPIServer(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, append(least, "--set", "ray.profiles[0].name=cpu,ray.profiles[0].minWorkers=0")...)
+	s := newParticipants(t, append(least, "--set", "ray.profiles[0].name=cpu,ray.profiles[0].minWorkers=0")...)
 	require.True(t, s.allows(head, apiServer, corev1.ProtocolTCP, 443))
 	require.False(t, s.allows(worker, apiServer, corev1.ProtocolTCP, 443))
 	require.False(t, s.allows(head, internet, corev1.ProtocolTCP, 80))

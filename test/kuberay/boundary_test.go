@@ -36,7 +36,7 @@ done
 `
 
 // requireItsRunOnly has every pod of a run try what it must not be able to do, and looks at the volume itself afterwards.
-func (w *world) requireItsRunOnly(t *testing.T, run string) {
+func (w *fixture) requireItsRunOnly(t *testing.T, run string) {
 	t.Helper()
 	others, err := os.ReadDir(filepath.Join(w.shared, "runs"))
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func mounted(c corev1.Container) (paths []string) {
 }
 
 // podsOf are the pods of a run that have started.
-func (w *world) podsOf(t *testing.T, run string) (running []corev1.Pod) {
+func (w *fixture) podsOf(t *testing.T, run string) (running []corev1.Pod) {
 	t.Helper()
 	pods, err := w.core.CoreV1().Pods(w.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "clowder-ray.ncsa.illinois.edu/run=" + run})
 	require.NoError(t, err)
@@ -77,7 +77,7 @@ func (w *world) podsOf(t *testing.T, run string) (running []corev1.Pod) {
 }
 
 // body is the file of the cache that a staged file is a link to.
-func (w *world) body(t *testing.T, input string) string {
+func (w *fixture) body(t *testing.T, input string) string {
 	t.Helper()
 	staged, err := os.Stat(input)
 	require.NoError(t, err)
@@ -101,7 +101,7 @@ func digest(t *testing.T, file string) string {
 }
 
 // predict applies the model of a dataset to its files, and looks meanwhile what of the registry is in the pods.
-func (w *world) predict(t *testing.T, dataset string) {
+func (w *fixture) predict(t *testing.T, dataset string) {
 	t.Helper()
 	w.plantModel(t)
 	began := time.Now()
@@ -129,7 +129,7 @@ func (w *world) predict(t *testing.T, dataset string) {
 }
 
 // plantModel installs a base model, as an operator does, and adds a version to the registry that belongs to another dataset.
-func (w *world) plantModel(t *testing.T) {
+func (w *fixture) plantModel(t *testing.T) {
 	t.Helper()
 	for _, folder := range []string{"models/planted/model", "registry/eeeeeeeeeeeeeeeeeeeeeeee/planted/1/model"} {
 		dir := filepath.Join(w.shared, filepath.FromSlash(folder))

@@ -13,13 +13,13 @@ import (
 )
 
 // exec runs a command in the pod of the service and returns what it prints, whatever its exit code.
-func (w *world) exec(t *testing.T, command ...string) string {
+func (w *fixture) exec(t *testing.T, command ...string) string {
 	t.Helper()
 	return w.execIn(t, release+"-0", "", command...)
 }
 
 // execIn runs a command in a container of a pod.
-func (w *world) execIn(t *testing.T, pod, container string, command ...string) string {
+func (w *fixture) execIn(t *testing.T, pod, container string, command ...string) string {
 	t.Helper()
 	req := w.core.CoreV1().RESTClient().Post().Namespace(w.namespace).Resource("pods").Name(pod).SubResource("exec").
 		VersionedParams(&corev1.PodExecOptions{Container: container, Command: command, Stdout: true, Stderr: true}, scheme.ParameterCodec)

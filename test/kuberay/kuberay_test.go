@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(broker.Main(m)) }
 
 // The life of trainings in a cluster, one after the other: the machine has room for one.
 func TestTrainingsInKubernetes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	t.Run("doctor finds what is missing and nothing else", func(t *testing.T) {
 		out := w.exec(t, "/extractor", "doctor")
 		t.Log("extractor doctor\n" + out)
@@ -79,7 +79,7 @@ type done struct {
 }
 
 // train submits a dataset and follows it to its end. Once the training has evaluated for the second time, disturb is called.
-func (w *world) train(t *testing.T, title string, parameters map[string]any, disturb func(run string)) done {
+func (w *fixture) train(t *testing.T, title string, parameters map[string]any, disturb func(run string)) done {
 	t.Helper()
 	id := w.dataset(t)
 	line, stop := w.watch(t)
@@ -107,7 +107,7 @@ func (w *world) train(t *testing.T, title string, parameters map[string]any, dis
 }
 
 // await waits until Clowder shows a job as over.
-func (w *world) await(t *testing.T, id string) clowder.Job {
+func (w *fixture) await(t *testing.T, id string) clowder.Job {
 	t.Helper()
 	var last clowder.Job
 	require.Eventually(t, func() bool {
@@ -119,7 +119,7 @@ func (w *world) await(t *testing.T, id string) clowder.Job {
 }
 
 // evaluated waits until the newest run has evaluated n times, and returns it.
-func (w *world) evaluated(t *testing.T, n int) (run string) {
+func (w *fixture) evaluated(t *testing.T, n int) (run string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		jobs, err := w.ray.RayV1().RayJobs(w.namespace).List(t.Context(), metav1.ListOptions{})
@@ -140,7 +140,7 @@ func (w *world) evaluated(t *testing.T, n int) (run string) {
 }
 
 // kill deletes a pod of the run without grace, as the loss of its node does.
-func (w *world) kill(t *testing.T, run, kind string) {
+func (w *fixture) kill(t *testing.T, run, kind string) {
 	t.Helper()
 	pods, err := w.core.CoreV1().Pods(w.namespace).List(t.Context(), metav1.ListOptions{
 		LabelSelector: "clowder-ray.ncsa.illinois.edu/run=" + run + ",ray.io/node-type=" + kind,
@@ -153,7 +153,7 @@ func (w *world) kill(t *testing.T, run, kind string) {
 }
 
 // newest is the run folder that was made last.
-func (w *world) newest(t *testing.T) string {
+func (w *fixture) newest(t *testing.T) string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(w.shared, "runs"))
 	require.NoError(t, err)
@@ -189,7 +189,7 @@ func steps(t *testing.T, folder string) (total, repeated int) {
 }
 
 // requireUploads checks what the user finds in the dataset.
-func (w *world) requireUploads(t *testing.T, dataset string) {
+func (w *fixture) requireUploads(t *testing.T, dataset string) {
 	t.Helper()
 	files, err := w.session.Files(t.Context(), dataset)
 	require.NoError(t, err)
@@ -203,7 +203,7 @@ func (w *world) requireUploads(t *testing.T, dataset string) {
 }
 
 // requireClean checks that nothing of the run is left in the cluster, and nothing unfinished on the shared volume.
-func (w *world) requireClean(t *testing.T, d done) {
+func (w *fixture) requireClean(t *testing.T, d done) {
 	t.Helper()
 	w.requireGone(t, d.run)
 	w.requireNoPods(t)
@@ -215,7 +215,7 @@ func (w *world) requireClean(t *testing.T, d done) {
 
 // requireFinished checks that nothing half-written is left in the folder of a run, and of all starts no more than the claim of the
 // last one.
-func (w *world) requireFinished(t *testing.T, run string) {
+func (w *fixture) requireFinished(t *testing.T, run string) {
 	t.Helper()
 	folder := filepath.Join(w.shared, "runs", run)
 	require.NoError(t, filepath.WalkDir(folder, func(file string, _ os.DirEntry, err error) error {
@@ -231,7 +231,7 @@ func (w *world) requireFinished(t *testing.T, run string) {
 }
 
 // requireGone waits until the RayJob and the token of a run are gone.
-func (w *world) requireGone(t *testing.T, run string) {
+func (w *fixture) requireGone(t *testing.T, run string) {
 	t.Helper()
 	of := metav1.ListOptions{LabelSelector: "clowder-ray.ncsa.illinois.edu/run=" + run}
 	require.Eventually(t, func() bool {
@@ -244,7 +244,7 @@ func (w *world) requireGone(t *testing.T, run string) {
 }
 
 // requireNoPods waits until Ray has no pod left.
-func (w *world) requireNoPods(t *testing.T) {
+func (w *fixture) requireNoPods(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		pods, err := w.core.CoreV1().Pods(w.namespace).List(context.Background(), metav1.ListOptions{LabelSelector: "ray.io/is-ray-node=yes"})
@@ -254,7 +254,7 @@ func (w *world) requireNoPods(t *testing.T) {
 }
 
 // stand makes the standing RayCluster, as an administrator does, and waits until it is ready.
-func (w *world) stand(t *testing.T) {
+func (w *fixture) stand(t *testing.T) {
 	t.Helper()
 	var cluster rayv1.RayCluster
 	doc, err := os.ReadFile("standing.yaml")

@@ -43,7 +43,7 @@ func (l *timeline) String() string {
 }
 
 // watch notes the times of the newest job until the returned function is called.
-func (w *world) watch(t *testing.T) (l *timeline, stop func()) {
+func (w *fixture) watch(t *testing.T) (l *timeline, stop func()) {
 	t.Helper()
 	l = &timeline{began: time.Now(), seen: map[string]bool{}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -63,7 +63,7 @@ func (w *world) watch(t *testing.T) (l *timeline, stop func()) {
 	return l, func() { cancel(); wait.Wait() }
 }
 
-func (w *world) look(ctx context.Context, l *timeline) {
+func (w *fixture) look(ctx context.Context, l *timeline) {
 	jobs, err := w.ray.RayV1().RayJobs(w.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return
@@ -87,7 +87,7 @@ func (w *world) look(ctx context.Context, l *timeline) {
 }
 
 // lookAtPods takes the times from the conditions, which are whole seconds.
-func (w *world) lookAtPods(ctx context.Context, l *timeline, cluster string) {
+func (w *fixture) lookAtPods(ctx context.Context, l *timeline, cluster string) {
 	pods, err := w.core.CoreV1().Pods(w.namespace).List(ctx, metav1.ListOptions{LabelSelector: "ray.io/cluster=" + cluster})
 	if err != nil || cluster == "" {
 		return
@@ -110,7 +110,7 @@ func (w *world) lookAtPods(ctx context.Context, l *timeline, cluster string) {
 }
 
 // lookAtEvents takes the times that the trainer wrote.
-func (w *world) lookAtEvents(l *timeline, run string) {
+func (w *fixture) lookAtEvents(l *timeline, run string) {
 	events, err := results.ReadEvents(disk.Folder{Volume: w.shared, Name: "runs/" + run})
 	if err != nil {
 		return

@@ -29,12 +29,12 @@ func awaitQueue(t *testing.T, ch *amqp.Channel, messages, consumers int) {
 		q, err := ch.QueueDeclarePassive(stack.Extractor, true, false, false, false, nil)
 		require.NoError(t, err)
 		return q.Messages == messages && q.Consumers == consumers
-	}, stack.Patience, 20*time.Millisecond)
+	}, stack.StepTimeout, 20*time.Millisecond)
 }
 
 func TestJobsBeyondTheSlotsStayInRabbitMQWhereClowderCanCancelThem(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	release := w.HoldTrainings()
 	w.Start(t, map[string]string{"MAX_JOBS": "2", "MAX_JOBS_PER_USER": "2"})
 	ch := channel(t, w)
@@ -42,7 +42,7 @@ func TestJobsBeyondTheSlotsStayInRabbitMQWhereClowderCanCancelThem(t *testing.T)
 	for range 5 {
 		ids = append(ids, w.Submit(t, w.Dataset, nil))
 	}
-	require.Eventually(t, func() bool { return len(w.Records(t)) == 2 }, stack.Patience, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return len(w.Records(t)) == 2 }, stack.StepTimeout, 100*time.Millisecond)
 	awaitQueue(t, ch, 3, 0) // none of them is prefetched, or it would not be counted
 
 	// A Clowder v1 cancels a waiting job by reading the queue and putting back all messages but its own.
@@ -78,17 +78,17 @@ func TestJobsBeyondTheSlotsStayInRabbitMQWhereClowderCanCancelThem(t *testing.T)
 
 func TestAUserIsToldThePlaceInTheLine(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	release := w.HoldTrainings()
 	w.Start(t, map[string]string{"MAX_RUNNING": "1"})
 	first := w.Submit(t, w.Dataset, nil)
-	require.Eventually(t, func() bool { return w.Trainings.Load() == 1 }, stack.Patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return w.Trainings.Load() == 1 }, stack.StepTimeout, 10*time.Millisecond)
 	second := w.Submit(t, w.Dataset, nil)
 	require.Eventually(t, func() bool {
 		updates, err := w.Session.JobUpdates(t.Context(), second)
 		require.NoError(t, err)
 		return countText(updates, "Waiting for a free slot on Ray: next in the queue") == 1
-	}, stack.Patience, 50*time.Millisecond)
+	}, stack.StepTimeout, 50*time.Millisecond)
 	require.EqualValues(t, 1, w.Trainings.Load())
 	release()
 	for _, id := range []string{first, second} {
@@ -99,7 +99,7 @@ func TestAUserIsToldThePlaceInTheLine(t *testing.T) {
 
 func TestNoJobIsTakenOntoAFullDisk(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	full := map[string]string{"MIN_FREE_BYTES": "1000000000000000"}
 	first := w.Start(t, full)
 	id := w.Submit(t, w.Dataset, nil)
@@ -118,11 +118,11 @@ func TestNoJobIsTakenOntoAFullDisk(t *testing.T) {
 func TestUsersKeysAreSealedAtRest(t *testing.T) {
 	t.Parallel()
 	key := func(b byte) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, 32)) }
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	release := w.HoldTrainings()
 	first := w.Start(t, map[string]string{"STATE_KEY": key(1)})
 	id := w.Submit(t, w.Dataset, nil)
-	require.Eventually(t, func() bool { return w.Trainings.Load() == 1 }, stack.Patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return w.Trainings.Load() == 1 }, stack.StepTimeout, 10*time.Millisecond)
 	files, err := filepath.Glob(filepath.Join(w.Env["STATE_DIR"], "*"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -137,7 +137,7 @@ func TestUsersKeysAreSealedAtRest(t *testing.T) {
 	require.NoError(t, err)
 	select {
 	case <-second.Exited():
-	case <-time.After(stack.Patience):
+	case <-time.After(stack.StepTimeout):
 		second.Kill()
 		t.Fatalf("it goes on with a key that opens nothing\n%s", second.Log())
 	}
@@ -153,11 +153,11 @@ func TestUsersKeysAreSealedAtRest(t *testing.T) {
 
 func TestATrainingThatNobodyWaitsForIsEnded(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	defer w.HoldTrainings()()
 	first := w.Start(t, nil)
 	w.Submit(t, w.Dataset, nil)
-	require.Eventually(t, func() bool { return len(w.Ray.Jobs()) == 1 }, stack.Patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(w.Ray.Jobs()) == 1 }, stack.StepTimeout, 10*time.Millisecond)
 	rec := awaitState(t, w, job.Running)
 	first.Kill()
 	store, err := job.OpenSQLite(t.Context(), filepath.Join(w.Env["STATE_DIR"], "jobs.db"))
@@ -167,12 +167,12 @@ func TestATrainingThatNobodyWaitsForIsEnded(t *testing.T) {
 	require.NoError(t, store.Close())
 
 	w.Start(t, nil)
-	require.Eventually(t, func() bool { return len(w.Ray.Jobs()) == 0 }, stack.Patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(w.Ray.Jobs()) == 0 }, stack.StepTimeout, 10*time.Millisecond)
 }
 
 func TestOfARunThatIsOverTheBulkGoes(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	first := w.Start(t, nil)
 	last, _ := w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
 	require.Equal(t, "SUCCEEDED", last.Status)
@@ -184,7 +184,7 @@ func TestOfARunThatIsOverTheBulkGoes(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := os.Stat(filepath.Join(dir, "inputs"))
 		return os.IsNotExist(err)
-	}, stack.Patience, 10*time.Millisecond)
+	}, stack.StepTimeout, 10*time.Millisecond)
 	require.FileExists(t, filepath.Join(dir, "result.json"))
 	require.FileExists(t, filepath.Join(dir, "inputs.json"))
 	last, _ = w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
@@ -193,7 +193,7 @@ func TestOfARunThatIsOverTheBulkGoes(t *testing.T) {
 }
 
 // fileID is the id of the dataset's one table.
-func fileID(t *testing.T, w *stack.World) string {
+func fileID(t *testing.T, w *stack.Fixture) string {
 	t.Helper()
 	files, err := w.Session.Files(t.Context(), w.Dataset)
 	require.NoError(t, err)

@@ -23,13 +23,13 @@ import (
 )
 
 // manage submits the dataset to the extractor that manages runs, and waits for its answer.
-func manage(t *testing.T, w *stack.World, parameters map[string]any) (clowder.Job, []clowder.JobUpdate) {
+func manage(t *testing.T, w *stack.Fixture, parameters map[string]any) (clowder.Job, []clowder.JobUpdate) {
 	t.Helper()
 	return w.AwaitJob(t, w.SubmitTo(t, stack.Manager, w.Dataset, parameters))
 }
 
 // awaitState waits until the service has a training in a state.
-func awaitState(t *testing.T, w *stack.World, state job.State) job.Record {
+func awaitState(t *testing.T, w *stack.Fixture, state job.State) job.Record {
 	t.Helper()
 	var rec job.Record
 	require.Eventually(t, func() bool {
@@ -39,17 +39,17 @@ func awaitState(t *testing.T, w *stack.World, state job.State) job.Record {
 			}
 		}
 		return false
-	}, stack.Patience, 100*time.Millisecond, state)
+	}, stack.StepTimeout, 100*time.Millisecond, state)
 	return rec
 }
 
 func TestADownloadIsCancelledThroughClowderAndRetried(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	w.Start(t, map[string]string{"MAX_JOBS": "1"})
 	w.Clowder.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/files/", Hang: true})
 	id := w.Submit(t, w.Dataset, nil)
-	require.Eventually(t, func() bool { return w.Clowder.Requests(http.MethodGet, "/files/") > 0 }, stack.Patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return w.Clowder.Requests(http.MethodGet, "/files/") > 0 }, stack.StepTimeout, 10*time.Millisecond)
 
 	began := time.Now()
 	last, _ := manage(t, w, map[string]any{"action": "cancel"})
@@ -73,7 +73,7 @@ func TestADownloadIsCancelledThroughClowderAndRetried(t *testing.T) {
 
 func TestATrainingIsStoppedThroughClowderAndKept(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	release := w.HoldTrainings()
 	w.Start(t, nil)
 	id := w.Submit(t, w.Dataset, nil)
@@ -83,7 +83,7 @@ func TestATrainingIsStoppedThroughClowderAndKept(t *testing.T) {
 	require.Eventually(t, func() bool {
 		told, err := os.ReadFile(filepath.Join(w.Env["SHARED_DIR"], "runs", rec.Run, "stop"))
 		return err == nil && strings.TrimSpace(string(told)) == "keep"
-	}, stack.Patience, 20*time.Millisecond)
+	}, stack.StepTimeout, 20*time.Millisecond)
 	release()
 	done, updates := w.AwaitJob(t, id)
 	require.Equal(t, "SUCCEEDED", done.Status, "%v", updates)
@@ -92,7 +92,7 @@ func TestATrainingIsStoppedThroughClowderAndKept(t *testing.T) {
 
 func TestModelsAreComparedAndPromotedThroughClowder(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	w.Start(t, nil)
 	for range 2 {
 		last, updates := w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
@@ -118,7 +118,7 @@ func TestModelsAreComparedAndPromotedThroughClowder(t *testing.T) {
 
 func TestAModelIsExportedIntoAnotherDataset(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	w.Start(t, nil)
 	last, updates := w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
 	require.Equal(t, "SUCCEEDED", last.Status, "%v", updates)
@@ -148,7 +148,7 @@ func TestAModelIsExportedIntoAnotherDataset(t *testing.T) {
 // the same bodies without reply_to and correlation_id.
 func TestAMessageAfterACancellationOfClowder1(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	w.Start(t, nil)
 	ch := channel(t, w)
 	dataset := uuid.NewString()
@@ -166,7 +166,7 @@ func TestAMessageAfterACancellationOfClowder1(t *testing.T) {
 func TestAJobThatTheBrokerLostIsRecovered(t *testing.T) {
 	t.Parallel()
 	node := broker.Own(t)
-	w := stack.NewWorldOn(t, stack.Program(t), node.Vhost(t), table())
+	w := stack.NewFixtureOn(t, stack.Program(t), node.Vhost(t), table())
 	release := w.HoldTrainings()
 	w.Start(t, map[string]string{"MAX_JOBS": "1", "RECOVER_EVERY": "2s"})
 	first := w.Submit(t, w.Dataset, nil)
@@ -178,7 +178,7 @@ func TestAJobThatTheBrokerLostIsRecovered(t *testing.T) {
 	require.Eventually(t, func() bool {
 		q, err := ch.QueueDeclarePassive(stack.Extractor, true, false, false, false, nil)
 		return err == nil && q.Messages == 1
-	}, stack.Patience, 50*time.Millisecond, "the message is written anew")
+	}, stack.StepTimeout, 50*time.Millisecond, "the message is written anew")
 	release()
 	for _, id := range []string{first, second} {
 		last, updates := w.AwaitJob(t, id)

@@ -33,7 +33,7 @@ func table() map[string]string {
 }
 
 // channel speaks to the broker as Clowder does.
-func channel(t *testing.T, w *stack.World) *amqp.Channel {
+func channel(t *testing.T, w *stack.Fixture) *amqp.Channel {
 	t.Helper()
 	conn, err := amqp.Dial(w.Env["RABBITMQ_URI"])
 	require.NoError(t, err)
@@ -45,7 +45,7 @@ func channel(t *testing.T, w *stack.World) *amqp.Channel {
 
 func TestBadInputEndsInOneSentenceAndTheNextJobIsServed(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	empty := w.Clowder.AddDataset(stack.User, "Empty")
 	w.Start(t, nil)
 	for _, tc := range []struct {
@@ -84,7 +84,7 @@ func TestBadInputEndsInOneSentenceAndTheNextJobIsServed(t *testing.T) {
 
 func TestTheLongFormReachesTheTrainer(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	w.Start(t, nil)
 	form := map[string]any{"epochs": 5, "training": map[string]any{"weight_decay": 0.5, "optimizer": "adamw"}}
 	last, updates := w.AwaitJob(t, w.SubmitTo(t, stack.Advanced, w.Dataset, form))
@@ -98,7 +98,7 @@ func TestTheLongFormReachesTheTrainer(t *testing.T) {
 
 func TestAModelIsTrainedAndPredictsLater(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n", "wren.png": "not really"})
+	w := stack.NewFixture(t, stack.Program(t), map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n", "wren.png": "not really"})
 	w.Start(t, nil)
 	last, _ := w.AwaitJob(t, w.SubmitTo(t, stack.Predictor, w.Dataset, nil))
 	require.Equal(t, "ERROR", last.Status)
@@ -140,7 +140,7 @@ func TestAModelIsTrainedAndPredictsLater(t *testing.T) {
 
 func TestAMessageThatIsNoJobGoesToTheErrorQueue(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	w.Start(t, nil)
 	ch := channel(t, w)
 	reply, err := ch.QueueDeclare("", false, true, true, false, nil)
@@ -165,7 +165,7 @@ func TestAMessageThatIsNoJobGoesToTheErrorQueue(t *testing.T) {
 			var ok bool
 			failed, ok, err = ch.Get("error."+stack.Extractor, true)
 			return err == nil && ok
-		}, stack.Patience, 10*time.Millisecond, name)
+		}, stack.StepTimeout, 10*time.Millisecond, name)
 		require.Equal(t, tc.body, string(failed.Body), name)
 		require.NotEmpty(t, failed.Headers["x-extractor-error"], name)
 		require.Equal(t, "c-"+name, failed.CorrelationId)
@@ -177,7 +177,7 @@ func TestAMessageThatIsNoJobGoesToTheErrorQueue(t *testing.T) {
 			var ok bool
 			status, ok, err = ch.Get(reply.Name, true)
 			return err == nil && ok
-		}, stack.Patience, 10*time.Millisecond, name)
+		}, stack.StepTimeout, 10*time.Millisecond, name)
 		var said struct{ Status string }
 		require.NoError(t, json.Unmarshal(status.Body, &said))
 		require.Contains(t, said.Status, "StatusMessage.error: ", name)
@@ -188,11 +188,11 @@ func TestAMessageThatIsNoJobGoesToTheErrorQueue(t *testing.T) {
 
 func TestSIGTERMEndsTheServiceAndNotTheTraining(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	release := w.HoldTrainings()
 	first := w.Start(t, nil)
 	id := w.Submit(t, w.Dataset, nil)
-	require.Eventually(t, func() bool { return w.Trainings.Load() == 1 }, stack.Patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return w.Trainings.Load() == 1 }, stack.StepTimeout, 10*time.Millisecond)
 	require.NoError(t, first.Stop(30*time.Second))
 	require.Zero(t, first.ExitCode())
 	release()
@@ -204,7 +204,7 @@ func TestSIGTERMEndsTheServiceAndNotTheTraining(t *testing.T) {
 
 func TestASecondDeliveryOfAJobIsAcknowledgedAndNotRunAgain(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	w.Start(t, nil)
 	ch := channel(t, w)
 	id := w.Submit(t, w.Dataset, nil)
@@ -219,7 +219,7 @@ func TestASecondDeliveryOfAJobIsAcknowledgedAndNotRunAgain(t *testing.T) {
 	require.Eventually(t, func() bool {
 		q, err := ch.QueueDeclarePassive(stack.Extractor, true, false, false, false, nil)
 		return err == nil && q.Messages == 0
-	}, stack.Patience, 10*time.Millisecond)
+	}, stack.StepTimeout, 10*time.Millisecond)
 	require.Len(t, w.AwaitRecords(t, 1), 1)
 	require.EqualValues(t, 1, w.Trainings.Load())
 }
@@ -227,7 +227,7 @@ func TestASecondDeliveryOfAJobIsAcknowledgedAndNotRunAgain(t *testing.T) {
 func TestSettingsThatCannotWorkEndTheServiceWithOneLine(t *testing.T) {
 	t.Parallel()
 	program := stack.Program(t)
-	w := stack.NewWorld(t, program, nil)
+	w := stack.NewFixture(t, program, nil)
 	for name, tc := range map[string]struct {
 		env  map[string]string
 		want string
@@ -250,7 +250,7 @@ func TestSettingsThatCannotWorkEndTheServiceWithOneLine(t *testing.T) {
 			defer s.Kill()
 			select {
 			case <-s.Exited():
-			case <-time.After(stack.Patience):
+			case <-time.After(stack.StepTimeout):
 				t.Fatalf("it is still running\n%s", s.Log())
 			}
 			require.NotZero(t, s.ExitCode())
@@ -263,9 +263,9 @@ func TestSettingsThatCannotWorkEndTheServiceWithOneLine(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	s := w.Start(t, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), stack.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), stack.StepTimeout)
 	defer cancel()
 	require.NoError(t, s.AwaitReady(ctx))
 	last, _ := w.AwaitJob(t, w.Submit(t, w.Dataset, nil))

@@ -32,34 +32,34 @@ func TestASignalInAnyStageIsNoFailure(t *testing.T) {
 	t.Parallel()
 	program := stack.Program(t)
 	for name, tc := range map[string]struct {
-		// arrange keeps the job in its stage until heal, and there says whether it has got there.
-		arrange func(w *stack.World) (there func() bool, heal func())
+		// arrange keeps the job in its stage until clearFault, and there says whether it has got there.
+		arrange func(w *stack.Fixture) (there func() bool, clearFault func())
 		state   job.State
 	}{
-		"while the dataset is downloaded": {state: job.Accepted, arrange: func(w *stack.World) (func() bool, func()) {
+		"while the dataset is downloaded": {state: job.Accepted, arrange: func(w *stack.Fixture) (func() bool, func()) {
 			w.Clowder.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/api/v2/files/", Hang: true})
 			return func() bool { return w.Clowder.Requests(http.MethodGet, "/api/v2/files/") > 0 }, w.Clowder.ClearFaults
 		}},
-		"while it is submitted to Ray": {state: job.Staged, arrange: func(w *stack.World) (func() bool, func()) {
+		"while it is submitted to Ray": {state: job.Staged, arrange: func(w *stack.Fixture) (func() bool, func()) {
 			w.Ray.Fault(1, http.MethodPost, "/api/jobs/", raytest.Hang())
 			return func() bool { return w.Ray.Requests(http.MethodPost, "/api/jobs/") > 0 }, func() {}
 		}},
-		"while it trains": {state: job.Running, arrange: func(w *stack.World) (func() bool, func()) {
+		"while it trains": {state: job.Running, arrange: func(w *stack.Fixture) (func() bool, func()) {
 			release := w.HoldTrainings()
 			return func() bool { return w.Trainings.Load() == 1 }, release
 		}},
-		"while the results are uploaded": {state: job.Collected, arrange: func(w *stack.World) (func() bool, func()) {
+		"while the results are uploaded": {state: job.Collected, arrange: func(w *stack.Fixture) (func() bool, func()) {
 			w.Clowder.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "/files", Hang: true})
 			return func() bool { return w.Clowder.Requests(http.MethodPost, "/files") > 0 }, w.Clowder.ClearFaults
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stack.NewWorld(t, program, table())
-			there, heal := tc.arrange(w)
+			w := stack.NewFixture(t, program, table())
+			there, clearFault := tc.arrange(w)
 			first := w.Start(t, nil)
 			id := w.Submit(t, w.Dataset, nil)
-			require.Eventually(t, there, stack.Patience, 10*time.Millisecond)
+			require.Eventually(t, there, stack.StepTimeout, 10*time.Millisecond)
 			if tc.state == job.Running {
 				awaitState(t, w, tc.state)
 			}
@@ -70,7 +70,7 @@ func TestASignalInAnyStageIsNoFailure(t *testing.T) {
 			require.Nil(t, rec.Ending)
 			require.Zero(t, rec.Failures, rec.LastError)
 
-			heal()
+			clearFault()
 			w.Start(t, nil)
 			last, updates := w.AwaitJob(t, id)
 			require.Equal(t, "SUCCEEDED", last.Status)
@@ -83,17 +83,17 @@ func TestASignalInAnyStageIsNoFailure(t *testing.T) {
 
 func TestASecondSignalEndsTheServiceAtOnce(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	s := w.Start(t, nil)
 	// Somebody holds the store, so the handler of a message cannot end, and the stop waits for it.
 	release := w.HoldStore(t)
 	id := w.Submit(t, w.Dataset, nil)
 	require.Eventually(t, func() bool {
 		return strings.Contains(ask(t, s.Health()+"/metrics"), `clowder_ray_queue_deliveries_total{redelivered="false"} 1`)
-	}, stack.Patience, 10*time.Millisecond)
+	}, stack.StepTimeout, 10*time.Millisecond)
 
 	require.NoError(t, syscall.Kill(s.Pid(), syscall.SIGTERM))
-	require.Eventually(t, func() bool { return strings.Contains(ask(t, s.Health()+"/readyz"), "stopping") }, stack.Patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(ask(t, s.Health()+"/readyz"), "stopping") }, stack.StepTimeout, 10*time.Millisecond)
 	again := time.Now()
 	require.NoError(t, syscall.Kill(s.Pid(), syscall.SIGTERM))
 	<-s.Exited()

@@ -33,7 +33,7 @@ const (
 // An upgrade is a stop of the old version and a start of the new one on the same two folders.
 func TestAnUpgradeGoesOnWithWhatTheVersionBeforeLeft(t *testing.T) {
 	t.Parallel()
-	w := stack.NewWorld(t, stack.Program(t), table())
+	w := stack.NewFixture(t, stack.Program(t), table())
 	running := w.Clowder.AddJob(stack.User, w.Dataset, stack.Extractor)
 	waiting := w.Clowder.AddJob(stack.User, w.Dataset, stack.Extractor)
 	restore(t, w, strings.NewReplacer(
@@ -65,7 +65,7 @@ func TestAnUpgradeGoesOnWithWhatTheVersionBeforeLeft(t *testing.T) {
 }
 
 // restore puts the stored state into the folders of w, with the names of this test's Clowder.
-func restore(t *testing.T, w *stack.World, names *strings.Replacer) {
+func restore(t *testing.T, w *stack.Fixture, names *strings.Replacer) {
 	t.Helper()
 	stored := filepath.Join(stack.Root(), "test", "stored", "service")
 	script, err := os.ReadFile(filepath.Join(stored, "jobs.sql"))

@@ -29,12 +29,12 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"))
 }
 
-// patience is how long a test waits for one step.
-const patience = stack.Patience
+// stepTimeout is how long a test waits for one step.
+const stepTimeout = stack.StepTimeout
 
-// site is a world with breakable lines before RabbitMQ and Clowder, and with everything noted that the checker wants to know.
-type site struct {
-	*stack.World
+// fixture adds to a stack.Fixture proxies before RabbitMQ and Clowder, which can fail, and records everything that the checker needs.
+type fixture struct {
+	*stack.Fixture
 	broker *broker.Broker
 	// uri leads to the broker past the line.
 	uri           string
@@ -43,19 +43,19 @@ type site struct {
 	sent          []Sent
 	// datasets are those that jobs are about: Dataset, and others that a test has made.
 	datasets []string
-	// calm is what the gauges of the first service showed before the first job.
-	calm map[string]float64
+	// baseline is what the gauges of the first service showed before the first job.
+	baseline map[string]float64
 
 	mu        sync.Mutex
 	trainings []string
 	env       map[string]string
 }
 
-// newSite builds a site on a broker.
-func newSite(tb testing.TB, b *broker.Broker) *site {
+// newFixture builds a fixture on a broker.
+func newFixture(tb testing.TB, b *broker.Broker) *fixture {
 	tb.Helper()
-	s := &site{broker: b, uri: b.Vhost(tb), env: map[string]string{}}
-	s.World = stack.NewWorldOn(tb, program(tb), s.uri, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
+	s := &fixture{broker: b, uri: b.Vhost(tb), env: map[string]string{}}
+	s.Fixture = stack.NewFixtureOn(tb, program(tb), s.uri, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
 	s.datasets = []string{s.Dataset}
 	s.amqp = newProxy(tb, "amqp", b.Addr())
 	u, err := url.Parse(s.uri)
@@ -72,29 +72,29 @@ func newSite(tb testing.TB, b *broker.Broker) *site {
 }
 
 // noteTraining notes an attempt that Ray starts.
-func (s *site) noteTraining(d raytest.Driver) {
+func (s *fixture) noteTraining(d raytest.Driver) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trainings = append(s.trainings, d.ID)
 	s.env["the environment of "+d.ID] = fmt.Sprint(d.Env, d.Metadata, d.Entrypoint)
 }
 
-// start starts the service and notes how calm it is before the first job.
-func (s *site) start(tb testing.TB, env map[string]string) *stack.Service {
+// start starts the service and reads its gauges before the first job.
+func (s *fixture) start(tb testing.TB, env map[string]string) *stack.Service {
 	tb.Helper()
 	service := s.Start(tb, env)
 	s.services = append(s.services, service)
-	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	ctx, cancel := context.WithTimeout(tb.Context(), stepTimeout)
 	defer cancel()
 	require.NoError(tb, service.AwaitReady(ctx))
-	if s.calm == nil {
-		s.calm = s.metrics(tb, service)
+	if s.baseline == nil {
+		s.baseline = s.metrics(tb, service)
 	}
 	return service
 }
 
 // startBlind starts the service where Clowder cannot be asked whether it is there.
-func (s *site) startBlind(tb testing.TB) *stack.Service {
+func (s *fixture) startBlind(tb testing.TB) *stack.Service {
 	tb.Helper()
 	service, err := stack.StartService(tb.Context(), program(tb), s.Env, nil)
 	require.NoError(tb, err)
@@ -104,12 +104,12 @@ func (s *site) startBlind(tb testing.TB) *stack.Service {
 }
 
 // submit submits the dataset. The message reaches RabbitMQ past the broken line, and so is certain to be there.
-func (s *site) submit(tb testing.TB, parameters map[string]any) string {
+func (s *fixture) submit(tb testing.TB, parameters map[string]any) string {
 	tb.Helper()
 	return s.submitTo(tb, stack.Extractor, parameters)
 }
 
-func (s *site) submitTo(tb testing.TB, extractor string, parameters map[string]any) string {
+func (s *fixture) submitTo(tb testing.TB, extractor string, parameters map[string]any) string {
 	tb.Helper()
 	id := s.SubmitTo(tb, extractor, s.Dataset, parameters)
 	s.sent = append(s.sent, Sent{JobID: id, Confirmed: true})
@@ -117,7 +117,7 @@ func (s *site) submitTo(tb testing.TB, extractor string, parameters map[string]a
 }
 
 // succeeds waits for the good end of a job.
-func (s *site) succeeds(tb testing.TB, id string) {
+func (s *fixture) succeeds(tb testing.TB, id string) {
 	tb.Helper()
 	last, updates := s.AwaitJob(tb, id)
 	require.Equal(tb, "SUCCEEDED", last.Status, "%v", updates)
@@ -126,17 +126,17 @@ func (s *site) succeeds(tb testing.TB, id string) {
 // await waits until something is so.
 func await(tb testing.TB, what string, so func() bool) {
 	tb.Helper()
-	require.Eventually(tb, so, patience, 50*time.Millisecond, what)
+	require.Eventually(tb, so, stepTimeout, 50*time.Millisecond, what)
 }
 
 // training waits until Ray runs the n-th attempt.
-func (s *site) training(tb testing.TB, n int64) {
+func (s *fixture) training(tb testing.TB, n int64) {
 	tb.Helper()
 	await(tb, "no training has begun", func() bool { return s.Trainings.Load() == n })
 }
 
 // channel speaks to the broker past the line.
-func (s *site) channel(tb testing.TB) *amqp.Channel {
+func (s *fixture) channel(tb testing.TB) *amqp.Channel {
 	tb.Helper()
 	conn, err := amqp.Dial(s.uri)
 	require.NoError(tb, err)
@@ -159,7 +159,7 @@ func publish(tb testing.TB, ch *amqp.Channel, m amqp.Publishing) {
 }
 
 // asks is the answer of a page of the service's health server, 0 where there is none yet.
-func (s *site) asks(tb testing.TB, service *stack.Service, page string) int {
+func (s *fixture) asks(tb testing.TB, service *stack.Service, page string) int {
 	tb.Helper()
 	req, err := http.NewRequestWithContext(tb.Context(), http.MethodGet, service.Health()+page, nil)
 	require.NoError(tb, err)
@@ -173,7 +173,7 @@ func (s *site) asks(tb testing.TB, service *stack.Service, page string) int {
 }
 
 // metrics reads all counters and gauges of a service, each family summed up.
-func (s *site) metrics(tb testing.TB, service *stack.Service) map[string]float64 {
+func (s *fixture) metrics(tb testing.TB, service *stack.Service) map[string]float64 {
 	tb.Helper()
 	req, err := http.NewRequestWithContext(tb.Context(), http.MethodGet, service.Health()+"/metrics", nil)
 	require.NoError(tb, err)

@@ -42,8 +42,8 @@ const (
 	patience = 10 * time.Minute
 )
 
-// world is a namespace with the chart in it, and a broker and a Clowder outside of the cluster.
-type world struct {
+// fixture is a namespace with the chart in it, and a broker and a Clowder outside of the cluster.
+type fixture struct {
 	namespace string
 	conf      *rest.Config
 	core      kubernetes.Interface
@@ -54,15 +54,15 @@ type world struct {
 	claim, shared string
 }
 
-// newWorld installs the chart and returns when Clowder could submit to the service.
-func newWorld(t *testing.T) *world {
+// newFixture installs the chart and returns when Clowder could submit to the service.
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	conf, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	require.NoError(t, err, "run make e2e-kuberay, which starts a cluster")
 	web, err := rest.HTTPClientFor(conf)
 	require.NoError(t, err)
 	t.Cleanup(func() { utilnet.CloseIdleConnectionsFor(web.Transport) }) // the client itself does not reach through its wrappers
-	w := &world{conf: conf}
+	w := &fixture{conf: conf}
 	w.core, err = kubernetes.NewForConfigAndClient(conf, web)
 	require.NoError(t, err)
 	w.ray, err = versioned.NewForConfigAndClient(conf, web)
@@ -84,7 +84,7 @@ func newWorld(t *testing.T) *world {
 
 // makeNamespace makes a namespace of the level restricted, which is gone with all in it after the test. One that a killed test has
 // left goes now: it holds two of the four volumes.
-func (w *world) makeNamespace(t *testing.T) {
+func (w *fixture) makeNamespace(t *testing.T) {
 	t.Helper()
 	const mark = "clowder-ray-test"
 	left, err := w.core.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{LabelSelector: mark})
@@ -107,7 +107,7 @@ func (w *world) makeNamespace(t *testing.T) {
 
 // address is one of this machine at which pods reach it: the node's own where the node is this machine, else the one from
 // which the node is reached.
-func (w *world) address(t *testing.T) string {
+func (w *fixture) address(t *testing.T) string {
 	t.Helper()
 	nodes, err := w.core.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
@@ -174,7 +174,7 @@ func join(ctx context.Context, in net.Conn, address string) {
 }
 
 // install installs the chart as a person does, and waits for its pod.
-func (w *world) install(t *testing.T, uri string) {
+func (w *fixture) install(t *testing.T, uri string) {
 	t.Helper()
 	values := filepath.Join(t.TempDir(), "values.yaml")
 	require.NoError(t, os.WriteFile(values, fmt.Appendf(nil, `
@@ -225,7 +225,7 @@ func helm(t *testing.T, args ...string) {
 }
 
 // findShared finds the folder behind the claim of the chart; the node keeps its volumes on this machine's disk.
-func (w *world) findShared(t *testing.T) {
+func (w *fixture) findShared(t *testing.T) {
 	t.Helper()
 	claims, err := w.core.CoreV1().PersistentVolumeClaims(w.namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
@@ -243,7 +243,7 @@ func (w *world) findShared(t *testing.T) {
 }
 
 // log is what the service has printed.
-func (w *world) log() string {
+func (w *fixture) log() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	raw, err := w.core.CoreV1().Pods(w.namespace).GetLogs(release+"-0", &corev1.PodLogOptions{}).Do(ctx).Raw()
@@ -254,7 +254,7 @@ func (w *world) log() string {
 }
 
 // dataset uploads the sample of reviews to Clowder.
-func (w *world) dataset(t *testing.T) string {
+func (w *fixture) dataset(t *testing.T) string {
 	t.Helper()
 	id := w.clowder.AddDataset(user, "Reviews")
 	for _, name := range []string{"train.csv", "test.csv"} {

@@ -37,15 +37,15 @@ const (
 // Extractors is how many of them the service announces.
 const Extractors = 4
 
-// Patience is how long a test waits for one step beside other busy tests.
-const Patience = 2 * time.Minute
+// StepTimeout is how long a test waits for one step while other tests use the machine.
+const StepTimeout = 2 * time.Minute
 
 // storePoll is the time between two looks at the store of the service: each opens the file anew, as another process does.
 const storePoll = 100 * time.Millisecond
 
-// World is everything around one service: a virtual host of a real RabbitMQ, the double of Clowder with a dataset, and the
+// Fixture is everything around one service: a virtual host of a real RabbitMQ, the double of Clowder with a dataset, and the
 // double of Ray, whose jobs play a training within milliseconds.
-type World struct {
+type Fixture struct {
 	Env     map[string]string
 	Clowder *clowdertest.Server
 	Ray     *raytest.Server
@@ -64,22 +64,22 @@ type World struct {
 // Player plays a training program: it works in the run folder until it ends or ctx does, and returns its exit code.
 type Player func(ctx context.Context, folder string, d raytest.Driver) int
 
-// NewWorld builds a world for program, which ends with the test.
-func NewWorld(tb testing.TB, program string, files map[string]string) *World {
+// NewFixture builds a fixture for program, which ends with the test.
+func NewFixture(tb testing.TB, program string, files map[string]string) *Fixture {
 	tb.Helper()
-	return NewWorldOn(tb, program, broker.ForTest(tb).Vhost(tb), files)
+	return NewFixtureOn(tb, program, broker.ForTest(tb).Vhost(tb), files)
 }
 
-// NewWorldOn builds a world on the RabbitMQ at uri.
-func NewWorldOn(tb testing.TB, program, uri string, files map[string]string) *World {
+// NewFixtureOn builds a fixture on the RabbitMQ at uri.
+func NewFixtureOn(tb testing.TB, program, uri string, files map[string]string) *Fixture {
 	tb.Helper()
-	return NewWorldWith(tb, program, clowdertest.Options{AMQPURI: uri, UploadDelay: 10 * time.Millisecond, StoreDelay: 50 * time.Millisecond}, files)
+	return NewFixtureWith(tb, program, clowdertest.Options{AMQPURI: uri, UploadDelay: 10 * time.Millisecond, StoreDelay: 50 * time.Millisecond}, files)
 }
 
-// NewWorldWith builds a world around a double of Clowder that is as options say, on the RabbitMQ that they name.
-func NewWorldWith(tb testing.TB, program string, options clowdertest.Options, files map[string]string) *World {
+// NewFixtureWith builds a fixture around a double of Clowder that is as options say, on the RabbitMQ that they name.
+func NewFixtureWith(tb testing.TB, program string, options clowdertest.Options, files map[string]string) *Fixture {
 	tb.Helper()
-	dir, uri, w := tb.TempDir(), options.AMQPURI, &World{program: program}
+	dir, uri, w := tb.TempDir(), options.AMQPURI, &Fixture{program: program}
 	var err error
 	w.Clowder, err = clowdertest.New(options)
 	require.NoError(tb, err)
@@ -106,14 +106,14 @@ func NewWorldWith(tb testing.TB, program string, options clowdertest.Options, fi
 }
 
 // HoldTrainings lets no training end before the returned function is called.
-func (w *World) HoldTrainings() (release func()) {
+func (w *Fixture) HoldTrainings() (release func()) {
 	gate := make(chan struct{})
 	w.hold.Store(&gate)
 	return func() { close(gate) }
 }
 
 // HoldStore lets the service write nothing into its store before the returned function is called.
-func (w *World) HoldStore(tb testing.TB) (release func()) {
+func (w *Fixture) HoldStore(tb testing.TB) (release func()) {
 	tb.Helper()
 	// The service may be writing just now: it is waited for.
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.Env["STATE_DIR"], "jobs.db")+"?_txlock=immediate&_pragma=busy_timeout(30000)")
@@ -125,7 +125,7 @@ func (w *World) HoldStore(tb testing.TB) (release func()) {
 }
 
 // PlayTrainings has play take the place of the training program from now on.
-func (w *World) PlayTrainings(play Player) { w.player.Store(&play) }
+func (w *Fixture) PlayTrainings(play Player) { w.player.Store(&play) }
 
 // Play plays a training that ends well.
 func Play(_ context.Context, folder string, _ raytest.Driver) int {
@@ -136,10 +136,10 @@ func Play(_ context.Context, folder string, _ raytest.Driver) int {
 }
 
 // OnTraining calls f when Ray starts a training.
-func (w *World) OnTraining(f func(raytest.Driver)) { w.started.Store(&f) }
+func (w *Fixture) OnTraining(f func(raytest.Driver)) { w.started.Store(&f) }
 
 // train plays the training program.
-func (w *World) train(ctx context.Context, d raytest.Driver) int {
+func (w *Fixture) train(ctx context.Context, d raytest.Driver) int {
 	w.Trainings.Add(1)
 	for name, value := range d.Env {
 		if strings.Contains(value, clowdertest.JobKeyMark) {
@@ -164,8 +164,8 @@ func (w *World) train(ctx context.Context, d raytest.Driver) int {
 	return play(ctx, path.Dir(words[len(words)-1]), d)
 }
 
-// Start starts the service, with env on top of the world's, and returns once Clowder could submit to it.
-func (w *World) Start(tb testing.TB, env map[string]string) *Service {
+// Start starts the service, with env on top of the fixture's, and returns once Clowder could submit to it.
+func (w *Fixture) Start(tb testing.TB, env map[string]string) *Service {
 	tb.Helper()
 	all := map[string]string{}
 	maps.Copy(all, w.Env)
@@ -189,18 +189,18 @@ func (w *World) Start(tb testing.TB, env map[string]string) *Service {
 		}
 		l, err := w.Session.Listeners(tb.Context())
 		return err == nil && len(l) == Extractors
-	}, Patience, 50*time.Millisecond)
+	}, StepTimeout, 50*time.Millisecond)
 	return s
 }
 
 // Submit submits the dataset for training as Clowder's page does and returns the id of the job.
-func (w *World) Submit(tb testing.TB, dataset string, parameters map[string]any) string {
+func (w *Fixture) Submit(tb testing.TB, dataset string, parameters map[string]any) string {
 	tb.Helper()
 	return w.SubmitTo(tb, Extractor, dataset, parameters)
 }
 
 // SubmitTo submits the dataset to one of the extractors.
-func (w *World) SubmitTo(tb testing.TB, extractor, dataset string, parameters map[string]any) string {
+func (w *Fixture) SubmitTo(tb testing.TB, extractor, dataset string, parameters map[string]any) string {
 	tb.Helper()
 	id, err := w.Session.Submit(tb.Context(), dataset, extractor, parameters)
 	require.NoError(tb, err)
@@ -208,7 +208,7 @@ func (w *World) SubmitTo(tb testing.TB, extractor, dataset string, parameters ma
 }
 
 // Records reads the store of the service.
-func (w *World) Records(tb testing.TB) []job.Record {
+func (w *Fixture) Records(tb testing.TB) []job.Record {
 	tb.Helper()
 	store, err := job.OpenSQLite(tb.Context(), filepath.Join(w.Env["STATE_DIR"], "jobs.db"))
 	require.NoError(tb, err)
@@ -219,25 +219,25 @@ func (w *World) Records(tb testing.TB) []job.Record {
 }
 
 // AwaitRecords waits until the store of the service holds n records, all over, which is after their last statuses.
-func (w *World) AwaitRecords(tb testing.TB, n int) []job.Record {
+func (w *Fixture) AwaitRecords(tb testing.TB, n int) []job.Record {
 	tb.Helper()
 	var all []job.Record
 	require.Eventually(tb, func() bool {
 		all = w.Records(tb)
 		return len(all) == n && !slices.ContainsFunc(all, func(r job.Record) bool { return r.Active() })
-	}, Patience, storePoll, "the jobs are not over")
+	}, StepTimeout, storePoll, "the jobs are not over")
 	return all
 }
 
 // AwaitJob waits until Clowder shows a job as over.
-func (w *World) AwaitJob(tb testing.TB, id string) (clowder.Job, []clowder.JobUpdate) {
+func (w *Fixture) AwaitJob(tb testing.TB, id string) (clowder.Job, []clowder.JobUpdate) {
 	tb.Helper()
 	var last clowder.Job
 	require.Eventually(tb, func() bool {
 		var err error
 		last, err = w.Session.Job(tb.Context(), id)
 		return err == nil && (last.Status == "SUCCEEDED" || last.Status == "ERROR" || last.Status == "SKIPPED")
-	}, Patience, 50*time.Millisecond)
+	}, StepTimeout, 50*time.Millisecond)
 	updates, err := w.Session.JobUpdates(tb.Context(), id)
 	require.NoError(tb, err)
 	return last, updates
@@ -248,7 +248,7 @@ const large = 64 << 20
 
 // RequireNoKey fails where the key that the messages carried is found: in the texts, in what lies on the shared volume, or in
 // what was uploaded.
-func (w *World) RequireNoKey(tb testing.TB, texts ...string) {
+func (w *Fixture) RequireNoKey(tb testing.TB, texts ...string) {
 	tb.Helper()
 	for _, text := range texts {
 		require.NotContains(tb, text, clowdertest.JobKeyMark)

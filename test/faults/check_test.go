@@ -32,7 +32,7 @@ var gauges = map[string]float64{"go_goroutines": 12, "process_open_fds": 12}
 const lastWords = 10_000
 
 // check waits until everything is quiet, stops the service and requires that no promise was broken.
-func (s *site) check(tb testing.TB) {
+func (s *fixture) check(tb testing.TB) {
 	tb.Helper()
 	service := s.services[len(s.services)-1]
 	await(tb, "the jobs are not over", s.quiet(tb))
@@ -63,7 +63,7 @@ func (s *site) check(tb testing.TB) {
 }
 
 // quiet reports whether every job of the store is over and every message is settled.
-func (s *site) quiet(tb testing.TB) func() bool {
+func (s *fixture) quiet(tb testing.TB) func() bool {
 	tb.Helper()
 	ch := s.channel(tb)
 	return func() bool {
@@ -79,15 +79,15 @@ func (s *site) quiet(tb testing.TB) func() bool {
 }
 
 // gauges reads what must come back, and gives it some time to do so.
-func (s *site) gauges(tb testing.TB, service *stack.Service) (all []Gauge) {
+func (s *fixture) gauges(tb testing.TB, service *stack.Service) (all []Gauge) {
 	tb.Helper()
 	settled := func() bool {
 		now := s.metrics(tb, service)
 		all = nil
 		fine := true
 		for name, slack := range gauges {
-			all = append(all, Gauge{Name: name, Before: s.calm[name], After: now[name], Slack: slack})
-			fine = fine && now[name] <= s.calm[name]+slack
+			all = append(all, Gauge{Name: name, Before: s.baseline[name], After: now[name], Slack: slack})
+			fine = fine && now[name] <= s.baseline[name]+slack
 		}
 		return fine
 	}
@@ -126,7 +126,7 @@ func trail(tb testing.TB, log string) (steps []Step) {
 }
 
 // statuses are those that the service sent. One that RabbitMQ handed to Clowder a second time is Clowder's own matter.
-func (s *site) statuses() (all []Status) {
+func (s *fixture) statuses() (all []Status) {
 	for _, told := range s.Clowder.Told() {
 		status := Status{told.JobID, told.Status, told.Text}
 		if !told.Again || !slices.Contains(all, status) {
@@ -137,7 +137,7 @@ func (s *site) statuses() (all []Status) {
 }
 
 // refused empties the error queue: its headers are read, and its jobs are not lost.
-func (s *site) refused(tb testing.TB, h *History) {
+func (s *fixture) refused(tb testing.TB, h *History) {
 	tb.Helper()
 	ch := s.channel(tb)
 	for {
@@ -157,7 +157,7 @@ func (s *site) refused(tb testing.TB, h *History) {
 }
 
 // volume reads everything that lies on the shared volume.
-func (s *site) volume(tb testing.TB, h *History) {
+func (s *fixture) volume(tb testing.TB, h *History) {
 	tb.Helper()
 	root := os.DirFS(s.Env["SHARED_DIR"])
 	parts := 0.0
@@ -178,7 +178,7 @@ func (s *site) volume(tb testing.TB, h *History) {
 }
 
 // results reads what Clowder holds beside the user's own files.
-func (s *site) results(tb testing.TB, h *History) {
+func (s *fixture) results(tb testing.TB, h *History) {
 	tb.Helper()
 	short := map[string]string{} // a folder names its run in short
 	for _, r := range h.Records {
@@ -189,7 +189,7 @@ func (s *site) results(tb testing.TB, h *History) {
 	}
 }
 
-func (s *site) resultsIn(tb testing.TB, dataset string, short map[string]string, h *History) {
+func (s *fixture) resultsIn(tb testing.TB, dataset string, short map[string]string, h *History) {
 	tb.Helper()
 	files, err := s.Session.Files(tb.Context(), dataset)
 	require.NoError(tb, err)
@@ -212,7 +212,7 @@ func (s *site) resultsIn(tb testing.TB, dataset string, short map[string]string,
 	}
 }
 
-func (s *site) file(tb testing.TB, f clowder.File) File {
+func (s *fixture) file(tb testing.TB, f clowder.File) File {
 	tb.Helper()
 	file := File{Path: f.Path, Unfinished: f.InFlight}
 	if !f.InFlight {
