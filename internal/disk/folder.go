@@ -10,38 +10,39 @@ import (
 )
 
 const (
-	// folderMode keeps everybody but the service from changing what is in a folder.
+	// folderMode allows only the service to change the entries of a folder.
 	folderMode = 0o755
-	// sharedMode lets the pods of Ray, which run as another user of the same group, write into a folder.
+	// sharedMode allows the pods of Ray, which run as another user of the same group, to write into a folder.
 	sharedMode = 0o775
 )
 
-// ErrNotAllowed is wrapped by the error about a link, a pipe, a device or a folder where a regular file must be, and about a
-// link where a folder must be.
+// ErrNotAllowed is wrapped by the error about a link, a pipe, a device or a folder in the place of a regular file, and about a link or a
+// file in the place of a folder.
 var ErrNotAllowed = errors.New("not allowed here")
 
-// Folder is a folder on a volume to which other programs write.
+// Folder is a folder on a volume that other programs write to.
 type Folder struct {
-	// Volume is a path that the operator has set. Links in it are followed.
+	// Volume is a path that the operator sets. Links in it are followed.
 	Volume string
-	// Name is the path below Volume, with slashes; empty is Volume itself. A link in it is refused.
+	// Name is the path below Volume, with slashes. If it is empty, the folder is Volume itself. A link in it is refused.
 	Name string
 }
 
-// Path is the path of the folder, for messages and for programs that the operator starts. What it leads to may have changed.
+// Path is the path of the folder, for messages and for programs that the operator starts. Do not open it: a program may have replaced
+// the folder.
 func (f Folder) Path() string { return filepath.Join(f.Volume, filepath.FromSlash(f.Name)) }
 
-// In is the folder name below f, with slashes.
+// In returns the folder name below f. The name may have slashes.
 func (f Folder) In(name string) Folder {
 	return Folder{Volume: f.Volume, Name: strings.Trim(f.Name+"/"+name, "/")}
 }
 
-// Open opens the folder. The caller closes it. The error wraps fs.ErrNotExist where the folder is not there, and ErrNotAllowed
-// where a link or a file is in its place.
+// Open opens the folder. The caller closes it. The error wraps fs.ErrNotExist if the folder does not exist, and ErrNotAllowed if a link
+// or a file is in its place.
 func (f Folder) Open() (*os.Root, error) { return f.walk(openFolder) }
 
-// Make opens the folder and makes what is missing of it, for the service alone to write to. A folder that was made is on disk
-// after a nil error.
+// Make opens the folder, and makes it and its parents if they are missing. Only the service may write to it. After a nil error a new
+// folder is on disk.
 func (f Folder) Make() (*os.Root, error) {
 	if err := os.MkdirAll(f.Volume, folderMode); err != nil {
 		return nil, err
@@ -58,7 +59,7 @@ func (f Folder) Make() (*os.Root, error) {
 	})
 }
 
-// MakeShared is Make for a folder into which the group of the volume may write as well. Its parents are not shared.
+// MakeShared is Make for a folder that the group of the volume may also write to. Its parents are not shared.
 func (f Folder) MakeShared() (*os.Root, error) {
 	root, err := f.Make()
 	if err != nil {
@@ -66,7 +67,7 @@ func (f Folder) MakeShared() (*os.Root, error) {
 	}
 	info, err := root.Stat(".")
 	if err == nil && info.Mode().Perm()&sharedMode != sharedMode {
-		err = root.Chmod(".", info.Mode()|sharedMode) // what else is set, such as the group of what comes into it, stays
+		err = root.Chmod(".", info.Mode()|sharedMode) // other bits, such as the setgid bit, stay
 	}
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
@@ -74,8 +75,8 @@ func (f Folder) MakeShared() (*os.Root, error) {
 	return root, nil
 }
 
-// Remove removes what is called name in the folder, with all that is in it. Links are removed and not followed. What is not there
-// is no error.
+// Remove removes the entry name of the folder with all its content. Links are removed and not followed. It returns nil if the entry does
+// not exist.
 func (f Folder) Remove(name string) error {
 	root, err := f.Open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,11 +88,11 @@ func (f Folder) Remove(name string) error {
 	return errors.Join(root.RemoveAll(name), root.Close())
 }
 
-// walk opens the parts of the name one below the other.
+// walk opens the parts of the name one after the other.
 func (f Folder) walk(open func(parent *os.Root, name string) (*os.Root, error)) (*os.Root, error) {
 	root, err := os.OpenRoot(f.Volume)
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return nil, fmt.Errorf("open the volume: %w", failed.Err) // users may read it, and the path is none of their business
+		return nil, fmt.Errorf("open the volume: %w", failed.Err) // users may read this error, and it must not show a server path
 	}
 	if err != nil || f.Name == "" {
 		return root, err
@@ -112,8 +113,8 @@ func (f Folder) walk(open func(parent *os.Root, name string) (*os.Root, error)) 
 	return root, nil
 }
 
-// openFolder opens a folder directly below parent. os.Root follows links that stay inside, so what was opened is compared with
-// what was seen. The dot at the end has the system refuse what is no folder: a pipe would block.
+// openFolder opens a folder directly below parent. os.Root follows links that stay inside, so the opened folder is compared with the
+// entry. The dot at the end makes the system refuse anything but a folder: to open a pipe would block.
 func openFolder(parent *os.Root, name string) (*os.Root, error) {
 	seen, err := parent.Lstat(name)
 	if err != nil {
@@ -136,7 +137,7 @@ func openFolder(parent *os.Root, name string) (*os.Root, error) {
 	return root, nil
 }
 
-// notAllowed says what is in the place of a file or a folder.
+// notAllowed returns an error about what is in the place of a file or a folder.
 func notAllowed(name string, mode fs.FileMode, wanted string) error {
 	found := "a device"
 	switch {

@@ -15,16 +15,15 @@ import (
 )
 
 var (
-	// ErrTooLarge is wrapped by the error about a file that is larger than its reader takes.
+	// ErrTooLarge is wrapped by the error about a file that is larger than the limit of its reader.
 	ErrTooLarge = errors.New("the file is too large")
-	// ErrChanged is wrapped by the error about a file whose size or sha256 is not the promised one.
+	// ErrChanged is wrapped by the error about a file whose size or sha256 is not the expected one.
 	ErrChanged = errors.New("the file was changed after it was written")
 )
 
-// Open opens a regular file below root for reading and returns what it is. A link, a pipe, a device and a folder are refused with
-// an error that wraps ErrNotAllowed; a pipe that takes the place of the file at this moment does not block. The size may be told
-// from the returned info: the caller reads at most that much. Folders on the way to the file may be links, but none that
-// leads out of root.
+// Open opens a regular file below root for reading and returns its info. It refuses a link, a pipe, a device and a folder with an error
+// that wraps ErrNotAllowed, and it never blocks, also if a pipe replaces the file during the call. The caller should read at most the
+// size in the info. Folders in the path may be links that stay inside root.
 func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	seen, err := root.Lstat(name)
 	if err != nil {
@@ -42,7 +41,7 @@ func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	case err == nil && !info.Mode().IsRegular():
 		err = notAllowed(name, info.Mode(), "file")
 	case err == nil && !os.SameFile(seen, info):
-		// A writer that renames a new file into place does the same, and the next look finds it.
+		// A writer that renames a new file into place causes this too. The next call opens the new file.
 		err = fmt.Errorf("%s was replaced while it was opened: %w", name, fs.ErrNotExist)
 	}
 	if err != nil {
@@ -51,7 +50,7 @@ func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// ReadFile reads a regular file below root. One of more than limit bytes is an error that wraps ErrTooLarge.
+// ReadFile reads a regular file below root. If it has more than limit bytes, the error wraps ErrTooLarge.
 func ReadFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	f, info, err := Open(root, name)
 	if err != nil {
@@ -59,20 +58,20 @@ func ReadFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	}
 	defer func() { _ = f.Close() }()
 	if info.Size() > limit {
-		return nil, fmt.Errorf("%s has %d bytes, at most %d are read: %w", name, info.Size(), limit, ErrTooLarge)
+		return nil, fmt.Errorf("%s has %d bytes, the limit is %d: %w", name, info.Size(), limit, ErrTooLarge)
 	}
-	doc := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead)) // so that it need not grow to twice its size
+	doc := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead)) // large enough not to grow
 	if _, err := doc.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
 		return nil, err
 	}
 	if int64(doc.Len()) > limit {
-		return nil, fmt.Errorf("%s grew over %d bytes while it was read: %w", name, limit, ErrTooLarge)
+		return nil, fmt.Errorf("%s grew above %d bytes while it was read: %w", name, limit, ErrTooLarge)
 	}
 	return doc.Bytes(), nil
 }
 
-// List returns at most limit entries of a folder below root, in order of their names where they are not more. A link, a pipe or a
-// file in the place of the folder is refused.
+// List returns at most limit entries of a folder below root, sorted by name. If there are more, it is undefined which ones are returned.
+// It refuses a link, a pipe or a file in the place of the folder.
 func List(root *os.Root, name string, limit int) ([]fs.DirEntry, error) {
 	seen, err := root.Lstat(name)
 	if err != nil {
@@ -94,8 +93,8 @@ func List(root *os.Root, name string, limit int) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// OpenVerified opens a regular file below root whose size and sha256 (hex) are known. The size is checked on the open file and
-// the sha256 while it is read, see Verify.
+// OpenVerified opens a regular file below root whose size and sha256 (in hex) are known. It checks the size when it opens the file. The
+// sha256 is checked while the file is read, see Verify.
 func OpenVerified(root *os.Root, name string, size int64, sum string) (io.ReadCloser, error) {
 	f, info, err := Open(root, name)
 	if err != nil {
@@ -110,9 +109,9 @@ func OpenVerified(root *os.Root, name string, size int64, sum string) (io.ReadCl
 	}{Verify(f, name, size, sum), f}, nil
 }
 
-// Verify reads from r and hands out exactly size bytes whose sha256 is sum. Where they are others, the read that would hand out
-// the last of them fails instead with an error that wraps ErrChanged: nobody who reads to the end gets bytes that were not
-// promised. name is for the error.
+// Verify returns a reader of exactly size bytes from r with the given sha256 (in hex). If the bytes differ, the read that would return
+// the last of them fails with an error that wraps ErrChanged. So a reader that reads to the end never gets wrong bytes without an
+// error. name is for the error.
 func Verify(r io.Reader, name string, size int64, sum string) io.Reader {
 	return &verifier{r: r, name: name, left: size, want: sum, hash: sha256.New()}
 }
@@ -141,8 +140,8 @@ func (v *verifier) Read(p []byte) (int, error) {
 		v.left -= int64(n)
 	}
 	switch {
-	case v.left == 0: // whatever comes with the last byte
-		return v.end(n)
+	case v.left == 0: // also if an error came with the last byte
+		return v.finish(n)
 	case errors.Is(err, io.EOF):
 		return 0, fmt.Errorf("%s became shorter: %w", v.name, ErrChanged)
 	default:
@@ -150,14 +149,14 @@ func (v *verifier) Read(p []byte) (int, error) {
 	}
 }
 
-// end checks what was read, and that nothing follows.
-func (v *verifier) end(n int) (int, error) {
+// finish checks the sha256, and that nothing follows.
+func (v *verifier) finish(n int) (int, error) {
 	var more [1]byte
 	if extra, _ := io.ReadFull(v.r, more[:]); extra > 0 {
 		return 0, fmt.Errorf("%s became longer: %w", v.name, ErrChanged)
 	}
 	if hex.EncodeToString(v.hash.Sum(nil)) != v.want {
-		return 0, fmt.Errorf("the sha256 of %s is not the expected one: %w", v.name, ErrChanged)
+		return 0, fmt.Errorf("%s has an unexpected sha256: %w", v.name, ErrChanged)
 	}
 	v.done = true
 	if n == 0 {

@@ -12,8 +12,8 @@ const (
 	folderOnly = 0
 )
 
-// Free is not known here.
+// Free is not known on this system.
 func Free(string) (int64, bool) { return 0, false }
 
-// Link is not done here: its caller copies.
+// Link is not supported on this system. The caller copies instead.
 func Link(_ *os.Root, _ string, _ *os.Root, _ string) error { return errors.ErrUnsupported }

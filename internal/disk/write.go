@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// fileMode lets the pods of Ray, which may run as another user, read what the service writes, and lets nobody else change it.
+// fileMode allows the pods of Ray, which may run as another user, to read the file. Only the service may change it.
 const fileMode = 0o644
 
-// WriteFile writes a file below root. A reader sees the old file or the whole new one, also after a power cut; after a nil
-// error the file is on disk. A link in its place is replaced and not followed. Its folder must be there.
+// WriteFile writes a file below root. A reader sees the old file or the complete new one, also after a power cut. After a nil error the
+// file and its name are on disk. A link in its place is replaced and not followed. The folder must exist.
 func WriteFile(root *os.Root, name string, doc []byte) error {
 	return Write(root, name, func(w io.Writer) error {
 		_, err := w.Write(doc)
@@ -24,7 +24,7 @@ func WriteFile(root *os.Root, name string, doc []byte) error {
 	})
 }
 
-// Write is WriteFile for content that write produces.
+// Write is WriteFile for content that the function write produces.
 func Write(root *os.Root, name string, write func(io.Writer) error) (err error) {
 	folder, base := path.Split(filepath.ToSlash(name))
 	part := fmt.Sprintf("%s.%s-%08x.part", folder, strings.TrimLeft(base, "."), rand.Uint32()) //nolint:gosec // a name, not a secret

@@ -128,7 +128,7 @@ func TestATrainingGoesOnWithoutAChampionThatCannotBeRead(t *testing.T) {
 		require.Equal(t, job.Done, b.get(t, run).State)
 		require.Nil(t, b.spec(t).Champion)
 		require.Equal(t, []string{
-			"The new model is not compared with the present one: the champion of the model model cannot be read: ask the operator, or name a version",
+			"The new model is not compared with the present one: the champion of the model model cannot be read: ask the administrator, or enter a version",
 		}, b.texts(run, "The new model"))
 		made, err := modelOf(b.get(t, run))
 		require.NoError(t, err)

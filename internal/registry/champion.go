@@ -11,27 +11,27 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// crowned is champion.json.
-type crowned struct {
+// championDoc is the content of champion.json.
+type championDoc struct {
 	Version int    `json:"version"`
 	Run     string `json:"run"`
 }
 
-// maxChampionFile is the most that is read of champion.json.
+// maxChampionFile is the size in bytes of the largest champion.json that is read.
 const maxChampionFile = 64 << 10
 
-// Champion returns the best version of a name, or nil where there is none. The error wraps ErrUnreadable where it is not known
-// which version that is, or where that one cannot be read.
+// Champion returns the best version of a name, or nil if there is none. The error wraps ErrUnreadable if champion.json or the version
+// cannot be read.
 func (r *Registry) Champion(of Dataset, name string) (*Version, error) {
-	number, err := r.title(of, name)
+	number, err := r.championNumber(of, name)
 	if number == 0 || err != nil {
 		return nil, err
 	}
 	s, ok := r.locate(of, name, number)
 	if !ok { // an operator has removed it
-		return nil, nil //nolint:nilnil // no champion is no error and no version
+		return nil, nil //nolint:nilnil // without a champion there is neither a version nor an error
 	}
-	v, err := r.read(of, s, &look{versions: 1, bytes: maxBytes})
+	v, err := r.read(of, s, &readBudget{versions: 1, bytes: maxBytes})
 	if err != nil {
 		return nil, unreadableChampion(name, err)
 	}
@@ -39,11 +39,11 @@ func (r *Registry) Champion(of Dataset, name string) (*Version, error) {
 }
 
 func unreadableChampion(name string, cause error) error {
-	return unreadable("the champion of the model "+name, ", or name a version", cause)
+	return unreadable("the champion of the model "+name, ", or enter a version", cause)
 }
 
-// title returns the number of the champion, 0 where there is none.
-func (r *Registry) title(of Dataset, name string) (int, error) {
+// championNumber returns the number of the champion, or 0 if there is none.
+func (r *Registry) championNumber(of Dataset, name string) (int, error) {
 	if !nameForm.MatchString(name) {
 		return 0, nil
 	}
@@ -53,15 +53,15 @@ func (r *Registry) title(of Dataset, name string) (int, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		var c crowned
+		var c championDoc
 		if err == nil {
 			err = json.Unmarshal(doc, &c)
 		}
 		if err == nil && (c.Version < 1 || c.Version > maxNumber) {
-			err = errors.New("it names no version")
+			err = errors.New("it has no valid version")
 		}
 		if err != nil {
-			r.faults.add(dir.In(championFile).Path(), err)
+			r.problems.add(dir.In(championFile).Path(), err)
 			return 0, unreadableChampion(name, err)
 		}
 		return c.Version, nil
@@ -69,27 +69,26 @@ func (r *Registry) title(of Dataset, name string) (int, error) {
 	return 0, nil
 }
 
-// Promote makes a version the champion of its name, whatever its scores. After a nil error the title is on disk.
+// Promote makes a version the champion of its name, also with lower scores. After a nil error the change is on disk.
 func (r *Registry) Promote(of Dataset, name string, number int) (Version, error) {
 	v, ok, err := r.version(of, name, number)
 	if err != nil {
 		return Version{}, err
 	}
 	if !ok {
-		return Version{}, job.Permanent(fmt.Errorf("there is no version %s/%d: see extractor models", name, number))
+		return Version{}, job.Permanent(fmt.Errorf("there is no version %s/%d: list the versions with extractor models", name, number))
 	}
-	r.judging.Lock()
-	defer r.judging.Unlock()
+	r.championLock.Lock()
+	defer r.championLock.Unlock()
 	return v, r.write(of, v)
 }
 
-// crown makes a version the champion that was to become it when it was registered. One that is newer stays: it was compared
-// with its own champion later.
-func (r *Registry) crown(of Dataset, v Version) error {
+// crownWinner makes a version the champion if it won when it was registered. A newer champion stays, because it was compared later.
+func (r *Registry) crownWinner(of Dataset, v Version) error {
 	if !v.Won() {
 		return nil
 	}
-	number, err := r.title(of, v.Name)
+	number, err := r.championNumber(of, v.Name)
 	if err == nil && number >= v.Version {
 		if _, there := r.locate(of, v.Name, number); there {
 			return nil
@@ -98,16 +97,16 @@ func (r *Registry) crown(of Dataset, v Version) error {
 	if err != nil && !errors.Is(err, ErrUnreadable) {
 		return err
 	}
-	return r.write(of, v) // also where nobody can read who has the title
+	return r.write(of, v) // also if champion.json cannot be read
 }
 
 func (r *Registry) write(of Dataset, v Version) error {
-	doc, err := encode(crowned{Version: v.Version, Run: v.Run}, maxChampionFile)
+	doc, err := encode(championDoc{Version: v.Version, Run: v.Run}, maxChampionFile)
 	if err == nil {
 		err = r.change(of.Folder(), v.Name, func(root *os.Root) error { return disk.WriteFile(root, championFile, doc) })
 	}
 	if err != nil {
-		return fmt.Errorf("make %s the champion: %w", v.Ref(), pathless(err))
+		return fmt.Errorf("make %s the champion: %w", v.Ref(), withoutPath(err))
 	}
 	return nil
 }

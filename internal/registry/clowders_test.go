@@ -111,10 +111,10 @@ func TestTheFolderOfADataset(t *testing.T) {
 	v, from := s.trained(t, "ft-one")
 	v.DatasetID = "Not An Id"
 	_, err := s.Register(t.Context(), v, from, first)
-	require.ErrorContains(t, err, "cannot name a folder")
+	require.ErrorContains(t, err, "cannot be the name of a folder")
 	v.Clowder, v.DatasetID = "", films.Folder()
 	_, err = s.Register(t.Context(), v, from, first)
-	require.ErrorContains(t, err, "cannot name a folder", "not even one of another Clowder")
+	require.ErrorContains(t, err, "cannot be the name of a folder", "not even one of another Clowder")
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindPermanent, kind)
 }

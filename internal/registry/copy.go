@@ -12,10 +12,10 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// folderMode is that of the folders in a model: pods read them.
+// folderMode allows pods to read the folders of a model.
 const folderMode = 0o755
 
-// copyModel copies and checks the files. They are not linked: the run folder is another program's, which may write there again.
+// copyModel copies and checks the files. It does not link them, because a training program may still write to the run folder.
 func copyModel(ctx context.Context, files []File, from disk.Folder, to *os.Root) error {
 	root, err := from.Open()
 	if err != nil {
@@ -28,7 +28,7 @@ func copyModel(ctx context.Context, files []File, from disk.Folder, to *os.Root)
 			return err
 		}
 		if !filepath.IsLocal(f.Path) {
-			return job.Permanent(fmt.Errorf("the model file %q leads out of its folder: ask the operator", f.Path))
+			return job.Permanent(fmt.Errorf("the model file %q is outside of its folder: ask the administrator", f.Path))
 		}
 		for dir := filepath.Dir(f.Path); dir != "."; dir = filepath.Dir(dir) {
 			folders[dir] = true
@@ -37,7 +37,7 @@ func copyModel(ctx context.Context, files []File, from disk.Folder, to *os.Root)
 			return err
 		}
 		if err := copyFile(ctx, root, f, to); err != nil {
-			return fmt.Errorf("copy %s: %w", f.Path, notWritten(pathless(err)))
+			return fmt.Errorf("copy %s: %w", f.Path, copyError(withoutPath(err)))
 		}
 	}
 	for dir := range folders {
@@ -48,10 +48,10 @@ func copyModel(ctx context.Context, files []File, from disk.Folder, to *os.Root)
 	return nil
 }
 
-// notWritten says what it means that a file is not the promised one.
-func notWritten(err error) error {
+// copyError explains to the user that a file differs from its description.
+func copyError(err error) error {
 	if errors.Is(err, disk.ErrChanged) {
-		return job.Retryable(errors.New("it is not what the training wrote"))
+		return job.Retryable(errors.New("the file differs from what the training wrote"))
 	}
 	return err
 }
@@ -70,7 +70,7 @@ func copyFile(ctx context.Context, from *os.Root, f File, to *os.Root) error {
 	return errors.Join(err, out.Chmod(0o644), out.Sync(), out.Close())
 }
 
-// verify reports whether all files of a model lie in a folder as they are described.
+// verify returns an error unless all files of a model are in a folder as described.
 func verify(ctx context.Context, files []File, in disk.Folder) error {
 	root, err := in.Open()
 	if err != nil {
@@ -90,7 +90,7 @@ func verify(ctx context.Context, files []File, in disk.Folder) error {
 	return nil
 }
 
-// until reads from r as long as ctx lasts.
+// until reads from r until ctx ends.
 func until(ctx context.Context, r io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		if err := ctx.Err(); err != nil {

@@ -60,7 +60,7 @@ func TestAVersionThatCannotBeReadCostsItselfOnly(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, two, v, "from another dataset")
 
-			const sentence = "version 3 of the model film-reviews cannot be read: ask the operator, or name another version"
+			const sentence = "version 3 of the model film-reviews cannot be read: ask the administrator, or enter another version"
 			for _, readable := range []func(string) (bool, error){everything, nothing} {
 				_, err = s.Find(films, "film-reviews/3", readable)
 				requireSentence(t, s, err, sentence)
@@ -98,7 +98,7 @@ func TestAnEntryThatIsNoVersionCostsItselfOnly(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, []registry.Version{one}, all)
 			_, err = s.Find(films, "film-reviews/2", nothing)
-			requireSentence(t, s, err, "version 2 of the model film-reviews cannot be read: ask the operator, or name another version")
+			requireSentence(t, s, err, "version 2 of the model film-reviews cannot be read: ask the administrator, or enter another version")
 			require.Equal(t, 3, s.register(t, "ft-three").Version)
 		})
 	}
@@ -121,7 +121,7 @@ func TestADatasetThatCannotBeListedCostsItselfOnly(t *testing.T) {
 			_, err = s.Find(films, "stars", everything)
 			require.EqualError(t, err, "there is no model stars: this dataset has film-reviews/1")
 			_, err = s.Find(birds, "", everything)
-			requireSentence(t, s, err, "the list of this dataset's models cannot be read: ask the operator")
+			requireSentence(t, s, err, "the list of this dataset's models cannot be read: ask the administrator")
 			made, from := s.trained(t, "ft-two")
 			in(birds)(&made)
 			_, err = s.Register(t.Context(), made, from, first)
@@ -142,7 +142,7 @@ func TestNamesOfOtherDatasetsThatCannotBeListedAreNotTold(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "ft-one", got.Run)
 	_, err = s.Find(other, "film-reviews", nothing)
-	require.EqualError(t, err, "there is no model film-reviews: this dataset has none, and no other that you may read has one of this name")
+	require.EqualError(t, err, "there is no model film-reviews: this dataset has no models, and no dataset that you can read has one with this name")
 }
 
 func TestAChampionThatCannotBeReadIsAskedForInVain(t *testing.T) {
@@ -156,7 +156,7 @@ func TestAChampionThatCannotBeReadIsAskedForInVain(t *testing.T) {
 				path := map[string]string{"version.json": s.file(one, file), "champion.json": filepath.Join(filepath.Dir(filepath.Dir(s.Model(one).Path())), file)}[file]
 				require.NoError(t, damage(path))
 				_, err := s.Champion(films, "film-reviews")
-				requireSentence(t, s, err, "the champion of the model film-reviews cannot be read: ask the operator, or name a version")
+				requireSentence(t, s, err, "the champion of the model film-reviews cannot be read: ask the administrator, or enter a version")
 
 				v, from := s.trained(t, "ft-two")
 				v, err = s.Register(t.Context(), v, from, func(champion *registry.Version) (bool, string) {
@@ -201,7 +201,7 @@ func TestARunWhoseVersionCannotBeReadIsNotRegisteredTwice(t *testing.T) {
 			tc.damage(t, s, one)
 			v, from := s.trained(t, "ft-one")
 			_, err := s.Register(t.Context(), v, from, func(*registry.Version) (bool, string) { panic("not reached") })
-			requireSentence(t, s, err, "version 1 of the model film-reviews, which this run has made, cannot be read: ask the operator")
+			requireSentence(t, s, err, "version 1 of the model film-reviews, which this run made, cannot be read: ask the administrator")
 			require.Equal(t, 2, s.register(t, "ft-two").Version, "other runs go on")
 			if tc.again {
 				v.Run = "ft-again"

@@ -6,29 +6,29 @@ import (
 	"regexp"
 )
 
-// Local stands for the dataset of models that were trained on a folder of this machine.
+// Local is the dataset id of models that were trained on a folder of this machine.
 const Local = "local"
 
-// Dataset says whose models are meant: those of a dataset of one Clowder.
+// Dataset identifies a dataset of one Clowder.
 type Dataset struct {
-	// Clowder is the address of the Clowder, always in the same spelling. It is empty for a folder of this machine, and where
-	// only the versions are meant that were registered before folders named the Clowder.
+	// Clowder is the normalised address of the Clowder. It is empty for a folder of this machine, and for the versions of older versions
+	// of the service, whose folders do not name the Clowder.
 	Clowder string
-	// ID is the id that this Clowder gave the dataset, or Local.
+	// ID is the id of the dataset in this Clowder, or Local.
 	ID string
-	// mark stands for the Clowder where no more than its mark is known.
+	// mark identifies the Clowder if its address is not known.
 	mark string
 }
 
 var (
-	// idForm admits the ids of datasets and runs as names of folders: nothing of that form leads anywhere else.
+	// idForm matches the ids of datasets and runs that can be names of folders.
 	idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
-	// markedForm is the folder of a dataset of a known Clowder: the mark of the Clowder before an ObjectId or a UUID. No id
-	// alone has this form.
+	// markedForm matches the folder of a dataset of a known Clowder: the mark of the Clowder before an ObjectId or a UUID. No id has this
+	// form.
 	markedForm = regexp.MustCompile(`^([0-9a-f]{8})-([0-9A-Fa-f]{24}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$`)
 )
 
-// Folder is the folder of the dataset below the registry. It tells the Clowder, so two Clowders with the same ids share nothing.
+// Folder is the name of the dataset's folder in the registry. It includes the mark of the Clowder.
 func (d Dataset) Folder() string {
 	if mark := d.clowder(); mark != "" {
 		return mark + "-" + d.ID
@@ -49,7 +49,7 @@ func mark(clowder string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// folders are where versions of the dataset lie: its own folder, and the one from before folders named the Clowder.
+// folders are the folders with versions of the dataset: its own, and the one of older versions of the service without a mark.
 func (d Dataset) folders() []string {
 	switch {
 	case !d.valid():
@@ -61,7 +61,7 @@ func (d Dataset) folders() []string {
 	}
 }
 
-// valid reports whether the dataset can name a folder, and the folder this dataset only.
+// valid reports whether the dataset has a folder that belongs only to it.
 func (d Dataset) valid() bool {
 	if d.clowder() == "" {
 		return idForm.MatchString(d.ID) && !markedForm.MatchString(d.ID)
@@ -69,7 +69,7 @@ func (d Dataset) valid() bool {
 	return markedForm.MatchString(d.Folder())
 }
 
-// datasetIn returns the dataset whose folder has this name. Of its Clowder the mark is known.
+// datasetIn returns the dataset of a folder. Only the mark of its Clowder is known.
 func datasetIn(folder string) (Dataset, bool) {
 	if parts := markedForm.FindStringSubmatch(folder); parts != nil {
 		return Dataset{mark: parts[1], ID: parts[2]}, true

@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// refForm is what people type: a name, perhaps with a version or an alias. A run id has the form of a name.
+// refForm matches what users type: a name, optionally with a version or an alias. A run id has the form of a name.
 var refForm = regexp.MustCompile(`^([^/@[:cntrl:]]+)(?:/([1-9][0-9]{0,8})|@(champion))?$`)
 
-// ref is a way to mean a version.
+// ref is a parsed reference to a version.
 type ref struct {
 	name     string
 	run      string
@@ -23,72 +24,71 @@ type ref struct {
 	champion bool
 }
 
-func parseRef(text string) (ref, error) {
-	parts := refForm.FindStringSubmatch(text)
-	if parts == nil || len(text) > 200 {
-		return ref{}, job.Permanent(fmt.Errorf("the model %.60q cannot be read: write a name, name/3, name@champion or the id of a run", text))
+func parseRef(typed string) (ref, error) {
+	parts := refForm.FindStringSubmatch(typed)
+	if parts == nil || len(typed) > 200 {
+		return ref{}, job.Permanent(fmt.Errorf("%.60q is not a model: write a name, name/3, name@champion or the id of a run", typed))
 	}
 	number, _ := strconv.Atoi(parts[2])
 	out := ref{name: Slug(parts[1]), number: number, champion: parts[3] != ""}
-	if text == parts[1] && idForm.MatchString(text) {
-		out.run = text
+	if typed == parts[1] && idForm.MatchString(typed) {
+		out.run = typed
 	}
 	return out, nil
 }
 
-// Find returns the version that text means for a user of a dataset: a name, name/3, name@champion or the id of a run. Without
-// text it is the newest version of the dataset, and a name alone means its newest version. Versions that cannot be read are left
-// out; the error about exactly such a one wraps ErrUnreadable.
+// Find returns the version that the user typed for a user of a dataset: a name, name/3, name@champion or the id of a run. Empty input
+// is the newest version of the dataset, and a name is its newest version. Unreadable versions are skipped. If the user typed exactly
+// such a version, the error wraps ErrUnreadable.
 //
-// The dataset's own models come first. A model of another dataset is found only where readable, which is asked for each
-// dataset that could be meant, says yes, and only within the same Clowder: it is the one that is asked. Those that were registered
-// before folders named the Clowder belong to all. For a folder of this machine all datasets of all Clowders are the others.
-// What cannot be found is a permanent error that lists what there is.
-func (r *Registry) Find(of Dataset, text string, readable func(dataset string) (bool, error)) (Version, error) {
-	text = strings.TrimSpace(text)
-	if text == "" {
+// The dataset's own models come first. Models of other datasets count only within the same Clowder, and only if readable returns true
+// for the dataset. Models in folders without a mark belong to all Clowders. For a folder of this machine, all datasets of all Clowders
+// are other datasets. If nothing is found, the error is permanent and lists the models of the dataset.
+func (r *Registry) Find(of Dataset, typed string, readable func(dataset string) (bool, error)) (Version, error) {
+	typed = strings.TrimSpace(typed)
+	if typed == "" {
 		own, err := r.All(of)
 		if err == nil && len(own) == 0 {
-			err = job.Permanent(errors.New("this dataset has no model yet: train one on it first, name the model of another dataset, or choose a model file"))
+			err = job.Permanent(errors.New("this dataset has no model yet: train one first, enter the model of another dataset, or choose a model file"))
 		}
 		if err != nil {
 			return Version{}, err
 		}
 		return slices.MaxFunc(own, older), nil
 	}
-	wanted, err := parseRef(text)
+	wanted, err := parseRef(typed)
 	if err != nil {
 		return Version{}, err
 	}
 	if v, ok, err := r.match(of, wanted); ok || err != nil {
 		return v, err
 	}
-	found, err := r.elsewhere(of, wanted, readable)
+	found, err := r.matchOthers(of, wanted, readable)
 	switch {
 	case err != nil:
 		return Version{}, err
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return Version{}, job.Permanent(fmt.Errorf("the model %s stands in %d datasets: name the run that you mean, %s", text, len(found), runs(found)))
+		return Version{}, job.Permanent(fmt.Errorf("%d datasets have a model %s: enter the id of the run instead, %s", len(found), typed, runs(found)))
 	}
 	own, err := r.All(of)
 	if err != nil {
 		return Version{}, err
 	}
-	return Version{}, job.Permanent(fmt.Errorf("there is no model %s: %s", text, offer(own)))
+	return Version{}, job.Permanent(fmt.Errorf("there is no model %s: %s", typed, listed(own)))
 }
 
-// ByAge puts versions into the order in which they were made, whatever their names.
+// ByAge sorts versions by the time when they were made.
 func ByAge(versions []Version) { slices.SortStableFunc(versions, older) }
 
 func older(a, b Version) int {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Version, b.Version))
 }
 
-// elsewhere returns what is meant in each of the other datasets that the user may read. What cannot be read there is an error
-// only where nothing else is found.
-func (r *Registry) elsewhere(of Dataset, wanted ref, readable func(string) (bool, error)) ([]Version, error) {
+// matchOthers returns the matching version of each other dataset that the user may read. An unreadable version is an error only if nothing
+// else is found.
+func (r *Registry) matchOthers(of Dataset, wanted ref, readable func(string) (bool, error)) ([]Version, error) {
 	var found []Version
 	var damaged error
 	for _, other := range r.others(of) {
@@ -102,7 +102,7 @@ func (r *Registry) elsewhere(of Dataset, wanted ref, readable func(string) (bool
 			return nil, err
 		case may && fault != nil:
 			damaged = fault
-		// Two Clowders that have a dataset of this id both have what was registered before folders named the Clowder.
+		// Two Clowders with a dataset of this id both list the versions in the folder without a mark.
 		case may && !slices.ContainsFunc(found, func(o Version) bool { return o.folder == v.folder && o.Ref() == v.Ref() }):
 			found = append(found, v)
 		}
@@ -113,7 +113,7 @@ func (r *Registry) elsewhere(of Dataset, wanted ref, readable func(string) (bool
 	return found, nil
 }
 
-// others are the datasets whose models somebody may use besides those of a dataset.
+// others lists the other datasets whose models a user of this dataset could use.
 func (r *Registry) others(of Dataset) []Dataset {
 	var out []Dataset
 	if of.Folder() == Local {
@@ -130,7 +130,7 @@ func (r *Registry) others(of Dataset) []Dataset {
 	return slices.Compact(out)
 }
 
-// match finds the newest version of one dataset that is meant.
+// match returns the newest version of one dataset that the reference matches.
 func (r *Registry) match(of Dataset, wanted ref) (Version, bool, error) {
 	switch {
 	case wanted.champion:
@@ -157,14 +157,14 @@ func (r *Registry) match(of Dataset, wanted ref) (Version, bool, error) {
 	return all[len(all)-1], true, nil
 }
 
-// offered is how many models an error lists.
-const offered = 10
+// maxListed is how many models an error lists.
+const maxListed = 10
 
-func offer(own []Version) string {
+func listed(own []Version) string {
 	if len(own) == 0 {
-		return "this dataset has none, and no other that you may read has one of this name"
+		return "this dataset has no models, and no dataset that you can read has one with this name"
 	}
-	own = own[max(0, len(own)-offered):]
+	own = own[max(0, len(own)-maxListed):]
 	refs := make([]string, len(own))
 	for i, v := range own {
 		refs[i] = v.Ref()
@@ -173,9 +173,9 @@ func offer(own []Version) string {
 }
 
 func runs(versions []Version) string {
-	out := make([]string, 0, offered)
-	for _, v := range versions[:min(len(versions), offered)] {
+	out := make([]string, 0, maxListed)
+	for _, v := range versions[:min(len(versions), maxListed)] {
 		out = append(out, fmt.Sprintf("%s (dataset %s)", v.Run, v.DatasetName))
 	}
-	return strings.Join(out, " or ")
+	return text.Choice(out)
 }

@@ -17,44 +17,44 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 )
 
-// maxVersionFile is the largest version.json that is written and read.
+// maxVersionFile is the size in bytes of the largest version.json that is written or read.
 const maxVersionFile = 4 << 20
 
-// Judge decides whether a new version becomes the champion, and says why. It gets the present one, nil where there is none.
-// Of one that cannot be read no more is Known than its name, and its number where that can be read.
+// Judge decides whether a new version becomes the champion, and returns the reason. It gets the current champion, or nil. An unreadable
+// champion has only its name, and its number if that can be read: see Version.Known.
 type Judge func(champion *Version) (wins bool, why string)
 
-// Register makes a version of the model files in from, and the champion of its name if judge says so. It fills in the number
-// and the verdict of v; the rest is the caller's. A run whose weights are registered already gives the version that is there,
-// with the verdict that was given then, so Register may be repeated after a kill at any instant. Where that version cannot be
-// read the error wraps ErrUnreadable: a run is not registered twice.
+// Register makes a version from the model files in from, and makes it the champion of its name if judge says so. It sets the number and
+// the verdict of v; the caller sets the other fields. If the run and its weights are registered already, it returns that version with
+// its verdict, so Register may be repeated after a kill. If that version is unreadable, the error wraps ErrUnreadable: a run is not
+// registered twice.
 //
-// Each file must be as long as v.Files says and have its sha256; one that does not is a retryable error, since a shared volume
-// may show the newest bytes late. No link in from is followed. After a nil error all is on disk.
+// Each file must have the size and the sha256 in v.Files. If one differs, the error is retryable, since a shared volume may show new
+// bytes late. Links in from are not followed. After a nil error all files are on disk.
 func (r *Registry) Register(ctx context.Context, v Version, from disk.Folder, judge Judge) (Version, error) {
 	of := v.of()
 	v.Schema, v.Name, v.folder = schema, Slug(v.Name), of.Folder()
 	if !of.valid() || !idForm.MatchString(v.Run) {
-		return Version{}, job.Permanent(fmt.Errorf("register the model: %q or %q cannot name a folder: ask the operator", v.DatasetID, v.Run))
+		return Version{}, job.Permanent(fmt.Errorf("register the model: %q or %q cannot be the name of a folder: ask the administrator", v.DatasetID, v.Run))
 	}
 	there, found, err := r.registered(ctx, of, v)
 	if err != nil {
 		return Version{}, err
 	}
 	if found {
-		if err := r.sync(there.folder, there.Name); err != nil { // the kill may have come before this
-			return Version{}, fmt.Errorf("register the model: %w", pathless(err))
+		if err := r.sync(there.folder, there.Name); err != nil { // a kill may have prevented this
+			return Version{}, fmt.Errorf("register the model: %w", withoutPath(err))
 		}
-		return there, r.crown(of, there)
+		return there, r.crownWinner(of, there)
 	}
 	if err := r.copy(ctx, v, from); err != nil {
-		return Version{}, fmt.Errorf("register the model: %w", pathless(err))
+		return Version{}, fmt.Errorf("register the model: %w", withoutPath(err))
 	}
 	crash.At(crash.Copied)
-	// Of two runs that end together, the second is compared with the first if that has just become the champion.
-	r.judging.Lock()
-	defer r.judging.Unlock()
-	champion, err := r.rival(of, v.Name)
+	// If two runs end at the same time and the first one becomes the champion, the second is compared with it.
+	r.championLock.Lock()
+	defer r.championLock.Unlock()
+	champion, err := r.championToBeat(of, v.Name)
 	if err != nil {
 		return Version{}, err
 	}
@@ -63,23 +63,23 @@ func (r *Registry) Register(ctx context.Context, v Version, from disk.Folder, ju
 		v.Best = champion.Ref()
 	}
 	if v, err = r.add(of, v, wins); err != nil {
-		return Version{}, fmt.Errorf("register the model: %w", pathless(err))
+		return Version{}, fmt.Errorf("register the model: %w", withoutPath(err))
 	}
 	crash.At(crash.Registered)
-	return v, r.crown(of, v)
+	return v, r.crownWinner(of, v)
 }
 
-// rival is the champion to compare with.
-func (r *Registry) rival(of Dataset, name string) (*Version, error) {
+// championToBeat is the champion that a new version is compared with.
+func (r *Registry) championToBeat(of Dataset, name string) (*Version, error) {
 	champion, err := r.Champion(of, name)
 	if errors.Is(err, ErrUnreadable) {
-		number, _ := r.title(of, name) // unknown is 0
+		number, _ := r.championNumber(of, name) // unknown is 0
 		return &Version{Name: name, Version: number}, nil
 	}
 	return champion, err
 }
 
-// registered finds the version that an earlier call made of the same run.
+// registered finds the version of the same run from an earlier call.
 func (r *Registry) registered(ctx context.Context, of Dataset, v Version) (Version, bool, error) {
 	slots, err := r.slots(of, v.Name)
 	if err != nil {
@@ -89,10 +89,10 @@ func (r *Registry) registered(ctx context.Context, of Dataset, v Version) (Versi
 		if err := ctx.Err(); err != nil {
 			return Version{}, false, err
 		}
-		o, err := r.read(of, s, &look{})
+		o, err := r.read(of, s, &readBudget{})
 		switch {
-		case err != nil && r.holds(ctx, s, v):
-			return Version{}, false, unreadable(fmt.Sprintf("version %d of the model %s, which this run has made,", s.number, v.Name), "", err)
+		case err != nil && r.madeBy(ctx, s, v):
+			return Version{}, false, unreadable(fmt.Sprintf("version %d of the model %s, which this run made,", s.number, v.Name), "", err)
 		case err == nil && o.Run == v.Run && o.WeightsSHA256 == v.WeightsSHA256:
 			return o, true, nil
 		}
@@ -100,25 +100,25 @@ func (r *Registry) registered(ctx context.Context, of Dataset, v Version) (Versi
 	return Version{}, false, nil
 }
 
-// holds reports whether a version that cannot be read is that of the run of v. A file beside version.json says so; where that is
-// lost as well, or from before there was one, the model itself does.
-func (r *Registry) holds(ctx context.Context, s slot, v Version) bool {
-	if doc, err := r.readFile(r.at(s), runFile, maxStamp); err == nil && strings.HasPrefix(string(doc), "run ") {
-		return string(doc) == v.stamp()
+// madeBy reports whether an unreadable version belongs to the run of v. The run file beside version.json shows it. If that is lost too,
+// or the version is older than the run file, the model files show it.
+func (r *Registry) madeBy(ctx context.Context, s slot, v Version) bool {
+	if doc, err := r.readFile(r.at(s), runFile, maxRunFile); err == nil && strings.HasPrefix(string(doc), "run ") {
+		return string(doc) == v.runLine()
 	}
 	return len(v.Files) > 0 && verify(ctx, v.Files, r.at(s).In(modelDir)) == nil
 }
 
-// maxStamp is the most that is read of a stamp.
-const maxStamp = 256
+// maxRunFile is the size in bytes of the largest run file that is read.
+const maxRunFile = 256
 
-// stamp is the file of a version that tells whose it is where version.json cannot be read any more.
-func (v Version) stamp() string { return "run " + v.Run + " " + v.WeightsSHA256 + "\n" }
+// runLine is the content of the run file, which identifies the run of a version if version.json is damaged.
+func (v Version) runLine() string { return "run " + v.Run + " " + v.WeightsSHA256 + "\n" }
 
-// hidden is where the version of a run is made, beside the versions.
+// hidden is the name of the folder in which the version of a run is prepared.
 func hidden(v Version) string { return "." + v.Run }
 
-// copy makes the hidden folder with the files.
+// copy copies the files into the hidden folder.
 func (r *Registry) copy(ctx context.Context, v Version, from disk.Folder) error {
 	return r.change(v.folder, v.Name, func(root *os.Root) error {
 		if err := root.RemoveAll(hidden(v)); err != nil {
@@ -135,7 +135,7 @@ func (r *Registry) copy(ctx context.Context, v Version, from disk.Folder) error 
 	})
 }
 
-// add makes the hidden folder the version with the next number.
+// add renames the hidden folder to the next number.
 func (r *Registry) add(of Dataset, v Version, wins bool) (Version, error) {
 	slots, err := r.slots(of, v.Name)
 	if err != nil {
@@ -166,7 +166,7 @@ func (r *Registry) add(of Dataset, v Version, wins bool) (Version, error) {
 	}
 }
 
-// describe writes what is known of the version into its hidden folder.
+// describe writes version.json and the run file into the hidden folder.
 func (r *Registry) describe(v Version) error {
 	doc, err := encode(v, maxVersionFile)
 	if err != nil {
@@ -176,10 +176,10 @@ func (r *Registry) describe(v Version) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(disk.WriteFile(root, runFile, []byte(v.stamp())), disk.WriteFile(root, versionFile, doc), root.Close())
+	return errors.Join(disk.WriteFile(root, runFile, []byte(v.runLine())), disk.WriteFile(root, versionFile, doc), root.Close())
 }
 
-// sync makes the names of a version's folders durable, also where the process that made them was killed before it could.
+// sync makes the names of a version's folders durable, also if the process that made them was killed before.
 func (r *Registry) sync(folder, name string) error {
 	dir := r.named(folder, name)
 	for {
@@ -201,13 +201,13 @@ func (r *Registry) sync(folder, name string) error {
 func encode(v any, limit int) ([]byte, error) {
 	doc, err := json.MarshalIndent(v, "", "  ")
 	if err == nil && len(doc) >= limit {
-		err = job.Permanent(fmt.Errorf("what is known of the model takes %d bytes, at most %d are kept: use fewer or shorter labels", len(doc), limit))
+		err = job.Permanent(fmt.Errorf("the description of the model has %d bytes, the limit is %d: use fewer or shorter labels", len(doc), limit))
 	}
 	return append(doc, '\n'), err
 }
 
-// pathless is err without the path at which it happened: users read it.
-func pathless(err error) error {
+// withoutPath returns err without its path, because users read it.
+func withoutPath(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%s: %w", e.Op, e.Err)
 	}

@@ -129,7 +129,7 @@ func TestAModelThatIsNotWhatWasTrainedIsRefused(t *testing.T) {
 		"a file that changed": {func(t *testing.T, _ *registry.Version, from disk.Folder) {
 			t.Helper()
 			require.NoError(t, os.WriteFile(filepath.Join(from.Path(), "model.safetensors"), []byte("Weights of ft-one"), 0o600))
-		}, job.KindRetryable, "not what the training wrote"},
+		}, job.KindRetryable, "differs from what the training wrote"},
 		"a file that is gone": {func(t *testing.T, _ *registry.Version, from disk.Folder) {
 			t.Helper()
 			require.NoError(t, os.Remove(filepath.Join(from.Path(), "model.safetensors")))
@@ -155,9 +155,9 @@ func TestAModelThatIsNotWhatWasTrainedIsRefused(t *testing.T) {
 			require.NoError(t, os.Rename(from.Path(), from.Path()+".old"))
 			require.NoError(t, os.Symlink("model.old", from.Path()))
 		}, job.KindRetryable, "model is a link"},
-		"a path that leads out": {func(_ *testing.T, v *registry.Version, _ disk.Folder) { v.Files[0].Path = "../../x" }, job.KindPermanent, "leads out"},
-		"a dataset that does":   {func(_ *testing.T, v *registry.Version, _ disk.Folder) { v.DatasetID = "../x" }, job.KindPermanent, "cannot name a folder"},
-		"a run that does":       {func(_ *testing.T, v *registry.Version, _ disk.Folder) { v.Run = "x/y" }, job.KindPermanent, "cannot name a folder"},
+		"a path that leads out": {func(_ *testing.T, v *registry.Version, _ disk.Folder) { v.Files[0].Path = "../../x" }, job.KindPermanent, "is outside of its folder"},
+		"a dataset that does":   {func(_ *testing.T, v *registry.Version, _ disk.Folder) { v.DatasetID = "../x" }, job.KindPermanent, "cannot be the name of a folder"},
+		"a run that does":       {func(_ *testing.T, v *registry.Version, _ disk.Folder) { v.Run = "x/y" }, job.KindPermanent, "cannot be the name of a folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,12 +16,12 @@ import (
 // Registry is the folder of all models. Its zero value is not usable.
 type Registry struct {
 	dir disk.Folder
-	// judging is held while a version is compared with the champion and takes its title.
-	judging sync.Mutex
-	faults  faults
+	// championLock is held while a version is compared with the champion and replaces it.
+	championLock sync.Mutex
+	problems     problems
 }
 
-// New returns the registry in dir, which need not be there yet.
+// New returns the registry in dir. The folder need not exist.
 func New(dir disk.Folder) *Registry { return &Registry{dir: dir} }
 
 const (
@@ -32,16 +32,16 @@ const (
 )
 
 const (
-	// maxEntries is how many entries of one folder are looked at.
+	// maxEntries is the number of entries of one folder that are read at most.
 	maxEntries = 100_000
-	// maxVersions and maxBytes bound what one look reads of the versions of a dataset.
+	// maxVersions and maxBytes limit what one operation reads of the versions of a dataset.
 	maxVersions = 10_000
 	maxBytes    = 64 << 20
-	// maxNumber is the largest number that people can name.
+	// maxNumber is the largest version number.
 	maxNumber = 999_999_999
 )
 
-// slot is the place of a version: its number below a name in the folder of a dataset.
+// slot is the location of a version: the folder of a dataset, a name and a number.
 type slot struct {
 	folder, name string
 	number       int
@@ -58,22 +58,22 @@ func (r *Registry) Model(v Version) disk.Folder {
 	return r.at(slot{cmp.Or(v.folder, v.of().Folder()), v.Name, v.Version}).In(modelDir)
 }
 
-// Versions returns the versions of a name that can be read, oldest first. A name that nobody registered has none. The error
-// wraps ErrUnreadable where the folder of the name cannot be listed.
+// Versions returns the readable versions of a name, oldest first. The error wraps ErrUnreadable if the folder of the name cannot be
+// listed.
 func (r *Registry) Versions(of Dataset, name string) ([]Version, error) {
-	return r.versions(of, name, &look{versions: maxVersions, bytes: maxBytes})
+	return r.versions(of, name, &readBudget{versions: maxVersions, bytes: maxBytes})
 }
 
-// versions reads the newest first, as many as the look has left.
-func (r *Registry) versions(of Dataset, name string, l *look) ([]Version, error) {
+// versions reads the newest versions first, until the budget is used up.
+func (r *Registry) versions(of Dataset, name string, l *readBudget) ([]Version, error) {
 	slots, err := r.slots(of, name)
 	if err != nil {
 		return nil, err
 	}
 	var out []Version
 	for _, s := range slices.Backward(slots) {
-		if !l.more() {
-			r.faults.add(r.named(s.folder, name).Path(), errors.New("there are more versions than are read at a time, older ones are left out"))
+		if !l.left() {
+			r.problems.add(r.named(s.folder, name).Path(), errors.New("the folder has too many versions: older ones are skipped"))
 			break
 		}
 		if v, err := r.read(of, s, l); err == nil {
@@ -84,8 +84,8 @@ func (r *Registry) versions(of Dataset, name string, l *look) ([]Version, error)
 	return out, nil
 }
 
-// All returns all versions of a dataset that can be read, by name and then oldest first. The error wraps ErrUnreadable where
-// the folder of the dataset cannot be listed.
+// All returns the readable versions of a dataset, sorted by name and then oldest first. The error wraps ErrUnreadable if the folder of the
+// dataset cannot be listed.
 func (r *Registry) All(of Dataset) ([]Version, error) {
 	var names []string
 	for _, folder := range of.folders() {
@@ -100,19 +100,19 @@ func (r *Registry) All(of Dataset) ([]Version, error) {
 		}
 	}
 	slices.Sort(names)
-	l := &look{versions: maxVersions, bytes: maxBytes}
+	l := &readBudget{versions: maxVersions, bytes: maxBytes}
 	var out []Version
 	for _, name := range slices.Compact(names) {
 		versions, err := r.versions(of, name, l)
-		if err == nil { // else it is told, and costs this name only
+		if err == nil { // otherwise the problem is reported and only this name is skipped
 			out = append(out, versions...)
 		}
 	}
 	return out, nil
 }
 
-// Datasets returns the datasets that have models, by their ids. What was registered before folders named the Clowder belongs
-// to each of the Clowders that have a dataset of this id, as All has it.
+// Datasets returns the datasets that have models, sorted by id. A folder without a mark belongs to each Clowder with a dataset of this id,
+// as in All.
 func (r *Registry) Datasets() []Dataset {
 	var marked, plain []Dataset
 	for _, d := range r.datasetFolders() {
@@ -132,7 +132,7 @@ func (r *Registry) Datasets() []Dataset {
 	return out
 }
 
-// datasetFolders lists the folders of datasets. A registry that cannot be listed has none; that is told.
+// datasetFolders lists the folders of datasets. If the registry cannot be listed, that is reported and the list is empty.
 func (r *Registry) datasetFolders() []Dataset {
 	entries, _ := r.list(r.dir)
 	var out []Dataset
@@ -144,8 +144,8 @@ func (r *Registry) datasetFolders() []Dataset {
 	return out
 }
 
-// slots returns the places of the versions of a name, by their numbers. Whatever has a number for its name takes that number,
-// readable or not.
+// slots returns the locations of the versions of a name, sorted by number. Each entry whose name is a number uses that number, readable
+// or not.
 func (r *Registry) slots(of Dataset, name string) ([]slot, error) {
 	if !nameForm.MatchString(name) {
 		return nil, nil
@@ -169,7 +169,7 @@ func (r *Registry) slots(of Dataset, name string) ([]slot, error) {
 	return out, nil
 }
 
-// list returns the entries of a folder; one that is not there has none. What cannot be listed, or not to its end, is told.
+// list returns the entries of a folder, none if it does not exist. A folder that cannot be listed completely is reported.
 func (r *Registry) list(dir disk.Folder) ([]fs.DirEntry, error) {
 	entries, err := func() ([]fs.DirEntry, error) {
 		root, err := dir.Open()
@@ -186,12 +186,12 @@ func (r *Registry) list(dir disk.Folder) ([]fs.DirEntry, error) {
 		err = fmt.Errorf("it has more than %d entries: %w", maxEntries, disk.ErrTooLarge)
 	}
 	if err != nil {
-		r.faults.add(dir.Path(), err)
+		r.problems.add(dir.Path(), err)
 	}
 	return entries, err
 }
 
-// locate finds the place of one version.
+// locate finds the location of one version.
 func (r *Registry) locate(of Dataset, name string, number int) (slot, bool) {
 	if !nameForm.MatchString(name) || number < 1 || number > maxNumber {
 		return slot{}, false
@@ -202,47 +202,47 @@ func (r *Registry) locate(of Dataset, name string, number int) (slot, bool) {
 		if err == nil {
 			_ = root.Close()
 		}
-		if !errors.Is(err, fs.ErrNotExist) { // one that cannot be opened is there as well
+		if !errors.Is(err, fs.ErrNotExist) { // a folder that cannot be opened exists
 			return s, true
 		}
 	}
 	return slot{}, false
 }
 
-// version returns one version, and false where there is none of this number.
+// version returns one version, or false if there is none with this number.
 func (r *Registry) version(of Dataset, name string, number int) (Version, bool, error) {
 	s, ok := r.locate(of, name, number)
 	if !ok {
 		return Version{}, false, nil
 	}
-	v, err := r.read(of, s, &look{versions: 1, bytes: maxBytes})
+	v, err := r.read(of, s, &readBudget{versions: 1, bytes: maxBytes})
 	if err != nil {
-		return Version{}, false, unreadable(fmt.Sprintf("version %d of the model %s", number, name), ", or name another version", err)
+		return Version{}, false, unreadable(fmt.Sprintf("version %d of the model %s", number, name), ", or enter another version", err)
 	}
 	return v, true, nil
 }
 
-// newest returns the newest version of a name that can be read, and false where the name has no versions.
+// newest returns the newest readable version of a name, or false if the name has no versions.
 func (r *Registry) newest(of Dataset, name string) (Version, bool, error) {
 	slots, err := r.slots(of, name)
 	if err != nil || len(slots) == 0 {
 		return Version{}, false, err
 	}
-	l := &look{versions: maxVersions, bytes: maxBytes}
+	l := &readBudget{versions: maxVersions, bytes: maxBytes}
 	for _, s := range slices.Backward(slots) {
 		var v Version
 		if v, err = r.read(of, s, l); err == nil {
 			return v, true, nil
 		}
-		if !l.more() {
+		if !l.left() {
 			break
 		}
 	}
-	return Version{}, false, unreadable("the versions of the model "+name, ", or name another model", err)
+	return Version{}, false, unreadable("the versions of the model "+name, ", or enter another model", err)
 }
 
-// read reads one version. What cannot be read is told to the operator once; the error says why.
-func (r *Registry) read(of Dataset, s slot, l *look) (Version, error) {
+// read reads one version. If it is unreadable, that is reported to the operator once.
+func (r *Registry) read(of Dataset, s slot, l *readBudget) (Version, error) {
 	doc, err := r.readFile(r.at(s), versionFile, maxVersionFile)
 	l.versions, l.bytes = l.versions-1, l.bytes-len(doc)
 	var v Version
@@ -250,12 +250,12 @@ func (r *Registry) read(of Dataset, s slot, l *look) (Version, error) {
 		v, err = decodeVersion(doc, of, s)
 	}
 	if err != nil {
-		r.faults.add(r.at(s).In(versionFile).Path(), err)
+		r.problems.add(r.at(s).In(versionFile).Path(), err)
 	}
 	return v, err
 }
 
-// readFile reads a small file of a folder. The error wraps fs.ErrNotExist where either is not there.
+// readFile reads a small file of a folder. The error wraps fs.ErrNotExist if the folder or the file does not exist.
 func (r *Registry) readFile(dir disk.Folder, name string, limit int64) ([]byte, error) {
 	root, err := dir.Open()
 	if err != nil {
@@ -265,7 +265,7 @@ func (r *Registry) readFile(dir disk.Folder, name string, limit int64) ([]byte, 
 	return disk.ReadFile(root, name, limit)
 }
 
-// change opens the folder of a name, makes it where it is not there, and closes it after f.
+// change opens the folder of a name, makes it if it does not exist, and closes it after f.
 func (r *Registry) change(folder, name string, f func(root *os.Root) error) error {
 	root, err := r.named(folder, name).Make()
 	if err != nil {
