@@ -141,12 +141,18 @@ func (p *Pipeline) note(old, next job.Record) {
 	p.log.Info("job", fields...)
 }
 
-// say queues a sentence that the user should read. Such a sentence may be lost with the process.
+// say queues a status that the user should read. It may be lost if the service is killed.
 func (p *Pipeline) say(rec job.Record, sentence string) {
-	p.reporter.Enqueue(rec.Run, rec.Request, message.Status{Kind: message.StatusProcessing, Text: text.Capital(sentence), At: time.Now()})
+	p.enqueue(rec, message.Status{Text: sentence})
 }
 
-// doing queues a sentence about what is being done at this moment, which nobody needs once there is a newer one.
+// sayPassing queues a status about the current activity. A newer status replaces it if it was not sent yet.
 func (p *Pipeline) sayPassing(rec job.Record, sentence string) {
-	p.reporter.Enqueue(rec.Run, rec.Request, message.Status{Kind: message.StatusProcessing, Text: text.Capital(sentence), At: time.Now(), Passing: true})
+	p.enqueue(rec, message.Status{Text: sentence, Passing: true})
+}
+
+// enqueue completes a status of a job that goes on, and queues it.
+func (p *Pipeline) enqueue(rec job.Record, s message.Status) {
+	s.Kind, s.Text, s.At = message.StatusProcessing, text.Capital(s.Text), time.Now()
+	p.reporter.Enqueue(rec.Run, rec.Request, s)
 }

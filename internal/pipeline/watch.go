@@ -138,11 +138,12 @@ func (p *Pipeline) follow(rec job.Record) results.Progress {
 	if err != nil {
 		p.log.Warn("read the events of the training", zap.String("run", rec.Run), zap.Error(err))
 	}
-	if sentence := progress.Sentence(state); sentence != "" {
-		p.reporter.Enqueue(rec.Run, rec.Request, message.Status{Kind: message.StatusProcessing, Text: text.Capital(sentence), At: time.Now(), Progress: true})
-	}
 	for _, note := range notes {
-		p.say(rec, note)
+		p.enqueue(rec, message.Status{Text: note, Note: true})
+	}
+	// The progress comes last: a note that follows it would replace it while both wait.
+	if sentence := progress.Sentence(state); sentence != "" {
+		p.enqueue(rec, message.Status{Text: sentence, Progress: true})
 	}
 	if p.cfg.Watch != nil {
 		p.cfg.Watch(rec.Run, state)

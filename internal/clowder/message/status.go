@@ -39,10 +39,16 @@ type Status struct {
 	// Passing marks a line about the current activity: a newer status replaces it if it was not sent yet. Progress marks a passing line
 	// of which there are very many.
 	Passing, Progress bool
+	// Note marks a remark about the run. Notes that wait one after the other are sent as one status, so that many notes at once do not
+	// delay what comes after them.
+	Note bool
 }
 
 // maxStatusText limits a text, in characters. The page shows the newest text in large letters.
 const maxStatusText = 200
+
+// maxNotesText limits several notes in one status, in characters. Each of them has at most maxStatusText.
+const maxNotesText = 3 * maxStatusText
 
 // statusTime is the layout that v2 parses with %Y-%m-%dT%H:%M:%S%z. v2 refuses fractions, and it ignores the offset and shows the digits
 // as UTC, so times are always sent in UTC.
@@ -62,7 +68,11 @@ type statusBody struct {
 // EncodeStatus returns the message for req.ReplyTo and req.CorrelationID: pyclowder's JSON with a text that neither version of Clowder
 // misreads. extractor is the registered name.
 func EncodeStatus(req job.Request, extractor string, s Status) []byte {
-	text := safeText(s.Kind, s.Text, req.APIVersion)
+	limit := maxStatusText
+	if s.Note {
+		limit = maxNotesText
+	}
+	text := safeText(s.Kind, s.Text, req.APIVersion, limit)
 	kind := "StatusMessage." + string(s.Kind)
 	// A struct of texts cannot fail to encode.
 	body, _ := json.Marshal(statusBody{
@@ -80,8 +90,8 @@ var (
 	doneInner = regexp.MustCompile(`(?i)(do)(ne)`)
 )
 
-// safeText makes a sentence one line of at most maxStatusText runes without anything that a parser of Clowder takes as a signal.
-func safeText(kind StatusKind, sentence string, version int) string {
+// safeText makes a sentence one line of at most limit runes without anything that a parser of Clowder takes as a signal.
+func safeText(kind StatusKind, sentence string, version, limit int) string {
 	sentence = text.OneLine(sentence)
 	if sentence == "" {
 		sentence = emptyText(kind)
@@ -91,7 +101,7 @@ func safeText(kind StatusKind, sentence string, version int) string {
 		sentence = doneWord.ReplaceAllString(sentence, "finished")
 		sentence = doneInner.ReplaceAllString(sentence, "$1-$2")
 	}
-	sentence = text.Shorten(sentence, maxStatusText)
+	sentence = text.Shorten(sentence, limit)
 	// v2 tests for these two endings before it reads the prefix, so an error with such an ending would count as success.
 	if kind != StatusStart && strings.HasSuffix(sentence, "Started processing.") ||
 		kind != StatusDone && strings.HasSuffix(sentence, "Done processing.") {

@@ -3,6 +3,10 @@ package message
 import (
 	"slices"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // The gaps between statuses. Clowder v2 handles statuses concurrently without a lock, so two statuses in quick succession may be stored
@@ -35,13 +39,19 @@ type Throttle struct {
 }
 
 // Offer queues s and reports whether it was accepted: after a terminal status nothing is. It drops a passing line that is waiting,
-// because s is newer and must not wait for it.
+// because s is newer and must not wait for it. A note joins a note that waits last, as long as the text is short enough.
 func (t *Throttle) Offer(s Status) bool {
 	if t.closed {
 		return false
 	}
 	if last := len(t.waiting) - 1; last >= t.firstQueued() && (t.waiting[last].Passing || t.waiting[last].Progress) {
 		t.waiting = t.waiting[:last]
+	}
+	if s.Note {
+		s.Text = text.Excerpt(s.Text, maxStatusText)
+	}
+	if last := len(t.waiting) - 1; last >= t.firstQueued() && s.Note && t.waiting[last].join(s) {
+		return true
 	}
 	if len(t.waiting) >= maxWaiting {
 		t.dropOldest()
@@ -119,4 +129,26 @@ func (t *Throttle) dropOldest() {
 			return
 		}
 	}
+}
+
+// join adds the text of another note to a note and takes its time. It reports false, and changes nothing, if s is no note or the text
+// would be too long.
+func (s *Status) join(note Status) bool {
+	if !s.Note {
+		return false
+	}
+	joined := ended(s.Text) + " " + note.Text
+	if utf8.RuneCountInString(joined) > maxNotesText {
+		return false
+	}
+	s.Text, s.At = joined, note.At
+	return true
+}
+
+// ended returns a note with a mark at its end, so that another one can follow.
+func ended(note string) string {
+	if last, _ := utf8.DecodeLastRuneInString(note); unicode.IsLetter(last) || unicode.IsDigit(last) {
+		return note + "."
+	}
+	return note
 }

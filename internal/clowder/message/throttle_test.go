@@ -2,6 +2,7 @@ package message_test
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
+	"github.com/ncsa/clowder-ray/internal/job"
 )
 
 // sent is what a caller published and when, in time since the start.
@@ -147,4 +149,74 @@ func TestThrottleForgetsTheOldestOfTooMany(t *testing.T) {
 		require.Equal(t, "start", out[0].text)
 		require.Equal(t, "end", out[7].text)
 	})
+}
+
+func note(text string) message.Status {
+	return message.Status{Kind: message.StatusProcessing, Text: text, Note: true}
+}
+
+func TestNotesThatWaitAreSentAsOneStatus(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 180)
+	for name, tc := range map[string]struct {
+		offered []message.Status
+		want    []string
+	}{
+		"nine notes at the start": {
+			[]message.Status{
+				line(message.StatusStart, "start"), note("one"), note("two."), note("three"), note("four"), note("five"), note("six"), note("seven"), note("eight"), note("nine"),
+				progress("1 %"),
+			},
+			[]string{"start", "one. two. three. four. five. six. seven. eight. nine", "1 %"},
+		},
+		"what is no note keeps its own status and its order": {
+			[]message.Status{line(message.StatusProcessing, "line"), note("one"), line(message.StatusProcessing, "other"), note("two"), note("three")},
+			[]string{"line", "one", "other", "two. three"},
+		},
+		"a text has a limit, and no note is lost": {
+			[]message.Status{note(long), note(long), note(long), note(long)},
+			[]string{long + ". " + long + ". " + long, long},
+		},
+		"a single note is no longer than any other status": {
+			[]message.Status{note(strings.Repeat("y", 300)), note("two")},
+			[]string{strings.Repeat("y", 199) + "… two"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var throttle message.Throttle
+				for _, s := range tc.offered {
+					require.True(t, throttle.Offer(s))
+				}
+				var texts []string
+				for _, s := range drain(&throttle, time.Now()) {
+					texts = append(texts, s.text)
+				}
+				require.Equal(t, tc.want, texts)
+			})
+		})
+	}
+}
+
+func TestANoteJoinsNoStatusThatIsBeingSent(t *testing.T) {
+	t.Parallel()
+	var throttle message.Throttle
+	throttle.Offer(note("one"))
+	s, _, ok := throttle.Next(time.Unix(1, 0))
+	require.True(t, ok)
+	require.Equal(t, "one", s.Text)
+	throttle.Offer(note("two"))
+	throttle.Offer(note("three"))
+	throttle.Sent(time.Unix(1, 0))
+	s, _, ok = throttle.Next(time.Unix(2, 0))
+	require.True(t, ok)
+	require.Equal(t, "two. three", s.Text)
+}
+
+func TestJoinedNotesArriveWhole(t *testing.T) {
+	t.Parallel()
+	joined := strings.Repeat("A note about the data. ", 20)
+	body := string(message.EncodeStatus(job.Request{JobID: "j", APIVersion: 2}, "x", note(strings.TrimSpace(joined))))
+	require.Contains(t, body, strings.TrimSpace(joined))
 }

@@ -45,7 +45,8 @@ type Reporter struct {
 type outbox struct {
 	req      job.Request
 	throttle message.Throttle
-	lastText string
+	// lastText is the text that was queued last, sentProgress that of the progress status that was sent last.
+	lastText, sentProgress string
 	// startQueued and endQueued say whether the first and the terminal status were queued, startSent whether the first was sent.
 	startQueued, endQueued, startSent bool
 	// unconfirmed is since when the first or the terminal status may have been sent without a confirm; zero if neither may have.
@@ -63,7 +64,8 @@ func NewReporter(publisher Publisher, hooks Hooks, log *zap.Logger) *Reporter {
 	}
 }
 
-// Enqueue queues a status. A newer status replaces a passing one that still waits, and a repeated text is dropped.
+// Enqueue queues a status. A newer status replaces a passing one that still waits. A text that repeats the last one is dropped, and so
+// is a progress text that was sent before, even if there were notes in between.
 func (r *Reporter) Enqueue(run string, req job.Request, s message.Status) {
 	if r.offer(run, req, s) {
 		r.due.Add(run)
@@ -95,7 +97,7 @@ func (r *Reporter) offer(run string, req job.Request, s message.Status) bool {
 	defer r.mu.Unlock()
 	o := r.outbox(run, req)
 	repeated := s.Kind == message.StatusStart && o.startQueued
-	if !s.Kind.Terminal() && (o.lastText == s.Text || repeated) {
+	if !s.Kind.Terminal() && (o.lastText == s.Text || repeated || s.Progress && o.sentProgress == s.Text) {
 		return false
 	}
 	o.lastText, o.endQueued, o.startQueued = s.Text, s.Kind.Terminal(), o.startQueued || s.Kind == message.StatusStart
@@ -178,6 +180,9 @@ func (r *Reporter) send(ctx context.Context, run string) time.Duration {
 		r.mu.Lock()
 		o.throttle.Sent(time.Now())
 		o.startSent = o.startSent || s.Kind == message.StatusStart
+		if s.Progress {
+			o.sentProgress = s.Text
+		}
 		r.mu.Unlock()
 		r.hooks.OnSent(run, s)
 		r.signal()

@@ -133,3 +133,24 @@ func TestTheTerminalStatusIsSentThoughAnotherIsBeingSent(t *testing.T) {
 		require.Less(t, time.Since(began), 20*time.Second)
 	})
 }
+
+func TestTheSameProgressIsSentOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		publisher := &unsurePublisher{}
+		r, _ := start(t, publisher, "", false)
+		offer := func(s message.Status) {
+			s.Kind, s.At = message.StatusProcessing, time.Now()
+			r.Enqueue(run, job.Request{}, s)
+			<-time.After(20 * time.Second)
+		}
+		offer(message.Status{Text: "Reading the data.", Progress: true})
+		offer(message.Status{Text: "Note: 3 rows are empty.", Note: true})
+		offer(message.Status{Text: "Reading the data.", Progress: true})
+		offer(message.Status{Text: "Epoch 1 of 3", Progress: true})
+		var texts []string
+		for _, s := range publisher.sent[1:] { // the first was sent twice: its confirm was lost
+			texts = append(texts, s.Text)
+		}
+		require.Equal(t, []string{"Reading the data.", "Note: 3 rows are empty.", "Epoch 1 of 3"}, texts)
+	})
+}
