@@ -80,7 +80,9 @@ images: $(VENV)/ready ## build the images of the service and of Ray (6 GB); on D
 export EXTRACTOR_BINARY      ?= $(CURDIR)/bin/extractor-test
 export EXTRACTOR_RACE_BINARY ?= $(CURDIR)/bin/extractor-test-race
 # Packages with tests on real parts. These run each time; the results of all other tests come from Go's cache while nothing changed.
-REAL = $$(grep -rl --include='*_test.go' '^//go:build integration' cmd internal test trainer | xargs -n1 dirname | sort -u | sed 's|^|./|')
+REAL = $(SLOWEST) $$(grep -rl --include='*_test.go' --exclude-dir=bench '^//go:build integration' cmd internal test trainer | xargs -n1 dirname | sort -u | sed 's|^|./|')
+# The slowest start first, so that none of them runs alone at the end.
+SLOWEST := ./test/faults ./internal/rayjob/kuberay ./test/boundary ./test/service ./test/e2e ./internal/rayjob/jobsapi
 # The tests of a package wait much more than they compute, so eight of them run at once, and two packages.
 GO_TEST := -race -tags 'integration crash' -ldflags=-w -p 2 -parallel 8 -timeout 30m
 # The durations of the last run, which make test-durations prints.
@@ -99,7 +101,7 @@ test-trainer: $(VENV)/ready ## the tests of the training program, on a real Ray
 
 test-integration: test-parts $(GOTESTSUM) ## all Go tests, also those on a real RabbitMQ, a real Ray and a real Kubernetes control plane
 	@mkdir -p $(DURATIONS)
-	@$(call go_tests,unit) $(GO_TEST) $$(comm -23 <(go list ./... | sort) <(go list -tags integration $(REAL) | sort))
+	@$(call go_tests,unit) $(GO_TEST) $$(comm -23 <(go list ./... | sort) <(go list -tags 'integration crash' $(REAL) | sort))
 	@$(call go_tests,integration) $(GO_TEST) -count=1 $(REAL)
 
 test-parts: setup test-programs # what the tests start: also the programs of a Kubernetes control plane
