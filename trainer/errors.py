@@ -1,4 +1,4 @@
-"""Errors that a person can mend, told apart from faults of the program or the cluster."""
+"""Errors that a user can fix, as opposed to faults of the program or the cluster."""
 
 import contextlib
 import errno
@@ -7,7 +7,7 @@ import traceback
 
 
 class UserError(Exception):
-    """Something that the same input would run into again, so that a person must change something.
+    """An error that would occur again with the same input, so that a person must change something.
 
     ``what`` says in one sentence what is wrong and names the file and column, ``why`` adds the facts, and ``do`` says in
     one sentence what to change. ``code`` is a stable word for programs. All four are passed on to ``Exception`` so that the
@@ -28,11 +28,11 @@ class UserError(Exception):
 
 
 class Paused(Exception):
-    """The training was told to save itself and end, to be started again."""
+    """The training has saved a checkpoint and ends, to be started again."""
 
 
-class Leaving(Exception):
-    """The training has saved itself because the machine of a worker is about to go; other workers are to take over."""
+class MachineLeaving(Exception):
+    """The training has saved a checkpoint because the machine of a worker is about to shut down. Other workers take over."""
 
 
 def no_gpu(why: str = "") -> UserError:
@@ -46,9 +46,9 @@ def one_line(text: str, limit: int = 600) -> str:
 
 
 def as_user_error(error: BaseException, folder: str) -> UserError | None:
-    """The user's error behind ``error``, or None where it is a fault of the program or the cluster.
+    """``error`` or its cause as a UserError; None for a fault of the program or the cluster.
 
-    ``folder`` is the run folder; where the disk was full is told relative to the one above it, for users read this.
+    ``folder`` is the run folder. Paths in the message are relative to its parent, because users must not see paths of the server.
     """
     seen = set()
     while error is not None and id(error) not in seen:
@@ -88,7 +88,7 @@ def as_user_error(error: BaseException, folder: str) -> UserError | None:
 
 @contextlib.contextmanager
 def reading_model(what: str):
-    """Makes whatever goes wrong while a saved model is read a fault of its files: they came from outside and may have been changed."""
+    """Turns any error while a saved model is read into a UserError about its files, because they come from outside."""
     try:
         yield
     except Exception as e:
@@ -100,7 +100,7 @@ def reading_model(what: str):
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether a disk or a quota was used up. safetensors, written in Rust, puts the number of the error into its text."""
+    """Whether a disk or a quota is full. safetensors, written in Rust, has the error number only in its message."""
     full = (errno.ENOSPC, errno.EDQUOT)
     if isinstance(error, OSError):
         return error.errno in full
@@ -108,7 +108,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def count(number: int, noun: str) -> str:
-    """A number of things for a sentence: "1 worker", "2 workers"."""
+    """A number with its noun for a sentence: "1 worker", "2 workers"."""
     return f"{number} {noun}" + "s" * (number != 1)
 
 

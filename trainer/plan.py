@@ -1,4 +1,4 @@
-"""The plan: everything that the workers need to know, made by the driver from the data and the settings."""
+"""The plan: everything that the workers need to know. The driver makes it from the data and the settings."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from trainer.config.settings import Settings
 from trainer.tasks.catalogue import Base
 from trainer.tasks.target import Classes, Number
 
-CHECKPOINTS, INDEX = "checkpoints", "index.json"  # in the run folder, and the list in there
+CHECKPOINTS, INDEX = "checkpoints", "index.json"  # the folder of checkpoints in the run folder, and the index in it
 
 
 class Features(Protocol):
@@ -20,17 +20,17 @@ class Features(Protocol):
 
     @property
     def lengths(self) -> numpy.ndarray:
-        """The cost of each row for the model, by which rows are batched together."""
+        """The cost of each row for the model. Rows of similar cost are batched together."""
 
     def batch(self, rows: numpy.ndarray, augment: numpy.random.Generator | None = None) -> dict[str, numpy.ndarray]:
-        """Inputs of the model for ``rows``, by the names of its arguments. ``augment`` is given in training only."""
+        """Inputs of the model for ``rows``, by argument name. ``augment`` is given only in training."""
 
 
 @dataclass(frozen=True)
 class Rows:
     """Encoded examples. ``targets`` has one entry for each row of ``features``.
 
-    ``owner`` is None where each row is one example; else it says which example a row is a piece of, in ascending order.
+    ``owner`` is None if each row is one example. Otherwise it holds, in ascending order, the example that each row is a piece of.
     """
 
     features: Features
@@ -53,9 +53,9 @@ class Rows:
         return found
 
     def chosen(self, rows: numpy.ndarray) -> "Rows":
-        """Some of the rows, given by ascending numbers; all pieces of an example or none."""
+        """A selection of rows by ascending numbers. It must contain all pieces of an example or none."""
         owner = None if self.owner is None else numpy.unique(self.owner[rows], return_inverse=True)[1]
-        return Rows(_Chosen(self.features, rows), self.targets[rows], owner)
+        return Rows(_Selected(self.features, rows), self.targets[rows], owner)
 
     def parts(self, count: int) -> list["Rows"]:
         """The rows in at most ``count`` parts of about the same number of examples, in order."""
@@ -66,8 +66,8 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class _Chosen:
-    """Some of the features of others."""
+class _Selected:
+    """A selection of other features."""
 
     features: Features
     rows: numpy.ndarray
@@ -82,7 +82,7 @@ class _Chosen:
 
 @dataclass(frozen=True)
 class Saved:
-    """A saved model and the rows that it is to be measured on, encoded its own way. ``why`` is set where it cannot be."""
+    """A saved model and the rows to evaluate it on, encoded by its own encoder. ``why`` says why it cannot be evaluated."""
 
     folder: Path
     kind: str
@@ -93,11 +93,11 @@ class Saved:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to train, on what and how. Plain values and arrays only: it travels between processes.
+    """What to train, on which data and how. Plain values and arrays only, because it is sent between processes.
 
-    ``folder`` is the run folder and ``work`` the one of the start that made the plan.
-    ``weights`` is the weight of each class in the loss, or None. ``metric`` chooses the best model. ``digest`` names all that
-    decides the result, so that a checkpoint is only ever continued by the same training.
+    ``folder`` is the run folder and ``work`` the folder of the start that made the plan. ``weights`` is the weight of each class in
+    the loss, or None. ``metric`` selects the best model. ``digest`` identifies everything that decides the result, so that a
+    checkpoint is only resumed by the same training.
     """
 
     run: str
@@ -117,15 +117,15 @@ class Plan:
     champion: Saved | None = field(default=None)
 
 
-# Options that change neither the weights nor which of them are kept.
-_HARMLESS = {"run_name", "num_workers", "use_gpu", "max_minutes", "dry_run", "config_file", "more_options", "keep_checkpoints", "cpus_per_worker"} | {
+# Options that change neither the weights nor the choice of the best ones.
+_NEUTRAL = {"run_name", "num_workers", "use_gpu", "max_minutes", "dry_run", "config_file", "more_options", "keep_checkpoints", "cpus_per_worker"} | {
     "register_as", "make_champion", "upload", "compile",
 }  # fmt: skip
 _FORMAT = 3  # of the checkpoints
 
 
 def digest(settings: Settings, split_sha256: str, base: Base, shape: dict) -> str:
-    """The sha256 over everything that decides the result of a training, besides the program."""
-    used = {s["name"]: s["value"] for s in settings.listed() if s["name"] not in _HARMLESS}
+    """The sha256 of everything that decides the result of a training, except the program itself."""
+    used = {s["name"]: s["value"] for s in settings.listed() if s["name"] not in _NEUTRAL}
     text = json.dumps([_FORMAT, used, split_sha256, base.name, base.size, shape], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Batch prediction: an earlier run's model answers for the rows of a dataset."""
+"""Batch prediction: the model of an earlier run predicts the rows of a dataset."""
 
 import shutil
 from dataclasses import dataclass, replace
@@ -16,12 +16,12 @@ from trainer.run_folder.events import Events
 from trainer.tasks import target as targets
 from trainer.tasks.catalogue import Base
 
-_KINDS = (".json", ".txt", ".safetensors", ".model", ".jinja")  # all that a model of ours consists of, and nothing that runs code
+_KINDS = (".json", ".txt", ".safetensors", ".model", ".jinja")  # the files of a model of this trainer; none of them runs code
 
 
 @dataclass(frozen=True)
 class Model:
-    """A saved model: where it lies, what it says of itself, and the version that it is registered as."""
+    """A saved model: its folder, its description, and its registered version."""
 
     folder: Path
     description: dict
@@ -34,7 +34,7 @@ class Model:
 
 
 def find(spec: Spec, settings) -> Model:
-    """The model of the spec, or the one in the model_file of the dataset. Raises UserError."""
+    """The model of the spec, otherwise the model_file of the dataset. Raises UserError."""
     if spec.model is not None:
         return Model(spec.model.folder, _description(spec.model.folder, f"the model {spec.model.name or spec.model.run}"), spec.model)
     if not settings.model_file:
@@ -46,7 +46,7 @@ def find(spec: Spec, settings) -> Model:
 
 
 def run(spec: Spec, settings, model: Model, launcher, events: Events, began: float) -> None:
-    """Read the rows, let the model answer, and write the results."""
+    """Read the rows, predict them, and write the results."""
     described = model.description
     with reading_model("The model"):
         target = targets.restored(described["target"])
@@ -85,7 +85,7 @@ def _file(spec: Spec, wanted: str) -> Input:
 
 
 def _unpacked(file: Input, spec: Spec) -> Path:
-    """The model folder out of a model.zip. Only plain files of the kinds that a model of ours has are written, under their base names."""
+    """Unpack a model.zip and return the folder. Only plain files with known extensions are written, under their base names."""
     to = spec.work / "model"
     shutil.rmtree(to, ignore_errors=True)
     to.mkdir(parents=True)

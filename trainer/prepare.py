@@ -1,4 +1,4 @@
-"""From examples to the plan of a training: what each kind of data becomes, by which metric, and with which weights."""
+"""From examples to the plan of a training: encodes the data and chooses the metric and the class weights."""
 
 from dataclasses import dataclass, replace
 
@@ -17,30 +17,30 @@ from trainer.run_folder.events import Events
 from trainer.tasks import target as targets
 from trainer.tasks.catalogue import Base
 
-PATIENCE = 10  # evaluations of a model with short epochs without a better one
-IMBALANCE = 5  # times as many rows in the largest class as in the smallest, from where auto weighs the classes
-CUT_SHARE = 0.1  # of the texts, from where a person is warned
+EARLY_STOPPING_PATIENCE = 10  # evaluations without improvement, for models with short epochs
+IMBALANCE = 5  # ratio of the largest to the smallest class from which auto weights the classes
+CUT_SHARE = 0.1  # of truncated texts from which the user is warned
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """The plan and what only the driver needs to write the results."""
+    """The plan, and the encoder that the driver needs to write the results."""
 
     plan: Plan
     encoder: tasks.Encoder
 
 
 def make(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> Prepared:
-    """Encode the data and choose what the settings leave open."""
-    _say_base(settings, base, data.kind, events)
+    """Encode the data and choose the settings that are still open."""
+    _report_base_model(settings, base, data.kind, events)
     if base.fresh and KINDS[data.kind].epochs:
         _more_epochs(settings, data.kind, events)
     train = [e.target for e in data.splits["train"]]
     target = targets.of(data.task, data.labels, train)
     encoder = tasks.of(data.kind).encoder(spec, settings, data, base, events)
     splits = {n: encoder.encode(data.splits[n], target.encode([e.target for e in data.splits[n]]), n, training=n == "train") for n in SPLITS}
-    _look_at_lengths(settings, data, encoder, events)
-    _note_left_out(data, splits["train"])
+    _check_lengths(settings, data, encoder, events)
+    _note_dropped(data, splits["train"])
     metric, why = pick_metric(settings.metric, data.counts() if data.labels else None)
     if settings.metric == "auto":
         settings.choose("metric", metric)
@@ -66,7 +66,7 @@ def make(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Even
 
 
 def describe(prepared: Prepared, data: Dataset, test: dict) -> dict:
-    """The content of trainer.json. ``test`` is what the model scored on its test rows."""
+    """The content of trainer.json. ``test`` holds the scores on the test rows."""
     plan = prepared.plan
     return {
         "schema": 1,
@@ -84,7 +84,7 @@ def describe(prepared: Prepared, data: Dataset, test: dict) -> dict:
 
 
 def champion(spec: Spec, data: Dataset, target) -> Saved | None:
-    """The best earlier version with the test rows of this run as it reads them, or why the two cannot be compared."""
+    """The best earlier version with the test rows of this run in its own encoding, or why the two cannot be compared."""
     if spec.champion is None:
         return None
     folder = spec.champion.folder
@@ -123,7 +123,7 @@ def _with_cells(example, places: list[int]):
 
 
 def _more_epochs(settings: Settings, kind: str, events: Events) -> None:
-    """Small models of tables and images learn in short epochs, of which the usual few are not enough."""
+    """Small models of tables and images have short epochs and need more of them."""
     if settings.is_open("epochs"):
         settings.choose("epochs", KINDS[kind].epochs)
         events.decision(
@@ -132,10 +132,10 @@ def _more_epochs(settings: Settings, kind: str, events: Events) -> None:
             f"The training runs for up to {settings.epochs} epochs: they are short, and it stops when the model no longer improves.",
         )
     if settings.is_open("early_stopping_patience"):
-        settings.choose("early_stopping_patience", PATIENCE)
+        settings.choose("early_stopping_patience", EARLY_STOPPING_PATIENCE)
 
 
-def _say_base(settings: Settings, base: Base, kind: str, events: Events) -> None:
+def _report_base_model(settings: Settings, base: Base, kind: str, events: Events) -> None:
     if base.folder is not None and not base.fresh:
         how = "as requested" if settings.model == base.name else "the smallest one that fits"
         events.decision("model", base.name, f"The installed model {base.name} is used, {how}.")
@@ -153,8 +153,8 @@ def _say_base(settings: Settings, base: Base, kind: str, events: Events) -> None
         settings.choose("model", base.name)
 
 
-def _look_at_lengths(settings: Settings, data: Dataset, encoder: tasks.Encoder, events: Events) -> None:
-    """A check on how many texts are cut."""
+def _check_lengths(settings: Settings, data: Dataset, encoder: tasks.Encoder, events: Events) -> None:
+    """Report how many texts are truncated."""
     share = encoder.described()["data"].get("truncated_share")
     if share is None:
         return
@@ -167,8 +167,8 @@ def _look_at_lengths(settings: Settings, data: Dataset, encoder: tasks.Encoder, 
         events.warning("truncation", text + " Increase max_length, or set long_text to sliding_window.")
 
 
-def _note_left_out(data: Dataset, train: Rows) -> None:
-    """Say how many training examples the encoder left out. Raises UserError where it left nearly nothing."""
+def _note_dropped(data: Dataset, train: Rows) -> None:
+    """Record how many training examples the encoder dropped. Raises UserError if fewer than two are left."""
     left = len(data.splits["train"]) - train.examples
     if not left:
         return
@@ -182,7 +182,7 @@ def _note_left_out(data: Dataset, train: Rows) -> None:
 
 
 def _class_weights(settings: Settings, data: Dataset, events: Events) -> tuple[float, ...] | None:
-    """Weights with which every class counts the same in the loss, with a mean of 1 over the rows; None for none."""
+    """Class weights that give all classes the same total weight in the loss, with a mean of 1 over the rows; None for no weights."""
     if not data.labels or settings.class_weights == "none":
         return None
     counts = numpy.asarray(list(data.counts().values()), dtype=numpy.float64)

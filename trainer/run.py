@@ -1,7 +1,7 @@
 """The driver: from spec.json to result.json or error.json.
 
-Exit codes: 0 done, 2 the user must change something, 1 anything else, 75 overtaken by another start, 143 told to end. Only light
-modules are imported here; the launcher's workers import torch and transformers while this process reads and encodes the data.
+Exit codes: 0 done, 2 the user must change something, 1 any other error, 75 another start has taken over, 143 terminated. Only light
+modules are imported here; the workers import torch and transformers while this process reads and encodes the data.
 """
 
 import os
@@ -21,21 +21,21 @@ from trainer.launch.work import ENVIRONMENT, Outcome
 from trainer.plan import Plan
 from trainer.run_folder import files, lease as leases, log, stop
 from trainer.run_folder.events import Events
-from trainer.run_folder.lease import Lease, Overtaken
+from trainer.run_folder.lease import Lease, LeaseLost
 from trainer.tasks import catalogue
 
 OK, FAULT, USER, ENDED = 0, 1, 2, 143
-RAY_STOP_SECONDS = 3.0  # which Ray gives a job between asking it to end and killing it, unless RAY_JOB_STOP_WAIT_TIME_S says more
+RAY_STOP_SECONDS = 3.0  # Ray's time between SIGTERM and SIGKILL for a job, unless RAY_JOB_STOP_WAIT_TIME_S is set
 ERROR = "error.json"
-PAUSE_SHARE = 0.8  # of that time, for the training to save itself
+PAUSE_SHARE = 0.8  # of that time, for the training to save a checkpoint
 
 
-class Ended(BaseException):
-    """The process was told to end (SIGTERM)."""
+class Terminated(BaseException):
+    """The process received SIGTERM."""
 
 
 def run(spec_path: str, launcher: str) -> int:
-    """Carry out the run of ``spec_path`` and return the exit code. Run again after success it does nothing."""
+    """Carry out the run of ``spec_path`` and return the exit code. After a success, running it again does nothing."""
     os.environ.update(ENVIRONMENT)
     files.share()
     spec = specs.load(Path(spec_path))
@@ -47,30 +47,30 @@ def run(spec_path: str, launcher: str) -> int:
             lease = leases.take(spec.folder / specs.WORK, spec.attempt)
             with lease.watched():
                 return _carry_out(replace(spec, work=lease.folder), launcher, lease)
-        except Overtaken as e:
+        except LeaseLost as e:
             print(e, flush=True)
-            return leases.OVERTAKEN
-        except OSError as e:  # not even a folder can be made there, so all that can be done is to say so
+            return leases.LEASE_LOST
+        except OSError as e:  # no folder can be created there, so not even error.json can be written
             print(f"Error: {as_user_error(e, str(spec.folder)) or e}", file=sys.stderr, flush=True)
             return FAULT
 
 
 def _carry_out(spec: Spec, launcher: str, lease: Lease) -> int:
-    """Do what the spec says, as the start that has the lease."""
+    """Do what the spec says, as the holder of the lease."""
     events = Events(spec.folder / "events.jsonl", spec.attempt, lease)
     code, began = OK, time.monotonic()
     try:
-        if not export.already_done(spec):  # the start before may have come to its end meanwhile
+        if not export.already_done(spec):  # an earlier start may have finished in the meantime
             _clear(spec, lease)
             {"train": _train, "predict": _predict}[spec.kind](spec, launcher, events, began)
             events.done(time.monotonic() - began)
-    except (Ended, Paused):
+    except (Terminated, Paused):
         return ENDED
     except Exception as e:
-        if _told_to_end(e):
+        if _is_terminated(e):
             return ENDED
-        lease.check()  # what is missing may just be gone together with the lease
-        lease.end()  # on a full disk, what this start made leaves the room to say so
+        lease.check()  # a file may be missing because the lease is lost
+        lease.end()  # on a full disk, this frees the space for error.json
         code = _failed(spec, events, e)
     lease.end()
     return code
@@ -79,12 +79,12 @@ def _carry_out(spec: Spec, launcher: str, lease: Lease) -> int:
 def _train(spec: Spec, name: str, events: Events, began: float) -> None:
     events.phase("start", "The training program is running.")
     settings = options.resolve(spec, events)
-    if (source := settings.source("max_minutes")) not in (options.FORM, options.DEFAULT):  # the service knows the form only
+    if (source := settings.source("max_minutes")) not in (options.FORM, options.DEFAULT):  # the service knows only the form
         events.decision("max_minutes", settings.max_minutes, f"The time limit is {settings.max_minutes} minutes (source: {source}).")
     base = catalogue.choose(spec.models, settings.model, _likely_kind(spec, settings), settings.start_from)
     launcher = launch.create(name, settings, base, spec, events)
     try:
-        signal.signal(signal.SIGTERM, _end)  # only now, for connecting to Ray sets a handler of its own
+        signal.signal(signal.SIGTERM, _on_sigterm)  # after connecting to Ray, which sets its own handler
         stop.check(spec.folder)
         launcher.start()
         events.phase("prepare", "Reading the data.")
@@ -106,14 +106,14 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
 
 
 def _trained(launcher, plan: Plan) -> Outcome:
-    """The outcome of the training. Told to end, let it save itself before its workers go: it then goes on from its last step."""
+    """The outcome of the training. On SIGTERM, let the training save a checkpoint before its workers are stopped."""
     try:
         return launcher.train(plan)
     except BaseException as e:
-        if not _told_to_end(e):
+        if not _is_terminated(e):
             raise
         stop.pause(Path(plan.work), PAUSE_SHARE * float(os.environ.get("RAY_JOB_STOP_WAIT_TIME_S", RAY_STOP_SECONDS)))
-        raise Ended from e
+        raise Terminated from e
 
 
 def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
@@ -124,7 +124,7 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
     saved = predict.find(spec, settings)
     launcher = launch.create(name, settings, saved.base, spec, events)
     try:
-        signal.signal(signal.SIGTERM, _end)
+        signal.signal(signal.SIGTERM, _on_sigterm)
         stop.check(spec.folder)
         launcher.start()
         events.phase("prepare", "Reading the data.")
@@ -134,7 +134,7 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
 
 
 def _likely_kind(spec: Spec, settings) -> str:
-    """The kind of data by the settings, else by the names of the files: enough to choose what the workers import meanwhile."""
+    """The kind of data by the settings, else by the file names: good enough to choose what the workers import in advance."""
     models = {shape: kind for kind, shape in SHAPES.items()} | {b.name: b.kind for b in catalogue.installed(spec.models)}
     if kind := models.get(settings.model) or of_task(settings.task):
         return kind
@@ -145,26 +145,26 @@ def _likely_kind(spec: Spec, settings) -> str:
 
 
 def _clear(spec: Spec, lease: Lease) -> None:
-    """Remove what an earlier start left, so that nothing of it can be taken for this one's. Its events, log and checkpoints stay."""
+    """Remove the results of an earlier start. Its events, log and checkpoints remain."""
     for name in (ERROR, export.RESULT, export.OUT):
         lease.remove(spec.folder / name)
     stop.clear(spec.folder)
 
 
-def _end(*_) -> None:
+def _on_sigterm(*_) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise Ended
+    raise Terminated
 
 
-def _told_to_end(error: BaseException | None) -> bool:
-    """Whether ``Ended`` is behind ``error``: raised within Ray's compiled code, it comes out as the cause of another one."""
-    while error is not None and not isinstance(error, Ended):
+def _is_terminated(error: BaseException | None) -> bool:
+    """Whether ``Terminated`` is the cause of ``error``: raised inside Ray's compiled code, it surfaces as the cause of another error."""
+    while error is not None and not isinstance(error, Terminated):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 def _failed(spec: Spec, events: Events, error: Exception) -> int:
-    """Write error.json, as well as the disk allows, and say in one line what happened."""
+    """Write error.json, if the disk allows it, and print what happened in one line."""
     user = as_user_error(error, str(spec.folder))
     if user is None:
         traceback.print_exc()

@@ -1,4 +1,4 @@
-"""The folder of a saved model, which anybody may have made: what is looked at before a library reads it."""
+"""Checks of the folder of a saved model, which comes from an untrusted source, before any library reads it."""
 
 from pathlib import Path
 
@@ -7,30 +7,30 @@ from safetensors import SafetensorError, safe_open
 from trainer.config.kinds import KINDS
 from trainer.run_folder import files
 
-DESCRIPTION = "trainer.json"  # beside the weights: what a later run must know to use the model
-MAX_HEADER_BYTES = 16 << 20  # of a file of weights: the names and shapes of a hundred thousand tensors
-MAX_WORDS_BYTES = 128 << 20  # of a vocabulary, which the tokenizers library reads
+DESCRIPTION = "trainer.json"  # beside the weights: the information that a later run needs to use the model
+MAX_HEADER_BYTES = 16 << 20  # limit for a file of weights: the names and shapes of a hundred thousand tensors
+MAX_WORDS_BYTES = 128 << 20  # limit for a vocabulary, which the tokenizers library reads
 _WORDS = ("tokenizer.json", "vocab.json", "vocab.txt", "merges.txt")
-_SAYS = {"task", "base", "target", "encoder", "columns", "types", "label_column", "test"}  # of which the description must tell
-# In config.json, at any depth: by these transformers loads other packages, or code that it is to download. No model of ours has them.
-# (auto_map, which names code beside a model, may stay from a base model. It is never followed: see tasks/transformer.py.)
+_REQUIRED = {"task", "base", "target", "encoder", "columns", "types", "label_column", "test"}  # in the description
+# Keys of config.json, at any depth, that make transformers load other packages or download code. Models of this trainer lack them.
+# (auto_map, which names code beside a model, may come from a base model. It is never followed: see tasks/transformer.py.)
 _PACKAGES = ("quantization_config", "attn_implementation", "_attn_implementation", "experts_implementation", "_experts_implementation")
 
 
 def description(folder: Path) -> dict:
-    """What the model in ``folder`` says of itself. Raises OSError, ValueError, KeyError, TypeError or AttributeError where it is none of
-    an earlier run."""
+    """The description of the model in ``folder``. Raises OSError, ValueError, KeyError, TypeError or AttributeError if it is not a
+    model of an earlier run."""
     check(folder)
     described = files.read_json(folder / DESCRIPTION)
-    if described["schema"] != 1 or described["kind"] not in KINDS or _SAYS - described.keys():
-        raise ValueError("it is not described as a model of ours is")
+    if described["schema"] != 1 or described["kind"] not in KINDS or _REQUIRED - described.keys():
+        raise ValueError("its description is incomplete")
     if not isinstance(described["types"], dict) or not all(isinstance(c, str) for c in described["columns"]):
         raise ValueError("its columns are not described")
     return described
 
 
 def check(folder: Path) -> None:
-    """Raise OSError or ValueError unless there are whole weights, and nothing in ``folder`` would fill the memory or run code."""
+    """Raise OSError or ValueError unless the weights are complete and nothing in ``folder`` would fill the memory or run code."""
     weights = list(folder.glob("*.safetensors"))
     if not weights:
         raise ValueError("there are no weights")
@@ -39,19 +39,19 @@ def check(folder: Path) -> None:
             if int.from_bytes(opened.read(8), "little") > MAX_HEADER_BYTES:
                 raise ValueError("the header of the weights is too long")
         try:
-            with safe_open(file, framework="numpy"):  # refuses a file that is cut or damaged at its head
+            with safe_open(file, framework="numpy"):  # refuses a truncated file and a damaged header
                 pass
         except SafetensorError as e:
             raise ValueError(f"the weights cannot be read ({e})") from e
     for file in (*folder.glob("*.json"), *folder.glob("*.txt")):
         if file.stat().st_size > (MAX_WORDS_BYTES if file.name in _WORDS else files.JSON_BYTES):
             raise ValueError(f"{file.name} is too large")
-    if asked := _asks_for(files.read_json(folder / "config.json")):
+    if asked := _package_key(files.read_json(folder / "config.json")):
         raise ValueError(f"its config.json has {asked}")
 
 
-def _asks_for(config) -> str:
-    """The first entry of a configuration that names a package to load; empty where there is none."""
+def _package_key(config) -> str:
+    """The first key of a configuration that names a package to load; empty if there is none."""
     left = [config]
     while left:
         value = left.pop()

@@ -1,6 +1,6 @@
-"""What a run may unpack: one budget of bytes and files over all of its archives, and room that stays free on the disk.
+"""Limits for unpacking: one budget of bytes and files for all archives of a run, and a reserve of free disk space.
 
-An archive says itself how large it is, and may lie: what it says only serves to refuse it early, and what counts is what is written.
+The sizes in an archive may be false. They are used only to refuse an archive early; the budget counts the bytes that are written.
 """
 
 import os
@@ -9,37 +9,37 @@ from pathlib import Path
 
 from trainer.errors import UserError
 
-MAX_BYTES = 50 << 30  # of a run: the largest model that is read, and more than tables that fit into memory
-MAX_FILES = 200_000  # of a run, those that are listed and not unpacked included: each costs memory
-MAX_RATIO = 200  # bytes out of one; of a text that compresses very well it is below 50
+MAX_BYTES = 50 << 30  # per run: the size of the largest model, and more than any table that fits into memory
+MAX_FILES = 200_000  # per run, including files that are listed but not unpacked: each costs memory
+MAX_RATIO = 200  # unpacked to packed bytes; a text that compresses very well stays below 50
 RATIO_FROM_BYTES = 100_000_000
-RESERVE_BYTES = 2 << 30  # that stay free for the results of this run and of others ...
+RESERVE_BYTES = 2 << 30  # kept free for the results of this run and of others ...
 RESERVE_SHARE = 0.1  # ... or this share of a small disk
-LOOK_BYTES = 64 << 20  # written between two looks at the disk
+LOOK_BYTES = 64 << 20  # written between two checks of the disk
 
 
 def room(folder: Path) -> tuple[int, int]:
-    """The bytes that are free on the disk of ``folder``, and how many it has."""
+    """The free bytes and the total bytes of the disk of ``folder``."""
     disk = os.statvfs(folder)
     return disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
 
 
 class Budget:
-    """What one start of a run has unpacked so far. What starts before it unpacked was deleted together with their folders, and if it
-    was not, it is missing on the disk, which is looked at while this one writes."""
+    """What one start of a run has unpacked so far. Files of earlier starts were deleted with their folders; if not, the check of the
+    free disk space accounts for them."""
 
     def __init__(self, room: Callable[[Path], tuple[int, int]] = room):
         self._room = room
         self.bytes = self.files = self.packed = 0
-        self._until = 0  # the number of bytes at which to look at the disk again
+        self._until = 0  # the number of bytes at which the disk is checked again
 
     def begin(self, archive: str, packed: int, code: str) -> "Share":
-        """Take in one more archive of ``packed`` bytes. Errors get the ``code``."""
+        """Start to unpack an archive of ``packed`` bytes. Its errors get the ``code``."""
         self.packed += packed
         return Share(self, archive, packed, code)
 
     def look(self, folder: Path, more: int) -> str:
-        """Why the disk of ``folder`` has no room for ``more`` bytes; empty where it has."""
+        """Why the disk of ``folder`` has no space for ``more`` bytes; empty if it has."""
         self._until = self.bytes + LOOK_BYTES
         free, whole = self._room(folder)
         reserve = min(RESERVE_BYTES, int(RESERVE_SHARE * whole))
@@ -48,19 +48,19 @@ class Budget:
         return f"{free / 1e9:.1f} GB are free, of which {reserve / 1e9:.1f} GB are reserved for results."
 
     def is_due(self) -> bool:
-        """Whether so much was written that the disk is to be looked at."""
+        """Whether the disk must be checked again."""
         return self.bytes >= self._until
 
 
 class Share:
-    """What one archive has taken of the budget. All methods raise UserError where it is used up, and name the archive."""
+    """The part of the budget that one archive has used. All methods raise UserError if the budget is exceeded, and name the archive."""
 
     def __init__(self, budget: Budget, archive: str, packed: int, code: str):
         self._budget, self._archive, self._packed, self._code = budget, archive, packed, code
         self._bytes = 0
 
     def list(self, files: int) -> None:
-        """Count the files that the archive lists."""
+        """Count the files in the list of the archive."""
         self._budget.files += files
         if self._budget.files > MAX_FILES:
             before = self._budget.files - files
@@ -68,13 +68,13 @@ class Share:
             raise self._too_large(f"It has {files} files{more}; at most {MAX_FILES} are read.")
 
     def expect(self, claimed: int, folder: Path) -> None:
-        """Refuse an archive that by its own words holds too much to be unpacked into ``folder``."""
+        """Refuse an archive that claims to hold more than can be unpacked into ``folder``."""
         self._check(claimed)
         if why := self._budget.look(folder, claimed):
             raise self.full(f"The archive holds {claimed / 1e9:.1f} GB; {why}")
 
     def take(self, size: int, folder: Path) -> None:
-        """Count ``size`` bytes that are about to be written into ``folder``."""
+        """Count ``size`` bytes before they are written into ``folder``."""
         self._check(size)
         self._bytes += size
         self._budget.bytes += size
@@ -82,7 +82,7 @@ class Share:
             raise self.full(why)
 
     def full(self, why: str) -> UserError:
-        """The error for a disk without room for this archive."""
+        """The error for a disk that is too full for this archive."""
         return UserError(
             "disk_full",
             f"The disk of the shared folder has too little free space to unpack the archive {self._archive}.",

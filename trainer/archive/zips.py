@@ -1,6 +1,6 @@
-"""ZIP archives that anybody may have made: which of their files are plain ones, and how these get onto the disk.
+"""Reading ZIP archives from untrusted sources: which members are plain files, and how they are written to disk.
 
-Files are read piece by piece, so that neither the archive nor a file in it is ever held in memory as a whole.
+Files are read in pieces, so that neither the archive nor a member is ever held in memory as a whole.
 """
 
 import contextlib
@@ -20,23 +20,23 @@ from trainer.errors import UserError, is_full
 
 MAX_NAME = 1000  # characters
 MAX_DEPTH = 50  # folders
-_DIRECTORY_BYTES = 32 << 20  # of the list of files: each entry of it becomes an object of several hundred bytes
+_DIRECTORY_BYTES = 32 << 20  # limit for the list of files: each entry becomes an object of several hundred bytes
 _PIECE = 1 << 20
 _LOCAL_HEADER = 30  # bytes before each file, at least
 _ENCRYPTED = 1
-# zipfile unpacks only these in pieces of a bounded size: a kilobyte of the other kinds may become gigabytes of memory at once.
+# zipfile unpacks only these methods in bounded pieces: with the others, a kilobyte may become gigabytes of memory at once.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-# What zipfile raises for bytes that are no archive or a damaged one.
+# What zipfile raises for files that are not archives, and for damaged archives.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OverflowError, NotImplementedError, RuntimeError, IndexError)
 
 
 class NotAnArchive(Exception):
-    """The file is no ZIP archive that can be read. The message is the second half of a sentence: "it …"."""
+    """The file is not a readable ZIP archive. The message is the end of a sentence that starts with "it"."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """A plain file in an archive: ``name`` with slashes, whatever system the archive was made on, ``size`` as the archive says."""
+    """A plain file in an archive: ``name`` always with slashes, ``size`` as the archive claims it."""
 
     name: str
     size: int
@@ -44,17 +44,17 @@ class Member:
 
 
 class Archive:
-    """An archive that is open for reading; a context manager. ``members`` are its plain files. ``refused`` counts what is left out:
-    links, devices, and names that lead out of the archive or that nobody writes.
+    """An open archive; a context manager. ``members`` are its plain files. ``refused`` counts the others: links, devices, names that
+    point outside the archive, and absurd names.
 
-    Raises NotAnArchive for a file that is none, and UserError with ``code`` for one that is too large, damaged, encrypted, or made
-    to mislead.
+    Raises NotAnArchive for a file that is not an archive, and UserError with ``code`` for one that is too large, damaged, encrypted
+    or inconsistent.
     """
 
     def __init__(self, source: Input, budget: Budget, code: str = "archive"):
         self.name, self._code = source.name, code
         with contextlib.ExitStack() as stack:
-            self._file = stack.enter_context(_Sparing(open(source.file, "rb", buffering=0)))  # noqa: SIM115 - closed by the stack
+            self._file = stack.enter_context(_BoundedReader(open(source.file, "rb", buffering=0)))  # noqa: SIM115 - closed by the stack
             packed = self._file.seek(0, io.SEEK_END)
             self._share = budget.begin(source.name, packed, code)
             try:
@@ -73,7 +73,7 @@ class Archive:
         self._stack.close()
 
     def unpack(self, wanted: Iterable[tuple[Member, Path]]) -> list[int]:
-        """Write members to the paths that they come with, in folders that are there, and return their sizes."""
+        """Write each member to its path, whose folder must exist, and return the sizes."""
         wanted = list(wanted)
         names = [member.name for member, _ in wanted]
         if twice := next((n for n, after in zip(sorted(names), sorted(names)[1:]) if n == after), None):
@@ -123,8 +123,8 @@ class _LongList(Exception):
     """The list of files of an archive would fill the memory."""
 
 
-class _Sparing(io.BufferedReader):
-    """A file that is read in pieces only. zipfile reads the list of files, of whatever length the archive says, at once."""
+class _BoundedReader(io.BufferedReader):
+    """A file that is read only in bounded pieces: zipfile reads the whole list of files at once, however long the archive claims it is."""
 
     def read(self, size: int | None = -1) -> bytes:
         if size is not None and size > _DIRECTORY_BYTES:
@@ -133,9 +133,9 @@ class _Sparing(io.BufferedReader):
 
 
 def _is_plain(info: zipfile.ZipInfo) -> bool:
-    """Whether a member is a file, not a link or a device, under a name that stays inside and could be one of a file."""
+    """Whether a member is a regular file with a plausible name that stays inside the archive."""
     name = info.orig_filename.replace("\\", "/")
-    kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where the archive was made on a system without such kinds
+    kind = stat.S_IFMT(info.external_attr >> 16)  # 0 if the archive was made on a system without file types
     parts = name.split("/")
     leads_out = name.startswith("/") or ".." in parts or re.match(r"[A-Za-z]:", name) is not None
     strange = len(name) > MAX_NAME or len(parts) > MAX_DEPTH or re.search(r"[\x00-\x1f\x7f]", name) is not None or not _slashed(name)

@@ -1,19 +1,19 @@
-"""The kinds of data that models are trained on: one entry here, and one file in tasks/, for each."""
+"""The kinds of data that models are trained on. Each has one entry here and one file in tasks/."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Kind:
-    """``word`` begins the names of its tasks, ``goals`` end them. ``shape`` is the built-in model, which starts from random weights."""
+    """A task is called ``word``-``goal``. ``shape`` is the built-in model, which starts from random weights."""
 
     name: str
     word: str
     goals: tuple[str, ...]
     module: str
     shape: str
-    library: str = ""  # what the workers import while the data are read
-    epochs: int = 0  # of the built-in model, where nobody says how many and its epochs are short
+    library: str = ""  # imported by the workers while the driver reads the data
+    epochs: int = 0  # default of the built-in model, if its epochs are short
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -34,5 +34,5 @@ SHAPES = {kind.name: kind.shape for kind in KINDS.values()}
 
 
 def of_task(task: str) -> str:
-    """The kind of data of ``task``; an empty text for auto."""
+    """The kind of data of ``task``; empty for auto."""
     return next((kind.name for kind in KINDS.values() if task in kind.tasks), "")

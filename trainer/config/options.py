@@ -7,7 +7,7 @@ from trainer.config.kinds import TASKS
 
 @dataclass(frozen=True)
 class Option:
-    """One option. ``group`` is where it stands in a settings file; its name is unique without it."""
+    """One option. ``group`` is its section in a settings file; the name is unique without it."""
 
     name: str
     default: str | int | float | bool
@@ -18,7 +18,7 @@ class Option:
     help: str = ""
 
     def parse(self, value):
-        """``value`` as the type of this option; ValueError says what it must be, as the end of a sentence."""
+        """``value`` converted to the type of this option. Raises ValueError with the end of a sentence: "must be …"."""
         if isinstance(value, (list, tuple, dict, set)):
             raise ValueError("must be a single value")
         if self.choices:
@@ -30,7 +30,7 @@ class Option:
         return self._number(value)
 
     def _choice(self, value) -> str:
-        if isinstance(value, bool):  # what YAML makes of yes and no
+        if isinstance(value, bool):  # YAML reads yes and no as booleans
             value = "yes" if value else "no"
         if found := next((c for c in self.choices if c.lower() == str(value).strip().lower()), None):
             return found
@@ -43,7 +43,7 @@ class Option:
         try:
             if isinstance(value, bool):
                 raise ValueError
-            number = float(value)  # YAML reads 1e-5 as a text
+            number = float(value)  # YAML reads 1e-5 as a string
         except (TypeError, ValueError, OverflowError):
             raise ValueError(f"must be {kind}{limits}") from None
         if not self.low <= number <= self.high or (whole and number != int(number)):

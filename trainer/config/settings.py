@@ -1,8 +1,8 @@
-"""The options of a run as they are used: which of several sources decides each of them.
+"""The resolved options of a run: which of several sources decides each option.
 
-The order is: a field of the form that was changed, ``more_options``, the file named by ``config_file``, a file of the dataset
-that is called finetune.yaml, the administrator's defaults, the defaults of options.py. Unknown names are warned about; a wrong value is
-refused in one sentence that names where it stands.
+The order of the sources is: a changed field of the form, ``more_options``, the file named by ``config_file``, a file of the dataset
+called finetune.yaml, the administrator's defaults, the defaults of options.py. Unknown names give a warning. A wrong value is
+refused with one sentence that names its source.
 """
 
 import ast
@@ -24,18 +24,18 @@ FORM, MORE, FILE, DATASET, ADMINISTRATOR, DEFAULT, CHOSEN = (
 
 
 class Settings:
-    """The resolved options, as attributes. ``choose`` notes what was found for one that was left to the trainer."""
+    """The resolved options, as attributes. ``choose`` sets an option that was left to the trainer."""
 
     def __init__(self, values: dict, sources: dict[str, str]):
         self.__dict__.update(values)
         self._sources = dict(sources)
 
     def source(self, name: str) -> str:
-        """Which of the sources decided the option."""
+        """The source that decided the option."""
         return self._sources[name]
 
     def is_open(self, name: str) -> bool:
-        """Whether nobody decided the option."""
+        """Whether the option still has its built-in default."""
         return self._sources[name] == DEFAULT
 
     def choose(self, name: str, value) -> None:
@@ -66,7 +66,7 @@ def resolve(spec: Spec, events: Events) -> Settings:
 
 
 def is_settings_file(name: str) -> bool:
-    """Whether a file of the dataset holds settings, and no data."""
+    """Whether a file of the dataset contains settings instead of data."""
     return PurePosixPath(name).name.lower() in DATASET_FILES
 
 
@@ -83,7 +83,7 @@ def _twice(name: str, where: str) -> UserError:
 
 
 def _shown(value) -> str:
-    """A wrong value in a sentence. Lists are not spelled out: a few lines of YAML can make one of a billion entries."""
+    """A wrong value for a sentence. Lists are not printed: a few lines of YAML can define a list of a billion entries."""
     if isinstance(value, (list, tuple, dict, set)):
         return "a group of options" if isinstance(value, dict) else "a list"
     try:
@@ -93,7 +93,7 @@ def _shown(value) -> str:
 
 
 def _known(given: dict, table: dict[str, Option], where: str, events: Events) -> dict:
-    """The entries of ``given`` that are options, groups taken apart; the others are warned about."""
+    """The entries of ``given`` that are options, without their groups. The others give a warning."""
     known, unknown = {}, []
     for name, value in _flat(given):
         plain = name.strip().lower().replace("-", "_")
@@ -124,7 +124,7 @@ def _flat(given: dict):
 
 
 def _lines(text: str) -> dict:
-    """The options of a text with lines of the form ``name: value`` or ``name = value``; # begins a comment."""
+    """The options in lines of the form ``name: value`` or ``name = value``; # begins a comment."""
     found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         line = line.split("#", 1)[0].strip()
@@ -159,13 +159,13 @@ def _chosen_file(spec: Spec, wanted: str) -> Input | None:
 
 
 def _dataset_file(spec: Spec, chosen: Input | None) -> list:
-    """The settings file that lies in the dataset by its name; the one nearest to the top, should there be several."""
+    """The settings file of the dataset that is found by its name. If there are several, the one nearest to the top."""
     named = sorted((i for i in spec.inputs if is_settings_file(i.name) and i is not chosen), key=lambda i: (i.name.count("/"), i.name))
     return [(DATASET, named[0].name, _read(named[0]))] if named else []
 
 
 def _read(file: Input) -> dict:
-    """The options in a YAML, JSON or Python file. Python is read as literals and never run."""
+    """The options in a YAML, JSON or Python file. Python code is never run, only literals are read."""
     try:
         if file.size > MAX_FILE_BYTES:
             raise ValueError("it is larger than 1 MiB")
@@ -193,7 +193,7 @@ def _decode(text: str, suffix: str):
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """Takes no key twice, of which the last would count."""
+        """Refuses duplicate keys, of which YAML would use the last."""
 
         def construct_mapping(self, node, deep=False):
             keys = [k.value for k, _ in node.value if isinstance(k, yaml.ScalarNode) and k.value != "<<"]
@@ -205,12 +205,12 @@ def _decode(text: str, suffix: str):
     except yaml.MarkedYAMLError as e:
         place = f"line {e.problem_mark.line + 1}:" if e.problem_mark else ""
         raise ValueError(" ".join(filter(None, (place, e.context, e.problem)))) from e
-    except (yaml.YAMLError, LookupError, AttributeError) as e:  # the last two come from values that are not what their tags say
+    except (yaml.YAMLError, LookupError, AttributeError) as e:  # the last two come from values that do not match their tags
         raise ValueError(" ".join(str(e).split())) from e
 
 
 def _once(pairs) -> dict:
-    """The pairs of name and value as a dict. Raises ValueError where a name stands twice."""
+    """The pairs of name and value as a dict. Raises ValueError for a duplicate name."""
     found = {}
     for name, value in pairs:
         if name in found:
@@ -220,7 +220,7 @@ def _once(pairs) -> dict:
 
 
 def _literals(text: str) -> dict:
-    """The assignments of literals in a Python file, for example ``epochs = 5``. Nothing else is allowed in it."""
+    """The assignments of literals in a Python file, for example ``epochs = 5``. Raises ValueError for anything else."""
     found = []
     for statement in ast.parse(text).body:
         try:
@@ -231,7 +231,7 @@ def _literals(text: str) -> dict:
 
 
 def _assigned(statement: ast.stmt) -> list[tuple]:
-    """Pairs of name and value in a statement: ``a = 1``, ``a: int = 1``, a dict, or a text that stands for a comment."""
+    """Pairs of name and value in a statement: ``a = 1``, ``a: int = 1``, or a dict. A bare string counts as a comment."""
     if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Constant, ast.Dict)):
         value = ast.literal_eval(statement.value)
         return list(value.items()) if isinstance(value, dict) else []

@@ -1,4 +1,4 @@
-"""What a run is to do, as the service wrote it into spec.json."""
+"""The task of a run, as the service wrote it into spec.json."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -6,13 +6,13 @@ from pathlib import Path
 from trainer.archive.budget import Budget
 from trainer.run_folder import files
 
-WORK = "work"  # in the run folder: a folder for each start
+WORK = "work"  # in the run folder: holds one folder for each start
 _SPEC_BYTES = 1 << 30  # it lists every file of the dataset
 
 
 @dataclass(frozen=True)
 class Input:
-    """One file of the dataset: ``name`` as the user sees it, ``file`` where it lies."""
+    """One file of the dataset: ``name`` as the user sees it, ``file`` as its path on disk."""
 
     name: str
     file: Path
@@ -23,7 +23,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Version:
-    """A registered model: ``folder`` holds what an earlier run left in out/model."""
+    """A registered model: ``folder`` holds the content of out/model of an earlier run."""
 
     folder: Path
     run: str = ""
@@ -33,10 +33,10 @@ class Version:
 
 @dataclass(frozen=True)
 class Spec:
-    """``parameters`` is what the user set in the form, ``defaults`` what the form has where nobody set anything.
+    """``parameters`` are the fields that the user changed in the form, ``defaults`` the default values of the form.
 
-    ``folder`` is the run folder, ``work`` the part of it in which this start makes everything (see lease.py), ``budget`` what this start
-    may still unpack.
+    ``folder`` is the run folder, ``work`` its subfolder for this start (see run_folder/lease.py), ``budget`` what this start may
+    still unpack.
     """
 
     kind: str
@@ -59,7 +59,7 @@ class Spec:
 
 
 def load(path: Path) -> Spec:
-    """Read spec.json. Paths in it are relative to its folder; an input that leads out of inputs/ is refused."""
+    """Read spec.json. Its paths are relative to its folder. Raises ValueError for an input outside inputs/."""
     document = files.read_json(path, _SPEC_BYTES)
     if document.get("schema") != 2:
         raise ValueError(f"{path} has schema {document.get('schema')!r}; this trainer reads schema 2")
@@ -81,7 +81,7 @@ def load(path: Path) -> Spec:
 
 
 def _version(folder: Path, model: dict | None) -> Version | None:
-    """A model that the service names. It lies on the shared volume, which is two levels above the run folder."""
+    """A model from spec.json. It must be on the shared volume, which is two levels above the run folder."""
     if model is None:
         return None
     there = (folder / model["path"]).resolve()
@@ -91,7 +91,7 @@ def _version(folder: Path, model: dict | None) -> Version | None:
 
 
 def _inside(folder: Path, path: str) -> Path:
-    """``folder``/``path``, which must not lead out of ``folder`` by its parts. (A staged input may be a link to the cache.)"""
+    """``folder``/``path``. Raises ValueError if ``path`` leaves ``folder``. (A staged input may be a link to the cache.)"""
     parts = path.split("/")
     if not path or path.startswith("/") or "\\" in path or any(p in ("", ".", "..") for p in parts):
         raise ValueError(f"input path {path!r} leads out of the inputs folder")

@@ -35,24 +35,13 @@ def label(seen: dict[str, Profile], wanted: str, where: str, task: str = "auto")
 
 
 def _by_values(seen: dict[str, Profile], where: str, task: str) -> Choice:
-    """The label column by its values: few that repeat, or where there is no text, numbers in the last column."""
+    """The label column by its values: a column with few repeating values, or, in data without text, numbers in the last column."""
     names = list(seen)
     if not names:
         raise UserError("no_label", f"No column of {where} is left for the label.", "Add a column with labels.")
-    text = any(p.is_free_text for p in seen.values())
-    scores = {n: 1.0 + 0.3 * (n == names[-1]) + 0.15 * (n == names[0]) for n in names if _fits(seen[n], task) and seen[n].is_class}
-    last = seen[names[-1]]
-    if names[-1] not in scores and _fits(last, task) and last.is_measure and len(names) > 1 and not text:
-        scores[names[-1]] = 1.05
+    scores = _label_scores(seen, task)
     if not scores:
-        if len(seen) > 1 and any(p.distinct == 1 and p.cells for p in seen.values()):
-            check_label(next(p for p in seen.values() if p.distinct == 1 and p.cells), where, task)
-        raise UserError(
-            "no_label",
-            f"No column of {where} looks like a label.",
-            "Set label_column to the label column, or add a column with a few repeating values.",
-            "; ".join(f"{p.name} has {p.distinct} values in {p.cells} rows" for p in list(seen.values())[:12]) + ".",
-        )
+        raise _no_label(seen, where, task)
     best, *rest = sorted(scores, key=scores.get, reverse=True)
     if rest and scores[rest[0]] >= 0.9 * scores[best]:
         _ask("label", [best, *rest], where)
@@ -60,6 +49,29 @@ def _by_values(seen: dict[str, Profile], where: str, task: str) -> Choice:
     what = "few, repeating values" if seen[best].is_class else "measured numbers"
     others = f" If the label is {' or '.join(rest[:4])}, set label_column." if rest else ""
     return Choice((best,), f"{column(best)} is used as the label: it is {place} column with {what}; {_values(seen[best])}.{others}")
+
+
+def _label_scores(seen: dict[str, Profile], task: str) -> dict[str, float]:
+    """How well each column fits as the label, without the columns that do not fit. The last and the first column are preferred."""
+    first, last = next(iter(seen)), list(seen)[-1]
+    scores = {n: 1.0 + 0.3 * (n == last) + 0.15 * (n == first) for n, p in seen.items() if p.is_class and _fits(p, task)}
+    has_text = any(p.is_free_text for p in seen.values())
+    if last not in scores and len(seen) > 1 and not has_text and seen[last].is_measure and _fits(seen[last], task):
+        scores[last] = 1.05
+    return scores
+
+
+def _no_label(seen: dict[str, Profile], where: str, task: str) -> UserError:
+    """The error for data without a label column. Raises a more specific one if a column has a single value."""
+    constant = next((p for p in seen.values() if p.distinct == 1 and p.cells), None)
+    if constant is not None and len(seen) > 1:
+        check_label(constant, where, task)
+    return UserError(
+        "no_label",
+        f"No column of {where} looks like a label.",
+        "Set label_column to the label column, or add a column with a few repeating values.",
+        "; ".join(f"{p.name} has {p.distinct} values in {p.cells} rows" for p in list(seen.values())[:12]) + ".",
+    )
 
 
 def _fits(p: Profile, task: str) -> bool:
@@ -72,26 +84,39 @@ def _fits(p: Profile, task: str) -> bool:
 
 
 def text(seen: dict[str, Profile], wanted: str, label_column: str, where: str) -> Choice:
-    """The text column or columns, to be joined in this order."""
+    """The text column, or several whose texts are joined in this order: as requested, else by name, else by length."""
     if wanted.strip():
-        names = [resolve(w, seen, "text_column", where) for w in listed(wanted, seen)]
-        if label_column in names:
-            raise UserError(
-                "same_column",
-                f"The column {label_column} of {where} is set as both text_column and label_column.",
-                "Choose different columns for text_column and label_column.",
-            )
-        return Choice(tuple(names), f"{some(names)} {'are joined as' if len(names) > 1 else 'is'} the text, as requested.")
+        return _requested_text(seen, wanted, label_column, where)
+    return _text_by_name(seen, label_column) or _text_by_length(seen, label_column, where)
+
+
+def _requested_text(seen: dict[str, Profile], wanted: str, label_column: str, where: str) -> Choice:
+    names = [resolve(w, seen, "text_column", where) for w in listed(wanted, seen)]
+    if label_column in names:
+        raise UserError(
+            "same_column",
+            f"The column {label_column} of {where} is set as both text_column and label_column.",
+            "Choose different columns for text_column and label_column.",
+        )
+    return Choice(tuple(names), f"{some(names)} {'are joined as' if len(names) > 1 else 'is'} the text, as requested.")
+
+
+def _text_by_name(seen: dict[str, Profile], label_column: str) -> Choice | None:
+    """A title, joined with the longest other column that is named like a text; None if no name fits."""
     by_name = {n.strip().lower(): n for n in reversed(list(seen)) if n != label_column and seen[n].cells}
     named = sorted((by_name[n] for n in TEXTS if n in by_name), key=lambda n: -seen[n].words)
-    title = by_name.get(TITLE)
-    if named or title:
-        chosen = [c for c in (title, *named[:1]) if c]
-        others = f"; {some(named[1:])} {'are' if len(named) > 2 else 'is'} not used" if named[1:] else ""
-        what = f"{column(chosen[0])} is used as the text because of its name"
-        if len(chosen) > 1:
-            what = f"{some(chosen)} are joined as the text because of their names"
-        return Choice(tuple(chosen), f"{what}; it has {sum(seen[c].words for c in chosen):.0f} words on average{others}.")
+    chosen = [by_name[TITLE]] if TITLE in by_name else []
+    chosen += named[:1]
+    if not chosen:
+        return None
+    others = f"; {some(named[1:])} {'are' if len(named) > 2 else 'is'} not used" if named[1:] else ""
+    what = f"{column(chosen[0])} is used as the text because of its name"
+    if len(chosen) > 1:
+        what = f"{some(chosen)} are joined as the text because of their names"
+    return Choice(tuple(chosen), f"{what}; it has {sum(seen[c].words for c in chosen):.0f} words on average{others}.")
+
+
+def _text_by_length(seen: dict[str, Profile], label_column: str, where: str) -> Choice:
     free = sorted((p for p in seen.values() if p.name != label_column and p.is_free_text), key=lambda p: -p.words)
     if not free:
         raise UserError(

@@ -71,7 +71,7 @@ def rows(text: str, delimiter: str, quoted: bool, strict: bool = False):
     return csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=strict)
 
 
-def taken_in(row: list[str], dialect: Dialect) -> int:
+def swallowed_rows(row: list[str], dialect: Dialect) -> int:
     """How many other rows stand in the cells of ``row``, behind a quotation mark that was not closed; a text of many lines has none."""
     for cell in row:
         lines = cell.count("\n") >= MIN_LINES and cell.split("\n")[1:-1]
@@ -94,41 +94,60 @@ def _sample(text: str) -> str:
 
 
 def header(first: list[str], body: list[list[str]], wanted: set[str]) -> tuple[bool, str]:
-    """Whether the row ``first`` names the columns of ``body``, and the reason as the end of a sentence.
+    """Whether the row ``first`` contains the names of the columns of ``body``, and the reason as the end of a sentence.
 
-    ``wanted`` holds column names that the user gave, in lower case.
+    ``wanted`` holds column names from the settings, in lower case.
     """
     cells = [c.strip() for c in first]
-    named = [c.lower() for c in cells if c]  # the index that some programs write has no name
-    names = set(named)
-    if names & wanted:
+    columns = [(c, [row[i].strip() for row in body[:SAMPLE_ROWS] if i < len(row) and row[i].strip()]) for i, c in enumerate(cells) if c]
+    return _by_names(cells, wanted) or _by_common_name_or_values(cells, columns) or (False, "its first row looks like the others")
+
+
+def _by_names(cells: list[str], wanted: set[str]) -> tuple[bool, str] | None:
+    """The decision by the first row alone; None if it leaves the question open."""
+    named = [c.lower() for c in cells if c]  # the index column that some programs write has no name
+    usual = _usual(named)
+    numbers = [c for c in named if is_number(c)]
+    if wanted.intersection(named):
         return True, "it contains the column name from the settings"
-    usual = sorted(names & COLUMN_NAMES)
     if len(usual) > 1:
         return True, f"{some(usual, 3)} are common column names"
-    numbers = [c for c in named if is_number(c)]
     if len(numbers) > 2 and any(numbers == [str(i + start) for i in range(len(numbers))] for start in (0, 1)):
         return True, "its first row numbers the columns"
     if not named or numbers:
         return False, "its first row contains a number or is empty"
     if any(len(c) > 60 or len(c.split()) > 6 for c in cells):
         return False, "its first row reads like data"
-    columns = [(c, [row[i].strip() for row in body[:SAMPLE_ROWS] if i < len(row) and row[i].strip()]) for i, c in enumerate(cells) if c]
-    for cell, column in columns:
-        if cell in column:
+    return None
+
+
+def _by_common_name_or_values(cells: list[str], columns: list[tuple[str, list[str]]]) -> tuple[bool, str] | None:
+    """The decision by the values below each cell of the first row; None if it leaves the question open."""
+    for cell, values in columns:
+        if cell in values:
             return False, f"the value {cell} of its first row appears again in later rows"
-    if usual:
+    named = [c.lower() for c in cells if c]
+    if usual := _usual(named):
         return True, f"{usual[0]} is a common column name"
-    if len(names) < len(named):
+    if len(set(named)) < len(named):
         return False, "its first row reads like data"
-    for cell, column in columns:
-        if column and sum(map(is_number, column)) >= 0.9 * len(column):
+    for cell, values in columns:
+        if _mostly(is_number, values):
             return True, f"the column {cell} contains numbers below its first row"
-        if column and not _has_digit(cell) and sum(map(_has_digit, column)) >= 0.9 * len(column):
+        if not _has_digit(cell) and _mostly(_has_digit, values):
             return True, f"the column {cell} has digits below its first row"
-    if any(column and len(cell) * 3 < sum(map(len, column)) / len(column) for cell, column in columns):
+    if any(values and len(cell) * 3 < sum(map(len, values)) / len(values) for cell, values in columns):
         return True, "its first row is much shorter than the others"
-    return False, "its first row looks like the others"
+    return None
+
+
+def _usual(named: list[str]) -> list[str]:
+    return sorted(COLUMN_NAMES.intersection(named))
+
+
+def _mostly(holds, values: list[str]) -> bool:
+    """Whether at least 90% of ``values`` fulfil a condition."""
+    return bool(values) and sum(map(holds, values)) >= 0.9 * len(values)
 
 
 def is_number(text: str) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from trainer.config.kinds import KINDS, of_task
-from trainer.data import columns, features, hints, names, values
+from trainer.data import columns, features, names, unsupported_tasks, values
 from trainer.data.images import Index
 from trainer.data.profiles import Profile
 from trainer.data.table import Table
@@ -45,7 +45,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     _side_columns(roles, tables, seen, settings, where)
     rest = {n: p for n, p in seen.items() if n not in (roles.id, roles.split, roles.group)}
     if settings.task == "auto" and not (settings.label_column or settings.text_column):
-        hints.check(tables, rest, where)
+        unsupported_tasks.check(tables, rest, where)
     paths = [n for n in rest if settings.task.startswith(("auto", "image")) and images.holds([c for t in tables for c in values.sample(t.cells(n))])]
     if settings.task.startswith(("auto", "image")) and not (paths or settings.text_column.strip()):
         _check_images(tables, rest, where)

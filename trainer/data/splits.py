@@ -10,7 +10,7 @@ import hashlib
 import math
 
 from trainer.data.checks import Checks
-from trainer.data.copies import remove
+from trainer.data.duplicates import remove
 from trainer.data.example import SPLITS, Example
 from trainer.data.keys import Keys
 from trainer.errors import UserError, left_out, some

@@ -105,7 +105,7 @@ def _whole_rows(name: str, text: str, dialect: dialects.Dialect) -> list[tuple[i
         return _rows(text, dialect.delimiter, dialect.quoted, strict=True)
     except csv.Error:  # a mark is not closed, or text follows one: either harms little, unless rows are lost in a quotation
         rows = _rows(text, dialect.delimiter, dialect.quoted)
-    taken = [(i, n) for i, row in rows if (n := dialects.taken_in(row, dialect))]
+    taken = [(i, n) for i, row in rows if (n := dialects.swallowed_rows(row, dialect))]
     if not taken:
         return rows
     literal = _rows(text, dialect.delimiter, False)

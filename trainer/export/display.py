@@ -52,15 +52,15 @@ def thumbnail(example: Example) -> str | None:
 
 
 def table(head: list[str], rows) -> str:
-    """A CSV file that can be opened in a spreadsheet: see ``harmless``."""
+    """A CSV file that can be opened in a spreadsheet: see ``escape_formula``."""
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(head)
-    writer.writerows(map(harmless, row) for row in rows)
+    writer.writerows(map(escape_formula, row) for row in rows)
     return lines.getvalue()
 
 
-def harmless(cell):
+def escape_formula(cell):
     """``cell`` as no spreadsheet takes it for a formula, which may send data away: an apostrophe comes before what begins like one.
 
     Numbers and single characters stay as they are, and so does all that is not text.

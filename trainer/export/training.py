@@ -40,12 +40,12 @@ def training(
     }
     if reports["test"]:
         events.eval(at.best_epoch, at.best_step, "test", {name: score["value"] for name, score in reports["test"].items()})
-    _look_for_one_answer(outcome.answers["train"], plan.target, settings, events)
+    _warn_single_class(outcome.answers["train"], plan.target, settings, events)
     _model(outcome.saved, out / "model", prepared, data, reports["test"])
     files.write_json(out / "metrics.json", figures)
     test = outcome.answers["test"]
     files.write_text(out / "predictions.csv", _predictions(data, plan.target, test))
-    if _simple_wins(reports["test"], simple):
+    if _baseline_wins(reports["test"], simple):
         description = {
             "kind": plan.kind, "title": simple.title, "task": plan.task, "columns": list(data.columns), "labels": list(plan.target.labels),
             "encoder": prepared.encoder.described()["encoder"],
@@ -68,7 +68,7 @@ def training(
         data=results.data_of(data, prepared.encoder.described(), _samples(data), plan.target),
         training=_training(settings, outcome, workers),
         champion=_champion(spec, plan, outcome),
-        **_looked_at(data, plan.target, test, classes, simple),
+        **_test_details(data, plan.target, test, classes, simple),
     )  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def _model(saved: Path, to: Path, prepared: Prepared, data: Dataset, test: dict)
     files.write_json(to / DESCRIPTION, describe(prepared, data, test))
 
 
-def _look_for_one_answer(train: Predictions, target, settings: Settings, events: Events) -> None:
+def _warn_single_class(train: Predictions, target, settings: Settings, events: Events) -> None:
     """Warn where the model calls all training rows the same."""
     if not isinstance(target, Classes) or len(set(train.predicted.tolist())) > 1 or len(set(train.truth.tolist())) == 1:
         return
@@ -153,14 +153,14 @@ def _champion(spec: Spec, plan, outcome: Outcome) -> dict | None:
     return {**found, "comparable": True, "test": metrics.report(outcome.champion, classes, plan.settings.seed, scale)}
 
 
-def _looked_at(data: Dataset, target, test, classes: int, simple: Baselines) -> dict:
+def _test_details(data: Dataset, target, test, classes: int, simple: Baselines) -> dict:
     """What the report shows of the answers on the test rows."""
     if not len(test):
         return {}
     doubted = mistakes.doubted(test, simple.answers)
     found = {
-        "mistakes": _listed(data, target, test, mistakes.mistakes(test), doubted),
-        "unsure": _listed(data, target, test, mistakes.unsure(test)) if classes else None,
+        "mistakes": _entries(data, target, test, mistakes.mistakes(test), doubted),
+        "unsure": _entries(data, target, test, mistakes.unsure(test)) if classes else None,
     }
     if not classes:
         return {**found, "regression": curves.regression(test)}
@@ -168,7 +168,7 @@ def _looked_at(data: Dataset, target, test, classes: int, simple: Baselines) -> 
     return {**found, "confusion": metrics.confusion(test, classes) or None, "calibration": calibration.calibration(test), "binary": binary}
 
 
-def _listed(data: Dataset, target, test, rows, doubted=None) -> list[dict]:
+def _entries(data: Dataset, target, test, rows, doubted=None) -> list[dict]:
     found = []
     for row in rows:
         more = {"label": data.splits["test"][row].target, "predicted": target.text(test.predicted[row])}
@@ -203,7 +203,7 @@ def _predictions(data: Dataset, target, test) -> str:
     return display.table(head, rows)
 
 
-def _simple_wins(test: dict, simple: Baselines) -> bool:
+def _baseline_wins(test: dict, simple: Baselines) -> bool:
     """Whether the linear model is as good as the trained one on the test rows, so that it is worth delivering."""
     metric = next((m for m in BEST_FIRST if m in test), None)
     score = simple.score(metric) if metric else None

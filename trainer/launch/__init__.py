@@ -1,12 +1,12 @@
-"""Launchers: where and with how many workers a plan is carried out.
+"""Launchers: where a plan is carried out, and with how many workers.
 
-All have the same methods. ``start`` asks for the workers, which begin their slow imports; the driver prepares the data meanwhile;
-``train`` (or ``estimate``, or ``predict``) hands over the work and waits; ``close`` lets go of everything.
+All have the same methods. ``start`` requests the workers, which begin their slow imports while the driver prepares the data.
+``train``, ``estimate`` or ``predict`` hands over the work and waits for the result. ``close`` releases everything.
 
-Start-up is imports: torch and transformers cost each process several CPU seconds, and a run of Ray Train's TorchTrainer has
-five such processes (driver, controller, two helpers and the worker). So one worker is a plain Ray actor, which is all that one
-worker needs: no process group, no controller. Two and more are a TorchTrainer with DDP. Both call the same functions, with the
-same results for the same seed and number of workers.
+Most of the start-up time is spent on imports: torch and transformers cost each process several CPU seconds, and a run of Ray
+Train's TorchTrainer has five such processes (driver, controller, two helpers and the worker). So a single worker is a plain Ray
+actor, which needs no process group and no controller. Two or more workers are a TorchTrainer with DDP. Both call the same
+functions and give the same results for the same seed and number of workers.
 """
 
 from typing import Protocol
@@ -18,10 +18,10 @@ from trainer.plan import Plan, Saved
 from trainer.run_folder.events import Events
 from trainer.tasks.catalogue import Base
 
-MAX_THREADS = 8  # more do not make models of this size faster
-BYTES_EACH = 4096  # of data, below which another worker has nothing to do
-MANY_BYTES = 2_000_000  # about 20 000 rows of text
-TINY_WEIGHTS = 500_000  # of a model from scratch, besides its vocabulary
+MAX_THREADS = 8  # models of this size do not run faster with more
+BYTES_EACH = 4096  # of data that each worker needs at least
+MANY_BYTES = 2_000_000  # of data from which several workers can pay off: about 20 000 rows of text
+TINY_WEIGHTS = 500_000  # of a model from scratch, without its vocabulary
 OPERATIONS_PER_SECOND = 2e10  # of one worker on CPUs
 MAX_WORKERS = 8
 
@@ -34,21 +34,21 @@ class Launcher(Protocol):
     def train(self, plan: Plan) -> Outcome: ...
 
     def estimate(self, plan: Plan) -> Trial:
-        """How long the training would take. One worker only."""
+        """How long the training would take. Only for a single worker."""
 
     def predict(self, saved: Saved):
-        """Outputs for every example, and the versions of the libraries."""
+        """The outputs for every example, and the versions of the libraries."""
 
     def close(self) -> None: ...
 
 
 def create(name: str, settings, base: Base, spec: Spec, events: Events) -> Launcher:
-    """The launcher for ``name`` (ray or local). Small data gets fewer workers than asked: each must have rows to work on."""
+    """The launcher for ``name`` (ray or local). Small data gets fewer workers than requested, because each needs rows to work on."""
     threads = settings.cpus_per_worker or (1 if base.is_small else MAX_THREADS)
     if name == "local":
-        from trainer.launch.local import Local
+        from trainer.launch.local import LocalLauncher
 
-        return Local(settings.use_gpu, threads, base.kind, events)
+        return LocalLauncher(settings.use_gpu, threads, base.kind, events)
     size = sum(i.size for i in spec.inputs)
     trains = spec.kind == "train"
     asked = settings.num_workers or (_worthwhile(size, settings.epochs, base) if trains else 1)
@@ -65,9 +65,9 @@ def create(name: str, settings, base: Base, spec: Spec, events: Events) -> Launc
 
 
 def _worthwhile(size: int, epochs: int, base: Base) -> int:
-    """How many workers pay off: one for each ten minutes that one would take, by a guess from the bytes of data and of weights.
+    """How many workers pay off: one per ten minutes that a single worker would take, estimated from the bytes of data and weights.
 
-    A text of n bytes has about n/5 tokens, and a token costs a training six operations for each weight.
+    A text of n bytes has about n/5 tokens, and training on a token takes about six operations per weight.
     """
     operations = 6 * max(base.size / 4, TINY_WEIGHTS) * size / 5 * epochs
     minutes = operations / OPERATIONS_PER_SECOND / 60

@@ -1,4 +1,4 @@
-"""What the launchers on Ray share: how many workers of which size there are to be, and patience with a busy cluster."""
+"""What the launchers on Ray have in common: which workers a run needs, and how long it waits for them."""
 
 import time
 from dataclasses import dataclass
@@ -8,13 +8,16 @@ from trainer.errors import UserError, count, no_gpu
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 
-PATIENCE_SECONDS = 30.0  # before a person is told that the cluster is busy
-MAX_LOSSES = 3  # of a worker, before its work is given up
+NOTICE_SECONDS = 30.0  # before the user is told that the cluster is busy
+MAX_LOST_WORKERS = 3  # before the run fails
 
 
 @dataclass(frozen=True)
-class Job:
-    """What both launchers need to know."""
+class WorkerRequest:
+    """The workers of a run: how many, with how many ``cpus`` each, and for which ``kind`` of data.
+
+    ``max_minutes`` is how long the run waits for them.
+    """
 
     workers: int
     cpus: int
@@ -34,22 +37,25 @@ class Job:
         return self.events.lease.folder
 
 
-class Wait:
-    """Patience with a busy cluster: tells once that it is, and gives up after the run's own time limit."""
+class CapacityWait:
+    """A wait for workers: warns once when the cluster is busy, and fails after the time limit of the run."""
 
-    def __init__(self, job: Job, events: Events):
-        self.began, self.limit, self.gpu, self.events, self.told = time.monotonic(), 60.0 * job.max_minutes, job.gpu, events, False
+    def __init__(self, request: WorkerRequest, events: Events):
+        self.gpu, self.events, self.limit = request.gpu, events, 60.0 * request.max_minutes
+        self.began, self.warned = time.monotonic(), False
 
-    def again(self) -> None:
-        """Called every second or so while the workers are not there. Raises UserError when the limit is over, or when told to stop."""
+    def check(self) -> None:
+        """Call about once a second while the workers are missing. Raises UserError after the limit, or when the run is stopped."""
         stop.check(self.events.path.parent)
-        if time.monotonic() - self.began > self.limit:
-            why = f"The cluster had no free capacity for {count(round(self.limit / 60), 'minute')}."
-            raise (
-                no_gpu(why)
-                if self.gpu
-                else UserError("no_capacity", "No worker could be started on the cluster.", "Set a smaller num_workers, or try again later.", why)
-            )
-        if not self.told and time.monotonic() - self.began > PATIENCE_SECONDS:
-            self.told = True
+        waited = time.monotonic() - self.began
+        if waited > self.limit:
+            raise self._gave_up()
+        if not self.warned and waited > NOTICE_SECONDS:
+            self.warned = True
             self.events.warning("waiting", f"Waiting for a free {'GPU' if self.gpu else 'CPU'}: the cluster is busy or still starting.")
+
+    def _gave_up(self) -> UserError:
+        why = f"The cluster had no free capacity for {count(round(self.limit / 60), 'minute')}."
+        if self.gpu:
+            return no_gpu(why)
+        return UserError("no_capacity", "No worker could be started on the cluster.", "Set a smaller num_workers, or try again later.", why)

@@ -1,4 +1,4 @@
-"""Everything in the driver's process: for tests, and for a look without Ray."""
+"""A launcher that does everything in the process of the driver, without Ray: for tests and debugging."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 
 
-class Local:
+class LocalLauncher:
     workers = 1
 
     def __init__(self, use_gpu: str, threads: int, kind: str, events: Events):
@@ -20,10 +20,10 @@ class Local:
         self.threads = min(threads, len(os.sched_getaffinity(0)))
 
     def start(self) -> None:
-        """Nothing: a process cannot import and prepare at the same time."""
+        """Does nothing: a single process cannot import and prepare at the same time."""
 
     def train(self, plan: Plan) -> Outcome:
-        """Train here. Told to end (SIGTERM), the training saves itself: it runs in this very process, and is asked instead of cut short."""
+        """Train in this process. On SIGTERM the training is paused, not interrupted, so that it saves a checkpoint."""
         before = signal.signal(signal.SIGTERM, lambda *_: stop.pause(Path(plan.work), seconds=0))
         try:
             return work.train(plan, rank=0, world=1, device=self._device(), threads=self.threads)
@@ -46,4 +46,4 @@ class Local:
         return work.warm_up(str(self.events.lease.folder), 0, self.threads, gpu, self.kind)
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Does nothing: there are no workers."""

@@ -1,4 +1,4 @@
-"""What must be there before a training begins: a shared folder that all workers write to, and the device."""
+"""Checks before a training begins: that all workers can write to the shared folder, and that the device works."""
 
 import os
 import time
@@ -10,19 +10,19 @@ from trainer.errors import UserError
 
 TOKEN = "shared"
 PACKAGES = ("ray", "torch", "transformers", "numpy")
-PATIENCE_SECONDS = 30.0  # network file systems show a new file late
+SHARED_TIMEOUT_SECONDS = 30.0  # network file systems show a new file late
 
 
 def announce(folder: Path) -> str:
-    """Leave a token in a folder, by which workers elsewhere see that it is the same folder; returns the token."""
+    """Write a token into ``folder``, by which workers on other machines recognise the folder; returns the token."""
     token = "\n".join((uuid.uuid4().hex, *_versions()))
     (folder / TOKEN).write_text(token, encoding="utf-8")
     return token
 
 
-def shared(folder: Path, token: str, patience: float = PATIENCE_SECONDS) -> None:
-    """Raise UserError unless the driver's token is found in ``folder`` here."""
-    until = time.monotonic() + patience
+def shared(folder: Path, token: str, timeout: float = SHARED_TIMEOUT_SECONDS) -> None:
+    """Raise UserError unless this machine sees the driver's token in ``folder``."""
+    until = time.monotonic() + timeout
     while True:
         try:
             if (folder / TOKEN).read_text(encoding="utf-8") == token:
@@ -40,7 +40,7 @@ def shared(folder: Path, token: str, patience: float = PATIENCE_SECONDS) -> None
 
 
 def _same_versions(theirs: list[str]) -> None:
-    """Say in the log where this worker has other packages than the driver: the results may then differ a little."""
+    """Log packages of this worker whose versions differ from those of the driver: the results may then differ slightly."""
     for mine, other in zip(_versions(), theirs, strict=False):
         if mine != other:
             print(f"Warning: {os.uname().nodename} has {mine}, the driver has {other}.", flush=True)
@@ -79,7 +79,7 @@ def gpu() -> None:
 
 
 def hardware() -> dict:
-    """What the machine of this worker is, as in result.json."""
+    """The hardware of this worker, as in result.json."""
     import torch
 
     found = {"cpu": _cpu(), "cores": os.cpu_count() or 0, "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")}

@@ -1,4 +1,4 @@
-"""Workers that are plain Ray actors: one that trains, or some that predict."""
+"""Workers that are plain Ray actors: one that trains, or several that predict."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -8,32 +8,36 @@ import numpy
 import ray
 
 from trainer.launch import preflight, work, worker_log
-from trainer.launch.capacity import MAX_LOSSES, Job, Wait
+from trainer.launch.capacity import MAX_LOST_WORKERS, CapacityWait, WorkerRequest
 from trainer.launch.work import Outcome, Trial
 from trainer.plan import Plan, Saved
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 
 
-class OneWorker:
-    """One worker: an actor that imports while the driver prepares the data. Lost, it is started again and goes on from its checkpoint."""
+class SingleWorkerLauncher:
+    """One worker: an actor that does its imports while the driver prepares the data.
+
+    A lost worker is replaced, and the new one resumes from the last checkpoint.
+    """
 
     workers = 1
 
-    def __init__(self, job: Job, rank: int = 0):
-        self.job, self.events, self.rank = job, job.events, rank
+    def __init__(self, request: WorkerRequest, rank: int = 0):
+        self.request, self.events, self.rank = request, request.events, rank
 
     def start(self, token: str = "") -> None:
-        self.token = token or preflight.announce(self.job.work)
-        self._employ()
+        self.token = token or preflight.announce(self.request.work)
+        self._start_worker()
 
-    def _employ(self) -> None:
-        resources = {"num_cpus": self.job.cpus, "num_gpus": int(self.job.gpu)}
-        self.actor = ray.remote(Worker).options(max_restarts=0, **resources).remote(self.job.folder, self.job.work, self.rank, self.job.kind)
-        self.warm = self.actor.warm_up.remote(self.token, self.job.cpus, self.job.gpu)
+    def _start_worker(self) -> None:
+        resources = {"num_cpus": self.request.cpus, "num_gpus": int(self.request.gpu)}
+        worker = ray.remote(Worker).options(max_restarts=0, **resources)
+        self.actor = worker.remote(self.request.folder, self.request.work, self.rank, self.request.kind)
+        self.warm = self.actor.warm_up.remote(self.token, self.request.cpus, self.request.gpu)
 
     def train(self, plan: Plan) -> Outcome:
-        return self._call("train", ray.put(plan), self.job.cpus)
+        return self._call("train", ray.put(plan), self.request.cpus)
 
     def estimate(self, plan: Plan) -> Trial:
         return self._call("estimate", ray.put(plan))
@@ -42,19 +46,19 @@ class OneWorker:
         return self._call("predict", ray.put(saved), self.events)
 
     def _call(self, method: str, *arguments):
-        """The answer of the worker. A worker that is lost is replaced: what it does can be done again, and a training goes on."""
-        for losses in range(MAX_LOSSES + 1):
+        """The result of the worker. A lost worker is replaced: its work can be repeated, and a training resumes from its checkpoint."""
+        for losses in range(MAX_LOST_WORKERS + 1):
             try:
-                wait = Wait(self.job, self.events)
+                wait = CapacityWait(self.request, self.events)
                 while not ray.wait([self.warm], timeout=1.0)[0]:
-                    wait.again()
+                    wait.check()
                 device = ray.get(self.warm)
                 return ray.get(getattr(self.actor, method).remote(device, *arguments))
             except ray.exceptions.RayActorError as e:
-                if losses == MAX_LOSSES or "creation task" in str(e):  # the second is a fault of ours, and the same every time
+                if losses == MAX_LOST_WORKERS or "creation task" in str(e):  # a failed creation is a bug and would fail again
                     raise
                 self.events.warning("worker_lost", f"A worker was lost ({_reason(e)}); a new one takes over.")
-                self._employ()
+                self._start_worker()
         raise AssertionError("unreachable")
 
     def close(self) -> None:
@@ -62,7 +66,7 @@ class OneWorker:
 
 
 class Worker:
-    """The actor of OneWorker."""
+    """The actor of SingleWorkerLauncher."""
 
     def __init__(self, folder: Path, work: Path, rank: int, kind: str):
         self.work, self.rank, self.kind = work, rank, kind
@@ -80,18 +84,18 @@ class Worker:
         return work.estimate(plan, device)
 
     def predict(self, device: str, saved: Saved, events: Events):
-        return work.predict(saved, events, device, tells=self.rank == 0)
+        return work.predict(saved, events, device, reports=self.rank == 0)
 
 
-class Pool:
-    """Several workers that predict, each a part of the rows. The first one's progress stands for that of all."""
+class WorkerPool:
+    """Several workers that each predict a part of the rows. Only the first one reports its progress."""
 
-    def __init__(self, job: Job):
-        self.job, self.workers = job, job.workers
-        self.members = [OneWorker(job, rank) for rank in range(job.workers)]
+    def __init__(self, request: WorkerRequest):
+        self.request, self.workers = request, request.workers
+        self.members = [SingleWorkerLauncher(request, rank) for rank in range(request.workers)]
 
     def start(self) -> None:
-        token = preflight.announce(self.job.work)
+        token = preflight.announce(self.request.work)
         for member in self.members:
             member.start(token)
 

@@ -1,4 +1,4 @@
-"""Launchers on Ray: one worker as an actor, several as a TorchTrainer of Ray Train V2. See the package for why there are two."""
+"""Creates the launcher on Ray: one worker as an actor, several as a TorchTrainer of Ray Train V2. The package says why."""
 
 import os
 from pathlib import Path
@@ -6,16 +6,16 @@ from pathlib import Path
 import ray
 
 from trainer.errors import count
-from trainer.launch.capacity import Job
-from trainer.launch.ray_actor import OneWorker, Pool
-from trainer.launch.torch_trainer import Several
+from trainer.launch.capacity import WorkerRequest
+from trainer.launch.ray_actor import SingleWorkerLauncher, WorkerPool
+from trainer.launch.torch_trainer import TorchTrainerLauncher
 from trainer.run_folder.events import Events
 
-DRY_MINUTES = 1  # that a dry run waits for a worker
+DRY_MINUTES = 1  # how long a dry run waits for a worker
 
 
 def create(workers: int, threads: int, settings, kind: str, trains: bool, events: Events):
-    """Connect to Ray (RAY_ADDRESS, else one on this machine, else a new one) and size the workers by its nodes."""
+    """Connect to Ray (RAY_ADDRESS, otherwise a local or a new one) and choose the size of the workers by its nodes."""
     ray.init(logging_level="warning", log_to_driver=False, runtime_env=_runtime_env())
     nodes = [n["Resources"] for n in ray.nodes() if n["Alive"]]
     gpu = _use_gpu(settings.use_gpu, nodes, workers, events)
@@ -25,10 +25,10 @@ def create(workers: int, threads: int, settings, kind: str, trains: bool, events
         events.warning("workers", f"{count(max(1, places), 'worker')} instead of {workers}: the cluster has no more CPUs.")
         workers = max(1, places)
     events.phase("start", f"Requesting {count(workers, 'worker')} from Ray with {_resources(cpus, gpu, workers)}.")
-    job = Job(workers, cpus, gpu, kind, DRY_MINUTES if trains and settings.dry_run else settings.max_minutes, events)
+    request = WorkerRequest(workers, cpus, gpu, kind, DRY_MINUTES if trains and settings.dry_run else settings.max_minutes, events)
     if workers == 1:
-        return OneWorker(job)
-    return Several(job) if trains else Pool(job)
+        return SingleWorkerLauncher(request)
+    return TorchTrainerLauncher(request) if trains else WorkerPool(request)
 
 
 def _resources(cpus: int, gpu: bool, workers: int) -> str:
@@ -38,7 +38,7 @@ def _resources(cpus: int, gpu: bool, workers: int) -> str:
 
 
 def _runtime_env() -> dict | None:
-    """What the workers need to find this package. A Ray job brings its own environment, which must not be contradicted."""
+    """The environment in which workers find this package. A Ray job has its own, which must not be overridden."""
     if "RAY_JOB_CONFIG_JSON_ENV_VAR" in os.environ:
         return None
     here = str(Path(__file__).resolve().parents[2])
@@ -63,7 +63,7 @@ def _use_gpu(wanted: str, nodes: list[dict], workers: int, events: Events) -> bo
 
 
 def _cpus_each(nodes: list[dict], workers: int, threads: int) -> int:
-    """The most whole CPUs, up to ``threads``, of which each worker can have as many. A cluster that grows later starts with 1."""
+    """The largest number of CPUs, up to ``threads``, that every worker can have on the present nodes; 1 if they are too few."""
     for cpus in range(threads, 1, -1):
         if sum(int(n.get("CPU", 0)) // cpus for n in nodes) >= workers:
             return cpus

@@ -1,6 +1,6 @@
-"""What a worker does: train by a plan and measure the best model, or let a saved model answer.
+"""The work of a worker: train by a plan and evaluate the best model, or predict with a saved model.
 
-Runs in a Ray actor, in a worker of Ray Train, or plainly in the driver's process.
+It runs in a Ray actor, in a worker of Ray Train, or in the process of the driver.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from trainer.errors import as_user_error, reading_model
 from trainer.launch import preflight
 from trainer.plan import Plan, Rows, Saved
 from trainer.run_folder import lease as leases, stop
-from trainer.run_folder.events import Events, pause
+from trainer.run_folder.events import Events, progress_interval
 from trainer.run_folder.lease import Lease
 
 ENVIRONMENT = {
@@ -28,26 +28,26 @@ ENVIRONMENT = {
     "TOKENIZERS_PARALLELISM": "false",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_V2_ENABLED": "1",
-    # How soon a worker that is gone, hangs, or is about to go is noticed; Ray Train itself takes 2 s, 10 minutes and 5 s.
+    # How soon a worker that is gone, hangs or is about to be preempted is noticed; the defaults are 2 s, 10 minutes and 5 s.
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "1",
     "RAY_TRAIN_WORKER_HEALTH_CHECK_TIMEOUT_S": "60",
     "RAY_TRAIN_PREEMPTION_POLL_INTERVAL_S": "1",
     # Ray Train would print everything a second time through a logger of its own.
     "RAY_TRAIN_ENABLE_PRINT_PATCH": "0",
     "PYTHONUNBUFFERED": "1",
-    # Threads that spin while they wait for each other make training several times slower where the cores are shared.
+    # Threads that spin while they wait make training several times slower on shared cores.
     "OMP_WAIT_POLICY": "PASSIVE",
 }
-MAX_TRAIN_ROWS = 20_000  # of the training rows are measured at the end: enough to see how well they were learnt
-TELL_SECONDS = 2.0  # between two words on the progress of a prediction, at the beginning
+MAX_TRAIN_ROWS = 20_000  # training rows evaluated at the end: enough to see how well they were learned
+PROGRESS_SECONDS = 2.0  # between two progress events of a prediction, at the beginning
 
 
 @dataclass
 class Outcome:
-    """What the worker of rank 0 hands back to the driver. Plain values and arrays only.
+    """The result of a training, from the worker of rank 0 to the driver. Plain values and arrays only.
 
-    ``saved`` is the folder with the best model. ``answers`` are what it says to every split, as it was read back from disk,
-    ``champion`` those of an earlier model on the test rows.
+    ``saved`` is the folder with the best model. ``answers`` holds its predictions on every split after it was read back from disk,
+    ``champion`` the predictions of an earlier model on the test rows.
     """
 
     saved: Path
@@ -75,7 +75,7 @@ class Outcome:
 
 @dataclass
 class Trial:
-    """What a worker finds out without training: the seconds that it would take, and what the worker is."""
+    """The result of a dry run: the estimated seconds of the training, and the hardware and libraries of the worker."""
 
     seconds: float
     device: str
@@ -84,7 +84,7 @@ class Trial:
 
 
 def warm_up(work: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
-    """Do the slow imports and set up this process; returns the name of the device. Takes seconds, needs no data."""
+    """Do the slow imports and set up this process; returns the name of the device. Takes seconds and needs no data."""
     os.environ.update(ENVIRONMENT)
     preflight.writable(Path(work), rank)
     import torch
@@ -104,15 +104,15 @@ def warm_up(work: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
 
 
 def train(plan: Plan, rank: int, world: int, device: str, threads: int, **asks) -> Outcome | None:
-    """Carry out ``plan``. Returns the outcome on rank 0 and None elsewhere. ``asks`` are what loop.Context may ask the launcher.
+    """Carry out ``plan``. Returns the outcome on rank 0 and None on other ranks. ``asks`` are the callbacks of loop.Context.
 
-    Whatever the user must mend comes out as UserError; other errors pass through. The first worker, which alone writes, has a lease
-    of its own within the start's: one that Ray thinks dead, and has replaced, may live on where nobody sees it.
+    Raises UserError for errors that the user can fix; others pass through. The first worker is the only writer and takes its own
+    lease within the lease of the start, because a worker that Ray has replaced may still be alive.
     """
     lease = Lease(Path(plan.work))
     if rank == 0:
         lease = leases.take(lease.folder / "worker", within=lease)
-    with lease.watched(), _translated(plan.folder):
+    with lease.watched(), _user_errors(plan.folder):
         return _train(plan, rank, world, device, threads, lease, asks)
 
 
@@ -142,10 +142,10 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
     best = task.load(saved, like=trained.model).to(device)
     objective = Objective(plan.target)
     answers = {
-        n: evaluate.answers(best, _some(rows, plan.settings.seed) if n == "train" else rows, objective, ctx.device, folded=True)
+        n: evaluate.answers(best, _sample(rows, plan.settings.seed) if n == "train" else rows, objective, ctx.device, folded=True)
         for n, rows in plan.splits.items()
     }
-    champion = None if plan.champion is None or plan.champion.rows is None else answer_of(plan.champion, ctx.device)
+    champion = None if plan.champion is None or plan.champion.rows is None else predict_with(plan.champion, ctx.device)
     events.resource(
         device, world, threads=threads, peak_memory_bytes=max(w["peak_memory_bytes"] for w in workers), samples_per_second=round(trained.rate, 1)
     )
@@ -175,34 +175,36 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
 
 
 def estimate(plan: Plan, device: str) -> Trial:
-    """Try how fast the training by ``plan`` would be on one worker here."""
+    """Estimate how long the training by ``plan`` would take with one worker on this machine."""
     import torch
 
     from trainer.train import loop
 
-    with _translated(plan.folder):
+    with _user_errors(plan.folder):
         events = Events(Path(plan.folder) / "events.jsonl", plan.attempt, Lease(Path(plan.work)))
         training = loop.Training(loop.Context(0, 1, torch.device(device), 1), plan, events)
         seconds = training.estimated()
-        training.teller.close()
+        training.reporter.close()
         return Trial(seconds, device, preflight.hardware(), _versions())
 
 
-def answer_of(saved: Saved, device, tell=None):
-    """The answers of a saved model on its rows."""
+def predict_with(saved: Saved, device, on_progress=None):
+    """The predictions of a saved model on its rows."""
     from trainer import tasks
     from trainer.train import evaluate
     from trainer.train.objective import Objective
 
     model = tasks.of(saved.kind).load(saved.folder).to(device)
     objective = Objective(saved.target)
-    return objective.target.answers(evaluate.outputs(model, saved.rows, objective, device, folded=True, tell=tell), saved.rows.example_targets())
+    return objective.target.answers(
+        evaluate.outputs(model, saved.rows, objective, device, folded=True, on_progress=on_progress), saved.rows.example_targets()
+    )
 
 
-def predict(saved: Saved, events: Events, device: str, tells: bool = True):
-    """Outputs of a saved model for every example: probabilities of all classes, or numbers. ``tells`` its progress.
+def predict(saved: Saved, events: Events, device: str, reports: bool = True):
+    """The outputs of a saved model for every example: probabilities of all classes, or numbers. ``reports`` turns progress events on.
 
-    Raises UserError where it is told to stop: half of the answers are not worth keeping.
+    Raises UserError if the run is stopped: partial predictions are not kept.
     """
     import torch
 
@@ -211,38 +213,38 @@ def predict(saved: Saved, events: Events, device: str, tells: bool = True):
     from trainer.train.objective import Objective
 
     folder, began = events.path.parent, time.monotonic()
-    told = began
+    reported = began
 
-    def tell(done: int) -> None:
-        nonlocal told
-        if time.monotonic() - told < pause(told - began, TELL_SECONDS) and done < len(saved.rows):
+    def on_progress(done: int) -> None:
+        nonlocal reported
+        if time.monotonic() - reported < progress_interval(reported - began, PROGRESS_SECONDS) and done < len(saved.rows):
             return
-        told = time.monotonic()
+        reported = time.monotonic()
         stop.check(folder)
-        if tells:
-            rate = done / max(1e-6, told - began)
+        if reports:
+            rate = done / max(1e-6, reported - began)
             events.progress(1, 1, done, len(saved.rows), samples_per_second=rate, eta_seconds=(len(saved.rows) - done) / rate)
 
-    with events.lease.watched(), _translated(str(folder)):
+    with events.lease.watched(), _user_errors(str(folder)):
         with reading_model("The model"):
             model = tasks.of(saved.kind).load(saved.folder).eval()
             evaluate.check(model, saved.rows, saved.target)
         model = model.to(device)
-        return evaluate.outputs(model, saved.rows, Objective(saved.target), torch.device(device), folded=True, tell=tell), _versions()
+        return evaluate.outputs(model, saved.rows, Objective(saved.target), torch.device(device), folded=True, on_progress=on_progress), _versions()
 
 
 @contextlib.contextmanager
-def _translated(folder: str):
-    """Makes what the user must mend a UserError, and lets everything else pass."""
+def _user_errors(folder: str):
+    """Raises errors that the user can fix as UserError; others pass through."""
     try:
         yield
     except Exception as e:
-        if (mine := as_user_error(e, folder)) is None:
+        if (error := as_user_error(e, folder)) is None:
             raise
-        raise mine from e
+        raise error from e
 
 
-def _some(rows: Rows, seed: int) -> Rows:
+def _sample(rows: Rows, seed: int) -> Rows:
     """The rows of at most MAX_TRAIN_ROWS examples, drawn at random."""
     import numpy
 
@@ -253,7 +255,7 @@ def _some(rows: Rows, seed: int) -> Rows:
 
 
 def _usage(ctx, trained, seconds: float, cpu_seconds: float) -> dict:
-    """What this worker took, as in result.json. Both times are those of the training: the imports before it are not counted."""
+    """The resources that this worker used, as in result.json. The times cover the training without the imports before it."""
     position = trained.position
     used = {
         "rank": ctx.rank,
@@ -283,7 +285,7 @@ def _gathered(mine: dict, rank: int, world: int) -> list[dict]:
 
 
 def _peak_memory() -> int:
-    """Bytes: the most that this process ever held in memory."""
+    """The peak memory of this process in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
@@ -297,5 +299,5 @@ def _versions() -> dict[str, str]:
     import transformers
 
     modules = {m.__name__: m.__version__.partition("+")[0] for m in (torch, transformers, tokenizers, safetensors)}
-    image = {"image": os.environ["RAY_IMAGE"]} if os.environ.get("RAY_IMAGE") else {}  # the service tells it to the pods that it makes
+    image = {"image": os.environ["RAY_IMAGE"]} if os.environ.get("RAY_IMAGE") else {}  # the service sets it in the pods that it creates
     return {"python": platform.python_version(), **modules, **image}

@@ -1,6 +1,6 @@
-"""The log of a worker: everything that its process prints, in a file of its own on the shared volume.
+"""The log of a worker: everything that its process prints, in its own file on the shared volume.
 
-The file is complete even after a crash, because the process writes to it directly: nothing has to be collected afterwards.
+The process writes to the file directly, so the log is complete even after a crash.
 """
 
 import faulthandler
@@ -29,14 +29,14 @@ class _Prefixed:
 
 
 def redirect(folder: Path, rank: int) -> None:
-    """Let all that this process prints go to ``folder``/rank-<rank>.txt, native code and the trace of a hard crash included.
+    """Redirect all output of this process to ``folder``/rank-<rank>.txt, including native code and the trace of a hard crash.
 
-    For processes that do nothing else. Doing it again changes nothing.
+    Only for processes of workers. A second call changes nothing.
     """
     if _redirected:
         return
     folder.mkdir(parents=True, exist_ok=True)
-    file = open(folder / f"rank-{rank}.txt", "a", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 - as long as the process
+    file = open(folder / f"rank-{rank}.txt", "a", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 - open until the process ends
     _redirected.append(file)
     os.dup2(file.fileno(), 1)
     os.dup2(file.fileno(), 2)

@@ -1,14 +1,14 @@
-"""events.jsonl: what the service and the user learn of a run while it goes on.
+"""events.jsonl: the progress of a run, for the service and the user.
 
-The driver writes events until it hands over to the workers and after they are done; in between, rank 0 does. There is thus
-one writer at any time, which matters on network file systems, where appending is not atomic between machines. The file is
-opened for every line: closing it is what makes a line visible to readers on other machines (NFS close-to-open).
+The driver writes events before and after the work of the workers; in between, rank 0 does. So there is one writer at any time,
+which matters on network file systems, where appending from several machines is not atomic. The file is opened for every line,
+because closing it makes the line visible to readers on other machines (NFS close-to-open).
 
-The service reads lines of up to 64 KiB, and keeps a hundred warnings and a hundred decisions of an attempt. The writer stays
-below: texts and lists are cut, and of very many warnings or decisions of one process the rest is only printed.
+The service reads lines of up to 64 KiB and keeps a hundred warnings and a hundred decisions of an attempt. The writer stays below
+these limits: texts and lists are cut, and warnings and decisions over the limits are only printed.
 
-A start that was overtaken finds that out before it writes. Should it be overtaken in that very moment, its last line stands among
-those of the other start: a whole line of the same run, which readers take for a look back.
+The lease is checked before every line. A start that loses its lease right after the check may add one last line between the lines
+of the new start. It is a complete line of the same run, which readers accept.
 """
 
 import datetime
@@ -21,16 +21,16 @@ from pathlib import Path
 from trainer.errors import UserError, one_line
 from trainer.run_folder.lease import Lease
 
-TEXT, WORD, ENTRIES = 600, 200, 100  # characters of a sentence and of a name, entries of a list
-MOST, ALIKE = 50, 10  # warnings, and decisions, of one process, and of one kind: there may be one for each file of a dataset
+TEXT, WORD, ENTRIES = 600, 200, 100  # limits: characters of a sentence, characters of a name, entries of a list
+MAX_NOTES, MAX_ALIKE = 50, 10  # warnings (or decisions) of one process in all, and of one kind
 LINE_BYTES = 48 << 10
-LONGEST_PAUSE, PAUSE_SHARE = 30.0, 0.001  # seconds between two words on the progress, and share of the time that has passed
+MAX_INTERVAL, INTERVAL_SHARE = 30.0, 0.001  # of progress events: seconds, and share of the elapsed time
 
 
 class Events:
-    """Writes the events of one attempt, and prints those that a person wants to read in the log.
+    """Writes the events of one attempt, and prints the important ones to the log.
 
-    Writing an event never fails a run by itself, except that a full disk is reported as such, and a lost lease as Overtaken.
+    Raises OSError if the disk is full, and LeaseLost if another start has taken over.
     """
 
     def __init__(self, path: Path, attempt: int, lease: Lease | None = None):
@@ -83,11 +83,11 @@ class Events:
         _say(f"Done after {seconds:.1f} s.")
 
     def _note(self, kind: str, noted: list[dict], name: str, entry: dict, more: dict) -> None:
-        """Keep and write an entry, up to the limits; the last one of its kind, or of all, says instead that there are ``more``."""
+        """Keep and write an entry, up to the limits. The last entry within the limits gets the text ``more`` instead of its own."""
         alike = sum(n[name] == entry[name] for n in noted)
-        if alike >= ALIKE or len(noted) >= MOST:
+        if alike >= MAX_ALIKE or len(noted) >= MAX_NOTES:
             return
-        if alike == ALIKE - 1 or len(noted) == MOST - 1:
+        if alike == MAX_ALIKE - 1 or len(noted) == MAX_NOTES - 1:
             entry = {**entry, **more}
         noted.append(entry)
         self._write(kind, **entry)
@@ -97,7 +97,7 @@ class Events:
         time = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         head = {"time": time, "attempt": self.attempt, "kind": kind}
         line = _line({**head, **fields})
-        if len(line) > LINE_BYTES and "choice" in fields:  # a list of very long names, or one in strange characters
+        if len(line) > LINE_BYTES and "choice" in fields:  # a list of very long names, or of names in multi-byte characters
             line = _line({**head, **fields, "choice": "too long to list"})
         if self.lease is not None:
             self.lease.check()
@@ -105,7 +105,7 @@ class Events:
 
 
 def _append(path: Path, line: bytes) -> None:
-    """Add a line, after ending one that a killed process began."""
+    """Append a line. If a killed process left an incomplete line, end that one first."""
     with open(path, "ab+") as f:
         if f.seek(0, os.SEEK_END):
             f.seek(-1, os.SEEK_END)
@@ -113,19 +113,18 @@ def _append(path: Path, line: bytes) -> None:
         f.write(line)
 
 
-def pause(passed: float, least: float) -> float:
-    """The seconds between two words on the progress of something that began ``passed`` seconds ago: what takes a week tells of it
-    some ten thousand times."""
-    return max(least, min(LONGEST_PAUSE, PAUSE_SHARE * passed))
+def progress_interval(elapsed: float, least: float) -> float:
+    """The seconds between two progress events after ``elapsed`` seconds. A job of a week writes about ten thousand events."""
+    return max(least, min(MAX_INTERVAL, INTERVAL_SHARE * elapsed))
 
 
 def _line(event: dict) -> bytes:
     text = json.dumps(event, ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "replace") + b"\n"  # a name of a file may hold half of a character
+    return text.encode("utf-8", "replace") + b"\n"  # a file name may contain an unpaired surrogate
 
 
 def _cut(choice):
-    """A choice with short texts, and the first entries of its lists."""
+    """``choice`` with shortened texts and lists."""
     if isinstance(choice, str):
         return one_line(choice, WORD)
     if isinstance(choice, dict):
@@ -137,7 +136,7 @@ def _cut(choice):
 
 
 def _finite(values: dict[str, float]) -> dict[str, float]:
-    """``values`` without those that JSON cannot hold, at a precision that a person and a chart can use."""
+    """The finite entries of ``values``, rounded to six digits. JSON has no NaN and no infinity."""
     return {k: float(f"{v:.6g}") for k, v in values.items() if v is not None and math.isfinite(v)}
 
 

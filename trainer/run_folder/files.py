@@ -1,5 +1,7 @@
-"""Reading, writing, syncing and hashing files. What others may read is made aside and published by the lease, so nothing here need be
-atomic. What others may have written is read up to a limit."""
+"""Reading, writing, syncing and hashing files.
+
+Writes are not atomic here: files that others read are published by the lease. Files that others may have written are read up to a limit.
+"""
 
 import hashlib
 import json
@@ -8,24 +10,24 @@ import stat
 from pathlib import Path
 
 SHARED, SHARED_FOLDER = 0o664, 0o775
-JSON_BYTES = 64 << 20  # of a document that is read; in memory it may become twenty times as large
+JSON_BYTES = 64 << 20  # limit for a document; in memory it may become twenty times as large
 
 
 def read_bytes(path: Path, limit: int) -> bytes:
-    """The content of a regular file. Raises ValueError where it has more than ``limit`` bytes or is of another kind; never waits for a pipe."""
+    """The content of a regular file. Raises ValueError for other kinds of files and for more than ``limit`` bytes; never blocks on a pipe."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(handle, "rb") as file:
         there = os.fstat(handle)
         if not stat.S_ISREG(there.st_mode):
             raise ValueError(f"{path.name} is not a regular file")
-        content = file.read(min(there.st_size, limit) + 1)  # memory for all of that is taken before a byte is read
+        content = file.read(min(there.st_size, limit) + 1)  # this much memory is allocated before a byte is read
     if len(content) > limit:
         raise ValueError(f"{path.name} is larger than {limit} bytes")
     return content
 
 
 def read_json(path: Path, limit: int = JSON_BYTES):
-    """The value in a JSON file. Raises OSError, and ValueError where it is none or too large to be read."""
+    """The value in a JSON file. Raises OSError, or ValueError if it is not JSON or too large."""
     try:
         return json.loads(read_bytes(path, limit))
     except RecursionError as e:
@@ -33,12 +35,12 @@ def read_json(path: Path, limit: int = JSON_BYTES):
 
 
 def share() -> None:
-    """Let the group of the volume read, change and delete what this process makes: the service may run as another user of it."""
+    """Allow the group of the volume to read, change and delete the files of this process: the service may run as another user."""
     os.umask(0o002)
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file into a folder that is there: to make it would bring back the one of a start that was overtaken."""
+    """Write a file into an existing folder. Creating the folder here could bring back the folder of a start that lost its lease."""
     path.write_bytes(data)
 
 
@@ -47,7 +49,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value) -> None:
-    """Write ``value`` as JSON; NaN and infinity, which no JSON reader accepts, raise ValueError."""
+    """Write ``value`` as JSON. Raises ValueError for NaN and infinity, which are not valid JSON."""
     write_text(path, as_json(value))
 
 
@@ -56,7 +58,7 @@ def as_json(value) -> str:
 
 
 def settle(path: Path) -> None:
-    """Bring a file, or a folder with all that is in it, onto the disk, open to the group: some libraries write for the user alone."""
+    """Sync a file, or a folder with its content, to disk, and open it to the group: some libraries write files for the user only."""
     inside = sorted(path.rglob("*"), reverse=True) if path.is_dir() else []
     for entry in [*inside, path]:
         if entry.is_dir():
@@ -69,19 +71,19 @@ def settle(path: Path) -> None:
 
 
 def _share(path: Path, mode: int) -> None:
-    """Add the permissions of ``mode`` where they are missing. Only the owner may, and a worker may be another user than the driver."""
+    """Add missing permissions of ``mode``. Only the owner can do that, and a worker may run as another user than the driver."""
     there = stat.S_IMODE(path.stat().st_mode)
     if there & mode != mode and path.stat().st_uid == os.geteuid():
         path.chmod(there | mode)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make what was made, renamed or removed in ``folder`` durable."""
+    """Make creations, renames and removals in ``folder`` durable."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     except OSError:
-        pass  # some network file systems cannot sync a folder; what they were told is durable when the server answered
+        pass  # some network file systems cannot sync a folder; there a change is durable once the server has answered
     finally:
         os.close(handle)
 

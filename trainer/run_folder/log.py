@@ -1,4 +1,4 @@
-"""log.txt: a copy of everything that the driver prints, and that Ray prints for the workers, written as it happens."""
+"""log.txt: a copy of everything that the driver prints, and that Ray prints for the workers, written immediately."""
 
 import contextlib
 import faulthandler
@@ -11,14 +11,14 @@ _INSTALLED: list["_Tee"] = []
 
 
 class _Tee:
-    """A text stream that writes to another one and into the log, at once, so that a crash loses nothing."""
+    """A text stream that writes to another stream and, unbuffered, to the log, so that a crash loses nothing."""
 
     def __init__(self, stream, log):
         self._stream, self._log = stream, log
         _INSTALLED.append(self)
 
     def write(self, text: str) -> int:
-        # A full disk must not turn a print into the failure of the run, nor a log that was closed after the run's end.
+        # A print must not fail the run because the disk is full or the log is already closed.
         with contextlib.suppress(OSError, ValueError):
             self._log.write(text.encode(errors="backslashreplace"))
         return self._stream.write(text)
@@ -32,7 +32,7 @@ class _Tee:
 
 @contextlib.contextmanager
 def copied_to(path: Path):
-    """While it lasts, standard output and standard error also go into ``path``, and so does the trace of a hard crash."""
+    """Inside this context, standard output, standard error and the trace of a hard crash are also written to ``path``."""
     with open(path, "ab", buffering=0) as log:
         out, err = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = _Tee(out, log), _Tee(err, log)

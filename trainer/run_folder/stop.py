@@ -1,7 +1,8 @@
-"""How a run is told to end early: by files on the shared volume, which its driver and its workers all see.
+"""Ending a run early: by files on the shared volume, which driver and workers all see.
 
-``stop`` in the run folder comes from outside. "keep" ends a training after its next step, and the best model so far is measured
-and delivered; "pause" lets it save itself, to be started again. ``pause`` in the folder of a start comes from its own driver.
+``stop`` in the run folder is written by the service. "keep" ends a training after its next step; the best model so far is evaluated
+and delivered. "pause" lets the training save a checkpoint and end, to be started again. ``pause`` in the folder of a start is
+written by its own driver.
 """
 
 import contextlib
@@ -14,12 +15,12 @@ from trainer.plan import CHECKPOINTS, INDEX
 from trainer.run_folder import files
 
 STOP, KEEP, PAUSE = "stop", "keep", "pause"
-_WORD_BYTES = 1024  # of the file "stop", which holds one word
+_WORD_BYTES = 1024  # limit for the file "stop", which holds one word
 _TRAINING = "training"  # in the folder of a start, while there is a training that can be paused
 
 
-def asked(folder: Path) -> str:
-    """What the file ``stop`` in the run folder says; empty where there is none."""
+def requested(folder: Path) -> str:
+    """The content of the file ``stop`` in the run folder; empty if there is none."""
     try:
         return files.read_bytes(folder / STOP, _WORD_BYTES).decode("utf-8", errors="replace").strip() if _is_there(folder / STOP) else ""
     except (OSError, ValueError):
@@ -27,8 +28,8 @@ def asked(folder: Path) -> str:
 
 
 def check(folder: Path) -> None:
-    """For a run that does not train yet: raise UserError where it is told to stop, unless an earlier start left something to keep."""
-    if asked(folder) == KEEP and not (folder / CHECKPOINTS / INDEX).exists():
+    """Before the training: raise UserError if the run is to stop, unless an earlier start left a checkpoint to keep."""
+    if requested(folder) == KEEP and not (folder / CHECKPOINTS / INDEX).exists():
         raise nothing_to_keep()
 
 
@@ -37,7 +38,7 @@ def nothing_to_keep() -> UserError:
 
 
 def pause(work: Path, seconds: float) -> None:
-    """Tell the training of this start to save itself, and wait for it to end, at most some seconds. Without one, return at once."""
+    """Tell the training of this start to save itself, and wait up to ``seconds`` for it to end. Return at once if there is none."""
     (work / PAUSE).touch()
     until = time.monotonic() + seconds
     while _is_there(work / _TRAINING) and time.monotonic() < until:
@@ -46,7 +47,7 @@ def pause(work: Path, seconds: float) -> None:
 
 @contextlib.contextmanager
 def pausable(work: Path):
-    """While it lasts, the training of this start looks whether it is told to pause."""
+    """Mark that the training of this start is running and can be paused."""
     (work / _TRAINING).touch()
     try:
         yield
@@ -55,19 +56,18 @@ def pausable(work: Path):
 
 
 def is_paused(work: Path) -> bool:
-    """Whether the driver of this start wants its training to save itself."""
+    """Whether the driver of this start has told its training to save itself."""
     return _is_there(work / PAUSE)
 
 
 def clear(folder: Path) -> None:
-    """Remove a wish to pause that an earlier start has fulfilled."""
-    if asked(folder) == PAUSE:
+    """Remove a request to pause that an earlier start has carried out."""
+    if requested(folder) == PAUSE:
         (folder / STOP).unlink(missing_ok=True)
 
 
 def _is_there(file: Path) -> bool:
-    """Whether there is such a file by now. A client of NFS remembers for up to a minute that there was none, but asks the server
-    when a folder is opened."""
+    """Whether ``file`` exists now. An NFS client may cache for up to a minute that it does not, but listing the folder asks the server."""
     try:
         return file.name in os.listdir(file.parent)
     except OSError:

@@ -1,17 +1,18 @@
-"""TensorBoard event files of a training, written as it goes on."""
+"""TensorBoard event files, written during the training."""
 
 from pathlib import Path
 
 from tensorboardX import SummaryWriter
 
 
-class Board:
-    """Writes scalars into ``folder``. A restarted training writes another file there, and TensorBoard drops what it did twice."""
+class TensorBoardLog:
+    """Writes scalars into ``folder``. A resumed training writes another file, which tells TensorBoard to drop the repeated steps."""
 
     def __init__(self, folder: Path):
         self.folder, self.purge, self.writer = folder, None, None
 
     def resumed(self, step: int) -> None:
+        """Tell TensorBoard to drop what an earlier file has after ``step``. Call it before the first ``add``."""
         self.purge = step + 1
 
     def add(self, step: int, values: dict[str, float | None]) -> None:

@@ -22,7 +22,7 @@ PERCENTILE = 95
 # SST-2 were 0.797 to 0.809 with it and 0.785 to 0.796 without (three seeds each).
 WORD_DROPOUT = 0.2
 _BATCH, _BATCH_CHARACTERS = 2000, 1_000_000
-_NOTHING = numpy.zeros(0, numpy.int32), numpy.zeros(0, numpy.int8)
+_NO_IDS, _NO_TYPES = numpy.zeros(0, numpy.int32), numpy.zeros(0, numpy.int8)
 _AUTO = "AutoModelForSequenceClassification"
 # What an installed model's tokenizer consists of, besides tokenizer.json, which is written anew.
 _TOKENIZER_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt")
@@ -80,29 +80,38 @@ class Encoder:
         self.lengths: list[int] = []
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:
-        """Rows of token ids. Long texts are cut, taken apart into overlapping pieces, or, in training, left out."""
-        self.tokenizer.no_truncation()
-        found, long = [], []
-        for i, one in enumerate(_encodings(self.tokenizer, [e.content for e in examples])):
-            if len(one.ids) > self.max_length:
-                long.append(i)
-            found.append([] if len(one.ids) > self.max_length else [_tokens(one)])
-            self.lengths.append(len(one.ids))
-        self.cut, self.seen = self.cut + len(long), self.seen + len(examples)
-        self._truncate()
-        if self.long_text != "drop" or not training:
-            for i, one in zip(long, _encodings(self.tokenizer, [examples[i].content for i in long]), strict=True):
-                found[i] = [_tokens(piece) for piece in (one, *(one.overflowing if self.long_text == "sliding_window" else []))]
-        owner = numpy.repeat(numpy.arange(len(found)), [len(f) for f in found])
-        pieces = [p for f in found for p in f]
+        """Rows of token ids. Long texts are truncated, split into overlapping pieces or, in training, dropped."""
+        pieces_of = self._tokenize([e.content for e in examples], drop_long=training and self.long_text == "drop")
+        pieces = [p for found in pieces_of for p in found]
         offsets = numpy.concatenate([[0], numpy.cumsum([len(ids) for ids, _ in pieces])]).astype(numpy.int64)
-        ids, types = (numpy.concatenate([p[k] for p in pieces] or [_NOTHING[k]]) for k in (0, 1))
-        unknown = self.tokenizer.token_to_id("[UNK]") if training and (self.base is None or self.base.folder is None) else None
+        ids = numpy.concatenate([ids for ids, _ in pieces] or [_NO_IDS])
+        types = numpy.concatenate([types for _, types in pieces] or [_NO_TYPES])
+        from_scratch = self.base is None or self.base.folder is None
+        unknown = self.tokenizer.token_to_id("[UNK]") if training and from_scratch else None
         pad_to = self.max_length if self.padding == "max_length" else 0
         texts = Texts(ids, offsets, types if types.any() else None, self.pad_id, pad_to, unknown, len(vocabulary.SPECIAL))
-        if len(pieces) == len(found):
+        if len(pieces) == len(examples):
             return Rows(texts, targets)
+        owner = numpy.repeat(numpy.arange(len(examples)), [len(found) for found in pieces_of])
         return Rows(texts, targets[owner], owner if self.long_text == "sliding_window" else None)
+
+    def _tokenize(self, contents: list, drop_long: bool) -> list[list[tuple[numpy.ndarray, numpy.ndarray]]]:
+        """The pieces of every text: one, several in a sliding window, or none if it is dropped. Counts the long texts."""
+        self.tokenizer.no_truncation()
+        found, long = [], []
+        for i, one in enumerate(_encodings(self.tokenizer, contents)):
+            is_long = len(one.ids) > self.max_length
+            found.append([] if is_long else [_tokens(one)])
+            long += [i] * is_long
+            self.lengths.append(len(one.ids))
+        self.cut, self.seen = self.cut + len(long), self.seen + len(contents)
+        self._truncate()
+        if drop_long:
+            return found
+        for i, one in zip(long, _encodings(self.tokenizer, [contents[i] for i in long]), strict=True):
+            overflowing = one.overflowing if self.long_text == "sliding_window" else []
+            found[i] = [_tokens(piece) for piece in (one, *overflowing)]
+        return found
 
     def _truncate(self) -> None:
         stride = min(self.stride, self.max_length // 2) if self.long_text == "sliding_window" else 0

@@ -51,7 +51,7 @@ def test_archives_that_are_each_small_enough_are_too_large_together(expand, tmp_
     assert written(tmp_path) <= 10_000
 
 
-def test_archives_that_each_explode_a_little_are_refused_together(expand, tmp_path, monkeypatch):
+def test_several_small_zip_bombs_are_refused_together(expand, tmp_path, monkeypatch):
     monkeypatch.setattr(budget, "RATIO_FROM_BYTES", 1_000_000)
     one = archive({"x.csv": b"a,b\n" * 240_000})
     assert len(expand(one)) == 1
@@ -177,7 +177,7 @@ def raw(entries: list[dict], comment: bytes = b"") -> bytes:
         pytest.param({"name": b"d" * 5000 + b".csv"}, "names", id="a name of thousands of characters"),
     ],
 )
-def test_what_is_no_plain_file_is_left_out_and_counted(expand, entry, why):
+def test_members_that_are_not_plain_files_are_left_out_and_counted(expand, entry, why):
     found = expand(raw([{"name": b"x.csv", "data": b"a,b\n", **entry}, {"name": b"good.csv", "data": b"a,b\n1,2\n"}]))
     assert [f.name for f in found] == ["a/good.csv"]
     (warning,) = expand.events.warnings

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import events_of, small_reviews
-from judge import check_success
+from result_checks import check_success
 
 from trainer import export
 from trainer.run import run
@@ -80,7 +80,7 @@ def test_a_pickled_model_is_refused_with_a_remedy(make_run):
     assert "safetensors" in error["do"]
 
 
-def test_a_training_that_diverges_is_told_by_its_learning_rate(make_run, monkeypatch):
+def test_a_training_that_diverges_is_reported_with_its_learning_rate(make_run, monkeypatch):
     from trainer.train import objective
 
     real = objective.F.cross_entropy
@@ -108,7 +108,7 @@ def test_a_training_that_diverges_late_keeps_its_best_model(make_run, schemas, m
 
 
 @pytest.mark.parametrize(("rate", "remedy"), [(0, "More epochs"), (1e-9, "smaller learning_rate")])
-def test_a_model_that_answers_the_same_to_everything_is_told(make_run, schemas, monkeypatch, rate, remedy):
+def test_a_model_that_predicts_one_class_for_all_rows_is_reported(make_run, schemas, monkeypatch, rate, remedy):
     from trainer.train import optimize
 
     monkeypatch.setattr(optimize.Optimization, "step", lambda self, _: self.optimizer.zero_grad())

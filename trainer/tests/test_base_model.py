@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 from conftest import REVIEWS, events_of, small_reviews
-from judge import check_success, codes, error_of
+from result_checks import check_success, codes, error_of
 
 from trainer.errors import UserError
 from trainer.export import license
@@ -35,7 +35,7 @@ def install(models, name: str, hidden: int = 32, tokenizer_file: str = "tokenize
 
 
 @pytest.mark.parametrize("tokenizer_file", ["tokenizer.json", "vocab.txt"])
-def test_auto_takes_the_smallest_installed_model(make_run, schemas, tokenizer_file):
+def test_auto_uses_the_smallest_installed_model(make_run, schemas, tokenizer_file):
     spec = make_run({"all.csv": small_reviews(200)}, epochs=1)
     models = spec.parent.parent.parent / "models"
     small = install(models, "org/small", tokenizer_file=tokenizer_file)
@@ -61,7 +61,7 @@ def test_auto_takes_the_smallest_installed_model(make_run, schemas, tokenizer_fi
         ("\xff", ""),
     ],
 )
-def test_only_a_license_that_is_named_is_told(tmp_path, card, found):
+def test_only_a_license_named_in_the_card_is_reported(tmp_path, card, found):
     (tmp_path / "CARD.yaml").write_text(card, encoding="latin-1")
     assert license.of(tmp_path) == found
     assert license.of(tmp_path / "none") == license.of(None) == ""

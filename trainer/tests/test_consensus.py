@@ -1,4 +1,4 @@
-"""When several workers ask one another what to do, and what they then do."""
+"""How several workers agree on the next signal: when they vote, and which signal wins."""
 
 from types import SimpleNamespace
 
@@ -7,53 +7,53 @@ import torch
 
 from trainer.run_folder import stop
 from trainer.train import consensus
-from trainer.train.consensus import LOOK_SECONDS, MOST_STEPS, Agreement
+from trainer.train.consensus import LOOK_SECONDS, MOST_STEPS, Consensus
 
 
 @pytest.fixture
 def votes(monkeypatch):
-    """The votes of one of two workers. The other one never has a wish."""
+    """The votes of one of two workers. The other one never asks for anything."""
     cast = []
     monkeypatch.setattr(torch.distributed, "all_reduce", lambda tensor, **_: cast.append(tensor.tolist()))
     return cast
 
 
 @pytest.fixture
-def wishes(tmp_path, monkeypatch, votes):
-    """wishes(seconds, steps) is what a worker wishes after each of its steps, of so many seconds each."""
+def signals(tmp_path, monkeypatch, votes):
+    """signals(seconds, steps) is the signal after each of its steps, of so many seconds each."""
 
     def of(seconds: float, steps: int, leaving=lambda: False, **wanted: bool) -> list[str]:
         now = 1000.0
         monkeypatch.setattr(consensus.time, "monotonic", lambda: now)
         ctx = SimpleNamespace(world=2, rank=0, device="cpu", leaving=leaving)
-        agreement = Agreement(ctx, SimpleNamespace(folder=tmp_path, work=tmp_path))
+        workers = Consensus(ctx, SimpleNamespace(folder=tmp_path, work=tmp_path))
         found = []
         for step in range(1, steps + 1):
             now += seconds
-            found.append(agreement.wish(step, **{"time_over": False, "save_due": False, **wanted}))
+            found.append(workers.signal(step, **{"time_over": False, "save_due": False, **wanted}))
         return found
 
     return of
 
 
 @pytest.mark.parametrize(("seconds", "most"), [(0.001, 100 // MOST_STEPS + 1), (LOOK_SECONDS / 4, 27), (2 * LOOK_SECONDS, 100)])
-def test_slow_steps_are_asked_about_each_and_fast_ones_now_and_then(wishes, votes, seconds, most):
-    assert set(wishes(seconds, 100)) == {""}
+def test_workers_vote_after_every_slow_step_and_after_some_fast_ones(signals, votes, seconds, most):
+    assert set(signals(seconds, 100)) == {""}
     assert most - 2 <= len(votes) <= most
 
 
-def test_the_most_urgent_wish_is_granted(wishes, tmp_path):
-    assert wishes(1.0, 1, save_due=True) == ["save"]
-    assert wishes(1.0, 1, save_due=True, time_over=True) == ["time"]
+def test_the_most_urgent_signal_wins(signals, tmp_path):
+    assert signals(1.0, 1, save_due=True) == ["save"]
+    assert signals(1.0, 1, save_due=True, time_over=True) == ["time"]
     (tmp_path / "stop").write_text("keep\n")
-    assert wishes(1.0, 1, time_over=True) == ["stop"]
-    assert wishes(1.0, 1, leaving=lambda: True) == ["leave"]
+    assert signals(1.0, 1, time_over=True) == ["stop"]
+    assert signals(1.0, 1, leaving=lambda: True) == ["leave"]
     stop.pause(tmp_path, seconds=0)
-    assert wishes(1.0, 1, leaving=lambda: True) == ["pause"]
+    assert signals(1.0, 1, leaving=lambda: True) == ["pause"]
 
 
-def test_ray_is_asked_by_all_workers_at_the_same_steps(wishes, votes):
+def test_ray_is_asked_by_all_workers_at_the_same_steps(signals, votes):
     asked = []
-    wishes(0.01, 200, leaving=lambda: asked.append(len(votes)) or False)
+    signals(0.01, 200, leaving=lambda: asked.append(len(votes)) or False)
     assert asked == [i for i, vote in enumerate(votes, 1) if vote[4]]
     assert 3 <= len(asked) <= 5

@@ -38,7 +38,7 @@ from test_data_load import load as load, made, texts
         ),
     ],
 )  # fmt: skip
-def test_what_would_spoil_the_figures_is_said(files, settings, code, load):
+def test_problems_that_distort_the_metrics_are_reported(files, settings, code, load):
     found = load(files, **settings)
     assert code in [c["code"] for c in found.checks if c["level"] == "warning"]
     assert code in [w["code"] for w in load.events.warnings]

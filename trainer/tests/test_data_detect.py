@@ -76,7 +76,7 @@ def test_prose_has_no_dialect():
         (["what is this", "question"], [["it is one", "answer"], ["and this", "question"]], set(), False),
     ],
 )
-def test_a_header_is_told_from_data(first, body, wanted, is_header):
+def test_a_header_is_distinguished_from_data(first, body, wanted, is_header):
     found, why = dialect.header(first, body, wanted)
     assert found is is_header
     assert why
@@ -116,7 +116,7 @@ def test_columns_are_found_with_a_reason(header, rows, label, text):
     assert words.why.endswith(".")
 
 
-def test_asked_columns_win_and_several_texts_are_joined():
+def test_requested_columns_win_and_several_texts_are_joined():
     seen = _seen(["id", "review", "title", "sentiment"], *ROWS)
     assert columns.label(seen, " SENTIMENT ", "a.csv").columns == ("sentiment",)
     assert columns.text(seen, "title, review", "sentiment", "a.csv").columns == ("title", "review")
@@ -142,7 +142,7 @@ def test_a_wrong_column_is_answered_with_a_sentence(call, code, named):
     assert named in str(e.value)
 
 
-def test_close_calls_are_asked_back():
+def test_ambiguous_columns_are_refused_with_a_question():
     with pytest.raises(UserError, match="sentiment and rating") as e:
         columns.label(_seen(["sentiment", "rating", "text"], *[("ab"[i % 2], str(i % 5), s) for i, s in enumerate(SENTENCES)]), "", "a.csv")
     assert e.value.code == "ambiguous_label"
@@ -159,7 +159,7 @@ def test_close_calls_are_asked_back():
         ("devices.csv", None), ("test/part-1.csv", "test"), ("train/test.csv", "test"), ("reviews.csv", None),
     ],
 )  # fmt: skip
-def test_file_names_tell_the_split(name, split):
+def test_file_names_define_the_split(name, split):
     assert names.split_of(name) == split
 
 

@@ -227,7 +227,7 @@ def test_what_a_table_model_cannot_read_is_left_out_and_named(load):
     assert "constant_columns" in [c["code"] for c in found.checks]
 
 
-def test_numbers_that_are_none_are_dropped_and_counted(load):
+def test_values_that_are_not_numbers_are_dropped_and_counted(load):
     rows = [[i * 0.5, "n/a" if i % 50 == 0 else f"1.{i:03d},5"] for i in range(200)]
     found = load({"a.csv": table(["x", "y"], rows, ";")}, task="tabular-regression")
     assert found.dropped == [("the label is not a number", 4)]
@@ -259,7 +259,7 @@ def test_groups_stay_together(load):
 
 
 @pytest.mark.parametrize(("rule", "train"), [("warn", 60), ("drop", 40), ("keep", 100)])
-def test_copies_follow_the_rule(rule, train, load):
+def test_duplicates_follow_the_option(rule, train, load):
     rows = [[f"some words on {i % 60}", "ab"[i % 2]] for i in range(100)]
     parts = {"train.csv": rows, "test.csv": rows[:10], "val.csv": rows[10:20]}
     files = {name: table(["text", "label"], part) for name, part in parts.items()}
@@ -277,7 +277,7 @@ def test_fewer_examples_look_like_all(load):
     assert counts == {"a": 150, "b": 50}
 
 
-def test_no_test_rows_where_none_are_wanted(load):
+def test_a_test_fraction_of_zero_gives_no_test_rows(load):
     found = load({"a.csv": texts(200)}, test_fraction=0, validation_fraction=0.2)
     assert {n: len(r) for n, r in found.splits.items()} == {"train": 160, "validation": 40, "test": 0}
     assert "no_test_rows" in [c["code"] for c in found.checks]

@@ -82,7 +82,7 @@ def test_every_image_that_decodes_is_read(read):
         pytest.param({}, "text", "no files", id="an empty dataset"),
     ],
 )
-def test_nothing_to_answer_is_said_in_a_sentence(files, kind, named, read):
+def test_a_dataset_without_usable_rows_is_refused_in_one_sentence(files, kind, named, read):
     with pytest.raises(UserError) as e:
         read(files, kind, () if kind == "image" else ("review",))
     assert named in str(e.value)

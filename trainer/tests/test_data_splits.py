@@ -28,7 +28,7 @@ def events(tmp_path):
     return Events(tmp_path / "events.jsonl", 1)
 
 
-def test_one_file_is_cut_into_eight_one_and_one_tenth_of_each_class(events):
+def test_one_file_is_split_80_10_10_within_each_class(events):
     got = _complete({"train": _rows(300)}, 42, events)
     assert {n: len(r) for n, r in got.items()} == {"train": 240, "validation": 30, "test": 30}
     for name, each in (("train", 80), ("validation", 10), ("test", 10)):
@@ -95,7 +95,7 @@ def test_labels_that_training_does_not_know_leave_the_other_splits(events):
         ({"train": _rows(40, "ab"), "test": _rows(10, "z", prefix="t")}, "unknown_labels"),
     ],
 )
-def test_rows_that_cannot_be_learnt_from_are_refused(given, code, events):
+def test_rows_that_cannot_be_trained_on_are_refused(given, code, events):
     with pytest.raises(UserError) as e:
         _complete(given, 42, events)
     assert e.value.code == code

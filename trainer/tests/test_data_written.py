@@ -36,7 +36,7 @@ def test_an_open_quotation_mark_takes_no_rows_with_it(load):
         load({"a.csv": "text,label\n" + "".join(quoted)})
 
 
-def test_texts_of_many_lines_are_no_rows(load):
+def test_lines_of_a_long_text_are_not_rows(load):
     found = load({"a.csv": made(["text", "label"], lambda i: ["\n".join(f"line {n} of {i}, maybe so" for n in range(i % 30)) or "x", "ab"[i % 2]])})
     assert max(e.content.count("\n") for rows in found.splits.values() for e in rows) > 20
 
@@ -50,7 +50,7 @@ def test_a_class_is_the_same_however_its_number_is_written(load):
     assert ("the label is empty", 10) in found.dropped
 
 
-def test_labels_that_look_alike_are_told(load):
+def test_labels_that_look_alike_are_reported(load):
     load({"a.csv": made(["text", "label"], lambda i: [f"some words on {i}", ["yes", "Yes", "no"][i % 3]])})
     assert "Yes and yes" in next(w["text"] for w in load.events.warnings if w["code"] == "similar_labels")
 
@@ -63,7 +63,7 @@ def test_labels_that_look_alike_are_told(load):
         pytest.param([{"text": f"some words on {i}", "label": "ab"[i % 2], "by": {"name": "x"}} for i in range(60)], id="objects in objects"),
     ],
 )
-def test_json_is_read_however_it_is_turned(value, load):
+def test_json_is_read_by_rows_and_by_columns(value, load):
     found = load({"a.json": json.dumps(value)})
     assert (found.columns, found.labels, sum(map(len, found.splits.values()))) == (("text",), ("a", "b"), 60)
 
@@ -91,6 +91,6 @@ def test_parquet_of_odd_types_is_read_as_what_it_holds(load, tmp_path):
     assert any("raw" in d["why"] for d in load.events.decisions if d["what"] == "table")
 
 
-def test_numbers_beyond_all_reason_are_none(load):
+def test_absurdly_large_numbers_are_not_numbers(load):
     found = load({"a.csv": made(["x", "y", "target"], lambda i: [i * 0.37, 1e300 if i % 30 == 7 else i * 7 % 50 / 3, i * 1.1], 200)})
     assert all(e.content[1] == "" for rows in found.splits.values() for e in rows if e.row % 30 == 9)

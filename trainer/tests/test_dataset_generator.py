@@ -15,7 +15,7 @@ def test_the_generator_makes_the_bundled_files_byte_for_byte(tmp_path):
         assert (tmp_path / name).read_bytes() == (REVIEWS / name).read_bytes(), name
 
 
-def test_seed_and_rows_are_obeyed(tmp_path):
+def test_seed_and_number_of_rows_are_respected(tmp_path):
     for seed in ("1", "2"):
         subprocess.run(
             [sys.executable, REVIEWS.parent / "generate.py", tmp_path / seed, "--rows", "50", "--test-rows", "0", "--seed", seed], check=True
@@ -26,7 +26,7 @@ def test_seed_and_rows_are_obeyed(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "count"), [("train", 1200), ("test", 300)])
-def test_a_reader_who_knows_the_words_is_wrong_on_the_noise_only(name, count):
+def test_a_classifier_by_words_is_wrong_only_on_the_noise(name, count):
     words = runpy.run_path(str(REVIEWS.parent / "generate.py"))
     with open(REVIEWS / f"{name}.csv", newline="") as f:
         rows = list(csv.DictReader(f))

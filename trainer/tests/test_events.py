@@ -9,7 +9,7 @@ from conftest import events_of
 from trainer.run_folder.events import Events
 from trainer.train import progress
 from trainer.train.checkpoint import Position
-from trainer.train.progress import Teller
+from trainer.train.progress import ProgressReporter
 
 READ_LINE, READ_EVENTS, READ_ENTRIES = 64 << 10, 64 << 20, 100  # what the service takes of a line, of a run, and of its warnings
 
@@ -35,7 +35,7 @@ def test_texts_and_lists_of_an_event_are_cut(events, tmp_path, schemas):
     assert events.decisions[0]["choice"] == found[3]["choice"]
 
 
-def test_of_very_many_warnings_and_decisions_the_log_has_the_rest(events, tmp_path, capsys):
+def test_warnings_and_decisions_over_the_limit_are_only_in_the_log(events, tmp_path, capsys):
     for i in range(5000):
         events.decision("table", {"file": f"{i}.csv"}, f"{i}.csv is read so.")
         events.warning("bad_rows", f"A row of {i}.csv is left out.")
@@ -47,7 +47,7 @@ def test_of_very_many_warnings_and_decisions_the_log_has_the_rest(events, tmp_pa
     assert "4999.csv is left out" in capsys.readouterr().out
 
 
-def test_driver_and_worker_together_stay_below_what_is_read(tmp_path):
+def test_events_of_driver_and_worker_together_stay_below_the_limit_of_the_reader(tmp_path):
     for _ in range(2):
         events = Events(tmp_path / "events.jsonl", 1)
         for i in range(1000):
@@ -58,17 +58,17 @@ def test_driver_and_worker_together_stay_below_what_is_read(tmp_path):
     assert kinds.count("decision") <= READ_ENTRIES
 
 
-def test_a_name_that_is_half_a_character_can_be_told(events, tmp_path):
+def test_a_file_name_with_half_a_character_can_be_written_to_an_event(events, tmp_path):
     events.warning("w", "the file \ud800.csv")
     assert events_of(tmp_path)[0]["text"] == "the file ?.csv"
 
 
-def test_a_training_of_a_week_tells_of_its_progress_often_enough_and_not_too_often(tmp_path, monkeypatch):
+def test_the_progress_interval_of_a_week_long_training_is_neither_too_long_nor_too_short(tmp_path, monkeypatch):
     now, told = [0.0], []
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     ctx = SimpleNamespace(rank=0, device=torch.device("cpu"), world=1)
-    tells = Teller(ctx, tmp_path, Events(tmp_path / "events.jsonl", 1), epochs=200, steps=10**9)
-    monkeypatch.setattr(tells, "progress", lambda *_: (told.append(now[0]), setattr(tells, "told", now[0])))
+    tells = ProgressReporter(ctx, tmp_path, Events(tmp_path / "events.jsonl", 1), epochs=200, steps=10**9)
+    monkeypatch.setattr(tells, "progress", lambda *_: (told.append(now[0]), setattr(tells, "last_progress", now[0])))
     tells.meter = SimpleNamespace(add=lambda _: None)
     for i in range(7 * 24 * 3600):
         now[0] = float(i)

@@ -8,8 +8,8 @@ import threading
 
 import pytest
 from conftest import TRAINER, events_of, small_reviews
-from crash import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
-from judge import check_success
+from process_faults import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
+from result_checks import check_success
 
 from trainer.errors import UserError
 from trainer.launch import preflight
@@ -68,7 +68,7 @@ def test_paths_of_artifacts_have_no_empty_part(make_run):
         assert not {"", ".", ".."} & set(artifact["path"].split("/"))
 
 
-def test_what_was_done_is_saved_when_told_to_end(make_run, run_apart):  # noqa: F811
+def test_a_terminated_training_saves_its_progress(make_run, run_apart):  # noqa: F811
     spec = make_run({"all.csv": small_reviews()}, epochs=3)
     assert run_apart(spec, "step", 5, signal.SIGTERM) == 143
     assert run_apart(spec) == 0
@@ -97,7 +97,7 @@ def test_workers_on_other_machines_see_the_folder_of_the_driver_or_say_so(tmp_pa
     (tmp_path / "elsewhere").mkdir()
     for there, known in ((tmp_path / "elsewhere", token), (tmp_path, "the token of another run")):
         with pytest.raises(UserError) as refused:
-            preflight.shared(there, known, patience=0)
+            preflight.shared(there, known, timeout=0)
         assert refused.value.code == "not_shared"
         assert "not the same on all machines" in refused.value.what
         assert str(there) not in str(vars(refused.value)), "its user reads no path of the server"

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from conftest import ROOT, small_reviews
-from judge import check_success
+from result_checks import check_success
 
 
 def test_a_run_writes_into_its_folder_only_and_its_group_may_change_and_delete_everything(make_run, tmp_path, schemas):

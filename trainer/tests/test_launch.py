@@ -38,7 +38,7 @@ def test_small_data_gets_one_worker(created):
     assert created({"a.csv": small_reviews(200)}) == (1, 1)
 
 
-def test_workers_are_given_as_asked_where_each_has_rows(created):
+def test_the_requested_number_of_workers_is_used_if_each_has_rows(created):
     assert created({"a.csv": small_reviews(1000)}, num_workers=3)[0] == 3
     assert created({"a.csv": small_reviews(60)}, num_workers=8)[0] == 1
 
@@ -75,18 +75,18 @@ def test_the_machine_is_described():
 
 
 @pytest.mark.parametrize(("gpu", "code"), [(False, "no_capacity"), (True, "no_gpu")])
-def test_waiting_for_a_busy_cluster_is_told_once_and_ends(tmp_path, monkeypatch, gpu, code):
-    clock = iter([0.0, 29.0, 29.0, 31.0, 31.0, 59.0, 61.0])
+def test_waiting_for_a_busy_cluster_is_reported_once_and_ends(tmp_path, monkeypatch, gpu, code):
+    clock = iter([0.0, 29.0, 31.0, 59.0, 61.0])
     monkeypatch.setattr(capacity.time, "monotonic", lambda: next(clock))
     events = Events(tmp_path / "events.jsonl", 1)
-    wait = capacity.Wait(capacity.Job(2, 1, gpu, "text", 1, events), events)
-    wait.again()
+    wait = capacity.CapacityWait(capacity.WorkerRequest(2, 1, gpu, "text", 1, events), events)
+    wait.check()
     assert not events.path.exists()
-    wait.again()
-    wait.again()
+    wait.check()
+    wait.check()
     assert [e["code"] for e in events_of(tmp_path)] == ["waiting"]
     with pytest.raises(UserError) as refused:
-        wait.again()
+        wait.check()
     assert refused.value.code == code
 
 
@@ -96,7 +96,7 @@ def test_a_dry_run_does_not_wait_for_a_gpu_as_a_training_does(make_run, monkeypa
     spec = specs.load(make_run({"a.csv": small_reviews(60)}, use_gpu="yes", dry_run=dry_run))
     events = Events(spec.folder / "events.jsonl", 1)
     launcher = launch.create("ray", settings.resolve(spec, events), FRESH, spec, events)
-    assert (launcher.job.gpu, launcher.job.max_minutes) == (True, minutes)
+    assert (launcher.request.gpu, launcher.request.max_minutes) == (True, minutes)
     warned = next(e["text"] for e in events_of(spec.folder) if e.get("code") == "waiting_for_gpu")
     assert "no GPUs now, but 1 is needed" in warned
     assert "set use_gpu to auto or no" in warned
@@ -110,7 +110,7 @@ def test_every_line_of_a_worker_begins_with_its_rank():
     assert out.getvalue() == "[rank 3] one\n[rank 3] two and more\n[rank 3] \n[rank 3] three"
 
 
-def test_of_several_outcomes_the_first_is_kept():
+def test_the_first_of_several_outcomes_is_kept():
     async def ends() -> str:
         mailbox = Mailbox()
         await mailbox.finish("the fault that a person must mend")

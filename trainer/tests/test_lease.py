@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from conftest import events_of, small_reviews
-from crash import KILLED, asleep, exit_code, run_apart, start_apart, undisturbed, wake  # noqa: F401 - fixtures
-from judge import check_success, result_of, weights
+from process_faults import KILLED, asleep, exit_code, run_apart, start_apart, undisturbed, wake  # noqa: F401 - fixtures
+from result_checks import check_success, result_of, weights
 
 from trainer.run_folder import lease as leases
 from trainer.run_folder.events import Events
-from trainer.run_folder.lease import OVERTAKEN, Lease, Overtaken
+from trainer.run_folder.lease import LEASE_LOST, Lease, LeaseLost
 
 OPTIONS = {"epochs": 3, "more_options": "early_stopping_patience: 0"}
 STEPS, PUBLISHED = 6, 8  # of such a training: two in each epoch; two for each checkpoint and two for the results
@@ -34,7 +34,7 @@ def made(lease: Lease, text: str) -> Path:
     return file
 
 
-def test_who_comes_later_takes_over_and_who_was_before_can_change_nothing(claims):
+def test_a_later_start_takes_over_and_an_earlier_one_can_change_nothing(claims):
     place = claims.parent / "place.txt"
     first = leases.take(claims)
     staged = made(first, "first")
@@ -42,14 +42,14 @@ def test_who_comes_later_takes_over_and_who_was_before_can_change_nothing(claims
     assert second.held() and not first.held()
     second.publish(made(second, "second"), place)
     for attempted in (lambda: first.publish(staged, place), lambda: first.remove(place), lambda: first.write_json(place, {}), first.check):
-        with pytest.raises(Overtaken):
+        with pytest.raises(LeaseLost):
             attempted()
     assert place.read_text() == "second"
     assert [p.name for p in claims.iterdir()] == [second.folder.name]
 
 
 @pytest.mark.parametrize("call", ["replace", "rename"])
-def test_being_overtaken_between_looking_and_writing_changes_nothing(claims, monkeypatch, call):
+def test_a_lease_lost_between_the_check_and_the_write_changes_nothing(claims, monkeypatch, call):
     place = claims.parent / "place.txt"
     first = leases.take(claims)
     first.publish(made(first, "before"), place)
@@ -61,29 +61,29 @@ def test_being_overtaken_between_looking_and_writing_changes_nothing(claims, mon
         return real(*args)
 
     monkeypatch.setattr(os, call, overtaken)
-    with pytest.raises(Overtaken):
+    with pytest.raises(LeaseLost):
         first.publish(staged, place) if call == "replace" else first.remove(place) or first.check()
     assert place.read_text() == "before"
 
 
-def test_a_higher_attempt_goes_first_even_if_it_was_started_before(claims):
+def test_a_higher_attempt_wins_even_if_it_started_earlier(claims):
     second = leases.take(claims, attempt=2)
     for _ in range(2):
-        with pytest.raises(Overtaken):
+        with pytest.raises(LeaseLost):
             leases.take(claims, attempt=1)
     assert second.held()
     third = leases.take(claims, attempt=2)
     assert third.held() and not second.held()
 
 
-def test_of_many_that_start_at_once_one_may_write(claims):
+def test_of_many_simultaneous_starts_exactly_one_may_write(claims):
     gate = threading.Barrier(12)
 
     def start(number: int) -> Lease | None:
         gate.wait()
         try:
             return leases.take(claims, attempt=1 + number % 2)
-        except Overtaken:
+        except LeaseLost:
             return None
 
     with ThreadPoolExecutor(12) as pool:
@@ -93,7 +93,7 @@ def test_of_many_that_start_at_once_one_may_write(claims):
     assert [p.name for p in claims.iterdir()] == [held[0].folder.name]
 
 
-def test_a_volume_that_cannot_be_asked_is_no_reason_to_end(claims, monkeypatch):
+def test_an_unreachable_volume_does_not_lose_the_lease(claims, monkeypatch):
     lease = leases.take(claims)
 
     def unreachable(*_):
@@ -106,7 +106,7 @@ def test_a_volume_that_cannot_be_asked_is_no_reason_to_end(claims, monkeypatch):
     assert not lease.held()
 
 
-def test_the_lease_of_a_worker_ends_with_that_of_its_start(claims):
+def test_the_lease_of_a_worker_ends_with_the_lease_of_its_start(claims):
     start = leases.take(claims)
     worker = leases.take(start.folder / "worker", within=start)
     another = leases.take(start.folder / "worker", within=start)
@@ -116,16 +116,16 @@ def test_the_lease_of_a_worker_ends_with_that_of_its_start(claims):
 
 
 @pytest.mark.parametrize("litter", [True, False])
-def test_a_worker_that_begins_after_its_start_was_overtaken_gets_no_lease(claims, litter):
+def test_a_worker_gets_no_lease_after_its_start_lost_its_own(claims, litter):
     start = leases.take(claims)
     leases.take(claims)
     if litter:  # what the overtaken driver still makes
         (start.folder / "expanded").mkdir(parents=True)
-    with pytest.raises(Overtaken):
+    with pytest.raises(LeaseLost):
         leases.take(start.folder / "worker", within=start)
 
 
-def test_what_a_start_made_is_deleted_at_its_end_but_not_its_lease(claims):
+def test_ending_a_lease_deletes_its_files_and_keeps_the_lease(claims):
     lease = leases.take(claims)
     (lease.folder / "deep" / "er").mkdir(parents=True)
     made(lease, "x")
@@ -152,7 +152,7 @@ def test_events_end_a_line_that_was_begun_and_are_not_written_without_a_lease(cl
     first.phase("start", "First.")
     second = Events(log, 1, leases.take(claims))
     second.phase("start", "Second.")
-    with pytest.raises(Overtaken):
+    with pytest.raises(LeaseLost):
         first.phase("start", "Late.")
     lines = log.read_text().splitlines()
     assert lines[0] == '{"half":'
@@ -182,14 +182,14 @@ def test_a_driver_that_slept_through_the_whole_training_of_another_changes_nothi
     check_success(spec.parent, schemas)
     before = contents(spec.parent)
     wake(old)
-    assert exit_code(old) == OVERTAKEN
+    assert exit_code(old) == LEASE_LOST
     assert contents(spec.parent) == before
     assert weights(spec.parent) == undisturbed(spec)
-    assert str(Overtaken()) in (spec.parent / "log.txt").read_text()
+    assert str(LeaseLost()) in (spec.parent / "log.txt").read_text()
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_starts_that_are_killed_or_sleep_at_random_end_as_one_that_is_left_alone(
+def test_starts_killed_or_suspended_at_random_end_with_the_weights_of_an_undisturbed_run(
     make_run,
     start_apart,  # noqa: F811
     run_apart,  # noqa: F811
@@ -213,18 +213,18 @@ def test_starts_that_are_killed_or_sleep_at_random_end_as_one_that_is_left_alone
     assert asleep(last)
     for start in [*sleeping, last]:  # they all meet in the midst of its work
         wake(start)
-    assert [exit_code(start) for start in sleeping] == [OVERTAKEN] * len(sleeping)
+    assert [exit_code(start) for start in sleeping] == [LEASE_LOST] * len(sleeping)
     assert exit_code(last) == 0
     check_success(spec.parent, schemas)
     assert weights(spec.parent) == undisturbed(spec)
     assert result_of(spec.parent)["training"]["steps"] == STEPS
 
 
-def test_an_attempt_that_is_started_after_a_higher_one_ends_at_once(make_run, start_apart, run_apart):  # noqa: F811
+def test_a_lower_attempt_that_starts_after_a_higher_one_ends_at_once(make_run, start_apart, run_apart):  # noqa: F811
     spec = make_run({"all.csv": small_reviews(60)}, attempt=2, **OPTIONS)
     higher = start_apart(spec, "step", 1, signal.SIGSTOP)
     assert asleep(higher)
-    assert run_apart(make_run({"all.csv": small_reviews(60)}, attempt=1, **OPTIONS)) == OVERTAKEN
+    assert run_apart(make_run({"all.csv": small_reviews(60)}, attempt=1, **OPTIONS)) == LEASE_LOST
     wake(higher)
     assert exit_code(higher) == 0
     assert {e["attempt"] for e in events_of(spec.parent)} == {2}

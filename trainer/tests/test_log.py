@@ -42,7 +42,7 @@ def test_a_stream_that_is_kept_after_the_end_still_prints_and_leaves_the_log_alo
     assert (tmp_path / "log.txt").read_text() == ""
 
 
-def test_a_line_of_one_thread_is_not_mixed_with_that_of_another(tmp_path, capsys):
+def test_lines_of_two_threads_are_not_mixed(tmp_path, capsys):
     with log.copied_to(tmp_path / "log.txt"):
         threads = [threading.Thread(target=lambda: [sys.stdout.write("a whole line\n") for _ in range(500)]) for _ in range(4)]
         for thread in threads:

@@ -5,8 +5,8 @@ import csv
 import numpy
 import pytest
 from conftest import events_of, small_reviews
-from judge import check_success, codes, error_of, predictions, setting, weights
-from made import flowers, table
+from result_checks import check_success, codes, error_of, predictions, setting, weights
+from small_datasets import flowers, table
 
 from trainer.run import run
 
@@ -96,7 +96,7 @@ def weights_differ(*results: dict) -> bool:
     return len({r["model"]["weights_sha256"] for r in results}) == len(results)
 
 
-def test_what_decides_the_steps_changes_the_weights(train):
+def test_options_of_the_optimizer_change_the_weights(train):
     changes = [
         "",
         "optimizer: sgd",
@@ -111,7 +111,7 @@ def test_what_decides_the_steps_changes_the_weights(train):
     assert weights_differ(*results)
 
 
-def test_label_smoothing_makes_less_sure(train):
+def test_label_smoothing_lowers_the_confidence(train):
     sure = []
     for smoothing in (0, 0.4):
         folder, _ = train({"t.csv": flowers()}, f"label_smoothing: {smoothing}", epochs=30)
@@ -135,7 +135,7 @@ def test_accumulated_gradients_equal_those_of_the_large_batch(train):
         assert numpy.abs(large[name] - parts[name]).max() < 1e-5, name
 
 
-def test_fewer_examples_are_taken_when_asked(train):
+def test_max_examples_limits_the_examples(train):
     _, result = train(small_reviews(200), "max_examples: 60")
     assert sum(result["data"]["rows"].values()) == 60
 
@@ -147,7 +147,7 @@ def test_a_model_is_measured_several_times_in_an_epoch(train):
     assert epochs[1::2] == [1, 2]
 
 
-def test_everything_is_uploaded_when_asked(train):
+def test_upload_everything_includes_the_tensorboard_files(train):
     _, some = train(small_reviews())
     _, everything = train(small_reviews(), "upload: everything")
     assert not [a for a in some["artifacts"] if "tensorboard" in a["path"]]

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import pytest
 import torch
 from conftest import events_of, small_reviews
-from judge import result_of
-from made import flowers, in_folders, squares
+from result_checks import result_of
+from small_datasets import flowers, in_folders, squares
 
 from trainer.run import run
 from trainer.run_folder.events import Events
 from trainer.train import estimate, progress
 from trainer.train.checkpoint import Position
-from trainer.train.progress import Teller
+from trainer.train.progress import ProgressReporter
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def tell(tmp_path, monkeypatch):
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(progress, "PROGRESS_SECONDS", 0.0)
     ctx = SimpleNamespace(rank=0, device=torch.device("cpu"), world=1)
-    tells = Teller(ctx, tmp_path, Events(tmp_path / "events.jsonl", 1), epochs=10, steps=100)
+    tells = ProgressReporter(ctx, tmp_path, Events(tmp_path / "events.jsonl", 1), epochs=10, steps=100)
     tells.estimated(320, Position(), 40.0, most=1e9)
 
     def after(when: float, step: int, most: float = 1e9) -> float:
@@ -35,7 +35,7 @@ def tell(tmp_path, monkeypatch):
     tells.close()
 
 
-def test_a_slow_first_step_is_no_prophecy(tell):
+def test_a_slow_first_step_does_not_distort_the_remaining_time(tell):
     assert tell(60.0, 1) == 40  # by the estimate, not an hour and a half
     assert tell(62.0, 2) == 2 * 98
     assert tell(160.0, 51) == 2 * 49
@@ -46,14 +46,14 @@ def test_after_a_restart_the_pace_is_that_of_this_start(tell):
     assert tell(15.0, 91) == 9
 
 
-def test_nothing_is_left_to_wait_for_behind_the_time_limit(tell):
+def test_the_remaining_time_never_exceeds_the_time_limit(tell):
     assert tell(1.0, 1, most=30.0) == 30
     assert tell(11.0, 2, most=20.0) == 20
     assert tell(40.0, 3, most=-1.0) == 0
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_a_training_that_takes_longer_than_it_may_is_warned_about_before(make_run, monkeypatch, dry_run):
+def test_a_training_that_would_exceed_its_time_limit_is_warned_about(make_run, monkeypatch, dry_run):
     monkeypatch.setattr(estimate, "seconds", lambda *_: 7800.0)
     spec = make_run({"all.csv": small_reviews(60)}, epochs=1, dry_run=dry_run)
     assert run(str(spec), "local") == 0

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from conftest import small_reviews
-from judge import check_files, check_success, error_of, predictions, result_of
-from made import flowers, in_folders, squares, table, yields
+from result_checks import check_files, check_success, error_of, predictions, result_of
+from small_datasets import flowers, in_folders, squares, table, yields
 
 from trainer.run import run
 from trainer.run_folder.lease import Lease
@@ -151,7 +151,7 @@ def test_a_table_without_any_row_to_answer_is_refused(model, refusal, content):
     assert "new.csv" in f"{error['what']} {error.get('why', '')}"
 
 
-def test_how_sure_an_answer_is_and_the_next_likely_ones(model, answer):
+def test_confidence_and_the_next_likely_classes_are_written(model, answer):
     folder, found = answer({"new.csv": flowers()}, model("table"), top_k=2, min_confidence=1)
     row = predictions(folder)[0]
     assert {"choice 2", "probability 2", "unsure"} <= set(row)
@@ -197,7 +197,7 @@ HALF = {"model/trainer.json": b'{"schema": 1, "kind": "text"}', "model/model.saf
         pytest.param(zipped(HALF), NONE, id="half a description"),
     ],
 )
-def test_a_model_file_that_is_none_is_refused(refusal, archive, named):
+def test_a_model_file_without_a_model_is_refused(refusal, archive, named):
     error = refusal({"new.csv": small_reviews(10), "model.zip": archive}, model_file="model.zip")
     assert error["code"] == "model_file"
     assert "model.zip" in error["what"]
@@ -243,7 +243,7 @@ def test_code_beside_a_model_is_never_run_nor_asked_for(model, refusal, tmp_path
     assert (asked, (tmp_path / "ran").exists()) == ([], False)
 
 
-def test_without_an_image_that_can_be_decoded_that_is_said(model, refusal):
+def test_a_dataset_without_a_readable_image_is_refused(model, refusal):
     error = refusal({"a.png": b"no image"}, model("image"))
     assert (error["code"], error["what"]) == ("broken_images", "No image can be decoded: a.png.")
 
@@ -295,7 +295,7 @@ def test_a_champion_is_measured_on_the_same_test_rows(model, make_run, schemas):
         pytest.param("none", FILES["table"], "cannot be read", id="files that are gone"),
     ],
 )
-def test_why_a_champion_cannot_be_compared_is_told(model, make_run, schemas, theirs, files, why):
+def test_the_reason_why_a_champion_cannot_be_compared_is_reported(model, make_run, schemas, theirs, files, why):
     field = {"model": {"path": "../../registry/none", "run": "ft-gone", "name": "none", "version": 1}} if theirs == "none" else model(theirs)
     spec = make_run(files, epochs=2, more=champion(field))
     assert run(str(spec), "local") == 0

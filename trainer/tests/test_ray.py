@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, events_of, small_reviews
-from judge import artifact_hashes, check_files, check_success, codes, error_of, predictions, weights
+from result_checks import artifact_hashes, check_files, check_success, codes, error_of, predictions, weights
 
 from trainer.run import run
-from trainer.run_folder.lease import OVERTAKEN
+from trainer.run_folder.lease import LEASE_LOST
 
 # One process of pytest-xdist runs them all: they share a Ray, and each needs the cores of the machine.
 pytestmark = [pytest.mark.ray, pytest.mark.xdist_group("ray")]
-PATIENCE_SECONDS = 300
+TIMEOUT_SECONDS = 300
 LONG = {"epochs": 4, "more_options": "early_stopping_patience: 0"}
 
 
@@ -60,7 +60,7 @@ def train_on_ray(start_on, ray_address):
 
     def train(spec: Path) -> tuple[int, str]:
         process = start_on(ray_address, spec)
-        printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+        printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
         return process.returncode, printed
 
     return train
@@ -89,7 +89,7 @@ def plain_weights(make_run, known):
 
 def until(happened, process: subprocess.Popen):
     """Wait until ``happened()`` is true, as long as ``process`` lives, and return what it gave."""
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + TIMEOUT_SECONDS
     while not (found := happened()):
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < end, "nothing happens"
@@ -190,7 +190,7 @@ def test_a_killed_worker_is_replaced_and_the_weights_are_the_same(make_run, star
     process = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), process)
     os.kill(worker(spec.parent, 0), signal.SIGKILL)
-    printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0, printed
     result = check_success(spec.parent, schemas)
     assert codes(result).count("worker_lost") == 1
@@ -200,12 +200,12 @@ def test_a_killed_worker_is_replaced_and_the_weights_are_the_same(make_run, star
     assert "[rank 0] Epoch 1, validation" in "\n".join(log)  # of the worker that was killed
 
 
-def test_two_workers_of_which_one_is_killed_end_with_a_model_as_good(make_run, start_on, ray_address, reviews, schemas):
+def test_a_model_is_as_good_after_one_of_two_workers_is_killed(make_run, start_on, ray_address, reviews, schemas):
     spec = make_run(reviews, run="ft-lost-two", num_workers=2, **LONG)
     process = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), process)
     os.kill(worker(spec.parent, 1), signal.SIGKILL)
-    printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0, printed
     result = check_success(spec.parent, schemas)
     assert (result["training"]["workers"], result["training"]["resumed"]) == (2, 1)
@@ -226,13 +226,13 @@ def test_a_killed_driver_is_started_again_and_ends_the_same(make_run, start_on, 
     assert weights(spec.parent) == plain_weights(reviews, **LONG)
 
 
-def test_a_driver_that_is_told_to_end_saves_the_training_and_ends_with_143(make_run, start_on, ray_address, train_on_ray, reviews, schemas):
+def test_a_terminated_driver_saves_the_training_and_ends_with_143(make_run, start_on, ray_address, train_on_ray, reviews, schemas):
     spec = make_run(reviews, run="ft-term", **LONG)
     process = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), process)
     before = (spec.parent / "checkpoints" / "index.json").stat().st_mtime_ns
     process.send_signal(signal.SIGTERM)
-    printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 143, printed
     assert not (spec.parent / "error.json").exists()
     assert (spec.parent / "checkpoints" / "index.json").stat().st_mtime_ns > before
@@ -253,19 +253,19 @@ def test_a_driver_and_its_worker_that_wake_up_again_change_nothing(make_run, sta
     result = (spec.parent / "result.json").read_bytes()
     for pid in asleep:
         os.kill(pid, signal.SIGCONT)
-    old.communicate(timeout=PATIENCE_SECONDS)
-    assert old.returncode == OVERTAKEN
+    old.communicate(timeout=TIMEOUT_SECONDS)
+    assert old.returncode == LEASE_LOST
     assert (spec.parent / "result.json").read_bytes() == result
     assert check_success(spec.parent, schemas)["training"]["resumed"] == 1
     assert weights(spec.parent) == plain_weights(reviews, **LONG)
 
 
-def test_workers_leave_a_machine_that_is_about_to_go_and_lose_no_step(make_run, start_on, machines, reviews, schemas):
+def test_workers_leave_a_machine_that_is_shutting_down_and_lose_no_step(make_run, start_on, machines, reviews, schemas):
     spec = make_run(reviews, run="ft-leave", num_workers=2, **LONG)
     process = start_on(machines.stdout.readline().strip(), spec)
     until(a_checkpoint(spec.parent), process)
     print("go", file=machines.stdin, flush=True)
-    printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0, printed
     check_success(spec.parent, schemas)
     events = events_of(spec.parent)
@@ -279,7 +279,7 @@ def machines(tmp_path):
     """A Ray of a head and two machines, which prints its address. At a word from here, one is about to go and another one comes."""
     process = subprocess.Popen([sys.executable, "-c", _MACHINES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
     yield process
-    process.communicate(timeout=PATIENCE_SECONDS)
+    process.communicate(timeout=TIMEOUT_SECONDS)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

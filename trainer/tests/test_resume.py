@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from conftest import events_of, small_reviews
-from crash import KILLED, run_apart, start_apart, undisturbed  # noqa: F401 - fixtures
-from judge import check_success, codes, result_of, weights
+from process_faults import KILLED, run_apart, start_apart, undisturbed  # noqa: F401 - fixtures
+from result_checks import check_success, codes, result_of, weights
 
 from trainer.run import run
 from trainer.run_folder import files
@@ -48,7 +48,7 @@ def resumed_at(folder: Path) -> list[int]:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_killed_twice_at_random_steps_it_ends_with_the_same_weights(make_run, run_apart, undisturbed, schemas, seed):  # noqa: F811
+def test_a_training_killed_twice_at_random_steps_ends_with_the_same_weights(make_run, run_apart, undisturbed, schemas, seed):  # noqa: F811
     first, second = sorted(random.Random(seed).sample(range(1, STEPS), 2))
     spec = make_run({"all.csv": small_reviews(ROWS)}, seed=seed, **OPTIONS)
     assert run_apart(spec, "step", first) == KILLED
@@ -68,7 +68,7 @@ def test_at_most_one_interval_is_lost(make_run, run_apart, undisturbed):  # noqa
     assert weights(spec.parent) == undisturbed(spec)
 
 
-def test_sigterm_saves_the_step_it_stands_at_and_ends_with_143(make_run, run_apart, undisturbed, schemas):  # noqa: F811
+def test_sigterm_saves_the_current_step_and_ends_with_143(make_run, run_apart, undisturbed, schemas):  # noqa: F811
     spec = make_run({"all.csv": small_reviews(ROWS)}, epochs=3)
     assert run_apart(spec, "step", 2, signal.SIGTERM) == 143
     assert not (spec.parent / "result.json").exists()
@@ -81,7 +81,7 @@ def test_sigterm_saves_the_step_it_stands_at_and_ends_with_143(make_run, run_apa
 
 
 @pytest.mark.parametrize("epochs", [1, 3])
-def test_told_to_end_right_before_an_evaluation_it_makes_that_at_the_next_start(make_run, run_apart, undisturbed, schemas, epochs):  # noqa: F811
+def test_an_evaluation_missed_by_sigterm_is_made_at_the_next_start(make_run, run_apart, undisturbed, schemas, epochs):  # noqa: F811
     spec = make_run({"all.csv": small_reviews(ROWS)}, epochs=epochs)
     assert run_apart(spec, "step", 3, signal.SIGTERM) == 143
     assert not [e for e in events_of(spec.parent) if e["kind"] == "eval"]
@@ -182,14 +182,14 @@ def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(interrupted, r
         '{"checkpoints": ["step-000000099"]}',
     ],
 )
-def test_a_garbage_index_costs_time_and_nothing_else(interrupted, run_apart, undisturbed, schemas, index):  # noqa: F811
+def test_a_damaged_index_costs_only_time(interrupted, run_apart, undisturbed, schemas, index):  # noqa: F811
     (interrupted.parent / "checkpoints" / "index.json").write_text(index)
     assert run_apart(interrupted) == 0
     check_success(interrupted.parent, schemas)
     assert weights(interrupted.parent) == undisturbed(interrupted)
 
 
-def test_all_checkpoints_damaged_means_to_begin_anew(interrupted, run_apart, undisturbed, schemas):  # noqa: F811
+def test_a_training_starts_from_the_beginning_if_all_checkpoints_are_damaged(interrupted, run_apart, undisturbed, schemas):  # noqa: F811
     for folder in listed(interrupted.parent):
         _cut(folder / "model.safetensors")
     assert run_apart(interrupted) == 0
@@ -208,7 +208,7 @@ def test_a_damaged_best_checkpoint_is_found_again(interrupted, run_apart, undist
 
 
 @pytest.mark.parametrize("change", ["settings", "data"])
-def test_a_checkpoint_of_another_training_is_not_taken(make_run, run_apart, undisturbed, schemas, change):  # noqa: F811
+def test_a_checkpoint_of_another_training_is_not_used(make_run, run_apart, undisturbed, schemas, change):  # noqa: F811
     spec = make_run({"all.csv": small_reviews(ROWS)}, epochs=3)
     assert run_apart(spec, "step", 8) == KILLED
     spec = make_run({"all.csv": small_reviews(ROWS + (10 if change == "data" else 0))}, epochs=3, seed=7 if change == "settings" else 42)
@@ -259,7 +259,7 @@ def test_a_stopped_training_that_was_killed_keeps_its_model_at_the_next_start(in
     assert result["training"]["steps"] == 13
 
 
-def test_the_stop_file_pause_saves_and_the_next_start_goes_on(make_run, run_apart, undisturbed, schemas, monkeypatch, told_at):  # noqa: F811
+def test_the_stop_file_pause_saves_and_the_next_start_resumes(make_run, run_apart, undisturbed, schemas, monkeypatch, told_at):  # noqa: F811
     spec = make_run({"all.csv": small_reviews(ROWS)}, epochs=3)
     told_at(spec, 4, "pause")
     assert run(str(spec), "local") == 143

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 from conftest import TRAINER, events_of, small_reviews
-from judge import artifact_hashes, check_files, check_success, codes, predictions, result_of, setting
-from made import flowers, table
+from result_checks import artifact_hashes, check_files, check_success, codes, predictions, result_of, setting
+from small_datasets import flowers, table
 
-from trainer.export.display import harmless
+from trainer.export.display import escape_formula
 from trainer.run import run
 
 
-def test_the_bundled_reviews_are_learnt_without_any_setting(make_run, reviews, schemas):
+def test_the_bundled_reviews_are_learned_with_default_settings(make_run, reviews, schemas):
     spec = make_run(reviews)
     assert run(str(spec), "local") == 0
     result = check_success(spec.parent, schemas)
@@ -122,7 +122,7 @@ def test_long_texts_are_cut_and_a_class_of_numbers_keeps_its_order(make_run, sch
     assert result["data"]["truncated_share"] == pytest.approx(1 / 91, abs=1e-4)
 
 
-def test_a_dry_run_looks_at_everything_and_trains_nothing(make_run, schemas):
+def test_a_dry_run_checks_everything_and_trains_nothing(make_run, schemas):
     spec = make_run({"all.csv": small_reviews(200)}, dry_run=True)
     assert run(str(spec), "local") == 0
     result = check_files(spec.parent, schemas)
@@ -138,7 +138,7 @@ def test_a_dry_run_looks_at_everything_and_trains_nothing(make_run, schemas):
     assert not {"progress", "eval", "checkpoint"} & {e["kind"] for e in events_of(spec.parent)}
 
 
-def test_the_image_of_the_pod_is_told_with_the_versions(make_run, monkeypatch):
+def test_the_image_of_the_pod_is_recorded_with_the_versions(make_run, monkeypatch):
     monkeypatch.setenv("RAY_IMAGE", "registry.example.org/ray@sha256:00")
     spec = make_run({"flowers.csv": flowers()}, epochs=1)
     assert run(str(spec), "local") == 0
@@ -172,12 +172,12 @@ def test_no_cell_of_the_data_becomes_a_formula_in_a_spreadsheet(make_run):
 
 @pytest.mark.parametrize("cell", ["", "-", "+", "-1.5", "+2", "-1e-5", "a=b", "5", 5, -2.5])
 def test_cells_that_are_no_formula_stay_as_they_are(cell):
-    assert harmless(cell) == cell
+    assert escape_formula(cell) == cell
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+A1", "-A1", "@SUM(A1)", "\tx", "\r=x", '=HYPERLINK("http://x")', "--"])
 def test_cells_that_begin_like_a_formula_are_text(cell):
-    assert harmless(cell) == "'" + cell
+    assert escape_formula(cell) == "'" + cell
 
 
 def test_nothing_of_the_product_names_a_machine_or_an_index():

@@ -34,14 +34,14 @@ def source(settings, name: str) -> str:
     return next(s["source"] for s in settings.listed() if s["name"] == name)
 
 
-def test_nothing_said_gives_the_defaults_of_the_table(resolve):
+def test_without_settings_the_defaults_of_the_table_apply(resolve):
     settings = resolve()
     for option in options("train").values():
         assert getattr(settings, option.name) == option.default
     assert {s["source"] for s in settings.listed()} == {"default"}
 
 
-def test_the_first_source_that_speaks_decides(resolve):
+def test_the_first_source_that_sets_an_option_wins(resolve):
     def with_sources(names):
         files = {}
         if "settings file" in names:
@@ -95,7 +95,7 @@ def test_the_first_source_that_speaks_decides(resolve):
         ),
     ],
 )
-def test_all_routes_lead_to_the_same_settings(resolve, files, parameters):
+def test_all_sources_lead_to_the_same_settings(resolve, files, parameters):
     settings = resolve(files, **parameters)
     assert (settings.epochs, settings.learning_rate, settings.dry_run, settings.seed, settings.long_text) == (5, 1e-5, True, 7, "drop")
     assert isinstance(settings.epochs, int)
@@ -203,7 +203,7 @@ def test_a_hostile_settings_file_is_a_sentence(resolve, name, content):
         pytest.param("a.yaml", "seed: 3\ntraining: {seed: 7}\n", "The option seed is set twice in a.yaml", id="with and without its group"),
     ],
 )
-def test_an_option_that_stands_twice_is_refused(resolve, name, content, named):
+def test_an_option_that_is_set_twice_is_refused(resolve, name, content, named):
     with pytest.raises(UserError) as refused:
         resolve({name: content}, config_file=name)
     assert named in str(refused.value)
@@ -219,14 +219,14 @@ def test_an_option_that_stands_twice_is_refused(resolve, name, content, named):
         ("a.yaml", "epochs: 5\n".encode("utf-16"), ""),
     ],
 )
-def test_what_is_wrong_in_a_file_is_said_with_its_line(resolve, name, content, why):
+def test_an_error_in_a_settings_file_names_its_line(resolve, name, content, why):
     with pytest.raises(UserError) as refused:
         resolve({name: content}, config_file=name)
     assert refused.value.why == why
     assert name in refused.value.what
 
 
-def test_names_are_taken_whatever_their_case_and_dashes(resolve):
+def test_option_names_ignore_case_and_dashes(resolve):
     settings = resolve({"a.py": "learning_rate: float = 1e-4\n"}, config_file="a.py", more_options="EPOCHS: 7\nTraining.Seed: 9\nbatch-size: 8")
     assert (settings.epochs, settings.seed, settings.batch_size, settings.learning_rate) == (7, 9, 8, 1e-4)
     assert resolve.warnings() == []

@@ -1,11 +1,11 @@
-"""Gradients through memory that workers share, as processes that talk over gloo."""
+"""Averages gradients through shared memory in real processes that are connected by gloo."""
 
 import multiprocessing
 import os
 
 import numpy
 import pytest
-from crash import SLOW
+from process_faults import SLOW
 
 _LIMIT_SECONDS = 60
 _WORLD, _SLOT, _ROUNDS = 3, 4, 50
@@ -19,7 +19,7 @@ def _worker(rank: int, meeting: str, apart: bool, answer) -> None:
     if apart and rank == 1:
         shared_memory._map = lambda *_: None
     torch.distributed.init_process_group("gloo", init_method=meeting, rank=rank, world_size=_WORLD)
-    shared = shared_memory.meet(rank, _WORLD, _SLOT)
+    shared = shared_memory.connect(rank, _WORLD, _SLOT)
     means = []
     for turn in range(_ROUNDS if shared else 0):
         values = _values(rank, turn)
@@ -50,7 +50,7 @@ def _answers(tmp_path, apart: bool) -> list:
     return [ours.recv() for ours, _ in pipes]
 
 
-@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no memory without a name: gloo takes over")
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no memfd_create: gloo is used instead")
 def test_all_workers_get_the_same_mean(tmp_path):
     means, *others = _answers(tmp_path, apart=False)
     assert len(means) == _ROUNDS

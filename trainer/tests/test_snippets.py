@@ -8,8 +8,8 @@ import sys
 
 import pytest
 from conftest import ROOT, small_reviews
-from judge import check_success, predictions
-from made import flowers, in_folders, prices, squares, yields
+from result_checks import check_success, predictions
+from small_datasets import flowers, in_folders, prices, squares, yields
 
 from trainer.run import run
 

@@ -3,8 +3,8 @@
 import pytest
 import torch
 from conftest import small_reviews
-from judge import check_success, codes, error_of, weights
-from made import flowers
+from result_checks import check_success, codes, error_of, weights
+from small_datasets import flowers
 
 from trainer.run import run
 from trainer.train import step
@@ -50,7 +50,7 @@ def memory(monkeypatch):
     return of
 
 
-def test_a_batch_that_is_too_large_is_halved_and_that_is_said(make_run, memory, schemas):
+def test_a_batch_that_is_too_large_is_halved_with_a_warning(make_run, memory, schemas):
     tried = memory(most=8)
     spec = make_run({"t.csv": flowers()}, epochs=1)
     assert run(str(spec), "local") == 0
@@ -83,7 +83,7 @@ class TooLarge(torch.amp.GradScaler):
         super().__init__(device, init_scale=2.0**21)
 
 
-def test_a_training_in_fp16_goes_on_with_the_scale_of_its_gradients(make_run, monkeypatch, schemas):
+def test_a_resumed_fp16_training_keeps_its_gradient_scale(make_run, monkeypatch, schemas):
     monkeypatch.setattr(torch.amp, "GradScaler", TooLarge)
     monkeypatch.setattr(step, "_precision", lambda *_: "fp16")
     options = {"epochs": 8, "more_options": "early_stopping_patience: 0"}
@@ -101,7 +101,7 @@ def test_a_training_in_fp16_goes_on_with_the_scale_of_its_gradients(make_run, mo
     assert weights(cut.parent) == weights(whole.parent)
 
 
-def test_what_is_random_in_a_step_is_as_torch_says():
+def test_the_random_state_of_a_step_equals_manual_seed():
     for seed in (0, 7, 2**62):
         step._begin_random(CPU, seed)
         ours = torch.rand(3)

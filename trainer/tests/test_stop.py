@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import events_of, small_reviews
-from judge import error_of
+from result_checks import error_of
 
 from trainer import data
 from trainer.errors import UserError
@@ -75,7 +75,7 @@ def test_a_prediction_has_nothing_to_keep_until_it_is_done(make_run, stopped, mo
         return real(*args, **more)
 
     monkeypatch.setattr(work, "predict", predict)
-    monkeypatch.setattr(work, "TELL_SECONDS", 0.0)
+    monkeypatch.setattr(work, "PROGRESS_SECONDS", 0.0)
     assert stopped(spec) == STOPPED
     assert not (spec.parent / "out").exists()
 

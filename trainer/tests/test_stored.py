@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, events_of
-from judge import check_files, check_success, predictions, result_of
+from result_checks import check_files, check_success, predictions, result_of
 from safetensors.numpy import load_file
 
 from trainer.run import run

@@ -5,9 +5,9 @@ import json
 import numpy
 import pytest
 from conftest import small_reviews
-from judge import check_success, predictions, setting
-from made import flowers, in_folders, png, prices, squares, table, yields
 from PIL import Image
+from result_checks import check_success, predictions, setting
+from small_datasets import flowers, in_folders, png, prices, squares, table, yields
 
 from trainer.run import run
 
@@ -75,7 +75,7 @@ def test_folders_of_images_are_classes_and_the_model_works_with_its_own_processo
         assert float(sure.max()) == pytest.approx(float(row["confidence"]), abs=2e-3)
 
 
-def test_a_table_may_say_what_the_images_are(make_run, schemas):
+def test_a_table_can_hold_the_labels_of_images(make_run, schemas):
     pictures = squares(40)
     listed = table(["image", "side"], [[f"pictures/{name}", name.split("-")[0]] for name in pictures])
     spec = make_run({"labels.csv": listed, **{f"pictures/{n}": d for n, d in pictures.items()}}, epochs=2)
@@ -131,7 +131,7 @@ def test_a_table_regression_answers_in_the_unit_of_the_data(make_run, schemas):
     assert answers == pytest.approx([float(r["predicted"]) for r in rows], rel=1e-4)
 
 
-def test_breast_cancer_is_told_with_default_settings(make_run, schemas):
+def test_breast_cancer_is_classified_with_default_settings(make_run, schemas):
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer()
@@ -141,7 +141,7 @@ def test_breast_cancer_is_told_with_default_settings(make_run, schemas):
     assert result["metrics"]["test"]["accuracy"]["value"] >= 0.94
 
 
-def test_digits_are_read_with_default_settings(make_run, schemas):
+def test_digits_are_classified_with_default_settings(make_run, schemas):
     from sklearn.datasets import load_digits
 
     data = load_digits()

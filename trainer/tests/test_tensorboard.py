@@ -4,7 +4,7 @@ import struct
 from pathlib import Path
 
 from conftest import small_reviews
-from crash import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
+from process_faults import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
 from tensorboardX.crc32c import crc32c
 from tensorboardX.proto.event_pb2 import Event
 
@@ -53,7 +53,7 @@ def test_loss_and_accuracy_are_written_for_tensorboard(make_run):
     assert {"loss/step", "learning_rate", "samples_per_second"} <= set(written)
 
 
-def test_a_training_that_goes_on_tells_tensorboard_what_to_forget(make_run, run_apart):  # noqa: F811
+def test_a_resumed_training_tells_tensorboard_which_steps_to_drop(make_run, run_apart):  # noqa: F811
     spec = make_run({"all.csv": small_reviews()}, epochs=3)
     assert run_apart(spec, "step", 8) == KILLED
     assert run_apart(spec) == 0

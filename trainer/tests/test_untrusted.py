@@ -36,15 +36,15 @@ def test_json_of_a_hundred_thousand_brackets_is_no_json(tmp_path):
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / stop.STOP)
     os.mkfifo(tmp_path / "spec.json")
-    assert stop.asked(tmp_path) == ""
+    assert stop.requested(tmp_path) == ""
     with pytest.raises(ValueError, match="not a regular file"):
         files.read_json(tmp_path / "spec.json")
 
 
-def test_a_stop_file_of_any_size_is_looked_at_in_no_time(tmp_path):
+def test_a_stop_file_of_any_size_is_read_quickly(tmp_path):
     with open(tmp_path / stop.STOP, "wb") as f:
         f.truncate(1 << 40)
-    assert stop.asked(tmp_path) == ""
+    assert stop.requested(tmp_path) == ""
 
 
 def test_a_settings_file_that_is_larger_than_was_said_is_refused(tmp_path):
@@ -54,7 +54,7 @@ def test_a_settings_file_that_is_larger_than_was_said_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("path", ["../ft-2/out/x", "out/../../x", "/dev/zero", "spec.json", "", "out/link", "out/pipe"])
-def test_a_result_that_lists_what_is_not_its_own_is_not_done(tmp_path, path):
+def test_a_result_that_lists_foreign_files_is_not_done(tmp_path, path):
     folder = tmp_path / "ft-1"
     (folder / "out").mkdir(parents=True)
     for file in (folder / "spec.json", folder / "x", tmp_path / "x"):
@@ -171,7 +171,7 @@ def test_the_lists_of_a_result_are_cut():
 def test_a_result_that_is_too_large_loses_parts_of_the_report_and_then_is_refused(monkeypatch):
     monkeypatch.setattr(results, "RESULT_BYTES", 1000)
     assert results._readable({"run": "ft-1", "confusion": [[0] * 2000], "mistakes": []}) == {"run": "ft-1", "mistakes": []}
-    with pytest.raises(UserError, match="too large for result.json"):
+    with pytest.raises(UserError, match=r"too large for result\.json"):
         results._readable({"run": "ft-1" * 1000, "unsure": []})
 
 

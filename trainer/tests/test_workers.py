@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy
 import pytest
 from conftest import events_of, small_reviews
-from crash import SLOW
-from judge import check_success, result_of
-from made import flowers
+from process_faults import SLOW
+from result_checks import check_success, result_of
+from small_datasets import flowers
 
 from trainer.launch import work
-from trainer.launch.local import Local
+from trainer.launch.local import LocalLauncher
 from trainer.run import run
 
 _LIMIT_SECONDS = 120
@@ -43,8 +43,8 @@ def together(monkeypatch, tmp_path):
                 raise outcome
             return outcome
 
-        monkeypatch.setattr(Local, "workers", world)
-        monkeypatch.setattr(Local, "train", train)
+        monkeypatch.setattr(LocalLauncher, "workers", world)
+        monkeypatch.setattr(LocalLauncher, "train", train)
         return run(str(spec), "local")
 
     return carry_out
@@ -102,7 +102,7 @@ def losses(folder: Path) -> numpy.ndarray:
     [(20, 0, "no dropout"), (17, 1, "no dropout"), (20, 0, "on two machines")],
     ids=["even batches", "a last batch of one row", "on two machines"],
 )
-def test_two_workers_learn_what_one_does(make_run, together, schemas, batch_size, last, change):
+def test_two_workers_learn_the_same_as_one(make_run, together, schemas, batch_size, last, change):
     found = []
     for world in (1, 2):
         spec = make_run({"t.csv": flowers(150)}, run=f"ft-{world}", epochs=4, batch_size=batch_size, more_options=_EVEN)

@@ -1,4 +1,4 @@
-"""Measuring a model on rows."""
+"""Evaluating a model on rows."""
 
 import numpy
 import torch
@@ -13,11 +13,18 @@ _BATCH = 128
 
 
 def outputs(
-    model: torch.nn.Module, rows: Rows, objective: Objective, device: torch.device, rank: int = 0, world: int = 1, folded: bool = False, tell=None
+    model: torch.nn.Module,
+    rows: Rows,
+    objective: Objective,
+    device: torch.device,
+    rank: int = 0,
+    world: int = 1,
+    folded: bool = False,
+    on_progress=None,
 ):
-    """What ``model`` says of every example (see Objective.outputs), the mean over the pieces of a long one.
+    """The outputs of ``model`` for every example (see Objective.outputs); for a long example the mean over its pieces.
 
-    With several workers each takes its share, and all get the whole. ``tell`` hears how many rows are done.
+    Each of several workers computes its share, and all get the whole. ``on_progress`` is called with the number of rows that are done.
     """
     width = (objective.classes,) if objective.classes else ()
     found = numpy.zeros((len(rows), *width), numpy.float32 if objective.classes else numpy.float64)
@@ -29,11 +36,11 @@ def outputs(
             logits = model(**batches.tensors(rows.features.batch(some), device)).logits
             found[some] = objective.outputs(logits, folded)
             done += len(some)
-            if tell is not None:
-                tell(done)
+            if on_progress is not None:
+                on_progress(done)
     if world > 1:
         whole = torch.from_numpy(found).to(device)
-        torch.distributed.all_reduce(whole)  # a row is zero everywhere but where it was measured
+        torch.distributed.all_reduce(whole)  # a row is zero on all workers but the one that computed it
         found = whole.cpu().numpy()
     if rows.owner is None:
         return found
@@ -44,9 +51,9 @@ def outputs(
 
 
 def check(model: torch.nn.Module, rows: Rows, target: Classes | Number) -> None:
-    """Raise ValueError where ``model``, on a CPU, has another number of answers for a row than ``target``."""
+    """Raise ValueError if ``model``, on the CPU, has a different number of outputs from ``target``."""
     if not len(rows):
-        return  # more workers than rows: another one looks
+        return  # there are more workers than rows: another worker checks
     with torch.inference_mode():
         logits = model(**batches.tensors(rows.features.batch(numpy.arange(1)), torch.device("cpu"))).logits
     if logits.shape[1] != target.outputs:

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from trainer import tasks
-from trainer.errors import Leaving, Paused, UserError, count, some
+from trainer.errors import MachineLeaving, Paused, UserError, count, some
 from trainer.measure import metrics
 from trainer.plan import CHECKPOINTS, Plan
 from trainer.run_folder import stop
@@ -23,10 +23,10 @@ from trainer.tasks import transformer
 from trainer.train import batches, checkpoint, estimate, evaluate
 from trainer.train.average import Average
 from trainer.train.checkpoint import Checkpoints, Position
-from trainer.train.consensus import Agreement
+from trainer.train.consensus import Consensus
 from trainer.train.objective import Objective
 from trainer.train.optimize import Optimization, learning_rate
-from trainer.train.progress import Teller
+from trainer.train.progress import ProgressReporter
 from trainer.train.step import Stepper
 
 ALL_DONE, EARLY, TIME_LIMIT, STOPPED, DIVERGED = "all epochs done", "early stopping", "time limit", "stopped by a person", "diverged"
@@ -76,11 +76,11 @@ def train(ctx: Context, plan: Plan, events: Events) -> Trained:
     """
     training = Training(ctx, plan, events)
     training.resume()
-    training.may_begin()
+    training.check_not_stopped()
     if ctx.rank == 0:
         training.announce()
     with stop.pausable(Path(plan.work)) if ctx.rank == 0 else contextlib.nullcontext():
-        stopped = training.over()
+        stopped = training.stop_reason()
         while stopped == ALL_DONE and training.at.measured < training.steps:
             stopped = training.interval()
     return training.finish(stopped)
@@ -107,10 +107,10 @@ class Training:
         self.stepper = Stepper(ctx, plan, self.model, self.objective)
         self.optimization = Optimization(self.model, self.settings, self.rate, self.steps, self.stepper.scaler)
         self.checkpoints = Checkpoints(Path(plan.folder) / CHECKPOINTS, plan.digest, self.settings.keep_checkpoints, events.lease)
-        self.agreement = Agreement(ctx, plan)
-        self.teller = Teller(ctx, Path(plan.folder), events, self.settings.epochs, self.steps)
+        self.consensus = Consensus(ctx, plan)
+        self.reporter = ProgressReporter(ctx, Path(plan.folder), events, self.settings.epochs, self.steps)
         if not frozen:
-            self.teller.warning("freeze_encoder", "This model has no encoder to freeze, so all its weights are trained.")
+            self.reporter.warning("freeze_encoder", "This model has no encoder to freeze, so all its weights are trained.")
         self.at = Position()
         self.stops = _evaluation_steps(self.per_epoch, self.settings.evals_per_epoch)
         self.order: tuple[int, list] = (-1, [])
@@ -119,7 +119,7 @@ class Training:
 
     def resume(self) -> None:
         """Take up the newest whole checkpoint. Which one that is the first worker finds out for all."""
-        found = self.agreement.first(self._newest)
+        found = self.consensus.from_first(self._newest)
         if found is None:
             return
         folder, state = found
@@ -127,7 +127,7 @@ class Training:
         self.before = self.at.spent
         self.at.resumed += 1
         self.stepper.restore(self.at)
-        self.teller.resumes(self._epoch(), self.at.step)
+        self.reporter.resumes(self._epoch(), self.at.step)
 
     def _newest(self) -> tuple[Path, dict] | None:
         damaged: list[str] = []
@@ -135,28 +135,28 @@ class Training:
         found = self.checkpoints.newest(damaged, foreign)
         instead = "an earlier one is used" if found else "the training starts from the beginning"
         if damaged:
-            self.teller.warning("checkpoint_damaged", f"{count(len(damaged), 'checkpoint')} ({some(damaged, 3)}) cannot be read; {instead}.")
+            self.reporter.warning("checkpoint_damaged", f"{count(len(damaged), 'checkpoint')} ({some(damaged, 3)}) cannot be read; {instead}.")
         if foreign:
             text = (
                 f"{count(len(foreign), 'checkpoint')} ({some(foreign, 3)}) cannot be used because the data or the settings have changed; {instead}."
             )
-            self.teller.warning("checkpoint_foreign", text)
+            self.reporter.warning("checkpoint_foreign", text)
         return found
 
-    def may_begin(self) -> None:
-        if self.at.step == 0 and self.agreement.first(lambda: stop.asked(Path(self.plan.folder))) == stop.KEEP:
+    def check_not_stopped(self) -> None:
+        if self.at.step == 0 and self.consensus.from_first(lambda: stop.requested(Path(self.plan.folder))) == stop.KEEP:
             raise stop.nothing_to_keep()
 
     def announce(self) -> None:
         self.estimated()
-        self.teller.begins(len(self.data), self.rate, self.why_rate)
+        self.reporter.begins(len(self.data), self.rate, self.why_rate)
 
     def estimated(self) -> float:
         """The seconds that the rest of the training should take, told to the user, too."""
         rest = (self.steps - self.at.step) / max(1, self.steps)
         whole = estimate.seconds(self.stepper, self.data, self.plan.splits["validation"], self.batch_size, self.settings, self.ctx)
         self.estimate = rest * whole
-        self.teller.estimated(len(self.data), self.at, self.estimate, self._left())
+        self.reporter.estimated(len(self.data), self.at, self.estimate, self._left())
         return self.estimate
 
     def interval(self) -> str:
@@ -166,7 +166,7 @@ class Training:
         except UserError as e:
             if e.code != DIVERGED or not self.at.best_step:
                 raise
-            self.teller.warning(DIVERGED, f"{e.what} The best model so far, from epoch {self.at.best_epoch:g}, is kept. {e.do}")
+            self.reporter.warning(DIVERGED, f"{e.what} The best model so far, from epoch {self.at.best_epoch:g}, is kept. {e.do}")
             return DIVERGED
 
     def _interval(self) -> str:
@@ -178,21 +178,21 @@ class Training:
             loss = self._step()
             self.at.seconds += time.monotonic() - began
             left = self._left()
-            self.teller.stepped(self.at, loss, self.optimization.rate, left)
-            wish = self.agreement.wish(self.at.step, left < 0, time.monotonic() - self.saved > CHECKPOINT_SECONDS)
-            if wish in ("pause", "leave"):
+            self.reporter.stepped(self.at, loss, self.optimization.rate, left)
+            signal = self.consensus.signal(self.at.step, left < 0, time.monotonic() - self.saved > CHECKPOINT_SECONDS)
+            if signal in ("pause", "leave"):
                 self._save()
-                raise Paused if wish == "pause" else self._leaving()
-            if wish == "save":
+                raise Paused if signal == "pause" else self._leaving()
+            if signal == "save":
                 self._save()
-            elif wish:
-                stopped = TIME_LIMIT if wish == "time" else STOPPED
+            elif signal:
+                stopped = TIME_LIMIT if signal == "time" else STOPPED
                 break
-        self.teller.progress(self.at, self.optimization.rate, self._left())
+        self.reporter.progress(self.at, self.optimization.rate, self._left())
         self._measure()
-        return stopped if stopped != ALL_DONE else self.over()
+        return stopped if stopped != ALL_DONE else self.stop_reason()
 
-    def over(self) -> str:
+    def stop_reason(self) -> str:
         """Why the training is over, as far as its position shows."""
         patience = self.settings.early_stopping_patience
         return EARLY if patience and self.at.since_best >= patience and self.at.step < self.steps else ALL_DONE
@@ -200,8 +200,8 @@ class Training:
     def finish(self, stopped: str) -> Trained:
         self.checkpoints.load_best(self.at.best_step, self.model)
         if (parts := self.stepper.accumulation) > self.settings.gradient_accumulation:
-            self.teller.warning("memory", f"The GPU did not have enough memory for a whole batch, so each batch was computed in {parts} parts.")
-        self.teller.close()
+            self.reporter.warning("memory", f"The GPU did not have enough memory for a whole batch, so each batch was computed in {parts} parts.")
+        self.reporter.close()
         return Trained(
             self.model, self.rate, self.stepper.accumulation, self.stepper.precision, self.estimate, stopped,
             round(self._epoch(), 3), self.at, self.stepper.waiting_seconds(), self.stepper.gradient_bytes(),
@@ -231,11 +231,11 @@ class Training:
         summary = metrics.summary(found, self.objective.classes, self.objective.scale)
         best = self._judge(summary)
         self.at.measured = self.at.step
-        self.teller.measured(self._epoch(), self.at.step, loss, summary)
+        self.reporter.measured(self._epoch(), self.at.step, loss, summary)
         if best or self.ctx.world > 1 or time.monotonic() - self.saved > BETWEEN_SAVES_SECONDS:
             self._save()
         if best:
-            self.teller.best(self.at, self.plan.metric)
+            self.reporter.best(self.at, self.plan.metric)
         self.ctx.report({"epoch": self._epoch(), "train_loss": loss, **{f"validation_{k}": v for k, v in summary.items()}})
 
     def _judge(self, summary: dict[str, float]) -> bool:
@@ -264,8 +264,8 @@ class Training:
             self.at.scaler = self.stepper.scaler.state_dict()
         if self.ctx.rank == 0:
             path = self.checkpoints.save(self.at, self.model, self._averaged(), self.optimization.optimizer)
-            self.teller.saved(self._epoch(), self.at.step, path.relative_to(self.plan.folder).as_posix())
-        self.agreement.wait()  # nobody goes on before the checkpoint is there for all
+            self.reporter.saved(self._epoch(), self.at.step, path.relative_to(self.plan.folder).as_posix())
+        self.consensus.wait()  # nobody goes on before the checkpoint is there for all
 
     def _finite(self, loss: float) -> float:
         """``loss``, unless it shows that there is nothing to go on with."""
@@ -278,11 +278,11 @@ class Training:
             f"The learning rate was {self.rate:g}.",
         )
 
-    def _leaving(self) -> Leaving:
-        self.teller.warning(
+    def _leaving(self) -> MachineLeaving:
+        self.reporter.warning(
             "machine_leaves", "A machine of the cluster is about to shut down: the training saves a checkpoint and continues on another machine."
         )
-        return Leaving()
+        return MachineLeaving()
 
     def _averaged(self) -> torch.nn.Module | None:
         return None if self.average is None else self.average.model

@@ -6,27 +6,27 @@ from pathlib import Path
 import torch
 
 from trainer.errors import count
-from trainer.run_folder.events import Events, pause
-from trainer.run_folder.tensorboard import Board
+from trainer.run_folder.events import Events, progress_interval
+from trainer.run_folder.tensorboard import TensorBoardLog
 from trainer.train import estimate
 from trainer.train.checkpoint import Position
 
 PROGRESS_SECONDS = 2.0  # between two words on the progress, at the beginning
 
 
-class Teller:
+class ProgressReporter:
     """Tells of the training of ``steps`` steps in ``epochs`` epochs; on workers other than the first it is silent."""
 
     def __init__(self, ctx, folder: Path, events: Events, epochs: int, steps: int):
-        self.speaks, self.device, self.world = ctx.rank == 0, ctx.device, ctx.world
+        self.is_active, self.device, self.world = ctx.rank == 0, ctx.device, ctx.world
         self.events, self.epochs, self.steps = events, epochs, steps
-        self.board = Board(folder / "tensorboard") if self.speaks else None
+        self.tensorboard = TensorBoardLog(folder / "tensorboard") if self.is_active else None
         self.meter = Meter(ctx.device)
-        self.began = self.told = time.monotonic()
+        self.began = self.last_progress = time.monotonic()
         self.expected, self.first = 0.0, (0, 0.0)  # the seconds that were estimated; the first step of this start and when it was done
 
     def warning(self, code: str, text: str) -> None:
-        if self.speaks:
+        if self.is_active:
             self.events.warning(code, text)
 
     def estimated(self, rows: int, at: Position, seconds: float, most: float) -> None:
@@ -49,9 +49,9 @@ class Teller:
         self.events.phase("train", f"Training on {count(rows, 'row')} for up to {count(self.epochs, 'epoch')}.")
 
     def resumes(self, epoch: float, step: int) -> None:
-        if self.speaks:
+        if self.is_active:
             self.events.resume(epoch, step, f"The training resumes from the checkpoint at step {step} of {self.steps}.")
-            self.board.resumed(step)
+            self.tensorboard.resumed(step)
 
     def stepped(self, at: Position, loss: torch.Tensor, rate: float, most: float) -> None:
         """After every step: take in its loss, and tell of the progress now and then."""
@@ -60,19 +60,19 @@ class Teller:
         if begins:
             self.first = at.step, time.monotonic()
         now = time.monotonic()
-        if self.speaks and (begins or now - self.told >= pause(now - self.began, PROGRESS_SECONDS)):
+        if self.is_active and (begins or now - self.last_progress >= progress_interval(now - self.began, PROGRESS_SECONDS)):
             self.progress(at, rate, most)
 
     def progress(self, at: Position, rate: float, most: float) -> None:
         """How far the training is. ``rate`` is the learning rate, ``most`` the seconds until the time limit."""
-        if not self.speaks:
+        if not self.is_active:
             return
-        self.told = time.monotonic()
+        self.last_progress = time.monotonic()
         loss, speed = self.meter.mean(), at.rows_seen / at.seconds if at.seconds else 0.0
         epoch = min(self.epochs, 1 + (at.step - 1) * self.epochs // self.steps)
         left = max(0.0, min(self._left(at), most))
         self.events.progress(epoch, self.epochs, at.step, self.steps, loss=loss, learning_rate=rate, samples_per_second=speed, eta_seconds=left)
-        self.board.add(at.step, {"loss/step": loss, "learning_rate": rate, "samples_per_second": speed})
+        self.tensorboard.add(at.step, {"loss/step": loss, "learning_rate": rate, "samples_per_second": speed})
 
     def _left(self, at: Position) -> float:
         """Seconds until all epochs are done, by the pace of this start, evaluations included. The first step, which warms up, tells
@@ -81,21 +81,21 @@ class Teller:
         return (self.steps - at.step) * (time.monotonic() - when) / (at.step - step) if at.step > step > 0 else self.expected
 
     def measured(self, epoch: float, step: int, loss: float, summary: dict[str, float]) -> None:
-        if self.speaks:
+        if self.is_active:
             self.events.eval(epoch, step, "train", {"loss": loss})
             self.events.eval(epoch, step, "validation", summary)
-            self.board.add(step, {"loss/train": loss, **{f"validation/{k}": v for k, v in summary.items()}})
+            self.tensorboard.add(step, {"loss/train": loss, **{f"validation/{k}": v for k, v in summary.items()}})
 
     def saved(self, epoch: float, step: int, path: str) -> None:
         self.events.checkpoint(epoch, step, path)
 
     def best(self, at: Position, metric: str) -> None:
-        if self.speaks:
+        if self.is_active:
             self.events.best(at.best_epoch, at.best_step, metric, at.best_value)
 
     def close(self) -> None:
-        if self.speaks:
-            self.board.close()
+        if self.is_active:
+            self.tensorboard.close()
 
 
 class Meter:

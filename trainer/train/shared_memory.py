@@ -1,94 +1,106 @@
-"""The mean of the gradients over workers on CPUs: through memory that they share on one machine, else over gloo.
+"""Averages the gradients of the workers on CPUs: through shared memory on one machine, otherwise through gloo.
 
-On one machine gloo sends over TCP, which for a small model costs as much as a second worker saves: docs/adr/0010.
+On one machine gloo sends over TCP, which for a small model costs as much time as a second worker saves: docs/adr/0010.
 """
 
 import mmap
 import os
 import time
 import uuid
+from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
 
-SLOT = 2_000_000  # numbers that each worker lays down at once
+SLOT = 2_000_000  # numbers that each worker writes at once
 _BYTES = 4  # of a number: on CPUs gradients are float32
 
 
-class Exchange:
-    """How workers exchange ``size`` gradients. ``seconds`` is how long this one was at it, waiting included."""
+class GradientExchange:
+    """The communication hook of DistributedDataParallel for ``size`` gradients.
+
+    ``seconds`` is the time that this worker has spent in it, including the time spent waiting for the others.
+    """
 
     def __init__(self, rank: int, world: int, size: int):
         self.world, self.seconds = world, 0.0
-        self.shared = meet(rank, world, min(size, SLOT))
+        self.shared = connect(rank, world, min(size, SLOT))
 
     @property
     def bucket_cap_mb(self) -> int | None:
-        """How much DDP is to exchange at once; None leaves that to DDP. Nothing is gained by computing on during an exchange that takes
-        the processor itself: then it is all of them."""
+        """The bucket size for DDP; None keeps its default. Copying through shared memory needs the CPU itself, so overlapping it with
+        the backward pass gains nothing, and one bucket holds all gradients."""
         return 1_000_000 if self.shared else None
 
-    def hook(self, model: torch.nn.parallel.DistributedDataParallel) -> None:
-        """Make ``model`` exchange its gradients here."""
-        model.register_comm_hook(self, _shared_mean if self.shared else _sent_mean)
+    def register(self, model: torch.nn.parallel.DistributedDataParallel) -> None:
+        model.register_comm_hook(self, _average_shared if self.shared else _average_over_gloo)
 
 
-class Shared:
-    """Memory of ``world`` workers with two slots for each. While some still read one, all may write the other."""
+class SharedSlots:
+    """Shared memory with two slots for each of ``world`` workers. All may write one slot while some still read the other."""
 
     def __init__(self, memory: mmap.mmap, rank: int, world: int):
         self.slots = torch.frombuffer(memory, dtype=torch.float32).view(2, world, -1)
-        self.rank, self.turn, self.here = rank, 0, torch.zeros(1)
+        self.rank, self.turn, self.barrier = rank, 0, torch.zeros(1)
 
     def average(self, values: torch.Tensor) -> None:
-        """Make ``values`` their mean over the workers: the same bits on all of them, whoever comes first."""
+        """Replace ``values`` by their mean over the workers. All workers get the same bits, because all add in the order of the ranks."""
         for part in values.split(self.slots.shape[2]):
             first, second, *others = slots = self.slots[self.turn, :, : len(part)]
             torch.div(part, len(slots), out=slots[self.rank])
-            dist.all_reduce(self.here)  # nobody reads before all have written
+            dist.all_reduce(self.barrier)  # nobody reads before all have written
             torch.add(first, second, out=part)
             for other in others:
                 part += other
             self.turn = 1 - self.turn
 
 
-def meet(rank: int, world: int, slot: int) -> Shared | None:
-    """Memory that all workers share, with slots of so many numbers; None on every worker where there is none for all.
+@dataclass(frozen=True)
+class _Offer:
+    """Memory that the first worker has opened as file ``handle``. The others open it by ``path`` and check that it is called ``name``."""
 
-    Nothing of it is left when they end, however that is: it is a file without a name, which others open through the first worker.
+    handle: int
+    path: str
+    name: str
+
+
+def connect(rank: int, world: int, slot: int) -> SharedSlots | None:
+    """Shared memory for all workers, with slots of ``slot`` numbers; None on every worker if one of them cannot reach it.
+
+    The memory is a file without a name that the others open through the first worker, so it disappears when they end, even by a kill.
     """
     size = 2 * world * slot * _BYTES
-    memory = _offer(size) if rank == 0 else None
-    place = [memory and memory[1]]
+    offer = _offer(size) if rank == 0 else None
+    place = [(offer.path, offer.name) if offer else None]
     dist.broadcast_object_list(place)
     mapped = _map(*place[0], size) if place[0] else None
     common = torch.tensor([mapped is not None], dtype=torch.int32)
     dist.all_reduce(common, op=dist.ReduceOp.MIN)
-    if memory:
-        os.close(memory[0])
-    return Shared(mapped, rank, world) if common.item() else None
+    if offer:
+        os.close(offer.handle)
+    return SharedSlots(mapped, rank, world) if common.item() else None
 
 
-def _offer(size: int) -> tuple[int, tuple[str, str]] | None:
-    """A new piece of memory as an open file, and where others find it under which name. None where this system has no such thing."""
+def _offer(size: int) -> _Offer | None:
+    """New memory of ``size`` bytes; None on systems without memfd_create."""
     if not hasattr(os, "memfd_create"):
         return None
     handle = os.memfd_create(f"gradients-{uuid.uuid4().hex}")
     try:
-        os.posix_fallocate(handle, 0, size)  # rather an error here than a crash at the first write
-        place = f"/proc/{os.getpid()}/fd/{handle}"
-        return handle, (place, os.readlink(place))
+        os.posix_fallocate(handle, 0, size)  # an error here is better than a crash at the first write
+        path = f"/proc/{os.getpid()}/fd/{handle}"
+        return _Offer(handle, path, os.readlink(path))
     except OSError:
         os.close(handle)
         return None
 
 
-def _map(place: str, name: str, size: int) -> mmap.mmap | None:
-    """The memory at ``place``; None where this process is on another machine or in another container, and something else is there."""
+def _map(path: str, name: str, size: int) -> mmap.mmap | None:
+    """The memory at ``path``; None on another machine or in another container, where the path leads to something else."""
     try:
-        if os.readlink(place) != name:
+        if os.readlink(path) != name:
             return None
-        handle = os.open(place, os.O_RDWR)
+        handle = os.open(path, os.O_RDWR)
         try:
             return mmap.mmap(handle, size)
         finally:
@@ -97,7 +109,7 @@ def _map(place: str, name: str, size: int) -> mmap.mmap | None:
         return None
 
 
-def _shared_mean(exchange: Exchange, bucket):
+def _average_shared(exchange: GradientExchange, bucket):
     began = time.monotonic()
     exchange.shared.average(bucket.buffer())
     exchange.seconds += time.monotonic() - began
@@ -106,7 +118,7 @@ def _shared_mean(exchange: Exchange, bucket):
     return done
 
 
-def _sent_mean(exchange: Exchange, bucket):
+def _average_over_gloo(exchange: GradientExchange, bucket):
     began = time.monotonic()
 
     def done(future):

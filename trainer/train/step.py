@@ -8,7 +8,7 @@ import torch
 from trainer.plan import Plan, Rows
 from trainer.train import batches
 from trainer.train.objective import Objective
-from trainer.train.shared_memory import Exchange
+from trainer.train.shared_memory import GradientExchange
 
 MAX_HALVINGS = 4  # of what is held in memory at once, before a batch is called too large
 
@@ -25,7 +25,7 @@ class Stepper:
         self.exchange = None
         if ctx.world > 1:
             if ctx.device.type == "cpu":
-                self.exchange = Exchange(ctx.rank, ctx.world, sum(p.numel() for p in self._trained()))
+                self.exchange = GradientExchange(ctx.rank, ctx.world, sum(p.numel() for p in self._trained()))
             self.wrapped = torch.nn.parallel.DistributedDataParallel(
                 model,
                 find_unused_parameters=not plan.base.fresh,  # base models may have parts that a classifier does not use
@@ -34,7 +34,7 @@ class Stepper:
                 bucket_cap_mb=self.exchange.bucket_cap_mb if self.exchange else None,
             )
             if self.exchange:
-                self.exchange.hook(self.wrapped)
+                self.exchange.register(self.wrapped)
         if self._compiles():
             self.wrapped = torch.compile(self.wrapped, dynamic=True)
         self.before, self.sum = 0.0, torch.zeros((), dtype=torch.float64, device=ctx.device)

@@ -50,17 +50,24 @@ def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
 
 
 def _tagged(tables: list[Table], seen: dict[str, Profile]) -> tuple[str, str] | None:
-    """A column of words and one of as many tags in every row, where there are such."""
+    """A column of words and a column with one tag for each of them, if there are such columns."""
     usable = [n for n, p in seen.items() if p.lists >= values.MOSTLY or (p.words >= 2 and p.dates < values.MOSTLY)]
     entries = {n: [_entries(c) for t in tables for c in values.sample(t.cells(n))] for n in usable}
     different = {n: len({e for cell in cells for e in cell}) for n, cells in entries.items()}
     for words, tags in itertools.permutations(usable, 2):
-        pairs = [(len(a), len(b)) for a, b in zip(entries[words], entries[tags]) if a or b]
-        same = sum(a == b for a, b in pairs) >= values.MOSTLY * len(pairs)
-        varies = len({b for _, b in pairs}) > 1 or all(seen[n].lists >= values.MOSTLY for n in (words, tags))
-        if pairs and same and varies and different[tags] <= min(profiles.FEW_VALUES, different[words] // 2):
+        are_lists = all(seen[n].lists >= values.MOSTLY for n in (words, tags))
+        few_tags = different[tags] <= min(profiles.FEW_VALUES, different[words] // 2)
+        if few_tags and _same_lengths(entries[words], entries[tags], are_lists):
             return words, tags
     return None
+
+
+def _same_lengths(words: list[list[str]], tags: list[list[str]], are_lists: bool) -> bool:
+    """Whether most rows have as many tags as words. Columns that are not lists must have rows of different lengths."""
+    lengths = [(len(a), len(b)) for a, b in zip(words, tags) if a or b]
+    same = sum(a == b for a, b in lengths)
+    varies = are_lists or len({b for _, b in lengths}) > 1
+    return bool(lengths) and varies and same >= values.MOSTLY * len(lengths)
 
 
 def _entries(cell: str) -> list[str]:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from judge import weights
+from result_checks import weights
 
 SLOW = [
     "trainer.run",
