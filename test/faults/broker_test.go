@@ -121,7 +121,7 @@ func TestTheConfirmOfTheLastWordIsLost(t *testing.T) {
 	id := s.submit(t, nil)
 	await(t, "the delivery does not come to its end", func() bool { return s.Clowder.Requests(http.MethodPost, "/metadata") == 1 })
 	await(t, "statuses are not confirmed", func() bool {
-		told := s.Clowder.Told()
+		told := s.Clowder.ReceivedStatuses()
 		return strings.HasPrefix(told[len(told)-1].Text, "Uploading") && s.metrics(t, service)["clowder_ray_queue_published_total"] >= float64(len(told))
 	})
 	end := s.amqp.inject(t, blackHole) // what the service says gets through, and no answer comes back

@@ -127,7 +127,7 @@ func trail(tb testing.TB, log string) (steps []Step) {
 
 // statuses are those that the service sent. One that RabbitMQ handed to Clowder a second time is Clowder's own matter.
 func (s *fixture) statuses() (all []Status) {
-	for _, told := range s.Clowder.Told() {
+	for _, told := range s.Clowder.ReceivedStatuses() {
 		status := Status{told.JobID, told.Status, told.Text}
 		if !told.Again || !slices.Contains(all, status) {
 			all = append(all, status)

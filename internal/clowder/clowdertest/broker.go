@@ -14,8 +14,8 @@ import (
 // reconnectPause is the wait after a lost connection.
 const reconnectPause = 500 * time.Millisecond
 
-// broker is Clowder's side of RabbitMQ: it publishes jobs and listens to statuses and heartbeats. It connects again for
-// ever, as the robust connection of the real listeners does.
+// broker is Clowder's side of RabbitMQ: it publishes jobs and consumes statuses and heartbeats. It reconnects without limit, as the
+// robust connection of the real listeners does.
 type broker struct {
 	server *Server
 	uri    string
@@ -28,25 +28,25 @@ type broker struct {
 	jobs *amqp.Channel
 }
 
-// openBroker connects once, so that a wrong address is an error at the start, and then keeps connected.
+// openBroker connects once, so that a wrong address is an error at the start, and then reconnects after each loss.
 func openBroker(s *Server, uri string) (*broker, error) {
 	b := &broker{server: s, uri: uri, reply: s.ReplyQueue(), stop: make(chan struct{})}
 	lost, err := b.connect()
 	if err != nil {
 		return nil, fmt.Errorf("connect the double to RabbitMQ: %w", err)
 	}
-	b.ended.Go(func() { b.keep(lost) })
+	b.ended.Go(func() { b.reconnect(lost) })
 	return b, nil
 }
 
-// keep waits for the connection to go and makes a new one.
-func (b *broker) keep(lost <-chan *amqp.Error) {
+// reconnect waits until the connection is lost and makes a new one.
+func (b *broker) reconnect(lost <-chan *amqp.Error) {
 	for {
 		select {
 		case <-b.stop:
 			return
 		case cause := <-lost:
-			b.server.log.Info("the connection to RabbitMQ went", zap.Any("cause", cause))
+			b.server.log.Info("lost the connection to RabbitMQ", zap.Any("cause", cause))
 		}
 		for {
 			var err error
@@ -99,7 +99,7 @@ func (b *broker) declare(conn *amqp.Connection) (*amqp.Channel, error) {
 	if err := ch.QueueBind(beats.Name, "", "extractors", false, nil); err != nil {
 		return nil, err
 	}
-	// A direct exchange: v1 declares a topic one of the same name, so both cannot share a virtual host.
+	// A direct exchange: v1 declares a topic exchange with the same name, so both cannot share a virtual host.
 	if err := ch.ExchangeDeclare("clowder", "direct", true, false, false, false, nil); err != nil {
 		return nil, err
 	}
@@ -113,14 +113,14 @@ func (b *broker) declare(conn *amqp.Connection) (*amqp.Channel, error) {
 	if err := b.consume(ch, beats.Name, beat, false); err != nil {
 		return nil, err
 	}
-	status := func(d amqp.Delivery) error { return b.server.hear(d.Body, d.Redelivered) }
+	status := func(d amqp.Delivery) error { return b.server.receiveStatus(d.Body, d.Redelivered) }
 	if err := b.consume(ch, b.reply, status, b.server.opts.LoseOrder); err != nil {
 		return nil, err
 	}
 	return conn.Channel()
 }
 
-// consume handles messages one by one, or all at once. What handle refuses is rejected for good.
+// consume handles messages one after the other, or concurrently. Messages that handle refuses are rejected and dropped.
 func (b *broker) consume(ch *amqp.Channel, queue string, handle func(amqp.Delivery) error, atOnce bool) error {
 	deliveries, err := ch.Consume(queue, "", false, false, false, false, nil)
 	if err != nil {
@@ -129,11 +129,11 @@ func (b *broker) consume(ch *amqp.Channel, queue string, handle func(amqp.Delive
 	settle := func(d amqp.Delivery) {
 		err := handle(d)
 		if err == nil {
-			_ = d.Ack(false) // on a lost connection the message comes again
+			_ = d.Ack(false) // after a lost connection the message is delivered again
 			return
 		}
 		b.server.log.Info("dropped a message, as Clowder does", zap.String("queue", queue), zap.Error(err))
-		_ = d.Reject(false) // likewise
+		_ = d.Reject(false) // the same
 	}
 	b.ended.Go(func() {
 		var running sync.WaitGroup
@@ -163,7 +163,7 @@ func (b *broker) publish(queue string, body []byte) error {
 func (b *broker) close() {
 	close(b.stop)
 	b.mu.Lock()
-	_ = b.conn.Close() // it may be lost already
+	_ = b.conn.Close() // it may be lost
 	b.mu.Unlock()
 	b.ended.Wait()
 }

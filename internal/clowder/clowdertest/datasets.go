@@ -95,7 +95,7 @@ func (s *Server) roleOnDataset(_ http.ResponseWriter, r *http.Request, u user) (
 	defer s.state.mu.Unlock()
 	d := s.state.datasets[r.PathValue("id")]
 	if d == nil {
-		return nil, crash() // there is no answer of the promised form
+		return nil, crash() // v2 has no valid answer
 	}
 	role := d.roles[u.Email]
 	switch {
@@ -135,7 +135,7 @@ func (st *state) addFolder(datasetID, name string, parent *string, u user) *fold
 	return f
 }
 
-// listFolders lists one level. Its rows are cast to datasets, so they do not say their parent.
+// listFolders lists one level. v2 casts the rows to datasets, so they have no parent.
 func (s *Server) listFolders(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
 	parent := r.URL.Query().Get("parent_folder")
 	s.state.mu.Lock()
@@ -158,8 +158,8 @@ func (s *Server) listFolders(_ http.ResponseWriter, r *http.Request, u user) (an
 	return paged(r, rows, 10)
 }
 
-// visible is v2's filter on the rows of a private dataset: made by the user, or the user is in the list of a role. The
-// owner of a dataset is in no such list.
+// visible is v2's filter on the rows of a private dataset: the user made the row, or the user is in the list of a role. The owner of a
+// dataset is not in such a list.
 func (s *Server) visible(d *dataset, creator, u user) bool {
 	return !s.opts.HideFromOwner || d.Status != "PRIVATE" || creator.Email == u.Email || d.roles[u.Email] != ""
 }
@@ -191,7 +191,7 @@ func value(text *string) string {
 	return *text
 }
 
-// guess is the type of a part that says none.
+// guess is the content type of a part without one.
 func typed(declared string) contentType {
 	main, _, _ := strings.Cut(declared, "/")
 	return contentType{Full: declared, Main: main}

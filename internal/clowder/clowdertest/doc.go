@@ -1,10 +1,9 @@
-// Package clowdertest is a double of Clowder v2: its REST interface, its two RabbitMQ listeners, and its quirks. It serves
-// tests and the demo.
+// Package clowdertest is a test double of Clowder v2: its REST interface, its two RabbitMQ listeners, and its bugs. Tests and the demo
+// use it.
 //
-// It answers as the real one was seen to answer, mistakes included: pages of ten, downloads without a length, 500 for a
-// malformed id, 422 for a missing query field, files that are listed before they are stored, statuses that are dropped
-// without a word or stored in the wrong order. The contract tests of package clowder run against both and keep it honest.
-// What it leaves out, it answers with 404.
+// It answers as the real Clowder was observed to answer, bugs included: pages of ten, downloads without a length, 500 for a malformed
+// id, 422 for a missing query field, files that are listed before they are stored, statuses that are dropped silently or stored in the
+// wrong order. The contract tests of package clowder run against both. Routes that it does not implement answer 404.
 //
-// Faults can be set from tests: errors before and after the effect, hanging, cut and oversized bodies.
+// Tests can add faults: errors before and after the effect, answers that hang, and bodies that are cut or too long.
 package clowdertest

@@ -9,37 +9,37 @@ import (
 	"time"
 )
 
-// Fault makes requests go wrong.
+// Fault makes requests fail.
 type Fault struct {
-	// Method and Path say which requests: the method, "" for any, and a part of the path.
+	// Method and Path select the requests: the method, "" for any, and a part of the path.
 	Method, Path string
-	// Skip lets so many matching requests pass first. Times ends the fault after so many; 0 goes on until ClearFaults.
+	// Skip is the number of matching requests without the fault at first. Times is the number of requests with the fault; 0 is no limit.
 	Skip, Times int
 	// Delay waits before anything else.
 	Delay time.Duration
-	// Status answers with this status and does nothing, or, with After, does everything and answers with it all the same.
+	// Status is the status of the answer. The request has no effect, or, with After, its normal effect.
 	Status int
 	After  bool
-	// Hang never answers; with After the effect happens.
+	// Hang never answers. With After the request has its effect.
 	Hang bool
-	// Cut closes the connection after so many bytes of the answer's body; negative cuts before the first one.
+	// Cut closes the connection after this number of bytes of the body; negative: before the first byte.
 	Cut int64
-	// Extra adds so many bytes to the body.
+	// Extra is the number of bytes that are added to the body.
 	Extra int64
-	// Body is sent with Status; empty sends FastAPI's form of an error.
+	// Body is sent with Status. If it is empty, FastAPI's error body is sent.
 	Body string
 }
 
-// faults is the list of faults that are set, and the log of requests.
+// faults holds the active faults and the log of requests.
 type faults struct {
 	mu       sync.Mutex
 	set      []*Fault
 	requests []string
-	// running counts requests in work, busiest the most of them at once.
+	// running is the number of requests that are being handled, and busiest its maximum.
 	running, busiest int
 }
 
-// Fail sets a fault beside those that are set; the first that matches applies.
+// Fail adds a fault. The first matching fault applies.
 func (s *Server) Fail(f Fault) {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *Server) ClearFaults() {
 	s.faults.set = nil
 }
 
-// Requests returns how many requests came with the method ("" is any) and with part in their path.
+// Requests returns the number of requests with the method ("" is any) and with part in their path.
 func (s *Server) Requests(method, part string) int {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *Server) Requests(method, part string) int {
 	return n
 }
 
-// Busiest returns how many requests were in work at once at most.
+// Busiest returns the largest number of requests that were handled at the same time.
 func (s *Server) Busiest() int {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
@@ -104,7 +104,7 @@ func (f *faults) next(r *http.Request) (Fault, bool) {
 	return Fault{}, false
 }
 
-// around applies faults to every request.
+// around applies the faults to all requests.
 func (f *faults) around(next http.Handler, done <-chan struct{}) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.count(1)
@@ -125,7 +125,7 @@ func (f *faults) around(next http.Handler, done <-chan struct{}) http.Handler {
 		}
 		switch {
 		case fault.Hang:
-			_, _ = io.Copy(io.Discard, r.Body) // else net/http does not notice that the client leaves
+			_, _ = io.Copy(io.Discard, r.Body) // otherwise net/http does not notice that the client disconnects
 			select {
 			case <-r.Context().Done():
 			case <-done:
@@ -134,14 +134,14 @@ func (f *faults) around(next http.Handler, done <-chan struct{}) http.Handler {
 		case fault.Status != 0:
 			answerFault(w, r, fault)
 		default:
-			next.ServeHTTP(&bentWriter{ResponseWriter: w, cut: fault.Cut}, r)
-			_, _ = w.Write(make([]byte, fault.Extra)) // the client may be gone
+			next.ServeHTTP(&cutWriter{ResponseWriter: w, cut: fault.Cut}, r)
+			_, _ = w.Write(make([]byte, fault.Extra)) // the client may have disconnected
 		}
 	})
 }
 
 func answerFault(w http.ResponseWriter, r *http.Request, fault Fault) {
-	_, _ = io.Copy(io.Discard, r.Body) // a fault of the answer, not of the transfer
+	_, _ = io.Copy(io.Discard, r.Body) // the fault concerns the answer and not the transfer
 	if fault.Body != "" {
 		w.WriteHeader(fault.Status)
 		_, _ = io.WriteString(w, fault.Body)
@@ -153,20 +153,20 @@ func answerFault(w http.ResponseWriter, r *http.Request, fault Fault) {
 	refuse(fault.Status, "A fault that a test asked for").write(w)
 }
 
-// nowhere swallows an answer.
+// nowhere discards an answer.
 type nowhere struct{}
 
 func (nowhere) Header() http.Header         { return http.Header{} }
 func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
 func (nowhere) WriteHeader(int)             {}
 
-// bentWriter breaks the connection after a number of bytes.
-type bentWriter struct {
+// cutWriter closes the connection after a number of bytes.
+type cutWriter struct {
 	http.ResponseWriter
 	cut int64
 }
 
-func (b *bentWriter) Write(p []byte) (int, error) {
+func (b *cutWriter) Write(p []byte) (int, error) {
 	if b.cut == 0 || int64(len(p)) < b.cut {
 		if b.cut > 0 {
 			b.cut -= int64(len(p))
@@ -174,6 +174,6 @@ func (b *bentWriter) Write(p []byte) (int, error) {
 		return b.ResponseWriter.Write(p)
 	}
 	_, _ = b.ResponseWriter.Write(p[:max(b.cut, 0)])
-	_ = http.NewResponseController(b.ResponseWriter).Flush() // what was written so far must arrive
+	_ = http.NewResponseController(b.ResponseWriter).Flush() // the bytes that were written must arrive
 	panic(http.ErrAbortHandler)
 }

@@ -11,7 +11,7 @@ import (
 
 func (s *Server) body(id string) string { return filepath.Join(s.opts.Dir, id) }
 
-// listFiles lists the files of all folders, newest first, ten at a time unless told otherwise.
+// listFiles lists the files of all folders, newest first, ten per page by default.
 func (s *Server) listFiles(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
 	inFolder := r.URL.Query().Get("folder_id")
 	if inFolder != "" && !isID(inFolder) {
@@ -32,12 +32,12 @@ func (s *Server) listFiles(_ http.ResponseWriter, r *http.Request, u user) (any,
 			rows = append(rows, row)
 		}
 	}
-	// Rows of one millisecond come in any order, and in another one on the next page.
+	// Rows of the same millisecond come in any order, which may differ on the next page.
 	slices.SortFunc(rows, func(a, b file) int { return newestFirst(a.Created, b.Created) })
 	return paged(r, rows, 10)
 }
 
-// allowedFile returns the file if the user has a role on its dataset; where not, the real one says 404 and not 403.
+// allowedFile returns the file if the user has a role on its dataset. Otherwise the real Clowder answers 404 and not 403.
 func (st *state) allowedFile(id string, u user) (*file, *refusal) {
 	if !isID(id) {
 		return nil, crash()
@@ -77,8 +77,8 @@ func (s *Server) deleteFile(_ http.ResponseWriter, r *http.Request, u user) (any
 	return map[string]string{"deleted": f.ID}, nil
 }
 
-// download streams a body without its length and without ranges. The name goes into a header as it is, which fails for
-// names outside Latin-1.
+// download streams a body without its length and without ranges. It writes the name into a header, which fails for names outside
+// Latin-1.
 func (s *Server) download(w http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
 	s.state.mu.Lock()
 	f, no := s.state.allowedFile(r.PathValue("id"), u)
@@ -105,7 +105,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, u user) (any, 
 	return nil, s.stream(w, f.ID, kind)
 }
 
-// latin1 writes a name as the octets of a header.
+// latin1 encodes a name for a header.
 func latin1(name string) (string, bool) {
 	out := make([]byte, 0, len(name))
 	for _, r := range name {
@@ -124,14 +124,14 @@ func (s *Server) stream(w http.ResponseWriter, id, kind string) *refusal {
 	}
 	defer func() { _ = in.Close() }()
 	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Transfer-Encoding", "chunked") // else net/http would add a length to short bodies
+	w.Header().Set("Transfer-Encoding", "chunked") // otherwise net/http adds a length to short bodies
 	buffer := make([]byte, 256<<10)
-	// The wrapper hides ReadFrom and WriteTo, so that the buffer is used. A client that went away is no fault of ours.
+	// The wrapper hides ReadFrom and WriteTo, so that the buffer is used. A client that disconnects is not an error.
 	_, _ = io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{in}, buffer)
 	return nil
 }
 
-// downloadURL gives an address that needs no key. The real one signs it; here the id has to do.
+// downloadURL returns an address that needs no key. The real Clowder signs it; here the id is enough.
 func (s *Server) downloadURL(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()

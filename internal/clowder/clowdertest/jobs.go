@@ -37,7 +37,7 @@ type fileMessage struct {
 	Parameters map[string]any `json:"parameters"`
 }
 
-// submission reads what both routes take: the name of an extractor, which is not looked up, and perhaps parameters.
+// submission reads the input of both routes: the name of an extractor, which is not checked, and optional parameters.
 func submission(r *http.Request) (extractor string, parameters map[string]any, no *refusal) {
 	if !r.URL.Query().Has("extractorName") {
 		return "", nil, missing("query", "extractorName")
@@ -101,7 +101,7 @@ func (st *state) addJob(extractor string, resource reference, parameters map[str
 	return j
 }
 
-// dispatch publishes the message. Where that fails the answer is 500 and the job stays CREATED for ever.
+// dispatch publishes the message. If that fails, the answer is 500 and the job stays CREATED.
 func (s *Server) dispatch(extractor, jobID string, message any) (any, *refusal) {
 	var body strings.Builder
 	encoder := json.NewEncoder(&body)
@@ -112,7 +112,7 @@ func (s *Server) dispatch(extractor, jobID string, message any) (any, *refusal) 
 	return jobID, nil
 }
 
-// listJobs lists the jobs of the user alone: v2 means to list more to those who share the dataset, and does not.
+// listJobs lists only the jobs of the user. v2 is meant to list the jobs on shared datasets too, but does not.
 func (s *Server) listJobs(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
 	query := r.URL.Query()
 	status, err := regexp.Compile("(?i)" + query.Get("status"))

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// livelihood is how long a listener counts as alive after a heartbeat.
-const livelihood = 300 * time.Second
+// aliveFor is how long a listener counts as alive after a heartbeat.
+const aliveFor = 300 * time.Second
 
-// handleHeartbeat is v2's heartbeat listener. An error means that the heartbeat is dropped without a word.
+// handleHeartbeat is v2's heartbeat listener. An error means that the heartbeat is dropped silently.
 func (s *Server) handleHeartbeat(body []byte) error {
 	var in struct {
 		Queue string         `json:"queue"`
@@ -48,7 +48,7 @@ func (s *Server) handleHeartbeat(body []byte) error {
 		if known.Name != name || known.owner != in.Owner {
 			continue
 		}
-		// The version is parsed from the second heartbeat on; one that Python cannot read ends the listener for good.
+		// The version is parsed from the second heartbeat on. After an invalid one the listener stays offline.
 		if !pep440(version) || !pep440(known.Version) {
 			return fmt.Errorf("version %q cannot be parsed", version)
 		}
@@ -58,7 +58,7 @@ func (s *Server) handleHeartbeat(body []byte) error {
 	return nil
 }
 
-// pep440 asks for less than the real grammar and for enough to catch what people write.
+// pep440 is a simplified version grammar, which catches the usual mistakes.
 func pep440(version string) bool {
 	return regexp.MustCompile(`(?i)^v?\d+(\.\d+)*([-_.]?(a|b|c|rc|alpha|beta|pre|preview)[-_.]?\d*)?(-\d+|[-_.]?(post|rev|r)[-_.]?\d*)?([-_.]?dev\d*)?(\+[a-z0-9.]+)?$`).
 		MatchString(version)
@@ -123,7 +123,7 @@ func (s *Server) listListeners(_ http.ResponseWriter, r *http.Request, u user) (
 	rows := []listener{}
 	for _, l := range s.state.listeners {
 		row := *l
-		row.Alive = time.Since(time.Time(l.LastAlive)) < livelihood
+		row.Alive = time.Since(time.Time(l.LastAlive)) < aliveFor
 		hidden := !row.Active && query.Get("all") != "true" && (!u.Admin || query.Get("enable_admin") != "true")
 		private := l.owner != "" && l.owner != u.Email && !u.Admin
 		if !hidden && !private && runsOn(l.Properties, query.Get("process")) {

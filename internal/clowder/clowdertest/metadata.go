@@ -36,7 +36,7 @@ func (s *Server) addFileMetadata(_ http.ResponseWriter, r *http.Request, u user)
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	if isID(r.PathValue("id")) && s.state.files[r.PathValue("id")] == nil {
-		return nil, crash() // v2 lets a file that is not there through its check of rights, and then has nothing to answer
+		return nil, crash() // v2 passes a missing file through its permission check, and then fails
 	}
 	f, no := s.state.allowedFile(r.PathValue("id"), u)
 	switch {
@@ -50,7 +50,7 @@ func (s *Server) addFileMetadata(_ http.ResponseWriter, r *http.Request, u user)
 	return s.state.add(in, reference{Collection: "files", ResourceID: f.ID, Version: &f.VersionNum}, u)
 }
 
-// add checks an entry and keeps it. The caller holds the lock.
+// add checks and stores an entry. The caller holds the lock.
 func (st *state) add(in newMetadata, to reference, u user) (any, *refusal) {
 	switch {
 	case in.Content == nil:
@@ -80,7 +80,7 @@ func (st *state) add(in newMetadata, to reference, u user) (any, *refusal) {
 	return *m, nil
 }
 
-// registered reports whether a heartbeat told of this listener.
+// registered reports whether there was a heartbeat of this listener.
 func (st *state) registered(wanted metadataListener) bool {
 	for _, l := range st.listeners {
 		if l.Name == wanted.Name && l.Version == wanted.Version {

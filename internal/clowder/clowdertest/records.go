@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// stamp is a time as Python writes it: UTC without saying so, in milliseconds as MongoDB keeps it.
+// stamp is a time as Python writes it: UTC without a zone, in milliseconds as in MongoDB.
 type stamp time.Time
 
 // MarshalJSON writes the zero time as null.
@@ -46,7 +46,7 @@ type dataset struct {
 	FrozenVersion int     `json:"frozen_version_num"`
 	Deleted       bool    `json:"deleted"`
 
-	roles map[string]string // e-mail → role, beside the creator
+	roles map[string]string // e-mail → role, except the creator
 }
 
 type folder struct {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// refusal is an answer that is not a success; handlers return it.
+// refusal is an error answer. Handlers return it.
 type refusal struct {
 	status int
-	detail any // nil answers with plain text, as an exception of the real one does
+	detail any // nil: plain text, as after an exception in the real Clowder
 }
 
 func refuse(status int, format string, args ...any) *refusal {
@@ -20,7 +20,7 @@ func refuse(status int, format string, args ...any) *refusal {
 
 func crash() *refusal { return &refusal{status: http.StatusInternalServerError} }
 
-// missing is what FastAPI answers for a field that is not there or of a wrong type.
+// missing is FastAPI's answer for a missing field or a wrong type.
 func invalid(where, field, message, kind string) *refusal {
 	loc := []string{where}
 	if field != "" {
@@ -33,10 +33,10 @@ func missing(where, field string) *refusal {
 	return invalid(where, field, "field required", "value_error.missing")
 }
 
-// handler answers a request of a known user; a nil answer was written by the handler itself.
+// handler answers a request of a known user. If it returns nil, it has written the answer itself.
 type handler func(w http.ResponseWriter, r *http.Request, u user) (answer any, no *refusal)
 
-// Handler returns the REST interface with all faults that are set.
+// Handler returns the REST interface with the active faults.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v2/status", func(w http.ResponseWriter, _ *http.Request) {
@@ -85,7 +85,7 @@ func (s *Server) Handler() http.Handler {
 	return s.faults.around(redirectSlashes(mux), s.done)
 }
 
-// redirectSlashes is Starlette's habit; only the presigned route is spelt with a slash at its end.
+// redirectSlashes redirects as Starlette does. Only the presigned route ends with a slash.
 func redirectSlashes(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
@@ -105,7 +105,7 @@ func redirectSlashes(next http.Handler) http.Handler {
 	})
 }
 
-// guarded knows the user by the key. A Bearer header is looked at first and never accepted here.
+// guarded finds the user by the API key. It checks a Bearer header first and never accepts it.
 func (s *Server) guarded(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		u, no := s.authenticate(r)
@@ -159,10 +159,10 @@ func reply(w http.ResponseWriter, status int, answer any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client may be gone
+	_, _ = w.Write(body) // the client may have disconnected
 }
 
-// paged cuts one page out of rows as v2 does.
+// paged returns one page of rows as v2 does.
 func paged[T any](r *http.Request, rows []T, standard int) (any, *refusal) {
 	skip, no := intQuery(r, "skip", 0)
 	if no != nil {

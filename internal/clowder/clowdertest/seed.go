@@ -25,7 +25,7 @@ func (s *Server) AddDataset(email, name string) string {
 	return d.ID
 }
 
-// AddFile puts a file into a dataset without a request and returns its id. Folders of filePath are made where they are not.
+// AddFile adds a file to a dataset without a request and returns its id. It makes the missing folders of filePath.
 func (s *Server) AddFile(datasetID, filePath string, body io.Reader) (string, error) {
 	s.state.mu.Lock()
 	d := s.state.datasets[datasetID]
@@ -64,7 +64,7 @@ func (st *state) ensureFolder(d *dataset, parent, name string) string {
 	return st.addFolder(d.ID, name, up, d.Creator).ID
 }
 
-// AddUnfinishedFile lists a file whose upload never ends, as one is left where the object store failed in the middle.
+// AddUnfinishedFile lists a file whose upload never ends, as after a failure of the object store.
 func (s *Server) AddUnfinishedFile(datasetID, name string) string {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *Server) Share(datasetID, email, role string) {
 	s.state.datasets[datasetID].roles[email] = role
 }
 
-// Downloads returns how often a body was asked for, and how often that was counted as a download.
+// Downloads returns how often a body was requested, and how often that was counted as a download.
 func (s *Server) Downloads(fileID string) (asked, counted int) {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
@@ -105,14 +105,13 @@ func (s *Server) Downloads(fileID string) (asked, counted int) {
 	return s.state.tracked[fileID], counted
 }
 
-// Heartbeat and Status hand a message to the listeners as if it had come over the broker; an error says why Clowder would
-// drop it.
+// Heartbeat passes a message to the listener as if it came from the broker. The error is the reason why Clowder would drop it.
 func (s *Server) Heartbeat(body []byte) error { return s.handleHeartbeat(body) }
 
-// Status is described at Heartbeat.
+// Status passes a message to the listener as if it came from the broker. The error is the reason why Clowder would drop it.
 func (s *Server) Status(body []byte) error { return s.handleStatus(body) }
 
-// ReplyQueue is the queue on which this Clowder reads the statuses of jobs.
+// ReplyQueue is the queue from which this Clowder reads the statuses of jobs.
 func (s *Server) ReplyQueue() string { return "clowder." + s.state.instance }
 
 // AddJob makes a job without a message and returns its id.
@@ -122,12 +121,12 @@ func (s *Server) AddJob(email, datasetID, extractor string) string {
 	return s.state.addJob(extractor, reference{Collection: "datasets", ResourceID: datasetID}, nil, s.state.users[email]).ID
 }
 
-// Jobs returns the ids of all jobs, those of which no message went out among them.
+// Jobs returns the ids of all jobs, including jobs without a message.
 func (s *Server) Jobs() []string {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	return slices.Sorted(maps.Keys(s.state.jobs))
 }
 
-// ServeHTTP lets a test call the double without a connection.
+// ServeHTTP implements http.Handler, for tests without a connection.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.http.Handler.ServeHTTP(w, r) }

@@ -14,30 +14,30 @@ import (
 	"go.uber.org/zap"
 )
 
-// Options is how a double starts. The zero value serves HTTP on a free port and knows no broker.
+// Options configures a double. The zero value serves HTTP on a free port without a broker.
 type Options struct {
-	// Listen is the address to serve on; empty takes a free port of loopback.
+	// Listen is the address to serve on. If it is empty, a free port on loopback is used.
 	Listen string
-	// AMQPURI is the broker that messages go to and statuses and heartbeats come from; empty has none, and submissions fail
-	// with 500 as they do where Clowder's own broker is down.
+	// AMQPURI is the broker for messages, statuses and heartbeats. Without it submissions fail with 500, as if Clowder's broker were
+	// down.
 	AMQPURI string
-	// Host is what job messages carry as host; empty takes the double's own URL. Real installations put a name there that
-	// only their own network knows.
+	// Host is the host in job messages. If it is empty, it is the double's URL. In real installations it is often a name that only their
+	// own network can resolve.
 	Host string
-	// Dir keeps the bodies of files; empty takes a new folder that Close removes.
+	// Dir is the folder for the bodies of files. If it is empty, a new folder is used, which Close removes.
 	Dir string
-	// Users are e-mail addresses; empty takes alice, bob and admin at example.org. The one that begins with admin is one.
+	// Users are e-mail addresses; the default is alice, bob and admin at example.org. A user whose address begins with admin is an
+	// administrator.
 	Users []string
-	// UploadDelay is how long an upload blocks after it was stored; the real one takes 1 s. StoreDelay is how long its file
-	// is listed before it is stored.
+	// UploadDelay is how long an upload blocks after its file is stored; 1 s in the real Clowder. StoreDelay is how long the file is listed
+	// before it is stored.
 	UploadDelay, StoreDelay time.Duration
-	// LoseOrder handles statuses at once and not one after the other, as the real one does, so that those that come close
-	// together may be stored in the wrong order.
+	// LoseOrder handles statuses concurrently, as the real Clowder does, so that statuses in quick succession may be stored in the wrong
+	// order.
 	LoseOrder bool
-	// HideFromOwner keeps files that a collaborator made out of the listings of the owner of a private dataset, as the real
-	// one does.
+	// HideFromOwner hides files of a collaborator from the owner of a private dataset, as the real Clowder does.
 	HideFromOwner bool
-	// Logger takes what the listeners drop; nil logs nothing.
+	// Logger receives messages that the listeners drop. If it is nil, nothing is logged.
 	Logger *zap.Logger
 }
 
@@ -123,7 +123,7 @@ func (s *Server) removeDir() error {
 	return os.RemoveAll(s.opts.Dir)
 }
 
-// Key returns the API key of a user, "" for an unknown one.
+// Key returns the API key of a user, or "" for an unknown user.
 func (s *Server) Key(email string) string {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
@@ -142,7 +142,7 @@ func (s *Server) RevokeKey(key string) {
 	delete(s.state.keys, key)
 }
 
-// sleep waits unless the double is closed before.
+// sleep waits, or returns when the double is closed.
 func (s *Server) sleep(d time.Duration) {
 	if d <= 0 {
 		return

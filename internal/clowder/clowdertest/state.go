@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// state is everything that the real Clowder keeps in MongoDB. The one mutex guards all of it; no handler holds it while
-// it reads or writes a body.
+// state is the data that the real Clowder stores in MongoDB. The mutex guards all of it. No handler holds it while it reads or writes
+// a body.
 type state struct {
 	mu             sync.Mutex
 	users          map[string]user
 	keys           map[string]string // key → e-mail
-	jobKeys        map[string]string // e-mail → the key that job messages carry
+	jobKeys        map[string]string // e-mail → the key in job messages
 	datasets       map[string]*dataset
 	folders        map[string]*folder
 	files          map[string]*file
@@ -24,7 +24,7 @@ type state struct {
 	thumbnails     map[string]bool
 	jobs           map[string]*jobRecord
 	updates        []jobUpdate
-	told           []Told
+	received       []ReceivedStatus
 	listeners      map[string]*listener
 	tracked        map[string]int // file id → downloads that were counted or not
 	instance       string
@@ -44,28 +44,28 @@ func newState(emails []string) *state {
 	return st
 }
 
-// newID makes an ObjectId: the time in seconds, then what makes it unique.
+// newID makes an ObjectId: the time in seconds, then random bytes.
 func newID() string {
 	var tail [8]byte
 	_, _ = rand.Read(tail[:]) // never fails
 	return fmt.Sprintf("%08x%s", time.Now().Unix(), hex.EncodeToString(tail[:]))
 }
 
-// isID reports whether text is an ObjectId; the real one answers 500 to anything else.
+// isID reports whether text is an ObjectId. The real Clowder answers 500 to anything else.
 func isID(text string) bool {
 	_, err := hex.DecodeString(text)
 	return err == nil && len(text) == 24
 }
 
-// mayAccess reports whether a user has any role on a dataset. v2 means to tell roles apart and does not.
+// mayAccess reports whether a user has any role on a dataset. v2 is meant to distinguish roles, but does not.
 func (d *dataset) mayAccess(u user) bool {
 	return d.Creator.Email == u.Email || d.roles[u.Email] != ""
 }
 
-// JobKeyMark begins every key that a job message carries, so that a test can look for leaks of any of them.
+// JobKeyMark is the prefix of all keys in job messages, so that a test can search for leaks.
 const JobKeyMark = "jobkey-"
 
-// jobKey returns the key that messages of a user's jobs carry; it never expires and is the same for all of them.
+// jobKey returns the key in the messages of a user's jobs. It never expires and is the same for all jobs of the user.
 func (st *state) jobKey(email string) string {
 	key, ok := st.jobKeys[email]
 	if !ok {

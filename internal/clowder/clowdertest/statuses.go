@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// statusRule is one branch of v2's parser; they are tried in this order.
+// statusRule is one branch of v2's parser. The branches are tried in this order.
 type statusRule struct {
 	status   string
 	prefixes [2]string
@@ -28,7 +28,7 @@ func statusRules() []statusRule {
 	}
 }
 
-// parseStatus returns the status and the text without any of its prefixes, wherever they stand in it.
+// parseStatus returns the status, and the text without the prefixes, which are removed everywhere.
 func parseStatus(text string) (status, cleaned string, ok bool) {
 	for _, rule := range statusRules() {
 		if strings.HasPrefix(text, rule.prefixes[0]) || strings.HasPrefix(text, rule.prefixes[1]) ||
@@ -39,7 +39,7 @@ func parseStatus(text string) (status, cleaned string, ok bool) {
 	return "", "", false
 }
 
-// parseStart reads %Y-%m-%dT%H:%M:%S%z and drops the offset, as v2 does.
+// parseStart reads %Y-%m-%dT%H:%M:%S%z and ignores the offset, as v2 does.
 func parseStart(text string) (time.Time, error) {
 	if strings.Contains(text, ".") {
 		return time.Time{}, errors.New("a fraction of a second")
@@ -52,11 +52,11 @@ func parseStart(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("start %q has another form", text)
 }
 
-// handleStatus is v2's message listener. An error means that the message is rejected and nothing stored.
-func (s *Server) handleStatus(body []byte) error { return s.hear(body, false) }
+// handleStatus is v2's message listener. An error means that the message is rejected and nothing is stored.
+func (s *Server) handleStatus(body []byte) error { return s.receiveStatus(body, false) }
 
-// hear handles a status that came for the first time or again.
-func (s *Server) hear(body []byte, again bool) error {
+// receiveStatus handles a status that is delivered for the first time or again.
+func (s *Server) receiveStatus(body []byte, again bool) error {
 	var in struct {
 		JobID  *string `json:"job_id"`
 		Status *string `json:"status"`
@@ -76,7 +76,7 @@ func (s *Server) hear(body []byte, again bool) error {
 	if !ok {
 		return fmt.Errorf("status %q has no known prefix", *in.Status)
 	}
-	s.state.keep(Told{*in.JobID, status, text, again})
+	s.state.keep(ReceivedStatus{*in.JobID, status, text, again})
 	before, err := s.snapshot(*in.JobID)
 	if err != nil {
 		return err
@@ -88,24 +88,24 @@ func (s *Server) hear(body []byte, again bool) error {
 	return nil
 }
 
-// Told is a status as it came, before Clowder makes of it what it does: Status is its kind, such as SUCCEEDED. Again says that
-// the broker delivered it before, to a connection of Clowder that went.
-type Told struct {
+// ReceivedStatus is a status as it arrived, before Clowder's parser changes it. Status is its kind, such as SUCCEEDED. Again is true if the
+// broker delivered it before, to a connection that was lost.
+type ReceivedStatus struct {
 	JobID, Status, Text string
 	Again               bool
 }
 
-func (st *state) keep(t Told) {
+func (st *state) keep(t ReceivedStatus) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.told = append(st.told, t)
+	st.received = append(st.received, t)
 }
 
-// Told returns all statuses in the order in which they came, those of unknown jobs among them.
-func (s *Server) Told() []Told {
+// ReceivedStatuses returns all statuses in the order of their arrival, including statuses of unknown jobs.
+func (s *Server) ReceivedStatuses() []ReceivedStatus {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
-	return slices.Clone(s.state.told)
+	return slices.Clone(s.state.received)
 }
 
 func (s *Server) snapshot(jobID string) (jobRecord, error) {
@@ -122,7 +122,7 @@ func terminal(status string) bool {
 	return status == "SUCCEEDED" || status == "ERROR" || status == "SKIPPED"
 }
 
-// applyStatus writes what was decided from before, even if the job has changed since: there is no lock in between.
+// applyStatus writes the result that was computed from the old job, also if the job has changed since: v2 has no lock here.
 func (s *Server) applyStatus(before jobRecord, status, text string, at time.Time) {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()

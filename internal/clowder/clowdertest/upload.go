@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// received is a part of a form that lies on disk.
+// received is a part of a form on disk.
 type received struct {
 	name string
 	kind string
@@ -19,7 +19,7 @@ type received struct {
 	path string
 }
 
-// receive takes in the whole form before anything is decided, as FastAPI does. Only a field of the name file counts.
+// receive reads the whole form before the request is checked, as FastAPI does. It uses only the field file.
 func (s *Server) receive(r *http.Request) (*received, *refusal) {
 	form, err := r.MultipartReader()
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Server) spool(part *multipart.Part) (*received, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(out.Name()))
 	}
-	// The name is kept as it was sent; multipart.Part.FileName would cut folders off.
+	// The name stays as it was sent. multipart.Part.FileName would remove folders.
 	return &received{name: params["filename"], kind: part.Header.Get("Content-Type"), size: size, path: out.Name()}, nil
 }
 
@@ -71,7 +71,7 @@ func (s *Server) discard(got *received) {
 	}
 }
 
-// upload lists the file first, with no bytes, then stores it, then blocks for a while. Names may repeat.
+// upload first lists the file without bytes, then stores it, and then blocks for a while. Names need not be unique.
 func (s *Server) upload(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
 	got, no := s.receive(r)
 	folderID := r.URL.Query().Get("folder_id")
@@ -101,7 +101,7 @@ func (s *Server) upload(_ http.ResponseWriter, r *http.Request, u user) (any, *r
 	return answer, no
 }
 
-// addFile lists a file whose body is not there yet. The state must be locked.
+// addFile lists a file without its body. The caller holds the lock.
 func (st *state) addFile(d *dataset, folderID, name string, u user) *file {
 	f := &file{
 		Name: name, Status: d.Status, Creator: u, Created: now(), VersionID: "N/A", DatasetID: d.ID,
@@ -114,7 +114,7 @@ func (st *state) addFile(d *dataset, folderID, name string, u user) *file {
 	return f
 }
 
-// store puts the body in place and completes the row; a dataset that was deleted meanwhile answers 404.
+// store moves the body and completes the row. If the dataset was deleted meanwhile, the answer is 404.
 func (s *Server) store(f *file, got *received) (any, *refusal) {
 	if err := os.Rename(got.path, s.body(f.ID)); err != nil { //nolint:gosec // names that os.CreateTemp and newID made
 		return nil, crash()
@@ -140,7 +140,7 @@ func guessed(name string) string {
 	return "application/octet-stream"
 }
 
-// spoolTo is where a body of a seeded file is written.
+// spoolTo writes the body of a seeded file.
 func (s *Server) spoolTo(id string, body io.Reader) (int64, error) {
 	out, err := os.Create(filepath.Clean(s.body(id)))
 	if err != nil {
