@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -39,11 +40,32 @@ func DecodeResult(doc []byte) (*Result, error) {
 	if r.Schema != schemaVersion {
 		return nil, fmt.Errorf("schema %d is not known", r.Schema)
 	}
-	if err := errors.Join(r.checkHead(), r.checkKind(), checkOutputs(r.Outputs)); err != nil {
+	if err := r.check(); err != nil {
 		// One line, since users read it.
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return &r, nil
+}
+
+// check checks the sizes first: they bound what the schema is held against, and how many violations it can find. The schema says
+// what each value may be, and what is left are the conditions that tie one value to another.
+func (r *Result) check() error {
+	if err := r.checkSizes(); err != nil {
+		return err
+	}
+	if err := r.checkParts(); err != nil {
+		return err
+	}
+	slim := *r
+	slim.Confusion = nil // millions of numbers, which checkConfusion looks at
+	slim.Settings = make([]Setting, len(r.Settings))
+	for i, s := range r.Settings {
+		slim.Settings[i] = Setting{Name: s.Name, Source: s.Source} // a value may be anything
+	}
+	if err := validate(resultSchema, slim); err != nil {
+		return err
+	}
+	return errors.Join(r.checkScores(), r.checkCharts(), r.checkImages(), r.checkRequiredOutputs(), checkOutputs(r.Outputs))
 }
 
 const (
@@ -75,50 +97,46 @@ func checkShape(doc []byte) error {
 	return nil
 }
 
-// checkHead checks what all kinds of results have.
-func (r *Result) checkHead() error {
-	if r.Run == "" || r.Attempt < 1 || r.Task == "" {
-		return errors.New("run, attempt or task is missing")
-	}
-	if max(len(r.Run), len(r.Task), len(r.Metric)) > maxName {
-		return errors.New("run, task or metric is too long")
-	}
-	for _, c := range r.Checks {
-		if c.Level != LevelOK && c.Level != LevelWarning && c.Level != LevelError {
-			return fmt.Errorf("a check of level %q is not known", text.Excerpt(c.Level, 40))
-		}
-	}
-	return errors.Join(
-		atMost("settings", len(r.Settings), maxList), atMost("checks", len(r.Checks), maxList),
-		atMost("versions", len(r.Versions), maxList), atMost("warnings", len(r.Warnings), maxList),
-		notNegative("the time", r.Seconds, r.EstimateSeconds),
-		notNegative("the hardware", float64(r.Hardware.Cores), float64(r.Hardware.GPUs), float64(r.Hardware.MemoryBytes)),
-	)
-}
-
-// checkKind checks what a result of its kind must have.
-func (r *Result) checkKind() error {
+// checkParts checks that a result has what a result of its kind is made for.
+func (r *Result) checkParts() error {
 	switch r.Kind {
 	case ResultTraining:
-		return errors.Join(r.checkScores(), r.checkModel(), r.Data.check(), r.Training.check(), r.checkTestRows(),
-			r.Champion.check(), r.require("weights (out/model/*.safetensors)", isWeights))
+		switch {
+		case r.Metric == "":
+			return errors.New("the metric is missing")
+		case r.Model.Kind == "":
+			return errors.New("the model is missing")
+		case r.Data.Rows.Train == 0:
+			return errors.New("the training rows are missing")
+		case r.Training.Workers == 0:
+			return errors.New("the training is missing")
+		}
 	case ResultPrediction:
-		return errors.Join(r.Prediction.check(), r.require(PredictionsFile, func(p string) bool { return p == PredictionsFile }))
+		if r.Prediction == nil {
+			return errors.New("the prediction is missing")
+		}
 	case ResultCheck:
-		return r.Data.check()
+		if r.Data.Rows.Train == 0 {
+			return errors.New("the training rows are missing")
+		}
 	default:
 		return fmt.Errorf("kind %q is not known", text.Excerpt(string(r.Kind), 40))
 	}
+	return nil
 }
 
-// require refuses a result that hands over nothing of what it was made for.
-func (r *Result) require(what string, is func(path string) bool) error {
-	for _, o := range r.Outputs {
-		if is(o.Path) {
-			return nil
-		}
+// checkRequiredOutputs refuses a result that hands over nothing of what it was made for.
+func (r *Result) checkRequiredOutputs() error {
+	has := func(is func(path string) bool) bool {
+		return slices.ContainsFunc(r.Outputs, func(o Output) bool { return is(o.Path) })
 	}
-	return fmt.Errorf("there are no %s among the artifacts", what)
+	switch {
+	case r.Kind == ResultTraining && !has(isWeights):
+		return errors.New("there are no weights (out/model/*.safetensors) among the artifacts")
+	case r.Kind == ResultPrediction && !has(func(p string) bool { return p == PredictionsFile }):
+		return fmt.Errorf("there is no %s among the artifacts", PredictionsFile)
+	}
+	return nil
 }
 
 // checkOutputs checks the list of files: each path is local, below out/ and written in one way only, and each sha256 is one.

@@ -35,13 +35,6 @@ func atMost(what string, n, limit int) error {
 	return nil
 }
 
-func notNegative(what string, values ...float64) error {
-	if slices.Min(values) < 0 || notFinite(values...) != nil {
-		return fmt.Errorf("%s has an impossible number", what)
-	}
-	return nil
-}
-
 // notFinite refuses numbers that charts cannot compute with.
 func notFinite(values ...float64) error {
 	for _, v := range values {
@@ -52,16 +45,101 @@ func notFinite(values ...float64) error {
 	return nil
 }
 
-func checkExamples(what string, examples []Example) error {
-	for _, e := range examples {
-		if e.Row < 0 || e.Confidence != nil && notFinite(*e.Confidence) != nil {
-			return fmt.Errorf("%s: an example has an impossible number", what)
-		}
-		if err := CheckImage(e.Image); err != nil {
-			return fmt.Errorf("%s: %w", what, err)
+// checkSizes bounds every list and map of a result.
+func (r *Result) checkSizes() error {
+	err := errors.Join(
+		atMost("settings", len(r.Settings), maxList), atMost("checks", len(r.Checks), maxList),
+		atMost("versions", len(r.Versions), maxList), atMost("warnings", len(r.Warnings), maxList),
+		atMost("artifacts", len(r.Outputs), maxOutputs), atMost("labels", max(len(r.Model.Labels), len(r.Data.Labels)), maxLabels),
+		atMost("columns", max(len(r.Model.Columns), len(r.Data.InputColumns)), maxLabels), atMost("files", len(r.Data.Files), maxFiles),
+		atMost("reasons", len(r.Data.Dropped), maxList), atMost("workers", len(r.Training.PerWorker), maxWorkers),
+		atMost("samples", len(r.Data.Samples), maxShown), atMost("mistakes", len(r.Mistakes), maxShown), atMost("unsure", len(r.Unsure), maxShown),
+		atMost("baselines", len(r.Metrics.Baselines), maxShown), r.Data.Lengths.checkSize())
+	for _, s := range r.allScores() {
+		err = errors.Join(err, atMost("metrics", len(s), maxList))
+	}
+	if c := r.Calibration; c != nil {
+		err = errors.Join(err, atMost("bins", len(c.Bins), maxList))
+	}
+	if b := r.Binary; b != nil {
+		err = errors.Join(err, atMost("thresholds", len(b.Thresholds), maxList), atMost("points", max(len(b.ROC), len(b.PR)), maxCurve))
+		err = errors.Join(err, checkPoints(b.ROC), checkPoints(b.PR))
+	}
+	if g := r.Regression; g != nil {
+		err = errors.Join(err, atMost("points", len(g.Points), maxCurve), checkPoints(g.Points), g.Residuals.checkSize())
+	}
+	if p := r.Prediction; p != nil {
+		err = errors.Join(err, atMost("labels", max(len(p.Counts), len(p.Model.Labels)), maxLabels), atMost("files", len(p.Files), maxFiles),
+			atMost("columns", len(p.InputColumns), maxLabels), atMost("answers", len(p.PerFile), maxAnswers),
+			atMost("samples", len(p.Samples), maxShown), p.Values.checkSize())
+	}
+	return err
+}
+
+// allScores are the scores of all parts of a result.
+func (r *Result) allScores() []Scores {
+	all := []Scores{r.Metrics.Train, r.Metrics.Validation, r.Metrics.Test}
+	for _, b := range r.Metrics.Baselines[:min(len(r.Metrics.Baselines), maxShown)] {
+		all = append(all, b.Test)
+	}
+	if r.Champion != nil {
+		all = append(all, r.Champion.Test)
+	}
+	if r.Prediction != nil {
+		all = append(all, r.Prediction.Scores, r.Prediction.TrainedScores)
+	}
+	return all
+}
+
+// checkPoints checks that a list holds pairs.
+func checkPoints(points [][]float64) error {
+	for _, p := range points {
+		if len(p) != 2 {
+			return errors.New("a point is impossible: it does not have two numbers")
 		}
 	}
-	return atMost(what, len(examples), maxShown)
+	return nil
+}
+
+func (h *Histogram) checkSize() error {
+	if h != nil && (len(h.Counts) > maxList || len(h.Edges) > maxList+1) {
+		return errors.New("a histogram has too many counts")
+	}
+	return nil
+}
+
+// checkCharts checks what the charts of a result compute with.
+func (r *Result) checkCharts() error {
+	err := errors.Join(r.checkConfusion(), r.Data.Lengths.check("lengths"))
+	if g := r.Regression; g != nil {
+		err = errors.Join(err, g.Residuals.check("residuals"))
+	}
+	if p := r.Prediction; p != nil {
+		err = errors.Join(err, p.Values.check("values"))
+	}
+	return err
+}
+
+func (h *Histogram) check(what string) error {
+	if h != nil && (len(h.Counts) == 0 || len(h.Edges) != len(h.Counts)+1 || !slices.IsSorted(h.Edges)) {
+		return fmt.Errorf("%s: a histogram does not fit together", what)
+	}
+	return nil
+}
+
+func (r *Result) checkImages() error {
+	lists := map[string][]Example{"samples": r.Data.Samples, "mistakes": r.Mistakes, "unsure": r.Unsure}
+	if r.Prediction != nil {
+		lists["samples"] = r.Prediction.Samples
+	}
+	for _, what := range []string{"samples", "mistakes", "unsure"} {
+		for _, e := range lists[what] {
+			if err := CheckImage(e.Image); err != nil {
+				return fmt.Errorf("%s: %w", what, err)
+			}
+		}
+	}
+	return nil
 }
 
 // CheckImage accepts nothing and small pictures in the PNG format. They are shown in a page, where a browser believes the
@@ -78,105 +156,4 @@ func CheckImage(image string) error {
 		return errors.New("a picture is no PNG in base64")
 	}
 	return nil
-}
-
-func (h *Histogram) check(what string) error {
-	if h == nil {
-		return nil
-	}
-	if len(h.Counts) == 0 || len(h.Counts) > maxList || len(h.Edges) != len(h.Counts)+1 || !slices.IsSorted(h.Edges) {
-		return fmt.Errorf("%s: a histogram does not fit together", what)
-	}
-	for _, n := range h.Counts {
-		if n < 0 || n > maxCount {
-			return fmt.Errorf("%s: a histogram has an impossible count", what)
-		}
-	}
-	return notFinite(append([]float64{h.Cut}, h.Edges...)...)
-}
-
-func (c *Calibration) check() error {
-	if c == nil {
-		return nil
-	}
-	values := []float64{c.ECE}
-	for _, b := range c.Bins {
-		values = append(values, b.Low, b.High, b.Confidence, b.Accuracy)
-		if b.N < 0 || b.N > maxCount {
-			return errors.New("the calibration has an impossible count")
-		}
-	}
-	return errors.Join(atMost("bins", len(c.Bins), maxList), checkShares("the calibration", values...))
-}
-
-func (b *Binary) check() error {
-	if b == nil {
-		return nil
-	}
-	var values []float64
-	for _, t := range b.Thresholds {
-		values = append(values, t.Threshold, t.Precision, t.Recall, t.F1)
-	}
-	for _, curve := range [][][]float64{b.ROC, b.PR} {
-		if err := checkPoints("a curve", curve); err != nil {
-			return err
-		}
-		values = append(values, slices.Concat(curve...)...)
-	}
-	return errors.Join(atMost("thresholds", len(b.Thresholds), maxList), checkShares("a curve", values...))
-}
-
-func (g *Regression) check() error {
-	if g == nil {
-		return nil
-	}
-	return errors.Join(checkPoints("the predicted values", g.Points), g.Residuals.check("residuals"))
-}
-
-// checkPoints checks a list of pairs.
-func checkPoints(what string, points [][]float64) error {
-	for _, p := range points {
-		if len(p) != 2 || notFinite(p...) != nil {
-			return fmt.Errorf("%s: a point is impossible", what)
-		}
-	}
-	return atMost("points", len(points), maxCurve)
-}
-
-// checkShares checks numbers that lie in 0..1, but for rounding.
-func checkShares(what string, values ...float64) error {
-	const room = 1e-6
-	for _, v := range values {
-		if math.IsNaN(v) || v < -room || v > 1+room {
-			return fmt.Errorf("%s: a share lies outside of 0..1", what)
-		}
-	}
-	return nil
-}
-
-func (p *Prediction) check() error {
-	if p == nil {
-		return errors.New("the prediction is missing")
-	}
-	if min(p.Rows, p.Skipped, p.Unsure, p.Model.Version) < 0 || max(p.Rows, p.Skipped) > maxCount {
-		return errors.New("the numbers of rows are impossible")
-	}
-	for _, n := range p.Counts {
-		if n < 0 || n > maxCount {
-			return errors.New("the rows of a label are impossible")
-		}
-	}
-	if max(len(p.Model.Name), len(p.Model.Base), len(p.Model.Run)) > maxName {
-		return errors.New("the name of the model is too long")
-	}
-	for _, f := range p.PerFile {
-		if f.Confidence != nil && notFinite(*f.Confidence) != nil {
-			return errors.New("the answer for a file has an impossible number")
-		}
-	}
-	return errors.Join(
-		atMost("labels", max(len(p.Counts), len(p.Model.Labels)), maxLabels), atMost("files", len(p.Files), maxFiles),
-		atMost("columns", len(p.InputColumns), maxLabels), atMost("answers", len(p.PerFile), maxAnswers),
-		checkShares("min_confidence", p.MinConfidence), p.Values.check("values"),
-		p.Scores.check("predicted"), p.TrainedScores.check("model's test"), checkExamples("samples", p.Samples))
 }

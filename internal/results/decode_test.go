@@ -28,7 +28,7 @@ func TestDecodeRefusesWhatCannotBe(t *testing.T) {
 		"rows that overflow":            {results.ResultFile, func(r *results.Result) { r.Confusion[0][0] = results.MaxCount + 1 }, "confusion"},
 		"a histogram without its edges": {results.ResultFile, func(r *results.Result) { r.Data.Lengths.Edges = r.Data.Lengths.Edges[1:] }, "histogram"},
 		"edges that go back":            {results.ResultFile, func(r *results.Result) { r.Data.Lengths.Edges[0] = 1e9 }, "histogram"},
-		"a share above one":             {results.ResultFile, func(r *results.Result) { r.Calibration.Bins[0].Accuracy = 1.5 }, "share"},
+		"a share above one":             {results.ResultFile, func(r *results.Result) { r.Calibration.Bins[0].Accuracy = 1.5 }, "calibration.bins.0.accuracy: maximum"},
 		"a curve with a lonely number":  {results.ResultFile, func(r *results.Result) { r.Binary.ROC[0] = []float64{1} }, "point"},
 		"an interval upside down":       {results.ResultFile, func(r *results.Result) { *r.Metrics.Baselines[1].Test["accuracy"].Low = 1 }, "baseline"},
 		"a champion without a name":     {results.ResultFile, func(r *results.Result) { r.Champion.Name = "" }, "champion"},
@@ -43,11 +43,25 @@ func TestDecodeRefusesWhatCannotBe(t *testing.T) {
 		"a point beyond all numbers":     {"result-regression.json", func(r *results.Result) { r.Regression.Points[0][0] = 1e308 }, "point"},
 		"a target beyond all numbers":    {"result-regression.json", func(r *results.Result) { r.Data.Target.Max = 1e308 }, "target"},
 		"a prediction of nothing":        {"result-prediction.json", func(r *results.Result) { r.Prediction = nil }, "prediction"},
-		"a prediction without its file":  {"result-prediction.json", func(r *results.Result) { r.Outputs = nil }, "predictions.csv"},
+		"a prediction without its file":  {"result-prediction.json", func(r *results.Result) { r.Outputs = []results.Output{} }, "predictions.csv"},
 		"a prediction of negative rows":  {"result-prediction.json", func(r *results.Result) { r.Prediction.Rows = -1 }, "rows"},
 		"an answer without an end":       {"result-prediction.json", func(r *results.Result) { r.Prediction.PerFile = make([]results.FileAnswer, results.MaxAnswers+1) }, "answers"},
 		"a check of no rows":             {"result-check.json", func(r *results.Result) { r.Data.Rows.Train = 0 }, "rows"},
-		"a check that takes no time yet": {"result-check.json", func(r *results.Result) { r.Seconds = -3 }, "time"},
+		"a list that is missing":         {results.ResultFile, func(r *results.Result) { r.Checks = nil }, "checks: got null, want array"},
+		"a setting from nowhere":         {results.ResultFile, func(r *results.Result) { r.Settings[0].Source = "dream" }, "settings.0.source"},
+		"a code that is a sentence":      {results.ResultFile, func(r *results.Result) { r.Checks[0].Code = "It is bad" }, "checks.0.code"},
+		"an end for no known reason":     {results.ResultFile, func(r *results.Result) { r.Training.Stopped = "bored" }, "training.stopped"},
+		"no workers":                     {results.ResultFile, func(r *results.Result) { r.Training.Workers = 0 }, "training is missing"},
+		"no model":                       {results.ResultFile, func(r *results.Result) { r.Model = results.Model{} }, "model is missing"},
+		"scores of another epoch":        {results.ResultFile, func(r *results.Result) { r.Metrics.BestEpoch++ }, "another epoch"},
+		"a score beyond all numbers":     {results.ResultFile, func(r *results.Result) { r.Metrics.Test["accuracy"] = results.Score{Value: 1e308} }, "metrics.test.accuracy.value: maximum"},
+		"a weights hash that is none":    {results.ResultFile, func(r *results.Result) { r.Model.WeightsSHA256 = "abc" }, "model.weights_sha256"},
+		"a number of GPUs below nothing": {results.ResultFile, func(r *results.Result) { r.Hardware.GPUs = -1 }, "hardware.gpus"},
+		"too many points of a curve":     {results.ResultFile, func(r *results.Result) { r.Binary.PR = make([][]float64, 10_001) }, "points"},
+		"a champion of version 0":        {results.ResultFile, func(r *results.Result) { r.Champion.Version = 0 }, "champion.version"},
+		"no rows to train on":            {results.ResultFile, func(r *results.Result) { r.Data.Rows.Train = 0 }, "rows"},
+		"a share of a confidence":        {"result-prediction.json", func(r *results.Result) { r.Prediction.MinConfidence = 7 }, "prediction.min_confidence"},
+		"a check that takes no time yet": {"result-check.json", func(r *results.Result) { r.Seconds = -3 }, "seconds"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,6 +74,80 @@ func TestDecodeRefusesWhatCannotBe(t *testing.T) {
 			require.ErrorContains(t, err, tc.text)
 			require.NotContains(t, err.Error(), "\n", "users read it as one line")
 			require.Less(t, len(err.Error()), 1000)
+		})
+	}
+}
+
+// TestTheSchemaSeesWhatTheDecoderTook: the decoder also takes names in other capitals, and of two the last.
+func TestTheSchemaSeesWhatTheDecoderTook(t *testing.T) {
+	t.Parallel()
+	doc := string(resultstest.Golden(t, results.ResultFile))
+	for name, tc := range map[string]struct{ extra, text string }{
+		"a name in capitals":           {`"SECONDS": -1`, "seconds: minimum"},
+		"a name twice":                 {`"seconds": -1`, "seconds: minimum"},
+		"a part in capitals":           {`"Hardware": {"GPUS": -4}`, "hardware.gpus: minimum"},
+		"what a newer trainer may add": {`"mood": {"good": true}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := results.DecodeResult([]byte(strings.TrimSuffix(strings.TrimSpace(doc), "}") + "," + tc.extra + "}"))
+			if tc.text == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, tc.text)
+		})
+	}
+}
+
+func TestAResultThatWouldFillTheMemoryIsNotDecoded(t *testing.T) {
+	t.Parallel()
+	for name, doc := range map[string]string{
+		"many objects": `{"settings":[` + strings.Repeat("{},", 250_000) + `{}]}`,
+		"many values":  `{"confusion":[[` + strings.Repeat("0,", 5_000_001) + `0]]}`,
+		"huge numbers": `{"schema":2,"seconds":1e999999999}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := results.DecodeResult([]byte(doc))
+			require.Error(t, err)
+			require.Less(t, len(err.Error()), 1000)
+		})
+	}
+}
+
+func TestOneViolationIsNamedAndAlwaysTheSame(t *testing.T) {
+	t.Parallel()
+	r, err := results.DecodeResult(resultstest.Golden(t, results.ResultFile))
+	require.NoError(t, err)
+	r.Seconds, r.Hardware.Cores, r.Training.Seconds = -1, -1, -1
+	r.Data.Labels["a\nhostile\u202elabel"] = -1
+	doc, err := json.Marshal(r)
+	require.NoError(t, err)
+	for range 20 {
+		_, err = results.DecodeResult(doc)
+		require.EqualError(t, err, "data.labels.a hostilelabel: minimum: got -1, want 0")
+	}
+}
+
+func TestFailuresThatSayTooLittleAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ doc, text string }{
+		"another schema":   {`{"schema":2,"run":"ft-1","attempt":1,"code":"x","what":"a","do":"b"}`, "schema 2 is not known"},
+		"no run":           {`{"schema":1,"attempt":1,"code":"x","what":"a","do":"b"}`, "run: minLength"},
+		"no attempt":       {`{"schema":1,"run":"ft-1","code":"x","what":"a","do":"b"}`, "attempt: minimum"},
+		"no code":          {`{"schema":1,"run":"ft-1","attempt":1,"what":"a","do":"b"}`, "the code is missing"},
+		"nothing to do":    {`{"schema":1,"run":"ft-1","attempt":1,"code":"x","what":"a"}`, "do: minLength"},
+		"a code in words":  {`{"schema":1,"run":"ft-1","attempt":1,"code":"It broke","what":"a","do":"b"}`, "code:"},
+		"not JSON":         {`{"schema":1`, "decode"},
+		"a list":           {`[]`, "decode"},
+		"a text as number": {`{"schema":1,"run":"ft-1","attempt":"1","code":"x","what":"a","do":"b"}`, "decode"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := results.DecodeFailure([]byte(tc.doc))
+			require.ErrorContains(t, err, tc.text)
+			require.NotContains(t, err.Error(), "\n")
 		})
 	}
 }

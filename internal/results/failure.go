@@ -51,8 +51,11 @@ func DecodeFailure(doc []byte) (*Failure, error) {
 	switch {
 	case f.Schema != failureVersion:
 		return nil, fmt.Errorf("schema %d is not known", f.Schema)
-	case f.Run == "", f.Attempt < 1, f.Code == "", f.What == "", f.Do == "":
-		return nil, errors.New("run, attempt, code, what or do is missing")
+	case f.Code == "":
+		return nil, errors.New("the code is missing")
+	}
+	if err := validate(failureSchema, f); err != nil {
+		return nil, err
 	}
 	return &f, nil
 }

@@ -65,8 +65,8 @@ func TestReadRefusesWhatItCannotTrust(t *testing.T) {
 		"a result of another schema": {change: func(r *results.Result) { r.Schema = 1 }, kind: job.KindPermanent, text: "schema 1"},
 		"a result of another run":    {change: func(r *results.Result) { r.Run = "ft-other" }, kind: job.KindPermanent, text: "ft-other"},
 		"a result from the future":   {change: func(r *results.Result) { r.Attempt = 2 }, kind: job.KindPermanent, text: "attempt 2"},
-		"no artifacts":               {change: func(r *results.Result) { r.Outputs = nil }, kind: job.KindPermanent, text: "no weights"},
-		"no metrics":                 {change: func(r *results.Result) { r.Metrics.Validation = nil }, kind: job.KindPermanent, text: "no accuracy"},
+		"no artifacts":               {change: func(r *results.Result) { r.Outputs = []results.Output{} }, kind: job.KindPermanent, text: "no weights"},
+		"no metrics":                 {change: func(r *results.Result) { r.Metrics.Validation = results.Scores{} }, kind: job.KindPermanent, text: "no accuracy"},
 		"a path that climbs": {
 			change: func(r *results.Result) { r.Outputs[0].Path = "out/../inputs/secret" }, kind: job.KindPermanent, text: "not allowed",
 		},

@@ -168,7 +168,7 @@ func NewGolden(t *testing.T, name string, change ...func(*results.Result)) *Fixt
 	require.NoError(t, err)
 	f := &Fixture{dir: t.TempDir(), Meta: LikelyMeta(r)}
 	outputs := r.Outputs
-	r.Outputs = nil
+	r.Outputs = []results.Output{}
 	f.Result = *r
 	for _, o := range outputs {
 		body := []byte(o.Path + "\n")
