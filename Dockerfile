@@ -1,5 +1,5 @@
-# The service: one static program, no shell, no root. The trainer travels inside it and is laid onto the shared volume.
-# --target clowderd builds the double of Clowder instead, for a first look and for tests. Built with BuildKit.
+# The service: one static binary, no shell, no root. It contains the trainer and installs it on the shared volume. --target clowderd
+# builds the double of Clowder for trials and tests instead. Requires BuildKit.
 ARG GO_IMAGE=golang:1.26-bookworm
 
 FROM ${GO_IMAGE} AS source
@@ -11,8 +11,8 @@ FROM source AS build
 ARG VERSION=dev
 RUN --mount=type=cache,sharing=locked,target=/cache \
     go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/extractor ./cmd/extractor
-# A volume takes its owner from the folder of the image. Ray's image has the same group and another user: it writes into the
-# folders of the runs only.
+# A new volume takes its owner from the folder in the image. Ray's image has another user in the same group, which can write only into
+# run folders.
 RUN install -d -o 1000 -g 1000 /out/volumes/shared /out/volumes/state
 
 FROM source AS build-clowderd

@@ -21,7 +21,7 @@ func TestGoKeepsBelowTheMemoryOfTheContainer(t *testing.T) {
 		err       error
 	}{
 		"a container of 512 MiB":          {memlimit.Limit(512 << 20), "", "461 MiB", 512 << 20 * 9 / 10, nil},
-		"a limit in the environment":   {memlimit.Limit(512 << 20), "1GiB", "none", math.MaxInt64, nil}, // Go itself has read it at the start
+		"a limit in the environment":      {memlimit.Limit(512 << 20), "1GiB", "none", math.MaxInt64, nil}, // Go itself has read it at the start
 		"a container without a limit":     {func() (uint64, error) { return 0, memlimit.ErrNoLimit }, "", "none", math.MaxInt64, nil},
 		"no container":                    {func() (uint64, error) { return 0, memlimit.ErrNoCgroup }, "", "none", math.MaxInt64, nil},
 		"a container that cannot be seen": {func() (uint64, error) { return 0, unreadable }, "", "none", math.MaxInt64, unreadable},

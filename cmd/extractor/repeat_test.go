@@ -78,7 +78,7 @@ func TestOnlyATrainingCanBeRepeated(t *testing.T) {
 	for path, want := range map[string]string{
 		manifestOf(t, prediction):             "not the manifest of a training",
 		filepath.Join(dir, "none.json"):       "none.json",
-		filepath.Join(dir, "raw", "test.csv"): "give the manifest.json",
+		filepath.Join(dir, "raw", "test.csv"): "use the manifest.json",
 	} {
 		code, _, stderr := execute(t, t.TempDir(), "run", dir, "--out", t.TempDir(), "--from", path)
 		require.Equal(t, exitBadInput, code)
@@ -102,7 +102,7 @@ func TestTheEndSaysWhetherTheWeightsAreTheSame(t *testing.T) {
 		"a library":  {func(m *manifest.Manifest) { m.Versions["torch"] = "2.15.0" }, "  torch: 2.15.0 instead of 2.14.0\n"},
 		"a machine":  {func(m *manifest.Manifest) { m.Hardware.CPU = "" }, "  the CPU: nothing instead of A\n"},
 		"a file":     {func(m *manifest.Manifest) { m.Dataset.Files[0].SHA256 = strings.Repeat("0", 64) }, "  the data: "},
-		"other rows": {func(m *manifest.Manifest) { m.SplitSHA256 = "ab" }, "  the rows of each split (sha256): ab instead of nothing\n"},
+		"other rows": {func(m *manifest.Manifest) { m.SplitSHA256 = "ab" }, "  the row split (sha256): ab instead of nothing\n"},
 		"workers": {
 			func(m *manifest.Manifest) {
 				m.Settings = append(m.Settings, results.Setting{Name: "num_workers", Value: 2.0})

@@ -1,6 +1,6 @@
 """Prints extractor_info.advanced.json: the form of extractor_info.json, and every other option of a training in groups.
 
-Run it as ``make form`` when an option is added; a test of the trainer holds the file to what this prints.
+Run it as ``make form`` when an option is added; a test compares the file with this output.
 """
 
 import json
@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT))
 from trainer.config.options import Option, options  # noqa: E402
 
 GROUPS = {"data": "Data", "tokenization": "Tokenization", "training": "Training", "resources": "Resources", "output": "Results"}
-DESCRIPTION = "Trains like ncsa.ray.finetune, with every option in the form. Works without settings, too."
+DESCRIPTION = "Trains like ncsa.ray.finetune, with all options in the form. Needs no settings."
 
 
 def form() -> dict:
@@ -28,7 +28,7 @@ def form() -> dict:
 
 
 def field(option: Option) -> dict:
-    """An option as a property of a form; Clowder shows the first choice, so the default is the first."""
+    """An option as a property of a form; Clowder shows the first choice, so the default comes first."""
     kinds = {bool: "boolean", int: "integer", float: "number", str: "string"}
     drawn = {"type": kinds[type(option.default)], "title": option.name.replace("_", " ").capitalize()}
     if option.choices:

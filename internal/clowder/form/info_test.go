@@ -76,7 +76,7 @@ func TestParseInfoFindsWhatClowderDropsSilently(t *testing.T) {
 		"a field of v2's own record":        {`"bibtex": []`, `"bibtex": [], "id": "1"`, "remove id"},
 		"a word for active":                 {`"bibtex": []`, `"bibtex": [], "active": "yes"`, "active must be true or false"},
 		"no schema":                         {`"schema": {`, `"schemas": {`, "object schema"},
-		"a quote in a help text":            {`"Empty uses every`, `"Doesn't need every`, "plain ASCII"},
+		"a quote in a help text":            {`"Leave empty to use every`, `"Doesn't need every`, "plain ASCII"},
 		"a default that is not first":       {`["auto", "yes", "no"]`, `["yes", "auto", "no"]`, "must be the first choice"},
 		"a default outside its limits":      {`"default": 42`, `"default": -1`, "parameter seed: its default"},
 		"a required property":               {`"title": "Epochs",`, `"title": "Epochs", "required": true,`, "required is not supported"},

@@ -1,15 +1,15 @@
-{{/* Name of everything in the namespace; short enough for what Kubernetes appends to it. */}}
+{{/* Name of all objects in the namespace; short enough for the suffixes that Kubernetes appends. */}}
 {{- define "clowder-ray.name" -}}
 {{- $name := ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) (contains .Chart.Name .Release.Name) -}}
 {{- $name | trunc 40 | trimSuffix "-" -}}
 {{- end }}
 
-{{/* Name of what is cluster-wide. */}}
+{{/* Name of cluster-wide objects. */}}
 {{- define "clowder-ray.clusterName" -}}
 {{- printf "%s-%s" .Release.Namespace (include "clowder-ray.name" .) -}}
 {{- end }}
 
-{{/* Labels by which the pod of the service is selected; they never change. */}}
+{{/* Labels that select the pod of the service; they never change. */}}
 {{- define "clowder-ray.selector" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -23,7 +23,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
-{{/* Labels that KubeRay puts on every Ray pod, those of a standing cluster among them. */}}
+{{/* Labels that KubeRay sets on every Ray pod, including pods of standing clusters. */}}
 {{- define "clowder-ray.rayPods" -}}
 ray.io/is-ray-node: "yes"
 {{- end }}
@@ -36,14 +36,14 @@ ray.io/is-ray-node: "yes"
 {{- .Values.shared.existingClaim | default (printf "%s-shared" (include "clowder-ray.name" .)) -}}
 {{- end }}
 
-{{/* Ports of Clowder as a JSON list: those given, else the one in its address, else that of the scheme. */}}
+{{/* Ports of Clowder as a JSON list: the configured ones, or else the port in its address or of its scheme. */}}
 {{- define "clowder-ray.clowderPorts" -}}
 {{- $url := urlParse .Values.clowderUrl -}}
 {{- $port := regexFind "[0-9]+$" (regexFind ":[0-9]+$" $url.host) | default (ternary "80" "443" (eq $url.scheme "http")) -}}
 {{- .Values.networkPolicy.clowder.ports | default (list (int $port)) | toJson -}}
 {{- end }}
 
-{{/* An egress rule from {to, ports, protocols}; no peers are everywhere, no protocols are TCP. */}}
+{{/* An egress rule from {to, ports, protocols}; no peers means everywhere, no protocols means TCP. */}}
 {{- define "clowder-ray.egress" -}}
 {{- $ports := list -}}
 {{- range $port := .ports -}}
