@@ -23,18 +23,32 @@ func parseOrigin(raw string) (*url.URL, error) {
 	if err != nil {
 		return nil, errors.New("is not a valid URL")
 	}
+	if err := checkOrigin(u, raw); err != nil {
+		return nil, err
+	}
+	return &url.URL{Scheme: u.Scheme, Host: normalHost(u), Path: strings.TrimRight(u.Path, "/")}, nil
+}
+
+// checkOrigin refuses the parts of a URL that the address of a Clowder cannot have.
+func checkOrigin(u *url.URL, raw string) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, errors.New("must begin with http:// or https://")
+		return errors.New("must begin with http:// or https://")
 	case u.Opaque != "" || u.Hostname() == "":
-		return nil, errors.New("has no host")
+		return errors.New("has no host")
 	case u.User != nil:
-		return nil, errors.New("must not have a user name")
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Contains(raw, "#"):
-		return nil, errors.New("must not have a query or a fragment")
+		return errors.New("must not have a user name")
+	case u.RawQuery != "" || u.ForceQuery || strings.Contains(raw, "#"):
+		return errors.New("must not have a query or a fragment")
 	case strings.Contains(u.EscapedPath(), "%") || strings.Contains(u.Path, ".."):
-		return nil, errors.New("must not have percent signs or two dots in its path")
+		return errors.New("must not have percent signs or two dots in its path")
+	default:
+		return nil
 	}
+}
+
+// normalHost is the host in lower case, with the port unless it is the default port.
+func normalHost(u *url.URL) string {
 	host := strings.ToLower(u.Hostname())
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
@@ -42,7 +56,7 @@ func parseOrigin(raw string) (*url.URL, error) {
 	if port := u.Port(); port != "" && port != map[string]string{"http": "80", "https": "443"}[u.Scheme] {
 		host += ":" + port
 	}
-	return &url.URL{Scheme: u.Scheme, Host: host, Path: strings.TrimRight(u.Path, "/")}, nil
+	return host
 }
 
 // sameOrigin reports whether scheme, host and port are equal.

@@ -45,10 +45,10 @@ func StatusOf(err error) int {
 
 // answerError maps an HTTP status to an outcome and a sentence.
 func answerError(op operation, status int, header http.Header, body []byte) error {
-	detail := answerDetail(body)
 	say := func(format string, args ...any) error {
 		return &AnswerError{Status: status, text: fmt.Sprintf(format, args...)}
 	}
+	detail := answerDetail(body)
 	switch {
 	case status >= 300 && status < 400:
 		return job.Permanent(say("Clowder answered the request to %s with a redirect (%d): ask the administrator of the extractor to check CLOWDER_URL", op.what, status))
@@ -62,7 +62,7 @@ func answerError(op operation, status int, header http.Header, body []byte) erro
 		return job.Permanent(say("Clowder refused to %s because it is too large (413): ask the administrator of Clowder to raise the upload limit of its web server", op.what))
 	case status == http.StatusTooManyRequests:
 		return job.Later(retryAfter(header), say("Clowder has too many requests to %s (429)", op.what))
-	case status == http.StatusRequestTimeout || status == http.StatusTooEarly || status >= 500:
+	case temporary(status):
 		err := say("Clowder had an error when asked to %s (%d)%s", op.what, status, detail)
 		if op.once && status != http.StatusTooEarly {
 			return job.Unknown(err) // the call may have succeeded: v2 has errors after its insert
@@ -71,6 +71,11 @@ func answerError(op operation, status int, header http.Header, body []byte) erro
 	default: // 400, 409, 422 and others: the same request fails again
 		return job.Permanent(say("Clowder did not accept the request to %s (%d)%s", op.what, status, detail))
 	}
+}
+
+// temporary reports whether a later request may succeed.
+func temporary(status int) bool {
+	return status == http.StatusRequestTimeout || status == http.StatusTooEarly || status >= 500
 }
 
 // transportError returns the error of a call without an answer. sent is true if a part of the request may have been sent.

@@ -61,20 +61,7 @@ func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, prog
 	if err := st.checkSpace(); err != nil {
 		return nil, err
 	}
-	group, groupCtx := errgroup.WithContext(ctx)
-	// Twice as many workers as streams: one half links files while the other half keeps all streams busy.
-	st.streams = make(chan struct{}, s.c.cfg.Streams)
-	group.SetLimit(2 * s.c.cfg.Streams)
-	for i := range files {
-		if groupCtx.Err() != nil {
-			break
-		}
-		group.Go(func() error { return st.one(groupCtx, i) })
-	}
-	err = group.Wait()
-	if err == nil && ctx.Err() != nil {
-		err = fmt.Errorf("stage the dataset: %w", context.Cause(ctx))
-	}
+	err = st.all(ctx)
 	// Files that were downloaded before an error are kept for the next attempt.
 	if flushed := st.flush(true); err == nil {
 		err = flushed
@@ -109,6 +96,24 @@ type staging struct {
 	bytes        int64
 	done         int
 	lastReported time.Time
+}
+
+// all stages all files, several in parallel.
+func (st *staging) all(ctx context.Context) error {
+	group, groupCtx := errgroup.WithContext(ctx)
+	// Twice as many workers as streams: one half links files while the other half keeps all streams busy.
+	st.streams = make(chan struct{}, st.s.c.cfg.Streams)
+	group.SetLimit(2 * st.s.c.cfg.Streams)
+	for i := range st.files {
+		if groupCtx.Err() != nil {
+			break
+		}
+		group.Go(func() error { return st.one(groupCtx, i) })
+	}
+	if err := group.Wait(); err != nil || ctx.Err() == nil {
+		return err
+	}
+	return fmt.Errorf("stage the dataset: %w", context.Cause(ctx))
 }
 
 // checkSpace refuses a dataset that does not fit on the disk, before the first download.

@@ -76,44 +76,58 @@ func (c Config) withDefaults() Config {
 // which holds a password.
 func (c Config) Validate() error {
 	c = c.withDefaults()
-	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	return errors.Join(c.validateURI(), c.validateQueue(), c.validateCA(), c.validateLimits())
+}
 
+func (c Config) validateURI() error {
 	// The parser's error quotes parts of the address, which may include the password.
-	if uri, err := amqp.ParseURI(c.URI.Reveal()); err != nil {
-		fault("%s: must have the form amqp://user:password@host:5672/vhost; write special characters of the user, the password "+
+	uri, err := amqp.ParseURI(c.URI.Reveal())
+	if err != nil {
+		return fmt.Errorf("%s: must have the form amqp://user:password@host:5672/vhost; write special characters of the user, the password "+
 			"and the vhost as %%XX", SettingURI)
-	} else if uri.Scheme != "amqps" && (c.CAFile != "" || c.InsecureTLS) {
-		fault("%s: TLS settings need an address in %s that begins with amqps://", SettingCA, SettingURI)
 	}
-	if name := c.Queue; len(errorPrefix+name) > 255 {
-		fault("%s: a queue name may have at most %d bytes, got %d", SettingQueue, 255-len(errorPrefix), len(name))
-	} else if strings.HasPrefix(name, "amq.") {
-		fault("%s: %q: names that begin with amq. are reserved for the broker", SettingQueue, name)
+	if uri.Scheme != "amqps" && (c.CAFile != "" || c.InsecureTLS) {
+		return fmt.Errorf("%s: TLS settings need an address in %s that begins with amqps://", SettingCA, SettingURI)
 	}
-	if c.CAFile != "" {
-		if _, err := c.rootCAs(); err != nil {
-			fault("%s: %w", SettingCA, err)
+	return nil
+}
+
+func (c Config) validateQueue() error {
+	if limit := 255 - len(errorPrefix); len(c.Queue) > limit {
+		return fmt.Errorf("%s: a queue name may have at most %d bytes, got %d", SettingQueue, limit, len(c.Queue))
+	}
+	if strings.HasPrefix(c.Queue, "amq.") {
+		return fmt.Errorf("%s: %q: names that begin with amq. are reserved for the broker", SettingQueue, c.Queue)
+	}
+	return nil
+}
+
+func (c Config) validateCA() error {
+	if c.CAFile == "" {
+		return nil
+	}
+	if _, err := c.rootCAs(); err != nil {
+		return fmt.Errorf("%s: %w", SettingCA, err)
+	}
+	return nil
+}
+
+func (c Config) validateLimits() error {
+	var errs []error
+	report := func(wrong bool, format string, args ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	if c.MaxPrefetch < 1 || c.MaxPrefetch > 65535 {
-		fault("prefetch: must be between 1 and 65535, got %d", c.MaxPrefetch)
-	}
-	if c.Heartbeat < time.Second {
-		fault("AMQP heartbeat: must be at least 1s, got %s", c.Heartbeat)
-	}
-	if c.BackoffMin < 0 || c.BackoffMax < c.BackoffMin {
-		fault("back-off: the minimum %s must not be above the maximum %s", c.BackoffMin, c.BackoffMax)
-	}
+	report(c.MaxPrefetch < 1 || c.MaxPrefetch > 65535, "prefetch: must be between 1 and 65535, got %d", c.MaxPrefetch)
+	report(c.Heartbeat < time.Second, "AMQP heartbeat: must be at least 1s, got %s", c.Heartbeat)
+	report(c.BackoffMin < 0 || c.BackoffMax < c.BackoffMin, "back-off: the minimum %s must not be above the maximum %s", c.BackoffMin, c.BackoffMax)
 	for name, d := range map[string]time.Duration{
-		"dial timeout": c.DialTimeout, "drain timeout": c.DrainTimeout, "close timeout": c.CloseTimeout,
-		"confirm timeout": c.ConfirmTimeout,
+		"dial timeout": c.DialTimeout, "drain timeout": c.DrainTimeout, "close timeout": c.CloseTimeout, "confirm timeout": c.ConfirmTimeout,
 	} {
-		if d < 0 {
-			fault("%s: must not be negative, got %s", name, d)
-		}
+		report(d < 0, "%s: must not be negative, got %s", name, d)
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 // rootCAs reads the certificates of CAFile.

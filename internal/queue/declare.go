@@ -61,11 +61,16 @@ func (s *session) declare(d declaration, log *zap.Logger) error {
 		return fmt.Errorf("look up the %s %q: %w", d.kind, d.name, found)
 	}
 	err := s.withChannel(d.active)
-	exists := found == nil
+	if err == nil {
+		return nil
+	}
+	return d.refused(err, found == nil, log)
+}
+
+// refused handles the broker's refusal to declare an object: nil means that the existing object can be used.
+func (d declaration) refused(err error, exists bool, log *zap.Logger) error {
 	reply, _ := brokerReply(err)
 	switch code := replyCode(err); {
-	case err == nil:
-		return nil
 	case code == amqp.PreconditionFailed && wrongProperty(reply.Reason):
 		return configError(err, d.setting, "%q must be %s, but the broker has a different one (%s): delete it, or use another name or "+
 			"virtual host", d.name, d.want, reply.Reason)

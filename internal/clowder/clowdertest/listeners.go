@@ -77,6 +77,10 @@ func checkInfo(info map[string]any) error {
 			return fmt.Errorf("%s is a field of the record", key)
 		}
 	}
+	return errors.Join(checkInfoFields(info), checkInfoLists(info))
+}
+
+func checkInfoFields(info map[string]any) error {
 	for _, key := range []string{"version", "description", "maturity"} {
 		if v, there := info[key]; there && v == nil {
 			return fmt.Errorf("%s is null", key)
@@ -90,6 +94,10 @@ func checkInfo(info map[string]any) error {
 			return fmt.Errorf("%s is not an object", key)
 		}
 	}
+	return nil
+}
+
+func checkInfoLists(info map[string]any) error {
 	for _, key := range []string{"contributors", "bibtex", "external_services", "libraries", "categories", "default_labels"} {
 		if !listOf(info[key], isText) {
 			return fmt.Errorf("%s is not a list of texts", key)

@@ -104,6 +104,10 @@ func checkField(f field, report reportFunc) {
 	if f.Format == clowderFile && strings.Contains(f.Name, ".") {
 		report("parameter %s: a file picker in a group finds no files", f.Name)
 	}
+	checkDefault(f, report)
+}
+
+func checkDefault(f field, report reportFunc) {
 	if f.Default == nil {
 		if f.Format != clowderFile {
 			report("parameter %s: without a default the form posts nothing for it", f.Name)

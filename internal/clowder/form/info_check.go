@@ -20,25 +20,9 @@ var (
 
 // checkDocument applies the rules for everything but the form.
 func checkDocument(document ordered, report reportFunc) {
-	for _, key := range []string{"name", "version", "description", "author"} {
-		if text, ok := asText(document.get(key)); !ok || strings.TrimSpace(text) == "" {
-			report("%s must be a non-empty text: v1 ignores the extractor without it", key)
-		}
-	}
+	checkTexts(document, report)
 	checkInfoName(document, report)
-	if version, ok := asText(document.get("version")); ok && !pep440.MatchString(version) {
-		report("version %q must follow PEP 440, for example 1.2.3 or 1.2.3+abc", version)
-	}
-	if raw := document.get("maturity"); raw != nil {
-		if _, ok := asText(raw); !ok {
-			report("maturity must be a text")
-		}
-	}
-	for _, key := range []string{"contributors", "bibtex", "external_services", "libraries", "categories", "default_labels", "labels"} {
-		if raw := document.get(key); raw != nil && !asListOf(raw, func(m json.RawMessage) bool { _, ok := asText(m); return ok }) {
-			report("%s must be a list of texts", key)
-		}
-	}
+	checkLists(document, report)
 	checkContexts(document, report)
 	checkRepository(document, report)
 	checkProcess(document, report)
@@ -49,6 +33,28 @@ func checkDocument(document ordered, report reportFunc) {
 	}
 	if raw := document.get("active"); raw != nil && string(raw) != "true" && string(raw) != "false" {
 		report("active must be true or false")
+	}
+}
+
+func checkTexts(document ordered, report reportFunc) {
+	for _, key := range []string{"name", "version", "description", "author"} {
+		if text, _ := asText(document.get(key)); strings.TrimSpace(text) == "" {
+			report("%s must be a non-empty text: v1 ignores the extractor without it", key)
+		}
+	}
+	if version, ok := asText(document.get("version")); ok && !pep440.MatchString(version) {
+		report("version %q must follow PEP 440, for example 1.2.3 or 1.2.3+abc", version)
+	}
+	if raw := document.get("maturity"); raw != nil && !isText(raw) {
+		report("maturity must be a text")
+	}
+}
+
+func checkLists(document ordered, report reportFunc) {
+	for _, key := range []string{"contributors", "bibtex", "external_services", "libraries", "categories", "default_labels", "labels"} {
+		if raw := document.get(key); raw != nil && !asListOf(raw, isText) {
+			report("%s must be a list of texts", key)
+		}
 	}
 }
 
@@ -121,6 +127,11 @@ func asText(raw json.RawMessage) (string, bool) {
 		return "", false
 	}
 	return *text, true
+}
+
+func isText(raw json.RawMessage) bool {
+	_, ok := asText(raw)
+	return ok
 }
 
 // asListOf reports whether raw is a JSON list and ok is true for all its members.

@@ -3,6 +3,7 @@ package message
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,29 +146,37 @@ func (f *fields) addresses(key string) []string {
 		return nil
 	}
 	var out []string
-	keep := func(text string) bool {
+	for text := range listedTexts(raw) {
 		if text = strings.TrimSpace(text); text != "" && len(text) <= maxAddress {
 			out = append(out, text)
 		}
-		return len(out) < maxNotifies
-	}
-	switch raw[0] {
-	case '"':
-		text, _ := rawText(raw)
-		for part := range strings.SplitSeq(text, ",") {
-			if !keep(part) {
-				break
-			}
-		}
-	case '[':
-		if len(raw) > maxText {
-			return nil
-		}
-		for member := range jsonscan.Items(raw) {
-			if text, ok := rawText(member); ok && member[0] == '"' && !keep(text) {
-				break
-			}
+		if len(out) == maxNotifies {
+			break
 		}
 	}
 	return out
+}
+
+// listedTexts iterates over the parts of one text with commas, or over the texts of a list that is not too long.
+func listedTexts(raw json.RawMessage) iter.Seq[string] {
+	switch {
+	case raw[0] == '"':
+		text, _ := rawText(raw)
+		return strings.SplitSeq(text, ",")
+	case raw[0] == '[' && len(raw) <= maxText:
+		return textsOf(raw)
+	default:
+		return func(func(string) bool) {}
+	}
+}
+
+// textsOf iterates over the texts of a list and skips its other members.
+func textsOf(list json.RawMessage) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for member := range jsonscan.Items(list) {
+			if text, ok := rawText(member); ok && member[0] == '"' && !yield(text) {
+				return
+			}
+		}
+	}
 }
