@@ -85,3 +85,17 @@ func TestActionsArePinnedByCommit(t *testing.T) {
 		}
 	}
 }
+
+func TestTheTestsThatDocumentsNameExist(t *testing.T) {
+	t.Parallel()
+	var tests strings.Builder
+	for _, name := range tracked(t, "*_test.go") {
+		tests.WriteString(read(t, name))
+	}
+	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`")
+	for _, name := range tracked(t, "*.md") {
+		for _, found := range named.FindAllStringSubmatch(read(t, name), -1) {
+			require.Contains(t, tests.String(), "func "+found[1]+"(", "%s names %s", name, found[1])
+		}
+	}
+}
