@@ -28,7 +28,7 @@ func TestAnAddressHasOneSpelling(t *testing.T) {
 	}
 }
 
-func TestASessionTellsTheAddressThatItSpeaksWith(t *testing.T) {
+func TestASessionHasTheAddressOfItsClowder(t *testing.T) {
 	t.Parallel()
 	both := newClient(t, clowder.Config{AllowedHosts: []string{"https://a.example.org", "https://b.example.org/"}})
 	s, err := both.At("https://B.example.org", "key")

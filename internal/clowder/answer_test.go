@@ -75,7 +75,7 @@ func FuzzRows(f *testing.F) {
 	})
 }
 
-// TestAnswersCostLittleMoreThanTheirSize runs alone, because it measures what the whole process allocates.
+// TestAnswersCostLittleMoreThanTheirSize runs alone, because it measures the allocations of the whole process.
 //
 //nolint:paralleltest // see above
 func TestAnswersCostLittleMoreThanTheirSize(t *testing.T) {

@@ -241,7 +241,7 @@ func TestUploadOfAFileThatShrinksLeavesNothing(t *testing.T) {
 	require.Empty(t, files)
 }
 
-// TestKeyShowsNowhere breaks every call in every way and looks for the key in what comes back and in the log.
+// TestKeyShowsNowhere adds faults to all calls and searches the errors and the log for the key.
 func TestKeyShowsNowhere(t *testing.T) {
 	t.Parallel()
 	core, logged := observer.New(zap.DebugLevel)
@@ -283,7 +283,7 @@ func TestListingSurvivesRowsThatMove(t *testing.T) {
 	for i := range 150 {
 		id := b.add(t, strings.Repeat("x", i+1)+".csv", "x").ID
 		if i == 149 {
-			first = id // the newest one stands on the first page
+			first = id // the newest one is on the first page
 		}
 	}
 	proxied := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

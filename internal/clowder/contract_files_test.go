@@ -119,7 +119,7 @@ func contractFiles(t *testing.T, at site, s *clowder.Session, ds string) {
 	})
 }
 
-// requireInputs compares what lies in dir with what was uploaded.
+// requireInputs compares the files in dir with the uploaded ones.
 func requireInputs(t *testing.T, dir string, inputs []job.Input, want map[string]string) {
 	t.Helper()
 	require.Len(t, inputs, len(want))

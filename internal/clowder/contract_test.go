@@ -19,7 +19,7 @@ import (
 // site is a Clowder under the contract: the double, or a real one.
 type site struct {
 	url, key string
-	// key2 is of a user who has nothing to do with the datasets of the first one; empty leaves those tests out.
+	// key2 belongs to a user without access to the datasets of the first user. Without it some tests are skipped.
 	key2 string
 	// broker is the RabbitMQ of that Clowder; empty leaves submissions out.
 	broker string
@@ -116,7 +116,7 @@ func runContract(t *testing.T, at site) {
 	}
 }
 
-// contractJobs lists what was submitted and reads single jobs.
+// contractJobs lists submitted jobs and reads single jobs.
 func contractJobs(t *testing.T, client *clowder.Client, at site, ds string) {
 	t.Helper()
 	ctx, s := t.Context(), client.As(job.Secret(at.key))
@@ -125,7 +125,7 @@ func contractJobs(t *testing.T, client *clowder.Client, at site, ds string) {
 		jobs, err := s.RecentJobs(ctx, queue)
 		require.NoError(t, err)
 		require.Empty(t, jobs)
-		_, _ = s.Submit(ctx, ds, queue, map[string]any{"epochs": 2}) // the double has no broker here and says so
+		_, _ = s.Submit(ctx, ds, queue, map[string]any{"epochs": 2}) // the double has no broker here and returns an error
 		jobs, err = s.RecentJobs(ctx, queue)
 		require.NoError(t, err)
 		require.Len(t, jobs, 1)
@@ -151,7 +151,7 @@ func contractJobs(t *testing.T, client *clowder.Client, at site, ds string) {
 	})
 }
 
-// contractResults does what a finished run leaves in Clowder.
+// contractResults writes what a finished run writes to Clowder.
 func contractResults(t *testing.T, s *clowder.Session, ds string) {
 	t.Helper()
 	ctx := t.Context()
@@ -227,7 +227,7 @@ func contractResults(t *testing.T, s *clowder.Session, ds string) {
 	})
 }
 
-// contractCollaborator shows what a second user may do after the owner gave a role, and what the owner does not see then.
+// contractCollaborator tests what a second user may do with a role, and which of its files the owner does not see.
 func contractCollaborator(t *testing.T, client *clowder.Client, at site, ds string) {
 	t.Helper()
 	t.Run("hides from the owner what a collaborator adds", func(t *testing.T) {

@@ -31,7 +31,7 @@ func TestPresignedAddressesLeadOnlyToServers(t *testing.T) {
 		"metadata through Teredo":            {[]string{"[2001:0:a9fe:a9fe::1]:80", "[2001:0:c000:201:0:0:5601:5601]:80"}, false},
 		"the network of a provider":          {[]string{"100.64.0.1:80", "100.127.255.255:80", "[64:ff9b::100.64.0.1]:80"}, false},
 		"next to the network of a provider":  {[]string{"100.63.0.1:80", "100.128.0.1:80"}, true},
-		"what is no address":                 {[]string{"name:80", "2852039166:80", "0xa9fea9fe:80", "0251.0376.0251.0376:80", ""}, false},
+		"not an IP address":                  {[]string{"name:80", "2852039166:80", "0xa9fea9fe:80", "0251.0376.0251.0376:80", ""}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

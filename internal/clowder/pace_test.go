@@ -37,7 +37,7 @@ func dripped(d drip, attempts int) *Session {
 	return &Session{c: c, base: base, key: "KEY"}
 }
 
-func TestADownloadThatDripsIsGivenUp(t *testing.T) {
+func TestADownloadThatIsTooSlowIsStopped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		start, counted := time.Now(), int64(0)

@@ -81,7 +81,7 @@ func TestStagingStaysInside(t *testing.T) {
 	}
 }
 
-// tree names what lies below a folder.
+// tree lists all names below a folder.
 func tree(t *testing.T, dir string) []string {
 	t.Helper()
 	var names []string
@@ -147,7 +147,7 @@ func TestTheCacheTrustsOnlyFiles(t *testing.T) {
 			info, err = os.Lstat(filepath.Join(volume, "second", "a.csv"))
 			require.NoError(t, err)
 			require.True(t, info.Mode().IsRegular())
-			require.Equal(t, "evil", string(readAll(t, twin)), "what a link leads to is not written")
+			require.Equal(t, "evil", string(readAll(t, twin)), "the target of a link is not written")
 			_, err = b.client.TrimCache(0)
 			require.NoError(t, err)
 		})

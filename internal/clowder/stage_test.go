@@ -35,7 +35,7 @@ func parts(t *testing.T, cache string) []string {
 	return left
 }
 
-func TestStageSurvivesWhatDownloadsDo(t *testing.T) {
+func TestStageSurvivesFailingDownloads(t *testing.T) {
 	t.Parallel()
 	content := strings.Repeat("0123456789", 100_000)
 	for name, tc := range map[string]struct {
@@ -50,7 +50,7 @@ func TestStageSurvivesWhatDownloadsDo(t *testing.T) {
 		"a body that is always cut":            {clowdertest.Fault{Cut: 300_000}, job.KindRetryable, "the request to Clowder to download"},
 		"a body that is too long":              {clowdertest.Fault{Extra: 10}, job.KindRetryable, "instead of 1000000"},
 		"a server that hangs":                  {clowdertest.Fault{Hang: true}, job.KindRetryable, "no data arrived for too long"},
-		"a right that was taken":               {clowdertest.Fault{Status: 403}, job.KindPermanent, `refused to download "a.csv" (403): ask the dataset owner`},
+		"a permission that was revoked":        {clowdertest.Fault{Status: 403}, job.KindPermanent, `refused to download "a.csv" (403): ask the dataset owner`},
 		"a file that vanished":                 {clowdertest.Fault{Status: 404}, job.KindPermanent, `could not download "a.csv" (404)`},
 		"a key that was revoked":               {clowdertest.Fault{Status: 401}, job.KindPermanent, "submit the job again"},
 	} {
@@ -86,7 +86,7 @@ func TestStageSurvivesWhatDownloadsDo(t *testing.T) {
 	}
 }
 
-func TestStageGoesOnWhereItStopped(t *testing.T) {
+func TestStageContinuesWhereItStopped(t *testing.T) {
 	t.Parallel()
 	cache := t.TempDir()
 	b := setup(t, clowder.Config{Cache: disk.Folder{Volume: cache}, Attempts: 1, Streams: 1})
@@ -100,13 +100,13 @@ func TestStageGoesOnWhereItStopped(t *testing.T) {
 	before := b.server.Requests("GET", "/api/v2/files/")
 	require.GreaterOrEqual(t, before, 16)
 
-	// A new client has nothing but what is on disk.
+	// A new client knows only the files on disk.
 	again := newClient(t, clowder.Config{URL: b.server.URL, Cache: disk.Folder{Volume: cache}}).As(job.Secret(b.server.Key("alice@example.org")))
 	dir := t.TempDir()
 	inputs, err := again.Stage(t.Context(), files, disk.Folder{Volume: dir}, nil)
 	require.NoError(t, err)
 	require.Len(t, inputs, 20)
-	require.LessOrEqual(t, b.server.Requests("GET", "/api/v2/files/"), 22, "what was complete is not asked for again")
+	require.LessOrEqual(t, b.server.Requests("GET", "/api/v2/files/"), 22, "complete files are not requested again")
 
 	// The same folder once more costs nothing, and a foreign file in the way is replaced.
 	require.NoError(t, os.Remove(filepath.Join(dir, "03.csv")))
@@ -118,7 +118,7 @@ func TestStageGoesOnWhereItStopped(t *testing.T) {
 	require.Equal(t, count, b.server.Requests("GET", "/api/v2/files/"))
 }
 
-func TestCacheTrustsOnlyWhatItWrote(t *testing.T) {
+func TestTheCacheTrustsOnlyUnchangedBodies(t *testing.T) {
 	t.Parallel()
 	cache := t.TempDir()
 	b := setup(t, clowder.Config{Cache: disk.Folder{Volume: cache}})

@@ -73,7 +73,7 @@ func Matrix() []Fault {
 			"test/faults.TestAResultThatIsGoneBeforeItIsCollected", "internal/results.TestReadRefusesWhatItCannotTrust",
 		}},
 
-		{27, "a download over a bad line", []string{"test/faults.TestADownloadOverABadLine", "internal/clowder.TestStageSurvivesWhatDownloadsDo"}},
+		{27, "a download over a bad line", []string{"test/faults.TestADownloadOverABadLine", "internal/clowder.TestStageSurvivesFailingDownloads"}},
 		{28, "an upload that fails before, after or without an answer to its effect", []string{
 			"test/faults.TestUploadsThatGoWrong", "test/faults.TestAnUploadThatHangsAfterItsEffect", "internal/results/delivery.TestDeliverWithABadOtherSide",
 		}},
@@ -89,7 +89,7 @@ func Matrix() []Fault {
 		{33, "kill -9 at every crash point", []string{"test/crash.TestCrashPoints", "test/faults.TestAServiceThatIsKilledAgainAndAgain"}},
 		{34, "signals in every stage", []string{"test/service.TestASignalInAnyStageIsNoFailure", "test/service.TestASecondSignalEndsTheServiceAtOnce"}},
 		{35, "a full disk, and more data than there may be", []string{
-			"test/service.TestNoJobIsTakenOntoAFullDisk", "internal/clowder.TestFullDiskIsSaidPlainly", "internal/clowder.TestStageHasLimits",
+			"test/service.TestNoJobIsTakenOntoAFullDisk", "internal/clowder.TestAFullDiskIsReported", "internal/clowder.TestStageHasLimits",
 		}},
 		{36, "a clock that is set by an hour, and a service that is paused while another one starts", []string{
 			"test/faults.TestAServiceThatIsPaused", "internal/pipeline.TestAClockThatIsSetEndsNoJob",

@@ -16,8 +16,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
-// TestTheCacheOpensWhateverItsIndexHolds damages the index of a cache with two bodies, of which the first stands in its first line.
-func TestTheCacheOpensWhateverItsIndexHolds(t *testing.T) {
+// TestTheCacheOpensWithADamagedIndex damages the index of a cache with two bodies. The first body is in the first line.
+func TestTheCacheOpensWithADamagedIndex(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		damage func(t *testing.T, index string)
@@ -142,7 +142,7 @@ func FuzzCacheIndex(f *testing.F) {
 		c := open()
 		for key, sum := range c.sums {
 			require.Regexp(t, sumForm, sum)
-			require.False(t, c.Holds(key, 0), "nothing lies in the cache")
+			require.False(t, c.Holds(key, 0), "the cache is empty")
 		}
 		before := c.sums
 		added := Entry{Key: "added", SHA256: strings.Repeat("a", 64), Time: 1}
@@ -151,7 +151,7 @@ func FuzzCacheIndex(f *testing.F) {
 		c = open()
 		require.NoError(t, c.Close())
 		before[added.Key] = added.SHA256
-		require.Equal(t, before, c.sums, "what was read once is read again")
+		require.Equal(t, before, c.sums, "the same lines are read again")
 		doc, err := json.Marshal(c.sums)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(doc), 7*len(index)+200)

@@ -69,7 +69,7 @@ func TestTheBodiesUsedLongestAgoGoFirst(t *testing.T) {
 
 	require.NoError(t, l.Close())
 	l.open(t)
-	require.True(t, l.Holds("2", 10), "the index that was written anew is good")
+	require.True(t, l.Holds("2", 10), "the rewritten index is valid")
 	require.False(t, l.Holds("1", 10))
 	left, err = l.Trim(1000)
 	require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestABodyThatIsNeededStays(t *testing.T) {
 	require.Empty(t, l.here(t))
 }
 
-func TestBodiesThatNoLineNamesAndDeadPartsAreTrimmedToo(t *testing.T) {
+func TestBodiesWithoutALineAndOldPartsAreTrimmedToo(t *testing.T) {
 	t.Parallel()
 	l := newFixture(t, "1")
 	torn, part := filepath.Join(l.dir, strings.Repeat("0", 64)), filepath.Join(l.dir, "dead"+partSuffix)

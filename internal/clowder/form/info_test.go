@@ -53,7 +53,7 @@ func edited(t *testing.T, old, repl string) ([]byte, error) {
 	return out, err
 }
 
-func TestParseInfoFindsWhatClowderDropsSilently(t *testing.T) {
+func TestParseFindsWhatClowderDropsSilently(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ old, repl, want string }{
 		"no name":                           {`"name": "ncsa.ray.finetune"`, `"name": ""`, "name must be a non-empty text"},
@@ -82,7 +82,7 @@ func TestParseInfoFindsWhatClowderDropsSilently(t *testing.T) {
 		"a required property":               {`"title": "Epochs",`, `"title": "Epochs", "required": true,`, "required is not supported"},
 		"a property without a title":        {`"title": "Epochs",`, ``, "parameter epochs: without a title"},
 		"a property without a default":      {`"default": 42,`, ``, "parameter seed: without a default"},
-		"a type that nobody draws":          {`"type": "number"`, `"type": "array"`, "type must be string"},
+		"a type without a widget":           {`"type": "number"`, `"type": "array"`, "type must be string"},
 		"the same parameter twice":          {`"epochs": {`, `"seed": {"type":"string"}, "epochs": {`, "object schema"},
 		"not an object":                     {`"@context"`, `"a" "@context"`, "invalid character"},
 		"choices that are not all texts":    {`["auto", "yes", "no"]`, `["auto", 1]`, "a property must be an object"},
@@ -103,7 +103,7 @@ func TestParseInfoFindsWhatClowderDropsSilently(t *testing.T) {
 	}
 }
 
-func TestParseInfoReportsAllFaults(t *testing.T) {
+func TestParseReportsAllProblems(t *testing.T) {
 	t.Parallel()
 	_, err := form.Parse([]byte(`{"name":"x","version":"dev"}`))
 	for _, want := range []string{"description", "author", "contexts", "repository", "process", "schema", "PEP 440"} {
@@ -119,7 +119,7 @@ func TestVersionsOfPEP440(t *testing.T) {
 	}
 }
 
-// heartbeatOf decodes what Heartbeat sends.
+// heartbeatOf decodes the result of Heartbeat.
 func heartbeatOf(t *testing.T, info *form.Info, queue, owner string) (beat struct {
 	ID, Queue, Owner string
 	Info             struct {
@@ -201,7 +201,7 @@ func TestParametersAreCoerced(t *testing.T) {
 	}
 }
 
-func TestWhatTheUserChangedIsKnownAlsoFromAStoredJob(t *testing.T) {
+func TestChangedParametersAreFoundInAStoredJob(t *testing.T) {
 	t.Parallel()
 	info := shippedInfo(t)
 	resolved, _, err := info.Parameters(map[string]any{
@@ -234,7 +234,7 @@ func advancedInfo(tb testing.TB) *form.Info {
 	return infoIn(tb, "extractor_info.advanced.json")
 }
 
-func TestTheFieldsOfAGroupAreTakenFromWhereverTheyAre(t *testing.T) {
+func TestTheFieldsOfAGroupMayBeOutsideOfIt(t *testing.T) {
 	t.Parallel()
 	info := advancedInfo(t)
 	for name, raw := range map[string]map[string]any{
@@ -310,14 +310,14 @@ func TestParametersAreRefusedInOneSentenceEach(t *testing.T) {
 	}
 }
 
-func TestParametersWarnOfUnknownKeysAndReportAllFaults(t *testing.T) {
+func TestParametersWarnAboutUnknownNamesAndReportAllProblems(t *testing.T) {
 	t.Parallel()
 	_, warnings, err := shippedInfo(t).Parameters(map[string]any{"learning_rat": 1, "a\nb": 2, "epochs": 0.0, "seed": "x"})
 	require.Equal(t, []string{"Ignored the unknown parameter a b", "Ignored the unknown parameter learning_rat"}, warnings)
 	require.EqualError(t, err, `Invalid parameters: epochs must be at least 1 (got 0); seed must be a whole number (got "x")`)
 }
 
-func FuzzParseInfo(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	data, err := os.ReadFile("../../../extractor_info.json")
 	require.NoError(f, err)
 	f.Add(data)

@@ -41,7 +41,7 @@ func TestOnlyFieldsOfTheFormAreKept(t *testing.T) {
 	require.Len(t, warnings, 20)
 }
 
-func TestWhatWasKeptMeansTheSame(t *testing.T) {
+func TestKeptParametersMeanTheSame(t *testing.T) {
 	t.Parallel()
 	for name, raw := range map[string]map[string]any{
 		"a name with a line break is none of the form": {"epochs\n": 9.0, "epochs": 5.0},
@@ -59,7 +59,7 @@ func TestWhatWasKeptMeansTheSame(t *testing.T) {
 	}
 }
 
-// requireSame compares what Parameters says before and after Keep.
+// requireSame compares the results of Parameters before and after Keep.
 func requireSame(t *testing.T, info *form.Info, raw map[string]any) {
 	t.Helper()
 	before, warnings, err := info.Parameters(raw)
@@ -93,7 +93,7 @@ func FuzzKeep(f *testing.F) {
 		kept, err := json.Marshal(info.Keep(raw))
 		require.NoError(t, err)
 		require.Less(t, len(kept), 200_000)
-		if len(doc) < 500 { // what is longer may be cut
+		if len(doc) < 500 { // longer values may be cut
 			requireSame(t, info, raw)
 		}
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 )
 
-// largest is the size of the bodies of hostileBodies: what is larger is not looked at.
+// largest is the size of the bodies of hostileBodies. Larger messages are not decoded.
 const largest = 4 << 20
 
 // hostileBodies are messages of the largest size that take many times that where they are decoded as they are.
@@ -60,7 +60,7 @@ func manyFields(n int) string {
 	return b.String()
 }
 
-// TestAMessageCostsLittleMoreThanItsSize runs alone, because it measures what the whole process allocates.
+// TestAMessageCostsLittleMoreThanItsSize runs alone, because it measures the allocations of the whole process.
 //
 //nolint:paralleltest // see above
 func TestAMessageCostsLittleMoreThanItsSize(t *testing.T) {
@@ -76,7 +76,7 @@ func TestAMessageCostsLittleMoreThanItsSize(t *testing.T) {
 			t.Logf("%d bytes took %.1f MB (%v)", len(body), float64(spent)/1e6, err)
 			require.Less(t, spent, uint64(32<<20))
 			if name != "a long host" && err != nil {
-				require.Equal(t, jobID, req.JobID, "its user is told")
+				require.Equal(t, jobID, req.JobID, "its user gets the error")
 				require.Equal(t, "r", req.ReplyTo)
 			}
 		})

@@ -20,7 +20,7 @@ var ordinaryBodies = map[string]struct{ body, hash string }{
 		`{"host":"http:\/\/b","secretKey":"K","datasetName":"<Stra\u00dfe> & \ud83d\ude00 \ud800 \u2028 \"q\" \\ \t","id":"` + datasetID + `","datasetId":"` + datasetID + `","job_id":"` + jobID + `","parameters":{"b":[1,2.50,1e3,-0],"a":{"z":null,"y":true},"":"x"}}`, "6e3ae1abdddb4957e943cec7d62bf66a45893d40c4eaa7142d6918b447b5ebd9",
 	},
 	"Latin-1": {strings.Replace(v2Body, `"d1"`, "\"Stra\xdfe\"", 1), "21e216b3641c3e6737d4c4db875dbb07c2e7639aa0b5aaad25ea73070481a4e7"},
-	"a name that stands twice, blanks, a byte order mark": {
+	"a name that occurs twice, blanks, a byte order mark": {
 		"\xef\xbb\xbf { \"a\" : 1 , \"a\" : { \"x\" : 1 , \"x\" : 2 } , \"secretKey\":\"1\", \"parameters\" : \"{\\\"epochs\\\": \\\"3\\\"}\" } \n", "08d77af3b7e1b5b68fa7560f3bb941de5e2b183ce202cda3cf6b11bc916ee5d2",
 	},
 	"a v1 event": {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// decodedHash is what the hash of an ordinary message has been from the first version on.
+// decodedHash computes the hash of an ordinary message as the first version did.
 func decodedHash(object map[string]any) string {
 	delete(object, "secretKey")
 	delete(object, "retry_count")

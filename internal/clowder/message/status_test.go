@@ -37,7 +37,7 @@ func TestEncodeStatusLeavesOutAMissingJobID(t *testing.T) {
 	require.NotContains(t, string(body), "job_id")
 }
 
-func TestStatusTextIsDefused(t *testing.T) {
+func TestStatusTextsAreMadeSafe(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		version    int
@@ -52,7 +52,7 @@ func TestStatusTextIsDefused(t *testing.T) {
 		"v1 takes done anywhere as the end":             {1, message.StatusProcessing, "Not done, abandoned DONE", "Not finished, abando-ned finished"},
 		"v2 does not":                                   {2, message.StatusProcessing, "Not done", "Not done"},
 		"the end of a v1 job may say done":              {1, message.StatusDone, "All done", "All done"},
-		"an empty text says something":                  {2, message.StatusStart, " ", "Started processing."},
+		"an empty text is replaced":                     {2, message.StatusStart, " ", "Started processing."},
 		"an empty error does not look like nothing":     {1, message.StatusError, "", "The run failed."},
 		"a prefix left by a cut has no blank after it":  {2, message.StatusError, strings.Repeat("x", 193) + " ERROR: y", strings.Repeat("x", 193) + " ERROR…"},
 		"long texts are cut by runes and not by octets": {2, message.StatusError, strings.Repeat("é", 300), strings.Repeat("é", 199) + "…"},

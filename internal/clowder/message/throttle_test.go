@@ -13,13 +13,13 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// sent is what a caller published and when, in time since the start.
+// sent is a published status and its time since the start.
 type sent struct {
 	text string
 	at   time.Duration
 }
 
-// drain asks the throttle until nothing is queued and waits as it says.
+// drain calls Next until nothing is queued, and waits as Next returns.
 func drain(throttle *message.Throttle, start time.Time) []sent {
 	var out []sent
 	for {
@@ -110,7 +110,7 @@ func TestThrottleRepeatsWhatWasNotSent(t *testing.T) {
 	require.Equal(t, first, again)
 }
 
-func TestThrottleReplacesPassingLinesThatAreNotOnTheirWay(t *testing.T) {
+func TestThrottleReplacesPassingLinesThatAreNotInFlight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var throttle message.Throttle
@@ -130,12 +130,12 @@ func TestThrottleReplacesPassingLinesThatAreNotOnTheirWay(t *testing.T) {
 		require.Equal(t, "uploading", s.Text)
 		require.True(t, throttle.Offer(line(message.StatusDone, "end")), "while the other is on its way")
 		throttle.Sent(time.Now())
-		require.False(t, throttle.Finished(), "the end is still to be told")
+		require.False(t, throttle.Finished(), "the terminal status was not sent yet")
 		require.Equal(t, []sent{{"end", 3 * time.Second}}, drain(&throttle, start))
 	})
 }
 
-func TestThrottleForgetsTheOldestOfTooMany(t *testing.T) {
+func TestThrottleDropsTheOldestOfTooMany(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var throttle message.Throttle
@@ -169,7 +169,7 @@ func TestNotesThatWaitAreSentAsOneStatus(t *testing.T) {
 			},
 			[]string{"start", "one. two. three. four. five. six. seven. eight. nine", "1 %"},
 		},
-		"what is no note keeps its own status and its order": {
+		"a line that is not passing keeps its status and its order": {
 			[]message.Status{line(message.StatusProcessing, "line"), note("one"), line(message.StatusProcessing, "other"), note("two"), note("three")},
 			[]string{"line", "one", "other", "two. three"},
 		},

@@ -20,7 +20,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-func TestFullDiskIsSaidPlainly(t *testing.T) {
+func TestAFullDiskIsReported(t *testing.T) {
 	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -36,7 +36,7 @@ func TestFullDiskIsSaidPlainly(t *testing.T) {
 	require.Equal(t, job.KindPermanent, kind)
 }
 
-func TestLocalPathsKeepWhatPeopleSee(t *testing.T) {
+func TestLocalPathsKeepTheNames(t *testing.T) {
 	t.Parallel()
 	id := func(n int) string { return fmt.Sprintf("%024x", n) }
 	for name, tc := range map[string]struct{ in, want []string }{
