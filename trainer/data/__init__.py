@@ -1,11 +1,11 @@
-"""From the files of a dataset to examples: the driver's side, without torch.
+"""From the files of a dataset to examples. Runs in the driver, without torch.
 
-``load`` reads the data of a training and ``read`` that of a prediction. Both decide by themselves what the user left open,
-with an event and a sentence for every choice, and raise UserError for everything that only the user can mend. A close call
-is asked back, never guessed.
+``load`` reads the data of a training, ``read`` the data of a prediction. Both detect what the user did not set, with an event and
+a sentence for every decision, and raise UserError for everything that only the user can fix. An ambiguous dataset is refused with
+a question, never guessed.
 
-It owns which files are data, how they are read, which columns hold what, which rows train, validate and test, and the checks
-before money is spent. It knows nothing of models. Memory is a small multiple of the size of the tables; images stay on disk.
+The package decides which files are data, how they are read, what each column is for and how the rows are split, and it checks the
+data before the training. It does not depend on models. Memory is a small multiple of the size of the tables; images stay on disk.
 """
 
 from trainer.data.dataset import load

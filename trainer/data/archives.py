@@ -1,6 +1,6 @@
-"""ZIP archives as folders of files, without the dangers of archives.
+"""Reads ZIP archives as folders of files.
 
-A member is written under a number, never under its own name, so no name can lead anywhere. What cannot be data is not written.
+A member is written under a number and never under its own name, so that no name can point outside. Only data files are written.
 """
 
 import itertools
@@ -40,7 +40,7 @@ def _is_data(member: Member, models: set[str]) -> bool:
 
 
 def _new_folder(folder: Path) -> Path:
-    """Another empty folder below ``folder``, under a number: the names of two archives may be the same as names of folders."""
+    """A new numbered folder below ``folder``: the names of two archives may be equal as folder names."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in itertools.count(1):
         target = folder / str(number)

@@ -1,4 +1,4 @@
-"""The checks of the examples before money is spent: what would spoil the training, or make its figures lie."""
+"""Checks of the examples before the training: problems that harm the model or distort its metrics."""
 
 import collections
 
@@ -31,7 +31,7 @@ def columns(roles: Roles, seen: dict[str, Profile], where: str, checks: Checks) 
 
 
 def copies(given: Splits, keys: Keys, regression: bool, checks: Checks) -> None:
-    """Copies within and between the splits that are given, and copies with different labels. Two measurements may well differ."""
+    """Duplicates within and between the given splits, and duplicates with different labels, which are normal in a regression."""
     everything = [e for rows in given.values() for e in rows]
     repeated = collections.Counter(map(keys, everything))
     extra = repeated.total() - len(repeated)

@@ -1,4 +1,4 @@
-"""What was looked at before money is spent, the good news too."""
+"""The results of the checks before the training, including those that passed."""
 
 from trainer.run_folder.events import Events
 

@@ -1,4 +1,4 @@
-"""Which columns hold the text and the label. Every choice comes with a sentence of reason; a close call is asked back."""
+"""Chooses the text and the label column. Every choice has a reason as a sentence; ambiguous columns raise UserError."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class Choice:
 
 
 def label(seen: dict[str, Profile], wanted: str, where: str, task: str = "auto") -> Choice:
-    """The label column: the one that was asked for, else by name, else by its values. Never a silent guess."""
+    """The label column: as requested, else by name, else by its values."""
     if wanted.strip():
         name = resolve(wanted, seen, "label_column", where)
         check_label(seen[name], where, task)
@@ -139,7 +139,7 @@ def listed(wanted: str, seen: dict[str, Profile]) -> list[str]:
 
 
 def resolve(wanted: str, seen: dict[str, Profile], parameter: str, where: str) -> str:
-    """The column that ``wanted`` names: exactly, else whatever its case, else by its number where the file has no header."""
+    """The column called ``wanted``: exactly, else ignoring case, else by its number if the file has no header."""
     wanted = wanted.strip()
     for same in (lambda n: n == wanted, lambda n: n.lower() == wanted.lower(), lambda n: n == f"column {wanted}"):
         if found := next((n for n in seen if same(n)), None):

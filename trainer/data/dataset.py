@@ -1,4 +1,4 @@
-"""From the files of a dataset to examples in three splits, with an event for every choice."""
+"""From the files of a dataset to examples in three splits, with an event for every decision."""
 
 import collections
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from trainer.run_folder.events import Events
 
 @dataclass
 class Reading:
-    """One way to read the dataset: its examples by the split that is given, and where they come from."""
+    """One way to read the dataset: its examples by given split, and their files."""
 
     roles: Roles
     given: dict[str, list[Example]]
@@ -29,7 +29,7 @@ class Reading:
 
 @paused()
 def load(spec: Spec, settings, events: Events) -> Dataset:
-    """The data of a training. Raises UserError for everything that only the user can mend.
+    """The data of a training. Raises UserError for everything that only the user can fix.
 
     ``settings`` has the options of the group "data" as attributes, besides task, data_file, text_column, label_column and seed.
     """
@@ -66,7 +66,7 @@ def load(spec: Spec, settings, events: Events) -> Dataset:
 
 
 def _read(found: Sources, settings, checks: Checks) -> Reading:
-    """The best reading of the files: labelled folders of images or texts, or tables. Close calls are asked back."""
+    """The best reading of the files: labelled folders of images or texts, or tables. Raises UserError if two fit about equally well."""
     index = images.Index(found.images)
     labelled, faults = _folders(found, settings)
     documents = {id(f.source) for f in labelled.get("text", [])}
@@ -91,7 +91,7 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
 
 
 def _folders(found: Sources, settings) -> tuple[dict[str, list[folders.Labelled]], dict[str, tuple[int, UserError]]]:
-    """The files with labels by folder, by their kind; and where these are unclear, how many files there are and the error that asks."""
+    """The files labelled by folders, by kind. For a kind with unclear labels: the number of files, and the error to raise."""
     labelled, faults = {}, {}
     asks_for_column = settings.text_column.strip() or (settings.label_column.strip() and not folders.is_level(settings.label_column))
     for kind, sources_of_kind in (("image", found.images), ("text", found.texts)):
@@ -148,7 +148,7 @@ def _choose(found: list[Table], settings, index: images.Index, ignored: Ignored)
             seen = profiles.of(group)
             roles = roles_of.find(group, seen, settings, index, where)
         except UserError as e:
-            refused = refused or e  # the largest table is the one that the user means; its fault is the one to report
+            refused = refused or e  # the user most likely means the largest table, so its error is reported
             continue
         used = [t for t in found if not t.lacks(roles.needed)]
         for table in found:

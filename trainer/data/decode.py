@@ -1,4 +1,4 @@
-"""Bytes of a file to text: which encoding, and whether it is text at all."""
+"""Decodes a file: detects its encoding, and whether it is text at all."""
 
 import codecs
 import re
@@ -19,7 +19,7 @@ _ESCAPED = re.compile("[\udc80-\udcff]+")  # bytes that are not UTF-8, as surrog
 
 
 class NotText(Exception):
-    """The bytes are not a text. The message is the second half of a sentence: "it …"."""
+    """The bytes are not text. The message is the end of a sentence that starts with "it"."""
 
 
 def decode(data: bytes, wanted: str = "") -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""How a delimited text is written: delimiter, quotes, and whether its first row names the columns."""
+"""Detects the dialect of a delimited text: delimiter, quotes, and whether the first row is a header."""
 
 import collections
 import csv
@@ -72,7 +72,7 @@ def rows(text: str, delimiter: str, quoted: bool, strict: bool = False):
 
 
 def swallowed_rows(row: list[str], dialect: Dialect) -> int:
-    """How many other rows stand in the cells of ``row``, behind a quotation mark that was not closed; a text of many lines has none."""
+    """How many other rows an unclosed quotation mark has pulled into a cell of ``row``; 0 for an ordinary text of many lines."""
     for cell in row:
         lines = cell.count("\n") >= MIN_LINES and cell.split("\n")[1:-1]
         if lines and sum(line.count(dialect.delimiter) == dialect.columns - 1 for line in lines) > 0.8 * len(lines):

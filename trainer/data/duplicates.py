@@ -1,7 +1,7 @@
 """Examples that occur more than once.
 
-Published datasets do contain their test rows in their training file, and the figures would be too good to be true. Copies
-therefore leave the split that trains, never the one that measures.
+Even published datasets contain test rows in their training file, which makes the metrics too optimistic. Duplicates are therefore
+removed from the training split, never from the split that evaluates.
 """
 
 from trainer.data.checks import Checks
@@ -9,7 +9,7 @@ from trainer.data.example import Example
 from trainer.data.keys import Keys
 from trainer.errors import left_out
 
-_LEAVES = (("test", "validation"), ("test", "train"), ("validation", "train"))  # the second gives its copies up to the first
+_LEAVES = (("test", "validation"), ("test", "train"), ("validation", "train"))  # duplicates are removed from the second
 
 
 def remove(splits: dict[str, list[Example]], keys: Keys, rule: str, checks: Checks) -> dict[str, list[Example]]:

@@ -1,4 +1,4 @@
-"""Python's collector of cycles, and when it is in the way."""
+"""Pauses Python's cyclic garbage collector."""
 
 import contextlib
 import gc
@@ -6,7 +6,7 @@ import gc
 
 @contextlib.contextmanager
 def paused():
-    """Rows are millions of objects without a cycle, and the collector would walk through all of them again and again."""
+    """Turn the collector off while rows are read: it would scan millions of objects without cycles again and again."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""What makes two examples copies of each other."""
+"""Keys that are equal for duplicate examples."""
 
 import hashlib
 from pathlib import Path

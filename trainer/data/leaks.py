@@ -1,4 +1,4 @@
-"""Leaks: something that is read gives the label away, so that the figures say nothing about new data."""
+"""Detects label leaks: inputs that reveal the label, so that the metrics say nothing about new data."""
 
 import collections
 import re
@@ -19,7 +19,7 @@ FEW_VALUES = 200
 
 
 def check(rows: list[Example], roles: Roles, checks: Checks) -> None:
-    """Report the columns that give the label away, or texts that contain it."""
+    """Report columns that reveal the label, and texts that contain it."""
     rows = rows[:: -(-len(rows) // SAMPLE)]
     if roles.kind == "text":
         _texts(rows, roles, checks)

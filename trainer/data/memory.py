@@ -1,4 +1,4 @@
-"""How much of a dataset fits into the memory of the machine that reads it."""
+"""Limits for what fits into the memory of the driver's machine."""
 
 import os
 from pathlib import Path

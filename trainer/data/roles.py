@@ -1,4 +1,4 @@
-"""What the columns of a table are for, and which task that makes."""
+"""The roles of the columns of a table, and the task that follows from them."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from trainer.data.profiles import Profile
 from trainer.data.table import Table
 from trainer.errors import UserError
 
-CLOSE = 0.9  # of two readings, the lesser's share of the better from which the user is asked
+CLOSE = 0.9  # ratio of two scores from which a choice counts as ambiguous
 
 
 @dataclass
@@ -82,7 +82,7 @@ def _check_images(tables: list[Table], rest: dict[str, Profile], where: str) -> 
 
 
 def _side_columns(roles: Roles, tables: list[Table], seen: dict[str, Profile], settings, where: str) -> None:
-    """The columns that are neither read nor answered."""
+    """The columns that are neither inputs nor the label."""
     for role in ("id", "split", "group"):
         if wanted := getattr(settings, f"{role}_column").strip():
             setattr(roles, role, columns.resolve(wanted, seen, f"{role}_column", where))
@@ -123,13 +123,13 @@ def _kind(rest: dict[str, Profile], paths: list[str], settings, where: str) -> s
 
 
 def _text_score(rest: dict[str, Profile]) -> float:
-    """How much speaks for a text: the words of its longest column, three times as much where its name says so."""
+    """The score for a text task: the words of the longest text column, times three if its name suggests a text."""
     named = {n: n.strip().lower() in names.TEXT_NAMES for n in rest}
     return max((p.words * (3 if named[n] else 1) for n, p in rest.items() if p.cells and not p.numeric and (named[n] or p.is_free_text)), default=0.0)
 
 
 def _table_score(rest: dict[str, Profile]) -> float:
-    """How much speaks for a table: twice the number of columns with numbers or categories."""
+    """The score for a tabular task: twice the number of columns with numbers or categories."""
     usable = {n: p for n, p in rest.items() if n.strip().lower() not in names.TEXT_NAMES}
     try:
         return 2.0 * len(features.choose(usable, "")[0])

@@ -1,7 +1,7 @@
-"""Which examples train, which choose the best model, and which only measure it.
+"""Splits the examples into training, validation and test.
 
-Examples are assigned by a hash of seed and content, so that the same data gives the same split, adding rows moves hardly any
-of the others, and copies stay together: nothing is ever trained on and tested on.
+Examples are assigned by a hash of seed and content. So the same data gives the same split, added rows hardly move others, and
+duplicates stay together: no example is both in training and in the test.
 """
 
 import bisect
@@ -79,7 +79,7 @@ def strata(rows: list[Example], regression: bool):
 
 
 def place(key: str, seed: int) -> bytes:
-    """Where an example stands in the order of chance that the seed stands for."""
+    """The position of an example in the random order of the seed."""
     return hashlib.sha256(f"{seed}\0{key}".encode()).digest()
 
 

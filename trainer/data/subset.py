@@ -1,4 +1,4 @@
-"""A smaller dataset that looks like the whole."""
+"""Draws a smaller sample with the same distribution."""
 
 import collections
 

@@ -32,4 +32,4 @@ class Table:
 
 
 class NotATable(Exception):
-    """The file holds no table. The message is the second half of a sentence: "it …"."""
+    """The file is not a table. The message is the end of a sentence that starts with "it"."""

@@ -1,4 +1,4 @@
-"""Reading one file of the dataset as a table, whatever its format."""
+"""Reads one file of the dataset as a table, in any supported format."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""Data for tasks that are not offered here: said at once, before a column of it is taken for a label."""
+"""Recognises data for tasks that are not supported, before one of its columns is used as a label."""
 
 import itertools
 import json

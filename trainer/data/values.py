@@ -1,4 +1,4 @@
-"""Cells as numbers and dates, as people in different countries write them."""
+"""Parses cells as numbers and dates in the notations of different countries."""
 
 import math
 import re

@@ -1,11 +1,11 @@
-"""The files that a run delivers, all below out/, and result.json, written last, which says that they are complete.
+"""The files that a run delivers, all below out/, and result.json, which is written last and marks them as complete.
 
-They are made in the folder of the start and published at the end. Killed before, nothing of it counts, and the run may be started
+They are created in the folder of the start and published at the end. A run that is killed before has no result and can be started
 again.
 """
 
-from trainer.export.predicting import Answered, prediction
+from trainer.export.prediction_results import Answered, prediction
 from trainer.export.results import OUT, RESULT, already_done
-from trainer.export.training import check, training
+from trainer.export.training_results import check, training
 
 __all__ = ["OUT", "RESULT", "Answered", "already_done", "check", "prediction", "training"]

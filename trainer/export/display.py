@@ -1,4 +1,4 @@
-"""Examples as a person sees them in a report or a table: short, on one line, images as thumbnails."""
+"""Examples for display in a report or a table: short, on one line, images as thumbnails."""
 
 import base64
 import csv
@@ -61,7 +61,7 @@ def table(head: list[str], rows) -> str:
 
 
 def escape_formula(cell):
-    """``cell`` as no spreadsheet takes it for a formula, which may send data away: an apostrophe comes before what begins like one.
+    """``cell`` with an apostrophe if a spreadsheet could read it as a formula, which may send data to others.
 
     Numbers and single characters stay as they are, and so does all that is not text.
     """

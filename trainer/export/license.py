@@ -1,4 +1,4 @@
-"""Under which license a base model stands, as its own card says."""
+"""The license of a base model, from its model card."""
 
 import re
 from pathlib import Path

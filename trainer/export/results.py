@@ -1,4 +1,4 @@
-"""result.json: what all kinds of runs have in it, and whether it is there already."""
+"""result.json: the parts that all kinds of runs share, and the check whether it exists already."""
 
 import json
 import stat
@@ -14,7 +14,7 @@ from trainer.run_folder.lease import Lease
 
 SCHEMA = 2
 OUT, RESULT = "out", "result.json"
-RESULT_BYTES = 30 << 20  # a little less than is read
+RESULT_BYTES = 30 << 20  # slightly less than the service reads
 LIST_BYTES = 6 << 20  # of one list in it
 COLUMNS = 10_000
 _FOR_THE_REPORT = ("confusion", "mistakes", "unsure")  # parts that may be missing
@@ -45,7 +45,7 @@ def finish(spec: Spec, settings, kind: str, task: str, events: Events, began: fl
 
 
 def _readable(document: dict) -> dict:
-    """``document``, where it is larger than is read without parts of the report. Raises UserError where that does not help."""
+    """``document``, without parts of the report if it is too large. Raises UserError if that is not enough."""
     for name in (*_FOR_THE_REPORT, ""):
         if len(files.as_json(document).encode("utf-8")) <= RESULT_BYTES:
             return document
@@ -99,7 +99,7 @@ def already_done(spec: Spec) -> bool:
 
 
 def _is_whole(folder: Path, artifact: dict) -> bool:
-    """Whether a file that result.json lists is there as it says: a regular one below out/."""
+    """Whether a file in the list of result.json is a regular file below out/ with that size and hash."""
     path = PurePosixPath(artifact["path"])
     if path.parts[:1] != (OUT,) or ".." in path.parts or not stat.S_ISREG((folder / path).lstat().st_mode):
         return False

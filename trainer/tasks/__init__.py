@@ -1,7 +1,7 @@
-"""What is particular to a kind of data: how examples become numbers, which models read them, and how both are saved.
+"""One module per kind of data: how examples are encoded, which models read them, and how both are saved.
 
-A new kind of data is one new file here and one entry in kinds.py. The driver uses the encoder and never imports torch; the workers use
-the model functions.
+A new kind of data is one new file here and one entry in config/kinds.py. The driver uses the encoder and never imports torch; the
+workers use the model functions.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:  # all of these import this package
 
 
 class Encoder(Protocol):
-    """Turns examples into rows, the same way in training and ever after. Learnt from the training examples only."""
+    """Turns examples into rows, in the same way in training and in prediction. Fitted on the training examples only."""
 
-    shape: dict  # what ``build`` needs to know of the rows
+    shape: dict  # what ``build`` needs to know about the rows
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows: ...
 
@@ -46,13 +46,13 @@ class Task(Protocol):
     def load_encoder(self, spec: Spec, folder: Path, description: dict) -> Encoder: ...
 
     def baseline(self, encoder: Encoder, data: Dataset, rows: dict[str, Rows]) -> tuple[dict, TfIdf | None, str]:
-        """Features of every split for a linear model, the words behind them where they are words, and the model's name in a sentence."""
+        """Features of every split for a linear model, the tf-idf vocabulary of text features, and the model's name for a sentence."""
 
     def build(self, plan: Plan):
-        """The model to train. Fresh weights come from torch's generator, which the caller seeds."""
+        """The model to train. Random weights come from torch's generator, which the caller seeds."""
 
     def load(self, folder: Path, like=None):
-        """The model that ``save`` left in ``folder``. ``like`` is one of its class, where there is one at hand."""
+        """The model that ``save`` wrote into ``folder``. ``like`` is a model of the same class, if there is one."""
 
     def save(self, model, plan: Plan, folder: Path) -> None: ...
 

@@ -21,7 +21,7 @@ _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 
 @dataclass(frozen=True)
 class Base:
-    """The model to start from. ``folder`` is None for a built-in shape; ``fresh`` says to take the shape only, not the weights."""
+    """The model to start from. ``folder`` is None for a built-in model; ``fresh`` means to use its architecture but not its weights."""
 
     name: str
     kind: str
@@ -31,7 +31,7 @@ class Base:
 
     @property
     def is_small(self) -> bool:
-        """Whether a step is so short that a second thread costs more than it brings."""
+        """Whether steps are so short that a second thread does not pay off."""
         return self.size < SMALL_BYTES
 
     @property
@@ -40,7 +40,7 @@ class Base:
 
 
 def installed(models: Path) -> list[Base]:
-    """The models that can be used, the smallest first. Folders that cannot are left out."""
+    """The usable models, the smallest first. Other folders are left out."""
     found = []
     for folder in sorted(models.glob("*/*")) if models.is_dir() else []:
         name = f"{folder.parent.name}/{folder.name}"
@@ -50,7 +50,7 @@ def installed(models: Path) -> list[Base]:
 
 
 def choose(models: Path, wanted: str, kind: str, start_from: str = "pretrained") -> Base:
-    """The base for ``kind`` of data: auto takes the smallest installed one that fits, or the built-in shape. Raises UserError."""
+    """The base for ``kind`` of data: auto uses the smallest installed one that fits, or the built-in model. Raises UserError."""
     there = [b for b in installed(models) if b.kind == kind]
     if wanted in ("", AUTO):
         base = there[0] if there and start_from == "pretrained" else Base(SHAPES[kind], kind)
@@ -112,5 +112,5 @@ def _weights(folder: Path) -> list[Path]:
 
 
 def _inside(models: Path, folder: Path) -> bool:
-    """Whether ``folder`` really lies in ``models``: a link that leads out of it does not."""
+    """Whether ``folder`` is really inside ``models`` and not a link to another place."""
     return folder.resolve().is_relative_to(models.resolve())

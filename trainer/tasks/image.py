@@ -17,12 +17,12 @@ from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.tasks.catalogue import Base
 
-SIZES = (32, 64, 96, 128)  # of a model from scratch, the first that is not smaller than the usual image
+SIZES = (32, 64, 96, 128)  # for a model from scratch: the first one that is not smaller than a typical image
 SAMPLE = 200
 _AUTO = "AutoModelForImageClassification"
 _HALF = (0.5, 0.5, 0.5)
 _DECODERS = 8  # at a time: each may hold a large image
-_PIXELS = 64  # at most so many values of an image go into the linear baseline, per side 8
+_PIXELS = 64  # values of an image for the linear baseline: a grid of 8 x 8
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Images:
 
 
 def _varied(pixels: numpy.ndarray, random: numpy.random.Generator, strong: bool) -> numpy.ndarray:
-    """Each image moved by up to an eighth of its side; strong also mirrors and brightens. Digits and texts survive the first only."""
+    """Each image shifted by up to an eighth of its side; strong also mirrors it and changes its brightness, which digits do not bear."""
     size = pixels.shape[1]
     room = max(1, size // 8)
     padded = numpy.pad(pixels, ((0, 0), (room, room), (room, room), (0, 0)), mode="edge")
@@ -66,7 +66,7 @@ def _varied(pixels: numpy.ndarray, random: numpy.random.Generator, strong: bool)
 
 
 class Encoder:
-    """The size and the normalisation that all images are brought to."""
+    """The common size and normalisation of all images."""
 
     def __init__(self, description: dict, folder: Path, augmentation: str = "none"):
         self.description, self.folder, self.augmentation = description, folder, augmentation

@@ -30,9 +30,9 @@ class Cells:
 
 
 class Encoder:
-    """How each column becomes numbers: a number is standardised, a category gets one place for each of its values.
+    """How each column becomes numbers: a number is standardised, a category is one-hot encoded.
 
-    An empty or unreadable number counts as the mean, a category that was never seen as none of the known ones.
+    An empty or unreadable number counts as the mean, an unknown category as none of the known ones.
     """
 
     def __init__(self, columns: list[dict]):
@@ -51,7 +51,7 @@ class Encoder:
         return {"model": {"columns": [c["name"] for c in self.columns]}, "data": {}, "encoder": {"columns": self.columns}}
 
     def save(self, folder: Path) -> None:
-        """Nothing: config.json, beside the weights, holds the columns."""
+        """Writes nothing: the columns are in config.json beside the weights."""
 
 
 def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> Encoder:
@@ -83,7 +83,7 @@ def _numbers(cells: list[str]) -> numpy.ndarray:
 
 def _standardised(cells: list[str], column: dict) -> numpy.ndarray:
     values = (_numbers(cells) - column["mean"]) / column["std"]
-    # A value far outside the training rows is held at ten deviations, so that one cell cannot drown all the others.
+    # Values are clipped at ten standard deviations, so that one outlier cannot dominate the row.
     return numpy.clip(numpy.nan_to_num(values, nan=0.0), -10, 10).astype(numpy.float32)[:, None]
 
 
@@ -109,7 +109,7 @@ def load(folder: Path, like=None):
 
 
 def save(model, plan: Plan, folder: Path) -> None:
-    """Weights and config.json. A regression model then answers in the unit of the data."""
+    """Save weights and config.json. A saved regression model predicts in the unit of the data."""
     from trainer.tasks import transformer
 
     if isinstance(plan.target, Number):

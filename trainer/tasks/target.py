@@ -1,4 +1,4 @@
-"""What a model answers with: one of several classes, or a number."""
+"""The target of a model: one of several classes, or a number."""
 
 import math
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class Number:
     labels = ()
 
     def encode(self, targets: list[str]) -> numpy.ndarray:
-        """The numbers in their own unit; NaN for a text that is none."""
+        """The numbers in their own unit; NaN for a text that is not a number."""
         return numpy.asarray([numpy.nan if (n := number(t)) is None else n for t in targets], dtype=numpy.float64)
 
     def text(self, value) -> str:
@@ -64,7 +64,7 @@ def of(task: str, labels: tuple[str, ...], train: list[str]) -> Classes | Number
 
 
 def described(target: Classes | Number) -> dict:
-    """``target`` as JSON, for the description that lies beside the weights."""
+    """``target`` as JSON, for the description beside the weights."""
     return {"labels": list(target.labels)} if isinstance(target, Classes) else {"mean": target.mean, "std": target.std}
 
 
@@ -73,7 +73,7 @@ def restored(description: dict) -> Classes | Number:
 
 
 def number(text: str) -> float | None:
-    """The number that ``text`` is; None where it is none, or not finite."""
+    """``text`` as a number; None if it is not a finite number."""
     try:
         value = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Models of the transformers library: from an installed base, saved and loaded. Imported in workers only, for torch costs seconds."""
+"""Models of the transformers library: from an installed base, saved and loaded. Imported only in workers, because torch takes seconds."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ _LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
 
 def head(plan: Plan) -> dict:
-    """What a model's configuration must say of its answers."""
+    """The entries of a model's configuration that define its head."""
     if isinstance(plan.target, Number):
         return {"num_labels": 1, "problem_type": "regression"}
     return {
@@ -24,9 +24,9 @@ def head(plan: Plan) -> dict:
 
 
 def from_base(auto_class: str, plan: Plan, **options) -> torch.nn.Module:
-    """The installed model of ``plan`` with a fresh head; with fresh weights altogether where it is to start from scratch.
+    """The installed model of ``plan`` with a new head; with random weights throughout if it starts from scratch.
 
-    ``options`` fill in what its configuration leaves empty.
+    ``options`` fill in missing entries of its configuration.
     """
     import transformers
 
@@ -53,14 +53,14 @@ def from_base(auto_class: str, plan: Plan, **options) -> torch.nn.Module:
 
 
 def save(model: torch.nn.Module, plan: Plan, folder: Path) -> None:
-    """Save weights (safetensors) and config.json. A regression model then answers in the unit of the data."""
+    """Save weights (safetensors) and config.json. A saved regression model predicts in the unit of the data."""
     if isinstance(plan.target, Number):
         fold(model, plan.target)
     model.save_pretrained(folder, safe_serialization=True)
 
 
 def load(auto_class: str, folder: Path, like: torch.nn.Module | None) -> torch.nn.Module:
-    """The model that was saved in ``folder``; of the class of ``like``, where that is known, which saves a search."""
+    """The model that was saved in ``folder``; of the class of ``like``, if given, which saves a search."""
     if like is None:
         import transformers
 
@@ -72,7 +72,7 @@ def load(auto_class: str, folder: Path, like: torch.nn.Module | None) -> torch.n
 
 @torch.no_grad()
 def fold(model: torch.nn.Module, target: Number) -> None:
-    """Change the last layer so that the model answers in the unit of the target and not in standard deviations around its mean."""
+    """Fold mean and standard deviation of the target into the last layer, so that the model predicts in the unit of the target."""
     last = [m for m in model.modules() if isinstance(m, torch.nn.Linear) and m.out_features == 1][-1]
     if last.bias is None:
         last.bias = torch.nn.Parameter(torch.zeros(1, device=last.weight.device))
@@ -85,7 +85,7 @@ def parameters(model: torch.nn.Module) -> int:
 
 
 def freeze(model: torch.nn.Module) -> bool:
-    """Keep all weights but those of the head as they are; False where the model does not say which those are."""
+    """Freeze all weights except the head; False if the model does not say which these are."""
     base = getattr(model, "base_model", None)
     if base is None or base is model:
         return False

@@ -1,4 +1,4 @@
-"""Texts to token ids: a WordPiece vocabulary learnt from the training texts, or the tokenizer of an installed model.
+"""Tokenizers: a WordPiece vocabulary learned from the training texts, or the tokenizer of an installed model.
 
 Only the tokenizers library is used, so that the driver need not import transformers or torch.
 """

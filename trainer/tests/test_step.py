@@ -103,7 +103,7 @@ def test_a_resumed_fp16_training_keeps_its_gradient_scale(make_run, monkeypatch,
 
 def test_the_random_state_of_a_step_equals_manual_seed():
     for seed in (0, 7, 2**62):
-        step._begin_random(CPU, seed)
+        step._seed(CPU, seed)
         ours = torch.rand(3)
         torch.manual_seed(seed)
         assert torch.equal(ours, torch.rand(3))

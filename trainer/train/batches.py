@@ -7,7 +7,7 @@ _GROUP = 50  # batches whose rows are sorted by length together: enough to save 
 
 
 def training(lengths: numpy.ndarray, batch_size: int, seed: int, epoch: int) -> list[numpy.ndarray]:
-    """The row numbers of every global batch of an epoch, in random order. Each row comes once."""
+    """The row numbers of every global batch of an epoch, in random order. Each row occurs once."""
     random = numpy.random.default_rng([seed, epoch])
     order = random.permutation(len(lengths))
     batches = []
@@ -19,14 +19,14 @@ def training(lengths: numpy.ndarray, batch_size: int, seed: int, epoch: int) -> 
 
 
 def share(batch: numpy.ndarray, rank: int, world: int) -> numpy.ndarray:
-    """The rows of a global batch that worker ``rank`` takes. A batch smaller than ``world`` is filled up by repeating rows."""
+    """The rows of a global batch for worker ``rank``. A batch smaller than ``world`` is filled up by repeating rows."""
     if len(batch) < world:
         batch = numpy.resize(batch, world)
     return batch[rank::world]
 
 
 def evaluation(lengths: numpy.ndarray, batch_size: int, rank: int = 0, world: int = 1) -> list[numpy.ndarray]:
-    """Batches over the rows of worker ``rank``, sorted by length; no row is padded in or repeated."""
+    """Batches of the rows of worker ``rank``, sorted by length, without repeated rows."""
     order = numpy.argsort(lengths, kind="stable")[rank::world]
     return [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
 

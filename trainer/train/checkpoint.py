@@ -1,9 +1,9 @@
-"""Checkpoints of a training: complete and verified, or not there at all.
+"""Checkpoints of a training: complete and verified, or not present.
 
-A checkpoint is a folder with the weights, their running average, the optimizer and state.json, which holds the position and the
-sha256 of the others and of itself. It is written aside and published by the lease; so is index.json after that, and only what it lists
-counts. Kept are the best one and the newest ones. Everything random in a training is a function of the seed and the step, so that
-no state of a random generator is needed to go on.
+A checkpoint is a folder with the weights, their moving average, the optimizer and state.json, which holds the position, the sha256
+of the other files and its own. It is created in the folder of the start and published by the lease, and then index.json is. Only
+listed checkpoints count. The best one and the newest ones are kept. All randomness of a training is a function of the seed and the
+step, so checkpoints need no state of a random generator.
 """
 
 import hashlib
@@ -25,9 +25,8 @@ _FILE = re.compile(r"\w+\.safetensors")
 
 @dataclass
 class Position:
-    """Where a training stands. ``total`` and ``rows`` are since the last evaluation, which was after step ``measured``. ``seconds``
-    are those of the steps, ``spent`` also those of the evaluations and checkpoints. ``scaler`` is the state of the scale of the
-    gradients, where they are computed in fp16."""
+    """The position of a training. ``total`` (loss) and ``rows`` count from the last evaluation, after step ``measured``. ``seconds`` is
+    the time of the steps; ``spent`` includes evaluations and checkpoints. ``scaler`` is the state of the gradient scaler in fp16."""
 
     step: int = 0
     measured: int = 0
@@ -47,13 +46,13 @@ class Position:
 
 
 class Checkpoints:
-    """The checkpoints of a run in ``folder``, made by the training that ``digest`` names. Only who has the ``lease`` may save."""
+    """The checkpoints of a run in ``folder``, made by the training that ``digest`` names. Only the holder of the ``lease`` may save."""
 
     def __init__(self, folder: Path, digest: str, keep: int, lease: Lease | None):
         self.folder, self.digest, self.keep, self.lease = folder, digest, keep, lease
 
     def save(self, position: Position, model, average, optimizer) -> Path:
-        """Save a checkpoint. After it returns it is on disk and listed, and the ones that are not needed are gone."""
+        """Save a checkpoint. When this returns, it is on disk and listed, and checkpoints that are not needed are deleted."""
         final = self.folder / f"step-{position.step:09d}"
         made = self.lease.folder / final.name
         made.mkdir()
@@ -75,10 +74,10 @@ class Checkpoints:
         return final
 
     def newest(self, damaged: list[str], foreign: list[str]) -> tuple[Path, dict] | None:
-        """The newest checkpoint that can be gone on from, with its state, or None. The names of newer ones that are ``damaged``, or
-        ``foreign``, made of other data or with other settings, go into those lists.
+        """The newest usable checkpoint with its state, or None. The names of newer ones are added to ``damaged`` or, if they were made
+        from other data or with other settings, to ``foreign``.
 
-        One whose best model is damaged is no use either: the training before it finds that model again.
+        A checkpoint whose best model is damaged is not usable: the training must start earlier to find that model again.
         """
         for name in self._listed()[0]:
             state = self._state(self.folder / name)
@@ -96,12 +95,12 @@ class Checkpoints:
         return self.folder / f"step-{step:09d}"
 
     def load_best(self, step: int, model) -> None:
-        """Load the weights of the best checkpoint into ``model``: the average where there is one."""
+        """Load the weights of the best checkpoint into ``model``: their moving average if there is one."""
         average = self.best(step) / "average.safetensors"
         _load(model, average if average.is_file() else self.best(step) / "model.safetensors")
 
     def _remove_all_but(self, kept: set[str]) -> None:
-        """Remove older checkpoints, those of another training and damaged ones."""
+        """Remove older and damaged checkpoints, and checkpoints of another training."""
         for old in self.folder.iterdir():
             if old.name not in kept:
                 self.lease.remove(old)
@@ -114,7 +113,7 @@ class Checkpoints:
             return [], ""
 
     def _state(self, folder: Path) -> dict | None:
-        """state.json of a checkpoint whose files are all as it says, else None."""
+        """state.json of a checkpoint whose files all match it, else None."""
         try:
             state = files.read_json(folder / "state.json")
             if not all(_FILE.fullmatch(name) for name in state["files"]):
@@ -126,7 +125,7 @@ class Checkpoints:
 
 
 def restore(folder: Path, state: dict, model, average, optimizer) -> Position:
-    """Bring a training back to where the checkpoint in ``folder`` was made."""
+    """Load the checkpoint in ``folder`` into model, average and optimizer."""
     _load(model, folder / "model.safetensors")
     if average is not None:
         _load(average, folder / "average.safetensors")
@@ -141,12 +140,12 @@ def restore(folder: Path, state: dict, model, average, optimizer) -> Position:
 
 
 def _seal(state: dict) -> str:
-    """The sha256 of what state.json says, by which it is told apart from one that was changed and can still be read."""
+    """The sha256 of the content of state.json, which reveals a change that leaves it readable."""
     return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
 
 
 def _weights(model) -> dict[str, torch.Tensor]:
-    """All tensors of ``model``, shared ones once."""
+    """All tensors of ``model``; shared tensors only once."""
     found, seen = {}, set()
     for name, tensor in model.state_dict().items():
         if tensor.data_ptr() not in seen or not tensor.numel():
@@ -165,7 +164,7 @@ def _load(model, file: Path) -> None:
 
 
 def _optimizer_state(optimizer) -> tuple[dict[str, torch.Tensor], dict]:
-    """The state of the optimizer as tensors by "<number of the parameter>/<name>", and what of it is no tensor."""
+    """The state of the optimizer as tensors by "<number of the parameter>/<name>", and the values that are not tensors."""
     tensors, plain = {}, {}
     for number, values in optimizer.state_dict()["state"].items():
         for key, value in values.items():

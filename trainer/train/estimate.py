@@ -1,4 +1,4 @@
-"""How long a training will take, from a few steps on a copy of its model."""
+"""Estimates how long a training takes, from a few steps on a copy of its model."""
 
 import copy
 import time
@@ -8,15 +8,15 @@ import torch
 
 from trainer.train import batches
 
-STEPS = 3  # timed after one that warms up
+STEPS = 3  # timed after one warm-up step
 BUDGET_SECONDS = 3.0
-OVERHEAD = 1.1  # of the optimizer, over forward and backward
-STEP_SECONDS = 0.0006  # of any step, besides: all that a step of a very small model is
-FORWARD = 1 / 3  # of the time of a training step, for measuring
+OVERHEAD = 1.1  # factor for the optimizer, over forward and backward
+STEP_SECONDS = 0.0006  # fixed cost of a step, which dominates for very small models
+FORWARD = 1 / 3  # share of a training step that an evaluation takes
 
 
 def seconds(stepper, data, validation, batch_size: int, settings, ctx) -> float:
-    """The seconds that all epochs take, without stopping early. Changes nothing: it works on a copy."""
+    """The seconds that all epochs take without early stopping. Works on a copy of the model."""
     order = batches.training(data.features.lengths, batch_size, settings.seed, 0)
     costs = numpy.asarray([data.features.lengths[b].max() * len(b) for b in order])
     typical = [order[i] for i in numpy.argsort(costs, kind="stable")[len(order) // 2 :][: STEPS + 1]]
@@ -38,7 +38,7 @@ def seconds(stepper, data, validation, batch_size: int, settings, ctx) -> float:
 
 
 def spelled(seconds: float) -> str:
-    """A time as a person says it."""
+    """A duration as text: "45 s", "12 min", "2 h 10 min"."""
     if seconds < 60:
         return f"{max(1, round(seconds))} s"
     if seconds < 3600:

@@ -1,7 +1,7 @@
-"""The training loop. It knows nothing of who launched it: the same ``train`` runs plainly, in a Ray actor and in Ray Train.
+"""The training loop. It is independent of the launcher: the same ``train`` runs in a plain process, a Ray actor and Ray Train.
 
-Everything random is a function of the seed and the step, and everything else that a step depends on is in the checkpoint. A
-training that is killed and started again therefore ends with the same weights, bit for bit with one worker on CPUs.
+All randomness is a function of the seed and the step, and everything else that a step depends on is in the checkpoint. So a
+training that is killed and resumed ends with the same weights, bit for bit with one worker on CPUs.
 """
 
 import contextlib
@@ -30,14 +30,14 @@ from trainer.train.progress import ProgressReporter
 from trainer.train.step import Stepper
 
 ALL_DONE, EARLY, TIME_LIMIT, STOPPED, DIVERGED = "all epochs done", "early stopping", "time limit", "stopped by a person", "diverged"
-CHECKPOINT_SECONDS = 300.0  # between evaluations, should they be further apart
-BETWEEN_SAVES_SECONDS = 2.0  # where evaluations follow each other faster, only the best models are saved
+CHECKPOINT_SECONDS = 300.0  # between two checkpoints, if the evaluations are further apart
+BETWEEN_SAVES_SECONDS = 2.0  # if evaluations follow each other faster, only the best models are saved
 
 
 @dataclass
 class Context:
-    """Where a worker runs. On every rank ``report`` tells the launcher the figures of an evaluation, and ``leaving`` asks it whether
-    the machine of one of them is about to go."""
+    """Where a worker runs. On every rank, ``report`` passes the metrics of an evaluation to the launcher, and ``leaving`` says whether
+    the machine of any worker is about to shut down."""
 
     rank: int
     world: int
@@ -49,7 +49,7 @@ class Context:
 
 @dataclass
 class Trained:
-    """What came of the loop, the same on all ranks. ``model`` holds the best weights."""
+    """The result of the loop, the same on all ranks. ``model`` holds the best weights."""
 
     model: torch.nn.Module
     learning_rate: float
@@ -69,10 +69,10 @@ class Trained:
 
 
 def train(ctx: Context, plan: Plan, events: Events) -> Trained:
-    """Train by ``plan`` until all epochs are done, nothing improves, the time is over or somebody stops it.
+    """Train by ``plan`` until all epochs are done, the model stops improving, the time limit is reached, or the run is stopped.
 
-    At least one evaluation is made. Goes on from the newest whole checkpoint of the same training, where there is one. Raises
-    UserError where it is told to stop before the first step.
+    At least one evaluation is made. Resumes from the newest complete checkpoint of the same training, if there is one. Raises
+    UserError if the run is stopped before the first step.
     """
     training = Training(ctx, plan, events)
     training.resume()
@@ -118,7 +118,7 @@ class Training:
         self.saved = time.monotonic()
 
     def resume(self) -> None:
-        """Take up the newest whole checkpoint. Which one that is the first worker finds out for all."""
+        """Load the newest complete checkpoint. The first worker chooses it for all."""
         found = self.consensus.from_first(self._newest)
         if found is None:
             return
@@ -152,7 +152,7 @@ class Training:
         self.reporter.begins(len(self.data), self.rate, self.why_rate)
 
     def estimated(self) -> float:
-        """The seconds that the rest of the training should take, told to the user, too."""
+        """The estimated seconds of the rest of the training. It is also reported to the user."""
         rest = (self.steps - self.at.step) / max(1, self.steps)
         whole = estimate.seconds(self.stepper, self.data, self.plan.splits["validation"], self.batch_size, self.settings, self.ctx)
         self.estimate = rest * whole
@@ -160,7 +160,7 @@ class Training:
         return self.estimate
 
     def interval(self) -> str:
-        """Train up to the next evaluation, or as far as the time allows, then measure; returns why to stop, or ALL_DONE."""
+        """Train up to the next evaluation or a signal to stop, then evaluate. Returns the reason to stop, or ALL_DONE."""
         try:
             return self._interval()
         except UserError as e:
@@ -193,7 +193,7 @@ class Training:
         return stopped if stopped != ALL_DONE else self.stop_reason()
 
     def stop_reason(self) -> str:
-        """Why the training is over, as far as its position shows."""
+        """EARLY if the position calls for early stopping, else ALL_DONE."""
         patience = self.settings.early_stopping_patience
         return EARLY if patience and self.at.since_best >= patience and self.at.step < self.steps else ALL_DONE
 
@@ -208,7 +208,7 @@ class Training:
         )  # fmt: skip
 
     def _step(self) -> torch.Tensor:
-        """One step on a global batch; returns this worker's part of its loss."""
+        """One step on a global batch; returns the mean loss of this worker's rows."""
         epoch, place = divmod(self.at.step, self.per_epoch)
         if self.order[0] != epoch:
             self.order = (epoch, batches.training(self.data.features.lengths, self.batch_size, self.settings.seed, epoch + 1))
@@ -223,7 +223,7 @@ class Training:
         return loss
 
     def _measure(self) -> None:
-        """Measure the model on the validation rows, keep it if it is the best, and save where the training stands."""
+        """Evaluate the model on the validation rows, and save a checkpoint."""
         loss = self._finite(self.stepper.mean_loss(self.at))
         average = self._averaged()
         model = self.model if average is None else average
@@ -239,7 +239,7 @@ class Training:
         self.ctx.report({"epoch": self._epoch(), "train_loss": loss, **{f"validation_{k}": v for k, v in summary.items()}})
 
     def _judge(self, summary: dict[str, float]) -> bool:
-        """Note and return whether this is the best model so far: by the metric, and by the loss where that ties."""
+        """Record and return whether this is the best model so far, by the metric and then by the loss."""
         at = self.at
         at.evaluations += 1
         if self.plan.metric not in summary:
@@ -265,10 +265,10 @@ class Training:
         if self.ctx.rank == 0:
             path = self.checkpoints.save(self.at, self.model, self._averaged(), self.optimization.optimizer)
             self.reporter.saved(self._epoch(), self.at.step, path.relative_to(self.plan.folder).as_posix())
-        self.consensus.wait()  # nobody goes on before the checkpoint is there for all
+        self.consensus.wait()  # no worker continues before the checkpoint exists
 
     def _finite(self, loss: float) -> float:
-        """``loss``, unless it shows that there is nothing to go on with."""
+        """``loss``. Raises UserError if it is not a number any more."""
         if math.isfinite(loss):
             return loss
         raise UserError(
@@ -291,7 +291,7 @@ class Training:
         return round(self.at.step / self.per_epoch, 4)
 
     def _spent(self) -> float:
-        """Seconds since the training began, without the time between a kill and a restart."""
+        """Seconds of training, without the time between a kill and a restart."""
         return self.before + time.monotonic() - self.began
 
     def _left(self) -> float:
@@ -299,11 +299,11 @@ class Training:
         return 60 * self.settings.max_minutes - self._spent()
 
     def _next_evaluation(self) -> int:
-        """The step of the next evaluation: this very one, where the training was interrupted right before it was measured."""
+        """The step of the next evaluation. It is the current one if the training was interrupted right before its evaluation."""
         epoch, place = divmod(self.at.step - (self.at.step > self.at.measured), self.per_epoch)
         return epoch * self.per_epoch + next(s for s in self.stops if s > place)
 
 
 def _evaluation_steps(per_epoch: int, evaluations: int) -> list[int]:
-    """After which steps of an epoch the model is measured; the last one always."""
+    """The steps of an epoch after which the model is evaluated. The last step is always one of them."""
     return sorted({max(1, round(per_epoch * i / evaluations)) for i in range(1, evaluations + 1)})

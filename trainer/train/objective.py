@@ -1,4 +1,4 @@
-"""What the model is asked to get right: the loss of its rows, and what its outputs mean."""
+"""The objective of a training: the loss of rows, and the meaning of the outputs."""
 
 import numpy
 import torch
@@ -24,7 +24,7 @@ class Objective:
         return 1.0 if self.classes else self.target.std
 
     def weight(self, targets: numpy.ndarray) -> float:
-        """What rows with these targets count together."""
+        """The total weight of rows with these targets."""
         return float(len(targets)) if self.weights is None else float(self.weights[targets].sum())
 
     def loss(self, logits: torch.Tensor, targets: numpy.ndarray) -> torch.Tensor:

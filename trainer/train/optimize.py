@@ -6,9 +6,9 @@ import torch
 
 
 class Optimization:
-    """Changes the weights of ``model`` by their gradients over ``steps`` steps, with ``rate`` as the highest learning rate.
+    """Updates the weights of ``model`` over ``steps`` steps, with ``rate`` as the peak learning rate.
 
-    ``scaler`` is that of the gradients where they are computed in fp16.
+    ``scaler`` is the gradient scaler in fp16.
     """
 
     def __init__(self, model: torch.nn.Module, settings, rate: float, steps: int, scaler: torch.amp.GradScaler | None = None):
@@ -35,7 +35,7 @@ class Optimization:
         self.optimizer.zero_grad(set_to_none=True)
 
     def _share(self, step: int) -> float:
-        """The learning rate of a step as a share of the highest: a linear rise, then what the scheduler says."""
+        """The learning rate of a step as a share of the peak: a linear warm-up, then the schedule."""
         rise = (step + 1) / self.warm_up
         left = min(1.0, max(0.0, (self.steps - step) / max(1, self.steps - self.warm_up)))
         fall = {"linear": left, "cosine": 0.5 * (1 - math.cos(math.pi * left)), "constant": 1.0}[self.settings.scheduler]
@@ -43,7 +43,7 @@ class Optimization:
 
 
 def learning_rate(fresh: bool, size: int) -> tuple[float, str]:
-    """The learning rate for a model of ``size`` parameters, with a sentence of reason."""
+    """The learning rate for a model of ``size`` parameters, and the reason as a sentence."""
     if fresh:
         return 1e-3, "The learning rate is 0.001, which suits a small model from scratch."
     for limit, rate in ((10_000_000, 3e-4), (40_000_000, 2e-4), (120_000_000, 5e-5)):
@@ -53,7 +53,7 @@ def learning_rate(fresh: bool, size: int) -> tuple[float, str]:
 
 
 def _groups(parameters: list, decay: float) -> list[dict]:
-    """Weight decay for matrices only: biases and norms are not to be pulled towards zero."""
+    """Parameter groups: weight decay applies to matrices only, not to biases and norms."""
     matrices = [p for p in parameters if p.ndim > 1]
     others = [p for p in parameters if p.ndim <= 1]
     return [{"params": matrices, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}]

@@ -1,4 +1,4 @@
-"""What a training tells while it goes on: events for the service and the user, scalars for TensorBoard."""
+"""Reports the progress of a training: events for the service and the user, scalars for TensorBoard."""
 
 import time
 from pathlib import Path
@@ -11,11 +11,11 @@ from trainer.run_folder.tensorboard import TensorBoardLog
 from trainer.train import estimate
 from trainer.train.checkpoint import Position
 
-PROGRESS_SECONDS = 2.0  # between two words on the progress, at the beginning
+PROGRESS_SECONDS = 2.0  # between two progress events, at the beginning
 
 
 class ProgressReporter:
-    """Tells of the training of ``steps`` steps in ``epochs`` epochs; on workers other than the first it is silent."""
+    """Reports a training of ``steps`` steps in ``epochs`` epochs. Only the first worker reports anything."""
 
     def __init__(self, ctx, folder: Path, events: Events, epochs: int, steps: int):
         self.is_active, self.device, self.world = ctx.rank == 0, ctx.device, ctx.world
@@ -23,14 +23,14 @@ class ProgressReporter:
         self.tensorboard = TensorBoardLog(folder / "tensorboard") if self.is_active else None
         self.meter = Meter(ctx.device)
         self.began = self.last_progress = time.monotonic()
-        self.expected, self.first = 0.0, (0, 0.0)  # the seconds that were estimated; the first step of this start and when it was done
+        self.expected, self.first = 0.0, (0, 0.0)  # the estimated seconds; the first step of this start and its time
 
     def warning(self, code: str, text: str) -> None:
         if self.is_active:
             self.events.warning(code, text)
 
     def estimated(self, rows: int, at: Position, seconds: float, most: float) -> None:
-        """That the rest of the training should take so many seconds, of which ``most`` are allowed."""
+        """Report the estimated ``seconds`` of the rest of the training, of which ``most`` are allowed."""
         self.expected = seconds
         all_of_it = f"{count(rows, 'row')} and up to {count(self.epochs, 'epoch')} take"
         what = f"The remaining {self.steps - at.step} of {self.steps} steps take" if at.step else all_of_it
@@ -54,7 +54,7 @@ class ProgressReporter:
             self.tensorboard.resumed(step)
 
     def stepped(self, at: Position, loss: torch.Tensor, rate: float, most: float) -> None:
-        """After every step: take in its loss, and tell of the progress now and then."""
+        """Record the loss of a step, and report the progress from time to time."""
         self.meter.add(loss)
         begins = not self.first[0]
         if begins:
@@ -64,7 +64,7 @@ class ProgressReporter:
             self.progress(at, rate, most)
 
     def progress(self, at: Position, rate: float, most: float) -> None:
-        """How far the training is. ``rate`` is the learning rate, ``most`` the seconds until the time limit."""
+        """Report the progress. ``rate`` is the learning rate, ``most`` the seconds until the time limit."""
         if not self.is_active:
             return
         self.last_progress = time.monotonic()
@@ -75,8 +75,8 @@ class ProgressReporter:
         self.tensorboard.add(at.step, {"loss/step": loss, "learning_rate": rate, "samples_per_second": speed})
 
     def _left(self, at: Position) -> float:
-        """Seconds until all epochs are done, by the pace of this start, evaluations included. The first step, which warms up, tells
-        nothing of it, so after that it is the estimate."""
+        """Seconds until all epochs are done, by the pace of this start including evaluations. The first step is a warm-up, so after it
+        the estimate is returned."""
         step, when = self.first
         return (self.steps - at.step) * (time.monotonic() - when) / (at.step - step) if at.step > step > 0 else self.expected
 
@@ -108,7 +108,7 @@ class Meter:
         self.sum, self.count = self.sum + loss, self.count + 1
 
     def mean(self) -> float | None:
-        """The mean, to be told now; None where no step came since the last time."""
+        """The mean since the last call; None if there was no step."""
         mean = self.sum.item() / self.count if self.count else None
         self.sum, self.count = torch.zeros_like(self.sum), 0
         return mean

@@ -10,11 +10,11 @@ from trainer.train import batches
 from trainer.train.objective import Objective
 from trainer.train.shared_memory import GradientExchange
 
-MAX_HALVINGS = 4  # of what is held in memory at once, before a batch is called too large
+MAX_HALVINGS = 4  # of the rows in memory at once, before the batch counts as too large
 
 
 class Stepper:
-    """Computes gradients. Owns how: precision, accumulation, compilation and the exchange between workers."""
+    """Computes gradients. Owns precision, accumulation, compilation and the exchange between workers."""
 
     def __init__(self, ctx, plan: Plan, model: torch.nn.Module, objective: Objective):
         self.ctx, self.plan, self.objective, self.settings = ctx, plan, objective, plan.settings
@@ -30,7 +30,7 @@ class Stepper:
                 model,
                 find_unused_parameters=not plan.base.fresh,  # base models may have parts that a classifier does not use
                 gradient_as_bucket_view=True,
-                broadcast_buffers=any(b.is_floating_point() for b in model.buffers()),  # others, such as places in a text, never differ
+                broadcast_buffers=any(b.is_floating_point() for b in model.buffers()),  # other buffers, such as position ids, never differ
                 bucket_cap_mb=self.exchange.bucket_cap_mb if self.exchange else None,
             )
             if self.exchange:
@@ -45,7 +45,7 @@ class Stepper:
     def step(self, data: Rows, batch: numpy.ndarray, step: int) -> torch.Tensor:
         """Add the gradients of a global batch; returns the mean loss of this worker's rows, on the device.
 
-        What is random in it is a function of seed, step and rank alone.
+        Its randomness depends only on seed, step and rank.
         """
         whole = numpy.resize(batch, max(len(batch), self.ctx.world))
         weight = self.objective.weight(data.targets[whole])
@@ -55,7 +55,7 @@ class Stepper:
         return loss / self.objective.weight(data.targets[mine])
 
     def rehearse(self, model: torch.nn.Module, data: Rows, batch: numpy.ndarray) -> None:
-        """Compute this worker's part of a step on another ``model`` of the same shape, for which nobody waits."""
+        """Compute this worker's part of a step on a copy of the model, without any exchange. Used to measure the time."""
         mine = batches.share(batch, self.ctx.rank, self.ctx.world)
 
         def gradients() -> None:
@@ -65,7 +65,7 @@ class Stepper:
         self._fitting(mine, gradients)
 
     def _fitting(self, mine: numpy.ndarray, compute):
-        """``compute()``, with fewer rows in memory at once each time that this is too small."""
+        """The result of ``compute()``, repeated with fewer rows in memory at once when the memory is too small."""
         while True:
             try:
                 return compute()
@@ -73,12 +73,12 @@ class Stepper:
                 self._halve(mine, e)
 
     def _parts(self, mine: numpy.ndarray) -> list[numpy.ndarray]:
-        """This worker's rows of a batch in the parts that are held in memory at once."""
+        """This worker's rows of a batch, split into the parts that are in memory at once."""
         return numpy.array_split(mine, min(self.accumulation, len(mine)))
 
     def _gradients(self, data: Rows, mine: numpy.ndarray, weight: float, step: int) -> torch.Tensor:
         total = torch.zeros((), device=self.ctx.device)
-        _begin_random(self.ctx.device, _mixed(self.settings.seed, step, self.ctx.rank))
+        _seed(self.ctx.device, _mix(self.settings.seed, step, self.ctx.rank))
         random = numpy.random.default_rng([self.settings.seed, step, self.ctx.rank])
         parts = self._parts(mine)
         for i, part in enumerate(parts):
@@ -101,7 +101,7 @@ class Stepper:
         return self.objective.loss(logits, data.targets[rows])
 
     def restore(self, position) -> None:
-        """Take up the loss since the last evaluation, which the first worker has for all, and the scale of the gradients."""
+        """Restore the loss since the last evaluation, which the first worker holds for all, and the gradient scaler."""
         self.before = position.total if self.ctx.rank == 0 else 0.0
         if self.scaler is not None:
             self.scaler.load_state_dict(position.scaler)
@@ -115,25 +115,25 @@ class Stepper:
         return total.item()
 
     def mean_loss(self, position) -> float:
-        """The mean loss of the rows since the last evaluation; begins anew."""
+        """The mean loss of the rows since the last evaluation. Resets the count."""
         mean = self.total() / max(1, position.rows)
         self.before, position.rows = 0.0, 0
         self.sum.zero_()
         return mean
 
     def waiting_seconds(self) -> float:
-        """How long this worker has exchanged gradients, the others' delay included; 0 where nobody measures that."""
+        """Seconds that this worker has spent exchanging gradients, including waiting; 0 if it is not measured."""
         return self.exchange.seconds if self.exchange else 0.0
 
     def gradient_bytes(self) -> int:
-        """What each worker sends at each step, 0 for a single one."""
+        """The bytes that each worker sends in each step; 0 for a single worker."""
         return 0 if self.ctx.world == 1 else sum(p.numel() * p.element_size() for p in self._trained())
 
     def _trained(self) -> list[torch.nn.Parameter]:
         return [p for p in self.model.parameters() if p.requires_grad]
 
     def _halve(self, mine: numpy.ndarray, error: Exception) -> None:
-        """Hold half as many rows in memory at once from now on. Several workers would have to agree, so they give up."""
+        """Halve the number of rows in memory at once. Raises ``error`` with several workers, which would have to agree on it."""
         wider = self.accumulation * 2
         if self.ctx.world > 1 or wider > self.settings.gradient_accumulation * 2**MAX_HALVINGS or wider > 2 * len(mine):
             raise error
@@ -142,14 +142,14 @@ class Stepper:
         torch.cuda.empty_cache()
 
     def _compiles(self) -> bool:
-        """Compilation takes a minute, which only long trainings on GPUs earn back; auto leaves it to large models."""
+        """Compilation takes a minute, which pays off only in long trainings of large models on GPUs."""
         if self.settings.compile != "auto":
             return self.settings.compile == "yes"
         return self.ctx.device.type == "cuda" and not self.plan.base.is_small and len(self.plan.splits["train"]) * self.settings.epochs > 50_000
 
 
 def _precision(wanted: str, device: torch.device) -> str:
-    """Half precision only where the device has it: never on CPUs."""
+    """The precision to use: half precision only if the device supports it, never on CPUs."""
     if device.type != "cuda" or wanted == "fp32":
         return "fp32"
     if wanted == "fp16":
@@ -159,13 +159,13 @@ def _precision(wanted: str, device: torch.device) -> str:
     return "fp16" if wanted == "auto" else "fp32"
 
 
-def _begin_random(device: torch.device, seed: int) -> None:
-    """What torch.manual_seed does for the one device in use. For each other kind that formats a stack trace, a fifth of a small step."""
+def _seed(device: torch.device, seed: int) -> None:
+    """torch.manual_seed for one device. For other device types torch formats a stack trace, which takes a fifth of a small step."""
     torch.default_generator.manual_seed(seed)
     if device.type == "cuda":
         torch.cuda.manual_seed(seed)
 
 
-def _mixed(seed: int, step: int, rank: int) -> int:
-    """One seed from three numbers, such that neighbours have nothing in common."""
+def _mix(seed: int, step: int, rank: int) -> int:
+    """One seed from three numbers. Neighbouring numbers give independent seeds."""
     return int(numpy.random.SeedSequence([seed, step, rank]).generate_state(1, numpy.uint64)[0] >> numpy.uint64(1))

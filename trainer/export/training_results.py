@@ -1,4 +1,4 @@
-"""What a training delivers: model, metrics, predictions on the test rows, and what the report says of them."""
+"""The results of a training: model, metrics, predictions on the test rows, and the data of the report."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ BEST_FIRST = "accuracy", "r2"  # by which model and baseline are compared
 def training(
     spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, outcome: Outcome, simple: Baselines, workers: int, events: Events, began: float
 ) -> None:
-    """Write everything that the worker did not, and result.json last."""
+    """Write all results that the worker did not write, and result.json last."""
     plan, out = prepared.plan, spec.work / results.OUT
     classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     reports = {n: metrics.report(a, classes, settings.seed, scale) for n, a in outcome.answers.items()}
@@ -73,7 +73,7 @@ def training(
 
 
 def check(spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, trial: Trial, events: Events, began: float) -> None:
-    """Write the result of a dry run: what was found in the data and on the cluster, and how long the training would take."""
+    """Write the result of a dry run: the checks of data and cluster, and the estimated time of the training."""
     packages = " and ".join(f"{name} {trial.versions[name]}" for name in ("torch", "transformers"))
     ready = f"A worker was started; it trains on {trial.device.upper()}, can write to the shared folder and has {packages}."
     results.finish(
@@ -95,7 +95,7 @@ def _model(saved: Path, to: Path, prepared: Prepared, data: Dataset, test: dict)
 
 
 def _warn_single_class(train: Predictions, target, settings: Settings, events: Events) -> None:
-    """Warn where the model calls all training rows the same."""
+    """Warn if the model predicts the same class for all training rows."""
     if not isinstance(target, Classes) or len(set(train.predicted.tolist())) > 1 or len(set(train.truth.tolist())) == 1:
         return
     do = "Set a smaller learning_rate, or 0 to choose it automatically." if settings.learning_rate else "More epochs or more examples may help."
@@ -154,7 +154,7 @@ def _champion(spec: Spec, plan, outcome: Outcome) -> dict | None:
 
 
 def _test_details(data: Dataset, target, test, classes: int, simple: Baselines) -> dict:
-    """What the report shows of the answers on the test rows."""
+    """The parts of the report about the predictions on the test rows."""
     if not len(test):
         return {}
     doubted = mistakes.doubted(test, simple.answers)

@@ -1,4 +1,4 @@
-"""What a batch prediction delivers: a table with an answer for every row, and the figures of the report."""
+"""The results of a batch prediction: a table with a prediction for every row, and the data of the report."""
 
 import collections
 import functools
