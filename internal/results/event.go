@@ -14,7 +14,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// Kind says what an event tells.
+// Kind is the kind of an event.
 type Kind string
 
 // The kinds of events that the trainer writes. Others are kept and ignored, so that an older service reads a newer trainer.
@@ -124,7 +124,7 @@ const (
 	maxEventMetrics = 64
 )
 
-// bound cuts what is longer than anybody reads, so that the events that are kept take little memory, no matter who wrote them.
+// bound cuts what is longer than anybody reads, so that the events that are kept take little memory, whatever wrote them.
 func (e *Event) bound() {
 	for _, words := range []*string{&e.Text, &e.What, &e.Why, &e.Do} {
 		*words = strings.Clone(text.Shorten(*words, maxEventText))

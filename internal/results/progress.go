@@ -121,7 +121,7 @@ func (p *Progress) Fold(e Event) {
 		p.Device, p.Workers = e.Device, e.Workers
 	case KindDone:
 		p.Done = true
-	default: // checkpoints, errors (error.json tells them better) and what a newer trainer may add
+	default: // checkpoints, errors (error.json has more about them) and what a newer trainer may add
 	}
 }
 

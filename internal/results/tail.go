@@ -49,7 +49,7 @@ func (t *Tail) Full() bool { return t.Offset >= MaxEventBytes }
 // it returns none to be up to date. A half-written last line is left for the next time and a line that is no event is
 // counted and skipped. A log that does not exist yet has no events; one that became shorter is read from the beginning.
 //
-// The file is opened anew each time, since NFS promises fresh bytes at open and not while a file is held open.
+// The file is opened again each time, because NFS promises fresh bytes at open and not while a file is held open.
 func (t *Tail) Next() ([]Event, error) {
 	root, err := t.Dir.Open()
 	if errors.Is(err, fs.ErrNotExist) {

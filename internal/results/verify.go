@@ -94,7 +94,7 @@ func (p *prefix) wanted() int {
 	return sniffLen
 }
 
-// checkKind refuses what may run code on the machine of whoever opens it, whatever its name says, and weights that are not
+// checkKind refuses what may run code on the machine of the person who opens it, whatever its name says, and weights that are not
 // what their name says. head is how the file begins.
 func checkKind(head []byte, o Output) error {
 	if path.Ext(o.Path) == WeightsSuffix {

@@ -103,8 +103,8 @@ func (l *Ledger) Made(kind, name string) bool {
 	return i >= 0 && l.entries[i].made
 }
 
-// Anew says that nothing of the delivery can have happened before this ledger was opened, whatever it does not know. Do then looks
-// for nothing before it does it.
+// Anew says that no effect of the delivery can have happened before this ledger was opened, even one that the ledger does not
+// know. Do then does not look before it acts.
 func (l *Ledger) Anew() { l.anew = true }
 
 // Do makes one effect happen, unless it has, and returns its id. That it is done is on disk with the next write.

@@ -129,7 +129,7 @@ func decodeManifest(doc []byte) (Manifest, error) {
 	return m, nil
 }
 
-// Parameters are the settings by name that make the run again: all of them, so that nothing is left to be found anew.
+// Parameters are the settings by name that make the run again: all of them, so that the trainer chooses nothing again.
 func (m Manifest) Parameters() map[string]any {
 	out := make(map[string]any, len(m.Settings))
 	for _, s := range m.Settings {

@@ -118,7 +118,7 @@ func decisions(p results.Progress) []results.Decision {
 	return out
 }
 
-// checkList is what was looked at: the bad news in sight, the good news folded away.
+// checkList is the checks of a run: the problems are visible, and the passed checks are collapsed.
 type checkList struct{ Bad, Good []results.Check }
 
 func newCheckList(r *results.Result) checkList {

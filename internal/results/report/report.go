@@ -51,7 +51,7 @@ type pair struct{ Name, Value string }
 
 // Write writes report.html: one fragment without scripts and without anything that is loaded from elsewhere, whose
 // style rules hold below its root only. Clowder inserts it into its own page, where a script would run with the rights of
-// whoever looks and a loose style rule would change the page.
+// the viewer and a loose style rule would change the page.
 func Write(w io.Writer, events []results.Event, r *results.Result, m manifest.Meta) error {
 	t, err := reportTemplates()
 	if err != nil {

@@ -74,7 +74,7 @@ type resultPart struct {
 	Splits      scoreTable
 	Classes     []classRow
 	MoreClasses int
-	// Long says that the table of classes is folded away.
+	// Long says that the table of classes is collapsed.
 	Long        bool
 	Matrix      *chart.Matrix
 	Charts      []*chart.Chart

@@ -8,10 +8,10 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// warningsPart are the warnings of a run, the gravest in sight and the others folded away.
+// warningsPart are the warnings of a run, the most serious visible and the others collapsed.
 type warningsPart struct{ First, Rest []string }
 
-// graveWarnings are how many are in sight.
+// graveWarnings is how many are visible.
 const graveWarnings = 3
 
 // Warnings that the report makes itself.
