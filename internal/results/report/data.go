@@ -154,8 +154,8 @@ type exampleRow struct {
 
 const (
 	// shownExamples is how many examples are seen at once, maxExamples how many there are in all.
-	shownExamples     = 5
-	maxExamples = 20
+	shownExamples = 5
+	maxExamples   = 20
 	// maxImageBytes bounds the pictures of a report, in bytes of their text.
 	maxImageBytes = 1_500_000
 )

@@ -108,7 +108,7 @@ func trainingFacts(r *results.Result) []pair {
 		out = append(out, pair{"GPU time", text.Duration(results.Seconds(t.Seconds * float64(t.Workers)))})
 	}
 	if t.PeakMemoryBytes > 0 {
-		out = append(out, pair{"Peak memory",  text.Bytes(t.PeakMemoryBytes)})
+		out = append(out, pair{"Peak memory", text.Bytes(t.PeakMemoryBytes)})
 	}
 	out = append(out, pair{"Checkpoints", "stayed on the shared volume; only the best model is delivered"})
 	if t.GradientBytes > 0 && t.Workers > 1 {

@@ -13,7 +13,7 @@ type verdictPart struct {
 	Grade Grade
 	Word  string
 	// Lines are sentences.
-	Lines []string
+	Lines    []string
 	ScoreBar *scoreBar
 }
 
