@@ -290,7 +290,7 @@ def test_a_champion_is_measured_on_the_same_test_rows(model, make_run, schemas):
     ("theirs", "files", "why"),
     [
         pytest.param("number", FILES["table"], "tabular-regression", id="another task"),
-        pytest.param("table", {"f.csv": flowers().replace(",c\n", ",d\n")}, "other classes", id="other classes"),
+        pytest.param("table", {"f.csv": flowers().replace(",c\n", ",d\n")}, "different classes", id="other classes"),
         pytest.param("table", {"f.csv": flowers().replace("width", "breadth")}, "columns", id="columns that are gone"),
         pytest.param("none", FILES["table"], "cannot be read", id="files that are gone"),
     ],
