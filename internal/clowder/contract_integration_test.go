@@ -236,7 +236,7 @@ func runMessages(t *testing.T, at site) {
 	})
 }
 
-// requireTheSameAgain writes the message of the newest job anew and finds that it is the same request.
+// requireTheSameAgain rebuilds the message of the newest job and requires that it is the same request.
 func requireTheSameAgain(t *testing.T, s *clowder.Session, extractor string, want job.Request, key job.Secret) {
 	t.Helper()
 	jobs, err := s.RecentJobs(t.Context(), extractor)

@@ -16,7 +16,7 @@ import (
 func TestStagingStaysInside(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(t *testing.T, inputs, other string){
-		"a folder is a link to that of another run": func(t *testing.T, inputs, other string) {
+		"a folder is a link to the folder of another run": func(t *testing.T, inputs, other string) {
 			t.Helper()
 			require.NoError(t, os.MkdirAll(inputs, 0o750))
 			require.NoError(t, os.Symlink(other, filepath.Join(inputs, "train")))

@@ -22,7 +22,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	for name, plant := range map[string]func(path string) error{
 		"a link to a file beside it":  func(path string) error { return os.Symlink("other", path) },
 		"a link to a secret":          func(path string) error { return os.Symlink("/proc/self/environ", path) },
-		"a pipe that nobody feeds":    func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a pipe without a writer":     func(path string) error { return syscall.Mkfifo(path, 0o600) },
 		"a folder":                    func(path string) error { return os.Mkdir(path, 0o700) },
 		"a link to a device":          func(path string) error { return os.Symlink("/dev/zero", path) },
 		"a link that leads nowhere":   func(path string) error { return os.Symlink("nothing", path) },
@@ -121,7 +121,7 @@ func TestASizeIsCheckedBeforeTheFirstByte(t *testing.T) {
 	t.Parallel()
 	root := folder(t, t.TempDir(), "")
 	require.NoError(t, disk.WriteFile(root, "model", []byte("weights")))
-	_, err := disk.OpenVerified(root, "model", 8, "whatever")
+	_, err := disk.OpenVerified(root, "model", 8, "any")
 	require.ErrorIs(t, err, disk.ErrChanged)
 }
 

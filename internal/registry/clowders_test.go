@@ -106,7 +106,7 @@ func TestTheFolderOfADataset(t *testing.T) {
 		require.Regexp(t, want, d.Folder())
 		require.Equal(t, id, registry.Dataset{ID: id}.Folder())
 	}
-	require.Equal(t, "e14f3155-"+films.ID, films.Folder(), "it never changes, whatever the version of this program")
+	require.Equal(t, "e14f3155-"+films.ID, films.Folder(), "it is the same in all versions of this program")
 	s := newShelf(t)
 	v, from := s.trained(t, "ft-one")
 	v.DatasetID = "Not An Id"

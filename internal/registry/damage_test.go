@@ -24,8 +24,8 @@ var damages = map[string]func(path string) error{
 	"it is a link": func(path string) error {
 		return errors.Join(os.Rename(path, path+".old"), os.Symlink(filepath.Base(path)+".old", path))
 	},
-	"it is a pipe that nobody feeds": func(path string) error { return errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)) },
-	"it is a folder":                 func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+	"it is a pipe without a writer": func(path string) error { return errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)) },
+	"it is a folder":                func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
 }
 
 // requireSentence checks an error that a user reads: what to do, no path, no other dataset.
@@ -73,7 +73,7 @@ func TestAVersionThatCannotBeReadCostsItselfOnly(t *testing.T) {
 			require.EqualError(t, err, "there is no model film-reviews/3: this dataset has film-reviews/1", "who may not read it hears nothing of it")
 
 			require.Equal(t, 4, s.register(t, "ft-55555").Version, "a number is never given twice")
-			require.Equal(t, []string{s.file(three, "version.json")}, s.faults, "the operator is told once")
+			require.Equal(t, []string{s.file(three, "version.json")}, s.faults, "it is reported once")
 		})
 	}
 }

@@ -63,12 +63,12 @@ func TestFindSaysWhatThereIs(t *testing.T) {
 		readable func(string) (bool, error)
 	}{
 		"no model at all":                {other, "", "this dataset has no model yet: train one first", everything},
-		"a name that nobody has":         {films, "stars", "there is no model stars: this dataset has film-reviews/1", everything},
+		"a name without versions":        {films, "stars", "there is no model stars: this dataset has film-reviews/1", everything},
 		"a version that is not there":    {films, "film-reviews/7", "there is no model film-reviews/7: this dataset has film-reviews/1", nothing},
 		"a model that may not be read":   {other, "film-reviews", "there is no model film-reviews: this dataset has no models, and no dataset that you can read", nothing},
 		"a name that two datasets have":  {other, "film-reviews", "2 datasets have a model film-reviews: enter the id of the run instead, ft-1 (dataset Film reviews) or ft-22", everything},
 		"no champion":                    {films, "stars@champion", "there is no model stars@champion", everything},
-		"an alias that nobody knows":     {films, "stars@best", "is not a model: write a name", everything},
+		"an unknown alias":               {films, "stars@best", "is not a model: write a name", everything},
 		"a way out of the registry":      {films, "../../etc/passwd", "is not a model", everything},
 		"a name that is too long":        {films, strings.Repeat("x", 300), "is not a model", everything},
 		"a run of a dataset that is not": {other, "ft-22", "there is no model ft-22", nothing},

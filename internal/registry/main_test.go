@@ -30,7 +30,7 @@ type shelf struct {
 	volume, dir string
 
 	mu     sync.Mutex
-	faults []string // the paths that the operator was told
+	faults []string // the paths that were reported to the operator
 }
 
 func newShelf(t *testing.T) *shelf {

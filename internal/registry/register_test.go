@@ -145,7 +145,7 @@ func TestAModelThatIsNotWhatWasTrainedIsRefused(t *testing.T) {
 			require.NoError(t, os.Rename(path, path+".old"))
 			require.NoError(t, os.Symlink("model.safetensors.old", path))
 		}, job.KindRetryable, "model.safetensors is a link"},
-		"a pipe that nobody feeds": {func(t *testing.T, _ *registry.Version, from disk.Folder) {
+		"a pipe without a writer": {func(t *testing.T, _ *registry.Version, from disk.Folder) {
 			t.Helper()
 			require.NoError(t, os.Remove(filepath.Join(from.Path(), "model.safetensors")))
 			require.NoError(t, syscall.Mkfifo(filepath.Join(from.Path(), "model.safetensors"), 0o600))

@@ -162,9 +162,9 @@ func TestHeartbeatsThatClowderDropsAreDropped(t *testing.T) {
 	require.Error(t, server.Heartbeat(describe), "the version is parsed from the second heartbeat on")
 	_, body := get(t, server, "/listeners?all=true")
 	require.Contains(t, body, `"total_count":5`)
-	require.Equal(t, 2, strings.Count(body, `"lastAlive"`), "two at a time unless told otherwise")
+	require.Equal(t, 2, strings.Count(body, `"lastAlive"`), "two per page by default")
 	_, body = get(t, server, "/listeners")
-	require.Contains(t, body, `"total_count":0`, "nobody sees an extractor before an administrator enabled it")
+	require.Contains(t, body, `"total_count":0`, "users see an extractor after an administrator has enabled it")
 }
 
 func TestQuirksOfTheInterface(t *testing.T) {
