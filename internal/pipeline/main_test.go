@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +29,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
+	"github.com/ncsa/clowder-ray/internal/results/manifest"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 )
 
@@ -65,7 +69,20 @@ func setupOn(t *testing.T, dir string, store job.Store, alter ...func(*Config)) 
 		f(&cfg)
 	}
 	b.Pipeline = New(cfg, store, b.ray, b.platform, b.published, NewMetrics(prometheus.NewRegistry()), zaptest.NewLogger(t))
+	b.buildFiles = buildOne
 	return b
+}
+
+// buildOne makes one small file in place of all deliverables.
+func buildOne(_ context.Context, _, to disk.Folder, r *results.Result, _ manifest.Meta) ([]delivery.Artifact, error) {
+	root, err := to.Make()
+	if err != nil {
+		return nil, err
+	}
+	body := []byte(r.Run)
+	sum := sha256.Sum256(body)
+	return []delivery.Artifact{{Name: "report.html", Folder: to, Size: int64(len(body)), SHA256: hex.EncodeToString(sum[:])}},
+		errors.Join(disk.WriteFile(root, "report.html", body), root.Close())
 }
 
 // accept stores a new job as the intake does.

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/admission"
 	"github.com/ncsa/clowder-ray/internal/pipeline/progress"
@@ -20,6 +21,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
+	"github.com/ncsa/clowder-ray/internal/results/manifest"
 )
 
 // ErrStopping is the cause with which the work context ends when the service stops: nothing failed, the jobs go on.
@@ -93,6 +96,8 @@ type Pipeline struct {
 	decoding *semaphore.Weighted
 	// jobs and asked are the jobs, and the requests about jobs, that are taken and not over.
 	jobs, asked *admission.Active
+	// buildFiles is delivery.Build, except in tests: most of them need no pictures and reports, which take most of the time of a job.
+	buildFiles func(ctx context.Context, run, to disk.Folder, r *results.Result, m manifest.Meta) ([]delivery.Artifact, error)
 	// closed keeps the intakes from taking more jobs, whatever room there is.
 	closed atomic.Bool
 
@@ -130,7 +135,7 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform platform.
 		cfg: cfg, store: store, backend: backend, platform: platform, metrics: metrics, log: log.Named("pipeline"),
 		registry: registry.New(cfg.Volume.Registry()), schedule: schedule.New(),
 		trainer:  rayjob.NewCached(trainerChecked, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, cfg.CheckTrainer() }),
-		follower: progress.NewFollower(cfg.Volume.Run), clock: newClock(), interrupts: newInterrupts(),
+		follower: progress.NewFollower(cfg.Volume.Run), clock: newClock(), buildFiles: delivery.Build, interrupts: newInterrupts(),
 	}
 	p.registry.OnFault(func(path string, err error) {
 		p.log.Error("the model registry has something that cannot be read, it is left out", zap.String("path", path), zap.Error(err))

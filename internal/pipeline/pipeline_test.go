@@ -13,6 +13,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -21,6 +22,7 @@ const run = "ft-one"
 func TestAJobGoesFromAcceptedToDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
+		b.buildFiles = delivery.Build
 		b.accept(t, run, map[string]any{"epochs": "2"})
 		b.runUntilOver(t)
 
@@ -30,6 +32,11 @@ func TestAJobGoesFromAcceptedToDone(t *testing.T) {
 		require.Equal(t, []string{"ft-one-a1"}, b.ray.submits)
 		require.Equal(t, []string{"ft-one-a1"}, b.ray.released)
 		require.Equal(t, []string{run}, b.platform.delivered)
+		var files []string
+		for _, a := range b.platform.last.Artifacts {
+			files = append(files, a.Name)
+		}
+		require.Subset(t, files, []string{"report.html", "model.zip", "metrics.json", "plots/loss.png"})
 		require.Empty(t, rec.SecretKey.Reveal(), "the key is erased at the end")
 
 		said := b.published.of(run)

@@ -11,12 +11,14 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
 )
 
 func TestATrainingIsRegisteredOnceAndShownInItsReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
+		b.buildFiles = delivery.Build
 		b.accept(t, run, nil)
 		b.runUntilOver(t)
 		rec := b.get(t, run)

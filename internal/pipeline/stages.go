@@ -11,7 +11,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -176,17 +175,13 @@ func (p *Pipeline) build(ctx context.Context, rec job.Record, result *results.Re
 	if err != nil {
 		return platform.Delivery{}, err
 	}
-	return assemble(ctx, p.cfg.Volume.Run(rec.Run), p.cfg.Volume.Deliverables(rec.Run), result, meta)
-}
-
-// assemble makes the deliverables of a run folder in the folder to.
-func assemble(ctx context.Context, run, to disk.Folder, result *results.Result, meta manifest.Meta) (platform.Delivery, error) {
-	artifacts, err := delivery.Build(ctx, run, to, result, meta)
+	artifacts, err := p.buildFiles(ctx, p.cfg.Volume.Run(rec.Run), p.cfg.Volume.Deliverables(rec.Run), result, meta)
 	return platform.Delivery{
 		Folders: delivery.Folder(meta, result), Artifacts: artifacts, Content: delivery.Metadata(meta, result), Prediction: result.Prediction,
 	}, err
 }
 
+// meta is what the deliverables say about the job.
 func (p *Pipeline) meta(rec job.Record, model *registry.Version) (manifest.Meta, error) {
 	inputs, err := p.cfg.Volume.ReadInputs(rec)
 	return manifest.Meta{
