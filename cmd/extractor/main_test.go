@@ -117,7 +117,7 @@ func TestJobsReadsAndChangesTheStoreOfTheService(t *testing.T) {
 		{[]string{"jobs", "stop", "ft-running"}, 2, "nothing to keep"},
 		{[]string{"jobs", "stop", "ft-failed"}, 2, "is a prediction"},
 		{[]string{"jobs", "cancel", "ft-running"}, 0, "will cancel ft-running"},
-		{[]string{"jobs", "cancel", "ft-failed"}, 2, "is over"},
+		{[]string{"jobs", "cancel", "ft-failed"}, 2, "has already ended"},
 		{[]string{"jobs", "retry", "ft-running"}, 2, "only a failed or cancelled job"},
 		{[]string{"jobs", "retry", "ft-failed"}, 0, "will retry ft-failed"},
 	} {

@@ -1,6 +1,6 @@
 package job
 
-// Input is one file of the dataset as it lies in the run's inputs folder. A run's inputs/manifest.json is a list of them.
+// Input is one file of the dataset in the inputs folder of a run. inputs.json, beside that folder, lists them.
 type Input struct {
 	// ID is Clowder's id of the file, empty for a file that came from a local folder.
 	ID string `json:"id,omitempty"`

@@ -42,9 +42,9 @@ type Record struct {
 	// Began is when the present attempt was submitted and Trained when Ray began to run it.
 	Began   time.Time `json:"began,omitzero"`
 	Trained time.Time `json:"trained,omitzero"`
-	// Greeted is set once the first status is confirmed, Ending once the end is decided.
-	Greeted bool    `json:"greeted,omitempty"`
-	Ending  *Ending `json:"ending,omitempty"`
+	// StartSent is set once the first status is confirmed, Ending once the end is decided.
+	StartSent bool    `json:"greeted,omitempty"`
+	Ending    *Ending `json:"ending,omitempty"`
 	// CancelledBy names who asked for the end of the job, StoppedBy who asked its training to end early and to keep what it
 	// has. Both are empty while nobody did.
 	CancelledBy string `json:"cancelled_by,omitempty"`

@@ -87,7 +87,7 @@ const sentence = "the parameters of this request are too large (4.2 MB, at most 
 func TestARecordThatIsTooLargeIsMadeSmallWithoutDecodingIt(t *testing.T) {
 	path := storeWith(t, func(path string) {
 		plant(t, path, old("ft-large", func(r *job.Record) {
-			r.Handle, r.Greeted, r.Attempt, r.State = &job.Handle{Backend: "x", ID: "ft-large-a2"}, true, 2, job.Running
+			r.Handle, r.StartSent, r.Attempt, r.State = &job.Handle{Backend: "x", ID: "ft-large-a2"}, true, 2, job.Running
 		}), withParameters(t, nested(4<<20)))
 	})
 	before := allocated()
@@ -114,7 +114,7 @@ func TestARecordThatIsTooLargeIsMadeSmallWithoutDecodingIt(t *testing.T) {
 	require.Equal(t, 2, rec.Attempt)
 	require.Equal(t, &job.Handle{Backend: "x", ID: "ft-large-a2"}, rec.Handle)
 	require.Equal(t, canary, rec.SecretKey.Reveal())
-	require.True(t, rec.Greeted)
+	require.True(t, rec.StartSent)
 	require.Nil(t, rec.Stale)
 	want := jobtest.Record("ft-large", "h1")
 	want.Request.Parameters = nil

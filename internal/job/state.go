@@ -15,7 +15,7 @@ type State string
 const (
 	// Accepted: the request is on disk and acknowledged.
 	Accepted State = "accepted"
-	// Staged: the dataset lies in the run folder and spec.json is written.
+	// Staged: the dataset is in the run folder, with the list of its files. spec.json is written later, at the submission.
 	Staged State = "staged"
 	// Submitted: Ray knows the attempt by name.
 	Submitted State = "submitted"
@@ -25,9 +25,9 @@ const (
 	Finished State = "finished"
 	// Collected: the result is verified and the deliverables are built.
 	Collected State = "collected"
-	// Uploaded: everything is delivered; only the last word to the user is missing.
+	// Uploaded: everything is delivered; only the terminal status is missing.
 	Uploaded State = "uploaded"
-	// Done, Failed, Cancelled and Skipped: the user was told the end.
+	// Done, Failed, Cancelled and Skipped: the terminal status was sent.
 	Done      State = "done"
 	Failed    State = "failed"
 	Cancelled State = "cancelled"
@@ -69,7 +69,7 @@ func (s State) rank() int {
 // ErrBackwards is returned by a store for a change that would take a job back.
 var ErrBackwards = errors.New("a job never goes backwards")
 
-// checkChange holds the promise of this package: attempts only grow, within an attempt the state only grows, and a
+// checkChange enforces the invariants of a record: attempts only grow, within an attempt the state only grows, and a
 // terminal state stays until a new attempt begins.
 func checkChange(old, next Record) error {
 	switch {

@@ -149,7 +149,7 @@ func TestACancellationAtAnyMomentEndsInOneWord(t *testing.T) {
 				versions, err := b.registry.All(registry.Dataset{ID: rec.Request.DatasetID})
 				require.NoError(t, err)
 				if tc.late {
-					require.ErrorContains(t, refused, "saving the results")
+					require.ErrorContains(t, refused, "saving its results")
 					require.Equal(t, job.Done, rec.State)
 					require.Len(t, b.platform.delivered, 1)
 					return

@@ -14,13 +14,13 @@ type clock struct {
 	wall func() time.Time
 
 	mu     sync.Mutex
-	sights map[string]sight
+	starts map[string]start
 }
 
-// sight is a time in a record, and the same by the clock that is never set.
-type sight struct{ stored, here time.Time }
+// start is a time in a record, and the same by the clock that is never set.
+type start struct{ stored, here time.Time }
 
-func newClock() *clock { return &clock{wall: time.Now, sights: map[string]sight{}} }
+func newClock() *clock { return &clock{wall: time.Now, starts: map[string]start{}} }
 
 // here translates a time in a record as the wall clock stands now.
 func (c *clock) here(stored time.Time) time.Time { return time.Now().Add(stored.Sub(c.wall())) }
@@ -31,17 +31,17 @@ func (c *clock) here(stored time.Time) time.Time { return time.Now().Add(stored.
 func (c *clock) since(run string, stored time.Time, unseen time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s, known := c.sights[run]
+	s, known := c.starts[run]
 	if !known || !s.stored.Equal(stored) {
 		passed := min(max(0, c.wall().Sub(stored)), unseen)
-		s = sight{stored: stored, here: time.Now().Add(-passed)}
-		c.sights[run] = s
+		s = start{stored: stored, here: time.Now().Add(-passed)}
+		c.starts[run] = s
 	}
 	return s.here
 }
 
 // rest is how much longer a job that met an error is left alone. More than the longest pause was never meant: the clock was set
-// back since. The schedule alone keeps a job that has not begun, from its own sight of the time on.
+// back since. The schedule alone keeps a job that has not begun, from its own start of the time on.
 func (c *clock) rest(rec job.Record) time.Duration {
 	left := rec.NotBefore.Sub(c.wall())
 	if late(rec) || left > maxPause {
@@ -57,5 +57,5 @@ func (c *clock) aged(stored time.Time, d time.Duration) bool { return c.wall().S
 func (c *clock) forget(run string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.sights, run)
+	delete(c.starts, run)
 }

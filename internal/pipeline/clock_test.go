@@ -94,7 +94,7 @@ func TestAWaitHasAnEndWhateverTheClockSays(t *testing.T) {
 				require.Equal(t, job.Submitted, b.get(t, run).State)
 				<-time.After(20 * time.Second)
 				require.Equal(t, job.Failed, b.get(t, run).State)
-				require.Contains(t, b.get(t, run).Ending.Text, "was not started by Ray within 6")
+				require.Contains(t, b.get(t, run).Ending.Text, "did not start on Ray within 6")
 			})
 		})
 	}

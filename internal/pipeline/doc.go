@@ -1,8 +1,10 @@
-// Package pipeline owns the life of a job: the order of its stages, the loop that works on all jobs at once, retries,
-// deadlines, cancellation, and the words in which a user hears of it.
+// Package pipeline owns the life of a job: the order of its stages, the loop that works on all jobs at once, retries, deadlines,
+// cancellation, and the statuses that its user reads.
 //
-// Every stage may be run again after a kill at any instant: it looks before it repeats an outside effect, and the record
-// moves on only after the effect is certain. So the loop needs no other recovery than to read the records again.
+// Every stage may run again after a kill at any point: it looks for an external effect before it repeats it, and the record advances
+// only after the effect is certain. So recovery is reading the records again.
 //
-// It knows no AMQP frames, no HTTP and no Kubernetes types; the neighbours that do are handed in.
+// The package handles no AMQP frames, no HTTP and no Kubernetes types. The packages that do are passed in as interfaces: the platform
+// (Clowder or folders), the Ray backend, the message broker. Its subpackages each do one thing: schedule (which run is due), admission
+// (who may go on), status (send statuses), progress (read event logs) and volume (the layout of the shared volume).
 package pipeline

@@ -92,7 +92,7 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	if err != nil {
 		return in.reject(ctx, d, req, err, true)
 	}
-	run, err := p.runOf(ctx, in.extractor.Queue, req)
+	run, err := p.runName(ctx, in.extractor.Queue, req)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	}
 	if errors.Is(err, job.ErrOtherContent) {
 		// The job that came first goes on, and an error would end it in Clowder's eyes.
-		return in.reject(ctx, d, req, fmt.Errorf("another request with this job id came before: %w", err), false)
+		return in.reject(ctx, d, req, fmt.Errorf("a different request with this job id was accepted earlier: %w", err), false)
 	}
 	if errors.Is(err, job.ErrTooLarge) && !created {
 		return in.reject(ctx, d, req, err, true)
@@ -121,7 +121,7 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	if created {
 		p.log.Info("job", zap.String("run", rec.Run), zap.String("job_id", req.JobID), zap.String("state", string(rec.State)),
 			zap.String("dataset", req.DatasetID), zap.Int("api_version", req.APIVersion))
-		p.greet(ctx, rec, false)
+		p.sendStart(ctx, rec, false)
 		in.begin(rec)
 	} else if err := in.repeated(ctx, d, rec, req, key); err != nil {
 		return err
@@ -152,7 +152,7 @@ func (in *Intake) decode(ctx context.Context, d *queue.Delivery) (job.Request, j
 // tooMany is an error for a user who has so many jobs waiting that no more are kept. A job that is known is none too many.
 func (in *Intake) tooMany(ctx context.Context, rec job.Record) error {
 	waiting := in.roster.Count(rec.Owner)
-	if in.roster == in.pipeline.jobs {
+	if in.roster == in.pipeline.activeJobs {
 		waiting -= in.pipeline.inProgress.HeldBy(rec.Owner)
 	}
 	if waiting < maxWaiting {
@@ -161,7 +161,7 @@ func (in *Intake) tooMany(ctx context.Context, rec job.Record) error {
 	if _, err := in.pipeline.store.Get(ctx, rec.Run); !errors.Is(err, job.ErrNotFound) {
 		return nil // where the store cannot be read, it cannot be written either
 	}
-	return job.Permanent(fmt.Errorf("you have %s waiting already: wait until some of them have ended, or cancel some, then submit again",
+	return job.Permanent(fmt.Errorf("you already have %s waiting: wait until some have ended or cancel some, then submit again",
 		text.Count(waiting, in.roster.Noun)))
 }
 
@@ -182,11 +182,11 @@ func (in *Intake) begin(rec job.Record) {
 	due := p.clock.here(rec.NotBefore)
 	if late(rec) && due.After(time.Now()) {
 		p.schedule.AddAt(rec.Run, due)
-		p.say(rec, fmt.Sprintf("You have submitted more than %s within an hour: this one begins in %s",
+		p.say(rec, fmt.Sprintf("You submitted more than %s within an hour: this one will start in %s",
 			text.Count(in.roster.Limiter.PerHour, in.roster.Noun), text.About(time.Until(due))))
 		return
 	}
-	if p.newcomer(rec) {
+	if p.needsSlot(rec) {
 		p.inProgress.Enter(rec.Run, rec.Owner, rec.Created)
 	}
 	p.schedule.Add(rec.Run)
@@ -197,7 +197,7 @@ func (in *Intake) begin(rec job.Record) {
 // the key it carries and repeats the last word about any other that is over.
 func (in *Intake) repeated(ctx context.Context, d *queue.Delivery, rec job.Record, req job.Request, key job.Secret) error {
 	p := in.pipeline
-	p.log.Info("known job delivered again", zap.String("run", rec.Run), zap.String("state", string(rec.State)), zap.Bool("redelivered", d.Redelivered))
+	p.log.Info("message delivered again", zap.String("run", rec.Run), zap.String("state", string(rec.State)), zap.Bool("redelivered", d.Redelivered))
 	if d.Redelivered || rec.Active() {
 		if !p.schedule.Has(rec.Run) {
 			in.begin(rec)
@@ -216,7 +216,7 @@ func (in *Intake) repeated(ctx context.Context, d *queue.Delivery, rec job.Recor
 		in.begin(next)
 		return nil
 	}
-	p.sayEnd(rec, false)
+	p.sendEnd(rec, false)
 	return nil
 }
 

@@ -19,9 +19,9 @@ func (p *Pipeline) roster(rec job.Record) *admission.Active {
 
 func (p *Pipeline) rosterOf(kind platform.Kind) *admission.Active {
 	if kind == platform.Runs {
-		return p.asked
+		return p.activeRequests
 	}
-	return p.jobs
+	return p.activeJobs
 }
 
 // share is the most jobs of one user in hand, 0 where all of them may be one user's.
@@ -34,15 +34,15 @@ func (c Config) jobsPerUser() int {
 
 // newcomer reports whether a job needs a free slot to go on: it has not begun, and is not about to end. A request about other jobs
 // never needs one.
-func (p *Pipeline) newcomer(rec job.Record) bool {
-	return rec.State == job.Accepted && rec.Ending == nil && rec.CancelledBy == "" && p.roster(rec) == p.jobs
+func (p *Pipeline) needsSlot(rec job.Record) bool {
+	return rec.State == job.Accepted && rec.Ending == nil && rec.CancelledBy == "" && p.roster(rec) == p.activeJobs
 }
 
 // takeUp takes a job in hand that has not begun. One that has to wait for its turn is called, and comes back now and then to tell
 // its place.
-func (p *Pipeline) takeUp(rec job.Record) (wait time.Duration, ok bool) {
+func (p *Pipeline) admit(rec job.Record) (wait time.Duration, ok bool) {
 	p.roster(rec).Add(rec.Run, rec.Owner)
-	if p.newcomer(rec) && !p.inProgress.Enter(rec.Run, rec.Owner, rec.Created) {
+	if p.needsSlot(rec) && !p.inProgress.Enter(rec.Run, rec.Owner, rec.Created) {
 		return p.wait(rec, p.inProgress), false
 	}
 	return 0, true

@@ -74,7 +74,7 @@ func TestAJobBeyondTheAllowanceWaitsAndItsUserHearsOfIt(t *testing.T) {
 		require.Equal(t, job.Done, b.get(t, "ft-1").State)
 		require.Equal(t, job.Accepted, b.get(t, "ft-3").State)
 		require.Equal(t, 4, in.Free(), "a job that has not begun takes no other one's place")
-		require.Equal(t, []string{"You have submitted more than 60 jobs within an hour: this one begins in about 2 min"}, b.texts("ft-3", "You"))
+		require.Equal(t, []string{"You submitted more than 60 jobs within an hour: this one will start in about 2 min"}, b.texts("ft-3", "You"))
 		stop()
 
 		again := setupOn(t, b.dir, b.store)
@@ -207,7 +207,7 @@ func TestTooManyWaitingJobsOfAUserAreRefused(t *testing.T) {
 		}
 	}
 	err := train.tooMany(t.Context(), alice)
-	require.EqualError(t, err, "you have 1,000 jobs waiting already: wait until some of them have ended, or cancel some, then submit again")
+	require.EqualError(t, err, "you already have 1,000 jobs waiting: wait until some have ended or cancel some, then submit again")
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindPermanent, kind)
 	require.NoError(t, train.tooMany(t.Context(), bob), "others are not touched")
@@ -218,7 +218,7 @@ func TestTooManyWaitingJobsOfAUserAreRefused(t *testing.T) {
 	for i := range maxWaiting {
 		manage.roster.Add("request-"+strconv.Itoa(i), bob.Owner)
 	}
-	require.ErrorContains(t, manage.tooMany(t.Context(), bob), "you have 1,000 requests waiting already")
+	require.ErrorContains(t, manage.tooMany(t.Context(), bob), "you already have 1,000 requests waiting")
 }
 
 func TestOfTheParametersOnlyThoseOfTheFormAreKept(t *testing.T) {
@@ -253,7 +253,7 @@ func TestRequestsOfAUserAreLimitedAndTakeNoSlot(t *testing.T) {
 		defer stop()
 		<-time.After(30 * time.Second)
 		require.Equal(t, []job.State{job.Done, job.Done, job.Accepted, job.Done}, b.states(t, "ft-00", "ft-59", "ft-60", "ft-bob"))
-		require.Equal(t, []string{"You have submitted more than 60 requests within an hour: this one begins in 60 s"}, b.texts("ft-60", "You"))
+		require.Equal(t, []string{"You submitted more than 60 requests within an hour: this one will start in 60 s"}, b.texts("ft-60", "You"))
 		<-time.After(time.Minute)
 		require.Equal(t, job.Done, b.get(t, "ft-60").State)
 		require.Zero(t, manage.roster.Count(b.get(t, "ft-60").Owner))

@@ -65,8 +65,8 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 		g.Leave(run)
 	}
 	p.inProgress.Leave(run)
-	p.jobs.Remove(run)
-	p.asked.Remove(run)
+	p.activeJobs.Remove(run)
+	p.activeRequests.Remove(run)
 	p.schedule.Done(run)
 	if p.cfg.Over != nil {
 		p.cfg.Over(run)
@@ -99,7 +99,7 @@ func (p *Pipeline) Hold(run string) (release func(), held bool) {
 // walk takes a job through its stages until it has to wait for something, and says when to come back, or that the job is over.
 // The record is read once: whoever changes it meanwhile is noticed with the next write, or sooner by the interrupts.
 func (p *Pipeline) walk(ctx context.Context, run string) (wait time.Duration, over bool) {
-	yielding, leave := p.interrupts.enter(ctx, run)
+	interruptible, leave := p.interrupts.enter(ctx, run)
 	defer leave()
 	rec, err := p.store.Get(ctx, run)
 	if errors.Is(err, job.ErrNotFound) { // a message that never became a job, and whose user was told so
@@ -112,7 +112,7 @@ func (p *Pipeline) walk(ctx context.Context, run string) (wait time.Duration, ov
 		return watchPause, false
 	}
 	for rec.Active() {
-		next, wait := p.step(ctx, yielding, rec)
+		next, wait := p.step(ctx, interruptible, rec)
 		if wait > 0 || next.Version == rec.Version || ctx.Err() != nil {
 			return wait, !next.Active()
 		}
@@ -122,20 +122,20 @@ func (p *Pipeline) walk(ctx context.Context, run string) (wait time.Duration, ov
 }
 
 // step runs the stage that is due. It returns the record as it is then and when to come back.
-func (p *Pipeline) step(ctx, yielding context.Context, rec job.Record) (next job.Record, wait time.Duration) {
+func (p *Pipeline) step(ctx, interruptible context.Context, rec job.Record) (next job.Record, wait time.Duration) {
 	run := rec.Run
 	if wait := p.clock.rest(rec); wait > 0 && rec.CancelledBy == "" {
 		return rec, wait
 	}
-	if !rec.Greeted && rec.Ending == nil && !p.reporter.HasOutbox(run) {
-		p.greet(ctx, rec, true)
+	if !rec.StartSent && rec.Ending == nil && !p.reporter.HasOutbox(run) {
+		p.sendStart(ctx, rec, true)
 	}
-	if wait, ok := p.takeUp(rec); !ok {
+	if wait, ok := p.admit(rec); !ok {
 		return rec, wait
 	}
 	st := p.due(rec)
-	if st.yields {
-		ctx = yielding
+	if st.interruptible {
+		ctx = interruptible
 	}
 	if wait, ok := p.enter(rec, st); !ok {
 		return rec, wait
@@ -162,7 +162,7 @@ func (p *Pipeline) step(ctx, yielding context.Context, rec job.Record) (next job
 func (p *Pipeline) due(rec job.Record) stage {
 	switch {
 	case rec.Ending != nil:
-		return stage{run: p.tell, tries: int(patience / maxPause), pause: maxPause}
+		return stage{run: p.finish, tries: int(giveUpAfter / maxPause), pause: maxPause}
 	case rec.CancelledBy != "":
 		return stage{run: p.cancel, tries: 1}
 	}
@@ -185,7 +185,7 @@ func (p *Pipeline) guard(ctx context.Context, rec job.Record, st stage) (apply c
 	defer func() {
 		if v := recover(); v != nil {
 			p.log.Error("panic in a stage", zap.String("run", rec.Run), zap.Any("panic", v), zap.ByteString("stack", debug.Stack()))
-			err = job.Permanent(errors.New("an internal error ended this job: please tell the operator of the extractor"))
+			err = job.Permanent(errors.New("an internal error ended this job: report it to the administrator of the extractor"))
 		}
 	}()
 	return st.run(ctx, rec)

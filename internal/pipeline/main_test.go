@@ -236,7 +236,7 @@ func (f *fakePlatform) MayRead(_ context.Context, _ job.Record, dataset string) 
 	return strings.Contains(f.readable, dataset), nil
 }
 
-func (f *fakePlatform) MayDecide(context.Context, job.Record, job.Record) (string, error) {
+func (f *fakePlatform) CanManage(context.Context, job.Record, job.Record) (string, error) {
 	if f.denied {
 		return "", job.Permanent(errors.New("it was started by bob"))
 	}

@@ -21,7 +21,7 @@ func (p *Pipeline) chooseModel(ctx context.Context, rec job.Record, e platform.E
 	if e.Kind != platform.Predict || settings.ModelFile != "" {
 		return nil, nil
 	}
-	of, err := p.shelf(rec)
+	of, err := p.dataset(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (p *Pipeline) chooseModel(ctx context.Context, rec job.Record, e platform.E
 	if err != nil {
 		return nil, err
 	}
-	p.say(rec, fmt.Sprintf("Predicting with the model %s, made by run %s", v.Ref(), v.Run))
+	p.say(rec, fmt.Sprintf("Predicting with model %s from run %s", v.Ref(), v.Run))
 	return encodeModel(&v)
 }
 
@@ -44,13 +44,13 @@ func (p *Pipeline) specModels(spec *Spec, rec job.Record) error {
 		}
 		return err
 	}
-	of, err := p.shelf(rec)
+	of, err := p.dataset(rec)
 	if err != nil {
 		return err
 	}
 	champion, err := p.registry.Champion(of, registry.Slug(expectedName(rec)))
 	if errors.Is(err, registry.ErrUnreadable) {
-		p.say(rec, fmt.Sprintf("The new model is not compared with the present one: %s", err))
+		p.say(rec, fmt.Sprintf("The new model will not be compared with the current champion: %s", err))
 		return nil
 	}
 	if err == nil && champion != nil {
@@ -96,7 +96,7 @@ func encodeModel(v *registry.Version) (json.RawMessage, error) {
 func StoredModel(models *registry.Registry, v registry.Version) (delivery.StoredModel, error) {
 	facts, err := json.Marshal(v)
 	if err != nil {
-		return delivery.StoredModel{}, fmt.Errorf("encode what is known of the model %s: %w", v.Ref(), err)
+		return delivery.StoredModel{}, fmt.Errorf("encode the description of the model %s: %w", v.Ref(), err)
 	}
 	m := delivery.StoredModel{
 		Dir: models.Model(v), Ref: v.Ref(), Run: v.Run, Made: v.Created, Kind: v.Kind, Task: v.Task, Facts: facts,

@@ -12,7 +12,7 @@ import (
 
 // runOf returns the name of the run of a request that came through a queue. It tells the Clowder: two of them may give the same
 // id to jobs of theirs. A request that the service knows since the time when it did not keeps the name of then.
-func (p *Pipeline) runOf(ctx context.Context, queue string, req job.Request) (string, error) {
+func (p *Pipeline) runName(ctx context.Context, queue string, req job.Request) (string, error) {
 	address := clowder.Address(req.Host)
 	if p.cfg.Instance != "" || address == "" { // there is one Clowder only, and the name has always told it
 		return rayjob.RunName(p.cfg.Instance, queue, req.Key), nil
@@ -30,7 +30,7 @@ func (p *Pipeline) runOf(ctx context.Context, queue string, req job.Request) (st
 }
 
 // shelf is the dataset of a job as the registry names it. The error about a Clowder that is not served is permanent.
-func (p *Pipeline) shelf(rec job.Record) (registry.Dataset, error) {
+func (p *Pipeline) dataset(rec job.Record) (registry.Dataset, error) {
 	address, err := p.platform.Address(rec)
 	if err != nil {
 		return registry.Dataset{}, err

@@ -36,7 +36,7 @@ func TestJobsOfTwoClowdersWithTheSameIDAreTwoRuns(t *testing.T) {
 	names := map[string]bool{}
 	for _, host := range []string{hostA, hostB} {
 		for range 2 { // the broker may deliver it again
-			name, err := b.runOf(t.Context(), trains, from(host))
+			name, err := b.runName(t.Context(), trains, from(host))
 			require.NoError(t, err)
 			rec, created, err := b.store.Accept(t.Context(), job.New(name, from(host), "key"))
 			require.NoError(t, err, "nobody's request is refused because of somebody else's")
@@ -46,7 +46,7 @@ func TestJobsOfTwoClowdersWithTheSameIDAreTwoRuns(t *testing.T) {
 		}
 	}
 	require.Len(t, names, 2)
-	name, err := b.runOf(t.Context(), trains, from("HTTPS://A.example.org:443/"))
+	name, err := b.runName(t.Context(), trains, from("HTTPS://A.example.org:443/"))
 	require.NoError(t, err)
 	require.True(t, names[name], "another spelling is the same Clowder")
 }
@@ -62,19 +62,19 @@ func TestAJobThatTheVersionBeforeTookInIsFoundAgain(t *testing.T) {
 		"https://A.example.org:443/": before,
 		hostB:                        rayjob.RunName(hostB, trains, from(hostB).Key),
 	} {
-		name, err := b.runOf(t.Context(), trains, from(host))
+		name, err := b.runName(t.Context(), trains, from(host))
 		require.NoError(t, err)
 		require.Equal(t, want, name, host)
 	}
 	require.NoError(t, b.store.Close())
-	_, err = b.runOf(t.Context(), trains, from(hostA))
+	_, err = b.runName(t.Context(), trains, from(hostA))
 	require.Error(t, err, "a question without an answer is no no: the broker keeps the message")
 }
 
 func TestWithOneClowderTheNameOfARunStaysWhatItWas(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *Config) { c.Instance = "http://Backend:8000/" })
-	name, err := b.runOf(t.Context(), trains, from(hostA))
+	name, err := b.runName(t.Context(), trains, from(hostA))
 	require.NoError(t, err)
 	require.Equal(t, rayjob.RunName("http://Backend:8000/", trains, from(hostA).Key), name)
 }
@@ -86,10 +86,10 @@ func TestTheClowderOfAJobIsCheckedBeforeItsModelsAreTouched(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	b := setup(t)
 	b.Pipeline.platform = clowderplatform.New(client, b.cfg.Extractors)
-	of, err := b.shelf(job.Record{Request: from("https://A.example.org:443")})
+	of, err := b.dataset(job.Record{Request: from("https://A.example.org:443")})
 	require.NoError(t, err)
 	require.Equal(t, registry.Dataset{Clowder: hostA, ID: strings.Repeat("d", 24)}, of)
-	_, err = b.shelf(job.Record{Request: from(hostB)})
+	_, err = b.dataset(job.Record{Request: from(hostB)})
 	require.ErrorContains(t, err, "this extractor does not serve")
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindPermanent, kind)
@@ -128,12 +128,12 @@ func TestATrainingGoesOnWithoutAChampionThatCannotBeRead(t *testing.T) {
 		require.Equal(t, job.Done, b.get(t, run).State)
 		require.Nil(t, b.spec(t).Champion)
 		require.Equal(t, []string{
-			"The new model is not compared with the present one: the champion of the model model cannot be read: ask the administrator, or enter a version",
+			"The new model will not be compared with the current champion: the champion of the model model cannot be read: ask the administrator, or enter a version",
 		}, b.texts(run, "The new model"))
 		made, err := modelOf(b.get(t, run))
 		require.NoError(t, err)
 		require.Equal(t, "model/2", made.Ref())
-		require.Contains(t, made.Why, "the present champion cannot be read")
+		require.Contains(t, made.Why, "the current champion cannot be read")
 	})
 }
 

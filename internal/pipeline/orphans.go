@@ -25,7 +25,7 @@ func (p *Pipeline) lookForOrphans(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if err := p.releaseOrphans(ctx, lister); err != nil && ctx.Err() == nil {
-			p.log.Warn("look for trainings that nobody waits for", zap.Error(err))
+			p.log.Warn("look for orphaned trainings on Ray", zap.Error(err))
 		}
 		select {
 		case <-ctx.Done():
@@ -43,11 +43,11 @@ func (p *Pipeline) releaseOrphans(ctx context.Context, lister rayjob.Lister) err
 	}
 	var faults []error
 	for _, h := range handles {
-		orphan, err := p.orphaned(ctx, h)
+		orphan, err := p.isOrphan(ctx, h)
 		if err == nil && orphan {
 			if err = p.backend.Release(ctx, h); err == nil {
 				p.metrics.orphans.Inc()
-				p.log.Warn("ended a training on Ray that nobody waits for", zap.String("ray_job", h.ID))
+				p.log.Warn("released an orphaned training on Ray", zap.String("ray_job", h.ID))
 			}
 		}
 		faults = append(faults, err)
@@ -57,7 +57,7 @@ func (p *Pipeline) releaseOrphans(ctx context.Context, lister rayjob.Lister) err
 
 // orphaned reports whether no record waits for the attempt: its job is over or forgotten, or goes on with a later attempt.
 // The attempt that the record is about may be on Ray before the record says so, and the stale one is released by the next.
-func (p *Pipeline) orphaned(ctx context.Context, h rayjob.Handle) (bool, error) {
+func (p *Pipeline) isOrphan(ctx context.Context, h rayjob.Handle) (bool, error) {
 	run, ok := rayjob.RunOf(h.ID)
 	if !ok {
 		return false, nil

@@ -95,7 +95,7 @@ type Pipeline struct {
 	// decoding bounds the bytes of messages that are decoded at once.
 	decoding *semaphore.Weighted
 	// jobs and asked are the jobs, and the requests about jobs, that are taken and not over.
-	jobs, asked *admission.Active
+	activeJobs, activeRequests *admission.Active
 	// buildFiles is delivery.Build, except in tests: most of them need no pictures and reports, which take most of the time of a job.
 	buildFiles func(ctx context.Context, run, to disk.Folder, r *results.Result, m manifest.Meta) ([]delivery.Artifact, error)
 	// closed keeps the intakes from taking more jobs, whatever room there is.
@@ -119,15 +119,15 @@ type stage struct {
 	// tries bounds how often the stage may fail for a passing reason, pause how long it waits between two tries.
 	tries int
 	pause time.Duration
-	// yields says that a cancellation may cut the stage short: what it has done so far does no harm if nobody knows of it.
-	yields bool
+	// interruptible says that a cancellation may cut the stage short: what it has done so far does no harm if nobody knows of it.
+	interruptible bool
 }
 
 // change alters the record after a stage did its work.
 type change func(*job.Record) error
 
-// patience is how long a training that runs or has finished waits for a Ray or a Clowder that is down.
-const patience = 3 * 24 * time.Hour
+// giveUpAfter is how long a training that runs or has finished waits for a Ray or a Clowder that is down.
+const giveUpAfter = 3 * 24 * time.Hour
 
 // New wires a pipeline. Run starts it.
 func New(cfg Config, store job.Store, backend rayjob.Backend, platform platform.Platform, publisher status.Publisher, metrics *Metrics, log *zap.Logger) *Pipeline {
@@ -138,11 +138,11 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform platform.
 		follower: progress.NewFollower(cfg.Volume.Run), clock: newClock(), buildFiles: delivery.Build, interrupts: newInterrupts(),
 	}
 	p.registry.OnFault(func(path string, err error) {
-		p.log.Error("the model registry has something that cannot be read, it is left out", zap.String("path", path), zap.Error(err))
+		p.log.Error("the model registry has an unreadable entry, ignoring it", zap.String("path", path), zap.Error(err))
 	})
 	p.reporter = status.NewReporter(publisher, status.Hooks{OnSent: p.onSent, IsDelivered: p.isDelivered}, p.log)
 	p.decoding = semaphore.NewWeighted(decodeBytes)
-	p.jobs, p.asked = admission.NewActive("job", cfg.UserJobsPerHour), admission.NewActive("request", cfg.UserRequestsPerHour)
+	p.activeJobs, p.activeRequests = admission.NewActive("job", cfg.UserJobsPerHour), admission.NewActive("request", cfg.UserRequestsPerHour)
 
 	p.inProgress = admission.NewQueue("Waiting to start", cfg.MaxJobs, cfg.jobsPerUser(), p.schedule.Add)
 	p.raySlots = p.queue("Waiting for a free slot on Ray", cfg.MaxRunning, cfg.MaxRunningPerUser)
@@ -150,22 +150,22 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform platform.
 	uploads := p.queue("Waiting to upload the results", max(1, cfg.MaxUploads), 0)
 	submits, builds := p.queue("", maxSubmits, 0), p.queue("", maxBuilds, 0)
 	p.observers = p.queue("", maxObservers, 0)
-	few, watching, delivering := cfg.MaxRetry, int(patience/watchPause), int(patience/maxPause)
+	stageTries, watchTries, deliveryTries := cfg.MaxRetry, int(giveUpAfter/watchPause), int(giveUpAfter/maxPause)
 
 	// The life of a job.
 	p.stages = []stage{
-		{from: job.Accepted, run: p.stageInputs, slots: downloads, tries: few, pause: maxPause, yields: true},
-		{from: job.Staged, run: p.submit, slots: submits, onRay: true, tries: few, pause: maxPause},
-		{from: job.Submitted, run: p.watch, slots: p.observers, onRay: true, tries: watching, pause: watchPause, yields: true},
-		{from: job.Running, run: p.watch, slots: p.observers, onRay: true, tries: watching, pause: watchPause, yields: true},
-		{from: job.Finished, run: p.collect, slots: builds, tries: few, pause: maxPause},
-		{from: job.Collected, run: p.upload, slots: uploads, tries: delivering, pause: maxPause},
+		{from: job.Accepted, run: p.stageInputs, slots: downloads, tries: stageTries, pause: maxPause, interruptible: true},
+		{from: job.Staged, run: p.submit, slots: submits, onRay: true, tries: stageTries, pause: maxPause},
+		{from: job.Submitted, run: p.watch, slots: p.observers, onRay: true, tries: watchTries, pause: watchPause, interruptible: true},
+		{from: job.Running, run: p.watch, slots: p.observers, onRay: true, tries: watchTries, pause: watchPause, interruptible: true},
+		{from: job.Finished, run: p.collect, slots: builds, tries: stageTries, pause: maxPause},
+		{from: job.Collected, run: p.upload, slots: uploads, tries: deliveryTries, pause: maxPause},
 	}
 	// The life of a request about another job, or about a model.
 	p.requests = []stage{
-		{from: job.Accepted, run: p.chooseRun, tries: few, pause: maxPause},
-		{from: job.Staged, run: p.actOnRun, tries: few, pause: maxPause},
-		{from: job.Collected, run: p.export, slots: uploads, tries: delivering, pause: maxPause},
+		{from: job.Accepted, run: p.chooseRun, tries: stageTries, pause: maxPause},
+		{from: job.Staged, run: p.actOnRun, tries: stageTries, pause: maxPause},
+		{from: job.Collected, run: p.export, slots: uploads, tries: deliveryTries, pause: maxPause},
 	}
 	return p
 }
@@ -177,16 +177,16 @@ func (p *Pipeline) Run(ctx context.Context) error {
 		return err
 	}
 	// The reporter outlives the steps, since it tells how they ended.
-	speech, hush := context.WithCancel(context.WithoutCancel(ctx))
-	defer hush()
-	var around sync.WaitGroup
-	defer around.Wait()
-	around.Go(func() { p.reporter.Run(speech) })
-	around.Go(func() { p.lookForChanges(ctx) })
-	around.Go(func() { p.lookForOrphans(ctx) })
+	statusCtx, stopReporter := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopReporter()
+	var background sync.WaitGroup
+	defer background.Wait()
+	background.Go(func() { p.reporter.Run(statusCtx) })
+	background.Go(func() { p.lookForChanges(ctx) })
+	background.Go(func() { p.lookForOrphans(ctx) })
 
 	p.schedule.Work(ctx, maxSteps, func(run string) { p.work(ctx, run) })
-	p.lastWords(speech)
-	hush()
+	p.flushStatuses(statusCtx)
+	stopReporter()
 	return nil
 }

@@ -68,7 +68,7 @@ func TestHowAJobEndsBadly(t *testing.T) {
 		},
 		"a passing error that does not pass": {
 			arrange: func(b *bench) { b.platform.stage = func() error { return passing } },
-			want:    job.Failed, text: "Clowder does not answer (given up after 3 times)",
+			want:    job.Failed, text: "Clowder does not answer (gave up after 3 attempts)",
 		},
 		"a panic in a stage": {
 			arrange: func(b *bench) { b.platform.stage = func() error { panic("boom") } },
@@ -91,13 +91,13 @@ func TestHowAJobEndsBadly(t *testing.T) {
 				b.ray.script = func(string, int) rayjob.Observation {
 					return rayjob.Observation{Verdict: rayjob.Pending, Notice: "waiting for 1 CPU"}
 				}
-			}, want: job.Failed, text: "the training was not started by Ray within", submits: 1,
+			}, want: job.Failed, text: "the training did not start on Ray within", submits: 1,
 		},
 		"a training that falls silent": {
 			arrange: func(b *bench) {
 				b.ray.silent = true
 				b.ray.script = func(string, int) rayjob.Observation { return rayjob.Observation{Verdict: rayjob.Running} }
-			}, want: job.Failed, text: "the training said nothing for", submits: 2,
+			}, want: job.Failed, text: "the training reported nothing for", submits: 2,
 		},
 		"a training that was stopped on Ray": {
 			arrange: func(b *bench) {
@@ -187,7 +187,7 @@ func TestARestartedServiceDoesNotRepeatItsLastWord(t *testing.T) {
 				_, err := b.store.Change(t.Context(), run, func(r *job.Record) error {
 					r.Advance(job.Uploaded)
 					r.End(job.Done, "accuracy 0.9")
-					r.Greeted = true
+					r.StartSent = true
 					return nil
 				})
 				require.NoError(t, err)
@@ -213,7 +213,7 @@ func TestARestartedServiceDoesNotRepeatAGreetingThatIsOnItsWay(t *testing.T) {
 		b.platform.mu.Unlock()
 		require.Eventually(t, func() bool { return b.get(t, run).State == job.Done }, time.Hour, time.Second)
 		require.NotContains(t, b.published.kinds(run), message.StatusStart)
-		require.True(t, b.get(t, run).Greeted)
+		require.True(t, b.get(t, run).StartSent)
 	})
 }
 

@@ -25,7 +25,7 @@ func (p *Pipeline) prepare(ctx context.Context, rec job.Record) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			return job.Later(trainerPause, &rayjob.SettingError{Setting: "SHARED_DIR", Text: fmt.Sprintf("SHARED_DIR: the trainer cannot be made ready: %v", err)})
+			return job.Later(trainerPause, &rayjob.SettingError{Setting: "SHARED_DIR", Text: fmt.Sprintf("SHARED_DIR: the trainer cannot be installed or checked: %v", err)})
 		}
 	}
 	return p.cfg.Volume.Share(rec.Run)

@@ -60,7 +60,7 @@ func TestNothingIsSubmittedWithADamagedTrainer(t *testing.T) {
 		b.accept(t, run, nil)
 		stopAfter(t, b, 10*time.Minute)
 		require.Empty(t, b.ray.submits)
-		require.Contains(t, b.get(t, run).LastError, "the trainer cannot be made ready: the file run.py was changed")
+		require.Contains(t, b.get(t, run).LastError, "the trainer cannot be installed or checked: the file run.py was changed")
 		for _, s := range b.published.of(run) {
 			require.NotContains(t, s.Text, "run.py", "the sentence is for the operator")
 		}

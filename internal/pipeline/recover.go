@@ -74,7 +74,7 @@ func (r *Recovery) Run(ctx context.Context) error {
 		case <-due:
 		}
 		if err := r.look(ctx); err != nil && ctx.Err() == nil {
-			r.log.Warn("look for jobs that never arrived", zap.Error(err))
+			r.log.Warn("look for lost jobs", zap.Error(err))
 		}
 	}
 }
@@ -96,7 +96,7 @@ func (r *Recovery) look(ctx context.Context) error {
 			continue // what is missing may be among them
 		}
 		for _, user := range users {
-			faults = append(faults, r.lookFor(ctx, e, user))
+			faults = append(faults, r.scan(ctx, e, user))
 		}
 	}
 	return errors.Join(faults...)
@@ -125,7 +125,7 @@ func (r *Recovery) users(ctx context.Context) ([]job.Record, error) {
 }
 
 // lookFor deals with the jobs of one user that one extractor has never seen.
-func (r *Recovery) lookFor(ctx context.Context, e platform.Extractor, user job.Record) error {
+func (r *Recovery) scan(ctx context.Context, e platform.Extractor, user job.Record) error {
 	jobs, err := r.jobs.Recent(ctx, user, e)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (r *Recovery) lookFor(ctx context.Context, e platform.Extractor, user job.R
 		if j.Status != clowder.Created || time.Since(j.Submitted()) < r.every {
 			continue
 		}
-		run, err := r.pipeline.runOf(ctx, e.Queue, job.Request{Key: j.ID, Host: user.Request.Host})
+		run, err := r.pipeline.runName(ctx, e.Queue, job.Request{Key: j.ID, Host: user.Request.Host})
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (r *Recovery) lookFor(ctx context.Context, e platform.Extractor, user job.R
 		if !errors.Is(err, job.ErrNotFound) {
 			return err
 		}
-		if err := r.deal(ctx, lost{run, e, user, j}, superseded); err != nil {
+		if err := r.recoverJob(ctx, lost{run, e, user, j}, superseded); err != nil {
 			return err
 		}
 	}
@@ -165,13 +165,13 @@ type lost struct {
 }
 
 // deal begins a lost job, unless it is too late for that: then its user is told.
-func (r *Recovery) deal(ctx context.Context, l lost, superseded bool) error {
+func (r *Recovery) recoverJob(ctx context.Context, l lost, superseded bool) error {
 	e, j := l.extractor, l.job
 	r.log.Warn("the message of a job never arrived", zap.String("job_id", j.ID), zap.String("queue", e.Queue), zap.Time("submitted", j.Submitted()))
-	const reason = "This request never arrived here, because the message broker lost it"
+	const reason = "The message broker lost this request before it arrived here"
 	switch {
 	case superseded:
-		r.tell(l, message.StatusSkip, reason+"; a later one took its place")
+		r.tell(l, message.StatusSkip, reason+"; a later request replaced it")
 		return nil
 	case time.Since(j.Submitted()) > recoverWithin || j.Resource.Collection != "datasets" || e.Kind == platform.Runs:
 		r.tell(l, message.StatusError, reason+": submit it again")

@@ -99,9 +99,9 @@ func TestALostJobThatIsNotBegunIsTold(t *testing.T) {
 		want string
 		kind message.StatusKind
 	}{
-		"a later one took its place": {func(l *lostAndFound) string {
+		"a later request replaced it": {func(l *lostAndFound) string {
 			return l.server.AddJob(alice, l.dataset, "ncsa.ray.finetune")
-		}, "a later one took its place", message.StatusSkip},
+		}, "a later request replaced it", message.StatusSkip},
 		"a request about runs, which would mean another run by now": {func(l *lostAndFound) string {
 			return l.server.AddJob(alice, l.dataset, "ncsa.ray.runs")
 		}, "submit it again", message.StatusError},

@@ -22,7 +22,7 @@ func (p *Pipeline) register(ctx context.Context, rec job.Record, r *results.Resu
 	if r.Kind != results.ResultTraining {
 		return modelOf(rec)
 	}
-	of, err := p.shelf(rec)
+	of, err := p.dataset(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -75,23 +75,23 @@ func judge(r *results.Result, accepted time.Time, champion *registry.Version) (w
 	case champion == nil:
 		return true, "it is the first version"
 	case !champion.Known():
-		return false, "the present champion cannot be read: ask the operator, or promote a version"
+		return false, "the current champion cannot be read: ask the administrator, or promote a version"
 	}
-	stays := champion.Ref() + " stays the champion, because "
+	stays := champion.Ref() + " remains the champion because "
 	switch {
 	case r.Setting("make_champion") == "yes":
-		return false, stays + "it is from a later run"
+		return false, stays + "it was made by a later run"
 	case measured == nil || measured.Run != champion.Run:
-		return false, stays + "the two were not measured on the same test rows"
+		return false, stays + "the two models were not tested on the same rows"
 	case !measured.Comparable:
-		return false, stays + "the two cannot be compared: " + cmp.Or(strings.TrimSuffix(measured.Why, "."), "their tasks differ")
+		return false, stays + "the two models cannot be compared: " + cmp.Or(strings.TrimSuffix(measured.Why, "."), "their tasks differ")
 	}
 	theirs, known := measured.Test[r.Metric]
 	if !tested || !known {
-		return false, stays + "there are no test rows to compare on"
+		return false, stays + "there are no test rows for a comparison"
 	}
 	wins = results.IsBetter(r.Metric, mine.Value, theirs.Value)
-	verb := "stays the champion with"
+	verb := "remains the champion with"
 	if wins {
 		verb = "was the champion with"
 	}

@@ -80,7 +80,7 @@ func TestWhoBecomesTheChampion(t *testing.T) {
 		"the first version":   {mode: "if_better", metric: "accuracy", mine: 0.5, first: true, wins: true, why: "it is the first version"},
 		"the first, unwanted": {mode: "no", metric: "accuracy", mine: 0.5, first: true, why: "make_champion says no"},
 		"a worse one by will": {mode: "yes", metric: "accuracy", mine: 0.1, wins: true, why: "make_champion says yes"},
-		"a late one by will":  {mode: "yes", metric: "accuracy", mine: 0.99, late: true, why: "films/2 stays the champion, because it is from a later run"},
+		"a late one by will":  {mode: "yes", metric: "accuracy", mine: 0.99, late: true, why: "films/2 remains the champion because it was made by a later run"},
 		"a better one": {
 			mode: "if_better", metric: "accuracy", mine: 0.91, wins: true,
 			measured: &results.Champion{Run: "ft-two", Comparable: true, Test: scores("accuracy", 0.88)},
@@ -89,7 +89,7 @@ func TestWhoBecomesTheChampion(t *testing.T) {
 		"an equal one": {
 			mode: "if_better", metric: "accuracy", mine: 0.88,
 			measured: &results.Champion{Run: "ft-two", Comparable: true, Test: scores("accuracy", 0.88)},
-			why:      "films/2 stays the champion with accuracy 0.880 against 0.880 on the same test rows",
+			why:      "films/2 remains the champion with accuracy 0.880 against 0.880 on the same test rows",
 		},
 		"a smaller error is better": {
 			mode: "if_better", metric: "rmse", mine: 1.5, wins: true,
@@ -98,18 +98,18 @@ func TestWhoBecomesTheChampion(t *testing.T) {
 		},
 		"one of other labels": {
 			mode: "if_better", metric: "accuracy", mine: 0.9, measured: &results.Champion{Run: "ft-two", Why: "its labels are others."},
-			why: "films/2 stays the champion, because the two cannot be compared: its labels are others",
+			why: "films/2 remains the champion because the two models cannot be compared: its labels are others",
 		},
 		"one that nobody measured": {
-			mode: "if_better", metric: "accuracy", mine: 0.9, why: "films/2 stays the champion, because the two were not measured on the same test rows",
+			mode: "if_better", metric: "accuracy", mine: 0.9, why: "films/2 remains the champion because the two models were not tested on the same rows",
 		},
 		"one measured against a champion of yesterday": {
 			mode: "if_better", metric: "accuracy", mine: 0.9, measured: &results.Champion{Run: "ft-one", Comparable: true, Test: scores("accuracy", 0.1)},
-			why: "films/2 stays the champion, because the two were not measured on the same test rows",
+			why: "films/2 remains the champion because the two models were not tested on the same rows",
 		},
 		"one without test rows": {
 			mode: "if_better", metric: "accuracy", withoutMe: true, measured: &results.Champion{Run: "ft-two", Comparable: true, Test: scores("accuracy", 0.1)},
-			why: "films/2 stays the champion, because there are no test rows to compare on",
+			why: "films/2 remains the champion because there are no test rows for a comparison",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,7 @@ const (
 // that begins again after a crash is about the same one. A list is answered here.
 func (p *Pipeline) chooseRun(ctx context.Context, rec job.Record) (change, error) {
 	if rec.Request.Kind != job.Dataset {
-		return nil, badInput(job.Permanent(errors.New("this extractor works on datasets: open the dataset of the file and submit that")))
+		return nil, badInput(job.Permanent(errors.New("this extractor works on datasets: open the dataset of the file and submit the dataset")))
 	}
 	settings, err := p.settings(rec, p.cfg.Extractors.Of(rec.Request))
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *Pipeline) actOnRun(ctx context.Context, rec job.Record) (change, error)
 	}
 	target, err := p.store.Get(ctx, rec.Target)
 	if errors.Is(err, job.ErrNotFound) {
-		return nil, job.Permanent(fmt.Errorf("run %s is no longer remembered: submit the dataset again", rec.Target))
+		return nil, job.Permanent(fmt.Errorf("run %s is no longer in the job store: submit the dataset again", rec.Target))
 	}
 	if err != nil {
 		return nil, err
@@ -84,50 +84,50 @@ func (p *Pipeline) actOnRun(ctx context.Context, rec job.Record) (change, error)
 func (p *Pipeline) cancelRun(ctx context.Context, rec, target job.Record) (change, error) {
 	if target.CancelledBy == "" {
 		var err error
-		if target, err = p.decide(ctx, rec, target, actionCancel); err != nil {
+		if target, err = p.manage(ctx, rec, target, actionCancel); err != nil {
 			return nil, err
 		}
 	}
 	if target.Active() {
 		return nil, job.Later(time.Second, errors.New("waiting for the run to end"))
 	}
-	return answered("Run " + target.Run + " is cancelled"), nil
+	return answered("Run " + target.Run + " was cancelled"), nil
 }
 
 // stopRun asks the run to end early. Its own job tells how it ended.
 func (p *Pipeline) stopRun(ctx context.Context, rec, target job.Record) (change, error) {
 	if target.StoppedBy == "" {
-		if _, err := p.decide(ctx, rec, target, actionStop); err != nil {
+		if _, err := p.manage(ctx, rec, target, actionStop); err != nil {
 			return nil, err
 		}
 	}
-	return answered("Run " + target.Run + " ends at its next step and keeps its best model; its own job says how good that is"), nil
+	return answered("Run " + target.Run + " will stop after this step and keep its best model; see that run for the result"), nil
 }
 
 // retryRun begins the run anew and hands this request's place in Clowder over to it: the job that asked for the retry shows how
 // it goes, since Clowder shows nothing new in one that has failed.
 func (p *Pipeline) retryRun(ctx context.Context, rec, target job.Record) (change, error) {
 	if target.Request.Key != rec.Request.Key && target.Request.JobID == rec.Request.JobID && rec.Request.JobID != "" {
-		return handedOver(target.Run), nil
+		return handOver(target.Run), nil
 	}
 	// Clowder mixes up statuses that come close together, and those of the run begin at once.
-	greeted := rec.Greeted && p.clock.aged(rec.Updated, time.Second)
+	greeted := rec.StartSent && p.clock.aged(rec.Updated, time.Second)
 	if ending := target.Active() && target.Ending != nil; ending || !greeted {
-		return nil, job.Later(time.Second, errors.New("waiting for what comes first"))
+		return nil, job.Later(time.Second, errors.New("waiting for the earlier status"))
 	}
-	if _, err := p.decide(ctx, rec, target, actionRetry); err != nil {
+	if _, err := p.manage(ctx, rec, target, actionRetry); err != nil {
 		return nil, err
 	}
-	return handedOver(target.Run), nil
+	return handOver(target.Run), nil
 }
 
 // decide changes the chosen run as the user of rec wishes, and lets its stage know that is at work.
-func (p *Pipeline) decide(ctx context.Context, rec, target job.Record, action string) (job.Record, error) {
-	by, err := p.platform.MayDecide(ctx, rec, target)
+func (p *Pipeline) manage(ctx context.Context, rec, target job.Record, action string) (job.Record, error) {
+	by, err := p.platform.CanManage(ctx, rec, target)
 	if err != nil {
 		return job.Record{}, err
 	}
-	next, err := p.store.Change(ctx, target.Run, func(r *job.Record) error { return p.wish(action, rec, by, r) })
+	next, err := p.store.Change(ctx, target.Run, func(r *job.Record) error { return p.apply(action, rec, by, r) })
 	if err != nil {
 		return job.Record{}, err
 	}
@@ -137,7 +137,7 @@ func (p *Pipeline) decide(ctx context.Context, rec, target job.Record, action st
 }
 
 // wish applies an action to the record of a run.
-func (p *Pipeline) wish(action string, rec job.Record, by string, r *job.Record) error {
+func (p *Pipeline) apply(action string, rec job.Record, by string, r *job.Record) error {
 	switch action {
 	case actionCancel:
 		return r.Cancel(by)
@@ -146,7 +146,7 @@ func (p *Pipeline) wish(action string, rec job.Record, by string, r *job.Record)
 	default:
 		r.SecretKey = rec.SecretKey
 		r.Request.JobID, r.Request.ReplyTo, r.Request.CorrelationID = rec.Request.JobID, rec.Request.ReplyTo, rec.Request.CorrelationID
-		r.Greeted = true
+		r.StartSent = true
 		return r.Retry()
 	}
 }
@@ -156,10 +156,10 @@ func answered(text string) change {
 	return func(r *job.Record) error { r.End(job.Done, text); return nil }
 }
 
-// handedOver ends a request without a word: the last one will be the run's.
-func handedOver(run string) change {
+// handOver ends a request without a word: the last one will be the run's.
+func handOver(run string) change {
 	return func(r *job.Record) error {
-		r.End(job.Done, "Run "+run+" goes on here")
+		r.End(job.Done, "Run "+run+" continues here")
 		return r.Close()
 	}
 }

@@ -5,19 +5,18 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // chooseExport finds the model that is to be put into the dataset: one of its own, or one of a dataset that the user may read.
 func (p *Pipeline) chooseExport(ctx context.Context, rec job.Record, settings job.Settings) (change, error) {
-	if err := p.mayList(ctx, rec); err != nil {
+	if err := p.checkMayRead(ctx, rec); err != nil {
 		return nil, badInput(err)
 	}
-	of, err := p.shelf(rec)
+	of, err := p.dataset(rec)
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -27,7 +26,7 @@ func (p *Pipeline) chooseExport(ctx context.Context, rec job.Record, settings jo
 	if err != nil {
 		return nil, badInput(err)
 	}
-	p.say(rec, fmt.Sprintf("Exporting the model %s, made by run %s", v.Ref(), v.Run))
+	p.say(rec, fmt.Sprintf("Exporting model %s from run %s", v.Ref(), v.Run))
 	return chosen(v, settings, job.Collected)
 }
 
@@ -49,6 +48,6 @@ func (p *Pipeline) export(ctx context.Context, rec job.Record) (change, error) {
 	d := platform.Delivery{Folders: m.Folder(rec.Run, rec.Created), Artifacts: artifacts, Content: p.aboutModel(rec, v, "export")}
 	d.Content["folder"] = strings.Join(d.Folders, "/")
 	return p.deliver(ctx, rec, d, func(where string) string {
-		return fmt.Sprintf("The model %s (%s) is in this dataset. %s", v.Ref(), humanize.Bytes(uint64(max(0, artifacts[0].Size))), where)
+		return fmt.Sprintf("The model %s (%s) is now in this dataset. %s", v.Ref(), text.Bytes(artifacts[0].Size), where)
 	})
 }

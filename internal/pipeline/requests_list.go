@@ -18,10 +18,10 @@ const listed = 6
 
 // listRuns tells the newest runs of the dataset, the newest last as in a log, and ends with their number.
 func (p *Pipeline) listRuns(ctx context.Context, rec job.Record, runs []job.Record, wanted string) (change, error) {
-	if err := p.mayList(ctx, rec); err != nil {
+	if err := p.checkMayRead(ctx, rec); err != nil {
 		return nil, err
 	}
-	runs = slices.DeleteFunc(runs, func(r job.Record) bool { return !named(r, wanted) })
+	runs = slices.DeleteFunc(runs, func(r job.Record) bool { return !isNamed(r, wanted) })
 	shown := slices.Clone(runs[:min(listed, len(runs))])
 	slices.Reverse(shown)
 	for _, r := range shown {
@@ -31,17 +31,17 @@ func (p *Pipeline) listRuns(ctx context.Context, rec job.Record, runs []job.Reco
 }
 
 // mayList refuses to tell of a dataset to somebody who may not see it.
-func (p *Pipeline) mayList(ctx context.Context, rec job.Record) error {
+func (p *Pipeline) checkMayRead(ctx context.Context, rec job.Record) error {
 	may, err := p.platform.MayRead(ctx, rec, rec.Request.DatasetID)
 	if err == nil && !may {
-		err = job.Permanent(errors.New("you may not see this dataset: ask its owner to share it with you"))
+		err = job.Permanent(errors.New("you cannot view this dataset: ask its owner to share it with you"))
 	}
 	return err
 }
 
 // runLine says in one line what a run is and how it stands.
 func (p *Pipeline) runLine(r job.Record) string {
-	text := p.word(r) + " " + r.Run
+	text := p.noun(r) + " " + r.Run
 	if name := r.Settings.RunName; name != "" {
 		text += fmt.Sprintf(" %q", name)
 	}
@@ -81,7 +81,7 @@ func standing(r job.Record) string {
 // tally counts runs by how they stand: "4 runs in this dataset: 1 running, 3 done".
 func tally(runs []job.Record) string {
 	if len(runs) == 0 {
-		return "There is no such run in this dataset"
+		return "This dataset has no such run"
 	}
 	counts := map[string]int{}
 	var order []string

@@ -14,10 +14,10 @@ import (
 
 // listModels tells the versions of the dataset's models that were made last, the newest last, and ends with the champions.
 func (p *Pipeline) listModels(ctx context.Context, rec job.Record, wanted string) (change, error) {
-	if err := p.mayList(ctx, rec); err != nil {
+	if err := p.checkMayRead(ctx, rec); err != nil {
 		return nil, err
 	}
-	of, err := p.shelf(rec)
+	of, err := p.dataset(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -74,11 +74,11 @@ func modelLine(v registry.Version, champion bool) string {
 // modelTally counts versions and names the champions: "3 versions in this dataset; champion: reviews/2".
 func modelTally(versions []registry.Version, champions map[string]string) string {
 	if len(versions) == 0 {
-		return "There is no such model in this dataset"
+		return "This dataset has no such model"
 	}
 	text := text.Count(len(versions), "version") + " in this dataset"
 	if len(versions) > listed {
-		text += fmt.Sprintf(", of which the newest %d are listed", listed)
+		text += fmt.Sprintf("; the newest %d are listed", listed)
 	}
 	var names []string
 	for _, v := range versions {
@@ -89,7 +89,7 @@ func modelTally(versions []registry.Version, champions map[string]string) string
 	}
 	switch len(names) {
 	case 0:
-		return text + "; none is a champion"
+		return text + "; no champion"
 	case 1:
 		return text + "; champion: " + names[0]
 	default:
@@ -100,7 +100,7 @@ func modelTally(versions []registry.Version, champions map[string]string) string
 // chooseVersion finds the version of the dataset that is to be promoted, if the user may. It is remembered before anything is
 // done, as the run of another request is.
 func (p *Pipeline) chooseVersion(ctx context.Context, rec job.Record, settings job.Settings) (change, error) {
-	of, err := p.shelf(rec)
+	of, err := p.dataset(rec)
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -115,7 +115,7 @@ func (p *Pipeline) chooseVersion(ctx context.Context, rec job.Record, settings j
 	if err != nil {
 		return nil, err
 	}
-	if _, err := p.platform.MayDecide(ctx, rec, maker); err != nil {
+	if _, err := p.platform.CanManage(ctx, rec, maker); err != nil {
 		return nil, badInput(err)
 	}
 	return chosen(v, settings, job.Staged)
@@ -140,7 +140,7 @@ func (p *Pipeline) promote(ctx context.Context, rec job.Record) (change, error) 
 	if err != nil {
 		return nil, err
 	}
-	of, err := p.shelf(rec)
+	of, err := p.dataset(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (p *Pipeline) promote(ctx context.Context, rec job.Record) (change, error) 
 	if err := p.platform.Note(ctx, rec, content, p.ledger(ctx, rec)); err != nil {
 		return nil, err
 	}
-	return answered(fmt.Sprintf("%s is the champion now: a prediction with %s@champion uses it", v.Ref(), v.Name)), nil
+	return answered(fmt.Sprintf("%s is now the champion: predictions with %s@champion use it", v.Ref(), v.Name)), nil
 }
 
 // aboutModel is what the metadata of the dataset says of a request about a model.

@@ -65,7 +65,7 @@ func TestModelsAreNotListedForThoseWhoMayNotSeeTheDataset(t *testing.T) {
 		b.made(t, "ft-1", "stars", 0.7, time.Now())
 		b.ask(t, map[string]any{"action": "models"})
 		b.runUntilOver(t)
-		require.Contains(t, b.get(t, request).Ending.Text, "you may not see this dataset")
+		require.Contains(t, b.get(t, request).Ending.Text, "you cannot view this dataset")
 		require.NotContains(t, strings.Join(texts(b.published.of(request)), "\n"), "stars")
 	})
 }
@@ -81,7 +81,7 @@ func TestAModelIsPromoted(t *testing.T) {
 				b.ask(t, map[string]any{"action": "promote", "run": wanted})
 				b.runUntilOver(t)
 				require.Equal(t, job.Done, b.get(t, request).State)
-				require.Equal(t, champion+" is the champion now: a prediction with stars@champion uses it", b.get(t, request).Ending.Text)
+				require.Equal(t, champion+" is now the champion: predictions with stars@champion use it", b.get(t, request).Ending.Text)
 				got, err := b.registry.Champion(registry.Dataset{ID: strings.Repeat("d", 24)}, "stars")
 				require.NoError(t, err)
 				require.Equal(t, champion, got.Ref())
@@ -145,7 +145,7 @@ func TestAModelIsExported(t *testing.T) {
 				b.runUntilOver(t)
 				rec := b.get(t, request)
 				require.Equal(t, job.Done, rec.State, "%+v", rec.Ending)
-				require.Regexp(t, "^The model "+tc.want+` \([0-9.]+ k?B\) is in this dataset. Results in folder x$`, rec.Ending.Text)
+				require.Regexp(t, "^The model "+tc.want+` \([0-9.]+ k?B\) is now in this dataset. Results in folder x$`, rec.Ending.Text)
 				d := b.platform.last
 				require.Equal(t, "finetune", d.Folders[0])
 				require.Contains(t, d.Folders[1], "export-"+strings.ReplaceAll(tc.want, "/", "-"))
@@ -165,7 +165,7 @@ func TestWhatCannotBeExported(t *testing.T) {
 	for name, tc := range map[string]struct{ wanted, readable, want string }{
 		"a version that is not there":             {"stars/7", own, "there is no model stars/7: this dataset has stars/1"},
 		"a model of a dataset that is not shared": {"birds", own, "there is no model birds"},
-		"a dataset that the user may not see":     {"stars/1", "", "you may not see this dataset"},
+		"a dataset that the user may not see":     {"stars/1", "", "you cannot view this dataset"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -32,30 +32,30 @@ func (p *Pipeline) runsBeside(ctx context.Context, rec job.Record) ([]job.Record
 func (p *Pipeline) pick(ctx context.Context, rec job.Record, runs []job.Record, action, wanted string) (job.Record, error) {
 	var unfit, denied error
 	for _, r := range runs {
-		if !named(r, wanted) || wanted == "" && action == actionStop && p.cfg.Extractors.Of(r.Request).Kind != platform.Train {
+		if !isNamed(r, wanted) || wanted == "" && action == actionStop && p.cfg.Extractors.Of(r.Request).Kind != platform.Train {
 			continue
 		}
 		fitting := r
-		if err := p.wish(action, rec, "nobody", &fitting); err != nil {
+		if err := p.apply(action, rec, "nobody", &fitting); err != nil {
 			unfit = cmp.Or(unfit, err)
 			continue
 		}
-		_, err := p.platform.MayDecide(ctx, rec, r)
+		_, err := p.platform.CanManage(ctx, rec, r)
 		if kind, _ := job.Classify(err); err == nil || kind != job.KindPermanent {
 			return r, err
 		}
 		denied = cmp.Or(denied, err)
 	}
-	none := job.Permanent(fmt.Errorf("this dataset has no run %q: choose list to see its runs", wanted))
+	none := job.Permanent(fmt.Errorf("this dataset has no run %q: use the action list to see its runs", wanted))
 	if wanted == "" {
-		none = job.Permanent(fmt.Errorf("this dataset has no run yet: there is nothing to %s", action))
+		none = job.Permanent(fmt.Errorf("this dataset has no runs yet: there is nothing to %s", action))
 	}
 	return job.Record{}, cmp.Or(denied, unfit, none)
 }
 
 // named reports whether r is what a person calls wanted: its id or the beginning of that, its name, its job in Clowder, or the
 // folder with its results, whose name ends with the beginning of the id. Nothing wanted is everything.
-func named(r job.Record, wanted string) bool {
+func isNamed(r job.Record, wanted string) bool {
 	if wanted == "" || wanted == r.Run || wanted == r.Request.JobID || strings.EqualFold(wanted, r.Settings.RunName) {
 		return true
 	}

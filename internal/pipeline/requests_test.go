@@ -50,7 +50,7 @@ func TestARunIsCancelledThroughClowder(t *testing.T) {
 		require.Equal(t, job.Cancelled, b.get(t, run).State)
 		require.Equal(t, "Cancelled by alice", b.get(t, run).Ending.Text)
 		require.Equal(t, job.Done, b.get(t, request).State)
-		require.Equal(t, "Run ft-one is cancelled", b.get(t, request).Ending.Text)
+		require.Equal(t, "Run ft-one was cancelled", b.get(t, request).Ending.Text)
 		require.Equal(t, []message.StatusKind{message.StatusStart, message.StatusDone}, b.published.kinds(request))
 		require.Equal(t, []string{"ft-one-a1"}, b.ray.released)
 		require.Empty(t, b.get(t, request).SecretKey.Reveal())
@@ -66,7 +66,7 @@ func TestARunIsStoppedThroughClowderAndKeepsItsModel(t *testing.T) {
 		require.Equal(t, job.Done, b.get(t, run).State)
 		require.Contains(t, b.get(t, run).Ending.Text, "Stopped early by alice. Accuracy")
 		require.Equal(t, job.Done, b.get(t, request).State)
-		require.Contains(t, b.get(t, request).Ending.Text, "Run ft-one ends at its next step")
+		require.Contains(t, b.get(t, request).Ending.Text, "Run ft-one will stop after this step")
 	})
 }
 
@@ -110,9 +110,9 @@ func TestARequestThatIsBegunAgain(t *testing.T) {
 			r.CancelledBy = "alice"
 			r.End(job.Cancelled, "Cancelled by alice")
 			r.Advance(job.Cancelled)
-		}, "Run ft-one is cancelled"},
-		"a stop":  {actionStop, func(r *job.Record) { r.StoppedBy = "alice"; r.End(job.Done, "x"); r.Advance(job.Done) }, "ends at its next step"},
-		"a retry": {actionRetry, func(r *job.Record) { r.Request.JobID = strings.Repeat("b", 24); r.Advance(job.Done) }, "Run ft-one goes on here"},
+		}, "Run ft-one was cancelled"},
+		"a stop":  {actionStop, func(r *job.Record) { r.StoppedBy = "alice"; r.End(job.Done, "x"); r.Advance(job.Done) }, "will stop after this step"},
+		"a retry": {actionRetry, func(r *job.Record) { r.Request.JobID = strings.Repeat("b", 24); r.Advance(job.Done) }, "Run ft-one continues here"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestWhatARequestCannotDo(t *testing.T) {
 		none       bool
 		want       string
 	}{
-		"no run at all":                {map[string]any{"action": "cancel"}, false, true, "this dataset has no run yet: there is nothing to cancel"},
+		"no run at all":                {map[string]any{"action": "cancel"}, false, true, "this dataset has no runs yet: there is nothing to cancel"},
 		"a run that nobody knows":      {map[string]any{"action": "cancel", "run": "ft-other"}, false, false, `this dataset has no run "ft-other"`},
 		"a run of somebody else":       {map[string]any{"action": "cancel"}, true, false, "it was started by bob"},
 		"a retry of a run that is on":  {map[string]any{"action": "retry"}, false, false, "only a failed or cancelled job can be retried"},
@@ -234,6 +234,6 @@ func TestHowARunIsCalled(t *testing.T) {
 		"finetune/2026-11-21-bert-tiny-bfp4m575": true, "2026-11-21-bert-tiny-bfp4m575": true, "ft-bfp4": true,
 		"bfp": false, "ft": false, "m575": false, "nightly": false, "finetune": false,
 	} {
-		require.Equal(t, want, named(rec, wanted), wanted)
+		require.Equal(t, want, isNamed(rec, wanted), wanted)
 	}
 }

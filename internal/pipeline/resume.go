@@ -33,9 +33,9 @@ func (p *Pipeline) resume(ctx context.Context) error {
 			p.schedule.Add(rec.Run)
 		}
 		switch {
-		case p.newcomer(rec):
+		case p.needsSlot(rec):
 			line = append(line, newcomer{rec.Run, rec.Owner, rec.Created})
-		case rec.State != job.Accepted && p.roster(rec) == p.jobs:
+		case rec.State != job.Accepted && p.roster(rec) == p.activeJobs:
 			p.inProgress.Restore(rec.Run, rec.Owner)
 		}
 		return nil
@@ -44,7 +44,7 @@ func (p *Pipeline) resume(ctx context.Context) error {
 		p.inProgress.Enter(n.run, n.owner, n.created)
 	}
 	if found > 0 {
-		p.log.Info("jobs found again", zap.Int("jobs", found))
+		p.log.Info("resumed jobs", zap.Int("jobs", found))
 	}
 	return err
 }
@@ -54,13 +54,13 @@ func late(rec job.Record) bool {
 	return rec.State == job.Accepted && rec.Failures == 0 && !rec.NotBefore.IsZero() && rec.CancelledBy == ""
 }
 
-// lastWordsTimeout is how long the first and the last statuses that are queued may take to go out when the service stops.
-const lastWordsTimeout = 5 * time.Second
+// flushTimeout is how long the first and the last statuses that are queued may take to go out when the service stops.
+const flushTimeout = 5 * time.Second
 
 // lastWords sends what must be told and closes the jobs whose end is told by then. What is still untold afterwards is told
 // after the next start.
-func (p *Pipeline) lastWords(ctx context.Context) {
-	soon, cancel := context.WithTimeout(ctx, lastWordsTimeout)
+func (p *Pipeline) flushStatuses(ctx context.Context) {
+	soon, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
 	p.reporter.Drain(soon)
 	for _, run := range p.reporter.Ended() {

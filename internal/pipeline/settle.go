@@ -44,11 +44,11 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 		_, bad := errors.AsType[*inputError](err)
 		apply = failed(err.Error(), bad)
 	case rec.Failures+1 >= max(1, st.tries):
-		apply = failed(fmt.Sprintf("%s (given up after %s)", err, text.Count(rec.Failures+1, "time")), false)
+		apply = failed(fmt.Sprintf("%s (gave up after %s)", err, text.Count(rec.Failures+1, "attempt")), false)
 	default:
 		wait = min(st.pause, firstPause<<min(rec.Failures, 20))
 		apply = func(r *job.Record) error { r.Postpone(time.Now().Add(wait), err.Error()); return nil }
-		p.trouble(rec, err, wait)
+		p.retryLater(rec, err, wait)
 	}
 	next, werr := p.store.Amend(ctx, rec, apply)
 	if errors.Is(werr, job.ErrTooLarge) { // it stays so, however often it is written
@@ -59,7 +59,7 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 		return rec, firstPause
 	}
 	if next.State != rec.State || next.Attempt != rec.Attempt || (next.Ending != nil) != (rec.Ending != nil) {
-		p.note(rec, next)
+		p.logChange(rec, next)
 	}
 	return next, wait
 }
@@ -94,7 +94,7 @@ func badInput(err error) error {
 }
 
 // trouble logs a passing error and tells the user once it has come twice in a row.
-func (p *Pipeline) trouble(rec job.Record, err error, wait time.Duration) {
+func (p *Pipeline) retryLater(rec job.Record, err error, wait time.Duration) {
 	p.metrics.retried(rec.State)
 	if rec.LastError != err.Error() {
 		p.log.Warn("will try again", zap.String("run", rec.Run), zap.String("state", string(rec.State)),
@@ -119,8 +119,8 @@ func (p *Pipeline) waiting(ctx context.Context, rec job.Record, err error) {
 		return
 	}
 	if reason != "" && rec.LastError != reason {
-		p.log.Error("a setting keeps jobs waiting", zap.String("run", rec.Run), zap.String("error", reason))
-		p.say(rec, "Waiting for the operator of the extractor to mend its connection to Ray")
+		p.log.Error("jobs are waiting because of a wrong setting", zap.String("run", rec.Run), zap.String("error", reason))
+		p.say(rec, "Waiting for the administrator to fix the connection of the extractor to Ray")
 	}
 	_, err = p.store.Change(ctx, rec.Run, func(r *job.Record) error { r.Failures, r.LastError = 0, reason; return nil })
 	if err != nil {
@@ -129,7 +129,7 @@ func (p *Pipeline) waiting(ctx context.Context, rec job.Record, err error) {
 }
 
 // note logs a change of state.
-func (p *Pipeline) note(old, next job.Record) {
+func (p *Pipeline) logChange(old, next job.Record) {
 	p.metrics.moved(old.State, next.State)
 	fields := []zap.Field{
 		zap.String("run", next.Run), zap.String("job_id", next.Request.JobID), zap.String("state", string(next.State)),

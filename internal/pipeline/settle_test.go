@@ -32,7 +32,7 @@ func TestAJobWhoseRecordWasMadeSmallerEndsAndItsAttemptIsReleased(t *testing.T) 
 		b := setup(t)
 		b.accept(t, run, nil)
 		_, err := b.store.Change(t.Context(), run, func(r *job.Record) error { // as job.SQLite leaves it
-			r.Handle, r.Greeted, r.Trimmed = &job.Handle{Backend: "fake", ID: "ft-one-a1"}, true, true
+			r.Handle, r.StartSent, r.Trimmed = &job.Handle{Backend: "fake", ID: "ft-one-a1"}, true, true
 			r.Request.Parameters = nil
 			r.Advance(job.Running)
 			r.End(job.Failed, "the parameters of this request are too large")

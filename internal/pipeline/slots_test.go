@@ -134,7 +134,7 @@ func TestAJobThatWaitsIsGreetedOnce(t *testing.T) {
 		<-time.After(2 * time.Minute)
 		end()
 		require.Equal(t, job.Staged, b.get(t, "ft-waits").State)
-		require.True(t, b.get(t, "ft-waits").Greeted, "noted though nothing else changed")
+		require.True(t, b.get(t, "ft-waits").StartSent, "noted though nothing else changed")
 
 		again := setupOn(t, b.dir, b.store, crowded(1, 0))
 		again.backend = b.ray

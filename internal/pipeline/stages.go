@@ -26,7 +26,7 @@ import (
 // stageInputs checks what the user filled in and brings the dataset onto the shared volume.
 func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, error) {
 	if rec.Request.Kind != job.Dataset {
-		return nil, badInput(job.Permanent(errors.New("this extractor works on datasets: open the dataset of the file and submit that")))
+		return nil, badInput(job.Permanent(errors.New("this extractor works on datasets: open the dataset of the file and submit the dataset")))
 	}
 	e := p.cfg.Extractors.Of(rec.Request)
 	settings, err := p.settings(rec, e)
@@ -253,7 +253,7 @@ func (p *Pipeline) release(ctx context.Context, h *rayjob.Handle) error {
 
 // tell sends the terminal status and closes the job once it is confirmed. A job whose end was decided before this process
 // began is looked up first, because its last word may be out already.
-func (p *Pipeline) tell(ctx context.Context, rec job.Record) (change, error) {
+func (p *Pipeline) finish(ctx context.Context, rec job.Record) (change, error) {
 	closed := func(r *job.Record) error { return r.Close() }
 	found := !p.reporter.HasOutbox(rec.Run)
 	switch {
@@ -262,21 +262,21 @@ func (p *Pipeline) tell(ctx context.Context, rec job.Record) (change, error) {
 	case found:
 		known, err := p.platform.Known(ctx, rec)
 		if err != nil {
-			p.log.Warn("cannot see whether the end was told, telling it again", zap.String("run", rec.Run), zap.Error(err))
+			p.log.Warn("cannot see whether the terminal status arrived, sending it again", zap.String("run", rec.Run), zap.Error(err))
 		}
 		if known.Ended {
 			return closed, nil
 		}
 	}
 	if !p.reporter.EndQueued(rec.Run) {
-		if err := p.letGo(ctx, rec); err != nil {
+		if err := p.releaseAttempts(ctx, rec); err != nil {
 			return nil, err
 		}
-		crash.At(crash.Telling)
-		if found && !rec.Greeted {
-			p.greet(ctx, rec, true)
+		crash.At(crash.EndDecided)
+		if found && !rec.StartSent {
+			p.sendStart(ctx, rec, true)
 		}
-		p.sayEnd(rec, found)
+		p.sendEnd(rec, found)
 	}
 	return nil, job.Later(time.Minute, errors.New("the last status is on its way")) // its confirm wakes the job at once
 }

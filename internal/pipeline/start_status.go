@@ -16,15 +16,15 @@ import (
 
 // greet sends the first status of a job. One that was accepted before a restart is looked up first, and again before it is sent,
 // because its greeting may be out already or on its way.
-func (p *Pipeline) greet(ctx context.Context, rec job.Record, found bool) {
+func (p *Pipeline) sendStart(ctx context.Context, rec job.Record, found bool) {
 	say := p.reporter.Enqueue
 	if found {
 		known, err := p.platform.Known(ctx, rec)
 		if err != nil {
-			p.log.Warn("cannot see whether the job was greeted, greeting it again", zap.String("run", rec.Run), zap.Error(err))
+			p.log.Warn("cannot see whether the first status arrived, sending it again", zap.String("run", rec.Run), zap.Error(err))
 		}
 		if known.Started {
-			p.greeted(ctx, rec.Run)
+			p.markStartSent(ctx, rec.Run)
 			return
 		}
 		if !known.Complete {
@@ -39,7 +39,7 @@ func (p *Pipeline) greet(ctx context.Context, rec job.Record, found bool) {
 }
 
 // sayEnd queues the terminal status; again says that an earlier process may have sent it.
-func (p *Pipeline) sayEnd(rec job.Record, again bool) {
+func (p *Pipeline) sendEnd(rec job.Record, again bool) {
 	say := p.reporter.Enqueue
 	if again {
 		say = p.reporter.EnqueueUnconfirmed
@@ -59,12 +59,12 @@ func (p *Pipeline) sayEnd(rec job.Record, again bool) {
 func (p *Pipeline) onSent(run string, s message.Status) {
 	switch {
 	case s.Kind == message.StatusStart:
-		crash.At(crash.Greeted)
+		crash.At(crash.StartSent)
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 		defer cancel()
-		p.greeted(ctx, run)
+		p.markStartSent(ctx, run)
 	case s.Kind.Terminal():
-		crash.At(crash.Told)
+		crash.At(crash.EndSent)
 		p.schedule.Add(run)
 	}
 }
@@ -83,9 +83,9 @@ func (p *Pipeline) isDelivered(ctx context.Context, run string, kind message.Sta
 	return err == nil && (known.Ended || known.Started && !kind.Terminal())
 }
 
-func (p *Pipeline) greeted(ctx context.Context, run string) {
-	_, err := p.store.Change(ctx, run, func(r *job.Record) error { r.Greeted = true; return nil })
+func (p *Pipeline) markStartSent(ctx context.Context, run string) {
+	_, err := p.store.Change(ctx, run, func(r *job.Record) error { r.StartSent = true; return nil })
 	if err != nil {
-		p.log.Error("remember the first status", zap.String("run", run), zap.Error(err))
+		p.log.Error("record that the first status was sent", zap.String("run", run), zap.Error(err))
 	}
 }

@@ -34,7 +34,7 @@ func stoppedEarly(rec job.Record, r *results.Result) string {
 
 // letGo ends what may still run of a job on Ray: its attempt, and one before it that was given up. Its error says that Ray
 // needs a moment; whatever else hinders is left to the operator, since the user waits for the last word.
-func (p *Pipeline) letGo(ctx context.Context, rec job.Record) error {
+func (p *Pipeline) releaseAttempts(ctx context.Context, rec job.Record) error {
 	var faults error
 	for _, h := range []*rayjob.Handle{rec.Stale, rec.Handle} {
 		faults = errors.Join(faults, p.release(ctx, h))
@@ -51,7 +51,7 @@ func (p *Pipeline) letGo(ctx context.Context, rec job.Record) error {
 		return faults
 	}
 	if faults != nil {
-		p.log.Warn("clean up after the training", zap.String("run", rec.Run), zap.Error(faults))
+		p.log.Warn("release the training on Ray", zap.String("run", rec.Run), zap.Error(faults))
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
@@ -29,7 +28,7 @@ const graceAfterLimit = 30 * time.Minute
 // that the decision is on disk first and is not taken for somebody else's stop.
 func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 	if rec.Handle == nil {
-		return nil, job.Permanent(errors.New("the record does not say where on Ray the attempt runs: submit again"))
+		return nil, job.Permanent(errors.New("the job record has no Ray attempt: submit again"))
 	}
 	obs, err := p.backend.Observe(ctx, *rec.Handle)
 	if err != nil {
@@ -42,10 +41,10 @@ func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 		crash.At(crash.Observed)
 		return func(r *job.Record) error { r.Advance(job.Finished); return nil }, nil
 	case rayjob.Failed, rayjob.Lost:
-		return p.broken(rec, obs)
+		return p.handleFailure(rec, obs)
 	case rayjob.Stopped:
 		return func(r *job.Record) error {
-			r.End(job.Cancelled, "The "+p.word(rec)+" was stopped on the Ray cluster")
+			r.End(job.Cancelled, "The "+p.noun(rec)+" was stopped on the Ray cluster")
 			return nil
 		}, nil
 	case rayjob.Running:
@@ -63,8 +62,8 @@ func (p *Pipeline) pending(rec job.Record, obs rayjob.Observation) (change, erro
 	began := p.clock.since(rec.Run, rec.Began, p.cfg.PendingTimeout/2)
 	waited := time.Since(began)
 	if waited > p.cfg.PendingTimeout {
-		return nil, job.Permanent(fmt.Errorf("the %s was not started by Ray within %s%s: ask the operator whether the cluster has room",
-			p.word(rec), text.About(waited), because(obs.Notice)))
+		return nil, job.Permanent(fmt.Errorf("the %s did not start on Ray within %s%s: ask the administrator whether the cluster has free resources",
+			p.noun(rec), text.About(waited), because(obs.Notice)))
 	}
 	p.sayPassing(rec, waitingLine(obs.Notice, waited, began.Add(p.cfg.PendingTimeout)))
 	return nil, job.Later(p.cfg.Poll, errors.New("waiting for Ray to start the job"))
@@ -83,16 +82,16 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 		return nil, err
 	}
 	if p.follower.Flooded(rec.Run) {
-		return nil, job.Permanent(fmt.Errorf("the %s was stopped, because it wrote more than %s of events: look for a loop that reports without end",
-			p.word(rec), humanize.IBytes(results.MaxEventBytes)))
+		return nil, job.Permanent(fmt.Errorf("the %s was stopped because it wrote more than %s of events: look for an endless loop that reports events",
+			p.noun(rec), text.Bytes(results.MaxEventBytes)))
 	}
 	limit := timeLimit(rec, progress) + graceAfterLimit
 	ran := time.Since(p.clock.since(rec.Run, rec.Trained, limit/2))
 	if ran > limit {
-		return nil, job.Permanent(fmt.Errorf("the %s took longer than %s and was stopped: raise max_minutes or use less data", p.word(rec), text.About(limit)))
+		return nil, job.Permanent(fmt.Errorf("the %s was stopped because it took longer than %s: raise max_minutes or use less data", p.noun(rec), text.About(limit)))
 	}
 	if silent := min(ran, p.follower.Silence(rec.Run)); silent > p.cfg.StallTimeout {
-		return p.broken(rec, rayjob.Observation{Reason: "the " + p.word(rec) + " said nothing for " + text.About(silent)})
+		return p.handleFailure(rec, rayjob.Observation{Reason: "the " + p.noun(rec) + " reported nothing for " + text.About(silent)})
 	}
 	return nil, job.Later(p.cfg.Poll, errors.New("training"))
 }
@@ -101,7 +100,7 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 const codeStopped = "stopped"
 
 // broken decides what a training that ended badly means. What the trainer wrote itself counts more than what Ray says.
-func (p *Pipeline) broken(rec job.Record, obs rayjob.Observation) (change, error) {
+func (p *Pipeline) handleFailure(rec job.Record, obs rayjob.Observation) (change, error) {
 	result, failure, err := results.Read(p.cfg.Volume.Run(rec.Run), rec.Run, rec.Attempt)
 	switch {
 	case err == nil && result != nil: // complete and verified, and only then something broke
@@ -111,24 +110,24 @@ func (p *Pipeline) broken(rec job.Record, obs rayjob.Observation) (change, error
 	case err == nil && failure != nil && failure.User:
 		return nil, badInput(job.Permanent(errors.New(failure.Sentence())))
 	case err == nil && failure != nil:
-		return p.again(rec, failure.What)
+		return p.nextAttempt(rec, failure.What)
 	case obs.Final:
 		return nil, job.Permanent(errors.New(obs.Reason))
 	case obs.Reason != "":
-		return p.again(rec, obs.Reason)
+		return p.nextAttempt(rec, obs.Reason)
 	default:
-		return p.again(rec, "the "+p.word(rec)+" ended without a result")
+		return p.nextAttempt(rec, "the "+p.noun(rec)+" ended without a result")
 	}
 }
 
 // again begins another attempt, if there is one left.
-func (p *Pipeline) again(rec job.Record, reason string) (change, error) {
+func (p *Pipeline) nextAttempt(rec job.Record, reason string) (change, error) {
 	if rec.Restarts+1 >= max(1, p.cfg.MaxAttempts) {
-		return nil, job.Permanent(fmt.Errorf("%s (attempt %d of %d): the log of the run tells more, ask the operator for it",
+		return nil, job.Permanent(fmt.Errorf("%s (attempt %d of %d): ask the administrator for the log of the run",
 			reason, rec.Restarts+1, max(1, p.cfg.MaxAttempts)))
 	}
-	p.log.Warn("training broke, beginning another attempt", zap.String("run", rec.Run), zap.Int("attempt", rec.Attempt), zap.String("reason", reason))
-	p.say(rec, reason+"; beginning another attempt")
+	p.log.Warn("training failed, starting another attempt", zap.String("run", rec.Run), zap.Int("attempt", rec.Attempt), zap.String("reason", reason))
+	p.say(rec, reason+"; starting another attempt")
 	return func(r *job.Record) error { r.NextAttempt(); return nil }, nil
 }
 
@@ -158,7 +157,7 @@ func because(reason string) string {
 	return " (" + reason + ")"
 }
 
-func (p *Pipeline) word(rec job.Record) string { return p.cfg.Extractors.Of(rec.Request).Kind.Noun() }
+func (p *Pipeline) noun(rec job.Record) string { return p.cfg.Extractors.Of(rec.Request).Kind.Noun() }
 
 // timeLimit is how long the user lets the job work: what the form says, unless the trainer found another limit in the other
 // settings of the dataset and said so.
@@ -180,5 +179,5 @@ func waitingLine(what string, waited time.Duration, until time.Time) string {
 	if waited < aWhile {
 		return what
 	}
-	return what + "; if that lasts until " + until.UTC().Format("2 Jan 15:04 UTC") + ", this job is given up"
+	return what + "; if this lasts until " + until.UTC().Format("2 Jan 15:04 UTC") + ", the job fails"
 }

@@ -20,10 +20,10 @@ func TestWaitingLine(t *testing.T) {
 		"at first, for no reason": {"", 0, "waiting for Ray to start the job"},
 		"after a while": {
 			"waiting for 2 of 4 workers: no node has 1 GPU free", time.Minute,
-			"waiting for 2 of 4 workers: no node has 1 GPU free; if that lasts until 5 May 00:59 UTC, this job is given up",
+			"waiting for 2 of 4 workers: no node has 1 GPU free; if this lasts until 5 May 00:59 UTC, the job fails",
 		},
 		"after a while, for no reason": {
-			"", time.Hour, "waiting for Ray to start the job; if that lasts until 5 May 00:59 UTC, this job is given up",
+			"", time.Hour, "waiting for Ray to start the job; if this lasts until 5 May 00:59 UTC, the job fails",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestAWaitTellsItsEndOnce(t *testing.T) {
 		b.accept(t, run, nil)
 		b.runUntilOver(t)
 		require.Equal(t, []string{
-			"Waiting for 1 CPU", "Waiting for 1 CPU; if that lasts until 1 Jan 01:00 UTC, this job is given up",
+			"Waiting for 1 CPU", "Waiting for 1 CPU; if this lasts until 1 Jan 01:00 UTC, the job fails",
 		}, b.texts(run, "Waiting"))
 	})
 }

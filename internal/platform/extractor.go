@@ -66,7 +66,7 @@ func (all Extractors) Names() []string {
 // Stop asks a running training to end early and to keep its best model. A prediction has no such half.
 func (all Extractors) Stop(r *job.Record, by string) error {
 	if kind := all.Of(r.Request).Kind; kind != Train {
-		return job.Permanent(fmt.Errorf("run %s is a %s, of which there is nothing to keep before its end: cancel it instead", r.Run, kind.Noun()))
+		return job.Permanent(fmt.Errorf("run %s is a %s, which has nothing to keep before it ends: cancel it instead", r.Run, kind.Noun()))
 	}
 	return r.Stop(by)
 }

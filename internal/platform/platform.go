@@ -20,9 +20,9 @@ type Platform interface {
 	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error)
 	// MayRead reports whether the user of the job may read another dataset, and so use the models that were made from it.
 	MayRead(ctx context.Context, rec job.Record, dataset string) (bool, error)
-	// MayDecide returns how the user of the job is called, if they may cancel, stop or retry another job of the same dataset, or promote its model:
+	// CanManage returns how the user of the job is called, if they may cancel, stop or retry another job of the same dataset, or promote its model:
 	// one of their own, or any where they can edit the dataset. Otherwise the error is permanent.
-	MayDecide(ctx context.Context, rec, other job.Record) (by string, err error)
+	CanManage(ctx context.Context, rec, other job.Record) (by string, err error)
 	// Deliver hands over what the run made, once, whatever happened before, and returns where the user finds the results.
 	Deliver(ctx context.Context, rec job.Record, d Delivery, l LedgerFile, say func(string)) (string, error)
 	// Note adds an entry to the metadata of the job's dataset, once, whatever happened before.

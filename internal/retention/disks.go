@@ -28,7 +28,7 @@ func (k *Keeper) Low() error {
 	return k.disks.low
 }
 
-// look looks at the disks. Where one is low, downloaded bodies give way first; if that is not enough no new jobs are taken,
+// look looks at the disks. Where one is low, downloaded bodies give way first; if that is not enough new jobs are paused,
 // and they wait in RabbitMQ instead of failing here.
 func (k *Keeper) look() {
 	before := k.Low()
@@ -38,10 +38,10 @@ func (k *Keeper) look() {
 	k.disks.mu.Unlock()
 	switch {
 	case err != nil && before == nil:
-		k.log.Error("no new jobs are taken", zap.Error(err))
+		k.log.Error("new jobs are paused", zap.Error(err))
 		k.jobs.Admit(false)
 	case err == nil && before != nil:
-		k.log.Info("new jobs are taken again")
+		k.log.Info("new jobs are accepted again")
 		k.jobs.Admit(true)
 	}
 }

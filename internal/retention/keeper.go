@@ -97,7 +97,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 func (k *Keeper) lookRound(ctx context.Context) {
 	k.look()
 	if err := k.store.Shred(ctx); err != nil && ctx.Err() == nil {
-		k.log.Warn("erased keys are still in the files of the job store", zap.Error(err))
+		k.log.Warn("erased keys may still be in the files of the job store", zap.Error(err))
 	}
 }
 
@@ -139,7 +139,7 @@ func (k *Keeper) forget(ctx context.Context) error {
 	}
 	n, err := k.store.Forget(ctx, time.Now().Add(-k.cfg.Records))
 	if n > 0 {
-		k.log.Info("forgot old jobs", zap.Int("jobs", n))
+		k.log.Info("removed old job records", zap.Int("jobs", n))
 	}
 	return err
 }

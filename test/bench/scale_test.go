@@ -67,7 +67,7 @@ func gather(b *testing.B, w *stack.Fixture) {
 		run := rayjob.RunName("bench", "crowd", strconv.Itoa(i))
 		rec := job.New(run, jobtest.Record(run, "h1").Request, job.Secret(fmt.Sprintf("key of user %d", i%users)))
 		rec.Request.Name, rec.Request.Parameters = "Reviews", map[string]any{"epochs": 3, "learning_rate": 2e-5, "model": "auto", "run_name": run}
-		rec.Settings, rec.State, rec.Greeted, rec.Began = job.NewSettings(rec.Request.Parameters), job.Submitted, true, time.Now().UTC()
+		rec.Settings, rec.State, rec.StartSent, rec.Began = job.NewSettings(rec.Request.Parameters), job.Submitted, true, time.Now().UTC()
 		attempt := rayjob.Attempt{Run: run, Number: 1}.Name()
 		rec.Handle = &rayjob.Handle{Backend: "jobsapi", ID: attempt, Address: w.Env["RAY_ADDRESS"], Session: w.Ray.Session()}
 		_, _, err = store.Accept(b.Context(), rec)

@@ -55,7 +55,7 @@ func TestAnAckThatIsLost(t *testing.T) {
 			s.amqp.reconnect(t)
 			s.succeeds(t, id)
 			await(t, "it does not come again", func() bool { return s.metrics(t, service)[deliveries] >= 2 })
-			require.Contains(t, service.Log(), "known job delivered again")
+			require.Contains(t, service.Log(), "message delivered again")
 			s.check(t)
 		})
 	}

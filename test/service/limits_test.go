@@ -108,7 +108,7 @@ func TestNoJobIsTakenOntoAFullDisk(t *testing.T) {
 	require.Contains(t, ask(t, first.Health()+"/metrics"), `clowder_ray_disk_free_bytes{folder="STATE_DIR"}`)
 	require.Empty(t, w.Records(t))
 	require.NoError(t, first.Stop(30*time.Second))
-	require.Contains(t, first.Log(), "no new jobs are taken")
+	require.Contains(t, first.Log(), "new jobs are paused")
 
 	w.Start(t, nil)
 	last, _ := w.AwaitJob(t, id)

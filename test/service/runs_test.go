@@ -102,7 +102,7 @@ func TestModelsAreComparedAndPromotedThroughClowder(t *testing.T) {
 	require.Equal(t, "2 versions in this dataset; champion: reviews/1", compared.Message, "%v", updates)
 	promoted, _ := manage(t, w, map[string]any{"action": "promote", "run": "reviews/2"})
 	require.Equal(t, "SUCCEEDED", promoted.Status)
-	require.Contains(t, promoted.Message, "Reviews/2 is the champion now")
+	require.Contains(t, promoted.Message, "Reviews/2 is now the champion")
 
 	notes, err := w.Session.Metadata(t.Context(), w.Dataset)
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestModelsAreComparedAndPromotedThroughClowder(t *testing.T) {
 	require.Equal(t, map[string][]any{stack.Extractor: {"reviews/1", "reviews/1"}, stack.Manager: {"reviews/2"}}, champions)
 
 	_, updates = w.AwaitJob(t, w.SubmitTo(t, stack.Predictor, w.Dataset, map[string]any{"model": "reviews@champion"}))
-	require.Contains(t, fmt.Sprint(updates), "Predicting with the model reviews/2")
+	require.Contains(t, fmt.Sprint(updates), "Predicting with model reviews/2")
 }
 
 func TestAModelIsExportedIntoAnotherDataset(t *testing.T) {

@@ -58,7 +58,7 @@ func TestAnUpgradeGoesOnWithWhatTheVersionBeforeLeft(t *testing.T) {
 	require.Contains(t, compared.Message, "champion: reviews/1", "%v", updates)
 	predicted, updates := w.AwaitJob(t, w.SubmitTo(t, stack.Predictor, w.Dataset, map[string]any{"model": "reviews@champion"}))
 	require.Equal(t, "SUCCEEDED", predicted.Status, "%v", updates)
-	require.Contains(t, fmt.Sprint(updates), "Predicting with the model reviews/1")
+	require.Contains(t, fmt.Sprint(updates), "Predicting with model reviews/1")
 	listed, updates := manage(t, w, map[string]any{"action": "list"})
 	require.Equal(t, "SUCCEEDED", listed.Status, "%v", updates)
 	require.Contains(t, fmt.Sprint(updates), "ft-4jtgdq4t")

@@ -9,13 +9,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/dustin/go-humanize/english"
-
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 const (
@@ -34,7 +33,7 @@ func answerFiles(ctx context.Context, s *clowder.Session, l *delivery.Ledger, e 
 	}
 	answers := slices.DeleteFunc(slices.Clone(made.PerFile), func(a results.FileAnswer) bool { return a.ID == "" })
 	if len(answers) == 0 {
-		say("Note: the rows of a table are predicted, not whole files, so no file gets its prediction as metadata")
+		say("Note: predictions are for rows of a table, not for files, so no metadata is added to files")
 		return nil
 	}
 	answers = answers[:min(len(answers), maxAnswers)]
@@ -46,7 +45,7 @@ func answerFiles(ctx context.Context, s *clowder.Session, l *delivery.Ledger, e 
 		}
 		if time.Since(last) >= stageNews {
 			last = time.Now()
-			say(fmt.Sprintf("Added predictions to %d of %s", first+len(batch), english.Plural(len(answers), "file", "")))
+			say(fmt.Sprintf("Added predictions to %d of %s", first+len(batch), text.Count(len(answers), "file")))
 		}
 	}
 	return nil

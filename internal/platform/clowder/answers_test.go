@@ -109,7 +109,7 @@ func TestFilesThatAreGoneAndRowsOfTablesGetNoMetadata(t *testing.T) {
 	tables := newBirdwatch(t, 0)
 	require.NoError(t, tables.answer(t, 0))
 	require.Len(t, tables.said, 1)
-	require.Contains(t, tables.said[0], "no file gets its prediction")
+	require.Contains(t, tables.said[0], "no metadata is added to files")
 
 	quiet := newBirdwatch(t, 1)
 	quiet.rec.Settings.Write = "csv_file"

@@ -9,14 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
-
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // Platform is the platform of a Clowder v2: it acts with the rights of the user whose key came with the job.
@@ -36,7 +34,7 @@ func New(client *clowder.Client, extractors platform.Extractors) *Platform {
 // session speaks for the user of the job.
 func (c *Platform) session(rec job.Record) (*clowder.Session, error) {
 	if rec.Request.APIVersion == 1 {
-		return nil, job.Permanent(errors.New("this extractor works with Clowder v2 only, and the request came from a Clowder v1"))
+		return nil, job.Permanent(errors.New("this extractor supports Clowder v2 only, but the request came from Clowder v1"))
 	}
 	return c.client.At(rec.Request.Host, rec.SecretKey)
 }
@@ -71,13 +69,13 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 	for _, f := range files {
 		total += f.Size
 	}
-	say(fmt.Sprintf("Downloading %s (%s)", english.Plural(len(files), "file", ""), humanize.Bytes(uint64(max(0, total)))))
+	say(fmt.Sprintf("Downloading %s (%s)", text.Count(len(files), "file"), text.Bytes(total)))
 	last := time.Now()
 	return s.Stage(ctx, files, dir, func(p clowder.Progress) {
 		if time.Since(last) >= stageNews {
 			last = time.Now()
-			say(fmt.Sprintf("Downloaded %d of %s (%s of %s)", p.Files, english.Plural(p.TotalFiles, "file", ""),
-				humanize.Bytes(uint64(max(0, p.Bytes))), humanize.Bytes(uint64(max(0, p.TotalBytes)))))
+			say(fmt.Sprintf("Downloaded %d of %s (%s of %s)", p.Files, text.Count(p.TotalFiles, "file"),
+				text.Bytes(p.Bytes), text.Bytes(p.TotalBytes)))
 		}
 	})
 }
@@ -100,8 +98,8 @@ func (c *Platform) MayRead(ctx context.Context, rec job.Record, dataset string) 
 	}
 }
 
-// MayDecide asks Clowder who started the other job, and what the user of rec may do with the dataset.
-func (c *Platform) MayDecide(ctx context.Context, rec, other job.Record) (string, error) {
+// CanManage asks Clowder who started the other job, and what the user of rec may do with the dataset.
+func (c *Platform) CanManage(ctx context.Context, rec, other job.Record) (string, error) {
 	s, err := c.session(rec)
 	if err != nil {
 		return "", err
@@ -110,7 +108,7 @@ func (c *Platform) MayDecide(ctx context.Context, rec, other job.Record) (string
 	if err != nil {
 		return "", err
 	}
-	starter := "somebody else"
+	starter := "another user"
 	if other.Request.JobID != "" {
 		j, err := s.Job(ctx, other.Request.JobID)
 		switch {
@@ -126,7 +124,7 @@ func (c *Platform) MayDecide(ctx context.Context, rec, other job.Record) (string
 	if err != nil || role.CanEdit() {
 		return me, err
 	}
-	return "", job.Permanent(fmt.Errorf("run %s was started by %s: only they, and who can edit the dataset, may decide over it", other.Run, starter))
+	return "", job.Permanent(fmt.Errorf("run %s was started by %s: only its owner and editors of the dataset may manage it", other.Run, starter))
 }
 
 // Known reads the job in Clowder.

@@ -119,7 +119,7 @@ func effects(folders []string, run string, artifacts []delivery.Artifact) []deli
 // who has added those of the run, empty where Clowder does not say. A failed look costs no more than the note.
 func noteHidden(ctx context.Context, s *clowder.Session, dataset, by string, say func(string)) {
 	if d, err := s.Dataset(ctx, dataset); err == nil && by != "" && d.Status == "PRIVATE" && d.Creator.Email != by {
-		say("Note: this dataset is private, and Clowder does not show its owner the files that you add")
+		say("Note: this dataset is private, and Clowder does not show your new files to its owner")
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
 )
 
-func TestWhoMayDecideOverARun(t *testing.T) {
+func TestWhoMayManageARun(t *testing.T) {
 	t.Parallel()
 	const carol = "carol@example.org"
 	server, err := clowdertest.New(clowdertest.Options{Users: []string{alice, bob, carol}})
@@ -40,13 +40,13 @@ func TestWhoMayDecideOverARun(t *testing.T) {
 		"one in their dataset":            {alice, of(bob), ""},
 		"one in a dataset that they edit": {carol, of(bob), ""},
 		"somebody else's":                 {bob, of(alice), "run ft-of-ali was started by alice@example.org"},
-		"one that Clowder has forgotten":  {bob, unknown, "was started by somebody else"},
+		"one that Clowder has forgotten":  {bob, unknown, "was started by another user"},
 		"the same, in their dataset":      {alice, unknown, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rec := job.New(run, job.Request{APIVersion: 2, DatasetID: dataset}, job.Secret(server.Key(tc.user)))
-			by, err := platform.MayDecide(t.Context(), rec, tc.other)
+			by, err := platform.CanManage(t.Context(), rec, tc.other)
 			if tc.want == "" {
 				require.NoError(t, err)
 				require.Equal(t, tc.user, by)

@@ -142,8 +142,8 @@ func (f *Platform) Note(context.Context, job.Record, map[string]any, platform.Le
 	return nil
 }
 
-// MayDecide lets who runs the command decide.
-func (f *Platform) MayDecide(context.Context, job.Record, job.Record) (string, error) {
+// CanManage lets who runs the command decide.
+func (f *Platform) CanManage(context.Context, job.Record, job.Record) (string, error) {
 	return "you", nil
 }
 

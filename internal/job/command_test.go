@@ -19,10 +19,10 @@ func in(state job.State, ending bool) job.Record {
 	return rec
 }
 
-func TestWhatMayBeWishedOfAJob(t *testing.T) {
+func TestWhatMayBeCommandedOfAJob(t *testing.T) {
 	t.Parallel()
 	type answers struct{ cancel, stop, retry string }
-	const over, saving, early, unretried = "is over", "is saving the results", "nothing to keep", "only a failed or cancelled job"
+	const over, saving, early, unretried = "has already ended", "is saving its results", "nothing to keep", "only a failed or cancelled job"
 	for name, tc := range map[string]struct {
 		rec  job.Record
 		want answers
@@ -63,7 +63,7 @@ func TestWhatMayBeWishedOfAJob(t *testing.T) {
 // with tries a wish on a copy.
 func with(rec job.Record, wish func(*job.Record) error) error { return wish(&rec) }
 
-func TestTheFirstWishIsTheOneThatIsNamed(t *testing.T) {
+func TestTheFirstCommandIsTheOneThatIsNamed(t *testing.T) {
 	t.Parallel()
 	rec := in(job.Running, false)
 	require.NoError(t, rec.Stop("alice"))
@@ -71,7 +71,7 @@ func TestTheFirstWishIsTheOneThatIsNamed(t *testing.T) {
 	require.NoError(t, rec.Cancel("carol"), "who stopped a training may still want none of it")
 	require.NoError(t, rec.Cancel("dave"))
 	require.Equal(t, []string{"alice", "carol"}, []string{rec.StoppedBy, rec.CancelledBy})
-	require.ErrorContains(t, rec.Stop("alice"), "is being cancelled")
+	require.ErrorContains(t, rec.Stop("alice"), "is already being cancelled")
 }
 
 func TestARetryForgetsTheWishesOfTheTryBefore(t *testing.T) {
