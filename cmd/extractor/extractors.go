@@ -15,12 +15,9 @@ import (
 
 // extractors reads the forms of all extractors of this service and adds the installed models and the profiles to them.
 func extractors(set Settings, volume volume.Volume) (platform.Extractors, error) {
-	train := clowderray.ExtractorInfo
-	if set.ExtractorInfo != "" {
-		var err error
-		if train, err = os.ReadFile(set.ExtractorInfo); err != nil {
-			return nil, job.Permanent(fmt.Errorf("EXTRACTOR_INFO: %w", err))
-		}
+	train, err := set.trainingForm()
+	if err != nil {
+		return nil, err
 	}
 	models, err := volume.Models()
 	if err != nil {
@@ -41,28 +38,47 @@ func extractors(set Settings, volume volume.Volume) (platform.Extractors, error)
 		{platform.Predict, clowderray.PredictInfo, set.PredictQueue},
 		{platform.Runs, clowderray.RunsInfo, set.RunsQueue},
 	} {
-		info, err := form.Parse(source.doc)
-		if err != nil {
-			return nil, job.Permanent(err)
-		}
-		if info, err = info.WithModels(models); err != nil {
-			return nil, job.Permanent(err)
-		}
-		if source.kind != platform.Runs {
-			info, err = info.WithProfiles(profiles)
-		}
+		info, err := readForm(source.kind, source.doc, models, profiles)
 		if err != nil {
 			return nil, job.Permanent(err)
 		}
 		all = append(all, platform.Extractor{Kind: source.kind, Info: info, Queue: set.Queue(source.queue, info.Name)})
 	}
+	return all, checkDistinct(all)
+}
+
+// trainingForm returns the form in EXTRACTOR_INFO, or else the built-in one.
+func (s *Settings) trainingForm() ([]byte, error) {
+	if s.ExtractorInfo == "" {
+		return clowderray.ExtractorInfo, nil
+	}
+	doc, err := os.ReadFile(s.ExtractorInfo)
+	if err != nil {
+		return nil, job.Permanent(fmt.Errorf("EXTRACTOR_INFO: %w", err))
+	}
+	return doc, nil
+}
+
+func readForm(kind platform.Kind, doc []byte, models, profiles []string) (*form.Info, error) {
+	info, err := form.Parse(doc)
+	if err != nil {
+		return info, err
+	}
+	if info, err = info.WithModels(models); err != nil || kind == platform.Runs {
+		return info, err
+	}
+	return info.WithProfiles(profiles)
+}
+
+// checkDistinct reports extractors with the same name or queue.
+func checkDistinct(all platform.Extractors) error {
 	names, queues := map[string]bool{}, map[string]bool{}
 	for _, e := range all {
 		names[e.Info.Name], queues[e.Queue] = true, true
 	}
 	if len(names) < len(all) || len(queues) < len(all) {
-		return nil, job.Permanent(errors.New(
+		return job.Permanent(errors.New(
 			"RABBITMQ_QUEUE, RABBITMQ_ADVANCED_QUEUE, RABBITMQ_PREDICT_QUEUE and RABBITMQ_RUNS_QUEUE: each extractor needs a different name and queue"))
 	}
-	return all, nil
+	return nil
 }

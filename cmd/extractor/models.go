@@ -83,19 +83,27 @@ func listModels(w io.Writer, models *registry.Registry, dataset string) error {
 			if dataset != "" && dataset != id && dataset != d.ID && dataset != v.DatasetName {
 				continue
 			}
-			champion, err := models.Champion(d, v.Name)
-			if err != nil && !errors.Is(err, registry.ErrUnreadable) {
+			mark, err := championMark(models, d, v)
+			if err != nil {
 				return err
-			}
-			mark := ""
-			if champion != nil && champion.Version == v.Version {
-				mark = "*"
 			}
 			_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", id, v.Ref(), mark, v.Task, testScore(v), v.Base,
 				v.Created.Format(time.DateTime), v.Run, cut(v.DatasetName, 40))
 		}
 	}
 	return tw.Flush()
+}
+
+// championMark returns "*" for the champion of its model.
+func championMark(models *registry.Registry, d registry.Dataset, v registry.Version) (string, error) {
+	champion, err := models.Champion(d, v.Name)
+	if err != nil && !errors.Is(err, registry.ErrUnreadable) {
+		return "", err
+	}
+	if champion != nil && champion.Version == v.Version {
+		return "*", nil
+	}
+	return "", nil
 }
 
 func testScore(v registry.Version) string {

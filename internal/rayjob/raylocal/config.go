@@ -58,13 +58,17 @@ func (c Config) prepared() (Config, error) {
 	if c.StartTimeout == 0 {
 		c.StartTimeout = defaultStartTimeout
 	}
+	return c, c.validate()
+}
+
+func (c Config) validate() error {
 	if c.NumCPUs < 0 || c.NumGPUs < 0 || c.ObjectStore < 0 || c.StartTimeout < 0 {
-		return c, errors.New("the CPUs, GPUs, object store and start timeout of the local Ray must not be negative")
+		return errors.New("the CPUs, GPUs, object store and start timeout of the local Ray must not be negative")
 	}
 	for _, kv := range c.Env {
 		if name, _, ok := strings.Cut(kv, "="); !ok || name == "" {
-			return c, errors.New("the environment of the local Ray must be a list of KEY=value")
+			return errors.New("the environment of the local Ray must be a list of KEY=value")
 		}
 	}
-	return c, nil
+	return nil
 }
