@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -106,17 +106,19 @@ func (s *site) servePage() (*httptest.Server, error) {
 		r.Out.Header.Del("Cookie")
 		r.Out.Header.Set("X-Api-Key", s.key)
 	}}
+	page := os.DirFS(s.page)
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.SetCookie(w, &http.Cookie{Name: "Authorization", Value: "Bearer " + token(), Path: "/"})
+		//nolint:gosec // the script of the page has to read this cookie, over HTTP on loopback
+		http.SetCookie(w, &http.Cookie{Name: "Authorization", Value: "Bearer " + token(), Path: "/", SameSite: http.SameSiteStrictMode})
 		if s.page == "" || strings.HasPrefix(r.URL.Path, "/api") {
 			api.ServeHTTP(w, r)
 			return
 		}
-		file := filepath.Join(s.page, filepath.Clean("/"+r.URL.Path))
-		if info, err := os.Stat(file); err != nil || info.IsDir() { // an address of the page itself, such as /datasets/ID
-			file = filepath.Join(s.page, "index.html")
+		name := strings.TrimPrefix(r.URL.Path, "/")
+		if info, err := fs.Stat(page, name); err != nil || info.IsDir() { // an address of the page itself, such as /datasets/ID
+			name = "index.html"
 		}
-		http.ServeFile(w, r, file)
+		http.ServeFileFS(w, r, page, name)
 	})), nil
 }
 

@@ -8,7 +8,7 @@ cd "$here/../../trainer"
 compile=("$uv" pip compile --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-find-links)
 "${compile[@]}" requirements.in --output-file requirements.txt >/dev/null
 known=()
-for name in $(grep -oE '^[a-z0-9._-]+' requirements.txt); do known+=(--no-emit-package "$name"); done
+while read -r name; do known+=(--no-emit-package "$name"); done < <(grep -oE '^[a-z0-9._-]+' requirements.txt)
 extras=$(mktemp)
 trap 'rm -f "$extras"' EXIT
 grep -v '^-r ' requirements-test.txt >"$extras" # the pins of before
