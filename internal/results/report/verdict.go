@@ -201,25 +201,33 @@ func grade(r *results.Result) (Grade, string) {
 		return GradeWeak, "Trained"
 	}
 	low, high := score.Bounds()
-	share := !results.LowerIsBetter(metric)
-	nothing := !share && high >= constant.Value || share && low <= constant.Value
-	reduction := 1 - score.Value/constant.Value
-	if share {
-		reduction = (score.Value - constant.Value) / (1 - constant.Value)
+	if results.LowerIsBetter(metric) {
+		return errorGrade(high >= constant.Value, 1-score.Value/constant.Value)
 	}
+	return shareGrade(low <= constant.Value, (score.Value-constant.Value)/(1-constant.Value), high-low > wideInterval)
+}
+
+// shareGrade grades a share, such as the accuracy. reduction is the part of the errors of the constant answer that the model avoids.
+func shareGrade(noBetter bool, reduction float64, wide bool) (Grade, string) {
 	switch {
-	case nothing && share:
+	case noBetter:
 		return GradeBad, "No better than guessing"
-	case nothing:
-		return GradeBad, "No better than the mean"
-	case reduction < goodReduction && share:
+	case reduction < goodReduction:
 		return GradeWeak, "Better than guessing, but weak"
+	case wide:
+		return GradeWeak, "Promising, but tested on few rows"
+	default:
+		return GradeGood, "Clearly better than guessing"
+	}
+}
+
+// errorGrade grades an error, such as the RMSE.
+func errorGrade(noBetter bool, reduction float64) (Grade, string) {
+	switch {
+	case noBetter:
+		return GradeBad, "No better than the mean"
 	case reduction < goodReduction:
 		return GradeWeak, "Better than the mean, but inaccurate"
-	case share && high-low > wideInterval:
-		return GradeWeak, "Promising, but tested on few rows"
-	case share:
-		return GradeGood, "Clearly better than guessing"
 	default:
 		return GradeGood, "Clearly better than the mean"
 	}

@@ -68,29 +68,7 @@ func NewMatrix(r *results.Result) *Matrix {
 	if n == 0 {
 		return nil
 	}
-	slot := make([]int, n) // of each class in the shown matrix
-	labels := make([]string, 0, MaxMatrixClasses+1)
-	shown := ByFrequency(r)[:min(n, MaxMatrixClasses)]
-	for i := range n {
-		if slices.Contains(shown, i) {
-			slot[i] = len(labels)
-			labels = append(labels, text.Excerpt(r.Model.Labels[i], 24))
-		} else {
-			slot[i] = len(shown)
-		}
-	}
-	if n > len(shown) {
-		labels = append(labels, fmt.Sprintf("%d others", n-len(shown)))
-	}
-	counts := make([][]int, len(labels))
-	for i := range counts {
-		counts[i] = make([]int, len(labels))
-	}
-	for i, row := range r.Confusion {
-		for j, count := range row {
-			counts[slot[i]][slot[j]] += count
-		}
-	}
+	labels, counts := countsByShownClass(r)
 	m := &Matrix{Heads: labels, Wide: len(labels) > wideMatrix}
 	numbered := m.Wide && longest(labels) > shortHead || alike(labels)
 	if numbered {
@@ -115,6 +93,35 @@ func NewMatrix(r *results.Result) *Matrix {
 		m.Rows = append(m.Rows, shown)
 	}
 	return m
+}
+
+// countsByShownClass adds up the confusion matrix: the most frequent classes keep their row and column, the others share one.
+func countsByShownClass(r *results.Result) (labels []string, counts [][]int) {
+	n := len(r.Confusion)
+	slot := make([]int, n) // of each class in the shown matrix
+	labels = make([]string, 0, MaxMatrixClasses+1)
+	shown := ByFrequency(r)[:min(n, MaxMatrixClasses)]
+	for i := range n {
+		if slices.Contains(shown, i) {
+			slot[i] = len(labels)
+			labels = append(labels, text.Excerpt(r.Model.Labels[i], 24))
+		} else {
+			slot[i] = len(shown)
+		}
+	}
+	if n > len(shown) {
+		labels = append(labels, fmt.Sprintf("%d others", n-len(shown)))
+	}
+	counts = make([][]int, len(labels))
+	for i := range counts {
+		counts[i] = make([]int, len(labels))
+	}
+	for i, row := range r.Confusion {
+		for j, count := range row {
+			counts[slot[i]][slot[j]] += count
+		}
+	}
+	return labels, counts
 }
 
 // newCell is the place of the rows of one class that were predicted as another.
