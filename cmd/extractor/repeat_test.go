@@ -35,7 +35,7 @@ func dataset(t *testing.T) (dir string, inputs []job.Input) {
 func oldRun(weights string, inputs []job.Input, settings ...results.Setting) manifest.Manifest {
 	return manifest.Manifest{
 		Schema: 2, Kind: results.ResultTraining, Task: "text-classification", Run: "ft-old", Settings: settings,
-		Dataset: manifest.ManifestDataset{SHA256: "d", Files: inputs}, Model: &manifest.ManifestModel{WeightsSHA256: weights},
+		Dataset: manifest.Dataset{SHA256: "d", Files: inputs}, Model: &manifest.Model{WeightsSHA256: weights},
 	}
 }
 

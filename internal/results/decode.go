@@ -17,14 +17,17 @@ const (
 	maxPath    = 1024
 	// maxOutputBytes bounds what a run may hand over in all. A sparse file takes no room, but the time to read it.
 	maxOutputBytes = 64 << 30
-	// OutDir is the folder below which everything lies that the trainer hands over, modelDir the one of the model,
-	// baselineDir the one of the simple model and boardDir the one of TensorBoard's files.
-	OutDir      = "out/"
-	ModelDir    = "out/model/"
+	// OutDir is the folder of all files that the trainer hands over.
+	OutDir = "out/"
+	// ModelDir is the folder of the model.
+	ModelDir = "out/model/"
+	// BaselineDir is the folder of the baseline model.
 	BaselineDir = "out/baseline/"
 	boardDir    = "out/tensorboard/"
 
-	WeightsSuffix   = ".safetensors"
+	// WeightsSuffix ends the name of a file of weights.
+	WeightsSuffix = ".safetensors"
+	// PredictionsFile has a row for each prediction.
 	PredictionsFile = OutDir + "predictions.csv"
 )
 
@@ -176,6 +179,7 @@ func isWeights(p string) bool {
 	return strings.HasPrefix(p, ModelDir) && path.Ext(p) == WeightsSuffix
 }
 
+// IsSHA256 reports whether s is a sha256 in lower-case hexadecimal digits.
 func IsSHA256(s string) bool {
 	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
 }

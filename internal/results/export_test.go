@@ -1,21 +1,24 @@
 package results
 
+// The limits that the tests go to.
+const (
+	MaxAnswers       = maxAnswers
+	MaxList          = maxList
+	MaxShown         = maxShown
+	MaxName          = maxName
+	MaxCount         = maxCount
+	MaxImage         = maxImage
+	EarliestYear     = earliestYear
+	MaxEventText     = maxEventText
+	MaxEventMetrics  = maxEventMetrics
+	MaxEventsOfAKind = maxEventsOfAKind
+	MaxLog           = maxLog
+	MaxLine          = maxLine
+	MaxRead          = maxRead
+)
+
 // What the tests outside of the package look at.
-var CheckSafetensors = checkSafetensors
-
-const MaxAnswers = maxAnswers
-const MaxList = maxList
-const MaxShown = maxShown
-const MaxName = maxName
-const MaxCount = maxCount
-const MaxImage = maxImage
-const EarliestYear = earliestYear
-
-var ErrEvent = errEvent
-
-const MaxEventText = maxEventText
-const MaxEventMetrics = maxEventMetrics
-const MaxEventsOfAKind = maxEventsOfAKind
-const MaxLog = maxLog
-const MaxLine = maxLine
-const MaxRead = maxRead
+var (
+	CheckSafetensors = checkSafetensors
+	ErrEvent         = errEvent
+)

@@ -28,6 +28,7 @@ func MetricName(metric string) string {
 	}
 }
 
+// Title is MetricName at the beginning of a sentence.
 func Title(metric string) string { return text.Capital(MetricName(metric)) }
 
 // Figure writes the value of a metric: shares with three digits behind the point, what has a unit with four digits in all.
@@ -66,6 +67,7 @@ func LowerIsBetter(metric string) bool {
 	return metric == "loss" || metric == "rmse" || metric == "mae"
 }
 
+// IsBetter reports whether a is a better value of the metric than b.
 func IsBetter(metric string, a, b float64) bool {
 	if LowerIsBetter(metric) {
 		return a < b

@@ -87,8 +87,7 @@ func validate(name string, v any) error {
 		return fmt.Errorf("decode: %w", err)
 	}
 	err = schemas[name].Validate(decoded)
-	var invalid *jsonschema.ValidationError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		return errors.New(firstViolation(invalid))
 	}
 	return err

@@ -78,6 +78,7 @@ type Model struct {
 // IsRegression reports whether the run predicts numbers.
 func (r *Result) IsRegression() bool { return IsRegression(r.Task) }
 
+// IsRegression reports whether a task predicts numbers.
 func IsRegression(task string) bool { return strings.HasSuffix(task, "-regression") }
 
 // Data says what it was trained on.

@@ -1,5 +1,7 @@
 package manifest
 
 // What the tests outside of the package look at.
-var New = newManifest
-var DecodeManifest = decodeManifest
+var (
+	New            = newManifest
+	DecodeManifest = decodeManifest
+)

@@ -36,28 +36,28 @@ type Manifest struct {
 	Extractor string             `json:"extractor"`
 	Version   string             `json:"version"`
 	Started   string             `json:"started"`
-	Dataset   ManifestDataset    `json:"dataset"`
+	Dataset   Dataset            `json:"dataset"`
 	// Settings is every option as it was used, those among them that the trainer found.
 	Settings    []results.Setting `json:"settings"`
 	Seed        int64             `json:"seed,omitempty"`
 	SplitSHA256 string            `json:"split_sha256,omitempty"`
-	Model       *ManifestModel    `json:"model,omitempty"`
+	Model       *Model            `json:"model,omitempty"`
 	Hardware    results.Hardware  `json:"hardware,omitzero"`
 	Versions    map[string]string `json:"versions"`
 	Outputs     []results.Output  `json:"outputs"`
 }
 
-// ManifestDataset names the data. SHA256 is one digest over the names and the contents of all files.
-type ManifestDataset struct {
+// Dataset names the data. SHA256 is one digest over the names and the contents of all files.
+type Dataset struct {
 	ID     string      `json:"id,omitempty"`
 	Name   string      `json:"name"`
 	SHA256 string      `json:"sha256"`
 	Files  []job.Input `json:"files"`
 }
 
-// ManifestModel is the model that was made, or the one that predicted. WeightsSHA256 is what a repeated training must give
+// Model is the model that was made, or the one that predicted. WeightsSHA256 is what a repeated training must give
 // again, on the same hardware with one worker.
-type ManifestModel struct {
+type Model struct {
 	Base          string `json:"base,omitempty"`
 	Run           string `json:"run,omitempty"`
 	Name          string `json:"name,omitempty"`
@@ -70,24 +70,25 @@ func newManifest(m Meta, r *results.Result) Manifest {
 	return Manifest{
 		Schema: manifestVersion, Kind: r.Kind, Task: r.Task, Run: r.Run, Attempt: r.Attempt, JobID: m.JobID,
 		Extractor: m.Extractor, Version: m.Version, Started: m.Started.UTC().Format(time.RFC3339),
-		Dataset:  ManifestDataset{ID: m.DatasetID, Name: m.DatasetName, SHA256: DataDigest(m.Inputs), Files: SortedInputs(m.Inputs)},
+		Dataset:  Dataset{ID: m.DatasetID, Name: m.DatasetName, SHA256: DataDigest(m.Inputs), Files: SortedInputs(m.Inputs)},
 		Settings: r.Settings, Seed: r.Training.Seed, SplitSHA256: r.Data.SplitSHA256, Model: manifestModel(m, r),
 		Hardware: r.Hardware, Versions: r.Versions, Outputs: outputs,
 	}
 }
 
-func manifestModel(m Meta, r *results.Result) *ManifestModel {
+func manifestModel(m Meta, r *results.Result) *Model {
 	switch r.Kind {
 	case results.ResultTraining:
-		return &ManifestModel{Base: r.Model.Base, Name: m.Model.Name, Version: m.Model.Version, WeightsSHA256: r.Model.WeightsSHA256}
+		return &Model{Base: r.Model.Base, Name: m.Model.Name, Version: m.Model.Version, WeightsSHA256: r.Model.WeightsSHA256}
 	case results.ResultPrediction:
 		p := r.Prediction.Model
-		return &ManifestModel{Base: p.Base, Run: p.Run, Name: p.Name, Version: p.Version}
+		return &Model{Base: p.Base, Run: p.Run, Name: p.Name, Version: p.Version}
 	default:
 		return nil
 	}
 }
 
+// Write writes manifest.json of a run.
 func Write(w io.Writer, m Meta, r *results.Result) error {
 	return results.WriteJSON(w, newManifest(m, r))
 }
@@ -200,6 +201,7 @@ func (m Manifest) Differences(made Manifest) []string {
 // shown is a value in a sentence.
 func shown(words string) string { return text.Shorten(results.Plain(words, "nothing"), 80) }
 
+// SortedInputs returns the inputs in one order, whatever order they were downloaded in.
 func SortedInputs(inputs []job.Input) []job.Input {
 	return slices.SortedFunc(slices.Values(inputs), func(a, b job.Input) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID), cmp.Compare(a.SHA256, b.SHA256))

@@ -25,6 +25,7 @@ func modelSnippet(kind string, regression bool) string {
 	return SnippetFile(kind)
 }
 
+// SnippetFile is the code with that name, empty for an unknown name.
 func SnippetFile(name string) string {
 	words, err := snippets.ReadFile("snippet/" + name + ".py")
 	if err != nil {

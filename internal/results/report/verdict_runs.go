@@ -77,10 +77,7 @@ func asWord(label string) string {
 
 // labelsByCount orders labels by their number, the most frequent first.
 func labelsByCount(counts map[string]int) []string {
-	var labels []string
-	for _, l := range slices.Sorted(maps.Keys(counts)) {
-		labels = append(labels, l)
-	}
+	labels := slices.Sorted(maps.Keys(counts))
 	slices.SortStableFunc(labels, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
 	return labels
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
 )
 
+// TestRun is the name of the run of a Fixture.
 const TestRun = "ft-abcdefgh234567abcdef"
 
 // Fixture is a run folder as a trainer leaves it after a training of two classes and three epochs.
@@ -95,14 +96,16 @@ func New(tb testing.TB, change ...func(*results.Result)) *Fixture {
 // Run is the run folder.
 func (f *Fixture) Run() disk.Folder { return disk.Folder{Volume: f.dir} }
 
+// Path is where a file of the run folder lies.
 func (f *Fixture) Path(name string) string { return filepath.Join(f.dir, filepath.FromSlash(name)) }
 
 func (f *Fixture) Write(tb testing.TB, name string, body []byte) {
 	tb.Helper()
-	require.NoError(tb, os.MkdirAll(filepath.Dir(f.Path(name)), 0o755))
+	require.NoError(tb, os.MkdirAll(filepath.Dir(f.Path(name)), 0o750))
 	require.NoError(tb, os.WriteFile(f.Path(name), body, 0o600))
 }
 
+// WriteJSON writes a file of the run folder.
 func (f *Fixture) WriteJSON(tb testing.TB, name string, v any) {
 	tb.Helper()
 	doc, err := json.Marshal(v)
@@ -119,6 +122,7 @@ func (f *Fixture) List(tb testing.TB, name string) {
 	f.Result.Outputs = append(f.Result.Outputs, results.Output{Path: name, Size: int64(len(body)), SHA256: hex.EncodeToString(sum[:])})
 }
 
+// Safetensors is a file of weights with so many numbers.
 func Safetensors(floats int) []byte {
 	header := fmt.Sprintf(`{"__metadata__":{"format":"pt"},"w":{"dtype":"F32","shape":[%d,2],"data_offsets":[0,%d]}}`, floats/2, 4*floats)
 	body := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))

@@ -71,7 +71,7 @@ func NewCurves(events []results.Event, r *results.Result) Curves {
 	if len(c.TrainLoss) > 1 && float64(len(c.Steps)) < fewPerEpoch*c.Epochs {
 		c.Steps = nil
 	}
-	c.Steps, c.Rate = thin(c.Steps, maxPoints), thin(c.Rate, maxPoints)
+	c.Steps, c.Rate = thin(c.Steps), thin(c.Rate)
 	return c
 }
 
@@ -112,13 +112,13 @@ func extend(line []Point, p Point) []Point {
 	return append(line[:i], p)
 }
 
-// thin averages neighbours until at most limit points are left.
-func thin(line []Point, limit int) []Point {
-	if len(line) <= limit {
+// thin averages neighbours until at most maxPoints are left.
+func thin(line []Point) []Point {
+	if len(line) <= maxPoints {
 		return line
 	}
-	out := make([]Point, 0, limit)
-	for group := range slices.Chunk(line, (len(line)+limit-1)/limit) {
+	out := make([]Point, 0, maxPoints)
+	for group := range slices.Chunk(line, (len(line)+maxPoints-1)/maxPoints) {
 		var sum Point
 		for _, p := range group {
 			sum.X += p.X

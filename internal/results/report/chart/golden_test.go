@@ -134,13 +134,13 @@ func TestALongLineIsThinnedToItsMeans(t *testing.T) {
 	for i := range 1000 {
 		line = append(line, Point{float64(i), float64(i % 2)})
 	}
-	got := thin(line, 300)
+	got := thin(line)
 	require.LessOrEqual(t, len(got), 300)
 	require.Less(t, got[len(got)-1].X, 1000.0)
 	for i := 1; i < len(got); i++ {
 		require.Greater(t, got[i].X, got[i-1].X)
 	}
-	require.Equal(t, line[:10], thin(line[:10], 300), "a short line stays")
+	require.Equal(t, line[:10], thin(line[:10]), "a short line stays")
 }
 
 func TestARareClassIsCountedAmongTheOthers(t *testing.T) {

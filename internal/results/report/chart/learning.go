@@ -5,7 +5,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// Loss, metricChart and rateChart draw how a training went. They are nil where there is nothing to draw.
+// Loss draws the training and validation loss by epoch, nil without one.
 func Loss(c Curves) *Chart {
 	if c.Empty() {
 		return nil
@@ -20,6 +20,7 @@ func Loss(c Curves) *Chart {
 	return ch
 }
 
+// Metric draws the validation value of the metric that chose the best model, nil without one.
 func Metric(c Curves) *Chart {
 	if len(c.Metric) == 0 || c.MetricName == "loss" {
 		return nil
@@ -34,6 +35,7 @@ func Metric(c Curves) *Chart {
 	return ch
 }
 
+// Rate draws the learning rate by epoch, nil without one.
 func Rate(c Curves) *Chart {
 	if len(c.Rate) < 2 {
 		return nil

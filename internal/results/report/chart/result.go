@@ -40,7 +40,7 @@ func Histogram(title string, h *results.Histogram) *Chart {
 	return ch
 }
 
-// ROC and precisionChart draw what two classes have.
+// ROC draws the true positive rate by the false positive rate. area is put behind the title.
 func ROC(b *results.Binary, area string) *Chart {
 	ch := newChart("ROC curve"+area, "false positive rate", shareAxis, shareAxis)
 	ch.YLabel = "true positive rate"
@@ -49,6 +49,7 @@ func ROC(b *results.Binary, area string) *Chart {
 	return ch
 }
 
+// PrecisionRecall draws the precision by the recall.
 func PrecisionRecall(b *results.Binary) *Chart {
 	ch := newChart("Precision-recall curve", "recall", shareAxis, shareAxis)
 	ch.YLabel = "precision"

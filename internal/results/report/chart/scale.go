@@ -2,7 +2,6 @@ package chart
 
 import (
 	"math"
-	"strconv"
 )
 
 // lossRange is the span of all losses, with some room and never empty.
@@ -57,6 +56,3 @@ func epochTicks(_, hi float64, n int) []float64 {
 
 // round keeps four digits behind the point, which no picture shows more of.
 func round(v float64) float64 { return math.Round(v*1e4) / 1e4 }
-
-// trim writes a number of epochs as short as it is: 3, 4.17.
-func trim(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }
