@@ -1,4 +1,4 @@
-"""Simple models on the same rows, to see what the large one is worth: always the same answer, and a linear model."""
+"""Simple models on the same rows, to compare the trained model with: a constant prediction, and a linear model."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ from trainer.tasks.target import Classes
 
 @dataclass(frozen=True)
 class Baselines:
-    """``reports`` are the baselines of metrics.json; ``linear`` is None where its model would be too large to fit.
+    """``reports`` are the baselines of metrics.json; ``linear`` is None where the linear model would be too large.
 
-    ``answers`` are those of the linear model on the test rows.
+    ``predictions`` are the linear model's on the test rows.
     """
 
     reports: list[dict]
     linear: Linear | None
-    answers: Predictions | None
-    bag: TfIdf | None
+    predictions: Predictions | None
+    tfidf: TfIdf | None
     title: str
 
     def score(self, metric: str) -> float | None:
@@ -34,11 +34,11 @@ class Baselines:
         return found[metric]["value"] if metric in found else None
 
     def save(self, folder: Path, description: dict) -> None:
-        linear_files.save(folder, self.linear, description, self.bag)
+        linear_files.save(folder, self.linear, description, self.tfidf)
 
 
 def begin(prepared: Prepared, data: Dataset) -> Future:
-    """Compute the baselines beside the training: the driver has nothing else to do while it waits. Gives ``Baselines``."""
+    """Compute the baselines in a thread while the workers train. The future gives ``Baselines``."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="baseline")
     future = pool.submit(compute, prepared, data)
     pool.shutdown(wait=False)
@@ -52,12 +52,12 @@ def compute(prepared: Prepared, data: Dataset) -> Baselines:
     truth = {n: plan.target.encode([e.target for e in examples]) for n, examples in data.splits.items()}
     same = metrics.report(dummy(truth["train"], truth["test"], classes), classes, seed, scale)
     reports = [{"name": "constant", "title": "most frequent class" if classes else "mean", "test": same}]
-    # Rows of a text may be pieces of long ones, or lack those that were left out; the simple model takes the examples.
-    features, bag, title = tasks.of(plan.kind).baseline(prepared.encoder, data, plan.splits)
+    # The rows of a text model may be pieces of long texts, or lack texts that were left out. The linear model takes the examples.
+    features, tfidf, title = tasks.of(plan.kind).baseline(prepared.encoder, data, plan.splits, linear.max_width(classes))
     fitted = linear.fit(features["train"], truth["train"], features["validation"], truth["validation"], classes, seed)
-    answers = None
+    predictions = None
     if fitted is not None:
-        answers = fitted.answers(features["test"], truth["test"])
-        scores = metrics.report(answers, classes, seed, scale)
+        predictions = fitted.predict(features["test"], truth["test"])
+        scores = metrics.report(predictions, classes, seed, scale)
         reports.append({"name": "linear", "title": title, "test": scores})
-    return Baselines(reports, fitted, answers, bag, title)
+    return Baselines(reports, fitted, predictions, tfidf, title)

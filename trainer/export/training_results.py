@@ -157,7 +157,7 @@ def _test_details(data: Dataset, target, test, classes: int, simple: Baselines) 
     """The parts of the report about the predictions on the test rows."""
     if not len(test):
         return {}
-    doubted = mistakes.doubted(test, simple.answers)
+    doubted = mistakes.doubted(test, simple.predictions)
     found = {
         "mistakes": _entries(data, target, test, mistakes.mistakes(test), doubted),
         "unsure": _entries(data, target, test, mistakes.unsure(test)) if classes else None,

@@ -13,6 +13,7 @@ def calibration(a: Predictions, bins: int = 10) -> dict:
     """
     if not len(a) or a.confidence is None:
         return {}
+    # scikit-learn's calibration_curve gives no counts, and its bins hold their upper end: 0.5 would lie in the bin below.
     index = numpy.clip((a.confidence * bins).astype(numpy.int64), 0, bins - 1)
     counts = numpy.bincount(index, minlength=bins)
     filled = numpy.flatnonzero(counts)

@@ -13,20 +13,18 @@ def binary(a: Predictions, positive_name: str, points: int = 100) -> dict | None
 
     None where there are not two classes or the rows are all of one of them. Each curve has at most ``points`` points.
     """
+    from sklearn import metrics
+
     if a.probabilities is None or a.probabilities.shape[1] != 2 or len(numpy.unique(a.truth)) < 2:
         return None
     scores, positive = a.probabilities[:, 1], a.truth == 1
-    order = numpy.argsort(-scores, kind="stable")
-    # Equal scores cannot be told apart: a point stands behind the last of them.
-    last = numpy.append(numpy.flatnonzero(numpy.diff(scores[order])), len(scores) - 1)
-    hits, said = numpy.cumsum(positive[order])[last], last + 1
-    recall = hits / positive.sum()
-    fallout = (said - hits) / (~positive).sum()
-    roc = numpy.stack([numpy.append(0, fallout), numpy.append(0, recall)], axis=1)
+    # Every threshold is kept, so that equal steps along the curve are equal steps in rows.
+    fallout, recall, _ = metrics.roc_curve(positive, scores, drop_intermediate=False)
+    precision, hit_rate, _ = metrics.precision_recall_curve(positive, scores)
     return {
         "positive": positive_name,
-        "roc": _thinned(roc, points),
-        "pr": _thinned(numpy.stack([recall, hits / said], axis=1), points),
+        "roc": _thinned(numpy.stack([fallout, recall], axis=1), points),
+        "pr": _thinned(numpy.stack([hit_rate, precision], axis=1)[-2::-1], points),  # without the point that stands for no rows
         "thresholds": [_at(threshold, scores, positive) for threshold in _THRESHOLDS],
     }
 
@@ -42,11 +40,10 @@ def regression(a: Predictions, points: int = 500, bins: int = 20) -> dict:
 
 def _at(threshold: float, scores: numpy.ndarray, positive: numpy.ndarray) -> dict[str, float]:
     """Precision, recall and F1 where scores from ``threshold`` on count as positive; 0 where nothing does."""
-    said = scores >= threshold
-    hits = int((said & positive).sum())
-    precision, recall = hits / max(1, int(said.sum())), hits / int(positive.sum())
-    f1 = 2 * hits / (int(said.sum()) + int(positive.sum()))
-    return {"threshold": threshold, "precision": round(precision, 6), "recall": round(recall, 6), "f1": round(f1, 6)}
+    from sklearn.metrics import precision_recall_fscore_support
+
+    precision, recall, f1, _ = precision_recall_fscore_support(positive, scores >= threshold, average="binary", zero_division=0)
+    return {"threshold": threshold, "precision": round(float(precision), 6), "recall": round(float(recall), 6), "f1": round(float(f1), 6)}
 
 
 def _thinned(curve: numpy.ndarray, points: int) -> list[list[float]]:

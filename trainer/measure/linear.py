@@ -1,39 +1,53 @@
-"""The linear model that every other one has to beat: logistic regression for classes, ridge regression for targets."""
+"""The linear baseline: logistic regression for classes, ridge regression for numbers. scikit-learn finds the weights."""
 
+import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy
 
 from trainer.measure import predictions
-from trainer.measure.minimise import minimise
 from trainer.measure.predictions import Predictions
-from trainer.measure.sparse import Features, Sparse
+from trainer.measure.tfidf import MAX_TERMS
 
-MAX_WEIGHTS = 30_000_000
-_STRENGTHS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)  # of the penalty, per training row; strong ones first, they are quick
-_CALLS = 400  # passes over the data for all strengths together
-_FEW_CALLS = 60  # rather fewer rows than fewer passes
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Features: TypeAlias = "numpy.ndarray | csr_matrix"  # rows x width, float32
+
+MAX_WEIGHTS = 8_000_000  # L-BFGS keeps some thirty copies of 8 bytes each: 2 GB
+_LEAST_WIDTH = 10_000
+_STRENGTHS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)  # of the penalty; strong ones first, they converge fast
+_ITERATIONS = 400  # for all strengths together
+_FEW_ITERATIONS = 60  # with fewer than these, fewer rows cost less accuracy than fewer iterations
 _MAX_ENTRIES = 50_000_000  # numbers to learn from: 200 MB
-_RATE, _DENSE_RATE = 1e8, 2e9  # entries times outputs per second, there and back, on one slow core; a sparse matrix jumps about in memory
+_RATE, _DENSE_RATE = 2e8, 2e9  # entries times outputs per second, there and back, on one slow core; sparse matrices miss the cache
+_PER_WEIGHT = 25  # what an iteration costs for each weight, in entries: L-BFGS goes through its history
+_GRADIENT = 1e-5  # the largest slope at which the logistic regression counts as converged
 _BLOCK = 4_000_000  # scores at once
 
 
 @dataclass(frozen=True)
 class Linear:
-    """A model whose scores are ``features @ weights + bias``; with one column it predicts a target in its own unit."""
+    """A model with the scores ``features @ weights + bias``. With ``classes`` 0 it predicts a number in its own unit."""
 
     weights: numpy.ndarray  # width x classes float32, width x 1 for regression
     bias: numpy.ndarray  # float32
     classes: int  # 0 for regression
 
-    def answers(self, features: Features, truth: numpy.ndarray) -> Predictions:
+    def predict(self, features: Features, truth: numpy.ndarray) -> Predictions:
         step = max(1, _BLOCK // len(self.bias))
-        blocks = [numpy.arange(i, min(i + step, len(features))) for i in range(0, len(features), step)] or [numpy.arange(0)]
-        return predictions.concatenated([self._answers(features[rows], truth[rows]) for rows in blocks])
+        starts = range(0, features.shape[0], step) or [0]
+        return predictions.concatenated([self._predict(features[i : i + step], truth[i : i + step]) for i in starts])
 
-    def _answers(self, features: Features, truth: numpy.ndarray) -> Predictions:
+    def _predict(self, features: Features, truth: numpy.ndarray) -> Predictions:
         scores = features @ self.weights + self.bias
         return predictions.of_scores(truth, scores) if self.classes else predictions.of_values(truth, scores[:, 0])
+
+
+def max_width(classes: int) -> int:
+    """How many features leave the model of so many ``classes`` small enough; never so few that it would be worth nothing."""
+    return max(_LEAST_WIDTH, min(MAX_TERMS, MAX_WEIGHTS // max(1, classes)))
 
 
 def fit(
@@ -45,126 +59,142 @@ def fit(
     seed: int,
     budget_seconds: float = 20.0,
 ) -> Linear | None:
-    """Learn from the training rows; the strength of the penalty is the one with the least loss on the validation rows.
+    """Learn from the training rows, with the strength of the penalty that has the smallest loss on the validation rows.
 
-    ``classes`` is 0 for regression. None where the model would have more than ``MAX_WEIGHTS`` weights: the optimiser keeps
-    some fifteen copies of them, which would be gigabytes, and so large a linear model is no simple one any more.
+    ``classes`` is 0 for regression. None where the model would have more than ``MAX_WEIGHTS`` weights.
 
-    ``budget_seconds`` bounds the work by a guessed speed and not by a clock, so that the same rows give the same model on a
-    busy machine too. Where it does not allow enough passes over all rows, a sample of them, drawn by ``seed``, is learnt from.
+    ``budget_seconds`` bounds rows times iterations by an assumed speed and not by a clock, so that the same rows give the same
+    model on a busy machine too. If it does not allow enough iterations over all rows, a sample drawn by ``seed`` is used.
+    One BLAS thread is used, so that the sums do not depend on the number of cores.
     """
-    width, outputs = _width(train), classes or 1
+    from threadpoolctl import ThreadpoolController
+
+    width, outputs = train.shape[1], classes or 1
     if width * outputs > MAX_WEIGHTS:
         return None
-    budget = budget_seconds * (_RATE if isinstance(train, Sparse) else _DENSE_RATE) / outputs
-    train, train_target = _sample(train, train_target, int(budget / _FEW_CALLS), seed)
-    calls = min(_CALLS, int(budget / max(1, _entries(train))))
-    scaling = _Scaling.of(train, train_target, classes)
-    problem = _Problem(scaling.features(train), scaling.target(train_target), outputs, classes)
-    flat, best, best_loss = problem.start(), None, numpy.inf
-    for strength in _STRENGTHS if len(validation) else (1.0,):
-        flat, made = minimise(problem.at(strength / len(train)), flat, calls)
-        calls -= made
-        model = scaling.undone(flat.reshape(width + 1, outputs), classes)
-        loss = _loss(model.answers(validation, validation_target)) if len(validation) else 0.0
-        if loss >= best_loss:
-            break
-        best, best_loss = model, loss
-        if calls < 2:
-            break
+    columns = 1 if classes == 2 else outputs  # the logistic regression of two classes has one column
+    budget = budget_seconds * (_DENSE_RATE if isinstance(train, numpy.ndarray) else _RATE) / columns
+    train, train_target = _sample(train, train_target, int(budget / _FEW_ITERATIONS), seed)
+    iterations = min(_ITERATIONS, int(budget / (1 + train.size + _PER_WEIGHT * width)))
+    with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
+        scaler = _Scaler(train)
+        solver = _solver(scaler.scaled(train), train_target, classes)
+        best, best_loss = None, numpy.inf
+        for strength in _STRENGTHS if len(validation_target) else (1.0,):
+            iterations -= solver.fit(strength, max(1, iterations))
+            model = scaler.unscaled(solver.weights, solver.bias, classes)
+            loss = _loss(model.predict(validation, validation_target)) if len(validation_target) else 0.0
+            if loss >= best_loss:
+                break
+            best, best_loss = model, loss
+            if iterations < 1:
+                break
     return best
 
 
-class _Problem:
-    """The mean loss over the rows plus the penalty on the weights, as a function of weights and bias in one flat array."""
+class _Solver(Protocol):
+    weights: numpy.ndarray  # width x outputs
+    bias: numpy.ndarray
 
-    def __init__(self, features: Features, target: numpy.ndarray, outputs: int, classes: int):
-        self._features, self._turned, self._target = features, features.T, target
-        self._shape, self._classes = (_width(features) + 1, outputs), classes
-
-    def start(self) -> numpy.ndarray:
-        return numpy.zeros(self._shape[0] * self._shape[1], numpy.float32)
-
-    def at(self, strength: float):
-        """The function for one strength of the penalty."""
-
-        def function(flat: numpy.ndarray) -> tuple[float, numpy.ndarray]:
-            weights, bias = flat.reshape(self._shape)[:-1], flat.reshape(self._shape)[-1]
-            loss, error = self._compare(self._features @ weights + bias)
-            slope = numpy.concatenate([self._turned @ error + strength * weights, error.sum(axis=0, keepdims=True)])
-            return loss + strength / 2 * float(numpy.vdot(weights, weights)), slope.ravel()
-
-        return function
-
-    def _compare(self, scores: numpy.ndarray) -> tuple[float, numpy.ndarray]:
-        """The mean loss of ``scores`` and its slope in each of them."""
-        n = len(scores)
-        if not self._classes:
-            error = scores[:, 0] - self._target
-            return float(error @ error) / (2 * n), (error / n)[:, None]
-        rows = numpy.arange(n)
-        scores = scores - scores.max(axis=1, keepdims=True)
-        odds = numpy.exp(scores)
-        totals = odds.sum(axis=1, keepdims=True)
-        loss = float((numpy.log(totals[:, 0]) - scores[rows, self._target]).mean(dtype=numpy.float64))
-        odds /= totals
-        odds[rows, self._target] -= 1
-        return loss, odds / n
+    def fit(self, strength: float, iterations: int) -> int:
+        """Find the weights for one strength of the penalty, in at most so many iterations; returns how many were made."""
 
 
-@dataclass(frozen=True)
-class _Scaling:
-    """Brings dense columns and targets to mean 0 and deviation 1 for the optimiser, and the finished weights back."""
+def _solver(features: Features, target: numpy.ndarray, classes: int) -> _Solver:
+    if not features.shape[1] or (classes and len(numpy.unique(target)) == 1):
+        return _NoFeatures(features.shape[1], target, classes)
+    return _Logistic(features, target, classes) if classes else _Ridge(features, target)
 
-    centre: numpy.ndarray | float
-    spread: numpy.ndarray | float
-    target_centre: float = 0.0
-    target_spread: float = 1.0
 
-    @staticmethod
-    def of(features: Features, target: numpy.ndarray, classes: int) -> "_Scaling":
-        """Sparse columns stay as they are: taking their mean away would fill them."""
-        centre, spread = 0.0, 1.0
-        if not isinstance(features, Sparse):
-            centre, spread = features.mean(axis=0, dtype=numpy.float64), features.std(axis=0, dtype=numpy.float64)
-            spread = numpy.where(spread > 1e-5 * numpy.abs(centre), spread, 1.0)  # less is rounding of float32
-        return _Scaling(centre, spread) if classes else _Scaling(centre, spread, float(target.mean()), float(target.std()) or 1.0)
+class _Logistic:
+    def __init__(self, features: Features, target: numpy.ndarray, classes: int):
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
 
-    def features(self, features: Features) -> Features:
-        if isinstance(features, Sparse):
-            return features
-        return (features - self.centre.astype(numpy.float32)) / self.spread.astype(numpy.float32)
+        # The iterations are bounded on purpose. Not a context manager, which would change the filters of other threads back.
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        self._features, self._target = features, target
+        self._model = LogisticRegression(warm_start=True, tol=_GRADIENT)
+        self.weights = numpy.zeros((features.shape[1], classes))
+        self.bias = numpy.zeros(classes)
 
-    def target(self, target: numpy.ndarray) -> numpy.ndarray:
-        if target.dtype.kind != "f":
-            return target
-        return ((target - self.target_centre) / self.target_spread).astype(numpy.float32)
+    def fit(self, strength: float, iterations: int) -> int:
+        two = len(numpy.unique(self._target)) == 2
+        # Two classes share the penalty: half the weights for each, so that a class has its column whatever their number.
+        self._model.set_params(C=(2 if two else 1) / strength, max_iter=iterations).fit(self._features, self._target)
+        weights, bias = self._model.coef_.T, self._model.intercept_
+        if two:
+            weights, bias = numpy.hstack([-weights, weights]) / 2, numpy.append(-bias, bias) / 2
+        self.weights[:, self._model.classes_] = weights
+        self.bias = _with_absent(bias, self._model.classes_, len(self.bias), len(self._target))
+        return int(self._model.n_iter_.max())
 
-    def undone(self, weights: numpy.ndarray, classes: int) -> Linear:
-        """The model for features and targets as they were; the last row of ``weights`` is the bias."""
-        slopes = (weights[:-1].T / self.spread).T * self.target_spread
-        bias = weights[-1] * self.target_spread + self.target_centre - (slopes.T * self.centre).sum(axis=1)
-        return Linear(slopes.astype(numpy.float32), bias.astype(numpy.float32), classes)
+
+class _Ridge:
+    def __init__(self, features: Features, target: numpy.ndarray):
+        self._features, self._target = features, target
+        self.weights = numpy.zeros((features.shape[1], 1))
+        self.bias = numpy.zeros(1)
+
+    def fit(self, strength: float, iterations: int) -> int:
+        from sklearn.linear_model import Ridge
+
+        model = Ridge(alpha=strength, solver="lsqr", max_iter=iterations, tol=1e-6).fit(self._features, self._target)
+        self.weights, self.bias = model.coef_[:, None], numpy.array([model.intercept_])
+        return int(model.n_iter_.max())
+
+
+class _NoFeatures:
+    """What can be learnt without features, or from rows of one class only: the shares of the classes, or the mean."""
+
+    def __init__(self, width: int, target: numpy.ndarray, classes: int):
+        self.weights = numpy.zeros((width, classes or 1))
+        if classes:
+            present, counts = numpy.unique(target, return_counts=True)
+            self.bias = _with_absent(numpy.log(counts / len(target)), present, classes, len(target))
+        else:
+            self.bias = numpy.array([target.mean()])
+
+    def fit(self, strength: float, iterations: int) -> int:
+        return 0
+
+
+def _with_absent(bias: numpy.ndarray, present: numpy.ndarray, classes: int, rows: int) -> numpy.ndarray:
+    """The bias of all classes. One without training rows is given the chance of one more row than ``rows``, and not none at all."""
+    full = numpy.full(classes, numpy.logaddexp.reduce(bias) - numpy.log(rows + 1))
+    full[present] = bias
+    return full
+
+
+class _Scaler:
+    """Brings dense columns to mean 0 and deviation 1 for the solver, and the weights back to the columns as they were."""
+
+    def __init__(self, features: Features):
+        """Sparse columns stay as they are: tf-idf has a scale of its own, and subtracting a mean would fill them."""
+        from sklearn.preprocessing import StandardScaler
+
+        self._scaler = StandardScaler().fit(features) if isinstance(features, numpy.ndarray) and features.shape[1] else None
+
+    def scaled(self, features: Features) -> Features:
+        return features if self._scaler is None else self._scaler.transform(features)
+
+    def unscaled(self, weights: numpy.ndarray, bias: numpy.ndarray, classes: int) -> Linear:
+        if self._scaler is not None:
+            weights = weights / self._scaler.scale_[:, None]
+            bias = bias - self._scaler.mean_ @ weights
+        return Linear(weights.astype(numpy.float32), bias.astype(numpy.float32), classes)
 
 
 def _sample(features: Features, target: numpy.ndarray, entries: int, seed: int) -> tuple[Features, numpy.ndarray]:
     """As many rows, drawn by ``seed``, as ``entries`` numbers allow, in their order."""
-    rows = int(len(features) * min(entries, _MAX_ENTRIES) / max(1, _entries(features)))
-    if rows >= len(features):
+    rows = int(len(target) * min(entries, _MAX_ENTRIES) / max(1, features.size))
+    if rows >= len(target):
         return features, target
-    kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(features))[: max(1, rows)])
+    kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(target))[: max(1, rows)])
     return features[kept], target[kept]
 
 
-def _loss(a: Predictions) -> float:
-    if a.continuous:
-        return float(((a.predicted - a.truth) ** 2).mean())
-    return float(-numpy.log(numpy.clip(a.likelihood, 1e-12, 1.0)).mean())
-
-
-def _width(features: Features) -> int:
-    return features.width if isinstance(features, Sparse) else features.shape[1]
-
-
-def _entries(features: Features) -> int:
-    return len(features.values) if isinstance(features, Sparse) else features.size
+def _loss(p: Predictions) -> float:
+    if p.continuous:
+        return float(((p.predicted - p.truth) ** 2).mean())
+    return float(-numpy.log(numpy.clip(p.likelihood, 1e-12, 1.0)).mean())

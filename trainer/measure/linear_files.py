@@ -1,4 +1,4 @@
-"""The simple model as files, for the user to keep where it is the better one."""
+"""The files of the linear baseline, for users who prefer it. Plain tensors and JSON: a pickle of scikit-learn could run any code."""
 
 import json
 from pathlib import Path
@@ -10,14 +10,14 @@ from trainer.measure.tfidf import TfIdf
 from trainer.run_folder import files
 
 
-def save(folder: Path, linear: Linear, description: dict, bag: TfIdf | None = None) -> None:
+def save(folder: Path, linear: Linear, description: dict, tfidf: TfIdf | None = None) -> None:
     """Write weights.safetensors, config.json (``description`` beside the number of classes) and, for texts, terms.json."""
     folder.mkdir(exist_ok=True)
     files.write_bytes(folder / "weights.safetensors", safetensors.save({"weights": linear.weights, "bias": linear.bias}))
     files.write_json(folder / "config.json", {**description, "classes": linear.classes})
-    if bag is not None:
-        terms = dict(zip(bag.terms, bag.frequencies, strict=True))
-        files.write_json(folder / "terms.json", {"texts": bag.texts, "word": bag.WORD, "terms": terms})
+    if tfidf is not None:
+        terms = dict(zip(tfidf.terms, tfidf.frequencies, strict=True))
+        files.write_json(folder / "terms.json", {"texts": tfidf.texts, "word": tfidf.WORD, "terms": terms})
 
 
 def load(folder: Path) -> tuple[Linear, dict, TfIdf | None]:

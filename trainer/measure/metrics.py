@@ -1,9 +1,9 @@
-"""The figures of metrics.json by name: what they are worth, how sure that is, and which of them chooses the best model."""
+"""The metrics of metrics.json by name: their values, their 95 % intervals, and which of them chooses the best model."""
 
 import numpy
 
 from trainer.errors import UserError, some
-from trainer.measure import classification, intervals, rank_statistics, regression
+from trainer.measure import classification, intervals, rank_statistics, regression, values as published
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 
 CLASSIFICATION = ("accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss")
@@ -13,7 +13,7 @@ _UNEVEN = 1.5  # times as many rows in the largest class as in the smallest
 
 
 def summary(a: Predictions, classes: int, scale: float = 1.0) -> dict[str, float]:
-    """The value of every metric that the answers allow; ``classes`` is 0 for regression.
+    """The value of every metric that the predictions allow, for an evaluation during the training; ``classes`` is 0 for regression.
 
     ``scale`` is the standard deviation of the training rows' target: the loss of a regression is the mean squared error in
     its units. No rows give no metrics. roc_auc is left out where the rows are all of one class or probabilities are missing.
@@ -29,12 +29,12 @@ def summary(a: Predictions, classes: int, scale: float = 1.0) -> dict[str, float
 
 
 def report(a: Predictions, classes: int, seed: int, scale: float = 1.0) -> dict[str, dict]:
-    """One split of metrics.json: each metric of ``summary`` with its 95 % interval and the rows that it was taken over.
+    """One split of metrics.json: each metric of ``summary`` with its 95 % interval and the number of rows.
 
     Accuracy has Wilson's interval, roc_auc one of its kind with DeLong's error, the others the middle 95 % over rows drawn
     anew, by ``seed``. A single row tells nothing about its like, so only its accuracy has an interval.
     """
-    values, n = summary(a, classes, scale), len(a)
+    values, n = {**summary(a, classes, scale), **_published(a, classes, scale)}, len(a)
     ranges = _resampled(a, classes, seed, scale, values) if n > 1 else {}
     if "accuracy" in values:
         ranges["accuracy"] = intervals.wilson(values["accuracy"], n)
@@ -47,7 +47,7 @@ def confusion(a: Predictions, classes: int) -> list[list[int]]:
     """Counts with true classes as rows and predicted ones as columns; empty above ``MAX_CONFUSION`` classes."""
     if not 0 < classes <= MAX_CONFUSION:
         return []
-    return numpy.bincount(a.truth * classes + a.predicted, minlength=classes * classes).reshape(classes, classes).tolist()
+    return published.confusion(a, classes)
 
 
 def higher_is_better(metric: str) -> bool:
@@ -83,6 +83,12 @@ def _check_fits(asked: str, label_counts: dict[str, int] | None) -> None:
 
 def _figures(a: Predictions, classes: int, scale: float) -> classification.Cells | regression.Moments:
     return classification.cells(a) if classes else regression.moments(a, scale)
+
+
+def _published(a: Predictions, classes: int, scale: float) -> dict[str, float]:
+    if not len(a):
+        return {}
+    return published.classification(a) if classes else published.regression(a, scale)
 
 
 def _roc_auc(a: Predictions) -> tuple[float, float | None] | None:

@@ -1,7 +1,7 @@
-"""Figures that depend only on the order of scores. Equal scores share the mean of their ranks.
+"""The area under the ROC curve with its standard error.
 
-Without that sharing a model that gives every row the same score would get an area under the curve that depends on the
-order of the rows; with it the area is exactly 0.5.
+Equal scores share the mean of their ranks. Otherwise the area of a model that gives every row the same score would depend on
+the order of the rows; with it the area is exactly 0.5.
 """
 
 import math
@@ -9,19 +9,12 @@ import math
 import numpy
 
 
-def average(values: numpy.ndarray) -> numpy.ndarray:
-    """The rank of each value from 1 on, the mean rank where values are equal."""
-    order, starts, lengths = _ties(values)
-    ranks = numpy.empty(len(values))
-    ranks[order] = numpy.repeat(starts + (lengths + 1) / 2, lengths)
-    return ranks
-
-
 def roc_auc(truth: numpy.ndarray, probabilities: numpy.ndarray) -> tuple[float, float | None] | None:
     """The area under the ROC curve and its standard error; None where the rows are all of one class.
 
     With two classes the second is the positive one. With more it is the mean over the classes that occur, each against the
-    rest. The error is DeLong's, taken over the mean: how much each row moves it. It is None where a class has a single row.
+    rest. The error is DeLong's for that mean: how much each row moves it. It is None where a class has a single row. Neither
+    scikit-learn nor scipy has DeLong's error, and its placements give the area as well.
     """
     n, classes = probabilities.shape
     counts = numpy.bincount(truth, minlength=classes)
@@ -44,23 +37,12 @@ def roc_auc(truth: numpy.ndarray, probabilities: numpy.ndarray) -> tuple[float, 
 def _placements(positive: numpy.ndarray, scores: numpy.ndarray) -> numpy.ndarray:
     """For a positive row the share of negative rows that score lower, for a negative row that of positives that score higher.
 
-    A row with an equal score counts half.
+    A row with an equal score counts half. The rank among all rows minus the rank among those of its own class is the number of
+    rows of the other class that score lower (Sun and Xu, 2014).
     """
-    order, starts, lengths = _ties(scores)
-    ends = starts + lengths
-    positives = numpy.append(0, numpy.cumsum(positive[order]))  # among the first so many rows in the order of scores
-    below = (positives[starts] + positives[ends]) / 2
-    rows = (starts + ends) / 2
-    share = numpy.empty(len(scores))
-    share[order] = numpy.repeat(below, lengths)
-    lower = numpy.empty(len(scores))
-    lower[order] = numpy.repeat(rows - below, lengths)
-    return numpy.where(positive, lower / (len(scores) - positives[-1]), 1 - share / positives[-1])
+    from scipy.stats import rankdata
 
-
-def _ties(values: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
-    """The order of ``values``, where in it each run of equal ones starts, and how long the run is."""
-    order = numpy.argsort(values, kind="stable")
-    ordered = values[order]
-    starts = numpy.flatnonzero(numpy.append(True, ordered[1:] != ordered[:-1]))
-    return order, starts, numpy.diff(numpy.append(starts, len(values)))
+    share = rankdata(scores)
+    share[positive] = (share[positive] - rankdata(scores[positive])) / (~positive).sum()
+    share[~positive] = 1 - (share[~positive] - rankdata(scores[~positive])) / positive.sum()
+    return share

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy
 
-from trainer.measure import intervals, rank_statistics
+from trainer.measure import intervals
 from trainer.measure.predictions import Predictions
 
 
@@ -41,11 +41,13 @@ class Moments:
 
 def moments(a: Predictions, scale: float) -> Moments:
     """The moments of at least one row; ``scale`` is the unit of the loss."""
+    from scipy.stats import rankdata
+
     varied = a.truth.min() < a.truth.max()
     unit = float(a.truth.std()) if varied else 1.0
     error = (a.predicted - a.truth) / unit
     target = (a.truth - a.truth.mean()) / unit if varied else numpy.zeros(len(a))
-    x, y = _standard(rank_statistics.average(a.truth)), _standard(rank_statistics.average(a.predicted))
+    x, y = _standard(rankdata(a.truth)), _standard(rankdata(a.predicted))
     return Moments(numpy.stack([error * error, numpy.abs(error), target, target * target, x, y, x * x, y * y, x * y], axis=1), unit, scale)
 
 

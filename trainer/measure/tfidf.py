@@ -1,72 +1,61 @@
-"""Texts as bags of words: the words and pairs of neighbouring words in them, rare ones weighing more than common ones.
+"""tf-idf features of texts: words and pairs of neighbouring words, rare ones with more weight than common ones.
 
-One core learns from some 15 000 texts of 40 words in a second, and turns twice as many into features.
+scikit-learn counts and weighs. The class here adds what can be delivered without pickle, and a bound on the memory.
 """
 
-import re
-from array import array
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy
 
-from trainer.measure.sparse import Sparse
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 MAX_TERMS = 50_000
-_MIN_TEXTS = 2  # a term of a single text teaches nothing about others
-_MAX_COUNTED = 2_000_000  # terms counted at once, some hundred MB; when more, those seen once so far are forgotten
-# A word, one sign of a script that writes without spaces between words, or a mark. Half a surrogate pair, which JSON can
+_MIN_TEXTS = 2  # a term of a single text says nothing about other texts
+_MAX_CHARACTERS = 40_000_000  # of the texts that terms are learnt from: every distinct pair is counted, some hundred bytes each
+_BLOCK = 20_000  # texts at once: scikit-learn keeps a Python object for each term of a block
+# A word, one character of a script without spaces between words, or a punctuation mark. Half a surrogate pair, which JSON can
 # hold but UTF-8 cannot, is none of them.
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s\ud800-\udfff]")
+_WORD = r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s\ud800-\udfff]"
+_TOKENS = {"token_pattern": _WORD, "ngram_range": (1, 2)}
 
 
 @dataclass(frozen=True)
 class TfIdf:
-    """The terms that count, in the order of the columns, with the number of training texts that hold each."""
+    """The known terms, in the order of the columns, with the number of training texts that contain each."""
 
-    WORD: ClassVar[str] = _WORD.pattern
+    WORD: ClassVar[str] = _WORD
 
     terms: list[str]
     frequencies: list[int]
-    texts: int
+    texts: int  # that the terms were learnt from
 
     @staticmethod
-    def learn(texts: Iterable[str]) -> "TfIdf":
-        """The most frequent terms of the training texts; among equally frequent ones the first in the alphabet."""
-        counts, n = Counter(), 0
-        for text in texts:
-            counts.update(set(_terms(text)))
-            n += 1
-            if len(counts) > _MAX_COUNTED:
-                counts = Counter({term: count for term, count in counts.items() if count > 1})
-        kept = sorted((-count, term) for term, count in counts.items() if count >= _MIN_TEXTS)[:MAX_TERMS]
-        return TfIdf([term for _, term in kept], [-count for count, _ in kept], n)
+    def learn(texts: list[str], max_terms: int = MAX_TERMS) -> "TfIdf":
+        """The most frequent terms of the training texts, or of an even sample where the texts are many; does not depend on their order."""
+        from sklearn.feature_extraction.text import CountVectorizer
 
-    def features(self, texts: Iterable[str]) -> Sparse:
-        """tf-idf, each row of length 1: (1 + ln of the count in the text) x ln of the inverse share of texts with the term."""
-        index = {term: i for i, term in enumerate(self.terms)}
-        columns, counts, offsets = array("i"), array("i"), [0]
-        for text in texts:
-            found = Counter(i for term in _terms(text) if (i := index.get(term)) is not None)
-            columns.extend(found)
-            counts.extend(found.values())
-            offsets.append(len(columns))
-        columns, offsets = numpy.array(columns, numpy.int32), numpy.array(offsets)
-        values = (1 + numpy.log(numpy.array(counts, numpy.float64))) * self._rarity()[columns]
-        return Sparse(offsets, columns, _unit_rows(values, offsets), len(self.terms))
+        texts = texts[:: 1 + sum(map(len, texts)) // _MAX_CHARACTERS]
+        if len(texts) < _MIN_TEXTS:
+            return TfIdf([], [], len(texts))
+        counter = CountVectorizer(**_TOKENS, min_df=_MIN_TEXTS, max_features=max_terms, dtype=numpy.int32)
+        try:
+            counts = counter.fit_transform(texts)
+        except ValueError:  # how scikit-learn says that no term is frequent enough
+            return TfIdf([], [], len(texts))
+        terms = counter.get_feature_names_out().tolist()
+        return TfIdf(terms, numpy.bincount(counts.indices, minlength=len(terms)).tolist(), len(texts))
 
-    def _rarity(self) -> numpy.ndarray:
-        return 1 + numpy.log((1 + self.texts) / (1 + numpy.array(self.frequencies, numpy.float64)))
+    def features(self, texts: list[str]) -> "csr_matrix":
+        """The float32 features of ``texts`` (texts x terms), each row of length 1."""
+        from scipy import sparse
+        from sklearn.feature_extraction.text import TfidfVectorizer
 
-
-def _terms(text: str) -> list[str]:
-    words = _WORD.findall(text.lower())
-    return words + [f"{first} {second}" for first, second in zip(words, words[1:], strict=False)]
-
-
-def _unit_rows(values: numpy.ndarray, offsets: numpy.ndarray) -> numpy.ndarray:
-    sums = numpy.diff(numpy.append(0.0, numpy.cumsum(values * values))[offsets])
-    lengths = numpy.sqrt(sums)
-    return (values / numpy.repeat(lengths, numpy.diff(offsets))).astype(numpy.float32)
+        blocks = [sparse.csr_matrix((0, len(self.terms)), dtype=numpy.float32)]
+        if not self.terms:
+            return sparse.csr_matrix((len(texts), 0), dtype=numpy.float32)
+        vectorizer = TfidfVectorizer(**_TOKENS, vocabulary=self.terms, sublinear_tf=True, dtype=numpy.float32)
+        vectorizer.idf_ = 1 + numpy.log((1 + self.texts) / (1 + numpy.array(self.frequencies, numpy.float64)))
+        blocks += [vectorizer.transform(texts[i : i + _BLOCK]) for i in range(0, len(texts), _BLOCK)]
+        return sparse.vstack(blocks, format="csr")

@@ -45,8 +45,11 @@ class Task(Protocol):
 
     def load_encoder(self, spec: Spec, folder: Path, description: dict) -> Encoder: ...
 
-    def baseline(self, encoder: Encoder, data: Dataset, rows: dict[str, Rows]) -> tuple[dict, TfIdf | None, str]:
-        """Features of every split for a linear model, the tf-idf vocabulary of text features, and the model's name for a sentence."""
+    def baseline(self, encoder: Encoder, data: Dataset, rows: dict[str, Rows], max_width: int) -> tuple[dict, TfIdf | None, str]:
+        """Features of every split for a linear model, the terms behind them if they are terms, and the model's name in a sentence.
+
+        Where the number of features can be chosen, it is at most ``max_width``.
+        """
 
     def build(self, plan: Plan):
         """The model to train. Random weights come from torch's generator, which the caller seeds."""

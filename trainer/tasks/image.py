@@ -127,7 +127,7 @@ def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
     return Encoder(description, spec.work / "data")
 
 
-def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows]):
+def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows], max_width: int):
     return {n: _coarse(r.features) for n, r in rows.items()}, None, "linear model on coarse pixels"
 
 

@@ -73,7 +73,7 @@ def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
     return Encoder(description["columns"])
 
 
-def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows]):
+def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows], max_width: int):
     return {n: r.features.values for n, r in rows.items()}, None, "linear model"
 
 

@@ -177,12 +177,12 @@ def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
     return Encoder(tokenizer, description)
 
 
-def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows]):
+def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows], max_width: int):
     from trainer.measure.tfidf import TfIdf
 
     texts = {n: [" ".join(_parts(e.content)) for e in examples] for n, examples in data.splits.items()}
-    bag = TfIdf.learn(texts["train"])
-    return {n: bag.features(t) for n, t in texts.items()}, bag, "bag of words"
+    tfidf = TfIdf.learn(texts["train"], max_width)
+    return {n: tfidf.features(t) for n, t in texts.items()}, tfidf, "bag of words"
 
 
 def position_limit(base: Base) -> int:

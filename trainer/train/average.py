@@ -1,26 +1,30 @@
-"""The running average of the weights, which is what is measured and kept of a small model from scratch."""
-
-import copy
+"""The moving average of the weights. A small model that is trained from scratch is evaluated and saved with it."""
 
 import torch
+from torch.optim.swa_utils import AveragedModel
 
-# A small model from scratch jumps about from step to step, and the epoch that happens to measure best on few validation rows
-# is often not. The running average of its weights is measured and kept instead: on SST-2, test accuracies were 0.79 to 0.81
-# with it (six runs) and 0.78 to 0.80 without (three).
-AVERAGE = 0.995
+# The weights of a small model from scratch change much from step to step, so the epoch that scores best on few validation rows
+# is often not the best one. The moving average does not jump: on SST-2 it reached test accuracies of 0.79 to 0.81 (six runs),
+# against 0.78 to 0.80 without it (three runs).
+DECAY = 0.995
 
 
-class Average:
-    """The running average of a model's weights; counts and running figures are taken over as they are."""
+class MovingAverage(AveragedModel):
+    """The exponential moving average of a model's parameters, as ``module``. Buffers are copied from the model."""
 
     def __init__(self, model: torch.nn.Module):
-        self.model = copy.deepcopy(model).requires_grad_(False)
-        self.pairs = [list(m.parameters()) for m in (self.model, model)]
-        self.buffers = list(zip(self.model.buffers(), model.buffers(), strict=True))
+        super().__init__(model, multi_avg_fn=self._move)
+        self.requires_grad_(False)
+        self.n_averaged += 1  # at 0 the first update would be a plain copy
+        self._decay = 0.0
 
+    def follow(self, model: torch.nn.Module, step: int) -> None:
+        """Move towards ``model`` after its step number ``step``, counted from 1. Early steps count more."""
+        self._decay = min(DECAY, step / (9 + step))
+        self.update_parameters(model)
+
+    # torch's get_ema_multi_avg_fn has a constant decay, which would keep the random weights of the start for some hundred steps.
+    # The step comes from the caller and not from ``n_averaged``, which a resumed training would begin again at 1.
     @torch.no_grad()
-    def follow(self, steps: int) -> None:
-        """Move towards the model after its step number ``steps``, counted from 1."""
-        torch._foreach_lerp_(*self.pairs, 1 - min(AVERAGE, steps / (9 + steps)))
-        for mine, theirs in self.buffers:
-            mine.copy_(theirs)
+    def _move(self, averaged: list[torch.Tensor], current: list[torch.Tensor], _: torch.Tensor | int) -> None:
+        torch._foreach_lerp_(averaged, current, 1 - self._decay)

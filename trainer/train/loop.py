@@ -21,7 +21,7 @@ from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.tasks import transformer
 from trainer.train import batches, checkpoint, estimate, evaluate
-from trainer.train.average import Average
+from trainer.train.average import MovingAverage
 from trainer.train.checkpoint import Checkpoints, Position
 from trainer.train.consensus import Consensus
 from trainer.train.objective import Objective
@@ -97,7 +97,7 @@ class Training:
         torch.manual_seed(self.settings.seed)
         self.model = self.task.build(plan).to(ctx.device)
         frozen = not self.settings.freeze_encoder or transformer.freeze(self.model)
-        self.average = Average(self.model) if plan.base.fresh else None
+        self.average = MovingAverage(self.model) if plan.base.fresh else None
         self.objective = Objective(plan.target, plan.weights, self.settings.label_smoothing)
         size = transformer.parameters(self.model)
         self.rate, self.why_rate = (self.settings.learning_rate, "") if self.settings.learning_rate else learning_rate(plan.base.fresh, size)
@@ -219,7 +219,7 @@ class Training:
         self.at.rows += len(batch)
         self.at.rows_seen += len(batch)
         if self.average is not None:
-            self.average.follow(self.at.step)
+            self.average.follow(self.model, self.at.step)
         return loss
 
     def _measure(self) -> None:
@@ -285,7 +285,7 @@ class Training:
         return MachineLeaving()
 
     def _averaged(self) -> torch.nn.Module | None:
-        return None if self.average is None else self.average.model
+        return None if self.average is None else self.average.module
 
     def _epoch(self) -> float:
         return round(self.at.step / self.per_epoch, 4)
