@@ -140,6 +140,7 @@ lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows vu
 	@go mod tidy -diff
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(VENV)/bin/ruff format -q --check --config trainer/ruff.toml trainer test
+	@$(VENV)/bin/mypy --config-file trainer/mypy.ini --cache-dir $(CACHE)/mypy --no-error-summary
 	@$(LINT) run ./...
 	@$(LINT) run --build-tags 'integration crash docker kuberay soak' ./...
 

@@ -30,7 +30,7 @@ class Baselines:
 
     def score(self, metric: str) -> float | None:
         """The linear model's score on the test rows."""
-        found = next((r["test"] for r in self.reports if r["name"] == "linear"), {})
+        found: dict = next((r["test"] for r in self.reports if r["name"] == "linear"), {})
         return found[metric]["value"] if metric in found else None
 
     def save(self, folder: Path, description: dict) -> None:

@@ -11,6 +11,7 @@ import json
 from pathlib import PurePosixPath
 
 from trainer.config.options import Option, options
+from trainer.config.setting_types import SettingTypes
 from trainer.config.spec import Input, Spec
 from trainer.errors import UserError, one_line, some
 from trainer.run_folder import files
@@ -23,7 +24,7 @@ FORM, MORE, FILE, DATASET, ADMINISTRATOR, DEFAULT, CHOSEN = (
 )  # fmt: skip
 
 
-class Settings:
+class Settings(SettingTypes):
     """The resolved options, as attributes. ``choose`` sets an option that was left to the trainer."""
 
     def __init__(self, values: dict, sources: dict[str, str]):
@@ -94,7 +95,8 @@ def _shown(value) -> str:
 
 def _known(given: dict, table: dict[str, Option], where: str, events: Events) -> dict:
     """The entries of ``given`` that are options, without their groups. The others give a warning."""
-    known, unknown = {}, []
+    known: dict = {}
+    unknown: list[str] = []
     for name, value in _flat(given):
         plain = name.strip().lower().replace("-", "_")
         short = plain.rpartition(".")[2]
@@ -235,7 +237,9 @@ def _assigned(statement: ast.stmt) -> list[tuple]:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Constant, ast.Dict)):
         value = ast.literal_eval(statement.value)
         return list(value.items()) if isinstance(value, dict) else []
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target] if isinstance(statement, ast.AnnAssign) else []
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        raise ValueError
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     if len(targets) != 1 or not isinstance(targets[0], ast.Name) or statement.value is None:
         raise ValueError
     return [(targets[0].id, ast.literal_eval(statement.value))]

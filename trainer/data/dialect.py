@@ -5,6 +5,7 @@ import csv
 import io
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from trainer.data.names import COLUMN_NAMES
 from trainer.errors import some
@@ -65,7 +66,7 @@ def single(text: str, wanted: set[str]) -> Dialect | None:
 def rows(text: str, delimiter: str, quoted: bool, strict: bool = False):
     """The rows of ``text``. With ``strict`` csv.Error is raised for a quotation that does not end where its cell ends."""
     csv.field_size_limit(2**31 - 1)
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     # Not StringIO, which takes four bytes for every character.
     lines = io.TextIOWrapper(io.BytesIO(text.encode("utf-8", "surrogatepass")), "utf-8", "surrogatepass", newline="")
     return csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=strict)
@@ -84,7 +85,8 @@ def _sample(text: str) -> str:
     """The first lines of ``text``; of a very long one only its ends, which hold its delimiters and quotes."""
     if "\n" not in text:  # line ends of another kind
         return text[: SAMPLE_ROWS * 2000]
-    lines, start, size = [], 0, 0
+    lines: list[str] = []
+    start, size = 0, 0
     while start < len(text) and len(lines) < SAMPLE_ROWS and size < SAMPLE_ROWS * 2000:
         end = text.find("\n", start) + 1 or len(text)
         cut = end - start > MAX_LINE

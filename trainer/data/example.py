@@ -2,6 +2,7 @@
 
 import collections
 from dataclasses import dataclass, field
+from typing import Any
 
 SPLITS = ("train", "validation", "test")
 
@@ -18,7 +19,7 @@ class Example:
 
     file: str
     row: int
-    content: object
+    content: Any
     target: str
     id: str = ""
     group: str = ""

@@ -12,7 +12,8 @@ def choose(seen: dict[str, Profile], where: str) -> tuple[dict[str, str], str]:
 
     Raises UserError where no column is left.
     """
-    types, left = {}, {}
+    types: dict[str, str] = {}
+    left: dict = {}
     for name, profile in seen.items():
         if reason := _useless(profile):
             left.setdefault(reason, []).append(name)

@@ -36,7 +36,7 @@ def check(rows: list[Example], roles: Roles, checks: Checks) -> None:
 
 def _determines(cells: list[str], targets: list[str], kind: str) -> bool:
     """Whether equal cells have equal labels, as far as cells repeat; numbers only where they have few values."""
-    by_value = collections.defaultdict(collections.Counter)
+    by_value: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
     for cell, target in zip(cells, targets):
         if cell:
             by_value[cell][target] += 1

@@ -52,7 +52,7 @@ def stratified(rows: list[Example], shares: dict[str, float], keys: Keys, regres
     classes = collections.defaultdict(list)
     for unit in _units(rows, keys):
         classes[stratum(unit[0])].append((place(min(e.group or keys(e) for e in unit), seed), unit))
-    chosen = {}  # the others train
+    chosen: dict = {}  # the others train
     for label in sorted(classes):
         members = sorted(classes[label], key=lambda m: m[0])
         count = sum(len(unit) for _, unit in members)

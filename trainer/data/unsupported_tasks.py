@@ -85,7 +85,8 @@ def _edges(seen: dict[str, Profile], by_name: dict[str, str]):
     """The pairs of columns that may be the ends of edges: by their names, else the only two columns."""
     pairs = [(by_name[a], by_name[b]) for a, b in names.EDGES if a in by_name and b in by_name]
     if not pairs and len(seen) == 2 and all(n.startswith("column ") for n in seen):
-        pairs = [tuple(seen)]
+        first, second = seen
+        pairs = [(first, second)]
     return [p for p in pairs if all(_is_node(seen[n]) for n in p)]
 
 

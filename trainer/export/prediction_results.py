@@ -121,7 +121,7 @@ def _scores(settings, model, answered: Answered, label_column: str) -> dict:
     if not len(rows):
         return {}
     answers = answered.target.answers(answered.outputs[rows], answered.wanted[rows])
-    classes, scale = (answered.target.outputs, 1.0) if answered.classifies else (0, answered.target.std)
+    classes, scale = (0, answered.target.std) if isinstance(answered.target, Number) else (answered.target.outputs, 1.0)
     scores = metrics.report(answers, classes, settings.seed, scale)
     return {"label_column": label_column, "scores": scores, "trained_scores": model.description["test"]}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from trainer.baseline import Baselines
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
-from trainer.data import Dataset
+from trainer.data import Dataset, Example
 from trainer.export import display, license, results
 from trainer.launch.work import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
@@ -182,7 +182,8 @@ def _entries(data: Dataset, target, test, rows, doubted=None) -> list[dict]:
 
 def _samples(data: Dataset) -> list[dict]:
     """A few training examples, of different labels where there are some."""
-    train, chosen, seen = data.splits["train"], [], set()
+    train, seen = data.splits["train"], set()
+    chosen: list[Example] = []
     for example in train:
         if example.target not in seen and len(chosen) < SAMPLES:
             seen.add(example.target)

@@ -12,6 +12,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trainer.config.kinds import KINDS
 from trainer.errors import as_user_error, reading_model
@@ -20,6 +21,10 @@ from trainer.plan import Plan, Rows, Saved
 from trainer.run_folder import lease as leases, stop
 from trainer.run_folder.events import Events, progress_interval
 from trainer.run_folder.lease import Lease
+
+if TYPE_CHECKING:  # the checkpoint imports torch
+    from trainer.measure.predictions import Predictions
+    from trainer.train.checkpoint import Position
 
 ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
@@ -59,14 +64,14 @@ class Outcome:
     precision: str
     stopped: str
     epochs: float
-    position: object
+    position: "Position"
     seconds: float
     estimate_seconds: float
     samples_per_second: float
     gradient_bytes: int
     workers: list[dict]
     answers: dict
-    champion: object
+    champion: "Predictions | None"
     versions: dict[str, str]
     hardware: dict
     warnings: list[dict] = field(default_factory=list)
@@ -279,7 +284,7 @@ def _gathered(mine: dict, rank: int, world: int) -> list[dict]:
         return [mine]
     import torch
 
-    found = [None] * world
+    found: list = [None] * world
     torch.distributed.all_gather_object(found, mine)
     return found
 

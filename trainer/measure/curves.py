@@ -48,5 +48,5 @@ def _at(threshold: float, scores: numpy.ndarray, positive: numpy.ndarray) -> dic
 
 def _thinned(curve: numpy.ndarray, points: int) -> list[list[float]]:
     """At most ``points`` rows of ``curve`` at equal steps, the first and the last among them."""
-    kept = numpy.unique(numpy.linspace(0, len(curve) - 1, points).round().astype(int)) if len(curve) else []
+    kept: numpy.ndarray | list[int] = numpy.unique(numpy.linspace(0, len(curve) - 1, points).round().astype(int)) if len(curve) else []
     return [[float(f"{value:.6g}") for value in row] for row in curve[kept]]

@@ -9,7 +9,9 @@ class TensorBoardLog:
     """Writes scalars into ``folder``. A resumed training writes another file, which tells TensorBoard to drop the repeated steps."""
 
     def __init__(self, folder: Path):
-        self.folder, self.purge, self.writer = folder, None, None
+        self.folder = folder
+        self.purge: int | None = None
+        self.writer: SummaryWriter | None = None
 
     def resumed(self, step: int) -> None:
         """Tell TensorBoard to drop what an earlier file has after ``step``. Call it before the first ``add``."""

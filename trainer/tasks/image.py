@@ -4,6 +4,7 @@ import concurrent.futures
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy
 from PIL import Image, ImageOps
@@ -46,7 +47,7 @@ class Images:
         pixels = self.pixels()[rows]
         if augment is not None and self.augmentation != "none":
             pixels = _varied(pixels, augment, strong=self.augmentation == "strong")
-        values = (pixels.astype(numpy.float32) / 255 - numpy.float32(self.mean)) / numpy.float32(self.std)
+        values = (pixels.astype(numpy.float32) / 255 - numpy.asarray(self.mean, numpy.float32)) / numpy.asarray(self.std, numpy.float32)
         return {"pixel_values": numpy.ascontiguousarray(values.transpose(0, 3, 1, 2))}
 
 
@@ -128,7 +129,7 @@ def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
 
 
 def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows], max_width: int):
-    return {n: _coarse(r.features) for n, r in rows.items()}, None, "linear model on coarse pixels"
+    return {n: _coarse(cast(Images, r.features)) for n, r in rows.items()}, None, "linear model on coarse pixels"
 
 
 def _coarse(images: Images) -> numpy.ndarray:

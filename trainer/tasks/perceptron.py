@@ -21,7 +21,8 @@ class Perceptron(torch.nn.Module):
 
     @property
     def sizes(self) -> list[int]:
-        return [*(layer.in_features for layer in self.layers), self.layers[-1].out_features]
+        layers = [layer for layer in self.layers if isinstance(layer, torch.nn.Linear)]
+        return [*(layer.in_features for layer in layers), layers[-1].out_features]
 
     def forward(self, values: torch.Tensor) -> SimpleNamespace:
         """``logits`` (n x outputs) for standardised ``values`` (n x inputs), as the models of transformers answer."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy
 
@@ -56,7 +57,7 @@ class Encoder:
 
 def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> Encoder:
     """Learn means, standard deviations and categories from the training rows."""
-    columns = []
+    columns: list[dict] = []
     for place, name in enumerate(data.columns):
         cells = [e.content[place] for e in data.splits["train"]]
         if data.types[name] == "category":
@@ -74,7 +75,7 @@ def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
 
 
 def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows], max_width: int):
-    return {n: r.features.values for n, r in rows.items()}, None, "linear model"
+    return {n: cast(Cells, r.features).values for n, r in rows.items()}, None, "linear model"
 
 
 def _numbers(cells: list[str]) -> numpy.ndarray:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -52,7 +53,7 @@ def from_base(auto_class: str, plan: Plan, **options) -> torch.nn.Module:
         ) from e
 
 
-def save(model: torch.nn.Module, plan: Plan, folder: Path) -> None:
+def save(model: Any, plan: Plan, folder: Path) -> None:
     """Save weights (safetensors) and config.json. A saved regression model predicts in the unit of the data."""
     if isinstance(plan.target, Number):
         fold(model, plan.target)

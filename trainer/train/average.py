@@ -8,6 +8,8 @@ from torch.optim.swa_utils import AveragedModel
 # against 0.78 to 0.80 without it (three runs).
 DECAY = 0.995
 
+Tensors = tuple[torch.Tensor, ...] | list[torch.Tensor]
+
 
 class MovingAverage(AveragedModel):
     """The exponential moving average of a model's parameters, as ``module``. Buffers are copied from the model."""
@@ -26,5 +28,5 @@ class MovingAverage(AveragedModel):
     # torch's get_ema_multi_avg_fn has a constant decay, which would keep the random weights of the start for some hundred steps.
     # The step comes from the caller and not from ``n_averaged``, which a resumed training would begin again at 1.
     @torch.no_grad()
-    def _move(self, averaged: list[torch.Tensor], current: list[torch.Tensor], _: torch.Tensor | int) -> None:
+    def _move(self, averaged: Tensors, current: Tensors, _: torch.Tensor | int) -> None:
         torch._foreach_lerp_(averaged, current, 1 - self._decay)

@@ -165,7 +165,8 @@ def _load(model, file: Path) -> None:
 
 def _optimizer_state(optimizer) -> tuple[dict[str, torch.Tensor], dict]:
     """The state of the optimizer as tensors by "<number of the parameter>/<name>", and the values that are not tensors."""
-    tensors, plain = {}, {}
+    tensors: dict = {}
+    plain: dict = {}
     for number, values in optimizer.state_dict()["state"].items():
         for key, value in values.items():
             if isinstance(value, torch.Tensor):

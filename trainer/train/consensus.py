@@ -26,7 +26,7 @@ class Consensus:
         if self.ctx.world > 1 and step < self.next:
             return ""
         now = time.monotonic()
-        due = now - self.looked >= LOOK_SECONDS
+        due: bool | float = now - self.looked >= LOOK_SECONDS
         if due:
             self.looked = now
             self.requested = stop.PAUSE if stop.is_paused(self.work) else stop.requested(self.folder)

@@ -21,7 +21,7 @@ class Objective:
 
     @property
     def scale(self) -> float:
-        return 1.0 if self.classes else self.target.std
+        return self.target.std if isinstance(self.target, Number) else 1.0
 
     def weight(self, targets: numpy.ndarray) -> float:
         """The total weight of rows with these targets."""
@@ -30,7 +30,7 @@ class Objective:
     def loss(self, logits: torch.Tensor, targets: numpy.ndarray) -> torch.Tensor:
         """The sum over the rows of their weighted losses."""
         logits = logits.float()
-        if self.classes:
+        if isinstance(self.target, Classes):
             weights = None if self.weights is None else torch.from_numpy(self.weights).to(logits.device)
             return F.cross_entropy(logits, torch.from_numpy(targets).to(logits.device), weights, reduction="sum", label_smoothing=self.smoothing)
         wanted = torch.from_numpy(((targets - self.target.mean) / self.target.std).astype(numpy.float32)).to(logits.device)
@@ -38,7 +38,7 @@ class Objective:
 
     def outputs(self, logits: torch.Tensor, folded: bool) -> numpy.ndarray:
         """Probabilities of all classes, or the answered numbers in the target's unit. A saved model (``folded``) answers in it itself."""
-        if self.classes:
+        if isinstance(self.target, Classes):
             return logits.float().softmax(-1).cpu().numpy()
         values = logits.float().squeeze(-1).double().cpu().numpy()
         return values if folded else values * self.target.std + self.target.mean

@@ -113,7 +113,7 @@ def _average_shared(exchange: GradientExchange, bucket):
     began = time.monotonic()
     exchange.shared.average(bucket.buffer())
     exchange.seconds += time.monotonic() - began
-    done = torch.futures.Future()
+    done: torch.futures.Future = torch.futures.Future()
     done.set_result(bucket.buffer())
     return done
 

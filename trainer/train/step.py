@@ -1,6 +1,7 @@
 """One step: forward and backward over this worker's share of a batch."""
 
 import contextlib
+from typing import Any
 
 import numpy
 import torch
@@ -18,7 +19,8 @@ class Stepper:
 
     def __init__(self, ctx, plan: Plan, model: torch.nn.Module, objective: Objective):
         self.ctx, self.plan, self.objective, self.settings = ctx, plan, objective, plan.settings
-        self.model = self.wrapped = model
+        self.model = model
+        self.wrapped: Any = model  # or what DistributedDataParallel or torch.compile made of it
         self.accumulation = self.settings.gradient_accumulation
         self.precision = _precision(self.settings.mixed_precision, ctx.device)
         self.scaler = torch.amp.GradScaler(ctx.device.type) if self.precision == "fp16" else None
