@@ -19,7 +19,7 @@ SNIPPETS = ROOT / "internal" / "results" / "report" / "snippet"
 @pytest.fixture
 def train(make_run, schemas, monkeypatch):
     """train(files, **parameters) gives the folder of what was delivered, the result and the test rows as dicts by their columns."""
-    monkeypatch.setattr(sys.modules["trainer.export.training_results"], "_simple_wins", lambda *_: True)
+    monkeypatch.setattr(sys.modules["trainer.export.training_results"], "_baseline_wins", lambda *_: True)
 
     def made(files: dict, **parameters):
         spec = make_run(files, **parameters)
