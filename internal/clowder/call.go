@@ -56,7 +56,7 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 	answer, err := req.Execute(c.method, s.url(c.path...))
 	if err != nil {
 		if errors.Is(err, resty.ErrResponseBodyTooLarge) {
-			return job.Permanent(fmt.Errorf("Clowder sent more than %s when asked to %s", text.Bytes(maxAnswer), c.what))
+			return job.Permanent(fmt.Errorf("Clowder sent more than %s when asked to %s", text.Bytes(maxAnswer), c.what)) //nolint:staticcheck // the sentence begins with a name
 		}
 		return transportError(ctx, c.operation, sent.Load(), err)
 	}

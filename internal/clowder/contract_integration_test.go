@@ -10,14 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/form"
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/test/broker"
 )
