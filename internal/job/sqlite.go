@@ -113,7 +113,7 @@ func (s *SQLite) prepare(ctx context.Context) error {
 	return errors.Join(errs[:]...)
 }
 
-// ID tells this store from all others, for ever: what is marked with it outside belongs to a record here or to none.
+// ID identifies this store permanently: anything outside that carries it belongs to a record of this store or to none.
 func (s *SQLite) ID() string { return s.id }
 
 // Close closes the file. What this handle has erased is then not in the write-ahead log either, unless another process reads

@@ -7,8 +7,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// clock measures how long jobs wait and train. Records tell times of the wall clock, which may be set by an hour at any moment.
-// This process asks that one only when it first sees a job; from then on it counts by the clock of the machine that is never set.
+// clock measures how long jobs wait and train. Records hold wall-clock times, and the wall clock may be set at any time. This process
+// reads it only when it first sees a job, and from then on uses the monotonic clock.
 type clock struct {
 	// wall is time.Now, except in tests.
 	wall func() time.Time
@@ -22,12 +22,11 @@ type start struct{ stored, here time.Time }
 
 func newClock() *clock { return &clock{wall: time.Now, starts: map[string]start{}} }
 
-// here translates a time in a record as the wall clock stands now.
+// here translates a stored wall-clock time into a time of the monotonic clock.
 func (c *clock) here(stored time.Time) time.Time { return time.Now().Add(stored.Sub(c.wall())) }
 
-// since returns when that began which a record says began at stored; the first answer about it stands. At most so much of it as
-// unseen is believed to have passed before, so that a clock which was set ends nothing of which this process has not seen a part
-// itself. What is to begin in the future begins now.
+// since returns the monotonic start time for a stored wall-clock start. The first answer is kept. At most unseen is credited as elapsed
+// before this process first saw the job, so a clock step alone can never time a job out. A start in the future counts as now.
 func (c *clock) since(run string, stored time.Time, unseen time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,8 +39,8 @@ func (c *clock) since(run string, stored time.Time, unseen time.Duration) time.T
 	return s.here
 }
 
-// rest is how much longer a job that met an error is left alone. More than the longest pause was never meant: the clock was set
-// back since. The schedule alone keeps a job that has not begun, from its own start of the time on.
+// rest returns how much longer a job waits after an error. A pause longer than the longest one means that the clock was set back; then
+// it waits no longer. A job that has not started waits in the schedule instead.
 func (c *clock) rest(rec job.Record) time.Duration {
 	left := rec.NotBefore.Sub(c.wall())
 	if late(rec) || left > maxPause {
@@ -50,7 +49,7 @@ func (c *clock) rest(rec job.Record) time.Duration {
 	return left
 }
 
-// aged reports whether a time in a record is at least d away, be it in the future since the clock was set back.
+// aged reports whether a stored time is at least d away, in the past or, after the clock was set back, in the future.
 func (c *clock) aged(stored time.Time, d time.Duration) bool { return c.wall().Sub(stored).Abs() >= d }
 
 // forget drops a run that is over.

@@ -23,8 +23,9 @@ type Publisher interface {
 	Publish(ctx context.Context, m queue.Message) error
 }
 
-// Intake turns the deliveries of one extractor into jobs. Every delivery ends in one of three ways: its job is on disk and it is acknowledged;
-// it can never become a job and lies in the error queue, acknowledged; or an error is returned and the broker keeps it.
+// Intake turns the deliveries of one extractor into jobs. Each delivery ends in one of three ways: its job is on disk and it is
+// acknowledged; it can never become a job, is moved to the error queue and acknowledged; or an error is returned and the broker keeps
+// it.
 type Intake struct {
 	pipeline  *Pipeline
 	extractor platform.Extractor
@@ -53,9 +54,9 @@ const (
 	decodeBytes = 4 << 20
 )
 
-// Free is how many more jobs the pipeline may take in, from whichever extractor. Where a user has brought more than may be in
-// hand, messages are taken all the same, for those of others may be behind: whose turn it is, is then decided here and no longer
-// by the order in the queue. A request about other jobs never waits for them: it may be the one that cancels them.
+// Free returns how many more jobs the pipeline can take, from any extractor. While users are at their limit, messages are still taken,
+// because messages of other users may be behind them in the queue; the order is then decided here. Requests about runs never wait for
+// jobs, because they may cancel them.
 func (in *Intake) Free() int {
 	p := in.pipeline
 	if in.extractor.Kind == platform.Runs {
@@ -149,7 +150,7 @@ func (in *Intake) decode(ctx context.Context, d *queue.Delivery) (job.Request, j
 	return req, key, err
 }
 
-// tooMany is an error for a user who has so many jobs waiting that no more are kept. A job that is known is none too many.
+// tooMany returns an error if the user has so many waiting jobs that no more are kept. It returns nil for a job that is known already.
 func (in *Intake) tooMany(ctx context.Context, rec job.Record) error {
 	waiting := in.roster.Count(rec.Owner)
 	if in.roster == in.pipeline.activeJobs {
@@ -175,7 +176,7 @@ func (in *Intake) token(rec *job.Record) *rate.Reservation {
 	return token
 }
 
-// begin schedules a job that is not scheduled yet, and tells its user when it does not begin at once.
+// begin schedules a job that is not scheduled yet, and tells its user if it starts later.
 func (in *Intake) begin(rec job.Record) {
 	p := in.pipeline
 	in.roster.Add(rec.Run, rec.Owner)
@@ -192,9 +193,9 @@ func (in *Intake) begin(rec job.Record) {
 	p.schedule.Add(rec.Run)
 }
 
-// repeated handles a job that is known already. The broker repeats a delivery whose acknowledgement it did not get: nothing
-// is to be done. A message that was published again, as operators do from the error queue, runs a failed job anew with
-// the key it carries and repeats the last word about any other that is over.
+// repeated handles a message of a known job. If the broker delivers a message again because it got no acknowledgement, nothing is to be
+// done. If an operator publishes a message again, as from the error queue, a failed job is retried with the key in the message, and
+// the terminal status of any other ended job is sent again.
 func (in *Intake) repeated(ctx context.Context, d *queue.Delivery, rec job.Record, req job.Request, key job.Secret) error {
 	p := in.pipeline
 	p.log.Info("message delivered again", zap.String("run", rec.Run), zap.String("state", string(rec.State)), zap.Bool("redelivered", d.Redelivered))
@@ -220,9 +221,9 @@ func (in *Intake) repeated(ctx context.Context, d *queue.Delivery, rec job.Recor
 	return nil
 }
 
-// reject puts a message that can never become a job into the error queue, byte for byte, and tells the user where told is
-// set. Only then is it acknowledged.
-func (in *Intake) reject(ctx context.Context, d *queue.Delivery, req job.Request, reason error, told bool) error {
+// reject moves a message that can never become a job unchanged to the error queue, sends an error status if notify is set, and then
+// acknowledges the message.
+func (in *Intake) reject(ctx context.Context, d *queue.Delivery, req job.Request, reason error, notify bool) error {
 	p := in.pipeline
 	p.metrics.rejected()
 	p.log.Warn("message rejected", zap.String("job_id", req.JobID), zap.Int("bytes", len(d.Body)), zap.Error(reason))
@@ -233,7 +234,7 @@ func (in *Intake) reject(ctx context.Context, d *queue.Delivery, req job.Request
 	if err != nil {
 		return fmt.Errorf("move a message to the error queue: %w", err)
 	}
-	if told && req.JobID != "" && req.ReplyTo != "" {
+	if notify && req.JobID != "" && req.ReplyTo != "" {
 		p.reporter.Enqueue("rejected-"+req.BodyHash, req, message.Status{Kind: message.StatusError, Text: text.Capital(reason.Error()), At: time.Now()})
 	}
 	if err := d.Ack(); err != nil && !errors.Is(err, queue.ErrSessionGone) {

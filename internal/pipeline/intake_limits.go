@@ -32,14 +32,13 @@ func (c Config) jobsPerUser() int {
 	return c.MaxJobsPerUser
 }
 
-// newcomer reports whether a job needs a free slot to go on: it has not begun, and is not about to end. A request about other jobs
-// never needs one.
+// needsSlot reports whether a job needs a slot to go on: it has not started, and is not about to end. A request about runs never does.
 func (p *Pipeline) needsSlot(rec job.Record) bool {
 	return rec.State == job.Accepted && rec.Ending == nil && rec.CancelledBy == "" && p.roster(rec) == p.activeJobs
 }
 
-// takeUp takes a job in hand that has not begun. One that has to wait for its turn is called, and comes back now and then to tell
-// its place.
+// admit asks for the slot of a job that has not started. A job that has to wait is woken when it gets one, and looks at its position
+// now and then.
 func (p *Pipeline) admit(rec job.Record) (wait time.Duration, ok bool) {
 	p.roster(rec).Add(rec.Run, rec.Owner)
 	if p.needsSlot(rec) && !p.inProgress.Enter(rec.Run, rec.Owner, rec.Created) {

@@ -19,8 +19,8 @@ type interrupts struct {
 
 func newInterrupts() *interrupts { return &interrupts{runs: map[string]context.CancelCauseFunc{}} }
 
-// enter returns a context for the step that begins on run; leave ends it. It is entered before the record is read, so that a
-// cancellation is either read or heard.
+// enter returns a context for the step that starts on run; leave ends it. It is called before the record is read, so that a cancellation
+// is seen either in the record or through the context.
 func (i *interrupts) enter(ctx context.Context, run string) (_ context.Context, leave func()) {
 	ctx, cut := context.WithCancelCause(ctx)
 	i.mu.Lock()

@@ -74,21 +74,20 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 	p.signalIntakes()
 }
 
-// signalIntakes tells the intakes that there may be room for more jobs.
+// signalIntakes wakes the intakes, because they may be able to take more jobs.
 func (p *Pipeline) signalIntakes() {
 	for _, in := range p.intakes {
 		in.signal()
 	}
 }
 
-// Admit lets the intakes take jobs, or leave them all in RabbitMQ for a time in which they could not be served.
+// Admit allows the intakes to take jobs, or leaves all jobs in RabbitMQ while they cannot be served.
 func (p *Pipeline) Admit(open bool) {
 	p.closed.Store(!open)
 	p.signalIntakes()
 }
 
-// Hold keeps everybody from working on a run whose job is over, until release is called. It reports false where the run is
-// being worked on, or about to be.
+// Hold keeps every worker from a run whose job is over until release is called. It reports false if the run is scheduled or being worked on.
 func (p *Pipeline) Hold(run string) (release func(), held bool) {
 	if !p.schedule.Reserve(run) {
 		return nil, false
@@ -96,8 +95,8 @@ func (p *Pipeline) Hold(run string) (release func(), held bool) {
 	return func() { p.schedule.Done(run) }, true
 }
 
-// walk takes a job through its stages until it has to wait for something, and says when to come back, or that the job is over.
-// The record is read once: whoever changes it meanwhile is noticed with the next write, or sooner by the interrupts.
+// walk takes a job through its stages until it has to wait, and returns when to come back, or that the job is over. The record is read
+// once: a change by others is noticed at the next write, or earlier through the interrupts.
 func (p *Pipeline) walk(ctx context.Context, run string) (wait time.Duration, over bool) {
 	interruptible, leave := p.interrupts.enter(ctx, run)
 	defer leave()

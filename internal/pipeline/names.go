@@ -10,8 +10,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
 
-// runOf returns the name of the run of a request that came through a queue. It tells the Clowder: two of them may give the same
-// id to jobs of theirs. A request that the service knows since the time when it did not keeps the name of then.
+// runName returns the name of the run of a request that came through a queue. The name depends on the Clowder, because two Clowders may
+// use the same job id. A request that an earlier version accepted under a name without the Clowder keeps that name.
 func (p *Pipeline) runName(ctx context.Context, queue string, req job.Request) (string, error) {
 	address := clowder.Address(req.Host)
 	if p.cfg.Instance != "" || address == "" { // there is one Clowder only, and the name has always told it
@@ -29,7 +29,7 @@ func (p *Pipeline) runName(ctx context.Context, queue string, req job.Request) (
 	}
 }
 
-// shelf is the dataset of a job as the registry names it. The error about a Clowder that is not served is permanent.
+// dataset is the dataset of a job as the registry names it. The error about a Clowder that is not served is permanent.
 func (p *Pipeline) dataset(rec job.Record) (registry.Dataset, error) {
 	address, err := p.platform.Address(rec)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// orphansEvery is the time between two searches for attempts that nobody waits for. The first one is at the start, since a
-// service that was killed is what leaves most of them behind.
+// orphansEvery is the time between two searches for attempts on Ray that no job needs. The first search is at the start, because most
+// of them are left by a service that was killed.
 const orphansEvery = 10 * time.Minute
 
 // lookForOrphans releases the attempts on Ray that no record knows any more, where the backend can list its own.
@@ -55,8 +55,8 @@ func (p *Pipeline) releaseOrphans(ctx context.Context, lister rayjob.Lister) err
 	return errors.Join(faults...)
 }
 
-// orphaned reports whether no record waits for the attempt: its job is over or forgotten, or goes on with a later attempt.
-// The attempt that the record is about may be on Ray before the record says so, and the stale one is released by the next.
+// isOrphan reports whether no record needs the attempt: its job is over or unknown, or runs a later attempt. The present attempt may be
+// on Ray before the record says so, and a stale attempt is released by the next submission.
 func (p *Pipeline) isOrphan(ctx context.Context, h rayjob.Handle) (bool, error) {
 	run, ok := rayjob.RunOf(h.ID)
 	if !ok {

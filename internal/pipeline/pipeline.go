@@ -94,7 +94,7 @@ type Pipeline struct {
 	intakes []*Intake
 	// decoding bounds the bytes of messages that are decoded at once.
 	decoding *semaphore.Weighted
-	// jobs and asked are the jobs, and the requests about jobs, that are taken and not over.
+	// activeJobs and activeRequests count the jobs, and the requests about runs, that are accepted and not over.
 	activeJobs, activeRequests *admission.Active
 	// buildFiles is delivery.Build, except in tests: most of them need no pictures and reports, which take most of the time of a job.
 	buildFiles func(ctx context.Context, run, to disk.Folder, r *results.Result, m manifest.Meta) ([]delivery.Artifact, error)
@@ -126,7 +126,7 @@ type stage struct {
 // change alters the record after a stage did its work.
 type change func(*job.Record) error
 
-// giveUpAfter is how long a training that runs or has finished waits for a Ray or a Clowder that is down.
+// giveUpAfter is how long a job whose training runs or has finished waits for a Ray or a Clowder that is down.
 const giveUpAfter = 3 * 24 * time.Hour
 
 // New wires a pipeline. Run starts it.
@@ -170,8 +170,8 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform platform.
 	return p
 }
 
-// Run works on every job that is not over until ctx ends, and returns when all work in hand has stopped and the last words
-// are out. Trainings on Ray go on; the next Run finds them again.
+// Run works on every active job until ctx ends, and returns when all steps have ended and the queued terminal statuses are sent.
+// Trainings on Ray continue; the next Run resumes them.
 func (p *Pipeline) Run(ctx context.Context) error {
 	if err := p.resume(ctx); err != nil {
 		return err

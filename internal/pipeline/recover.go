@@ -15,12 +15,11 @@ import (
 	"github.com/ncsa/clowder-ray/internal/queue"
 )
 
-// Recovery finds the jobs that Clowder lists for an extractor of this service and whose message never arrived: Clowder v2
-// publishes transient messages, which a broker forgets when it is restarted. Their messages are written anew, to the same
-// queue, from where they come in like any other; one that was not lost after all is the same job twice, which Intake knows.
+// Recovery finds jobs that Clowder lists for an extractor of this service and whose message never arrived: Clowder v2 publishes
+// transient messages, which a broker loses when it restarts. Recovery publishes their messages again to the same queue. If a message was
+// not lost after all, Intake recognizes the job.
 //
-// Clowder lists a user's jobs to that user alone. So only users can be helped whose key came with another job that is not over,
-// or failed a short while ago.
+// Clowder lists the jobs of a user to that user only. So recovery works only for users with another job that is active or failed recently.
 type Recovery struct {
 	pipeline  *Pipeline
 	jobs      SubmittedJobs
@@ -30,14 +29,14 @@ type Recovery struct {
 	// every is the time between two looks, and how old a job must be to count as lost; 0 never looks.
 	every time.Duration
 	log   *zap.Logger
-	// told is when users were told of jobs that are not begun.
+	// told is when users were told about jobs that were not submitted again.
 	told map[string]time.Time
 }
 
 const (
 	// lostRun begins what the reporter knows such a job by, which has no record.
 	lostRun = "lost-"
-	// tellAgain is how long Clowder gets to show what a user was told.
+	// tellAgain is how long Clowder gets to show such a status.
 	tellAgain = time.Hour
 )
 
@@ -52,7 +51,7 @@ type SubmittedJobs interface {
 	Submission(ctx context.Context, rec job.Record, j clowder.Job) ([]byte, error)
 }
 
-// NewRecovery returns the recovery of p, which looks every so often; publisher writes messages anew.
+// NewRecovery returns the recovery of p, which scans at the given interval; publisher publishes the messages again.
 func NewRecovery(p *Pipeline, jobs SubmittedJobs, publisher Publisher, waiting func(context.Context, string) (int, error), every time.Duration) *Recovery {
 	return &Recovery{
 		pipeline: p, jobs: jobs, publisher: publisher, waiting: waiting, every: every, log: p.log.Named("recovery"), told: map[string]time.Time{},
@@ -124,7 +123,7 @@ func (r *Recovery) users(ctx context.Context) ([]job.Record, error) {
 	return out, nil
 }
 
-// lookFor deals with the jobs of one user that one extractor has never seen.
+// scan handles the jobs of one user that one extractor has never received.
 func (r *Recovery) scan(ctx context.Context, e platform.Extractor, user job.Record) error {
 	jobs, err := r.jobs.Recent(ctx, user, e)
 	if err != nil {
@@ -164,7 +163,7 @@ type lost struct {
 	job       clowder.Job
 }
 
-// deal begins a lost job, unless it is too late for that: then its user is told.
+// recoverJob submits a lost job again. If it is too late for that, its user gets an error status.
 func (r *Recovery) recoverJob(ctx context.Context, l lost, superseded bool) error {
 	e, j := l.extractor, l.job
 	r.log.Warn("the message of a job never arrived", zap.String("job_id", j.ID), zap.String("queue", e.Queue), zap.Time("submitted", j.Submitted()))

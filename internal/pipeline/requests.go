@@ -21,8 +21,8 @@ const (
 	actionExport  = "export"
 )
 
-// chooseRun finds the run or the model that a request is about. It is remembered before anything is done, so that a request
-// that begins again after a crash is about the same one. A list is answered here.
+// chooseRun finds the run or the model that a request is about. It is stored before anything is done, so that a request that continues
+// after a crash is about the same one. Lists are answered here.
 func (p *Pipeline) chooseRun(ctx context.Context, rec job.Record) (change, error) {
 	if rec.Request.Kind != job.Dataset {
 		return nil, badInput(job.Permanent(errors.New("this extractor works on datasets: open the dataset of the file and submit the dataset")))
@@ -58,7 +58,7 @@ func (p *Pipeline) chooseRun(ctx context.Context, rec job.Record) (change, error
 	}, nil
 }
 
-// actOnRun does to the chosen run or model what was asked for, if the user may. Whatever it has done already is found done.
+// actOnRun applies the action to the chosen run or model, if the user may. An effect that an interrupted try has had is not repeated.
 func (p *Pipeline) actOnRun(ctx context.Context, rec job.Record) (change, error) {
 	if rec.Settings.Action == actionPromote {
 		return p.promote(ctx, rec)
@@ -94,7 +94,7 @@ func (p *Pipeline) cancelRun(ctx context.Context, rec, target job.Record) (chang
 	return answered("Run " + target.Run + " was cancelled"), nil
 }
 
-// stopRun asks the run to end early. Its own job tells how it ended.
+// stopRun asks the run to stop early. The terminal status of that run says how it ended.
 func (p *Pipeline) stopRun(ctx context.Context, rec, target job.Record) (change, error) {
 	if target.StoppedBy == "" {
 		if _, err := p.manage(ctx, rec, target, actionStop); err != nil {
@@ -104,8 +104,8 @@ func (p *Pipeline) stopRun(ctx context.Context, rec, target job.Record) (change,
 	return answered("Run " + target.Run + " will stop after this step and keep its best model; see that run for the result"), nil
 }
 
-// retryRun begins the run anew and hands this request's place in Clowder over to it: the job that asked for the retry shows how
-// it goes, since Clowder shows nothing new in one that has failed.
+// retryRun retries the run and hands the job in Clowder of this request over to it: Clowder shows nothing new in a job that has failed, so
+// the job of the request shows the progress of the run.
 func (p *Pipeline) retryRun(ctx context.Context, rec, target job.Record) (change, error) {
 	if target.Request.Key != rec.Request.Key && target.Request.JobID == rec.Request.JobID && rec.Request.JobID != "" {
 		return handOver(target.Run), nil
@@ -121,7 +121,7 @@ func (p *Pipeline) retryRun(ctx context.Context, rec, target job.Record) (change
 	return handOver(target.Run), nil
 }
 
-// decide changes the chosen run as the user of rec wishes, and lets its stage know that is at work.
+// manage applies the command of the user of rec to the chosen run, and interrupts the stage that is at work on it.
 func (p *Pipeline) manage(ctx context.Context, rec, target job.Record, action string) (job.Record, error) {
 	by, err := p.platform.CanManage(ctx, rec, target)
 	if err != nil {
@@ -136,7 +136,7 @@ func (p *Pipeline) manage(ctx context.Context, rec, target job.Record, action st
 	return next, nil
 }
 
-// wish applies an action to the record of a run.
+// apply applies an action to the record of a run.
 func (p *Pipeline) apply(action string, rec job.Record, by string, r *job.Record) error {
 	switch action {
 	case actionCancel:
@@ -156,7 +156,7 @@ func answered(text string) change {
 	return func(r *job.Record) error { r.End(job.Done, text); return nil }
 }
 
-// handOver ends a request without a word: the last one will be the run's.
+// handOver ends a request without a terminal status: the run sends it.
 func handOver(run string) change {
 	return func(r *job.Record) error {
 		r.End(job.Done, "Run "+run+" continues here")

@@ -16,7 +16,7 @@ import (
 // stand in their folders anyway.
 const listed = 6
 
-// listRuns tells the newest runs of the dataset, the newest last as in a log, and ends with their number.
+// listRuns lists the newest runs of the dataset as statuses, the newest last, and ends with the number of all.
 func (p *Pipeline) listRuns(ctx context.Context, rec job.Record, runs []job.Record, wanted string) (change, error) {
 	if err := p.checkMayRead(ctx, rec); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (p *Pipeline) listRuns(ctx context.Context, rec job.Record, runs []job.Reco
 	return answered(tally(runs)), nil
 }
 
-// mayList refuses to tell of a dataset to somebody who may not see it.
+// checkMayRead returns an error if the user may not read the dataset.
 func (p *Pipeline) checkMayRead(ctx context.Context, rec job.Record) error {
 	may, err := p.platform.MayRead(ctx, rec, rec.Request.DatasetID)
 	if err == nil && !may {
@@ -39,7 +39,7 @@ func (p *Pipeline) checkMayRead(ctx context.Context, rec job.Record) error {
 	return err
 }
 
-// runLine says in one line what a run is and how it stands.
+// runLine describes a run and its state in one line.
 func (p *Pipeline) runLine(r job.Record) string {
 	text := p.noun(r) + " " + r.Run
 	if name := r.Settings.RunName; name != "" {
@@ -56,7 +56,7 @@ func (p *Pipeline) runLine(r job.Record) string {
 	return text
 }
 
-// standing is the state of a run as its user sees it.
+// standing is the state of a run in words for its user.
 func standing(r job.Record) string {
 	switch {
 	case r.Ending != nil:

@@ -12,7 +12,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// listModels tells the versions of the dataset's models that were made last, the newest last, and ends with the champions.
+// listModels lists the newest versions of the models of the dataset as statuses, the newest last, and ends with the champions.
 func (p *Pipeline) listModels(ctx context.Context, rec job.Record, wanted string) (change, error) {
 	if err := p.checkMayRead(ctx, rec); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (p *Pipeline) listModels(ctx context.Context, rec job.Record, wanted string
 	return answered(modelTally(shown, champions)), nil
 }
 
-// modelLine says in one line what a version is and how good.
+// modelLine describes a version and its test score in one line.
 func modelLine(v registry.Version, champion bool) string {
 	line := v.Ref()
 	if champion {
@@ -110,7 +110,7 @@ func (p *Pipeline) chooseVersion(ctx context.Context, rec job.Record, settings j
 	}
 	maker, err := p.store.Get(ctx, v.Run)
 	if errors.Is(err, job.ErrNotFound) {
-		maker, err = job.Record{Run: v.Run}, nil // forgotten since: whoever can edit the dataset may still decide
+		maker, err = job.Record{Run: v.Run}, nil // its record was removed: editors of the dataset may still promote
 	}
 	if err != nil {
 		return nil, err

@@ -27,8 +27,8 @@ func (p *Pipeline) runsBeside(ctx context.Context, rec job.Record) ([]job.Record
 	return all, nil
 }
 
-// pick returns the newest of runs that has the wanted name, that the action fits and that the user may decide over. Where there is
-// none its error says of the newest that comes closest what is wrong.
+// pick returns the newest of the runs with the wanted name to which the action applies and which the user may manage. If there is none,
+// its error explains the newest run that comes closest.
 func (p *Pipeline) pick(ctx context.Context, rec job.Record, runs []job.Record, action, wanted string) (job.Record, error) {
 	var unfit, denied error
 	for _, r := range runs {
@@ -53,8 +53,8 @@ func (p *Pipeline) pick(ctx context.Context, rec job.Record, runs []job.Record, 
 	return job.Record{}, cmp.Or(denied, unfit, none)
 }
 
-// named reports whether r is what a person calls wanted: its id or the beginning of that, its name, its job in Clowder, or the
-// folder with its results, whose name ends with the beginning of the id. Nothing wanted is everything.
+// isNamed reports whether a user who writes wanted means r: its id or the beginning of it, its name, its job in Clowder, or its results
+// folder, whose name ends with the beginning of the id. An empty text means every run.
 func isNamed(r job.Record, wanted string) bool {
 	if wanted == "" || wanted == r.Run || wanted == r.Request.JobID || strings.EqualFold(wanted, r.Settings.RunName) {
 		return true

@@ -9,15 +9,15 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// resume takes up the jobs that are not over: those that had begun are in hand again, the others line up in their order; those on
-// Ray keep their places, and the first looks at them are spread over the time that looking at all of them takes.
+// resume schedules the active jobs after a start: jobs that had started get their slots back, the others queue in their order. The first
+// looks at jobs on Ray are spread out.
 func (p *Pipeline) resume(ctx context.Context) error {
 	found, now := 0, time.Now()
 	type newcomer struct {
 		run, owner string
 		created    time.Time
 	}
-	var line []newcomer
+	var queued []newcomer
 	err := p.store.Each(ctx, job.Query{Active: true}, func(rec job.Record) error {
 		found++
 		p.roster(rec).Add(rec.Run, rec.Owner)
@@ -34,13 +34,13 @@ func (p *Pipeline) resume(ctx context.Context) error {
 		}
 		switch {
 		case p.needsSlot(rec):
-			line = append(line, newcomer{rec.Run, rec.Owner, rec.Created})
+			queued = append(queued, newcomer{rec.Run, rec.Owner, rec.Created})
 		case rec.State != job.Accepted && p.roster(rec) == p.activeJobs:
 			p.inProgress.Restore(rec.Run, rec.Owner)
 		}
 		return nil
 	})
-	for _, n := range line {
+	for _, n := range queued {
 		p.inProgress.Enter(n.run, n.owner, n.created)
 	}
 	if found > 0 {
@@ -49,15 +49,15 @@ func (p *Pipeline) resume(ctx context.Context) error {
 	return err
 }
 
-// late reports whether the job has not begun because its user brought very many.
+// late reports whether the start of the job is delayed because its user submitted very many.
 func late(rec job.Record) bool {
 	return rec.State == job.Accepted && rec.Failures == 0 && !rec.NotBefore.IsZero() && rec.CancelledBy == ""
 }
 
-// flushTimeout is how long the first and the last statuses that are queued may take to go out when the service stops.
+// flushTimeout is how long queued first and terminal statuses may take to be sent when the service stops.
 const flushTimeout = 5 * time.Second
 
-// lastWords sends what must be told and closes the jobs whose end is told by then. What is still untold afterwards is told
+// flushStatuses sends the queued first and terminal statuses, and closes the jobs whose terminal status was sent. The others are sent
 // after the next start.
 func (p *Pipeline) flushStatuses(ctx context.Context) {
 	soon, cancel := context.WithTimeout(ctx, flushTimeout)

@@ -93,7 +93,7 @@ func badInput(err error) error {
 	return err
 }
 
-// trouble logs a passing error and tells the user once it has come twice in a row.
+// retryLater logs a transient error, and tells the user if it occurred twice in a row.
 func (p *Pipeline) retryLater(rec job.Record, err error, wait time.Duration) {
 	p.metrics.retried(rec.State)
 	if rec.LastError != err.Error() {
@@ -105,8 +105,8 @@ func (p *Pipeline) retryLater(rec job.Record, err error, wait time.Duration) {
 	}
 }
 
-// waiting notes what a job that is well waits for: its earlier failures are over, and a setting that keeps it waiting is told
-// to the operator and the user once.
+// waiting records that a job waits without an error: its earlier failures are over. A wrong setting that makes it wait is reported once
+// to the operator and the user.
 func (p *Pipeline) waiting(ctx context.Context, rec job.Record, err error) {
 	if wait, ok := errors.AsType[*rayjob.WaitError](err); ok {
 		p.sayPassing(rec, wait.Error())
@@ -128,7 +128,7 @@ func (p *Pipeline) waiting(ctx context.Context, rec job.Record, err error) {
 	}
 }
 
-// note logs a change of state.
+// logChange logs a change of state.
 func (p *Pipeline) logChange(old, next job.Record) {
 	p.metrics.moved(old.State, next.State)
 	fields := []zap.Field{

@@ -237,7 +237,7 @@ func (p *Pipeline) ledger(ctx context.Context, rec job.Record) platform.LedgerFi
 	}}
 }
 
-// cancel decides the end that somebody asked for; the training is stopped before the user is told.
+// cancel decides the end of a cancelled job; the training is released before the terminal status is sent.
 func (p *Pipeline) cancel(_ context.Context, rec job.Record) (change, error) {
 	text := "Cancelled by " + rec.CancelledBy
 	return func(r *job.Record) error { r.End(job.Cancelled, text); return nil }, nil
@@ -251,8 +251,8 @@ func (p *Pipeline) release(ctx context.Context, h *rayjob.Handle) error {
 	return p.backend.Release(ctx, *h)
 }
 
-// tell sends the terminal status and closes the job once it is confirmed. A job whose end was decided before this process
-// began is looked up first, because its last word may be out already.
+// finish sends the terminal status and closes the job once it is confirmed. If the end was decided before this process started, Clowder is
+// asked first, because the status may have been sent already.
 func (p *Pipeline) finish(ctx context.Context, rec job.Record) (change, error) {
 	closed := func(r *job.Record) error { return r.Close() }
 	found := !p.reporter.HasOutbox(rec.Run)

@@ -14,8 +14,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// greet sends the first status of a job. One that was accepted before a restart is looked up first, and again before it is sent,
-// because its greeting may be out already or on its way.
+// sendStart queues the first status of a job. If found is set, an earlier process may have sent it: it is looked up now, and again
+// before it is sent.
 func (p *Pipeline) sendStart(ctx context.Context, rec job.Record, found bool) {
 	say := p.reporter.Enqueue
 	if found {
@@ -38,7 +38,7 @@ func (p *Pipeline) sendStart(ctx context.Context, rec job.Record, found bool) {
 	say(rec.Run, rec.Request, message.Status{Kind: message.StatusStart, Text: text, At: time.Now()})
 }
 
-// sayEnd queues the terminal status; again says that an earlier process may have sent it.
+// sendEnd queues the terminal status; again says that an earlier process may have sent it.
 func (p *Pipeline) sendEnd(rec job.Record, again bool) {
 	say := p.reporter.Enqueue
 	if again {
@@ -55,7 +55,7 @@ func (p *Pipeline) sendEnd(rec job.Record, again bool) {
 	say(rec.Run, rec.Request, message.Status{Kind: kind, Text: text.Capital(rec.Ending.Text), At: time.Now()})
 }
 
-// said is called by the reporter when a line is out: the two lines that must go once are remembered.
+// onSent is called by the reporter after a status was sent. The first status is recorded, and the terminal one closes the job.
 func (p *Pipeline) onSent(run string, s message.Status) {
 	switch {
 	case s.Kind == message.StatusStart:
@@ -69,8 +69,8 @@ func (p *Pipeline) onSent(run string, s message.Status) {
 	}
 }
 
-// heard reports whether Clowder shows the end of a job, or its beginning. Where it cannot be asked the answer is no: a word that
-// comes twice is better than none. What is said about lost jobs need not be repeated, since the recovery looks at them again.
+// isDelivered reports whether Clowder shows the first or the terminal status of a job. If Clowder cannot be asked the answer is no, because
+// a status twice is better than none. Statuses of lost jobs need no repetition, because the recovery scans again.
 func (p *Pipeline) isDelivered(ctx context.Context, run string, kind message.StatusKind) bool {
 	if strings.HasPrefix(run, lostRun) {
 		return true

@@ -24,7 +24,7 @@ func (p *Pipeline) requestStop(rec job.Record) error {
 	return err
 }
 
-// stoppedEarly begins the last word about a training that ended early because somebody asked for it.
+// stoppedEarly begins the terminal status of a training that stopped early because a user asked for it.
 func stoppedEarly(rec job.Record, r *results.Result) string {
 	if rec.StoppedBy == "" || !r.Training.StoppedByHand() {
 		return ""
@@ -32,8 +32,8 @@ func stoppedEarly(rec job.Record, r *results.Result) string {
 	return "Stopped early by " + rec.StoppedBy + ". "
 }
 
-// letGo ends what may still run of a job on Ray: its attempt, and one before it that was given up. Its error says that Ray
-// needs a moment; whatever else hinders is left to the operator, since the user waits for the last word.
+// releaseAttempts releases what may still run of a job on Ray: its attempt, and an earlier stale one. It returns an error only if Ray
+// needs a moment. Other errors are logged, because the user waits for the terminal status.
 func (p *Pipeline) releaseAttempts(ctx context.Context, rec job.Record) error {
 	var faults error
 	for _, h := range []*rayjob.Handle{rec.Stale, rec.Handle} {

@@ -99,7 +99,7 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 // codeStopped is the trainer's code for a run that somebody stopped before there was anything to keep.
 const codeStopped = "stopped"
 
-// broken decides what a training that ended badly means. What the trainer wrote itself counts more than what Ray says.
+// handleFailure decides what follows a failed attempt. What the trainer wrote itself counts more than what Ray reports.
 func (p *Pipeline) handleFailure(rec job.Record, obs rayjob.Observation) (change, error) {
 	result, failure, err := results.Read(p.cfg.Volume.Run(rec.Run), rec.Run, rec.Attempt)
 	switch {
@@ -120,7 +120,7 @@ func (p *Pipeline) handleFailure(rec job.Record, obs rayjob.Observation) (change
 	}
 }
 
-// again begins another attempt, if there is one left.
+// nextAttempt starts another attempt, if one is left.
 func (p *Pipeline) nextAttempt(rec job.Record, reason string) (change, error) {
 	if rec.Restarts+1 >= max(1, p.cfg.MaxAttempts) {
 		return nil, job.Permanent(fmt.Errorf("%s (attempt %d of %d): ask the administrator for the log of the run",
@@ -131,7 +131,7 @@ func (p *Pipeline) nextAttempt(rec job.Record, reason string) (change, error) {
 	return func(r *job.Record) error { r.NextAttempt(); return nil }, nil
 }
 
-// follow reads the new events of the training and passes on what a user wants to know.
+// follow reads the new events of the training and sends its notes and its progress to the user.
 func (p *Pipeline) follow(rec job.Record) results.Progress {
 	state, notes, err := p.follower.Read(rec.Run, rec.Attempt)
 	if err != nil {
@@ -173,7 +173,7 @@ func timeLimit(rec job.Record, progress results.Progress) time.Duration {
 // aWhile is how long a job waits for Ray before its user wants to know when that ends.
 const aWhile = time.Minute
 
-// waitingLine says what a job waits for on Ray and, after a while, until when at the latest.
+// waitingLine says what a job waits for on Ray and, after a while, when it will fail.
 func waitingLine(what string, waited time.Duration, until time.Time) string {
 	what = cmp.Or(what, "waiting for Ray to start the job")
 	if waited < aWhile {

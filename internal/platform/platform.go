@@ -20,14 +20,14 @@ type Platform interface {
 	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error)
 	// MayRead reports whether the user of the job may read another dataset, and so use the models that were made from it.
 	MayRead(ctx context.Context, rec job.Record, dataset string) (bool, error)
-	// CanManage returns how the user of the job is called, if they may cancel, stop or retry another job of the same dataset, or promote its model:
-	// one of their own, or any where they can edit the dataset. Otherwise the error is permanent.
+	// CanManage returns the name of the user of the job if they may cancel, stop or retry another job of the same dataset, or promote its
+	// model: one of their own, or any if they can edit the dataset. Otherwise the error is permanent.
 	CanManage(ctx context.Context, rec, other job.Record) (by string, err error)
-	// Deliver hands over what the run made, once, whatever happened before, and returns where the user finds the results.
+	// Deliver delivers what the run made, once, however often it is called, and returns where the user finds the results.
 	Deliver(ctx context.Context, rec job.Record, d Delivery, l LedgerFile, say func(string)) (string, error)
-	// Note adds an entry to the metadata of the job's dataset, once, whatever happened before.
+	// Note adds an entry to the metadata of the job's dataset, once, however often it is called.
 	Note(ctx context.Context, rec job.Record, content map[string]any, l LedgerFile) error
-	// Known tells what the user's platform has heard of the job so far.
+	// Known returns what the user's platform shows of the job so far.
 	Known(ctx context.Context, rec job.Record) (Known, error)
 }
 

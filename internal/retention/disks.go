@@ -61,8 +61,8 @@ func (k *Keeper) makeRoom(wasLow bool) error {
 	return err
 }
 
-// measure returns how many bytes are missing on the fullest disk, and which disks are too full. One that was has to have some
-// more than is needed, lest it be so and not so in turn.
+// measure returns how many bytes are missing on the fullest disk, and which disks are too full. A disk that was full must
+// recover with some more than is needed, so that the state does not flap.
 func (d *disks) measure(wasLow bool, m *Metrics) (missing int64, err error) {
 	need := d.min
 	if wasLow {

@@ -1,9 +1,8 @@
-// Package retention owns how long things are kept that nobody needs any more: the keys of users, the folders of runs, the
-// records of jobs, downloaded bodies, and what processes left half written when they died. It also watches the room on the
-// disks, so that people hear of a full one before jobs fail.
+// Package retention deletes what is no longer needed: keys of users, folders of runs, records of jobs, downloaded files, and what
+// killed processes left unfinished. It also watches the free space on the disks and pauses new jobs before a full disk makes jobs fail.
 //
-// It removes only what a record says is over. Everything may be interrupted at any instant and done again. What it does not
-// know stays: folders of runs of other services, and the versions of models.
+// It deletes only what a record says is over. Every step can be interrupted at any point and repeated. What it does not know stays:
+// folders of runs of other services, and the versions of models.
 //
 // It knows nothing of RabbitMQ, Clowder and Ray.
 package retention

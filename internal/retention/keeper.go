@@ -12,7 +12,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// Config says what is kept how long. A duration of 0 keeps for ever.
+// Config says what is kept how long. A duration of 0 keeps it without limit.
 type Config struct {
 	// Shared is the shared volume. Below it, Runs has a folder for each run, and Deliverables one for what each run hands over.
 	Shared             string
@@ -119,7 +119,7 @@ func (k *Keeper) eraseKeys(ctx context.Context) error {
 	}
 	for _, rec := range old {
 		_, err := k.store.Change(ctx, rec.Run, func(r *job.Record) error {
-			if r.State.Terminal() { // and was not begun anew meanwhile
+			if r.State.Terminal() { // and was not retried meanwhile
 				r.SecretKey = ""
 			}
 			return nil

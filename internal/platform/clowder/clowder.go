@@ -48,7 +48,7 @@ func (c *Platform) Address(rec job.Record) (string, error) {
 	return s.Address(), nil
 }
 
-// stageNews is how often a user hears of a long download.
+// stageNews is the time between two statuses about a long download.
 const stageNews = 10 * time.Second
 
 // Stage downloads the files of the dataset.

@@ -115,8 +115,8 @@ func effects(folders []string, run string, artifacts []delivery.Artifact) []deli
 	return append(list, delivery.Entry{Kind: delivery.KindMetadata, Name: run})
 }
 
-// noteHidden tells collaborators what Clowder v2 does not: the owner of a private dataset sees no files that others add. by is
-// who has added those of the run, empty where Clowder does not say. A failed look costs no more than the note.
+// noteHidden tells collaborators what Clowder v2 does not: the owner of a private dataset does not see files that others add. by is who
+// added the files of the run, empty if Clowder does not say. If the lookup fails, only the note is missing.
 func noteHidden(ctx context.Context, s *clowder.Session, dataset, by string, say func(string)) {
 	if d, err := s.Dataset(ctx, dataset); err == nil && by != "" && d.Status == "PRIVATE" && d.Creator.Email != by {
 		say("Note: this dataset is private, and Clowder does not show your new files to its owner")

@@ -8,7 +8,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
-// recent lists the newest jobs that the user of rec has submitted to an extractor.
+// Recent lists the newest jobs that the user of rec has submitted to an extractor.
 func (c *Platform) Recent(ctx context.Context, rec job.Record, e platform.Extractor) ([]clowder.Job, error) {
 	s, err := c.session(rec)
 	if err != nil {
@@ -17,7 +17,7 @@ func (c *Platform) Recent(ctx context.Context, rec job.Record, e platform.Extrac
 	return s.RecentJobs(ctx, e.Name())
 }
 
-// submission writes the message of a lost job anew, with the key of rec, which is of the same user.
+// Submission writes the message of a lost job again, with the key of rec, which belongs to the same user.
 func (c *Platform) Submission(ctx context.Context, rec job.Record, j clowder.Job) ([]byte, error) {
 	s, err := c.session(rec)
 	if err != nil {

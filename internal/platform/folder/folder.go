@@ -131,10 +131,10 @@ func copyHashed(from, name string, w io.Writer) (in job.Input, err error) {
 	return job.Input{Name: name, Path: name, Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
 }
 
-// Address is that of no Clowder.
+// Address is empty: there is no Clowder.
 func (f *Platform) Address(job.Record) (string, error) { return "", nil }
 
-// MayRead lets every model of this machine be used: who runs the command could read the registry anyway.
+// MayRead allows every model of this machine: a user of the command can read the registry anyway.
 func (f *Platform) MayRead(context.Context, job.Record, string) (bool, error) { return true, nil }
 
 // Note adds nothing: a folder has no metadata, and the registry says which version is the champion.
@@ -142,7 +142,7 @@ func (f *Platform) Note(context.Context, job.Record, map[string]any, platform.Le
 	return nil
 }
 
-// CanManage lets who runs the command decide.
+// CanManage allows everything to the user of the command.
 func (f *Platform) CanManage(context.Context, job.Record, job.Record) (string, error) {
 	return "you", nil
 }
@@ -155,7 +155,7 @@ func (f *Platform) Deliver(ctx context.Context, _ job.Record, d platform.Deliver
 	return "Results in " + f.out, nil
 }
 
-// Known knows of nothing, since nobody but this process tells anything.
+// Known reports that nothing is shown anywhere, because only this process sends statuses.
 func (f *Platform) Known(context.Context, job.Record) (platform.Known, error) {
 	return platform.Known{Complete: true}, nil
 }
