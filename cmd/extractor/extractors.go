@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/form"
-
 	clowderray "github.com/ncsa/clowder-ray"
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"

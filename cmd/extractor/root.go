@@ -79,9 +79,9 @@ func (p *program) settings(cmd *cobra.Command) (Settings, error) {
 }
 
 // argCount is cobra.RangeArgs with a permanent error, which ends with exit code 2.
-func argCount(min, max int, usage string) cobra.PositionalArgs {
+func argCount(least, most int, usage string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) < min || len(args) > max {
+		if len(args) < least || len(args) > most {
 			return job.Permanent(errors.New("usage: extractor " + usage))
 		}
 		return nil

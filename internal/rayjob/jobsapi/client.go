@@ -136,7 +136,7 @@ func (c *Client) readError(ctx context.Context, req call, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	err = fmt.Errorf("Ray at %s: %s: read the answer: %w", c.address, req.what, bare(err))
+	err = fmt.Errorf("read the answer of Ray at %s to the request to %s: %w", c.address, req.what, bare(err))
 	if req.changes {
 		return job.Unknown(err)
 	}

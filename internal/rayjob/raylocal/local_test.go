@@ -114,7 +114,7 @@ func TestARayThatIsNotReadyInTimeLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	python := filepath.Join(dir, "python")
-	require.NoError(t, os.WriteFile(python, []byte("#!/bin/sh\necho 'RuntimeError: the GCS is slow' >&2\nexec sleep 60\n"), 0o700)) //nolint:gosec // it is executed
+	require.NoError(t, os.WriteFile(python, []byte("#!/bin/sh\necho 'RuntimeError: the GCS is slow' >&2\nexec sleep 60\n"), 0o700))
 	_, err := Start(t.Context(), Config{Python: python, Dir: dir, StartTimeout: 300 * time.Millisecond})
 	require.ErrorContains(t, err, "the local Ray was not ready after 300ms")
 	require.ErrorContains(t, err, "RuntimeError: the GCS is slow")
@@ -155,8 +155,8 @@ func TestTheFolderIsLockedWhileARayStarts(t *testing.T) {
 		second <- err
 	}()
 	select {
-	case <-second:
-		require.Fail(t, "two hold the lock")
+	case err := <-second:
+		require.Fail(t, "two hold the lock", "%v", err)
 	case <-time.After(50 * time.Millisecond):
 	}
 	require.NoError(t, unlock())
