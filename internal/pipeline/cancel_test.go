@@ -9,10 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"

@@ -9,12 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	clowderplatform "github.com/ncsa/clowder-ray/internal/platform/clowder"

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
-
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 

@@ -4,11 +4,10 @@ package platformtest
 import (
 	"testing"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/form"
-
 	"github.com/stretchr/testify/require"
 
 	clowderray "github.com/ncsa/clowder-ray"
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
