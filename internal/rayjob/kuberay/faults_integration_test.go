@@ -178,7 +178,7 @@ func TestSubmissionsThatAreRefused(t *testing.T) {
 		require.Equal(t, job.KindLater, kind)
 	}
 	_, err = b.newClient(t, nobody).Submit(t.Context(), b.attempt(t, raytest.Spec{}))
-	setting(t, err, "may not look for a RayJob")
+	setting(t, err, "is not allowed to look for a RayJob")
 	_, err = b.newClient(t, b.plane.Config(), func(c *Config) { c.Namespace = "nowhere" }).Submit(t.Context(), b.attempt(t, raytest.Spec{}))
 	setting(t, err, "there is no namespace nowhere")
 	onStanding := b.attempt(t, raytest.Spec{})
@@ -256,7 +256,7 @@ func TestCheck(t *testing.T) {
 
 	claims := b.client.core.CoreV1().PersistentVolumeClaims(b.namespace)
 	for mode, want := range map[corev1.PersistentVolumeAccessMode]string{
-		corev1.ReadOnlyMany: "can only be read", corev1.ReadWriteOnce: "is not ReadWriteMany", corev1.ReadWriteMany: "",
+		corev1.ReadOnlyMany: "is read-only", corev1.ReadWriteOnce: "is not ReadWriteMany", corev1.ReadWriteMany: "",
 	} {
 		_, err := claims.Create(t.Context(), &corev1.PersistentVolumeClaim{
 			ObjectMeta: metav1.ObjectMeta{Name: "shared"},
