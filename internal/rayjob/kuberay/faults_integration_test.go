@@ -180,7 +180,7 @@ func TestSubmissionsThatAreRefused(t *testing.T) {
 	_, err = b.newClient(t, nobody).Submit(t.Context(), b.attempt(t, raytest.Spec{}))
 	setting(t, err, "is not allowed to look for a RayJob")
 	_, err = b.newClient(t, b.plane.Config(), func(c *Config) { c.Namespace = "nowhere" }).Submit(t.Context(), b.attempt(t, raytest.Spec{}))
-	setting(t, err, "there is no namespace nowhere")
+	setting(t, err, "the namespace nowhere does not exist")
 	onStanding := b.attempt(t, raytest.Spec{})
 	onStanding.Resources.Profile = "standing"
 	_, err = b.client.Submit(t.Context(), onStanding)
