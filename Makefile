@@ -136,7 +136,7 @@ e2e-kuberay: build ## trainings on a real Kubernetes node: the Helm chart, RayJo
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
 	go test -tags kuberay -count=1 -v -timeout 45m ./test/kuberay
 
-lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows vuln ## run all linters
+lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows lint-words vuln ## run all linters
 	@go mod tidy -diff
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(VENV)/bin/ruff format -q --check --config trainer/ruff.toml trainer test
@@ -145,7 +145,7 @@ lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows vu
 	@$(LINT) run --build-tags 'integration crash docker kuberay soak' ./...
 
 .PHONY: lint-quick
-lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows ## run the linters that take seconds; the pre-commit hook
+lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows lint-words ## run the linters that take seconds; the pre-commit hook
 	@$(LINT) fmt --diff ./...
 	@go vet ./...
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
@@ -154,12 +154,17 @@ lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows ## run the linters
 lint-docker: $(VENV)/ready ## check the Dockerfiles
 	@CACHE=$(CACHE) test/setup/lint.sh hadolint
 
-.PHONY: lint-scripts lint-workflows
+.PHONY: lint-scripts lint-workflows lint-words
 lint-scripts: $(VENV)/ready ## check the shell scripts
 	@CACHE=$(CACHE) test/setup/lint.sh shellcheck
 
 lint-workflows: $(ACTIONLINT) ## check the GitHub workflows
 	@$(ACTIONLINT) -shellcheck= -pyflakes=
+
+# A line with the word oldWords holds such a list itself.
+lint-words: ## find words that plain English does without (test/setup/words.txt)
+	@! git grep -nwiE -f test/setup/words.txt -- ':!test/setup/words.txt' ':!LICENSE' ':!test/stored' | grep -v oldWords || { \
+		echo "write these lines in plain English" >&2; exit 1; }
 
 lint-helm: ## check the Helm chart with the values of each example
 	@helm=$$(test/cluster/binaries.sh helm)/helm; for values in deploy/helm/examples/*.yaml; do \

@@ -95,7 +95,7 @@ func temporary() string {
 	return fmt.Sprintf("%s%016x", unfinished, rand.Uint64()) //nolint:gosec // a name, not a secret
 }
 
-// Digest names this version of the program: the same files have the same digest, whoever built it.
+// Digest names this version of the program: the same files have the same digest, no matter who built it.
 func Digest() (string, error) { return digest() }
 
 // digest is computed once: the program never changes while the process lives.

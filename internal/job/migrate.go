@@ -20,7 +20,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	// Most opens find nothing to do and shall not wait for the writers.
+	// Most opens find nothing to do and must not wait for the writers.
 	seen, err := schemaVersion(ctx, db)
 	if err != nil || seen == len(steps) {
 		return err

@@ -200,7 +200,7 @@ func TestACancellationDoesNotWaitForASettingOfRay(t *testing.T) {
 	})
 }
 
-// brokenRay releases nothing until the operator mends a setting.
+// brokenRay releases nothing until the operator corrects a setting.
 type brokenRay struct{ *hooks }
 
 func (brokenRay) Release(context.Context, rayjob.Handle) error {

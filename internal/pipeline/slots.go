@@ -44,7 +44,7 @@ func (p *Pipeline) enter(rec job.Record, st stage) (wait time.Duration, ok bool)
 	}
 	defer func() { p.metrics.slots(p.raySlots.Size()) }()
 	if rec.State != job.Staged && usesRay(rec) {
-		p.raySlots.Restore(rec.Run, rec.Owner) // whoever has put it there
+		p.raySlots.Restore(rec.Run, rec.Owner) // no matter which process put it there
 	}
 	if st.onRay && !p.raySlots.Enter(rec.Run, rec.Owner, rec.Created) {
 		return p.wait(rec, p.raySlots), false

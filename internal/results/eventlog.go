@@ -48,7 +48,7 @@ type numbered struct {
 
 // selection is what is kept of the events of one kind.
 type selection struct {
-	// spread says that the events shall be spread over the whole log; else the first are kept.
+	// spread says that the events are spread over the whole log; else the first are kept.
 	spread bool
 	kept   []numbered
 	// Of those that are spread, one of every is kept, and skipped were left out since. last is the newest of all.

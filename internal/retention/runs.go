@@ -74,7 +74,7 @@ func (k *Keeper) tidyRun(ctx context.Context, run string) error {
 	}
 }
 
-// mayGoOn reports whether somebody may still begin the job anew, who would be glad of its checkpoints.
+// mayGoOn reports whether the job may still be retried, so that its checkpoints are of use.
 func (k *Keeper) mayGoOn(rec job.Record, age time.Duration) bool {
 	switch rec.State {
 	case job.Failed:

@@ -55,7 +55,7 @@ func (b *Broker) environ() []string {
 		"RABBITMQ_ALLOW_INPUT=1",
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-noinput +S 1:1 +sbwt none "+loopback,
 		"RABBITMQ_CTL_ERL_ARGS="+loopback,
-		// rabbitmqctl takes the first of these that is free, whoever else asks.
+		// rabbitmqctl takes the first of these that is free, even if other programs ask too.
 		"RABBITMQ_CTL_DIST_PORT_MIN=19000",
 		"RABBITMQ_CTL_DIST_PORT_MAX=19999",
 	)

@@ -22,7 +22,7 @@ var addresses atomic.Uint32
 // containers run and are ready at once, and a pod that is deleted goes at once. It returns when it has begun.
 // A test that wants pods to fail or to wait ends it, or never calls it, and writes their status itself.
 func (p *Plane) PlayKubelet(ctx context.Context, namespace string) error {
-	// What fails, because somebody else wrote at the same time, is done again when the informer shows the pod anew.
+	// An update that fails because of another write is repeated when the informer shows the pod again.
 	factory := informers.NewSharedInformerFactoryWithOptions(p.admin, time.Second, informers.WithNamespace(namespace))
 	pods := factory.Core().V1().Pods().Informer()
 	_, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{

@@ -99,8 +99,8 @@ func (c *checker) checkJob(sent Sent, heard []Status) {
 	c.checkEnd(heard[end])
 }
 
-// checkEnd compares the last word with the store. Of the records that speak in one job (a request and the run that it began
-// anew) one must agree.
+// checkEnd compares the last status with the store. At least one of the records of the job (a request, and the run that it
+// started again) must agree.
 func (c *checker) checkEnd(end Status) {
 	var states []job.State
 	for _, r := range c.h.Records {

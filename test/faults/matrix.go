@@ -61,7 +61,7 @@ func Matrix() []Fault {
 		{23, "every status of a RayJob, unknown ones too", []string{
 			"internal/rayjob/kuberay.TestEveryPairIsKnown", "internal/rayjob/kuberay.TestUnknownWords",
 		}},
-		{24, "a submission that is refused, an image that cannot be pulled, a pod that waits for ever", []string{
+		{24, "a submission that is refused, an image that cannot be pulled, a pod that never starts", []string{
 			"internal/rayjob/kuberay.TestSubmissionsThatAreRefused", "internal/rayjob/kuberay/explain.TestHeldUpContainers",
 			"internal/rayjob/kuberay/explain.TestUnschedulable", "internal/pipeline.TestHowAJobEndsBadly",
 		}},

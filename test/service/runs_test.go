@@ -178,7 +178,7 @@ func TestAJobThatTheBrokerLostIsRecovered(t *testing.T) {
 	require.Eventually(t, func() bool {
 		q, err := ch.QueueDeclarePassive(stack.Extractor, true, false, false, false, nil)
 		return err == nil && q.Messages == 1
-	}, stack.StepTimeout, 50*time.Millisecond, "the message is written anew")
+	}, stack.StepTimeout, 50*time.Millisecond, "the message is written again")
 	release()
 	for _, id := range []string{first, second} {
 		last, updates := w.AwaitJob(t, id)

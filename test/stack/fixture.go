@@ -40,7 +40,7 @@ const Extractors = 4
 // StepTimeout is how long a test waits for one step while other tests use the machine.
 const StepTimeout = 2 * time.Minute
 
-// storePoll is the time between two looks at the store of the service: each opens the file anew, as another process does.
+// storePoll is the time between two looks at the store of the service: each opens the file again, as another process does.
 const storePoll = 100 * time.Millisecond
 
 // Fixture is everything around one service: a virtual host of a real RabbitMQ, the double of Clowder with a dataset, and the

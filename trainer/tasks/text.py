@@ -24,7 +24,7 @@ WORD_DROPOUT = 0.2
 _BATCH, _BATCH_CHARACTERS = 2000, 1_000_000
 _NO_IDS, _NO_TYPES = numpy.zeros(0, numpy.int32), numpy.zeros(0, numpy.int8)
 _AUTO = "AutoModelForSequenceClassification"
-# What an installed model's tokenizer consists of, besides tokenizer.json, which is written anew.
+# What an installed model's tokenizer consists of, besides tokenizer.json, which is always written.
 _TOKENIZER_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt")
 
 

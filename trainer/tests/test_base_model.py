@@ -56,7 +56,7 @@ def test_auto_uses_the_smallest_installed_model(make_run, schemas, tokenizer_fil
     [
         ("license: mit\n", "mit"),
         ('license: "CC BY 4.0"\n', "CC BY 4.0"),
-        ("# A model\nThe license: ask us and we shall see what can be done about it, [here](https://example.org)\n", ""),
+        ("# A model\nThe license: ask us and we will see what can be done about it, [here](https://example.org)\n", ""),
         ("license:\n", ""),
         ("\xff", ""),
     ],

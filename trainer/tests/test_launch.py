@@ -113,8 +113,8 @@ def test_every_line_of_a_worker_begins_with_its_rank():
 def test_the_first_of_several_outcomes_is_kept():
     async def ends() -> str:
         mailbox = Mailbox()
-        await mailbox.finish("the fault that a person must mend")
+        await mailbox.finish("the fault that a person must correct")
         await mailbox.finish("what came of it elsewhere")
         return await mailbox.result()
 
-    assert asyncio.run(ends()) == "the fault that a person must mend"
+    assert asyncio.run(ends()) == "the fault that a person must correct"

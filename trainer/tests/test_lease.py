@@ -211,7 +211,7 @@ def test_starts_killed_or_suspended_at_random_end_with_the_weights_of_an_undistu
             assert start.exitcode == KILLED
     last = start_apart(spec, "replace", chance.randint(1, 2), signal.SIGSTOP)
     assert asleep(last)
-    for start in [*sleeping, last]:  # they all meet in the midst of its work
+    for start in [*sleeping, last]:  # they all wake while it works
         wake(start)
     assert [exit_code(start) for start in sleeping] == [LEASE_LOST] * len(sleeping)
     assert exit_code(last) == 0

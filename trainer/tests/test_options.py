@@ -122,7 +122,7 @@ def test_label_smoothing_lowers_the_confidence(train):
 def test_accumulated_gradients_equal_those_of_the_large_batch(train):
     from safetensors.numpy import load_file
 
-    # Dropout draws anew for each part of a batch, so that only the weights of a model without it can be the same.
+    # Dropout draws again for each part of a batch, so that only the weights of a model without it can be the same.
     from trainer.tasks import perceptron
 
     before, perceptron.DROPOUT = perceptron.DROPOUT, 0.0

@@ -38,7 +38,7 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 		}
 	}
 	if len(l.Saved) == 0 && ledger.Made(delivery.KindFolder, strings.Join(folders, "/")) {
-		ledger.Anew() // whatever else is delivered comes after the folder of the run
+		ledger.Fresh() // everything else is delivered comes after the folder of the run
 	}
 	folder := c.runFolder(s, ledger, dataset, parent, folders)
 	ids, err := delivery.Deliver(ctx, ledger, folder, d.Artifacts)

@@ -59,7 +59,7 @@ func TestBuildGivesTheSameBytesAgain(t *testing.T) {
 	require.NoError(t, os.RemoveAll(f.Path("deliver")))
 	again, err = buildAll(t, f)
 	require.NoError(t, err)
-	require.Equal(t, first, again, "made anew")
+	require.Equal(t, first, again, "built again")
 }
 
 func TestBuildMakesAnewWhatIsNotWhole(t *testing.T) {

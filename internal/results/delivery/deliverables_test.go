@@ -53,7 +53,7 @@ func TestDeliverablesOfEachKind(t *testing.T) {
 			require.NoError(t, os.RemoveAll(f.Path("deliver")))
 			again, err := Build(t.Context(), f.Run(), f.Run().In("deliver"), r, f.Meta)
 			require.NoError(t, err)
-			require.Equal(t, artifacts, again, "made anew, the same bytes")
+			require.Equal(t, artifacts, again, "built again, with the same bytes")
 		})
 	}
 }

@@ -43,7 +43,7 @@ type Entry struct {
 	made bool // by this ledger, as the answer said
 }
 
-// Step is one effect on another system that has no idempotency key: it shall happen exactly once, also when this program
+// Step is one effect on another system that has no idempotency key: it must happen exactly once, also when this program
 // dies at any instant of it.
 type Step struct {
 	Kind   string
@@ -63,7 +63,7 @@ type Step struct {
 type Ledger struct {
 	entries []Entry
 	save    func(json.RawMessage) error
-	anew    bool
+	fresh    bool
 }
 
 // OpenLedger returns the ledger that doc holds, an empty one for an empty doc. After a nil return of save, its argument must
@@ -103,9 +103,9 @@ func (l *Ledger) Made(kind, name string) bool {
 	return i >= 0 && l.entries[i].made
 }
 
-// Anew says that no effect of the delivery can have happened before this ledger was opened, even one that the ledger does not
+// Fresh says that no effect of the delivery can have happened before this ledger was opened, even one that the ledger does not
 // know. Do then does not look before it acts.
-func (l *Ledger) Anew() { l.anew = true }
+func (l *Ledger) Fresh() { l.fresh = true }
 
 // Do makes one effect happen, unless it has, and returns its id. That it is done is on disk with the next write.
 //
@@ -117,7 +117,7 @@ func (l *Ledger) Do(ctx context.Context, s Step) (string, error) {
 	if prior.State == StateDone && prior.SHA256 == s.SHA256 {
 		return prior.ID, nil
 	}
-	if !l.anew {
+	if !l.fresh {
 		id, found, err := s.Look(ctx, prior)
 		if err != nil {
 			return "", fmt.Errorf("look for the %s %s: %w", s.Kind, s.Name, err)

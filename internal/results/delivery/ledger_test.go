@@ -80,7 +80,7 @@ func TestLedgerLooksForNothingWhereNothingCanBe(t *testing.T) {
 	t.Parallel()
 	l, err := OpenLedger(nil, func(json.RawMessage) error { return nil })
 	require.NoError(t, err)
-	l.Anew()
+	l.Fresh()
 	looks := 0
 	step := Step{
 		Kind: KindFile, Name: "report.html",

@@ -48,7 +48,7 @@ func TestAdvice(t *testing.T) {
 		"overfit": {func(_ *results.Result, c *chart.Curves) {
 			c.ValidationLoss = []chart.Point{{X: 1, Y: 0.5}, {X: 2, Y: 0.4}, {X: 3, Y: 0.9}}
 		}, "starts to overfit"},
-		"by heart": {func(r *results.Result, _ *chart.Curves) {
+		"overfits": {func(r *results.Result, _ *chart.Curves) {
 			r.Metrics.Train["accuracy"] = results.Score{Value: 0.999, N: 6920}
 		}, "0.999 on the training rows, 0.842 on the test rows"},
 		"underfit": {func(r *results.Result, _ *chart.Curves) {

@@ -177,7 +177,7 @@ func TestUnpreparedPods(t *testing.T) {
 			s.Events = []corev1.Event{event(s.Pods[1].Name, tc.reason, tc.message, time.Minute)}
 			require.Equal(t, "waiting for the worker: "+tc.want, s.Waiting())
 			s.Events = append(s.Events, event(s.Pods[1].Name, "Pulling", "Pulling image", time.Second))
-			require.Equal(t, "starting 1 head and 1 worker: pulling the image; 1 of 2 is ready", s.Waiting(), "what came after shows that it is mended")
+			require.Equal(t, "starting 1 head and 1 worker: pulling the image; 1 of 2 is ready", s.Waiting(), "what came after shows that the problem is gone")
 			s.Events = []corev1.Event{event(s.Pods[1].Name, tc.reason, tc.message, time.Hour)}
 			require.Equal(t, "starting 1 head and 1 worker; 1 of 2 is ready", s.Waiting(), "the kubelet would have said it again")
 		})
