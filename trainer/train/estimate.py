@@ -39,8 +39,7 @@ def seconds(stepper, data, validation, batch_size: int, settings, ctx) -> float:
 
 def spelled(seconds: float) -> str:
     """A duration as text: "45 s", "12 min", "2 h 10 min"."""
-    if seconds < 60:
+    if round(seconds) < 60:
         return f"{max(1, round(seconds))} s"
-    if seconds < 3600:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds // 3600:.0f} h {seconds % 3600 / 60:.0f} min"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
