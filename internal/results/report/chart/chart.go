@@ -1,10 +1,9 @@
 package chart
 
 import (
+	"math"
 	"strconv"
 	"strings"
-
-	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // Chart is a chart as the report's template draws it: all places are computed here, in units of the picture.
@@ -78,19 +77,20 @@ func newChart(title, xLabel string, x, y axis) *Chart {
 		Title: title, XLabel: xLabel, Width: chartWidth, Height: chartHeight,
 		Left: 46, Right: chartWidth - 12, Top: 50, Bottom: chartHeight - 46, x: x, y: y,
 	}
-	for _, v := range y.ticks {
-		c.Left = max(c.Left, 12+letterWidth*float64(len(text.Significant(v))))
+	xLabels, yLabels := tickLabels(x.ticks), tickLabels(y.ticks)
+	for _, label := range yLabels {
+		c.Left = max(c.Left, 12+letterWidth*float64(len(label)))
 	}
 	c.Left = Tenth(c.Left)
-	if n := len(x.ticks); n > 0 { // the last number reaches beyond its place
-		c.Right = min(c.Right, Tenth(chartWidth-1-letterWidth/2*float64(len(text.Significant(x.ticks[n-1])))))
+	if n := len(xLabels); n > 0 { // the last number reaches beyond its place
+		c.Right = min(c.Right, Tenth(chartWidth-1-letterWidth/2*float64(len(xLabels[n-1]))))
 	}
 	c.legend = c.Left
-	for _, v := range x.ticks {
-		c.XTicks = append(c.XTicks, mark{c.atX(v), text.Significant(v)})
+	for i, v := range x.ticks {
+		c.XTicks = append(c.XTicks, mark{c.atX(v), xLabels[i]})
 	}
-	for _, v := range y.ticks {
-		c.YTicks = append(c.YTicks, mark{c.atY(v), text.Significant(v)})
+	for i, v := range y.ticks {
+		c.YTicks = append(c.YTicks, mark{c.atY(v), yLabels[i]})
 	}
 	return c
 }
@@ -159,4 +159,4 @@ func (c *Chart) scatter(points []Point) *Chart {
 }
 
 // Tenth rounds to a tenth of a unit, which nobody sees.
-func Tenth(v float64) float64 { return float64(int(v*10+0.5)) / 10 }
+func Tenth(v float64) float64 { return math.Round(v*10) / 10 }

@@ -1,6 +1,8 @@
 package chart
 
 import (
+	"strings"
+
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
@@ -16,7 +18,7 @@ func Loss(c Curves) *Chart {
 		steps = "training"
 	}
 	ch.line(steps, "steps", c.Steps, false).line("training", "train", c.TrainLoss, true).line("validation", "valid", c.ValidationLoss, true)
-	ch.Summary = describe("Training loss", firstOf(c.TrainLoss, c.Steps)) + " " + describe("Validation loss", c.ValidationLoss)
+	ch.Summary = strings.TrimSpace(describe("Training loss", firstOf(c.TrainLoss, c.Steps)) + " " + describe("Validation loss", c.ValidationLoss))
 	return ch
 }
 

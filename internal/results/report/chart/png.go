@@ -11,8 +11,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-
-	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // The colours of all pictures: told apart by colour-blind eyes, and dark enough on white.
@@ -135,8 +133,9 @@ type ticks func(lo, hi float64) []float64
 // Ticks implements plot.Ticker.
 func (t ticks) Ticks(lo, hi float64) []plot.Tick {
 	var out []plot.Tick
-	for _, v := range t(lo, hi) {
-		out = append(out, plot.Tick{Value: v, Label: text.Significant(v)})
+	values := t(lo, hi)
+	for i, label := range tickLabels(values) {
+		out = append(out, plot.Tick{Value: values[i], Label: label})
 	}
 	return out
 }

@@ -32,7 +32,7 @@ func Histogram(title string, h *results.Histogram) *Chart {
 			Title: fmt.Sprintf("%s to %s: %s", text.Significant(h.Edges[i]), text.Significant(h.Edges[i+1]), text.Number(n)),
 		})
 	}
-	ch.Summary = fmt.Sprintf("%s values from %s to %s.", text.Number(total), text.Significant(h.Edges[0]), text.Significant(h.Edges[len(h.Edges)-1]))
+	ch.Summary = fmt.Sprintf("%s from %s to %s.", text.Count(total, "value"), text.Significant(h.Edges[0]), text.Significant(h.Edges[len(h.Edges)-1]))
 	if h.Cut > max(0, low) && h.Cut < high {
 		ch.rule("best", "truncated at "+text.Significant(h.Cut), h.Cut, labelRow{top: true})
 		ch.Summary += " Truncated at " + text.Significant(h.Cut) + "."

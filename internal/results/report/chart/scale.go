@@ -2,6 +2,9 @@ package chart
 
 import (
 	"math"
+	"strconv"
+
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // lossRange is the span of all losses, with some room and never empty.
@@ -34,10 +37,27 @@ func niceTicks(lo, hi float64, n int) []float64 {
 		}
 	}
 	var out []float64
-	for i := math.Ceil(lo / step); i*step <= hi && len(out) <= 2*n; i++ {
+	for i := math.Ceil(lo / step); i*step <= hi && i+1 > i && len(out) <= 2*n; i++ { // very large numbers have no neighbours to count to
 		out = append(out, i*step+0) // the sum has no negative zero
 	}
 	return out
+}
+
+// maxDigits is how many significant digits the label of a tick has at most.
+const maxDigits = 12
+
+// tickLabels writes the values of an axis. They get more digits than usual where two would look the same.
+func tickLabels(values []float64) []string {
+	labels := make([]string, len(values))
+	for i, v := range values {
+		labels[i] = text.Significant(v)
+	}
+	for digits := 7; alike(labels) && digits <= maxDigits; digits++ {
+		for i, v := range values {
+			labels[i] = strconv.FormatFloat(v, 'g', digits, 64)
+		}
+	}
+	return labels
 }
 
 // epochTicks are whole epochs, at most about n of them.
@@ -56,3 +76,16 @@ func epochTicks(_, hi float64, n int) []float64 {
 
 // round keeps four digits behind the point, which no picture shows more of.
 func round(v float64) float64 { return math.Round(v*1e4) / 1e4 }
+
+// roundLoss is round for values of at least 0.1. A smaller one keeps four significant digits, so that a line of small losses is not
+// flat.
+func roundLoss(v float64) float64 {
+	if size := math.Abs(v); size >= 0.1 || size == 0 {
+		return round(v)
+	}
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
+	if err != nil {
+		return v
+	}
+	return short
+}

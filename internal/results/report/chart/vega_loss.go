@@ -26,7 +26,7 @@ func WriteLossVega(w io.Writer, c Curves) error {
 			series, colours = append(series, name), append(colours, colour)
 		}
 		for _, p := range line {
-			values = append(values, obj{"series": name, "epoch": round(p.X), "loss": round(p.Y)})
+			values = append(values, obj{"series": name, "epoch": round(p.X), "loss": roundLoss(p.Y)})
 		}
 	}
 	add(steps, colourSteps, c.Steps)
