@@ -122,6 +122,8 @@ def some(values, limit: int = 12) -> str:
     values = list(values)
     more = len(values) - limit
     values = [one_line(str(v), 120) for v in values[: limit if more > 0 else None]]
+    if more > 0:
+        return f"{', '.join(values)} and {more} more"
     if len(values) <= 1:
         return "".join(values) or "none"
-    return f"{', '.join(values)} and {more} more" if more > 0 else f"{', '.join(values[:-1])} and {values[-1]}"
+    return f"{', '.join(values[:-1])} and {values[-1]}"

@@ -157,9 +157,9 @@ def _test_details(data: Dataset, target, test, classes: int, simple: Baselines) 
     """The parts of the report about the predictions on the test rows."""
     if not len(test):
         return {}
-    doubted = mistakes.doubted(test, simple.predictions)
+    wrong_labels = mistakes.wrong_labels(test, simple.predictions)
     found = {
-        "mistakes": _entries(data, target, test, mistakes.mistakes(test), doubted),
+        "mistakes": _entries(data, target, test, mistakes.mistakes(test), wrong_labels),
         "unsure": _entries(data, target, test, mistakes.unsure(test)) if classes else None,
     }
     if not classes:
@@ -168,13 +168,13 @@ def _test_details(data: Dataset, target, test, classes: int, simple: Baselines) 
     return {**found, "confusion": metrics.confusion(test, classes) or None, "calibration": calibration.calibration(test), "binary": binary}
 
 
-def _entries(data: Dataset, target, test, rows, doubted=None) -> list[dict]:
+def _entries(data: Dataset, target, test, rows, wrong_labels=None) -> list[dict]:
     found = []
     for row in rows:
         more = {"label": data.splits["test"][row].target, "predicted": target.text(test.predicted[row])}
         if test.confidence is not None:
             more["confidence"] = round(float(test.confidence[row]), 4)
-        if doubted is not None and doubted[row]:
+        if wrong_labels is not None and wrong_labels[row]:
             more["label_doubted"] = True
         found.append(display.entry(data.splits["test"][row], data.kind, data.columns, **more))
     return found

@@ -1,4 +1,4 @@
-"""Figures of a classifier from counts per class; they never need the classes x classes table, which 10 000 classes would make huge."""
+"""Metrics of a classifier from counts per class. No table of classes x classes is filled: with 10 000 classes it would be huge."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from trainer.measure.predictions import Predictions
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of the confusion matrix that are not empty, ordered by true class, over the classes that occur at all."""
+    """The cells of the confusion matrix that are not empty, in the order of their true classes. Only classes that occur are numbered."""
 
     truth: numpy.ndarray
     predicted: numpy.ndarray
@@ -21,11 +21,11 @@ class Cells:
         return self._scores(self.counts[None, :])
 
     def resampled(self, seed: int) -> dict[str, numpy.ndarray]:
-        """Each figure for rows drawn anew, to take its interval from."""
+        """Each metric for every resample of the rows. Its interval is computed from these values."""
         return self._scores(intervals.resampled_counts(self.counts, seed))
 
     def _scores(self, counts: numpy.ndarray) -> dict[str, numpy.ndarray]:
-        """The figures for every row of ``counts`` (any number x cells)."""
+        """The metrics for every row of ``counts`` (any number x cells)."""
         right = self.truth == self.predicted
         hits = self._by_class(counts[:, right], self.truth[right])
         return scores(hits, self._by_class(counts, self.truth), self._by_class(counts, self.predicted))
@@ -48,10 +48,10 @@ def cells(a: Predictions) -> Cells:
 
 
 def scores(hits: numpy.ndarray, true: numpy.ndarray, predicted: numpy.ndarray) -> dict[str, numpy.ndarray]:
-    """Figures from counts with the classes along the last axis: right ones, true ones, predicted ones.
+    """Metrics from counts with the classes along the last axis: correct rows, true rows and predicted rows of each class.
 
-    A class that is neither true nor predicted anywhere counts for nothing in the mean over classes. Matthews' coefficient is
-    0 where the rows, or the predictions, are all of one class.
+    The mean over the classes leaves out a class that is neither true nor predicted in any row. Matthews' coefficient is 0 if all
+    rows or all predictions are of one class.
     """
     n, right = true.sum(-1), hits.sum(-1)
     f1 = _ratio(2 * hits, true + predicted)
@@ -65,7 +65,7 @@ def scores(hits: numpy.ndarray, true: numpy.ndarray, predicted: numpy.ndarray) -
 
 
 def losses(a: Predictions) -> numpy.ndarray:
-    """The cross-entropy of each row in nats. A true class held for impossible costs 27.6 and not infinity."""
+    """The cross-entropy of each row in nats. A row whose true class got the probability 0 costs 27.6 and not infinity."""
     return -numpy.log(numpy.clip(a.likelihood, 1e-12, 1.0))
 
 

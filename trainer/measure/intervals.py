@@ -1,4 +1,4 @@
-"""95 % intervals: Wilson's for a share, percentiles over resampled rows for what has no formula."""
+"""95 % intervals: Wilson's interval for a share, and percentiles over resampled rows for metrics without a formula."""
 
 import math
 from collections.abc import Iterator
@@ -7,13 +7,13 @@ import numpy
 
 Z95 = 1.959963984540054  # the 97.5th percentile of the normal distribution
 RESAMPLES = 1000
-_MANY_ROWS = 20_000  # from here on the interval is narrow, and 200 resamples give its ends well enough
+_MANY_ROWS = 20_000  # above this the interval is narrow, and 200 resamples determine its ends well enough
 _FEWER = 200
 _CELLS = 4_000_000  # numbers that are drawn at once: 32 MB
 
 
 def wilson(share: float, n: float) -> tuple[float, float]:
-    """Wilson's score interval of a share that was seen over ``n`` rows."""
+    """Wilson's score interval of a share that was observed over ``n`` rows."""
     if n == 0:
         return 0.0, 1.0
     z2 = Z95 * Z95
@@ -23,10 +23,11 @@ def wilson(share: float, n: float) -> tuple[float, float]:
 
 
 def like_a_share(value: float, error: float, n: int) -> tuple[float, float]:
-    """Wilson's interval for a figure between 0 and 1 with a standard error, taken over ``n`` rows.
+    """Wilson's interval for a metric between 0 and 1 that has a standard error and was computed over ``n`` rows.
 
-    It is that of a share over as many rows as would give the error, at most ``n``. So it never leaves 0 to 1 and keeps a width
-    where few rows happen to show no error at all. A value in between without error is one that no row can change.
+    It is the interval of a share over the number of rows that would give this error, but at most ``n``. So it stays within 0 and 1,
+    and it keeps a width if few rows happen to show no error at all. A value between 0 and 1 without an error cannot be changed by
+    any row, so its interval is the value itself.
     """
     if error == 0 and 0 < value < 1:
         return value, value
@@ -34,15 +35,15 @@ def like_a_share(value: float, error: float, n: int) -> tuple[float, float]:
 
 
 def percentiles(values: numpy.ndarray, value: float) -> tuple[float, float]:
-    """The middle 95 % of resampled ``values``, widened to hold ``value`` itself, which a skewed figure can lie outside of."""
+    """The middle 95 % of resampled ``values``, widened to contain ``value`` itself: a skewed metric can lie outside."""
     low, high = numpy.percentile(values, (2.5, 97.5))
     return min(float(low), value), max(float(high), value)
 
 
 def resampled_counts(counts: numpy.ndarray, seed: int) -> numpy.ndarray:
-    """How often each cell occurs when all rows are drawn anew with replacement: resamples x cells.
+    """How often each cell occurs if all rows are resampled with replacement: resamples x cells.
 
-    ``counts`` are the rows in each cell. Drawing cells in place of rows makes the cost independent of the number of rows.
+    ``counts`` are the rows in each cell. Drawing cells instead of rows makes the cost independent of the number of rows.
     """
     n = int(counts.sum())
     resamples = min(RESAMPLES if n <= _MANY_ROWS else _FEWER, max(100, _CELLS // len(counts)))
@@ -50,12 +51,12 @@ def resampled_counts(counts: numpy.ndarray, seed: int) -> numpy.ndarray:
 
 
 def resampled_means(columns: numpy.ndarray, seed: int) -> numpy.ndarray:
-    """The means of ``columns`` (rows x columns) over rows drawn anew with replacement: resamples x columns."""
+    """The means of ``columns`` (rows x columns) over rows that are resampled with replacement: resamples x columns."""
     return numpy.concatenate([draws @ columns / len(columns) for draws in _draws(len(columns), seed)])
 
 
 def _draws(n: int, seed: int) -> Iterator[numpy.ndarray]:
-    """How often each of ``n`` rows is drawn, some resamples at a time so that memory stays bounded."""
+    """How often each of ``n`` rows is drawn, for a few resamples at a time, so that the memory is limited."""
     generator = numpy.random.default_rng(seed)
     left, at_once = RESAMPLES if n <= _MANY_ROWS else _FEWER, max(1, _CELLS // n)
     while left:

@@ -3,24 +3,24 @@
 import numpy
 
 from trainer.errors import UserError, some
-from trainer.measure import classification, intervals, rank_statistics, regression, values as published
+from trainer.measure import classification, intervals, rank_statistics, regression, values as final
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 
 CLASSIFICATION = ("accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss")
 REGRESSION = ("rmse", "mae", "r2", "spearman", "loss")
-MAX_CONFUSION = 1000  # classes; nobody reads a larger table, and it would be most of result.json
-_UNEVEN = 1.5  # times as many rows in the largest class as in the smallest
+MAX_CONFUSION = 1000  # classes; a larger table cannot be read, and it would fill most of result.json
+_UNEVEN = 1.5  # ratio of the largest class to the smallest, from which classes count as uneven
 
 
 def summary(a: Predictions, classes: int, scale: float = 1.0) -> dict[str, float]:
-    """The value of every metric that the predictions allow, for an evaluation during the training; ``classes`` is 0 for regression.
+    """Every metric that can be computed from the predictions, for an evaluation during the training; ``classes`` is 0 for regression.
 
-    ``scale`` is the standard deviation of the training rows' target: the loss of a regression is the mean squared error in
-    its units. No rows give no metrics. roc_auc is left out where the rows are all of one class or probabilities are missing.
+    ``scale`` is the standard deviation of the target in the training rows: the loss of a regression is the mean squared error in
+    its units. Without rows there are no metrics. roc_auc is left out if all rows are of one class or there are no probabilities.
     """
     if not len(a):
         return {}
-    values = {name: float(value[0]) for name, value in _figures(a, classes, scale).scores().items()}
+    values = {name: float(value[0]) for name, value in _metrics(a, classes, scale).scores().items()}
     if area := _roc_auc(a):
         values["roc_auc"] = area[0]
     if classes and a.likelihood is not None:
@@ -31,23 +31,23 @@ def summary(a: Predictions, classes: int, scale: float = 1.0) -> dict[str, float
 def report(a: Predictions, classes: int, seed: int, scale: float = 1.0) -> dict[str, dict]:
     """One split of metrics.json: each metric of ``summary`` with its 95 % interval and the number of rows.
 
-    Accuracy has Wilson's interval, roc_auc one of its kind with DeLong's error, the others the middle 95 % over rows drawn
-    anew, by ``seed``. A single row tells nothing about its like, so only its accuracy has an interval.
+    Accuracy has Wilson's interval. roc_auc has a similar one with DeLong's standard error. The other metrics have the middle 95 %
+    over rows that are resampled by ``seed``. One row does not show how much rows vary, so only its accuracy has an interval.
     """
-    values, n = {**summary(a, classes, scale), **_published(a, classes, scale)}, len(a)
+    values, n = {**summary(a, classes, scale), **_final(a, classes, scale)}, len(a)
     ranges = _resampled(a, classes, seed, scale, values) if n > 1 else {}
     if "accuracy" in values:
         ranges["accuracy"] = intervals.wilson(values["accuracy"], n)
         if values["accuracy"] == 1 and n > 1:
-            _widen_the_faultless(ranges, a, values)
-    return {name: {"value": value, **_ends(ranges.get(name)), "n": n} for name, value in values.items()}
+            _widen_perfect(ranges, a, values)
+    return {name: {"value": value, **_low_and_high(ranges.get(name)), "n": n} for name, value in values.items()}
 
 
 def confusion(a: Predictions, classes: int) -> list[list[int]]:
-    """Counts with true classes as rows and predicted ones as columns; empty above ``MAX_CONFUSION`` classes."""
+    """The confusion matrix: a row for each true class, a column for each predicted class; empty above ``MAX_CONFUSION`` classes."""
     if not 0 < classes <= MAX_CONFUSION:
         return []
-    return published.confusion(a, classes)
+    return final.confusion(a, classes)
 
 
 def higher_is_better(metric: str) -> bool:
@@ -81,14 +81,14 @@ def _check_fits(asked: str, label_counts: dict[str, int] | None) -> None:
     raise UserError("wrong_metric", what, "Set metric to auto or to one that fits.", why)
 
 
-def _figures(a: Predictions, classes: int, scale: float) -> classification.Cells | regression.Moments:
+def _metrics(a: Predictions, classes: int, scale: float) -> classification.Cells | regression.Moments:
     return classification.cells(a) if classes else regression.moments(a, scale)
 
 
-def _published(a: Predictions, classes: int, scale: float) -> dict[str, float]:
+def _final(a: Predictions, classes: int, scale: float) -> dict[str, float]:
     if not len(a):
         return {}
-    return published.classification(a) if classes else published.regression(a, scale)
+    return final.classification(a) if classes else final.regression(a, scale)
 
 
 def _roc_auc(a: Predictions) -> tuple[float, float | None] | None:
@@ -96,8 +96,8 @@ def _roc_auc(a: Predictions) -> tuple[float, float | None] | None:
 
 
 def _resampled(a: Predictions, classes: int, seed: int, scale: float, values: dict[str, float]) -> dict[str, tuple[float, float]]:
-    """The interval of each of ``values``, where it has one."""
-    drawn = _figures(a, classes, scale).resampled(seed)
+    """The interval of each of ``values`` that has one."""
+    drawn = _metrics(a, classes, scale).resampled(seed)
     if classes and "loss" in values:
         drawn["loss"] = intervals.resampled_means(classification.losses(a)[:, None], seed)
     ranges = {name: intervals.percentiles(drawn[name], values[name]) for name in drawn}
@@ -106,11 +106,11 @@ def _resampled(a: Predictions, classes: int, seed: int, scale: float, values: di
     return ranges
 
 
-def _widen_the_faultless(ranges: dict[str, tuple[float, float]], a: Predictions, values: dict[str, float]) -> None:
-    """Where every answer is right, so are all of the rows drawn anew, whose spread of nothing would promise too much.
+def _widen_perfect(ranges: dict[str, tuple[float, float]], a: Predictions, values: dict[str, float]) -> None:
+    """Widen the intervals if every prediction is correct: every resample is correct too, so its percentiles would be too narrow.
 
-    The least accuracy that fits is taken in its place: F1 is about as large, and Matthews' coefficient, which counts from what
-    guessing gets, is brought to that scale.
+    The lower end of the accuracy's interval is used instead. F1 is about as large as the accuracy. Matthews' coefficient is 0 for
+    guessing, so the lower end is converted to its scale.
     """
     least = ranges["accuracy"][0]
     guessed = float(((numpy.bincount(a.truth) / len(a)) ** 2).sum())
@@ -120,5 +120,5 @@ def _widen_the_faultless(ranges: dict[str, tuple[float, float]], a: Predictions,
         ranges["mcc"] = 1 - (1 - least) / (1 - guessed), 1.0
 
 
-def _ends(interval: tuple[float, float] | None) -> dict[str, float]:
+def _low_and_high(interval: tuple[float, float] | None) -> dict[str, float]:
     return {} if interval is None else {"low": interval[0], "high": interval[1]}

@@ -15,7 +15,7 @@ from trainer.run_folder import files
 
 AUTO = "auto"
 SMALL_BYTES = 40_000_000
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*/[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}/[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")  # a file system refuses longer names
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 
 

@@ -9,7 +9,7 @@ from sklearn import metrics as oracle
 from trainer.measure import curves, predictions
 from trainer.measure.calibration import calibration
 from trainer.measure.histogram import histogram
-from trainer.measure.mistakes import doubted, mistakes, unsure
+from trainer.measure.mistakes import mistakes, unsure, wrong_labels
 from trainer.measure.predictions import Predictions
 
 
@@ -123,14 +123,14 @@ def test_everything_can_be_written_as_json():
     assert json.loads(json.dumps(parts, allow_nan=False)) == parts
 
 
-def test_a_label_is_doubted_where_both_models_give_the_same_other_one():
+def test_a_label_may_be_wrong_if_both_models_predict_the_same_other_one():
     def said(*shares):
         return predictions.of_scores(numpy.array([0, 0, 0, 0, 1]), numpy.log(numpy.array(shares)))
 
     sure, unsure, right = [0.05, 0.9, 0.05], [0.4, 0.5, 0.1], [0.9, 0.05, 0.05]
     model = said(sure, sure, unsure, right, sure)
     simple = said(unsure, [0.1, 0.1, 0.8], sure, right, sure)
-    assert doubted(model, simple).tolist() == [True, False, False, False, False]
-    assert not doubted(model, None).any()
+    assert wrong_labels(model, simple).tolist() == [True, False, False, False, False]
+    assert not wrong_labels(model, None).any()
     numbers = predictions.of_values(numpy.zeros(2), numpy.ones(2))
-    assert doubted(numbers, numbers).tolist() == [False, False]
+    assert wrong_labels(numbers, numbers).tolist() == [False, False]
