@@ -1,4 +1,4 @@
-"""Whether a model that says 80 % is right 80 times in a hundred."""
+"""Whether a model with a confidence of 80 % is correct in 80 of 100 cases."""
 
 import numpy
 
@@ -9,11 +9,11 @@ def calibration(a: Predictions, bins: int = 10) -> dict:
     """The calibration part of result.json: bins of equal width over the confidence, and the expected calibration error.
 
     The error (``ece``) is the mean distance between confidence and accuracy over the bins, weighted by their rows. Bins
-    without rows are left out. Without rows or without confidences the answer is empty.
+    without rows are left out. The result is empty without rows or without confidences.
     """
     if not len(a) or a.confidence is None:
         return {}
-    # scikit-learn's calibration_curve gives no counts, and its bins hold their upper end: 0.5 would lie in the bin below.
+    # scikit-learn's calibration_curve returns no counts, and its bins include their upper end: 0.5 would be in the bin below.
     index = numpy.clip((a.confidence * bins).astype(numpy.int64), 0, bins - 1)
     counts = numpy.bincount(index, minlength=bins)
     filled = numpy.flatnonzero(counts)

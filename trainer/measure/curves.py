@@ -1,4 +1,4 @@
-"""The curves of the report: ROC, precision against recall, thresholds; for regression, predicted against true."""
+"""The curves of the report: ROC, precision and recall, thresholds; for regression, predicted and true values."""
 
 import numpy
 
@@ -11,7 +11,7 @@ _THRESHOLDS = tuple(k / 10 for k in range(1, 10))
 def binary(a: Predictions, positive_name: str, points: int = 100) -> dict | None:
     """The binary part of result.json, for the second of two classes.
 
-    None where there are not two classes or the rows are all of one of them. Each curve has at most ``points`` points.
+    None if there are not two classes, or if all rows are of one class. Each curve has at most ``points`` points.
     """
     from sklearn import metrics
 
@@ -24,13 +24,13 @@ def binary(a: Predictions, positive_name: str, points: int = 100) -> dict | None
     return {
         "positive": positive_name,
         "roc": _thinned(numpy.stack([fallout, recall], axis=1), points),
-        "pr": _thinned(numpy.stack([hit_rate, precision], axis=1)[-2::-1], points),  # without the point that stands for no rows
+        "pr": _thinned(numpy.stack([hit_rate, precision], axis=1)[-2::-1], points),  # without the point for no rows at all
         "thresholds": [_at(threshold, scores, positive) for threshold in _THRESHOLDS],
     }
 
 
 def regression(a: Predictions, points: int = 500, bins: int = 20) -> dict:
-    """The regression part of result.json: pairs of true and predicted from the smallest target to the largest, and the residuals.
+    """The regression part of result.json: pairs of true and predicted in ascending order of the target, and the residuals.
 
     A residual is true minus predicted, in the unit of the target.
     """
@@ -39,7 +39,7 @@ def regression(a: Predictions, points: int = 500, bins: int = 20) -> dict:
 
 
 def _at(threshold: float, scores: numpy.ndarray, positive: numpy.ndarray) -> dict[str, float]:
-    """Precision, recall and F1 where scores from ``threshold`` on count as positive; 0 where nothing does."""
+    """Precision, recall and F1 if scores of at least ``threshold`` count as positive; 0 if there are none."""
     from sklearn.metrics import precision_recall_fscore_support
 
     precision, recall, f1, _ = precision_recall_fscore_support(positive, scores >= threshold, average="binary", zero_division=0)
@@ -47,6 +47,6 @@ def _at(threshold: float, scores: numpy.ndarray, positive: numpy.ndarray) -> dic
 
 
 def _thinned(curve: numpy.ndarray, points: int) -> list[list[float]]:
-    """At most ``points`` rows of ``curve`` at equal steps, the first and the last among them."""
+    """At most ``points`` rows of ``curve`` at equal steps, including the first and the last."""
     kept: numpy.ndarray | list[int] = numpy.unique(numpy.linspace(0, len(curve) - 1, points).round().astype(int)) if len(curve) else []
     return [[float(f"{value:.6g}") for value in row] for row in curve[kept]]

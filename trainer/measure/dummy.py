@@ -1,4 +1,4 @@
-"""The model that knows nothing of a row: the most frequent class, or the mean."""
+"""The constant baseline, which does not look at the rows: the most frequent class, or the mean."""
 
 import numpy
 
@@ -7,9 +7,9 @@ from trainer.measure.predictions import Predictions
 
 
 def dummy(train_target: numpy.ndarray, test_target: numpy.ndarray, classes: int) -> Predictions:
-    """What the training rows alone say of the test rows; ``classes`` is 0 for regression.
+    """The predictions for the test rows from the targets of the training rows alone; ``classes`` is 0 for regression.
 
-    Every class is counted once more than it occurs, so that one missing among the training rows is not held for impossible.
+    Every class is counted once more than it occurs, so that a class without training rows does not get the probability 0.
     """
     n = len(test_target)
     if not classes:

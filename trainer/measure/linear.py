@@ -20,9 +20,9 @@ _LEAST_WIDTH = 10_000
 _STRENGTHS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)  # of the penalty; strong ones first, they converge fast
 _ITERATIONS = 400  # for all strengths together
 _FEW_ITERATIONS = 60  # with fewer than these, fewer rows cost less accuracy than fewer iterations
-_MAX_ENTRIES = 50_000_000  # numbers to learn from: 200 MB
+_MAX_ENTRIES = 50_000_000  # numbers to train on: 200 MB
 _RATE, _DENSE_RATE = 2e8, 2e9  # entries times outputs per second, there and back, on one slow core; sparse matrices miss the cache
-_PER_WEIGHT = 25  # what an iteration costs for each weight, in entries: L-BFGS goes through its history
+_PER_WEIGHT = 25  # cost of an iteration for each weight, in entries: L-BFGS reads its history
 _GRADIENT = 1e-5  # the largest slope at which the logistic regression counts as converged
 _BLOCK = 4_000_000  # scores at once
 
@@ -46,7 +46,7 @@ class Linear:
 
 
 def max_width(classes: int) -> int:
-    """How many features leave the model of so many ``classes`` small enough; never so few that it would be worth nothing."""
+    """The largest number of features for which a model of ``classes`` is small enough, but at least a useful number."""
     return max(_LEAST_WIDTH, min(MAX_TERMS, MAX_WEIGHTS // max(1, classes)))
 
 
@@ -59,9 +59,9 @@ def fit(
     seed: int,
     budget_seconds: float = 20.0,
 ) -> Linear | None:
-    """Learn from the training rows, with the strength of the penalty that has the smallest loss on the validation rows.
+    """Train on the training rows with the strength of the penalty that has the smallest loss on the validation rows.
 
-    ``classes`` is 0 for regression. None where the model would have more than ``MAX_WEIGHTS`` weights.
+    ``classes`` is 0 for regression. None if the model would have more than ``MAX_WEIGHTS`` weights.
 
     ``budget_seconds`` bounds rows times iterations by an assumed speed and not by a clock, so that the same rows give the same
     model on a busy machine too. If it does not allow enough iterations over all rows, a sample drawn by ``seed`` is used.
@@ -97,7 +97,7 @@ class _Solver(Protocol):
     bias: numpy.ndarray
 
     def fit(self, strength: float, iterations: int) -> int:
-        """Find the weights for one strength of the penalty, in at most so many iterations; returns how many were made."""
+        """Find the weights for one strength of the penalty in at most ``iterations``; returns the number of iterations."""
 
 
 def _solver(features: Features, target: numpy.ndarray, classes: int) -> _Solver:
@@ -120,7 +120,7 @@ class _Logistic:
 
     def fit(self, strength: float, iterations: int) -> int:
         two = len(numpy.unique(self._target)) == 2
-        # Two classes share the penalty: half the weights for each, so that a class has its column whatever their number.
+        # Two classes share the penalty and get half the weights each, so that every class has a column for any number of classes.
         self._model.set_params(C=(2 if two else 1) / strength, max_iter=iterations).fit(self._features, self._target)
         weights, bias = self._model.coef_.T, self._model.intercept_
         if two:
@@ -145,7 +145,7 @@ class _Ridge:
 
 
 class _NoFeatures:
-    """What can be learnt without features, or from rows of one class only: the shares of the classes, or the mean."""
+    """The model without features, or for rows of one class only: the shares of the classes, or the mean."""
 
     def __init__(self, width: int, target: numpy.ndarray, classes: int):
         self.weights = numpy.zeros((width, classes or 1))
@@ -160,14 +160,14 @@ class _NoFeatures:
 
 
 def _with_absent(bias: numpy.ndarray, present: numpy.ndarray, classes: int, rows: int) -> numpy.ndarray:
-    """The bias of all classes. One without training rows is given the chance of one more row than ``rows``, and not none at all."""
+    """The bias of all classes. A class without training rows gets the probability 1 / (``rows`` + 1) instead of 0."""
     full = numpy.full(classes, numpy.logaddexp.reduce(bias) - numpy.log(rows + 1))
     full[present] = bias
     return full
 
 
 class _Scaler:
-    """Brings dense columns to mean 0 and deviation 1 for the solver, and the weights back to the columns as they were."""
+    """Scales dense columns to mean 0 and deviation 1 for the solver, and converts the weights back to the original columns."""
 
     def __init__(self, features: Features):
         """Sparse columns stay as they are: tf-idf has a scale of its own, and subtracting a mean would fill them."""
@@ -186,7 +186,7 @@ class _Scaler:
 
 
 def _sample(features: Features, target: numpy.ndarray, entries: int, seed: int) -> tuple[Features, numpy.ndarray]:
-    """As many rows, drawn by ``seed``, as ``entries`` numbers allow, in their order."""
+    """A sample of the rows with at most ``entries`` numbers, drawn by ``seed``, in their order."""
     rows = int(len(target) * min(entries, _MAX_ENTRIES) / max(1, features.size))
     if rows >= len(target):
         return features, target

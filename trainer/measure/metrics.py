@@ -61,7 +61,7 @@ def pick_metric(asked: str, label_counts: dict[str, int] | None) -> tuple[str, s
     """
     if asked != "auto":
         _check_fits(asked, label_counts)
-        return asked, f"{asked} chooses the best model, as asked for."
+        return asked, f"{asked} chooses the best model, as requested."
     if label_counts is None:
         return "rmse", "The root mean squared error chooses the best model: it is in the unit of the target and weighs large errors more."
     most, fewest = max(label_counts.values()), min(label_counts.values())
@@ -73,9 +73,9 @@ def pick_metric(asked: str, label_counts: dict[str, int] | None) -> tuple[str, s
 def _check_fits(asked: str, label_counts: dict[str, int] | None) -> None:
     known, task = (REGRESSION, "numbers") if label_counts is None else (CLASSIFICATION, "labels")
     if asked not in known:
-        what, why = f"The metric {asked} does not fit data with {task} as the answer.", f"The metrics for it are {some(known)}."
+        what, why = f"The metric {asked} does not fit data with {task} as the target.", f"The metrics for it are {some(known)}."
     elif asked == "roc_auc" and len(label_counts) > MAX_CLASSES:
-        what, why = f"The metric roc_auc does not fit data with {len(label_counts)} labels.", f"It is taken for up to {MAX_CLASSES} labels."
+        what, why = f"The metric roc_auc does not fit data with {len(label_counts)} labels.", f"It is computed for up to {MAX_CLASSES} labels."
     else:
         return
     raise UserError("wrong_metric", what, "Set metric to auto or to one that fits.", why)

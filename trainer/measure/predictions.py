@@ -1,4 +1,4 @@
-"""What a model said on rows, beside what was true: the one form in which every figure here takes its input."""
+"""The predictions of a model beside the true values: the input of every metric."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ _HUGE = 1e150  # the square of anything smaller is still a number
 
 @dataclass(frozen=True)
 class Predictions:
-    """The answers of a model on n rows. Numbers that are not finite raise a UserError, so no figure is made of them."""
+    """The predictions of a model for n rows. Numbers that are not finite raise a UserError, so no metric is computed from them."""
 
     truth: numpy.ndarray  # int64 classes, or float64 targets in their own unit
     predicted: numpy.ndarray  # the same kind
@@ -30,9 +30,9 @@ class Predictions:
             if values.dtype.kind == "f" and not _sound(values):
                 raise UserError(
                     "diverged",
-                    "The model answers with values that are not numbers.",
+                    "The predictions of the model are not numbers.",
                     "Set a smaller learning_rate, or mixed_precision to fp32.",
-                    "Its training ran away from every solution.",
+                    "Its training diverged.",
                 )
 
     def __len__(self) -> int:
@@ -45,12 +45,12 @@ class Predictions:
 
 
 def _sound(values: numpy.ndarray) -> bool:
-    """True where all of ``values`` are finite and can be squared. A comparison with NaN is false, so one test finds all faults."""
+    """Whether all of ``values`` are finite and can be squared. A comparison with NaN is false, so this test is enough."""
     return bool((numpy.abs(values) < min(_HUGE, float(numpy.finfo(values.dtype).max))).all())
 
 
 def of_scores(truth: numpy.ndarray, scores: numpy.ndarray) -> Predictions:
-    """The answers of a classifier whose ``scores`` (rows x classes, before the softmax) are given."""
+    """The predictions of a classifier from its ``scores`` (rows x classes, before the softmax)."""
     odds = numpy.exp(scores - scores.max(axis=1, keepdims=True))
     probabilities = odds / odds.sum(axis=1, keepdims=True)
     predicted = probabilities.argmax(axis=1).astype(numpy.int64)
@@ -65,12 +65,12 @@ def of_scores(truth: numpy.ndarray, scores: numpy.ndarray) -> Predictions:
 
 
 def of_values(truth: numpy.ndarray, predicted: numpy.ndarray) -> Predictions:
-    """The answers of a regression."""
+    """The predictions of a regression."""
     return Predictions(numpy.asarray(truth, numpy.float64), numpy.asarray(predicted, numpy.float64))
 
 
 def concatenated(parts: list[Predictions]) -> Predictions:
-    """The answers on all rows from those on consecutive parts of them; at least one part."""
+    """The predictions for all rows from the predictions for consecutive parts of them; at least one part."""
     names = ("truth", "predicted", "confidence", "likelihood", "probabilities")
     columns = ([getattr(part, name) for part in parts] for name in names)
     return Predictions(*(None if column[0] is None else numpy.concatenate(column) for column in columns))

@@ -1,7 +1,7 @@
 """The area under the ROC curve with its standard error.
 
-Equal scores share the mean of their ranks. Otherwise the area of a model that gives every row the same score would depend on
-the order of the rows; with it the area is exactly 0.5.
+Equal scores get the mean of their ranks. Otherwise the area of a model that gives every row the same score would depend on
+the order of the rows; with the mean it is exactly 0.5.
 """
 
 import math
@@ -10,11 +10,11 @@ import numpy
 
 
 def roc_auc(truth: numpy.ndarray, probabilities: numpy.ndarray) -> tuple[float, float | None] | None:
-    """The area under the ROC curve and its standard error; None where the rows are all of one class.
+    """The area under the ROC curve and its standard error; None if all rows are of one class.
 
     With two classes the second is the positive one. With more it is the mean over the classes that occur, each against the
-    rest. The error is DeLong's for that mean: how much each row moves it. It is None where a class has a single row. Neither
-    scikit-learn nor scipy has DeLong's error, and its placements give the area as well.
+    rest. The error is DeLong's for that mean: how much each row changes it. It is None if a class has a single row. Neither
+    scikit-learn nor scipy computes DeLong's error, and its placements give the area as well.
     """
     n, classes = probabilities.shape
     counts = numpy.bincount(truth, minlength=classes)

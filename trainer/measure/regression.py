@@ -1,4 +1,4 @@
-"""Figures of a regression, all of them from the means of a few columns, so that resampling rows is one matrix product."""
+"""Metrics of a regression, all computed from the means of a few columns, so that resampling the rows is one matrix product."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,10 @@ from trainer.measure.predictions import Predictions
 
 @dataclass(frozen=True)
 class Moments:
-    """The columns whose means the figures are made of: squared and absolute error, target, the ranks of truth and prediction.
+    """The columns from whose means the metrics are computed: squared and absolute error, target, ranks of the truth and the prediction.
 
-    Errors and targets are in ``unit``, the standard deviation of the targets, which are counted from their mean: large targets
-    with small differences keep their digits. Ranks are those among all rows, also where rows are drawn anew.
+    Errors and targets are in ``unit``, the standard deviation of the targets, and targets are relative to their mean: so large
+    targets with small differences keep their digits. Ranks are among all rows, in a resample too.
     """
 
     columns: numpy.ndarray
@@ -24,11 +24,11 @@ class Moments:
         return self._scores(self.columns.mean(axis=0, keepdims=True))
 
     def resampled(self, seed: int) -> dict[str, numpy.ndarray]:
-        """Each figure for rows drawn anew, to take its interval from."""
+        """Each metric for every resample of the rows. Its interval is computed from these values."""
         return self._scores(intervals.resampled_means(self.columns, seed))
 
     def _scores(self, means: numpy.ndarray) -> dict[str, numpy.ndarray]:
-        """The figures from ``means`` (any number x columns). r2 and spearman are 0 where the target is constant."""
+        """The metrics from ``means`` (any number x columns). r2 and spearman are 0 if the target is constant."""
         squared, absolute, target, target2, x, y, xx, yy, xy = means.T
         return {
             "rmse": numpy.sqrt(squared) * self.unit,
@@ -57,7 +57,7 @@ def _standard(values: numpy.ndarray) -> numpy.ndarray:
 
 
 def _r2(squared: numpy.ndarray, variance: numpy.ndarray) -> numpy.ndarray:
-    varied = variance > 1e-12  # what is below is rounding: the drawn rows all have one target
+    varied = variance > 1e-12  # smaller values come from rounding: all rows of the resample have one target
     return numpy.where(varied, 1 - squared / numpy.where(varied, variance, 1.0), 0.0)
 
 

@@ -1,6 +1,6 @@
-"""tf-idf features of texts: words and pairs of neighbouring words, rare ones with more weight than common ones.
+"""tf-idf features of texts: words and pairs of neighbouring words. Rare terms weigh more than common terms.
 
-scikit-learn counts and weighs. The class here adds what can be delivered without pickle, and a bound on the memory.
+scikit-learn counts and weighs them. The class here can be saved without pickle and limits the memory.
 """
 
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 MAX_TERMS = 50_000
-_MIN_TEXTS = 2  # a term of a single text says nothing about other texts
+_MIN_TEXTS = 2  # a term of a single text is of no use for other texts
 _MAX_CHARACTERS = 40_000_000  # of the texts that terms are learnt from: every distinct pair is counted, some hundred bytes each
 _BLOCK = 20_000  # texts at once: scikit-learn keeps a Python object for each term of a block
-# A word, one character of a script without spaces between words, or a punctuation mark. Half a surrogate pair, which JSON can
-# hold but UTF-8 cannot, is none of them.
+# A word, one character of a script without spaces between words, or a punctuation mark, but not half a surrogate pair, which is
+# possible in JSON but not in UTF-8.
 _WORD = r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s\ud800-\udfff]"
 _TOKENS = {"token_pattern": _WORD, "ngram_range": (1, 2)}
 
@@ -33,7 +33,7 @@ class TfIdf:
 
     @staticmethod
     def learn(texts: list[str], max_terms: int = MAX_TERMS) -> "TfIdf":
-        """The most frequent terms of the training texts, or of an even sample where the texts are many; does not depend on their order."""
+        """The most frequent terms of the training texts, or of an even sample of very many texts. Does not depend on their order."""
         from sklearn.feature_extraction.text import CountVectorizer
 
         texts = texts[:: 1 + sum(map(len, texts)) // _MAX_CHARACTERS]
@@ -42,7 +42,7 @@ class TfIdf:
         counter = CountVectorizer(**_TOKENS, min_df=_MIN_TEXTS, max_features=max_terms, dtype=numpy.int32)
         try:
             counts = counter.fit_transform(texts)
-        except ValueError:  # how scikit-learn says that no term is frequent enough
+        except ValueError:  # scikit-learn raises it if no term is frequent enough
             return TfIdf([], [], len(texts))
         terms = counter.get_feature_names_out().tolist()
         return TfIdf(terms, numpy.bincount(counts.indices, minlength=len(terms)).tolist(), len(texts))

@@ -1,7 +1,7 @@
-"""The published values of metrics.json, by scikit-learn and scipy.
+"""The final values of metrics.json, by scikit-learn and scipy.
 
 The driver computes them once at the end. Workers use the formulas of the bootstrap (``classification``, ``regression``) at each
-evaluation: importing scikit-learn would cost each of them a second and 90 MB. The tests hold both to the same values.
+evaluation: importing scikit-learn would cost each of them a second and 90 MB. Tests check that both give the same values.
 """
 
 import warnings
@@ -10,11 +10,11 @@ import numpy
 
 from trainer.measure.predictions import Predictions
 
-_MAX_TABLE = 1000  # classes; for Matthews' coefficient scikit-learn fills a table of classes x classes, 800 MB for 10 000
+_MAX_TABLE = 1000  # classes; scikit-learn computes Matthews' coefficient from a table of classes x classes, 800 MB for 10 000
 
 
 def classification(p: Predictions) -> dict[str, float]:
-    """Accuracy, the F1 scores, Matthews' coefficient and the area under the ROC curve, as far as there are any. At least one row."""
+    """Accuracy, the F1 scores, Matthews' coefficient and the area under the ROC curve, if it can be computed. At least one row."""
     from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
     _ignore_few_rows()
@@ -31,7 +31,7 @@ def classification(p: Predictions) -> dict[str, float]:
 
 
 def regression(p: Predictions, scale: float) -> dict[str, float]:
-    """The values of a regression. r2 and spearman are 0 where the target is constant. At least one row."""
+    """The values of a regression. r2 and spearman are 0 if the target is constant. At least one row."""
     from scipy.stats import spearmanr
     from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
@@ -56,7 +56,7 @@ def confusion(p: Predictions, classes: int) -> list[list[int]]:
 
 
 def _area(truth: numpy.ndarray, probabilities: numpy.ndarray, present: numpy.ndarray) -> float:
-    """The mean over the classes that occur, each against the rest; of two classes the second alone."""
+    """The mean over the classes that occur, each against the rest; with two classes, the area of the second."""
     from sklearn.metrics import roc_auc_score
 
     measured = [1] if probabilities.shape[1] == 2 else present
@@ -64,5 +64,5 @@ def _area(truth: numpy.ndarray, probabilities: numpy.ndarray, present: numpy.nda
 
 
 def _ignore_few_rows() -> None:
-    """scikit-learn warns of many classes on few rows, and of a single one. The user could do nothing about a line in the log."""
+    """Hide scikit-learn's warnings about many classes in few rows and about a single class, which a user cannot act on."""
     warnings.filterwarnings("ignore", message="The number of unique classes is greater than|A single label was found", category=UserWarning)

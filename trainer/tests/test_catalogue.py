@@ -1,0 +1,220 @@
+"""Which model a training starts from, what its target is, and the vocabulary that it learns, without any training."""
+
+import functools
+import json
+import math
+from pathlib import Path
+
+import numpy
+import pytest
+from hypothesis import given, settings, strategies as st
+from tokenizers import Tokenizer
+
+from trainer.config.kinds import SHAPES
+from trainer.errors import UserError
+from trainer.tasks import catalogue, target, vocabulary
+from trainer.tasks.catalogue import Base
+from trainer.tasks.target import Classes, Number
+
+QUICK = settings(max_examples=60, deadline=None, derandomize=True)
+TEXT, IMAGE = {"config.json": 2, "tokenizer.json": 2}, {"config.json": 2, "preprocessor_config.json": 2}
+
+
+@pytest.fixture
+def models(tmp_path):
+    """models({"org/name": {file: bytes}}) makes the folder of the installed models."""
+
+    def of(installed: dict) -> Path:
+        for name, files in installed.items():
+            (tmp_path / "models" / name).mkdir(parents=True)
+            for file, size in files.items():
+                (tmp_path / "models" / name / file).write_bytes(b"{}"[:size].ljust(size))
+        return tmp_path / "models"
+
+    return of
+
+
+SHELF = {
+    "org/large": {**TEXT, "model.safetensors": 900},
+    "org/small": {**TEXT, "a.safetensors": 50, "b.safetensors": 60},
+    "other/small": {**TEXT, "model.safetensors": 110},
+    "org/eyes": {**IMAGE, "model.safetensors": 30},
+    "org/both": {**IMAGE, "vocab.txt": 2, "model.safetensors": 200},
+    "org/pickled": {**TEXT, "pytorch_model.bin": 40},
+    "org/half": {"tokenizer.json": 2, "model.safetensors": 5},
+    "org/bare": {"config.json": 2},
+    ".hidden/model": {**TEXT, "model.safetensors": 1},
+    "org/a space": {**TEXT, "model.safetensors": 1},
+}
+
+
+def test_only_whole_models_are_listed_the_smallest_first(models):
+    found = catalogue.installed(models(SHELF))
+    assert [(b.name, b.kind, b.size) for b in found] == [
+        ("org/eyes", "image", 30), ("org/small", "text", 110), ("other/small", "text", 110), ("org/both", "text", 200), ("org/large", "text", 900),
+    ]  # fmt: skip
+    assert not any(b.fresh for b in found)
+    assert found[0].config == {}
+
+
+def test_without_a_folder_of_models_there_are_the_built_in_ones(tmp_path):
+    assert catalogue.installed(tmp_path / "gone") == []
+    for kind, shape in SHAPES.items():
+        assert catalogue.choose(tmp_path / "gone", "auto", kind) == catalogue.choose(tmp_path / "gone", shape, kind) == Base(shape, kind)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "kind", "start", "name", "fresh"),
+    [
+        ("auto", "text", "pretrained", "org/small", False),
+        ("", "text", "pretrained", "org/small", False),
+        ("auto", "text", "scratch", "bert-tiny", True),
+        ("auto", "image", "pretrained", "org/eyes", False),
+        ("auto", "table", "pretrained", "mlp", True),
+        ("org/large", "text", "pretrained", "org/large", False),
+        ("org/large", "text", "scratch", "org/large", True),
+        ("bert-tiny", "text", "pretrained", "bert-tiny", True),
+    ],
+)
+def test_the_model_is_the_one_asked_for_or_the_smallest_that_fits(models, wanted, kind, start, name, fresh):
+    found = catalogue.choose(models(SHELF), wanted, kind, start)
+    assert (found.name, found.kind, found.fresh) == (name, kind, fresh)
+    assert (found.folder is None) == (name in SHAPES.values())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "kind", "code", "part"),
+    [
+        pytest.param("org/gone", "text", "model_not_installed", "Installed: org/small, other/small, org/both and org/large.", id="not there"),
+        pytest.param("../models/org/small", "text", "model_not_installed", "choose an installed model", id="a path"),
+        pytest.param("org/../org/small", "text", "model_not_installed", "", id="a path through dots"),
+        pytest.param("/etc", "text", "model_not_installed", "", id="an absolute path"),
+        pytest.param("org", "text", "model_not_installed", "", id="an organisation"),
+        pytest.param("x" * 5000 + "/y", "text", "model_not_installed", "", id="a very long name"),
+        pytest.param("org/small", "image", "model_unfit", "Models for image data: small-cnn and org/eyes.", id="another kind of data"),
+        pytest.param("mlp", "text", "model_unfit", "does not read text data", id="a built-in one of another kind"),
+        pytest.param("org/pickled", "text", "pickled_model", "convert it to safetensors", id="weights that could run code"),
+        pytest.param("org/half", "text", "model_incomplete", "lacks config.json or model.safetensors", id="without config.json"),
+        pytest.param("org/bare", "text", "model_incomplete", "complete it", id="without weights"),
+    ],
+)
+def test_a_model_that_cannot_be_used_is_refused_with_the_reason_and_the_choice(models, wanted, kind, code, part):
+    with pytest.raises(UserError) as refused:
+        catalogue.choose(models(SHELF), wanted, kind)
+    assert refused.value.code == code
+    assert part.lower() in str(refused.value).lower()
+    assert len(str(refused.value)) < 1500
+
+
+def test_a_model_is_small_by_the_bytes_of_its_weights():
+    assert Base("bert-tiny", "text").is_small
+    assert not Base("org/x", "text", size=catalogue.SMALL_BYTES).is_small
+
+
+def test_a_label_and_its_number_are_the_same_in_both_directions():
+    classes = target.of("text-classification", ("a", "b", "10"), [])
+    assert classes.encode(["10", "a", "unknown", "", "A"]).tolist() == [2, 0, -1, -1, -1]
+    assert [classes.text(i) for i in classes.encode(["a", "b", "10"])] == ["a", "b", "10"]
+    assert classes.outputs == 3
+
+
+def test_the_answers_of_classes_have_the_probabilities_of_the_predicted_and_the_true_class():
+    outputs = numpy.asarray([[0.7, 0.2, 0.1], [0.1, 0.5, 0.4]], numpy.float32)
+    answers = Classes(("a", "b", "c")).answers(outputs, numpy.asarray([1, 1]))
+    assert answers.predicted.tolist() == [0, 1]
+    assert answers.confidence == pytest.approx([0.7, 0.5])
+    assert answers.likelihood == pytest.approx([0.2, 0.5])
+    many = Classes(tuple(map(str, range(51))))
+    assert many.answers(numpy.full((2, 51), 1 / 51), numpy.asarray([0, 50])).probabilities is None
+
+
+@pytest.mark.parametrize(
+    ("targets", "mean", "std"),
+    [(["1", "3"], 2.0, 1.0), (["5", "5", "5"], 5.0, 1.0), (["-1e3", "1e3"], 0.0, 1000.0), (["7"], 7.0, 1.0)],
+)
+def test_a_number_is_scaled_by_the_mean_and_the_deviation_of_the_training_targets(targets, mean, std):
+    found = target.of("tabular-regression", (), targets)
+    assert (found.mean, found.std, found.outputs, found.labels) == (mean, std, 1, ())
+
+
+@pytest.mark.parametrize("text", ["", "x", "nan", "inf", "-inf", "1,5", "0x10", "1e999", "None"])
+def test_a_target_that_is_not_a_finite_number_is_missing(text):
+    assert target.number(text) is None
+    assert numpy.isnan(Number(0.0, 1.0).encode([text])[0])
+
+
+@QUICK
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_finite_number_is_read_back_from_its_text(value):
+    assert target.number(repr(value)) == value
+    if value:
+        assert math.isclose(float(Number(0.0, 1.0).text(value)), value, rel_tol=1e-5)
+
+
+@pytest.mark.parametrize("wanted", [Classes(("ä", "b\n", "")), Number(0.1, 1e-9), Classes(())], ids=repr)
+def test_a_target_survives_its_description_as_json(wanted):
+    assert target.restored(json.loads(json.dumps(target.described(wanted)))) == wanted
+
+
+TEXTS = ["The house, the garden and the river.", "A garden near the house!", "Rivers run; houses stand.", "日本 の house", "don't"] * 2
+
+
+def test_the_same_texts_give_the_same_vocabulary_in_any_order():
+    first = vocabulary.learn(TEXTS).get_vocab()
+    assert vocabulary.learn(TEXTS).get_vocab() == first
+    assert vocabulary.learn(TEXTS[::-1]).get_vocab() == first
+    assert [first[word] for word in vocabulary.SPECIAL] == [0, 1, 2, 3, 4]
+    assert sorted(first.values()) == list(range(len(first)))
+    assert first.keys() >= {"the", "house", "garden", ",", "."}
+
+
+def test_a_text_begins_and_ends_with_its_marks_and_a_pair_has_two_types():
+    tokenizer = vocabulary.learn(TEXTS)
+    one, two = tokenizer.encode("The house"), tokenizer.encode("The house", "a garden")
+    assert one.tokens == ["[CLS]", "the", "house", "[SEP]"]
+    assert two.tokens == ["[CLS]", "the", "house", "[SEP]", "a", "garden", "[SEP]"]
+    assert two.type_ids == [0, 0, 0, 0, 1, 1, 1]
+    assert tokenizer.encode("").tokens == ["[CLS]", "[SEP]"]
+
+
+@pytest.mark.parametrize(("lower", "tokens"), [(True, 1), (False, 2)])
+def test_the_case_of_letters_counts_only_if_asked(lower, tokens):
+    tokenizer = vocabulary.learn(["House house House house"] * 3, lower)
+    assert len({tuple(tokenizer.encode(w).ids) for w in ("House", "house")}) == tokens
+
+
+@functools.cache
+def learned() -> Tokenizer:
+    return vocabulary.learn(TEXTS)
+
+
+@QUICK
+@given(st.text(st.characters(codec="utf-8"), max_size=80))
+def test_any_text_is_encoded_with_known_numbers(text):
+    tokenizer = learned()
+    ids = tokenizer.encode(text).ids
+    assert ids[0] == 2 and ids[-1] == 3
+    assert max(ids) < tokenizer.get_vocab_size()
+
+
+def test_the_tokenizer_of_an_installed_model_pads_and_cuts_nothing_by_itself(tmp_path):
+    tokenizer = vocabulary.learn(TEXTS)
+    tokenizer.enable_padding(length=50)
+    tokenizer.enable_truncation(3)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    assert vocabulary.installed(tmp_path).encode("The house and the garden").tokens == ["[CLS]", "the", "house", "and", "the", "garden", "[SEP]"]
+
+
+@pytest.mark.parametrize(("described", "known"), [(None, True), ({}, True), ({"do_lower_case": False}, False)])
+def test_a_vocabulary_in_lines_is_read_with_the_setting_beside_it(tmp_path, described, known):
+    (tmp_path / "vocab.txt").write_text("\n".join([*vocabulary.SPECIAL, "house", ""]))
+    if described is not None:
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(described))
+    assert vocabulary.installed(tmp_path).encode("HOUSE").tokens == ["[CLS]", "house" if known else "[UNK]", "[SEP]"]
+
+
+def test_a_model_without_any_vocabulary_is_refused_by_its_name(tmp_path):
+    (tmp_path / "org" / "name").mkdir(parents=True)
+    with pytest.raises(UserError, match="The installed model org/name has no tokenizer") as refused:
+        vocabulary.installed(tmp_path / "org" / "name")
+    assert str(tmp_path) not in str(refused.value)
