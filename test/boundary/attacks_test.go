@@ -230,7 +230,7 @@ func attacks() map[string]attack {
 			code := p.succeed()
 			p.put("inputs.json", []byte(`[{"id":"000000000000000000000000","name":"`+mark+`","path":"x","size":1,"sha256":"x"}]`))
 			return code
-		}, "ERROR", "changed by another program"},
+		}, "ERROR", "changed the list of staged files"},
 	}
 	all["the second attempt is written through links"] = attack{func(p pod) int {
 		if p.attempt > 1 {

@@ -54,7 +54,7 @@ func TestADownloadIsCancelledThroughClowderAndRetried(t *testing.T) {
 	began := time.Now()
 	last, _ := manage(t, w, map[string]any{"action": "cancel"})
 	require.Equal(t, "SUCCEEDED", last.Status, last.Message)
-	require.Contains(t, last.Message, "is cancelled")
+	require.Contains(t, last.Message, "was cancelled")
 	require.Less(t, time.Since(began), 30*time.Second, "neither the download nor the full slot keeps it waiting")
 	cancelled, _ := w.AwaitJob(t, id)
 	require.Equal(t, "ERROR", cancelled.Status)
