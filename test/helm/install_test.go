@@ -68,7 +68,7 @@ func TestTheNotesSayWhatToDo(t *testing.T) {
 	notes := install(t, plane, ns, "--set", "clowderUrl=https://clowder.example.org,shared.existingClaim=data",
 		"--set", "secret.values.RABBITMQ_URI=amqp://user:canary@broker", "--set", "networkPolicy.enabled=false")
 	require.Contains(t, notes, "kubectl -n "+ns+" exec rel-clowder-ray-0 -- /extractor doctor")
-	require.Contains(t, notes, "WARNING: the Secret rel-clowder-ray was made from values")
+	require.Contains(t, notes, "WARNING: the Secret rel-clowder-ray was created from values")
 	require.Contains(t, notes, "WARNING: networkPolicy.enabled is false")
 	require.NotContains(t, notes, "ray.io/v1", "KubeRay is installed here")
 	require.NotContains(t, notes, "canary")
