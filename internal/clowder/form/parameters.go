@@ -189,7 +189,7 @@ func (f field) choice(raw any) (any, error) {
 	}
 	choices, more := f.Enum, ""
 	if len(choices) > 10 {
-		choices, more = choices[:10], fmt.Sprintf(" or %d others", len(f.Enum)-10)
+		choices, more = choices[:10], " or "+text.Count(len(f.Enum)-10, "other")
 	}
 	if len(choices) == 1 {
 		return nil, fmt.Errorf("must be %s, which is the only choice here", choices[0])

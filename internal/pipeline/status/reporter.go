@@ -100,8 +100,11 @@ func (r *Reporter) offer(run string, req job.Request, s message.Status) bool {
 	if !s.Kind.Terminal() && (o.lastText == s.Text || repeated || s.Progress && o.sentProgress == s.Text) {
 		return false
 	}
+	if !o.throttle.Offer(s) {
+		return false // nothing follows a terminal status
+	}
 	o.lastText, o.endQueued, o.startQueued = s.Text, s.Kind.Terminal(), o.startQueued || s.Kind == message.StatusStart
-	return o.throttle.Offer(s)
+	return true
 }
 
 // HasOutbox reports whether this process has queued any status of run.
