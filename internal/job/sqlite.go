@@ -11,7 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	_ "modernc.org/sqlite" // registers the driver "sqlite"
+	"modernc.org/sqlite" // registers the driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 const (
@@ -74,9 +75,19 @@ func OpenSQLite(ctx context.Context, path string, options ...Option) (*SQLite, e
 		return nil, errors.Join(err, s.write.Close())
 	}
 	if err := s.prepare(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("prepare the job store %s: %w", path, err), s.Close())
+		return nil, errors.Join(fmt.Errorf("prepare the job store %s: %w", path, withRemedy(err)), s.Close())
 	}
 	return s, nil
+}
+
+// withRemedy adds to an error about a damaged file what to do with it.
+func withRemedy(err error) error {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		if code := e.Code() & 0xff; code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB {
+			return fmt.Errorf("%w: restore it from a backup, or move it away to start with an empty job store", err)
+		}
+	}
+	return err
 }
 
 func open(path, txlock string, connections int) (*sql.DB, error) {
