@@ -107,6 +107,11 @@ func (c *Cache) pin(key, sum string) Entry {
 func (c *Cache) Release(sum string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.unpin(sum)
+}
+
+// unpin ends one protection of a body. The caller holds the lock.
+func (c *Cache) unpin(sum string) {
 	if c.pins[sum]--; c.pins[sum] <= 0 {
 		delete(c.pins, sum)
 	}
@@ -124,23 +129,34 @@ func (c *Cache) Put(body Body, key string, size int64) (Entry, error) {
 		}
 		return entry, c.root.Remove(body.part)
 	}
+	c.pins[body.sum]++ // otherwise Trim could remove the body before it is pinned below
 	c.mu.Unlock()
-	if err := c.store(body); err != nil {
-		return Entry{}, err
-	}
-	info, err := c.root.Lstat(body.sum)
+	changed, err := c.store(body)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unpin(body.sum)
 	if err != nil {
 		return Entry{}, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.times[body.sum] = info.ModTime().UnixNano()
+	c.times[body.sum] = changed
 	return c.pin(key, body.sum), nil
 }
 
-// store moves a body to its name. A small body is written to its name directly. If a crash leaves it torn, it is in no index, and
+// store moves a body to its name and returns its modification time in ns.
+func (c *Cache) store(body Body) (changed int64, err error) {
+	if err := c.move(body); err != nil {
+		return 0, err
+	}
+	info, err := c.root.Lstat(body.sum)
+	if err != nil {
+		return 0, err
+	}
+	return info.ModTime().UnixNano(), nil
+}
+
+// move moves a body to its name. A small body is written to its name directly. If a crash leaves it torn, it is in no index, and
 // the next download replaces it through a part file.
-func (c *Cache) store(body Body) error {
+func (c *Cache) move(body Body) error {
 	if body.part == "" {
 		err := c.writeNew(body.sum, body.content)
 		if !errors.Is(err, fs.ErrExist) {
