@@ -4,6 +4,7 @@ import collections
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from trainer.data import splits
 from trainer.data.checks import Checks
@@ -99,3 +100,59 @@ def test_rows_that_cannot_be_trained_on_are_refused(given, code, events):
     with pytest.raises(UserError) as e:
         _complete(given, 42, events)
     assert e.value.code == code
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 30), st.sampled_from(["", "", "g1", "g2", "g3"])), min_size=1, max_size=80),
+    st.floats(0, 0.5),
+    st.floats(0.01, 0.5),
+    st.integers(0, 99),
+)
+def test_a_cut_keeps_every_row_once_and_copies_and_groups_together(rows, test, validation, seed):
+    examples = [Example("f.csv", i, f"text {number}", label, group=group) for i, (label, number, group) in enumerate(rows)]
+    keys = Keys()
+    found = splits.stratified(examples, {"test": test, "validation": validation}, keys, False, seed)
+    assert sorted(e.row for part in found.values() for e in part) == list(range(len(rows)))
+    for names_of in (keys, lambda e: e.group or f"row {e.row}"):
+        places = collections.defaultdict(set)
+        for name, part in found.items():
+            for e in part:
+                places[names_of(e)].add(name)
+        assert all(len(p) == 1 for p in places.values())
+
+
+@pytest.mark.parametrize(("rows", "test", "validation"), [(30, 3, 3), (31, 4, 4), (100, 10, 10), (2, 0, 0), (3, 1, 1)])
+def test_the_shares_of_a_class_are_rounded_up_from_three_rows_on(rows, test, validation):
+    examples = [Example("f.csv", i, f"text {i}", "a") for i in range(rows)]
+    found = splits.stratified(examples, {"test": 0.1, "validation": 0.1}, Keys(), False, 1)
+    assert (len(found["test"]), len(found["validation"])) == (test, validation)
+
+
+def test_numbers_are_dealt_evenly_over_their_range():
+    examples = [Example("f.csv", i, f"text {i}", str(i**3)) for i in range(200)]
+    found = splits.stratified(examples, {"test": 0.2, "validation": 0.1}, Keys(), True, 1)
+    tenths = collections.Counter(e.row // 20 for e in found["test"])
+    assert set(tenths) == set(range(10))
+    assert max(tenths.values()) - min(tenths.values()) <= 1
+
+
+def test_the_digest_of_a_split_depends_on_the_places_of_texts_and_not_on_the_order_of_rows():
+    rows = _rows(30)
+    given_rows = {"train": rows[:20], "validation": rows[20:25], "test": rows[25:]}
+    same = {name: part[::-1] for name, part in given_rows.items()}
+    moved = {"train": rows[1:20], "validation": [*rows[20:25], rows[0]], "test": rows[25:]}
+    assert splits.digest(given_rows, Keys()) == splits.digest(same, Keys()) != splits.digest(moved, Keys())
+
+
+@pytest.mark.parametrize(
+    ("rows", "group_column", "part"),
+    [
+        ([Example("f.csv", i, "ab"[i % 2], "ab"[i % 2]) for i in range(40)], "", "only 2 of them are different"),
+        ([Example("f.csv", i, f"t {i}", "ab"[i % 2], group="ab"[i % 2]) for i in range(40)], "user", "the column user has only 2 groups"),
+    ],
+)
+def test_rows_that_all_belong_together_cannot_be_divided(rows, group_column, part, events):
+    with pytest.raises(UserError, match=part) as refused:
+        _complete({"train": rows}, 42, events, group_column=group_column)
+    assert refused.value.code == "too_few_groups"
