@@ -82,7 +82,7 @@ func TestHowAJobEndsBadly(t *testing.T) {
 		},
 		"a training that breaks again and again": {
 			arrange: func(b *bench) {
-				b.ray.failure = &results.Failure{Code: "internal", What: "The training broke", Do: "Tell the operator"}
+				b.ray.failure = &results.Failure{Code: "internal", What: "The training broke", Do: "Tell the administrator"}
 				b.ray.script = func(string, int) rayjob.Observation { return rayjob.Observation{Verdict: rayjob.Failed} }
 			}, want: job.Failed, text: "The training broke (attempt 2 of 2)", submits: 2,
 		},

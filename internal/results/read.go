@@ -61,10 +61,10 @@ func readResult(root *os.Root, run string, attempt int) (*Result, error) {
 	}
 	result, err := DecodeResult(doc)
 	if err != nil {
-		return nil, job.Permanent(fmt.Errorf("%s: %w: ask the operator whether the trainer and the service have the same version", ResultFile, err))
+		return nil, job.Permanent(fmt.Errorf("%s: %w: ask the administrator whether the trainer and the service have the same version", ResultFile, err))
 	}
 	if result.Run != run || result.Attempt > attempt {
-		return nil, job.Permanent(fmt.Errorf("%s belongs to attempt %d of %q, not to attempt %d of %s: ask the operator which other program writes to this volume",
+		return nil, job.Permanent(fmt.Errorf("%s belongs to attempt %d of %q, not to attempt %d of %s: ask the administrator which other program writes to this volume",
 			ResultFile, result.Attempt, text.Excerpt(result.Run, 60), attempt, run))
 	}
 	if err := verify(root, result.Outputs); err != nil {
@@ -80,7 +80,7 @@ func readFailure(root *os.Root, run string, attempt int) (*Failure, error) {
 	}
 	f, err := DecodeFailure(doc)
 	if err != nil {
-		return nil, job.Permanent(fmt.Errorf("%s: %w: ask the operator whether the trainer and the service have the same version", FailureFile, err))
+		return nil, job.Permanent(fmt.Errorf("%s: %w: ask the administrator whether the trainer and the service have the same version", FailureFile, err))
 	}
 	if f.Run != run || f.Attempt != attempt {
 		return nil, job.Retryable(fmt.Errorf("%s of another attempt: %w", FailureFile, fs.ErrNotExist))
@@ -121,9 +121,9 @@ func openRegular(root *os.Root, name string) (*os.File, int64, error) {
 func DiskError(err error) error {
 	switch {
 	case errors.Is(err, disk.ErrNotAllowed):
-		return job.Permanent(fmt.Errorf("%w: ask the operator which other program writes to this volume", err))
+		return job.Permanent(fmt.Errorf("%w: ask the administrator which other program writes to this volume", err))
 	case errors.Is(err, disk.ErrTooLarge):
-		return job.Permanent(fmt.Errorf("%w: ask the operator to check the training program", err))
+		return job.Permanent(fmt.Errorf("%w: ask the administrator to check the training program", err))
 	default:
 		return job.Retryable(err)
 	}

@@ -33,7 +33,7 @@ func verifyOne(root *os.Root, o Output) error {
 		return err
 	}
 	if err := checkKind(head.bytes, o); err != nil {
-		return job.Permanent(fmt.Errorf("%s: %w: ask the operator to check the training program", o.Path, err))
+		return job.Permanent(fmt.Errorf("%s: %w: ask the administrator to check the training program", o.Path, err))
 	}
 	return nil
 }

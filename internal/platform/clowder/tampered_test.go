@@ -95,7 +95,7 @@ func TestWhatWasChangedAfterTheCheckIsNeverUploaded(t *testing.T) {
 				require.Error(t, err)
 				kind, _ := job.Classify(err)
 				require.Equal(t, job.KindPermanent, kind, err.Error())
-				require.ErrorContains(t, err, "ask the operator which other program writes to")
+				require.ErrorContains(t, err, "ask the administrator which other program writes to")
 				require.NotContains(t, err.Error(), d.dir, "a user reads no path of the server")
 				d.requireNoSecret(t)
 			})

@@ -81,7 +81,7 @@ func (r artifactReader) Read(p []byte) (int, error) {
 func (a Artifact) fault(err error) error {
 	if errors.Is(err, disk.ErrChanged) {
 		return job.Permanent(fmt.Errorf("%s is not delivered, because another program changed it after it was checked (%w): "+
-			"ask the operator which other program writes to the shared volume, then submit again", a.Name, err))
+			"ask the administrator which other program writes to the shared volume, then submit again", a.Name, err))
 	}
 	return results.DiskError(fmt.Errorf("open %s: %w", a.Name, err))
 }
