@@ -117,7 +117,7 @@ func DecodeEvent(line []byte) (Event, error) {
 }
 
 const (
-	// maxEventText bounds a sentence of an event and maxEventName what is no sentence, in bytes.
+	// maxEventText bounds a sentence of an event and maxEventName what is no sentence, in characters.
 	maxEventText = 1000
 	maxEventName = 200
 	// maxEventMetrics bounds the metrics of one evaluation.

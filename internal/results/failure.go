@@ -27,7 +27,7 @@ type Failure struct {
 	User bool `json:"user"`
 }
 
-// MaxSentence bounds what a user reads as one status line, in bytes.
+// MaxSentence bounds what a user reads as one status line, in characters.
 const MaxSentence = 600
 
 // Sentence is the failure as one line for the user: what is wrong, why, and what to do.

@@ -4,7 +4,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// MaxText bounds every text of strangers that is shown, in bytes.
+// MaxText bounds every text of strangers that is shown, in characters.
 const MaxText = 400
 
 // Plain makes a text of strangers short and one line, and puts instead where nothing is left of it.

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -199,6 +200,7 @@ func FuzzDecodeEvent(f *testing.F) {
 	}
 	f.Add([]byte(`{"time":"2026-11-21T05:03:41.250Z","attempt":1,"kind":"progress","eta_seconds":1e308}`))
 	f.Add([]byte(`{"time":"2026-11-21T05:03:41.250Z","attempt":1,"kind":"decision","choice":[1,{"a":null}]}`))
+	f.Add([]byte(`{"time":"2026-11-21T05:03:41.250Z","attempt":1,"kind":"phase","text":"` + strings.Repeat("ü", 2*results.MaxEventText) + `"}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		e, err := results.DecodeEvent(line)
 		if err != nil {
@@ -207,8 +209,10 @@ func FuzzDecodeEvent(f *testing.F) {
 		require.GreaterOrEqual(t, e.Time.Year(), results.EarliestYear)
 		require.GreaterOrEqual(t, e.Attempt, 1)
 		require.GreaterOrEqual(t, e.ETA(), time.Duration(0))
-		require.LessOrEqual(t, len(e.ChoiceText()), 2*results.MaxEventText)
-		require.LessOrEqual(t, max(len(e.Text), len(e.Why), len(e.What), len(e.Do)), results.MaxEventText)
+		require.LessOrEqual(t, utf8.RuneCountInString(e.ChoiceText()), 2*results.MaxEventText)
+		for _, words := range []string{e.Text, e.Why, e.What, e.Do} {
+			require.LessOrEqual(t, utf8.RuneCountInString(words), results.MaxEventText)
+		}
 		require.LessOrEqual(t, len(e.Metrics), results.MaxEventMetrics)
 		var p results.Progress
 		p.Fold(e)

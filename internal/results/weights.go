@@ -2,10 +2,13 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/ncsa/clowder-ray/internal/text"
 )
@@ -73,7 +76,7 @@ func checkTensors(header []byte, data int64) (total int64, err error) {
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
 		return 0, errors.New("the file is not safetensors: its header is not JSON")
 	}
-	count := 0
+	var spans [][2]int64
 	for dec.More() {
 		name, err := dec.Token()
 		if err != nil {
@@ -86,38 +89,54 @@ func checkTensors(header []byte, data int64) (total int64, err error) {
 		if name == "__metadata__" {
 			continue
 		}
-		size, err := tensorSize(raw, data)
+		span, err := tensorSpan(raw, data)
 		if err != nil {
 			return 0, fmt.Errorf("tensor %q %w", text.Shorten(fmt.Sprint(name), 100), err)
 		}
-		total += size
-		if count++; total > data || count > maxTensors {
+		total += span[1] - span[0]
+		if spans = append(spans, span); total > data || len(spans) > maxTensors {
 			return 0, errors.New("the file is not safetensors: its tensors are larger than the file")
 		}
 	}
 	if _, err := dec.Token(); err != nil {
 		return 0, fmt.Errorf("the file is not safetensors: its header is not JSON: %w", err)
 	}
-	if count == 0 {
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return 0, errors.New("the file is not safetensors: its header is not JSON: something follows it")
+	}
+	if len(spans) == 0 {
 		return 0, errors.New("the file holds no tensor")
 	}
-	return total, nil
+	return total, checkGaps(spans)
 }
 
-// tensorSize is how many of data bytes a tensor has. Its error reads on after the name of the tensor.
-func tensorSize(raw json.RawMessage, data int64) (int64, error) {
+// checkGaps checks that tensors lie one behind the other. Their sizes alone do not tell it: two on the same bytes would hide others.
+func checkGaps(spans [][2]int64) error {
+	slices.SortFunc(spans, func(a, b [2]int64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	var end int64
+	for _, span := range spans {
+		if span[0] != end {
+			return errors.New("the tensors do not fill the file")
+		}
+		end = span[1]
+	}
+	return nil
+}
+
+// tensorSpan is where a tensor lies within data bytes. Its error reads on after the name of the tensor.
+func tensorSpan(raw json.RawMessage, data int64) (span [2]int64, err error) {
 	var t tensor
 	if err := json.Unmarshal(raw, &t); err != nil {
-		return 0, fmt.Errorf("has no valid description: %w", err)
+		return span, fmt.Errorf("has no valid description: %w", err)
 	}
 	if len(t.Offsets) != 2 || t.Offsets[0] < 0 || t.Offsets[1] < t.Offsets[0] || t.Offsets[1] > data {
-		return 0, errors.New("lies outside the file")
+		return span, errors.New("lies outside the file")
 	}
 	size := t.Offsets[1] - t.Offsets[0]
 	if bits := t.bits(data); bits < 0 || (bits+7)/8 != size {
-		return 0, errors.New("does not have the size that its shape needs")
+		return span, errors.New("does not have the size that its shape needs")
 	}
-	return size, nil
+	return [2]int64{t.Offsets[0], t.Offsets[1]}, nil
 }
 
 // bits is the size of a tensor, or -1 where that is more than data bytes can hold or cannot be known.

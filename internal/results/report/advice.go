@@ -36,7 +36,7 @@ func learningSentence(c chart.Curves, r *results.Result) string {
 		return fmt.Sprintf("The best validation %s was in epoch %s of %s; later epochs did not improve it%s. %s",
 			results.MetricName(r.Metric), text.Decimal(best, 2), text.Decimal(last, 2), stopNote(r), kept)
 	case len(c.ValidationLoss) > 0:
-		return "The model was trained for one epoch."
+		return "The model was trained for " + epochs(last) + "."
 	}
 	return kept
 }

@@ -21,8 +21,9 @@ func article(s string) string {
 
 // epochs says how many, which may end inside of one: "1 epoch", "4.17 epochs".
 func epochs(v float64) string {
-	if v == 1 {
+	words := text.Decimal(v, 2)
+	if words == "1" {
 		return "1 epoch"
 	}
-	return text.Decimal(v, 2) + " epochs"
+	return words + " epochs"
 }
