@@ -136,9 +136,12 @@ func showJob(w io.Writer, r job.Record) error {
 	line("dataset", r.Request.DatasetID+" "+r.Request.Name)
 	line("accepted", r.Created.Format(time.RFC3339))
 	line("changed", r.Updated.Format(time.RFC3339))
-	for name, value := range map[string]time.Time{"submitted": r.Began, "training since": r.Trained, "next attempt": r.NotBefore} {
-		if !value.IsZero() {
-			line(name, value.Format(time.RFC3339))
+	for _, moment := range []struct {
+		name string
+		at   time.Time
+	}{{"submitted", r.Began}, {"training since", r.Trained}, {"next attempt", r.NotBefore}} {
+		if !moment.at.IsZero() {
+			line(moment.name, moment.at.Format(time.RFC3339))
 		}
 	}
 	if len(r.Model) > 0 {

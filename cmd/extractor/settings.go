@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"path/filepath"
 	"reflect"
@@ -206,18 +207,26 @@ func durationHook(_, to reflect.Type, data any) (any, error) {
 	}
 	switch n := data.(type) {
 	case int:
-		return time.Duration(n) * time.Second, nil
+		return duration(float64(n), time.Second)
 	case float64:
-		return time.Duration(n * float64(time.Second)), nil
+		return duration(n, time.Second)
 	case string:
 		if seconds, err := strconv.ParseFloat(n, 64); err == nil {
-			return time.Duration(seconds * float64(time.Second)), nil
+			return duration(seconds, time.Second)
 		}
 		if days, err := strconv.Atoi(strings.TrimSuffix(n, "d")); err == nil {
-			return time.Duration(days) * 24 * time.Hour, nil
+			return duration(float64(days), 24*time.Hour)
 		}
 	}
 	return data, nil
+}
+
+// duration returns n units. It is an error if that is no number or longer than 292 years, which no time can hold.
+func duration(n float64, unit time.Duration) (time.Duration, error) {
+	if ns := n * float64(unit); math.Abs(ns) < math.MaxInt64 {
+		return time.Duration(ns), nil
+	}
+	return 0, errors.New("the time is not a number or is longer than 292 years: set a shorter one, or 0 for no limit where the setting allows it")
 }
 
 // complete sets the values that depend on others and reports all invalid values, each with the name of its setting.
