@@ -10,12 +10,12 @@ _LITTLE = 0.2  # probability below which a label may be wrong
 def mistakes(a: Predictions, limit: int = 20) -> numpy.ndarray:
     """The numbers of at most ``limit`` rows that are wrong, the most confident first; for regression the largest errors first."""
     if a.continuous:
-        error = numpy.abs(a.predicted - a.truth)
-        wrong = numpy.flatnonzero(error)
+        severity = numpy.abs(a.predicted - a.truth)
+        wrong = numpy.flatnonzero(severity)
     else:
-        error = numpy.zeros(len(a)) if a.confidence is None else a.confidence
+        severity = numpy.zeros(len(a)) if a.confidence is None else a.confidence
         wrong = numpy.flatnonzero(a.truth != a.predicted)
-    return wrong[numpy.argsort(-error[wrong], kind="stable")][:limit]
+    return wrong[numpy.argsort(-severity[wrong], kind="stable")][:limit]
 
 
 def wrong_labels(a: Predictions, simple: Predictions | None) -> numpy.ndarray:
