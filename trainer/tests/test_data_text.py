@@ -258,3 +258,11 @@ def test_any_json_is_a_table_with_equal_rows_or_refused(value):
     except NotATable:
         return
     assert all(len(row) == len(found.columns) and all(isinstance(c, str) for c in row) for _, row in found.rows)
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_found_if_a_part_of_it_is_plain_text(codec):
+    text = "river река, stone камень, garden сад\n"
+    assert decode.decode(text.encode(codec)) == (text, "UTF-16")
+    with pytest.raises(decode.NotText, match="zero bytes"):
+        decode.decode(text.encode(codec)[:-1] + b"\0\0")  # half a character too much
