@@ -114,9 +114,9 @@ func TestCurvesAreReadFromTheEvents(t *testing.T) {
 
 func TestManyRestartsAreMarkedUpToALimit(t *testing.T) {
 	t.Parallel()
-	lines := make([]string, 10*maxResumes)
-	for i := range lines {
-		lines[i] = fmt.Sprintf(`"kind":"resume","epoch":%g`, float64(i)/100)
+	var lines []string
+	for i := range 10 * maxResumes {
+		lines = append(lines, fmt.Sprintf(`"kind":"resume","epoch":%g`, float64(i)/100))
 	}
 	c := NewCurves(eventsOf(t, append(lines, step(50, "1"), step(100, "2"))...), &results.Result{Attempt: 1})
 	require.Len(t, c.Resumes, maxResumes)

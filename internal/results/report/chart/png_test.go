@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/draw"
 	"image/png"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -89,7 +90,7 @@ func TestThePictureOfPredictionsHasADotForEachRow(t *testing.T) {
 func TestThePictureOfAMatrixIsDarkWhereItsRowsAre(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 2, 5, 6, 21, 1000} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			t.Parallel()
 			r := &results.Result{}
 			resultstest.ManyClasses(r, n, func(i int) string { return fmt.Sprintf("class %d", i) })

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -73,7 +72,8 @@ func TestAHistogramHasABarForEachCount(t *testing.T) {
 		"one bar": {results.Histogram{Edges: []float64{0, 10}, Counts: []int{7}}, []string{"0 to 10: 7"}, "7 values from 0 to 10.", ""},
 		"a cut": {
 			results.Histogram{Edges: []float64{0, 10, 20}, Counts: []int{7, 1200}, Unit: "tokens", Cut: 15},
-			[]string{"0 to 10: 7", "10 to 20: 1,200"}, "1,207 values from 0 to 20. Truncated at 15.", "truncated at 15",
+			[]string{"0 to 10: 7", "10 to 20: 1,200"},
+			"1,207 values from 0 to 20. Truncated at 15.", "truncated at 15",
 		},
 		"a cut at the end":        {results.Histogram{Edges: []float64{0, 10}, Counts: []int{1}, Cut: 10}, []string{"0 to 10: 1"}, "1 value from 0 to 10.", ""},
 		"a cut beyond the end":    {results.Histogram{Edges: []float64{0, 10}, Counts: []int{1}, Cut: 99}, []string{"0 to 10: 1"}, "1 value from 0 to 10.", ""},
@@ -95,11 +95,11 @@ func TestAHistogramHasABarForEachCount(t *testing.T) {
 			}
 			require.Equal(t, tc.titles, titles)
 			require.Equal(t, tc.summary, ch.Summary)
-			var labels string
+			var labels []string
 			for _, rule := range ch.Rules {
-				labels += rule.Label
+				labels = append(labels, rule.Label)
 			}
-			require.Equal(t, tc.cut, labels)
+			require.Equal(t, tc.cut, strings.Join(labels, " "))
 		})
 	}
 }
@@ -214,7 +214,7 @@ func TestALineOfManyPointsHasNoDots(t *testing.T) {
 			line = append(line, Point{float64(i + 1), 1})
 		}
 		ch := Loss(Curves{TrainLoss: line, Epochs: float64(n)})
-		require.Len(t, ch.Lines[0].Dots, dots, fmt.Sprint(n))
+		require.Len(t, ch.Lines[0].Dots, dots, "%d points", n)
 		require.Len(t, strings.Fields(ch.Lines[0].Points), n, "the line has all of them")
 	}
 }

@@ -107,10 +107,10 @@ func TestTheLossChartHasEachPointOfEachLineOnce(t *testing.T) {
 			require.Equal(t, tc.want, v.series())
 			require.Equal(t, tc.best, v.rules("best model"))
 			require.Equal(t, tc.resume, v.rules("resumed"))
-			require.Equal(t, len(v.Layer[0].Encoding.Color.Scale.Domain), len(v.Layer[0].Encoding.Color.Scale.Range), "a colour for each line")
+			require.Len(t, v.Layer[0].Encoding.Color.Scale.Range, len(v.Layer[0].Encoding.Color.Scale.Domain), "a colour for each line")
 			require.Len(t, v.Layer[0].Encoding.Color.Scale.Domain, len(tc.want), "a line without points is not in the legend")
 			for _, epoch := range v.Layer[0].Encoding.X.Axis.Values {
-				require.Equal(t, math.Trunc(epoch), epoch)
+				require.Zero(t, epoch-math.Trunc(epoch))
 			}
 			losses := map[float64]bool{}
 			for _, value := range v.Data.Values {
