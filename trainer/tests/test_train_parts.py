@@ -133,8 +133,8 @@ def test_a_larger_model_gets_a_smaller_learning_rate_and_a_reason(fresh, size, r
         (61, "1 min"),
         (59.7, "1 min"),
         (3540, "59 min"),
-        (3590, "1 h 0 min"),
-        (3600, "1 h 0 min"),
+        (3590, "1 h"),
+        (3600, "1 h"),
         (7800, "2 h 10 min"),
     ],
 )

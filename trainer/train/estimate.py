@@ -41,5 +41,5 @@ def spelled(seconds: float) -> str:
     """A duration as text: "45 s", "12 min", "2 h 10 min"."""
     if round(seconds) < 60:
         return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return " ".join(part for part in (f"{hours} h" * (hours > 0), f"{minutes} min" * (minutes > 0)) if part)
