@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -261,7 +262,7 @@ func TestManyRunsUseAndTrimTheCacheAtTheSameTime(t *testing.T) {
 	for run := range runs {
 		for file := range files {
 			text := fmt.Sprint("body ", file)
-			doc, err := os.ReadFile(filepath.Join(l.dir+"-volume", "runs", fmt.Sprint(run), text))
+			doc, err := os.ReadFile(filepath.Join(l.dir+"-volume", "runs", strconv.Itoa(run), text))
 			require.NoError(t, err)
 			require.Equal(t, text, string(doc))
 		}

@@ -153,7 +153,7 @@ func requireKind(t *testing.T, want job.Kind, err error) {
 	require.NotContains(t, err.Error(), "\n", "it is one line")
 }
 
-// resource names a resource in an error of the API server.
+// resourceOf names a resource in an error of the API server.
 func resourceOf(group, name string) schema.GroupResource {
 	return schema.GroupResource{Group: group, Resource: name}
 }

@@ -34,18 +34,24 @@ func TestAWorkerRequestsTheWholeMachineAndLimitsWhatCannotBeShared(t *testing.T)
 		},
 		"less than one CPU is one for Ray": {
 			Machine{CPU: resource.MustParse("250m"), Memory: resource.MustParse("2Gi")},
-			map[string]string{"cpu": "250m", "memory": "2Gi"}, map[string]string{"memory": "2Gi"}, "1",
+			map[string]string{"cpu": "250m", "memory": "2Gi"},
+			map[string]string{"memory": "2Gi"},
+			"1",
 		},
 		"a part of a CPU counts as a whole one": {
 			Machine{CPU: resource.MustParse("3001m"), Memory: resource.MustParse("8Gi")},
-			map[string]string{"cpu": "3001m", "memory": "8Gi"}, map[string]string{"memory": "8Gi"}, "4",
+			map[string]string{"cpu": "3001m", "memory": "8Gi"},
+			map[string]string{"memory": "8Gi"},
+			"4",
 		},
 		"GPUs of the usual name": {
 			Machine{GPU: 4}, map[string]string{"cpu": "1", "memory": "4Gi", "nvidia.com/gpu": "4"}, map[string]string{"memory": "4Gi", "nvidia.com/gpu": "4"}, "1",
 		},
 		"GPUs of another name": {
 			Machine{GPU: 1, GPUResource: "nvidia.com/mig-1g.5gb"},
-			map[string]string{"cpu": "1", "memory": "4Gi", "nvidia.com/mig-1g.5gb": "1"}, map[string]string{"memory": "4Gi", "nvidia.com/mig-1g.5gb": "1"}, "1",
+			map[string]string{"cpu": "1", "memory": "4Gi", "nvidia.com/mig-1g.5gb": "1"},
+			map[string]string{"memory": "4Gi", "nvidia.com/mig-1g.5gb": "1"},
+			"1",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

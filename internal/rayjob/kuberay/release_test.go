@@ -65,17 +65,21 @@ func TestReleaseDeletesTheRayJobOfARunningTraining(t *testing.T) {
 
 func TestAClusterThatDoesNotRespondIsDeletedAnyway(t *testing.T) {
 	t.Parallel()
-	for name, damage := range map[string]func(s *apiServer, t *testing.T, h rayjob.Handle){
-		"its dashboard fails": func(s *apiServer, _ *testing.T, _ rayjob.Handle) {
+	for name, damage := range map[string]func(t *testing.T, s *apiServer, h rayjob.Handle){
+		"its dashboard fails": func(t *testing.T, s *apiServer, _ rayjob.Handle) {
+			t.Helper()
 			s.dashboard.Fault(100, http.MethodPost, "/api/jobs/{id}/stop", raytest.Answer(http.StatusInternalServerError, "broken"))
 		},
-		"its token is gone": func(s *apiServer, t *testing.T, h rayjob.Handle) {
+		"its token is gone": func(t *testing.T, s *apiServer, h rayjob.Handle) {
+			t.Helper()
 			require.NoError(t, s.core.CoreV1().Secrets("research").Delete(t.Context(), h.ID, metav1.DeleteOptions{}))
 		},
-		"its cluster is gone": func(s *apiServer, t *testing.T, _ rayjob.Handle) {
+		"its cluster is gone": func(t *testing.T, s *apiServer, _ rayjob.Handle) {
+			t.Helper()
 			require.NoError(t, s.rays.RayV1().RayClusters("research").Delete(t.Context(), "x2x4z", metav1.DeleteOptions{}))
 		},
-		"its address is damaged": func(s *apiServer, t *testing.T, h rayjob.Handle) {
+		"its address is damaged": func(t *testing.T, s *apiServer, h rayjob.Handle) {
+			t.Helper()
 			rj := s.rayJob(t, h.ID)
 			rj.Status.DashboardURL = "no address"
 			_, err := s.rays.RayV1().RayJobs("research").UpdateStatus(t.Context(), rj, metav1.UpdateOptions{})
@@ -87,7 +91,7 @@ func TestAClusterThatDoesNotRespondIsDeletedAnyway(t *testing.T) {
 			s := newAPIServer(t, example())
 			h := s.submitted(t, anAttempt())
 			s.starts(t, h.ID)
-			damage(s, t, h)
+			damage(t, s, h)
 			require.NoError(t, s.Release(t.Context(), h))
 			require.Nil(t, s.rayJob(t, h.ID))
 		})
