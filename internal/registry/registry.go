@@ -262,7 +262,13 @@ func (r *Registry) readFile(dir disk.Folder, name string, limit int64) ([]byte, 
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	return disk.ReadFile(root, name, limit)
+	for {
+		doc, err := disk.ReadFile(root, name, limit)
+		if _, missing := root.Lstat(name); missing != nil || !errors.Is(err, fs.ErrNotExist) {
+			return doc, err
+		}
+		// A writer replaced the file while it was opened: it exists, so it is read again.
+	}
 }
 
 // change opens the folder of a name, makes it if it does not exist, and closes it after f.
