@@ -92,7 +92,7 @@ func TestABodyThatWasChangedIsNotUsed(t *testing.T) {
 	}
 }
 
-// replace writes a file anew, as a program with enough rights could.
+// replace replaces a file, as a program with enough rights could.
 func replace(path, text string) error {
 	if err := os.Remove(path); err != nil {
 		return err
