@@ -63,7 +63,7 @@ type Step struct {
 type Ledger struct {
 	entries []Entry
 	save    func(json.RawMessage) error
-	fresh    bool
+	fresh   bool
 }
 
 // OpenLedger returns the ledger that doc holds, an empty one for an empty doc. After a nil return of save, its argument must
