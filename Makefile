@@ -89,10 +89,10 @@ GO_TEST := -race -tags 'integration crash' -ldflags=-w -p 2 -parallel 8 -timeout
 DURATIONS := var/durations
 go_tests = $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --junitfile $(DURATIONS)/$(1).xml --
 
-test: test-parts ## all tests, those in Go beside those of the training program: 12 minutes on two cores
+test: test-parts ## all tests, those in Go beside those of the training program: 17 minutes on two cores
 	@$(MAKE) --no-print-directory -j2 test-integration test-trainer
 
-test-unit: ## the Go tests that need nothing but Go: 3 minutes
+test-unit: ## the Go tests that need nothing but Go: some minutes
 	@go test -race -shuffle=on ./...
 
 test-trainer: $(VENV)/ready ## the tests of the training program, on a real Ray
