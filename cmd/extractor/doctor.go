@@ -45,7 +45,7 @@ func (p *program) doctorCommand() *cobra.Command {
 				_, _ = fmt.Fprintf(p.stdout, "%s  %-14s  %s\n", mark, check.name, found)
 			}
 			if failed > 0 {
-				return fmt.Errorf("%d checks failed", failed)
+				return fmt.Errorf("%s failed", text.Count(failed, "check"))
 			}
 			return nil
 		},

@@ -33,7 +33,7 @@ func TestTrainingsInKubernetes(t *testing.T) {
 		out := w.exec(t, "/extractor", "doctor")
 		t.Log("extractor doctor\n" + out)
 		require.Equal(t, 1, strings.Count(out, "FAIL"))
-		require.Contains(t, out, "the profile standing uses the RayCluster standing, which is not in the namespace "+w.namespace+": create it")
+		require.Contains(t, out, "the profile standing uses the RayCluster standing, which does not exist in the namespace "+w.namespace+": create it")
 	})
 	var first done
 	t.Run("a cluster of its own", func(t *testing.T) {
