@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"time"
@@ -20,10 +21,14 @@ type health struct {
 	log      *zap.Logger
 }
 
+// newHealth listens on addr, the setting LISTEN. It returns nil if addr is empty.
 func newHealth(ctx context.Context, addr string, reg *prometheus.Registry, ready func() error, log *zap.Logger) (*health, error) {
+	if addr == "" {
+		return nil, nil
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("LISTEN: %w", err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })

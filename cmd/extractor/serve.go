@@ -108,11 +108,9 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	}
 	recovery := pipeline.NewRecovery(pipe, platform, ends[0].publisher, waitingOn(set), set.RecoverEvery)
 	cleaner := retention.New(retentionConfig(set, volume), store, pipe, client, retention.NewMetrics(reg), log)
-	var web *health
-	if set.Listen != "" {
-		if web, err = newHealth(ctx, set.Listen, reg, readiness(ctx, ends, cleaner), log); err != nil {
-			return fmt.Errorf("LISTEN: %w", err)
-		}
+	web, err := newHealth(ctx, set.Listen, reg, readiness(ctx, ends, cleaner), log)
+	if err != nil {
+		return err
 	}
 	log.Info("starting", zap.String("version", version), zap.Strings("extractors", all.Names()),
 		zap.String("ray", cmp.Or(set.KubeRayConfig, set.RayAddress)), zap.String("clowder", set.ClowderURL), zap.String("shared_dir", set.SharedDir),
