@@ -1,6 +1,5 @@
 """Simple models on the same rows, to compare the trained model with: a constant prediction, and a linear model."""
 
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,15 +36,9 @@ class Baselines:
         linear_files.save(folder, self.linear, description, self.tfidf)
 
 
-def begin(prepared: Prepared, data: Dataset) -> Future:
-    """Compute the baselines in a thread while the workers train. The future gives ``Baselines``."""
-    pool = ThreadPoolExecutor(1, thread_name_prefix="baseline")
-    future = pool.submit(compute, prepared, data)
-    pool.shutdown(wait=False)
-    return future
-
-
 def compute(prepared: Prepared, data: Dataset) -> Baselines:
+    """Compute the baselines. Not beside the training in a thread: SciPy looks for torch among the loaded modules, and fails if another
+    thread is just importing it."""
     plan = prepared.plan
     classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     seed = plan.settings.seed

@@ -97,10 +97,9 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
         if settings.dry_run:
             export.check(spec, settings, dataset, prepared, launcher.estimate(prepared.plan), events, began)
             return
-        simple = baseline.begin(prepared, dataset)
         outcome = _trained(launcher, prepared.plan)
         events.phase("export", "Writing the model, the metrics and the predictions.")
-        export.training(spec, settings, dataset, prepared, outcome, simple.result(), launcher.workers, events, began)
+        export.training(spec, settings, dataset, prepared, outcome, baseline.compute(prepared, dataset), launcher.workers, events, began)
     finally:
         launcher.close()
 

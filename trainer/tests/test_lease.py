@@ -161,7 +161,7 @@ def test_events_end_a_line_that_was_begun_and_are_not_written_without_a_lease(cl
 
 def contents(folder: Path) -> dict[str, bytes]:
     """All files of a run but its logs, to which also an overtaken start may add a line."""
-    files = (p for p in folder.rglob("*") if p.is_file() and p.name != "log.txt")
+    files = (p for p in folder.rglob("*") if p.is_file() and p.name != "log.txt" and p.parent.name != "tensorboard")
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in files}
 
 
