@@ -89,8 +89,8 @@ GO_TEST := -race -tags 'integration crash' -ldflags=-w -p 2 -parallel 8 -timeout
 DURATIONS := var/durations
 go_tests = $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --junitfile $(DURATIONS)/$(1).xml --
 
-test: test-parts ## all tests, those in Go beside those of the training program: 17 minutes on two cores
-	@$(MAKE) --no-print-directory -j2 test-integration test-trainer
+# One after the other: side by side they took 17 minutes on two cores, and Ray gives up its own start after 30 s on a busy machine.
+test: test-integration test-trainer ## all tests: those in Go, then those of the training program
 
 test-unit: ## the Go tests that need nothing but Go: some minutes
 	@go test -race -shuffle=on ./...

@@ -37,8 +37,8 @@ class Baselines:
 
 
 def compute(prepared: Prepared, data: Dataset) -> Baselines:
-    """Compute the baselines. Not beside the training in a thread: SciPy looks for torch among the loaded modules, and fails if another
-    thread is just importing it."""
+    """Compute the baselines. Do not call it in a thread during the training: SciPy looks for torch among the loaded modules and fails if
+    another thread is still importing it."""
     plan = prepared.plan
     classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     seed = plan.settings.seed
