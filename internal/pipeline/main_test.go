@@ -32,9 +32,13 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
+	"github.com/ncsa/clowder-ray/test/bubble"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	bubble.OneProcessor()
+	goleak.VerifyTestMain(m)
+}
 
 // bench is a pipeline between doubles: a Ray that plays a script, a platform and a publisher that remember.
 type bench struct {

@@ -11,9 +11,13 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
+	"github.com/ncsa/clowder-ray/test/bubble"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	bubble.OneProcessor()
+	goleak.VerifyTestMain(m)
+}
 
 // run is the run of most tests.
 const run = "ft-one"

@@ -5,7 +5,11 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/ncsa/clowder-ray/test/bubble"
 	"github.com/ncsa/clowder-ray/test/cluster"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(cluster.Main(m)) }
+func TestMain(m *testing.M) {
+	bubble.OneProcessor()
+	goleak.VerifyTestMain(cluster.Main(m))
+}
