@@ -1,1 +1,1 @@
-"""ZIP archives from untrusted sources: ``zips`` reads them safely, ``budget`` limits what one run may unpack."""
+"""Archives and compressed files from untrusted sources: ``zips`` and ``streams`` read them safely, ``budget`` limits what one run unpacks."""

@@ -16,6 +16,11 @@ RATIO_FROM_BYTES = 100_000_000
 RESERVE_BYTES = 2 << 30  # kept free for the results of this run and of others ...
 RESERVE_SHARE = 0.1  # ... or this share of a small disk
 LOOK_BYTES = 64 << 20  # written between two checks of the disk
+_TOO_LARGE = {  # by the code of the error: what the file is, and what to do
+    "archive": ("archive", "Add the files to the dataset without an archive, or add fewer files."),
+    "model_file": ("archive", "Register the model instead of uploading it, or choose another model.zip."),
+    "compressed": ("compressed file", "Use fewer rows, or add the file to the dataset without compression."),
+}
 
 
 def room(folder: Path) -> tuple[int, int]:
@@ -71,7 +76,7 @@ class Share:
         """Refuse an archive that claims to hold more than can be unpacked into ``folder``."""
         self._check(claimed)
         if why := self._budget.look(folder, claimed):
-            raise self.full(f"The archive holds {claimed / 1e9:.1f} GB; {why}")
+            raise self.full(f"It holds {claimed / 1e9:.1f} GB; {why}")
 
     def take(self, size: int, folder: Path) -> None:
         """Count ``size`` bytes before they are written into ``folder``."""
@@ -85,7 +90,7 @@ class Share:
         """The error for a disk that is too full for this archive."""
         return UserError(
             "disk_full",
-            f"The disk of the shared folder has too little free space to unpack the archive {self._archive}.",
+            f"The disk of the shared folder has too little free space to unpack {self._archive}.",
             "Ask the administrator to free space there, then submit again.",
             why,
         )
@@ -100,7 +105,5 @@ class Share:
                 raise self._too_large(f"{what} would expand to {size // max(1, packed)} times its size, which ordinary data does not.")
 
     def _too_large(self, why: str) -> UserError:
-        do = "Add the files to the dataset without an archive, or add fewer files."
-        if self._code != "archive":
-            do = "Register the model instead of uploading it, or choose another model.zip."
-        return UserError(self._code, f"The archive {self._archive} is too large to unpack.", do, why)
+        what, do = _TOO_LARGE[self._code]
+        return UserError(self._code, f"The {what} {self._archive} is too large to unpack.", do, why)

@@ -26,7 +26,7 @@ def expand(source: Input, folder: Path, budget: Budget, events: Events) -> list[
             events.warning("archive", f"{left_out(archive.refused, 'file')} of the archive {source.name}: {why}.")
         models = names.model_folders(m.name for m in archive.members)
         wanted = [m for m in archive.members if _is_data(m, models)]
-        target = _new_folder(folder)
+        target = new_folder(folder)
         files = [target / f"{i:06d}" for i in range(1, len(wanted) + 1)]
         sizes = archive.unpack(zip(wanted, files))
     stem = source.name[: -len(names.ARCHIVE) - 1]
@@ -39,7 +39,7 @@ def _is_data(member: Member, models: set[str]) -> bool:
     return usable and not (names.is_hidden(member.name) or names.is_result(member.name))
 
 
-def _new_folder(folder: Path) -> Path:
+def new_folder(folder: Path) -> Path:
     """A new numbered folder below ``folder``: the names of two archives may be equal as folder names."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in itertools.count(1):

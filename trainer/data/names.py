@@ -20,11 +20,12 @@ TABLES = ("csv", "tsv", "tab", "txt", "jsonl", "ndjson", "json", "parquet")
 TEXT = "txt"  # a table, or one of many texts in folders
 IMAGES = ("png", "jpg", "jpeg", "gif", "bmp", "webp", "tif", "tiff")
 ARCHIVE = "zip"
+COMPRESSED = ("gz", "bz2", "xz", "zst")  # behind the ending of a table: train.csv.gz
 _WEIGHTS = ("bin", "safetensors", "pt", "pth", "ckpt", "h5", "onnx", "pkl", "pickle", "joblib")
 
 _NOT_READ = {
     "a spreadsheet: save it as CSV": ("xlsx", "xls", "ods"),
-    "an unsupported archive format: use ZIP": ("gz", "bz2", "xz", "zst", "tar", "tgz", "7z", "rar"),
+    "an unsupported archive format: use ZIP": (*COMPRESSED, "tar", "tgz", "7z", "rar"),
     "an unsupported image format: use PNG or JPEG": ("heic", "heif", "avif", "svg", "psd", "nef", "cr2"),
     "weights or pickled objects, which are never loaded": _WEIGHTS,
 }
@@ -83,7 +84,17 @@ def is_hidden(name: str) -> bool:
 
 
 def extension(name: str) -> str:
-    return PurePosixPath(name.lower()).suffix.lstrip(".")
+    """The ending of a file's name in lower case: csv for train.csv, and for the compressed table train.csv.gz."""
+    suffixes = [s.lstrip(".") for s in PurePosixPath(name.lower()).suffixes[-2:]]
+    if len(suffixes) == 2 and suffixes[1] in COMPRESSED and suffixes[0] in TABLES:
+        return suffixes[0]
+    return suffixes[-1] if suffixes else ""
+
+
+def compression(name: str) -> str:
+    """How a table is compressed, by its name; empty where it is not."""
+    last = PurePosixPath(name.lower()).suffix.lstrip(".")
+    return last if last in COMPRESSED and extension(name) != last else ""
 
 
 def not_read(name: str) -> str:

@@ -1,9 +1,11 @@
 """Which files of the dataset are data, and of which kind."""
 
 import collections
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from trainer.archive import streams
+from trainer.archive.streams import NotCompressed
 from trainer.archive.zips import NotAnArchive
 from trainer.config.settings import is_settings_file
 from trainer.config.spec import Input, Spec
@@ -86,6 +88,11 @@ def _add(source: Input, spec: Spec, models: set[str], asked: bool, found: Source
     elif kind in names.IMAGES:
         found.images.append(source)
     elif kind in names.TABLES or asked:
+        try:
+            source = _decompressed(source, spec, events)
+        except NotCompressed as e:
+            found.ignored.add(source.name, e)
+            return
         found.tables.append(source)
         if kind == names.TEXT:
             found.texts.append(source)
@@ -104,6 +111,18 @@ def _refused(source: Input, models: set[str]) -> str:
     if is_settings_file(source.name):
         return "a settings file"
     return ""
+
+
+def _decompressed(source: Input, spec: Spec, events: Events) -> Input:
+    """``source`` itself, or, where its name says that it is compressed, the same file decompressed in the work folder."""
+    codec = names.compression(source.name)
+    if not codec:
+        return source
+    target = archives.new_folder(spec.work / "expanded") / "1"
+    size = streams.unpack(source, codec, target, spec.budget)
+    how = f"{source.name} is decompressed with {streams.NAMES[codec]}: {source.size / 1e6:.1f} MB become {size / 1e6:.1f} MB."
+    events.decision("compressed", source.name, how)
+    return replace(source, file=target, size=size, sha256="")
 
 
 def _expand(source: Input, spec: Spec, found: Sources, events: Events) -> None:
