@@ -163,21 +163,21 @@ func boards(root *os.Root, r *results.Result) []deliverable {
 // pictures are the plots of a training, as charts that Clowder draws and as PNG.
 func pictures(c chart.Curves, r *results.Result) []deliverable {
 	var list []deliverable
-	if !c.Empty() {
+	if loss := chart.Loss(c); loss != nil {
 		list = append(list, deliverable{
 			Artifact{
 				Name: "loss_curve.vl.json", ContentType: typeVega, Show: ShowVega,
 				Title:       "Loss curve",
 				Description: "Training and validation loss by epoch, as an interactive chart.",
 			},
-			func(w io.Writer) error { return chart.WriteLossVega(w, c) },
+			func(w io.Writer) error { return chart.WriteVega(w, loss) },
 		}, deliverable{
 			Artifact{
 				Name: "plots/loss.png", ContentType: typePNG, Show: ShowThumbnail,
 				Title:       "Loss curve (picture)",
 				Description: "Training and validation loss by epoch; the dashed line marks the best model.",
 			},
-			func(w io.Writer) error { return chart.WriteLossPNG(w, c) },
+			func(w io.Writer) error { return chart.WritePNG(w, loss) },
 		})
 	}
 	if m := chart.NewMatrix(r); m != nil {
@@ -197,14 +197,14 @@ func pictures(c chart.Curves, r *results.Result) []deliverable {
 			func(w io.Writer) error { return chart.WriteConfusionPNG(w, m) },
 		})
 	}
-	if g := r.Regression; g != nil && len(g.Points) > 0 {
+	if predicted := chart.Predicted(r.Regression); predicted != nil {
 		list = append(list, deliverable{
 			Artifact{
 				Name: "plots/predicted.png", ContentType: typePNG, Show: ShowImage,
 				Title:       "Predicted values (picture)",
 				Description: "Predicted and true values of the test rows; on the dashed line they are equal.",
 			},
-			func(w io.Writer) error { return chart.WritePredictedPNG(w, chart.Pairs(g.Points)) },
+			func(w io.Writer) error { return chart.WritePNG(w, predicted) },
 		})
 	}
 	return list

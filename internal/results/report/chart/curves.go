@@ -13,10 +13,7 @@ const maxPoints = 300
 // maxResumes is how many restarts are marked.
 const maxResumes = 50
 
-// Point is one value at a time that is measured in epochs.
-type Point struct{ X, Y float64 }
-
-// Curves is how a training went, as far as its events tell.
+// Curves is how a training went, as far as its events tell. X of each point is a time in epochs.
 type Curves struct {
 	// Steps is the training loss as it came, TrainLoss its mean over each epoch, both in nats.
 	Steps          []Point

@@ -22,12 +22,13 @@ func TestPlotsOfStrangeTrainings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.NoError(t, WriteLossPNG(io.Discard, c))
-			require.NoError(t, WriteLossVega(io.Discard, c))
 			ch := Loss(c)
 			require.NotNil(t, ch)
-			require.LessOrEqual(t, len(ch.XTicks), 20)
-			require.LessOrEqual(t, len(ch.YTicks), 20)
+			require.NoError(t, WritePNG(io.Discard, ch))
+			require.NoError(t, WriteVega(io.Discard, ch))
+			requireInside(t, ch)
+			require.LessOrEqual(t, len(ch.X.Ticks), 20)
+			require.LessOrEqual(t, len(ch.Y.Ticks), 20)
 		})
 	}
 }

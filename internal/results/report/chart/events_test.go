@@ -120,7 +120,7 @@ func TestManyRestartsAreMarkedUpToALimit(t *testing.T) {
 	}
 	c := NewCurves(eventsOf(t, append(lines, step(50, "1"), step(100, "2"))...), &results.Result{Attempt: 1})
 	require.Len(t, c.Resumes, maxResumes)
-	ch := Loss(c)
+	ch := Loss(c).SVG()
 	require.Len(t, ch.Rules, maxResumes)
 	labelled := 0
 	for _, rule := range ch.Rules {

@@ -12,12 +12,13 @@ func Loss(c Curves) *Chart {
 	if c.Empty() {
 		return nil
 	}
-	ch := learningChart("Loss (lower is better)", c, falling, c.Steps, c.TrainLoss, c.ValidationLoss)
-	steps := ""
+	ch := learningChart("Loss (lower is better)", "loss", c, falling, c.Steps, c.TrainLoss, c.ValidationLoss)
 	if len(c.TrainLoss) == 0 {
-		steps = "training"
+		ch.line("training", styleTrain, c.Steps, false)
+	} else {
+		ch.line("", styleSteps, c.Steps, false).line("training", styleTrain, c.TrainLoss, true)
 	}
-	ch.line(steps, "steps", c.Steps, false).line("training", "train", c.TrainLoss, true).line("validation", "valid", c.ValidationLoss, true)
+	ch.line("validation", styleValidation, c.ValidationLoss, true)
 	ch.Summary = strings.TrimSpace(describe("Training loss", firstOf(c.TrainLoss, c.Steps)) + " " + describe("Validation loss", c.ValidationLoss))
 	return ch
 }
@@ -27,13 +28,14 @@ func Metric(c Curves) *Chart {
 	if len(c.Metric) == 0 || c.MetricName == "loss" {
 		return nil
 	}
+	name := results.MetricName(c.MetricName)
 	better, run := "higher", rising
 	if results.LowerIsBetter(c.MetricName) {
 		better, run = "lower", falling
 	}
-	ch := learningChart("Validation "+results.MetricName(c.MetricName)+" ("+better+" is better)", c, run, c.Metric)
-	ch.line("validation", "valid", c.Metric, true)
-	ch.Summary = describe("Validation "+results.MetricName(c.MetricName), c.Metric)
+	ch := learningChart("Validation "+name+" ("+better+" is better)", name, c, run, c.Metric)
+	ch.line("validation", styleValidation, c.Metric, true)
+	ch.Summary = describe("Validation "+name, c.Metric)
 	return ch
 }
 
@@ -42,8 +44,8 @@ func Rate(c Curves) *Chart {
 	if len(c.Rate) < 2 {
 		return nil
 	}
-	ch := learningChart("Learning rate", c, falling, c.Rate, []Point{{}})
-	ch.line("", "train", c.Rate, false)
+	ch := learningChart("Learning rate", "", c, falling, c.Rate, []Point{{}})
+	ch.line("", styleTrain, c.Rate, false)
 	ch.Summary = describe("Learning rate", c.Rate)
 	return ch
 }
@@ -56,19 +58,15 @@ const (
 
 // learningChart is a frame over the epochs, with marks where the training went on from a checkpoint and where the model was
 // taken from.
-func learningChart(title string, c Curves, falls bool, points ...[]Point) *Chart {
+func learningChart(title, value string, c Curves, falls bool, points ...[]Point) *Chart {
 	low, high := span(points...)
 	epochs := max(1, c.Epochs)
-	ch := newChart(title, "epoch", axis{0, epochs, epochTicks(0, epochs, 6)}, axis{low, high, niceTicks(low, high, 5)})
-	for i, at := range c.Resumes {
-		label := ""
-		if i == 0 {
-			label = "resumed"
-		}
-		ch.rule("resume", label, at, labelRow{falls, 1})
+	ch := &Chart{Title: title, XLabel: "epoch", YLabel: value, X: Axis{0, epochs, epochTicks(0, epochs, 6)}, Y: Axis{low, high, niceTicks(low, high, 5)}}
+	for _, at := range c.Resumes {
+		ch.Rules = append(ch.Rules, Rule{at, "resumed", styleResume, labelRow{falls, 1}})
 	}
 	if c.Best > 0 && c.Best <= epochs {
-		ch.rule("best", "best", c.Best, labelRow{falls, 0})
+		ch.Rules = append(ch.Rules, Rule{c.Best, "best", styleBest, labelRow{falls, 0}})
 	}
 	return ch
 }

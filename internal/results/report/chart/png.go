@@ -47,8 +47,6 @@ func newPlot(title, x, y string) *plot.Plot {
 		axis.Tick.Length = 10
 		axis.Padding = vg.Points(6)
 	}
-	p.X.Tick.Marker = ticks(func(lo, hi float64) []float64 { return niceTicks(lo, hi, 6) })
-	p.Y.Tick.Marker = ticks(func(lo, hi float64) []float64 { return niceTicks(lo, hi, 5) })
 	p.Legend.Top = true
 	letters(&p.Legend.TextStyle)
 	p.Legend.ThumbnailWidth = 60
@@ -80,7 +78,7 @@ func letters(style *draw.TextStyle) {
 	style.Color = rgb(colourText)
 }
 
-func addLine(p *plot.Plot, line []Point, colour string, width vg.Length, dashes []vg.Length, legend string) error {
+func addLine(p *plot.Plot, line []Point, by pen, legend string) error {
 	if len(line) == 0 {
 		return nil
 	}
@@ -88,7 +86,7 @@ func addLine(p *plot.Plot, line []Point, colour string, width vg.Length, dashes 
 	if err != nil {
 		return fmt.Errorf("draw the %s line: %w", legend, err)
 	}
-	l.LineStyle = draw.LineStyle{Color: rgb(colour), Width: width, Dashes: dashes}
+	l.LineStyle = draw.LineStyle{Color: rgb(by.colour), Width: by.width, Dashes: by.dashes}
 	p.Add(l)
 	if legend != "" {
 		p.Legend.Add(legend, l)
@@ -127,15 +125,11 @@ func rgb(hex string) color.Color {
 	return color.RGBA{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n), A: 0xff} //nolint:gosec // the low byte is meant
 }
 
-// ticks places the marks of an axis.
-type ticks func(lo, hi float64) []float64
-
-// Ticks implements plot.Ticker.
-func (t ticks) Ticks(lo, hi float64) []plot.Tick {
-	var out []plot.Tick
-	values := t(lo, hi)
-	for i, label := range tickLabels(values) {
-		out = append(out, plot.Tick{Value: values[i], Label: label})
+// ticksOf are the marks of an axis.
+func ticksOf(a Axis) plot.ConstantTicks {
+	var out plot.ConstantTicks
+	for i, label := range tickLabels(a.Ticks) {
+		out = append(out, plot.Tick{Value: a.Ticks[i], Label: label})
 	}
 	return out
 }

@@ -50,8 +50,7 @@ func TestThePictureOfTheLossHasItsLines(t *testing.T) {
 		curves Curves
 		drawn  []string
 	}{
-		"nothing":            {Curves{}, nil},
-		"steps":              {Curves{Steps: steps, Epochs: 1}, []string{colourTrain}}, // drawn over the thin line of the steps
+		"steps":              {Curves{Steps: steps, Epochs: 1}, []string{colourTrain}},
 		"training":           {Curves{TrainLoss: train, Epochs: 2}, []string{colourTrain}},
 		"steps and training": {Curves{Steps: []Point{{0.5, 3}, {1.5, 3}}, TrainLoss: train, Epochs: 2}, []string{colourSteps, colourTrain}},
 		"validation":         {Curves{ValidationLoss: valid, Epochs: 2}, []string{colourValidation}},
@@ -61,7 +60,7 @@ func TestThePictureOfTheLossHasItsLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := picture(t, func(w *bytes.Buffer) error { return WriteLossPNG(w, tc.curves) })
+			got := picture(t, func(w *bytes.Buffer) error { return WritePNG(w, Loss(tc.curves)) })
 			drawn := map[string]bool{}
 			for _, colour := range tc.drawn {
 				drawn[colour] = true
@@ -76,13 +75,13 @@ func TestThePictureOfTheLossHasItsLines(t *testing.T) {
 
 func TestThePictureOfPredictionsHasADotForEachRow(t *testing.T) {
 	t.Parallel()
-	few := picture(t, func(w *bytes.Buffer) error { return WritePredictedPNG(w, []Point{{1, 1}, {2, 3}}) })
-	many := picture(t, func(w *bytes.Buffer) error { return WritePredictedPNG(w, Pairs(manyPairs(50))) })
-	none := picture(t, func(w *bytes.Buffer) error { return WritePredictedPNG(w, nil) })
-	require.Zero(t, none.of(colourTrain))
+	draw := func(pairs [][]float64) pixels {
+		return picture(t, func(w *bytes.Buffer) error { return WritePNG(w, Predicted(&results.Regression{Points: pairs})) })
+	}
+	few, many := draw([][]float64{{1, 1}, {2, 3}}), draw(manyPairs(50))
 	require.Greater(t, few.of(colourTrain), 100)
 	require.Greater(t, many.of(colourTrain), 4*few.of(colourTrain))
-	for _, p := range []pixels{none, few, many} {
+	for _, p := range []pixels{few, many} {
 		require.Positive(t, p.of(colourBest), "the line on which predictions are correct")
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // shareAxis is an axis from 0 to 1.
-var shareAxis = axis{0, 1, []float64{0, 0.2, 0.4, 0.6, 0.8, 1}}
+var shareAxis = Axis{0, 1, []float64{0, 0.2, 0.4, 0.6, 0.8, 1}}
 
 // Histogram draws a histogram with a line at its cut; nil where there is none.
 func Histogram(title string, h *results.Histogram) *Chart {
@@ -22,19 +22,24 @@ func Histogram(title string, h *results.Histogram) *Chart {
 		low, high = low-1, low+1
 	}
 	top := float64(max(1, most)) * 1.06
-	ch := newChart(title, results.Plain(h.Unit, ""), axis{low, high, niceTicks(low, high, 6)}, axis{0, top, niceTicks(0, top, 4)})
-	ch.YLabel = "rows"
+	cut := h.Cut > max(0, low) && h.Cut < high
+	if cut {
+		top *= 1.15 // room for the label above the bars
+	}
+	ch := &Chart{
+		Title: title, XLabel: results.Plain(h.Unit, ""), YLabel: "rows",
+		X: Axis{low, high, niceTicks(low, high, 6)}, Y: Axis{0, top, niceTicks(0, top, 4)},
+	}
 	for i, n := range h.Counts {
 		total += n
-		left, right, y := ch.atX(h.Edges[i]), ch.atX(h.Edges[i+1]), ch.atY(float64(n))
-		ch.Bars = append(ch.Bars, chartBar{
-			X: left, Y: y, Width: Tenth(max(0.5, right-left-1)), Height: Tenth(max(0, ch.Bottom-y)),
+		ch.Bars = append(ch.Bars, Bar{
+			From: h.Edges[i], To: h.Edges[i+1], Height: float64(n),
 			Title: fmt.Sprintf("%s to %s: %s", text.Significant(h.Edges[i]), text.Significant(h.Edges[i+1]), text.Number(n)),
 		})
 	}
 	ch.Summary = fmt.Sprintf("%s from %s to %s.", text.Count(total, "value"), text.Significant(h.Edges[0]), text.Significant(h.Edges[len(h.Edges)-1]))
-	if h.Cut > max(0, low) && h.Cut < high {
-		ch.rule("best", "truncated at "+text.Significant(h.Cut), h.Cut, labelRow{top: true})
+	if cut {
+		ch.Rules = append(ch.Rules, Rule{h.Cut, "truncated at " + text.Significant(h.Cut), styleBest, labelRow{top: true}})
 		ch.Summary += " Truncated at " + text.Significant(h.Cut) + "."
 	}
 	return ch
@@ -42,18 +47,16 @@ func Histogram(title string, h *results.Histogram) *Chart {
 
 // ROC draws the true positive rate by the false positive rate. area is put behind the title.
 func ROC(b *results.Binary, area string) *Chart {
-	ch := newChart("ROC curve"+area, "false positive rate", shareAxis, shareAxis)
-	ch.YLabel = "true positive rate"
-	ch.line("", "chance", []Point{{0, 0}, {1, 1}}, false).line("", "train", Pairs(b.ROC), false)
+	ch := shares("ROC curve"+area, "false positive rate", "true positive rate")
+	ch.line("", styleChance, []Point{{0, 0}, {1, 1}}, false).line("", styleTrain, Pairs(b.ROC), false)
 	ch.Summary = "True positive rate by false positive rate; the dashed line is random guessing."
 	return ch
 }
 
 // PrecisionRecall draws the precision by the recall.
 func PrecisionRecall(b *results.Binary) *Chart {
-	ch := newChart("Precision-recall curve", "recall", shareAxis, shareAxis)
-	ch.YLabel = "precision"
-	ch.line("", "train", Pairs(b.PR), false)
+	ch := shares("Precision-recall curve", "recall", "precision")
+	ch.line("", styleTrain, Pairs(b.PR), false)
 	ch.Summary = "Precision by recall."
 	return ch
 }
@@ -69,26 +72,32 @@ func Calibration(c *results.Calibration) *Chart {
 	if len(points) == 0 {
 		return nil
 	}
-	ch := newChart("Calibration", "confidence", shareAxis, shareAxis)
-	ch.YLabel = "accuracy"
-	ch.line("", "chance", []Point{{0, 0}, {1, 1}}, false).line("", "train", points, true)
+	ch := shares("Calibration", "confidence", "accuracy")
+	ch.line("", styleChance, []Point{{0, 0}, {1, 1}}, false).line("", styleTrain, points, true)
 	ch.Summary = "Accuracy by confidence; on the dashed line both are equal."
 	return ch
 }
 
-// Predicted draws predicted against true values.
+// Predicted draws predicted against true values; nil where there are none.
 func Predicted(g *results.Regression) *Chart {
+	if g == nil {
+		return nil
+	}
 	points := Pairs(g.Points)
 	if len(points) == 0 {
 		return nil
 	}
 	low, high := diagonal(points)
-	side := axis{low, high, niceTicks(low, high, 5)}
-	ch := newChart("Predicted and true values", "true value", side, side)
-	ch.YLabel = "predicted value"
-	ch.line("", "chance", []Point{{low, low}, {high, high}}, false).scatter(points)
+	side := Axis{low, high, niceTicks(low, high, 5)}
+	ch := &Chart{Title: "Predicted and true values", XLabel: "true value", YLabel: "predicted value", X: side, Y: side, Dots: points}
+	ch.line("", styleChance, []Point{{low, low}, {high, high}}, false)
 	ch.Summary = text.Number(len(points)) + " test rows; on the dashed line the prediction is correct."
 	return ch
+}
+
+// shares is an empty chart of two numbers from 0 to 1.
+func shares(title, x, y string) *Chart {
+	return &Chart{Title: title, XLabel: x, YLabel: y, X: shareAxis, Y: shareAxis}
 }
 
 // Pairs turns a list of [x, y] into points.

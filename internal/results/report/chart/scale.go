@@ -7,11 +7,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// lossRange is the span of all losses, with some room and never empty.
-func (c Curves) lossRange() (low, high float64) {
-	return span(c.Steps, c.TrainLoss, c.ValidationLoss)
-}
-
 // span is the span of the values of lines, with some room and never empty.
 func span(lines ...[]Point) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
@@ -88,4 +83,13 @@ func roundLoss(v float64) float64 {
 		return v
 	}
 	return short
+}
+
+// diagonal is the range of both axes of a chart whose axes have the same unit.
+func diagonal(points []Point) (low, high float64) {
+	mirrored := make([]Point, len(points))
+	for i, p := range points {
+		mirrored[i] = Point{p.Y, p.X}
+	}
+	return span(points, mirrored)
 }

@@ -12,8 +12,9 @@ import (
 )
 
 // requireInside checks that each mark of a chart lies within its axes, and each axis within the picture.
-func requireInside(t *testing.T, ch *Chart) {
+func requireInside(t *testing.T, c *Chart) SVG {
 	t.Helper()
+	ch := c.SVG()
 	require.NotEmpty(t, ch.Title)
 	require.NotEmpty(t, ch.Summary)
 	require.Less(t, ch.Left, ch.Right)
@@ -52,6 +53,7 @@ func requireInside(t *testing.T, ch *Chart) {
 	for _, rule := range ch.Rules {
 		at(rule.At, ch.Top)
 	}
+	return ch
 }
 
 func number(t *testing.T, s string) float64 {
@@ -85,8 +87,7 @@ func TestAHistogramHasABarForEachCount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ch := Histogram("A title", &tc.histogram)
-			requireInside(t, ch)
+			ch := requireInside(t, Histogram("A title", &tc.histogram))
 			var titles []string
 			for _, bar := range ch.Bars {
 				titles = append(titles, bar.Title)
@@ -110,8 +111,7 @@ func TestAHistogramOfAThousandBarsStaysInsideItsFrame(t *testing.T) {
 	for i := range 1000 {
 		h.Edges, h.Counts = append(h.Edges, float64(i+1)), append(h.Counts, i*1_000_000_000)
 	}
-	ch := Histogram("Errors", h)
-	requireInside(t, ch)
+	ch := requireInside(t, Histogram("Errors", h))
 	require.Len(t, ch.Bars, 1000)
 	for i := 1; i < len(ch.Bars); i++ {
 		require.GreaterOrEqual(t, ch.Bars[i].Height, ch.Bars[i-1].Height, "a larger count is a higher bar")
@@ -153,17 +153,17 @@ func TestChartsOfAResultHaveTheRightMarks(t *testing.T) {
 		"a metric":                {Metric(Curves{MetricName: "accuracy", Metric: []Point{{1, 0.5}}, Epochs: 1}), "Validation accuracy (higher is better)", "valid", 1, 1},
 		"an error":                {Metric(Curves{MetricName: "rmse", Metric: []Point{{1, 7}, {2, 5}}, Epochs: 2}), "Validation RMSE (lower is better)", "valid", 2, 2},
 		"a metric of strangers":   {Metric(Curves{MetricName: "<b>\n", Metric: []Point{{1, 7}}, Epochs: 1}), "Validation <b> (higher is better)", "valid", 1, 1},
-		"a loss at each step":     {Loss(Curves{Steps: []Point{{0.5, 3}, {1, 2}}, Epochs: 1}), "Loss (lower is better)", "steps", 0, 2},
+		"a loss at each step":     {Loss(Curves{Steps: []Point{{0.5, 3}, {1, 2}}, Epochs: 1}), "Loss (lower is better)", "train", 0, 2},
 		"a loss of one epoch":     {Loss(Curves{TrainLoss: []Point{{1, 3}}, ValidationLoss: []Point{{1, 2}}, Epochs: 1}), "Loss (lower is better)", "train valid", 2, 2},
 		"a loss of a part of one": {Loss(Curves{ValidationLoss: []Point{{0.25, 3}}, Epochs: 0.25}), "Loss (lower is better)", "valid", 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			requireInside(t, tc.chart)
-			require.Equal(t, tc.title, tc.chart.Title)
+			ch := requireInside(t, tc.chart)
+			require.Equal(t, tc.title, ch.Title)
 			var classes []string
-			dots, points := len(tc.chart.Dots), 0
-			for _, line := range tc.chart.Lines {
+			dots, points := len(ch.Dots), 0
+			for _, line := range ch.Lines {
 				classes = append(classes, line.Class)
 				dots += len(line.Dots)
 				points += len(strings.Fields(line.Points))
@@ -200,7 +200,7 @@ func TestASummarySaysWhereEachLineBeginsAndEnds(t *testing.T) {
 
 func TestTheLegendNamesLinesBesideEachOther(t *testing.T) {
 	t.Parallel()
-	ch := Loss(Curves{Steps: []Point{{0.5, 3}}, TrainLoss: []Point{{1, 2}}, ValidationLoss: []Point{{1, 1}}, Epochs: 1})
+	ch := Loss(Curves{Steps: []Point{{0.5, 3}}, TrainLoss: []Point{{1, 2}}, ValidationLoss: []Point{{1, 1}}, Epochs: 1}).SVG()
 	require.Equal(t, []string{"", "training", "validation"}, []string{ch.Lines[0].Name, ch.Lines[1].Name, ch.Lines[2].Name})
 	require.GreaterOrEqual(t, ch.Lines[2].Legend, ch.Lines[1].Legend+80, "the second name begins behind the first")
 	require.Less(t, ch.Lines[2].Legend+100, float64(ch.Width))
@@ -213,7 +213,7 @@ func TestALineOfManyPointsHasNoDots(t *testing.T) {
 		for i := range n {
 			line = append(line, Point{float64(i + 1), 1})
 		}
-		ch := Loss(Curves{TrainLoss: line, Epochs: float64(n)})
+		ch := Loss(Curves{TrainLoss: line, Epochs: float64(n)}).SVG()
 		require.Len(t, ch.Lines[0].Dots, dots, "%d points", n)
 		require.Len(t, strings.Fields(ch.Lines[0].Points), n, "the line has all of them")
 	}
@@ -227,7 +227,7 @@ func TestTheLabelOfAMarkStandsWhereThereIsRoom(t *testing.T) {
 	}{"at the left edge": {0.5, "start"}, "in the middle": {5, "end"}, "at the right edge": {10, "end"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ch := Loss(Curves{TrainLoss: []Point{{1, 2}, {10, 1}}, Best: tc.best, Epochs: 10})
+			ch := Loss(Curves{TrainLoss: []Point{{1, 2}, {10, 1}}, Best: tc.best, Epochs: 10}).SVG()
 			require.Len(t, ch.Rules, 1)
 			rule := ch.Rules[0]
 			require.Equal(t, []string{"best", "best", tc.anchor}, []string{rule.Label, rule.Class, rule.Anchor})
@@ -244,7 +244,7 @@ func TestTheLabelOfAMarkStandsWhereThereIsRoom(t *testing.T) {
 func TestTheLabelsOfTwoMarksStandInTwoRows(t *testing.T) {
 	t.Parallel()
 	c := Curves{TrainLoss: []Point{{1, 2}, {2, 1}}, MetricName: "accuracy", Metric: []Point{{1, 0.1}, {2, 0.2}}, Best: 1.5, Resumes: []float64{1.5}, Epochs: 2}
-	for _, ch := range []*Chart{Loss(c), Metric(c)} {
+	for _, ch := range []SVG{Loss(c).SVG(), Metric(c).SVG()} {
 		require.Len(t, ch.Rules, 2)
 		require.GreaterOrEqual(t, math.Abs(ch.Rules[0].Y-ch.Rules[1].Y), 15.0, ch.Title)
 	}

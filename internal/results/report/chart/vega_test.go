@@ -37,7 +37,7 @@ type vegaChart struct {
 
 type vegaValue struct {
 	Series, Truth, Answer, Label string
-	Epoch, Loss, Share           float64
+	X, Y, Share                  float64
 	Rows                         int
 }
 
@@ -45,7 +45,7 @@ type vegaValue struct {
 func lossVega(t *testing.T, c Curves) vegaChart {
 	t.Helper()
 	var out bytes.Buffer
-	require.NoError(t, WriteLossVega(&out, c))
+	require.NoError(t, WriteVega(&out, Loss(c)))
 	return readVega(t, out.Bytes())
 }
 
@@ -74,7 +74,7 @@ func (v vegaChart) rules(label string) []float64 {
 	for _, layer := range v.Layer {
 		for _, value := range layer.Data.Values {
 			if value.Label == label {
-				at = append(at, value.Epoch)
+				at = append(at, value.X)
 			}
 		}
 	}
@@ -91,12 +91,10 @@ func TestTheLossChartHasEachPointOfEachLineOnce(t *testing.T) {
 		best   []float64
 		resume []float64
 	}{
-		"nothing":                  {Curves{}, map[string]int{}, nil, nil},
 		"all lines":                {Curves{Steps: steps, TrainLoss: train, ValidationLoss: valid, Best: 2, Epochs: 2}, map[string]int{"each step": 3, "training": 2, "validation": 2}, []float64{2}, nil},
-		"no evaluation yet":        {Curves{Steps: steps, Epochs: 2}, map[string]int{"each step": 3}, nil, nil},
+		"no evaluation yet":        {Curves{Steps: steps, Epochs: 2}, map[string]int{"training": 3}, nil, nil},
 		"one point":                {Curves{ValidationLoss: valid[:1], Best: 1, Epochs: 1}, map[string]int{"validation": 1}, []float64{1}, nil},
 		"two restarts":             {Curves{TrainLoss: train, Resumes: []float64{0.5, 1.25}, Epochs: 2}, map[string]int{"training": 2}, nil, []float64{0.5, 1.25}},
-		"a restart and no loss":    {Curves{Resumes: []float64{1}, Epochs: 2}, map[string]int{}, nil, []float64{1}},
 		"no best model is marked":  {Curves{TrainLoss: train, Best: 0, Epochs: 2}, map[string]int{"training": 2}, nil, nil},
 		"best within its epoch":    {Curves{TrainLoss: train, Best: 1.33, Epochs: 2}, map[string]int{"training": 2}, []float64{1.33}, nil},
 		"a loss below a hundredth": {Curves{TrainLoss: []Point{{1, 2e-5}, {2, 1e-5}}, Epochs: 2}, map[string]int{"training": 2}, nil, nil},
@@ -105,7 +103,7 @@ func TestTheLossChartHasEachPointOfEachLineOnce(t *testing.T) {
 			t.Parallel()
 			v := lossVega(t, tc.curves)
 			require.Equal(t, tc.want, v.series())
-			require.Equal(t, tc.best, v.rules("best model"))
+			require.Equal(t, tc.best, v.rules("best"))
 			require.Equal(t, tc.resume, v.rules("resumed"))
 			require.Len(t, v.Layer[0].Encoding.Color.Scale.Range, len(v.Layer[0].Encoding.Color.Scale.Domain), "a colour for each line")
 			require.Len(t, v.Layer[0].Encoding.Color.Scale.Domain, len(tc.want), "a line without points is not in the legend")
@@ -114,7 +112,7 @@ func TestTheLossChartHasEachPointOfEachLineOnce(t *testing.T) {
 			}
 			losses := map[float64]bool{}
 			for _, value := range v.Data.Values {
-				losses[value.Loss] = true
+				losses[value.Y] = true
 			}
 			require.Equal(t, len(tc.want) > 0, len(losses) > 0)
 			require.NotContains(t, losses, 0.0, "no loss of this table is 0")
@@ -177,11 +175,11 @@ func TestAChartThatCannotBeWrittenSaysSo(t *testing.T) {
 	r := goldenResult(t, results.ResultFile)
 	c := Curves{TrainLoss: []Point{{1, 1}}, Epochs: 1}
 	for name, write := range map[string]func(io.Writer) error{
-		"the loss for Clowder":          func(w io.Writer) error { return WriteLossVega(w, c) },
+		"the loss for Clowder":          func(w io.Writer) error { return WriteVega(w, Loss(c)) },
 		"the confusion for Clowder":     func(w io.Writer) error { return WriteConfusionVega(w, NewMatrix(r)) },
-		"the picture of the loss":       func(w io.Writer) error { return WriteLossPNG(w, c) },
+		"the picture of the loss":       func(w io.Writer) error { return WritePNG(w, Loss(c)) },
 		"the picture of the confusion":  func(w io.Writer) error { return WriteConfusionPNG(w, NewMatrix(r)) },
-		"the picture of the prediction": func(w io.Writer) error { return WritePredictedPNG(w, []Point{{1, 2}}) },
+		"the picture of the prediction": func(w io.Writer) error { return WritePNG(w, Predicted(&results.Regression{Points: [][]float64{{1, 2}}})) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
