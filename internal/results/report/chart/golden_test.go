@@ -104,8 +104,8 @@ func TestTicksAreRoundAndFew(t *testing.T) {
 			require.InDeltaSlice(t, tc.want, niceTicks(tc.low, tc.high, tc.n), 1e-9*(tc.high-tc.low))
 		})
 	}
-	require.Equal(t, []float64{0}, epochTicks(0, 0.5, 6))
-	require.Equal(t, []float64{0, 1, 2, 3}, epochTicks(0, 3, 6), "epochs are whole")
+	require.Equal(t, []float64{0}, epochTicks(0.5))
+	require.Equal(t, []float64{0, 1, 2, 3}, epochTicks(3), "epochs are whole")
 }
 
 func TestALongLineIsThinnedToItsMeans(t *testing.T) {

@@ -55,13 +55,13 @@ func tickLabels(values []float64) []string {
 	return labels
 }
 
-// epochTicks are whole epochs, at most about n of them.
-func epochTicks(_, hi float64, n int) []float64 {
-	if hi < 1 {
+// epochTicks are whole epochs, about six of them at most.
+func epochTicks(epochs float64) []float64 {
+	if epochs < 1 {
 		return []float64{0}
 	}
 	var whole []float64
-	for _, v := range niceTicks(0, hi, n) {
+	for _, v := range niceTicks(0, epochs, 6) {
 		if v == math.Trunc(v) {
 			whole = append(whole, v)
 		}

@@ -90,7 +90,7 @@ func TestTicksOfEpochsAreWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, epochTicks(0, tc.epochs, 6))
+			require.Equal(t, tc.want, epochTicks(tc.epochs))
 		})
 	}
 }
@@ -178,7 +178,7 @@ func FuzzTicks(f *testing.F) {
 			requireTicks(t, got, low, high, n)
 			require.Len(t, tickLabels(got), len(got))
 		}
-		epochs := epochTicks(0, math.Abs(a), 6)
+		epochs := epochTicks(math.Abs(a))
 		require.NotEmpty(t, epochs)
 		for _, v := range epochs {
 			require.Zero(t, v-math.Trunc(v))

@@ -92,6 +92,7 @@ func (c *Chart) SVG() SVG {
 }
 
 func (s *SVG) x(c *Chart, v float64) float64 { return Tenth(s.Left + (s.Right-s.Left)*c.X.share(v)) }
+
 func (s *SVG) y(c *Chart, v float64) float64 { return Tenth(s.Bottom - (s.Bottom-s.Top)*c.Y.share(v)) }
 
 func (s *SVG) place(c *Chart, p Point) Point { return Point{s.x(c, p.X), s.y(c, p.Y)} }

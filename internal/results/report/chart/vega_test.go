@@ -175,11 +175,13 @@ func TestAChartThatCannotBeWrittenSaysSo(t *testing.T) {
 	r := goldenResult(t, results.ResultFile)
 	c := Curves{TrainLoss: []Point{{1, 1}}, Epochs: 1}
 	for name, write := range map[string]func(io.Writer) error{
-		"the loss for Clowder":          func(w io.Writer) error { return WriteVega(w, Loss(c)) },
-		"the confusion for Clowder":     func(w io.Writer) error { return WriteConfusionVega(w, NewMatrix(r)) },
-		"the picture of the loss":       func(w io.Writer) error { return WritePNG(w, Loss(c)) },
-		"the picture of the confusion":  func(w io.Writer) error { return WriteConfusionPNG(w, NewMatrix(r)) },
-		"the picture of the prediction": func(w io.Writer) error { return WritePNG(w, Predicted(&results.Regression{Points: [][]float64{{1, 2}}})) },
+		"the loss for Clowder":         func(w io.Writer) error { return WriteVega(w, Loss(c)) },
+		"the confusion for Clowder":    func(w io.Writer) error { return WriteConfusionVega(w, NewMatrix(r)) },
+		"the picture of the loss":      func(w io.Writer) error { return WritePNG(w, Loss(c)) },
+		"the picture of the confusion": func(w io.Writer) error { return WriteConfusionPNG(w, NewMatrix(r)) },
+		"the picture of the prediction": func(w io.Writer) error {
+			return WritePNG(w, Predicted(&results.Regression{Points: [][]float64{{1, 2}}}))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
