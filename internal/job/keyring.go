@@ -50,7 +50,7 @@ func ParseKeyring(text Secret) (*Keyring, error) {
 	return k, nil
 }
 
-// keyID names a state key in the store without giving it away.
+// keyID identifies a state key in the store without revealing it.
 func keyID(key []byte) string {
 	sum := sha256.Sum256(append([]byte("clowder-ray state key\x00"), key...))
 	return hex.EncodeToString(sum[:4])

@@ -9,7 +9,7 @@ import (
 )
 
 // The schema is a list of steps. A store remembers how many of them it has seen and is brought up to date when it is opened;
-// the first step also meets stores from the time before they were counted.
+// the first step also works on stores from before the steps were counted.
 //
 //go:embed schema/*.sql
 var schema embed.FS

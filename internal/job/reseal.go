@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// checkSeals sees to it that all users' keys in the store can be opened.
+// checkSeals checks that all users' keys in the store can be opened.
 func (s *SQLite) checkSeals(ctx context.Context) error {
 	sealers, err := s.sealers(ctx)
 	if err != nil {

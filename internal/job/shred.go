@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// shredWait is how long Shred waits for those who read the store. The jobs of this process cannot write meanwhile.
+// shredWait is how long Shred waits for readers of the store. Meanwhile, the jobs of this process cannot write.
 const shredWait = 200 * time.Millisecond
 
 var errStillRead = errors.New("the log of the job store may still hold erased keys, because it is being read: it is emptied at the next look")
 
 // Shred implements Store.
 func (s *SQLite) Shred(ctx context.Context) error {
-	// What is erased from here on asks for another time, though this one may catch it.
+	// A key that is erased from here on needs another call of Shred, even if this one removes it.
 	if !s.erased.Swap(false) && s.looked.Load() {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (s *SQLite) Shred(ctx context.Context) error {
 	return nil
 }
 
-// shredSoon is Shred for a caller who need not wait until the log can be emptied: then a later Shred does it.
+// shredSoon is Shred without a wait. If the log cannot be emptied now, a later Shred does it.
 func (s *SQLite) shredSoon(ctx context.Context) error {
 	if err := s.Shred(ctx); !errors.Is(err, errStillRead) {
 		return err
@@ -35,7 +35,7 @@ func (s *SQLite) shredSoon(ctx context.Context) error {
 	return nil
 }
 
-// truncateLog moves everything from the write-ahead log into the file, where what is erased is overwritten, and empties the log.
+// truncateLog moves the write-ahead log into the file, which overwrites erased keys, and empties the log.
 func (s *SQLite) truncateLog(ctx context.Context) (err error) {
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *SQLite) truncateLog(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, waitAtMost(context.WithoutCancel(ctx), conn, busyTimeout)) }()
-	// That others read is said in the row and not as an error.
+	// SQLite reports other readers in the row and not as an error.
 	var busy, pages, moved int
 	if err := conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved); err != nil {
 		return fmt.Errorf("empty the log of the job store: %w", err)

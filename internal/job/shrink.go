@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// mostParameters is how many bytes of parameters are taken today; it stands in the sentence that the user reads.
+	// mostParameters is the limit for the parameters of a job in bytes. The user reads it in a sentence.
 	mostParameters = 64 << 10
-	// mostText and mostPart bound the texts and the documents that a record keeps when it is made smaller.
+	// mostText and mostPart bound the texts and the documents of a record that is shrunk.
 	mostText = 1000
 	mostPart = 64 << 10
 )
 
-// Shrink makes the records smaller that an older version wrote and that are too large to be read: it keeps what tells whose
-// job it is and how to release its attempt on Ray. A job that is not over ends as failed, and its user is told why. It returns
-// the names of the jobs. It never decodes such a record. Each one is changed at once or not at all, and once only.
+// Shrink makes records smaller that an older version wrote and that are too large to be read. It keeps the owner of the job and
+// the handle that releases its attempt on Ray. A job that is not over ends as failed, and its user is told why. It returns the
+// names of the jobs. It never decodes such a record. Each record is changed once, in one statement.
 func (s *SQLite) Shrink(ctx context.Context) (runs []string, err error) {
 	rows, err := s.read.QueryContext(ctx, fmt.Sprintf("SELECT run FROM jobs WHERE length(record) > %d ORDER BY created, run", readableBytes))
 	if err != nil {
@@ -75,7 +75,7 @@ func text(path ...string) string {
 	return fmt.Sprintf("'%s', substr(doc ->> '%s', 1, %d)", path[len(path)-1], member(path), mostText)
 }
 
-// value is a member of an object that keeps another value as it is, unless it is large.
+// value is a member of an object that keeps a value unless it is large.
 func value(path ...string) string {
 	at := member(path)
 	return fmt.Sprintf("'%s', CASE WHEN length(doc -> '%s') <= %d THEN json(doc -> '%s') END", path[len(path)-1], at, mostPart, at)

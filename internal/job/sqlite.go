@@ -33,9 +33,9 @@ type SQLite struct {
 	keys                         *Keyring
 	id                           string
 	now                          func() time.Time
-	// leftOut is told of each record that a list leaves out because it is too large.
+	// leftOut is called for each record that a list leaves out because it is too large.
 	leftOut func(run string)
-	// erased says that the write-ahead log may hold what this handle has erased, looked that Shred has emptied it once.
+	// erased: the write-ahead log may hold a key that this handle has erased. looked: Shred has emptied the log once.
 	erased, looked, closed atomic.Bool
 }
 
@@ -44,11 +44,11 @@ var _ Store = (*SQLite)(nil)
 // Option changes how a store is opened.
 type Option func(*SQLite)
 
-// WithKeys seals the users' keys that come into the store from now on; Reseal does so with those that are there. That one of
-// them is sealed by a state key which is not in the ring is a permanent error, and then the store is as it was.
+// WithKeys seals users' keys that are stored from now on. Reseal seals the keys that are there already. If the state key of one
+// of them is not in the ring, opening is a permanent error and the store is unchanged.
 func WithKeys(k *Keyring) Option { return func(s *SQLite) { s.keys = k } }
 
-// WithLeftOut has tell called with the name of each record that Each and List leave out because it is too large to be read.
+// WithLeftOut calls tell with the name of each record that Each and List leave out because it is too large to be read.
 func WithLeftOut(tell func(run string)) Option { return func(s *SQLite) { s.leftOut = tell } }
 
 // OpenSQLite opens the store at path and makes it if needed, readable by the owner only, since it holds users' keys.
@@ -104,7 +104,7 @@ func open(path, txlock string, connections int) (*sql.DB, error) {
 	return db, nil
 }
 
-// prepare brings the file up to date and sees to it that all users' keys in it can be opened.
+// prepare migrates the file and checks that all users' keys in it can be opened.
 func (s *SQLite) prepare(ctx context.Context) error {
 	if err := migrate(ctx, s.write); err != nil {
 		return err

@@ -11,12 +11,12 @@ import (
 // commitTimeout bounds one commit, another process that holds the file included.
 const commitTimeout = busyTimeout + 5*time.Second
 
-// committer makes writes durable, those that come together in one transaction: what a commit costs is the write to the disk,
-// however much is in it. It has no goroutine of its own. One of the callers commits for all who wait at that moment; those
-// who come meanwhile are the next transaction.
+// committer makes writes durable. Writes that come together share one transaction, because a commit costs one write to the disk
+// for any number of rows. It has no goroutine: one of the callers commits the writes of all callers that wait at that moment.
+// Writes that come in the meantime are the next transaction.
 type committer struct {
 	db *sql.DB
-	// turn has room for the one who commits.
+	// turn holds a token while one of the callers commits.
 	turn chan struct{}
 
 	mu      sync.Mutex
@@ -34,8 +34,8 @@ type write struct {
 
 func newCommitter(db *sql.DB) *committer { return &committer{db: db, turn: make(chan struct{}, 1)} }
 
-// exec returns how many rows the statement has changed, once that is on disk. Where ctx ends before anybody has taken the
-// write up, nothing has happened.
+// exec returns how many rows the statement has changed, after the change is on disk. If ctx ends before a caller commits the
+// write, nothing has happened.
 func (c *committer) exec(ctx context.Context, stmt *sql.Stmt, args ...any) (rows int64, err error) {
 	w := &write{stmt: stmt, args: args, done: make(chan struct{})}
 	c.mu.Lock()
@@ -55,7 +55,7 @@ func (c *committer) exec(ctx context.Context, stmt *sql.Stmt, args ...any) (rows
 	return w.rows, w.err
 }
 
-// take returns all who wait.
+// take returns all waiting writes.
 func (c *committer) take() []*write {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +64,7 @@ func (c *committer) take() []*write {
 	return all
 }
 
-// withdraw reports whether the write still waited; then it waits no more.
+// withdraw removes the write if it still waits, and reports whether it did.
 func (c *committer) withdraw(w *write) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +77,7 @@ func (c *committer) withdraw(w *write) bool {
 	return false
 }
 
-// commit makes the writes durable. Where they fail together each one goes alone, so that a bad one harms no other.
+// commit makes the writes durable. If they fail together, each one is tried alone, so that a bad write does not affect the others.
 func (c *committer) commit(ctx context.Context, writes []*write) {
 	err := c.transact(ctx, writes)
 	if err != nil && len(writes) > 1 {

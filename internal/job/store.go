@@ -31,13 +31,13 @@ type Store interface {
 	Amend(ctx context.Context, rec Record, fn func(*Record) error) (Record, error)
 	// List returns the records that match, oldest first. One that is too large to be read is left out.
 	List(ctx context.Context, q Query) ([]Record, error)
-	// Each calls fn for each of them in turn, where there may be too many to hold at once. An error of fn ends it and is
-	// returned as it is.
+	// Each calls fn for each of these records in turn, for callers that cannot hold all of them at once. An error of fn ends it
+	// and is returned as it is.
 	Each(ctx context.Context, q Query, fn func(Record) error) error
 	// Forget removes the records that are over and were last changed before, and returns their number. A message of such a
 	// job would be a new one.
 	Forget(ctx context.Context, before time.Time) (int, error)
-	// Shred sees to it that keys which were erased are in none of the store's files any more, the write-ahead log included. It
+	// Shred removes erased keys from all files of the store, also from the write-ahead log. It
 	// does nothing where this handle has erased nothing since the last time; the first time it always looks, for what an
 	// earlier process has left. An error says that the log is still being read, or cannot be emptied: the next call tries again.
 	Shred(ctx context.Context) error

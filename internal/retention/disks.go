@@ -28,8 +28,8 @@ func (k *Keeper) Low() error {
 	return k.disks.low
 }
 
-// look looks at the disks. Where one is low, downloaded bodies give way first; if that is not enough new jobs are paused,
-// and they wait in RabbitMQ instead of failing here.
+// look looks at the disks. If one is low, it removes downloaded bodies. If that is not enough, it pauses new jobs, which then wait
+// in RabbitMQ instead of failing here.
 func (k *Keeper) look() {
 	before := k.Low()
 	err := k.makeRoom(before != nil)

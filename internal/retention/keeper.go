@@ -62,7 +62,7 @@ type Keeper struct {
 	disks   *disks
 }
 
-// New returns a keeper, which Run sets to work.
+// New returns a keeper. Run starts it.
 func New(cfg Config, store job.Store, jobs Jobs, cache Cache, metrics *Metrics, log *zap.Logger) *Keeper {
 	return &Keeper{
 		cfg: cfg, store: store, jobs: jobs, cache: cache, metrics: metrics, log: log.Named("retention"),
@@ -70,7 +70,7 @@ func New(cfg Config, store job.Store, jobs Jobs, cache Cache, metrics *Metrics, 
 	}
 }
 
-// Run sweeps, looks at the disks and sees to it that erased keys are gone, until ctx ends.
+// Run sweeps, watches the disks and removes erased keys from the files of the store, until ctx ends.
 func (k *Keeper) Run(ctx context.Context) error {
 	k.lookRound(ctx)
 	sweeps, looks := time.NewTicker(sweepEvery), time.NewTicker(lookEvery)
@@ -93,7 +93,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	}
 }
 
-// lookRound does what must be done more often than a sweep.
+// lookRound is the work that is due more often than a sweep.
 func (k *Keeper) lookRound(ctx context.Context) {
 	k.look()
 	if err := k.store.Shred(ctx); err != nil && ctx.Err() == nil {
@@ -101,7 +101,7 @@ func (k *Keeper) lookRound(ctx context.Context) {
 	}
 }
 
-// sweep is one clean-up. A step that fails keeps no other one from its work.
+// sweep is one clean-up. If a step fails, the others still run.
 func (k *Keeper) sweep(ctx context.Context) error {
 	err := errors.Join(k.eraseKeys(ctx), k.tidyRuns(ctx), k.forget(ctx), k.dropStale())
 	_, trimErr := k.trimCache(k.cfg.CacheBytes)
@@ -144,7 +144,7 @@ func (k *Keeper) forget(ctx context.Context) error {
 	return err
 }
 
-// trimCache brings the downloaded bodies down to a size and returns the one that they have then.
+// trimCache removes downloaded bodies down to a size in bytes and returns the size that is left.
 func (k *Keeper) trimCache(limit int64) (int64, error) {
 	left, err := k.cache.TrimCache(limit)
 	if err == nil {

@@ -19,7 +19,7 @@ import (
 // maxRuns bounds how many run folders one sweep looks at. The others have their turn when some of these are gone.
 const maxRuns = 100_000
 
-// tidyRuns looks at every run folder. Those of other services, and those of runs at work, are left alone.
+// tidyRuns looks at every run folder. It leaves folders of other services and of active runs alone.
 func (k *Keeper) tidyRuns(ctx context.Context) error {
 	var faults []error
 	for _, folder := range []disk.Folder{k.cfg.Runs, k.cfg.Deliverables} {
@@ -86,18 +86,18 @@ func (k *Keeper) mayGoOn(rec job.Record, age time.Duration) bool {
 	}
 }
 
-// keptFolders are those of a run folder that tell how the run went. The others hold its bulk: staged files, whose list stays;
-// checkpoints and what else can be made again; what was delivered.
+// keptFolders are the folders of a run that tell how it went. The other folders hold most of the bytes: staged files (their list
+// stays), checkpoints, and delivered files.
 var keptFolders = map[string]bool{"logs": true, "tensorboard": true, outFolder: true}
 
 // outFolder keeps its files, such as the metrics, and not its folders, such as the model, which is in the registry by now.
 const outFolder = "out"
 
-// maxEntries bounds how much of a folder one sweep looks at, which a program of a user has filled; the next one sees more of it.
+// maxEntries bounds how many entries of a folder one sweep looks at, since a program of a user has filled it. The next sweep sees more.
 const maxEntries = 10_000
 
-// trim leaves of a run folder what tells how the run went. Programs of users have written into it, so no link in it is
-// followed.
+// trim removes everything from a run folder that does not tell how the run went. It follows no link, because programs of users have
+// written into the folder.
 func trim(dir disk.Folder) error {
 	root, err := dir.Open()
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,7 +10,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
-// staleAfter is the age after which something half written belongs to a process that is gone.
+// staleAfter is the age from which a half-written file belongs to a process that no longer runs.
 const staleAfter = 24 * time.Hour
 
 // stale are the beginnings of the names that things have on the shared volume while they are being written, by the folder they are
@@ -19,7 +19,7 @@ var stale = []struct{ folder, prefix string }{
 	{"registry/*/*", "."}, {"trainer", ".installing-"}, {"", ".doctor-"},
 }
 
-// dropStale removes what processes left half written when they died. No link is followed.
+// dropStale removes half-written files of processes that were killed. It follows no link.
 func (k *Keeper) dropStale() error {
 	var faults []error
 	for _, s := range stale {
@@ -28,7 +28,7 @@ func (k *Keeper) dropStale() error {
 	return errors.Join(faults...)
 }
 
-// dropFrom removes what is stale in the folders that pattern means below base.
+// dropFrom removes stale files from the folders below base that match pattern.
 func dropFrom(base disk.Folder, pattern, prefix string) error {
 	first, rest, wild := strings.Cut(pattern, "*")
 	folder := base
