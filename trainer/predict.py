@@ -56,7 +56,10 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
     columns = described["columns"]
     if settings.text_column and described["kind"] == "text":
         columns = [c.strip() for c in settings.text_column.split(",")]
-    examples, files, skipped = data.read(replace(spec, inputs=others), settings, events, described["kind"], columns, described["types"], label_column)
+    styles = saved_model.styles(described)
+    examples, files, skipped = data.read(
+        replace(spec, inputs=others), settings, events, described["kind"], columns, described["types"], label_column, styles
+    )
     if not examples:
         raise UserError(
             "no_rows", f"No row of {some(files, 3)} can be predicted: the columns that the model reads are empty in every row.",

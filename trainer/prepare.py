@@ -78,6 +78,7 @@ def describe(prepared: Prepared, data: Dataset, test: dict) -> dict:
         "encoder": prepared.encoder.described()["encoder"],
         "columns": list(data.columns),
         "types": data.types,
+        "styles": {name: style.described() for name, style in data.styles.items()},
         "label_column": data.label_column,
         "test": test,
     }

@@ -5,6 +5,7 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 
 from trainer.config.kinds import KINDS
+from trainer.data.values import Style
 from trainer.run_folder import files
 
 DESCRIPTION = "trainer.json"  # beside the weights: the information that a later run needs to use the model
@@ -27,6 +28,12 @@ def description(folder: Path) -> dict:
     if not isinstance(described["types"], dict) or not all(isinstance(c, str) for c in described["columns"]):
         raise ValueError("its columns are not described")
     return described
+
+
+def styles(described: dict) -> dict[str, Style]:
+    """How the numbers of each column were written in the training data; models of version 0.1.0 do not say it."""
+    found = described.get("styles")
+    return {name: Style.restored(style) for name, style in found.items()} if isinstance(found, dict) else {}
 
 
 def check(folder: Path) -> None:

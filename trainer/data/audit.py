@@ -25,6 +25,10 @@ def columns(roles: Roles, seen: dict[str, Profile], where: str, checks: Checks) 
         checks.warning("empty_cells", f"More than {EMPTY_SHARE:.0%} of the cells of {where} are empty in these columns: {shares}.")
     else:
         checks.ok("empty_cells", f"No column that is used has more than {EMPTY_SHARE:.0%} empty cells.")
+    if roles.kind == "table":
+        for p in (p for n, p in seen.items() if p.notation.why_not and n not in (roles.id, roles.split, roles.group)):
+            do = "Write all its numbers in the same way to have them read as numbers"
+            checks.warning("unclear_numbers", f"The column {p.name} of {where} is read as text: {p.notation.why_not}. {do}.")
     constant = [n for n, p in seen.items() if p.distinct == 1 and p.cells == p.rows and n not in (roles.id, roles.split, roles.group)]
     if constant and roles.kind == "table":
         checks.warning("constant_columns", f"These columns of {where} have the same value in every row and are left out: {some(constant, 6)}.")

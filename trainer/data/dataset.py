@@ -1,7 +1,7 @@
 """From the files of a dataset to examples in three splits, with an event for every decision."""
 
 import collections
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trainer.config.spec import Spec
 from trainer.data import audit, folders, images, names, profiles, roles as roles_of, sources, splits, subset, tables
@@ -14,6 +14,7 @@ from trainer.data.roles import Roles
 from trainer.data.rows import Rows
 from trainer.data.sources import Ignored, Sources
 from trainer.data.table import NotATable, Table
+from trainer.data.values import Style
 from trainer.errors import UserError, some
 from trainer.run_folder.events import Events
 
@@ -25,6 +26,7 @@ class Reading:
     roles: Roles
     given: dict[str, list[Example]]
     files: list[str]
+    styles: dict[str, Style] = field(default_factory=dict)
 
 
 @paused()
@@ -59,6 +61,7 @@ def load(spec: Spec, settings, events: Events) -> Dataset:
         label_column=roles.label,
         labels=labels,
         types=roles.types,
+        styles=reading.styles,
         dropped=checks.dropped,
         checks=checks.entries,
         split_sha256=splits.digest(complete, keys),
@@ -161,7 +164,8 @@ def _choose(found: list[Table], settings, index: images.Index, ignored: Ignored)
 def _from_tables(group: list[Table], roles: Roles, seen: dict, index: images.Index, settings, checks: Checks) -> Reading:
     for decision in roles.decisions:
         checks.events.decision(*decision)
-    rows = Rows(roles, {n for n, p in seen.items() if p.comma}, index)
+    styles = {n: p.style for n, p in seen.items() if p.numeric and (roles.types.get(n) == NUMBER or (roles.regression and n == roles.label))}
+    rows = Rows(roles, styles, index)
     given: dict[str, list[Example]] = {name: [] for name in SPLITS}
     if roles.split:
         for table in group:
@@ -173,7 +177,7 @@ def _from_tables(group: list[Table], roles: Roles, seen: dict, index: images.Ind
     where = some(sorted(t.name for t in group), 3)
     rows.report(where, settings.missing_labels, checks)
     audit.columns(roles, seen, where, checks)
-    return Reading(roles, given, sorted(t.name for t in group))
+    return Reading(roles, given, sorted(t.name for t in group), styles)
 
 
 def _split_files(group: list[Table], events: Events) -> dict[str, list[Table]]:

@@ -4,6 +4,8 @@ import collections
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainer.data.values import Style
+
 SPLITS = ("train", "validation", "test")
 
 
@@ -41,6 +43,7 @@ class Dataset:
     label_column: str
     labels: tuple[str, ...] = ()  # in natural order; none for regression
     types: dict[str, str] = field(default_factory=dict)
+    styles: dict[str, Style] = field(default_factory=dict)  # how the columns of numbers are written, and the label of a regression
     dropped: list[tuple[str, int]] = field(default_factory=list)  # reason, rows
     checks: list[dict] = field(default_factory=list)
     split_sha256: str = ""

@@ -4,7 +4,7 @@ import dataclasses
 
 from trainer.config.kinds import KINDS
 from trainer.config.spec import Spec
-from trainer.data import folders, images, sources, tables, values
+from trainer.data import folders, images, names, sources, tables, values
 from trainer.data.columns import listed, resolve
 from trainer.data.example import Example
 from trainer.data.features import NUMBER
@@ -13,15 +13,25 @@ from trainer.data.images import Index
 from trainer.data.roles import Roles
 from trainer.data.rows import PAIR, Rows
 from trainer.data.table import NotATable, Table
+from trainer.data.values import Style
 from trainer.errors import UserError, left_out, some
 from trainer.run_folder.events import Events
 
 
 @paused()
 def read(
-    spec: Spec, settings, events: Events, kind: str, columns: tuple[str, ...], types: dict[str, str], label_column: str
+    spec: Spec,
+    settings,
+    events: Events,
+    kind: str,
+    columns: tuple[str, ...],
+    types: dict[str, str],
+    label_column: str,
+    styles: dict[str, Style] | None = None,
 ) -> tuple[list[Example], list[str], int]:
     """The examples for a model that reads ``columns`` of ``types``, their files, and how many rows were left out.
+
+    ``styles`` says how numbers were written in its training data; the label is a number where it has a style.
 
     Tables that have the columns are read, whatever else they hold; the target is what stands in ``label_column``, or empty.
     Where no table fits, every text file is an example for a text model. An image model answers every image that can be decoded.
@@ -35,7 +45,7 @@ def read(
         label = settings.label_column.strip() or label_column
         fitting = _fitting(found, wanted, label, settings, events)
         if fitting:
-            return _rows(fitting, Roles(KINDS[kind].tasks[0], tuple(wanted), types=types), label, settings, events)
+            return _rows(fitting, Roles(KINDS[kind].tasks[0], tuple(wanted), types=types), label, settings, events, styles or {})
         if kind == "text" and found.texts:
             return _texts(found.texts, settings.encoding, events)
     raise _nothing(kind, columns, found.ignored)
@@ -64,21 +74,45 @@ def _fitting(found: sources.Sources, wanted: tuple[str, ...], label: str, settin
     return fitting
 
 
-def _rows(fitting: list[Table], roles: Roles, label: str, settings, events: Events) -> tuple[list[Example], list[str], int]:
+def _rows(
+    fitting: list[Table], roles: Roles, label: str, settings, events: Events, trained: dict[str, Style]
+) -> tuple[list[Example], list[str], int]:
     events.decision("columns", list(roles.columns), f"The model reads the columns {some(roles.columns, 8)} of {some([t.name for t in fitting], 4)}.")
     examples: list[Example] = []
     for table in fitting:
         roles.id = resolve(settings.id_column, dict.fromkeys(table.columns), "id_column", table.name) if settings.id_column.strip() else ""
-        commas = {c for c, kind in roles.types.items() if kind == NUMBER and values.uses_comma(table.cells(c))}
-        found = Rows(roles, commas, Index([])).examples(table)
+        styles = {c: _style(table, c, trained.get(c), events) for c, kind in roles.types.items() if kind == NUMBER}
+        found = Rows(roles, styles, Index([])).examples(table)
         if label and not table.lacks([label]):
-            targets = dict(zip((n for n, _ in table.rows), table.cells(label)))
-            found = [dataclasses.replace(e, target=values.label(targets[e.row])) for e in found]
+            cells = table.cells(label)
+            style = _style(table, label, trained[label], events) if label in trained else None
+            read = values.as_numbers(cells, style) if style else list(map(values.label, cells))
+            targets = dict(zip((n for n, _ in table.rows), read))
+            found = [dataclasses.replace(e, target=targets[e.row]) for e in found]
         examples += found
     skipped = sum(len(t.rows) for t in fitting) - len(examples)
     if skipped:
         events.warning("empty_rows", f"{left_out(skipped, 'row')}: empty in the columns that the model reads.")
     return examples, [t.name for t in fitting], skipped
+
+
+def _style(table: Table, column: str, trained: Style | None, events: Events) -> Style:
+    """How the numbers of a column are written: as in training, unless its cells can only be read with the other decimal sign."""
+    cells = table.cells(column)
+    if trained is None:
+        return Style(values.uses_comma(cells))
+    comma = values.decimal_comma(cells)
+    style = Style(trained.comma if comma is None else comma, trained.unit)
+    if trained.unit is not None:
+        known = [c for c in values.sample(cells) if not values.is_missing(c)]
+        other = [c for c in known if values.number(c, style.comma, style.unit) is None and values.number(c, style.comma) is not None]
+        if other:
+            learnt = f"amounts in {trained.unit}" if trained.unit else "numbers without a unit"
+            events.warning(
+                "other_unit", f"{names.column(column)} of {table.name} has cells like {other[0].strip()}, but the model learned from {learnt}: "
+                "such cells count as empty.",
+            )  # fmt: skip
+    return style
 
 
 def _texts(texts: list, encoding: str, events: Events) -> tuple[list[Example], list[str], int]:

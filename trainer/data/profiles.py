@@ -1,14 +1,16 @@
 """What the columns of a table hold, as far as their cells tell."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from trainer.data import names, values
+from trainer.data import amounts, names, values
+from trainer.data.amounts import Notation
 from trainer.data.table import Table
 
 MIN_TEXT_WORDS = 3.0  # on average, for a column to be taken as text without a telling name
 FEW_NUMBERS = 20  # different values, up to which a number may be a class
 FEW_VALUES = 50  # different values, up to which anything may be a class or a category
 FEW_SHARE = 20  # rows for each value, from which more than FEW_VALUES are few
+MIXED = "some of its numbers have a decimal comma and others a decimal point"
 MIN_ROWS = 20  # for values that are all different to mean something
 
 
@@ -26,10 +28,15 @@ class Profile:
     lists: float  # share
     comma: bool  # numbers have a decimal comma
     counts_up: bool  # whole numbers from 0 or 1 without a gap
+    notation: Notation = field(default_factory=Notation)  # of the numbers
 
     @property
     def numeric(self) -> bool:
         return self.cells > 0 and self.numbers >= values.MOSTLY
+
+    @property
+    def style(self) -> values.Style:
+        return values.Style(self.comma, self.notation.unit)
 
     @property
     def few(self) -> bool:
@@ -70,6 +77,7 @@ def of(tables: list[Table]) -> dict[str, Profile]:
 def _profile(name: str, cells: list[str], rows: int) -> Profile:
     known = [c for c in values.sample(cells) if not values.is_missing(c)]
     comma = values.uses_comma(known)
+    numbers, notation = _numbers(known, comma)
     distinct = {values.label(c) for c in set(cells)} - {""}
     return Profile(
         name,
@@ -77,12 +85,25 @@ def _profile(name: str, cells: list[str], rows: int) -> Profile:
         len(cells),
         len(distinct),
         sum(len(c[:10_000].split()) for c in known) / len(known) if known else 0.0,
-        sum(values.number(c, comma) is not None for c in known) / len(known) if known else 0.0,
+        numbers,
         sum(map(values.is_date, known)) / len(known) if known else 0.0,
         sum(c[0] + c[-1] == "[]" for c in known) / len(known) if known else 0.0,
         comma,
         _counts_up(distinct),
+        notation,
     )
+
+
+def _numbers(known: list[str], comma: bool) -> tuple[float, Notation]:
+    """The share of ``known`` that are numbers, and their notation. No cell counts as a number where the notation leaves a doubt."""
+    read = [c for c in known if values.number(c, comma) is not None]
+    enough = values.MOSTLY * len(known)
+    if not known or len(read) < enough:
+        others = sum(values.number(c, comma) is None and values.number(c, not comma) is not None for c in known) if read else 0
+        mixed = others and len(read) + others >= enough
+        return len(read) / max(1, len(known)), Notation(why_not=MIXED if mixed else "")
+    notation = amounts.notation(read)
+    return 0.0 if notation.why_not else len(read) / len(known), notation
 
 
 def _counts_up(distinct: set[str]) -> bool:

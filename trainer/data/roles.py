@@ -1,5 +1,6 @@
 """The roles of the columns of a table, and the task that follows from them."""
 
+import itertools
 from dataclasses import dataclass, field
 
 from trainer.config.kinds import KINDS, of_task
@@ -7,7 +8,7 @@ from trainer.data import columns, features, names, unsupported_tasks, values
 from trainer.data.images import Index
 from trainer.data.profiles import Profile
 from trainer.data.table import Table
-from trainer.errors import UserError
+from trainer.errors import UserError, some
 
 CLOSE = 0.9  # ratio of two scores from which a choice counts as ambiguous
 
@@ -65,8 +66,19 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
         roles.types, why = features.choose(rest, where)
         roles.columns = tuple(roles.types)
         roles.decisions.append(("columns", list(roles.columns), why))
+    _amounts(roles, seen)
     roles.decisions.append(("task", roles.task, _task_reason(roles, seen[roles.label], settings.task)))
     return roles
+
+
+def _amounts(roles: Roles, seen: dict[str, Profile]) -> None:
+    """Say how the numbers are read that are not written as programs write them."""
+    read = [n for n in roles.columns if roles.types.get(n) == features.NUMBER] + [roles.label] * roles.regression
+    for words, found in itertools.groupby(sorted((seen[n].notation.words(seen[n].comma), n) for n in read), key=lambda w: w[0]):
+        named = [n for _, n in found]
+        if words:
+            what = f"The columns {some(named, 6)} are" if len(named) > 1 else f"{names.column(named[0])} is"
+            roles.decisions.append(("numbers", named[:12], f"{what} read as numbers: {words}."))
 
 
 def _check_images(tables: list[Table], rest: dict[str, Profile], where: str) -> None:

@@ -10,6 +10,7 @@ from trainer.data.features import NUMBER
 from trainer.data.images import Index
 from trainer.data.roles import Roles
 from trainer.data.table import Table
+from trainer.data.values import Style
 from trainer.errors import UserError, left_out, some
 
 PAIR = "pair"
@@ -19,11 +20,11 @@ LONGEST_LABEL = 500  # characters: a longer one is a text in the wrong place
 class Rows:
     """Makes the examples of tables with ``roles``, and counts the rows that cannot be used by the reason.
 
-    ``commas`` are the columns whose numbers have a decimal comma.
+    ``styles`` says how the numbers of a column are written; a column that it lacks has plain numbers with any unit.
     """
 
-    def __init__(self, roles: Roles, commas: set[str], images: Index):
-        self._roles, self._commas, self._images = roles, commas, images
+    def __init__(self, roles: Roles, styles: dict[str, Style], images: Index):
+        self._roles, self._styles, self._images = roles, styles, images
         self.left: collections.Counter[str] = collections.Counter()
         self.missing: list[str] = []  # images that a table names and that are not there
 
@@ -100,7 +101,7 @@ class Rows:
         for name in self._roles.columns:
             cells = table.cells(name)
             if self._roles.types[name] == NUMBER:
-                columns.append(values.as_numbers(cells, name in self._commas))
+                columns.append(values.as_numbers(cells, self._styles.get(name, Style())))
             else:
                 category = {c: "" if values.is_missing(c) else c.strip() for c in set(cells)}
                 columns.append([category[c] for c in cells])
@@ -118,7 +119,7 @@ class Rows:
             if long := sum(len(c) > LONGEST_LABEL for c in cells):
                 self.left[f"the label has more than {LONGEST_LABEL} characters"] += long
             return [c if 0 < len(c) <= LONGEST_LABEL else None for c in cells]
-        numbers = [c or None for c in values.as_numbers(cells, self._roles.label in self._commas)]
+        numbers = [c or None for c in values.as_numbers(cells, self._styles.get(self._roles.label, Style()))]
         if strange := numbers.count(None) - empty:
             self.left["the label is not a number"] += strange
         return numbers

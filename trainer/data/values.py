@@ -2,6 +2,9 @@
 
 import math
 import re
+from dataclasses import dataclass
+
+from trainer.data import amounts
 
 SAMPLE = 5000
 LONGEST = 60  # characters of a number
@@ -15,16 +18,52 @@ _COMMA = re.compile(r"[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)?(,\d+|,)?([eE][+-]?\d+)?
 _DATE = re.compile(r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T ]\d{1,2}:\d{2}.*)?")
 
 
-def number(cell: str, comma: bool = False) -> float | None:
-    """``cell`` as a number, or None. With ``comma`` the comma is the decimal sign and the point groups thousands."""
-    text = cell.strip().removesuffix("%").rstrip() if len(cell) < LONGEST else ""
-    if not any(c.isdigit() for c in text):
+@dataclass(frozen=True)
+class Style:
+    """How the numbers of a column are written: with a decimal comma or point, and with which unit; None if any unit will do."""
+
+    comma: bool = False
+    unit: str | None = None
+
+    def described(self) -> dict:
+        return {"comma": self.comma, "unit": self.unit}
+
+    @staticmethod
+    def restored(described) -> "Style":
+        """The style that ``described`` says, which comes from the files of a model and so from outside."""
+        read = described if isinstance(described, dict) else {}
+        unit = read.get("unit")
+        return Style(read.get("comma") is True, unit if isinstance(unit, str) else None)
+
+
+def number(cell: str, comma: bool = False, unit: str | None = None) -> float | None:
+    """``cell`` as a number, or None. With ``comma`` the comma is the decimal sign and the point groups thousands.
+
+    Currency, percent sign, parentheses and spaces between thousands are read as in ``amounts``. With ``unit``, a cell that has another
+    one is no number.
+    """
+    if len(cell) >= LONGEST or not any(c.isdigit() for c in cell):
         return None
-    if (_COMMA if comma else _POINT).fullmatch(text) is None:
-        return None
+    text, notation = cell.strip(), _COMMA if comma else _POINT
+    if notation.fullmatch(text) is None:
+        amount = amounts.read(text)
+        text = amount.bare
+        if notation.fullmatch(text) is None or (unit is not None and amount.unit not in ("", unit)):
+            return None
     plain = text.replace(".", "").replace(",", ".") if comma else text.replace(",", "")
     value = float(plain)
     return value if abs(value) < LARGEST else None
+
+
+def decimal_comma(cells: list[str]) -> bool | None:
+    """Whether ``cells`` are numbers with a decimal comma (True) or a decimal point (False), as far as a cell can be read in one way only.
+
+    None where all can be read in both ways, or in none.
+    """
+    cells = [c for c in sample(cells) if "," in c or "." in c]
+    read = [(number(c, True) is not None, number(c) is not None) for c in cells]
+    comma, point = read.count((True, False)), read.count((False, True))
+    return None if comma == point else comma > point
 
 
 def uses_comma(cells: list[str]) -> bool:
@@ -33,23 +72,23 @@ def uses_comma(cells: list[str]) -> bool:
     return sum(number(c, True) is not None for c in cells) > sum(number(c) is not None for c in cells)
 
 
-def as_numbers(cells: list[str], comma: bool) -> list[str]:
+def as_numbers(cells: list[str], style: Style) -> list[str]:
     """``cells`` so that ``float`` reads them, unchanged where it does already; empty where they are no numbers."""
     try:
-        if not comma and min(numbers := list(map(float, cells))) > -LARGEST and max(numbers) < LARGEST and not math.isnan(sum(numbers)):
+        if not style.comma and min(numbers := list(map(float, cells))) > -LARGEST and max(numbers) < LARGEST and not math.isnan(sum(numbers)):
             return cells
     except ValueError:
         pass
-    return [_as_number(c, comma) for c in cells]
+    return [_as_number(c, style) for c in cells]
 
 
-def _as_number(cell: str, comma: bool) -> str:
-    if not comma:
+def _as_number(cell: str, style: Style) -> str:
+    if not style.comma:
         try:
             return cell.strip() if abs(float(cell)) < LARGEST else ""
         except ValueError:
             pass
-    value = number(cell, comma)
+    value = number(cell, style.comma, style.unit)
     return "" if value is None else repr(value)
 
 

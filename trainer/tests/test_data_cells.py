@@ -7,6 +7,7 @@ from trainer.data import names, profiles, unsupported_tasks, values
 from trainer.data.images import Index
 from trainer.data.sources import Ignored
 from trainer.data.table import Table
+from trainer.data.values import Style
 
 
 @pytest.mark.parametrize(
@@ -21,15 +22,35 @@ def test_a_cell_as_a_number(cell, comma, number):
     assert values.number(cell, comma) == number
 
 
+@pytest.mark.parametrize(
+    ("cell", "comma", "number"),
+    [
+        ("$1,234.50", False, 1234.5), ("1.234,50 €", True, 1234.5), ("€ 12", False, 12.0), ("12 %", False, 12.0), ("(1,234.50)", False, -1234.5),
+        ("($5)", False, -5.0), ("$(5)", False, -5.0), ("-$5", False, -5.0), ("$-5", False, -5.0), ("US$ 3.20", False, 3.2),
+        ("CHF 1'234.50", False, 1234.5),
+        ("1 234,50 zł", True, 1234.5), ("1\u202f234 kr.", False, 1234.0), ("\u22123", False, -3.0), ("Rs. 500", False, 500.0), ("5 apples", False, None),
+        ("$", False, None), ("(-5)", False, None),
+        ("$5 €", False, None), ("12 34", False, None), ("($5", False, None), ("5)", False, None),
+        ("A1", False, None), ("1-2", False, None),
+    ],
+)  # fmt: skip
+def test_an_amount_as_a_number(cell, comma, number):
+    assert values.number(cell, comma) == number
+
+
+def test_an_amount_in_another_unit_is_no_number():
+    assert values.as_numbers(["$5", "7", "5 €", "3%"], Style(unit="$")) == ["5.0", "7", "", ""]
+
+
 @pytest.mark.parametrize(("cells", "comma"), [(["1,5", "2,25", "3"], True), (["1,500", "2,250"], False), (["1.5"], False), (["a, b"], False)])
 def test_the_decimal_sign_is_found(cells, comma):
     assert values.uses_comma(cells) is comma
 
 
 def test_cells_become_what_float_reads():
-    assert values.as_numbers(["1", " 2.5"], comma=False) == ["1", " 2.5"]  # unchanged, because float reads them
-    assert values.as_numbers(["1,000", "x", "nan", "2"], comma=False) == ["1000.0", "", "", "2"]
-    assert values.as_numbers(["1,5"], comma=True) == ["1.5"]
+    assert values.as_numbers(["1", " 2.5"], Style()) == ["1", " 2.5"]  # unchanged, because float reads them
+    assert values.as_numbers(["1,000", "x", "nan", "2"], Style()) == ["1000.0", "", "", "2"]
+    assert values.as_numbers(["1,5"], Style(comma=True)) == ["1.5"]
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,10 @@ CELLS = table(["kind", "size", "more"], [["x", "1,5", "a"], ["y", "?", "b"], [""
 
 @pytest.fixture
 def read(tmp_path):
-    def call(files, kind, columns=(), types=None, label="", **settings):
+    def call(files, kind, columns=(), types=None, label="", styles=None, **settings):
         events = call.events = Events(tmp_path / "events.jsonl", 1)
-        return data.read(spec_of(tmp_path, files), SimpleNamespace(**{**DEFAULTS, **settings}), events, kind, columns, types or {}, label)
+        settings = SimpleNamespace(**{**DEFAULTS, **settings})
+        return data.read(spec_of(tmp_path, files), settings, events, kind, columns, types or {}, label, styles)
 
     return call
 

@@ -1,0 +1,96 @@
+"""Amounts: numbers with a currency or a percent sign, spaces or apostrophes between thousands, or parentheses for a negative number."""
+
+import collections
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from trainer.errors import some
+
+RARE = 0.05  # of the cells: as many may be written in another way than the others, and are then no numbers
+PERCENT = "%"
+_CODES = frozenset(
+    "usd eur gbp jpy cny rmb inr chf cad aud nzd sek nok dkk kr pln zł czk kč huf ft ron rub brl mxn sgd hkd twd try us$ a$ c$ r$ rs".split()
+)
+_ALIKE = str.maketrans({"\u2212": "-", "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'"})
+_BEFORE = re.compile(r"([^\d\s.,()+\-']{1,3})\.? ?(?=[\d.,(+\-])")
+_AFTER = re.compile(r"(?<=[\d.,)]) ?([^\d\s.,()+\-']{1,3})\.?$")
+_GROUPS = re.compile(r"[1-9]\d{0,2}([ '])\d{3}(\1\d{3})*([.,]\d*)?")
+_UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")  # of money: a thousand and more, or one and three decimals
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A cell without its decoration. ``bare`` is a sign, digits, points and commas, if the cell is a number at all."""
+
+    bare: str
+    unit: str = ""  # a currency as it is written, or PERCENT
+    parentheses: bool = False
+    grouped: bool = False  # by spaces or apostrophes
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How the numbers of a column are written, besides the decimal sign.
+
+    ``why_not`` says why they cannot be read without doubt, as a sentence without its full stop.
+    """
+
+    unit: str = ""
+    parentheses: bool = False
+    grouped: bool = False
+    why_not: str = ""
+
+    def words(self, comma: bool) -> str:
+        """What is special about the numbers, for a sentence; empty for plain numbers."""
+        parts = ["percentages" if self.unit == PERCENT else f"amounts in {self.unit}"] if self.unit else []
+        if self.parentheses:
+            parts.append("parentheses mean negative numbers")
+        if self.grouped:
+            parts.append("spaces or apostrophes separate thousands")
+        if comma or parts:
+            parts.append("the comma is the decimal sign" if comma else "the point is the decimal sign")
+        return ", ".join(parts)
+
+
+def read(cell: str) -> Amount:
+    """``cell`` without currency, percent sign, parentheses, and spaces between thousands. They may nest in any order: -$5, ($5), $(5)."""
+    text = cell.translate(_ALIKE).strip()
+    sign, unit, parentheses = "", "", False
+    while text:
+        if not (parentheses or sign) and text[0] == "(" and text[-1] == ")":
+            text, parentheses = text[1:-1].strip(), True
+        elif not (sign or parentheses) and text[0] in "+-":
+            text, sign = text[1:].lstrip(), text[0]
+        elif not unit and (found := _BEFORE.match(text)) and _is_unit(found[1]):
+            text, unit = text[found.end() :], found[1]
+        elif not unit and (found := _AFTER.search(text)) and _is_unit(found[1]):
+            text, unit = text[: found.start()], found[1]
+        else:
+            break
+    if grouped := _GROUPS.fullmatch(text) is not None:
+        text = text.replace(" ", "").replace("'", "")
+    return Amount(("-" if parentheses else sign) + text, unit, parentheses, grouped)
+
+
+def notation(cells: list[str]) -> Notation:
+    """How the numbers in ``cells`` are written; all of them should be numbers when they are read."""
+    found = [read(c) for c in cells]
+    units = collections.Counter(a.unit for a in found)
+    plain = sum(not a.unit and a.bare.strip("+-0.,") != "" for a in found)
+    named = [u for u, _ in units.most_common() if u]
+    unit = named[0] if named else ""
+    why_not = ""
+    if sum(units[u] for u in named[1:]) > RARE * len(cells):
+        why_not = f"it has amounts in {some(named, 4)}, which cannot be compared"
+    elif unit == PERCENT and plain > RARE * len(cells):
+        why_not = "some of its numbers have a percent sign and others have none"
+    elif unit and unit != PERCENT:
+        parted = [a for a in found if "." in a.bare or "," in a.bare]
+        if parted and all(_UNCLEAR.fullmatch(a.bare) for a in parted):
+            why_not = f"{cells[found.index(parted[0])].strip()} may mean thousands, or a number with three decimals"
+    return Notation(unit, any(a.parentheses for a in found), any(a.grouped for a in found), why_not)
+
+
+def _is_unit(text: str) -> bool:
+    return text == PERCENT or text.lower() in _CODES or (len(text) == 1 and unicodedata.category(text) == "Sc")
