@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// noCheckpoint is the error about a file in neither of the two formats.
+const noCheckpoint refused = "The file is no checkpoint of PyTorch, so it is not converted. Ask its author for safetensors."
+
 // maxDirectory is the most bytes of a ZIP that are read to list its entries: enough for 100,000 tensors.
 const maxDirectory = 16 << 20
 
@@ -19,13 +22,15 @@ func open(r io.ReaderAt, size int64) (weights, error) {
 	_, err := r.ReadAt(begin[:], 0)
 	switch {
 	case errors.Is(err, io.EOF):
-		return weights{}, damaged("it is empty")
+		return weights{}, damaged("it has %d bytes", size)
 	case err != nil:
 		return weights{}, err
 	case string(begin[:]) == "PK\x03\x04":
 		value, err = openZip(r, size)
-	default:
+	case begin[0] == opProto:
 		value, err = openOld(r, size)
+	default:
+		err = noCheckpoint
 	}
 	if err != nil {
 		return weights{}, err
@@ -177,7 +182,7 @@ func openOld(r io.ReaderAt, size int64) (any, error) {
 			return nil, err
 		}
 		if i == 0 && v != magic {
-			return nil, refused("The file is no checkpoint of PyTorch, so it is not converted. Ask its author for safetensors.")
+			return nil, noCheckpoint
 		}
 		values[i] = v
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxSteps is the largest number of instructions: enough for 100,000 tensors.
-	maxSteps = 4_000_000
+	// maxSteps is the largest number of instructions: enough for 50,000 tensors.
+	maxSteps = 2_000_000
 	// maxText is the most bytes that are read as pickles, of all pickles of a file together.
 	maxText = 64 << 20
 	// maxString is the longest name.
@@ -99,7 +99,7 @@ func load(in *source, persistent func(tuple) (any, error)) (any, error) {
 			return nil, err
 		}
 		if in.steps++; in.steps > maxSteps {
-			return nil, refused("This pickle has more than 4,000,000 instructions, so it is not converted. Ask its author for safetensors.")
+			return nil, refused("This pickle has more than 2,000,000 instructions, so it is not converted. Ask its author for safetensors.")
 		}
 		if code == opStop {
 			return m.pop()
