@@ -189,6 +189,10 @@ $(VULN):
 form: $(VENV)/ready ## write the form with every option, after a change of the options
 	@$(PYTHON) test/setup/advanced_form.py > extractor_info.advanced.json
 
+.PHONY: model-types
+model-types: $(VENV)/ready ## write the types of models that transformers knows, after a change of its version
+	@$(PYTHON) test/setup/model_types.py > trainer/schema/model_types.json
+
 fmt: $(LINT) ## format the Go code
 	@$(LINT) fmt ./...
 

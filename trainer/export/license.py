@@ -1,21 +1,43 @@
-"""The license of a base model, from its model card."""
+"""The license of a base model, from model.json or its model card."""
 
 import re
 from pathlib import Path
 
+from trainer.run_folder import files
+
 _CARDS = ("CARD.yaml", "README.md", "model_card.md")
 _HEAD = 20_000  # characters; a card names the license at its beginning
-_LINE = re.compile(r"^license(?:_name)?\s*:\s*[\"']?([\w.+ -]{1,80}?)[\"']?\s*$", re.MULTILINE)
+_SPELLING = r"[\"']?([\w.+ -]{1,80}?)[\"']?\s*$"
+_LINE = re.compile(rf"^license(?:_name)?[ \t]*:[ \t]*{_SPELLING}", re.MULTILINE)
+_LIST = re.compile(r"^license[ \t]*:[ \t]*(?:\[([^\]\n]{1,200})\]|((?:\n[ \t]*-[ \t]+[^\n]{1,80}){1,10}))", re.MULTILINE)
+_ENTRY = re.compile(rf"^{_SPELLING}")
 
 
 def of(folder: Path | None) -> str:
-    """The license that the card in ``folder`` names, for example apache-2.0; empty where none does."""
-    for name in _CARDS if folder is not None else ():
-        try:
-            with open(folder / name, encoding="utf-8", errors="replace") as card:
-                head = card.read(_HEAD)
-        except OSError:
-            continue
-        if found := _LINE.search(head):
-            return found[1]
+    """The license that model.json or the card in ``folder`` names, for example apache-2.0; several with commas; empty where none does."""
+    if folder is None:
+        return ""
+    return _installed(folder) or next(filter(None, (_named(folder / card) for card in _CARDS)), "")
+
+
+def _installed(folder: Path) -> str:
+    try:
+        described = files.read_json(folder / "model.json", 16 << 20)
+    except (OSError, ValueError):
+        return ""
+    named = described.get("license") if isinstance(described, dict) else ""
+    return named[:200] if isinstance(named, str) else ""
+
+
+def _named(card: Path) -> str:
+    try:
+        with open(card, encoding="utf-8", errors="replace") as file:
+            head = file.read(_HEAD)
+    except OSError:
+        return ""
+    if found := _LINE.search(head):
+        return found[1]
+    if found := _LIST.search(head):
+        entries = found[1].split(",") if found[1] else re.split(r"\n[ \t]*-[ \t]+", found[2])
+        return ", ".join(m[1] for e in entries if (m := _ENTRY.match(e.strip())))
     return ""

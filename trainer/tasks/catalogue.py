@@ -2,9 +2,13 @@
 
 An installed model has config.json, safetensors, and a tokenizer or an image processor. It is always loaded from its folder and
 never by an id that a library would look up elsewhere. Weights in pickled form (.bin, .pt) run code when they are loaded, so a
-folder that holds nothing else is refused.
+folder that holds nothing else is refused. What a model is for says its model.json, which the service writes when it installs one, or
+its architecture (model_types.py).
+
+The image of Ray may bring models too: BASE_MODELS names their folder. An installed model of the same name takes precedence.
 """
 
+import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +16,11 @@ from pathlib import Path
 from trainer.config.kinds import SHAPES
 from trainer.errors import UserError, some
 from trainer.run_folder import files
+from trainer.tasks import model_types
 
 AUTO = "auto"
+IMAGE_MODELS = "BASE_MODELS"  # the variable with the folder of the models in the image
+_DESCRIPTION, _DESCRIPTION_BYTES = "model.json", 16 << 20
 SMALL_BYTES = 40_000_000
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}/[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")  # a file system refuses longer names
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
@@ -28,6 +35,8 @@ class Base:
     folder: Path | None = None
     size: int = 0  # bytes of its weights
     fresh: bool = True
+    commit: str = ""  # of the repository that an installed model comes from, if its model.json names one
+    preferred: bool = False  # whether auto takes it before smaller ones
 
     @property
     def is_small(self) -> bool:
@@ -40,17 +49,40 @@ class Base:
 
 
 def installed(models: Path) -> list[Base]:
-    """The usable models, the smallest first. Other folders are left out."""
-    found = []
-    for folder in sorted(models.glob("*/*")) if models.is_dir() else []:
-        name = f"{folder.parent.name}/{folder.name}"
-        if _NAME.fullmatch(name) and _inside(models, folder) and (folder / "config.json").is_file() and (weights := _weights(folder)):
-            found.append(Base(name, _kind(folder), folder, sum(w.stat().st_size for w in weights), fresh=False))
-    return sorted(found, key=lambda b: (b.size, b.name))
+    """The usable models of the volume and of the image. Other folders are left out.
+
+    Those marked as the default come first, of the volume before the image, then the smallest.
+    """
+    found: dict[str, Base] = {}
+    for shelf in _shelves(models):
+        for folder in sorted(shelf.glob("*/*")) if shelf.is_dir() else []:
+            name = f"{folder.parent.name}/{folder.name}"
+            if name not in found and _NAME.fullmatch(name) and _inside(shelf, folder) and (folder / "config.json").is_file() and _weights(folder):
+                found[name] = _described(name, folder)
+    return sorted(found.values(), key=lambda b: (not b.preferred, b.preferred and not b.folder.is_relative_to(models), b.size, b.name))
+
+
+def _shelves(models: Path) -> list[Path]:
+    """The folders with models, the one of the volume first."""
+    image = os.environ.get(IMAGE_MODELS, "")
+    return [models, *([Path(image)] if image else [])]
+
+
+def _described(name: str, folder: Path) -> Base:
+    described = _document(folder / _DESCRIPTION)
+    commit = described.get("commit")
+    size = sum(w.stat().st_size for w in _weights(folder))
+    return Base(
+        name, _kind(folder, described), folder, size, fresh=False, commit=commit if isinstance(commit, str) else "",
+        preferred=described.get("default") is True,
+    )  # fmt: skip
 
 
 def choose(models: Path, wanted: str, kind: str, start_from: str = "pretrained") -> Base:
-    """The base for ``kind`` of data: auto uses the smallest installed one that fits, or the built-in model. Raises UserError."""
+    """The base for ``kind`` of data. Raises UserError.
+
+    auto uses the installed model that fits and is marked as the default, else the smallest that fits, else the built-in model.
+    """
     there = [b for b in installed(models) if b.kind == kind]
     if wanted in ("", AUTO):
         base = there[0] if there and start_from == "pretrained" else Base(SHAPES[kind], kind)
@@ -66,21 +98,22 @@ def choose(models: Path, wanted: str, kind: str, start_from: str = "pretrained")
 def _named(models: Path, wanted: str, kind: str, there: list[Base]) -> Base:
     if base := next((b for b in there if b.name == wanted), None):
         return base
+    if other := next((b for b in installed(models) if b.name == wanted), None):
+        raise _unfit(wanted, kind, there, other.kind)
     folder = models / wanted
     if not _NAME.fullmatch(wanted) or not folder.is_dir() or not _inside(models, folder):
         raise UserError(
             "model_not_installed",
             f"The model {wanted} is not installed here.",
-            "Choose an installed model, set model to auto, or ask the administrator to install it.",
+            f"Ask the administrator to run: extractor models install {wanted}. Or set model to auto."
+            if _NAME.fullmatch(wanted) else "Set model to auto, or to the name of an installed model: owner/name.",
             f"Installed: {some(b.name for b in there)}.",
-        )
-    if (folder / "config.json").is_file() and _weights(folder):
-        raise _unfit(wanted, kind, there)
+        )  # fmt: skip
     if any(f.suffix in _PICKLES for f in folder.iterdir()) and not _weights(folder):
         raise UserError(
             "pickled_model",
             f"The installed model {wanted} has its weights only in a pickled file, which could run any code when it is loaded.",
-            "Ask the administrator to convert it to safetensors, or choose another model.",
+            f"Ask the administrator to install it with extractor models install {wanted}, which converts it to safetensors, or choose another model.",
             f"Models that can be used: {some(b.name for b in there)}.",
         )
     raise UserError(
@@ -91,20 +124,39 @@ def _named(models: Path, wanted: str, kind: str, there: list[Base]) -> Base:
     )
 
 
-def _unfit(wanted: str, kind: str, there: list[Base]) -> UserError:
+def _unfit(wanted: str, kind: str, there: list[Base], its_kind: str = "") -> UserError:
     fitting = some([SHAPES[kind], *(b.name for b in there)])
-    return UserError(
-        "model_unfit",
-        f"The model {wanted} does not read {kind} data.",
-        "Set model to auto, or choose one that fits.",
-        f"Models for {kind} data: {fitting}.",
-    )
+    what, do = f"The model {wanted} does not read {kind} data.", "Set model to auto, or choose one that fits."
+    if its_kind == model_types.LANGUAGE:
+        what, do = f"{wanted} is a language model; it does not classify.", "Choose a text model, or the task text-generation."
+    elif kind == model_types.LANGUAGE:
+        what, do = f"{wanted} does not continue texts.", "Choose a language model, or set model to auto."
+    return UserError("model_unfit", what, do, f"Models for {kind} data: {fitting}.")
 
 
-def _kind(folder: Path) -> str:
-    """Text, unless the folder has an image processor and no tokenizer."""
+def _kind(folder: Path, described: dict) -> str:
+    """What model.json says, else what the architecture says. A folder whose config.json names no type is judged by its other files."""
+    if described.get("kind") in (model_types.TEXT, model_types.IMAGE, model_types.LANGUAGE):
+        return described["kind"]
+    config = _document(folder / "config.json")
+    architectures = config.get("architectures")
+    architecture = str(architectures[0]) if isinstance(architectures, list) and architectures else ""
+    model_type = config.get("model_type")
+    if isinstance(model_type, str) and model_type in model_types.types():
+        return model_types.kind(model_type, architecture)
+    if architecture.endswith(("ForCausalLM", "LMHeadModel")):
+        return model_types.LANGUAGE
     has_tokenizer = any((folder / n).is_file() for n in ("tokenizer.json", "vocab.txt", "tokenizer_config.json"))
-    return "image" if (folder / "preprocessor_config.json").is_file() and not has_tokenizer else "text"
+    return model_types.IMAGE if (folder / "preprocessor_config.json").is_file() and not has_tokenizer else model_types.TEXT
+
+
+def _document(path: Path) -> dict:
+    """The object in a JSON file; empty if there is none."""
+    try:
+        found = files.read_json(path, _DESCRIPTION_BYTES)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _weights(folder: Path) -> list[Path]:

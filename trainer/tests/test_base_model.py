@@ -58,6 +58,10 @@ def test_auto_uses_the_smallest_installed_model(make_run, schemas, tokenizer_fil
         ('license: "CC BY 4.0"\n', "CC BY 4.0"),
         ("# A model\nThe license: ask us and we will see what can be done about it, [here](https://example.org)\n", ""),
         ("license:\n", ""),
+        ("---\nlanguage:\n- en\nlicense:\n- mit\ntags:\n- x\n", "mit"),
+        ('license:\n  - "mit"\n  - apache-2.0\n', "mit, apache-2.0"),
+        ("license: [mit, 'bsd-3-clause']\n", "mit, bsd-3-clause"),
+        ("license:\n- \n", ""),
         ("\xff", ""),
     ],
 )
@@ -65,6 +69,13 @@ def test_only_a_license_named_in_the_card_is_reported(tmp_path, card, found):
     (tmp_path / "CARD.yaml").write_text(card, encoding="latin-1")
     assert license.of(tmp_path) == found
     assert license.of(tmp_path / "none") == license.of(None) == ""
+
+
+@pytest.mark.parametrize(("described", "found"), [('{"license": "as we say"}', "as we say"), ("{", "mit"), ("[]", "mit"), ('{"license": 3}', "mit")])
+def test_the_license_that_the_administrator_gave_is_reported_first(tmp_path, described, found):
+    (tmp_path / "README.md").write_text("license: mit\n")
+    (tmp_path / "model.json").write_text(described)
+    assert license.of(tmp_path) == found
 
 
 def test_training_starts_from_the_installed_weights(make_run, schemas):

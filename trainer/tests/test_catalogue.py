@@ -86,14 +86,17 @@ def test_the_model_is_the_one_asked_for_or_the_smallest_that_fits(models, wanted
     ("wanted", "kind", "code", "part"),
     [
         pytest.param("org/gone", "text", "model_not_installed", "Installed: org/small, other/small, org/both and org/large.", id="not there"),
-        pytest.param("../models/org/small", "text", "model_not_installed", "choose an installed model", id="a path"),
+        pytest.param(
+            "org/gone", "text", "model_not_installed", "ask the administrator to run: extractor models install org/gone.", id="how to get it"
+        ),
+        pytest.param("../models/org/small", "text", "model_not_installed", "set model to auto", id="a path"),
         pytest.param("org/../org/small", "text", "model_not_installed", "", id="a path through dots"),
         pytest.param("/etc", "text", "model_not_installed", "", id="an absolute path"),
         pytest.param("org", "text", "model_not_installed", "", id="an organisation"),
         pytest.param("x" * 5000 + "/y", "text", "model_not_installed", "", id="a very long name"),
         pytest.param("org/small", "image", "model_unfit", "Models for image data: small-cnn and org/eyes.", id="another kind of data"),
         pytest.param("mlp", "text", "model_unfit", "does not read text data", id="a built-in one of another kind"),
-        pytest.param("org/pickled", "text", "pickled_model", "convert it to safetensors", id="weights that could run code"),
+        pytest.param("org/pickled", "text", "pickled_model", "extractor models install org/pickled", id="weights that could run code"),
         pytest.param("org/half", "text", "model_incomplete", "lacks config.json or model.safetensors", id="without config.json"),
         pytest.param("org/bare", "text", "model_incomplete", "complete it", id="without weights"),
     ],
@@ -104,6 +107,69 @@ def test_a_model_that_cannot_be_used_is_refused_with_the_reason_and_the_choice(m
     assert refused.value.code == code
     assert part.lower() in str(refused.value).lower()
     assert len(str(refused.value)) < 1500
+
+
+def write(folder: Path, config: dict | None = None, model: object = None, size: int = 10, tokenizer: str = "tokenizer.json") -> None:
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(config or {}))
+    (folder / tokenizer).write_text("{}")
+    (folder / "model.safetensors").write_bytes(bytes(size))
+    if model is not None:
+        (folder / "model.json").write_text(json.dumps(model))
+
+
+LANGUAGE = {"model_type": "llama", "architectures": ["LlamaForCausalLM"]}
+BERT = {"model_type": "bert", "architectures": ["BertForMaskedLM"]}
+
+
+@pytest.mark.parametrize(
+    ("config", "model", "kind"),
+    [
+        pytest.param(LANGUAGE, None, "language", id="a language model with a tokenizer"),
+        pytest.param({"architectures": ["GPT2LMHeadModel"]}, None, "language", id="a language model without a type"),
+        pytest.param(BERT, None, "text", id="an encoder"),
+        pytest.param({"model_type": "vit", "architectures": ["ViTModel"]}, None, "image", id="a vision model with a tokenizer beside it"),
+        pytest.param({"model_type": "whisper", "architectures": ["WhisperForConditionalGeneration"]}, None, "", id="another kind of model"),
+        pytest.param({"model_type": ["bert"], "architectures": {}}, None, "text", id="a strange config.json"),
+        pytest.param(LANGUAGE, {"kind": "text"}, "text", id="model.json knows better"),
+        pytest.param(LANGUAGE, {"kind": "sound"}, "language", id="a kind that does not exist"),
+        pytest.param(BERT, ["text"], "text", id="a strange model.json"),
+    ],
+)
+def test_the_kind_is_what_model_json_says_or_the_architecture(tmp_path, config, model, kind):
+    write(tmp_path / "org" / "m", config, model)
+    assert catalogue.installed(tmp_path)[0].kind == kind
+
+
+def test_an_installed_language_model_is_never_the_base_of_a_classification(tmp_path):
+    write(tmp_path / "org" / "lm", LANGUAGE, size=1)
+    assert catalogue.choose(tmp_path, "auto", "text") == Base("bert-tiny", "text")
+    write(tmp_path / "org" / "encoder", BERT, size=900)
+    assert catalogue.choose(tmp_path, "auto", "text").name == "org/encoder"
+    with pytest.raises(UserError, match=r"org/lm is a language model; it does not classify\. .*Choose a text model, or the task text-generation\."):
+        catalogue.choose(tmp_path, "org/lm", "text")
+
+
+def test_auto_takes_the_model_that_is_marked_and_a_mark_on_the_volume_outranks_one_in_the_image(tmp_path, monkeypatch):
+    volume, image = tmp_path / "models", tmp_path / "image"
+    monkeypatch.setenv(catalogue.IMAGE_MODELS, str(image))
+    write(image / "org" / "own", BERT, {"default": True, "commit": "c0ffee"}, size=500)
+    write(volume / "org" / "small", BERT, size=10)
+    chosen = catalogue.choose(volume, "auto", "text")
+    assert (chosen.name, chosen.folder, chosen.commit, chosen.preferred) == ("org/own", image / "org" / "own", "c0ffee", True)
+    write(volume / "org" / "large", BERT, {"default": True, "commit": 3}, size=900)
+    assert [b.name for b in catalogue.installed(volume)] == ["org/large", "org/own", "org/small"]
+    assert catalogue.choose(volume, "auto", "text").commit == ""
+
+
+def test_a_model_of_the_volume_replaces_one_of_the_same_name_in_the_image(tmp_path, monkeypatch):
+    volume, image = tmp_path / "models", tmp_path / "image"
+    monkeypatch.setenv(catalogue.IMAGE_MODELS, str(image))
+    write(image / "org" / "m", BERT)
+    write(volume / "org" / "m", BERT)
+    assert [b.folder for b in catalogue.installed(volume)] == [volume / "org" / "m"]
+    monkeypatch.setenv(catalogue.IMAGE_MODELS, str(tmp_path / "gone"))
+    assert len(catalogue.installed(volume)) == 1
 
 
 def test_a_model_is_small_by_the_bytes_of_its_weights():
