@@ -191,5 +191,5 @@ def _ask(kind: str, names: list[str], where: str) -> None:
     raise UserError(
         f"ambiguous_{kind}",
         f"Several columns of {where} could be the {kind}: {some(names)}.",
-        f"Set {kind}_column to the right one.",
+        f"Set {kind}_column to the right one." + (" To read two of them as a pair, set text_pair_column to the second." if kind == "text" else ""),
     )

@@ -4,7 +4,7 @@ import itertools
 from dataclasses import dataclass, field
 
 from trainer.config.kinds import KINDS, of_task
-from trainer.data import columns, features, names, unsupported_tasks, values
+from trainer.data import columns, features, names, pairs, unsupported_tasks, values
 from trainer.data.images import Index
 from trainer.data.profiles import Profile
 from trainer.data.table import Table
@@ -135,8 +135,9 @@ def _kind(rest: dict[str, Profile], paths: list[str], settings, where: str) -> s
 
 
 def _text_score(rest: dict[str, Profile]) -> float:
-    """The score for a text task: the words of the longest text column, times three if its name suggests a text."""
-    named = {n: n.strip().lower() in names.TEXT_NAMES for n in rest}
+    """The score for a text task: the words of the longest text column, times three if its name suggests a text or one of a pair."""
+    pair = found.columns if (found := pairs.find(rest)) else ()
+    named = {n: n in pair or n.strip().lower() in names.TEXT_NAMES for n in rest}
     return max((p.words * (3 if named[n] else 1) for n, p in rest.items() if p.cells and not p.numeric and (named[n] or p.is_free_text)), default=0.0)
 
 
@@ -160,6 +161,10 @@ def _goal(label: Profile, kind: str, task: str, where: str) -> str:
 def _text(roles: Roles, rest: dict[str, Profile], settings, where: str) -> None:
     pair = settings.text_pair_column.strip()
     second = columns.resolve(pair, rest, "text_pair_column", where) if pair else ""
+    if not pair and not settings.text_column.strip() and (found := pairs.find(rest)):
+        roles.columns, roles.types = found.columns, {found.columns[1]: "pair"}
+        roles.decisions.append(("text_columns", list(found.columns), found.why))
+        return
     choice = columns.text({n: p for n, p in rest.items() if n != second} if second else rest, settings.text_column, roles.label, where)
     roles.decisions.append(("text_columns", list(choice.columns), choice.why))
     roles.columns = choice.columns

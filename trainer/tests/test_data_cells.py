@@ -25,10 +25,12 @@ def test_a_cell_as_a_number(cell, comma, number):
 @pytest.mark.parametrize(
     ("cell", "comma", "number"),
     [
-        ("$1,234.50", False, 1234.5), ("1.234,50 €", True, 1234.5), ("€ 12", False, 12.0), ("12 %", False, 12.0), ("(1,234.50)", False, -1234.5),
+        ("$1,234.50", False, 1234.5),
+        ("1.234,50 €", True, 1234.5), ("€ 12", False, 12.0), ("12 %", False, 12.0), ("(1,234.50)", False, -1234.5),
         ("($5)", False, -5.0), ("$(5)", False, -5.0), ("-$5", False, -5.0), ("$-5", False, -5.0), ("US$ 3.20", False, 3.2),
         ("CHF 1'234.50", False, 1234.5),
-        ("1 234,50 zł", True, 1234.5), ("1\u202f234 kr.", False, 1234.0), ("\u22123", False, -3.0), ("Rs. 500", False, 500.0), ("5 apples", False, None),
+        ("1 234,50 zł", True, 1234.5), ("1\u202f234 kr.", False, 1234.0), ("\u22123", False, -3.0), ("Rs. 500", False, 500.0),
+        ("5 apples", False, None),
         ("$", False, None), ("(-5)", False, None),
         ("$5 €", False, None), ("12 34", False, None), ("($5", False, None), ("5)", False, None),
         ("A1", False, None), ("1-2", False, None),
