@@ -19,6 +19,7 @@ LOOK_BYTES = 64 << 20  # written between two checks of the disk
 _TOO_LARGE = {  # by the code of the error: what the file is, and what to do
     "archive": ("archive", "Add the files to the dataset without an archive, or add fewer files."),
     "model_file": ("archive", "Register the model instead of uploading it, or choose another model.zip."),
+    "parquet": ("Parquet file", "Use fewer images, or add the images to the dataset as files in one folder for each label."),
     "compressed": ("compressed file", "Use fewer rows, or add the file to the dataset without compression."),
 }
 

@@ -17,6 +17,7 @@ IDENTIFIERS = frozenset("id ids index idx key uid uuid guid identifier row rowid
 SPLIT_COLUMNS = ("split", "subset", "partition")
 
 TABLES = ("csv", "tsv", "tab", "txt", "jsonl", "ndjson", "json", "parquet")
+PARQUET = "parquet"
 TEXT = "txt"  # a table, or one of many texts in folders
 IMAGES = ("png", "jpg", "jpeg", "gif", "bmp", "webp", "tif", "tiff")
 ARCHIVE = "zip"

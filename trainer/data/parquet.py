@@ -1,51 +1,120 @@
 """Tables from Parquet files."""
 
+import json
 from pathlib import Path
 
+from trainer.data import parquet_images
 from trainer.data.memory import CELL_BYTES, MEMORY_SHARE, memory, too_large
 from trainer.data.objects import cell
 from trainer.data.table import NotATable, Table
 from trainer.errors import some
 
 BATCH = 10_000
+_FEATURES = b"huggingface"  # the key in the file's metadata under which Hugging Face describes the columns
+_METADATA_BYTES = 4 << 20
+_MAX_NAMES = 10_000
 
 
 def read(name: str, file: Path) -> Table:
-    """The rows of a Parquet file, counted from 1. Structures become columns with dotted names, lists become JSON, and columns of bytes,
-    such as images, are left out. Raises NotATable.
+    """The rows of a Parquet file, counted from 1. Structures become columns with dotted names, lists become JSON. A cell of a column of
+    images is the name that ``parquet_images.name_of`` gives to the image; other columns of bytes are left out. Numbers that stand for
+    names by the file's own words become these names. Raises NotATable.
     """
     import pyarrow  # heavy, so only where there is such a file
     import pyarrow.parquet
 
     try:
-        with pyarrow.parquet.ParquetFile(file) as source:
-            _check_size(name, source.metadata)
-            rows: list[tuple[int, list[str]]] = []
-            for part in source.iter_batches(BATCH):
+        with pyarrow.parquet.ParquetFile(file, pre_buffer=False) as source:
+            images = parquet_images.columns(source)
+            kept = _kept(source.schema_arrow, set(images.values()))
+            _check_size(name, source.metadata, kept)
+            rows = source.metadata.num_rows
+            names, columns = list(kept), [[] for _ in kept]
+            for part in source.iter_batches(BATCH, columns=list(kept)) if kept else ():
                 batch = pyarrow.Table.from_batches([part]).flatten()
-                names, columns, left = _columns(batch)
-                rows += zip(range(len(rows) + 1, len(rows) + batch.num_rows + 1), map(list, zip(*columns)))
-    except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as e:
+                names = list(batch.schema.names)
+                columns = columns if len(columns) == len(names) else [[] for _ in names]
+                for cells, column in zip(columns, batch.columns):
+                    cells += [cell(v) for v in column.to_pylist()]
+            classes = class_names(source.schema_arrow.metadata)
+    except (pyarrow.ArrowException, OSError, ValueError, OverflowError, IndexError) as e:
         raise NotATable("is not a readable Parquet file") from e
+    left = [n for path, n in parquet_images.byte_columns(source.schema_arrow).items() if path not in images]
     if not rows:
         raise NotATable("has no rows")
-    if left and len(names) < 2:
-        raise NotATable(f"contains images or other files in its column {left[0]}; add them to the dataset as files, in one folder per label")
-    return Table(name, names, rows, notes=[f"columns of bytes are not read: {some(left, 4)}"] if left else [])
+    if left and not images and len(names) < 2:
+        raise NotATable(f"contains files that are no images in its column {left[0]}")
+    notes = [f"columns of bytes are not read: {some(left, 4)}"] if left else []
+    for i, column in enumerate(names):
+        if column in classes:
+            columns[i] = _named(columns[i], classes[column])
+            notes.append(f"the numbers in {column} stand for {some(classes[column], 6)}, as the file says")
+    for column in dict.fromkeys(images.values()):
+        names.insert(0, column)
+        columns.insert(0, [parquet_images.name_of(name, column, row) for row in range(1, rows + 1)])
+        notes.append(f"its column {column} contains images")
+    return Table(name, names, list(zip(range(1, rows + 1), map(list, zip(*columns)))), notes=notes)
 
 
-def _check_size(name: str, told) -> None:
+def class_names(metadata: dict | None) -> dict[str, list[str]]:
+    """The names that the numbers in a column stand for, by column, where the metadata of Hugging Face says so: ClassLabel, or a list of it."""
+    text = (metadata or {}).get(_FEATURES, b"")
+    if not text or len(text) > _METADATA_BYTES:
+        return {}
+    try:
+        features = json.loads(text)["info"]["features"]
+        return {column: names for column, feature in features.items() if (names := _names(feature))}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _names(feature) -> list[str]:
+    """The names of a ClassLabel, however its lists are written."""
+    if isinstance(feature, list) and len(feature) == 1:
+        return _names(feature[0])
+    if not isinstance(feature, dict):
+        return []
+    if feature.get("_type") in ("Sequence", "List", "LargeList"):
+        return _names(feature.get("feature"))
+    names = feature.get("names") if feature.get("_type") == "ClassLabel" else None
+    good = isinstance(names, list) and 0 < len(names) <= _MAX_NAMES and all(isinstance(n, str) and n.strip() for n in names)
+    return names if good else []
+
+
+def _named(cells: list[str], names: list[str]) -> list[str]:
+    """``cells`` with names in place of numbers, also in lists. Where a label is not known, these files have -1, which becomes empty."""
+    known = {str(i): n for i, n in enumerate(names)} | {"-1": ""}
+    read = {}
+    for text in set(cells):
+        if text[:1] == "[":
+            numbers = json.loads(text)
+            read[text] = json.dumps([known.get(str(n), n) for n in numbers], ensure_ascii=False)
+        else:
+            read[text] = known.get(text, text)
+    return [read[c] for c in cells]
+
+
+def _kept(schema, images: set[str]) -> dict[str, str]:
+    """The paths of what is read as text, each with the name of its column: all but bytes, and of a column of images nothing."""
+    skipped = parquet_images.byte_columns(schema)
+    kept = {}
+    for field in schema:
+        if field.name in images or field.name in skipped:
+            continue
+        if inner := [path for path, name in skipped.items() if name == field.name]:
+            entries = [f"{field.name}.{field.type.field(i).name}" for i in range(field.type.num_fields)]
+            kept.update({path: field.name for path in entries if path not in inner})
+        else:
+            kept[field.name] = field.name
+    return kept
+
+
+def _check_size(name: str, told, kept: dict[str, str]) -> None:
     """Raise UserError where by the file's own words its rows would fill the memory: a kilobyte may hold a billion equal ones."""
-    size = sum(told.row_group(i).total_byte_size for i in range(told.num_row_groups))
+    size = 0
+    for i in range(told.num_row_groups):
+        group = told.row_group(i)
+        parts = [group.column(j) for j in range(group.num_columns)]
+        size += sum(p.total_uncompressed_size for p in parts if any(p.path_in_schema == k or p.path_in_schema.startswith(f"{k}.") for k in kept))
     if max(CELL_BYTES * told.num_rows * told.num_columns, MEMORY_SHARE * size) > memory():
         raise too_large(name, f"It has {told.num_rows} rows of {told.num_columns} columns, {size / 1e9:.1f} GB in all.")
-
-
-def _columns(batch) -> tuple[list[str], list[list[str]], list[str]]:
-    """Names and cells of the columns, and the names of those that hold bytes."""
-    from pyarrow import types
-
-    bytes_of = [types.is_binary(t) or types.is_large_binary(t) or types.is_fixed_size_binary(t) for t in batch.schema.types]
-    kept = [i for i, is_bytes in enumerate(bytes_of) if not is_bytes]
-    left = [name for name, is_bytes in zip(batch.schema.names, bytes_of) if is_bytes]
-    return [batch.schema.names[i] for i in kept], [[cell(v) for v in batch.column(i).to_pylist()] for i in kept], left

@@ -94,6 +94,8 @@ def _add(source: Input, spec: Spec, models: set[str], asked: bool, found: Source
             found.ignored.add(source.name, e)
             return
         found.tables.append(source)
+        if kind == names.PARQUET:
+            _add_inner_images(source, spec, found)
         if kind == names.TEXT:
             found.texts.append(source)
     else:
@@ -125,16 +127,22 @@ def _decompressed(source: Input, spec: Spec, events: Events) -> Input:
     return replace(source, file=target, size=size, sha256="")
 
 
+def _add_inner_images(source: Input, spec: Spec, found: Sources) -> None:
+    """Add the images in a Parquet file. The table in it names them."""
+    from trainer.data import parquet_images
+
+    found.images += parquet_images.extract(source, archives.new_folder(spec.work / "expanded"), spec.budget)
+
+
 def _expand(source: Input, spec: Spec, found: Sources, events: Events) -> None:
     try:
         members = archives.expand(source, spec.work / "expanded", spec.budget, events)
     except NotAnArchive as e:
         found.ignored.add(source.name, e)
         return
-    before = len(found.tables) + len(found.images)
     for member in sorted(members, key=lambda i: names.natural(i.name)):
         _add(member, spec, set(), False, found, events)
-    count = len(found.tables) + len(found.images) - before
+    count = len({i.name for i in (*found.tables, *found.images)} & {m.name for m in members})
     if not count:
         found.ignored.add(source.name, "contains no readable table, text or image; nested archives are not opened")
     events.decision("archive", source.name, f"The archive {source.name} is read as a folder: {count} of its files are tables, texts or images.")
