@@ -13,16 +13,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/basemodels"
+	"github.com/ncsa/clowder-ray/internal/basemodel"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
 
-// modelsCommand reads and changes the model registry on the shared volume, also while the service runs.
+// modelsCommand reads and changes the model registry and the base models on the shared volume, also while the service runs.
 func (p *program) modelsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "models [DATASET]", Short: "List the model versions of all datasets or of one; * marks champions",
+		Use: "models [DATASET]", Short: "List the trained models of all datasets or of one, * marks champions; install base models",
 		Args: argCount(0, 1, "models [DATASET]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			models, err := p.registry(cmd)
@@ -53,6 +55,16 @@ func (p *program) modelsCommand() *cobra.Command {
 			return export(cmd.Context(), p.stdout, models, args[0], args[1], args[2])
 		},
 	})
+	cmd.AddCommand(basemodels.Commands(basemodels.Environment{
+		Stdin: os.Stdin, Stdout: p.stdout, Stderr: p.stderr, Getenv: p.getenv,
+		Store: func(cmd *cobra.Command) (*basemodel.Store, error) {
+			set, err := p.settings(cmd)
+			if err != nil {
+				return nil, err
+			}
+			return basemodel.New(volume.Volume{Dir: set.SharedDir}.BaseModels()), nil
+		},
+	})...)
 	return cmd
 }
 

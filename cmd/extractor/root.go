@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,16 @@ const (
 type program struct {
 	environ        []string
 	stdout, stderr io.Writer
+}
+
+// getenv reads a variable of the environment.
+func (p *program) getenv(name string) string {
+	for _, entry := range p.environ {
+		if key, value, _ := strings.Cut(entry, "="); key == name {
+			return value
+		}
+	}
+	return ""
 }
 
 // run executes one command line and returns the exit code. It returns only after everything it started has stopped.

@@ -34,6 +34,8 @@ type Model struct {
 	// Revision is what the operator asked for: a branch, a tag, a commit or a pull request.
 	Revision string `json:"revision,omitempty"`
 	Facts
+	// Digest is a sha256 over the names and hashes of the files that were loaded. It tells whether another installation would load the same.
+	Digest string `json:"digest"`
 	// License is what the model names or what the operator gave. It is never empty.
 	License string `json:"license"`
 	// Files are all files of the folder except model.json, sorted by path.

@@ -21,6 +21,9 @@ type Offer struct {
 	Source, Endpoint, Commit, Revision string
 	// License is empty where the source names none.
 	License string
+	// ConvertedFrom is that of [Model]. Described is true if the hashes of the files come from a model.json beside them.
+	ConvertedFrom []string
+	Described     bool
 	// Files are all files of the model. [Store.Plan] chooses those that are loaded.
 	Files []File
 }
@@ -34,3 +37,10 @@ type File struct {
 	// SHA256 and GitSHA1 are in hex. A source may know one of them or none. GitSHA1 is the name that git gives to the content.
 	SHA256, GitSHA1 string
 }
+
+// The sources of a model.
+const (
+	SourceHub    = "hub"
+	SourceFolder = "folder"
+	SourceZIP    = "zip"
+)

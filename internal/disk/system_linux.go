@@ -44,3 +44,31 @@ func Link(from *os.Root, old string, to *os.Root, name string) (err error) {
 	}
 	return nil
 }
+
+// TryLock locks an open file for this process until it is closed. It reports false if another process has the lock.
+func TryLock(f *os.File) (bool, error) {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Exchange swaps two entries below root in one step, so that neither name is ever missing. A file system that cannot do this, such as
+// NFS, gives an error, and nothing has changed.
+func Exchange(root *os.Root, one, other string) (err error) {
+	first, err := root.OpenFile(path.Dir(one), os.O_RDONLY|folderOnly, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, first.Close()) }()
+	second, err := root.OpenFile(path.Dir(other), os.O_RDONLY|folderOnly, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, second.Close()) }()
+	if err := unix.Renameat2(int(first.Fd()), path.Base(one), int(second.Fd()), path.Base(other), unix.RENAME_EXCHANGE); err != nil {
+		return &os.LinkError{Op: "exchange", Old: one, New: other, Err: err}
+	}
+	return nil
+}

@@ -17,3 +17,9 @@ func Free(string) (int64, bool) { return 0, false }
 
 // Link is not supported on this system. The caller copies instead.
 func Link(_ *os.Root, _ string, _ *os.Root, _ string) error { return errors.ErrUnsupported }
+
+// TryLock locks nothing on this system and reports true.
+func TryLock(*os.File) (bool, error) { return true, nil }
+
+// Exchange is not supported on this system. The caller renames instead.
+func Exchange(_ *os.Root, _, _ string) error { return errors.ErrUnsupported }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 )
@@ -48,7 +49,10 @@ func (v Volume) RemoveRun(run string) error {
 	return errors.Join(v.folder("runs").Remove(run), v.folder("deliver").Remove(run))
 }
 
-// Models names the installed base models as <org>/<name>, sorted.
+// BaseModels is the folder of installed base models.
+func (v Volume) BaseModels() disk.Folder { return v.folder("models") }
+
+// Models names the installed base models as <org>/<name>, sorted. Hidden folders hold no models.
 func (v Volume) Models() ([]string, error) {
 	configs, err := filepath.Glob(filepath.Join(v.Dir, "models", "*", "*", "config.json"))
 	if err != nil {
@@ -57,7 +61,9 @@ func (v Volume) Models() ([]string, error) {
 	models := make([]string, 0, len(configs))
 	for _, c := range configs {
 		dir := filepath.Dir(c)
-		models = append(models, filepath.Base(filepath.Dir(dir))+"/"+filepath.Base(dir))
+		if org := filepath.Base(filepath.Dir(dir)); !strings.HasPrefix(org, ".") {
+			models = append(models, org+"/"+filepath.Base(dir))
+		}
 	}
 	return models, nil
 }
