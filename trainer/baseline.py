@@ -40,6 +40,8 @@ def compute(prepared: Prepared, data: Dataset) -> Baselines:
     """Compute the baselines. Do not call it in a thread during the training: SciPy looks for torch among the loaded modules and fails if
     another thread is still importing it."""
     plan = prepared.plan
+    if plan.kind == "language":
+        return Baselines([], None, None, None, "")
     classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     seed = plan.settings.seed
     truth = {n: plan.target.encode([e.target for e in examples]) for n, examples in data.splits.items()}

@@ -9,8 +9,9 @@ from typing import Protocol
 import numpy
 
 from trainer.config.settings import Settings
+from trainer.language.samples import Asks
 from trainer.tasks.catalogue import Base
-from trainer.tasks.target import Classes, Number
+from trainer.tasks.target import Target
 
 CHECKPOINTS, INDEX = "checkpoints", "index.json"  # the folder of checkpoints in the run folder, and the index in it
 
@@ -48,8 +49,11 @@ class Rows:
         """The target of each example."""
         if self.owner is None:
             return self.targets
-        found = numpy.zeros(self.examples, self.targets.dtype)
-        found[self.owner] = self.targets
+        found = numpy.zeros((self.examples, *self.targets.shape[1:]), self.targets.dtype)
+        if self.targets.ndim > 1:
+            numpy.add.at(found, self.owner, self.targets)  # counts of each piece
+        else:
+            found[self.owner] = self.targets
         return found
 
     def chosen(self, rows: numpy.ndarray) -> "Rows":
@@ -86,9 +90,10 @@ class Saved:
 
     folder: Path
     kind: str
-    target: Classes | Number
+    target: Target
     rows: Rows | None
     why: str = ""
+    base: Path | None = None  # of an adapter: the folder of the model that it belongs to
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ class Plan:
     work: str
     kind: str
     task: str
-    target: Classes | Number
+    target: Target
     base: Base
     shape: dict
     splits: dict[str, Rows]
@@ -115,11 +120,12 @@ class Plan:
     settings: Settings
     digest: str
     champion: Saved | None = field(default=None)
+    asks: Asks | None = None  # of a language model
 
 
 # Options that change neither the weights nor the choice of the best ones.
 _NEUTRAL = {"run_name", "num_workers", "use_gpu", "max_minutes", "dry_run", "config_file", "more_options", "keep_checkpoints", "cpus_per_worker"} | {
-    "register_as", "make_champion", "upload", "compile",
+    "register_as", "make_champion", "upload", "compile", "merge", "sample_prompts", "max_new_tokens",
 }  # fmt: skip
 _FORMAT = 3  # of the checkpoints
 

@@ -10,11 +10,12 @@ from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.data import SPLITS, Dataset
 from trainer.errors import UserError
-from trainer.measure.metrics import pick_metric
+from trainer.language import advice
+from trainer.measure.metrics import pick_language_metric, pick_metric
 from trainer.plan import Plan, Rows, Saved, digest
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
-from trainer.tasks import target as targets
+from trainer.tasks import language, target as targets
 from trainer.tasks.catalogue import Base
 
 EARLY_STOPPING_PATIENCE = 10  # evaluations without improvement, for models with short epochs
@@ -39,9 +40,14 @@ def make(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Even
     target = targets.of(data.task, data.labels, train)
     encoder = tasks.of(data.kind).encoder(spec, settings, data, base, events)
     splits = {n: encoder.encode(data.splits[n], target.encode([e.target for e in data.splits[n]]), n, training=n == "train") for n in SPLITS}
+    if data.kind == "language":
+        advice.check(encoder, data, base, events)
     _check_lengths(settings, data, encoder, events)
     _note_dropped(data, splits["train"])
-    metric, why = pick_metric(settings.metric, data.counts() if data.labels else None)
+    if data.kind == "language":
+        metric, why = pick_language_metric(settings.metric)
+    else:
+        metric, why = pick_metric(settings.metric, data.counts() if data.labels else None)
     if settings.metric == "auto":
         settings.choose("metric", metric)
     events.decision("metric", metric, why)
@@ -61,6 +67,7 @@ def make(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Even
         settings=settings,
         digest=digest(settings, data.split_sha256, base, encoder.shape),
         champion=champion(spec, data, target),
+        asks=language.asks(encoder, data, settings) if data.kind == "language" else None,
     )
     return Prepared(plan, encoder)
 
@@ -162,10 +169,14 @@ def _check_lengths(settings: Settings, data: Dataset, encoder: tasks.Encoder, ev
     length = encoder.described()["model"]["max_length"]
     longer = f"{100 * share:.1f} % of the texts are" if share else "No text is"
     text = f"{longer} longer than the {length} tokens that the model reads."
+    if data.kind == "language":
+        text, longer = text.replace("texts", "examples").replace("No text", "No example"), "Increase max_length."
+    else:
+        longer = "Increase max_length, or set long_text to sliding_window."
     warn = share > CUT_SHARE and settings.long_text != "sliding_window"
     data.checks.append({"code": "truncation", "level": "warning" if warn else "ok", "text": text})
     if warn:
-        events.warning("truncation", text + " Increase max_length, or set long_text to sliding_window.")
+        events.warning("truncation", f"{text} {longer}")
 
 
 def _note_dropped(data: Dataset, train: Rows) -> None:

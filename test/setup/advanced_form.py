@@ -12,7 +12,14 @@ sys.path.insert(0, str(ROOT))
 
 from trainer.config.options import Option, options  # noqa: E402
 
-GROUPS = {"data": "Data", "tokenization": "Tokenization", "training": "Training", "resources": "Resources", "output": "Results"}
+GROUPS = {
+    "data": "Data",
+    "tokenization": "Tokenization",
+    "training": "Training",
+    "language": "Language models",
+    "resources": "Resources",
+    "output": "Results",
+}
 DESCRIPTION = "Trains like ncsa.ray.finetune, with all options in the form. Needs no settings."
 
 

@@ -27,6 +27,7 @@ KINDS = {
         Kind("text", "text", _BOTH, "trainer.tasks.text", "bert-tiny", "transformers.models.bert.modeling_bert"),
         Kind("image", "image", _BOTH[:1], "trainer.tasks.image", "small-cnn", "transformers.models.resnet.modeling_resnet", epochs=12),
         Kind("table", "tabular", _BOTH, "trainer.tasks.table", "mlp", epochs=60),
+        Kind("language", "text", ("generation",), "trainer.tasks.language", "gpt-small", "transformers.models.llama.modeling_llama"),
     )
 }
 TASKS = tuple(task for kind in KINDS.values() for task in kind.tasks)

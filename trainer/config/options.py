@@ -123,6 +123,13 @@ _TRAINING = (
     Option("keep_checkpoints", 2, "training", 1, 20, help="Number of newest checkpoints to keep; the best one is always kept"),
     Option("deterministic", False, "training", help="Use slower algorithms on GPUs that give the same result each time"),
     Option("compile", "auto", "training", choices=("auto", "yes", "no"), help="Compile the model; auto compiles large models on GPUs"),
+    Option("finetuning", "auto", "language", choices=("auto", "lora", "full"),
+           help="How an installed language model is trained: lora trains an adapter, full trains all weights; auto uses full for small models"),
+    Option("lora_rank", 16, "language", 1, 512, help="Rank of the LoRA adapter; 64 and more suit over 10,000 rows"),
+    Option("lora_alpha", 32, "language", 1, 2048, help="Scale of the LoRA adapter, usually twice the rank"),
+    Option("merge", False, "language", help="Deliver the language model with its adapter merged into its weights, beside the adapter"),
+    Option("sample_prompts", "", "language", help="Prompts to answer in the report, separated by |; empty uses held-out rows"),
+    Option("max_new_tokens", 200, "language", 1, 2048, help="Maximum number of tokens of an answer that the language model writes"),
     Option("augmentation", "auto", "training", choices=("auto", "none", "light", "strong"),
            help="Augmentation of training images: light shifts them, strong also mirrors them and changes their brightness"),
     Option("image_size", 0, "training", 0, 1024, help="Width and height of images in pixels; 0 uses the size of the model or of the data"),
@@ -145,7 +152,8 @@ _PREDICTION = (
 )
 # fmt: on
 _SHARED_WITH_PREDICTION = (
-    "data_file text_column label_column batch_size num_workers use_gpu max_minutes encoding delimiter id_column cpus_per_worker mixed_precision seed"
+    "data_file text_column label_column batch_size num_workers use_gpu max_minutes encoding delimiter id_column cpus_per_worker mixed_precision seed "
+    "max_new_tokens"
 ).split()
 
 

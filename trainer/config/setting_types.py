@@ -51,6 +51,12 @@ class SettingTypes:
     keep_checkpoints: int
     deterministic: bool
     compile: str
+    finetuning: str
+    lora_rank: int
+    lora_alpha: int
+    merge: bool
+    sample_prompts: str
+    max_new_tokens: int
     augmentation: str
     image_size: int
     cpus_per_worker: int

@@ -16,6 +16,7 @@ from trainer.data.sources import Ignored, Sources
 from trainer.data.table import NotATable, Table
 from trainer.data.values import Style
 from trainer.errors import UserError, some
+from trainer.language import documents, forms
 from trainer.run_folder.events import Events
 
 
@@ -46,9 +47,9 @@ def load(spec: Spec, settings, events: Events) -> Dataset:
         given = {name: [e for e in rows if id(e) in whole] for name, rows in given.items()}
     keys = Keys(roles.kind, found.sums(), by_row=roles.kind == "table" and NUMBER not in roles.types.values())
     given = subset.thin(given, settings.max_examples, keys, roles.regression, settings.seed, events)
-    audit.copies(given, keys, roles.regression, checks)
+    audit.copies(given, keys, not roles.labelled, checks)
     complete = splits.complete(given, keys, roles.regression, settings, checks)
-    labels = () if roles.regression else tuple(sorted({e.target for e in complete["train"]}, key=names.natural))
+    labels = () if not roles.labelled else tuple(sorted({e.target for e in complete["train"]}, key=names.natural))
     if labels:
         events.decision("labels", list(labels[:1000]), f"The model predicts one of {len(labels)} classes: {some(labels)}.")
     audit.examples(complete, roles, keys, checks)
@@ -74,10 +75,16 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
     labelled, faults = _folders(found, settings)
     documents = {id(f.source) for f in labelled.get("text", [])}
     sizes = {kind: len(files) for kind, files in labelled.items()} | {kind: size for kind, (size, _) in faults.items()}
+    if settings.task == forms.TASK and not any(names.extension(t.name) != names.TEXT for t in found.tables) and (found.texts or found.documents):
+        return _from_documents([*found.texts, *found.documents], settings, checks, "as requested")
+    for source in found.documents:
+        found.ignored.add(source.name, names.not_read(source.name))
     try:
         read = _tables([t for t in found.tables if id(t) not in documents], found.ignored, settings, checks.events)
         group, roles, seen = _choose(read, settings, index, found.ignored)
-    except UserError:
+    except UserError as e:
+        if not sizes and e.code == "no_table" and _are_documents(found, settings):
+            return _from_documents(found.texts, settings, checks, "they are plain texts without labels")
         if not sizes:
             raise
     else:
@@ -91,6 +98,17 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
     if best == "table":
         return _from_tables(group, roles, seen, index, settings, checks)
     return _from_folders(best, labelled[best], found, settings, checks)
+
+
+def _are_documents(found: Sources, settings) -> bool:
+    asks = settings.task != "auto" or settings.text_column.strip() or settings.label_column.strip()
+    return not asks and bool(found.texts) and sum(s.size for s in found.texts) >= documents.MIN_CHARACTERS
+
+
+def _from_documents(sources: list, settings, checks: Checks, why: str) -> Reading:
+    given = documents.read(sources, settings, checks)
+    checks.events.decision("task", forms.TASK, f"The task is text generation: {len(sources)} text files are read as documents, {why}.")
+    return Reading(Roles(forms.TASK, ("text",), types={"text": "text"}), given, [s.name for s in sources])
 
 
 def _folders(found: Sources, settings) -> tuple[dict[str, list[folders.Labelled]], dict[str, tuple[int, UserError]]]:

@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 
 from trainer.data.example import Example
+from trainer.language import forms
 from trainer.run_folder import files
 
 
@@ -30,7 +31,9 @@ class Keys:
         content = example.content
         if self._kind == "image":
             return self._sums.get(content) or files.sha256(content)
-        if self._kind == "table":
+        if self._kind == "language":  # examples with the same prompt count as copies
+            text = _words(forms.before_answer(content))
+        elif self._kind == "table":
             text = "\x1f".join(content)
         elif isinstance(content, str):
             text = _words(content)

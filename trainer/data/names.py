@@ -19,6 +19,7 @@ SPLIT_COLUMNS = ("split", "subset", "partition")
 TABLES = ("csv", "tsv", "tab", "txt", "jsonl", "ndjson", "json", "parquet")
 PARQUET = "parquet"
 TEXT = "txt"  # a table, or one of many texts in folders
+MARKDOWN = "md"
 IMAGES = ("png", "jpg", "jpeg", "gif", "bmp", "webp", "tif", "tiff")
 ARCHIVE = "zip"
 COMPRESSED = ("gz", "bz2", "xz", "zst")  # behind the ending of a table: train.csv.gz

@@ -9,6 +9,7 @@ from trainer.data.images import Index
 from trainer.data.profiles import Profile
 from trainer.data.table import Table
 from trainer.errors import UserError, some
+from trainer.language import forms
 
 CLOSE = 0.9  # ratio of two scores from which a choice counts as ambiguous
 
@@ -35,6 +36,11 @@ class Roles:
         return self.task.endswith("regression")
 
     @property
+    def labelled(self) -> bool:
+        """Whether every example has one of several labels."""
+        return not self.regression and self.kind != "language"
+
+    @property
     def needed(self) -> tuple[str, ...]:
         """Every column that a table must have."""
         return tuple(dict.fromkeys(c for c in (*self.columns, self.label, self.id, self.split, self.group) if c))
@@ -45,7 +51,11 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     roles = Roles()
     _side_columns(roles, tables, seen, settings, where)
     rest = {n: p for n, p in seen.items() if n not in (roles.id, roles.split, roles.group)}
+    if form := forms.find(tables, rest, settings, where):
+        return _language(roles, form, settings.task)
     if settings.task == "auto" and not (settings.label_column or settings.text_column):
+        if few := forms.classes_in_answers(rest):
+            roles.decisions.append(("task", "text-classification", few))
         unsupported_tasks.check(tables, rest, where)
     paths = [n for n in rest if settings.task.startswith(("auto", "image")) and images.holds([c for t in tables for c in values.sample(t.cells(n))])]
     if settings.task.startswith(("auto", "image")) and not (paths or settings.text_column.strip()):
@@ -79,6 +89,14 @@ def _amounts(roles: Roles, seen: dict[str, Profile]) -> None:
         if words:
             what = f"The columns {some(named, 6)} are" if len(named) > 1 else f"{names.column(named[0])} is"
             roles.decisions.append(("numbers", named[:12], f"{what} read as numbers: {words}."))
+
+
+def _language(roles: Roles, form: forms.Form, wanted: str) -> Roles:
+    roles.task, roles.columns, roles.types, roles.label = forms.TASK, tuple(form.parts), form.parts, form.answer
+    roles.decisions.append(("columns", list(roles.columns), form.why))
+    why = "as requested" if wanted == forms.TASK else "the data are written for a language model"
+    roles.decisions.append(("task", roles.task, f"The task is text generation: {why}."))
+    return roles
 
 
 def _check_images(tables: list[Table], rest: dict[str, Profile], where: str) -> None:

@@ -11,7 +11,8 @@ from trainer.data.images import Index
 from trainer.data.roles import Roles
 from trainer.data.table import Table
 from trainer.data.values import Style
-from trainer.errors import UserError, left_out, some
+from trainer.errors import UserError, count as count_of, left_out, some
+from trainer.language import forms
 
 PAIR = "pair"
 LONGEST_LABEL = 500  # characters: a longer one is a text in the wrong place
@@ -26,6 +27,8 @@ class Rows:
     def __init__(self, roles: Roles, styles: dict[str, Style], images: Index):
         self._roles, self._styles, self._images = roles, styles, images
         self.left: collections.Counter[str] = collections.Counter()
+        self.read = 0  # rows of conversations, texts or prompts
+        self.first: dict[str, int] = {}  # the first row that was left out for a reason, where that helps to find it
         self.missing: list[str] = []  # images that a table names and that are not there
 
     def examples(self, table: Table) -> list[Example]:
@@ -65,13 +68,30 @@ class Rows:
                 f"{unlabelled} rows of {where} have no label in the column {self._roles.label}.",
                 "Fill in the labels, or set missing_labels to drop.",
             )
+        if self._roles.kind == "language":
+            self._refuse_most(where)
         for reason, count in self.left.items():
             checks.drop(reason, count)
             examples = f" ({some(self.missing, 6)})" if self.missing and reason.startswith("the image") else ""
+            examples = f" (the first is row {self.first[reason]})" if reason in self.first else examples
             checks.warning("empty_rows", f"{left_out(count, 'row')} of {where} because {reason}{examples}.")
+
+    def _refuse_most(self, where: str) -> None:
+        """Raise UserError where most rows hold nothing to learn."""
+        if not self.first or self.left.total() <= self.read / 2:
+            return
+        reason = self.left.most_common(1)[0][0]
+        raise UserError(
+            "conversations",
+            f"Row {self.first[reason]} of {where}: {reason}.",
+            "Give every conversation turns of user and assistant in turn that end with an answer, and every prompt its answer.",
+            f"{self.left.total()} of {count_of(self.read, 'row')} cannot be used.",
+        )
 
     def _contents(self, table: Table) -> list:
         kind = self._roles.kind
+        if kind == "language":
+            return self._conversations(table)
         found = self._texts(table) if kind == "text" else self._paths(table) if kind == "image" else self._cells(table)
         reason = {"text": "the text is empty", "image": "the image they name is not in the dataset", "table": "all their cells are empty"}[kind]
         if empty := found.count(None):
@@ -86,6 +106,18 @@ class Rows:
             return [text or None for text in joined]
         second = [c.strip() for c in table.cells(self._roles.columns[-1])]
         return [(a, b) if a and b else None for a, b in zip(joined, second)]
+
+    def _conversations(self, table: Table) -> list[forms.Conversation | str | None]:
+        parts = self._roles.types
+        found = []
+        self.read += len(table.rows)
+        for (number, _), cells in zip(table.rows, zip(*(table.cells(name) for name in parts))):
+            content, reason = forms.content(dict(zip(parts.values(), cells)))
+            if content is None:
+                self.left[reason] += 1
+                self.first.setdefault(reason, number)
+            found.append(content)
+        return found
 
     def _paths(self, table: Table) -> list[Path | None]:
         found = []
@@ -108,7 +140,7 @@ class Rows:
         return [row if any(row) else None for row in zip(*columns)]
 
     def _targets(self, table: Table) -> list[str | None]:
-        if not self._roles.label:
+        if not self._roles.label or self._roles.kind == "language":
             return [""] * len(table.rows)
         cells = table.cells(self._roles.label)
         read = {c: c.strip() if self._roles.regression else values.label(c) for c in set(cells)}

@@ -43,6 +43,7 @@ class Sources:
     tables: list[Input] = field(default_factory=list)
     texts: list[Input] = field(default_factory=list)
     images: list[Input] = field(default_factory=list)
+    documents: list[Input] = field(default_factory=list)  # read only where the task is to write texts
     ignored: Ignored = field(default_factory=Ignored)
 
     def sums(self) -> dict[Path, str]:
@@ -87,6 +88,8 @@ def _add(source: Input, spec: Spec, models: set[str], asked: bool, found: Source
         _expand(source, spec, found, events)
     elif kind in names.IMAGES:
         found.images.append(source)
+    elif kind == names.MARKDOWN:
+        found.documents.append(source)
     elif kind in names.TABLES or asked:
         try:
             source = _decompressed(source, spec, events)

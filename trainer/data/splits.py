@@ -39,7 +39,7 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Chec
         events.decision("split", _counts(splits), _why(splits, missing, before, regression, bool(settings.group_column)))
     else:
         events.decision("split", _counts(splits), "The file names or the split column define the training, validation and test rows.")
-    return splits if regression else _known_labels(splits, checks)
+    return splits if regression or not any(e.target for e in splits["train"]) else _known_labels(splits, checks)
 
 
 def stratified(rows: list[Example], shares: dict[str, float], keys: Keys, regression: bool, seed: int) -> Splits:
@@ -128,6 +128,8 @@ def _check_rows(splits: Splits, regression: bool) -> None:
             f"There are only {len(splits['train'])} training rows and {total} rows in all, which is too few to train a model.",
             f"Add labelled rows: at least {MIN_ROWS}, better several hundred.",
         )
+    if not any(counts):
+        return  # nothing is labelled
     if len(counts) < 2:
         raise UserError(
             "one_class",
@@ -176,6 +178,7 @@ def _counts(splits: Splits) -> dict[str, int]:
 
 def _why(splits: Splits, missing: list[str], before: int, regression: bool, grouped: bool) -> str:
     parts = " and ".join(f"{len(splits[n])} for {n}" for n in missing)
-    even = "evenly over the range of the target" if regression else "evenly over the classes"
+    labelled = any(e.target for e in splits["train"])
+    even = ", evenly over the range of the target" if regression else ", evenly over the classes" if labelled else ""
     whole = ", and groups stay together" if grouped else ""
-    return f"The dataset does not define {' or '.join(missing)} rows, so {parts} are taken from the {before} rows by a content hash, {even}{whole}."
+    return f"The dataset does not define {' or '.join(missing)} rows, so {parts} are taken from the {before} rows by a content hash{even}{whole}."

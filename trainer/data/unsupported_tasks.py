@@ -15,23 +15,13 @@ MIN_ROWS_PER_EDGE_VALUE = 1.2  # rows for each value: nodes of a graph occur mor
 
 
 def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
-    """Raise UserError for pairs of prompt and answer, words with a tag each, and a list of edges."""
+    """Raise UserError for conversations that cannot be read, words with a tag each, and a list of edges."""
     by_name = {n.strip().lower(): n for n in seen}
-    labelled = any(by_name[n] for n in names.LABELS if n in by_name and n != "target")
-    for pair in names.PAIRS:
-        found = [by_name[n] for n in pair if n in by_name]
-        if len(found) == 2 and not labelled and all(seen[n].is_free_text for n in found):
-            raise UserError(
-                "language_model_task",
-                f"The columns {found[0]} and {found[1]} of {where} look like prompts for a language model and its responses. "
-                "This task is not supported.",
-                "To train a classifier on this data, set label_column to its label.",
-            )
     if chats := [by_name[n] for n in names.CHATS if n in by_name and seen[by_name[n]].lists]:
         raise UserError(
             "language_model_task",
-            f"The column {chats[0]} of {where} looks like conversations for a language model. This task is not supported.",
-            "To train a classifier, add a column with the text and one with its label.",
+            f"The column {chats[0]} of {where} looks like conversations for a language model, but most of its cells are not lists of turns.",
+            "Write each conversation as a list of objects with role (user or assistant) and content.",
         )
     if tagged := _tagged(tables, seen):
         raise UserError(

@@ -8,6 +8,7 @@ from PIL import ImageOps
 
 from trainer.data import Example
 from trainer.data.images import opened
+from trainer.language import forms
 from trainer.tasks.target import number
 
 TEXT_LIMIT = 200  # characters
@@ -20,6 +21,8 @@ def content(example: Example, kind: str, columns: tuple[str, ...] | list[str]) -
     """What a model reads of an example, as one short line."""
     if kind == "image":
         return example.id if example.row else example.file  # a row of a table names its image
+    if kind == "language":
+        return short(forms.question(example.content))
     if kind == "table":
         return short(", ".join(f"{name} {cell or '(empty)'}" for name, cell in zip(columns, example.content, strict=False)))
     return short(example.content if isinstance(example.content, str) else " / ".join(example.content))

@@ -8,9 +8,11 @@ from trainer.baseline import Baselines
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.data import Dataset, Example
-from trainer.export import display, license, results
+from trainer.export import display, language_results, license, results
+from trainer.language import forms
 from trainer.launch.work import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
+from trainer.measure.likelihoods import Likelihoods
 from trainer.measure.predictions import Predictions
 from trainer.prepare import Prepared, describe
 from trainer.run_folder import files
@@ -30,21 +32,28 @@ def training(
     classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     reports = {n: metrics.report(a, classes, settings.seed, scale) for n, a in outcome.answers.items()}
     at = outcome.position
+    baselines = simple.reports
+    if outcome.language is not None:
+        parts = prepared.encoder, data, outcome.language, plan.asks
+        split = "test" if reports["test"] else "validation"
+        reports[split] |= language_results.exact_match(prepared.encoder, data, outcome.language.after, plan.asks)
+        baselines = [*baselines, *language_results.baselines(*parts, settings.seed, plan.base.name)]
     figures = {
         "task": plan.task,
         "metric": plan.metric,
         "best_epoch": at.best_epoch,
         "best_step": at.best_step,
         **reports,
-        "baselines": simple.reports,
+        "baselines": baselines,
     }
     if reports["test"]:
         events.eval(at.best_epoch, at.best_step, "test", {name: score["value"] for name, score in reports["test"].items()})
     _warn_single_class(outcome.answers["train"], plan.target, settings, events)
-    _model(outcome.saved, out / "model", prepared, data, reports["test"])
+    _model(outcome, out / "model", prepared, data, reports["test"])
     files.write_json(out / "metrics.json", figures)
     test = outcome.answers["test"]
-    files.write_text(out / "predictions.csv", _predictions(data, plan.target, test))
+    table = _predictions(data, plan.target, test) if outcome.language is None else language_results.predictions(data, test, *parts[:1], *parts[2:])
+    files.write_text(out / "predictions.csv", table)
     if _baseline_wins(reports["test"], simple):
         description = {
             "kind": plan.kind, "title": simple.title, "task": plan.task, "columns": list(data.columns), "labels": list(plan.target.labels),
@@ -68,6 +77,7 @@ def training(
         data=results.data_of(data, prepared.encoder.described(), _samples(data), plan.target),
         training=_training(settings, outcome, workers),
         champion=_champion(spec, plan, outcome),
+        language=None if outcome.language is None else language_results.described(*parts, outcome.epochs),
         **_test_details(data, plan.target, test, classes, simple),
     )  # fmt: skip
 
@@ -84,10 +94,14 @@ def check(spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, tri
     )  # fmt: skip
 
 
-def _model(saved: Path, to: Path, prepared: Prepared, data: Dataset, test: dict) -> None:
-    """Take over the model folder from the worker, and complete it with what belongs to the weights."""
+def _model(outcome: Outcome, to: Path, prepared: Prepared, data: Dataset, test: dict) -> None:
+    """Take over the model folder from the worker, and complete it with what belongs to the weights. A merged model has its adapter in
+    a folder of its own: beside the merged weights, libraries would apply it a second time."""
     to.parent.mkdir()
-    os.rename(saved, to)
+    merged = outcome.language.merged if outcome.language else None
+    os.rename(merged or outcome.saved, to)
+    if merged:
+        os.rename(outcome.saved, to / "adapter")
     prepared.encoder.save(to)
     if prepared.plan.target.labels:
         files.write_json(to / "labels.json", list(prepared.plan.target.labels))
@@ -155,7 +169,7 @@ def _champion(spec: Spec, plan, outcome: Outcome) -> dict | None:
 
 def _test_details(data: Dataset, target, test, classes: int, simple: Baselines) -> dict:
     """The parts of the report about the predictions on the test rows."""
-    if not len(test):
+    if not len(test) or isinstance(test, Likelihoods):
         return {}
     wrong_labels = mistakes.wrong_labels(test, simple.predictions)
     found = {
@@ -189,7 +203,11 @@ def _samples(data: Dataset) -> list[dict]:
             seen.add(example.target)
             chosen.append(example)
     chosen += [e for e in train[: 2 * SAMPLES] if e not in chosen][: SAMPLES - len(chosen)]
-    return [display.entry(e, data.kind, data.columns, label=e.target) for e in chosen]
+    return [display.entry(e, data.kind, data.columns, label=_label(e, data.kind)) for e in chosen]
+
+
+def _label(example: Example, kind: str) -> str:
+    return display.short(forms.answer(example.content)) if kind == "language" else example.target
 
 
 def _predictions(data: Dataset, target, test) -> str:

@@ -23,6 +23,8 @@ from trainer.run_folder.events import Events, progress_interval
 from trainer.run_folder.lease import Lease
 
 if TYPE_CHECKING:  # the checkpoint imports torch
+    from trainer.language.asking import Asked
+    from trainer.measure.likelihoods import Likelihoods
     from trainer.measure.predictions import Predictions
     from trainer.train.checkpoint import Position
 
@@ -71,11 +73,12 @@ class Outcome:
     gradient_bytes: int
     workers: list[dict]
     answers: dict
-    champion: "Predictions | None"
+    champion: "Predictions | Likelihoods | None"
     versions: dict[str, str]
     hardware: dict
     warnings: list[dict] = field(default_factory=list)
     decisions: list[dict] = field(default_factory=list)
+    language: "Asked | None" = None  # what a language model answered
 
 
 @dataclass
@@ -151,6 +154,11 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
         for n, rows in plan.splits.items()
     }
     champion = None if plan.champion is None or plan.champion.rows is None else predict_with(plan.champion, ctx.device)
+    asked = None
+    if plan.asks is not None:
+        from trainer.language import asking
+
+        asked = asking.ask(best, plan, ctx.device, events)
     events.resource(
         device, world, threads=threads, peak_memory_bytes=max(w["peak_memory_bytes"] for w in workers), samples_per_second=round(trained.rate, 1)
     )
@@ -176,6 +184,7 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
         hardware=preflight.hardware(),
         warnings=events.warnings,
         decisions=events.decisions,
+        language=asked,
     )
 
 
@@ -193,13 +202,19 @@ def estimate(plan: Plan, device: str) -> Trial:
         return Trial(seconds, device, preflight.hardware(), _versions())
 
 
+def _loaded(saved: Saved):
+    from trainer import tasks
+
+    based = {} if saved.base is None else {"base": saved.base}
+    return tasks.of(saved.kind).load(saved.folder, **based)
+
+
 def predict_with(saved: Saved, device, on_progress=None):
     """The predictions of a saved model on its rows."""
-    from trainer import tasks
     from trainer.train import evaluate
     from trainer.train.objective import Objective
 
-    model = tasks.of(saved.kind).load(saved.folder).to(device)
+    model = _loaded(saved).to(device)
     objective = Objective(saved.target)
     return objective.target.answers(
         evaluate.outputs(model, saved.rows, objective, device, folded=True, on_progress=on_progress), saved.rows.example_targets()
@@ -213,7 +228,6 @@ def predict(saved: Saved, events: Events, device: str, reports: bool = True):
     """
     import torch
 
-    from trainer import tasks
     from trainer.train import evaluate
     from trainer.train.objective import Objective
 
@@ -232,7 +246,7 @@ def predict(saved: Saved, events: Events, device: str, reports: bool = True):
 
     with events.lease.watched(), _user_errors(str(folder)):
         with reading_model("The model"):
-            model = tasks.of(saved.kind).load(saved.folder).eval()
+            model = _loaded(saved).eval()
             evaluate.check(model, saved.rows, saved.target)
         model = model.to(device)
         return evaluate.outputs(model, saved.rows, Objective(saved.target), torch.device(device), folded=True, on_progress=on_progress), _versions()

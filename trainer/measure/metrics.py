@@ -3,7 +3,8 @@
 import numpy
 
 from trainer.errors import UserError, some
-from trainer.measure import classification, intervals, rank_statistics, regression, values as final
+from trainer.measure import classification, intervals, likelihoods, rank_statistics, regression, values as final
+from trainer.measure.likelihoods import Likelihoods
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 
 CLASSIFICATION = ("accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss")
@@ -12,12 +13,14 @@ MAX_CONFUSION = 1000  # classes; a larger table cannot be read, and it would fil
 _UNEVEN = 1.5  # ratio of the largest class to the smallest, from which classes count as uneven
 
 
-def summary(a: Predictions, classes: int, scale: float = 1.0) -> dict[str, float]:
+def summary(a: Predictions | Likelihoods, classes: int, scale: float = 1.0) -> dict[str, float]:
     """Every metric that can be computed from the predictions, for an evaluation during the training; ``classes`` is 0 for regression.
 
     ``scale`` is the standard deviation of the target in the training rows: the loss of a regression is the mean squared error in
     its units. Without rows there are no metrics. roc_auc is left out if all rows are of one class or there are no probabilities.
     """
+    if isinstance(a, Likelihoods):
+        return likelihoods.summary(a)
     if not len(a):
         return {}
     values = {name: float(value[0]) for name, value in _metrics(a, classes, scale).scores().items()}
@@ -28,12 +31,14 @@ def summary(a: Predictions, classes: int, scale: float = 1.0) -> dict[str, float
     return values
 
 
-def report(a: Predictions, classes: int, seed: int, scale: float = 1.0) -> dict[str, dict]:
+def report(a: Predictions | Likelihoods, classes: int, seed: int, scale: float = 1.0) -> dict[str, dict]:
     """One split of metrics.json: each metric of ``summary`` with its 95 % interval and the number of rows.
 
     Accuracy has Wilson's interval. roc_auc has a similar one with DeLong's standard error. The other metrics have the middle 95 %
     over rows that are resampled by ``seed``. One row does not show how much rows vary, so only its accuracy has an interval.
     """
+    if isinstance(a, Likelihoods):
+        return likelihoods.report(a, seed)
     values, n = {**summary(a, classes, scale), **_final(a, classes, scale)}, len(a)
     ranges = _resampled(a, classes, seed, scale, values) if n > 1 else {}
     if "accuracy" in values:
@@ -51,7 +56,7 @@ def confusion(a: Predictions, classes: int) -> list[list[int]]:
 
 
 def higher_is_better(metric: str) -> bool:
-    return metric not in ("loss", "rmse", "mae")
+    return metric not in ("loss", "rmse", "mae", "perplexity", "bits_per_byte")
 
 
 def pick_metric(asked: str, label_counts: dict[str, int] | None) -> tuple[str, str]:
@@ -68,6 +73,15 @@ def pick_metric(asked: str, label_counts: dict[str, int] | None) -> tuple[str, s
     if most > _UNEVEN * fewest:
         return "f1_macro", f"The classes are uneven ({fewest} to {most} rows), so the mean F1 of the classes chooses the best model."
     return "accuracy", "The classes are about even, so accuracy chooses the best model."
+
+
+def pick_language_metric(asked: str) -> tuple[str, str]:
+    """The loss, which orders models of the same tokens as perplexity and bits per byte do. Another metric raises a UserError."""
+    if asked not in ("auto", "loss"):
+        raise UserError(
+            "wrong_metric", f"The metric {asked} does not fit text-generation.", "Set metric to auto.", "The loss chooses the best model."
+        )
+    return "loss", "The loss on the validation rows chooses the best model: the mean over the learnt tokens."
 
 
 def _check_fits(asked: str, label_counts: dict[str, int] | None) -> None:

@@ -1,10 +1,11 @@
-"""The target of a model: one of several classes, or a number."""
+"""The target of a model: one of several classes, a number, or the tokens of a text."""
 
 import math
 from dataclasses import dataclass
 
 import numpy
 
+from trainer.measure.likelihoods import Likelihoods
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 
 
@@ -55,20 +56,46 @@ class Number:
         return Predictions(wanted, outputs)
 
 
-def of(task: str, labels: tuple[str, ...], train: list[str]) -> Classes | Number:
+@dataclass(frozen=True)
+class Tokens:
+    """The next token of a text. Of each row, the encoder counts the learnt tokens and the bytes that they stand for."""
+
+    labels = ()
+    std = 1.0  # nats are the unit of its loss
+    outputs = 3  # of each example: nats, learnt tokens, tokens that were the likeliest
+
+    def encode(self, targets: list[str]) -> numpy.ndarray:
+        """Room for the counts, which only the encoder knows."""
+        return numpy.zeros((len(targets), 2), dtype=numpy.int64)
+
+    def answers(self, outputs: numpy.ndarray, wanted: numpy.ndarray) -> Likelihoods:
+        """How likely the learnt tokens of the examples are; ``wanted`` holds their number and their bytes."""
+        return Likelihoods(outputs[:, 0], outputs[:, 1], outputs[:, 2], wanted[:, 1])
+
+
+Target = Classes | Number | Tokens
+
+
+def of(task: str, labels: tuple[str, ...], train: list[str]) -> Target:
     """The target of ``task``, learnt from the training targets."""
     if task.endswith("classification"):
         return Classes(tuple(labels))
+    if task.endswith("generation"):
+        return Tokens()
     values = Number(0.0, 1.0).encode(train)
     return Number(float(values.mean()), float(values.std()) or 1.0)
 
 
-def described(target: Classes | Number) -> dict:
+def described(target: Target) -> dict:
     """``target`` as JSON, for the description beside the weights."""
+    if isinstance(target, Tokens):
+        return {"tokens": True}
     return {"labels": list(target.labels)} if isinstance(target, Classes) else {"mean": target.mean, "std": target.std}
 
 
-def restored(description: dict) -> Classes | Number:
+def restored(description: dict) -> Target:
+    if "tokens" in description:
+        return Tokens()
     return Classes(tuple(description["labels"])) if "labels" in description else Number(description["mean"], description["std"])
 
 

@@ -8,13 +8,15 @@ import torch
 
 from trainer.errors import UserError
 from trainer.plan import Plan
-from trainer.tasks.target import Number
+from trainer.tasks.target import Number, Tokens
 
 _LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
 
 def head(plan: Plan) -> dict:
     """The entries of a model's configuration that define its head."""
+    if isinstance(plan.target, Tokens):
+        return {}
     if isinstance(plan.target, Number):
         return {"num_labels": 1, "problem_type": "regression"}
     return {

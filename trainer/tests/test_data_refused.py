@@ -23,8 +23,8 @@ from trainer.errors import UserError
         pytest.param({"a.csv": texts()}, {"delimiter": "ab"}, "wrong_setting", "ab", id="a delimiter of two characters"),
         pytest.param({"a.csv": texts(1)}, {"label_column": "sentiment"}, "one_class", "sentiment", id="one row"),
         pytest.param(
-            {"a.csv": made(["instruction", "output"], lambda i: [f"tell me of thing {i}", f"the thing {i} is it"], 60)},
-            {}, "language_model_task", "instruction and output", id="prompts and answers",
+            {"a.csv": made(["question", "answer"], lambda i: [f"tell me of the thing {i}", f"it is thing {i % 24}"], 60)},
+            {}, "ambiguous_task", "24 different answers in 60 rows", id="questions whose answers may be classes",
         ),
         pytest.param(
             {"a.csv": made(["source", "target"], lambda i: [i * 7 % 50, i * 11 % 47], 600)},
@@ -40,7 +40,7 @@ from trainer.errors import UserError
         ),
         pytest.param(
             {"a.jsonl": "\n".join(json.dumps({"messages": [{"role": "user", "content": f"tell me {i}"}]}) for i in range(60))},
-            {}, "language_model_task", "messages", id="conversations",
+            {}, "conversations", "Row 1 of a.jsonl: the conversation ends with the user, so there is no answer to learn", id="conversations",
         ),
         pytest.param(
             {"a.jsonl": "\n".join(json.dumps({"text": f"some words on {i}", "label": [["a"], ["a", "b"]][i % 2]}) for i in range(60))},

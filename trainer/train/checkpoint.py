@@ -56,9 +56,10 @@ class Checkpoints:
         final = self.folder / f"step-{position.step:09d}"
         made = self.lease.folder / final.name
         made.mkdir()
-        save_file(_weights(model), str(made / "model.safetensors"))
+        frozen = _frozen(model)
+        save_file(_weights(model, frozen), str(made / "model.safetensors"))
         if average is not None:
-            save_file(_weights(average), str(made / "average.safetensors"))
+            save_file(_weights(average, frozen), str(made / "average.safetensors"))
         tensors, plain = _optimizer_state(optimizer)
         save_file(tensors, str(made / "optimizer.safetensors"))
         hashes = {f.name: files.sha256(f) for f in sorted(made.iterdir())}
@@ -144,10 +145,17 @@ def _seal(state: dict) -> str:
     return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
 
 
-def _weights(model) -> dict[str, torch.Tensor]:
-    """All tensors of ``model``; shared tensors only once."""
+def _frozen(model) -> set[str]:
+    """The parameters that are not trained. They come from the base model, which is always there."""
+    return {name for name, parameter in model.named_parameters(remove_duplicate=False) if not parameter.requires_grad}
+
+
+def _weights(model, frozen: set[str]) -> dict[str, torch.Tensor]:
+    """All tensors of ``model`` that are not ``frozen``; shared tensors only once."""
     found, seen = {}, set()
     for name, tensor in model.state_dict().items():
+        if name in frozen:
+            continue
         if tensor.data_ptr() not in seen or not tensor.numel():
             seen.add(tensor.data_ptr())
             found[name] = tensor.detach().cpu().contiguous()
@@ -158,7 +166,8 @@ def _load(model, file: Path) -> None:
     tensors = load_file(str(file))
     missing, unexpected = model.load_state_dict(tensors, strict=False)
     own = model.state_dict()
-    lost = [n for n in missing if own[n].data_ptr() not in {own[k].data_ptr() for k in tensors if k in own}]
+    frozen = _frozen(model)
+    lost = [n for n in missing if n not in frozen and own[n].data_ptr() not in {own[k].data_ptr() for k in tensors if k in own}]
     if lost or unexpected:
         raise ValueError(f"{file} does not fit the model: {[*lost, *unexpected][:3]}")
 

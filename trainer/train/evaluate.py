@@ -5,11 +5,9 @@ import torch
 
 from trainer.measure.predictions import Predictions
 from trainer.plan import Rows
-from trainer.tasks.target import Classes, Number
-from trainer.train import batches
+from trainer.tasks.target import Target, Tokens
+from trainer.train import batches, forward
 from trainer.train.objective import Objective
-
-_BATCH = 128
 
 
 def outputs(
@@ -26,15 +24,15 @@ def outputs(
 
     Each of several workers computes its share, and all get the whole. ``on_progress`` is called with the number of rows that are done.
     """
-    width = (objective.classes,) if objective.classes else ()
+    width = (objective.width,) if objective.width else ()
     found = numpy.zeros((len(rows), *width), numpy.float32 if objective.classes else numpy.float64)
-    mine = batches.evaluation(rows.features.lengths, _BATCH, rank, world) if len(rows) else []
+    mine = batches.evaluation(rows.features.lengths, objective.evaluation_rows, rank, world) if len(rows) else []
     model.eval()
     done = 0
     with torch.inference_mode():
         for some in mine:
-            logits = model(**batches.tensors(rows.features.batch(some), device)).logits
-            found[some] = objective.outputs(logits, folded)
+            logits, tokens = forward.logits(model, rows, some, device)
+            found[some] = objective.outputs(logits, folded) if tokens is None else objective.counts(logits, tokens)
             done += len(some)
             if on_progress is not None:
                 on_progress(done)
@@ -46,13 +44,15 @@ def outputs(
         return found
     merged = numpy.zeros((rows.examples, *width), found.dtype)
     numpy.add.at(merged, rows.owner, found)
+    if objective.adds_pieces:
+        return merged
     pieces = numpy.bincount(rows.owner, minlength=rows.examples).astype(found.dtype)
     return merged / (pieces[:, None] if width else pieces)
 
 
-def check(model: torch.nn.Module, rows: Rows, target: Classes | Number) -> None:
+def check(model: torch.nn.Module, rows: Rows, target: Target) -> None:
     """Raise ValueError if ``model``, on the CPU, has a different number of outputs from ``target``."""
-    if not len(rows):
+    if not len(rows) or isinstance(target, Tokens):
         return  # there are more workers than rows: another worker checks
     with torch.inference_mode():
         logits = model(**batches.tensors(rows.features.batch(numpy.arange(1)), torch.device("cpu"))).logits

@@ -7,7 +7,7 @@ import numpy
 import torch
 
 from trainer.plan import Plan, Rows
-from trainer.train import batches
+from trainer.train import batches, forward
 from trainer.train.objective import Objective
 from trainer.train.shared_memory import GradientExchange
 
@@ -96,11 +96,10 @@ class Stepper:
 
     def loss(self, model, data: Rows, rows: numpy.ndarray, random: numpy.random.Generator) -> torch.Tensor:
         """The sum of the losses of ``rows``."""
-        inputs = batches.tensors(data.features.batch(rows, random), self.ctx.device)
         kind = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(self.precision)
         with torch.autocast(self.ctx.device.type, kind) if kind else contextlib.nullcontext():
-            logits = model(**inputs).logits
-        return self.objective.loss(logits, data.targets[rows])
+            logits, tokens = forward.logits(model, data, rows, self.ctx.device, random, self.model)
+        return self.objective.loss(logits, data.targets[rows] if tokens is None else tokens)
 
     def restore(self, position) -> None:
         """Restore the loss since the last evaluation, which the first worker holds for all, and the gradient scaler."""

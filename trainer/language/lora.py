@@ -1,0 +1,72 @@
+"""LoRA by peft: small matrices beside those of a frozen model, saved in the layout that PEFT, vLLM and others load.
+
+Imported only in workers.
+"""
+
+import json
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from trainer.run_folder import files
+
+WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"
+
+
+def wrap(model: torch.nn.Module, rank: int, alpha: int, seed: int) -> torch.nn.Module:
+    """``model`` with an adapter on every linear layer but the last. Only the adapter is trained; at the beginning it changes nothing."""
+    from peft import LoraConfig, get_peft_model
+
+    torch.manual_seed(seed)
+    return get_peft_model(model, LoraConfig(r=rank, lora_alpha=alpha, lora_dropout=0.0, target_modules="all-linear", task_type="CAUSAL_LM"))
+
+
+def save(model, folder: Path, base: str, revision: str) -> None:
+    """Write the adapter. Its configuration names the ``base`` model and its ``revision``, and no path of this machine."""
+    from peft import get_peft_model_state_dict
+
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {n: t.detach().cpu().contiguous() for n, t in get_peft_model_state_dict(model, save_embedding_layers=False).items()}
+    save_file(tensors, str(folder / WEIGHTS), metadata={"format": "pt"})
+    config = model.active_peft_config.to_dict()
+    config |= {"base_model_name_or_path": base, "revision": revision or None, "inference_mode": True}
+    files.write_json(folder / CONFIG, {name: _plain(value) for name, value in sorted(config.items())})
+
+
+def attach(model: torch.nn.Module, folder: Path) -> torch.nn.Module:
+    """``model`` with the adapter of ``folder``. Raises ValueError if the two do not fit."""
+    from peft import LoraConfig, get_peft_model
+
+    told = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    if told.get("peft_type") != "LORA" or not isinstance(told.get("r"), int) or not isinstance(told.get("target_modules"), list):
+        raise ValueError("its adapter is not LoRA")
+    config = LoraConfig(r=told["r"], lora_alpha=told["lora_alpha"], lora_dropout=0.0, target_modules=told["target_modules"], task_type="CAUSAL_LM")
+    return refreshed(get_peft_model(model, config), folder)
+
+
+def refreshed(model, folder: Path):
+    """``model``, which has an adapter already, with the weights of the one in ``folder``. Raises ValueError if they do not fit."""
+    from peft import get_peft_model_state_dict, set_peft_model_state_dict
+
+    tensors = load_file(str(folder / WEIGHTS))
+    if tensors.keys() != get_peft_model_state_dict(model, save_embedding_layers=False).keys():
+        raise ValueError("its adapter does not fit the base model")
+    set_peft_model_state_dict(model, tensors)
+    return model.eval()
+
+
+def merge(model, folder: Path) -> None:
+    """Write the model with its adapter added to the weights. ``model`` cannot be used as an adapter any more."""
+    model.merge_and_unload().save_pretrained(folder, safe_serialization=True)
+
+
+def is_adapter(folder: Path) -> bool:
+    return (folder / CONFIG).is_file() and (folder / WEIGHTS).is_file()
+
+
+def _plain(value):
+    """``value`` for JSON; sets in order, because their own order differs from run to run."""
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    return value.value if hasattr(value, "value") else value

@@ -1,0 +1,85 @@
+"""What is asked of a language model before and after its training, and how its answers are written."""
+
+import contextlib
+from dataclasses import dataclass
+
+import numpy
+
+SHOWN = 8  # prompts whose answers are shown
+JUDGED = 100  # prompts whose answers are compared with those of the data, where these are short
+SHORT_ANSWER = 10  # tokens of the usual answer, up to which answers are compared
+MAX_SHOWN_TOKENS = 200
+_BATCH = 16
+
+
+@dataclass(frozen=True)
+class Asks:
+    """Prompts as token ids; the answers to the first ``shown`` are shown, those to ``judged`` are compared.
+
+    ``sampled`` answers are drawn by ``seed``; others are the likeliest token after token. An answer ends with a token of ``stop``.
+    """
+
+    prompts: list[list[int]]
+    shown: int
+    judged: list[int]
+    max_new_tokens: int
+    stop: tuple[int, ...]
+    pad_id: int
+    sampled: bool
+    seed: int
+
+
+def answers(model, asks: Asks, device, on_done=None) -> list[list[int]]:
+    """The tokens of the answers of ``model``, without the token that ends them."""
+    found: list[list[int]] = [[] for _ in asks.prompts]
+    order = sorted(range(len(asks.prompts)), key=lambda i: (len(asks.prompts[i]), i))
+    with _generating(model, asks):
+        for start in range(0, len(order), _BATCH):
+            rows = order[start : start + _BATCH]
+            for i, ids in zip(rows, _generated(model, [asks.prompts[i] for i in rows], asks, device), strict=True):
+                found[i] = ids
+            if on_done is not None:
+                on_done(start + len(rows))
+    return found
+
+
+def _generated(model, prompts: list[list[int]], asks: Asks, device) -> list[list[int]]:
+    """The answers to a few prompts. They are filled up at the beginning, so that all answers begin at the same place."""
+    import torch
+
+    width = max(map(len, prompts))
+    ids = numpy.full((len(prompts), width), asks.pad_id, numpy.int64)
+    mask = numpy.zeros_like(ids)
+    for row, prompt in enumerate(prompts):
+        ids[row, width - len(prompt) :] = prompt
+        mask[row, width - len(prompt) :] = 1
+    torch.manual_seed(asks.seed)
+    with torch.inference_mode():
+        inputs = {"input_ids": torch.from_numpy(ids).to(device), "attention_mask": torch.from_numpy(mask).to(device)}
+        written = model.generate(**inputs)[:, width:].cpu().tolist()
+    return [_until(row, asks.stop) for row in written]
+
+
+def _until(ids: list[int], stop: tuple[int, ...]) -> list[int]:
+    end = next((i for i, token in enumerate(ids) if token in stop), len(ids))
+    return ids[:end]
+
+
+@contextlib.contextmanager
+def _generating(model, asks: Asks):
+    """``model`` with a configuration for the answers that holds nothing of its own, such as a temperature."""
+    from transformers import GenerationConfig
+
+    inner = model.get_base_model() if hasattr(model, "get_base_model") else model
+    own, cache, was_training = inner.generation_config, inner.config.use_cache, model.training
+    how = {"do_sample": True, "temperature": 0.8, "top_k": 50} if asks.sampled else {"do_sample": False}
+    inner.generation_config = GenerationConfig(
+        **how, max_new_tokens=asks.max_new_tokens, eos_token_id=list(asks.stop) or None, pad_token_id=asks.pad_id, use_cache=True
+    )
+    inner.config.use_cache = True
+    model.eval()
+    try:
+        yield
+    finally:
+        inner.generation_config, inner.config.use_cache = own, cache
+        model.train(was_training)
