@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -14,12 +13,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/text"
-)
-
-const (
-	configName = "config.json"
-	// maxConfigBytes is the largest config.json that is read.
-	maxConfigBytes = 4 << 20
 )
 
 // wordPieces are the types whose vocab.txt alone makes a tokenizer: one word piece in a line.
@@ -135,7 +128,7 @@ func (f *Facts) readable(files []string) error {
 // Complete adds to config.json in folder what it lacks, and says what the model is. The folder holds safetensors, whose headers are checked.
 // It refuses what Inspect refuses. It takes out the names of code of the model's own, which is never run.
 func Complete(_ context.Context, folder *os.Root, hints Hints) (Facts, error) {
-	doc, err := disk.ReadFile(folder, configName, maxConfigBytes)
+	doc, err := disk.ReadFile(folder, configFile, maxConfig)
 	if err != nil {
 		return Facts{}, err
 	}
@@ -179,11 +172,11 @@ func (c config) complete(folder *os.Root, facts Facts) error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteFile(folder, configName, append(doc, '\n'))
+	return disk.WriteFile(folder, configFile, append(doc, '\n'))
 }
 
 func filesOf(folder *os.Root) ([]string, error) {
-	entries, err := disk.List(folder, ".", maxEntriesOfModel)
+	entries, err := disk.List(folder, ".", maxEntries)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +189,7 @@ func filesOf(folder *os.Root) ([]string, error) {
 
 // readWeights returns the names of all tensors and the number of their values. The parts that an index names must be there.
 func readWeights(folder *os.Root, files []string) (names []string, parameters int64, err error) {
-	index, err := readIndex(folder, "model"+weightsSuffix+indexSuffix)
+	index, err := readIndex(folder, weightsIndex)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -232,4 +225,4 @@ func readWeights(folder *os.Root, files []string) (names []string, parameters in
 }
 
 // refuse is a permanent error of whole sentences about a model that is not installed.
-func refuse(format string, args ...any) error { return refuse(format, args...)) }
+func refuse(format string, args ...any) error { return job.Permanent(sentence(format, args...)) }

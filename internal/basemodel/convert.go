@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -17,11 +16,8 @@ import (
 )
 
 const (
-	// maxEntriesOfModel is the most files of a model's folder that are looked at.
-	maxEntriesOfModel = 10_000
-	pickleSuffix      = ".bin"
-	weightsSuffix     = ".safetensors"
-	indexSuffix       = ".index.json"
+	pickleSuffix  = ".bin"
+	weightsSuffix = ".safetensors"
 )
 
 // pickles are the names of weights in pickled form: one file, or several parts.
@@ -32,7 +28,7 @@ var pickles = regexp.MustCompile(`^pytorch_model(-\d{5}-of-\d{5})?\.bin$`)
 // pickle that holds more than tensors is refused with a permanent error. Nothing in a pickle is run. It needs room for the tensors a second
 // time. After a kill, another call goes on.
 func Convert(ctx context.Context, folder *os.Root) (from []string, err error) {
-	entries, err := disk.List(folder, ".", maxEntriesOfModel)
+	entries, err := disk.List(folder, ".", maxEntries)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +56,7 @@ func Convert(ctx context.Context, folder *os.Root) (from []string, err error) {
 	if err := writeIndex(folder, index); err != nil {
 		return nil, err
 	}
-	for _, name := range append([]string{"pytorch_model" + pickleSuffix + indexSuffix}, from...) {
+	for _, name := range append([]string{pickleIndex}, from...) {
 		if err := folder.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -100,7 +96,7 @@ func convertOne(ctx context.Context, folder *os.Root, from, to string) ([]string
 
 // writeIndex writes which part has which tensor, if there are several parts. All parts that the old index names must be there.
 func writeIndex(folder *os.Root, index map[string]string) error {
-	old, err := readIndex(folder, "pytorch_model"+pickleSuffix+indexSuffix)
+	old, err := readIndex(folder, pickleIndex)
 	if err != nil {
 		return err
 	}
@@ -120,7 +116,7 @@ func writeIndex(folder *os.Root, index map[string]string) error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteFile(folder, "model"+weightsSuffix+indexSuffix, doc)
+	return disk.WriteFile(folder, weightsIndex, doc)
 }
 
 // readIndex returns the part of each tensor. It returns nil if there is no index.

@@ -17,9 +17,10 @@ func clip(s string) string { return text.Excerpt(s, 120) }
 
 // diskError explains an error of the shared volume.
 func diskError(what string, err error) error {
+	kind, _ := job.Classify(err)
 	switch {
-	case err == nil:
-		return nil
+	case err == nil, kind == job.KindPermanent: // the latter is a sentence already
+		return err
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return job.Permanent(sentence("The shared volume is full. Free some room and run the command again; it goes on where it stopped."))
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
