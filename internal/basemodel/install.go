@@ -204,10 +204,21 @@ func replace(root *os.Root, part, id string, now time.Time) error {
 		if err := root.Rename(part, old); err != nil {
 			return err
 		}
-	} else if err := errors.Join(root.Rename(id, old), root.Rename(part, id)); err != nil {
+	} else if err := renameBoth(root, part, id, old); err != nil {
 		return err
 	}
 	return root.Chtimes(old, now, now) // its age is counted from now on
+}
+
+// renameBoth moves the model away and the finished folder to its place. If that fails, the model is back.
+func renameBoth(root *os.Root, part, id, old string) error {
+	if err := root.Rename(id, old); err != nil {
+		return err
+	}
+	if err := root.Rename(part, id); err != nil {
+		return errors.Join(err, root.Rename(old, id))
+	}
+	return nil
 }
 
 // makeDefault marks a model and takes the mark from all others of its kind.
