@@ -29,12 +29,12 @@ func bert(seed byte) map[string][]byte {
 		"config.json":       []byte(`{"model_type": "bert", "architectures": ["BertModel"], "hidden_size": 4, "num_hidden_layers": 1}`),
 		"vocab.txt":         []byte("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nword\n"),
 		"README.md":         []byte("---\nlicense: mit\n---\n# A model\n"),
-		"model.safetensors": safetensors(`{"bert.embeddings.word_embeddings.weight":{"dtype":"F32","shape":[6,4],"data_offsets":[0,96]}}`, bytes.Repeat([]byte{seed}, 96)),
+		"model.safetensors": weightsOf(`{"bert.embeddings.word_embeddings.weight":{"dtype":"F32","shape":[6,4],"data_offsets":[0,96]}}`, bytes.Repeat([]byte{seed}, 96)),
 	}
 }
 
-// safetensors writes a file with this header and these values.
-func safetensors(header string, values []byte) []byte {
+// weightsOf writes a file with this header and these values.
+func weightsOf(header string, values []byte) []byte {
 	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), values...)
 }
 
