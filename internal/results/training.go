@@ -61,7 +61,9 @@ const (
 type Model struct {
 	Kind string `json:"kind"`
 	// Base is <org>/<name> of the installed model, or the name of a shape that began with random weights.
-	Base        string `json:"base"`
+	Base string `json:"base"`
+	// BaseCommit is the commit of the repository that an installed base model comes from; empty where it is not known.
+	BaseCommit  string `json:"base_commit,omitempty"`
 	FromScratch bool   `json:"from_scratch"`
 	// License is that of the base model, empty where its card names none.
 	License    string `json:"license,omitempty"`

@@ -125,6 +125,7 @@ def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:
     licensed = "" if plan.base.fresh else license.of(plan.base.folder)
     return {
         **({"license": licensed} if licensed else {}),
+        **({"base_commit": plan.base.commit} if plan.base.commit else {}),
         "kind": plan.kind,
         "base": plan.base.name,
         "from_scratch": plan.base.fresh,

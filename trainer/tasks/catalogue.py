@@ -23,6 +23,7 @@ IMAGE_MODELS = "BASE_MODELS"  # the variable with the folder of the models in th
 _DESCRIPTION, _DESCRIPTION_BYTES = "model.json", 16 << 20
 SMALL_BYTES = 40_000_000
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}/[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")  # a file system refuses longer names
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 
 
@@ -73,7 +74,7 @@ def _described(name: str, folder: Path) -> Base:
     commit = described.get("commit")
     size = sum(w.stat().st_size for w in _weights(folder))
     return Base(
-        name, _kind(folder, described), folder, size, fresh=False, commit=commit if isinstance(commit, str) else "",
+        name, _kind(folder, described), folder, size, fresh=False, commit=commit if isinstance(commit, str) and _COMMIT.fullmatch(commit) else "",
         preferred=described.get("default") is True,
     )  # fmt: skip
 

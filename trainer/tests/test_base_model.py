@@ -40,11 +40,12 @@ def test_auto_uses_the_smallest_installed_model(make_run, schemas, tokenizer_fil
     models = spec.parent.parent.parent / "models"
     small = install(models, "org/small", tokenizer_file=tokenizer_file)
     (small / "README.md").write_text("---\nlanguage: en\nlicense: apache-2.0\n---\n# A small model\n")
+    (small / "model.json").write_text(json.dumps({"kind": "text", "commit": "a" * 40}))
     install(models, "org/larger", hidden=64)
     assert run(str(spec), "local") == 0
     result = check_success(spec.parent, schemas)
     assert (result["model"]["base"], result["model"]["from_scratch"]) == ("org/small", False)
-    assert result["model"]["license"] == "apache-2.0"
+    assert (result["model"]["license"], result["model"]["base_commit"]) == ("apache-2.0", "a" * 40)
     assert result["training"]["learning_rate"] == 3e-4
     assert "from_scratch" not in codes(result)
     config = json.loads((spec.parent / "out" / "model" / "config.json").read_text())

@@ -153,10 +153,10 @@ def test_an_installed_language_model_is_never_the_base_of_a_classification(tmp_p
 def test_auto_takes_the_model_that_is_marked_and_a_mark_on_the_volume_outranks_one_in_the_image(tmp_path, monkeypatch):
     volume, image = tmp_path / "models", tmp_path / "image"
     monkeypatch.setenv(catalogue.IMAGE_MODELS, str(image))
-    write(image / "org" / "own", BERT, {"default": True, "commit": "c0ffee"}, size=500)
+    write(image / "org" / "own", BERT, {"default": True, "commit": "c0ffee1"}, size=500)
     write(volume / "org" / "small", BERT, size=10)
     chosen = catalogue.choose(volume, "auto", "text")
-    assert (chosen.name, chosen.folder, chosen.commit, chosen.preferred) == ("org/own", image / "org" / "own", "c0ffee", True)
+    assert (chosen.name, chosen.folder, chosen.commit, chosen.preferred) == ("org/own", image / "org" / "own", "c0ffee1", True)
     write(volume / "org" / "large", BERT, {"default": True, "commit": 3}, size=900)
     assert [b.name for b in catalogue.installed(volume)] == ["org/large", "org/own", "org/small"]
     assert catalogue.choose(volume, "auto", "text").commit == ""

@@ -59,6 +59,7 @@ type Dataset struct {
 // again, on the same hardware with one worker.
 type Model struct {
 	Base          string `json:"base,omitempty"`
+	BaseCommit    string `json:"base_commit,omitempty"`
 	Run           string `json:"run,omitempty"`
 	Name          string `json:"name,omitempty"`
 	Version       int    `json:"version,omitempty"`
@@ -79,7 +80,7 @@ func newManifest(m Meta, r *results.Result) Manifest {
 func manifestModel(m Meta, r *results.Result) *Model {
 	switch r.Kind {
 	case results.ResultTraining:
-		return &Model{Base: r.Model.Base, Name: m.Model.Name, Version: m.Model.Version, WeightsSHA256: r.Model.WeightsSHA256}
+		return &Model{Base: r.Model.Base, BaseCommit: r.Model.BaseCommit, Name: m.Model.Name, Version: m.Model.Version, WeightsSHA256: r.Model.WeightsSHA256}
 	case results.ResultPrediction:
 		p := r.Prediction.Model
 		return &Model{Base: p.Base, Run: p.Run, Name: p.Name, Version: p.Version}

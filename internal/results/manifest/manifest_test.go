@@ -18,6 +18,7 @@ import (
 func TestManifestIsReadBack(t *testing.T) {
 	t.Parallel()
 	f := resultstest.NewGolden(t, results.ResultFile)
+	f.Result.Model.BaseCommit = strings.Repeat("a", 40)
 	var written bytes.Buffer
 	require.NoError(t, manifest.Write(&written, f.Meta, &f.Result))
 	f.Write(t, "manifest.json", written.Bytes())
@@ -25,6 +26,7 @@ func TestManifestIsReadBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, manifest.New(f.Meta, &f.Result), m)
 	require.Equal(t, f.Result.Model.WeightsSHA256, m.Model.WeightsSHA256)
+	require.Equal(t, strings.Repeat("a", 40), m.Model.BaseCommit)
 	require.Equal(t, f.Result.Data.SplitSHA256, m.SplitSHA256)
 	parameters := m.Parameters()
 	require.Len(t, parameters, len(f.Result.Settings))

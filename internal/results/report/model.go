@@ -24,7 +24,7 @@ type modelPart struct {
 }
 
 func newModelPart(r *results.Result, m manifest.Meta) *modelPart {
-	origin := "fine-tuned from " + results.Plain(r.Model.Base, "")
+	origin := "fine-tuned from " + results.Plain(r.Model.Base, "") + atCommit(r)
 	if r.Model.FromScratch {
 		origin = results.Plain(r.Model.Base, "") + ", trained from random weights"
 	}
@@ -156,6 +156,16 @@ func fileFacts(m manifest.Meta) []pair {
 		out = append(out, pair{results.Plain(in.Name, ""), fmt.Sprintf("%s bytes, sha256 %s", text.Number(in.Size), text.Shorten(results.Plain(in.SHA256, ""), 19))})
 	}
 	return out
+}
+
+// atCommit says which commit of its repository the base model is, where that is known.
+func atCommit(r *results.Result) string {
+	const shown = 12
+	if r.Model.BaseCommit == "" {
+		return ""
+	}
+	commit := results.Plain(r.Model.BaseCommit, "")
+	return " at commit " + commit[:min(shown, len(commit))]
 }
 
 // license says what decides on the use of the model; the model card says it at length.
