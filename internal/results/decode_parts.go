@@ -54,7 +54,7 @@ func (r *Result) checkSizes() error {
 		atMost("columns", max(len(r.Model.Columns), len(r.Data.InputColumns)), maxLabels), atMost("files", len(r.Data.Files), maxFiles),
 		atMost("reasons", len(r.Data.Dropped), maxList), atMost("workers", len(r.Training.PerWorker), maxWorkers),
 		atMost("samples", len(r.Data.Samples), maxShown), atMost("mistakes", len(r.Mistakes), maxShown), atMost("unsure", len(r.Unsure), maxShown),
-		atMost("baselines", len(r.Metrics.Baselines), maxShown), r.Data.Lengths.checkSize())
+		atMost("baselines", len(r.Metrics.Baselines), maxShown), atMost("candidates", len(r.Candidates), maxShown), r.Data.Lengths.checkSize())
 	for _, s := range r.allScores() {
 		err = errors.Join(err, atMost("metrics", len(s), maxList))
 	}
@@ -81,6 +81,9 @@ func (r *Result) allScores() []Scores {
 	all := []Scores{r.Metrics.Train, r.Metrics.Validation, r.Metrics.Test}
 	for _, b := range r.Metrics.Baselines[:min(len(r.Metrics.Baselines), maxShown)] {
 		all = append(all, b.Test)
+	}
+	for _, c := range r.Candidates[:min(len(r.Candidates), maxShown)] {
+		all = append(all, c.Test)
 	}
 	if r.Champion != nil {
 		all = append(all, r.Champion.Test)

@@ -31,6 +31,9 @@ func (r *Result) checkScores() error {
 			return err
 		}
 	}
+	if err := r.checkCandidates(); err != nil {
+		return err
+	}
 	if r.Champion != nil {
 		return r.Champion.Test.check("champion's")
 	}

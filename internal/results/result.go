@@ -49,6 +49,8 @@ type Result struct {
 	Mistakes []Example `json:"mistakes,omitempty"`
 	Unsure   []Example `json:"unsure,omitempty"`
 	Champion *Champion `json:"champion,omitempty"`
+	// Candidates are the models that were trained on this data, and those that were left out. It is empty in results of v0.1.0.
+	Candidates []Candidate `json:"candidates,omitempty"`
 
 	Prediction *Prediction `json:"prediction,omitempty"`
 

@@ -61,8 +61,10 @@ func advice(c chart.Curves, r *results.Result) []string {
 	}
 	var out []string
 	if r.Model.FromScratch && r.Model.Kind != results.ModelTable {
-		out = append(out, "Install a pretrained base model and choose it in the form: "+
-			"a model that starts from random weights must learn everything from this data.")
+		out = append(out, "Install a pretrained base model: without one, a model must learn everything from this data.")
+	}
+	if r.IsEstimator() {
+		return append(out, dataAdvice(r)...)
 	}
 	if r.Training.Stopped == results.StoppedByTime {
 		out = append(out, "Raise max_minutes: the time limit ended training.")

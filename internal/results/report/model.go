@@ -25,7 +25,10 @@ type modelPart struct {
 
 func newModelPart(r *results.Result, m manifest.Meta) *modelPart {
 	origin := "fine-tuned from " + results.Plain(r.Model.Base, "") + atCommit(r)
-	if r.Model.FromScratch {
+	switch {
+	case r.IsEstimator():
+		origin = results.Plain(r.Model.Base, "") + ", fitted to this data alone"
+	case r.Model.FromScratch:
 		origin = results.Plain(r.Model.Base, "") + ", trained from random weights"
 	}
 	part := &modelPart{Snippet: Snippet(r), Facts: []pair{

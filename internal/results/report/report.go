@@ -36,6 +36,7 @@ type page struct {
 	Prediction              *predictionPart
 	Data                    *dataPart
 	Learning                *learningPart
+	Candidates              *candidatesPart
 	Result                  *resultPart
 	Mistakes                *mistakesPart
 	Model                   *modelPart
@@ -90,6 +91,7 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta) page {
 		pg.Kicker = "Fine-tuning report"
 		pg.Tiles = tiles(r)
 		pg.Learning, pg.Result = newLearningPart(c, r), newResultPart(r)
+		pg.Candidates = newCandidatesPart(r)
 		pg.Mistakes = newMistakesPart(r, images)
 		pg.Data = newDataPart(r, p, images)
 		pg.Model = newModelPart(r, m)

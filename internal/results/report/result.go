@@ -25,7 +25,11 @@ type figureTable struct {
 	Rows  [][]string
 }
 
+// newLearningPart is nil for an estimator, which has no epochs.
 func newLearningPart(c chart.Curves, r *results.Result) *learningPart {
+	if r.IsEstimator() {
+		return nil
+	}
 	part := &learningPart{Sentence: learningSentence(c, r)}
 	part.Charts = drawn(chart.Loss(c), chart.Metric(c), chart.Rate(c))
 	part.Table = learningTable(c)

@@ -88,14 +88,17 @@ func took(r *results.Result) string {
 
 func trainingFacts(r *results.Result) []pair {
 	t := r.Training
-	device := fmt.Sprintf("%s, %s", results.Plain(t.Device, ""), text.Count(t.Workers, "worker"))
+	device := results.Plain(t.Device, "")
+	if !r.IsEstimator() {
+		device += ", " + text.Count(t.Workers, "worker")
+	}
 	if t.Precision != "" {
 		device += ", " + results.Plain(t.Precision, "")
 	}
-	out := []pair{
-		{"Device", device},
-		{"Training", fmt.Sprintf("%s, %s (%s)", epochs(t.Epochs), text.Count(t.Steps, "step"), results.Plain(t.Stopped, ""))},
-		{"Speed", text.Number(int64(t.SamplesPerSecond+0.5)) + " rows per second"},
+	out := []pair{{"Device", device}}
+	if !r.IsEstimator() {
+		out = append(out, pair{"Training", fmt.Sprintf("%s, %s (%s)", epochs(t.Epochs), text.Count(t.Steps, "step"), results.Plain(t.Stopped, ""))},
+			pair{"Speed", text.Number(int64(t.SamplesPerSecond+0.5)) + " rows per second"})
 	}
 	var cpu float64
 	for _, w := range t.PerWorker {
@@ -110,7 +113,9 @@ func trainingFacts(r *results.Result) []pair {
 	if t.PeakMemoryBytes > 0 {
 		out = append(out, pair{"Peak memory", text.Bytes(t.PeakMemoryBytes)})
 	}
-	out = append(out, pair{"Checkpoints", "stayed on the shared volume; only the best model is delivered"})
+	if !r.IsEstimator() {
+		out = append(out, pair{"Checkpoints", "stayed on the shared volume; only the best model is delivered"})
+	}
 	if t.GradientBytes > 0 && t.Workers > 1 {
 		out = append(out, pair{"Communication", text.Bytes(t.GradientBytes) + " of gradients per step"})
 	}
