@@ -13,7 +13,7 @@
 {{- if ne 1 (list $v.shared.existingClaim $v.shared.storageClass $v.shared.volume | compact | len) -}}
 {{- $faults = append $faults "shared: set exactly one of existingClaim, storageClass (with ReadWriteMany) and volume" -}}
 {{- end -}}
-{{- if and (or $v.ca.rabbitmq $v.ca.clowder) (not $v.ca.configMap) -}}
+{{- if and (or $v.ca.rabbitmq $v.ca.clowder $v.ca.hub) (not $v.ca.configMap) -}}
 {{- $faults = append $faults "ca.configMap is empty: set it to the ConfigMap with the certificates" -}}
 {{- end -}}
 {{- if and $v.runtimeClass.create (not $v.ray.runtimeClass) -}}
