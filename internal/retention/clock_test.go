@@ -97,20 +97,21 @@ func TestStaleFilesAreJudgedByTheirAgeOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t)
-			for _, file := range []string{".doctor-1", "trainer/.installing-1/run.py", "registry/d/reviews/.ft-dead/model/x", "registry/d/reviews/7/version.json", "trainer/1f/run.py"} {
+			for _, file := range []string{".doctor-1", "trainer/.installing-1/run.py", "registry/d/reviews/.ft-dead/model/x", "registry/d/reviews/7/version.json", "trainer/1f/run.py", "models/.old/a--b@1/config.json", "models/a/b/config.json"} {
 				h.write(t, file)
 			}
 			at := time.Now().Add(-tc.age)
-			for _, path := range []string{".doctor-1", "trainer/.installing-1", "registry/d/reviews/.ft-dead", "registry/d/reviews/7", "trainer/1f"} {
+			for _, path := range []string{".doctor-1", "trainer/.installing-1", "registry/d/reviews/.ft-dead", "registry/d/reviews/7", "trainer/1f", "models/.old/a--b@1", "models/a/b", "models/a"} {
 				require.NoError(t, os.Chtimes(filepath.Join(h.shared, path), at, at))
 			}
 			require.NoError(t, h.dropStale())
-			for _, path := range []string{".doctor-1", "trainer/.installing-1", "registry/d/reviews/.ft-dead"} {
+			for _, path := range []string{".doctor-1", "trainer/.installing-1", "registry/d/reviews/.ft-dead", "models/.old/a--b@1"} {
 				_, err := os.Lstat(filepath.Join(h.shared, path))
 				require.Equal(t, tc.gone, os.IsNotExist(err), path)
 			}
 			require.FileExists(t, filepath.Join(h.shared, "registry/d/reviews/7/version.json"), "a version is never stale")
 			require.FileExists(t, filepath.Join(h.shared, "trainer/1f/run.py"), "nor an installed trainer")
+			require.FileExists(t, filepath.Join(h.shared, "models/a/b/config.json"), "nor an installed base model")
 		})
 	}
 }

@@ -290,3 +290,30 @@ func TestAnInstallationThatIsKilledGoesOn(t *testing.T) {
 	_, _, err = o.run(t, "verify", tiny)
 	require.NoError(t, err)
 }
+
+func TestTheProxyOfTheEnvironmentIsUsed(t *testing.T) {
+	t.Parallel()
+	double := hubtest.New(t, map[string]hubtest.Repo{tiny: bert()})
+	self, err := os.Executable()
+	require.NoError(t, err)
+	child := exec.CommandContext(t.Context(), self, "install", tiny, "--yes")
+	child.Env = append(os.Environ(), childVar+"="+t.TempDir(), "HF_ENDPOINT=http://hub.invalid", "HTTP_PROXY="+double.URL, "NO_PROXY=", "HF_TOKEN=")
+	out, err := child.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Contains(t, string(out), "from: http://hub.invalid")
+}
+
+func TestAnInterruptedInstallationSaysThatItGoesOn(t *testing.T) {
+	t.Parallel()
+	double := hubtest.New(t, map[string]hubtest.Repo{tiny: bert()})
+	reached := make(chan struct{})
+	double.Fail("model.safetensors", hubtest.Fault{Kind: hubtest.Stalled, Times: 1, Reached: reached})
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		<-reached
+		stop()
+	}()
+	env := map[string]string{"HF_ENDPOINT": double.URL}
+	err := execute(ctx, t.TempDir(), strings.NewReader(""), io.Discard, io.Discard, func(name string) string { return env[name] }, "install", tiny, "--yes")
+	require.EqualError(t, err, "stopped: run the command again, it goes on where it stopped")
+}
