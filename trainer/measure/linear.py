@@ -17,7 +17,7 @@ Features: TypeAlias = "numpy.ndarray | csr_matrix"  # rows x width, float32
 
 MAX_WEIGHTS = 8_000_000  # L-BFGS keeps some thirty copies of 8 bytes each: 2 GB
 _LEAST_WIDTH = 10_000
-_STRENGTHS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)  # of the penalty; strong ones first, they converge fast
+STRENGTHS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)  # of the penalty; strong ones first, they converge fast
 _ITERATIONS = 400  # for all strengths together
 _FEW_ITERATIONS = 60  # with fewer than these, fewer rows cost less accuracy than fewer iterations
 _MAX_ENTRIES = 50_000_000  # numbers to train on: 200 MB
@@ -58,10 +58,14 @@ def fit(
     classes: int,
     seed: int,
     budget_seconds: float = 20.0,
+    class_weights: numpy.ndarray | None = None,
+    strengths: tuple[float, ...] = (),
 ) -> Linear | None:
     """Train on the training rows with the strength of the penalty that has the smallest loss on the validation rows.
 
-    ``classes`` is 0 for regression. None if the model would have more than ``MAX_WEIGHTS`` weights.
+    ``classes`` is 0 for regression. ``class_weights`` weigh the rows of each class, in training and in the choice.
+    ``strengths`` are those of the penalty to try, strong ones first; by default ``STRENGTHS``. None if the model would have more than
+    ``MAX_WEIGHTS`` weights.
 
     ``budget_seconds`` bounds rows times iterations by an assumed speed and not by a clock, so that the same rows give the same
     model on a busy machine too. If it does not allow enough iterations over all rows, a sample drawn by ``seed`` is used.
@@ -78,12 +82,12 @@ def fit(
     iterations = min(_ITERATIONS, int(budget / (1 + train.size + _PER_WEIGHT * width)))
     with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
         scaler = _Scaler(train)
-        solver = _solver(scaler.scaled(train), train_target, classes)
+        solver = _solver(scaler.scaled(train), train_target, classes, class_weights)
         best, best_loss = None, numpy.inf
-        for strength in _STRENGTHS if len(validation_target) else (1.0,):
+        for strength in strengths or (STRENGTHS if len(validation_target) else (1.0,)):
             iterations -= solver.fit(strength, max(1, iterations))
             model = scaler.unscaled(solver.weights, solver.bias, classes)
-            loss = _loss(model.predict(validation, validation_target)) if len(validation_target) else 0.0
+            loss = _loss(model.predict(validation, validation_target), class_weights) if len(validation_target) else 0.0
             if loss >= best_loss:
                 break
             best, best_loss = model, loss
@@ -100,20 +104,21 @@ class _Solver(Protocol):
         """Find the weights for one strength of the penalty in at most ``iterations``; returns the number of iterations."""
 
 
-def _solver(features: Features, target: numpy.ndarray, classes: int) -> _Solver:
+def _solver(features: Features, target: numpy.ndarray, classes: int, class_weights: numpy.ndarray | None) -> _Solver:
     if not features.shape[1] or (classes and len(numpy.unique(target)) == 1):
         return _NoFeatures(features.shape[1], target, classes)
-    return _Logistic(features, target, classes) if classes else _Ridge(features, target)
+    return _Logistic(features, target, classes, class_weights) if classes else _Ridge(features, target)
 
 
 class _Logistic:
-    def __init__(self, features: Features, target: numpy.ndarray, classes: int):
+    def __init__(self, features: Features, target: numpy.ndarray, classes: int, class_weights: numpy.ndarray | None):
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
 
         # The iterations are bounded on purpose. Not a context manager, which would change the filters of other threads back.
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         self._features, self._target = features, target
+        self._row_weights = None if class_weights is None else class_weights[target]
         self._model = LogisticRegression(warm_start=True, tol=_GRADIENT)
         self.weights = numpy.zeros((features.shape[1], classes))
         self.bias = numpy.zeros(classes)
@@ -121,7 +126,7 @@ class _Logistic:
     def fit(self, strength: float, iterations: int) -> int:
         two = len(numpy.unique(self._target)) == 2
         # Two classes share the penalty and get half the weights each, so that every class has a column for any number of classes.
-        self._model.set_params(C=(2 if two else 1) / strength, max_iter=iterations).fit(self._features, self._target)
+        self._model.set_params(C=(2 if two else 1) / strength, max_iter=iterations).fit(self._features, self._target, self._row_weights)
         weights, bias = self._model.coef_.T, self._model.intercept_
         if two:
             weights, bias = numpy.hstack([-weights, weights]) / 2, numpy.append(-bias, bias) / 2
@@ -194,7 +199,8 @@ def _sample(features: Features, target: numpy.ndarray, entries: int, seed: int) 
     return features[kept], target[kept]
 
 
-def _loss(p: Predictions) -> float:
+def _loss(p: Predictions, class_weights: numpy.ndarray | None) -> float:
     if p.continuous:
         return float(((p.predicted - p.truth) ** 2).mean())
-    return float(-numpy.log(numpy.clip(p.likelihood, 1e-12, 1.0)).mean())
+    weights = None if class_weights is None else class_weights[p.truth]
+    return float(numpy.average(-numpy.log(numpy.clip(p.likelihood, 1e-12, 1.0)), weights=weights))

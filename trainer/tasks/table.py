@@ -57,10 +57,15 @@ class Encoder:
 
 def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> Encoder:
     """Learn means, standard deviations and categories from the training rows."""
+    return learned(data.columns, data.types, data.splits["train"])
+
+
+def learned(names: tuple[str, ...], types: dict[str, str], examples: list[Example]) -> Encoder:
+    """The encoder with the means, standard deviations and categories of ``examples``."""
     columns: list[dict] = []
-    for place, name in enumerate(data.columns):
-        cells = [e.content[place] for e in data.splits["train"]]
-        if data.types[name] == "category":
+    for place, name in enumerate(names):
+        cells = [e.content[place] for e in examples]
+        if types[name] == "category":
             columns.append({"name": name, "type": "category", "categories": sorted({c.strip() for c in cells} - {""})})
         else:
             values = _numbers(cells)

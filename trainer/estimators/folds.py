@@ -1,0 +1,69 @@
+"""Judges models of tables with few validation rows by rows that are held out in turn: a handful of rows can hardly tell models apart."""
+
+from dataclasses import dataclass
+
+import numpy
+
+from trainer.data import Dataset, Example
+from trainer.tasks.target import Classes, Number
+
+ENOUGH = 500  # validation rows that can judge alone
+MOST = 10_000  # training and validation rows that are worth fitting again
+COUNT = 5
+_LEAST = 1e-12
+_ABOUT = 1.01
+
+
+@dataclass(frozen=True)
+class Folds:
+    """The training and validation rows together, and the rows of them that are held out in each turn."""
+
+    examples: list[Example]
+    targets: numpy.ndarray
+    held_out: tuple[numpy.ndarray, ...]
+
+    def parts(self):
+        """Pairs of the rows to fit on and the rows that are held out."""
+        every = numpy.arange(len(self.examples))
+        for held in self.held_out:
+            yield numpy.setdiff1d(every, held, assume_unique=True), held
+
+
+def of(data: Dataset, target: Classes | Number, seed: int) -> Folds | None:
+    """The folds of ``data``; None where the validation rows suffice, or where there are too few or too many rows.
+
+    The rows of a group stay together. Classes are spread evenly.
+    """
+    examples = data.splits["train"] + data.splits["validation"]
+    if not data.splits["validation"] or len(data.splits["validation"]) >= ENOUGH or not 2 * COUNT <= len(examples) <= MOST:
+        return None
+    targets = target.encode([e.target for e in examples])
+    drawn = numpy.random.default_rng(seed).permutation(len(examples))
+    if any(e.group for e in examples):
+        _, units = numpy.unique([e.group or f"row {i}" for i, e in enumerate(examples)], return_inverse=True)
+        fold = numpy.random.default_rng(seed).permutation(int(units.max()) + 1)[units] % COUNT
+    else:
+        by_target = drawn[numpy.argsort(targets[drawn], kind="stable")]
+        fold = numpy.empty(len(examples), numpy.int64)
+        fold[by_target] = numpy.arange(len(examples)) % COUNT
+    held_out = tuple(h for i in range(COUNT) if 0 < len(h := numpy.flatnonzero(fold == i)) < len(examples))
+    return Folds(examples, targets, held_out) if len(held_out) > 1 else None
+
+
+def loss(outputs: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray | None = None) -> float:
+    """The mean log loss of probabilities (rows x classes), or the mean squared error of numbers; ``weights`` are those of the rows."""
+    if outputs.ndim == 1:
+        return float(((outputs - truth) ** 2).mean())
+    likelihood = outputs[numpy.arange(len(truth)), truth]
+    return float(numpy.average(-numpy.log(numpy.clip(likelihood, _LEAST, 1.0)), weights=weights))
+
+
+def best(curves: list[numpy.ndarray], sizes: list[int]) -> tuple[int, float]:
+    """The place of the first loss that is about as small as the smallest, and that loss, in the mean over folds of ``sizes`` rows.
+
+    ``curves`` are the losses of a fold after each round. One that stopped early keeps its last loss.
+    """
+    longest = max(map(len, curves))
+    mean = numpy.average([numpy.append(c, numpy.full(longest - len(c), c[-1])) for c in curves], axis=0, weights=sizes)
+    place = int(numpy.flatnonzero(mean <= _ABOUT * mean.min())[0])
+    return place, float(mean[place])
