@@ -18,7 +18,7 @@ import (
 const (
 	// leastBytes must arrive within Config.IdleTimeout, or else the connection is given up.
 	leastBytes = 16 << 10
-	// progressBytes are so many that the attempts of a download are counted anew.
+	// progressBytes is the progress in bytes after which the attempts of a download are counted from zero.
 	progressBytes = 1 << 20
 )
 

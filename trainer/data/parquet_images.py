@@ -73,7 +73,7 @@ def extract(source: Input, folder: Path, budget: Budget) -> list[Input]:
                         found.append(Input(name_of(source.name, name, row), target, len(value), ""))
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as e:
         if is_full(e):
-            raise  # the driver says it; of anything else, whoever reads the table says what is wrong with it
+            raise  # the user reads it; the caller words any other error
     return found
 
 
