@@ -94,6 +94,7 @@ class Saved:
     rows: Rows | None
     why: str = ""
     base: Path | None = None  # of an adapter: the folder of the model that it belongs to
+    asks: Asks | None = None  # how a language model answers the rows, which are prompts
 
 
 @dataclass(frozen=True)

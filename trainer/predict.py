@@ -13,7 +13,7 @@ from trainer.errors import UserError, reading_model, some
 from trainer.plan import Saved
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
-from trainer.tasks import target as targets
+from trainer.tasks import language, target as targets
 from trainer.tasks.catalogue import Base
 
 _KINDS = (".json", ".txt", ".safetensors", ".model", ".jinja")  # the files of a model of this trainer; none of them runs code
@@ -67,12 +67,21 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
         )  # fmt: skip
     events.decision("rows", len(examples), f"A model for {described['task']} predicts {len(examples)} rows of {some(files, 3)}.")
     wanted = target.encode([e.target for e in examples])
-    rows = encoder.encode(examples, wanted, "predict")
+    base, asks = None, None
+    if described["kind"] == "language":
+        base, asks = language.base_folder(spec, model.folder, described["base"]), language.answering(encoder, settings)
+        rows = encoder.prompts(examples)
+    else:
+        rows = encoder.encode(examples, wanted, "predict")
     stop.check(spec.folder)
     events.phase("predict", f"Predicting {len(examples)} rows.")
-    outputs, versions = launcher.predict(Saved(model.folder, described["kind"], target, rows))
+    outputs, versions = launcher.predict(Saved(model.folder, described["kind"], target, rows, base=base, asks=asks))
     events.phase("export", "Writing the predictions.")
-    known = numpy.asarray([bool(e.target) for e in examples]) & (wanted >= 0 if target.labels else ~numpy.isnan(wanted))
+    known = numpy.asarray([bool(e.target) for e in examples])
+    if asks is not None:
+        outputs = numpy.array([encoder.text([i for i in row if i >= 0]) for row in outputs.tolist()], dtype=object)
+    else:
+        known &= wanted >= 0 if target.labels else ~numpy.isnan(wanted)
     answered = export.Answered(examples, outputs, wanted, known, target)
     export.prediction(spec, settings, model, answered, files, list(columns), skipped, label_column, versions, events, began)
 

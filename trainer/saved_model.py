@@ -53,7 +53,8 @@ def check(folder: Path) -> None:
     for file in (*folder.glob("*.json"), *folder.glob("*.txt")):
         if file.stat().st_size > (MAX_WORDS_BYTES if file.name in _WORDS else files.JSON_BYTES):
             raise ValueError(f"{file.name} is too large")
-    if asked := _package_key(files.read_json(folder / "config.json")):
+    config = folder / "adapter_config.json" if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file() else None
+    if asked := _package_key(files.read_json(config or folder / "config.json")):
         raise ValueError(f"its config.json has {asked}")
 
 

@@ -35,7 +35,7 @@ func Title(metric string) string { return text.Capital(MetricName(metric)) }
 func Figure(metric string, v float64) string {
 	size := math.Abs(v)
 	digits := 3
-	if LowerIsBetter(metric) && metric != "loss" || size >= 1000 {
+	if LowerIsBetter(metric) && metric != "loss" && metric != "bits_per_byte" || size >= 1000 {
 		if size == 0 {
 			return "0"
 		}
@@ -64,7 +64,11 @@ func Interval(metric string, low, high float64) string {
 
 // LowerIsBetter tells errors from shares.
 func LowerIsBetter(metric string) bool {
-	return metric == "loss" || metric == "rmse" || metric == "mae"
+	switch metric {
+	case "loss", "rmse", "mae", "perplexity", "bits_per_byte":
+		return true
+	}
+	return false
 }
 
 // IsBetter reports whether a is a better value of the metric than b.
@@ -80,6 +84,9 @@ func FirstScore(scores Scores, task string) (string, Score, bool) {
 	names := []string{"accuracy", "f1_macro"}
 	if strings.HasSuffix(task, "-regression") {
 		names = []string{"rmse", "mae"}
+	}
+	if strings.HasSuffix(task, "-generation") {
+		names = []string{"exact_match", "bits_per_byte"}
 	}
 	for _, metric := range names {
 		if s, ok := scores[metric]; ok && s.N > 0 {

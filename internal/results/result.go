@@ -51,6 +51,8 @@ type Result struct {
 	Champion *Champion `json:"champion,omitempty"`
 	// Candidates are the models that were trained on this data, and those that were left out. It is empty in results of v0.1.0.
 	Candidates []Candidate `json:"candidates,omitempty"`
+	// Language is nil but for a language model.
+	Language *Language `json:"language,omitempty"`
 
 	Prediction *Prediction `json:"prediction,omitempty"`
 

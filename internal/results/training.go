@@ -38,6 +38,8 @@ type Baseline struct {
 const (
 	BaselineConstant = "constant"
 	BaselineLinear   = "linear"
+	BaselineBase     = "base"  // a language model before its training
+	BaselineNGram    = "ngram" // a table of n-grams
 )
 
 // Baseline returns the simple model of that name, nil where there is none.
@@ -55,6 +57,8 @@ const (
 	ModelText  = "text"
 	ModelImage = "image"
 	ModelTable = "table"
+	// ModelLanguage continues texts.
+	ModelLanguage = "language"
 )
 
 // Model says what was trained.

@@ -38,6 +38,8 @@ def read(
     Raises UserError where nothing fits.
     """
     found = sources.find(spec, settings.data_file, events)
+    if kind == "language":
+        columns, types = _prompt_columns(settings.text_column, types)
     if kind == "image" and found.images:
         return _images(found.images, events)
     if kind != "image":
@@ -46,9 +48,17 @@ def read(
         fitting = _fitting(found, wanted, label, settings, events)
         if fitting:
             return _rows(fitting, Roles(KINDS[kind].tasks[0], tuple(wanted), types=types), label, settings, events, styles or {})
-        if kind == "text" and found.texts:
+        if kind in ("text", "language") and found.texts:
             return _texts(found.texts, settings.encoding, events)
     raise _nothing(kind, columns, found.ignored)
+
+
+def _prompt_columns(text_column: str, types: dict[str, str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The columns with the prompts of a language model, or the one that the user names, with the parts that they hold."""
+    if text_column.strip():
+        return (text_column.strip(),), {text_column.strip(): "text" if "text" in types.values() else "prompt"}
+    read = {name: part for name, part in types.items() if part not in ("answer", "system", "history", "input")}
+    return tuple(read), read
 
 
 def _wanted(text_column: str, columns: tuple[str, ...], types: dict[str, str]) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -82,7 +92,7 @@ def _rows(
     for table in fitting:
         roles.id = resolve(settings.id_column, dict.fromkeys(table.columns), "id_column", table.name) if settings.id_column.strip() else ""
         styles = {c: _style(table, c, trained.get(c), events) for c, kind in roles.types.items() if kind == NUMBER}
-        found = Rows(roles, styles, Index([])).examples(table)
+        found = Rows(roles, styles, Index([]), prompts=roles.kind == "language").examples(table)
         if label and not table.lacks([label]):
             cells = table.cells(label)
             style = _style(table, label, trained[label], events) if label in trained else None

@@ -24,8 +24,9 @@ class Rows:
     ``styles`` says how the numbers of a column are written; a column that it lacks has plain numbers with any unit.
     """
 
-    def __init__(self, roles: Roles, styles: dict[str, Style], images: Index):
+    def __init__(self, roles: Roles, styles: dict[str, Style], images: Index, prompts: bool = False):
         self._roles, self._styles, self._images = roles, styles, images
+        self._prompts = prompts  # conversations are to be answered, and need no answer of their own
         self.left: collections.Counter[str] = collections.Counter()
         self.read = 0  # rows of conversations, texts or prompts
         self.first: dict[str, int] = {}  # the first row that was left out for a reason, where that helps to find it
@@ -112,7 +113,8 @@ class Rows:
         found = []
         self.read += len(table.rows)
         for (number, _), cells in zip(table.rows, zip(*(table.cells(name) for name in parts))):
-            content, reason = forms.content(dict(zip(parts.values(), cells)))
+            held = dict(zip(parts.values(), cells))
+            content, reason = (forms.prompt(held), "the prompt is empty") if self._prompts else forms.content(held)
             if content is None:
                 self.left[reason] += 1
                 self.first.setdefault(reason, number)

@@ -9,11 +9,11 @@ import numpy
 from trainer.config.spec import Spec
 from trainer.data import Example
 from trainer.export import display, results
-from trainer.measure import metrics
+from trainer.measure import likelihoods, metrics
 from trainer.measure.histogram import histogram
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
-from trainer.tasks.target import Classes, Number
+from trainer.tasks.target import Classes, Number, Tokens
 
 SAMPLES, PER_FILE = 20, 10_000
 
@@ -104,6 +104,8 @@ def _line(settings, answered: Answered, i: int, kind: str, columns: list[str], h
 
 
 def _summary(settings, answered: Answered) -> dict:
+    if isinstance(answered.target, Tokens):
+        return {"values": histogram([len(text.split()) for text in answered.outputs], unit="words")}
     if not answered.classifies:
         return {"values": histogram(answered.outputs)}
     counts = collections.Counter(answered.target.labels[p] for p in answered.predicted)
@@ -120,6 +122,10 @@ def _scores(settings, model, answered: Answered, label_column: str) -> dict:
     rows = numpy.flatnonzero(answered.known)
     if not len(rows):
         return {}
+    if isinstance(answered.target, Tokens):
+        right = sum(answered.outputs[i].split() == answered.examples[i].target.split() for i in rows)
+        scores = {"exact_match": likelihoods.of_share(right, len(rows))}
+        return {"label_column": label_column, "scores": scores, "trained_scores": model.description["test"]}
     answers = answered.target.answers(answered.outputs[rows], answered.wanted[rows])
     classes, scale = (0, answered.target.std) if isinstance(answered.target, Number) else (answered.target.outputs, 1.0)
     scores = metrics.report(answers, classes, settings.seed, scale)

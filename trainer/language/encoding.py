@@ -88,6 +88,11 @@ class Encoder:
         places = numpy.unique(owner, return_inverse=True)[1]
         return Rows(rows, wanted, None if owner == list(range(len(examples))) else places)
 
+    def prompts(self, examples: list[Example]) -> Rows:
+        """The prompts of ``examples`` as rows, of which nothing is learnt."""
+        parts = [(numpy.array(ids, numpy.int32), numpy.zeros(len(ids), bool)) for ids in (self.prompt(e.content) for e in examples)]
+        return Rows(sequences.of(parts, self.words.pad_id), numpy.zeros((len(parts), 2), numpy.int64))
+
     def prompt(self, content: forms.Conversation | str) -> list[int]:
         """The token ids after which the model writes: the beginning of an answer, or a document as it is."""
         if isinstance(content, str):

@@ -1,7 +1,7 @@
 """What is asked of a language model before and after its training, and how its answers are written."""
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy
 
@@ -40,6 +40,16 @@ def answers(model, asks: Asks, device, on_done=None) -> list[list[int]]:
                 found[i] = ids
             if on_done is not None:
                 on_done(start + len(rows))
+    return found
+
+
+def written(model, rows, asks: Asks, device, on_progress=None) -> numpy.ndarray:
+    """The answers to the prompts in ``rows`` as token ids, a row each, filled up with -1 to the most tokens of an answer."""
+    features = rows.features
+    prompts = [features.batch(numpy.array([i]))["input_ids"][0].tolist() for i in range(len(rows))]
+    found = numpy.full((len(prompts), asks.max_new_tokens), -1, numpy.int64)
+    for i, ids in enumerate(answers(model, replace(asks, prompts=prompts), device, on_progress)):
+        found[i, : len(ids)] = ids
     return found
 
 

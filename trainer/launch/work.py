@@ -249,6 +249,10 @@ def predict(saved: Saved, events: Events, device: str, reports: bool = True):
             model = _loaded(saved).eval()
             evaluate.check(model, saved.rows, saved.target)
         model = model.to(device)
+        if saved.asks is not None:
+            from trainer.language import samples
+
+            return samples.written(model, saved.rows, saved.asks, device, on_progress), _versions()
         return evaluate.outputs(model, saved.rows, Objective(saved.target), torch.device(device), folded=True, on_progress=on_progress), _versions()
 
 

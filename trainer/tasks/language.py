@@ -10,7 +10,7 @@ from trainer.language.encoding import Encoder
 from trainer.plan import Plan, Rows
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
-from trainer.tasks import vocabulary
+from trainer.tasks import catalogue, vocabulary
 from trainer.tasks.catalogue import Base
 
 PERCENTILE = 95
@@ -70,6 +70,19 @@ def asks(encoder: Encoder, data: Dataset, settings) -> samples.Asks:
         prompts, len(shown), judged, min(settings.max_new_tokens, samples.MAX_SHOWN_TOKENS), encoder.words.stop, encoder.words.pad_id,
         sampled=documents, seed=settings.seed,
     )  # fmt: skip
+
+
+def answering(encoder: Encoder, settings) -> samples.Asks:
+    """How a saved model answers prompts."""
+    words = encoder.words
+    return samples.Asks([], 0, [], settings.max_new_tokens, words.stop, words.pad_id, sampled=False, seed=settings.seed)
+
+
+def base_folder(spec: Spec, folder: Path, base: str) -> Path | None:
+    """The folder of the installed model that the adapter in ``folder`` belongs to; None for a whole model. Raises UserError."""
+    if not lora.is_adapter(folder) or (folder / "config.json").is_file():
+        return None
+    return catalogue.choose(spec.models, base, "language").folder
 
 
 def build(plan: Plan):

@@ -39,6 +39,7 @@ type page struct {
 	Candidates              *candidatesPart
 	Result                  *resultPart
 	Mistakes                *mistakesPart
+	Answers                 *answersPart
 	Model                   *modelPart
 	Run                     runPart
 	Settings                []settingRow
@@ -93,6 +94,7 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta) page {
 		pg.Learning, pg.Result = newLearningPart(c, r), newResultPart(r)
 		pg.Candidates = newCandidatesPart(r)
 		pg.Mistakes = newMistakesPart(r, images)
+		pg.Answers = newAnswersPart(r)
 		pg.Data = newDataPart(r, p, images)
 		pg.Model = newModelPart(r, m)
 		pg.Advice = advice(c, r)

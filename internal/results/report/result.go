@@ -182,7 +182,7 @@ func newScoreTable(heads []string, lists []results.Scores) scoreTable {
 }
 
 // important are the metrics that a person looks for first.
-var important = []string{"accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "rmse", "mae", "r2", "spearman"}
+var important = []string{"accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "rmse", "mae", "r2", "spearman", "exact_match", "bits_per_byte", "perplexity", "token_accuracy"}
 
 // byImportance orders metrics, those that are not known at the end.
 func byImportance(a, b string) int {

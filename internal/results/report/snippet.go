@@ -41,6 +41,8 @@ func libraries(kind string) []string {
 		return []string{"transformers", "torch", "pillow"}
 	case results.ModelTable:
 		return []string{"numpy", "safetensors"}
+	case results.ModelLanguage:
+		return []string{"transformers", "torch", "peft"}
 	default:
 		return []string{"transformers", "torch"}
 	}

@@ -91,7 +91,7 @@ func trainingVerdict(r *results.Result) Verdict {
 // headline is the score that a person asks for first: accuracy or the typical error on the test rows, else the metric of the
 // choice, else that on the validation rows, which is said.
 func headline(r *results.Result) (metric string, score results.Score, where string) {
-	for _, metric := range []string{"accuracy", "rmse", r.Metric} {
+	for _, metric := range []string{"accuracy", "rmse", "exact_match", "bits_per_byte", r.Metric} {
 		if s, ok := r.Metrics.Test[metric]; ok && s.N > 0 {
 			return metric, s, heldOut
 		}
@@ -130,6 +130,9 @@ func secondScore(r *results.Result, headline string) string {
 
 // baselineScores says what the baselines score on the same rows.
 func baselineScores(r *results.Result, metric string) string {
+	if r.Language != nil {
+		return languageBaselines(r, metric)
+	}
 	var words string
 	if b := r.Baseline(results.BaselineConstant); b != nil {
 		if s, ok := b.Test[metric]; ok {
@@ -192,6 +195,9 @@ func judged(r *results.Result) (metric string, score results.Score, where string
 // grade compares the score with the constant answer.
 func grade(r *results.Result) (Grade, string) {
 	metric, score, where := judged(r)
+	if r.Language != nil && where == heldOut {
+		return languageGrade(r, metric, score)
+	}
 	b := r.Baseline(results.BaselineConstant)
 	if where != heldOut || b == nil {
 		return GradeWeak, "Trained, but not tested"
