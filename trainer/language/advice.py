@@ -57,8 +57,10 @@ def _ends(encoder: Encoder, data: Dataset, events: Events) -> None:
 def _overlap(data: Dataset, events: Events) -> None:
     """Held-out examples that share many words in a row with a training example."""
     test = data.splits["test"] or data.splits["validation"]
-    known = {gram for e in data.splits["train"] for gram in _grams(e.content)}
-    shared = sum(any(gram in known for gram in _grams(e.content)) for e in test)
+    train = [_words(e.content) for e in data.splits["train"]]
+    same = _shared_beginning(train)  # a question that all prompts begin with is no copy
+    known = {gram for words in train for gram in _grams(words[same:])}
+    shared = sum(any(gram in known for gram in _grams(_words(e.content)[same:])) for e in test)
     what = f"{shared} of {len(test)} held-out examples ({shared / max(1, len(test)):.1%}) share {NGRAM} words in a row with a training example"
     if shared > OVERLAP_SHARE * len(test):
         _note(data, events, "text_overlap", False, f"{what}: the metrics may be too optimistic.")
@@ -66,8 +68,17 @@ def _overlap(data: Dataset, events: Events) -> None:
         _note(data, events, "text_overlap", True, f"{what}.")
 
 
-def _grams(content) -> set[int]:
-    words = _WORD.findall(_text(content).lower())
+def _words(content) -> list[str]:
+    return _WORD.findall(_text(content).lower())
+
+
+def _shared_beginning(texts: list[list[str]]) -> int:
+    """How many words all texts begin with."""
+    first, last = min(texts, default=[]), max(texts, default=[])
+    return next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+
+
+def _grams(words: list[str]) -> set[int]:
     return {hash(tuple(words[i : i + NGRAM])) for i in range(len(words) - NGRAM + 1)}
 
 

@@ -18,6 +18,7 @@ from trainer.run_folder import files
 TEMPLATE = "chat_template.jinja"
 _TOKENIZER_FILES = ("special_tokens_map.json", "added_tokens.json", "vocab.json", "merges.txt", "tokenizer.model")
 _SPECIAL = ("bos_token", "eos_token", "unk_token", "pad_token")
+_MEASURED = 5000  # training examples that are enough to choose a length
 _EXAMPLE_TOKENS = 400  # of the example that shows what is learnt
 
 
@@ -103,7 +104,9 @@ class Encoder:
             return self.words.tokenizer.encode(forms.question(content)).ids[-self.max_length :]
 
     def text(self, ids: list[int]) -> str:
-        return self.words.tokenizer.decode(ids, skip_special_tokens=True)
+        """The text of an answer, without control characters: it goes into tables and pages."""
+        written = self.words.tokenizer.decode(ids, skip_special_tokens=True)
+        return "".join(c for c in written if c.isprintable() or c in "\n\t ").strip()
 
     def _pieces(self, example: Example, count: bool) -> list[masks.Piece]:
         """The sequences of an example, each at most max_length long; at least one, be it without learnt tokens."""
@@ -173,14 +176,17 @@ class Encoder:
 def usual_length(words: Words, data: Dataset, percentile: int) -> tuple[int, float]:
     """The number of tokens that ``percentile`` of the training examples have at most, and the median of their last answers."""
     lengths, answers = [], []
-    for example in data.splits["train"]:
+    train = data.splits["train"]
+    for example in train[:: -(-len(train) // _MEASURED)]:
         if isinstance(example.content, str):
             lengths.append(len(words.tokenizer.encode(example.content).ids) + 1)
         else:
-            text = "\n".join(turn.text for turn in example.content)
-            lengths.append(len(words.tokenizer.encode(text).ids) + 8 * len(example.content))  # what a template adds to each turn, about
+            try:
+                lengths += [len(ids) for ids, _ in words.template.learn(example.content).pieces]
+            except masks.Refused:
+                continue
             answers.append(len(words.tokenizer.encode(forms.answer(example.content), add_special_tokens=False).ids))
-    return int(numpy.percentile(lengths, percentile, method="higher")), float(numpy.median(answers)) if answers else 0.0
+    return int(numpy.percentile(lengths or [1], percentile, method="higher")), float(numpy.median(answers)) if answers else 0.0
 
 
 def _learnt_bytes(content) -> int:

@@ -43,3 +43,26 @@ def test_lora_learns_the_answers_and_leaves_the_base_as_it_is(make_run, schemas)
     assert told["target_modules"] == sorted(told["target_modules"])
     assert len(result["language"]["samples"]) == 8
     assert predictions(spec.parent)
+
+
+def predicted(make_run, spec, files: dict, run_name: str = "ft-predict", **parameters):
+    folder = spec.parent / "out" / "model"
+    model = {"run": "ft-test", "name": "chats", "version": 1, "path": str(folder)}
+    second = make_run(files, run=run_name, kind="predict", more={"model": model}, **parameters)
+    assert run(str(second), "local") == 0
+    return second.parent
+
+
+@pytest.mark.parametrize("merge", ["no", "yes"])
+def test_an_adapter_answers_prompts_like_its_merged_model(make_run, schemas, merge):
+    pytest.importorskip("peft")
+    spec = make_run({"chats.jsonl": conversations(60)}, epochs=1, more_options=f"{LORA}\nmerge: {merge}")
+    install(models_of(spec))
+    trained(spec, schemas)
+    model = spec.parent / "out" / "model"
+    assert (model / "config.json").is_file() == (merge == "yes")
+    assert (model / "adapter" / "adapter_config.json").is_file() == (merge == "yes")
+    folder = predicted(make_run, spec, {"ask.jsonl": conversations(9)}, max_new_tokens=5)
+    rows = predictions(folder)
+    assert len(rows) == 9
+    schemas["result"].validate(json.loads((folder / "result.json").read_text()))
