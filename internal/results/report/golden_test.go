@@ -32,7 +32,10 @@ func TestReportsOfTheGoldenResults(t *testing.T) {
 		},
 		"result-image.json":      {"galaxy", "data:image/png;base64,", "image-classification", "NVIDIA L4", "the name of the folder", "do not decode"},
 		"result-prediction.json": {"Prediction report", "reviews/3", "700 positive, 534 negative", "Test rows of training", "6 rows could not be read", "predictions.csv"},
-		"result-check.json":      {"no training", "Ready to train, with 2 warnings", "about 5 min", "accuracy says little", "945"},
+		"result-language.json": {
+			"Answers before and after", "&lt;script&gt;", "One training example", "<mark>", "acme/chat before the training", "Exact match", "Bits per byte", "(LoRA)", "PeftModel",
+		},
+		"result-check.json": {"no training", "Ready to train, with 2 warnings", "about 5 min", "accuracy says little", "945"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
