@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trainer import tasks
 from trainer.data import Dataset
@@ -12,6 +13,9 @@ from trainer.measure.predictions import Predictions
 from trainer.measure.tfidf import TfIdf
 from trainer.prepare import Prepared
 from trainer.tasks.target import Classes
+
+if TYPE_CHECKING:
+    from trainer.estimators.words import Words
 
 
 @dataclass(frozen=True)
@@ -36,9 +40,12 @@ class Baselines:
         linear_files.save(folder, self.linear, description, self.tfidf)
 
 
-def compute(prepared: Prepared, data: Dataset) -> Baselines:
-    """Compute the baselines. Do not call it in a thread during the training: SciPy looks for torch among the loaded modules and fails if
-    another thread is still importing it."""
+def compute(prepared: Prepared, data: Dataset, words: "Words | None" = None) -> Baselines:
+    """Compute the baselines. ``words`` is the estimator on the same texts, if one was fitted: it has the linear model already.
+
+    Do not call it in a thread during the training: SciPy looks for torch among the loaded modules and fails if another thread is still
+    importing it.
+    """
     plan = prepared.plan
     if plan.kind == "language":
         return Baselines([], None, None, None, "")
@@ -47,6 +54,10 @@ def compute(prepared: Prepared, data: Dataset) -> Baselines:
     truth = {n: plan.target.encode([e.target for e in examples]) for n, examples in data.splits.items()}
     same = metrics.report(dummy(truth["train"], truth["test"], classes), classes, seed, scale)
     reports = [{"name": "constant", "title": "most frequent class" if classes else "mean", "test": same}]
+    if words is not None:
+        predictions = plan.target.answers(words.simple_outputs(data.splits["test"]), truth["test"])
+        reports.append({"name": "linear", "title": "bag of words", "test": metrics.report(predictions, classes, seed, scale)})
+        return Baselines(reports, None, predictions, None, "bag of words")
     # The rows of a text model may be pieces of long texts, or lack texts that were left out. The linear model takes the examples.
     features, tfidf, title = tasks.of(plan.kind).baseline(prepared.encoder, data, plan.splits, linear.max_width(classes))
     fitted = linear.fit(features["train"], truth["train"], features["validation"], truth["validation"], classes, seed)

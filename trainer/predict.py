@@ -1,21 +1,25 @@
 """Batch prediction: the model of an earlier run predicts the rows of a dataset."""
 
 import shutil
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import numpy
 
-from trainer import data, export, saved_model, tasks
+from trainer import data, estimators, export, saved_model, tasks
 from trainer.archive.zips import Archive, NotAnArchive
 from trainer.config.spec import Input, Spec, Version
+from trainer.data import Example
 from trainer.errors import UserError, reading_model, some
+from trainer.estimators import ESTIMATORS
 from trainer.plan import Saved
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
-from trainer.tasks import language, target as targets
+from trainer.tasks import target as targets
 from trainer.tasks.catalogue import Base
 
+_AT_ONCE = 5000  # rows that an estimator predicts between two looks at whether the run is stopped
 _KINDS = (".json", ".txt", ".safetensors", ".model", ".jinja")  # the files of a model of this trainer; none of them runs code
 
 
@@ -31,6 +35,10 @@ class Model:
     def base(self) -> Base:
         size = sum(f.stat().st_size for f in self.folder.glob("*.safetensors"))
         return Base(self.description["base"], self.description["kind"], self.folder, size, fresh=False)
+
+    @property
+    def is_estimator(self) -> bool:
+        return self.description["base"] in ESTIMATORS
 
 
 def find(spec: Spec, settings) -> Model:
@@ -50,7 +58,7 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
     described = model.description
     with reading_model("The model"):
         target = targets.restored(described["target"])
-        encoder = tasks.of(described["kind"]).load_encoder(spec, model.folder, described["encoder"])
+        encoder = None if model.is_estimator else tasks.of(described["kind"]).load_encoder(spec, model.folder, described["encoder"])
     label_column = settings.label_column or described["label_column"]
     others = tuple(i for i in spec.inputs if not settings.model_file or i != _file(spec, settings.model_file))
     columns = described["columns"]
@@ -67,15 +75,20 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
         )  # fmt: skip
     events.decision("rows", len(examples), f"A model for {described['task']} predicts {len(examples)} rows of {some(files, 3)}.")
     wanted = target.encode([e.target for e in examples])
-    base, asks = None, None
+    rows, base, asks = None, None, None
     if described["kind"] == "language":
+        from trainer.tasks import language  # it needs torch
+
         base, asks = language.base_folder(spec, model.folder, described["base"]), language.answering(encoder, settings)
         rows = encoder.prompts(examples)
-    else:
+    elif encoder is not None:
         rows = encoder.encode(examples, wanted, "predict")
     stop.check(spec.folder)
     events.phase("predict", f"Predicting {len(examples)} rows.")
-    outputs, versions = launcher.predict(Saved(model.folder, described["kind"], target, rows, base=base, asks=asks))
+    if rows is None:
+        outputs, versions = _estimated(spec, model, target, examples, events)
+    else:
+        outputs, versions = launcher.predict(Saved(model.folder, described["kind"], target, rows, base=base, asks=asks))
     events.phase("export", "Writing the predictions.")
     known = numpy.asarray([bool(e.target) for e in examples])
     if asks is not None:
@@ -84,6 +97,24 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
         known &= wanted >= 0 if target.labels else ~numpy.isnan(wanted)
     answered = export.Answered(examples, outputs, wanted, known, target)
     export.prediction(spec, settings, model, answered, files, list(columns), skipped, label_column, versions, events, began)
+
+
+def _estimated(spec: Spec, model: Model, target, examples: list[Example], events: Events) -> tuple[numpy.ndarray, dict[str, str]]:
+    """The outputs of an estimator, in this process. Raises UserError if the run is stopped: partial predictions are not kept."""
+    from trainer import candidates
+
+    with reading_model("The model"):
+        estimator = estimators.of(model.description["base"]).load(model.folder)
+        if not saved_model.fits(estimator.outputs(examples[:1]), target.outputs if target.labels else 0):
+            raise ValueError("its outputs do not fit its description")
+    outputs, began = [], time.monotonic()
+    for start in range(0, len(examples), _AT_ONCE):
+        stop.check(spec.folder)
+        outputs.append(estimator.outputs(examples[start : start + _AT_ONCE]))
+        done = min(len(examples), start + _AT_ONCE)
+        rate = done / max(1e-6, time.monotonic() - began)
+        events.progress(1, 1, done, len(examples), samples_per_second=rate, eta_seconds=(len(examples) - done) / rate)
+    return numpy.concatenate(outputs), candidates.versions()
 
 
 def _file(spec: Spec, wanted: str) -> Input:

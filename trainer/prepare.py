@@ -4,18 +4,20 @@ from dataclasses import dataclass, replace
 
 import numpy
 
-from trainer import saved_model, tasks
+from trainer import candidates, estimators, saved_model, tasks
+from trainer.candidates import Wanted
 from trainer.config.kinds import KINDS
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
-from trainer.data import SPLITS, Dataset
-from trainer.errors import UserError
-from trainer.language import advice
+from trainer.data import SPLITS, Dataset, Example
+from trainer.errors import UserError, some
+from trainer.estimators import ESTIMATORS, balance
 from trainer.measure.metrics import pick_language_metric, pick_metric
+from trainer.measure.predictions import Predictions
 from trainer.plan import Plan, Rows, Saved, digest
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
-from trainer.tasks import language, target as targets
+from trainer.tasks import target as targets
 from trainer.tasks.catalogue import Base
 
 EARLY_STOPPING_PATIENCE = 10  # evaluations without improvement, for models with short epochs
@@ -31,19 +33,51 @@ class Prepared:
     encoder: tasks.Encoder
 
 
-def make(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> Prepared:
-    """Encode the data and choose the settings that are still open."""
-    _report_base_model(settings, base, data.kind, events)
-    if base.fresh and KINDS[data.kind].epochs:
+@dataclass
+class NoEncoder:
+    """The encoder beside an estimator, which reads the examples themselves."""
+
+    model: dict
+    shape: dict
+
+    def encode(self, examples, targets: numpy.ndarray, name: str, training: bool = False) -> Rows:
+        raise TypeError("an estimator reads examples")
+
+    def described(self) -> dict:
+        return {"model": self.model, "data": {}, "encoder": {}}
+
+    def save(self, folder) -> None:
+        """Writes nothing: the estimator saves itself."""
+
+
+def delivering(prepared: Prepared, chosen: candidates.Candidate) -> Prepared:
+    """``prepared`` for the candidate that is delivered."""
+    encoder, plan = prepared.encoder, replace(prepared.plan, base=chosen.base)
+    if chosen.fitted is not None:
+        described = encoder.described()
+        encoder = NoEncoder({n: v for n, v in described["model"].items() if n == "columns"}, {})
+    return Prepared(plan, encoder)
+
+
+def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: Events) -> Prepared:
+    """Encode the data and choose the settings that are still open. Texts are encoded for a network only."""
+    base = wanted.network or Base(wanted.estimators[0], data.kind)
+    _report_base_model(settings, base, wanted, data.kind, events)
+    if wanted.network and base.fresh and KINDS[data.kind].epochs:
         _more_epochs(settings, data.kind, events)
     train = [e.target for e in data.splits["train"]]
     target = targets.of(data.task, data.labels, train)
-    encoder = tasks.of(data.kind).encoder(spec, settings, data, base, events)
-    splits = {n: encoder.encode(data.splits[n], target.encode([e.target for e in data.splits[n]]), n, training=n == "train") for n in SPLITS}
-    if data.kind == "language":
-        advice.check(encoder, data, base, events)
-    _check_lengths(settings, data, encoder, events)
-    _note_dropped(data, splits["train"])
+    encoder: tasks.Encoder = NoEncoder({}, {})
+    splits = {}
+    if wanted.network or data.kind != "text":
+        encoder = tasks.of(data.kind).encoder(spec, settings, data, base, events)
+        splits = {n: encoder.encode(data.splits[n], target.encode([e.target for e in data.splits[n]]), n, training=n == "train") for n in SPLITS}
+        if data.kind == "language":
+            from trainer.language import advice
+
+            advice.check(encoder, data, base, events)
+        _check_lengths(settings, data, encoder, events)
+        _note_dropped(data, splits["train"])
     if data.kind == "language":
         metric, why = pick_language_metric(settings.metric)
     else:
@@ -67,9 +101,18 @@ def make(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Even
         settings=settings,
         digest=digest(settings, data.split_sha256, base, encoder.shape),
         champion=champion(spec, data, target),
-        asks=language.asks(encoder, data, settings) if data.kind == "language" else None,
+        asks=_asks(encoder, data, settings),
     )
     return Prepared(plan, encoder)
+
+
+def _asks(encoder, data: Dataset, settings: Settings):
+    """What a language model is asked before and after its training; None for other models."""
+    if data.kind != "language":
+        return None
+    from trainer.tasks import language
+
+    return language.asks(encoder, data, settings)
 
 
 def describe(prepared: Prepared, data: Dataset, test: dict) -> dict:
@@ -105,8 +148,9 @@ def champion(spec: Spec, data: Dataset, target) -> Saved | None:
             return Saved(folder, described["kind"], theirs, None, why)
         examples = data.splits["test"]
         if data.kind == "table":
-            places = [data.columns.index(c) for c in described["columns"]]
-            examples = [_with_cells(e, places) for e in examples]
+            examples = _in_order(data, described["columns"])
+        if described["base"] in ESTIMATORS:
+            return Saved(folder, described["kind"], theirs, None)
         encoder = tasks.of(data.kind).load_encoder(spec, folder, described["encoder"])
         rows = encoder.encode(examples, theirs.encode([e.target for e in examples]), "champion")
         return Saved(folder, described["kind"], theirs, rows)
@@ -126,8 +170,19 @@ def _incomparable(described: dict, data: Dataset, theirs, target) -> str:
     return ""
 
 
-def _with_cells(example, places: list[int]):
-    return replace(example, content=tuple(example.content[p] for p in places))
+def _in_order(data: Dataset, columns: list[str]) -> list[Example]:
+    """The test rows with the cells that a champion reads."""
+    places = [data.columns.index(c) for c in columns]
+    return [replace(e, content=tuple(e.content[p] for p in places)) for e in data.splits["test"]]
+
+
+def champions_answers(saved: Saved, data: Dataset) -> Predictions | None:
+    """The predictions of a champion that is an estimator on the test rows; None for a network, or if it cannot be compared."""
+    if saved is None or saved.rows is not None or saved.why:
+        return None
+    described = files.read_json(saved.folder / saved_model.DESCRIPTION)
+    estimator = estimators.of(described["base"]).load(saved.folder)
+    return candidates.answered(estimator, _in_order(data, described["columns"]) if data.kind == "table" else data.splits["test"], saved.target)
 
 
 def _more_epochs(settings: Settings, kind: str, events: Events) -> None:
@@ -143,8 +198,15 @@ def _more_epochs(settings: Settings, kind: str, events: Events) -> None:
         settings.choose("early_stopping_patience", EARLY_STOPPING_PATIENCE)
 
 
-def _report_base_model(settings: Settings, base: Base, kind: str, events: Events) -> None:
-    if base.folder is not None and not base.fresh:
+def _report_base_model(settings: Settings, base: Base, wanted: Wanted, kind: str, events: Events) -> None:
+    if beside := [n for n in wanted.estimators if n != base.name]:
+        titles = some(f"{n} ({ESTIMATORS[n].title})" for n in beside)
+        why = "for comparison" if wanted.named else "the model with the smallest loss on the validation rows is delivered"
+        events.decision("candidates", beside, f"Beside {base.name}, {titles} {'are' if len(beside) > 1 else 'is'} trained: {why}.")
+    if wanted.network is None:
+        how = "as requested" if wanted.named else f"the default for {kind} data"
+        events.decision("model", base.name, f"The model {base.name} ({ESTIMATORS[base.name].title}) is trained, {how}.")
+    elif base.folder is not None and not base.fresh:
         how = "as requested" if settings.model == base.name else "the smallest one that fits"
         events.decision("model", base.name, f"The installed model {base.name} is used, {how}.")
     elif kind == "table":
@@ -208,4 +270,4 @@ def _class_weights(settings: Settings, data: Dataset, events: Events) -> tuple[f
             "balanced",
             f"Rare classes have a higher weight in training: the largest class has {counts.max():.0f} rows, the smallest {counts.min():.0f}.",
         )
-    return tuple((counts.sum() / (len(counts) * counts)).tolist())
+    return tuple(balance.class_weights(data, settings).tolist())

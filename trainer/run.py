@@ -12,17 +12,20 @@ import traceback
 from dataclasses import replace
 from pathlib import Path
 
-from trainer import export, launch
+from trainer import candidates, export, launch
 from trainer.config import settings as options, spec as specs
 from trainer.config.kinds import SHAPES, of_task
 from trainer.config.spec import Spec
-from trainer.errors import Paused, UserError, as_user_error, one_line
+from trainer.errors import Paused, UserError, as_user_error, count, one_line, some
+from trainer.estimators import ESTIMATORS
 from trainer.launch.work import ENVIRONMENT, Outcome
 from trainer.plan import Plan
 from trainer.run_folder import files, lease as leases, log, stop
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease, LeaseLost
 from trainer.tasks import catalogue
+from trainer.tasks.catalogue import Base
+from trainer.tasks.target import Classes, Number
 
 OK, FAULT, USER, ENDED = 0, 1, 2, 143
 RAY_STOP_SECONDS = 3.0  # Ray's time between SIGTERM and SIGKILL for a job, unless RAY_JOB_STOP_WAIT_TIME_S is set
@@ -81,27 +84,114 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
     settings = options.resolve(spec, events)
     if (source := settings.source("max_minutes")) not in (options.FORM, options.DEFAULT):  # the service knows only the form
         events.decision("max_minutes", settings.max_minutes, f"The time limit is {settings.max_minutes} minutes (source: {source}).")
-    base = catalogue.choose(spec.models, settings.model, _likely_kind(spec, settings), settings.start_from)
-    launcher = launch.create(name, settings, base, spec, events)
+    likely = candidates.choose(spec.models, settings, _likely_kind(spec, settings), settings.task)
+    workers = _Workers(name, settings, spec, events)
     try:
-        signal.signal(signal.SIGTERM, _on_sigterm)  # after connecting to Ray, which sets its own handler
+        signal.signal(signal.SIGTERM, _on_sigterm)
         stop.check(spec.folder)
-        launcher.start()
+        workers.request(likely.network)
         events.phase("prepare", "Reading the data.")
-        from trainer import baseline, data, prepare  # numpy and tokenizers, while the workers import
+        from trainer import data, prepare  # while the workers import
 
         dataset = data.load(spec, settings, events)
         stop.check(spec.folder)
-        base = catalogue.choose(spec.models, settings.model, dataset.kind, settings.start_from)
-        prepared = prepare.make(spec, settings, dataset, base, events)
+        wanted = candidates.choose(spec.models, settings, dataset.kind, dataset.task)
+        workers.request(wanted.network)
+        prepared = prepare.make(spec, settings, dataset, wanted, events)
         if settings.dry_run:
-            export.check(spec, settings, dataset, prepared, launcher.estimate(prepared.plan), events, began)
+            trial = workers.launcher.estimate(prepared.plan) if wanted.network else candidates.trial(prepared.plan, dataset)
+            export.check(spec, settings, dataset, prepared, trial, events, began)
             return
-        outcome = _trained(launcher, prepared.plan)
-        events.phase("export", "Writing the model, the metrics and the predictions.")
-        export.training(spec, settings, dataset, prepared, outcome, baseline.compute(prepared, dataset), launcher.workers, events, began)
+        found, wanted = _candidates(workers, prepared.plan, dataset, wanted, events)
+        _deliver(spec, settings, dataset, prepared, found, wanted, workers, events, began)
     finally:
-        launcher.close()
+        workers.close()
+
+
+class _Workers:
+    """The workers of a run, which are requested as soon as a network is likely to be trained."""
+
+    def __init__(self, name: str, settings, spec: Spec, events: Events):
+        self.name, self.settings, self.spec, self.events = name, settings, spec, events
+        self.launcher: launch.Launcher | None = None
+
+    def request(self, base: Base | None) -> None:
+        """Let the workers start their imports, unless there is no network to train or they were requested before."""
+        if base is None or self.launcher is not None:
+            return
+        self.launcher = launch.create(self.name, self.settings, base, self.spec, self.events)
+        signal.signal(signal.SIGTERM, _on_sigterm)  # after connecting to Ray, which sets its own handler
+        self.launcher.start()
+
+    def close(self) -> None:
+        if self.launcher is not None:
+            self.launcher.close()
+
+
+def _candidates(workers: _Workers, plan: Plan, dataset, wanted, events: Events):
+    """Train all candidates: the estimators here while the workers import, then the network. Gives them, and what is left of ``wanted``
+    if the network could not be trained."""
+    found = []
+    if wanted.network is None:
+        events.decision(
+            "estimate",
+            (seconds := round(candidates.estimate(plan, dataset), 1)),
+            f"The training takes about {count(max(1, round(seconds)), 'second')} on one CPU.",
+        )
+        events.phase("train", f"Training {some(wanted.estimators)} on {count(len(dataset.splits['train']), 'row')}.")
+    # The driver of several workers imports torch in a thread, and SciPy fails beside a thread that imports torch.
+    first = wanted.network is None or workers.launcher.workers == 1
+    if first:
+        found = [candidates.fit(n, plan, dataset) for n in wanted.estimators]
+    if wanted.network is None:
+        for candidate in found:
+            events.eval(0, 0, "validation", candidates.summary(candidate.outcome.answers["validation"], plan))
+        events.phase("test", "Measuring the model on data that it has not seen.")
+        events.resource("cpu", 1, threads=1)
+        return found, wanted
+    try:
+        outcome = _trained(workers.launcher, plan)
+    except UserError as e:
+        if wanted.named or not found:
+            raise
+        events.warning("candidate_failed", f"{wanted.network.name} could not be trained, so {found[0].base.name} is delivered. {e.what}")
+        return found, candidates.without(wanted, e)
+    found.append(candidates.trained(wanted.network, outcome))
+    if not first:
+        found = [candidates.fit(n, plan, dataset) for n in wanted.estimators] + found
+    return found, wanted
+
+
+def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: _Workers, events: Events, began: float) -> None:
+    """Choose the best candidate, and write the results."""
+    from trainer import baseline, prepare
+
+    best = candidates.best(found, wanted, prepared.plan)
+    listed = candidates.entries(found, best, wanted, prepared.plan) if isinstance(prepared.plan.target, (Classes, Number)) else None
+    if len(found) > 1:
+        events.decision("chosen", best.base.name, f"The model {best.base.name} is delivered. {listed[0]['why']}")
+    if settings.model != best.base.name:
+        settings.choose("model", best.base.name)
+    events.phase("export", "Writing the model, the metrics and the predictions.")
+    words = next((c.fitted for c in found if c.base.name == "words"), None)
+    simple = baseline.compute(prepared, dataset, words)
+    outcome = best.outcome
+    outcome.champion = next((c.outcome.champion for c in found if c.outcome.champion), None) or _champions_answers(prepared, dataset, workers)
+    count_of_workers = workers.launcher.workers if workers.launcher and best.fitted is None else 1
+    export.training(spec, settings, dataset, prepare.delivering(prepared, best), outcome, simple, count_of_workers, events, began, listed)
+
+
+def _champions_answers(prepared, dataset, workers: _Workers):
+    """The predictions of the champion on the test rows: of an estimator here, of a network by a worker; None if they cannot be compared."""
+    from trainer import prepare
+
+    champion = prepared.plan.champion
+    if champion is None or champion.rows is None:
+        return prepare.champions_answers(champion, dataset)
+    described = Base(champion.folder.name, champion.kind, champion.folder, fresh=False)
+    workers.request(described)
+    outputs, _ = workers.launcher.predict(champion)
+    return champion.target.answers(outputs, champion.rows.example_targets())
 
 
 def _trained(launcher, plan: Plan) -> Outcome:
@@ -121,20 +211,21 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
     events.phase("start", "The prediction program is running.")
     settings = options.resolve(spec, events)
     saved = predict.find(spec, settings)
-    launcher = launch.create(name, settings, saved.base, spec, events)
+    workers = _Workers(name, settings, spec, events)
     try:
         signal.signal(signal.SIGTERM, _on_sigterm)
         stop.check(spec.folder)
-        launcher.start()
+        workers.request(None if saved.is_estimator else saved.base)
         events.phase("prepare", "Reading the data.")
-        predict.run(spec, settings, saved, launcher, events, began)
+        predict.run(spec, settings, saved, workers.launcher, events, began)
     finally:
-        launcher.close()
+        workers.close()
 
 
 def _likely_kind(spec: Spec, settings) -> str:
     """The kind of data by the settings, else by the file names: good enough to choose what the workers import in advance."""
     models = {shape: kind for kind, shape in SHAPES.items()} | {b.name: b.kind for b in catalogue.installed(spec.models)}
+    models |= {e.name: e.kind for e in ESTIMATORS.values()}
     if (kind := models.get(settings.model) or of_task(settings.task)) in SHAPES:
         return kind
     from trainer.data import names

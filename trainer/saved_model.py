@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy
 from safetensors import SafetensorError, safe_open
 
 from trainer.config.kinds import KINDS
@@ -56,6 +57,11 @@ def check(folder: Path) -> None:
     config = folder / "adapter_config.json" if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file() else None
     if asked := _package_key(files.read_json(config or folder / "config.json")):
         raise ValueError(f"its config.json has {asked}")
+
+
+def fits(outputs: numpy.ndarray, classes: int) -> bool:
+    """Whether the outputs of a model have the form for ``classes``, or for numbers if that is 0, and are finite."""
+    return outputs.shape[1:] == ((classes,) if classes else ()) and bool(numpy.isfinite(outputs).all())
 
 
 def _package_key(config) -> str:

@@ -99,7 +99,7 @@ func StoredModel(models *registry.Registry, v registry.Version) (delivery.Stored
 		return delivery.StoredModel{}, fmt.Errorf("encode the description of the model %s: %w", v.Ref(), err)
 	}
 	m := delivery.StoredModel{
-		Dir: models.Model(v), Ref: v.Ref(), Run: v.Run, Made: v.Created, Kind: v.Kind, Task: v.Task, Facts: facts,
+		Dir: models.Model(v), Ref: v.Ref(), Run: v.Run, Made: v.Created, Kind: v.Kind, Base: v.Base, Task: v.Task, Facts: facts,
 	}
 	for _, f := range v.Files {
 		m.Files = append(m.Files, results.Output(f))

@@ -54,7 +54,7 @@ class Known:
     title: str
 
 
-_KNOWN: tuple[Known, ...] = ()
+_KNOWN: tuple[Known, ...] = (Known("words", "text", "trainer.estimators.words", "linear model on words and characters"),)
 ESTIMATORS = {e.name: e for e in _KNOWN}
 
 

@@ -5,7 +5,7 @@ counted once for each distinct word and then added up, several times faster than
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,7 @@ def plain(text: str, lower: bool) -> str:
     return text.lower() if lower else text
 
 
-def blocks(texts: list[str]) -> Iterator[list[str]]:
+def blocks(texts: Iterable[str]) -> Iterator[list[str]]:
     """``texts`` in order, a few at a time: scikit-learn keeps a Python object for each term of a block."""
     block: list[str] = []
     size = 0

@@ -206,9 +206,7 @@ class _Fit:
         )
 
     def _ratio(self, train: _Features, held_out: _Features) -> tuple[numpy.ndarray, numpy.ndarray] | None:
-        return log_count_ratio.fit(
-            train.of(RATIO), self.truth, held_out.of(RATIO), self.held_out_truth, self.classes, self.class_weights, self._loss
-        )
+        return log_count_ratio.fit(train.of(RATIO), self.truth, held_out.of(RATIO), self.held_out_truth, self.classes, self.class_weights, self._loss)
 
     def _choice(self, models: dict, held_out: _Features) -> tuple[tuple[str, ...], float]:
         """The models to average, and the temperature of their probabilities, with the smallest loss on the validation rows."""

@@ -8,7 +8,7 @@ from trainer.baseline import Baselines
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.data import Dataset, Example
-from trainer.export import display, language_results, license, results
+from trainer.export import display, license, results
 from trainer.language import forms
 from trainer.launch.work import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
@@ -25,7 +25,16 @@ BEST_FIRST = "accuracy", "r2"  # by which model and baseline are compared
 
 
 def training(
-    spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, outcome: Outcome, simple: Baselines, workers: int, events: Events, began: float
+    spec: Spec,
+    settings: Settings,
+    data: Dataset,
+    prepared: Prepared,
+    outcome: Outcome,
+    simple: Baselines,
+    workers: int,
+    events: Events,
+    began: float,
+    candidates: list[dict] | None,
 ) -> None:
     """Write all results that the worker did not write, and result.json last."""
     plan, out = prepared.plan, spec.work / results.OUT
@@ -34,6 +43,8 @@ def training(
     at = outcome.position
     baselines = simple.reports
     if outcome.language is not None:
+        from trainer.export import language_results  # it needs torch
+
         parts = prepared.encoder, data, outcome.language, plan.asks
         split = "test" if reports["test"] else "validation"
         reports[split] |= language_results.exact_match(prepared.encoder, data, outcome.language.after, plan.asks)
@@ -62,7 +73,8 @@ def training(
         simple.save(out / "baseline", description)
     if settings.upload == "everything" and (spec.folder / "tensorboard").is_dir():
         shutil.copytree(spec.folder / "tensorboard", out / "tensorboard", dirs_exist_ok=True)
-    settings.choose("learning_rate", outcome.learning_rate) if not settings.learning_rate else None
+    if outcome.learning_rate and not settings.learning_rate:
+        settings.choose("learning_rate", outcome.learning_rate)
     from importlib.metadata import version
 
     results.finish(
@@ -78,14 +90,19 @@ def training(
         training=_training(settings, outcome, workers),
         champion=_champion(spec, plan, outcome),
         language=None if outcome.language is None else language_results.described(*parts, outcome.epochs),
+        candidates=candidates,
         **_test_details(data, plan.target, test, classes, simple),
     )  # fmt: skip
 
 
 def check(spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, trial: Trial, events: Events, began: float) -> None:
     """Write the result of a dry run: the checks of data and cluster, and the estimated time of the training."""
-    packages = " and ".join(f"{name} {trial.versions[name]}" for name in ("torch", "transformers"))
+    packages = " and ".join(f"{name} {trial.versions[name]}" for name in ("torch", "transformers") if name in trial.versions)
     ready = f"A worker was started; it trains on {trial.device.upper()}, can write to the shared folder and has {packages}."
+    if not packages:
+        ready = (
+            f"The model {settings.model} needs no worker: it is trained on one CPU of the driver, with scikit-learn {trial.versions['scikit-learn']}."
+        )
     results.finish(
         spec, settings, "check", data.task, events, began,
         checks=[{"code": "worker", "level": "ok", "text": ready}, *data.checks],

@@ -78,14 +78,21 @@ def gpu() -> None:
         )
 
 
-def hardware() -> dict:
-    """The hardware of this worker, as in result.json."""
+def hardware(gpu: bool = True) -> dict:
+    """The hardware of this process, as in result.json. Without ``gpu`` torch is not imported to look for one."""
+    found = {"cpu": _cpu(), "cores": os.cpu_count() or 0, "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")}
+    if not gpu:
+        return found
     import torch
 
-    found = {"cpu": _cpu(), "cores": os.cpu_count() or 0, "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")}
     if torch.cuda.is_available():
         found |= {"gpu": torch.cuda.get_device_name(), "gpus": torch.cuda.device_count()}
     return found
+
+
+def node() -> str:
+    """The name of this machine."""
+    return os.uname().nodename
 
 
 def _cpu() -> str:

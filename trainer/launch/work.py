@@ -23,6 +23,7 @@ from trainer.run_folder.events import Events, progress_interval
 from trainer.run_folder.lease import Lease
 
 if TYPE_CHECKING:  # the checkpoint imports torch
+    from trainer import candidates
     from trainer.language.asking import Asked
     from trainer.measure.likelihoods import Likelihoods
     from trainer.measure.predictions import Predictions
@@ -66,7 +67,7 @@ class Outcome:
     precision: str
     stopped: str
     epochs: float
-    position: "Position"
+    position: "Position | candidates.Position"
     seconds: float
     estimate_seconds: float
     samples_per_second: float

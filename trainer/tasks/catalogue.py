@@ -125,6 +125,11 @@ def _named(models: Path, wanted: str, kind: str, there: list[Base]) -> Base:
     )
 
 
+def unfit(models: Path, wanted: str, kind: str) -> UserError:
+    """That ``wanted`` does not read ``kind`` of data."""
+    return _unfit(wanted, kind, [b for b in installed(models) if b.kind == kind])
+
+
 def _unfit(wanted: str, kind: str, there: list[Base], its_kind: str = "") -> UserError:
     fitting = some([SHAPES[kind], *(b.name for b in there)])
     what, do = f"The model {wanted} does not read {kind} data.", "Set model to auto, or choose one that fits."

@@ -71,6 +71,14 @@ def make_run(tmp_path, schemas):
 
 
 @pytest.fixture
+def networks_only(monkeypatch):
+    """There are no estimators, so a run trains a network, also where none is named."""
+    from trainer import estimators
+
+    monkeypatch.setattr(estimators, "names", lambda kind: ())
+
+
+@pytest.fixture
 def reviews():
     """The bundled dataset as files of a run."""
     return {"train.csv": REVIEWS / "train.csv", "test.csv": REVIEWS / "test.csv"}

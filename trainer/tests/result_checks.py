@@ -20,6 +20,9 @@ OF_A_MODEL = {
 }
 
 
+OF_AN_ESTIMATOR = {"weights.safetensors", "config.json", "trainer.json"}
+
+
 def result_of(folder: Path) -> dict:
     return json.loads((folder / "result.json").read_text())
 
@@ -58,13 +61,17 @@ def check_success(folder: Path, schemas) -> dict:
     schemas["metrics"].validate(metrics)
     assert metrics == result["metrics"]
     names = {a["path"].removeprefix("out/model/") for a in result["artifacts"] if a["path"].startswith("out/model/")}
-    assert OF_A_MODEL[result["model"]["kind"]] <= names
-    weights_file = "adapter_model.safetensors" if "adapter_model.safetensors" in names else "model.safetensors"
+    chosen = [c for c in result.get("candidates", []) if c["chosen"]]
+    estimated = bool(chosen) and chosen[0]["sort"] == "estimator"
+    assert [c["base"] for c in chosen] in ([], [result["model"]["base"]])
+    of_it = OF_AN_ESTIMATOR if estimated else OF_A_MODEL[result["model"]["kind"]]
+    assert of_it <= names
+    weights_file = "adapter_model.safetensors" if "adapter_model.safetensors" in names else next(n for n in of_it if n.endswith(".safetensors"))
     assert result["model"]["weights_sha256"] == artifact_hashes(folder)[f"out/model/{weights_file}"]
     _check_metrics(result)
     _check_workers(result)
     _check_answers(folder, result)
-    _check_events(folder)
+    _check_events(folder, estimated)
     return result
 
 
@@ -134,9 +141,10 @@ def _check_answers(folder: Path, result: dict) -> None:
     assert {(m["file"], str(m["row"])) for m in result["mistakes"]} <= wrong
 
 
-def _check_events(folder: Path) -> None:
+def _check_events(folder: Path, estimated: bool) -> None:
     events = events_of(folder)
-    assert {"phase", "decision", "progress", "eval", "best", "checkpoint", "resource"} <= {e["kind"] for e in events}
+    of_a_network = set() if estimated else {"progress", "best", "checkpoint"}
+    assert {"phase", "decision", "eval", "resource"} | of_a_network <= {e["kind"] for e in events}
     last = max(i for i, e in enumerate(events) if e.get("phase") == "start")
     phases = [e["phase"] for e in events[last:] if e["kind"] == "phase"]
     assert [p for p, _ in itertools.groupby(phases)] == PHASES  # a worker that takes over trains again

@@ -11,6 +11,8 @@ from trainer import export
 from trainer.run import run
 from trainer.run_folder import files
 
+pytestmark = pytest.mark.usefixtures("networks_only")
+
 HEADER = "id,review,sentiment\n"
 
 

@@ -10,7 +10,7 @@ from result_checks import check_success
 
 
 def test_a_run_writes_into_its_folder_only_and_its_group_may_change_and_delete_everything(make_run, tmp_path, schemas):
-    spec = make_run({"all.csv": small_reviews(60)}, epochs=1)
+    spec = make_run({"all.csv": small_reviews(60)}, model="bert-tiny", epochs=1)
     spec.parent.chmod(0o2775)  # as Kubernetes makes a volume for a group
     given = set(spec.parent.rglob("*"))
     here, temporary = tmp_path / "here", tmp_path / "temporary"

@@ -10,6 +10,8 @@ from small_datasets import flowers, table
 
 from trainer.run import run
 
+pytestmark = pytest.mark.usefixtures("networks_only")
+
 
 @pytest.fixture
 def train(make_run, schemas):

@@ -16,6 +16,8 @@ from small_datasets import flowers, in_folders, squares, table, yields
 from trainer.run import run
 from trainer.run_folder.lease import Lease
 
+pytestmark = pytest.mark.usefixtures("networks_only")
+
 FILES = {
     "text": {"reviews.csv": small_reviews(120)},
     "table": {"flowers.csv": flowers()},

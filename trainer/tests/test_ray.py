@@ -79,7 +79,7 @@ def plain_weights(make_run, known):
     def of(files: dict, **parameters) -> str:
         key = json.dumps([str(files), parameters])
         if key not in known:
-            spec = make_run(files, run="ft-plain", **parameters)
+            spec = make_run(files, model="bert-tiny", run="ft-plain", **parameters)
             assert run(str(spec), "local") == 0
             known[key] = weights(spec.parent)
         return known[key]
@@ -121,14 +121,14 @@ def worker(folder: Path, rank: int) -> int:
 
 
 def test_one_worker_on_ray_equals_the_same_run_without(make_run, train_on_ray, schemas):
-    spec = make_run({"all.csv": small_reviews(200)}, run="ft-ray", epochs=2)
+    spec = make_run({"all.csv": small_reviews(200)}, model="bert-tiny", run="ft-ray", epochs=2)
     code, printed = train_on_ray(spec)
     assert code == 0, printed
     result = check_success(spec.parent, schemas)
     assert result["training"]["workers"] == 1
     assert "[rank 0] Epoch 2, validation" in (spec.parent / "logs" / "rank-0.txt").read_text()
     assert "Epoch 2, test" in (spec.parent / "log.txt").read_text()
-    plain = make_run({"all.csv": small_reviews(200)}, run="ft-plain", epochs=2)
+    plain = make_run({"all.csv": small_reviews(200)}, model="bert-tiny", run="ft-plain", epochs=2)
     assert run(str(plain), "local") == 0
     on_ray, without = artifact_hashes(spec.parent), artifact_hashes(plain.parent)
     for name in ("out/model/model.safetensors", "out/predictions.csv", "out/metrics.json"):
@@ -136,7 +136,7 @@ def test_one_worker_on_ray_equals_the_same_run_without(make_run, train_on_ray, s
 
 
 def test_two_workers_share_the_work(make_run, train_on_ray, reviews, schemas):
-    spec = make_run(reviews, run="ft-two", num_workers=2)
+    spec = make_run(reviews, model="bert-tiny", run="ft-two", num_workers=2)
     code, printed = train_on_ray(spec)
     assert code == 0, printed
     result = check_success(spec.parent, schemas)
@@ -165,14 +165,14 @@ def test_an_error_in_a_worker_reaches_the_user(make_run, train_on_ray, schemas, 
 
 
 def test_bad_data_ends_the_run_while_workers_are_starting(make_run, train_on_ray):
-    spec = make_run({"a.csv": "text,label\n" + "some words here,same\n" * 50})
+    spec = make_run({"a.csv": "text,label\n" + "some words here,same\n" * 50}, model="bert-tiny")
     code, printed = train_on_ray(spec)
     assert code == 2, printed
     assert error_of(spec.parent)["code"] == "one_class"
 
 
 def test_two_workers_predict_what_one_does(make_run, train_on_ray, schemas):
-    spec = make_run({"all.csv": small_reviews(200)}, run="ft-model", epochs=1)
+    spec = make_run({"all.csv": small_reviews(200)}, model="bert-tiny", run="ft-model", epochs=1)
     assert run(str(spec), "local") == 0
     more, answers = {"model": {"path": "../ft-model/out/model"}}, []
     for name, workers in (("pr-one", 1), ("pr-two", 2)):
@@ -186,7 +186,7 @@ def test_two_workers_predict_what_one_does(make_run, train_on_ray, schemas):
 
 
 def test_a_killed_worker_is_replaced_and_the_weights_are_the_same(make_run, start_on, ray_address, plain_weights, reviews, schemas):
-    spec = make_run(reviews, run="ft-lost", **LONG)
+    spec = make_run(reviews, model="bert-tiny", run="ft-lost", **LONG)
     process = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), process)
     os.kill(worker(spec.parent, 0), signal.SIGKILL)
@@ -201,7 +201,7 @@ def test_a_killed_worker_is_replaced_and_the_weights_are_the_same(make_run, star
 
 
 def test_a_model_is_as_good_after_one_of_two_workers_is_killed(make_run, start_on, ray_address, reviews, schemas):
-    spec = make_run(reviews, run="ft-lost-two", num_workers=2, **LONG)
+    spec = make_run(reviews, model="bert-tiny", run="ft-lost-two", num_workers=2, **LONG)
     process = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), process)
     os.kill(worker(spec.parent, 1), signal.SIGKILL)
@@ -213,12 +213,12 @@ def test_a_model_is_as_good_after_one_of_two_workers_is_killed(make_run, start_o
 
 
 def test_a_killed_driver_is_started_again_and_ends_the_same(make_run, start_on, ray_address, train_on_ray, plain_weights, reviews, schemas):
-    spec = make_run(reviews, run="ft-driver", **LONG)
+    spec = make_run(reviews, model="bert-tiny", run="ft-driver", **LONG)
     process = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), process)
     process.kill()
     process.communicate()
-    spec = make_run(reviews, run="ft-driver", attempt=2, **LONG)
+    spec = make_run(reviews, model="bert-tiny", run="ft-driver", attempt=2, **LONG)
     code, printed = train_on_ray(spec)
     assert code == 0, printed
     result = check_success(spec.parent, schemas)
@@ -227,7 +227,7 @@ def test_a_killed_driver_is_started_again_and_ends_the_same(make_run, start_on, 
 
 
 def test_a_terminated_driver_saves_the_training_and_ends_with_143(make_run, start_on, ray_address, train_on_ray, reviews, schemas):
-    spec = make_run(reviews, run="ft-term", **LONG)
+    spec = make_run(reviews, model="bert-tiny", run="ft-term", **LONG)
     process = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), process)
     before = (spec.parent / "checkpoints" / "index.json").stat().st_mtime_ns
@@ -236,13 +236,13 @@ def test_a_terminated_driver_saves_the_training_and_ends_with_143(make_run, star
     assert process.returncode == 143, printed
     assert not (spec.parent / "error.json").exists()
     assert (spec.parent / "checkpoints" / "index.json").stat().st_mtime_ns > before
-    code, printed = train_on_ray(make_run(reviews, run="ft-term", attempt=2, **LONG))
+    code, printed = train_on_ray(make_run(reviews, model="bert-tiny", run="ft-term", attempt=2, **LONG))
     assert code == 0, printed
     assert check_success(spec.parent, schemas)["training"]["resumed"] == 1
 
 
 def test_a_driver_and_its_worker_that_wake_up_again_change_nothing(make_run, start_on, ray_address, train_on_ray, plain_weights, reviews, schemas):
-    spec = make_run(reviews, run="ft-sleep", **LONG)
+    spec = make_run(reviews, model="bert-tiny", run="ft-sleep", **LONG)
     old = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), old)
     asleep = [worker(spec.parent, 0), old.pid]
@@ -261,7 +261,7 @@ def test_a_driver_and_its_worker_that_wake_up_again_change_nothing(make_run, sta
 
 
 def test_workers_leave_a_machine_that_is_shutting_down_and_lose_no_step(make_run, start_on, machines, reviews, schemas):
-    spec = make_run(reviews, run="ft-leave", num_workers=2, **LONG)
+    spec = make_run(reviews, model="bert-tiny", run="ft-leave", num_workers=2, **LONG)
     process = start_on(machines.stdout.readline().strip(), spec)
     until(a_checkpoint(spec.parent), process)
     print("go", file=machines.stdin, flush=True)
@@ -284,7 +284,7 @@ def machines(tmp_path):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_whole_ray_that_dies_costs_one_interval_at_most(make_run, start_on, train_on_ray, plain_weights, reviews, schemas, tmp_path, workers):
-    spec = make_run(reviews, run="ft-all", num_workers=workers, **LONG)
+    spec = make_run(reviews, model="bert-tiny", run="ft-all", num_workers=workers, **LONG)
     temporary = tempfile.mkdtemp(prefix="ray")
     head = subprocess.Popen(
         [sys.executable, "-c", _HEAD, temporary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True, cwd=tmp_path

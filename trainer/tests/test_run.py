@@ -12,6 +12,8 @@ from small_datasets import flowers, table
 from trainer.export.display import escape_formula
 from trainer.run import run
 
+pytestmark = pytest.mark.usefixtures("networks_only")
+
 
 def test_the_bundled_reviews_are_learned_with_default_settings(make_run, reviews, schemas):
     spec = make_run(reviews)

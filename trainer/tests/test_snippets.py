@@ -13,6 +13,8 @@ from small_datasets import flowers, in_folders, prices, squares, yields
 
 from trainer.run import run
 
+pytestmark = pytest.mark.usefixtures("networks_only")
+
 SNIPPETS = ROOT / "internal" / "results" / "report" / "snippet"
 
 

@@ -70,7 +70,7 @@ def test_the_parts_that_were_asked_for_are_those_of_the_estimate_too(make_run, m
 
 def test_a_memory_too_small_for_a_few_rows_is_a_sentence(make_run, memory):
     tried = memory(most=1)
-    spec = make_run({"all.csv": small_reviews(60)}, epochs=1)
+    spec = make_run({"all.csv": small_reviews(60)}, model="bert-tiny", epochs=1)
     assert run(str(spec), "local") == 2
     assert error_of(spec.parent)["code"] == "gpu_memory"
     assert tried == [32 >> n for n in range(step.MAX_HALVINGS + 1)]
@@ -87,14 +87,14 @@ def test_a_resumed_fp16_training_keeps_its_gradient_scale(make_run, monkeypatch,
     monkeypatch.setattr(torch.amp, "GradScaler", TooLarge)
     monkeypatch.setattr(step, "_precision", lambda *_: "fp16")
     options = {"epochs": 8, "more_options": "early_stopping_patience: 0"}
-    whole = make_run({"all.csv": small_reviews(60)}, run="ft-whole", **options)
+    whole = make_run({"all.csv": small_reviews(60)}, model="bert-tiny", run="ft-whole", **options)
     assert run(str(whole), "local") == 0
     assert check_success(whole.parent, schemas)["training"]["precision"] == "fp16"
 
     real = step.Stepper.step
     with monkeypatch.context() as once:
         once.setattr(step.Stepper, "step", lambda self, data, batch, n: real(self, data, batch, n) if n != 7 else 1 / 0)
-        cut = make_run({"all.csv": small_reviews(60)}, run="ft-cut", **options)
+        cut = make_run({"all.csv": small_reviews(60)}, model="bert-tiny", run="ft-cut", **options)
         assert run(str(cut), "local") == 1
     assert run(str(cut), "local") == 0
     assert check_success(cut.parent, schemas)["training"]["resumed"] == 1

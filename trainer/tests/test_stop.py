@@ -12,6 +12,8 @@ from trainer.errors import UserError
 from trainer.run import run
 from trainer.run_folder import stop
 
+pytestmark = pytest.mark.usefixtures("networks_only")
+
 STOPPED = ("stopped", True)
 
 

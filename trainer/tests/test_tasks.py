@@ -20,7 +20,7 @@ def trained(spec, schemas) -> dict:
 def test_a_text_classifier_answers_the_same_in_a_pipeline(make_run, schemas):
     from transformers import pipeline
 
-    spec = make_run({"all.csv": small_reviews(200)}, epochs=2)
+    spec = make_run({"all.csv": small_reviews(200)}, model="bert-tiny", epochs=2)
     result = trained(spec, schemas)
     assert result["task"] == "text-classification"
     rows = predictions(spec.parent)
@@ -41,7 +41,7 @@ def _review(spec, row: dict) -> str:
 def test_a_text_regression_answers_in_the_unit_of_the_data(make_run, schemas):
     from transformers import pipeline
 
-    spec = make_run({"ads.csv": prices()}, label_column="price", epochs=6)
+    spec = make_run({"ads.csv": prices()}, model="bert-tiny", label_column="price", epochs=6)
     result = trained(spec, schemas)
     assert result["task"] == "text-regression"
     assert result["data"]["target"]["max"] > 8000

@@ -43,7 +43,7 @@ def scalars(events: list[Event]) -> dict[str, dict[int, float]]:
 
 
 def test_loss_and_accuracy_are_written_for_tensorboard(make_run):
-    spec = make_run({"all.csv": small_reviews()}, epochs=2)
+    spec = make_run({"all.csv": small_reviews()}, model="bert-tiny", epochs=2)
     assert run(str(spec), "local") == 0
     (events,) = files_of(spec.parent)
     assert events[0].file_version == "brain.Event:2"
@@ -54,7 +54,7 @@ def test_loss_and_accuracy_are_written_for_tensorboard(make_run):
 
 
 def test_a_resumed_training_tells_tensorboard_which_steps_to_drop(make_run, run_apart):  # noqa: F811
-    spec = make_run({"all.csv": small_reviews()}, epochs=3)
+    spec = make_run({"all.csv": small_reviews()}, model="bert-tiny", epochs=3)
     assert run_apart(spec, "step", 8) == KILLED
     assert run_apart(spec) == 0
     *_, last = files_of(spec.parent)

@@ -118,7 +118,7 @@ def test_two_workers_learn_the_same_as_one(make_run, together, schemas, batch_si
 
 
 def test_all_workers_stop_when_the_time_of_one_is_over(make_run, together, schemas):
-    spec = make_run({"all.csv": small_reviews(200)}, epochs=50, max_minutes=1)
+    spec = make_run({"all.csv": small_reviews(200)}, model="bert-tiny", epochs=50, max_minutes=1)
     assert together(spec, 2, "late") == 0
     result = check_success(spec.parent, schemas)
     assert result["training"]["stopped"] == "time limit"
@@ -127,7 +127,9 @@ def test_all_workers_stop_when_the_time_of_one_is_over(make_run, together, schem
 
 
 def test_all_workers_stop_early_together(make_run, together, schemas):
-    spec = make_run({"all.csv": small_reviews(120)}, epochs=20, learning_rate=1e-9, more_options="early_stopping_patience: 2\nmetric: accuracy")
+    spec = make_run(
+        {"all.csv": small_reviews(120)}, model="bert-tiny", epochs=20, learning_rate=1e-9, more_options="early_stopping_patience: 2\nmetric: accuracy"
+    )
     assert together(spec, 2) == 0
     result = check_success(spec.parent, schemas)
     assert result["training"]["stopped"] in ("early stopping", "all epochs done")

@@ -21,8 +21,8 @@ type StoredModel struct {
 	// Ref is what people call the model, for example reviews/3; Run made it, at Made.
 	Ref, Run string
 	Made     time.Time
-	// Kind is text, image or table, Task what it answers.
-	Kind, Task string
+	// Kind is text, image or table, Base what it started from, Task what it answers.
+	Kind, Base, Task string
 	// Facts is what else is known of it: version.json of the archive.
 	Facts json.RawMessage
 }
@@ -58,7 +58,7 @@ func (m StoredModel) Write(ctx context.Context, w io.Writer) error {
 	if err := json.Indent(&facts, m.Facts, "", "  "); err != nil {
 		return fmt.Errorf("write what is known of the model %s: %w", m.Ref, err)
 	}
-	guide := report.LoadingGuide(m.Kind, results.IsRegression(m.Task), nil) +
+	guide := report.LoadingGuide(m.Base, m.Kind, results.IsRegression(m.Task), nil) +
 		"\n`version.json` says what the model was made from and what it scores. The folder of run " + m.Run +
 		" in its dataset holds the report and the model card.\n"
 	z := newArchive(w, m.Made)

@@ -49,7 +49,10 @@ func (c *card) about(m manifest.Meta, r *results.Result) {
 		}
 	}
 	origin := "fine-tuned from " + markdown(r.Model.Base)
-	if r.Model.FromScratch {
+	switch {
+	case r.IsEstimator():
+		origin = "fitted with scikit-learn (" + markdown(r.Model.Base) + ")"
+	case r.Model.FromScratch:
 		origin = "trained from random weights (" + markdown(r.Model.Base) + ")"
 	}
 	output := "a number"
@@ -72,7 +75,7 @@ func (c *card) scores(r *results.Result) {
 		c.p("\nThere were no test rows. The best epoch was chosen by the validation rows, so their scores are slightly too optimistic.\n\n")
 		return
 	}
-	c.p("\nThe test rows were held out: neither training nor the choice of the best epoch used them.")
+	c.p("\nThe test rows were held out: neither training nor the choice of the model used them.")
 	if r.Calibration != nil && len(r.Calibration.Bins) > 0 {
 		c.p(" The expected calibration error on them is %.3f.", r.Calibration.ECE)
 	}
@@ -127,6 +130,10 @@ func (c *card) license(m manifest.Meta, r *results.Result) {
 
 func (c *card) training(r *results.Result) {
 	t := r.Training
+	if r.IsEstimator() {
+		c.p("## Training\n\n%s was fitted on %s with seed %d, in %s.\n\n", markdown(r.Model.Base), markdown(t.Device), t.Seed, text.Duration(results.Seconds(t.Seconds)))
+		return
+	}
 	c.p("## Training\n\n%s (stopped: %s); the model of epoch %s was kept. Seed %d, batch size %d, learning rate %s, %s on %s, %s.\n\n",
 		epochs(t.Epochs), markdown(t.Stopped), text.Decimal(r.BestEpoch, 2), t.Seed, t.BatchSize, text.Significant(t.LearningRate),
 		text.Count(t.Workers, "worker"), markdown(t.Device), text.Duration(results.Seconds(t.Seconds)))

@@ -3,6 +3,7 @@ package report
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -16,9 +17,15 @@ import (
 var snippets embed.FS
 
 // Snippet is how to use the model of a training in Python, beside the folder model of model.zip.
-func Snippet(r *results.Result) string { return modelSnippet(r.Model.Kind, r.IsRegression()) }
+func Snippet(r *results.Result) string {
+	return modelSnippet(r.Model.Base, r.Model.Kind, r.IsRegression())
+}
 
-func modelSnippet(kind string, regression bool) string {
+// modelSnippet is the code for a model. An estimator, such as words, has code with its own name.
+func modelSnippet(base, kind string, regression bool) string {
+	if isEstimator(base) {
+		return SnippetFile(base)
+	}
 	if kind == results.ModelText && regression {
 		return SnippetFile("text_regression")
 	}
@@ -34,8 +41,17 @@ func SnippetFile(name string) string {
 	return string(words)
 }
 
+// isEstimator reports whether a base is one of the models that scikit-learn fits.
+func isEstimator(base string) bool { return slices.Contains(estimators, base) }
+
+// estimators are the models that scikit-learn fits, each with a snippet of its name.
+var estimators = []string{"words"}
+
 // libraries are the Python packages that the snippet needs.
-func libraries(kind string) []string {
+func libraries(base, kind string) []string {
+	if isEstimator(base) {
+		return []string{"scikit-learn", "safetensors", "numpy"}
+	}
 	switch kind {
 	case results.ModelImage:
 		return []string{"transformers", "torch", "pillow"}
@@ -49,13 +65,16 @@ func libraries(kind string) []string {
 }
 
 // LoadingGuide says how to use the model in a folder model. versions are those of the libraries that made it, where known.
-func LoadingGuide(kind string, regression bool, versions map[string]string) string {
+func LoadingGuide(base, kind string, regression bool, versions map[string]string) string {
 	holds := "`model/` is a folder in the format of the transformers library; "
-	if kind == results.ModelTable {
+	switch {
+	case isEstimator(base):
+		holds = "`model/config.json` says what the model reads, JSON files beside it name the features, and `model/weights.safetensors` holds the weights; "
+	case kind == results.ModelTable:
 		holds = "`model/config.json` says how each column is converted to numbers, and `model/model.safetensors` holds the weights; "
 	}
 	var made []string
-	for _, name := range libraries(kind) {
+	for _, name := range libraries(base, kind) {
 		if v := versions[name]; v != "" {
 			made = append(made, markdown(name+" "+v))
 		}
@@ -65,8 +84,8 @@ func LoadingGuide(kind string, regression bool, versions map[string]string) stri
 		note = fmt.Sprintf(" (made with %s)", text.List(made))
 	}
 	return "# How to use this model\n\n" + holds + "the weights are in the safetensors format, which contains no code.\n" +
-		"Unpack the archive, install `" + strings.Join(libraries(kind), "`, `") + "`" + note + ", and run this next to the folder:\n\n" +
-		"```python\n" + modelSnippet(kind, regression) + "```\n"
+		"Unpack the archive, install `" + strings.Join(libraries(base, kind), "`, `") + "`" + note + ", and run this next to the folder:\n\n" +
+		"```python\n" + modelSnippet(base, kind, regression) + "```\n"
 }
 
 // BaselineGuide is README.md of baseline.zip.
@@ -85,11 +104,16 @@ func BaselineGuide(r *results.Result) string {
 // reads says in words what the model takes.
 func reads(m results.Model) string {
 	switch m.Kind {
+	case results.ModelText:
+		if isEstimator(m.Base) {
+			return "text in any language"
+		}
+		return fmt.Sprintf("text, up to %s tokens", text.Number(m.MaxLength))
 	case results.ModelImage:
 		return fmt.Sprintf("images, resized to %d by %d pixels", m.ImageSize, m.ImageSize)
 	case results.ModelTable:
 		return "the columns " + text.ListSome(m.Columns, 30, 60)
 	default:
-		return fmt.Sprintf("text, up to %s tokens", text.Number(m.MaxLength))
+		return m.Kind
 	}
 }

@@ -1,0 +1,241 @@
+"""The candidates of a training: estimators, which the driver fits in seconds, and a network, which workers train.
+
+The candidate with the smallest loss on the validation rows is delivered, unless the user asked for one by its name.
+"""
+
+import resource
+import shutil
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy
+
+from trainer import estimators
+from trainer.config.kinds import SHAPES
+from trainer.errors import UserError
+from trainer.launch import preflight
+from trainer.launch.work import MAX_TRAIN_ROWS, Outcome, Trial
+from trainer.measure import metrics
+from trainer.measure.predictions import Predictions
+from trainer.run_folder import stop
+from trainer.tasks import catalogue
+from trainer.tasks.catalogue import AUTO, Base
+from trainer.tasks.target import Classes, Number
+
+if TYPE_CHECKING:
+    from trainer.data import Dataset
+    from trainer.estimators import Estimator
+    from trainer.plan import Plan
+
+ESTIMATOR, NETWORK = "estimator", "network"
+ALL_DONE = "all epochs done"
+_TEMPERATURES = numpy.geomspace(0.25, 4, 49)
+_CALIBRATION_ROWS = 30  # validation rows from which candidates are compared after calibration
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be trained. ``named`` is the model that the user asked for. ``skipped`` are entries of result.json."""
+
+    estimators: tuple[str, ...]
+    network: Base | None
+    named: str = ""
+    skipped: tuple[dict, ...] = ()
+
+
+@dataclass(frozen=True)
+class Position:
+    """The position of an estimator's training, which has no steps."""
+
+    best_epoch = 0
+    best_step = 0
+    step = 0
+    resumed = 0
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A trained candidate. ``fitted`` is the estimator; None for a network."""
+
+    base: Base
+    title: str
+    outcome: Outcome
+    fitted: "Estimator | None" = None
+
+    @property
+    def sort(self) -> str:
+        return NETWORK if self.fitted is None else ESTIMATOR
+
+
+def choose(models: Path, settings, kind: str, task: str = "") -> Wanted:
+    """What to train on ``kind`` of data. Raises UserError if the model of the settings cannot be used."""
+    wanted = settings.model
+    if wanted in estimators.ESTIMATORS:
+        if estimators.ESTIMATORS[wanted].kind != kind:
+            raise catalogue.unfit(models, wanted, kind)
+        return Wanted((wanted,), None, wanted)
+    beside = estimators.names(kind) if task in ("", AUTO) or task.endswith(("-classification", "-regression")) else ()
+    network = catalogue.choose(models, wanted, kind, settings.start_from)
+    if wanted not in ("", AUTO):
+        return Wanted(beside if kind == "text" else (), network, wanted)
+    if kind == "text" and beside and network.folder is None and settings.start_from != "scratch":
+        why = f"A transformer with random weights needs more data than this to be better. Set model to {SHAPES[kind]} to train it."
+        return Wanted(beside, None, skipped=(_skipped(network, why),))
+    return Wanted(beside, network)
+
+
+def _skipped(base: Base, why: str) -> dict:
+    return {"name": base.name, "title": _title(base), "sort": NETWORK, "base": base.name, "chosen": False, "why": why}
+
+
+def _title(base: Base) -> str:
+    return f"{base.name} from random weights" if base.fresh else f"{base.name}, finetuned"
+
+
+def fit(name: str, plan: "Plan", data: "Dataset") -> Candidate:
+    """Fit the estimator ``name``, save it, and measure what was read back. Raises UserError if the run is stopped, Paused if paused."""
+    stop.check(Path(plan.folder))
+    began, cpu = time.monotonic(), time.process_time()
+    module = estimators.of(name)
+    fitted = module.fit(data, plan.target, plan.settings)
+    seconds, cpu = time.monotonic() - began, time.process_time() - cpu
+    saved = Path(plan.work) / f"model-{name}"
+    shutil.rmtree(saved, ignore_errors=True)
+    saved.mkdir()
+    fitted.save(saved)
+    best = module.load(saved)
+    answers = {
+        split: answered(best, _sample(rows, plan.settings.seed) if split == "train" else rows, plan.target) for split, rows in data.splits.items()
+    }
+    rows = len(data.splits["train"])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    rate = round(rows / max(seconds, 1e-3), 1)
+    used = {
+        "rank": 0, "node": preflight.node(), "samples_per_second": rate, "cpu_seconds": round(cpu, 2),
+        "seconds": round(max(seconds, 0.01), 2), "peak_memory_bytes": peak,
+    }  # fmt: skip
+    outcome = Outcome(
+        saved=saved, device="cpu", threads=1, parameters=fitted.parameters, learning_rate=0.0, accumulation=1, precision="fp32", stopped=ALL_DONE,
+        epochs=0.0, position=Position(), seconds=round(seconds, 3), estimate_seconds=round(estimate(plan, data), 1),
+        samples_per_second=rate, gradient_bytes=0, workers=[used], answers=answers, champion=None,
+        versions=versions(), hardware=preflight.hardware(gpu=False),
+    )  # fmt: skip
+    return Candidate(Base(name, plan.kind), estimators.ESTIMATORS[name].title, outcome, fitted)
+
+
+def _sample(examples: list, seed: int) -> list:
+    """At most as many training examples as are measured of a network."""
+    if len(examples) <= MAX_TRAIN_ROWS:
+        return examples
+    return [examples[i] for i in numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:MAX_TRAIN_ROWS])]
+
+
+def answered(estimator: "Estimator", examples: list, target: Classes | Number) -> Predictions:
+    return target.answers(estimator.outputs(examples), target.encode([e.target for e in examples]))
+
+
+def trained(base: Base, outcome: Outcome) -> Candidate:
+    """The network that the workers trained."""
+    return Candidate(base, _title(base), outcome)
+
+
+def best(found: list[Candidate], wanted: Wanted, plan: "Plan") -> Candidate:
+    """The candidate to deliver: the one asked for, else the one with the smallest loss on the validation rows, or, where the user
+    chose a metric, the one that is best by it."""
+    if named := next((c for c in found if c.base.name == wanted.named), None):
+        return named
+    if len(found) == 1:
+        return found[0]
+    return min(found, key=lambda c: _rank(c, plan))
+
+
+def _rank(candidate: Candidate, plan: "Plan") -> tuple[float, float]:
+    held_out = candidate.outcome.answers["validation"]
+    loss = calibrated_loss(held_out, plan)
+    if plan.settings.source("metric") == "chosen":
+        return loss, loss
+    value = summary(held_out, plan).get(plan.metric, numpy.nan)
+    return (-value if metrics.higher_is_better(plan.metric) else value), loss
+
+
+def calibrated_loss(answers: Predictions, plan: "Plan") -> float:
+    """The loss, of classes at the temperature that makes it smallest: how sure a model is can be corrected, its order of rows cannot.
+    With class weights in the training, the rows have them here too."""
+    if answers.continuous:
+        return float(((answers.predicted - answers.truth) ** 2).mean())
+    weights = None if plan.weights is None else numpy.asarray(plan.weights)[answers.truth]
+    if answers.probabilities is None or len(answers) < _CALIBRATION_ROWS:
+        return float(numpy.average(-numpy.log(numpy.clip(answers.likelihood, 1e-12, 1)), weights=weights))
+    scores = numpy.log(numpy.clip(answers.probabilities.astype(numpy.float64), 1e-12, 1))
+    right = scores[numpy.arange(len(answers)), answers.truth]
+    return min(float(numpy.average(numpy.logaddexp.reduce(scores / t, axis=1) - right / t, weights=weights)) for t in _TEMPERATURES)
+
+
+def entries(found: list[Candidate], chosen: Candidate, wanted: Wanted, plan: "Plan") -> list[dict]:
+    """The candidates of result.json: the chosen one first."""
+    classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
+    listed = []
+    for candidate in sorted(found, key=lambda c: c is not chosen):
+        outcome = candidate.outcome
+        entry = {
+            "name": candidate.base.name, "title": candidate.title, "sort": candidate.sort, "base": candidate.base.name,
+            "parameters": outcome.parameters, "seconds": outcome.seconds, "cpu_seconds": round(sum(w["cpu_seconds"] for w in outcome.workers), 2),
+            "validation": summary(outcome.answers["validation"], plan), "chosen": candidate is chosen,
+            "why": _why(candidate, chosen, found, wanted, plan),
+        }  # fmt: skip
+        if test := metrics.report(outcome.answers["test"], classes, plan.settings.seed, scale):
+            entry["test"] = test
+        listed.append(entry)
+    return [*listed, *wanted.skipped]
+
+
+def _why(candidate: Candidate, chosen: Candidate, found: list[Candidate], wanted: Wanted, plan: "Plan") -> str:
+    if wanted.named:
+        return f"The model was set to {wanted.named}." if candidate is chosen else f"For comparison: the model was set to {wanted.named}."
+    if len(found) == 1:
+        return "It is the only model that was trained."
+    if plan.settings.source("metric") != "chosen":
+        value = summary(candidate.outcome.answers["validation"], plan).get(plan.metric, numpy.nan)
+        return f"Its {plan.metric} on the validation rows is {'the best: ' if candidate is chosen else ''}{value:.4g}."
+    loss = calibrated_loss(candidate.outcome.answers["validation"], plan)
+    if candidate is chosen:
+        return f"Its loss on the validation rows is the smallest: {loss:.4g}."
+    least = calibrated_loss(chosen.outcome.answers["validation"], plan)
+    return f"Its loss on the validation rows is {loss:.4g}, that of {chosen.base.name} {least:.4g}."
+
+
+def without(wanted: Wanted, error: UserError) -> Wanted:
+    """``wanted`` after the training of the network failed: the estimators are left."""
+    return replace(wanted, network=None, skipped=(*wanted.skipped, _skipped(wanted.network, error.what)))
+
+
+def estimate(plan: "Plan", data: "Dataset") -> float:
+    """About how many seconds the estimators take on one core: it grows with the size of the data and the number of classes."""
+    outputs = 1 if plan.target.outputs == 2 else plan.target.outputs
+    size = sum(
+        len(e.content) if isinstance(e.content, str) else sum(map(len, e.content)) if plan.kind != "image" else 100 for e in data.splits["train"]
+    )
+    return 1 + min(60.0, 1e-6 * min(size, 12_000_000) * (1.5 + 2 * outputs))
+
+
+def trial(plan: "Plan", data: "Dataset") -> Trial:
+    """The result of a dry run without workers."""
+    return Trial(estimate(plan, data), "cpu", preflight.hardware(gpu=False), versions())
+
+
+def versions() -> dict[str, str]:
+    """The versions of what estimators use, without importing it."""
+    import os
+    import platform
+    from importlib.metadata import version
+
+    image = {"image": os.environ["RAY_IMAGE"]} if os.environ.get("RAY_IMAGE") else {}  # the service sets it in the pods that it creates
+    return {"python": platform.python_version(), **{n: version(n) for n in ("numpy", "scipy", "scikit-learn", "safetensors")}, **image}
+
+
+def summary(answers: Predictions, plan: "Plan") -> dict[str, float]:
+    classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
+    return metrics.summary(answers, classes, scale)
