@@ -9,7 +9,7 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy
 
@@ -81,8 +81,8 @@ def choose(models: Path, settings, kind: str, task: str = "") -> Wanted:
     network = catalogue.choose(models, wanted, kind, settings.start_from)
     if wanted not in ("", AUTO):
         return Wanted(beside if kind == "text" else (), network, wanted)
-    if kind == "text" and beside and network.folder is None and settings.start_from != "scratch":
-        why = f"A transformer with random weights needs more data than this to be better. Set model to {SHAPES[kind]} to train it."
+    if beside and network.folder is None and settings.start_from != "scratch":
+        why = f"A network with random weights needs more data than this to be better. Set model to {SHAPES[kind]} to train it."
         return Wanted(beside, None, skipped=(_skipped(network, why),))
     return Wanted(beside, network)
 
@@ -95,13 +95,18 @@ def _title(base: Base) -> str:
     return f"{base.name} from random weights" if base.fresh else f"{base.name}, finetuned"
 
 
-def fit(name: str, plan: "Plan", data: "Dataset") -> Candidate:
-    """Fit the estimator ``name``, save it, and measure what was read back. Raises UserError if the run is stopped, Paused if paused."""
+def fit(name: str, plan: "Plan", data: "Dataset") -> Candidate | None:
+    """Fit the estimator ``name``, save it, and measure what was read back; None if it does not suit the data.
+
+    Raises UserError if the run is stopped.
+    """
     stop.check(Path(plan.folder))
     began, cpu = time.monotonic(), time.process_time()
     module = estimators.of(name)
-    fitted = module.fit(data, plan.target, plan.settings)
+    fitted = module.fit(data, cast(Classes | Number, plan.target), plan.settings)
     seconds, cpu = time.monotonic() - began, time.process_time() - cpu
+    if fitted is None:
+        return None
     saved = Path(plan.work) / f"model-{name}"
     shutil.rmtree(saved, ignore_errors=True)
     saved.mkdir()
@@ -133,7 +138,7 @@ def _sample(examples: list, seed: int) -> list:
     return [examples[i] for i in numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:MAX_TRAIN_ROWS])]
 
 
-def answered(estimator: "Estimator", examples: list, target: Classes | Number) -> Predictions:
+def answered(estimator: "Estimator", examples: list, target) -> Predictions:
     return target.answers(estimator.outputs(examples), target.encode([e.target for e in examples]))
 
 

@@ -142,7 +142,7 @@ def _candidates(workers: _Workers, plan: Plan, dataset, wanted, events: Events):
     # The driver of several workers imports torch in a thread, and SciPy fails beside a thread that imports torch.
     first = wanted.network is None or workers.launcher.workers == 1
     if first:
-        found = [candidates.fit(n, plan, dataset) for n in wanted.estimators]
+        found = _fitted(wanted, plan, dataset)
     if wanted.network is None:
         for candidate in found:
             events.eval(0, 0, "validation", candidates.summary(candidate.outcome.answers["validation"], plan))
@@ -158,8 +158,12 @@ def _candidates(workers: _Workers, plan: Plan, dataset, wanted, events: Events):
         return found, candidates.without(wanted, e)
     found.append(candidates.trained(wanted.network, outcome))
     if not first:
-        found = [candidates.fit(n, plan, dataset) for n in wanted.estimators] + found
+        found = _fitted(wanted, plan, dataset) + found
     return found, wanted
+
+
+def _fitted(wanted, plan: Plan, dataset) -> list:
+    return [c for c in (candidates.fit(n, plan, dataset) for n in wanted.estimators) if c is not None]
 
 
 def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: _Workers, events: Events, began: float) -> None:
