@@ -45,7 +45,7 @@ func TestAServiceKilledInTheMiddleOfATrainingDeliversItOnce(t *testing.T) {
 	w.Env["RAY_ADDRESS"], w.Env["RAY_AUTH_TOKEN_PATH"], w.Env["RAY_PYTHON"] = ray.Address, ray.TokenFile, python
 
 	first := w.Start(t, nil)
-	id := w.Submit(t, w.Dataset, nil)
+	id := w.Submit(t, w.Dataset, map[string]any{"model": "bert-tiny"}) // the default is done before it can be killed
 	require.Eventually(t, func() bool { // an epoch is over, and two are to come
 		logs, err := filepath.Glob(filepath.Join(w.Env["SHARED_DIR"], "runs", "*", results.EventsFile))
 		if err != nil || len(logs) == 0 {

@@ -37,7 +37,7 @@ func TestTrainingsInKubernetes(t *testing.T) {
 	})
 	var first done
 	t.Run("a cluster of its own", func(t *testing.T) {
-		done := w.train(t, "a cluster of its own", map[string]any{"num_workers": 2, "epochs": 2}, nil)
+		done := w.train(t, "a cluster of its own", map[string]any{"model": "bert-tiny", "num_workers": 2, "epochs": 2}, nil)
 		require.Equal(t, 2, done.result.Training.Workers)
 		w.requireClean(t, done)
 		first = done
@@ -46,19 +46,19 @@ func TestTrainingsInKubernetes(t *testing.T) {
 		w.predict(t, first.dataset)
 	})
 	t.Run("a cluster that scales itself", func(t *testing.T) {
-		done := w.train(t, "a cluster that scales itself", map[string]any{"num_workers": 2, "epochs": 2, "profile": "scaled"}, nil)
+		done := w.train(t, "a cluster that scales itself", map[string]any{"model": "bert-tiny", "num_workers": 2, "epochs": 2, "profile": "scaled"}, nil)
 		w.requireClean(t, done)
 	})
 	t.Run("a standing cluster", func(t *testing.T) {
 		w.stand(t)
-		done := w.train(t, "a standing cluster", map[string]any{"num_workers": 2, "epochs": 2, "profile": "standing"}, nil)
+		done := w.train(t, "a standing cluster", map[string]any{"model": "bert-tiny", "num_workers": 2, "epochs": 2, "profile": "standing"}, nil)
 		require.Equal(t, 2, done.result.Training.Workers)
 		w.requireGone(t, done.run)
 		w.requireFinished(t, done.run)
 	})
 	for _, kind := range []string{"worker", "head"} {
 		t.Run("a "+kind+" pod is killed", func(t *testing.T) {
-			long := map[string]any{"num_workers": 2, "epochs": 24, "more_options": "early_stopping_patience: 0"}
+			long := map[string]any{"model": "bert-tiny", "num_workers": 2, "epochs": 24, "more_options": "early_stopping_patience: 0"}
 			done := w.train(t, "a "+kind+" pod killed", long, func(run string) {
 				w.requireItsRunOnly(t, run)
 				w.kill(t, run, kind)

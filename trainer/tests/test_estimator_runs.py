@@ -1,5 +1,6 @@
 """Runs of texts with default settings: an estimator in the driver, without workers, and beside a network."""
 
+import csv
 import json
 import os
 import subprocess
@@ -147,6 +148,35 @@ def test_predictions_are_those_of_the_training(make_run, trained, schemas):
     again = {r["row"]: r for r in predictions(spec.parent)}
     for row in predictions(trained):
         assert (again[row["row"]]["predicted"], again[row["row"]]["confidence"]) == (row["predicted"], row["confidence"])
+
+
+SNIPPET = ROOT / "internal" / "results" / "report" / "snippet" / "words.py"
+
+
+def beside(folder, after: str) -> str:
+    """What the lines of Python beside the model print in a process of their own that has neither our code nor torch."""
+    loaded = "\nimport sys; assert not {'trainer', 'torch', 'transformers', 'ray'} & set(sys.modules)"
+    program = SNIPPET.read_text() + after + loaded
+    done = subprocess.run([sys.executable, "-I", "-c", program], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_lines_of_python_in_the_archive_predict_the_same(trained):
+    rows = predictions(trained)
+    cells = {str(i): r["review"] for i, r in enumerate(csv.DictReader(small_reviews(300).splitlines()), 2)}
+    asked = [cells[r["row"]] for r in rows]
+    printed = beside(trained / "out", f"\nprint(json.dumps(predict({asked!r})))")
+    assert json.loads(printed.splitlines()[-1]) == [r["predicted"] for r in rows]
+    assert len(printed.splitlines()) == 3
+
+
+def test_the_lines_of_python_predict_numbers(make_run):
+    spec = make_run({"ads.csv": prices()}, label_column="price")
+    assert run(str(spec), "local") == 0
+    rows = predictions(spec.parent)
+    printed = beside(spec.parent / "out", f"\nprint(json.dumps(predict({[r['content'] for r in rows]!r})))")
+    assert json.loads(printed.splitlines()[-1]) == pytest.approx([float(r["predicted"]) for r in rows], rel=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ func boards(root *os.Root, r *results.Result) []deliverable {
 // pictures are the plots of a training, as charts that Clowder draws and as PNG.
 func pictures(c chart.Curves, r *results.Result) []deliverable {
 	var list []deliverable
-	if loss := chart.Loss(c); loss != nil {
+	if loss := chart.Loss(c); loss != nil && !r.IsEstimator() {
 		list = append(list, deliverable{
 			Artifact{
 				Name: "loss_curve.vl.json", ContentType: typeVega, Show: ShowVega,
@@ -180,6 +180,10 @@ func pictures(c chart.Curves, r *results.Result) []deliverable {
 			func(w io.Writer) error { return chart.WritePNG(w, loss) },
 		})
 	}
+	confusion := ShowNone
+	if r.IsEstimator() { // it has no curves for the card of the model
+		confusion = ShowThumbnail
+	}
 	if m := chart.NewMatrix(r); m != nil {
 		list = append(list, deliverable{
 			Artifact{
@@ -190,7 +194,7 @@ func pictures(c chart.Curves, r *results.Result) []deliverable {
 			func(w io.Writer) error { return chart.WriteConfusionVega(w, m) },
 		}, deliverable{
 			Artifact{
-				Name: "plots/confusion.png", ContentType: typePNG,
+				Name: "plots/confusion.png", ContentType: typePNG, Show: confusion,
 				Title:       "Confusion matrix (picture)",
 				Description: "Test rows by true and predicted class; a darker cell is a larger share of the true class.",
 			},
