@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/basemodel"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
@@ -99,14 +100,33 @@ func checks(set Settings) []check {
 			return checkWritable("SHARED_DIR", set.SharedDir, set.MinFreeBytes)
 		}},
 		{"job store", func(ctx context.Context) (string, error) { return checkStore(ctx, set) }},
-		{"models", func(context.Context) (string, error) {
-			models, err := volume.Models()
-			if err == nil && len(models) == 0 {
-				return "none installed in " + filepath.Join(set.SharedDir, "models") + ": texts are trained from scratch with a small BERT", nil
-			}
-			return strings.Join(models, ", "), err
-		}},
+		{"models", func(context.Context) (string, error) { return checkModels(volume.BaseModels()) }},
 	}
+}
+
+// checkModels says which base models can be used for what, and what to do about the others.
+func checkModels(folder disk.Folder) (string, error) {
+	all, err := basemodel.New(folder).List()
+	if err != nil {
+		return "", err
+	}
+	if len(all) == 0 {
+		return "none in " + folder.Path() + "; the image of Ray may bring one: extractor models install ORG/NAME adds others", nil
+	}
+	found := make([]string, len(all))
+	for i, one := range all {
+		switch {
+		case errors.Is(one.Fault, fs.ErrNotExist):
+			found[i] = one.ID + " (copied by hand: extractor models install checks and completes it)"
+		case one.Fault != nil:
+			found[i] = fmt.Sprintf("%s (%v: install it again)", one.ID, one.Fault)
+		case one.Model.Default:
+			found[i] = fmt.Sprintf("%s (%s, the default)", one.ID, one.Model.Kind)
+		default:
+			found[i] = fmt.Sprintf("%s (%s)", one.ID, one.Model.Kind)
+		}
+	}
+	return strings.Join(found, ", "), nil
 }
 
 // checkClowder uses no key and no cache, so it changes nothing on the shared volume.

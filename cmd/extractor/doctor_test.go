@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 )
@@ -55,6 +56,34 @@ func TestAFolderThatIsNotWritableIsReported(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, left, "the check leaves no file")
+}
+
+func TestDoctorSaysWhichModelsCanBeUsed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	folder := disk.Folder{Volume: dir, Name: "models"}
+	found, err := checkModels(folder)
+	require.NoError(t, err)
+	require.Contains(t, found, "extractor models install ORG/NAME")
+	const files = `"files": [{"path": "config.json", "size": 2, "sha256": "` + "0000000000000000000000000000000000000000000000000000000000000000" + `"}]`
+	for id, model := range map[string]string{
+		"org/encoder": `{"schema": 1, "id": "org/encoder", "kind": "text", "default": true, ` + files + `}`,
+		"org/writer":  `{"schema": 1, "id": "org/writer", "kind": "language", ` + files + `}`,
+		"org/torn":    `{`,
+		"org/copied":  "",
+	} {
+		place := filepath.Join(dir, "models", id)
+		require.NoError(t, os.MkdirAll(place, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(place, "config.json"), []byte("{}"), 0o600))
+		if model != "" {
+			require.NoError(t, os.WriteFile(filepath.Join(place, "model.json"), []byte(model), 0o600))
+		}
+	}
+	found, err = checkModels(folder)
+	require.NoError(t, err)
+	for _, want := range []string{"org/encoder (text, the default)", "org/writer (language)", "org/torn (model.json is not valid", "org/copied (copied by hand"} {
+		require.Contains(t, found, want)
+	}
 }
 
 func TestDoctorCountsTheActiveJobs(t *testing.T) {
