@@ -77,10 +77,12 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
     wanted = target.encode([e.target for e in examples])
     rows, base, asks = None, None, None
     if described["kind"] == "language":
-        from trainer.tasks import language  # it needs torch
+        from trainer.language import encoding  # heavy
+        from trainer.tasks import language
 
-        base, asks = language.base_folder(spec, model.folder, described["base"]), language.answering(encoder, settings)
-        rows = encoder.prompts(examples)
+        writer = encoding.of(encoder)
+        base, asks = language.base_folder(spec, model.folder, described["base"]), language.answering(writer, settings)
+        rows = writer.prompts(examples)
     elif encoder is not None:
         rows = encoder.encode(examples, wanted, "predict")
     stop.check(spec.folder)
@@ -92,7 +94,7 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
     events.phase("export", "Writing the predictions.")
     known = numpy.asarray([bool(e.target) for e in examples])
     if asks is not None:
-        outputs = numpy.array([encoder.text([i for i in row if i >= 0]) for row in outputs.tolist()], dtype=object)
+        outputs = numpy.array([writer.text([i for i in row if i >= 0]) for row in outputs.tolist()], dtype=object)
     else:
         known &= wanted >= 0 if target.labels else ~numpy.isnan(wanted)
     answered = export.Answered(examples, outputs, wanted, known, target)

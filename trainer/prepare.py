@@ -73,9 +73,9 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
         encoder = tasks.of(data.kind).encoder(spec, settings, data, base, events)
         splits = {n: encoder.encode(data.splits[n], target.encode([e.target for e in data.splits[n]]), n, training=n == "train") for n in SPLITS}
         if data.kind == "language":
-            from trainer.language import advice
+            from trainer.language import advice, encoding
 
-            advice.check(encoder, data, base, events)
+            advice.check(encoding.of(encoder), data, base, events)
         _check_lengths(settings, data, encoder, events)
         _note_dropped(data, splits["train"])
     if data.kind == "language":

@@ -2,11 +2,13 @@
 
 from trainer.data import Dataset
 from trainer.export import display
-from trainer.language import forms, masks, samples
+from trainer.language import encoding, forms, masks, samples
 from trainer.language.asking import Asked
 from trainer.language.encoding import Encoder
+from trainer.launch.work import Outcome
 from trainer.measure import likelihoods
 from trainer.measure.likelihoods import Likelihoods
+from trainer.prepare import Prepared
 
 LONGEST_TEXT = 2000  # characters of an answer or a prompt in result.json
 
@@ -36,10 +38,13 @@ def baselines(encoder: Encoder, data: Dataset, asked: Asked, asks: samples.Asks,
     return found
 
 
-def described(encoder: Encoder, data: Dataset, asked: Asked, asks: samples.Asks, epochs: float) -> dict:
-    """``language`` of result.json."""
+def described(prepared: Prepared, data: Dataset, outcome: Outcome) -> dict | None:
+    """``language`` of result.json; None for other models."""
+    asked, asks = outcome.language, prepared.plan.asks
+    if asked is None or asks is None:
+        return None
+    encoder, epochs = encoding.of(prepared.encoder), outcome.epochs
     shown = range(asks.shown)
-    prompts = [encoder.words.tokenizer.decode(asks.prompts[i], skip_special_tokens=True) for i in shown]
     return {
         "method": encoder.shape.get("finetuning", "full"),
         "trained_parameters": asked.trained,
@@ -49,7 +54,7 @@ def described(encoder: Encoder, data: Dataset, asked: Asked, asks: samples.Asks,
         "example": [{"text": part["text"][:LONGEST_TEXT], "learnt": part["learnt"]} for part in encoder.example],
         "sampled": asks.sampled,
         "max_new_tokens": asks.max_new_tokens,
-        "samples": [_sample(encoder, data, asked, i, prompts[i]) for i in shown],
+        "samples": [_sample(encoder, data, asked, i) for i in shown],
     }
 
 
@@ -66,12 +71,12 @@ def predictions(data: Dataset, test: Likelihoods, encoder: Encoder, asked: Asked
     return display.table(head, rows)
 
 
-def _sample(encoder: Encoder, data: Dataset, asked: Asked, i: int, prompt: str) -> dict:
+def _sample(encoder: Encoder, data: Dataset, asked: Asked, i: int) -> dict:
     held_out = data.splits["test"] or data.splits["validation"]
-    found = {"prompt": prompt[:LONGEST_TEXT], "after": encoder.text(asked.after[i])[:LONGEST_TEXT]}
+    found = {"prompt": encoder.shown[i][:LONGEST_TEXT], "after": encoder.text(asked.after[i])[:LONGEST_TEXT]}
     if asked.before is not None:
         found["before"] = encoder.text(asked.before[i])[:LONGEST_TEXT]
-    if not encoder.description.get("own_prompts") and i < len(held_out) and (wanted := forms.answer(held_out[i].content)):
+    if i < len(held_out) and encoder.shown[i] == forms.question(held_out[i].content) and (wanted := forms.answer(held_out[i].content)):
         found["wanted"] = wanted[:LONGEST_TEXT]
     return found
 

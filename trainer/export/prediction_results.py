@@ -13,7 +13,7 @@ from trainer.measure import likelihoods, metrics
 from trainer.measure.histogram import histogram
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
-from trainer.tasks.target import Classes, Number, Tokens
+from trainer.tasks.target import Classes, Number, Target, Tokens
 
 SAMPLES, PER_FILE = 20, 10_000
 
@@ -26,7 +26,7 @@ class Answered:
     outputs: numpy.ndarray
     wanted: numpy.ndarray
     known: numpy.ndarray
-    target: Classes | Number
+    target: Target
 
     @property
     def classifies(self) -> bool:

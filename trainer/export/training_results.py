@@ -41,14 +41,17 @@ def training(
     classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     reports = {n: metrics.report(a, classes, settings.seed, scale) for n, a in outcome.answers.items()}
     at = outcome.position
-    baselines = simple.reports
+    baselines, told, table = simple.reports, None, ""
     if outcome.language is not None:
-        from trainer.export import language_results  # it needs torch
+        from trainer.export import language_results  # heavy
+        from trainer.language import encoding
 
-        parts = prepared.encoder, data, outcome.language, plan.asks
+        encoder = encoding.of(prepared.encoder)
         split = "test" if reports["test"] else "validation"
-        reports[split] |= language_results.exact_match(prepared.encoder, data, outcome.language.after, plan.asks)
-        baselines = [*baselines, *language_results.baselines(*parts, settings.seed, plan.base.name)]
+        reports[split] |= language_results.exact_match(encoder, data, outcome.language.after, plan.asks)
+        baselines = [*baselines, *language_results.baselines(encoder, data, outcome.language, plan.asks, settings.seed, plan.base.name)]
+        told = language_results.described(prepared, data, outcome)
+        table = language_results.predictions(data, outcome.answers["test"], encoder, outcome.language, plan.asks)
     figures = {
         "task": plan.task,
         "metric": plan.metric,
@@ -63,8 +66,7 @@ def training(
     _model(outcome, out / "model", prepared, data, reports["test"])
     files.write_json(out / "metrics.json", figures)
     test = outcome.answers["test"]
-    table = _predictions(data, plan.target, test) if outcome.language is None else language_results.predictions(data, test, *parts[:1], *parts[2:])
-    files.write_text(out / "predictions.csv", table)
+    files.write_text(out / "predictions.csv", table or _predictions(data, plan.target, test))
     if _baseline_wins(reports["test"], simple):
         description = {
             "kind": plan.kind, "title": simple.title, "task": plan.task, "columns": list(data.columns), "labels": list(plan.target.labels),
@@ -89,7 +91,7 @@ def training(
         data=results.data_of(data, prepared.encoder.described(), _samples(data), plan.target),
         training=_training(settings, outcome, workers),
         champion=_champion(spec, plan, outcome),
-        language=None if outcome.language is None else language_results.described(*parts, outcome.epochs),
+        language=told,
         candidates=candidates,
         **_test_details(data, plan.target, test, classes, simple),
     )  # fmt: skip

@@ -41,7 +41,8 @@ def ask(model, plan: Plan, device, events: Events) -> Asked:
         with _base(model, plan, adapted) as original:
             before = samples.answers(original, plan.asks, device)
             if len(rows := plan.splits["test"]):
-                base = evaluate.answers(original, rows, Objective(plan.target), device)
+                found = evaluate.answers(original, rows, Objective(plan.target), device)
+                base = found if isinstance(found, Likelihoods) else None
     merged = None
     if adapted and plan.settings.merge:
         merged = Path(plan.work) / MERGED

@@ -70,6 +70,7 @@ class Encoder:
         self.cut = self.ended = self.learnt_tokens = self.rows = 0
         self.example: list[dict] = []
         self.refused: list[str] = []
+        self.shown: list[str] = []  # the prompts whose answers are shown, as a person wrote them
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:
         """Rows with their learnt tokens and bytes as targets. In training, what has no learnt token within max_length is left out."""
@@ -95,13 +96,15 @@ class Encoder:
         return Rows(sequences.of(parts, self.words.pad_id), numpy.zeros((len(parts), 2), numpy.int64))
 
     def prompt(self, content: forms.Conversation | str) -> list[int]:
-        """The token ids after which the model writes: the beginning of an answer, or a document as it is."""
+        """The token ids after which the model writes: the beginning of an answer, or a document as it is. Of a prompt that is longer
+        than the model reads, the end."""
+        most = self.description.get("reads", self.max_length)
         if isinstance(content, str):
-            return self.words.tokenizer.encode(content).ids[-self.max_length :]
+            return self.words.tokenizer.encode(content).ids[-most:]
         try:
-            return self.words.template.prompt(content)[-self.max_length :]
+            return self.words.template.prompt(content)[-most:]
         except masks.Refused:
-            return self.words.tokenizer.encode(forms.question(content)).ids[-self.max_length :]
+            return self.words.tokenizer.encode(forms.question(content)).ids[-most:]
 
     def text(self, ids: list[int]) -> str:
         """The text of an answer, without control characters: it goes into tables and pages."""
@@ -171,6 +174,12 @@ class Encoder:
         for name in _TOKENIZER_FILES:
             if self.source is not None and (self.source / name).is_file():
                 shutil.copyfile(self.source / name, folder / name)
+
+
+def of(encoder) -> Encoder:
+    """``encoder``, which is that of a language model."""
+    assert isinstance(encoder, Encoder)
+    return encoder
 
 
 def usual_length(words: Words, data: Dataset, percentile: int) -> tuple[int, float]:

@@ -1,21 +1,25 @@
 """LoRA by peft: small matrices beside those of a frozen model, saved in the layout that PEFT, vLLM and others load.
 
-Imported only in workers.
+torch and peft are imported where they are used, which is in workers.
 """
+
+from __future__ import annotations
 
 import json
 from pathlib import Path
-
-import torch
-from safetensors.torch import load_file, save_file
+from typing import TYPE_CHECKING
 
 from trainer.run_folder import files
+
+if TYPE_CHECKING:
+    import torch
 
 WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"
 
 
 def wrap(model: torch.nn.Module, rank: int, alpha: int, seed: int) -> torch.nn.Module:
     """``model`` with an adapter on every linear layer but the last. Only the adapter is trained; at the beginning it changes nothing."""
+    import torch
     from peft import LoraConfig, get_peft_model
 
     torch.manual_seed(seed)
@@ -25,6 +29,7 @@ def wrap(model: torch.nn.Module, rank: int, alpha: int, seed: int) -> torch.nn.M
 def save(model, folder: Path, base: str, revision: str) -> None:
     """Write the adapter. Its configuration names the ``base`` model and its ``revision``, and no path of this machine."""
     from peft import get_peft_model_state_dict
+    from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {n: t.detach().cpu().contiguous() for n, t in get_peft_model_state_dict(model, save_embedding_layers=False).items()}
@@ -48,6 +53,7 @@ def attach(model: torch.nn.Module, folder: Path) -> torch.nn.Module:
 def refreshed(model, folder: Path):
     """``model``, which has an adapter already, with the weights of the one in ``folder``. Raises ValueError if they do not fit."""
     from peft import get_peft_model_state_dict, set_peft_model_state_dict
+    from safetensors.torch import load_file
 
     tensors = load_file(str(folder / WEIGHTS))
     if tensors.keys() != get_peft_model_state_dict(model, save_embedding_layers=False).keys():

@@ -1,11 +1,13 @@
 """Text generation: an installed causal model that is finetuned, by LoRA or whole, or a small one from random weights."""
 
+import dataclasses
 from pathlib import Path
 
 from trainer.config.spec import Spec
 from trainer.data import Dataset
+from trainer.data.memory import memory
 from trainer.errors import UserError
-from trainer.language import encoding, forms, lora, samples
+from trainer.language import encoding, footprint, forms, lora, samples
 from trainer.language.encoding import Encoder
 from trainer.plan import Plan, Rows
 from trainer.run_folder import files
@@ -35,7 +37,13 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
         settings.choose("learning_rate", LORA_RATE)
         events.decision("learning_rate", LORA_RATE, f"The learning rate is {LORA_RATE:g}, which suits LoRA.")
     usual, answer = encoding.usual_length(words, data, PERCENTILE)
-    description = {"max_length": _max_length(settings, usual, base, events), "answer_tokens": answer, "finetuning": method}
+    limit = _positions(base)
+    description = {
+        "reads": max(SHORTEST, limit - min(settings.max_new_tokens, limit // 2)),
+        "max_length": _max_length(settings, usual, base, events),
+        "answer_tokens": answer,
+        "finetuning": method,
+    }
     shape = {
         "finetuning": method,
         "rank": settings.lora_rank,
@@ -45,7 +53,12 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
     }
     if not words.own_template and any(not isinstance(e.content, str) for e in data.splits["train"]):
         events.decision("chat_template", "plain", f"{base.name} has no chat template, so a plain one (### Question, ### Answer) is used and saved.")
-    return Encoder(words, description, shape, base.folder)
+    made = Encoder(words, description, shape, base.folder)
+    needs = footprint.of(base.folder, base.config, settings, made.shape)
+    made.shape["footprint"] = dataclasses.asdict(needs)
+    what = f"{base.name} has {footprint.spelled_count(needs.weights)} weights; training it needs about {footprint.spelled(needs.needed())} of memory."
+    events.decision("memory", needs.needed(), what)
+    return made
 
 
 def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
@@ -61,6 +74,7 @@ def asks(encoder: Encoder, data: Dataset, settings) -> samples.Asks:
     documents = any(isinstance(e.content, str) for e in held_out)
     answer = encoder.description.get("answer_tokens", 0)
     shown = own or [_opening(e.content) if documents else _asked(e.content) for e in held_out[: samples.SHOWN]]
+    encoder.shown = [p if isinstance(p, str) else forms.question(p) for p in shown]
     prompts = [encoder.prompt(p if documents or not isinstance(p, str) else (forms.Turn(forms.USER, p),)) for p in shown]
     judged = []
     if not documents and 0 < answer <= samples.SHORT_ANSWER:
@@ -87,12 +101,16 @@ def base_folder(spec: Spec, folder: Path, base: str) -> Path | None:
 
 def build(plan: Plan):
     """The installed base model, with an adapter where only that is trained, or a new model."""
+    import torch
+
     from trainer.tasks import transformer
 
     if plan.base.folder is None:
         from trainer.language import shapes
 
         return shapes.build(plan)
+    if not torch.cuda.is_available():  # the memory of a GPU is another one
+        footprint.check(footprint.Footprint(**plan.shape["footprint"]), memory(), plan.base.name, plan.shape["finetuning"])
     model = transformer.from_base(_AUTO, plan)
     return lora.wrap(model, plan.shape["rank"], plan.shape["alpha"], plan.settings.seed) if plan.shape["finetuning"] == "lora" else model
 
@@ -118,7 +136,7 @@ def save(model, plan: Plan, folder: Path) -> None:
     from trainer.tasks import transformer
 
     if plan.shape.get("finetuning") == "lora":
-        lora.save(model, folder, plan.base.name, "")
+        lora.save(model, folder, plan.base.name, plan.base.commit)
     else:
         transformer.save(model, plan, folder)
 
@@ -149,8 +167,7 @@ def _method(settings, base: Base, events: Events) -> str:
 
 def _max_length(settings, usual: int, base: Base, events: Events) -> int:
     """The longest sequence: as the user says, else that of most examples, within the limits of model and hardware."""
-    positions = base.config.get("max_position_embeddings") or base.config.get("n_positions")
-    limit = positions if isinstance(positions, int) and positions > 0 else LONGEST
+    limit = _positions(base)
     if wanted := settings.max_length:
         return max(SHORTEST, min(wanted, limit))
     limit = min(limit, LONGEST if settings.use_gpu == "yes" else LONGEST_ON_CPUS)
@@ -159,6 +176,12 @@ def _max_length(settings, usual: int, base: Base, events: Events) -> int:
     events.decision("max_length", length, f"Examples are cut to {length} tokens: {why}.")
     settings.choose("max_length", length)
     return length
+
+
+def _positions(base: Base) -> int:
+    """The longest sequence that the model reads, at most LONGEST."""
+    positions = base.config.get("max_position_embeddings") or base.config.get("n_positions")
+    return min(positions, LONGEST) if isinstance(positions, int) and positions > 0 else LONGEST
 
 
 def _asked(content) -> forms.Conversation:

@@ -16,11 +16,14 @@ FORWARD = 1 / 3  # share of a training step that an evaluation takes
 
 
 def seconds(stepper, data, validation, batch_size: int, settings, ctx) -> float:
-    """The seconds that all epochs take without early stopping. Works on a copy of the model."""
+    """The seconds that all epochs take without early stopping. Works on a copy of the model; of a large one with frozen weights on
+    the model itself, whose gradients are forgotten, unless it is shared with other workers.
+    """
     order = batches.training(data.features.lengths, batch_size, settings.seed, 0)
     costs = numpy.asarray([data.features.lengths[b].max() * len(b) for b in order])
     typical = [order[i] for i in numpy.argsort(costs, kind="stable")[len(order) // 2 :][: STEPS + 1]]
-    model = copy.deepcopy(stepper.model).train()
+    itself = ctx.world == 1 and not all(p.requires_grad for p in stepper.model.parameters())
+    model = stepper.model.train() if itself else copy.deepcopy(stepper.model).train()
     times = []
     began = time.monotonic()
     for batch in typical:
@@ -31,6 +34,8 @@ def seconds(stepper, data, validation, batch_size: int, settings, ctx) -> float:
         times.append(time.monotonic() - start)
         if time.monotonic() - began > BUDGET_SECONDS:
             break
+    if itself:
+        model.zero_grad(set_to_none=True)
     step = min(times[1:] or times) * float(numpy.mean(costs)) / max(1.0, float(numpy.median(costs)))
     measured = settings.epochs * settings.evals_per_epoch * len(validation) / batch_size * FORWARD / ctx.world
     steps = len(order) * settings.epochs

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+from collections.abc import Callable
 
 import numpy
 import torch
@@ -24,7 +25,7 @@ def logits(model, data: Rows, rows: numpy.ndarray, device: torch.device, random=
     wanted = labels[:, 1:]
     # The last layer of a language model is as large as its vocabulary: it is computed only where a token of some row is learnt.
     places = torch.nonzero((wanted != IGNORED).any(dim=0)).squeeze(-1)
-    if _keeps_places(type(_inner(model if plain is None else plain))):
+    if _keeps_places(type(_inner(model if plain is None else plain)).forward):
         return model(**inputs, use_cache=False, logits_to_keep=places).logits, wanted[:, places]
     return model(**inputs, use_cache=False).logits[:, places], wanted[:, places]
 
@@ -35,5 +36,5 @@ def _inner(model):
 
 
 @functools.cache
-def _keeps_places(kind: type) -> bool:
-    return "logits_to_keep" in inspect.signature(kind.forward).parameters
+def _keeps_places(forward: Callable) -> bool:
+    return "logits_to_keep" in inspect.signature(forward).parameters

@@ -29,6 +29,7 @@ from trainer.train.optimize import Optimization, learning_rate
 from trainer.train.progress import ProgressReporter
 from trainer.train.step import Stepper
 
+LONGEST_ON_CPUS = 24 * 3600.0  # estimated seconds of the training of a language model
 ALL_DONE, EARLY, TIME_LIMIT, STOPPED, DIVERGED = "all epochs done", "early stopping", "time limit", "stopped by a person", "diverged"
 CHECKPOINT_SECONDS = 300.0  # between two checkpoints, if the evaluations are further apart
 BETWEEN_SAVES_SECONDS = 2.0  # if evaluations follow each other faster, only the best models are saved
@@ -148,7 +149,13 @@ class Training:
             raise stop.nothing_to_keep()
 
     def announce(self) -> None:
-        self.estimated()
+        seconds = self.estimated()
+        if self.plan.kind == "language" and self.ctx.device.type == "cpu" and seconds > LONGEST_ON_CPUS:
+            raise UserError(
+                "too_long",
+                f"This would take about {round(seconds / 3600)} hours on {count(self.ctx.threads * self.ctx.world, 'CPU')}.",
+                "Choose a smaller model, fewer rows (data.max_examples), or wait for a GPU (use_gpu: yes).",
+            )
         self.reporter.begins(len(self.data), self.rate, self.why_rate)
 
     def estimated(self) -> float:

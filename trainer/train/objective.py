@@ -56,6 +56,7 @@ class Objective:
         if isinstance(self.target, Classes):
             weights = None if self.weights is None else torch.from_numpy(self.weights).to(logits.device)
             return F.cross_entropy(logits, torch.from_numpy(targets).to(logits.device), weights, reduction="sum", label_smoothing=self.smoothing)
+        assert isinstance(self.target, Number)
         wanted = torch.from_numpy(((targets - self.target.mean) / self.target.std).astype(numpy.float32)).to(logits.device)
         return F.mse_loss(logits.squeeze(-1), wanted, reduction="sum")
 
@@ -73,5 +74,6 @@ class Objective:
         """Probabilities of all classes, or the answered numbers in the target's unit. A saved model (``folded``) answers in it itself."""
         if isinstance(self.target, Classes):
             return logits.float().softmax(-1).cpu().numpy()
+        assert isinstance(self.target, Number)
         values = logits.float().squeeze(-1).double().cpu().numpy()
         return values if folded else values * self.target.std + self.target.mean
