@@ -1,5 +1,7 @@
 """The roles of the columns of a table, and the task that follows from them."""
 
+from __future__ import annotations
+
 import itertools
 from dataclasses import dataclass, field
 

@@ -1,5 +1,7 @@
 """From tables to examples."""
 
+from __future__ import annotations
+
 import collections
 from pathlib import Path
 

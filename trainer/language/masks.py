@@ -104,16 +104,17 @@ class Template:
         return self._piece(whole, spans) if spans else None
 
     def _one_by_one(self, turns: Conversation) -> list[Piece]:
-        """One sequence for each answer: what comes before it is encoded by itself, as it is when the model answers."""
+        """One sequence for each answer, behind what the template writes where the model is to answer, encoded by itself."""
         found = []
         for i, turn in enumerate(turns):
             if turn.role != ASSISTANT or not (turn.learnt and turn.text):
                 continue
             after = self._render(turns[: i + 1]).rstrip()
-            common = _common(self._render(turns[:i], prompt=True), after)
-            if turn.text.strip() not in after[len(common) :]:
+            before = self._render(turns[:i], prompt=True)
+            start = len(before) if after.startswith(before) else after.rfind(turn.text.strip())
+            if start < 0 or turn.text.strip() not in after[start:]:
                 raise Refused("its text lacks the answer")
-            first, second = self._ids(common), self._ids(after[len(common) :])
+            first, second = self._ids(before), self._ids(after[start:])
             found.append((numpy.array(first + second, numpy.int32), numpy.arange(len(first) + len(second)) >= len(first)))
         if not found:
             raise Refused("it has no answer to learn")
@@ -151,11 +152,6 @@ def marked(tokenizer: Tokenizer, piece: Piece) -> list[dict]:
     bounds = [0, *(numpy.flatnonzero(numpy.diff(learnt.astype(int))) + 1).tolist(), len(ids)]
     parts = [(ids[a:b].tolist(), bool(learnt[a])) for a, b in zip(bounds, bounds[1:], strict=False) if b > a]
     return [{"text": tokenizer.decode(part, skip_special_tokens=False), "learnt": flag} for part, flag in parts]
-
-
-def _common(a: str, b: str) -> str:
-    """The longest text that both begin with."""
-    return a[: next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))]
 
 
 def _messages(turns: tuple[Turn, ...]) -> list[dict]:
