@@ -12,7 +12,8 @@ from hypothesis import given, settings, strategies as st
 from trainer.tasks.target import Classes, Number
 from trainer.train import batches, estimate
 from trainer.train.objective import Objective
-from trainer.train.optimize import Optimization, learning_rate
+from trainer.train.optimize import Optimization
+from trainer.train.rate import learning_rate
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True)
 LENGTHS = st.lists(st.integers(1, 512), min_size=1, max_size=200).map(numpy.asarray)

@@ -25,8 +25,9 @@ from trainer.train.average import MovingAverage
 from trainer.train.checkpoint import Checkpoints, Position
 from trainer.train.consensus import Consensus
 from trainer.train.objective import Objective
-from trainer.train.optimize import Optimization, learning_rate
-from trainer.train.progress import ProgressReporter
+from trainer.train.optimize import Optimization
+from trainer.train.progress import TENSORBOARD, ProgressReporter
+from trainer.train.rate import learning_rate
 from trainer.train.step import Stepper
 
 LONGEST_ON_CPUS = 24 * 3600.0  # estimated seconds of the training of a language model
@@ -81,17 +82,18 @@ def train(ctx: Context, plan: Plan, events: Events) -> Trained:
     if ctx.rank == 0:
         training.announce()
     with stop.pausable(Path(plan.work)) if ctx.rank == 0 else contextlib.nullcontext():
-        stopped = training.stop_reason()
-        while stopped == ALL_DONE and training.at.measured < training.steps:
-            stopped = training.interval()
+        stopped = training.run()
     return training.finish(stopped)
 
 
 class Training:
     """The state of one training on one worker."""
 
-    def __init__(self, ctx: Context, plan: Plan, events: Events):
-        self.ctx, self.plan, self.settings = ctx, plan, plan.settings
+    def __init__(
+        self, ctx: Context, plan: Plan, events: Events, folder: str = CHECKPOINTS, reporter: ProgressReporter | None = None, used: float = 0.0
+    ):
+        """``folder`` is the place of the checkpoints in the run folder, ``used`` the seconds of the time limit that earlier trainings took."""
+        self.ctx, self.plan, self.settings, self.used = ctx, plan, plan.settings, used
         self.began, self.before = time.monotonic(), 0.0
         self.task = tasks.of(plan.kind)
         self.data = plan.splits["train"]
@@ -107,16 +109,16 @@ class Training:
         self.steps = self.per_epoch * self.settings.epochs
         self.stepper = Stepper(ctx, plan, self.model, self.objective)
         self.optimization = Optimization(self.model, self.settings, self.rate, self.steps, self.stepper.scaler)
-        self.checkpoints = Checkpoints(Path(plan.folder) / CHECKPOINTS, plan.digest, self.settings.keep_checkpoints, events.lease)
+        self.checkpoints = Checkpoints(Path(plan.folder) / folder, plan.digest, self.settings.keep_checkpoints, events.lease)
         self.consensus = Consensus(ctx, plan)
-        self.reporter = ProgressReporter(ctx, Path(plan.folder), events, self.settings.epochs, self.steps)
+        self.reporter = reporter or ProgressReporter(ctx, Path(plan.folder) / TENSORBOARD, events, self.settings.epochs, self.steps)
         if not frozen:
             self.reporter.warning("freeze_encoder", "This model has no encoder to freeze, so all its weights are trained.")
         self.at = Position()
         self.stops = _evaluation_steps(self.per_epoch, self.settings.evals_per_epoch)
         self.order: tuple[int, list] = (-1, [])
         self.estimate = 0.0
-        self.saved = time.monotonic()
+        self.saved, self.saved_step = time.monotonic(), -1
 
     def resume(self) -> None:
         """Load the newest complete checkpoint. The first worker chooses it for all."""
@@ -125,7 +127,7 @@ class Training:
             return
         folder, state = found
         self.at = checkpoint.restore(folder, state, self.model, self._averaged(), self.optimization.optimizer)
-        self.before = self.at.spent
+        self.before, self.saved_step = self.at.spent, self.at.step
         self.at.resumed += 1
         self.stepper.restore(self.at)
         self.reporter.resumes(self._epoch(), self.at.step)
@@ -165,6 +167,18 @@ class Training:
         self.estimate = rest * whole
         self.reporter.estimated(len(self.data), self.at, self.estimate, self._left())
         return self.estimate
+
+    def run(self, evaluations: int | None = None) -> str:
+        """Train until the training ends or has made that many evaluations. Returns the reason to stop, or ALL_DONE."""
+        stopped = self.stop_reason()
+        while stopped == ALL_DONE and self.at.measured < self.steps and (evaluations is None or self.at.evaluations < evaluations):
+            stopped = self.interval()
+        return stopped
+
+    def keep(self) -> None:
+        """Save a checkpoint of this position, unless there is one."""
+        if self.saved_step != self.at.step:
+            self._save()
 
     def interval(self) -> str:
         """Train up to the next evaluation or a signal to stop, then evaluate. Returns the reason to stop, or ALL_DONE."""
@@ -265,11 +279,12 @@ class Training:
         return best
 
     def _save(self) -> None:
-        self.saved = time.monotonic()
+        self.saved, self.saved_step = time.monotonic(), self.at.step
         self.at.total, self.at.spent = self._finite(self.stepper.total()), self._spent()
         if self.stepper.scaler is not None:
             self.at.scaler = self.stepper.scaler.state_dict()
         if self.ctx.rank == 0:
+            self.reporter.saving()
             path = self.checkpoints.save(self.at, self.model, self._averaged(), self.optimization.optimizer)
             self.reporter.saved(self._epoch(), self.at.step, path.relative_to(self.plan.folder).as_posix())
         self.consensus.wait()  # no worker continues before the checkpoint exists
@@ -303,7 +318,7 @@ class Training:
 
     def _left(self) -> float:
         """Seconds until the time limit."""
-        return 60 * self.settings.max_minutes - self._spent()
+        return 60 * self.settings.max_minutes - self.used - self._spent()
 
     def _next_evaluation(self) -> int:
         """The step of the next evaluation. It is the current one if the training was interrupted right before its evaluation."""

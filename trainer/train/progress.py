@@ -11,16 +11,17 @@ from trainer.run_folder.tensorboard import TensorBoardLog
 from trainer.train import estimate
 from trainer.train.checkpoint import Position
 
+TENSORBOARD = "tensorboard"  # the folder of scalars in the run folder
 PROGRESS_SECONDS = 2.0  # between two progress events, at the beginning
 
 
 class ProgressReporter:
-    """Reports a training of ``steps`` steps in ``epochs`` epochs. Only the first worker reports anything."""
+    """Reports a training of ``steps`` steps in ``epochs`` epochs, and writes scalars into ``folder``. Only the first worker reports anything."""
 
     def __init__(self, ctx, folder: Path, events: Events, epochs: int, steps: int):
         self.is_active, self.device, self.world = ctx.rank == 0, ctx.device, ctx.world
         self.events, self.epochs, self.steps = events, epochs, steps
-        self.tensorboard = TensorBoardLog(folder / "tensorboard") if self.is_active else None
+        self.tensorboard = TensorBoardLog(folder) if self.is_active else None
         self.meter = Meter(ctx.device)
         self.began = self.last_progress = time.monotonic()
         self.expected, self.first = 0.0, (0, 0.0)  # the estimated seconds; the first step of this start and its time
@@ -85,6 +86,9 @@ class ProgressReporter:
             self.events.eval(epoch, step, "train", {"loss": loss})
             self.events.eval(epoch, step, "validation", summary)
             self.tensorboard.add(step, {"loss/train": loss, **{f"validation/{k}": v for k, v in summary.items()}})
+
+    def saving(self) -> None:
+        """A checkpoint is about to be saved."""
 
     def saved(self, epoch: float, step: int, path: str) -> None:
         self.events.checkpoint(epoch, step, path)
