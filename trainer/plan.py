@@ -10,10 +10,13 @@ import numpy
 
 from trainer.config.settings import Settings
 from trainer.language.samples import Asks
+from trainer.search.trials import Search
 from trainer.tasks.catalogue import Base
 from trainer.tasks.target import Target
 
 CHECKPOINTS, INDEX = "checkpoints", "index.json"  # the folder of checkpoints in the run folder, and the index in it
+
+FIRST_TRIAL = "trial-00"  # in the folder of checkpoints, during a search
 
 
 class Features(Protocol):
@@ -122,11 +125,13 @@ class Plan:
     digest: str
     champion: Saved | None = field(default=None)
     asks: Asks | None = None  # of a language model
+    search: Search | None = field(default=None)
 
 
 # Options that change neither the weights nor the choice of the best ones.
-_NEUTRAL = {"run_name", "num_workers", "use_gpu", "max_minutes", "dry_run", "config_file", "more_options", "keep_checkpoints", "cpus_per_worker"} | {
-    "register_as", "make_champion", "upload", "compile", "merge", "sample_prompts", "max_new_tokens",
+_NEUTRAL = {
+    "run_name", "num_workers", "use_gpu", "max_minutes", "dry_run", "config_file", "more_options", "keep_checkpoints", "cpus_per_worker",
+    "register_as", "make_champion", "upload", "compile", "trials", "minutes", "space", "merge", "sample_prompts", "max_new_tokens",
 }  # fmt: skip
 _FORMAT = 3  # of the checkpoints
 

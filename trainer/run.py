@@ -23,6 +23,7 @@ from trainer.plan import Plan
 from trainer.run_folder import files, lease as leases, log, stop
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease, LeaseLost
+from trainer.search import space
 from trainer.tasks import catalogue
 from trainer.tasks.catalogue import Base
 from trainer.tasks.target import Classes, Number
@@ -84,6 +85,11 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
     settings = options.resolve(spec, events)
     if (source := settings.source("max_minutes")) not in (options.FORM, options.DEFAULT):  # the service knows only the form
         events.decision("max_minutes", settings.max_minutes, f"The time limit is {settings.max_minutes} minutes (source: {source}).")
+    if searches := space.is_wanted(settings):
+        space.check(settings)
+        if settings.num_workers > 1:
+            events.decision("workers", 1, f"A search uses one worker instead of {settings.num_workers}.")
+        settings.choose("num_workers", 1)
     likely = candidates.choose(spec.models, settings, _likely_kind(spec, settings), settings.task)
     workers = _Workers(name, settings, spec, events)
     try:
@@ -92,18 +98,24 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
         workers.request(likely.network)
         events.phase("prepare", "Reading the data.")
         from trainer import data, prepare  # while the workers import
+        from trainer.search import setup
 
         dataset = data.load(spec, settings, events)
         stop.check(spec.folder)
         wanted = candidates.choose(spec.models, settings, dataset.kind, dataset.task)
+        if searches:
+            wanted = setup.with_network(wanted, dataset.kind)
         workers.request(wanted.network)
         prepared = prepare.make(spec, settings, dataset, wanted, events)
+        own: dict = {}
+        if searches:
+            prepared, own = setup.make(spec, settings, dataset, prepared, events)
         if settings.dry_run:
             trial = workers.launcher.estimate(prepared.plan) if wanted.network else candidates.trial(prepared.plan, dataset)
             export.check(spec, settings, dataset, prepared, trial, events, began)
             return
         found, wanted = _candidates(workers, prepared.plan, dataset, wanted, events)
-        _deliver(spec, settings, dataset, prepared, found, wanted, workers, events, began)
+        _deliver(spec, settings, dataset, prepared, found, wanted, workers, events, began, own)
     finally:
         workers.close()
 
@@ -166,11 +178,15 @@ def _fitted(wanted, plan: Plan, dataset) -> list:
     return [c for c in (candidates.fit(n, plan, dataset) for n in wanted.estimators) if c is not None]
 
 
-def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: _Workers, events: Events, began: float) -> None:
-    """Choose the best candidate, and write the results."""
+def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: _Workers, events: Events, began: float, own: dict) -> None:
+    """Choose the best candidate, and write the results. ``own`` has what was prepared for the trials of a search with another base model."""
     from trainer import baseline, prepare
+    from trainer.search import conclude
 
     best = candidates.best(found, wanted, prepared.plan)
+    search = None
+    if prepared.plan.search is not None and (concluded := conclude.conclude(settings, prepared, own, found, best, events)):
+        settings, prepared, found, best, search = concluded.settings, concluded.prepared, concluded.found, concluded.best, concluded.document
     listed = candidates.entries(found, best, wanted, prepared.plan) if isinstance(prepared.plan.target, (Classes, Number)) else None
     if len(found) > 1:
         events.decision("chosen", best.base.name, f"The model {best.base.name} is delivered. {listed[0]['why']}")
@@ -182,7 +198,7 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: _W
     outcome = best.outcome
     outcome.champion = next((c.outcome.champion for c in found if c.outcome.champion), None) or _champions_answers(prepared, dataset, workers)
     count_of_workers = workers.launcher.workers if workers.launcher and best.fitted is None else 1
-    export.training(spec, settings, dataset, prepare.delivering(prepared, best), outcome, simple, count_of_workers, events, began, listed)
+    export.training(spec, settings, dataset, prepare.delivering(prepared, best), outcome, simple, count_of_workers, events, began, listed, search)
 
 
 def _champions_answers(prepared, dataset, workers: _Workers):

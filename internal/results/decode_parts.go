@@ -54,7 +54,7 @@ func (r *Result) checkSizes() error {
 		atMost("columns", max(len(r.Model.Columns), len(r.Data.InputColumns)), maxLabels), atMost("files", len(r.Data.Files), maxFiles),
 		atMost("reasons", len(r.Data.Dropped), maxList), atMost("workers", len(r.Training.PerWorker), maxWorkers),
 		atMost("samples", len(r.Data.Samples), maxShown), atMost("mistakes", len(r.Mistakes), maxShown), atMost("unsure", len(r.Unsure), maxShown),
-		atMost("baselines", len(r.Metrics.Baselines), maxShown), atMost("candidates", len(r.Candidates), maxShown), r.Data.Lengths.checkSize(), r.Language.check())
+		atMost("baselines", len(r.Metrics.Baselines), maxShown), atMost("candidates", len(r.Candidates), maxShown), r.Data.Lengths.checkSize(), r.Language.check(), r.Search.checkSize())
 	for _, s := range r.allScores() {
 		err = errors.Join(err, atMost("metrics", len(s), maxList))
 	}
@@ -87,6 +87,9 @@ func (r *Result) allScores() []Scores {
 	}
 	if r.Champion != nil {
 		all = append(all, r.Champion.Test)
+	}
+	if r.Search != nil {
+		all = append(all, r.Search.DefaultTest, r.Search.BestTest)
 	}
 	if r.Prediction != nil {
 		all = append(all, r.Prediction.Scores, r.Prediction.TrainedScores)

@@ -31,7 +31,7 @@ func (r *Result) checkScores() error {
 			return err
 		}
 	}
-	if err := r.checkCandidates(); err != nil {
+	if err := errors.Join(r.checkCandidates(), r.Search.check()); err != nil {
 		return err
 	}
 	if r.Champion != nil {

@@ -30,6 +30,7 @@ const (
 	KindResource   Kind = "resource"
 	KindError      Kind = "error"
 	KindDone       Kind = "done"
+	KindTrial      Kind = "trial"
 )
 
 // The splits of the data that an evaluation may be over.
@@ -72,6 +73,16 @@ type Event struct {
 	Metric  string             `json:"metric,omitempty"`
 	Value   float64            `json:"value,omitempty"`
 
+	// Trial is the number of a trial of Trials, State what became of it, Settings its settings in words; Best… are of the best so far.
+	Trial        int      `json:"trial,omitempty"`
+	Trials       int      `json:"trials,omitempty"`
+	State        string   `json:"state,omitempty"`
+	Rung         int      `json:"rung,omitempty"`
+	Settings     string   `json:"settings,omitempty"`
+	BestTrial    int      `json:"best_trial,omitempty"`
+	BestValue    *float64 `json:"best_value,omitempty"`
+	BestSettings string   `json:"best_settings,omitempty"`
+
 	Path            string  `json:"path,omitempty"`
 	Device          string  `json:"device,omitempty"`
 	Workers         int     `json:"workers,omitempty"`
@@ -99,11 +110,12 @@ func DecodeEvent(line []byte) (Event, error) {
 	switch {
 	case e.Time.Year() < earliestYear, e.Kind == "", e.Attempt < 1:
 		return Event{}, fmt.Errorf("%w: time, kind or attempt is missing", errEvent)
-	case min(e.Epochs, e.Step, e.Steps, e.Workers) < 0, e.Epoch < 0, e.Epoch > maxEpoch, e.Epochs > maxEpoch,
+	case min(e.Epochs, e.Step, e.Steps, e.Workers, e.Trial, e.Trials, e.Rung) < 0, e.Epoch < 0, e.Epoch > maxEpoch, e.Epochs > maxEpoch,
 		e.Kind == KindProgress && e.Epoch != math.Trunc(e.Epoch),
 		e.Fraction < 0, e.Fraction > 1, e.ETASeconds != nil && *e.ETASeconds < 0:
 		return Event{}, fmt.Errorf("%w: a number is out of its range", errEvent)
 	case e.Loss != nil && notFinite(*e.Loss) != nil, e.LearningRate != nil && notFinite(*e.LearningRate) != nil,
+		e.BestValue != nil && notFinite(*e.BestValue) != nil,
 		notFinite(slices.Collect(maps.Values(e.Metrics))...) != nil:
 		return Event{}, fmt.Errorf("%w: a number is too large to be drawn", errEvent)
 	case e.Kind == KindEval && len(e.Metrics) == 0:
@@ -126,10 +138,10 @@ const (
 
 // bound cuts what is longer than anybody reads, so that the events that are kept take little memory, whatever wrote them.
 func (e *Event) bound() {
-	for _, words := range []*string{&e.Text, &e.What, &e.Why, &e.Do} {
+	for _, words := range []*string{&e.Text, &e.What, &e.Why, &e.Do, &e.Settings, &e.BestSettings} {
 		*words = strings.Clone(text.Shorten(*words, maxEventText))
 	}
-	for _, name := range []*string{(*string)(&e.Kind), &e.Phase, &e.Code, &e.Split, &e.Metric, &e.Path, &e.Device} {
+	for _, name := range []*string{(*string)(&e.Kind), &e.Phase, &e.Code, &e.Split, &e.Metric, &e.Path, &e.Device, &e.State} {
 		*name = text.Shorten(*name, maxEventName)
 	}
 	if len(e.Choice) > maxEventText {

@@ -28,7 +28,7 @@ func ReadEvents(dir disk.Folder) ([]Event, error) {
 				if !known(e.Kind) {
 					continue
 				}
-				s = &selection{spread: e.Kind == KindProgress || e.Kind == KindEval || e.Kind == KindBest, every: 1}
+				s = &selection{spread: e.Kind == KindProgress || e.Kind == KindEval || e.Kind == KindBest || e.Kind == KindTrial, every: 1}
 				kept[e.Kind] = s
 			}
 			s.add(numbered{n, e})
@@ -99,7 +99,7 @@ func inOrder(kept map[Kind]*selection) []Event {
 // known reports whether a kind of events is used here at all.
 func known(k Kind) bool {
 	switch k {
-	case KindPhase, KindDecision, KindProgress, KindEval, KindBest, KindWarning, KindCheckpoint, KindResume, KindResource, KindError, KindDone:
+	case KindPhase, KindDecision, KindProgress, KindEval, KindBest, KindWarning, KindCheckpoint, KindResume, KindResource, KindError, KindDone, KindTrial:
 		return true
 	default:
 		return false

@@ -32,6 +32,9 @@ type Progress struct {
 	// Best is the best one so far, nil before the first.
 	Best *Best
 
+	// Trial is the newest one of a search, nil where nothing is searched.
+	Trial *TrialProgress
+
 	Device  string
 	Workers int
 
@@ -61,6 +64,14 @@ type Best struct {
 	Step   int
 	Metric string
 	Value  float64
+}
+
+// TrialProgress is the trial that a search is at, one of Trials.
+type TrialProgress struct {
+	Number, Trials int
+	// Settings are those of the best trial so far in words, and Value is its metric on the validation rows; nil before the first.
+	Settings string
+	Value    *float64
 }
 
 // Warning is something that a user should know about a training that goes on nevertheless.
@@ -103,6 +114,9 @@ func (p *Progress) Fold(e Event) {
 		}
 	case KindBest:
 		p.Best = &Best{Epoch: e.Epoch, Step: e.Step, Metric: e.Metric, Value: e.Value}
+	case KindTrial:
+		p.Fraction, p.ETA = e.Fraction, e.ETA()
+		p.Trial = &TrialProgress{Number: e.Trial, Trials: e.Trials, Settings: e.BestSettings, Value: e.BestValue}
 	case KindResume:
 		if e.Time.After(p.resumeAt) {
 			p.Resumes, p.Resumed, p.resumeAt = p.Resumes+1, e.Text, e.Time

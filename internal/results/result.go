@@ -53,6 +53,8 @@ type Result struct {
 	Candidates []Candidate `json:"candidates,omitempty"`
 	// Language is nil but for a language model.
 	Language *Language `json:"language,omitempty"`
+	// Search is nil where the settings were not searched.
+	Search *Search `json:"search,omitempty"`
 
 	Prediction *Prediction `json:"prediction,omitempty"`
 

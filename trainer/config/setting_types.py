@@ -59,6 +59,9 @@ class SettingTypes:
     max_new_tokens: int
     augmentation: str
     image_size: int
+    trials: int
+    minutes: int
+    space: str
     cpus_per_worker: int
     mixed_precision: str
     register_as: str

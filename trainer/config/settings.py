@@ -43,6 +43,13 @@ class Settings(SettingTypes):
         setattr(self, name, value)
         self._sources[name] = CHOSEN
 
+    def changed(self, values: dict) -> "Settings":
+        """A copy with other values for some options."""
+        copied = Settings({n: getattr(self, n) for n in self._sources}, self._sources)
+        for name, value in values.items():
+            copied.choose(name, value)
+        return copied
+
     def listed(self) -> list[dict]:
         """The settings of result.json, in the order of the table."""
         return [{"name": n, "value": getattr(self, n), "source": s} for n, s in self._sources.items() if n not in ("config_file", "more_options")]

@@ -35,8 +35,9 @@ def training(
     events: Events,
     began: float,
     candidates: list[dict] | None,
+    search: dict | None = None,
 ) -> None:
-    """Write all results that the worker did not write, and result.json last."""
+    """Write all results that the worker did not write, and result.json last. ``search`` describes the search that chose the settings."""
     plan, out = prepared.plan, spec.work / results.OUT
     classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     reports = {n: metrics.report(a, classes, settings.seed, scale) for n, a in outcome.answers.items()}
@@ -93,6 +94,7 @@ def training(
         champion=_champion(spec, plan, outcome),
         language=told,
         candidates=candidates,
+        search=search,
         **_test_details(data, plan.target, test, classes, simple),
     )  # fmt: skip
 

@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trainer.config.kinds import KINDS
+from trainer.config.settings import Settings
 from trainer.errors import as_user_error, reading_model
 from trainer.launch import preflight
 from trainer.plan import Plan, Rows, Saved
 from trainer.run_folder import lease as leases, stop
 from trainer.run_folder.events import Events, progress_interval
 from trainer.run_folder.lease import Lease
+from trainer.search import schedule
 
 if TYPE_CHECKING:  # the checkpoint imports torch
     from trainer import candidates
@@ -80,6 +82,25 @@ class Outcome:
     warnings: list[dict] = field(default_factory=list)
     decisions: list[dict] = field(default_factory=list)
     language: "Asked | None" = None  # what a language model answered
+    search: "Searched | None" = None
+
+
+@dataclass
+class Searched:
+    """What a search adds to the outcome of its default settings. ``best`` is the outcome of the best other trial, number ``trial``, and
+    ``plan`` its settings and digest. Where the default diverged, ``best`` is None and the outcome itself is that of ``trial``.
+
+    ``table`` describes the trials, ``histories`` has the evaluations of the default and of the best one.
+    """
+
+    table: list[dict]
+    histories: dict[int, list[dict]]
+    trial: int | None
+    settings: Settings | None
+    default: bool
+    best: "Outcome | None"
+    ended: str
+    seconds: float
 
 
 @dataclass
@@ -128,10 +149,7 @@ def train(plan: Plan, rank: int, world: int, device: str, threads: int, **asks) 
 def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: Lease, asks: dict) -> Outcome | None:
     import torch
 
-    from trainer import tasks
-    from trainer.tasks import transformer
-    from trainer.train import evaluate, loop
-    from trainer.train.objective import Objective
+    from trainer.train import loop
 
     began, cpu = time.monotonic(), time.process_time()
     events = Events(Path(plan.folder) / "events.jsonl", plan.attempt, lease)
@@ -140,33 +158,70 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
     ctx = loop.Context(rank, world, torch.device(device), threads, **asks)
     if plan.settings.deterministic:
         torch.use_deterministic_algorithms(True, warn_only=True)
+    if plan.search is not None:
+        return _searched(ctx, plan, events, lease, began, cpu)
     trained = loop.train(ctx, plan, events)
     workers = _gathered(_usage(ctx, trained, time.monotonic() - began, time.process_time() - cpu), rank, world)
     if rank != 0:
         return None
     events.phase("test", f"Measuring the best model (epoch {trained.position.best_epoch:g}) on data that it has not seen.")
+    champion = None if plan.champion is None or plan.champion.rows is None else predict_with(plan.champion, ctx.device)
+    return _measured(ctx, plan, trained, lease.folder / "model", workers, champion, events, time.monotonic() - began)
+
+
+def _searched(ctx, plan: Plan, events: Events, lease: Lease, began: float, cpu: float) -> Outcome:
+    """Carry out a search. The test rows are read once, for the default settings and for the best other trial."""
+    from trainer.search import run
+
+    found = run.run(ctx, plan, events)
+    first = found.default or found.best
+    workers = [_usage(ctx, first, time.monotonic() - began, time.process_time() - cpu)]
+    events.phase("test", "Measuring the default settings and the best other trial on data that they have not seen.")
+    champion = None if plan.champion is None or plan.champion.rows is None else predict_with(plan.champion, ctx.device)
+    seconds = time.monotonic() - began
+    outcomes = [
+        _measured(ctx, p, t, lease.folder / name, workers, champion, events, seconds)
+        for p, t, name in ((plan, found.default, "model"), (found.plan, found.best, "best"))
+        if t is not None and p is not None
+    ]
+    trial, settings = (found.trial.number, found.plan.settings) if found.trial and found.plan else (None, None)
+    best = outcomes[1] if len(outcomes) > 1 else None
+    outcomes[0].search = Searched(found.table, found.histories, trial, settings, found.default is not None, best, found.ended, found.seconds)
+    return outcomes[0]
+
+
+def _measured(ctx, plan: Plan, trained, saved: Path, workers: list[dict], champion, events: Events, seconds: float) -> Outcome:
+    """Save the best model of a training to ``saved``, read it back, and measure it on all rows."""
+    from trainer import tasks
+    from trainer.tasks import transformer
+    from trainer.train import evaluate
+    from trainer.train.objective import Objective
+
     task = tasks.of(plan.kind)
-    saved = lease.folder / "model"
     task.save(trained.model, plan, saved)
-    best = task.load(saved, like=trained.model).to(device)
+    best = task.load(saved, like=trained.model).to(ctx.device)
     objective = Objective(plan.target)
     answers = {
         n: evaluate.answers(best, _sample(rows, plan.settings.seed) if n == "train" else rows, objective, ctx.device, folded=True)
         for n, rows in plan.splits.items()
     }
-    champion = None if plan.champion is None or plan.champion.rows is None else predict_with(plan.champion, ctx.device)
     asked = None
     if plan.asks is not None:
         from trainer.language import asking
 
         asked = asking.ask(best, plan, ctx.device, events)
+    device = ctx.device.type
     events.resource(
-        device, world, threads=threads, peak_memory_bytes=max(w["peak_memory_bytes"] for w in workers), samples_per_second=round(trained.rate, 1)
+        device,
+        ctx.world,
+        threads=ctx.threads,
+        peak_memory_bytes=max(w["peak_memory_bytes"] for w in workers),
+        samples_per_second=round(trained.rate, 1),
     )
     return Outcome(
         saved=saved,
         device=device,
-        threads=threads,
+        threads=ctx.threads,
         parameters=transformer.parameters(best),
         learning_rate=trained.learning_rate,
         accumulation=trained.accumulation,
@@ -174,7 +229,7 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
         stopped=trained.stopped,
         epochs=trained.epochs,
         position=trained.position,
-        seconds=round(time.monotonic() - began, 3),
+        seconds=round(seconds, 3),
         estimate_seconds=round(trained.estimate_seconds, 1),
         samples_per_second=round(trained.rate, 1),
         gradient_bytes=trained.gradient_bytes,
@@ -200,6 +255,8 @@ def estimate(plan: Plan, device: str) -> Trial:
         training = loop.Training(loop.Context(0, 1, torch.device(device), 1), plan, events)
         seconds = training.estimated()
         training.reporter.close()
+        if plan.search is not None:
+            seconds *= schedule.work(len(plan.search.trials) - 1)
         return Trial(seconds, device, preflight.hardware(), _versions())
 
 

@@ -72,6 +72,16 @@ class Events:
     def checkpoint(self, epoch: float, step: int, path: str) -> None:
         self._write("checkpoint", epoch=epoch, step=step, path=path)
 
+    def trial(self, trial: int, trials: int, state: str, fraction: float, **more) -> None:
+        """One trial of a search of ``trials`` trials: running, or what became of it. ``fraction`` is of the whole search."""
+        texts = {n: one_line(v, TEXT) for n, v in more.items() if isinstance(v, str)}
+        numbers = {n: v for n, v in more.items() if isinstance(v, int)}
+        rest = _finite({n: v for n, v in more.items() if isinstance(v, float)})
+        self._write("trial", trial=trial, trials=trials, state=state, fraction=min(1.0, round(fraction, 6)), **texts, **numbers, **rest)
+        if state != "running":
+            loss = f", validation loss {more['loss']:.4f}" if "loss" in more else ""
+            _say(f"Trial {trial} ({more['settings']}): {state}{loss}.")
+
     def resource(self, device: str, workers: int, **more) -> None:
         self._write("resource", device=device, workers=workers, **more)
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from trainer.errors import UserError
-from trainer.plan import CHECKPOINTS, INDEX
+from trainer.plan import CHECKPOINTS, FIRST_TRIAL, INDEX
 from trainer.run_folder import files
 
 STOP, KEEP, PAUSE = "stop", "keep", "pause"
@@ -29,7 +29,7 @@ def requested(folder: Path) -> str:
 
 def check(folder: Path) -> None:
     """Before the training: raise UserError if the run is to stop, unless an earlier start left a checkpoint to keep."""
-    if requested(folder) == KEEP and not (folder / CHECKPOINTS / INDEX).exists():
+    if requested(folder) == KEEP and not any(place.exists() for place in (folder / CHECKPOINTS / INDEX, folder / CHECKPOINTS / FIRST_TRIAL / INDEX)):
         raise nothing_to_keep()
 
 

@@ -12,6 +12,8 @@ import (
 func Sentence(p results.Progress) string {
 	var parts []string
 	switch {
+	case p.Phase == "train" && p.Trial != nil:
+		return trial(p, *p.Trial)
 	case p.Phase == "train" && p.Epochs > 0:
 		parts = []string{fmt.Sprintf("epoch %d of %d", p.Epoch, p.Epochs)}
 	case p.Phase == "predict" && p.Fraction > 0:
@@ -33,4 +35,19 @@ func Sentence(p results.Progress) string {
 		parts = append(parts, fmt.Sprintf("loss %.2f", *p.Loss))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// trial writes the progress of a search: "Trial 7 of 10, 41 %, about 2 min left: best so far 0.84 with learning_rate 0.002".
+func trial(p results.Progress, t results.TrialProgress) string {
+	sentence := fmt.Sprintf("Trial %d of %d, %.0f %%", t.Number, t.Trials, 100*p.Fraction)
+	if t.Number == 0 {
+		sentence = fmt.Sprintf("Default settings, the first of %d trials, %.0f %%", t.Trials, 100*p.Fraction)
+	}
+	if p.ETA > 0 {
+		sentence += ", " + text.About(p.ETA) + " left"
+	}
+	if t.Value != nil && t.Settings != "" {
+		sentence += fmt.Sprintf(": best so far %.3g with %s", *t.Value, t.Settings)
+	}
+	return sentence
 }

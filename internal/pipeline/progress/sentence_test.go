@@ -11,7 +11,7 @@ import (
 
 func TestSentence(t *testing.T) {
 	t.Parallel()
-	loss := 0.6931
+	loss, value := 0.6931, 0.84
 	for name, tc := range map[string]struct {
 		progress results.Progress
 		want     string
@@ -36,6 +36,20 @@ func TestSentence(t *testing.T) {
 				Validation: &results.Evaluation{Step: 5, Metrics: map[string]float64{"accuracy": 0.8, "f1_macro": 0.5}},
 			},
 			"epoch 2 of 2, 100 %, validation F1 0.500",
+		},
+		"the default settings of a search": {
+			results.Progress{Phase: "train", Fraction: 0.05, Trial: &results.TrialProgress{Trials: 10}},
+			"Default settings, the first of 10 trials, 5 %",
+		},
+		"a trial of a search": {
+			results.Progress{Phase: "train", Fraction: 0.41, ETA: 2 * time.Minute, Trial: &results.TrialProgress{
+				Number: 7, Trials: 10, Settings: "learning_rate 0.002", Value: &value,
+			}},
+			"Trial 7 of 10, 41 %, about 2 min left: best so far 0.84 with learning_rate 0.002",
+		},
+		"after a search": {
+			results.Progress{Phase: "test", Text: "Measuring the best model.", Trial: &results.TrialProgress{Number: 9, Trials: 10}},
+			"Measuring the best model.",
 		},
 		"a prediction": {
 			results.Progress{Phase: "predict", Text: "Predicting 900 rows.", Epoch: 1, Epochs: 1, Fraction: 0.5, ETA: 20 * time.Second},

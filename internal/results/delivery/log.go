@@ -53,6 +53,8 @@ func logLine(e results.Event) string {
 		return strings.Join(words, " ")
 	case results.KindBest:
 		return fmt.Sprintf("best so far: epoch %s, %s %s", text.Decimal(e.Epoch, 2), results.Title(e.Metric), results.Figure(e.Metric, e.Value))
+	case results.KindTrial:
+		return trialLine(e)
 	case results.KindResume:
 		return "resumed: " + e.Text
 	case results.KindResource:
@@ -60,4 +62,16 @@ func logLine(e results.Event) string {
 	default:
 		return ""
 	}
+}
+
+// trialLine is what became of a trial of a search; empty while it runs, because these events come too often.
+func trialLine(e results.Event) string {
+	if e.State == "running" {
+		return ""
+	}
+	words := fmt.Sprintf("trial %d (%s): %s", e.Trial, e.Settings, e.State)
+	if e.Loss != nil {
+		words += ", validation loss " + results.Figure("loss", *e.Loss)
+	}
+	return words
 }

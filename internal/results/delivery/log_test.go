@@ -15,6 +15,7 @@ import (
 
 func TestEachEventIsALineOfTheLog(t *testing.T) {
 	t.Parallel()
+	loss := 0.5
 	for name, tc := range map[string]struct {
 		event results.Event
 		want  string
@@ -23,6 +24,8 @@ func TestEachEventIsALineOfTheLog(t *testing.T) {
 		"a decision":                   {results.Event{Kind: results.KindDecision, What: "label", Choice: []byte(`["a","b"]`), Why: "So."}, "decision: label = a and b. So."},
 		"a warning":                    {results.Event{Kind: results.KindWarning, Text: "few rows"}, "warning: few rows"},
 		"an error":                     {results.Event{Kind: results.KindError, What: "It broke."}, "error: It broke."},
+		"a trial":                      {results.Event{Kind: results.KindTrial, Trial: 7, Settings: "learning_rate 0.002", State: "dropped", Loss: &loss}, "trial 7 (learning_rate 0.002): dropped, validation loss 0.500"},
+		"a running trial":              {results.Event{Kind: results.KindTrial, Trial: 7, State: "running"}, ""},
 		"an evaluation":                {results.Event{Kind: results.KindEval, Epoch: 1.5, Split: "validation", Metrics: map[string]float64{"r2": 0.5, "accuracy": 0.9}}, "epoch 1.5, validation: Accuracy 0.900 R² 0.500"},
 		"the best model":               {results.Event{Kind: results.KindBest, Epoch: 2, Metric: "rmse", Value: 12}, "best so far: epoch 2, RMSE 12.00"},
 		"a resume":                     {results.Event{Kind: results.KindResume, Text: "from step 5"}, "resumed: from step 5"},
