@@ -207,7 +207,7 @@ def _report_base_model(settings: Settings, base: Base, wanted: Wanted, kind: str
         how = "as requested" if wanted.named else f"the default for {kind} data"
         events.decision("model", base.name, f"The model {base.name} ({ESTIMATORS[base.name].title}) is trained, {how}.")
     elif base.folder is not None and not base.fresh:
-        how = "as requested" if settings.model == base.name else "the smallest one that fits"
+        how = "as requested" if settings.model == base.name else "the default for this data" if base.preferred else "the smallest one that fits"
         events.decision("model", base.name, f"The installed model {base.name} is used, {how}.")
     elif kind == "table":
         events.decision("model", base.name, "A small neural network (mlp) is trained on the columns.")

@@ -16,6 +16,7 @@ const (
 	// maxScattered is the largest part of a storage that is held in memory for such a tensor.
 	maxScattered = 1 << 30
 	slack        = 1 << 20
+	buffer       = 64 << 10
 )
 
 // Result says what was converted.
@@ -51,7 +52,7 @@ func Convert(ctx context.Context, in io.ReaderAt, size int64, out io.Writer) (Re
 		result.Tensors = append(result.Tensors, described)
 	}
 	safetensors.Order(result.Tensors)
-	buffered := bufio.NewWriterSize(out, slack)
+	buffered := bufio.NewWriterSize(out, buffer)
 	if err := safetensors.WriteHeader(buffered, result.Tensors); err != nil {
 		return Result{}, err
 	}

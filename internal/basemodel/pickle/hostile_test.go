@@ -63,6 +63,15 @@ func inZip(data string, storage string) func(testing.TB) []byte {
 
 func raw(file string) func(testing.TB) []byte { return func(testing.TB) []byte { return []byte(file) } }
 
+// scattered is a pickle of count tensors, each with the first and one of the last of 2^20 numbers.
+func scattered(count int) string {
+	pickle := proto + "}"
+	for i := range count {
+		pickle += text(strings.Repeat("w", i+1)) + view(number(1<<20), "K\x02\x85", number(uint32(1<<20-1-i))+"\x85") + "s"
+	}
+	return pickle + "."
+}
+
 const four = "\x00\x00\x00\x00"
 
 var two = state(view("K\x02", "K\x02\x85", "K\x01\x85"))
@@ -100,6 +109,7 @@ var hostile = map[string]struct {
 	"a shape larger than its storage":             {inZip(state(view("K\x01", number(1<<30)+number(1<<30)+"\x86", number(1<<30)+"K\x01\x86")), four), "does not fit into its storage"},
 	"a shape of 2^126 numbers":                    {inZip(state(view("K\x01", long(1<<62)+long(1<<62)+"\x86", long(1<<62)+long(1<<62)+"\x86")), four), "does not fit into its storage"},
 	"a shape repeated by a stride of zero":        {inZip(state(view("K\x01", number(1<<30)+number(1<<30)+"\x86", "K\x00K\x00\x86")), four), "more than 2 times as large as the file"},
+	"a storage that many tensors scatter":         {inZip(scattered(10), strings.Repeat(four, 1<<20)), "read the same numbers too often"},
 	"a negative shape":                            {inZip(state(view("K\x01", number(0xffffffff)+"\x85", "K\x01\x85")), four), "a tensor without a shape"},
 	"a text of 4 GB":                              {inZip(proto+"X\xff\xff\xff\xff", four), "a text of"},
 	"a value that was never stored":               {inZip(proto+"h\x05.", four), "recalls a value"},
