@@ -31,7 +31,11 @@ func OpenArchive(name string) (*Archive, error) {
 	if err != nil {
 		return nil, job.Permanent(sentence("The ZIP file cannot be read: %w.", err))
 	}
-	models, err := readArchive(f)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	models, err := readArchive(f, info.Size())
 	if err != nil {
 		return nil, errors.Join(job.Permanent(err), f.Close())
 	}
@@ -44,13 +48,9 @@ func (a *Archive) Models() []Source { return a.models }
 // Close closes the file.
 func (a *Archive) Close() error { return a.file.Close() }
 
-func readArchive(f *os.File) ([]Source, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	bounded := &boundedReader{from: f, left: maxDirectory}
-	r, err := zip.NewReader(bounded, info.Size())
+func readArchive(from io.ReaderAt, size int64) ([]Source, error) {
+	bounded := &boundedReader{from: from, left: maxDirectory}
+	r, err := zip.NewReader(bounded, size)
 	switch {
 	case errors.Is(err, errTooLong):
 		return nil, sentence("The list of contents of the ZIP file has more than %s, which no model needs.", text.Bytes(maxDirectory))

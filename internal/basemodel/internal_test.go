@@ -1,8 +1,11 @@
 package basemodel
 
 import (
+	"archive/zip"
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -72,5 +75,37 @@ func FuzzCardLicense(f *testing.F) {
 	f.Add([]byte("---\nlicense:\n- mit\n---\n"))
 	f.Fuzz(func(t *testing.T, card []byte) {
 		require.LessOrEqual(t, len([]rune(cardLicense(card))), maxLicense)
+	})
+}
+
+func FuzzReadArchive(f *testing.F) {
+	var doc bytes.Buffer
+	w := zip.NewWriter(&doc)
+	for _, name := range []string{"a/b/config.json", "a/b/model.json", "a/b/model.safetensors"} {
+		out, err := w.Create(name)
+		require.NoError(f, err)
+		_, err = out.Write([]byte(`{"schema":1}`))
+		require.NoError(f, err)
+	}
+	require.NoError(f, w.Close())
+	f.Add(doc.Bytes())
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		models, err := readArchive(bytes.NewReader(doc), int64(len(doc)))
+		if err != nil {
+			return
+		}
+		for _, from := range models {
+			offer, err := from.Look(t.Context())
+			if err != nil {
+				continue
+			}
+			for _, file := range offer.Files {
+				require.GreaterOrEqual(t, file.Size, int64(0))
+				if r, err := from.Open(t.Context(), file, 0); err == nil {
+					_, _ = io.CopyN(io.Discard, r, 1<<16)
+					require.NoError(t, r.Close())
+				}
+			}
+		}
 	})
 }

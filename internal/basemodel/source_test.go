@@ -3,7 +3,6 @@ package basemodel_test
 import (
 	"archive/zip"
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -214,39 +213,4 @@ func zipOf(t *testing.T, fill func(*zip.Writer)) string {
 	require.NoError(t, w.Close())
 	require.NoError(t, f.Close())
 	return name
-}
-
-func FuzzOpenArchive(f *testing.F) {
-	var doc bytes.Buffer
-	w := zip.NewWriter(&doc)
-	for name, content := range with(bert(1), map[string][]byte{"model.json": []byte(`{"schema":1}`)}) {
-		out, err := w.Create(name)
-		require.NoError(f, err)
-		_, err = out.Write(content)
-		require.NoError(f, err)
-	}
-	require.NoError(f, w.Close())
-	f.Add(doc.Bytes())
-	f.Fuzz(func(t *testing.T, doc []byte) {
-		name := filepath.Join(t.TempDir(), "x.zip")
-		require.NoError(t, os.WriteFile(name, doc, 0o600))
-		a, err := basemodel.OpenArchive(name)
-		if err != nil {
-			return
-		}
-		for _, from := range a.Models() {
-			offer, err := from.Look(t.Context())
-			if err != nil {
-				continue
-			}
-			for _, file := range offer.Files {
-				require.GreaterOrEqual(t, file.Size, int64(0))
-				if r, err := from.Open(t.Context(), file, 0); err == nil {
-					_, _ = io.CopyN(io.Discard, r, 1<<16)
-					require.NoError(t, r.Close())
-				}
-			}
-		}
-		require.NoError(t, a.Close())
-	})
 }
