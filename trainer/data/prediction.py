@@ -15,6 +15,7 @@ from trainer.data.rows import PAIR, Rows
 from trainer.data.table import NotATable, Table
 from trainer.data.values import Style
 from trainer.errors import UserError, left_out, some
+from trainer.language import forms
 from trainer.run_folder.events import Events
 
 
@@ -93,6 +94,9 @@ def _rows(
         roles.id = resolve(settings.id_column, dict.fromkeys(table.columns), "id_column", table.name) if settings.id_column.strip() else ""
         styles = {c: _style(table, c, trained.get(c), events) for c, kind in roles.types.items() if kind == NUMBER}
         found = Rows(roles, styles, Index([]), prompts=roles.kind == "language").examples(table)
+        if held := next((name for name, part in roles.types.items() if part == "messages"), ""):  # the answers are in the conversations
+            cells_of = dict(zip((n for n, _ in table.rows), table.cells(held)))
+            found = [dataclasses.replace(e, target=forms.answer(forms.content({"messages": cells_of[e.row]})[0] or "")) for e in found]
         if label and not table.lacks([label]):
             cells = table.cells(label)
             style = _style(table, label, trained[label], events) if label in trained else None

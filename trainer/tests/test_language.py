@@ -4,8 +4,9 @@ import hashlib
 import json
 
 import pytest
-from language_models import conversations, install
-from result_checks import check_success, predictions
+from language_models import COLOURS, conversations, install
+from process_faults import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
+from result_checks import check_success, predictions, weights
 
 from trainer.run import run
 
@@ -64,5 +65,42 @@ def test_an_adapter_answers_prompts_like_its_merged_model(make_run, schemas, mer
     assert (model / "adapter" / "adapter_config.json").is_file() == (merge == "yes")
     folder = predicted(make_run, spec, {"ask.jsonl": conversations(9)}, max_new_tokens=5)
     rows = predictions(folder)
-    assert len(rows) == 9
+    assert [r["label"] for r in rows] == [COLOURS[i % 3] for i in range(9)]
     schemas["result"].validate(json.loads((folder / "result.json").read_text()))
+
+
+def test_a_killed_lora_training_goes_on_with_the_same_bits(make_run, run_apart, schemas):  # noqa: F811
+    pytest.importorskip("peft")
+    options = {"epochs": 3, "more_options": LORA}
+    calm = make_run({"chats.jsonl": conversations(60)}, run="ft-calm", **options)
+    base = install(models_of(calm))
+    assert run_apart(calm) == 0
+    spec = make_run({"chats.jsonl": conversations(60)}, **options)
+    assert run_apart(spec, "step", 9) == KILLED
+    saved = next(f for f in (spec.parent / "checkpoints").rglob("model.safetensors"))
+    assert saved.stat().st_size < 0.5 * (base / "model.safetensors").stat().st_size  # only what is trained
+    assert run_apart(spec) == 0
+    result = check_success(spec.parent, schemas)
+    assert result["training"]["resumed"] == 1
+    assert weights(spec.parent) == weights(calm.parent)
+
+
+def test_the_parts_of_a_batch_count_by_their_learnt_tokens(make_run):
+    """A batch in four parts has the gradient of the whole, though the parts have different numbers of learnt tokens."""
+    from safetensors.torch import load_file
+
+    said = ["one two three four five " * (1 + i % 7) + str(i) for i in range(40)]
+    rows = [{"messages": [{"role": "user", "content": f"count {i}"}, {"role": "assistant", "content": text}]} for i, text in enumerate(said)]
+    files = {"chats.jsonl": "".join(json.dumps(r) + "\n" for r in rows)}
+    found = []
+    for parts in (1, 4):
+        options = f"finetuning: full\ngradient_accumulation: {parts}\nmax_grad_norm: 0\noptimizer: sgd"
+        spec = make_run(files, run=f"ft-{parts}", epochs=1, batch_size=16, learning_rate=0.01, more_options=options)
+        if not models_of(spec).exists():
+            install(models_of(spec))
+        assert run(str(spec), "local") == 0
+        found.append(load_file(spec.parent / "out" / "model" / "model.safetensors"))
+    before = load_file(models_of(spec) / "acme" / "chat" / "model.safetensors")
+    for name, tensor in found[0].items():
+        assert (tensor - found[1][name]).abs().max() < 1e-5, name
+    assert max((found[0][n] - before[n]).abs().max() for n in before) > 1e-3

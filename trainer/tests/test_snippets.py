@@ -55,6 +55,21 @@ def use(monkeypatch):
     return used
 
 
+@pytest.mark.parametrize("merge", ["no", "yes"])
+def test_a_language_model_answers_in_python(make_run, use, merge):
+    from language_models import conversations, install
+
+    spec = make_run({"chats.jsonl": conversations(60)}, epochs=1, more_options=f"finetuning: lora\nmerge: {merge}")
+    models = spec.parent.parent.parent / "models"
+    install(models)
+    assert run(str(spec), "local") == 0
+    out = spec.parent / "out"
+    (out / "acme").symlink_to(models / "acme")  # stands for the Hub, from which the base of an adapter comes
+    names, printed = use("language", out)
+    assert names["tokenizer"].chat_template
+    assert len("\n".join(printed)) > 0
+
+
 def simple_score(result: dict, metric: str) -> float:
     return next(b for b in result["metrics"]["baselines"] if b["name"] == "linear")["test"][metric]["value"]
 
