@@ -31,6 +31,8 @@ BAG, CHARACTERS, RATIO = "bag", "characters", "ratio"  # the models, by what the
 MAX_TERMS = 200_000  # of words, and of words and characters together
 TRAIN_CHARACTERS, VALIDATION_CHARACTERS = 12_000_000, 3_000_000  # read while fitting: a bound for time and memory
 _SECONDS, _SHARE = 20.0, 0.1  # of a model, by the assumed speed of the solver, and at most this share of the time limit
+_STRENGTHS, _FEWER = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03), (3.0, 0.3, 0.1, 0.03)  # of the penalty; fewer where iterations are expensive
+_EXPENSIVE = 6_000_000  # weights and entries, times classes, of an iteration
 _MIN_TEXTS = ((200, 1), (2000, 2))  # up to so many texts, n-grams of characters of so many texts are kept; else of three
 _TEMPERATURES = numpy.geomspace(0.4, 2.5, 41)
 _CALIBRATION_ROWS = 30  # validation rows from which the probabilities are calibrated
@@ -201,8 +203,12 @@ class _Fit:
         return terms.kept(order), counts[:, order], len(common)
 
     def _linear(self, train: _Features, held_out: _Features, name: str) -> linear.Linear:
+        """One of the linear models. That of the words alone is the baseline as every training has it."""
+        features = train.of(name)
+        cost = (features.nnz + 20 * features.shape[1]) * (1 if self.classes == 2 else max(1, self.classes))
+        strengths = () if name == BAG else _FEWER if cost > _EXPENSIVE else _STRENGTHS
         return linear.fit(
-            train.of(name), self.truth, held_out.of(name), self.held_out_truth, self.classes, self.seed, self.seconds, self.class_weights
+            features, self.truth, held_out.of(name), self.held_out_truth, self.classes, self.seed, self.seconds, self.class_weights, strengths
         )
 
     def _ratio(self, train: _Features, held_out: _Features) -> tuple[numpy.ndarray, numpy.ndarray] | None:
