@@ -206,7 +206,9 @@ class _Fit:
         """One of the linear models. That of the words alone is the baseline as every training has it."""
         features = train.of(name)
         cost = (features.nnz + 20 * features.shape[1]) * (1 if self.classes == 2 else max(1, self.classes))
-        strengths = () if name == BAG else _FEWER if cost > _EXPENSIVE else _STRENGTHS
+        strengths = _FEWER if cost > _EXPENSIVE else _STRENGTHS
+        if name == BAG or not len(self.held_out_truth):
+            strengths = ()
         return linear.fit(
             features, self.truth, held_out.of(name), self.held_out_truth, self.classes, self.seed, self.seconds, self.class_weights, strengths
         )
