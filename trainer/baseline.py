@@ -48,7 +48,10 @@ def compute(prepared: Prepared, data: Dataset, words: "Words | None" = None) -> 
     """
     plan = prepared.plan
     if plan.kind == "language":
-        return Baselines([], None, None, None, "")
+        from trainer.language import simple
+
+        table = simple.baseline(data, plan.settings.seed)
+        return Baselines([table] if table else [], None, None, None, "")
     classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     seed = plan.settings.seed
     truth = {n: plan.target.encode([e.target for e in examples]) for n, examples in data.splits.items()}

@@ -77,7 +77,8 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
 
             advice.check(encoding.of(encoder), data, base, events)
         _check_lengths(settings, data, encoder, events)
-        _note_dropped(data, splits["train"])
+        if not (data.kind == "language" and base.folder is None):  # whose rows are blocks of all examples together
+            _note_dropped(data, splits["train"])
     if data.kind == "language":
         metric, why = pick_language_metric(settings.metric)
     else:
@@ -213,7 +214,7 @@ def _report_base_model(settings: Settings, base: Base, wanted: Wanted, kind: str
         events.decision("model", base.name, "A small neural network (mlp) is trained on the columns.")
     else:
         events.decision("model", base.name, f"A {base.name} model is trained from random weights.")
-        if settings.model == "auto":
+        if settings.model == "auto" and kind != "language":  # whose encoder says how large the model is
             events.warning(
                 "from_scratch",
                 f"No base model for {kind} data is installed, so a small model ({base.name}) is trained from scratch on this data alone; "

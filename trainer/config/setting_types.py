@@ -55,6 +55,9 @@ class SettingTypes:
     lora_rank: int
     lora_alpha: int
     merge: bool
+    experts: int
+    router_loss: float
+    vocab_size: int
     sample_prompts: str
     max_new_tokens: int
     augmentation: str

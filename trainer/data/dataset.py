@@ -4,7 +4,7 @@ import collections
 from dataclasses import dataclass, field
 
 from trainer.config.spec import Spec
-from trainer.data import audit, folders, images, names, profiles, roles as roles_of, sources, splits, subset, tables
+from trainer.data import audit, folders, images, names, profiles, roles as roles_of, sources, splits, subset, tables, token_streams
 from trainer.data.checks import Checks
 from trainer.data.example import SPLITS, Dataset, Example
 from trainer.data.features import NUMBER
@@ -75,6 +75,10 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
     labelled, faults = _folders(found, settings)
     documents = {id(f.source) for f in labelled.get("text", [])}
     sizes = {kind: len(files) for kind, files in labelled.items()} | {kind: size for kind, (size, _) in faults.items()}
+    if found.tokens and _are_wanted(found, settings):
+        return _from_tokens(found, settings, checks)
+    for source in found.tokens:
+        found.ignored.add(source.name, names.not_read(source.name))
     if settings.task == forms.TASK and not any(names.extension(t.name) != names.TEXT for t in found.tables) and (found.texts or found.documents):
         return _from_documents([*found.texts, *found.documents], settings, checks, "as requested")
     for source in found.documents:
@@ -98,6 +102,22 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
     if best == "table":
         return _from_tables(group, roles, seen, index, settings, checks)
     return _from_folders(best, labelled[best], found, settings, checks)
+
+
+def _are_wanted(found: Sources, settings) -> bool:
+    """Whether files of tokens are what is trained on: where nobody asks for something else, and no table is there."""
+    asks = settings.text_column.strip() or settings.label_column.strip()
+    return not asks and (
+        settings.task == forms.TASK or (settings.task == "auto" and all(names.extension(t.name) == names.TEXT for t in found.tables))
+    )
+
+
+def _from_tokens(found: Sources, settings, checks: Checks) -> Reading:
+    checks.events.decision("task", forms.TASK, "The task is text generation: the dataset has files of tokens.")
+    for source in (*found.tables, *found.documents, *found.images):
+        found.ignored.add(source.name, "files of tokens are used instead")
+    given = token_streams.read(found.tokens, settings, checks)
+    return Reading(Roles(forms.TASK, ("tokens",), types={"tokens": "text"}), given, [s.name for s in found.tokens])
 
 
 def _are_documents(found: Sources, settings) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from trainer.data.example import Example
 from trainer.language import forms
+from trainer.language.tokens import Passage
 from trainer.run_folder import files
 
 
@@ -31,6 +32,8 @@ class Keys:
         content = example.content
         if self._kind == "image":
             return self._sums.get(content) or files.sha256(content)
+        if isinstance(content, Passage):
+            return content.sha256
         if self._kind == "language":  # examples with the same prompt count as copies
             text = _words(forms.before_answer(content))
         elif self._kind == "table":

@@ -20,6 +20,7 @@ TABLES = ("csv", "tsv", "tab", "txt", "jsonl", "ndjson", "json", "parquet")
 PARQUET = "parquet"
 TEXT = "txt"  # a table, or one of many texts in folders
 MARKDOWN = "md"
+TOKENS, TOKEN_META, TOKENIZER = "bin", "meta.pkl", "tokenizer.json"
 IMAGES = ("png", "jpg", "jpeg", "gif", "bmp", "webp", "tif", "tiff")
 ARCHIVE = "zip"
 COMPRESSED = ("gz", "bz2", "xz", "zst")  # behind the ending of a table: train.csv.gz
@@ -69,6 +70,19 @@ def model_folders(names) -> set[str]:
         elif extension(base) in _WEIGHTS:
             weights.add(folder)
     return weights & configured
+
+
+def token_folders(names) -> set[str]:
+    """The folders that hold a file of tokens to train on, such as train.bin."""
+    found = ((name, *name.rpartition("/")[::2]) for name in names)
+    return {folder for _, folder, base in found if extension(base) == TOKENS and split_of(base) == "train"}
+
+
+def is_token_file(name: str, folders: set[str]) -> bool:
+    """Whether a file in one of these ``folders`` holds tokens, or describes them."""
+    folder, _, base = name.rpartition("/")
+    is_split = extension(base) == TOKENS and split_of(base) is not None
+    return folder in folders and (is_split or base.lower() in (TOKEN_META, TOKENIZER))
 
 
 def column(name: str) -> str:

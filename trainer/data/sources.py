@@ -44,6 +44,7 @@ class Sources:
     texts: list[Input] = field(default_factory=list)
     images: list[Input] = field(default_factory=list)
     documents: list[Input] = field(default_factory=list)  # read only where the task is to write texts
+    tokens: list[Input] = field(default_factory=list)  # files of tokens, and what describes them
     ignored: Ignored = field(default_factory=Ignored)
 
     def sums(self) -> dict[Path, str]:
@@ -60,7 +61,11 @@ def find(spec: Spec, data_file: str, events: Events) -> Sources:
     found = Sources()
     wanted = _wanted(spec, data_file.strip()) if data_file.strip() else None
     models = names.model_folders(i.name for i in spec.inputs)
+    streams = names.token_folders(i.name for i in spec.inputs) - models
     for source in sorted(spec.inputs, key=lambda i: names.natural(i.name)):
+        if wanted is None and names.is_token_file(source.name, streams):
+            found.tokens.append(source)
+            continue
         if wanted is None or source in wanted:
             _add(source, spec, models, wanted is not None, found, events)
         elif names.extension(source.name) in names.IMAGES and not _refused(source, models):

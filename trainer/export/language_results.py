@@ -2,13 +2,14 @@
 
 from trainer.data import Dataset
 from trainer.export import display
-from trainer.language import encoding, forms, masks, samples
+from trainer.language import encoding, forms, masks, samples, simple
 from trainer.language.asking import Asked
 from trainer.language.encoding import Encoder
 from trainer.launch.work import Outcome
 from trainer.measure import likelihoods
 from trainer.measure.likelihoods import Likelihoods
 from trainer.prepare import Prepared
+from trainer.run_folder.events import Events
 
 LONGEST_TEXT = 2000  # characters of an answer or a prompt in result.json
 
@@ -36,6 +37,16 @@ def baselines(encoder: Encoder, data: Dataset, asked: Asked, asks: samples.Asks,
         test = {**likelihoods.report(asked.base, seed), **exact_match(encoder, data, asked.before, asks)}
         found.append({"name": "base", "title": f"{base} before the training", "test": test})
     return found
+
+
+def judge(test: dict, tables: list[dict], data: Dataset, events: Events) -> None:
+    """Say whether the model predicts the held-out texts better than the table of n-grams, as a check and, if not, as a warning."""
+    if not tables or not (found := simple.verdict(test, tables[0]["test"])):
+        return
+    is_better, text = found
+    data.checks.append({"code": "ngrams", "level": "ok" if is_better else "warning", "text": text})
+    if not is_better:
+        events.warning("ngrams", text)
 
 
 def described(prepared: Prepared, data: Dataset, outcome: Outcome) -> dict | None:

@@ -50,6 +50,7 @@ def training(
         encoder = encoding.of(prepared.encoder)
         split = "test" if reports["test"] else "validation"
         reports[split] |= language_results.exact_match(encoder, data, outcome.language.after, plan.asks)
+        language_results.judge(reports["test"], baselines, data, events)
         baselines = [*baselines, *language_results.baselines(encoder, data, outcome.language, plan.asks, settings.seed, plan.base.name)]
         told = language_results.described(prepared, data, outcome)
         table = language_results.predictions(data, outcome.answers["test"], encoder, outcome.language, plan.asks)

@@ -69,7 +69,7 @@ def _overlap(data: Dataset, events: Events) -> None:
 
 
 def _words(content) -> list[str]:
-    return _WORD.findall(_text(content).lower())
+    return _WORD.findall(forms.whole(content).lower())
 
 
 def _shared_beginning(texts: list[list[str]]) -> int:
@@ -83,7 +83,7 @@ def _grams(words: list[str]) -> set[int]:
 
 
 def _script(encoder: Encoder, data: Dataset, base: Base, events: Events) -> None:
-    texts = [_text(e.content) for e in data.splits["train"][:_SAMPLE]]
+    texts = [forms.whole(e.content) for e in data.splits["train"][:_SAMPLE]]
     size = sum(len(t.encode("utf-8", "replace")) for t in texts)
     tokens = sum(len(encoder.words.tokenizer.encode(t, add_special_tokens=False).ids) for t in texts)
     share = tokens / max(1, size)
@@ -98,7 +98,3 @@ def _note(data: Dataset, events: Events, code: str, is_ok: bool, text: str) -> N
     data.checks.append({"code": code, "level": "ok" if is_ok else "warning", "text": text})
     if not is_ok:
         events.warning(code, text)
-
-
-def _text(content: forms.Conversation | str) -> str:
-    return content if isinstance(content, str) else "\n".join(turn.text for turn in content)

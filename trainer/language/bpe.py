@@ -6,12 +6,9 @@ Every text can be written in it, in any script, and read back exactly. The same 
 import itertools
 import math
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import numpy
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-
-from trainer.run_folder import files
 
 END = "<|endoftext|>"  # between two documents; number 0
 MIN_SIZE, MAX_SIZE = 512, 16_384
@@ -48,19 +45,15 @@ def learn(documents: list[str], special: tuple[str, ...] = ()) -> Tokenizer:
     return tokenizer
 
 
-def encode(tokenizer: Tokenizer, documents: Iterable[str]) -> numpy.ndarray:
-    """The tokens of all documents, one after the other, each followed by END. A text that spells END does not get its number."""
-    end = tokenizer.token_to_id(END)
-    tokenizer.encode_special_tokens = True
+def encode(tokenizer: Tokenizer, text: str) -> numpy.ndarray:
+    """The tokens of ``text``. A text that spells a special token does not get its number."""
     dtype = numpy.uint16 if tokenizer.get_vocab_size() <= 1 << 16 else numpy.uint32
-    found = []
-    for document in documents:
-        chunks = _chunks([document])
-        while batch := list(itertools.islice(chunks, _BATCH)):
-            found += [numpy.asarray(e.ids, dtype) for e in tokenizer.encode_batch(batch, add_special_tokens=False)]
-        found.append(numpy.asarray([end], dtype))
+    tokenizer.encode_special_tokens = True
+    chunks, found = _chunks([text]), [numpy.zeros(0, dtype)]
+    while batch := list(itertools.islice(chunks, _BATCH)):
+        found += [numpy.asarray(e.ids, dtype) for e in tokenizer.encode_batch(batch, add_special_tokens=False)]
     tokenizer.encode_special_tokens = False
-    return numpy.concatenate(found or [numpy.zeros(0, dtype)])
+    return numpy.concatenate(found)
 
 
 def byte_lengths(tokenizer: Tokenizer) -> numpy.ndarray:
@@ -70,20 +63,6 @@ def byte_lengths(tokenizer: Tokenizer) -> numpy.ndarray:
     for piece, number in tokenizer.get_vocab().items():
         found[number] = 0 if number in special else len(piece)
     return found
-
-
-def save(tokenizer: Tokenizer, folder: Path, max_length: int, **more) -> None:
-    """Write tokenizer.json and tokenizer_config.json for transformers. ``more`` is added to the latter, such as a chat template."""
-    files.write_text(folder / "tokenizer.json", tokenizer.to_str(pretty=False))
-    settings = {
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "model_max_length": max_length,
-        "eos_token": END,
-        "bos_token": END,
-        "clean_up_tokenization_spaces": False,
-        **more,
-    }
-    files.write_json(folder / "tokenizer_config.json", settings)
 
 
 def _chunks(documents: Iterable[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ import numpy
 from tokenizers import Tokenizer
 
 from trainer.data import Dataset, Example
-from trainer.language import documents, forms, masks, sequences
+from trainer.language import documents, forms, masks, samples, sequences
 from trainer.language.forms import ASSISTANT
 from trainer.measure.histogram import histogram
 from trainer.plan import Rows
@@ -105,6 +105,15 @@ class Encoder:
             return self.words.template.prompt(content)[-most:]
         except masks.Refused:
             return self.words.tokenizer.encode(forms.question(content)).ids[-most:]
+
+    @property
+    def room(self) -> int:
+        """The tokens that the model may write behind a prompt."""
+        return samples.MAX_SHOWN_TOKENS
+
+    def opening(self, content: str) -> list[int]:
+        """The beginning of a document, which the model is to continue."""
+        return self.prompt(content[: min(200, max(20, len(content) // 2))])
 
     def text(self, ids: list[int]) -> str:
         """The text of an answer, without control characters: it goes into tables and pages."""

@@ -119,22 +119,27 @@ def prompt(cells: dict[str, str]) -> Conversation | str | None:
 
 def question(of: Conversation | str) -> str:
     """The last question of a conversation before its last answer; a document itself."""
-    if isinstance(of, str):
-        return of
+    if not isinstance(of, tuple):
+        return str(of)
     return next((t.text for t in reversed(of) if t.role == USER), of[0].text if of else "")
 
 
 def answer(of: Conversation | str) -> str:
     """The last answer of a conversation; empty for a document."""
-    return "" if isinstance(of, str) else next((t.text for t in reversed(of) if t.role == ASSISTANT), "")
+    return "" if not isinstance(of, tuple) else next((t.text for t in reversed(of) if t.role == ASSISTANT), "")
 
 
 def before_answer(of: Conversation | str) -> str:
     """All text before the last answer, by which two examples are the same prompt."""
-    if isinstance(of, str):
-        return of
+    if not isinstance(of, tuple):
+        return str(of)
     last = max((i for i, t in enumerate(of) if t.role == ASSISTANT), default=len(of))
     return "\x1f".join(f"{t.role}\x1e{t.text}" for t in of[:last])
+
+
+def whole(of: Conversation | str) -> str:
+    """All text of an example."""
+    return "\n".join(turn.text for turn in of) if isinstance(of, tuple) else str(of)
 
 
 def _chat(tables: list[Table], by_name: dict[str, str], wanted: str) -> str:

@@ -5,15 +5,15 @@ predicted plays with 2.58 bits per character where GPT-2's shape had 3.02. Saved
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-HEAD = 32  # wide; the width of a model is a multiple of it
+HEAD = 48  # wide; the width of a model is a multiple of it
 LENGTH = 256  # tokens that a model from scratch reads, unless max_length says otherwise
 CHOSEN_EXPERTS = 2  # for each token
 # Bytes of training text up to which a shape is used. In an hour two CPUs train the first on some ten million tokens, which suits
 # its size; larger ones pay off with more text, more hours or a GPU.
-_BY_TEXT = ((8_000_000, 4, 128), (80_000_000, 6, 256), (float("inf"), 8, 512))
+_BY_TEXT = ((8_000_000, 3, 144), (80_000_000, 6, 288), (float("inf"), 8, 576))
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,14 @@ class Shape:
         return self.vocabulary * self.width + self.layers * (layer + router) + self.width
 
     @property
+    def learning_rate(self) -> float:
+        return 1e-3 if self.parameters <= 10_000_000 else 6e-4
+
+    def described(self) -> dict:
+        """The shape as the plain values that ``restored`` takes."""
+        return asdict(self)
+
+    @property
     def used(self) -> int:
         """The weights that take part in the prediction of one token."""
         idle = max(0, self.experts - CHOSEN_EXPERTS) * 3 * self.width * self.inner
@@ -55,6 +63,11 @@ def choose(size: int, vocabulary: int, length: int, experts: int = 1, router_los
     """The shape for ``size`` bytes of training text."""
     layers, width = next((layers, width) for most, layers, width in _BY_TEXT if size <= most)
     return Shape(layers, width, vocabulary, length, experts, router_loss)
+
+
+def restored(described: dict) -> Shape:
+    """The shape among other values that a plan describes."""
+    return Shape(**{f.name: described[f.name] for f in fields(Shape)})
 
 
 def build(shape: Shape, end: int | None = None) -> Any:
@@ -81,7 +94,6 @@ def build(shape: Shape, end: int | None = None) -> Any:
             "num_local_experts": shape.experts,
             "num_experts_per_tok": CHOSEN_EXPERTS,
             "router_aux_loss_coef": shape.router_loss,
-            "output_router_logits": shape.router_loss > 0,
             "sliding_window": None,
         }
         return MixtralForCausalLM(MixtralConfig(**common, **routing))

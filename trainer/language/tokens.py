@@ -8,6 +8,7 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -15,8 +16,12 @@ from trainer.errors import UserError
 from trainer.language import plain_pickle
 from trainer.run_folder import files
 
+if TYPE_CHECKING:  # most runs need none
+    from tokenizers import Tokenizer
+
 MAX_VOCABULARY = 1_000_000
-_SHORT, _LONG = numpy.dtype("<u2"), numpy.dtype("<u4")
+_SHORT: numpy.dtype = numpy.dtype("<u2")
+_LONG: numpy.dtype = numpy.dtype("<u4")
 _HEADERS = {20240520: "llm.c for GPT-2", 20240801: "llm.c for Llama 3"}  # the first number of files that begin with a header
 _CHUNK = 4_000_000
 
@@ -36,6 +41,23 @@ class TokenFile:
         return numpy.memmap(self.path, self.dtype, mode="r", shape=(self.count,))
 
 
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Consecutive tokens of a file, from number ``begin`` up to ``end``: an example. ``sha256`` is that of their bytes."""
+
+    file: TokenFile
+    vocabulary: "Vocabulary"
+    begin: int
+    end: int
+    sha256: str
+
+    def __str__(self) -> str:
+        return f"tokens {self.begin:,} to {self.end - 1:,}"
+
+    def read(self) -> numpy.ndarray:
+        return self.file.read()[self.begin : self.end]
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """How many different tokens there are and, where it is known, the text of each. ``source`` names where both come from."""
@@ -43,6 +65,7 @@ class Vocabulary:
     size: int
     pieces: tuple[str, ...] | None
     source: str
+    tokenizer: "Tokenizer | None" = None
 
     @property
     def characters(self) -> bool:

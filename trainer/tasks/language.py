@@ -71,17 +71,25 @@ def asks(encoder: Encoder, data: Dataset, settings) -> samples.Asks:
     """What the model is asked before and after the training: prompts of the user, else of held-out examples."""
     held_out = data.splits["test"] or data.splits["validation"]
     own = [line.strip() for line in settings.sample_prompts.replace("|", "\n").splitlines() if line.strip()][: samples.SHOWN]
-    documents = any(isinstance(e.content, str) for e in held_out)
+    documents = any(not isinstance(e.content, tuple) for e in held_out)
     answer = encoder.description.get("answer_tokens", 0)
-    shown = own or [_opening(e.content) if documents else _asked(e.content) for e in held_out[: samples.SHOWN]]
-    encoder.shown = [p if isinstance(p, str) else forms.question(p) for p in shown]
-    prompts = [encoder.prompt(p if documents or not isinstance(p, str) else (forms.Turn(forms.USER, p),)) for p in shown]
+    if own:
+        prompts = [encoder.prompt(p if documents else (forms.Turn(forms.USER, p),)) for p in own]
+        encoder.shown = own
+    elif documents:
+        prompts = [encoder.opening(e.content) for e in held_out[:: max(1, len(held_out) // samples.SHOWN)][: samples.SHOWN]]
+        encoder.shown = [encoder.text(p) for p in prompts]
+    else:
+        asked = [_asked(e.content) for e in held_out[: samples.SHOWN]]
+        prompts = [encoder.prompt(p) for p in asked]
+        encoder.shown = [forms.question(p) for p in asked]
+    shown = len(prompts)
     judged = []
     if not documents and 0 < answer <= samples.SHORT_ANSWER:
         judged = list(range(len(held_out[: samples.JUDGED])))
         prompts += [encoder.prompt(_asked(held_out[i].content)) for i in judged]
     return samples.Asks(
-        prompts, len(shown), judged, min(settings.max_new_tokens, samples.MAX_SHOWN_TOKENS), encoder.words.stop, encoder.words.pad_id,
+        prompts, shown, judged, min(settings.max_new_tokens, encoder.room), encoder.words.stop, encoder.words.pad_id,
         sampled=documents, seed=settings.seed,
     )  # fmt: skip
 
@@ -108,7 +116,7 @@ def build(plan: Plan):
     if plan.base.folder is None:
         from trainer.language import shapes
 
-        return shapes.build(plan)
+        return shapes.build(shapes.restored(plan.shape), plan.shape["end"])
     if not torch.cuda.is_available():  # the memory of a GPU is another one
         footprint.check(footprint.Footprint(**plan.shape["footprint"]), memory(), plan.base.name, plan.shape["finetuning"])
     model = transformer.from_base(_AUTO, plan)
@@ -187,8 +195,3 @@ def _positions(base: Base) -> int:
 def _asked(content) -> forms.Conversation:
     last = max(i for i, turn in enumerate(content) if turn.role == forms.ASSISTANT)
     return content[:last]
-
-
-def _opening(text: str) -> str:
-    """The beginning of a document, which the model is to continue."""
-    return text[: min(200, max(20, len(text) // 2))]

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy
 import pytest
 
-from trainer.language import ngram
+from trainer.language import ngram, simple
 
 
 def by_the_formula(train: list[int], stream: list[int], vocabulary: int, order: int) -> list[float]:
@@ -72,3 +72,40 @@ def test_a_long_training_stream_is_counted_in_blocks(monkeypatch):
     monkeypatch.setattr(ngram, "MAX_TOKENS", 6400)
     stream = numpy.random.default_rng(2).integers(0, 2, 100_000)
     assert ngram.measure(stream, {"validation": stream[:500]}, 2).nats["validation"].mean() == pytest.approx(math.log(2), abs=0.05)
+
+
+def score(value: float) -> dict:
+    return {"value": value, "n": 10}
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "table", "want"),
+    [
+        (
+            "the table is better",
+            {"loss": score(1.0), "bits_per_byte": score(2.58)},
+            {"bits_per_byte": score(2.41)},
+            (
+                False,
+                "The n-gram table predicts the text better (2.41 against 2.58 bits per byte): the model has not learnt enough. "
+                "Train longer, or give more text.",
+            ),
+        ),
+        (
+            "the model is better",
+            {"bits_per_byte": score(2.1)},
+            {"bits_per_byte": score(2.41)},
+            (True, "The model predicts the text better than the n-gram table (2.10 against 2.41 bits per byte)."),
+        ),
+        (
+            "tokens whose bytes are not known",
+            {"loss": score(math.log(2))},
+            {"loss": score(2 * math.log(2))},
+            (True, "The model predicts the text better than the n-gram table (1.00 against 2.00 bits per token)."),
+        ),
+        ("no common unit", {"loss": score(1.0)}, {"bits_per_byte": score(2.0)}, None),
+        ("no test rows", {}, {}, None),
+    ],
+)
+def test_the_verdict_compares_in_a_common_unit(name, model, table, want):
+    assert simple.verdict(model, table) == want, name

@@ -32,7 +32,7 @@ def outputs(
     done = 0
     with torch.inference_mode():
         for some in mine:
-            logits, tokens = forward.logits(model, rows, some, device)
+            logits, tokens, _ = forward.logits(model, rows, some, device)
             found[some] = objective.outputs(logits, folded) if tokens is None else objective.counts(logits, tokens)
             done += len(some)
             if on_progress is not None:

@@ -98,8 +98,9 @@ class Stepper:
         """The sum of the losses of ``rows``."""
         kind = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(self.precision)
         with torch.autocast(self.ctx.device.type, kind) if kind else contextlib.nullcontext():
-            logits, tokens = forward.logits(model, data, rows, self.ctx.device, random, self.model)
-        return self.objective.loss(logits, data.targets[rows] if tokens is None else tokens)
+            logits, tokens, routing = forward.logits(model, data, rows, self.ctx.device, random, self.model)
+        loss = self.objective.loss(logits, data.targets[rows] if tokens is None else tokens)
+        return loss if routing is None else loss + routing * self.objective.weight(data.targets[rows])
 
     def restore(self, position) -> None:
         """Restore the loss since the last evaluation, which the first worker holds for all, and the gradient scaler."""
