@@ -148,7 +148,7 @@ func (env Environment) verify(ctx context.Context, store *basemodel.Store, ids [
 		}
 	}
 	if differ > 0 {
-		return fmt.Errorf("%s of %s not as installed: install each again", text.Count(differ, "model"), text.Number(len(ids)))
+		return fmt.Errorf("files differ in %s of %s: install again", text.Number(differ), text.Count(len(ids), "model"))
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func TestAModelIsInstalledListedVerifiedBundledAndRemoved(t *testing.T) {
 	require.True(t, bytes.Equal(repo.Files["model.safetensors"], kept))
 	require.NoError(t, os.Remove(filepath.Join(o.models(), tiny, "vocab.txt")))
 	stdout, _, err = o.run(t, "verify", tiny)
-	require.EqualError(t, err, "1 model of 1 not as installed: install each again")
+	require.EqualError(t, err, "files differ in 1 of 1 model: install again")
 	require.Equal(t, "FAIL  "+tiny+": vocab.txt is missing.\n", stdout)
 }
 

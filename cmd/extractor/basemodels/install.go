@@ -234,7 +234,8 @@ func (env Environment) hub(flags installFlags) (*hub.Client, error) {
 		cfg.Token = token
 	}
 	cfg.OnWait = func(wait time.Duration, reason error) {
-		_, _ = fmt.Fprintf(env.Stderr, "%s Next attempt in %s.\n", reason, text.Duration(wait))
+		what, _, _ := strings.Cut(reason.Error(), " Try again later") // the remedy if there were no next attempt
+		_, _ = fmt.Fprintf(env.Stderr, "%s Next attempt in %s.\n", what, text.Duration(wait))
 	}
 	return hub.New(cfg)
 }
