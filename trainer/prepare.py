@@ -97,7 +97,7 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
         base=base,
         shape=encoder.shape,
         splits=splits,
-        weights=_class_weights(settings, data, events),
+        weights=_class_weights(settings, data, wanted, events),
         metric=metric,
         settings=settings,
         digest=digest(settings, data.split_sha256, base, encoder.shape),
@@ -256,19 +256,20 @@ def _note_dropped(data: Dataset, train: Rows) -> None:
         )
 
 
-def _class_weights(settings: Settings, data: Dataset, events: Events) -> tuple[float, ...] | None:
-    """Class weights that give all classes the same total weight in the loss, with a mean of 1 over the rows; None for no weights."""
+def _class_weights(settings: Settings, data: Dataset, wanted: Wanted, events: Events) -> tuple[float, ...] | None:
+    """The weights of the classes in the loss of a network; None for no weights."""
     if not data.labels or settings.class_weights == "none":
         return None
     counts = numpy.asarray(list(data.counts().values()), dtype=numpy.float64)
     uneven = counts.max() > IMBALANCE * counts.min()
     if settings.class_weights == "auto":
-        settings.choose("class_weights", "balanced" if uneven else "none")
-        if not uneven:
+        weighs = uneven and wanted.network is not None
+        settings.choose("class_weights", "balanced" if weighs else "none")
+        if not weighs:
             return None
         events.decision(
             "class_weights",
             "balanced",
             f"Rare classes have a higher weight in training: the largest class has {counts.max():.0f} rows, the smallest {counts.min():.0f}.",
         )
-    return tuple(balance.class_weights(data, settings).tolist())
+    return tuple(balance.balanced(data).tolist())

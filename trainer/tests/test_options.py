@@ -86,12 +86,18 @@ def test_two_texts_are_read_as_a_pair(train):
 def test_class_weights_help_a_rare_class(train):
     lines = list(csv.reader(flowers(300).splitlines()))
     uneven = table(lines[0], [row for i, row in enumerate(lines[1:]) if row[3] != "c" or i % 24 == 2])
-    _, auto = train({"t.csv": uneven})
+    _, auto = train({"t.csv": uneven}, "model: mlp")
     assert setting(auto, "class_weights") == ("balanced", "chosen")
-    _, none = train({"t.csv": uneven}, "class_weights: none")
+    _, none = train({"t.csv": uneven}, "model: mlp\nclass_weights: none")
     assert weights_differ(auto, none)
-    _, even = train({"t.csv": flowers()})
+    _, even = train({"t.csv": flowers()}, "model: mlp")
     assert setting(even, "class_weights") == ("none", "chosen")
+
+
+def test_an_estimator_learns_rare_classes_without_weights(train):
+    rows = [[f"a text of kind {'ab'[i % 20 == 0]} number {i}", "ab"[i % 20 == 0]] for i in range(200)]
+    _, result = train(table(["text", "label"], rows))
+    assert (result["model"]["base"], setting(result, "class_weights")) == ("words", ("none", "chosen"))
 
 
 def weights_differ(*results: dict) -> bool:

@@ -14,7 +14,7 @@ from trainer.data import Dataset, Example
 from trainer.estimators import boosting, linear, perceptron, trees
 from trainer.tasks import target as targets
 
-SETTINGS = SimpleNamespace(seed=3, class_weights="none")
+SETTINGS = SimpleNamespace(seed=3, class_weights="none", source=lambda name: "form")
 
 
 def dataset(rows: list[list], labels: list, types: list[str], regression: bool = False) -> Dataset:
