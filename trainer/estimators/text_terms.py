@@ -117,6 +117,8 @@ def weighed(counts: "csr_matrix", idf: numpy.ndarray) -> "csr_matrix":
     from scipy import sparse
     from sklearn.preprocessing import normalize
 
+    if not all(counts.shape):  # scikit-learn refuses it
+        return counts.astype(numpy.float32)
     values = (1 + numpy.log(counts.data)).astype(numpy.float32) * idf[counts.indices]
     found = sparse.csr_matrix((values, counts.indices, counts.indptr), shape=counts.shape)
     found.sort_indices()
