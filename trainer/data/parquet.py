@@ -29,7 +29,8 @@ def read(name: str, file: Path) -> Table:
             kept = _kept(source.schema_arrow, set(images.values()))
             _check_size(name, source.metadata, kept)
             rows = source.metadata.num_rows
-            names, columns = list(kept), [[] for _ in kept]
+            names = list(kept)
+            columns: list[list[str]] = [[] for _ in kept]
             for part in source.iter_batches(BATCH, columns=list(kept)) if kept else ():
                 batch = pyarrow.Table.from_batches([part]).flatten()
                 names = list(batch.schema.names)
