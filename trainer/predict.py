@@ -4,6 +4,7 @@ import shutil
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import cast
 
 import numpy
 
@@ -13,11 +14,13 @@ from trainer.config.spec import Input, Spec, Version
 from trainer.data import Example
 from trainer.errors import UserError, reading_model, some
 from trainer.estimators import ESTIMATORS
+from trainer.export import token_results
 from trainer.plan import Saved
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.tasks import target as targets
 from trainer.tasks.catalogue import Base
+from trainer.tokens import reading as tokens
 
 _AT_ONCE = 5000  # rows that an estimator predicts between two looks at whether the run is stopped
 _KINDS = (".json", ".txt", ".safetensors", ".model", ".jinja")  # the files of a model of this trainer; none of them runs code
@@ -92,6 +95,8 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
     else:
         outputs, versions = launcher.predict(Saved(model.folder, described["kind"], target, rows, base=base, asks=asks))
     events.phase("export", "Writing the predictions.")
+    if described["kind"] == tokens.KIND:
+        examples = cast(list[Example], token_results.Words(examples))
     known = numpy.asarray([bool(e.target) for e in examples])
     if asks is not None:
         outputs = numpy.array([writer.text([i for i in row if i >= 0]) for row in outputs.tolist()], dtype=object)

@@ -245,7 +245,7 @@ def _check_lengths(settings: Settings, data: Dataset, encoder: tasks.Encoder, ev
 def _note_dropped(data: Dataset, train: Rows) -> None:
     """Record how many training examples the encoder dropped. Raises UserError if fewer than two are left."""
     left = len(data.splits["train"]) - train.examples
-    if not left:
+    if left <= 0:  # a long sentence with tags is several rows
         return
     data.dropped.append(("the training text is longer than the model reads", left))
     if train.examples < 2:
@@ -259,6 +259,9 @@ def _note_dropped(data: Dataset, train: Rows) -> None:
 def _class_weights(settings: Settings, data: Dataset, wanted: Wanted, events: Events) -> tuple[float, ...] | None:
     """The weights of the classes in the loss of a network; None for no weights."""
     if not data.labels or settings.class_weights == "none":
+        return None
+    if data.kind == "tokens" and settings.class_weights == "auto":  # most words are outside of entities, which weights would hide
+        settings.choose("class_weights", "none")
         return None
     counts = numpy.asarray(list(data.counts().values()), dtype=numpy.float64)
     uneven = counts.max() > IMBALANCE * counts.min()

@@ -244,7 +244,7 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
 
 def _likely_kind(spec: Spec, settings) -> str:
     """The kind of data by the settings, else by the file names: good enough to choose what the workers import in advance."""
-    models = {shape: kind for kind, shape in SHAPES.items()} | {b.name: b.kind for b in catalogue.installed(spec.models)}
+    models = {shape: kind for kind, shape in reversed(SHAPES.items())} | {b.name: b.kind for b in catalogue.installed(spec.models)}
     models |= {e.name: e.kind for e in ESTIMATORS.values()}
     if (kind := models.get(settings.model) or of_task(settings.task)) in SHAPES:
         return kind

@@ -48,6 +48,8 @@ type Result struct {
 	// Mistakes are the most confident errors on the test rows (regression: the largest), Unsure the least sure answers.
 	Mistakes []Example `json:"mistakes,omitempty"`
 	Unsure   []Example `json:"unsure,omitempty"`
+	// Entities is set for models of tagged words.
+	Entities *Entities `json:"entities,omitempty"`
 	Champion *Champion `json:"champion,omitempty"`
 	// Candidates are the models that were trained on this data, and those that were left out. It is empty in results of v0.1.0.
 	Candidates []Candidate `json:"candidates,omitempty"`

@@ -59,6 +59,8 @@ const (
 	ModelTable = "table"
 	// ModelLanguage continues texts.
 	ModelLanguage = "language"
+	// ModelTokens reads the words of a text and gives each a tag.
+	ModelTokens = "tokens"
 )
 
 // Model says what was trained.

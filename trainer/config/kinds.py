@@ -28,6 +28,7 @@ KINDS = {
         Kind("image", "image", _BOTH[:1], "trainer.tasks.image", "small-cnn", "transformers.models.resnet.modeling_resnet", epochs=12),
         Kind("table", "tabular", _BOTH, "trainer.tasks.table", "mlp", epochs=60),
         Kind("language", "text", ("generation",), "trainer.tasks.language", "gpt-small", "transformers.models.llama.modeling_llama"),
+        Kind("tokens", "token", _BOTH[:1], "trainer.tasks.tokens", "bert-tiny", "transformers.models.bert.modeling_bert"),
     )
 }
 TASKS = tuple(task for kind in KINDS.values() for task in kind.tasks)

@@ -64,15 +64,16 @@ def copies(given: Splits, keys: Keys, regression: bool, checks: Checks) -> None:
 
 def examples(splits: Splits, roles: Roles, keys: Keys, checks: Checks) -> None:
     """Number of rows, balance, overlap of the splits, and leaks of the label."""
-    _size(splits, checks)
+    size(splits, checks)
     if roles.labelled:
         _classes(splits, checks)
-    _overlap(splits, keys, checks)
+    overlap(splits, keys, checks)
     if roles.kind not in ("image", "language"):
         leaks.check(splits["train"], roles, checks)
 
 
-def _size(splits: Splits, checks: Checks) -> None:
+def size(splits: Splits, checks: Checks) -> None:
+    """Whether there are few rows, and whether some are held out."""
     total = sum(map(len, splits.values()))
     counts = some([f"{len(splits[n])} for {n}" for n in SPLITS])
     if total < FEW_ROWS:
@@ -105,7 +106,8 @@ def _classes(splits: Splits, checks: Checks) -> None:
         checks.ok("class_imbalance", even if most > 1.05 * least else "All classes have about the same number of training rows.")
 
 
-def _overlap(splits: Splits, keys: Keys, checks: Checks) -> None:
+def overlap(splits: Splits, keys: Keys, checks: Checks) -> None:
+    """Whether examples or groups are in more than one split."""
     seen = {n: set(map(keys, splits[n])) for n in SPLITS}
     shared = sum(len(seen[a] & seen[b]) for a, b in (("train", "validation"), ("train", "test"), ("validation", "test")))
     groups = {n: {e.group for e in splits[n] if e.group} for n in SPLITS}

@@ -38,6 +38,10 @@ def load(spec: Spec, settings, events: Events) -> Dataset:
     """
     checks = Checks(events)
     found = sources.find(spec, settings.data_file, events)
+    from trainer.tokens import reading as tokens  # it reads with this package
+
+    if tagged := tokens.find(found, settings, events):
+        return tokens.load(tagged, found.ignored, settings, checks)
     reading = _read(found, settings, checks)
     if found.ignored:
         events.decision("ignored_files", found.ignored.listed()[:1000], f"Not used: {found.ignored}.")

@@ -13,10 +13,10 @@ SPLITS = ("train", "validation", "test")
 class Example:
     """One example: where a person finds it again, what a model reads of it, and what the model is to answer.
 
-    ``row`` counts as a person does, from 1 with the header; it is 0 where the file itself is the example. ``content`` is a
-    text, a pair of texts, the path of an image, or the cells of a table row in the order of ``Dataset.columns``; the cells of
-    number columns are empty or such that ``float`` reads them. ``target`` is the label; for regression a number that ``float``
-    reads; empty where there is none.
+    ``row`` counts as a person does, from 1 with the header; it is 0 where the file itself is the example. ``content`` is a text, a pair of
+    texts, the words of a sentence, the path of an image, or the cells of a table row in the order of ``Dataset.columns``; the cells of
+    number columns are empty or such that ``float`` reads them. ``target`` is the label, or the tags of all words with spaces between them;
+    for regression a number that ``float`` reads; empty where there is none.
     """
 
     file: str
@@ -36,7 +36,7 @@ class Dataset:
     """
 
     task: str
-    kind: str  # text, image or table
+    kind: str  # text, image, table or tokens
     splits: dict[str, list[Example]]
     files: list[str]
     columns: tuple[str, ...]
@@ -49,6 +49,7 @@ class Dataset:
     split_sha256: str = ""
 
     def counts(self) -> dict[str, int]:
-        """Label to number of training rows, in the order of the label map."""
-        counted = collections.Counter(e.target for e in self.splits["train"])
+        """Label to number of training rows (of words, for tags), in the order of the label map."""
+        targets = (e.target for e in self.splits["train"])
+        counted = collections.Counter(t for target in targets for t in target.split(" ")) if self.kind == "tokens" else collections.Counter(targets)
         return {label: counted[label] for label in self.labels}

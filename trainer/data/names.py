@@ -16,7 +16,7 @@ COLUMN_NAMES = frozenset((*LABELS, *TEXTS, TITLE, *(name for pair in PAIRS for n
 IDENTIFIERS = frozenset("id ids index idx key uid uuid guid identifier row rowid row_id number nr no".split())
 SPLIT_COLUMNS = ("split", "subset", "partition")
 
-TABLES = ("csv", "tsv", "tab", "txt", "jsonl", "ndjson", "json", "parquet")
+TABLES = ("csv", "tsv", "tab", "txt", "jsonl", "ndjson", "json", "parquet", "conll", "bio", "iob", "iob2")
 PARQUET = "parquet"
 TEXT = "txt"  # a table, or one of many texts in folders
 MARKDOWN = "md"

@@ -39,6 +39,12 @@ def read(
     Raises UserError where nothing fits.
     """
     found = sources.find(spec, settings.data_file, events)
+    if kind == "tokens":
+        from trainer.tokens import reading as tokens  # it reads with this package
+
+        if (tagged := tokens.to_predict(found, settings, events, columns))[0]:
+            return tagged
+        raise _nothing(kind, columns, found.ignored)
     if kind == "language":
         columns, types = _prompt_columns(settings.text_column, types)
     if kind == "image" and found.images:
@@ -152,6 +158,6 @@ def _nothing(kind: str, columns: tuple[str, ...], ignored: sources.Ignored) -> U
     return UserError(
         "no_data",
         f"The dataset has no {what}, which the model reads.",
-        f"Add one, {'set text_column, ' if kind == 'text' else ''}or choose another model or data_file.",
+        f"Add one, {'set text_column, ' if kind in ('text', 'tokens') else ''}or choose another model or data_file.",
         f"Not used: {ignored}." if ignored else "",
     )

@@ -26,7 +26,8 @@ def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
     if tagged := _tagged(tables, seen):
         raise UserError(
             "token_task",
-            f"The columns {tagged[0]} and {tagged[1]} of {where} look like words with one tag each. This task is not supported.",
+            f"The columns {tagged[0]} and {tagged[1]} of {where} look like words with one tag each, in a form that is not read.",
+            "Write them as JSON lines with the lists tokens and tags, or as a CoNLL file with a word and its tag in each line. "
             "To train a classifier of whole texts, set label_column to a column with one label for each row.",
         )
     for a, b in _edges(seen, by_name):

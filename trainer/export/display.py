@@ -25,6 +25,8 @@ def content(example: Example, kind: str, columns: tuple[str, ...] | list[str]) -
         return short(forms.question(example.content))
     if kind == "table":
         return short(", ".join(f"{name} {cell or '(empty)'}" for name, cell in zip(columns, example.content, strict=False)))
+    if kind == "tokens" and not isinstance(example.content, str):
+        return short(" ".join(example.content))
     return short(example.content if isinstance(example.content, str) else " / ".join(example.content))
 
 

@@ -8,7 +8,7 @@ import numpy
 
 from trainer.config.spec import Spec
 from trainer.data import Example
-from trainer.export import display, results
+from trainer.export import display, results, token_results
 from trainer.measure import likelihoods, metrics
 from trainer.measure.histogram import histogram
 from trainer.run_folder import files
@@ -57,7 +57,12 @@ def prediction(
     """Write predictions.csv and result.json."""
     kind = model.description["kind"]
     (spec.work / results.OUT).mkdir()
-    files.write_text(spec.work / results.OUT / "predictions.csv", _table(settings, answered, kind, columns))
+    words = answered.examples if isinstance(answered.examples, token_results.Words) else None
+    if words is None:
+        written = _table(settings, answered, kind, columns)
+    else:
+        written = token_results.table(words, answered.target.labels, answered.predicted, answered.confidence, None)
+    files.write_text(spec.work / results.OUT / "predictions.csv", written)
     found = {
         "model": {
             "run": model.version.run, "name": model.version.name, "version": model.version.version,
@@ -67,11 +72,11 @@ def prediction(
         "skipped": skipped,
         "files": results.first(read),
         "input_columns": results.columns(columns),
-        "samples": _samples(answered, kind, columns),
+        "samples": _samples(answered, kind, columns) if words is None else token_results.samples(words, answered.target.labels, answered.predicted),
         **_summary(settings, answered),
         **_scores(settings, model, answered, label_column),
     }  # fmt: skip
-    if kind == "image" or all(e.row == 0 for e in answered.examples):
+    if words is None and (kind == "image" or all(e.row == 0 for e in answered.examples)):
         found["per_file"] = _per_file(spec, answered)
     results.finish(spec, settings, "prediction", model.description["task"], events, began, prediction=found, versions=versions)
 

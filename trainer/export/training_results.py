@@ -3,22 +3,25 @@
 import os
 import shutil
 from pathlib import Path
+from typing import cast
 
 from trainer.baseline import Baselines
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.data import Dataset, Example
-from trainer.export import display, license, results
+from trainer.export import display, license, results, token_results
 from trainer.language import forms
 from trainer.launch.work import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
 from trainer.measure.likelihoods import Likelihoods
 from trainer.measure.predictions import Predictions
+from trainer.plan import Plan
 from trainer.prepare import Prepared, describe
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.saved_model import DESCRIPTION
 from trainer.tasks.target import Classes
+from trainer.tokens import reading as tokens
 
 SAMPLES = 5
 BEST_FIRST = "accuracy", "r2"  # by which model and baseline are compared
@@ -96,7 +99,8 @@ def training(
         language=told,
         candidates=candidates,
         search=search,
-        **_test_details(data, plan.target, test, classes, simple),
+        entities=_entities(data, plan, test, simple, settings.seed),
+        **_test_details(token_results.by_words(data) if plan.kind == tokens.KIND else data, plan.target, test, classes, simple),
     )  # fmt: skip
 
 
@@ -190,6 +194,10 @@ def _champion(spec: Spec, plan, outcome: Outcome) -> dict | None:
     return {**found, "comparable": True, "test": metrics.report(outcome.champion, classes, plan.settings.seed, scale)}
 
 
+def _entities(data: Dataset, plan: Plan, test, simple: Baselines, seed: int) -> dict | None:
+    return token_results.described(data, cast(Classes, plan.target), test, simple.predictions, seed) if plan.kind == tokens.KIND else None
+
+
 def _test_details(data: Dataset, target, test, classes: int, simple: Baselines) -> dict:
     """The parts of the report about the predictions on the test rows."""
     if not len(test) or isinstance(test, Likelihoods):
@@ -230,11 +238,15 @@ def _samples(data: Dataset) -> list[dict]:
 
 
 def _label(example: Example, kind: str) -> str:
+    if kind == tokens.KIND:
+        return token_results.summary(example.content, example.target.split(" "))
     return display.short(forms.answer(example.content)) if kind == "language" else example.target
 
 
 def _predictions(data: Dataset, target, test) -> str:
-    """predictions.csv: one line for each test row, in the order of the data."""
+    """predictions.csv: one line for each test row (of tagged words, for each word), in the order of the data."""
+    if data.kind == tokens.KIND:
+        return token_results.table(token_results.Words(data.splits["test"]), target.labels, test.predicted, test.confidence, test.likelihood)
     has_id, classifies = any(e.id for e in data.splits["test"]), test.confidence is not None
     head = ["file", "row", *["id"] * has_id, "content", "label", "predicted", *["confidence", "probability of label"] * classifies]
     rows = []

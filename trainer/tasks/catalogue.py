@@ -24,6 +24,7 @@ _DESCRIPTION, _DESCRIPTION_BYTES = "model.json", 16 << 20
 SMALL_BYTES = 40_000_000
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}/[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")  # a file system refuses longer names
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
+_READS = {"tokens": model_types.TEXT}  # kinds of data that start from models of another kind
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 
 
@@ -84,7 +85,7 @@ def choose(models: Path, wanted: str, kind: str, start_from: str = "pretrained")
 
     auto uses the installed model that fits and is marked as the default, else the smallest that fits, else the built-in model.
     """
-    there = [b for b in installed(models) if b.kind == kind]
+    there = [b for b in installed(models) if b.kind == _READS.get(kind, kind)]
     if wanted in ("", AUTO):
         base = there[0] if there and start_from == "pretrained" else Base(SHAPES[kind], kind)
     elif wanted in SHAPES.values():

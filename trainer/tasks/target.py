@@ -8,6 +8,8 @@ import numpy
 from trainer.measure.likelihoods import Likelihoods
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 
+NO_WORD = -2  # a place of a row where no word begins
+
 
 @dataclass(frozen=True)
 class Classes:
@@ -33,6 +35,22 @@ class Classes:
         predicted = outputs.argmax(axis=1)
         kept = outputs if self.outputs <= MAX_CLASSES else None
         return Predictions(wanted, predicted, outputs[every, predicted], outputs[every, wanted], kept)
+
+
+@dataclass(frozen=True)
+class Tags(Classes):
+    """A tag for each word of a text. Examples have the tags of all their words, with spaces between them; predictions are of words.
+
+    The targets of encoded rows are one number for each place of a row: a tag, -1 where it is not known, or NO_WORD.
+    """
+
+    def encode(self, targets: list[str]) -> numpy.ndarray:
+        """The tags of the words of all examples, one after the other; -1 for a tag that is not in the map."""
+        return super().encode([tag for text in targets for tag in text.split(" ")])
+
+    def answers(self, outputs: numpy.ndarray, wanted: numpy.ndarray) -> Predictions:
+        """The answers behind ``outputs`` (words x tags). ``wanted`` are the tags of the words, or the targets of rows."""
+        return super().answers(outputs, wanted if wanted.ndim == 1 else wanted[wanted != NO_WORD])
 
 
 @dataclass(frozen=True)
@@ -82,6 +100,8 @@ Target = Classes | Number | Tokens
 
 def of(task: str, labels: tuple[str, ...], train: list[str]) -> Target:
     """The target of ``task``, learnt from the training targets."""
+    if task == "token-classification":
+        return Tags(tuple(labels))
     if task.endswith("classification"):
         return Classes(tuple(labels))
     if task.endswith("generation"):
@@ -94,12 +114,16 @@ def described(target: Target) -> dict:
     """``target`` as JSON, for the description beside the weights."""
     if isinstance(target, Tokens):
         return {"tokens": True}
+    if isinstance(target, Tags):
+        return {"tags": list(target.labels)}
     return {"labels": list(target.labels)} if isinstance(target, Classes) else {"mean": target.mean, "std": target.std}
 
 
 def restored(description: dict) -> Target:
     if "tokens" in description:
         return Tokens()
+    if "tags" in description:
+        return Tags(tuple(description["tags"]))
     return Classes(tuple(description["labels"])) if "labels" in description else Number(description["mean"], description["std"])
 
 

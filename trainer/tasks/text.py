@@ -99,7 +99,7 @@ class Encoder:
         """The pieces of every text: one, several in a sliding window, or none if it is dropped. Counts the long texts."""
         self.tokenizer.no_truncation()
         found, long = [], []
-        for i, one in enumerate(_encodings(self.tokenizer, contents)):
+        for i, one in enumerate(encodings(self.tokenizer, contents)):
             is_long = len(one.ids) > self.max_length
             found.append([] if is_long else [_tokens(one)])
             long += [i] * is_long
@@ -108,7 +108,7 @@ class Encoder:
         self._truncate()
         if drop_long:
             return found
-        for i, one in zip(long, _encodings(self.tokenizer, [contents[i] for i in long]), strict=True):
+        for i, one in zip(long, encodings(self.tokenizer, [contents[i] for i in long]), strict=True):
             overflowing = one.overflowing if self.long_text == "sliding_window" else []
             found[i] = [_tokens(piece) for piece in (one, *overflowing)]
         return found
@@ -158,10 +158,10 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
         events.decision("vocabulary", size, f"A vocabulary of {size} word pieces is learned from the training texts.")
     else:
         tokenizer, limit = vocabulary.installed(base.folder), position_limit(base)
-    lengths = [len(e.ids) for e in _encodings(tokenizer, train)]
+    lengths = [len(e.ids) for e in encodings(tokenizer, train)]
     description = {
-        "max_length": _max_length(settings, lengths, limit, events),
-        "pad_id": _pad_id(tokenizer, base),
+        "max_length": max_length(settings, lengths, limit, events),
+        "pad_id": pad_id(tokenizer, base),
         "padding": settings.padding,
         "truncation_side": settings.truncation_side,
         "long_text": settings.long_text,
@@ -197,7 +197,7 @@ def position_limit(base: Base) -> int:
     return min(usable, default=MAX_POSITIONS)
 
 
-def _max_length(settings, lengths: list[int], limit: int, events: Events) -> int:
+def max_length(settings, lengths: list[int], limit: int, events: Events) -> int:
     if wanted := settings.max_length:
         length = max(8, min(wanted, limit))
         if length != wanted:
@@ -212,7 +212,7 @@ def _max_length(settings, lengths: list[int], limit: int, events: Events) -> int
     return length
 
 
-def _pad_id(tokenizer: Tokenizer, base: Base) -> int:
+def pad_id(tokenizer: Tokenizer, base: Base) -> int:
     """The id to fill short texts with. It is masked out, so any id does for a model that has none of its own."""
     configured = base.config.get("pad_token_id") if base.folder else None
     if isinstance(configured, int):
@@ -232,7 +232,7 @@ def _tokens(one) -> tuple[numpy.ndarray, numpy.ndarray]:
     return numpy.asarray(one.ids, numpy.int32), numpy.asarray(one.type_ids, numpy.int8)
 
 
-def _encodings(tokenizer: Tokenizer, contents: list):
+def encodings(tokenizer: Tokenizer, contents: list):
     """The encodings of ``contents``, a few at a time: they are large."""
     batch, size = [], 0
     for content in contents:

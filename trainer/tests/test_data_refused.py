@@ -31,10 +31,6 @@ from trainer.errors import UserError
             {}, "graph_task", "source and target", id="edges of a graph",
         ),
         pytest.param(
-            {"a.jsonl": "\n".join(json.dumps({"tokens": f"a b {i}".split()[i % 2 :], "tags": ["O", "B", "I"][i % 2 :]}) for i in range(60))},
-            {}, "token_task", "tokens and tags", id="words and their tags",
-        ),
-        pytest.param(
             {"a.csv": made(["text", "label"], lambda i: [" ".join(f"w{i}-{j}" for j in range(2 + i % 5)), "O B O O O O"[: 3 + i % 5 * 2]])},
             {}, "token_task", "text and label", id="tags without brackets",
         ),

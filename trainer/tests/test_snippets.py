@@ -10,6 +10,7 @@ import pytest
 from conftest import ROOT, small_reviews
 from result_checks import check_success, predictions
 from small_datasets import flowers, in_folders, prices, squares, yields
+from test_tokens import conll
 
 from trainer.run import run
 
@@ -127,3 +128,12 @@ def test_numbers_from_tables(train, use):
     names, _ = use("baseline_table", folder)
     errors = [abs(names["predict"](r["cells"]) - float(r["label"])) for r in rows]
     assert sum(errors) / len(errors) == pytest.approx(simple_score(result, "mae"), rel=1e-3)
+
+
+def test_tagged_words(make_run, use):
+    spec = make_run({"train.conll": conll()}, epochs=8, learning_rate=0.003, model="bert-tiny")
+    assert run(str(spec), "local") == 0
+    names, printed = use("tokens", spec.parent / "out")
+    assert printed[0] == "a text of yours"
+    found = names["find"]("Anna Smith likes Rome in 3 .")
+    assert [(e["entity_group"], e["start"], e["end"]) for e in found] == [("PER", 0, 10), ("LOC", 17, 21)]

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from trainer.language.sequences import IGNORED
-from trainer.tasks.target import Classes, Number, Target, Tokens
+from trainer.tasks.target import Classes, Number, Tags, Target, Tokens
 
 _ROWS = 128  # of an evaluation in memory at once
 _TEXTS = 8  # of a language model, whose outputs are as wide as its vocabulary
@@ -42,9 +42,11 @@ class Objective:
         return self.target.std if isinstance(self.target, Number) else 1.0
 
     def weight(self, targets: numpy.ndarray) -> float:
-        """The total weight of rows with these targets: of texts, their learnt tokens."""
+        """The total weight of rows with these targets: of texts, their learnt tokens; of tagged words, the words."""
         if isinstance(self.target, Tokens):
             return float(targets[:, 0].sum())
+        if isinstance(self.target, Tags):
+            return float(max(1, (targets >= 0).sum()))
         return float(len(targets)) if self.weights is None else float(self.weights[targets].sum())
 
     def loss(self, logits: torch.Tensor, targets: numpy.ndarray | torch.Tensor) -> torch.Tensor:
@@ -53,6 +55,10 @@ class Objective:
             chosen = targets != IGNORED  # first, so that no other place is converted
             return F.cross_entropy(logits[chosen].float(), targets[chosen], reduction="sum", label_smoothing=self.smoothing)
         logits = logits.float()
+        if isinstance(self.target, Tags):
+            targets = targets[:, : logits.shape[1]]
+            known = targets >= 0
+            logits, targets = logits[:, : targets.shape[1]][torch.from_numpy(known).to(logits.device)], targets[known].astype(numpy.int64)
         if isinstance(self.target, Classes):
             weights = None if self.weights is None else torch.from_numpy(self.weights).to(logits.device)
             return F.cross_entropy(logits, torch.from_numpy(targets).to(logits.device), weights, reduction="sum", label_smoothing=self.smoothing)

@@ -1,0 +1,46 @@
+"""Token classification from bytes to results: reading, training, metrics, prediction."""
+
+import csv
+import json
+import random
+
+from trainer.run import run
+
+NAMES, SURNAMES, TOWNS = "Anna Peter Maria John Olga Ivan".split(), "Smith Jones Mueller".split(), "Rome Paris Bonn Oslo Lima".split()
+
+
+def sentences(count: int = 100, seed: int = 1) -> list[tuple[list[str], list[str]]]:
+    """Short reports of who travels where, with names of persons and towns."""
+    chance = random.Random(seed)
+    found = []
+    for i in range(count):
+        words = [chance.choice(NAMES), chance.choice(SURNAMES), chance.choice(["visits", "likes", "leaves"]), chance.choice(TOWNS), "in", str(i), "."]
+        found.append((words, ["B-PER", "I-PER", "O", "B-LOC", "O", "O", "O"]))
+    return found
+
+
+def conll(count: int = 100, columns: int = 2) -> str:
+    middle = " X" * (columns - 2)
+    return "-DOCSTART- O\n\n" + "\n".join("".join(f"{w}{middle} {t}\n" for w, t in zip(*s)) for s in sentences(count))
+
+
+def test_tagged_words_are_trained_and_predicted_from_bytes_to_results(make_run, schemas):
+    spec = make_run({"train.conll": conll()}, epochs=8, learning_rate=0.003, model="bert-tiny", seed=1)
+    assert run(str(spec), "local") == 0
+    folder = spec.parent
+    result = json.loads((folder / "result.json").read_text())
+    schemas["result"].validate(result)
+    assert (result["task"], result["model"]["kind"], result["data"]["rows"]["test"]) == ("token-classification", "tokens", 10)
+    assert result["model"]["labels"] == ["B-LOC", "B-PER", "I-PER", "O"]
+    assert result["entities"]["overall"]["f1"]["value"] > 0.9
+    assert [t["type"] for t in result["entities"]["types"]] == ["LOC", "PER"]
+    with open(folder / "out" / "predictions.csv", newline="") as f:
+        rows = list(csv.DictReader(f))
+    assert len(rows) == 70
+    assert {r["entity"].split(":")[0] for r in rows} >= {"", "PER", "LOC"}
+    new = "text\n" + "".join(f"{a} {b} likes {c} .\n" for a, b, c in zip(NAMES, SURNAMES * 2, TOWNS))
+    asked = make_run({"new.csv": new}, run="ft-new", kind="predict", more={"model": {"path": "../ft-test/out/model", "run": "ft-test"}})
+    assert run(str(asked), "local") == 0
+    answer = json.loads((asked.parent / "result.json").read_text())
+    schemas["result"].validate(answer)
+    assert "LOC: Rome" in answer["prediction"]["samples"][0]["predicted"]
