@@ -32,6 +32,11 @@ func TestDecodeRefusesWhatCannotBe(t *testing.T) {
 		"a curve with a lonely number":  {results.ResultFile, func(r *results.Result) { r.Binary.ROC[0] = []float64{1} }, "point"},
 		"an interval upside down":       {results.ResultFile, func(r *results.Result) { *r.Metrics.Baselines[1].Test["accuracy"].Low = 1 }, "baseline"},
 		"a champion without a name":     {results.ResultFile, func(r *results.Result) { r.Champion.Name = "" }, "champion"},
+		"a search that chose no trial":  {"result-regression.json", func(r *results.Result) { r.Search.Chosen = 70 }, "does not have"},
+		"trials in no order":            {"result-regression.json", func(r *results.Result) { r.Search.Trials[2].Number = 0 }, "order"},
+		"a trial of an unknown state":   {"result-regression.json", func(r *results.Result) { r.Search.Trials[1].State = "lost" }, "state"},
+		"a curve of a trial with a gap": {"result-regression.json", func(r *results.Result) { r.Search.Curves[0].Points[1] = []float64{1, 2} }, "point"},
+		"too many trials":               {"result-regression.json", func(r *results.Result) { r.Search.Trials = make([]results.Trial, results.MaxList+1) }, "trials"},
 		"a worker of negative time":     {results.ResultFile, func(r *results.Result) { r.Training.PerWorker[0].CPUSeconds = -1 }, "worker"},
 		"too many mistakes":             {results.ResultFile, func(r *results.Result) { r.Mistakes = make([]results.Example, results.MaxShown+1) }, "mistakes"},
 		"a picture that is none": {"result-image.json", func(r *results.Result) {

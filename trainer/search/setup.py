@@ -121,4 +121,6 @@ def repeat(trials: tuple[Trial, ...], begun: set[int], default: Settings, rate: 
     values = {n: getattr(default, n) for n in (*sorted(names), "evals_per_epoch", "early_stopping_patience", "model")}
     if "learning_rate" in values:
         values["learning_rate"] = rate
+    if default.source("model") == CHOSEN:
+        values["model"] = catalogue.AUTO
     return {**values, "trials": 1 + len(listed), "minutes": 0, "space": spaces.as_list(listed)}

@@ -42,9 +42,11 @@ type Manifest struct {
 	Seed        int64             `json:"seed,omitempty"`
 	SplitSHA256 string            `json:"split_sha256,omitempty"`
 	Model       *Model            `json:"model,omitempty"`
-	Hardware    results.Hardware  `json:"hardware,omitzero"`
-	Versions    map[string]string `json:"versions"`
-	Outputs     []results.Output  `json:"outputs"`
+	// Search are the options that repeat the search for the settings: the trials that ran, without a time limit.
+	Search   map[string]any    `json:"search,omitempty"`
+	Hardware results.Hardware  `json:"hardware,omitzero"`
+	Versions map[string]string `json:"versions"`
+	Outputs  []results.Output  `json:"outputs"`
 }
 
 // Dataset names the data. SHA256 is one digest over the names and the contents of all files.
@@ -67,13 +69,17 @@ type Model struct {
 }
 
 func newManifest(m Meta, r *results.Result) Manifest {
+	var search map[string]any
+	if r.Search != nil {
+		search = r.Search.Repeat
+	}
 	outputs := slices.SortedFunc(slices.Values(r.Outputs), func(a, b results.Output) int { return cmp.Compare(a.Path, b.Path) })
 	return Manifest{
 		Schema: manifestVersion, Kind: r.Kind, Task: r.Task, Run: r.Run, Attempt: r.Attempt, JobID: m.JobID,
 		Extractor: m.Extractor, Version: m.Version, Started: m.Started.UTC().Format(time.RFC3339),
 		Dataset:  Dataset{ID: m.DatasetID, Name: m.DatasetName, SHA256: DataDigest(m.Inputs), Files: SortedInputs(m.Inputs)},
 		Settings: r.Settings, Seed: r.Training.Seed, SplitSHA256: r.Data.SplitSHA256, Model: manifestModel(m, r),
-		Hardware: r.Hardware, Versions: r.Versions, Outputs: outputs,
+		Search: search, Hardware: r.Hardware, Versions: r.Versions, Outputs: outputs,
 	}
 }
 
@@ -139,6 +145,7 @@ func (m Manifest) Parameters() map[string]any {
 			out[s.Name] = s.Value
 		}
 	}
+	maps.Copy(out, m.Search)
 	return out
 }
 

@@ -66,3 +66,12 @@ func FuzzManifest(f *testing.F) {
 		}
 	})
 }
+
+func TestARepeatedSearchHasTheTrialsThatRan(t *testing.T) {
+	t.Parallel()
+	m := manifest.Manifest{
+		Settings: []results.Setting{{Name: "learning_rate", Value: 0.002}, {Name: "minutes", Value: 10.0}, {Name: "epochs", Value: 3.0}},
+		Search:   map[string]any{"learning_rate": 0.001, "minutes": 0.0, "space": "{learning_rate: 0.002}"},
+	}
+	require.Equal(t, map[string]any{"learning_rate": 0.001, "minutes": 0.0, "epochs": 3.0, "space": "{learning_rate: 0.002}"}, m.Parameters())
+}

@@ -132,7 +132,7 @@ func newRepeatPart(r *results.Result, m manifest.Meta) repeatPart {
 // settingsFile is a finetune.yaml with the options that somebody decided, and those that the trainer found. Each value is
 // written as JSON, which YAML reads.
 func settingsFile(r *results.Result) string {
-	once := []string{"run_name", "dry_run", "seed"}
+	once := []string{"run_name", "dry_run", "seed", "trials", "minutes", "space"}
 	lines := []string{fmt.Sprintf("seed: %d", r.Training.Seed)}
 	for _, s := range r.Settings {
 		if s.Source == "default" || s.Value == nil || slices.Contains(once, s.Name) || len(lines) == maxRows {

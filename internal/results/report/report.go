@@ -37,6 +37,7 @@ type page struct {
 	Data                    *dataPart
 	Learning                *learningPart
 	Candidates              *candidatesPart
+	Search                  *searchPart
 	Result                  *resultPart
 	Mistakes                *mistakesPart
 	Answers                 *answersPart
@@ -93,6 +94,7 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta) page {
 		pg.Tiles = tiles(r)
 		pg.Learning, pg.Result = newLearningPart(c, r), newResultPart(r)
 		pg.Candidates = newCandidatesPart(r)
+		pg.Search = newSearchPart(r)
 		pg.Mistakes = newMistakesPart(r, images)
 		pg.Answers = newAnswersPart(r)
 		pg.Data = newDataPart(r, p, images)
