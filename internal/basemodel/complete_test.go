@@ -104,28 +104,39 @@ func TestWhatConfigLacksIsCompletedFromTheNamesOfTheWeights(t *testing.T) {
 		want         basemodel.Facts
 	}{
 		"BERT with heads of its pretraining": {
-			`{"hidden_size": 128}`, "", []string{"vocab.txt"},
+			`{"hidden_size": 128}`, "",
+			[]string{"vocab.txt"},
 			[]string{"bert.embeddings.token_type_embeddings.weight", "bert." + layer, "cls.predictions.bias"},
 			basemodel.Facts{Kind: basemodel.KindText, ModelType: "bert", Architecture: "BertModel", Parameters: 6},
 		},
 		"BERT without a head": {
-			`{}`, "", []string{"vocab.txt"}, []string{"embeddings.token_type_embeddings.weight", layer, "pooler.dense.weight"},
+			`{}`, "",
+			[]string{"vocab.txt"},
+			[]string{"embeddings.token_type_embeddings.weight", layer, "pooler.dense.weight"},
 			basemodel.Facts{Kind: basemodel.KindText, ModelType: "bert", Architecture: "BertModel", Parameters: 6},
 		},
 		"DistilBERT": {
-			`{}`, "", []string{"vocab.txt"}, []string{"distilbert.embeddings.word_embeddings.weight", "distilbert.transformer.layer.0.attention.q_lin.weight"},
+			`{}`, "",
+			[]string{"vocab.txt"},
+			[]string{"distilbert.embeddings.word_embeddings.weight", "distilbert.transformer.layer.0.attention.q_lin.weight"},
 			basemodel.Facts{Kind: basemodel.KindText, ModelType: "distilbert", Architecture: "DistilBertModel", Parameters: 4},
 		},
 		"GPT-2": {
-			`{}`, "", []string{"tokenizer.json"}, []string{"wte.weight", "wpe.weight", "h.0.attn.c_attn.weight"},
+			`{}`, "",
+			[]string{"tokenizer.json"},
+			[]string{"wte.weight", "wpe.weight", "h.0.attn.c_attn.weight"},
 			basemodel.Facts{Kind: basemodel.KindLanguage, ModelType: "gpt2", Architecture: "GPT2LMHeadModel", Parameters: 6},
 		},
 		"a type that the operator gives": {
-			`{"architectures": ["LlamaForCausalLM"]}`, "llama", []string{"tokenizer.json"}, []string{"model.layers.0.self_attn.q_proj.weight"},
+			`{"architectures": ["LlamaForCausalLM"]}`, "llama",
+			[]string{"tokenizer.json"},
+			[]string{"model.layers.0.self_attn.q_proj.weight"},
 			basemodel.Facts{Kind: basemodel.KindLanguage, ModelType: "llama", Architecture: "LlamaForCausalLM", Parameters: 2},
 		},
 		"a type that has code beside a built-in one": {
-			`{"model_type": "bert", "architectures": ["BertModel"], "auto_map": {"AutoModel": "modeling_bert.BertModel"}}`, "", []string{"vocab.txt"}, []string{"x"},
+			`{"model_type": "bert", "architectures": ["BertModel"], "auto_map": {"AutoModel": "modeling_bert.BertModel"}}`, "",
+			[]string{"vocab.txt"},
+			[]string{"x"},
 			basemodel.Facts{Kind: basemodel.KindText, ModelType: "bert", Architecture: "BertModel", Parameters: 2},
 		},
 	} {
@@ -157,7 +168,7 @@ func TestACompleteConfigKeepsItsBytes(t *testing.T) {
 	root := tree(t, map[string][]byte{"config.json": []byte(config), "vocab.txt": nil, "model.safetensors": weights(t, "a")})
 	_, err := basemodel.Complete(t.Context(), root, basemodel.Hints{})
 	require.NoError(t, err)
-	require.Equal(t, config, read(t, root, "config.json"))
+	require.Equal(t, []byte(config), []byte(read(t, root, "config.json")))
 }
 
 func TestNumbersKeepTheirSpellingWhereAConfigIsCompleted(t *testing.T) {

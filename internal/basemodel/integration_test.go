@@ -22,7 +22,7 @@ func python(t *testing.T, args ...string) string {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), raytest.Python(t), args...) //nolint:gosec // The tester names the interpreter.
+	cmd := exec.CommandContext(t.Context(), raytest.Python(t), args...)
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+root, "HF_HUB_OFFLINE=1", "OMP_NUM_THREADS=1", "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))

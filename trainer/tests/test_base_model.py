@@ -36,7 +36,7 @@ def install(models, name: str, hidden: int = 32, tokenizer_file: str = "tokenize
 
 @pytest.mark.parametrize("tokenizer_file", ["tokenizer.json", "vocab.txt"])
 def test_auto_uses_the_smallest_installed_model(make_run, schemas, tokenizer_file, networks_only):
-    spec = make_run({"all.csv": small_reviews(200)}, model="bert-tiny", epochs=1)
+    spec = make_run({"all.csv": small_reviews(200)}, epochs=1)
     models = spec.parent.parent.parent / "models"
     small = install(models, "org/small", tokenizer_file=tokenizer_file)
     (small / "README.md").write_text("---\nlanguage: en\nlicense: apache-2.0\n---\n# A small model\n")
@@ -165,7 +165,7 @@ def test_a_real_pretrained_model_is_finetuned(make_run, schemas, networks_only):
     found = [f.parent for f in Path(package.__file__).parent.rglob("*.safetensors") if (f.parent / "config.json").is_file()]
     if not found:
         pytest.skip("the package has no safetensors weights")
-    spec = make_run({"all.csv": small_reviews(240)}, model="bert-tiny", epochs=1, batch_size=8)
+    spec = make_run({"all.csv": small_reviews(240)}, epochs=1, batch_size=8)
     models = spec.parent.parent.parent / "models" / "org"
     models.mkdir(parents=True)
     shutil.copytree(found[0], models / "minilm")

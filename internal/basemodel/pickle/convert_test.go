@@ -98,7 +98,7 @@ func TestAFileThatIsCutAnywhereIsRefused(t *testing.T) {
 	for _, name := range []string{"zip.bin", "old.bin"} {
 		checkpoint, err := os.ReadFile(filepath.Join("testdata", name))
 		require.NoError(t, err)
-		for length := range len(checkpoint) {
+		for length := range checkpoint {
 			_, err := pickle.Convert(t.Context(), bytes.NewReader(checkpoint[:length]), int64(length), &bytes.Buffer{})
 			require.ErrorIs(t, err, pickle.ErrRefused, "%s cut after %d bytes", name, length)
 		}

@@ -40,24 +40,24 @@ func view(numbers, shape, stride string) string {
 // state is a pickle of a dictionary with one entry.
 func state(value string) string { return proto + "}" + text("w") + value + "s." }
 
-func zipped(t testing.TB, method uint16, files ...string) []byte {
-	t.Helper()
+func zipped(tb testing.TB, method uint16, files ...string) []byte {
+	tb.Helper()
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for i := 0; i < len(files); i += 2 {
 		f, err := w.CreateHeader(&zip.FileHeader{Name: files[i], Method: method})
-		require.NoError(t, err)
+		require.NoError(tb, err)
 		_, err = f.Write([]byte(files[i+1]))
-		require.NoError(t, err)
+		require.NoError(tb, err)
 	}
-	require.NoError(t, w.Close())
+	require.NoError(tb, w.Close())
 	return out.Bytes()
 }
 
 func inZip(data string, storage string) func(testing.TB) []byte {
-	return func(t testing.TB) []byte {
-		t.Helper()
-		return zipped(t, zip.Store, "a/data.pkl", data, "a/data/0", storage)
+	return func(tb testing.TB) []byte {
+		tb.Helper()
+		return zipped(tb, zip.Store, "a/data.pkl", data, "a/data/0", storage)
 	}
 }
 
@@ -65,11 +65,12 @@ func raw(file string) func(testing.TB) []byte { return func(testing.TB) []byte {
 
 // scattered is a pickle of count tensors, each with the first and one of the last of 2^20 numbers.
 func scattered(count int) string {
-	pickle := proto + "}"
+	var pickle strings.Builder
+	pickle.WriteString(proto + "}")
 	for i := range count {
-		pickle += text(strings.Repeat("w", i+1)) + view(number(1<<20), "K\x02\x85", number(uint32(1<<20-1-i))+"\x85") + "s"
+		pickle.WriteString(text(strings.Repeat("w", i+1)) + view(number(1<<20), "K\x02\x85", number(uint32(1<<20-1-i))+"\x85") + "s")
 	}
-	return pickle + "."
+	return pickle.String() + "."
 }
 
 const four = "\x00\x00\x00\x00"
@@ -95,9 +96,9 @@ var hostile = map[string]struct {
 	"a number beside the tensors":              {inZip(state("K\x07"), four), "more than tensors (w)"},
 	"a list of tensors":                        {inZip(proto+"].", four), "no dictionary of tensors"},
 	"no tensor at all":                         {inZip(proto+"}.", four), "holds no tensors"},
-	"another byte order": {func(t testing.TB) []byte {
-		t.Helper()
-		return zipped(t, zip.Store, "a/data.pkl", two, "a/data/0", four+four, "a/byteorder", "big")
+	"another byte order": {func(tb testing.TB) []byte {
+		tb.Helper()
+		return zipped(tb, zip.Store, "a/data.pkl", two, "a/data/0", four+four, "a/byteorder", "big")
 	}, "big-endian"},
 	"a storage of 2^31 numbers in a ZIP":          {inZip(state(view(long(1<<31), "K\x01\x85", "K\x01\x85")), four), "claims 2147483648 numbers and has 4 bytes"},
 	"a storage of 2^62 numbers in a ZIP":          {inZip(state(view(long(1<<62), "K\x01\x85", "K\x01\x85")), four), "claims 4611686018427387904 numbers"},
@@ -118,19 +119,19 @@ var hostile = map[string]struct {
 	"a list that holds itself":                    {inZip(proto+"]q\x00h\x00a.", four), "no dictionary of tensors"},
 	"a pickle of a later protocol":                {inZip("\x80\x09.", four), "protocol 9"},
 	"a storage that is compressed": {
-		func(t testing.TB) []byte {
-			t.Helper()
-			return zipped(t, zip.Deflate, "a/data.pkl", two, "a/data/0", strings.Repeat(four, 1<<20))
+		func(tb testing.TB) []byte {
+			tb.Helper()
+			return zipped(tb, zip.Deflate, "a/data.pkl", two, "a/data/0", strings.Repeat(four, 1<<20))
 		},
 		"is compressed or not whole",
 	},
 	"two files with the same name": {
-		func(t testing.TB) []byte {
-			t.Helper()
-			return zipped(t, zip.Store, "a/data.pkl", two, "a/data.pkl", two)
+		func(tb testing.TB) []byte {
+			tb.Helper()
+			return zipped(tb, zip.Store, "a/data.pkl", two, "a/data.pkl", two)
 		}, "the same name",
 	},
-	"a ZIP without a pickle": {func(t testing.TB) []byte { t.Helper(); return zipped(t, zip.Store, "a/b", "") }, "lacks data.pkl"},
+	"a ZIP without a pickle": {func(tb testing.TB) []byte { tb.Helper(); return zipped(tb, zip.Store, "a/b", "") }, "lacks data.pkl"},
 	"an empty file":          {raw(""), "it has 0 bytes"},
 	"another kind of file":   {raw("GIF89a and so on"), "no checkpoint of PyTorch"},
 	"a short file":           {raw("P"), "it has 1 bytes"},

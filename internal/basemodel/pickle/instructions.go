@@ -90,9 +90,9 @@ var numbered = map[byte]struct {
 }{
 	opProto:      {1, protocol},
 	opFrame:      {8, func(*machine, uint64) error { return nil }},
-	opBinInt1:    {1, func(m *machine, n uint64) error { return m.push(int64(n)) }},    //nolint:gosec // One byte.
-	opBinInt2:    {2, func(m *machine, n uint64) error { return m.push(int64(n)) }},    //nolint:gosec // Two bytes.
-	opLong1:      {1, func(m *machine, n uint64) error { return m.integer(int64(n)) }}, //nolint:gosec // One byte.
+	opBinInt1:    {1, func(m *machine, n uint64) error { return m.push(int64(n)) }},
+	opBinInt2:    {2, func(m *machine, n uint64) error { return m.push(int64(n)) }},
+	opLong1:      {1, func(m *machine, n uint64) error { return m.integer(int64(n)) }},
 	opBinGet:     {1, (*machine).recall},
 	opLongBinGet: {4, (*machine).recall},
 	opBinPut:     {1, (*machine).remember},

@@ -206,7 +206,7 @@ func (m *machine) text(n int64) error {
 	if err != nil {
 		return err
 	}
-	b, err := m.in.take(int64(min(length, maxString+1))) //nolint:gosec // It is at most maxString+1.
+	b, err := m.in.take(int64(min(length, maxString+1)))
 	if err != nil {
 		return err
 	}

@@ -71,11 +71,11 @@ func (t *tensor) extent() (int64, bool) {
 // run is how many numbers lie one after the other in the storage, and the number of dimensions in front of them.
 func (t *tensor) run() (numbers int64, outer int) {
 	numbers = 1
-	for i := len(t.shape) - 1; i >= 0; i-- {
-		if t.shape[i] != 1 && t.stride[i] != numbers {
+	for i, n := range slices.Backward(t.shape) {
+		if n != 1 && t.stride[i] != numbers {
 			return numbers, i + 1
 		}
-		numbers *= t.shape[i]
+		numbers *= n
 	}
 	return numbers, 0
 }

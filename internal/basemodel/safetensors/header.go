@@ -52,7 +52,7 @@ func (t Tensor) Numbers() int64 {
 		}
 		count = low
 	}
-	return int64(count) //nolint:gosec // The loop keeps it below 2^63.
+	return int64(count)
 }
 
 // Bytes is the size of the tensor. It is negative if the type is unknown or the size needs more than 63 bits.

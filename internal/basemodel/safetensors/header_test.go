@@ -19,8 +19,10 @@ func file(header string, count int) []byte {
 func TestAHeaderIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	tensors := []safetensors.Tensor{
-		{Name: "b", Type: "F32", Shape: []int64{2, 3}}, {Name: "a", Type: "BF16", Shape: []int64{5}},
-		{Name: "scalar", Type: "I64", Shape: []int64{}}, {Name: "empty", Type: "F32", Shape: []int64{0, 7}},
+		{Name: "b", Type: "F32", Shape: []int64{2, 3}},
+		{Name: "a", Type: "BF16", Shape: []int64{5}},
+		{Name: "scalar", Type: "I64", Shape: []int64{}},
+		{Name: "empty", Type: "F32", Shape: []int64{0, 7}},
 	}
 	safetensors.Order(tensors)
 	var out bytes.Buffer
