@@ -95,8 +95,8 @@ def test_class_weights_help_a_rare_class(train):
 
 
 def test_an_estimator_learns_rare_classes_without_weights(train):
-    rows = [[f"a text of kind {'ab'[i % 20 == 0]} number {i}", "ab"[i % 20 == 0]] for i in range(200)]
-    _, result = train(table(["text", "label"], rows))
+    rows = [[f"a text of kind {'ab'[i % 10 == 0]} number {i}", "ab"[i % 10 == 0]] for i in range(400)]
+    _, result = train(table(["text", "label"], rows), model="words")
     assert (result["model"]["base"], setting(result, "class_weights")) == ("words", ("none", "chosen"))
 
 
