@@ -23,6 +23,7 @@ SEEN_TOKENS, MOST_EPOCHS = 6_000_000, 30  # a training sees so many tokens, if t
 STEPS_BETWEEN = 1000  # two evaluations
 PATIENCE = 4  # evaluations
 SHORTEST = 16
+PAIRS, PIECES, NUMBERS = "byte pairs", "pieces", "numbers"  # what tokens stand for: bytes, texts of a vocabulary, nothing that is known
 _USUAL = 95  # percentile of the lengths of conversations
 
 
@@ -97,6 +98,8 @@ class ScratchEncoder(Encoder):
     def _part(self, example: Example, training: bool):
         content = example.content
         if isinstance(content, Passage):
+            if content.vocabulary.size != self.words.tokenizer.get_vocab_size():
+                raise ValueError("the tokens are of another vocabulary")
             return FilePart(content.file.path, content.file.dtype.str, content.begin, content.end)
         if isinstance(content, str):
             return bpe.encode(self.words.tokenizer, content).astype(numpy.int32)
@@ -130,7 +133,21 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
     tokens = size if isinstance(first, Passage) else int(size / max(1.0, float(lengths.mean())))
     _choose(settings, tokens, length, shape, events)
     described = {"finetuning": "full", "end": words.end, **shape.described()}
-    return ScratchEncoder(words, {"max_length": length, "answer_tokens": answer, "finetuning": "full"}, described, lengths)
+    unit = PAIRS if not isinstance(first, Passage) else NUMBERS if lengths is None else PIECES
+    return ScratchEncoder(words, {"max_length": length, "answer_tokens": answer, "finetuning": "full", "unit": unit}, described, lengths)
+
+
+def loaded(words: Words, description: dict) -> ScratchEncoder:
+    """The encoder of a saved model, for example of an earlier version that is compared with a new one."""
+    pieces = words.tokenizer.get_vocab()
+    lengths = None
+    if description["unit"] == PAIRS:
+        lengths = bpe.byte_lengths(words.tokenizer)
+    elif description["unit"] == PIECES:
+        lengths = numpy.zeros(len(pieces), numpy.int64)
+        for piece, number in pieces.items():
+            lengths[number] = len(piece.encode("utf-8", "replace"))
+    return ScratchEncoder(words, description, {}, lengths)
 
 
 def _of_texts(tokenizer: Tokenizer) -> Words:

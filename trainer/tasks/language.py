@@ -64,7 +64,12 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
 def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
     tokenizer = vocabulary.installed(folder)
     config = files.read_json(folder / "config.json") if (folder / "config.json").is_file() else {}
-    return Encoder(encoding.words(folder, tokenizer, config), description, {}, folder)
+    words = encoding.words(folder, tokenizer, config)
+    if "unit" in description:
+        from trainer.language import scratch
+
+        return scratch.loaded(words, description)
+    return Encoder(words, description, {}, folder)
 
 
 def asks(encoder: Encoder, data: Dataset, settings) -> samples.Asks:
