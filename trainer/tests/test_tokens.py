@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+import shutil
 
 from trainer.run import run
 
@@ -44,3 +45,15 @@ def test_tagged_words_are_trained_and_predicted_from_bytes_to_results(make_run, 
     answer = json.loads((asked.parent / "result.json").read_text())
     schemas["result"].validate(answer)
     assert "LOC: Rome" in answer["prediction"]["samples"][0]["predicted"]
+
+
+def test_an_installed_encoder_is_finetuned_to_tag_words(make_run):
+    from conftest import small_reviews
+
+    first = make_run({"a.csv": small_reviews(60)}, run="ft-base", epochs=1, model="bert-tiny")
+    assert run(str(first), "local") == 0
+    shutil.copytree(first.parent / "out" / "model", first.parent.parent.parent / "models" / "org" / "tiny")
+    spec = make_run({"train.conll": conll(40)}, epochs=1, model="org/tiny")
+    assert run(str(spec), "local") == 0
+    model = json.loads((spec.parent / "result.json").read_text())["model"]
+    assert (model["base"], model["from_scratch"], model["kind"]) == ("org/tiny", False, "tokens")
