@@ -64,6 +64,16 @@ class Candidate:
     title: str
     outcome: Outcome
     fitted: "Estimator | None" = None
+    variant: str = ""  # distinguishes two ways to train the same base
+
+    @property
+    def name(self) -> str:
+        return f"{self.base.name} ({self.variant})" if self.variant else self.base.name
+
+    @property
+    def held_out_loss(self) -> float | None:
+        """The loss on rows that were held out in turn; None where the validation rows alone judge."""
+        return getattr(self.fitted, "held_out_loss", None)
 
     @property
     def sort(self) -> str:
@@ -83,6 +93,8 @@ def choose(models: Path, settings, kind: str, task: str = "") -> Wanted:
         return Wanted(beside if kind == "text" else (), network, wanted)
     if beside and network.folder is None and settings.start_from != "scratch":
         why = f"A network with random weights needs more data than this to be better. Set model to {SHAPES[kind]} to train it."
+        if kind == "table":
+            why = f"The perceptron is a network of the same size. Set model to {SHAPES[kind]} to train it by workers, or on a GPU."
         return Wanted(beside, None, skipped=(_skipped(network, why),))
     return Wanted(beside, network)
 
@@ -142,9 +154,12 @@ def answered(estimator: "Estimator", examples: list, target) -> Predictions:
     return target.answers(estimator.outputs(examples), target.encode([e.target for e in examples]))
 
 
-def trained(base: Base, outcome: Outcome) -> Candidate:
-    """The network that the workers trained."""
-    return Candidate(base, _title(base), outcome)
+def trained(base: Base, outcome: Outcome) -> list[Candidate]:
+    """The network that the workers trained, and what they made of the same base beside it."""
+    found = [Candidate(base, _title(base), outcome)]
+    if outcome.beside is not None:
+        found.append(Candidate(base, f"{base.name} as it is, with a linear model on its features", outcome.beside, variant="frozen"))
+    return found
 
 
 def best(found: list[Candidate], wanted: Wanted, plan: "Plan") -> Candidate:
@@ -154,15 +169,25 @@ def best(found: list[Candidate], wanted: Wanted, plan: "Plan") -> Candidate:
         return named
     if len(found) == 1:
         return found[0]
-    return min(found, key=lambda c: _rank(c, plan))
+    return min(found, key=lambda c: _rank(c, found, plan))
 
 
-def _rank(candidate: Candidate, plan: "Plan") -> tuple[float, float]:
-    held_out = candidate.outcome.answers["validation"]
-    loss = calibrated_loss(held_out, plan)
+def _by_folds(found: list[Candidate]) -> bool:
+    return all(c.held_out_loss is not None for c in found)
+
+
+def _loss(candidate: Candidate, found: list[Candidate], plan: "Plan") -> float:
+    """The loss by which candidates are compared: on rows held out in turn if all have it, else on the validation rows."""
+    if candidate.held_out_loss is not None and _by_folds(found):
+        return candidate.held_out_loss
+    return calibrated_loss(candidate.outcome.answers["validation"], plan)
+
+
+def _rank(candidate: Candidate, found: list[Candidate], plan: "Plan") -> tuple[float, float]:
+    loss = _loss(candidate, found, plan)
     if plan.settings.source("metric") == "chosen":
         return loss, loss
-    value = summary(held_out, plan).get(plan.metric, numpy.nan)
+    value = summary(candidate.outcome.answers["validation"], plan).get(plan.metric, numpy.nan)
     return (-value if metrics.higher_is_better(plan.metric) else value), loss
 
 
@@ -186,7 +211,7 @@ def entries(found: list[Candidate], chosen: Candidate, wanted: Wanted, plan: "Pl
     for candidate in sorted(found, key=lambda c: c is not chosen):
         outcome = candidate.outcome
         entry = {
-            "name": candidate.base.name, "title": candidate.title, "sort": candidate.sort, "base": candidate.base.name,
+            "name": candidate.name, "title": candidate.title, "sort": candidate.sort, "base": candidate.base.name,
             "parameters": outcome.parameters, "seconds": outcome.seconds, "cpu_seconds": round(sum(w["cpu_seconds"] for w in outcome.workers), 2),
             "validation": summary(outcome.answers["validation"], plan), "chosen": candidate is chosen,
             "why": _why(candidate, chosen, found, wanted, plan),
@@ -205,11 +230,11 @@ def _why(candidate: Candidate, chosen: Candidate, found: list[Candidate], wanted
     if plan.settings.source("metric") != "chosen":
         value = summary(candidate.outcome.answers["validation"], plan).get(plan.metric, numpy.nan)
         return f"Its {plan.metric} on the validation rows is {'the best: ' if candidate is chosen else ''}{value:.4g}."
-    loss = calibrated_loss(candidate.outcome.answers["validation"], plan)
+    where = "on rows held out in turn, since there are few validation rows," if _by_folds(found) else "on the validation rows"
+    loss = _loss(candidate, found, plan)
     if candidate is chosen:
-        return f"Its loss on the validation rows is the smallest: {loss:.4g}."
-    least = calibrated_loss(chosen.outcome.answers["validation"], plan)
-    return f"Its loss on the validation rows is {loss:.4g}, that of {chosen.base.name} {least:.4g}."
+        return f"Its loss {where} is the smallest: {loss:.4g}."
+    return f"Its loss {where} is {loss:.4g}, that of {chosen.name} {_loss(chosen, found, plan):.4g}."
 
 
 def without(wanted: Wanted, error: UserError) -> Wanted:
@@ -220,6 +245,8 @@ def without(wanted: Wanted, error: UserError) -> Wanted:
 def estimate(plan: "Plan", data: "Dataset") -> float:
     """About how many seconds the estimators take on one core: it grows with the size of the data and the number of classes."""
     outputs = 1 if plan.target.outputs == 2 else plan.target.outputs
+    if plan.kind == "table":
+        return 1 + min(90.0, 2e-5 * len(data.splits["train"]) * (2 + 0.1 * len(data.columns)) * (1 + outputs))
     size = sum(
         len(e.content) if isinstance(e.content, str) else sum(map(len, e.content)) if plan.kind != "image" else 100 for e in data.splits["train"]
     )

@@ -200,6 +200,10 @@ def _more_epochs(settings: Settings, kind: str, events: Events) -> None:
 
 
 def _report_base_model(settings: Settings, base: Base, wanted: Wanted, kind: str, events: Events) -> None:
+    if wanted.network is None and len(wanted.estimators) > 1:
+        titles = some(f"{n} ({ESTIMATORS[n].title})" for n in wanted.estimators)
+        events.decision("candidates", list(wanted.estimators), f"Trained are {titles}; the one with the smallest loss on held-out rows is delivered.")
+        return
     if beside := [n for n in wanted.estimators if n != base.name]:
         titles = some(f"{n} ({ESTIMATORS[n].title})" for n in beside)
         why = "for comparison" if wanted.named else "the model with the smallest loss on the validation rows is delivered"

@@ -168,7 +168,7 @@ def _candidates(workers: _Workers, plan: Plan, dataset, wanted, events: Events):
             raise
         events.warning("candidate_failed", f"{wanted.network.name} could not be trained, so {found[0].base.name} is delivered. {e.what}")
         return found, candidates.without(wanted, e)
-    found.append(candidates.trained(wanted.network, outcome))
+    found += candidates.trained(wanted.network, outcome)
     if not first:
         found = _fitted(wanted, plan, dataset) + found
     return found, wanted
@@ -189,7 +189,7 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: _W
         settings, prepared, found, best, search = concluded.settings, concluded.prepared, concluded.found, concluded.best, concluded.document
     listed = candidates.entries(found, best, wanted, prepared.plan) if isinstance(prepared.plan.target, (Classes, Number)) else None
     if len(found) > 1:
-        events.decision("chosen", best.base.name, f"The model {best.base.name} is delivered. {listed[0]['why']}")
+        events.decision("chosen", best.base.name, f"The model {best.name} is delivered. {listed[0]['why']}")
     if settings.model != best.base.name:
         settings.choose("model", best.base.name)
     events.phase("export", "Writing the model, the metrics and the predictions.")

@@ -66,7 +66,8 @@ def _truth(value) -> bool:
 _TRAINING = (
     Option("task", "auto", choices=("auto", *TASKS), help="What to train; auto detects it from the data"),
     Option("model", "auto",
-           help="words, an installed model, or bert-tiny, small-cnn or mlp with random weights; auto trains what fits and delivers the best"),
+           help="words, trees, linear, perceptron, an installed model, or bert-tiny, small-cnn or mlp with random weights; auto trains what fits "
+           "and delivers the best"),
     Option("data_file", "", help="Id or name of the only file to use; empty uses every suitable file"),
     Option("text_column", "", help="Column with the text, or several separated by commas, joined in this order; empty detects it"),
     Option("label_column", "", help="Column with the label; empty detects it"),

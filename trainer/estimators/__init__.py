@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 class Estimator(Protocol):
     """A fitted model."""
 
-    parameters: int  # numbers that were learnt
+    @property
+    def parameters(self) -> int:
+        """How many numbers were learnt."""
 
     def outputs(self, examples: list[Example]) -> numpy.ndarray:
         """Probabilities (examples x classes), or the predicted numbers in the unit of the data."""
@@ -54,12 +56,17 @@ class Known:
     title: str
 
 
-_KNOWN: tuple[Known, ...] = (Known("words", "text", "trainer.estimators.words", "linear model on words and characters"),)
+_KNOWN = (
+    Known("words", "text", "trainer.estimators.words", "linear model on words and characters"),
+    Known("linear", "table", "trainer.estimators.linear", "linear model on the columns"),
+    Known("trees", "table", "trainer.estimators.trees", "gradient-boosted trees"),
+    Known("perceptron", "table", "trainer.estimators.perceptron", "small neural network, fitted by scikit-learn"),
+)
 ESTIMATORS = {e.name: e for e in _KNOWN}
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """The estimators for ``kind`` of data, in the order in which they are fitted."""
+    """The estimators for ``kind`` of data, in the order in which they are fitted: where two are equally good, the first is delivered."""
     return tuple(e.name for e in ESTIMATORS.values() if e.kind == kind)
 
 

@@ -45,7 +45,7 @@ class Trees:
 
     def save(self, folder: Path) -> None:
         self.forest.save(folder)
-        config = {"model_type": NAME, "labels": list(self.labels), "columns": list(self.columns.columns)}
+        config: dict = {"model_type": NAME, "labels": list(self.labels), "columns": list(self.columns.columns)}
         config |= {"present": self.present.tolist(), "rows": self.rows}
         files.write_json(folder / "config.json", config)
 

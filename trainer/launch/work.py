@@ -10,7 +10,7 @@ import resource
 import socket
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,6 +83,7 @@ class Outcome:
     decisions: list[dict] = field(default_factory=list)
     language: "Asked | None" = None  # what a language model answered
     search: "Searched | None" = None
+    beside: "Outcome | None" = None  # of the same model with its own weights under a linear head
 
 
 @dataclass
@@ -166,7 +167,10 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
         return None
     events.phase("test", f"Measuring the best model (epoch {trained.position.best_epoch:g}) on data that it has not seen.")
     champion = None if plan.champion is None or plan.champion.rows is None else predict_with(plan.champion, ctx.device)
-    return _measured(ctx, plan, trained, lease.folder / "model", workers, champion, events, time.monotonic() - began)
+    outcome = _measured(ctx, plan, trained, lease.folder / "model", workers, champion, events, time.monotonic() - began)
+    if plan.kind == "image" and not (plan.base.fresh or plan.settings.freeze_encoder) and trained.stopped in (loop.ALL_DONE, loop.EARLY):
+        outcome.beside = _with_linear_head(outcome, plan, ctx, lease.folder / "model-frozen")
+    return outcome
 
 
 def _searched(ctx, plan: Plan, events: Events, lease: Lease, began: float, cpu: float) -> Outcome:
@@ -242,6 +246,31 @@ def _measured(ctx, plan: Plan, trained, saved: Path, workers: list[dict], champi
         decisions=events.decisions,
         language=asked,
     )
+
+
+def _with_linear_head(outcome: Outcome, plan: Plan, ctx, saved: Path) -> Outcome | None:
+    """The installed model with its own weights under a linear head, as an alternative to the finetuned one; None if it cannot have one."""
+    from trainer import tasks
+    from trainer.train import evaluate, frozen
+    from trainer.train.checkpoint import Position
+    from trainer.train.objective import Objective
+
+    began, cpu = time.monotonic(), time.process_time()
+    model = frozen.model(plan, ctx.device)
+    if model is None:
+        return None
+    seconds, cpu = time.monotonic() - began, time.process_time() - cpu
+    tasks.of(plan.kind).save(model, plan, saved)
+    objective = Objective(plan.target)
+    answers = {
+        n: evaluate.answers(model, _sample(rows, plan.settings.seed) if n == "train" else rows, objective, ctx.device, folded=True)
+        for n, rows in plan.splits.items()
+    }
+    used = {**outcome.workers[0], "cpu_seconds": round(cpu, 2), "seconds": round(seconds, 2)}
+    return replace(
+        outcome, saved=saved, answers=answers, seconds=round(seconds, 3), workers=[used], learning_rate=0.0, epochs=0.0,
+        position=Position(), warnings=[],
+    )  # fmt: skip
 
 
 def estimate(plan: Plan, device: str) -> Trial:

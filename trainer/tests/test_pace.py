@@ -81,7 +81,8 @@ def test_the_estimate_is_about_right(make_run, monkeypatch, files, epochs):
         return publish(events, name, *rest, **more)
 
     monkeypatch.setattr(Events, "phase", phase)
-    spec = make_run(files, epochs=epochs, more_options="early_stopping_patience: 0")
+    network = {"model": "mlp"} if "t.csv" in files else {}
+    spec = make_run(files, epochs=epochs, more_options="early_stopping_patience: 0", **network)
     assert run(str(spec), "local") == 0
     took = at["test"] - at["train"]
     assert took / 4 < result_of(spec.parent)["estimate_seconds"] < took * 4

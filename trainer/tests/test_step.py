@@ -52,7 +52,7 @@ def memory(monkeypatch):
 
 def test_a_batch_that_is_too_large_is_halved_with_a_warning(make_run, memory, schemas):
     tried = memory(most=8)
-    spec = make_run({"t.csv": flowers()}, epochs=1)
+    spec = make_run({"t.csv": flowers()}, model="mlp", epochs=1)
     assert run(str(spec), "local") == 0
     result = check_success(spec.parent, schemas)
     assert tried[:4] == [32, 16, 8, 8]  # by the estimate, before the first step
@@ -62,7 +62,7 @@ def test_a_batch_that_is_too_large_is_halved_with_a_warning(make_run, memory, sc
 
 def test_the_parts_that_were_asked_for_are_those_of_the_estimate_too(make_run, memory, schemas):
     tried = memory(most=8)
-    spec = make_run({"t.csv": flowers()}, epochs=1, more_options="gradient_accumulation: 4")
+    spec = make_run({"t.csv": flowers()}, model="mlp", epochs=1, more_options="gradient_accumulation: 4")
     assert run(str(spec), "local") == 0
     assert max(tried) == 8
     assert "memory" not in codes(check_success(spec.parent, schemas))

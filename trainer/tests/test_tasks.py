@@ -110,7 +110,7 @@ def records_of(text: str, rows: list[dict]) -> list[dict]:
 
 
 def test_a_table_classifier_needs_ten_lines_of_numpy(make_run, schemas):
-    spec = make_run({"flowers.csv": flowers()})
+    spec = make_run({"flowers.csv": flowers()}, model="mlp")
     result = trained(spec, schemas)
     assert (result["task"], result["model"]["columns"]) == ("tabular-classification", ["length", "width", "colour"])
     assert result["metrics"]["test"]["accuracy"]["value"] >= 0.9
@@ -122,7 +122,7 @@ def test_a_table_classifier_needs_ten_lines_of_numpy(make_run, schemas):
 
 
 def test_a_table_regression_answers_in_the_unit_of_the_data(make_run, schemas):
-    spec = make_run({"fields.csv": yields()})
+    spec = make_run({"fields.csv": yields()}, model="mlp")
     result = trained(spec, schemas)
     assert result["task"] == "tabular-regression"
     assert result["metrics"]["test"]["r2"]["value"] >= 0.9

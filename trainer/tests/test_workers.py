@@ -105,7 +105,7 @@ def losses(folder: Path) -> numpy.ndarray:
 def test_two_workers_learn_the_same_as_one(make_run, together, schemas, batch_size, last, change):
     found = []
     for world in (1, 2):
-        spec = make_run({"t.csv": flowers(150)}, run=f"ft-{world}", epochs=4, batch_size=batch_size, more_options=_EVEN)
+        spec = make_run({"t.csv": flowers(150)}, model="mlp", run=f"ft-{world}", epochs=4, batch_size=batch_size, more_options=_EVEN)
         assert together(spec, world, change) == 0
         result = check_success(spec.parent, schemas)
         assert len(result["training"]["per_worker"]) == world
@@ -137,7 +137,7 @@ def test_all_workers_stop_early_together(make_run, together, schemas):
 
 
 def test_more_workers_than_rows_to_validate_on_or_in_a_batch(make_run, together, schemas):
-    spec = make_run({"t.csv": flowers(24)}, epochs=2, batch_size=5)
+    spec = make_run({"t.csv": flowers(24)}, model="mlp", epochs=2, batch_size=5)
     assert together(spec, 4) == 0
     result = result_of(spec.parent)
     assert result["data"]["rows"]["validation"] < 4
@@ -145,7 +145,7 @@ def test_more_workers_than_rows_to_validate_on_or_in_a_batch(make_run, together,
 
 
 def test_where_the_loss_of_one_worker_diverges_all_end_with_the_best_model(make_run, together, schemas):
-    spec = make_run({"t.csv": flowers(60)}, epochs=5)
+    spec = make_run({"t.csv": flowers(60)}, model="mlp", epochs=5)
     assert together(spec, 2, "diverges") == 0
     result = check_success(spec.parent, schemas)
     assert (result["training"]["stopped"], result["training"]["epochs"], result["best_epoch"]) == ("diverged", 2, 1)

@@ -45,11 +45,11 @@ func SnippetFile(name string) string {
 func isEstimator(base string) bool { return slices.Contains(estimators, base) }
 
 // estimators are the models that scikit-learn fits, each with a snippet of its name.
-var estimators = []string{"words"}
+var estimators = []string{"words", "linear", "trees", "perceptron"}
 
 // libraries are the Python packages that the snippet needs.
 func libraries(base, kind string) []string {
-	if isEstimator(base) {
+	if isEstimator(base) && kind == results.ModelText {
 		return []string{"scikit-learn", "safetensors", "numpy"}
 	}
 	switch kind {
@@ -68,6 +68,8 @@ func libraries(base, kind string) []string {
 func LoadingGuide(base, kind string, regression bool, versions map[string]string) string {
 	holds := "`model/` is a folder in the format of the transformers library; "
 	switch {
+	case isEstimator(base) && kind == results.ModelTable:
+		holds = "`model/config.json` describes the columns, and `model/weights.safetensors` holds what was learnt; "
 	case isEstimator(base):
 		holds = "`model/config.json` says what the model reads, JSON files beside it name the features, and `model/weights.safetensors` holds the weights; "
 	case kind == results.ModelTable:
