@@ -6,6 +6,7 @@ import shutil
 import pytest
 from conftest import REVIEWS, events_of, small_reviews
 from result_checks import check_success, codes, error_of
+from small_datasets import in_folders, squares
 
 from trainer.errors import UserError
 from trainer.export import license
@@ -175,3 +176,31 @@ def test_a_real_pretrained_model_is_finetuned(make_run, schemas, networks_only):
     assert result["model"]["parameters"] > 20_000_000
     assert result["metrics"]["train"]["accuracy"]["low"] > 0.6
     assert json.loads((spec.parent / "out" / "model" / "config.json").read_text())["label2id"] == {"negative": 0, "positive": 1}
+
+
+@pytest.mark.parametrize("shape", ["resnet", "vit"])
+def test_an_installed_image_model_is_finetuned_and_used_as_it_is(make_run, schemas, shape):
+    import torch
+    from transformers import ResNetConfig, ResNetForImageClassification, ViTConfig, ViTForImageClassification
+
+    spec = make_run(in_folders(squares()), epochs=1)
+    folder = spec.parent.parent.parent / "models" / "org" / "eyes"
+    torch.manual_seed(0)
+    if shape == "resnet":
+        config = ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1], layer_type="basic", num_labels=7)
+        ResNetForImageClassification(config).save_pretrained(folder)
+    else:
+        config = ViTConfig(
+            image_size=32, patch_size=8, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16, num_labels=7
+        )
+        ViTForImageClassification(config).save_pretrained(folder)
+    (folder / "preprocessor_config.json").write_text(json.dumps({"image_processor_type": "ViTImageProcessor", "size": {"height": 32, "width": 32}}))
+    assert run(str(spec), "local") == 0
+    result = check_success(spec.parent, schemas)
+    assert {c["name"] for c in result["candidates"]} == {"org/eyes", "org/eyes (frozen)"}
+    best = min(result["candidates"], key=lambda c: c["validation"]["loss"])
+    assert result["model"]["base"] == "org/eyes"
+    assert best["validation"]["loss"] <= 1.1  # of three classes
+    assert next(c for c in result["candidates"] if c["name"].endswith("(frozen)"))["validation"]["accuracy"] > 0.6
+    config = json.loads((spec.parent / "out" / "model" / "config.json").read_text())
+    assert len(config["id2label"]) == len(result["model"]["labels"])
