@@ -154,12 +154,16 @@ def answered(estimator: "Estimator", examples: list, target) -> Predictions:
     return target.answers(estimator.outputs(examples), target.encode([e.target for e in examples]))
 
 
-def trained(base: Base, outcome: Outcome) -> list[Candidate]:
-    """The network that the workers trained, and what they made of the same base beside it."""
-    found = [Candidate(base, _title(base), outcome)]
-    if outcome.beside is not None:
-        found.append(Candidate(base, f"{base.name} as it is, with a linear model on its features", outcome.beside, variant="frozen"))
-    return found
+def trained(base: Base, outcome: Outcome) -> Candidate:
+    """The network that the workers trained."""
+    return Candidate(base, _title(base), outcome)
+
+
+def as_it_is(base: Base, outcome: Outcome) -> list[Candidate]:
+    """The same base with its own weights, if the workers tried it beside the training."""
+    if outcome.beside is None:
+        return []
+    return [Candidate(base, f"{base.name} as it is, with a linear model on its features", outcome.beside, variant="frozen")]
 
 
 def best(found: list[Candidate], wanted: Wanted, plan: "Plan") -> Candidate:

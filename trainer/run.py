@@ -168,7 +168,7 @@ def _candidates(workers: _Workers, plan: Plan, dataset, wanted, events: Events):
             raise
         events.warning("candidate_failed", f"{wanted.network.name} could not be trained, so {found[0].base.name} is delivered. {e.what}")
         return found, candidates.without(wanted, e)
-    found += candidates.trained(wanted.network, outcome)
+    found += [candidates.trained(wanted.network, outcome), *candidates.as_it_is(wanted.network, outcome)]
     if not first:
         found = _fitted(wanted, plan, dataset) + found
     return found, wanted
