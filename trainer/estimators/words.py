@@ -206,7 +206,7 @@ class _Fit:
         """One of the linear models. That of the words alone is the baseline as every training has it."""
         features = train.of(name)
         cost = (features.nnz + 20 * features.shape[1]) * (1 if self.classes == 2 else max(1, self.classes))
-        strengths = _FEWER if cost > _EXPENSIVE else _STRENGTHS
+        strengths: tuple[float, ...] = _FEWER if cost > _EXPENSIVE else _STRENGTHS
         if name == BAG or not len(self.held_out_truth):
             strengths = ()
         return linear.fit(
