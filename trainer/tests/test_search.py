@@ -44,7 +44,7 @@ def test_a_search_measures_every_trial_and_trains_the_better_third_on(make_run, 
     assert [t["number"] for t in trials if t["rungs"] == 3] == [best]
     assert {t["epochs"] for t in trials if t["state"] == "dropped"} == {1}
     assert min(trials[1:], key=lambda t: t["loss"])["number"] == best
-    assert result["search"]["trainings"] < 4
+    assert sum(t["epochs"] for t in trials) <= 2.3 * trials[0]["epochs"]  # in epochs, because small trainings are timed badly
     assert {c["number"] for c in result["search"]["curves"]} == {0, best}
     assert set(result["search"]["default_test"]) == set(result["search"]["best_test"]) == set(result["metrics"]["test"])
     assert "few_validation_rows" in codes(result)

@@ -75,7 +75,9 @@ func Trials(s *results.Search) *Parallel {
 	return p
 }
 
-func rank(class string) int { return slices.Index([]string{"steps", "chance", "valid", "train"}, class) }
+func rank(class string) int {
+	return slices.Index([]string{"steps", "chance", "valid", "train"}, class)
+}
 
 // searched are the names of the options in which trials differ, in their order.
 func searched(s *results.Search) []string {
