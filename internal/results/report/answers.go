@@ -42,7 +42,7 @@ func newAnswersPart(r *results.Result) *answersPart {
 	}
 	trained := text.Number(int64(l.TrainedParameters))
 	if l.Method == results.MethodLoRA {
-		trained += fmt.Sprintf(" of %s (LoRA)", text.Number(int64(r.Model.Parameters)))
+		trained += fmt.Sprintf(" of %s (LoRA)", text.Number(r.Model.Parameters))
 	}
 	part.Facts = []pair{{"Trained weights", trained}, {"Learnt tokens", text.Number(int64(l.LearntTokens))}, {"Tokens seen", text.Number(int64(l.TokensSeen))}}
 	for _, way := range slices.Sorted(maps.Keys(l.Ways)) {

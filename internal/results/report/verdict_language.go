@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/results"
 )
@@ -35,11 +36,11 @@ func languageGrade(r *results.Result, metric string, score results.Score) (Grade
 
 // languageBaselines says what the base model and the simple ones score on the same rows.
 func languageBaselines(r *results.Result, metric string) string {
-	var words string
+	var words strings.Builder
 	for _, b := range r.Metrics.Baselines {
 		if s, ok := b.Test[metric]; ok {
-			words += fmt.Sprintf("; %s: %s", results.Plain(b.Title, b.Name), results.Figure(metric, s.Value))
+			fmt.Fprintf(&words, "; %s: %s", results.Plain(b.Title, b.Name), results.Figure(metric, s.Value))
 		}
 	}
-	return words
+	return words.String()
 }
