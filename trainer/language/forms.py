@@ -219,6 +219,8 @@ def _text(seen: dict[str, Profile], by_name: dict[str, str], wanted: str, asked:
         named = [by_name[n] for n in names.TEXTS if n in by_name and not seen[by_name[n]].numeric]
         free = sorted((p for p in seen.values() if p.is_free_text), key=lambda p: -p.words)
         return next(iter([*named, *(p.name for p in free)]), "")
+    if any(p.distinct == 1 and p.name.strip().lower() in names.LABELS for p in seen.values()):
+        return ""  # a classification whose labels are all the same, which is an error
     rest = [p for p in seen.values() if not p.is_identifier and p.distinct > 1]
     return rest[0].name if len(rest) == 1 and rest[0].is_free_text and rest[0].name.strip().lower() in names.TEXT_NAMES else ""
 
