@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from trainer import tasks
 from trainer.data import Dataset
@@ -63,9 +63,9 @@ def compute(prepared: Prepared, data: Dataset, words: "Words | None" = None) -> 
         reports.append({"name": "linear", "title": memorised.TITLE, "test": metrics.report(looked_up, classes, seed, scale)})
         return Baselines(reports, None, looked_up, None, memorised.TITLE)
     if words is not None:
-        predictions = plan.target.answers(words.simple_outputs(data.splits["test"]), truth["test"])
-        reports.append({"name": "linear", "title": "bag of words", "test": metrics.report(predictions, classes, seed, scale)})
-        return Baselines(reports, None, predictions, None, "bag of words")
+        by_words = plan.target.answers(words.simple_outputs(data.splits["test"]), truth["test"])
+        reports.append({"name": "linear", "title": "bag of words", "test": metrics.report(by_words, classes, seed, scale)})
+        return Baselines(reports, None, cast(Predictions, by_words), None, "bag of words")
     # The rows of a text model may be pieces of long texts, or lack texts that were left out. The linear model takes the examples.
     features, tfidf, title = tasks.of(plan.kind).baseline(prepared.encoder, data, plan.splits, linear.max_width(classes))
     fitted = linear.fit(features["train"], truth["train"], features["validation"], truth["validation"], classes, seed)
