@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy
 
+from trainer.config.options import options
 from trainer.config.settings import Settings
 from trainer.language.samples import Asks
 from trainer.search.trials import Search
@@ -133,11 +134,17 @@ _NEUTRAL = {
     "run_name", "num_workers", "use_gpu", "max_minutes", "dry_run", "config_file", "more_options", "keep_checkpoints", "cpus_per_worker",
     "register_as", "make_champion", "upload", "compile", "trials", "minutes", "space", "merge", "sample_prompts", "max_new_tokens",
 }  # fmt: skip
+# Options that are newer than v0.1.0. Where they have their default, a training is the one that v0.1.0 began.
+_NEWER = {"finetuning", "lora_rank", "lora_alpha", "experts", "router_loss", "vocab_size"}
 _FORMAT = 3  # of the checkpoints
 
 
 def digest(settings: Settings, split_sha256: str, base: Base, shape: dict) -> str:
     """The sha256 of everything that decides the result of a training, except the program itself."""
-    used = {s["name"]: s["value"] for s in settings.listed() if s["name"] not in _NEUTRAL}
+    defaults = {name: option.default for name, option in options("train").items()}
+    used = {
+        s["name"]: s["value"] for s in settings.listed()
+        if s["name"] not in _NEUTRAL and not (s["name"] in _NEWER and s["value"] == defaults[s["name"]])
+    }  # fmt: skip
     text = json.dumps([_FORMAT, used, split_sha256, base.name, base.size, shape], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
