@@ -80,8 +80,11 @@ class Candidate:
         return NETWORK if self.fitted is None else ESTIMATOR
 
 
-def choose(models: Path, settings, kind: str, task: str = "") -> Wanted:
-    """What to train on ``kind`` of data. Raises UserError if the model of the settings cannot be used."""
+def choose(models: Path, settings, kind: str, task: str = "", begun: bool = False) -> Wanted:
+    """What to train on ``kind`` of data. Raises UserError if the model of the settings cannot be used.
+
+    ``begun`` says that the run has checkpoints of a network. v0.1.0 trained one where no model was named, so such a run goes on with it.
+    """
     wanted = settings.model
     if wanted in estimators.ESTIMATORS:
         if estimators.ESTIMATORS[wanted].kind != kind:
@@ -91,6 +94,8 @@ def choose(models: Path, settings, kind: str, task: str = "") -> Wanted:
     network = catalogue.choose(models, wanted, kind, settings.start_from)
     if wanted not in ("", AUTO):
         return Wanted(beside if kind == "text" else (), network, wanted)
+    if begun and network.folder is None:
+        return Wanted((), network)
     if beside and network.folder is None and settings.start_from != "scratch":
         why = f"A network with random weights needs more data than this to be better. Set model to {SHAPES[kind]} to train it."
         if kind == "table":

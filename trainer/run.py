@@ -19,7 +19,7 @@ from trainer.config.spec import Spec
 from trainer.errors import Paused, UserError, as_user_error, count, one_line, some
 from trainer.estimators import ESTIMATORS
 from trainer.launch.work import ENVIRONMENT, Outcome
-from trainer.plan import Plan
+from trainer.plan import CHECKPOINTS, INDEX, Plan
 from trainer.run_folder import files, lease as leases, log, stop
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease, LeaseLost
@@ -90,7 +90,8 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
         if settings.num_workers > 1:
             events.decision("workers", 1, f"A search uses one worker instead of {settings.num_workers}.")
         settings.choose("num_workers", 1)
-    likely = candidates.choose(spec.models, settings, _likely_kind(spec, settings), settings.task)
+    begun = (spec.folder / CHECKPOINTS / INDEX).exists()
+    likely = candidates.choose(spec.models, settings, _likely_kind(spec, settings), settings.task, begun)
     workers = _Workers(name, settings, spec, events)
     try:
         signal.signal(signal.SIGTERM, _on_sigterm)
@@ -102,7 +103,7 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
 
         dataset = data.load(spec, settings, events)
         stop.check(spec.folder)
-        wanted = candidates.choose(spec.models, settings, dataset.kind, dataset.task)
+        wanted = candidates.choose(spec.models, settings, dataset.kind, dataset.task, begun)
         if searches:
             wanted = setup.with_network(wanted, dataset.kind)
         workers.request(wanted.network)

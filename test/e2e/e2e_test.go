@@ -46,7 +46,7 @@ func TestAServiceKilledInTheMiddleOfATrainingDeliversItOnce(t *testing.T) {
 
 	first := w.Start(t, nil)
 	id := w.Submit(t, w.Dataset, map[string]any{"model": "bert-tiny"}) // the default is done before it can be killed
-	require.Eventually(t, func() bool { // an epoch is over, and two are to come
+	require.Eventually(t, func() bool {                                // an epoch is over, and two are to come
 		logs, err := filepath.Glob(filepath.Join(w.Env["SHARED_DIR"], "runs", "*", results.EventsFile))
 		if err != nil || len(logs) == 0 {
 			return false

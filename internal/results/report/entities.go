@@ -87,7 +87,7 @@ func newEntityCell(v results.Ranged) scoreCell {
 func newMarkedSentence(s results.EntityExample) markedSentence {
 	sentence := markedSentence{Where: text.Excerpt(s.File, 60)}
 	if s.Row > 0 {
-		sentence.Where += fmt.Sprintf(", row %s", text.Number(s.Row))
+		sentence.Where += ", row " + text.Number(s.Row)
 	}
 	for _, p := range s.Parts {
 		marked := markedPart{Text: text.Excerpt(p.Text, 200)}

@@ -21,7 +21,8 @@ func TestALanguageModelIsJudgedByItsBaseAndByTheTableOfNGrams(t *testing.T) {
 		"within the interval":    {[]results.Baseline{{Name: results.BaselineBase, Test: bits(2.6)}}, GradeWeak, "A little better than before the training"},
 		"worse than before":      {[]results.Baseline{{Name: results.BaselineBase, Test: bits(2.5)}}, GradeBad, "No better than before the training"},
 		"behind the table": {
-			[]results.Baseline{{Name: results.BaselineNGram, Test: bits(2.41)}}, GradeBad,
+			[]results.Baseline{{Name: results.BaselineNGram, Test: bits(2.41)}},
+			GradeBad,
 			"The n-gram table predicts the text better (2.410 against 2.580 bits per byte)",
 		},
 		"from random weights": {nil, GradeWeak, "Trained from random weights: it imitates the text"},
