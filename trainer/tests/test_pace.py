@@ -67,11 +67,11 @@ def test_a_training_that_would_exceed_its_time_limit_is_warned_about(make_run, m
 
 
 @pytest.mark.parametrize(
-    ("files", "epochs"),
-    [({"all.csv": small_reviews(600)}, 4), (in_folders(squares(240)), 6), ({"t.csv": flowers(6000)}, 8)],
+    ("files", "network", "epochs"),
+    [({"all.csv": small_reviews(600)}, "bert-tiny", 4), (in_folders(squares(240)), "small-cnn", 6), ({"t.csv": flowers(6000)}, "mlp", 8)],
     ids=["text", "images", "table"],
 )
-def test_the_estimate_is_about_right(make_run, monkeypatch, files, epochs):
+def test_the_estimate_is_about_right(make_run, monkeypatch, files, network, epochs):
     # Both are measured in processor time, which other programs on the machine do not change much.
     monkeypatch.setattr(estimate, "time", SimpleNamespace(monotonic=time.process_time))
     at, publish = {}, Events.phase
@@ -81,8 +81,7 @@ def test_the_estimate_is_about_right(make_run, monkeypatch, files, epochs):
         return publish(events, name, *rest, **more)
 
     monkeypatch.setattr(Events, "phase", phase)
-    network = {"model": "mlp"} if "t.csv" in files else {}
-    spec = make_run(files, epochs=epochs, more_options="early_stopping_patience: 0", **network)
+    spec = make_run(files, epochs=epochs, model=network, more_options="early_stopping_patience: 0")
     assert run(str(spec), "local") == 0
     took = at["test"] - at["train"]
     assert took / 4 < result_of(spec.parent)["estimate_seconds"] < took * 4

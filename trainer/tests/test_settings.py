@@ -136,7 +136,7 @@ def test_unknown_options_are_warned_about_with_a_suggestion(resolve):
         ({"more_options": "just words"}, "Line 1 of more_options is not an option: just words."),
         ({"more_options": "seed: 1\n: 3"}, "Line 2 of more_options is not an option: : 3."),
         ({"text_column": ["a"]}, "The option text_column in the form must be a single value, not a list."),
-        ({"task": "text-generation"}, "The option task in the form must be one of auto, text-classification"),
+        ({"task": "text-translation"}, "The option task in the form must be one of auto, text-classification"),
         ({"config_file": "none.yaml"}, "There is no settings file none.yaml in the dataset."),
     ],
 )

@@ -12,7 +12,7 @@ from trainer.estimators import log_count_ratio, text_terms, words
 from trainer.tasks import target as targets
 from trainer.tasks.target import Classes
 
-SETTINGS = SimpleNamespace(lower_case="auto", seed=42, max_minutes=60, class_weights="none")
+SETTINGS = SimpleNamespace(lower_case="auto", seed=42, max_minutes=60, class_weights="none", source=lambda name: "form")
 TEXTS = ["The river runs past the lamp.", "A QUIET garden", "", "    ", "ab", "größer 東京 کتاب 🙂", "don't  stop\nnow", "\ud800 half a pair"]
 
 
