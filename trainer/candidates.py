@@ -17,7 +17,7 @@ from trainer import estimators
 from trainer.config.kinds import SHAPES
 from trainer.errors import UserError
 from trainer.launch import preflight
-from trainer.launch.work import MAX_TRAIN_ROWS, Outcome, Trial
+from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Trial
 from trainer.measure import metrics
 from trainer.measure.predictions import Predictions
 from trainer.run_folder import stop

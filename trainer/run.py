@@ -18,7 +18,8 @@ from trainer.config.kinds import SHAPES, of_task
 from trainer.config.spec import Spec
 from trainer.errors import Paused, UserError, as_user_error, count, one_line, some
 from trainer.estimators import ESTIMATORS
-from trainer.launch.work import ENVIRONMENT, Outcome
+from trainer.launch.outcome import Outcome
+from trainer.launch.work import ENVIRONMENT
 from trainer.plan import CHECKPOINTS, INDEX, Plan
 from trainer.run_folder import files, lease as leases, log, stop
 from trainer.run_folder.events import Events

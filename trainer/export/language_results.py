@@ -5,7 +5,7 @@ from trainer.export import display
 from trainer.language import encoding, forms, masks, samples, simple
 from trainer.language.asking import Asked
 from trainer.language.encoding import Encoder
-from trainer.launch.work import Outcome
+from trainer.launch.outcome import Outcome
 from trainer.measure import likelihoods
 from trainer.measure.likelihoods import Likelihoods
 from trainer.prepare import Prepared

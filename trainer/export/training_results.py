@@ -11,7 +11,7 @@ from trainer.config.spec import Spec
 from trainer.data import Dataset, Example
 from trainer.export import display, license, results, token_results
 from trainer.language import forms
-from trainer.launch.work import Outcome, Trial
+from trainer.launch.outcome import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
 from trainer.measure.likelihoods import Likelihoods
 from trainer.measure.predictions import Predictions

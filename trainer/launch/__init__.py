@@ -13,7 +13,7 @@ from typing import Protocol
 
 from trainer.config.spec import Spec
 from trainer.errors import count
-from trainer.launch.work import Outcome, Trial
+from trainer.launch.outcome import Outcome, Trial
 from trainer.plan import Plan, Saved
 from trainer.run_folder.events import Events
 from trainer.tasks.catalogue import Base

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from trainer.errors import no_gpu
 from trainer.launch import work
-from trainer.launch.work import Outcome, Trial
+from trainer.launch.outcome import Outcome, Trial
 from trainer.plan import Plan, Saved
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events

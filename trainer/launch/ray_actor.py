@@ -9,7 +9,7 @@ import ray
 
 from trainer.launch import preflight, work, worker_log
 from trainer.launch.capacity import MAX_LOST_WORKERS, CapacityWait, WorkerRequest
-from trainer.launch.work import Outcome, Trial
+from trainer.launch.outcome import Outcome, Trial
 from trainer.plan import Plan, Saved
 from trainer.run_folder import files
 from trainer.run_folder.events import Events

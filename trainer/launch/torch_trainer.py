@@ -10,7 +10,8 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from trainer.errors import MachineLeaving, Paused, UserError
 from trainer.launch import preflight, work, worker_log
 from trainer.launch.capacity import MAX_LOST_WORKERS, CapacityWait, WorkerRequest
-from trainer.launch.work import ENVIRONMENT, Outcome
+from trainer.launch.outcome import Outcome
+from trainer.launch.work import ENVIRONMENT
 from trainer.plan import Plan
 from trainer.run_folder import files
 

@@ -6,30 +6,19 @@ It runs in a Ray actor, in a worker of Ray Train, or in the process of the drive
 import contextlib
 import importlib
 import os
-import resource
-import socket
-import sys
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trainer.config.kinds import KINDS
-from trainer.config.settings import Settings
 from trainer.errors import as_user_error, reading_model
-from trainer.launch import preflight
+from trainer.launch import preflight, usage
+from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Searched, Trial
 from trainer.plan import Plan, Rows, Saved
 from trainer.run_folder import lease as leases, stop
 from trainer.run_folder.events import Events, progress_interval
 from trainer.run_folder.lease import Lease
 from trainer.search import schedule
-
-if TYPE_CHECKING:  # the checkpoint imports torch
-    from trainer import candidates
-    from trainer.language.asking import Asked
-    from trainer.measure.likelihoods import Likelihoods
-    from trainer.measure.predictions import Predictions
-    from trainer.train.checkpoint import Position
 
 ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
@@ -48,70 +37,7 @@ ENVIRONMENT = {
     # Threads that spin while they wait make training several times slower on shared cores.
     "OMP_WAIT_POLICY": "PASSIVE",
 }
-MAX_TRAIN_ROWS = 20_000  # training rows evaluated at the end: enough to see how well they were learned
 PROGRESS_SECONDS = 2.0  # between two progress events of a prediction, at the beginning
-
-
-@dataclass
-class Outcome:
-    """The result of a training, from the worker of rank 0 to the driver. Plain values and arrays only.
-
-    ``saved`` is the folder with the best model. ``answers`` holds its predictions on every split after it was read back from disk,
-    ``champion`` the predictions of an earlier model on the test rows.
-    """
-
-    saved: Path
-    device: str
-    threads: int
-    parameters: int
-    learning_rate: float
-    accumulation: int
-    precision: str
-    stopped: str
-    epochs: float
-    position: "Position | candidates.Position"
-    seconds: float
-    estimate_seconds: float
-    samples_per_second: float
-    gradient_bytes: int
-    workers: list[dict]
-    answers: dict
-    champion: "Predictions | Likelihoods | None"
-    versions: dict[str, str]
-    hardware: dict
-    warnings: list[dict] = field(default_factory=list)
-    decisions: list[dict] = field(default_factory=list)
-    language: "Asked | None" = None  # what a language model answered
-    search: "Searched | None" = None
-    beside: "Outcome | None" = None  # of the same model with its own weights under a linear head
-
-
-@dataclass
-class Searched:
-    """What a search adds to the outcome of its default settings. ``best`` is the outcome of the best other trial, number ``trial``, and
-    ``plan`` its settings and digest. Where the default diverged, ``best`` is None and the outcome itself is that of ``trial``.
-
-    ``table`` describes the trials, ``histories`` has the evaluations of the default and of the best one.
-    """
-
-    table: list[dict]
-    histories: dict[int, list[dict]]
-    trial: int | None
-    settings: Settings | None
-    default: bool
-    best: "Outcome | None"
-    ended: str
-    seconds: float
-
-
-@dataclass
-class Trial:
-    """The result of a dry run: the estimated seconds of the training, and the hardware and libraries of the worker."""
-
-    seconds: float
-    device: str
-    hardware: dict
-    versions: dict[str, str]
 
 
 def warm_up(work: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
@@ -162,7 +88,7 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
     if plan.search is not None:
         return _searched(ctx, plan, events, lease, began, cpu)
     trained = loop.train(ctx, plan, events)
-    workers = _gathered(_usage(ctx, trained, time.monotonic() - began, time.process_time() - cpu), rank, world)
+    workers = usage.gathered(usage.of_worker(ctx, trained, time.monotonic() - began, time.process_time() - cpu), world)
     if rank != 0:
         return None
     events.phase("test", f"Measuring the best model (epoch {trained.position.best_epoch:g}) on data that it has not seen.")
@@ -179,7 +105,7 @@ def _searched(ctx, plan: Plan, events: Events, lease: Lease, began: float, cpu: 
 
     found = run.run(ctx, plan, events)
     first = found.default or found.best
-    workers = [_usage(ctx, first, time.monotonic() - began, time.process_time() - cpu)]
+    workers = [usage.of_worker(ctx, first, time.monotonic() - began, time.process_time() - cpu)]
     events.phase("test", "Measuring the default settings and the best other trial on data that they have not seen.")
     champion = None if plan.champion is None or plan.champion.rows is None else predict_with(plan.champion, ctx.device)
     seconds = time.monotonic() - began
@@ -240,7 +166,7 @@ def _measured(ctx, plan: Plan, trained, saved: Path, workers: list[dict], champi
         workers=workers,
         answers=answers,
         champion=champion,
-        versions=_versions(),
+        versions=usage.versions(),
         hardware=preflight.hardware(),
         warnings=events.warnings,
         decisions=events.decisions,
@@ -286,7 +212,7 @@ def estimate(plan: Plan, device: str) -> Trial:
         training.reporter.close()
         if plan.search is not None:
             seconds *= schedule.work(len(plan.search.trials) - 1)
-        return Trial(seconds, device, preflight.hardware(), _versions())
+        return Trial(seconds, device, preflight.hardware(), usage.versions())
 
 
 def _loaded(saved: Saved):
@@ -339,8 +265,10 @@ def predict(saved: Saved, events: Events, device: str, reports: bool = True):
         if saved.asks is not None:
             from trainer.language import samples
 
-            return samples.written(model, saved.rows, saved.asks, device, on_progress), _versions()
-        return evaluate.outputs(model, saved.rows, Objective(saved.target), torch.device(device), folded=True, on_progress=on_progress), _versions()
+            return samples.written(model, saved.rows, saved.asks, device, on_progress), usage.versions()
+        return evaluate.outputs(
+            model, saved.rows, Objective(saved.target), torch.device(device), folded=True, on_progress=on_progress
+        ), usage.versions()
 
 
 @contextlib.contextmanager
@@ -362,52 +290,3 @@ def _sample(rows: Rows, seed: int) -> Rows:
         return rows
     drawn = numpy.random.default_rng(seed).permutation(rows.examples)[:MAX_TRAIN_ROWS]
     return rows.chosen(numpy.flatnonzero(numpy.isin(numpy.arange(len(rows)) if rows.owner is None else rows.owner, drawn)))
-
-
-def _usage(ctx, trained, seconds: float, cpu_seconds: float) -> dict:
-    """The resources that this worker used, as in result.json. The times cover the training without the imports before it."""
-    position = trained.position
-    used = {
-        "rank": ctx.rank,
-        "node": socket.gethostname(),
-        "samples_per_second": round(trained.rate / ctx.world, 1),
-        "cpu_seconds": round(cpu_seconds, 2),
-        "seconds": round(seconds, 2),
-        "peak_memory_bytes": _peak_memory(),
-    }
-    if ctx.device.type == "cuda":
-        import torch
-
-        used["gpu_peak_memory_bytes"] = torch.cuda.max_memory_allocated()
-    if ctx.world > 1:
-        used["waiting_share"] = round(min(1.0, trained.waiting_seconds / max(1e-9, position.seconds)), 4)
-    return used
-
-
-def _gathered(mine: dict, rank: int, world: int) -> list[dict]:
-    if world == 1:
-        return [mine]
-    import torch
-
-    found: list = [None] * world
-    torch.distributed.all_gather_object(found, mine)
-    return found
-
-
-def _peak_memory() -> int:
-    """The peak memory of this process in bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
-def _versions() -> dict[str, str]:
-    import platform
-
-    import safetensors
-    import tokenizers
-    import torch
-    import transformers
-
-    modules = {m.__name__: m.__version__.partition("+")[0] for m in (torch, transformers, tokenizers, safetensors)}
-    image = {"image": os.environ["RAY_IMAGE"]} if os.environ.get("RAY_IMAGE") else {}  # the service sets it in the pods that it creates
-    return {"python": platform.python_version(), **modules, **image}

@@ -6,7 +6,7 @@ from trainer import candidates
 from trainer.candidates import Candidate, Wanted
 from trainer.config.settings import Settings
 from trainer.errors import count
-from trainer.launch.work import Searched
+from trainer.launch.outcome import Searched
 from trainer.measure import metrics
 from trainer.plan import Plan
 from trainer.prepare import Prepared

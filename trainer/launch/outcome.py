@@ -1,0 +1,78 @@
+"""What a training hands to the driver: the outcome of a training, of a search, and of a dry run. Importing it loads no library."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trainer.config.settings import Settings
+
+if TYPE_CHECKING:  # the checkpoint imports torch
+    from trainer import candidates
+    from trainer.language.asking import Asked
+    from trainer.measure.likelihoods import Likelihoods
+    from trainer.measure.predictions import Predictions
+    from trainer.train.checkpoint import Position
+
+MAX_TRAIN_ROWS = 20_000  # training rows evaluated at the end: enough to see how well they were learned
+
+
+@dataclass
+class Outcome:
+    """The result of a training, from the worker of rank 0 to the driver. Plain values and arrays only.
+
+    ``saved`` is the folder with the best model. ``answers`` holds its predictions on every split after it was read back from disk,
+    ``champion`` the predictions of an earlier model on the test rows.
+    """
+
+    saved: Path
+    device: str
+    threads: int
+    parameters: int
+    learning_rate: float
+    accumulation: int
+    precision: str
+    stopped: str
+    epochs: float
+    position: "Position | candidates.Position"
+    seconds: float
+    estimate_seconds: float
+    samples_per_second: float
+    gradient_bytes: int
+    workers: list[dict]
+    answers: dict
+    champion: "Predictions | Likelihoods | None"
+    versions: dict[str, str]
+    hardware: dict
+    warnings: list[dict] = field(default_factory=list)
+    decisions: list[dict] = field(default_factory=list)
+    language: "Asked | None" = None  # what a language model answered
+    search: "Searched | None" = None
+    beside: "Outcome | None" = None  # of the same model with its own weights under a linear head
+
+
+@dataclass
+class Searched:
+    """What a search adds to the outcome of its default settings. ``best`` is the outcome of the best other trial, number ``trial``, and
+    ``plan`` its settings and digest. Where the default diverged, ``best`` is None and the outcome itself is that of ``trial``.
+
+    ``table`` describes the trials, ``histories`` has the evaluations of the default and of the best one.
+    """
+
+    table: list[dict]
+    histories: dict[int, list[dict]]
+    trial: int | None
+    settings: Settings | None
+    default: bool
+    best: "Outcome | None"
+    ended: str
+    seconds: float
+
+
+@dataclass
+class Trial:
+    """The result of a dry run: the estimated seconds of the training, and the hardware and libraries of the worker."""
+
+    seconds: float
+    device: str
+    hardware: dict
+    versions: dict[str, str]
