@@ -14,19 +14,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"go.uber.org/zap/zaptest"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
-	"github.com/ncsa/clowder-ray/test/bubble"
 )
-
-func TestMain(m *testing.M) {
-	bubble.OneProcessor()
-	goleak.VerifyTestMain(m)
-}
 
 const day = 24 * time.Hour
 

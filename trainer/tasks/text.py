@@ -245,30 +245,36 @@ def encodings(tokenizer: Tokenizer, contents: list):
 
 
 def build(plan: Plan):
-    """The installed base model, or a new model with the architecture of BERT-tiny.
-
-    Embeddings start with a standard deviation of 0.02 (BertConfig's initializer_range); torch's own default of 1 costs several
-    points of accuracy.
-    """
+    """The installed base model, or a new model with the architecture of BERT-tiny."""
     from trainer.tasks import transformer
 
     if plan.base.folder is not None:
         return transformer.from_base(_AUTO, plan, pad_token_id=plan.shape["pad_id"])
     # The module itself and not the package: the package's lazy loading touches more of the library.
-    from transformers.models.bert.configuration_bert import BertConfig
     from transformers.models.bert.modeling_bert import BertForSequenceClassification
 
-    return BertForSequenceClassification(
-        BertConfig(
-            vocab_size=plan.shape["vocabulary_size"],
-            hidden_size=128,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=512,
-            max_position_embeddings=MAX_POSITIONS,
-            pad_token_id=plan.shape["pad_id"],
-            **transformer.head(plan),
-        )
+    return BertForSequenceClassification(tiny(plan))
+
+
+def tiny(plan: Plan):
+    """The configuration of BERT-tiny for the rows of ``plan``.
+
+    Embeddings start with a standard deviation of 0.02 (BertConfig's initializer_range); torch's own default of 1 costs several
+    points of accuracy.
+    """
+    from transformers.models.bert.configuration_bert import BertConfig
+
+    from trainer.tasks import transformer
+
+    return BertConfig(
+        vocab_size=plan.shape["vocabulary_size"],
+        hidden_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=512,
+        max_position_embeddings=MAX_POSITIONS,
+        pad_token_id=plan.shape["pad_id"],
+        **transformer.head(plan),
     )
 
 

@@ -131,21 +131,9 @@ def build(plan: Plan):
 
     if plan.base.folder is not None:
         return transformer.from_base(_AUTO, plan, pad_token_id=plan.shape["pad_id"])
-    from transformers.models.bert.configuration_bert import BertConfig
     from transformers.models.bert.modeling_bert import BertForTokenClassification
 
-    return BertForTokenClassification(
-        BertConfig(
-            vocab_size=plan.shape["vocabulary_size"],
-            hidden_size=128,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=512,
-            max_position_embeddings=text.MAX_POSITIONS,
-            pad_token_id=plan.shape["pad_id"],
-            **transformer.head(plan),
-        )
-    )
+    return BertForTokenClassification(text.tiny(plan))
 
 
 def load(folder: Path, like=None):
