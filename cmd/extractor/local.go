@@ -83,7 +83,7 @@ func (p *program) runLocally(cmd *cobra.Command, set Settings, r localRequest) (
 	if set.RayAddress == "" {
 		console.say("Starting a local Ray")
 		set.RayPython = set.localPython()
-		local, err := raylocal.Start(ctx, raylocal.Config{Python: set.RayPython, Dir: filepath.Join(work, "ray")})
+		local, err := raylocal.Start(ctx, p.localRay(set.RayPython, filepath.Join(work, "ray"), false))
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, pythonRemedy)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -96,6 +97,48 @@ func TestALocalRunWithoutAPythonNamesTheRemedy(t *testing.T) {
 			require.Equal(t, exitFailed, code)
 			require.Contains(t, stderr, "/no/such/python")
 			require.Contains(t, stderr, pythonRemedy)
+		})
+	}
+}
+
+func TestALocalRaySeesTheModelsOfBaseModels(t *testing.T) {
+	t.Parallel()
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	for name, tc := range map[string]struct {
+		command string
+		models  string
+		want    string
+	}{
+		"of a run":                               {command: "run", models: "/opt/models", want: "/opt/models"},
+		"of a prediction":                        {command: "predict", models: "/opt/models", want: "/opt/models"},
+		"of a Ray for development":               {command: "ray", models: "/opt/models", want: "/opt/models"},
+		"a relative folder is made absolute":     {command: "run", models: "models", want: filepath.Join(here, "models")},
+		"without the variable there are no more": {command: "run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			seen, python := filepath.Join(dir, "seen"), filepath.Join(dir, "python")
+			syscall.ForkLock.RLock()                                                  // a child that has the file open for writing would keep it from being run
+			err := os.WriteFile(python, []byte("#!/bin/sh\nenv > "+seen+"\n"), 0o700) // ends at once, in the place of Ray
+			syscall.ForkLock.RUnlock()
+			require.NoError(t, err)
+			args := map[string][]string{
+				"run": {"run", t.TempDir(), "--out", filepath.Join(dir, "out")}, "predict": {"predict", t.TempDir(), "--out", filepath.Join(dir, "out")},
+				"ray": {"ray", "up", "--dir", filepath.Join(dir, "ray")},
+			}[tc.command]
+			var out bytes.Buffer
+			code := run(t.Context(), append(args, "--ray-python", python), []string{baseModels + "=" + tc.models, "STATE_KEY=secret"}, &out, &out)
+			require.Equal(t, exitFailed, code, out.String())
+			env, err := os.ReadFile(seen)
+			require.NoError(t, err, out.String())
+			if tc.want == "" {
+				require.NotContains(t, string(env), baseModels)
+			} else {
+				require.Contains(t, string(env), baseModels+"="+tc.want+"\n")
+			}
+			require.NotContains(t, string(env), "STATE_KEY")
 		})
 	}
 }

@@ -23,7 +23,7 @@ func (p *program) rayCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			local, err := raylocal.Start(cmd.Context(), raylocal.Config{Python: set.localPython(), Dir: dir, Detached: true})
+			local, err := raylocal.Start(cmd.Context(), p.localRay(set.localPython(), dir, true))
 			if err != nil {
 				return fmt.Errorf("%w\n%s", err, pythonRemedy)
 			}
@@ -55,6 +55,22 @@ func (p *program) rayDir(cmd *cobra.Command) (Settings, string, error) {
 		dir = filepath.Join(set.StateDir, "ray")
 	}
 	return set, dir, nil
+}
+
+// baseModels is the variable with the folder of the models that come with the machine or the image. The trainer reads it on Ray.
+const baseModels = "BASE_MODELS"
+
+// localRay is the configuration of a Ray on this machine. Its trainings see the models of BASE_MODELS, as those on a cluster see the
+// models of their image.
+func (p *program) localRay(python, dir string, detached bool) raylocal.Config {
+	cfg := raylocal.Config{Python: python, Dir: dir, Detached: detached}
+	if models := p.getenv(baseModels); models != "" {
+		if abs, err := filepath.Abs(models); err == nil { // Ray runs in another folder
+			models = abs
+		}
+		cfg.Env = append(cfg.Env, baseModels+"="+models)
+	}
+	return cfg
 }
 
 // pythonRemedy says what to do when no local Ray can be started.
