@@ -6,7 +6,7 @@ import numpy
 from safetensors import SafetensorError, safe_open
 
 from trainer.config.kinds import KINDS
-from trainer.data.values import Style
+from trainer.data.columns.values import Style
 from trainer.run_folder import files
 
 DESCRIPTION = "trainer.json"  # beside the weights: the information that a later run needs to use the model

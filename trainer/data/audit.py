@@ -4,10 +4,10 @@ import collections
 
 from trainer.data import leaks
 from trainer.data.checks import Checks
+from trainer.data.columns.profiles import Profile
+from trainer.data.columns.roles import Roles
 from trainer.data.example import SPLITS, Example
 from trainer.data.keys import Keys
-from trainer.data.profiles import Profile
-from trainer.data.roles import Roles
 from trainer.errors import some
 
 FEW_ROWS = 200

@@ -4,17 +4,19 @@ import collections
 from dataclasses import dataclass, field
 
 from trainer.config.spec import Spec
-from trainer.data import audit, folders, images, names, profiles, roles as roles_of, sources, splits, subset, tables, token_streams
+from trainer.data import audit, folders, images, names, sources, splits, subset, token_streams
 from trainer.data.checks import Checks
+from trainer.data.columns import profiles, roles as roles_of
+from trainer.data.columns.features import NUMBER
+from trainer.data.columns.roles import Roles
+from trainer.data.columns.values import Style
 from trainer.data.example import SPLITS, Dataset, Example
-from trainer.data.features import NUMBER
+from trainer.data.formats import tables
+from trainer.data.formats.table import NotATable, Table
 from trainer.data.gc_pause import paused
 from trainer.data.keys import Keys
-from trainer.data.roles import Roles
 from trainer.data.rows import Rows
 from trainer.data.sources import Ignored, Sources
-from trainer.data.table import NotATable, Table
-from trainer.data.values import Style
 from trainer.errors import UserError, some
 from trainer.language import documents, forms
 from trainer.run_folder.events import Events

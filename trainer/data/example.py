@@ -4,7 +4,7 @@ import collections
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainer.data.values import Style
+from trainer.data.columns.values import Style
 
 SPLITS = ("train", "validation", "test")
 

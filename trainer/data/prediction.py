@@ -4,16 +4,18 @@ import dataclasses
 
 from trainer.config.kinds import KINDS
 from trainer.config.spec import Spec
-from trainer.data import folders, images, names, sources, tables, values
-from trainer.data.columns import listed, resolve
+from trainer.data import folders, images, names, sources
+from trainer.data.columns import values
+from trainer.data.columns.choices import listed, resolve
+from trainer.data.columns.features import NUMBER
+from trainer.data.columns.roles import Roles
+from trainer.data.columns.values import Style
 from trainer.data.example import Example
-from trainer.data.features import NUMBER
+from trainer.data.formats import tables
+from trainer.data.formats.table import NotATable, Table
 from trainer.data.gc_pause import paused
 from trainer.data.images import Index
-from trainer.data.roles import Roles
 from trainer.data.rows import PAIR, Rows
-from trainer.data.table import NotATable, Table
-from trainer.data.values import Style
 from trainer.errors import UserError, left_out, some
 from trainer.language import forms
 from trainer.run_folder.events import Events

@@ -5,14 +5,15 @@ from __future__ import annotations
 import collections
 from pathlib import Path
 
-from trainer.data import names, values
+from trainer.data import names
 from trainer.data.checks import Checks
+from trainer.data.columns import values
+from trainer.data.columns.features import NUMBER
+from trainer.data.columns.roles import Roles
+from trainer.data.columns.values import Style
 from trainer.data.example import SPLITS, Example
-from trainer.data.features import NUMBER
+from trainer.data.formats.table import Table
 from trainer.data.images import Index
-from trainer.data.roles import Roles
-from trainer.data.table import Table
-from trainer.data.values import Style
 from trainer.errors import UserError, count as count_of, left_out, some
 from trainer.language import forms
 

@@ -137,7 +137,7 @@ def _decompressed(source: Input, spec: Spec, events: Events) -> Input:
 
 def _add_inner_images(source: Input, spec: Spec, found: Sources) -> None:
     """Add the images in a Parquet file. The table in it names them."""
-    from trainer.data import parquet_images
+    from trainer.data.formats import parquet_images
 
     found.images += parquet_images.extract(source, archives.new_folder(spec.work / "expanded"), spec.budget)
 

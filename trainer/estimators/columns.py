@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy
 
 from trainer.data import Example
-from trainer.data.features import CATEGORY, NUMBER
+from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.estimators.forest import MAX_CATEGORIES
 from trainer.tasks.target import number
 

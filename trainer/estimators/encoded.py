@@ -8,7 +8,7 @@ import numpy
 
 from trainer.config.settings import Settings
 from trainer.data import Dataset, Example
-from trainer.data.features import CATEGORY, NUMBER
+from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.estimators import balance
 from trainer.tasks import table
 from trainer.tasks.table import Cells, Encoder

@@ -6,9 +6,10 @@ Every form becomes either a conversation, which is a tuple of turns, or a docume
 import json
 from dataclasses import dataclass, field
 
-from trainer.data import columns as columns_of, names, values
-from trainer.data.profiles import Profile
-from trainer.data.table import Table
+from trainer.data import names
+from trainer.data.columns import choices, values
+from trainer.data.columns.profiles import Profile
+from trainer.data.formats.table import Table
 from trainer.errors import UserError
 
 TASK = "text-generation"
@@ -153,13 +154,11 @@ def _chat(tables: list[Table], by_name: dict[str, str], wanted: str) -> str:
 
 def _named(seen: dict[str, Profile], settings, where: str) -> Form:
     """The columns that the user names for prompt and answer."""
-    answers = columns_of.resolve(settings.label_column, seen, "label_column", where)
+    answers = choices.resolve(settings.label_column, seen, "label_column", where)
     by_name = {n.strip().lower(): n for n in seen if n != answers}
     wanted = settings.text_column.strip()
     first = (
-        columns_of.resolve(wanted, seen, "text_column", where)
-        if wanted
-        else next((by_name[n] for n in (*_ANSWERS, *names.TEXTS) if n in by_name), "")
+        choices.resolve(wanted, seen, "text_column", where) if wanted else next((by_name[n] for n in (*_ANSWERS, *names.TEXTS) if n in by_name), "")
     )
     if not first:
         raise UserError("no_prompt", f"No column of {where} is known to hold the prompts.", "Set text_column to the column with the prompts.")
@@ -214,7 +213,7 @@ def classes_in_answers(seen: dict[str, Profile]) -> str:
 def _text(seen: dict[str, Profile], by_name: dict[str, str], wanted: str, asked: bool, where: str) -> str:
     """The column of documents. Without a task, only the single column of a table that is no list of numbers, dates or names."""
     if wanted.strip():
-        return columns_of.resolve(wanted, seen, "text_column", where)
+        return choices.resolve(wanted, seen, "text_column", where)
     if asked:
         named = [by_name[n] for n in names.TEXTS if n in by_name and not seen[by_name[n]].numeric]
         free = sorted((p for p in seen.values() if p.is_free_text), key=lambda p: -p.words)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from trainer.config.spec import Spec
 from trainer.data import Dataset
-from trainer.data.memory import memory
+from trainer.data.formats.memory import memory
 from trainer.errors import UserError
 from trainer.language import encoding, footprint, forms, lora, samples
 from trainer.language.encoding import Encoder

@@ -8,7 +8,7 @@ from test_data_load import load  # noqa: F401 - a fixture
 from test_data_prediction import read  # noqa: F401 - a fixture
 
 from trainer import run
-from trainer.data.values import Style
+from trainer.data.columns.values import Style
 
 
 def priced(write, rows: int = 80) -> str:

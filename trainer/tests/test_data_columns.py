@@ -2,9 +2,9 @@
 
 import pytest
 
-from trainer.data import columns, features, profiles
-from trainer.data.features import CATEGORY, NUMBER
-from trainer.data.table import Table
+from trainer.data.columns import choices, features, profiles
+from trainer.data.columns.features import CATEGORY, NUMBER
+from trainer.data.formats.table import Table
 from trainer.errors import UserError
 
 
@@ -54,10 +54,10 @@ def test_without_a_useful_column_the_error_names_every_reason():
 def test_a_label_column_that_nothing_can_be_learned_from_is_refused(cells, task, code):
     profile = seen_in(kind=cells)["kind"]
     if not code:
-        columns.check_label(profile, "t.csv", task)
+        choices.check_label(profile, "t.csv", task)
         return
     with pytest.raises(UserError) as refused:
-        columns.check_label(profile, "t.csv", task)
+        choices.check_label(profile, "t.csv", task)
     assert refused.value.code == code
     assert refused.value.what.startswith("The label column kind of t.csv ")
     assert "label_column" in refused.value.do
@@ -69,19 +69,19 @@ def test_a_label_column_that_nothing_can_be_learned_from_is_refused(cells, task,
 )
 def test_a_column_is_found_exactly_then_in_any_case_then_by_its_number(wanted, name):
     seen = dict.fromkeys(["Text", "text", "column 3", "a, b"])
-    assert columns.resolve(wanted, seen, "text_column", "t.csv") == name
-    assert columns.listed(wanted, seen) == [wanted]
+    assert choices.resolve(wanted, seen, "text_column", "t.csv") == name
+    assert choices.listed(wanted, seen) == [wanted]
 
 
 @pytest.mark.parametrize(("wanted", "names"), [("a,b", ["a", "b"]), ("a,,b,", ["a", "b"]), ("a,a", ["a"]), ("A, B", ["A, B"])])
 def test_several_columns_are_separated_by_commas_unless_a_comma_is_in_the_name(wanted, names):
-    assert columns.listed(wanted, dict.fromkeys(["a", "b", "a, b"])) == names
+    assert choices.listed(wanted, dict.fromkeys(["a", "b", "a, b"])) == names
 
 
 @pytest.mark.parametrize("wanted", ["", " ", "x" * 10_000, "\0", "4"])
 def test_an_unknown_column_is_refused_with_the_names_that_there_are(wanted):
     with pytest.raises(UserError) as refused:
-        columns.resolve(wanted, dict.fromkeys(["text", "label"]), "text_column", "t.csv")
+        choices.resolve(wanted, dict.fromkeys(["text", "label"]), "text_column", "t.csv")
     assert refused.value.code == "unknown_column"
     assert refused.value.why == "Its columns are text and label."
     assert len(str(refused.value)) < 1000

@@ -6,8 +6,10 @@ import pytest
 from conftest import events_of
 
 from trainer.config import spec as specs
-from trainer.data import columns, decode, dialect, names, profiles, tables
-from trainer.data.table import Table
+from trainer.data import names
+from trainer.data.columns import choices, profiles
+from trainer.data.formats import decode, dialect, tables
+from trainer.data.formats.table import Table
 from trainer.errors import UserError
 from trainer.run_folder.events import Events
 
@@ -107,32 +109,32 @@ ROWS = [(str(i), s, f"Title {i}", "ab"[i % 2]) for i, s in enumerate(SENTENCES)]
 )
 def test_columns_are_found_with_a_reason(header, rows, label, text):
     seen = _seen(header, *rows)
-    found = columns.label(seen, "", "a.csv")
+    found = choices.label(seen, "", "a.csv")
     assert found.columns == (label,)
     assert label in found.why
     assert found.why.endswith(".")
-    words = columns.text(seen, "", label, "a.csv")
+    words = choices.text(seen, "", label, "a.csv")
     assert words.columns == text
     assert words.why.endswith(".")
 
 
 def test_requested_columns_win_and_several_texts_are_joined():
     seen = _seen(["id", "review", "title", "sentiment"], *ROWS)
-    assert columns.label(seen, " SENTIMENT ", "a.csv").columns == ("sentiment",)
-    assert columns.text(seen, "title, review", "sentiment", "a.csv").columns == ("title", "review")
+    assert choices.label(seen, " SENTIMENT ", "a.csv").columns == ("sentiment",)
+    assert choices.text(seen, "title, review", "sentiment", "a.csv").columns == ("title", "review")
 
 
 def test_columns_of_a_file_without_header_go_by_number():
     seen = _seen(["column 1", "column 2"], *[(s, "ab"[i % 2]) for i, s in enumerate(SENTENCES)])
-    assert columns.label(seen, "2", "a.tsv").columns == ("column 2",)
+    assert choices.label(seen, "2", "a.tsv").columns == ("column 2",)
 
 
 @pytest.mark.parametrize(
     ("call", "code", "named"),
     [
-        (lambda s: columns.label(s, "mood", "a.csv"), "unknown_column", "id, review, heading and sentiment"),
-        (lambda s: columns.label(s, "id", "a.csv"), "label_not_a_class", "30 different values in 30 rows"),
-        (lambda s: columns.text(s, "sentiment", "sentiment", "a.csv"), "same_column", "sentiment"),
+        (lambda s: choices.label(s, "mood", "a.csv"), "unknown_column", "id, review, heading and sentiment"),
+        (lambda s: choices.label(s, "id", "a.csv"), "label_not_a_class", "30 different values in 30 rows"),
+        (lambda s: choices.text(s, "sentiment", "sentiment", "a.csv"), "same_column", "sentiment"),
     ],
 )
 def test_a_wrong_column_is_answered_with_a_sentence(call, code, named):
@@ -144,10 +146,10 @@ def test_a_wrong_column_is_answered_with_a_sentence(call, code, named):
 
 def test_ambiguous_columns_are_refused_with_a_question():
     with pytest.raises(UserError, match="sentiment and rating") as e:
-        columns.label(_seen(["sentiment", "rating", "text"], *[("ab"[i % 2], str(i % 5), s) for i, s in enumerate(SENTENCES)]), "", "a.csv")
+        choices.label(_seen(["sentiment", "rating", "text"], *[("ab"[i % 2], str(i % 5), s) for i, s in enumerate(SENTENCES)]), "", "a.csv")
     assert e.value.code == "ambiguous_label"
     with pytest.raises(UserError) as e:
-        columns.text(_seen(["p", "q", "label"], *[(s, s[::-1], "ab"[i % 2]) for i, s in enumerate(SENTENCES)]), "", "label", "a.csv")
+        choices.text(_seen(["p", "q", "label"], *[(s, s[::-1], "ab"[i % 2]) for i, s in enumerate(SENTENCES)]), "", "label", "a.csv")
     assert e.value.code == "ambiguous_text"
 
 

@@ -11,7 +11,7 @@ from test_data_prediction import read  # noqa: F401 - a fixture
 
 from trainer import run
 from trainer.archive import budget as budgets
-from trainer.data import parquet, parquet_images
+from trainer.data.formats import parquet, parquet_images
 from trainer.errors import UserError
 
 NAMES = ["left", "right"]

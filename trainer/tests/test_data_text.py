@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from trainer.config.spec import Input
-from trainer.data import decode, dialect, objects, tables
-from trainer.data.table import NotATable
+from trainer.data.formats import decode, dialect, objects, tables
+from trainer.data.formats.table import NotATable
 from trainer.errors import UserError
 from trainer.run_folder.events import Events
 

@@ -8,8 +8,8 @@ from language_models import COLOURS, THINGS, conversations, install, question
 from result_checks import check_success, codes, error_of
 from small_datasets import table
 
-from trainer.data import profiles
-from trainer.data.table import Table
+from trainer.data.columns import profiles
+from trainer.data.formats.table import Table
 from trainer.errors import UserError
 from trainer.language import documents, forms
 from trainer.run import run

@@ -12,7 +12,8 @@ from test_data_load import load as load, made, png, texts
 from trainer import saved_model
 from trainer.config import settings
 from trainer.config.spec import Input
-from trainer.data import images, parquet, tables
+from trainer.data import images
+from trainer.data.formats import parquet, tables
 from trainer.errors import UserError
 from trainer.export import results
 from trainer.run_folder import files, stop

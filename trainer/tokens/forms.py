@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from trainer.data.table import Table
+from trainer.data.formats.table import Table
 from trainer.tokens import words
 from trainer.tokens.entities import OUTSIDE
 

@@ -5,13 +5,14 @@ import re
 from dataclasses import replace
 
 from trainer.config.spec import Input
-from trainer.data import audit, duplicates, folders, names, splits as splitting, subset, tables
+from trainer.data import audit, duplicates, folders, names, splits as splitting, subset
 from trainer.data.checks import Checks
-from trainer.data.decode import NotText, decode
 from trainer.data.example import SPLITS, Dataset, Example
+from trainer.data.formats import tables
+from trainer.data.formats.decode import NotText, decode
+from trainer.data.formats.table import NotATable
 from trainer.data.keys import Keys
 from trainer.data.sources import Ignored, Sources
-from trainer.data.table import NotATable
 from trainer.errors import UserError, some
 from trainer.run_folder.events import Events
 from trainer.tokens import entities, forms, words

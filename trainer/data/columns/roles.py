@@ -6,10 +6,11 @@ import itertools
 from dataclasses import dataclass, field
 
 from trainer.config.kinds import KINDS, of_task
-from trainer.data import columns, features, names, pairs, unsupported_tasks, values
+from trainer.data import names
+from trainer.data.columns import choices, features, pairs, unsupported_tasks, values
+from trainer.data.columns.profiles import Profile
+from trainer.data.formats.table import Table
 from trainer.data.images import Index
-from trainer.data.profiles import Profile
-from trainer.data.table import Table
 from trainer.errors import UserError, some
 from trainer.language import forms
 
@@ -62,7 +63,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     paths = [n for n in rest if settings.task.startswith(("auto", "image")) and images.holds([c for t in tables for c in values.sample(t.cells(n))])]
     if settings.task.startswith(("auto", "image")) and not (paths or settings.text_column.strip()):
         _check_images(tables, rest, where)
-    choice = columns.label({n: p for n, p in rest.items() if n not in paths}, settings.label_column, where, settings.task)
+    choice = choices.label({n: p for n, p in rest.items() if n not in paths}, settings.label_column, where, settings.task)
     roles.label = choice.columns[0]
     roles.decisions.append(("label_column", roles.label, choice.why))
     rest.pop(roles.label)
@@ -117,7 +118,7 @@ def _side_columns(roles: Roles, tables: list[Table], seen: dict[str, Profile], s
     """The columns that are neither inputs nor the label."""
     for role in ("id", "split", "group"):
         if wanted := getattr(settings, f"{role}_column").strip():
-            setattr(roles, role, columns.resolve(wanted, seen, f"{role}_column", where))
+            setattr(roles, role, choices.resolve(wanted, seen, f"{role}_column", where))
     if roles.split or settings.label_column.strip().lower() in names.SPLIT_COLUMNS:
         return
     for name in (n for n in seen if n.strip().lower() in names.SPLIT_COLUMNS and seen[n].distinct <= 4):
@@ -174,18 +175,18 @@ def _goal(label: Profile, kind: str, task: str, where: str) -> str:
     if task != "auto":
         return task.rpartition("-")[2]
     if kind == "image" and label.is_measure:
-        columns.check_label(label, where, "image-classification")
+        choices.check_label(label, where, "image-classification")
     return "regression" if label.is_measure and kind != "image" else "classification"
 
 
 def _text(roles: Roles, rest: dict[str, Profile], settings, where: str) -> None:
     pair = settings.text_pair_column.strip()
-    second = columns.resolve(pair, rest, "text_pair_column", where) if pair else ""
+    second = choices.resolve(pair, rest, "text_pair_column", where) if pair else ""
     if not pair and not settings.text_column.strip() and (found := pairs.find(rest)):
         roles.columns, roles.types = found.columns, {found.columns[1]: "pair"}
         roles.decisions.append(("text_columns", list(found.columns), found.why))
         return
-    choice = columns.text({n: p for n, p in rest.items() if n != second} if second else rest, settings.text_column, roles.label, where)
+    choice = choices.text({n: p for n, p in rest.items() if n != second} if second else rest, settings.text_column, roles.label, where)
     roles.decisions.append(("text_columns", list(choice.columns), choice.why))
     roles.columns = choice.columns
     if second:

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from trainer.data import parquet_images
-from trainer.data.memory import CELL_BYTES, MEMORY_SHARE, memory, too_large
-from trainer.data.objects import cell
-from trainer.data.table import NotATable, Table
+from trainer.data.formats import parquet_images
+from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, memory, too_large
+from trainer.data.formats.objects import cell
+from trainer.data.formats.table import NotATable, Table
 from trainer.errors import some
 
 BATCH = 10_000

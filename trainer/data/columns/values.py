@@ -4,7 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from trainer.data import amounts
+from trainer.data.columns import amounts
 
 SAMPLE = 5000
 LONGEST = 60  # characters of a number

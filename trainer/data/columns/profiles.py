@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from trainer.data import amounts, names, values
-from trainer.data.amounts import Notation
-from trainer.data.table import Table
+from trainer.data import names
+from trainer.data.columns import amounts, values
+from trainer.data.columns.amounts import Notation
+from trainer.data.formats.table import Table
 
 MIN_TEXT_WORDS = 3.0  # on average, for a column to be taken as text without a telling name
 FEW_NUMBERS = 20  # different values, up to which a number may be a class

@@ -4,11 +4,11 @@ import csv
 import re
 
 from trainer.config.spec import Input
-from trainer.data import dialect as dialects, objects, parquet
-from trainer.data.decode import NotText, decode
-from trainer.data.memory import MEMORY_SHARE, memory, too_large
+from trainer.data.formats import dialect as dialects, objects, parquet
+from trainer.data.formats.decode import NotText, decode
+from trainer.data.formats.memory import MEMORY_SHARE, memory, too_large
+from trainer.data.formats.table import NotATable, Table
 from trainer.data.names import extension
-from trainer.data.table import NotATable, Table
 from trainer.errors import UserError
 from trainer.run_folder import files
 from trainer.run_folder.events import Events

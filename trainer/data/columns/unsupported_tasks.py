@@ -3,9 +3,10 @@
 import itertools
 import json
 
-from trainer.data import names, profiles, values
-from trainer.data.profiles import Profile
-from trainer.data.table import Table
+from trainer.data import names
+from trainer.data.columns import profiles, values
+from trainer.data.columns.profiles import Profile
+from trainer.data.formats.table import Table
 from trainer.errors import UserError
 
 LONGEST = 10_000  # characters of a cell that are looked at

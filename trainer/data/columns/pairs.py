@@ -3,8 +3,8 @@
 import re
 
 from trainer.data import names
-from trainer.data.columns import Choice
-from trainer.data.profiles import Profile
+from trainer.data.columns.choices import Choice
+from trainer.data.columns.profiles import Profile
 from trainer.errors import some
 
 _NAMED = (

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from trainer.data.columns.profiles import Profile
+from trainer.data.columns.values import MOSTLY
 from trainer.data.names import LABELS, TEXTS, TITLE, column
-from trainer.data.profiles import Profile
-from trainer.data.values import MOSTLY
 from trainer.errors import UserError, some
 
 

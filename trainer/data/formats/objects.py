@@ -2,7 +2,7 @@
 
 import json
 
-from trainer.data.table import NotATable, Table
+from trainer.data.formats.table import NotATable, Table
 
 _NO_LINE = "are not JSON objects"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from trainer.archive.budget import Budget
 from trainer.config.spec import Input
-from trainer.data.memory import MEMORY_SHARE, memory, too_large
+from trainer.data.formats.memory import MEMORY_SHARE, memory, too_large
 from trainer.errors import is_full
 
 CODE = "parquet"  # of the errors of the budget

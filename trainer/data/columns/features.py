@@ -1,7 +1,8 @@
 """Which columns of a table a model reads, and whether each holds numbers or categories."""
 
-from trainer.data import names, values
-from trainer.data.profiles import Profile
+from trainer.data import names
+from trainer.data.columns import values
+from trainer.data.columns.profiles import Profile
 from trainer.errors import UserError, some
 
 NUMBER, CATEGORY = "number", "category"

@@ -1,0 +1,25 @@
+package repository
+
+import (
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// filesOfAPackage is the largest number of files that one idea needs. Tests do not count.
+const filesOfAPackage = 25
+
+func TestNoPackageHasMoreFilesThanOneIdeaNeeds(t *testing.T) {
+	t.Parallel()
+	files := map[string]int{}
+	for _, name := range tracked(t, "*.go", "*.py") {
+		if dir := path.Dir(name); dir != "trainer/tests" && !strings.HasSuffix(name, "_test.go") {
+			files[dir]++
+		}
+	}
+	for dir, count := range files {
+		require.LessOrEqual(t, count, filesOfAPackage, "split %s into packages with one idea each", dir)
+	}
+}
