@@ -34,6 +34,9 @@ type Attempt struct {
 	Metadata map[string]string
 	// Resources are requested from a backend that creates a cluster for the attempt. A standing cluster ignores them.
 	Resources Resources
+	// Script says that the attempt runs code of a user. A backend that creates pods for it isolates them from everything else, and
+	// Resources.Workers is the number of machines.
+	Script bool
 }
 
 // Resources are what an attempt requests.
