@@ -33,6 +33,13 @@ type Lister interface {
 	List(ctx context.Context) ([]Handle, error)
 }
 
+// Isolator is a backend that can isolate the code of users by pods of their own.
+type Isolator interface {
+	// Isolates reports whether a script with these resources, of which Workers is the number of machines, runs in pods of its own. If
+	// not, the trainer has to isolate it on the machine where it runs. An error says why such a script cannot run.
+	Isolates(r Resources) (bool, error)
+}
+
 // Handle is how a backend finds an attempt again. It is stored with the job as JSON and holds no secret.
 type Handle = job.Handle
 

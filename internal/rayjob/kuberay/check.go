@@ -8,6 +8,7 @@ import (
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	authv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -25,16 +26,27 @@ type Report struct {
 	Faults, Warnings []string
 }
 
-// rights are the access rights that the service needs in its namespace. The Role of the Helm chart grants the same.
-var rights = []struct {
+// right is an access right in the namespace of the service.
+type right struct {
 	group, resource string
 	verbs           []string
-}{
+}
+
+// basicRights are the access rights that the service needs in its namespace. The Role of the Helm chart grants the same.
+var basicRights = []right{
 	{rayv1.GroupVersion.Group, "rayjobs", []string{"get", "list", "watch", "create", "patch", "delete"}},
 	{rayv1.GroupVersion.Group, "rayclusters", []string{"get", "list", "watch"}},
 	{"", "pods", []string{"get", "list", "watch"}},
 	{"", "events", []string{"list"}},
 	{"", "secrets", []string{"get", "create", "patch", "delete"}},
+}
+
+// rights adds what scripts on several machines need.
+func (c *Client) rights() []right {
+	if c.cfg.Script.MaxNodes < 2 {
+		return basicRights
+	}
+	return append(slices.Clone(basicRights), right{networkingv1.GroupName, "networkpolicies", []string{"create", "patch", "delete"}})
 }
 
 // Check tests whether trainings can run: the API server and the access rights, KubeRay, the shared volume, the standing
@@ -51,7 +63,7 @@ func (c *Client) Check(ctx context.Context) (Report, error) {
 		return r, err
 	}
 	r.Running = len(handles)
-	if err := c.checkRights(ctx, &r); err != nil {
+	if err := c.checkRights(ctx, &r, c.rights()); err != nil {
 		return r, err
 	}
 	c.checkClaim(ctx, &r)
@@ -62,7 +74,7 @@ func (c *Client) Check(ctx context.Context) (Report, error) {
 }
 
 // checkRights asks the API server what the credentials allow.
-func (c *Client) checkRights(ctx context.Context, r *Report) error {
+func (c *Client) checkRights(ctx context.Context, r *Report, rights []right) error {
 	for _, right := range rights {
 		for _, verb := range right.verbs {
 			review, err := c.core.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authv1.SelfSubjectAccessReview{

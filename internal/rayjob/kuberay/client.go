@@ -61,6 +61,8 @@ type Client struct {
 var (
 	_ rayjob.Backend = (*Client)(nil)
 	_ rayjob.Lister  = (*Client)(nil)
+
+	_ rayjob.Isolator = (*Client)(nil)
 )
 
 // Access is how the API server is reached.

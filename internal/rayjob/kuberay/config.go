@@ -39,6 +39,8 @@ type Config struct {
 	RuntimeClass string `json:"runtimeClass,omitempty"`
 	// ServiceAccount is the service account of the pods; its token is not mounted.
 	ServiceAccount string `json:"serviceAccount,omitempty"`
+	// Script says how the pods of users' own code are isolated.
+	Script Script `json:"script,omitzero"`
 	// Head is the size of the pod of the driver and of Ray itself. No training runs on it.
 	Head Machine `json:"head"`
 	// Profiles are the clusters that users can choose by name. The first is the default.
@@ -169,6 +171,7 @@ func (c Config) validate() error {
 	fault(label(c.Namespace), "namespace: %q is not a valid namespace name", c.Namespace)
 	fault(c.Instance == "" || len(validation.IsValidLabelValue(c.Instance)) == 0, "the instance name %q is not a valid label value", c.Instance)
 	fault(len(c.Profiles) > 0, "profiles: at least one profile is required")
+	fault(c.Script.MaxNodes >= 0, "script.maxNodes: must not be negative")
 	fault(strings.HasPrefix(c.Mount, "/"), "RAY_SHARED_DIR: %q is not an absolute path", c.Mount)
 	seen := map[string]bool{}
 	for i, p := range c.Profiles {

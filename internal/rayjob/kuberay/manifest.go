@@ -65,6 +65,9 @@ func (c Config) newRayJob(a rayjob.Attempt, p Profile) (*rayv1.RayJob, error) {
 			return nil, err
 		}
 		rj.Spec.RayClusterSpec = c.newCluster(a, p, shared)
+		if a.Script {
+			rj.Spec.RayClusterSpec = c.newScriptCluster(a, p, shared)
+		}
 		rj.Spec.ShutdownAfterJobFinishes, rj.Spec.TTLSecondsAfterFinished = true, keptSeconds
 	}
 	return rj, check(rj)

@@ -130,7 +130,7 @@ func (c *Client) removeRest(ctx context.Context, h rayjob.Handle) error {
 	if h.Cluster != "" {
 		return c.removeEntry(ctx, h)
 	}
-	errs := c.removeToken(ctx, h.ID)
+	errs := errors.Join(c.removeToken(ctx, h.ID), c.removePolicy(ctx, h.ID))
 	if h.Session != "" {
 		return errs
 	}

@@ -43,6 +43,11 @@ func (c *Client) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, e
 	if err != nil {
 		return rayjob.Handle{}, err
 	}
+	if a.Script && p.Cluster == "" {
+		if err := c.cfg.checkScript(a.Resources.Workers); err != nil {
+			return rayjob.Handle{}, err
+		}
+	}
 	if p.Cluster == "" {
 		if a.Reads, err = c.cfg.present(a.Reads); err != nil {
 			return rayjob.Handle{}, err
@@ -54,6 +59,11 @@ func (c *Client) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, e
 	}
 	if err := c.prepare(ctx, rj, p); err != nil {
 		return rayjob.Handle{}, err
+	}
+	if needsPolicy(a, p) {
+		if err := c.createPolicy(ctx, newPolicy(a, rj)); err != nil {
+			return rayjob.Handle{}, err
+		}
 	}
 	made, err := c.ray.RayV1().RayJobs(c.cfg.Namespace).Create(ctx, rj, metav1.CreateOptions{FieldManager: manager})
 	switch {
@@ -147,22 +157,37 @@ func (c *Client) adopt(ctx context.Context, a rayjob.Attempt, rj *rayv1.RayJob) 
 	if h.Cluster != "" {
 		return h, nil
 	}
-	return h, c.giveToken(ctx, rj)
+	if err := c.giveToken(ctx, rj); err != nil {
+		return h, err
+	}
+	if a.Script && a.Resources.Workers > 1 {
+		return h, c.givePolicy(ctx, rj)
+	}
+	return h, nil
 }
 
 // giveToken makes the RayJob the owner of its Secret. Kubernetes then deletes the Secret after the RayJob, and not while KubeRay
 // needs it to end the job.
 func (c *Client) giveToken(ctx context.Context, rj *rayv1.RayJob) error {
-	owner := metav1.NewControllerRef(rj, rayv1.GroupVersion.WithKind("RayJob"))
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": []any{owner}}})
+	patch, err := ownedBy(rj)
 	if err != nil {
-		return fmt.Errorf("encode the owner of a Secret: %w", err)
+		return err
 	}
 	_, err = c.core.CoreV1().Secrets(c.cfg.Namespace).Patch(ctx, rj.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
 	if apierrors.IsNotFound(err) {
 		return nil // an earlier release deleted it; the RayJob ends at its own deadline or is released again
 	}
 	return c.fault(err, "change a Secret")
+}
+
+// ownedBy returns the patch that makes a RayJob the owner of an object.
+func ownedBy(rj *rayv1.RayJob) ([]byte, error) {
+	owner := metav1.NewControllerRef(rj, rayv1.GroupVersion.WithKind("RayJob"))
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": []any{owner}}})
+	if err != nil {
+		return nil, fmt.Errorf("encode the owner of an object: %w", err)
+	}
+	return patch, nil
 }
 
 // live requests the RayJob from the API server. Its error has a kind; missing(err) reports that it does not exist.
