@@ -6,13 +6,15 @@ import sys
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="trainer", description="Run the training or prediction that a spec.json describes.")
+    parser = argparse.ArgumentParser(prog="trainer", description="Run the training, prediction or script that a spec.json describes.")
     commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="run one training or prediction; the results are written next to spec.json")
+    run = commands.add_parser("run", help="run one training, prediction or script; the results are written next to spec.json")
     run.add_argument("spec", help="path to spec.json in the run folder")
     run.add_argument("--launcher", choices=["ray", "local"], default="ray", help="ray (default), or local to train in this process")
     options = commands.add_parser("options", help="print all options as a Markdown table")
-    options.add_argument("kind", nargs="?", choices=["train", "predict"], default="train", help="options of a training (default) or of a prediction")
+    options.add_argument(
+        "kind", nargs="?", choices=["train", "predict", "script"], default="train", help="options of a training (default), a prediction or a script"
+    )
     args = parser.parse_args(argv)
 
     if args.command == "options":

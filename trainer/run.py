@@ -67,7 +67,7 @@ def _carry_out(spec: Spec, launcher: str, lease: Lease) -> int:
     try:
         if not export.already_done(spec):  # an earlier start may have finished in the meantime
             _clear(spec, lease)
-            {"train": _train, "predict": _predict}[spec.kind](spec, launcher, events, began)
+            {"train": _train, "predict": _predict, "script": _script}[spec.kind](spec, launcher, events, began)
             events.done(time.monotonic() - began)
     except (Terminated, Paused):
         return ENDED
@@ -242,6 +242,13 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
         predict.run(spec, settings, saved, workers.launcher, events, began)
     finally:
         workers.close()
+
+
+def _script(spec: Spec, name: str, events: Events, began: float) -> None:
+    from trainer.script import driver
+
+    signal.signal(signal.SIGTERM, _on_sigterm)
+    driver.run(spec, name, events, began)
 
 
 def _likely_kind(spec: Spec, settings) -> str:

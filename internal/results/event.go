@@ -31,6 +31,10 @@ const (
 	KindError      Kind = "error"
 	KindDone       Kind = "done"
 	KindTrial      Kind = "trial"
+	KindStarted    Kind = "started"
+	KindScalar     Kind = "scalar"
+	KindSnapshot   Kind = "snapshot"
+	KindFinding    Kind = "finding"
 )
 
 // The splits of the data that an evaluation may be over.
@@ -83,6 +87,19 @@ type Event struct {
 	BestValue    *float64 `json:"best_value,omitempty"`
 	BestSettings string   `json:"best_settings,omitempty"`
 
+	// Start is the number of a start of a script, ResumedFrom the checkpoint that it found.
+	Start       int    `json:"start,omitempty"`
+	ResumedFrom string `json:"resumed_from,omitempty"`
+	// Name is that of a number which a script has reported: Value at Step.
+	Name string `json:"name,omitempty"`
+	// ID, File, Line and Severity tell a finding in the code of a script; Text says what it is.
+	ID       string `json:"id,omitempty"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Severity string `json:"severity,omitempty"`
+	// Size is that of a snapshot in bytes.
+	Size int64 `json:"size,omitempty"`
+
 	Path            string  `json:"path,omitempty"`
 	Device          string  `json:"device,omitempty"`
 	Workers         int     `json:"workers,omitempty"`
@@ -110,7 +127,7 @@ func DecodeEvent(line []byte) (Event, error) {
 	switch {
 	case e.Time.Year() < earliestYear, e.Kind == "", e.Attempt < 1:
 		return Event{}, fmt.Errorf("%w: time, kind or attempt is missing", errEvent)
-	case min(e.Epochs, e.Step, e.Steps, e.Workers, e.Trial, e.Trials, e.Rung) < 0, e.Epoch < 0, e.Epoch > maxEpoch, e.Epochs > maxEpoch,
+	case min(e.Epochs, e.Step, e.Steps, e.Workers, e.Trial, e.Trials, e.Rung, e.Start, e.Line) < 0, e.Size < 0, e.Epoch < 0, e.Epoch > maxEpoch, e.Epochs > maxEpoch,
 		e.Kind == KindProgress && e.Epoch != math.Trunc(e.Epoch),
 		e.Fraction < 0, e.Fraction > 1, e.ETASeconds != nil && *e.ETASeconds < 0:
 		return Event{}, fmt.Errorf("%w: a number is out of its range", errEvent)

@@ -50,7 +50,7 @@ func TestGoldenEventsAreUnderstood(t *testing.T) {
 			require.Equal(t, value, got[key], "%s of %s", key, line)
 		}
 	}
-	for _, kind := range []results.Kind{results.KindPhase, results.KindDecision, results.KindProgress, results.KindEval, results.KindBest, results.KindWarning, results.KindCheckpoint, results.KindResume, results.KindResource, results.KindDone, results.KindTrial} {
+	for _, kind := range []results.Kind{results.KindPhase, results.KindDecision, results.KindProgress, results.KindEval, results.KindBest, results.KindWarning, results.KindCheckpoint, results.KindResume, results.KindResource, results.KindDone, results.KindTrial, results.KindStarted, results.KindScalar, results.KindSnapshot, results.KindFinding} {
 		require.True(t, kinds[kind], kind)
 	}
 }

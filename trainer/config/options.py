@@ -160,7 +160,27 @@ _PREDICTION = (
     Option("write", "csv_file", choices=("csv_file", "metadata", "both"),
            help="metadata writes each prediction to the metadata of its image or text file"),
 )
+_SCRIPT = (
+    Option("script", "", help="File to start; empty finds it: train.py, main.py or run.py, else the only file with a main block"),
+    Option("arguments", "", help="Arguments of the script as in a shell; {out}, {data} and {checkpoints} become these folders"),
+    Option("resume_arguments", "", help="Arguments added when the script starts again and has a checkpoint; {checkpoint} becomes its path"),
+    Option("hyperparameters", "", help="Lines like lr: 0.1; each becomes an argument --lr 0.1, or --lr=0.1 where the script reads its arguments so"),
+    Option("launcher", "auto", choices=("auto", "python", "torchrun"), help="auto uses torchrun for more than one process"),
+    Option("processes", 0, "", 0, 64, help="Processes on each node; 0 starts one for each GPU, else one"),
+    Option("nodes", 1, "", 1, 32, help="Machines that train together; more than one needs a cluster of its own for each run"),
+    Option("profile", "", help="Profile of the administrator with the size of the machines; empty uses the standard profile"),
+    Option("requirements_file", "", help="File with packages to install; empty uses requirements.txt beside the script, none ignores it"),
+    Option("data_source", "", help="Data from outside of the dataset, for example s3://bucket/folder"),
+    Option("code_source", "", help="Code from outside of the dataset, for example s3://bucket/folder"),
+    Option("output_target", "", help="Where outputs and checkpoints are copied to, for example s3://bucket/folder"),
+    Option("network", "none", choices=("none", "allow"), help="Network access of the script; allow works only where the administrator offers it"),
+    Option("analysis", "auto", choices=("auto", "report", "block_high", "off"),
+           help="Check of the code before it runs; auto uses the administrator's choice, which can only be made stricter"),
+    Option("outputs", "", help="Patterns of the files to deliver, separated by spaces, for example out/** *.pt; empty delivers all new files"),
+    Option("metric", "", help="Number that the report names first, for example val_loss; empty chooses one"),
+)
 # fmt: on
+_SHARED_WITH_SCRIPTS = "use_gpu max_minutes run_name".split()
 _SHARED_WITH_PREDICTION = (
     "data_file text_column label_column batch_size num_workers use_gpu max_minutes encoding delimiter id_column cpus_per_worker mixed_precision seed "
     "max_new_tokens"
@@ -168,9 +188,11 @@ _SHARED_WITH_PREDICTION = (
 
 
 def options(kind: str) -> dict[str, Option]:
-    """The options of a spec of this kind (train or predict) by name."""
+    """The options of a spec of this kind (train, predict or script) by name."""
     if kind == "train":
         return {o.name: o for o in _TRAINING}
+    if kind == "script":
+        return {o.name: o for o in (*_SCRIPT, *(o for o in _TRAINING if o.name in _SHARED_WITH_SCRIPTS))}
     return {o.name: o for o in (*_PREDICTION, *(o for o in _TRAINING if o.name in _SHARED_WITH_PREDICTION))}
 
 

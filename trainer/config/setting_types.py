@@ -74,3 +74,18 @@ class SettingTypes:
     top_k: int
     min_confidence: float
     write: str
+    script: str
+    arguments: str
+    resume_arguments: str
+    hyperparameters: str
+    launcher: str
+    processes: int
+    nodes: int
+    profile: str
+    requirements_file: str
+    data_source: str
+    code_source: str
+    output_target: str
+    network: str
+    analysis: str
+    outputs: str

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from trainer.archive.budget import Budget
 from trainer.run_folder import files
+from trainer.script.jail import Limits
 
 WORK = "work"  # in the run folder: holds one folder for each start
 _SPEC_BYTES = 1 << 30  # it lists every file of the dataset
@@ -32,6 +33,24 @@ class Version:
 
 
 @dataclass(frozen=True)
+class Script:
+    """What the service allows a script of a user. ``sandbox`` is auto, bubblewrap, gvisor, pod or none; ``check`` is report, block_high or off.
+
+    ``overlay`` is a folder with the packages ``requirements``, which requirements.txt added to the image; ``resolved`` says whether somebody
+    has looked at requirements.txt at all. The newest snapshot of checkpoints is at most ``checkpoint_seconds`` old. The time limit is a
+    setting of the user (max_minutes), not part of ``limits``.
+    """
+
+    sandbox: str = "auto"
+    check: str = "report"
+    limits: Limits = field(default_factory=Limits)
+    overlay: Path | None = None
+    requirements: tuple[str, ...] = ()
+    resolved: bool = False
+    checkpoint_seconds: float = 60.0
+
+
+@dataclass(frozen=True)
 class Spec:
     """``parameters`` are the fields that the user changed in the form, ``defaults`` the default values of the form.
 
@@ -50,6 +69,7 @@ class Spec:
     inputs: tuple[Input, ...]
     model: Version | None = None
     champion: Version | None = None
+    script: Script | None = None
     budget: Budget = field(default_factory=Budget, compare=False)
 
     @property
@@ -77,17 +97,30 @@ def load(path: Path) -> Spec:
         inputs=tuple(Input(i["name"], _inside(inputs, i["path"]), i["size"], i["sha256"], i.get("id", "")) for i in document["inputs"]),
         model=_version(folder, document.get("model")),
         champion=_version(folder, document.get("champion")),
+        script=_script(folder, document.get("script", {})) if document["kind"] == "script" else None,
     )
+
+
+def _script(folder: Path, given: dict) -> Script:
+    """The part of spec.json for a script. A field that is absent has its default."""
+    known = {name: given[name] for name in ("sandbox", "check", "resolved", "checkpoint_seconds") if name in given}
+    overlay = _shared(folder, given["overlay"], "../..", "overlay") if given.get("overlay") else None
+    return Script(limits=Limits(**given.get("limits", {})), overlay=overlay, requirements=tuple(given.get("requirements", ())), **known)
 
 
 def _version(folder: Path, model: dict | None) -> Version | None:
     """A model from spec.json. It must be on the shared volume, which is two levels above the run folder."""
     if model is None:
         return None
-    there = (folder / model["path"]).resolve()
+    return Version(_shared(folder, model["path"], ".", "model"), model.get("run", ""), model.get("name", ""), model.get("version", 0))
+
+
+def _shared(folder: Path, path: str, start: str, what: str) -> Path:
+    """``path`` from ``start``, which is relative to the run folder. Raises ValueError if it leaves the shared volume."""
+    there = (folder / start / path).resolve()
     if not there.is_relative_to(folder.parent.parent):
-        raise ValueError(f"model path {model['path']!r} leads out of the shared volume")
-    return Version(there, model.get("run", ""), model.get("name", ""), model.get("version", 0))
+        raise ValueError(f"{what} path {path!r} leads out of the shared volume")
+    return there
 
 
 def _inside(folder: Path, path: str) -> Path:

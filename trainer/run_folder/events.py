@@ -58,13 +58,20 @@ class Events:
         self._write("resume", epoch=epoch, step=step, text=one_line(text, TEXT))
         _say(text)
 
-    def progress(self, epoch: int, epochs: int, step: int, steps: int, **more: float) -> None:
-        """Progress in steps of the whole training. ``more`` holds loss, learning_rate, samples_per_second and eta_seconds."""
-        self._write("progress", epoch=epoch, epochs=epochs, step=step, steps=steps, fraction=min(1.0, step / steps), **_finite(more))
+    def progress(self, epoch: int | None, epochs: int | None, step: int | None, steps: int | None, **more: float) -> None:
+        """Progress in steps of the whole training. ``more`` holds loss, learning_rate, samples_per_second and eta_seconds.
 
-    def eval(self, epoch: float, step: int, split: str, metrics: dict[str, float]) -> None:
-        self._write("eval", epoch=epoch, step=step, split=split, metrics=_finite(metrics))
-        _say(f"Epoch {epoch:g}, {split}: " + ", ".join(f"{k} {v:.4f}" for k, v in metrics.items()))
+        For a script, what its output does not tell is None; then ``fraction`` is of the epochs, or absent.
+        """
+        known = {n: v for n, v in {"epoch": epoch, "epochs": epochs, "step": step, "steps": steps}.items() if v is not None}
+        done = next(((at, of) for at, of in ((step, steps), (epoch, epochs)) if at is not None and of), None)
+        share = {} if done is None else {"fraction": min(1.0, done[0] / done[1])}
+        self._write("progress", **known, **share, **_finite(more))
+
+    def eval(self, epoch: float | None, step: int | None, split: str, metrics: dict[str, float]) -> None:
+        known = {n: v for n, v in {"epoch": epoch, "step": step}.items() if v is not None}
+        self._write("eval", **known, split=split, metrics=_finite(metrics))
+        _say(f"{'Evaluation' if epoch is None else f'Epoch {epoch:g}'}, {split}: " + ", ".join(f"{k} {v:.4f}" for k, v in metrics.items()))
 
     def best(self, epoch: float, step: int, metric: str, value: float) -> None:
         self._write("best", epoch=epoch, step=step, metric=metric, value=value)
@@ -84,6 +91,23 @@ class Events:
 
     def resource(self, device: str, workers: int, **more) -> None:
         self._write("resource", device=device, workers=workers, **more)
+
+    def started(self, start: int, resumed_from: str = "") -> None:
+        """A script begins its start number ``start`` of this run, with its files as they were in the checkpoint ``resumed_from``."""
+        self._write("started", start=start, **({"resumed_from": one_line(resumed_from, TEXT)} if resumed_from else {}))
+
+    def scalar(self, name: str, step: int, value: float) -> None:
+        """One number that a script has reported. Written rarely: result.json has the whole series."""
+        if math.isfinite(value):
+            self._write("scalar", name=one_line(name, WORD), step=step, value=float(f"{value:.6g}"))
+
+    def snapshot(self, path: str, size: int, step: int | None = None) -> None:
+        """A complete checkpoint of a script was copied; ``path`` is its file or folder as the script calls it."""
+        self._write("snapshot", path=one_line(path, TEXT), size=size, **({} if step is None else {"step": step}))
+
+    def finding(self, id: str, file: str, line: int, severity: str, text: str) -> None:
+        """One finding of the check of a script's code."""
+        self._write("finding", id=id, file=one_line(file, WORD), line=line, severity=severity, text=one_line(text, TEXT))
 
     def error(self, error: UserError) -> None:
         self._write("error", **error.fields())

@@ -1,0 +1,1 @@
+"""Runs a training script of a user unchanged, in a sandbox. ``driver`` has the order of the steps."""

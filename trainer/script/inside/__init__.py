@@ -1,0 +1,1 @@
+"""Modules that a script sees at /clowder/support inside its sandbox. Nothing here is imported by the trainer itself."""

@@ -1,0 +1,64 @@
+"""The sandboxes that can hold a script, behind one interface."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from trainer.errors import UserError
+from trainer.script.jail import Jail
+
+Exceeded = Literal["memory", "processes", "disk", "files", "time"]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a script ended: with an exit code, or by a signal. ``exceeded`` is the limit that ended it, ``text`` explains it in one
+    sentence. ``peak_memory_bytes`` and ``cpu_seconds`` are of the whole sandbox; None where they were not measured."""
+
+    code: int | None
+    signal: int | None = None
+    exceeded: Exceeded | None = None
+    text: str = ""
+    peak_memory_bytes: int | None = None
+    cpu_seconds: float | None = None
+
+
+class Running(Protocol):
+    """A script that runs in a sandbox."""
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the script, not to the launcher of the sandbox. Nothing happens if it has ended."""
+
+    def kill(self) -> None:
+        """End everything in the sandbox at once. May be called again."""
+
+    def poll(self) -> Ended | None:
+        """How the script ended; None while it runs."""
+
+    def wait(self, seconds: float | None = None) -> Ended | None:
+        """Wait for the end up to ``seconds``, or for ever. When it returns an ``Ended``, no process of the sandbox is left."""
+
+
+class Sandbox(Protocol):
+    name: str  # bubblewrap, gvisor, pod, none
+    version: str
+    network: bool  # whether the script reaches other machines
+
+    def refused(self) -> str | None:
+        """Why this sandbox cannot be used on this machine, in one sentence; None if it holds."""
+
+    def start(self, jail: Jail, argv: Sequence[str], stdout: int, stderr: int) -> Running:
+        """Start ``argv`` in the sandbox, with its output on these file descriptors and a closed standard input."""
+
+
+def choose(allowed: str) -> Sandbox:
+    """The sandbox for what the administrator allows: auto, bubblewrap, gvisor, pod or none. Raises UserError if none of them holds."""
+    from trainer.script.sandbox.none import NoSandbox
+
+    if allowed == "none":
+        return NoSandbox()
+    raise UserError(
+        "no_sandbox",
+        "Scripts need a sandbox, and this machine has none.",
+        "Ask the administrator to install bubblewrap (apt-get install bubblewrap) on the machines of Ray.",
+    )
