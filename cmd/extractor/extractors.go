@@ -35,6 +35,7 @@ func extractors(set Settings, volume volume.Volume) (platform.Extractors, error)
 		{platform.Train, train, set.RabbitMQQueue},
 		{platform.Train, clowderray.AdvancedInfo, set.AdvancedQueue},
 		{platform.Predict, clowderray.PredictInfo, set.PredictQueue},
+		{platform.Script, clowderray.ScriptInfo, set.ScriptQueue},
 		{platform.Runs, clowderray.RunsInfo, set.RunsQueue},
 	} {
 		info, err := readForm(source.kind, source.doc, models, profiles)
@@ -77,7 +78,7 @@ func checkDistinct(all platform.Extractors) error {
 	}
 	if len(names) < len(all) || len(queues) < len(all) {
 		return job.Permanent(errors.New(
-			"RABBITMQ_QUEUE, RABBITMQ_ADVANCED_QUEUE, RABBITMQ_PREDICT_QUEUE and RABBITMQ_RUNS_QUEUE: each extractor needs a different name and queue"))
+			"RABBITMQ_QUEUE, RABBITMQ_ADVANCED_QUEUE, RABBITMQ_PREDICT_QUEUE, RABBITMQ_SCRIPT_QUEUE and RABBITMQ_RUNS_QUEUE: each extractor needs a different name and queue"))
 	}
 	return nil
 }

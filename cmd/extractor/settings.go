@@ -25,6 +25,7 @@ type Settings struct {
 	RabbitMQQueue       string        `mapstructure:"rabbitmq_queue"`
 	AdvancedQueue       string        `mapstructure:"rabbitmq_advanced_queue"`
 	PredictQueue        string        `mapstructure:"rabbitmq_predict_queue"`
+	ScriptQueue         string        `mapstructure:"rabbitmq_script_queue"`
 	RunsQueue           string        `mapstructure:"rabbitmq_runs_queue"`
 	RabbitMQCA          string        `mapstructure:"rabbitmq_ca"`
 	ClowderURL          string        `mapstructure:"clowder_url"`
@@ -87,6 +88,7 @@ func settings() []setting {
 		{"rabbitmq_queue", "RABBITMQ_QUEUE", "", "Queue and name of the training extractor; empty uses the name in extractor_info.json"},
 		{"rabbitmq_advanced_queue", "RABBITMQ_ADVANCED_QUEUE", "", "Queue and name of the training extractor with all options; empty uses ncsa.ray.finetune-advanced"},
 		{"rabbitmq_predict_queue", "RABBITMQ_PREDICT_QUEUE", "", "Queue and name of the prediction extractor; empty uses ncsa.ray.predict"},
+		{"rabbitmq_script_queue", "RABBITMQ_SCRIPT_QUEUE", "", "Queue and name of the extractor that runs scripts of users; empty uses ncsa.ray.script"},
 		{"rabbitmq_runs_queue", "RABBITMQ_RUNS_QUEUE", "", "Queue and name of the extractor that manages runs and models; empty uses ncsa.ray.runs"},
 		{"rabbitmq_ca", "RABBITMQ_CA", "", "File with the CA certificate of an amqps broker"},
 		{"clowder_url", "CLOWDER_URL", "", "Clowder API URL as seen from this service; overrides the host in messages"},

@@ -10,7 +10,7 @@ import (
 func TestARequestNeverWaitsForTheJobsThatItMayCancel(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *Config) { c.MaxJobs = 1 })
-	train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[3], nil, 2)
+	train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[4], nil, 2)
 	b.inProgress.Restore(run, "alice")
 	require.Zero(t, train.Free())
 	require.Positive(t, manage.Free())
@@ -20,7 +20,7 @@ func TestAJobThatIsOverMakesRoomForAllExtractors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
 		var intakes []*Intake
-		for _, e := range b.cfg.Extractors[:3] {
+		for _, e := range b.cfg.Extractors[:4] {
 			intakes = append(intakes, NewIntake(b.Pipeline, e, nil, 2))
 		}
 		b.accept(t, run, nil)

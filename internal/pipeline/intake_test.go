@@ -196,7 +196,7 @@ func TestOneUserMayTakeAllSlotsWhereTheOperatorSaysSo(t *testing.T) {
 func TestTooManyWaitingJobsOfAUserAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[3], nil, 2)
+	train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[4], nil, 2)
 	alice, bob := jobtest.Record(run, "h1"), job.New("ft-bob", job.Request{}, "key of bob")
 	for i := range maxWaiting + 3 {
 		require.NoError(t, train.tooMany(t.Context(), alice))
@@ -242,7 +242,7 @@ func TestRequestsOfAUserAreLimitedAndTakeNoSlot(t *testing.T) {
 		const perHour = 60
 		b := setup(t, func(c *Config) { c.UserRequestsPerHour = perHour })
 		b.platform.readable = jobtest.Record(run, "h1").Request.DatasetID
-		train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[3], nil, 2)
+		train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[4], nil, 2)
 		for i := range perHour + 1 {
 			b.bring(t, manage, "alice", fmt.Sprintf("ft-%02d", i))
 		}

@@ -37,6 +37,9 @@ func (p *Pipeline) chooseModel(ctx context.Context, rec job.Record, e platform.E
 
 // specModels adds to spec the model to predict with, or the champion to measure a new model against.
 func (p *Pipeline) specModels(spec *Spec, rec job.Record) error {
+	if spec.Kind == platform.Script {
+		return nil
+	}
 	if spec.Kind == platform.Predict {
 		v, err := modelOf(rec)
 		if err == nil && v != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 // The actions of the form of the extractor that manages runs.
@@ -101,7 +102,11 @@ func (p *Pipeline) stopRun(ctx context.Context, rec, target job.Record) (change,
 			return nil, err
 		}
 	}
-	return answered("Run " + target.Run + " will stop after this step and keep its best model; see that run for the result"), nil
+	promise := " will stop after this step and keep its best model; see that run for the result"
+	if p.cfg.Extractors.Of(target.Request).Kind == platform.Script {
+		promise = " is asked to stop and keeps everything that it has saved; see that run for the result"
+	}
+	return answered("Run " + target.Run + promise), nil
 }
 
 // retryRun retries the run and hands the job in Clowder of this request over to it: Clowder shows nothing new in a job that has failed, so

@@ -32,7 +32,7 @@ func (p *Pipeline) runsBeside(ctx context.Context, rec job.Record) ([]job.Record
 func (p *Pipeline) pick(ctx context.Context, rec job.Record, runs []job.Record, action, wanted string) (job.Record, error) {
 	var unfit, denied error
 	for _, r := range runs {
-		if !isNamed(r, wanted) || wanted == "" && action == actionStop && p.cfg.Extractors.Of(r.Request).Kind != platform.Train {
+		if !isNamed(r, wanted) || wanted == "" && action == actionStop && p.cfg.Extractors.Of(r.Request).Kind.Keeps() == "" {
 			continue
 		}
 		fitting := r

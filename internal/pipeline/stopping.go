@@ -19,7 +19,7 @@ func (p *Pipeline) requestStop(rec job.Record) error {
 	}
 	requested, err := p.cfg.Volume.RequestStop(rec.Run)
 	if err == nil && requested {
-		p.say(rec, "Stopping early because "+rec.StoppedBy+" asked for it; the best model so far is kept")
+		p.say(rec, "Stopping early because "+rec.StoppedBy+" asked for it; "+p.cfg.Extractors.Of(rec.Request).Kind.Keeps()+" is kept")
 	}
 	return err
 }

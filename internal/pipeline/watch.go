@@ -14,6 +14,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 	"github.com/ncsa/clowder-ray/internal/pipeline/progress"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -90,7 +91,9 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 	if ran > limit {
 		return nil, job.Permanent(fmt.Errorf("the %s was stopped because it took longer than %s: raise max_minutes or use less data", p.noun(rec), text.About(limit)))
 	}
-	if silent := min(ran, p.follower.Silence(rec.Run)); silent > p.cfg.StallTimeout {
+	// A script of a user may rightly say nothing for hours; only its time limit ends it.
+	quiet := p.cfg.Extractors.Of(rec.Request).Kind == platform.Script
+	if silent := min(ran, p.follower.Silence(rec.Run)); silent > p.cfg.StallTimeout && !quiet {
 		return p.handleFailure(rec, rayjob.Observation{Reason: "the " + p.noun(rec) + " reported nothing for " + text.About(silent)})
 	}
 	return nil, job.Later(p.cfg.Poll, errors.New("training"))

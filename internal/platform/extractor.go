@@ -15,6 +15,7 @@ type Kind string
 const (
 	Train   Kind = "train"
 	Predict Kind = "predict"
+	Script  Kind = "script"
 	Runs    Kind = "runs"
 )
 
@@ -23,10 +24,24 @@ func (k Kind) Noun() string {
 	switch k {
 	case Predict:
 		return "prediction"
+	case Script:
+		return "script"
 	case Runs:
 		return "request"
 	default:
 		return "training"
+	}
+}
+
+// Keeps is what a job of this kind keeps when it is asked to stop early, empty for nothing.
+func (k Kind) Keeps() string {
+	switch k {
+	case Train:
+		return "the best model so far"
+	case Script:
+		return "everything that the script has saved"
+	default:
+		return ""
 	}
 }
 
@@ -62,9 +77,10 @@ func (all Extractors) Names() []string {
 	return names
 }
 
-// Stop asks a running training to end early and to keep its best model. A prediction has no such half.
+// Stop asks a running training to end early and to keep its best model, and a running script to end and to keep what it has saved. A
+// prediction has no such half.
 func (all Extractors) Stop(r *job.Record, by string) error {
-	if kind := all.Of(r.Request).Kind; kind != Train {
+	if kind := all.Of(r.Request).Kind; kind.Keeps() == "" {
 		return job.Permanent(fmt.Errorf("run %s is a %s, which has nothing to keep before it ends: cancel it instead", r.Run, kind.Noun()))
 	}
 	return r.Stop(by)

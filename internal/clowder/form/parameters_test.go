@@ -177,3 +177,16 @@ func FuzzParameters(f *testing.F) {
 		require.Len(t, resolved, len(info.Defaults()))
 	})
 }
+
+func TestTheScriptFormIsAcceptedAndNeedsNoSettings(t *testing.T) {
+	t.Parallel()
+	info := infoIn(t, "extractor_info.script.json")
+	require.Equal(t, "ncsa.ray.script", info.Name)
+	resolved, warnings, err := info.Parameters(nil)
+	require.NoError(t, err)
+	require.Empty(t, warnings)
+	require.Empty(t, info.Changed(resolved))
+	resolved, _, err = info.Parameters(map[string]any{"arguments": "--text 'a b' \\\n  --lr 1e-3", "nodes": "2"})
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"arguments": "--text 'a b' \\\n  --lr 1e-3", "nodes": int64(2)}, info.Changed(resolved))
+}

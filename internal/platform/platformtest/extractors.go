@@ -11,11 +11,11 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
-// Extractors are the extractors of the product: short form, long form, predictions, requests about runs.
+// Extractors are the extractors of the product: short form, long form, predictions, scripts, requests about runs.
 func Extractors(t *testing.T) platform.Extractors {
 	t.Helper()
-	all := platform.Extractors{{Kind: platform.Train}, {Kind: platform.Train}, {Kind: platform.Predict}, {Kind: platform.Runs}}
-	for i, doc := range [][]byte{clowderray.ExtractorInfo, clowderray.AdvancedInfo, clowderray.PredictInfo, clowderray.RunsInfo} {
+	all := platform.Extractors{{Kind: platform.Train}, {Kind: platform.Train}, {Kind: platform.Predict}, {Kind: platform.Script}, {Kind: platform.Runs}}
+	for i, doc := range [][]byte{clowderray.ExtractorInfo, clowderray.AdvancedInfo, clowderray.PredictInfo, clowderray.ScriptInfo, clowderray.RunsInfo} {
 		info, err := form.Parse(doc)
 		require.NoError(t, err)
 		all[i].Info, all[i].Queue = info, info.Name
