@@ -48,7 +48,7 @@ func TestBadValuesAreRefused(t *testing.T) {
 		"a mirror of no address":    {"models.endpoint=mirror", "at '/models/endpoint': 'mirror' does not match"},
 		"pods that are root":        {"ray.user=0", "at '/ray/user': minimum"},
 		"pods as the service":       {"ray.user=1000", "at '/ray/user': 'not' failed"},
-		"a RuntimeClass of no name": {"runtimeClass.create=true", "ray.runtimeClass is empty"},
+		"a RuntimeClass of no name": {"runtimeClass.create=true", "ray.runtimeClass and ray.script.runtimeClass are empty"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay/explain"
 )
 
 // needsPolicy reports that the pods of an attempt must reach each other and no other pods. A static policy cannot tell one run from
@@ -21,7 +22,7 @@ func needsPolicy(a rayjob.Attempt, p Profile) bool {
 
 // newPolicy returns the NetworkPolicy that lets the pods of one attempt reach each other.
 func newPolicy(a rayjob.Attempt, rj *rayv1.RayJob) *networkingv1.NetworkPolicy {
-	own := metav1.LabelSelector{MatchLabels: map[string]string{labelRun: a.Run, labelAttempt: strconv.Itoa(a.Number), labelKind: kindScript}}
+	own := metav1.LabelSelector{MatchLabels: map[string]string{labelRun: a.Run, labelAttempt: strconv.Itoa(a.Number), explain.KindLabel: explain.KindScript}}
 	peers := []networkingv1.NetworkPolicyPeer{{PodSelector: &own}}
 	return &networkingv1.NetworkPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: rj.Name, Namespace: rj.Namespace, Labels: rj.Labels},

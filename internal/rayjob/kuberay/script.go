@@ -11,6 +11,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay/explain"
 )
 
 // Script says how pods isolate the code of users. Without a runtime class and without SharedKernel, scripts are refused.
@@ -28,10 +29,6 @@ type Script struct {
 }
 
 const (
-	// labelKind marks the pods that run scripts. The network policy of trainings leaves out pods with this label, and the chart has a
-	// policy without egress for them.
-	labelKind  = domain + "/kind"
-	kindScript = "script"
 	// labelNodes marks the pods of scripts on several machines, which need DNS to find each other.
 	labelNodes   = domain + "/nodes"
 	severalNodes = "several"
@@ -96,7 +93,7 @@ func (c Config) newScriptCluster(a rayjob.Attempt, p Profile, shared []corev1.Vo
 // isolate marks a pod as one that runs the code of a user, and limits what trainings are trusted to share.
 func (c Config) isolate(pod *corev1.PodTemplateSpec, several bool) {
 	pod.Labels = maps.Clone(pod.Labels)
-	pod.Labels[labelKind] = kindScript
+	pod.Labels[explain.KindLabel] = explain.KindScript
 	if several {
 		pod.Labels[labelNodes] = severalNodes
 	}
@@ -107,5 +104,4 @@ func (c Config) isolate(pod *corev1.PodTemplateSpec, several bool) {
 	box := &pod.Spec.Containers[0]
 	box.Env = append(slices.Clone(box.Env), corev1.EnvVar{Name: classEnv, Value: c.RuntimeClass}, corev1.EnvVar{Name: networkEnv, Value: network})
 	box.Resources.Limits[corev1.ResourceCPU] = box.Resources.Requests[corev1.ResourceCPU]
-	box.Resources.Limits[corev1.ResourceEphemeralStorage] = c.Scratch
 }

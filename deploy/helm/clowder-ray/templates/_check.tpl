@@ -16,8 +16,8 @@
 {{- if and (or $v.ca.rabbitmq $v.ca.clowder $v.ca.hub) (not $v.ca.configMap) -}}
 {{- $faults = append $faults "ca.configMap is empty: set it to the ConfigMap with the certificates" -}}
 {{- end -}}
-{{- if and $v.runtimeClass.create (not $v.ray.runtimeClass) -}}
-{{- $faults = append $faults "ray.runtimeClass is empty: set it to the name of the RuntimeClass to create, e.g. gvisor" -}}
+{{- if and $v.runtimeClass.create (not (or $v.ray.runtimeClass (dig "script" "runtimeClass" "" $v.ray))) -}}
+{{- $faults = append $faults "ray.runtimeClass and ray.script.runtimeClass are empty: set one to the name of the RuntimeClass to create, e.g. gvisor" -}}
 {{- end -}}
 {{- with $faults -}}
 {{- fail (printf "\n  - %s\n" (join "\n  - " .)) -}}

@@ -28,6 +28,19 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 ray.io/is-ray-node: "yes"
 {{- end }}
 
+{{/* Selectors of the Ray pods that run our own trainer, and of those that run scripts of users. */}}
+{{- define "clowder-ray.trainingPods" -}}
+matchLabels:
+  {{- include "clowder-ray.rayPods" . | nindent 2 }}
+matchExpressions:
+  - {key: clowder-ray.ncsa.illinois.edu/kind, operator: NotIn, values: [script]}
+{{- end }}
+
+{{- define "clowder-ray.scriptPods" -}}
+{{ include "clowder-ray.rayPods" . }}
+clowder-ray.ncsa.illinois.edu/kind: script
+{{- end }}
+
 {{- define "clowder-ray.secret" -}}
 {{- .Values.secret.existing | default (include "clowder-ray.name" .) -}}
 {{- end }}

@@ -185,5 +185,5 @@ func TestUnpreparedPods(t *testing.T) {
 	s := newSnapshot(0, head(waits("ContainerCreating", "")))
 	s.Events = []corev1.Event{event(s.Pods[0].Name, "FailedMount", `MountVolume.SetUp failed for volume "ca" : object `+
 		`"research"/"kube-root-ca.crt" not registered`, time.Second)}
-	require.Equal(t, "starting 1 head and 0 workers", s.Waiting(), "the kubelet catches up by itself")
+	require.Equal(t, "starting the pod", s.Waiting(), "the kubelet catches up by itself")
 }

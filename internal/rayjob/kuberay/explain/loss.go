@@ -64,13 +64,14 @@ func unreachable(p *corev1.Pod) bool {
 		p.Status.Phase == corev1.PodRunning && len(p.Spec.ReadinessGates) == 0
 }
 
-// outOfMemory diagnoses a container that the kernel killed. Users can only change the memory use of workers.
+// outOfMemory diagnoses a container that the kernel killed. Users can only change the memory use of workers, and of a script that
+// shares the pod of the head.
 func outOfMemory(p *corev1.Pod, c corev1.ContainerStatus) Diagnosis {
 	what := "out of memory"
 	if limit := limitOf(p, c.Name); !limit.IsZero() {
 		what += " (its limit is " + size(limit) + ")"
 	}
-	if isHead(p) {
+	if isHead(p) && p.Labels[KindLabel] != KindScript {
 		return Diagnosis{what, askAdministrator + " to give heads more memory"}
 	}
 	return Diagnosis{what, moreMemory}

@@ -76,6 +76,9 @@ func (s Snapshot) startProgress() string {
 		return "the Ray cluster is ready and is starting the training program"
 	}
 	line := "starting 1 head and " + text.Count(s.workers(), "worker")
+	if s.workers() == 0 {
+		line = "starting the pod"
+	}
 	if pull := s.pullTime(); pull > 0 {
 		line += ": pulling the image"
 		if pull >= time.Minute {

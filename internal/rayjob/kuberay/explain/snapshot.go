@@ -10,6 +10,12 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
+// KindLabel marks the pods that run scripts of users, with the value KindScript. Network policies know them by it.
+const (
+	KindLabel  = "clowder-ray.ncsa.illinois.edu/kind"
+	KindScript = "script"
+)
+
 // QueueLabel is the label by which a RayJob names its local queue of Kueue.
 const QueueLabel = "kueue.x-k8s.io/queue-name"
 
