@@ -149,6 +149,56 @@ func TestTrainingCodeReachesNothing(t *testing.T) {
 	}
 }
 
+// scriptPod has the labels of a pod that runs a script of a user; several ones find each other by name.
+func scriptPod(kind, run string, several bool) endpoint {
+	pod := rayPod(namespace, kind, run)
+	pod.labels["clowder-ray.ncsa.illinois.edu/kind"] = "script"
+	if several {
+		pod.labels["clowder-ray.ncsa.illinois.edu/nodes"] = "several"
+	}
+	return pod
+}
+
+// No setting for trainings opens the network to a script: neither more egress, nor the autoscaler's way to the API server.
+func TestScriptsReachNothing(t *testing.T) {
+	t.Parallel()
+	for name, values := range map[string][]string{
+		"by default":         least,
+		"with an autoscaler": append(least, "--set", "ray.profiles[0].name=cpu,ray.profiles[0].minWorkers=0"),
+		"with more egress":   {"--values", "testdata/everything.yaml"},
+		"without deny-all":   append(least, "--set", "networkPolicy.denyAll=false"),
+		"several machines":   append(least, "--set", "ray.script.maxNodes=4"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newParticipants(t, values...)
+			script := scriptPod("head", "ft-s", false)
+			for _, to := range []endpoint{internet, metadata, apiServer, objectStore, dns, s.service, neighbour, head, worker, foreignRay, scriptPod("head", "ft-t", false)} {
+				for _, port := range []int32{53, 443, 6379, 8265, 8780, 9000, 10002} {
+					require.False(t, s.allows(script, to, corev1.ProtocolTCP, port), "%v:%d", to, port)
+				}
+				require.False(t, s.allows(script, to, corev1.ProtocolUDP, 53), "%v", to)
+			}
+			for _, from := range []endpoint{head, worker, neighbour, internet, scriptPod("worker", "ft-t", true)} {
+				require.False(t, s.allows(from, script, corev1.ProtocolTCP, 8265), "%v", from)
+			}
+			require.True(t, s.allows(s.service, script, corev1.ProtocolTCP, 8265))
+			require.False(t, s.allows(s.service, script, corev1.ProtocolTCP, 6379))
+		})
+	}
+}
+
+func TestScriptsOnSeveralMachinesReachNameServersToo(t *testing.T) {
+	t.Parallel()
+	script := scriptPod("worker", "ft-s", true)
+	s := newParticipants(t, append(least, "--set", "ray.script.maxNodes=2")...)
+	require.True(t, s.allows(script, dns, corev1.ProtocolUDP, 53))
+	require.False(t, s.allows(script, internet, corev1.ProtocolUDP, 53))
+	require.False(t, s.allows(script, scriptPod("head", "ft-s", true), corev1.ProtocolTCP, 6379), "the service creates a policy for each run")
+	closed := newParticipants(t, least...)
+	require.False(t, closed.allows(script, dns, corev1.ProtocolUDP, 53))
+}
+
 func TestTheRestOfTheNamespaceIsClosed(t *testing.T) {
 	t.Parallel()
 	s := newParticipants(t, least...)
@@ -201,6 +251,7 @@ func TestPoliciesSelectPodsByLabelsThatTheyHave(t *testing.T) {
 	for name, pod := range map[string]endpoint{
 		fullName:               {namespace: namespace, labels: set.Spec.Template.Labels},
 		fullName + "-ray":      worker,
+		fullName + "-script":   scriptPod("head", "ft-s", false),
 		fullName + "-deny-all": neighbour,
 	} {
 		p := find[*networkingv1.NetworkPolicy](t, objects, name)

@@ -94,6 +94,15 @@ func TestRightsThatAreAskedFor(t *testing.T) {
 	require.Equal(t, []string{"list"}, r.may(t, "/nodes", ""))
 }
 
+// TestScriptsOnSeveralMachinesNeedPolicies: only there the service creates objects of the network.
+func TestScriptsOnSeveralMachinesNeedPolicies(t *testing.T) {
+	t.Parallel()
+	ns := cluster.Shared(t).Namespace(t, nil)
+	r := newRights(t, ns, append(least, "--set", "ray.script.maxNodes=2")...)
+	require.Equal(t, []string{"create", "patch", "delete"}, r.may(t, "networking.k8s.io/networkpolicies", ns))
+	require.Empty(t, r.may(t, "networking.k8s.io/networkpolicies", ""))
+}
+
 // TestNobodyElseGetsRights: the account that pods have by themselves may do nothing, nor may that of the Ray pods.
 func TestNobodyElseGetsRights(t *testing.T) {
 	t.Parallel()
