@@ -3,6 +3,7 @@
 The scale is the log-count ratio of naive Bayes (Wang and Manning, 2012). One model for each class tells it from all others.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy
@@ -10,7 +11,7 @@ import numpy
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-_STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # of the fit to the training rows: scikit-learn's C
+STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # of the fit to the training rows: scikit-learn's C
 _MOST_ENTRIES = 60_000_000  # entries times classes, so that the slowest training stays below half a minute
 _ITERATIONS = 100
 
@@ -23,21 +24,25 @@ def fit(
     ``loss`` is the loss of log-probabilities (rows x classes). None if there are too many rows and classes for the method, or if the
     training rows are of one class only.
     """
-    present = numpy.unique(target)
-    if train.nnz * classes > _MOST_ENTRIES or len(present) < 2 or not train.shape[1]:
-        return None
-    columns = [1] if classes == 2 else list(range(classes))
-    scaled = [_Scaled(train, target == c, None if class_weights is None else class_weights[target]) for c in columns]
     best, least = None, numpy.inf
-    for strength in _STRENGTHS if len(validation_target) else (1.0,):
-        fitted = [s.fit(strength) for s in scaled]
-        weights = numpy.stack([w for w, _ in fitted], axis=1).astype(numpy.float32)
-        bias = numpy.asarray([b for _, b in fitted], numpy.float32)
-        found = loss(log_probabilities(validation, weights, bias), validation_target) if len(validation_target) else 0.0
+    for fitted in path(train, target, classes, class_weights, STRENGTHS if len(validation_target) else (1.0,)):
+        found = loss(log_probabilities(validation, *fitted), validation_target) if len(validation_target) else 0.0
         if found >= least:
             break
-        best, least = (weights, bias), found
+        best, least = fitted, found
     return best
+
+
+def path(train: "csr_matrix", target: numpy.ndarray, classes: int, class_weights, strengths) -> Iterator[tuple[numpy.ndarray, numpy.ndarray]]:
+    """Weights and bias of each of ``strengths``; none where ``fit`` finds none."""
+    if train.nnz * classes > _MOST_ENTRIES or len(numpy.unique(target)) < 2 or not train.shape[1]:
+        return
+    columns = [1] if classes == 2 else list(range(classes))
+    scaled = [_Scaled(train, target == c, None if class_weights is None else class_weights[target]) for c in columns]
+    for strength in strengths:
+        fitted = [s.fit(strength) for s in scaled]
+        weights = numpy.stack([w for w, _ in fitted], axis=1).astype(numpy.float32)
+        yield weights, numpy.asarray([b for _, b in fitted], numpy.float32)
 
 
 def log_probabilities(binary: "csr_matrix", weights: numpy.ndarray, bias: numpy.ndarray) -> numpy.ndarray:

@@ -1,6 +1,7 @@
 """The linear baseline: logistic regression for classes, ridge regression for numbers. scikit-learn finds the weights."""
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -23,7 +24,7 @@ _FEW_ITERATIONS = 60  # with fewer than these, fewer rows cost less accuracy tha
 _MAX_ENTRIES = 50_000_000  # numbers to train on: 200 MB
 _RATE, _DENSE_RATE = 2e8, 2e9  # entries times outputs per second, there and back, on one slow core; sparse matrices miss the cache
 _PER_WEIGHT = 25  # cost of an iteration for each weight, in entries: L-BFGS reads its history
-_GRADIENT = 1e-5  # the largest slope at which the logistic regression counts as converged
+GRADIENT = 1e-5  # the largest slope at which the logistic regression counts as converged
 _BLOCK = 4_000_000  # scores at once
 
 
@@ -73,27 +74,45 @@ def fit(
     """
     from threadpoolctl import ThreadpoolController
 
-    width, outputs = train.shape[1], classes or 1
-    if width * outputs > MAX_WEIGHTS:
-        return None
-    columns = 1 if classes == 2 else outputs  # the logistic regression of two classes has one column
-    budget = budget_seconds * (_DENSE_RATE if isinstance(train, numpy.ndarray) else _RATE) / columns
-    train, train_target = _sample(train, train_target, int(budget / _FEW_ITERATIONS), seed)
-    iterations = min(_ITERATIONS, int(budget / (1 + train.size + _PER_WEIGHT * width)))
+    best, best_loss = None, numpy.inf
     with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
-        scaler = _Scaler(train)
-        solver = _solver(scaler.scaled(train), train_target, classes, class_weights)
-        best, best_loss = None, numpy.inf
-        for strength in strengths or (STRENGTHS if len(validation_target) else (1.0,)):
-            iterations -= solver.fit(strength, max(1, iterations))
-            model = scaler.unscaled(solver.weights, solver.bias, classes)
+        for model in path(
+            train, train_target, classes, seed, budget_seconds, class_weights, strengths or (STRENGTHS if len(validation_target) else (1.0,))
+        ):
             loss = _loss(model.predict(validation, validation_target), class_weights) if len(validation_target) else 0.0
             if loss >= best_loss:
                 break
             best, best_loss = model, loss
-            if iterations < 1:
-                break
     return best
+
+
+def path(
+    train: Features,
+    target: numpy.ndarray,
+    classes: int,
+    seed: int,
+    budget_seconds: float,
+    class_weights: numpy.ndarray | None,
+    strengths,
+    slope: float = GRADIENT,
+) -> Iterator[Linear]:
+    """The models of ``strengths``, one after the other, each found from the one before. It ends early where the budget is used up, and
+    it is empty where the model would be too large. The arguments are those of ``fit``; the caller bounds the threads. ``slope`` is the
+    largest one at which the logistic regression counts as converged."""
+    width, outputs = train.shape[1], classes or 1
+    if width * outputs > MAX_WEIGHTS:
+        return
+    columns = 1 if classes == 2 else outputs  # the logistic regression of two classes has one column
+    budget = budget_seconds * (_DENSE_RATE if isinstance(train, numpy.ndarray) else _RATE) / columns
+    train, target = _sample(train, target, int(budget / _FEW_ITERATIONS), seed)
+    iterations = min(_ITERATIONS, int(budget / (1 + train.size + _PER_WEIGHT * width)))
+    scaler = _Scaler(train)
+    solver = _solver(scaler.scaled(train), target, classes, class_weights, slope)
+    for strength in strengths:
+        iterations -= solver.fit(strength, max(1, iterations))
+        yield scaler.unscaled(solver.weights, solver.bias, classes)
+        if iterations < 1:
+            return
 
 
 class _Solver(Protocol):
@@ -104,14 +123,14 @@ class _Solver(Protocol):
         """Find the weights for one strength of the penalty in at most ``iterations``; returns the number of iterations."""
 
 
-def _solver(features: Features, target: numpy.ndarray, classes: int, class_weights: numpy.ndarray | None) -> _Solver:
+def _solver(features: Features, target: numpy.ndarray, classes: int, class_weights: numpy.ndarray | None, slope: float) -> _Solver:
     if not features.shape[1] or (classes and len(numpy.unique(target)) == 1):
         return _NoFeatures(features.shape[1], target, classes)
-    return _Logistic(features, target, classes, class_weights) if classes else _Ridge(features, target)
+    return _Logistic(features, target, classes, class_weights, slope) if classes else _Ridge(features, target)
 
 
 class _Logistic:
-    def __init__(self, features: Features, target: numpy.ndarray, classes: int, class_weights: numpy.ndarray | None):
+    def __init__(self, features: Features, target: numpy.ndarray, classes: int, class_weights: numpy.ndarray | None, slope: float):
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
 
@@ -119,7 +138,7 @@ class _Logistic:
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         self._features, self._target = features, target
         self._row_weights = None if class_weights is None else class_weights[target]
-        self._model = LogisticRegression(warm_start=True, tol=_GRADIENT)
+        self._model = LogisticRegression(warm_start=True, tol=slope)
         self.weights = numpy.zeros((features.shape[1], classes))
         self.bias = numpy.zeros(classes)
 

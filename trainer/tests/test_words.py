@@ -8,7 +8,7 @@ import pytest
 from small_datasets import WORDS
 
 from trainer.data import Dataset, Example
-from trainer.estimators import log_count_ratio, text_terms, words
+from trainer.estimators import folds, log_count_ratio, text_terms, words, words_fit
 from trainer.tasks import target as targets
 from trainer.tasks.target import Classes
 
@@ -65,17 +65,44 @@ def test_a_saved_model_gives_the_same_bits_in_any_batch(tmp_path):
     assert again.parameters == model.parameters > 0
 
 
-def test_on_the_validation_rows_it_is_never_worse_than_the_bag_of_words():
+def losses(data: Dataset, split: str) -> tuple[float, float]:
+    """The loss of the model, and that of the bag of words, on the rows of a split."""
+    model, examples = fitted(data), data.splits[split]
+    truth = Classes(data.labels).encode([e.target for e in examples])
+    every = numpy.arange(len(truth))
+    return tuple(float(-numpy.log(o[every, truth]).mean()) for o in (model.outputs(examples), model.simple_outputs(examples)))
+
+
+def noisy(rows: int, seed: int) -> list[tuple[str, str]]:
+    """Texts of which a third of the words hints at the class, more or less."""
+    chance = random.Random(seed)
+    found = []
+    for i in range(rows):
+        hints = chance.choices("ab"[i % 2] * 3 + "abc", k=3)
+        found.append((" ".join([*chance.choices(WORDS, k=6), *(f"{h}{chance.randrange(12)}" for h in hints)]), "ab"[i % 2]))
+    return found
+
+
+def test_where_nothing_can_be_learnt_it_is_not_more_certain_than_the_bag_of_words():
     chance = random.Random(3)
-    noisy = [(" ".join(chance.choices(WORDS, k=6)), "ab"[i % 2]) for i in range(160)]  # nothing to learn
-    data = dataset(noisy, validation=60)
-    model = fitted(data)
-    truth = Classes(data.labels).encode([e.target for e in data.splits["validation"]])
+    words_alone = [(" ".join(chance.choices(WORDS, k=6)), "ab"[i % 2]) for i in range(400)]
+    own, simple = losses(dataset(words_alone, validation=60, test=200), "test")
+    assert own <= simple + 0.01
 
-    def loss(outputs: numpy.ndarray) -> float:
-        return float(-numpy.log(outputs[numpy.arange(len(truth)), truth]).mean())
 
-    assert loss(model.outputs(data.splits["validation"])) <= loss(model.simple_outputs(data.splits["validation"])) + 1e-6
+def test_of_few_rows_it_learns_more_than_the_bag_of_words():
+    found = [losses(dataset(noisy(560, seed), validation=16, test=400), "test") for seed in range(3)]
+    assert all(own < simple for own, simple in found)
+
+
+def test_enough_validation_rows_judge_alone(monkeypatch):
+    data = dataset(noisy(200, 1), validation=40)
+    in_turn = fitted(data)
+    monkeypatch.setattr(folds, "ENOUGH", 40)
+    alone = fitted(data)
+    assert in_turn.shares
+    assert alone.shares
+    assert (in_turn.shares, in_turn.temperature) != (alone.shares, alone.temperature)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +127,8 @@ def test_unusual_data_gives_probabilities(rows, more):
 
 def test_very_much_text_is_sampled_by_the_seed(monkeypatch):
     data = dataset(sentences(2, 400))
-    monkeypatch.setattr(words, "TRAIN_CHARACTERS", 2000)
-    monkeypatch.setattr(words, "VALIDATION_CHARACTERS", 100)
+    monkeypatch.setattr(words_fit, "TRAIN_CHARACTERS", 2000)
+    monkeypatch.setattr(words_fit, "VALIDATION_CHARACTERS", 100)
     first, again, other = fitted(data), fitted(data), fitted(data, seed=7)
     assert len(first.terms) < 400
     assert first.terms == again.terms

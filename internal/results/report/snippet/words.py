@@ -27,7 +27,7 @@ def scores(name, texts):
 
 def predict(texts):
     texts = [t[: config["cut"]].lower() if config["lower_case"] else t[: config["cut"]] for t in texts]
-    mean = numpy.mean([scores(name, texts) for name in config["models"]], axis=0)
+    mean = numpy.average([scores(name, texts) for name in config["models"]], axis=0, weights=config.get("shares"))
     return [known["labels"][i] for i in mean.argmax(axis=1)] if config["classes"] else mean[:, 0].tolist()
 
 texts = ["a text of yours", "another one"]
