@@ -141,10 +141,14 @@ func baselineScores(r *results.Result, metric string) string {
 	}
 	if b := r.Baseline(results.BaselineLinear); b != nil {
 		if s, ok := b.Test[metric]; ok {
-			if words == "" {
-				return fmt.Sprintf("; %s scores %s", article(b.Title), results.Figure(metric, s.Value))
+			said := ""
+			if withinInterval(r.Metrics.Test[metric], s.Value) {
+				said = chance
 			}
-			words += fmt.Sprintf(", %s %s", article(b.Title), results.Figure(metric, s.Value))
+			if words == "" {
+				return fmt.Sprintf("; %s scores %s", article(b.Title), results.Figure(metric, s.Value)) + said
+			}
+			words += fmt.Sprintf(", %s %s", article(b.Title), results.Figure(metric, s.Value)) + said
 		}
 	}
 	return words

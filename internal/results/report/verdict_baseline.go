@@ -9,6 +9,9 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
+// chance says of two scores that the rows cannot tell them apart.
+const chance = ", a difference within the 95 % interval"
+
 // comparedScore is one metric of this model and of another on the same test rows.
 type comparedScore struct {
 	Metric string
@@ -18,15 +21,20 @@ type comparedScore struct {
 
 // how says how the other one does. Where it lies within the interval of the model, chance may have made it the better one.
 func (d comparedScore) how() string {
-	low, high := d.Model.Bounds()
 	switch {
 	case d.Model.Value == d.Simple:
 		return "as well"
-	case d.Simple >= low && d.Simple <= high:
-		return "at least as well"
+	case withinInterval(d.Model, d.Simple):
+		return "about as well"
 	default:
 		return "better"
 	}
+}
+
+// withinInterval reports whether another score on the same rows differs, and by no more than chance may make it.
+func withinInterval(s results.Score, other float64) bool {
+	low, high := s.Bounds()
+	return other != s.Value && low < high && other >= low && other <= high
 }
 
 // simpleWins reports whether the linear model does as well by the headline metric, or better by the one that chose the model.
@@ -94,9 +102,8 @@ func championSentence(r *results.Result) string {
 	case results.IsBetter(metric, other.Value, score.Value):
 		word = "Worse than"
 	}
-	low, high := score.Bounds()
-	if other.Value != score.Value && other.Value >= low && other.Value <= high {
-		against = ", a difference within the 95 % interval"
+	if withinInterval(score, other.Value) {
+		against = chance
 	}
 	return fmt.Sprintf("%s %s on the same test rows: %s %s against %s%s.", word, name, results.MetricName(metric),
 		results.Figure(metric, score.Value), results.Figure(metric, other.Value), against)

@@ -59,7 +59,13 @@ func TestVerdictOfATraining(t *testing.T) {
 		},
 		"a simple model that chance may have made the better one": {
 			change: func(r *results.Result) { r.Metrics.Baselines[1].Test["accuracy"] = results.Score{Value: 0.85, N: 1821} },
-			grade:  GradeWeak, word: "A bag of words does at least as well",
+			grade:  GradeWeak, word: "A bag of words does about as well",
+		},
+		"a simple model that chance may have made the worse one": {
+			change: func(r *results.Result) { r.Metrics.Baselines[1].Test["accuracy"] = results.Score{Value: 0.83, N: 1821} },
+			grade:  GradeGood, word: "Clearly better than guessing",
+			sentence: `Accuracy 0.842 (95 % interval 0.824 to 0.858) on 1,821 held-out rows; ` +
+				`always predicting "positive" scores 0.499, a bag of words 0.830, a difference within the 95 % interval`,
 		},
 		"a rare class that is found all the same": {
 			change: func(r *results.Result) {
@@ -124,9 +130,9 @@ func TestVerdictOfTheGoldenResults(t *testing.T) {
 			Champion: "Better than reviews/2 on the same test rows: accuracy 0.910 against 0.890, a difference within the 95 % interval.",
 		},
 		"result-regression.json": {
-			Grade: GradeWeak, Word: "A linear model does at least as well",
-			Sentence: "A linear model does at least as well: RMSE 51.40 (95 % interval 44.90 to 57.60) on 89 held-out rows, R² 0.502; " +
-				"always predicting the mean scores 72.90, a linear model 50.90",
+			Grade: GradeWeak, Word: "A linear model does about as well",
+			Sentence: "A linear model does about as well: RMSE 51.40 (95 % interval 44.90 to 57.60) on 89 held-out rows, R² 0.502; " +
+				"always predicting the mean scores 72.90, a linear model 50.90, a difference within the 95 % interval",
 			Help:     "What may help: more rows. The baseline is delivered as baseline.zip.",
 			Champion: "It could not be compared with diabetes/1: Version 1 reads the column glucose, which these rows do not have.",
 		},
