@@ -21,7 +21,9 @@ UNDERSTANDING_SECONDS = 0.1  # of each second: a line that is made to be slow mu
 LAST_LINES = 60  # of each source, for error messages
 _SOURCES = 1024  # more than any run has processes
 # The sequences of a terminal (ECMA-48, and the titles of xterm), and all control characters besides tab and the ends of lines.
-_CONTROL = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n\r]{0,2048}(?:\x07|\x1b\\)?|[@-Z\\^_]|[ -/]{1,8}[0-~])?|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(
+    r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n\r]{0,2048}(?:\x07|\x1b\\)?|[@-Z\\^_]|[ -/]{1,8}[0-~])?|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+)
 _CONTROL_BYTES = bytes({*range(32), 127} - set(b"\t\n\r"))
 _ENDS = re.compile(r"\r\n|\n|\r")
 _DRAWN = re.compile(r"[\s─-╿▀-▟=+|*_.#-]*")

@@ -13,8 +13,8 @@ from trainer.run_folder.lease import Lease
 
 FIRST_BYTES = 1 << 20
 _LEAST = 4096  # of a limit: the remark about the left out part must fit
-_REMARK = b"\n[... %15d bytes of the output are left out here ...]\n"
-_REMARKED = re.compile(rb"\n\[\.\.\. +(\d+) bytes of the output are left out here \.\.\.\]\n")
+_REMARK = b"[... %15d bytes of the output are left out here ...]\n"
+_REMARKED = re.compile(rb"\[\.\.\. +(\d+) bytes of the output are left out here \.\.\.\]\n")
 _PIECE = 1 << 20
 
 
@@ -40,11 +40,10 @@ class LogFile:
 
     def write(self, data: bytes) -> None:
         """Append ``data``. It may be longer than the limit."""
-        for at in range(0, len(data), _PIECE):
-            piece = data[at : at + _PIECE]
+        most = min(_PIECE, (self.limit - self.first) // 4) if self.limit else _PIECE
+        for at in range(0, len(data), most):
+            piece = data[at : at + most]
             if self.limit and self._size + len(piece) > self.limit:
-                piece = piece[-(self.limit - self.first) // 4 :] if len(piece) > self.limit - self.first else piece
-                self.dropped += min(_PIECE, len(data) - at) - len(piece)
                 self._shorten()
             self._write(piece)
 
@@ -91,8 +90,7 @@ class LogFile:
         first = os.pread(self._rewrite, self.first + len(_REMARK) + 32, 0)
         if known := _REMARKED.search(first):
             return known.start(), known
-        line = first[: self.first].rfind(b"\n")
-        return (line if line >= 0 else self.first), None
+        return first[: self.first].rfind(b"\n") + 1 or self.first, None
 
 
 def _pwrite(handle: int, data: bytes, at: int) -> int:

@@ -17,9 +17,15 @@ _BAR = re.compile(
     r"\[([\d:]{4,12})<([^,\]]{1,20})(?:,\s{0,4}([^\]]{0,600}))?"
 )
 _KERAS = re.compile(r"^\s{0,8}(\d{1,12})/(\d{1,12})\s{1,4}(?:\[[=>.]{1,200}\]|[━─╺╸╌╍ ]{3,400}|-(?=\s))\s{0,400}(.{0,1000})")
-_LIGHTNING = re.compile(r"Epoch (\d{1,9})/(\d{1,9})\s{1,4}[━─╺╸ ]{3,400}\s{0,4}(\d{1,12})/(\d{1,12})\s{1,4}(?:([\d:]{4,12}) • ([\d:-]{4,12}))?(.{0,1000})")
-_EPOCH = re.compile(r"\bepochs?\b[\s:=#\[(]{0,6}(\d{1,9})(?![\d.]*[eE.]\d)\s{0,3}\]?\s{0,3}(?:(?:/|of)\s{0,3}(\d{1,9}))?", re.I)
-_STEP = re.compile(r"\b(?:global[_ ]step|steps?|iter(?:ation)?s?|batch(?:es)?|updates?)\b[\s:=#\[(]{0,6}(\d{1,12})(?![\d.]*[eE.]\d)\s{0,3}(?:(?:/|of)\s{0,3}(\d{1,12}))?", re.I)
+_LIGHTNING = re.compile(
+    r"Epoch (\d{1,9})/(\d{1,9})\s{1,4}[━─╺╸ ]{3,400}\s{0,4}(\d{1,12})/(\d{1,12})\s{1,4}(?:([\d:]{4,12}) • ([\d:-]{4,12}))?(.{0,1000})"
+)
+_EPOCH = re.compile(r"\bepochs?\b[\s:=#\[(]{0,6}(\d{1,9})(?![\d.]{0,40}[eE.]\d)\s{0,3}\]?\s{0,3}(?:(?:/|of)\s{0,3}(\d{1,9}))?", re.I)
+_STEP = re.compile(
+    r"\b(?:global[_ ]step|steps?|iter(?:ation)?s?|batch(?:es)?|updates?)\b[\s:=#\[(]{0,6}(\d{1,12})(?![\d.]{0,40}[eE.]\d)"
+    r"\s{0,3}(?:(?:/|of)\s{0,3}(\d{1,12}))?",
+    re.I,
+)
 _OF = re.compile(r"(?<![\d./])(\d{1,12})\s{0,2}/\s{0,2}(\d{1,12})(?![\d./%])\s{0,3}(batches|steps|iters|\(\s{0,3}\d{1,3}(?:\.\d{1,4})?\s{0,2}%\)|\])")
 _ROUND = re.compile(r"^\[(\d{1,9})\][\t ]")  # XGBoost, LightGBM
 _PAIR = re.compile(
@@ -28,12 +34,16 @@ _PAIR = re.compile(
     r"(?:\s{0,24}[:=]\s{0,12}|\s{1,40}|\s{1,3}is\s{1,3})[(\[]?(" + _NUMBER.replace(r"(?![\w.])", r"(?![\w])") + r")\s{0,2}(%|/\d{1,12}\b)?",
     re.I,
 )  # fmt: skip
-_ENTRY = re.compile(r"""['"]([\w./@ -]{1,80})['"]\s{0,4}:\s{0,4}(?:np\.float\d\d\(|tensor\()?['"]?(""" + _NUMBER.replace(r"(?![\w.])", "") + r""")['"]?\)?\s{0,4}[,}]""")
+_ENTRY = re.compile(
+    r"""['"]([\w./@ -]{1,80})['"]\s{0,4}:\s{0,4}(?:np\.float\d\d\(|tensor\()?['"]?("""
+    + _NUMBER.replace(r"(?![\w.])", "")
+    + r""")['"]?\)?\s{0,4}[,}]"""
+)
 _CELL = re.compile(r"[│|]\s{0,60}([A-Za-z][\w/@.-]{0,60})\s{0,60}[│|]\s{0,60}(" + _NUMBER + r")\s{0,60}[│|]")
 _MEASURES = frozenset(
-    "loss acc accuracy f1 auc auroc auprc ap map ppl perplexity bleu rouge rouge1 rouge2 rougel rougelsum mae mse rmse mape r2 score precision recall iou "
-    "miou dice error err wer cer lr nll elbo kl logloss bpc bpb reward return psnr ssim fid mcc kappa ndcg mrr hit hits top1 top5 acc1 acc5 "
-    "pearson pearsonr spearman spearmanr exact em sensitivity specificity likelihood entropy ece brier silhouette merror mlogloss l1 l2".split()
+    "loss acc accuracy f1 auc auroc auprc ap map ppl perplexity bleu rouge rouge1 rouge2 rougel rougelsum mae mse rmse mape r2 score precision "
+    "recall iou miou dice error err wer cer lr nll elbo kl logloss bpc bpb reward return psnr ssim fid mcc kappa ndcg mrr hit hits top1 top5 acc1 "
+    "acc5 pearson pearsonr spearman spearmanr exact em sensitivity specificity likelihood entropy ece brier silhouette merror mlogloss l1 l2".split()
 )
 _PAIRED = ("learning_rate", "grad_norm", "gradient_norm", "weight_decay", "samples_per_second", "tokens_per_second")
 _NO_MEASURES = frozenset("epoch epochs step steps iter iters iteration batch".split())
@@ -96,8 +106,8 @@ def _bars(line: str, found: Printed) -> str:
         found.step, found.steps = (_count(bar[2], bar[3]), _count(bar[4], bar[5]))
         found.eta = _seconds(bar[7])
         before = line[: bar.start()]
-        found.bar = f"{re.sub(r'[0-9]+', '', before)[-80:]}/{found.steps}"
-        return f"{before} {bar[8] or ''} {line[bar.end() :]}"
+        found.bar = f"{re.sub(r'[0-9]+', '', before).strip()[-80:]}/{found.steps}"
+        return f"{before} | {(bar[8] or '').partition(',')[2]} | {line[bar.end() :]}"
     if bar := _LIGHTNING.search(line):
         found.epoch, found.epochs, found.last_epoch = int(bar[1]), int(bar[2]), True
         found.step, found.steps, found.bar = int(bar[3]), int(bar[4]), f"epoch/{bar[4]}"
@@ -118,7 +128,7 @@ def _position(line: str, found: Printed) -> None:
     if (step := _STEP.search(line)) or (step := _ROUND.search(line)):
         found.step = int(step[1])
         found.steps = int(step[2]) if step.re is _STEP and step[2] else None
-    if found.steps is None and found.epoch is not None and (of := _OF.search(line)):
+    if found.steps is None and (of := _OF.search(line)) and (found.epoch is not None or (of[3] == "]" and "loss" in line.lower())):
         found.step, found.steps = int(of[1]), int(of[2])
         found.bar = f"of/{of[2]}"
     if found.steps is not None and found.step > found.steps:
@@ -146,7 +156,7 @@ def _take(found: Printed, name: str, number: str, unit: str, also: str) -> None:
         return
     if unit.startswith("/"):
         value = value / int(unit[1:]) if int(unit[1:]) else value
-    found.values.setdefault(name, value / 100 if unit == "%" else value)
+    found.values.setdefault(name, round(value / 100, 12) if unit == "%" else value)
 
 
 def _plain(name: str) -> str:

@@ -76,7 +76,7 @@ class Progress:
             self._shifts[name] = self._shifts.get(name, 0) + more
             step += more
         self._fresh[name] = (step, value)
-        if points and (points[-1][0] == step or len(points) > 1 and step - points[-2][0] < self._strides.get(name, 1)):
+        if points and (points[-1][0] == step or (len(points) > 1 and step - points[-2][0] < self._strides.get(name, 1))):
             points[-1] = (step, value)
             return
         points.append((step, value))
@@ -91,14 +91,15 @@ class Progress:
             self._evaluated = now
             epoch, step = self._at.epoch_now(), self._at.whole_step() or None
             for split, values in self._evaluation.items():
-                self.events.eval(epoch, step, split, values)
+                self.events.eval(epoch, step, split, values, printed=True)
             self._evaluation = {}
         if not last and now - self._written < interval:
             return
         self._written = now
         state = self._at.shown()
-        if any(part is not None for part in state[:4]) and (state, self._fresh) != self._shown:
-            self.events.progress(*state[:4], **self._more())
+        if any(part is not None for part in state) and (state, self._fresh) != self._shown:
+            epoch, epochs, step, steps = state
+            self.events.progress(epoch, epochs, step, steps, **self._more())
             self._shown = (state, dict(self._fresh))
         for name in [n for n in list(self.series)[:CURVES] if n in self._fresh][:_FEW]:
             self.events.scalar(name, *self._fresh[name])
