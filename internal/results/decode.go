@@ -59,8 +59,12 @@ func (r *Result) check() error {
 	if err := r.checkParts(); err != nil {
 		return err
 	}
+	if err := r.checkScript(); err != nil {
+		return err
+	}
 	slim := *r
 	slim.Confusion = nil // millions of numbers, which checkConfusion looks at
+	slim.Script = r.Script.slim()
 	slim.Settings = make([]Setting, len(r.Settings))
 	for i, s := range r.Settings {
 		slim.Settings[i] = Setting{Name: s.Name, Source: s.Source} // a value may be anything
@@ -121,6 +125,10 @@ func (r *Result) checkParts() error {
 	case ResultCheck:
 		if r.Data.Rows.Train == 0 {
 			return errors.New("the training rows are missing")
+		}
+	case ResultScript:
+		if r.Script == nil {
+			return errors.New("the script is missing")
 		}
 	default:
 		return fmt.Errorf("kind %q is not known", text.Excerpt(string(r.Kind), 40))

@@ -54,7 +54,7 @@ func (r *Result) checkSizes() error {
 		atMost("columns", max(len(r.Model.Columns), len(r.Data.InputColumns)), maxLabels), atMost("files", len(r.Data.Files), maxFiles),
 		atMost("reasons", len(r.Data.Dropped), maxList), atMost("workers", len(r.Training.PerWorker), maxWorkers),
 		atMost("samples", len(r.Data.Samples), maxShown), atMost("mistakes", len(r.Mistakes), maxShown), atMost("unsure", len(r.Unsure), maxShown),
-		atMost("baselines", len(r.Metrics.Baselines), maxShown), atMost("candidates", len(r.Candidates), maxShown), r.Data.Lengths.checkSize(), r.Language.check(), r.Search.checkSize())
+		atMost("baselines", len(r.Metrics.Baselines), maxShown), atMost("candidates", len(r.Candidates), maxShown), r.Data.Lengths.checkSize(), r.Language.check(), r.Search.checkSize(), r.Script.checkSizes())
 	for _, s := range r.allScores() {
 		err = errors.Join(err, atMost("metrics", len(s), maxList))
 	}

@@ -66,6 +66,29 @@ func TestDecodeRefusesWhatCannotBe(t *testing.T) {
 		"a champion of version 0":        {results.ResultFile, func(r *results.Result) { r.Champion.Version = 0 }, "champion.version"},
 		"no rows to train on":            {results.ResultFile, func(r *results.Result) { r.Data.Rows.Train = 0 }, "rows"},
 		"a share of a confidence":        {"result-prediction.json", func(r *results.Result) { r.Prediction.MinConfidence = 7 }, "prediction.min_confidence"},
+		"a script of nothing":            {"result-script.json", func(r *results.Result) { r.Script = nil }, "script is missing"},
+		"a script in a training":         {results.ResultFile, func(r *results.Result) { r.Script = &results.Script{} }, "only a script"},
+		"a part of a training":           {results.ResultFile, func(r *results.Result) { r.Partial = true }, "only a script"},
+		"a script without a name":        {"result-script.json", func(r *results.Result) { r.Script.Entry = "" }, "script"},
+		"a script of no processes":       {"result-script.json", func(r *results.Result) { r.Script.Processes = 0 }, "processes"},
+		"a sandbox that nobody knows":    {"result-script.json", func(r *results.Result) { r.Script.Sandbox.Name = "castle" }, "script.sandbox.name"},
+		"an end that nobody knows":       {"result-script.json", func(r *results.Result) { r.Script.Stopped = new("bored") }, "script.stopped"},
+		"a number from nowhere":          {"result-script.json", func(r *results.Result) { r.Script.Numbers["x"] = results.ScriptNumber{Value: 1} }, "source"},
+		"a number beyond all numbers":    {"result-script.json", func(r *results.Result) { r.Script.Numbers["x"] = results.ScriptNumber{Value: 1e308, Source: "log"} }, "number"},
+		"a metric without a name":        {"result-script.json", func(r *results.Result) { r.Script.Metric.Name = "" }, "metric"},
+		"a series with a lonely number":  {"result-script.json", func(r *results.Result) { r.Script.Series["val_loss"][0] = []float64{1} }, "point"},
+		"a series beyond all numbers":    {"result-script.json", func(r *results.Result) { r.Script.Series["val_loss"][0] = []float64{1, 1e305} }, "val_loss"},
+		"a series without an end":        {"result-script.json", func(r *results.Result) { r.Script.Series["x\ny"] = make([][]float64, 2001) }, "points"},
+		"too many series": {"result-script.json", func(r *results.Result) {
+			for i := range 65 {
+				r.Script.Series[strings.Repeat("x", i)] = [][]float64{}
+			}
+		}, "series"},
+		"too many findings":              {"result-script.json", func(r *results.Result) { r.Script.Findings = make([]results.Finding, results.MaxList+1) }, "findings"},
+		"a finding of another severity":  {"result-script.json", func(r *results.Result) { r.Script.Findings[0].Severity = "panic" }, "severity"},
+		"a file that leaves its folder":  {"result-script.json", func(r *results.Result) { r.Outputs[0].Path = "out/../../x" }, "not allowed"},
+		"code without a hash":            {"result-script.json", func(r *results.Result) { r.Script.Code[0].SHA256 = "" }, "sha256"},
+		"a limit that nobody knows":      {"result-script.json", func(r *results.Result) { r.Script.Exit.Exceeded = "patience" }, "exceeded"},
 		"a check that takes no time yet": {"result-check.json", func(r *results.Result) { r.Seconds = -3 }, "seconds"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,19 @@ import (
 	"golang.org/x/text/transform"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
+
+// MaxText bounds every text of strangers that is shown, in characters.
+const MaxText = 400
+
+// Plain makes a text of strangers short and one line, and puts instead where nothing is left of it.
+func Plain(s, instead string) string {
+	if s = text.Excerpt(s, MaxText); s == "" {
+		return instead
+	}
+	return s
+}
 
 // PrintLogs writes what a run printed to a terminal: the log of its driver, then one for each worker that has printed something,
 // of each the end. Characters that would change the terminal are left out. It reports whether there was any.

@@ -15,6 +15,8 @@ import (
 const (
 	ResultFile  = "result.json"
 	FailureFile = "error.json"
+	// PartialFile has the form of a result. It stands beside error.json and says what a script left that failed.
+	PartialFile = "partial.json"
 
 	maxResult  = 32 << 20
 	MaxFailure = 1 << 20
@@ -51,8 +53,37 @@ func Read(dir disk.Folder, run string, attempt int) (*Result, *Failure, error) {
 	}
 }
 
+// ReadPartial returns what a script left that failed in attempt of run, verified as by Read. It returns nil where it left nothing.
+func ReadPartial(dir disk.Folder, run string, attempt int) (*Result, error) {
+	root, err := OpenRun(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	partial, err := readNamed(root, PartialFile, run, attempt)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && partial.Attempt != attempt:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return partial, verify(root, partial)
+}
+
 func readResult(root *os.Root, run string, attempt int) (*Result, error) {
-	doc, err := ReadBounded(root, ResultFile, maxResult)
+	result, err := readNamed(root, ResultFile, run, attempt)
+	if err != nil {
+		return nil, err
+	}
+	if err := verify(root, result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// readNamed decodes a file of the form of a result. It does not look at the files that it names.
+func readNamed(root *os.Root, name, run string, attempt int) (*Result, error) {
+	doc, err := ReadBounded(root, name, maxResult)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, job.Retryable(fmt.Errorf("the training wrote no result: %w", err))
 	}
@@ -60,15 +91,15 @@ func readResult(root *os.Root, run string, attempt int) (*Result, error) {
 		return nil, err
 	}
 	result, err := DecodeResult(doc)
+	if err == nil && result.Partial != (name == PartialFile) {
+		err = errors.New("a partial result stands in the place of a whole one, or the other way round")
+	}
 	if err != nil {
-		return nil, job.Permanent(fmt.Errorf("%s: %w: ask the administrator whether the trainer and the service have the same version", ResultFile, err))
+		return nil, job.Permanent(fmt.Errorf("%s: %w: ask the administrator whether the trainer and the service have the same version", name, err))
 	}
 	if result.Run != run || result.Attempt > attempt {
 		return nil, job.Permanent(fmt.Errorf("%s belongs to attempt %d of %q, not to attempt %d of %s: ask the administrator which other program writes to this volume",
-			ResultFile, result.Attempt, text.Excerpt(result.Run, 60), attempt, run))
-	}
-	if err := verify(root, result.Outputs); err != nil {
-		return nil, err
+			name, result.Attempt, text.Excerpt(result.Run, 60), attempt, run))
 	}
 	return result, nil
 }

@@ -219,6 +219,68 @@ func TestSentenceIsOneShortLine(t *testing.T) {
 	require.True(t, strings.HasPrefix(f.Sentence(), "a b cd. "), f.Sentence())
 }
 
+// TestWhatAFailedScriptLeftIsRead: a file of any kind may be among it, since its user gets it.
+func TestWhatAFailedScriptLeftIsRead(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change  func(t *testing.T, f *resultstest.Fixture)
+		attempt int
+		kind    job.Kind
+		text    string
+		nothing bool
+	}{
+		"as it should be": {attempt: 1},
+		"nothing was left": {attempt: 1, nothing: true, change: func(t *testing.T, f *resultstest.Fixture) {
+			t.Helper()
+			require.NoError(t, os.Remove(f.Path(results.PartialFile)))
+		}},
+		"of an earlier attempt": {attempt: 2, nothing: true},
+		"a file that changed": {attempt: 1, kind: job.KindRetryable, text: "out/ckpt.pt", change: func(t *testing.T, f *resultstest.Fixture) {
+			t.Helper()
+			f.Write(t, "out/ckpt.pt", []byte("out/ckpt.p_\n"))
+		}},
+		"a file that is gone": {attempt: 1, kind: job.KindRetryable, text: "missing", change: func(t *testing.T, f *resultstest.Fixture) {
+			t.Helper()
+			require.NoError(t, os.Remove(f.Path("out/ckpt.pt")))
+		}},
+		"a pipe in the place of a file": {attempt: 1, kind: job.KindPermanent, text: "a pipe", change: func(t *testing.T, f *resultstest.Fixture) {
+			t.Helper()
+			require.NoError(t, os.Remove(f.Path("out/ckpt.pt")))
+			require.NoError(t, syscall.Mkfifo(f.Path("out/ckpt.pt"), 0o600))
+		}},
+		"a whole result in its place": {attempt: 1, kind: job.KindPermanent, text: "partial result", change: func(t *testing.T, f *resultstest.Fixture) {
+			t.Helper()
+			f.Result.Partial = false
+			f.WriteJSON(t, results.PartialFile, f.Result)
+		}},
+		"half a file": {attempt: 1, kind: job.KindPermanent, text: "decode", change: func(t *testing.T, f *resultstest.Fixture) {
+			t.Helper()
+			f.Write(t, results.PartialFile, []byte(`{"schema":2`))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := resultstest.NewGolden(t, "result-script-partial.json")
+			if tc.change != nil {
+				tc.change(t, f)
+			}
+			left, err := results.ReadPartial(f.Run(), f.Result.Run, tc.attempt)
+			if tc.text != "" {
+				require.ErrorContains(t, err, tc.text)
+				kind, _ := job.Classify(err)
+				require.Equal(t, tc.kind, kind)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, tc.nothing, left == nil)
+		})
+	}
+	f := resultstest.NewGolden(t, "result-script-partial.json")
+	f.WriteJSON(t, results.ResultFile, f.Result)
+	_, _, err := results.Read(f.Run(), f.Result.Run, 1)
+	require.ErrorContains(t, err, "partial result", "what a failed script left is never a result")
+}
+
 func removeResult(t *testing.T, f *resultstest.Fixture) {
 	t.Helper()
 	require.NoError(t, os.Remove(f.Path(results.ResultFile)))

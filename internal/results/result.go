@@ -11,10 +11,12 @@ const (
 	ResultCheck ResultKind = "check"
 	// ResultPrediction used an earlier model on new data.
 	ResultPrediction ResultKind = "prediction"
+	// ResultScript ran a script of a user.
+	ResultScript ResultKind = "script"
 )
 
 // Result is result.json: what a run that succeeded says of itself. trainer/schema/result.schema.json is its contract. Which
-// parts are set depends on Kind: a training has Metrics, Model, Data and Training, a check has Data, a prediction Prediction.
+// parts are set depends on Kind: a training has Metrics, Model, Data and Training, a check has Data, a prediction Prediction, a script Script.
 type Result struct {
 	Schema   int        `json:"schema"`
 	Kind     ResultKind `json:"kind"`
@@ -59,6 +61,10 @@ type Result struct {
 	Search *Search `json:"search,omitempty"`
 
 	Prediction *Prediction `json:"prediction,omitempty"`
+
+	// Script is set for a script. Partial says that it failed, and that this is what it left.
+	Script  *Script `json:"script,omitempty"`
+	Partial bool    `json:"partial,omitempty"`
 
 	Outputs []Output `json:"artifacts"`
 }

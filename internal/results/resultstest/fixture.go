@@ -185,7 +185,11 @@ func NewGolden(t *testing.T, name string, change ...func(*results.Result)) *Fixt
 	for _, c := range change {
 		c(&f.Result)
 	}
-	f.WriteJSON(t, results.ResultFile, f.Result)
+	name = results.ResultFile
+	if r.Partial {
+		name = results.PartialFile
+	}
+	f.WriteJSON(t, name, f.Result)
 	return f
 }
 
