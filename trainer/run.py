@@ -265,7 +265,7 @@ def _likely_kind(spec: Spec, settings) -> str:
 
 def _clear(spec: Spec, lease: Lease) -> None:
     """Remove the results of an earlier start. Its events, log and checkpoints remain."""
-    for name in (ERROR, export.RESULT, export.OUT):
+    for name in (ERROR, export.RESULT, export.PARTIAL, export.OUT):
         lease.remove(spec.folder / name)
     stop.clear(spec.folder)
 

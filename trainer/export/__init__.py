@@ -5,7 +5,7 @@ again.
 """
 
 from trainer.export.prediction_results import Answered, prediction
-from trainer.export.results import OUT, RESULT, already_done
+from trainer.export.results import OUT, PARTIAL, RESULT, already_done, finish
 from trainer.export.training_results import check, training
 
-__all__ = ["OUT", "RESULT", "Answered", "already_done", "check", "prediction", "training"]
+__all__ = ["OUT", "PARTIAL", "RESULT", "Answered", "already_done", "check", "finish", "prediction", "training"]

@@ -15,14 +15,15 @@ from trainer.tasks.target import Tokens
 
 SCHEMA = 2
 OUT, RESULT = "out", "result.json"
+PARTIAL = "partial.json"  # what a failed script left, in the form of result.json
 RESULT_BYTES = 30 << 20  # slightly less than the service reads
 LIST_BYTES = 6 << 20  # of one list in it
 COLUMNS = 10_000
 _FOR_THE_REPORT = ("confusion", "mistakes", "unsure")  # parts that may be missing
 
 
-def finish(spec: Spec, settings, kind: str, task: str, events: Events, began: float, **more) -> None:
-    """Publish out/, which was made in the folder of this start, and then result.json with the list of all files in it."""
+def finish(spec: Spec, settings, kind: str, task: str, events: Events, began: float, place: str = RESULT, **more) -> None:
+    """Publish out/, which was made in the folder of this start, and then result.json (``place``) with the list of all files in it."""
     out = spec.work / OUT
     out.mkdir(exist_ok=True)
     warnings = [*events.warnings, *more.pop("warnings", [])]
@@ -42,7 +43,7 @@ def finish(spec: Spec, settings, kind: str, task: str, events: Events, began: fl
     document = _readable(document)
     lease = Lease(spec.work)
     lease.publish(out, spec.folder / OUT)
-    lease.write_json(spec.folder / RESULT, document)
+    lease.write_json(spec.folder / place, document)
 
 
 def _readable(document: dict) -> dict:

@@ -1,0 +1,163 @@
+"""Runs the script of a run once, on the machine that holds the sandbox: in the driver, or in an actor on a machine of Ray."""
+
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from trainer.config.settings import Settings
+from trainer.config.spec import Spec
+from trainer.errors import Paused, UserError
+from trainer.run_folder import stop
+from trainer.run_folder.events import Events
+from trainer.run_folder.lease import Lease
+from trainer.script import command, environment, process, reasons, sandbox, tree as trees
+from trainer.script.command import Nodes, Source
+from trainer.script.jail import INPUTS, MODELS, PACKAGES, SUPPORT, Jail
+from trainer.script.lines import Lines
+from trainer.script.process import Finished
+from trainer.script.progress import Progress
+from trainer.script.sandbox import Ended, Sandbox
+from trainer.script.starts import Starts
+from trainer.script.tree import File
+
+TREE, HOME = "tree", "home"  # in the folder of the start
+INSIDE = Path(__file__).parent / "inside"
+RANKS = range(64)  # of which the last lines are looked at
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a runner gets: the run, its settings, the entry and the launcher, and its place among the nodes. ``gpu`` says that it may use
+    the GPUs of its machine, ``cpus`` how many CPUs are meant for it."""
+
+    spec: Spec
+    settings: Settings
+    entry: str
+    launcher: str
+    nodes: Nodes
+    cpus: int
+    gpu: bool
+
+    @property
+    def tree(self) -> Path:
+        return self.spec.work / TREE
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of the script. ``error`` is set if it failed. ``numbers`` are those of its output: name to value and source."""
+
+    finished: Finished
+    error: UserError | None
+    command: list[str]
+    sandbox: dict
+    placed: Mapping[str, File]
+    starts: list[dict]
+    lines: int
+    log_cut: int
+    series: Mapping[str, list]
+    numbers: Mapping[str, tuple[float, str]]
+
+
+def run(task: Task, events: Events) -> Outcome:
+    """Place the files, run the script to its end, and keep its checkpoints. Raises Paused if it was asked to end for a new start."""
+    spec, lease = task.spec, Lease(task.spec.work)
+    box = sandbox.choose(spec.script.sandbox)
+    code = trees.texts(spec)
+    lease.remove(task.tree)
+    lease.remove(spec.work / HOME)
+    placed = trees.place(spec, task.tree, spec.work / HOME, code, visible=box.name != "none")
+    starts = Starts(spec.folder, lease)
+    source = command.read(code.get(task.entry, ""))
+    restored = None
+    left = _seconds_left(task, starts)
+    start = starts.begin(spec.attempt, restored)
+    given, decided = command.arguments(source, task.settings, restored or "")
+    for decision in decided:
+        events.decision(decision.what, decision.choice, decision.why)
+    events.started(start.start, restored or "")
+    jail = _jail(task, box, placed.links, given, start.start, left)
+    argv = command.line(sys.executable, task.launcher, task.entry, given, task.nodes)
+    progress = Progress(events.quiet(), task.settings.metric)
+    lines = Lines(spec.folder / "log.txt", jail.limits.log_bytes, progress, task.nodes.world > 1, lease)
+    try:
+        finished = process.run(box, jail, argv, lines, task.launcher == "torchrun", lambda: _requested(spec), starts.tick)
+    finally:
+        lines.close()
+        progress.close()
+    starts.end(finished.seconds, finished.ended)
+    if finished.stopped == "paused":
+        raise Paused
+    return Outcome(
+        finished,
+        _error(task, box, finished, lines),
+        ["python" if word == sys.executable else word for word in argv],
+        {"name": box.name, "version": box.version, "network": box.network},
+        placed.files,
+        starts.listed(),
+        lines.count,
+        lines.dropped,
+        progress.series,
+        progress.numbers(),
+    )
+
+
+def _seconds_left(task: Task, starts: Starts) -> float:
+    """Of the time limit, for the next start."""
+    return max(1.0, 60.0 * task.settings.max_minutes - starts.seconds)
+
+
+def _jail(task: Task, box: Sandbox, links: tuple, given: list[str], start: int, seconds: float) -> Jail:
+    spec = task.spec
+    reads = [(spec.folder / "inputs", INPUTS), (INSIDE, SUPPORT)]
+    reads += [(spec.models, MODELS)] if spec.models.is_dir() else []
+    reads += [(spec.script.overlay, PACKAGES)] if spec.script.overlay else []
+    gpus = visible_gpus() if task.gpu else ()
+    context = environment.Context(
+        run=spec.run,
+        attempt=spec.attempt,
+        start=start,
+        nodes=task.nodes,
+        cpus=task.cpus,
+        gpus=gpus,
+        channels=tuple(trees.channels_of(task.tree)),
+        packages=spec.script.overlay is not None,
+        keras_on_torch=not _has("tensorflow", spec) and _has("torch", spec),
+        network=box.network,
+        path=f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+    )
+    variables = environment.variables(context, given, command.hyperparameters(task.settings))
+    return Jail(task.tree, spec.work / HOME, tuple(reads), links, variables, replace(spec.script.limits, seconds=seconds), bool(gpus))
+
+
+def visible_gpus() -> tuple[str, ...]:
+    """The numbers of the GPUs that this process may use: those that Ray has given it, else all of the machine."""
+    if (given := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
+        return tuple(filter(None, given.split(",")))
+    return tuple(sorted((m[1] for name in os.listdir("/dev") if (m := re.fullmatch(r"nvidia(\d+)", name))), key=int))
+
+
+def _has(module: str, spec: Spec) -> bool:
+    """Whether a script can import ``module``, without importing it here."""
+    overlay = spec.script.overlay
+    return importlib.util.find_spec(module) is not None or (overlay is not None and (overlay / module).is_dir())
+
+
+def _requested(spec: Spec) -> process.Request:
+    if stop.is_paused(spec.work):
+        return "leave"
+    wanted = stop.requested(spec.folder)
+    return wanted if wanted in (stop.KEEP, stop.PAUSE) else ""
+
+
+def _error(task: Task, box: Sandbox, finished: Finished, lines: Lines) -> UserError | None:
+    """Why the script failed; None if it did not, or if somebody has ended it."""
+    ended: Ended = finished.ended
+    if finished.stopped is not None or (ended.code == 0 and ended.exceeded is None):
+        return None
+    facts = reasons.Facts(task.entry, task.spec.script.limits, box.network, len(visible_gpus()) if task.gpu else 0, task.spec.script.resolved)
+    return reasons.failure(ended, {rank: last for rank in (*RANKS, "launcher") if (last := lines.last(rank))}, facts)
