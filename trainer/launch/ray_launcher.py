@@ -16,10 +16,10 @@ DRY_MINUTES = 1  # how long a dry run waits for a worker
 
 def create(workers: int, threads: int, settings, kind: str, trains: bool, events: Events):
     """Connect to Ray (RAY_ADDRESS, otherwise a local or a new one) and choose the size of the workers by its nodes."""
-    ray.init(logging_level="warning", log_to_driver=False, runtime_env=_runtime_env())
+    ray.init(logging_level="warning", log_to_driver=False, runtime_env=runtime_env())
     nodes = [n["Resources"] for n in ray.nodes() if n["Alive"]]
     gpu = _use_gpu(settings.use_gpu, nodes, workers, events)
-    cpus = settings.cpus_per_worker or _cpus_each(nodes, workers, threads)
+    cpus = settings.cpus_per_worker or cpus_each(nodes, workers, threads)
     places = sum(int(n.get("CPU", 0)) for n in nodes)
     if workers > places:
         events.warning("workers", f"{count(max(1, places), 'worker')} instead of {workers}: the cluster has no more CPUs.")
@@ -37,7 +37,7 @@ def _resources(cpus: int, gpu: bool, workers: int) -> str:
     return f"{wanted} each" if workers > 1 else wanted
 
 
-def _runtime_env() -> dict | None:
+def runtime_env() -> dict | None:
     """The environment in which workers find this package. A Ray job has its own, which must not be overridden."""
     if "RAY_JOB_CONFIG_JSON_ENV_VAR" in os.environ:
         return None
@@ -62,7 +62,7 @@ def _use_gpu(wanted: str, nodes: list[dict], workers: int, events: Events) -> bo
     return wanted == "yes"
 
 
-def _cpus_each(nodes: list[dict], workers: int, threads: int) -> int:
+def cpus_each(nodes: list[dict], workers: int, threads: int) -> int:
     """The largest number of CPUs, up to ``threads``, that every worker can have on the present nodes; 1 if they are too few."""
     for cpus in range(threads, 1, -1):
         if sum(int(n.get("CPU", 0)) // cpus for n in nodes) >= workers:

@@ -48,7 +48,9 @@ def read(text: str) -> Source:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Source()
-    imports, options, names = set(), {}, set()
+    imports: set[str] = set()
+    options: dict[str, str] = {}
+    names: set[str] = set()
     configurator = False
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -114,7 +116,9 @@ def arguments(source: Source, settings, checkpoint: str = "") -> tuple[list[str]
     given += _hyperparameters(source, settings)
     if output := _output(source, given):
         given += output
-        decided.append(Decision("output_dir", "out", f"{' '.join(output[:1]).partition('=')[0]} is set to the folder out: the script has this argument."))
+        decided.append(
+            Decision("output_dir", "out", f"{' '.join(output[:1]).partition('=')[0]} is set to the folder out: the script has this argument.")
+        )
     if checkpoint and settings.resume_arguments:
         more = _split(settings.resume_arguments, "resume_arguments", places)
         given += more
@@ -141,7 +145,9 @@ def launcher(wanted: str, nodes: Nodes) -> tuple[str, str]:
     """python or torchrun, and why."""
     if wanted == "python" and nodes.world > 1:
         raise UserError(
-            "wrong_setting", f"The launcher python starts one process, but {nodes.world} are set.", "Set launcher to torchrun or auto, or processes to 1."
+            "wrong_setting",
+            f"The launcher python starts one process, but {nodes.world} are set.",
+            "Set launcher to torchrun or auto, or processes to 1.",
         )
     if wanted != "auto":
         return wanted, f"The script is started by {wanted} (source: form)."

@@ -10,7 +10,7 @@ from trainer import export
 from trainer.config import settings as options
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
-from trainer.errors import UserError, left_out, some
+from trainer.errors import UserError, left_out, no_gpu, some
 from trainer.launch.preflight import hardware
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
@@ -20,7 +20,8 @@ from trainer.script.runner import Outcome, Task
 
 MAX_POINTS, MAX_SERIES, MAX_NUMBERS = 2000, 50, 200
 _LIBRARIES = (
-    "torch torchvision transformers datasets tokenizers accelerate lightning keras tensorflow numpy scipy scikit-learn pandas matplotlib xgboost lightgbm"
+    "torch torchvision transformers datasets tokenizers accelerate lightning keras tensorflow numpy scipy scikit-learn pandas matplotlib "
+    "xgboost lightgbm"
 ).split()
 
 
@@ -28,50 +29,65 @@ def run(spec: Spec, launcher: str, events: Events, began: float) -> None:
     """Run the script of ``spec`` and write result.json. Raises UserError, after partial.json, where the script failed, and Paused where
     it was asked to end for a new start."""
     events.phase("start", "The program that runs scripts has started.")
-    signal.signal(signal.SIGTERM, lambda *_: (spec.work / stop.PAUSE).touch())
     settings = options.resolve(spec, events)
-    events.phase("prepare", "Looking at the code and the data.")
-    task = _task(spec, settings, launcher, events)
     if stop.requested(spec.folder) == stop.KEEP and not (spec.folder / starts.FILE).exists():
         raise stop.nothing_to_keep()
-    outcome = _run(task, launcher, events)
-    events.phase("export", "Collecting the files that the script has left.")
-    _deliver(task, outcome, events, began)
-    if outcome.error is not None:
-        raise outcome.error
-
-
-def _run(task: Task, launcher: str, events: Events) -> Outcome:
-    if _is_runner(task.spec, task.nodes, launcher):
-        return runner.run(task, events)
-    from trainer.launch import script
-
-    return script.run(task, events)
-
-
-def _is_runner(spec: Spec, nodes: Nodes, launcher: str) -> bool:
-    """Whether this process itself runs the script: without Ray, and in a pod that was made for this script alone."""
-    return launcher == "local" or (spec.script.sandbox == "pod" and nodes.nodes == 1)
-
-
-def _task(spec: Spec, settings: Settings, launcher: str, events: Events) -> Task:
+    events.phase("prepare", "Looking at the code and the data.")
     code = trees.texts(spec)
     entry, why = command.entry(code, trees.paths(spec), settings.script)
     events.decision("script", entry, why)
     if settings.script != entry:
         settings.choose("script", entry)
-    gpu = settings.use_gpu != "no"
-    here = _is_runner(spec, Nodes(nodes=settings.nodes), launcher)
-    nodes = Nodes(processes=settings.processes or max(1, len(runner.visible_gpus()) if gpu and here else 1), nodes=settings.nodes)
-    if nodes.nodes > 1 and (spec.script.sandbox != "pod" or launcher == "local"):
+    if settings.nodes > 1 and (spec.script.sandbox != "pod" or launcher == "local"):
         raise UserError(
             "wrong_setting",
-            "A script on several machines needs pods of its own, which this service does not use.",
+            "A script on several machines needs a cluster of its own, which this service does not make.",
             "Set nodes to 1, or ask the administrator for a profile with a cluster for each run.",
         )
+    place = _place(spec, settings, launcher, events)
+    try:
+        signal.signal(signal.SIGTERM, lambda *_: (spec.work / stop.PAUSE).touch())  # after connecting to Ray, which sets its own handler
+        task = _task(spec, settings, entry, place, events)
+        outcome = place.run(task)
+        events.phase("export", "Collecting the files that the script has left.")
+        _deliver(task, outcome, events, began)
+    finally:
+        place.close()
+    if outcome.error is not None:
+        raise outcome.error
+
+
+class _Here:
+    """This process runs the script: without Ray, and in a pod that was made for this script alone."""
+
+    def __init__(self, settings: Settings, events: Events):
+        self.events = events
+        gpus = len(runner.visible_gpus()) if settings.use_gpu != "no" else 0
+        if settings.use_gpu == "yes" and not gpus:
+            raise no_gpu()
+        self.processes = settings.processes or max(1, gpus)
+        self.cpus, self.gpu = len(os.sched_getaffinity(0)), gpus > 0
+
+    def run(self, task: Task) -> Outcome:
+        return runner.run(task, self.events)
+
+    def close(self) -> None:
+        """Does nothing: there are no other processes."""
+
+
+def _place(spec: Spec, settings: Settings, launcher: str, events: Events):
+    if launcher == "local" or (spec.script.sandbox == "pod" and settings.nodes == 1):
+        return _Here(settings, events)
+    from trainer.launch import script
+
+    return script.OnRay(settings, events)
+
+
+def _task(spec: Spec, settings: Settings, entry: str, place, events: Events) -> Task:
+    nodes = Nodes(processes=place.processes, nodes=settings.nodes)
     name, why = command.launcher(settings.launcher, nodes)
     events.decision("launcher", name, why)
-    return Task(spec, settings, entry, name, nodes, len(os.sched_getaffinity(0)), gpu)
+    return Task(spec, settings, entry, name, nodes, place.cpus, place.gpu)
 
 
 def _deliver(task: Task, outcome: Outcome, events: Events, began: float) -> None:
@@ -143,4 +159,3 @@ def versions(spec: Spec) -> dict[str, str]:
             continue
     image = {"image": os.environ["RAY_IMAGE"]} if os.environ.get("RAY_IMAGE") else {}
     return {**found, **image}
-

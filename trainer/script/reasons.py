@@ -15,10 +15,15 @@ _URL = re.compile(r"https?://[^\s'\")>]+")
 _HOST = re.compile(r"host='([^']+)'")
 _NO_NETWORK = re.compile(
     r"Temporary failure in name resolution|Name or service not known|nodename nor servname|Network is unreachable|gaierror|LocalEntryNotFoundError"
-    r"|OfflineModeIsEnabled|offline mode is enabled|outgoing traffic has been disabled|Couldn't reach |ConnectionError: .*(?:Max retries|HTTPS?ConnectionPool)",
+    r"|OfflineModeIsEnabled|offline mode is enabled|outgoing traffic has been disabled"
+    r"|Couldn't reach |ConnectionError: .*(?:Max retries|HTTPS?ConnectionPool)",
 )
-_SECONDARY = re.compile(r"Connection closed by peer|Connection reset by peer|Broken pipe|\bNCCL\b|DistBackendError|DistNetworkError|gloo", re.IGNORECASE)
-_NO_GPU = re.compile(r"Found no NVIDIA driver|not compiled with CUDA enabled|No CUDA GPUs are available|Torch not compiled with CUDA|invalid device ordinal")
+_SECONDARY = re.compile(
+    r"Connection closed by peer|Connection reset by peer|Broken pipe|\bNCCL\b|DistBackendError|DistNetworkError|gloo", re.IGNORECASE
+)
+_NO_GPU = re.compile(
+    r"Found no NVIDIA driver|not compiled with CUDA enabled|No CUDA GPUs are available|Torch not compiled with CUDA|invalid device ordinal"
+)
 _PACKAGES = {  # where the name of the package is not that of the module; more than these are in imports.py
     "PIL": "pillow", "cv2": "opencv-python-headless", "sklearn": "scikit-learn", "skimage": "scikit-image", "yaml": "PyYAML",
 }  # fmt: skip
@@ -91,7 +96,9 @@ _LOOK = "Look at the end of the log, correct the script and submit again."
 def _limit(ended: Ended, limits: Limits) -> UserError | None:
     """The error for a script that a limit has ended."""
     killed = ended.code == 128 + signal.SIGKILL or ended.signal == signal.SIGKILL
-    if ended.exceeded == "memory" or (killed and ended.exceeded is None and limits.memory_bytes and (ended.peak_memory_bytes or 0) > 0.9 * limits.memory_bytes):
+    if ended.exceeded == "memory" or (
+        killed and ended.exceeded is None and limits.memory_bytes and (ended.peak_memory_bytes or 0) > 0.9 * limits.memory_bytes
+    ):
         what = f"The script needs more than the {_size(limits.memory_bytes)} of memory that it has."
         return UserError("out_of_memory", what, "Use smaller batches or a smaller model, or read the data in parts.", ended.text)
     if ended.exceeded == "disk":
@@ -111,8 +118,9 @@ def _by_exception(found: Trace, text: str, facts: Facts) -> UserError:
     if found.kind == "ModuleNotFoundError" and (name := re.search(r"No module named '([\w.]+)'", found.text)):
         return _missing(name[1], where, facts)
     if not facts.network and _NO_NETWORK.search(text) and _NO_NETWORK.search(f"{found.kind}: {found.text}\n{text}"):
-        wanted = _URL.search(text) or _HOST.search(text)
-        what = f"The script wanted to download {_clean((wanted[1] if wanted.re is _HOST else wanted[0]).rstrip('.,')) if wanted else 'a file'}{where}, but runs have no network."
+        url, host = _URL.search(text), _HOST.search(text)
+        wanted = _clean(url[0].rstrip(".,")) if url else host[1] if host else "a file"
+        what = f"The script wanted to download {wanted}{where}, but runs have no network."
         return UserError("wanted_network", what, "Add the file to the dataset and let the script read it from there.", said)
     if "No space left on device" in found.text or found.text.startswith("[Errno 28]"):
         return UserError("out_of_disk", f"The disk of the script is full{where}.", "Write less, above all into /tmp, which counts as memory.", said)
@@ -128,7 +136,9 @@ def _by_exception(found: Trace, text: str, facts: Facts) -> UserError:
         what = f"The script needs more than the {_size(facts.limits.memory_bytes)} of memory that it has{where}."
         return UserError("out_of_memory", what, "Use smaller batches or a smaller model, or read the data in parts.", said)
     if not facts.gpus and _NO_GPU.search(text):
-        return UserError("no_gpu", f"The script wants a GPU, and this run has none{where}.", "Set use_gpu to yes, or let the script use the CPU.", said)
+        return UserError(
+            "no_gpu", f"The script wants a GPU, and this run has none{where}.", "Set use_gpu to yes, or let the script use the CPU.", said
+        )
     if found.kind in ("SyntaxError", "IndentationError", "TabError"):
         return UserError("syntax_error", f"The code has a syntax error{where}.", "Correct this line and submit again.", said)
     what = f"{facts.entry} failed with {said.rstrip('.')}{where}."

@@ -14,18 +14,18 @@ from trainer.errors import Paused, UserError
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease
-from trainer.script import command, environment, process, reasons, sandbox, tree as trees
-from trainer.script.command import Nodes, Source
+from trainer.script import command, environment, process, reasons, sandbox, starts, tree as trees
+from trainer.script.command import Nodes
 from trainer.script.jail import INPUTS, MODELS, PACKAGES, SUPPORT, Jail
 from trainer.script.lines import Lines
 from trainer.script.process import Finished
 from trainer.script.progress import Progress
 from trainer.script.sandbox import Ended, Sandbox
-from trainer.script.starts import Starts
 from trainer.script.tree import File
 
 TREE, HOME = "tree", "home"  # in the folder of the start
 INSIDE = Path(__file__).parent / "inside"
+_REQUESTS: dict[str, process.Request] = {stop.KEEP: "keep", stop.PAUSE: "pause"}
 RANKS = range(64)  # of which the last lines are looked at
 
 
@@ -63,33 +63,55 @@ class Outcome:
     numbers: Mapping[str, tuple[float, str]]
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A start that is ready to run, the same for all nodes: the placed files, the number of the start, the arguments of the script and
+    the seconds that it may take."""
+
+    placed: trees.Placed
+    start: int
+    arguments: list[str]
+    seconds: float
+
+
 def run(task: Task, events: Events) -> Outcome:
     """Place the files, run the script to its end, and keep its checkpoints. Raises Paused if it was asked to end for a new start."""
+    return execute(task, prepare(task, events), events)
+
+
+def prepare(task: Task, events: Events) -> Prepared:
+    """Make the tree as it was in the last checkpoint, and note that the script starts."""
     spec, lease = task.spec, Lease(task.spec.work)
-    box = sandbox.choose(spec.script.sandbox)
     code = trees.texts(spec)
     lease.remove(task.tree)
     lease.remove(spec.work / HOME)
-    placed = trees.place(spec, task.tree, spec.work / HOME, code, visible=box.name != "none")
-    starts = Starts(spec.folder, lease)
-    source = command.read(code.get(task.entry, ""))
+    placed = trees.place(spec, task.tree, spec.work / HOME, code, visible=spec.script.sandbox != "none")
+    begun = starts.Starts(spec.folder, lease)
     restored = None
-    left = _seconds_left(task, starts)
-    start = starts.begin(spec.attempt, restored)
-    given, decided = command.arguments(source, task.settings, restored or "")
+    given, decided = command.arguments(command.read(code.get(task.entry, "")), task.settings, restored or "")
     for decision in decided:
         events.decision(decision.what, decision.choice, decision.why)
+    left = max(1.0, 60.0 * task.settings.max_minutes - begun.seconds)
+    start = begun.begin(spec.attempt, restored)
     events.started(start.start, restored or "")
-    jail = _jail(task, box, placed.links, given, start.start, left)
-    argv = command.line(sys.executable, task.launcher, task.entry, given, task.nodes)
-    progress = Progress(events.quiet(), task.settings.metric)
+    return Prepared(placed, start.start, given, left)
+
+
+def execute(task: Task, prepared: Prepared, events: Events) -> Outcome:
+    """Run a prepared start in a sandbox on this machine."""
+    spec, lease = task.spec, Lease(task.spec.work)
+    box = sandbox.choose(spec.script.sandbox)
+    begun = starts.Starts(spec.folder, lease)
+    jail = _jail(task, box, prepared)
+    argv = command.line(sys.executable, task.launcher, task.entry, prepared.arguments, task.nodes)
+    progress = Progress(events, task.settings.metric)
     lines = Lines(spec.folder / "log.txt", jail.limits.log_bytes, progress, task.nodes.world > 1, lease)
     try:
-        finished = process.run(box, jail, argv, lines, task.launcher == "torchrun", lambda: _requested(spec), starts.tick)
+        finished = process.run(box, jail, argv, lines, task.launcher == "torchrun", lambda: _requested(spec), begun.tick)
     finally:
         lines.close()
         progress.close()
-    starts.end(finished.seconds, finished.ended)
+    begun.end(finished.seconds, finished.ended)
     if finished.stopped == "paused":
         raise Paused
     return Outcome(
@@ -97,8 +119,8 @@ def run(task: Task, events: Events) -> Outcome:
         _error(task, box, finished, lines),
         ["python" if word == sys.executable else word for word in argv],
         {"name": box.name, "version": box.version, "network": box.network},
-        placed.files,
-        starts.listed(),
+        prepared.placed.files,
+        begun.listed(),
         lines.count,
         lines.dropped,
         progress.series,
@@ -106,12 +128,7 @@ def run(task: Task, events: Events) -> Outcome:
     )
 
 
-def _seconds_left(task: Task, starts: Starts) -> float:
-    """Of the time limit, for the next start."""
-    return max(1.0, 60.0 * task.settings.max_minutes - starts.seconds)
-
-
-def _jail(task: Task, box: Sandbox, links: tuple, given: list[str], start: int, seconds: float) -> Jail:
+def _jail(task: Task, box: Sandbox, prepared: Prepared) -> Jail:
     spec = task.spec
     reads = [(spec.folder / "inputs", INPUTS), (INSIDE, SUPPORT)]
     reads += [(spec.models, MODELS)] if spec.models.is_dir() else []
@@ -120,7 +137,7 @@ def _jail(task: Task, box: Sandbox, links: tuple, given: list[str], start: int, 
     context = environment.Context(
         run=spec.run,
         attempt=spec.attempt,
-        start=start,
+        start=prepared.start,
         nodes=task.nodes,
         cpus=task.cpus,
         gpus=gpus,
@@ -130,8 +147,9 @@ def _jail(task: Task, box: Sandbox, links: tuple, given: list[str], start: int, 
         network=box.network,
         path=f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
     )
-    variables = environment.variables(context, given, command.hyperparameters(task.settings))
-    return Jail(task.tree, spec.work / HOME, tuple(reads), links, variables, replace(spec.script.limits, seconds=seconds), bool(gpus))
+    variables = environment.variables(context, prepared.arguments, command.hyperparameters(task.settings))
+    limits = replace(spec.script.limits, seconds=prepared.seconds)
+    return Jail(task.tree, spec.work / HOME, tuple(reads), prepared.placed.links, variables, limits, bool(gpus))
 
 
 def visible_gpus() -> tuple[str, ...]:
@@ -150,8 +168,7 @@ def _has(module: str, spec: Spec) -> bool:
 def _requested(spec: Spec) -> process.Request:
     if stop.is_paused(spec.work):
         return "leave"
-    wanted = stop.requested(spec.folder)
-    return wanted if wanted in (stop.KEEP, stop.PAUSE) else ""
+    return _REQUESTS.get(stop.requested(spec.folder), "")
 
 
 def _error(task: Task, box: Sandbox, finished: Finished, lines: Lines) -> UserError | None:

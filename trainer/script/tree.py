@@ -58,7 +58,7 @@ def is_code(path: str) -> bool:
 
 def texts(spec: Spec) -> dict[str, str]:
     """The Python files of the dataset, to look at. Files that are too large or no text are left out."""
-    found = {}
+    found: dict[str, str] = {}
     for path, given in sorted(paths(spec).items())[:100_000]:
         if path.endswith(".py") and given.size <= TEXT_BYTES and len(found) < MAX_CODE_FILES:
             try:
@@ -156,4 +156,3 @@ def _folder(tree: Path, folder: Path) -> None:
     except (FileExistsError, NotADirectoryError) as e:
         name = folder.relative_to(tree).as_posix()
         raise UserError("name_taken", f"The dataset has both a file and a folder called {name}.", "Rename one of them.") from e
-

@@ -77,12 +77,12 @@ NODES = [{"CPU": 4.0}, {"CPU": 2.0}, {"CPU": 1.5, "GPU": 1.0}]
 
 @pytest.mark.parametrize(("workers", "threads", "cpus"), [(1, 8, 4), (1, 3, 3), (2, 8, 2), (3, 8, 2), (4, 8, 1), (7, 8, 1), (99, 8, 1), (1, 1, 1)])
 def test_every_worker_gets_as_many_cpus_as_all_can_have(workers, threads, cpus):
-    assert ray_launcher._cpus_each(NODES, workers, threads) == cpus
+    assert ray_launcher.cpus_each(NODES, workers, threads) == cpus
 
 
 def test_without_nodes_a_worker_asks_for_one_cpu():
-    assert ray_launcher._cpus_each([], 1, 8) == 1
-    assert ray_launcher._cpus_each([{}], 2, 8) == 1
+    assert ray_launcher.cpus_each([], 1, 8) == 1
+    assert ray_launcher.cpus_each([{}], 2, 8) == 1
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_the_resources_of_a_worker_in_words(cpus, gpu, workers, words):
 
 def test_a_ray_job_keeps_its_own_environment_and_a_driver_outside_passes_the_package_on(monkeypatch):
     monkeypatch.setenv("RAY_JOB_CONFIG_JSON_ENV_VAR", "{}")
-    assert ray_launcher._runtime_env() is None
+    assert ray_launcher.runtime_env() is None
     monkeypatch.delenv("RAY_JOB_CONFIG_JSON_ENV_VAR")
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
-    path = ray_launcher._runtime_env()["env_vars"]["PYTHONPATH"].split(os.pathsep)
+    path = ray_launcher.runtime_env()["env_vars"]["PYTHONPATH"].split(os.pathsep)
     assert path[-1] == "/elsewhere"
     assert (os.path.isfile(os.path.join(path[0], "trainer", "run.py"))) is True
 
