@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from trainer.script import reasons
 from trainer.script.jail import Jail
 from trainer.script.lines import Lines
 from trainer.script.sandbox import Ended, Running, Sandbox
@@ -17,6 +18,7 @@ from trainer.script.sandbox import Ended, Running, Sandbox
 HEADER, MAGIC, LAUNCHER = struct.Struct(">4sHI"), b"\0CLR", 0xFFFF  # as inside/clowder_ranks.py writes them
 LOOK_SECONDS = 0.5  # between two looks at the requests to stop
 LEFT_SECONDS = 2.0  # for output that is still in the pipe when the script has ended
+LAUNCHER_BYTES = 1 << 16
 _PIECE = 1 << 18
 _PIPE_BYTES = 1 << 20
 
@@ -62,9 +64,13 @@ def run(
         raise
     finally:
         os.close(writing)
+    output = _Frames(lines) if framed else _Plain(lines)
     try:
-        stopped = _pump(running, reading, jail, _Frames(lines) if framed else _Plain(lines), requested, tick, began)
-        return Finished(running.wait(None), stopped, time.monotonic() - began)
+        stopped = _pump(running, reading, jail, output, requested, tick, began)
+        ended = running.wait(None)
+        if ended.code != 0:
+            output.end()
+        return Finished(ended, stopped, time.monotonic() - began)
     except BaseException:
         running.kill()
         running.wait(LEFT_SECONDS)
@@ -130,18 +136,34 @@ class _Plain:
     def idle(self) -> None:
         self.lines.idle()
 
+    def end(self) -> None:
+        """Call this when nothing more comes from a script that has failed."""
+
 
 class _Frames(_Plain):
-    """The output of several ranks in frames. What is no frame is shown as it is: a script can write to the pipe of others."""
+    """The output of several ranks in frames. What is no frame is shown as it is: a script can write to the pipe of others.
+
+    What torchrun itself says is shown only if no rank has said why it failed: its report would hide that at the end of the log.
+    """
 
     def __init__(self, lines: Lines):
         super().__init__(lines)
         self.rest = b""
+        self.launcher = b""
+        self.ranks: set[int] = set()
 
     def feed(self, data: bytes) -> None:
         self.rest += data
         for rank, part in self._parts():
-            self.lines.feed(part, "launcher" if rank == LAUNCHER else rank)
+            if rank == LAUNCHER:
+                self.launcher = (self.launcher + part)[-LAUNCHER_BYTES:]
+            else:
+                self.ranks.add(rank)
+                self.lines.feed(part, rank)
+
+    def end(self) -> None:
+        if self.launcher and not any(reasons.trace(self.lines.last(rank)) for rank in self.ranks):
+            self.lines.feed(self.launcher, "launcher")
 
     def _parts(self) -> Iterator[tuple[int, bytes]]:
         while len(self.rest) >= HEADER.size:

@@ -16,7 +16,7 @@ from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease
 from trainer.script import command, environment, process, reasons, sandbox, starts, tree as trees
 from trainer.script.command import Nodes
-from trainer.script.jail import INPUTS, MODELS, PACKAGES, SUPPORT, Jail
+from trainer.script.jail import INPUTS, MODELS, PACKAGES, RUN, SUPPORT, Jail
 from trainer.script.lines import Lines
 from trainer.script.process import Finished
 from trainer.script.progress import Progress
@@ -177,4 +177,7 @@ def _error(task: Task, box: Sandbox, finished: Finished, lines: Lines) -> UserEr
     if finished.stopped is not None or (ended.code == 0 and ended.exceeded is None):
         return None
     facts = reasons.Facts(task.entry, task.spec.script.limits, box.network, len(visible_gpus()) if task.gpu else 0, task.spec.script.resolved)
-    return reasons.failure(ended, {rank: last for rank in (*RANKS, "launcher") if (last := lines.last(rank))}, facts)
+    said = {rank: last for rank in (*RANKS, "launcher") if (last := lines.last(rank))}
+    if box.name == "none":  # there the script sees the paths of this machine, which no message may show
+        said = {rank: [line.replace(str(task.tree), RUN).replace(str(task.spec.folder), "") for line in last] for rank, last in said.items()}
+    return reasons.failure(ended, said, facts)
