@@ -53,12 +53,32 @@ class Sandbox(Protocol):
 
 def choose(allowed: str) -> Sandbox:
     """The sandbox for what the administrator allows: auto, bubblewrap, gvisor, pod or none. Raises UserError if none of them holds."""
-    from trainer.script.sandbox.none import NoSandbox
-
-    if allowed == "none":
-        return NoSandbox()
+    reasons = []
+    for sandbox in kinds(allowed):
+        refused = sandbox.refused()
+        if refused is None:
+            return sandbox
+        reasons.append(refused)
     raise UserError(
         "no_sandbox",
         "Scripts need a sandbox, and this machine has none.",
         "Ask the administrator to install bubblewrap (apt-get install bubblewrap) on the machines of Ray.",
+        " ".join(reasons),
     )
+
+
+def kinds(allowed: str) -> list[Sandbox]:
+    """The sandboxes to try for what the administrator allows, the preferred one first."""
+    from trainer.script.sandbox.bwrap import Bubblewrap
+    from trainer.script.sandbox.gvisor import Gvisor
+    from trainer.script.sandbox.none import NoSandbox
+    from trainer.script.sandbox.pod import Pod
+
+    all_kinds: dict[str, list[Sandbox]] = {
+        "auto": [Bubblewrap(), Gvisor()],
+        "bubblewrap": [Bubblewrap()],
+        "gvisor": [Gvisor()],
+        "pod": [Pod()],
+        "none": [NoSandbox()],
+    }
+    return all_kinds[allowed]

@@ -1,15 +1,22 @@
-"""No sandbox: the script runs as a child of this process. For the code of trusted users, where the administrator allows it."""
+"""No sandbox: the script runs as a child of this process. For the code of trusted users, where the administrator allows it.
+
+The environment is cleaned, the limits hold, and nothing outlives the run. Files, network and processes of the machine are open to it.
+"""
 
 import contextlib
 import os
 import resource
 import signal
 import subprocess
-import threading
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from trainer.script.jail import HOME, RUN, Jail
-from trainer.script.sandbox import Ended
+from trainer.script.sandbox import cgroup, watch
+from trainer.script.sandbox.supervise import Launch, Supervised
+
+REAPER = Path(__file__).with_name("reaper.py")
 
 
 class NoSandbox:
@@ -20,61 +27,92 @@ class NoSandbox:
     def refused(self) -> str | None:
         return None
 
-    def start(self, jail: Jail, argv: Sequence[str], stdout: int, stderr: int) -> "Child":
+    def start(self, jail: Jail, argv: Sequence[str], stdout: int, stderr: int) -> Supervised:
         """Start the script in its tree. There are no places inside: paths in ``argv`` and the environment become those of this machine."""
+        return Supervised(Child(jail, argv, stdout, stderr), jail)
+
+
+class Child(Launch):
+    """A script below a reaper, which holds what the script starts."""
+
+    def __init__(self, jail: Jail, argv: Sequence[str], stdout: int, stderr: int):
+        self._jail, self._output = jail, (stdout, stderr)
         places = sorted(
             [(RUN, str(jail.tree)), (HOME, str(jail.home)), *((inside, str(there)) for there, inside in jail.reads)], key=lambda p: -len(p[0])
         )
-        environment = {name: _here(value, places) for name, value in jail.environment.items()}
-        process = subprocess.Popen(
-            [_here(word, places) for word in argv],
-            cwd=jail.tree,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            start_new_session=True,
-            close_fds=True,
-        )
-        return Child(process)
+        self._argv = [_here(word, places) for word in argv]
+        self._environment = {name: _here(value, places) for name, value in jail.environment.items()}
+        self._process: subprocess.Popen | None = None
+        self._control = self._status = -1
+
+    def start(self, group: cgroup.Group | None) -> subprocess.Popen:
+        controlled, self._control = os.pipe()
+        self._status, status = os.pipe()
+        try:
+            self._process = process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(REAPER), str(controlled), str(status), *self._argv],
+                cwd=self._jail.tree,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=self._output[0],
+                stderr=self._output[1],
+                pass_fds=(controlled, status),
+                start_new_session=True,
+            )
+        finally:
+            os.close(controlled)
+            os.close(status)
+        try:
+            self._restrict(process.pid, group)
+            os.write(self._control, b"g")
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        return process
+
+    def members(self) -> list[int]:
+        return watch.descendants(self._process.pid)
+
+    def signal(self, number: int) -> None:
+        os.write(self._control, bytes([number]))
+
+    def destroy(self) -> None:
+        """The reaper ends everything below it after the script itself."""
+        if self._control >= 0:
+            with contextlib.suppress(OSError):
+                self.signal(signal.SIGKILL)
+
+    def outcome(self, status: int) -> tuple[int | None, int | None, str]:
+        said = os.read(self._status, 64).split()
+        if not said:  # the script has killed the reaper
+            return None, signal.SIGKILL, "The script ended the process that watches it."
+        code = int(said[0])
+        return (None, -code, "") if code < 0 else (code, None, "")
+
+    def close(self) -> None:
+        for handle in (self._control, self._status):
+            if handle >= 0:
+                os.close(handle)
+        self._control = self._status = -1
+
+    def _restrict(self, pid: int, group: cgroup.Group | None) -> None:
+        limits = self._jail.limits
+        if group is not None:
+            group.add(pid)
+        resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+        if limits.file_bytes:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (limits.file_bytes, limits.file_bytes))
+        if limits.processes and group is None:  # counted for the user on the whole machine
+            most = limits.processes + watch.threads_of_user(os.geteuid())
+            hard = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]
+            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.prlimit(pid, resource.RLIMIT_NPROC, (most, most))
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/oom_score_adj", "w") as score:
+            score.write("1000")  # the kernel ends scripts before the services of the machine
 
 
 def _here(text: str, places: list[tuple[str, str]]) -> str:
     for inside, there in places:
         text = text.replace(inside, there)
     return text
-
-
-class Child:
-    """A process and its group."""
-
-    def __init__(self, process: subprocess.Popen):
-        self.process = process
-        self.ended: Ended | None = None
-        self.lock = threading.Lock()
-
-    def signal(self, number: int) -> None:
-        self._send(number)
-
-    def kill(self) -> None:
-        self._send(signal.SIGKILL)
-
-    def poll(self) -> Ended | None:
-        return self.wait(0)
-
-    def wait(self, seconds: float | None = None) -> Ended | None:
-        try:
-            code = self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return None
-        with self.lock:
-            if self.ended is None:
-                self._send(signal.SIGKILL)  # what the script has left behind
-                used = resource.getrusage(resource.RUSAGE_CHILDREN)
-                exit = (code, None) if code >= 0 else (None, -code)
-                self.ended = Ended(*exit, peak_memory_bytes=used.ru_maxrss * 1024, cpu_seconds=used.ru_utime + used.ru_stime)
-        return self.ended
-
-    def _send(self, number: int) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, number)
