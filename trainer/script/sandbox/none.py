@@ -20,9 +20,9 @@ REAPER = Path(__file__).with_name("reaper.py")
 
 
 class NoSandbox:
-    name = "none"
-    version = ""
-    network = True
+    name: str = "none"
+    version: str = ""
+    network: bool = True
 
     def refused(self) -> str | None:
         return None
