@@ -250,3 +250,12 @@ func TestSchemasAreThere(t *testing.T) {
 	_, err := trainer.Schema("../requirements")
 	require.Error(t, err)
 }
+
+func TestTheImageHasTheLockedPackages(t *testing.T) {
+	t.Parallel()
+	packages := Packages()
+	require.Greater(t, len(packages), 50)
+	for _, name := range []string{"torch", "ray", "numpy", "transformers"} {
+		require.Regexp(t, `^\d+\.`, packages[name], name)
+	}
+}

@@ -12,6 +12,7 @@ const (
 	Acked         Point = "acked"          // the delivery is acknowledged
 	StartSent     Point = "greeted"        // the first status is confirmed, the record does not say so
 	Downloaded    Point = "downloaded"     // the files are staged, inputs.json is not written and the record says accepted
+	Packed        Point = "packed"         // the packages of a script are installed, their folder does not have its name
 	Specified     Point = "specified"      // spec.json is written, the record says staged
 	Submitted     Point = "submitted"      // Ray has the attempt, the record does not say so
 	Observed      Point = "observed"       // Ray said SUCCEEDED, the record does not say so
@@ -25,7 +26,8 @@ const (
 	EndSent       Point = "told"           // the terminal status is confirmed, the record does not say so
 )
 
-// Points lists all points; the test of the service kills it at each of them.
+// Points lists the points of a training; the test of the service kills it at each of them. Packed, the point of a script, has a test of
+// its own.
 func Points() []Point {
 	return []Point{
 		Accepted, Acked, StartSent, Downloaded, Specified, Submitted, Observed, Copied, Registered, Built,
