@@ -253,7 +253,7 @@ func TestSchemasAreThere(t *testing.T) {
 
 func TestTheImageHasTheLockedPackages(t *testing.T) {
 	t.Parallel()
-	packages := Packages()
+	packages := trainer.Packages()
 	require.Greater(t, len(packages), 50)
 	for _, name := range []string{"torch", "ray", "numpy", "transformers"} {
 		require.Regexp(t, `^\d+\.`, packages[name], name)
