@@ -90,7 +90,7 @@ def test_a_later_start_resumes_from_its_checkpoint():
 
 @pytest.mark.parametrize("given", [{"arguments": "'open"}, {"hyperparameters": "no setting"}, {"resume_arguments": '"'}])
 def test_text_that_cannot_be_read_is_refused(given):
-    with pytest.raises(UserError, match="Write|Close"):
+    with pytest.raises(UserError, match=r"Write|Close"):
         command.arguments(command.Source(), settings(**given), "x")
 
 

@@ -38,7 +38,7 @@ def test_a_failed_script_leaves_what_it_had_saved(make_run, schemas):
     spec = spec_of(make_run, {"train.py": WRITES + "raise ValueError('no way')"})
     error = carry_out(spec, run.USER)
     assert (error["code"], error["user"]) == ("script_failed", True)
-    assert error["what"] == "train.py failed with ValueError: no way (train.py, line 5)."
+    assert error["what"] == "train.py failed with ValueError: no way (train.py, line 6)."
     partial = json.loads((spec.parent / "partial.json").read_text())
     schemas["result"].validate(partial)
     assert partial["partial"] is True
