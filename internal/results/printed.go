@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 	"unicode"
 
@@ -58,6 +59,11 @@ func LastLines(dir disk.Folder, n int) string {
 		return ""
 	}
 	defer func() { _ = root.Close() }()
+	return LogEnd(root, n)
+}
+
+// LogEnd is LastLines of an open run folder.
+func LogEnd(root *os.Root, n int) string {
 	if _, err := root.Lstat(LogFile); err != nil {
 		return ""
 	}

@@ -66,7 +66,7 @@ type ScriptExit struct {
 	Exceeded string `json:"exceeded,omitempty"`
 }
 
-// ScriptStart is one start of a script. ResumedFrom is the checkpoint that it found, nil where it began anew.
+// ScriptStart is one start of a script. ResumedFrom is the checkpoint that it found, nil where it began from the start.
 type ScriptStart struct {
 	Attempt     int        `json:"attempt"`
 	Start       int        `json:"start"`

@@ -27,6 +27,8 @@ type Meta struct {
 	// staged files.
 	Settings map[string]any
 	Inputs   []job.Input
+	// Failure is why a script failed, as its user reads it; empty for a run that succeeded.
+	Failure string
 }
 
 // ModelVersion is a model that this run registered as a version of a name. Champion is the best version after this run, as

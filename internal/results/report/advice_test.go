@@ -32,7 +32,7 @@ func TestTheFirstScreenSaysWhatToDoNow(t *testing.T) {
 	} {
 		r, err := results.DecodeResult(resultstest.Golden(t, name))
 		require.NoError(t, err)
-		pg := newPage(nil, r, resultstest.LikelyMeta(r))
+		pg := newPage(nil, r, resultstest.LikelyMeta(r), Files{})
 		require.Contains(t, pg.Verdict.Lines, want)
 	}
 }

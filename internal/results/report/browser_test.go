@@ -116,6 +116,7 @@ func pagesToLookAt(t *testing.T) map[string]string {
 	require.NoError(t, err)
 	resultstest.ManyClasses(r, 26, func(i int) string { return fmt.Sprintf("a-label-without-any-break-%s-%d", strings.Repeat("x", 3*i), i) })
 	pages["hard"] = renderResult(t, r)
+	pages["script-with-files"] = scriptReport(t)
 	return pages
 }
 

@@ -110,7 +110,9 @@ type repeatPart struct {
 	Facts []pair
 	// File is a finetune.yaml that makes the training again in Clowder, Command does it on a folder.
 	File, Command string
-	Files         []pair
+	// Same is what Command compares: "the model".
+	Same  string
+	Files []pair
 }
 
 func newRepeatPart(r *results.Result, m manifest.Meta) repeatPart {
@@ -120,8 +122,11 @@ func newRepeatPart(r *results.Result, m manifest.Meta) repeatPart {
 		part.Facts = append(part.Facts, pair{"Manifest", "sha256 " + text.Shorten(hex.EncodeToString(sum.Sum(nil)), 19)})
 	}
 	if r.Kind == results.ResultTraining {
-		part.File, part.Command = settingsFile(r), "extractor run --from manifest.json DATASET --out OUT"
+		part.File, part.Command, part.Same = settingsFile(r), "extractor run --from manifest.json DATASET --out OUT", "the model"
 		part.Facts = append(part.Facts, pair{"Seed", strconv.FormatInt(r.Training.Seed, 10)})
+	}
+	if r.Kind == results.ResultScript {
+		part.Command, part.Same = "extractor run --from manifest.json DATASET --out OUT", "the files"
 	}
 	if r.Data.SplitSHA256 != "" {
 		part.Facts = append(part.Facts, pair{"Row split", "sha256 " + text.Shorten(results.Plain(r.Data.SplitSHA256, ""), 19)})

@@ -33,6 +33,7 @@ type page struct {
 	Verdict                 verdictPart
 	Tiles                   []pair
 	Warnings                warningsPart
+	Script                  *scriptPart
 	Prediction              *predictionPart
 	Data                    *dataPart
 	Learning                *learningPart
@@ -56,14 +57,19 @@ type pair struct{ Name, Value string }
 // style rules hold below its root only. Clowder inserts it into its own page, where a script would run with the rights of
 // the viewer and a loose style rule would change the page.
 func Write(w io.Writer, events []results.Event, r *results.Result, m manifest.Meta) error {
+	return WriteScript(w, events, r, m, Files{})
+}
+
+// WriteScript is Write with what the report of a script shows of files. It uses them for a script only.
+func WriteScript(w io.Writer, events []results.Event, r *results.Result, m manifest.Meta, files Files) error {
 	t, err := reportTemplates()
 	if err != nil {
 		return fmt.Errorf("parse the report's templates: %w", err)
 	}
-	return t.ExecuteTemplate(w, "page", newPage(events, r, m))
+	return t.ExecuteTemplate(w, "page", newPage(events, r, m, files))
 }
 
-func newPage(events []results.Event, r *results.Result, m manifest.Meta) page {
+func newPage(events []results.Event, r *results.Result, m manifest.Meta, files Files) page {
 	var p results.Progress
 	for _, e := range events {
 		if e.Attempt <= r.Attempt {
@@ -88,6 +94,9 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta) page {
 	case results.ResultCheck:
 		pg.Kicker, subject = "Data check (no training)", "dry run"
 		pg.Data = newDataPart(r, p, images)
+	case results.ResultScript:
+		pg.Kicker, subject = "Report of a script", text.Excerpt(r.Script.Entry, 80)
+		pg.Script = newScriptPart(r, files)
 	case results.ResultTraining:
 		c := chart.NewCurves(events, r)
 		pg.Kicker = "Fine-tuning report"
@@ -102,6 +111,9 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta) page {
 		pg.Advice = advice(c, r)
 	}
 	pg.Verdict = newVerdictPart(r, pg.Advice, pg.Model)
+	if r.Partial && m.Failure != "" {
+		pg.Verdict.Lines = append([]string{results.Plain(m.Failure, "")}, pg.Verdict.Lines...)
+	}
 	pg.Subtitle = fmt.Sprintf("%s, %s, %s", results.Plain(r.Task, ""), subject, m.Started.UTC().Format("2 January 2006, 15:04 UTC"))
 	return pg
 }

@@ -47,7 +47,7 @@ func requireSelfContained(t *testing.T, page string) {
 		require.NotContains(t, []string{"script", "link", "iframe", "object", "embed", "form", "base", "a"}, e.Data)
 		for _, a := range e.Attr {
 			if e.Data == "img" && a.Key == "src" {
-				require.Regexp(t, `^data:image/png;base64,[A-Za-z0-9+/=]+$`, a.Val)
+				require.Regexp(t, `^data:image/(png|jpeg);base64,[A-Za-z0-9+/=]+$`, a.Val)
 				continue
 			}
 			require.NotContains(t, []string{"src", "href", "style", "id", "xlink:href"}, a.Key)
@@ -86,7 +86,7 @@ func TestReportOfManyClasses(t *testing.T) {
 	f := resultstest.New(t)
 	n, r := 300, &f.Result
 	resultstest.ManyClasses(r, n, func(i int) string { return "class " + text.Number(i) })
-	rep := newPage(nil, r, f.Meta)
+	rep := newPage(nil, r, f.Meta, Files{})
 	require.Len(t, rep.Result.Classes, maxClassRows)
 	require.Equal(t, n-maxClassRows, rep.Result.MoreClasses)
 	require.Equal(t, "class 299", rep.Result.Classes[0].Label, "the most frequent first")

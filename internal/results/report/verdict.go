@@ -44,13 +44,15 @@ const (
 )
 
 // NewVerdict judges a result: a training by its score on the rows that were held out, against a constant answer, a simple
-// model and the best earlier version; a prediction and a check by what they found.
+// model and the best earlier version; a prediction and a check by what they found; a script by how it ended.
 func NewVerdict(r *results.Result) Verdict {
 	switch r.Kind {
 	case results.ResultPrediction:
 		return predictionVerdict(r)
 	case results.ResultCheck:
 		return checkVerdict(r)
+	case results.ResultScript:
+		return scriptVerdict(r)
 	default:
 		return trainingVerdict(r)
 	}

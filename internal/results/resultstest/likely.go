@@ -15,7 +15,7 @@ import (
 )
 
 // GoldenResults are the golden results of all kinds.
-var GoldenResults = []string{results.ResultFile, "result-regression.json", "result-image.json", "result-prediction.json", "result-check.json"}
+var GoldenResults = []string{results.ResultFile, "result-regression.json", "result-image.json", "result-prediction.json", "result-check.json", "result-script.json", "result-script-partial.json"}
 
 // LikelyMeta is what the service knows of such a run.
 func LikelyMeta(r *results.Result) manifest.Meta {

@@ -18,8 +18,11 @@ type thinned struct {
 	notFinite int
 }
 
+// maxValue is what a chart can still compute with.
+const maxValue = 1e300
+
 func (t *thinned) add(p Point) {
-	if math.IsNaN(p.Value) || math.IsInf(p.Value, 0) {
+	if math.IsNaN(p.Value) || math.Abs(p.Value) > maxValue {
 		t.notFinite++
 		return
 	}

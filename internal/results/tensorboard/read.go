@@ -41,7 +41,7 @@ type Log struct {
 type Curve struct {
 	Tag    string
 	Points []Point
-	// NotFinite counts the values that were no numbers (NaN) or infinite.
+	// NotFinite counts the values that were no numbers (NaN), infinite, or beyond what a chart can draw.
 	NotFinite int
 }
 
