@@ -49,7 +49,7 @@ def run(spec_path: str, launcher: str) -> int:
         return OK
     with log.copied_to(spec.folder / "log.txt"):
         try:
-            lease = leases.take(spec.folder / specs.WORK, spec.attempt)
+            lease = leases.take(spec.folder / specs.WORK, spec.attempt, keep="tree" if spec.kind == "script" else "")
             with lease.watched():
                 return _carry_out(replace(spec, work=lease.folder), launcher, lease)
         except LeaseLost as e:

@@ -26,6 +26,7 @@ from trainer.run_folder import files
 
 FILE = "lease.json"  # in the folder of a start, for as long as it may write
 LEASE_LOST = 75  # exit code of a process that has lost its lease
+EARLIER = "earlier-"  # in the folder of a start: what it has kept of starts that lost the lease
 LOOK_SECONDS = 1.0
 _CLAIM = re.compile(r"(\d+)-(\d+)")
 _TRIES = 10  # to delete a folder into which an earlier start still writes
@@ -78,13 +79,23 @@ class Lease:
             files.write_json(made, value)
         self.publish(made, place)
 
-    def remove(self, place: Path) -> None:
-        """Remove a file or folder of the run folder, if it exists."""
+    def remove(self, place: Path, keep: str = "") -> None:
+        """Remove a file or folder of the run folder, if it exists. Of the folder of a start, what it has under the name ``keep`` is moved
+        to ``earlier-…`` in the folder of this start if the mark ``<keep>.ready`` is beside it, and so is what it has moved there itself."""
         self.check()
         gone = self.folder / f"gone-{uuid.uuid4().hex}"
         with self._fenced(), contextlib.suppress(FileNotFoundError):
             os.rename(place, gone)
+        if keep and (gone / f"{keep}.ready").exists():
+            self.keep(gone, keep, self.folder / f"{EARLIER}{place.name}")
+        for earlier in gone.glob(f"{EARLIER}*") if keep else ():
+            self.keep(gone, earlier.name, self.folder / earlier.name)
         _delete(gone)
+
+    def keep(self, start: Path, name: str, place: Path) -> None:
+        """Move what the folder of a start has under ``name`` to ``place`` in the folder of this one. Nothing happens where it has none."""
+        with self._fenced(), contextlib.suppress(FileNotFoundError):
+            os.rename(start / name, place)
 
     def end(self) -> None:
         """Delete the files of this start that are not needed any more. The lease itself remains."""
@@ -121,9 +132,9 @@ class Lease:
             raise
 
 
-def take(claims: Path, attempt: int = 1, within: Lease | None = None) -> Lease:
-    """Claim the next folder below ``claims`` and revoke all earlier ones. Raises LeaseLost if a higher attempt or a simultaneous start
-    wins, or if the lease ``within`` is lost."""
+def take(claims: Path, attempt: int = 1, within: Lease | None = None, keep: str = "") -> Lease:
+    """Claim the next folder below ``claims`` and revoke all earlier ones. Of these, only what they have under the name ``keep`` stays.
+    Raises LeaseLost if a higher attempt or a simultaneous start wins, or if the lease ``within`` is lost."""
     owner = {"machine": os.uname().nodename, "process": os.getpid(), "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
     try:
         claims.mkdir(exist_ok=True)
@@ -137,7 +148,7 @@ def take(claims: Path, attempt: int = 1, within: Lease | None = None) -> Lease:
         _delete(lease.folder)
         raise LeaseLost
     for other in others:
-        lease.remove(claims / _name(other))
+        lease.remove(claims / _name(other), keep)
     lease.check()
     return lease
 

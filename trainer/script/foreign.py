@@ -100,12 +100,12 @@ def _is_plain(path: str) -> bool:
         return False
 
 
-def _judged(found: os.stat_result) -> tuple[Seen | None, str]:
+def _judged(found: os.stat_result, linked: bool = False) -> tuple[Seen | None, str]:
     if stat.S_ISLNK(found.st_mode):
         return None, "It is a link."
     if not stat.S_ISREG(found.st_mode):
         return None, "It is not a regular file."
-    if found.st_nlink > 1:
+    if found.st_nlink > 1 and not linked:
         return None, "It has several names."
     return Seen.of(found), ""
 
@@ -139,12 +139,15 @@ def _make_folder(parent: int, name: str) -> None:
 
 
 @contextlib.contextmanager
-def opened(root: Path, path: str) -> Iterator[tuple[int, Seen]]:
-    """A handle to read the regular file ``path`` below ``root``, and what it is. Raises OSError or ValueError; never blocks."""
+def opened(root: Path, path: str, linked: bool = False) -> Iterator[tuple[int, Seen]]:
+    """A handle to read the regular file ``path`` below ``root``, and what it is. Raises OSError or ValueError; never blocks.
+
+    A file with several names may be one that the script should not see, so only a folder of ours can be said to have such (``linked``).
+    """
     with parent_of(root, path) as (folder, name):
         handle = os.open(name, _FILE, dir_fd=folder)
     try:
-        seen, reason = _judged(os.fstat(handle))
+        seen, reason = _judged(os.fstat(handle), linked)
         if seen is None:
             raise ValueError(f"{path}: {reason}")
         yield handle, seen
