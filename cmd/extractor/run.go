@@ -9,7 +9,7 @@ const (
 	finetuner = "ncsa.ray.finetune"
 	advanced  = "ncsa.ray.finetune-advanced"
 	predictor = "ncsa.ray.predict"
-	scripts   = "ncsa.ray.script"
+	scripter  = "ncsa.ray.script"
 )
 
 func (p *program) runCommand() *cobra.Command {

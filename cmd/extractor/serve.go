@@ -193,7 +193,7 @@ func pipelineConfig(set Settings, all platform.Extractors, volume volume.Volume,
 		MaxRunning: set.MaxRunning, MaxRunningPerUser: set.MaxRunningPerUser, MaxJobsPerUser: set.jobsPerUser(),
 		UserJobsPerHour: set.UserJobsPerHour, UserRequestsPerHour: set.UserRequestsPerHour,
 		MaxRetry: set.MaxRetry, MaxAttempts: set.MaxAttempts, Poll: set.RayPoll, PendingTimeout: set.PendingTimeout, StallTimeout: set.StallTimeout,
-		Attempt: attempt, CheckTrainer: checkTrainer, Version: version,
+		Attempt: attempt, CheckTrainer: checkTrainer, Version: version, Scripts: set.Scripts.Preparer(set.localPython(), volume.Overlays()),
 	}
 }
 

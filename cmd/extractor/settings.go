@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/scripts"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -71,6 +72,8 @@ type Settings struct {
 	LogLevel            string        `mapstructure:"log_level"`
 	LogFormat           string        `mapstructure:"log_format"`
 	ShutdownTimeout     time.Duration `mapstructure:"shutdown_timeout"`
+
+	Scripts scripts.Settings `mapstructure:",squash"`
 }
 
 // setting describes one field of Settings: its key in the file, its environment variable (pyclowder's name if there is one), its
@@ -83,7 +86,7 @@ type setting struct {
 
 // settings is the only table of all settings. The table in docs/configuration.md is generated from it.
 func settings() []setting {
-	return []setting{
+	rows := []setting{
 		{"rabbitmq_uri", "RABBITMQ_URI", "amqp://guest:guest@127.0.0.1/%2f", "URI of Clowder's RabbitMQ broker; amqps:// for TLS"},
 		{"rabbitmq_queue", "RABBITMQ_QUEUE", "", "Queue and name of the training extractor; empty uses the name in extractor_info.json"},
 		{"rabbitmq_advanced_queue", "RABBITMQ_ADVANCED_QUEUE", "", "Queue and name of the training extractor with all options; empty uses ncsa.ray.finetune-advanced"},
@@ -135,6 +138,10 @@ func settings() []setting {
 		{"log_format", "LOG_FORMAT", "console", "Format of the log: console or json"},
 		{"shutdown_timeout", "SHUTDOWN_TIMEOUT", "20s", "Longest time for an orderly shutdown after SIGTERM"},
 	}
+	for _, row := range scripts.Rows() {
+		rows = append(rows, setting{row.Key, row.Env, row.Value, row.Help})
+	}
+	return rows
 }
 
 // defaultPython is looked up on the PATH of Ray.
@@ -239,6 +246,7 @@ func (s *Settings) complete() error {
 	s.checkClowder(report)
 	s.checkNumbers(report)
 	s.checkLimits(report)
+	s.Scripts.Validate(report)
 	if s.LogFormat != "console" && s.LogFormat != "json" {
 		report("LOG_FORMAT: must be console or json, got %q", s.LogFormat)
 	}

@@ -46,7 +46,8 @@ func (s *Settings) jobsPerUser() int {
 // retentionConfig returns the retention times and the disks.
 func retentionConfig(set Settings, volume volume.Volume) retention.Config {
 	return retention.Config{
-		Shared: volume.Dir, Runs: volume.Run(""), Deliverables: volume.Deliverables(""), Keys: set.RetainKeys, RunFolders: set.RetainRuns, Records: set.RetainRecords,
+		Shared: volume.Dir, Overlays: volume.Overlays(), OverlayBytes: set.Scripts.PackagesBytes,
+		Runs: volume.Run(""), Deliverables: volume.Deliverables(""), Keys: set.RetainKeys, RunFolders: set.RetainRuns, Records: set.RetainRecords,
 		CacheBytes: set.CacheBytes, Disks: map[string]string{"SHARED_DIR": set.SharedDir, "STATE_DIR": set.StateDir}, MinFree: set.MinFreeBytes,
 	}
 }

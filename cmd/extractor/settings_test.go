@@ -83,7 +83,7 @@ func TestExtractorsNeedDifferentQueuesAndReadableForms(t *testing.T) {
 	require.NoError(t, err)
 	all, err := extractors(set, volume.Volume{Dir: set.SharedDir})
 	require.NoError(t, err)
-	require.Equal(t, []string{finetuner, advanced, predictor, scripts, "ncsa.ray.runs"}, all.Names())
+	require.Equal(t, []string{finetuner, advanced, predictor, scripter, "ncsa.ray.runs"}, all.Names())
 }
 
 func TestProfilesComeFromTheKubeRayConfiguration(t *testing.T) {

@@ -33,6 +33,8 @@ type Record struct {
 	InputsSHA256 string `json:"inputs_sha256,omitempty"`
 	// Model is what the registry says of the job's model: of the one that it predicts with, or of the one that it made.
 	Model json.RawMessage `json:"model,omitempty"`
+	// Script is the object "script" of spec.json, for a script of a user: what it may do and the packages that are installed for it.
+	Script json.RawMessage `json:"script,omitempty"`
 	// Handle is the handle of the present attempt, nil before its submission. Stale is the handle of an attempt that must be released
 	// before the next one is submitted.
 	Handle *Handle `json:"handle,omitempty"`
@@ -131,6 +133,15 @@ func (r *Record) NextAttempt() {
 	r.Restarts++
 	r.State, r.Stale, r.Handle = Staged, r.Handle, nil
 	r.Began, r.Trained = time.Time{}, time.Time{}
+}
+
+// Overlay is the folder of the packages that are installed for the script of the job, relative to the shared volume; empty for none.
+func (r *Record) Overlay() string {
+	var script struct {
+		Overlay string `json:"overlay"`
+	}
+	_ = json.Unmarshal(r.Script, &script) // what is no object names none
+	return script.Overlay
 }
 
 // Active reports whether the service still has something to do for the job.

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -20,7 +21,7 @@ type Settings struct {
 	Model, ModelFile string
 	// Write says where predictions go: a file, the metadata of each file, or both.
 	Write string
-	// Workers, GPU and Profile say what the training needs on Ray. An empty profile leaves the choice to the service.
+	// Workers, GPU and Profile say what the job needs on Ray. Workers of a script are machines. An empty profile leaves the choice to the service.
 	Workers int
 	GPU     bool
 	Profile string
@@ -46,7 +47,7 @@ func NewSettings(values map[string]any) Settings {
 	s := Settings{
 		RunName: textOf(values, "run_name"), RegisterAs: textOf(values, "output.register_as"),
 		Model: textOf(values, "model"), ModelFile: textOf(values, "model_file"), Write: textOf(values, "write"),
-		Workers: int(wholeOf(values, "num_workers")), GPU: textOf(values, "use_gpu") == "yes", Profile: textOf(values, "profile"),
+		Workers: int(cmp.Or(wholeOf(values, "num_workers"), wholeOf(values, "nodes"))), GPU: textOf(values, "use_gpu") == "yes", Profile: textOf(values, "profile"),
 		MaxDuration: time.Duration(wholeOf(values, "max_minutes")) * time.Minute,
 		Action:      textOf(values, "action"), Run: textOf(values, "run"),
 		Values: values,

@@ -32,6 +32,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
+	"github.com/ncsa/clowder-ray/internal/script"
 	"github.com/ncsa/clowder-ray/test/bubble"
 )
 
@@ -67,7 +68,7 @@ func setupOn(t *testing.T, dir string, store job.Store, alter ...func(*Config)) 
 	cfg := Config{
 		Extractors: platformtest.Extractors(t), Volume: b.ray.volume, MaxJobs: 4, MaxDownloads: 2, MaxUploads: 2, MaxRetry: 3, MaxAttempts: 2,
 		Poll: time.Second, PendingTimeout: time.Minute, StallTimeout: time.Minute,
-		Attempt: rayjob.Attempt{Python: "python"}, Version: "test",
+		Attempt: rayjob.Attempt{Python: "python"}, Version: "test", Scripts: preparer(dir, script.Policy{Sandbox: script.SandboxAuto}),
 	}
 	for _, f := range alter {
 		f(&cfg)
@@ -132,6 +133,7 @@ type fakeRay struct {
 	jobs     map[string]rayjob.Verdict
 	submits  []string
 	reads    [][]string // of each submission
+	attempts []rayjob.Attempt
 	released []string
 	observed int
 	// script returns the verdict of the attempt at each look; the default succeeds at the third.
@@ -161,6 +163,7 @@ func (f *fakeRay) Submit(_ context.Context, a rayjob.Attempt) (rayjob.Handle, er
 	}
 	f.jobs[h.ID] = rayjob.Running
 	f.submits, f.reads = append(f.submits, h.ID), append(f.reads, a.Reads)
+	f.attempts = append(f.attempts, a)
 	dir := f.volume.Run(a.Run).Path()
 	if f.silent {
 		return h, nil
@@ -210,6 +213,8 @@ type fakePlatform struct {
 	refuse []error
 	// readable are the datasets that the user may read.
 	readable string
+	// files are staged besides train.csv.
+	files map[string]string
 	// address is that of the Clowder of all jobs, or empty for none.
 	address string
 	// denied says that the user may not decide over other jobs.
@@ -231,10 +236,19 @@ func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir disk.Folder, _
 		return nil, err
 	}
 	inputs := []job.Input{{Name: "train.csv", Path: "train.csv", Size: 3, SHA256: fmt.Sprintf("%064d", 0)}}
-	return inputs, errors.Join(disk.WriteFile(root, "train.csv", []byte("a,b")), root.Close())
+	err = disk.WriteFile(root, "train.csv", []byte("a,b"))
+	for name, body := range f.files {
+		inputs = append(inputs, job.Input{Name: name, Path: name, Size: int64(len(body)), SHA256: fmt.Sprintf("%064d", 0)})
+		err = errors.Join(err, disk.WriteFile(root, name, []byte(body)))
+	}
+	return inputs, errors.Join(err, root.Close())
 }
 
 func (f *fakePlatform) Address(job.Record) (string, error) { return f.address, nil }
+
+func (f *fakePlatform) User(context.Context, job.Record) (string, error) {
+	return "alice@example.org", nil
+}
 
 func (f *fakePlatform) MayRead(_ context.Context, _ job.Record, dataset string) (bool, error) {
 	return strings.Contains(f.readable, dataset), nil

@@ -23,6 +23,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
+	"github.com/ncsa/clowder-ray/internal/script"
 )
 
 // ErrStopping is the cause with which the work context ends when the service stops: nothing failed, the jobs go on.
@@ -60,6 +61,8 @@ type Config struct {
 	StallTimeout   time.Duration
 	// Attempt holds what all attempts share: the interpreter, the trainer and its environment.
 	Attempt rayjob.Attempt
+	// Scripts decides what scripts of users may do, and prepares them.
+	Scripts *script.Preparer
 	// CheckTrainer, where given, is called at most a second before each submission: it makes sure that the trainer on the volume is the one that this
 	// program brought, and takes some milliseconds. Its error is for the operator, and jobs wait meanwhile.
 	CheckTrainer func() error

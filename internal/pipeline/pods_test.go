@@ -17,20 +17,22 @@ func TestAnAttemptReadsTheModelsThatItsSpecNames(t *testing.T) {
 	t.Parallel()
 	own := jobtest.Record(run, "h").Request.DatasetID
 	for name, tc := range map[string]struct {
-		spec Spec
-		want []string
+		spec    Spec
+		overlay string
+		want    []string
 	}{
-		"a training without a champion": {Spec{}, []string{"models"}},
+		"a training without a champion": {Spec{}, "", []string{"models"}},
+		"a script with packages":        {Spec{}, "overlays/1f", []string{"models", "overlays/1f"}},
 		"a training that is compared": {
-			Spec{Champion: &SpecModel{Path: "../../registry/" + own + "/films/1/model"}}, []string{"models", "registry/" + own + "/films/1/model"},
+			Spec{Champion: &SpecModel{Path: "../../registry/" + own + "/films/1/model"}}, "", []string{"models", "registry/" + own + "/films/1/model"},
 		},
 		"a prediction": {
-			Spec{Model: &SpecModel{Path: "../../registry/local/birds/7/model"}}, []string{"models", "registry/local/birds/7/model"},
+			Spec{Model: &SpecModel{Path: "../../registry/local/birds/7/model"}}, "", []string{"models", "registry/local/birds/7/model"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, (&Pipeline{}).reads(run, tc.spec))
+			require.Equal(t, tc.want, (&Pipeline{}).reads(run, tc.spec, tc.overlay))
 		})
 	}
 }

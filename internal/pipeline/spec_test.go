@@ -32,6 +32,14 @@ func schema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
+// validate says how a spec.json breaks the contract.
+func validate(t *testing.T, doc []byte) error {
+	t.Helper()
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
+	require.NoError(t, err)
+	return schema(t).Validate(value)
+}
+
 func TestTheSpecKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -65,15 +73,13 @@ func TestTheSpecKeepsTheContract(t *testing.T) {
 		require.Equal(t, tc.extractor.Info.Defaults(), spec.Defaults)
 		doc, err := json.Marshal(spec)
 		require.NoError(t, err)
-		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
-		require.NoError(t, err)
-		require.NoError(t, schema(t).Validate(value), name)
+		require.NoError(t, validate(t, doc), name)
 	}
 }
 
 func TestTheGoldenSpecsAreOurs(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"spec.json", "spec-predict.json"} {
+	for _, name := range []string{"spec.json", "spec-predict.json", "spec-script.json"} {
 		golden, err := os.ReadFile(filepath.Join("..", "..", "trainer", "schema", "golden", name))
 		require.NoError(t, err)
 		var spec Spec

@@ -37,6 +37,10 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 	if err != nil {
 		return nil, badInput(err)
 	}
+	allowed, err := p.allowScript(ctx, rec, e, &settings)
+	if err != nil {
+		return nil, badInput(err)
+	}
 	if err := p.cfg.Volume.ResetRun(rec.Run); err != nil {
 		return nil, err
 	}
@@ -46,7 +50,11 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 		return nil, badInput(err)
 	}
 	if len(inputs) == 0 {
-		return nil, badInput(job.Permanent(errors.New("the dataset is empty: add a CSV, TSV or JSONL file, or images in a folder for each label, then submit again")))
+		return nil, badInput(job.Permanent(errors.New(emptyDataset(e.Kind))))
+	}
+	script, err := p.prepareScript(ctx, rec, allowed, inputs)
+	if err != nil {
+		return nil, badInput(err)
 	}
 	crash.At(crash.Downloaded)
 	sum, err := p.cfg.Volume.WriteInputs(rec.Run, inputs)
@@ -54,7 +62,7 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 		return nil, err
 	}
 	return func(r *job.Record) error {
-		r.Settings, r.Model, r.InputsSHA256 = settings, model, sum
+		r.Settings, r.Model, r.InputsSHA256, r.Script = settings, model, sum, script
 		r.Advance(job.Staged)
 		return nil
 	}, nil
@@ -82,7 +90,7 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	a := p.attempt(rec)
-	a.Reads = p.reads(rec.Run, spec)
+	a.Reads, a.Script = p.reads(rec.Run, spec, rec.Overlay()), e.Kind == platform.Script
 	handle, err := p.backend.Submit(ctx, a)
 	if err != nil {
 		return nil, err
@@ -291,16 +299,4 @@ func made(kind results.ResultKind) string {
 	default:
 		return "the model, the metrics and the report"
 	}
-}
-
-// settings checks what the user filled in, and warns the user about parameters that the form does not have.
-func (p *Pipeline) settings(rec job.Record, e platform.Extractor) (job.Settings, error) {
-	values, warnings, err := e.Info.Parameters(rec.Request.Parameters)
-	if err != nil {
-		return job.Settings{}, err
-	}
-	for _, w := range warnings {
-		p.say(rec, w)
-	}
-	return job.NewSettings(values), nil
 }

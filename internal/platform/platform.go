@@ -18,6 +18,8 @@ type Platform interface {
 	// Stage lays the files of the job's dataset into dir, which it makes, and returns them; say takes sentences for the user. The settings of
 	// rec are checked by now.
 	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error)
+	// User is the e-mail address of the user of the job, or "you" for a command on this machine.
+	User(ctx context.Context, rec job.Record) (string, error)
 	// MayRead reports whether the user of the job may read another dataset, and so use the models that were made from it.
 	MayRead(ctx context.Context, rec job.Record, dataset string) (bool, error)
 	// CanManage returns the name of the user of the job if they may cancel, stop or retry another job of the same dataset, or promote its

@@ -23,6 +23,9 @@ type Config struct {
 	RunFolders time.Duration
 	// Records is how long a job is remembered after its end. A message that comes again later is a new job.
 	Records time.Duration
+	// Overlays has a folder with Python packages for each set of packages that scripts need, and OverlayBytes bounds all of them.
+	Overlays     disk.Folder
+	OverlayBytes int64
 	// CacheBytes bounds the downloaded bodies.
 	CacheBytes int64
 	// Disks names the folders whose disks are watched, and MinFree how many bytes must be free there for new jobs.
@@ -60,12 +63,14 @@ type Keeper struct {
 	log     *zap.Logger
 	metrics *Metrics
 	disks   *disks
+	// overlays has the size of each overlay, which never changes.
+	overlays map[string]int64
 }
 
 // New returns a keeper. Run starts it.
 func New(cfg Config, store job.Store, jobs Jobs, cache Cache, metrics *Metrics, log *zap.Logger) *Keeper {
 	return &Keeper{
-		cfg: cfg, store: store, jobs: jobs, cache: cache, metrics: metrics, log: log.Named("retention"),
+		cfg: cfg, store: store, jobs: jobs, cache: cache, metrics: metrics, log: log.Named("retention"), overlays: map[string]int64{},
 		disks: &disks{folders: cfg.Disks, min: cfg.MinFree, free: disk.Free},
 	}
 }
@@ -103,7 +108,7 @@ func (k *Keeper) lookRound(ctx context.Context) {
 
 // sweep is one clean-up. If a step fails, the others still run.
 func (k *Keeper) sweep(ctx context.Context) error {
-	err := errors.Join(k.eraseKeys(ctx), k.tidyRuns(ctx), k.forget(ctx), k.dropStale())
+	err := errors.Join(k.eraseKeys(ctx), k.tidyRuns(ctx), k.forget(ctx), k.dropStale(), k.trimOverlays(ctx))
 	_, trimErr := k.trimCache(k.cfg.CacheBytes)
 	return errors.Join(err, trimErr)
 }

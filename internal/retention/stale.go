@@ -14,10 +14,10 @@ import (
 const staleAfter = 24 * time.Hour
 
 // stale are the beginnings of the names that things have on the shared volume while they are being written, by the folder they are
-// in, where each * stands for all folders there: versions of models, the training program, and the probes of doctor. Base models that were
+// in, where each * stands for all folders there: versions of models, the training program, the packages of scripts, and the probes of doctor. Base models that were
 // replaced are kept for a while because a training may still read them.
 var stale = []struct{ folder, prefix string }{
-	{"registry/*/*", "."}, {"trainer", ".installing-"}, {"", ".doctor-"}, {"models/.old", ""},
+	{"registry/*/*", "."}, {"trainer", ".installing-"}, {"", ".doctor-"}, {"models/.old", ""}, {"overlays", ".making-"},
 }
 
 // dropStale removes half-written files of processes that were killed. It follows no link.

@@ -2,6 +2,7 @@
 package scripts
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"os"
@@ -9,9 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/script"
 	"github.com/ncsa/clowder-ray/internal/script/requirements"
+	"github.com/ncsa/clowder-ray/trainer"
 )
 
 // Settings are the settings about scripts of users.
@@ -174,4 +177,29 @@ func (s *Settings) Policy() script.Policy {
 			LogBytes: s.LogBytes, OutputBytes: s.OutputBytes, GraceSeconds: s.Grace.Seconds(),
 		},
 	}
+}
+
+// Preparer returns what decides about scripts and installs their packages into overlays. python is the interpreter to use if the settings
+// name none.
+func (s *Settings) Preparer(python string, overlays disk.Folder) *script.Preparer {
+	cfg := requirements.Config{
+		Mode: s.Requirements, IndexURL: s.IndexURL, Image: image(), Python: cmp.Or(s.Python, python),
+		MostPackages: s.PackageCount, MostBytes: s.PackageBytes, Timeout: s.PackageTime,
+	}
+	if path, err := requirements.Interpreter(cfg.Python); err == nil {
+		cfg.Python = path
+	}
+	if s.Requirements == requirements.AllowList {
+		cfg.Allowed, _ = s.allowed() // it was read before, see Validate; without it nothing is allowed
+	}
+	return &script.Preparer{Policy: s.Policy(), Packages: requirements.New(cfg, overlays)}
+}
+
+// image has the packages of the image of Ray by their normalized names.
+func image() map[string]string {
+	packages := map[string]string{}
+	for name, version := range trainer.Packages() {
+		packages[requirements.Normal(name)] = version
+	}
+	return packages
 }

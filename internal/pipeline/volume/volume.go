@@ -18,6 +18,7 @@ import (
 //	registry/ the models that trainings made, in versions
 //	trainer/  the training program, by digest
 //	runs/     one folder for each run: spec.json, inputs/, events.jsonl, out/, result.json …
+//	overlays/ Python packages for scripts of users, by digest
 //	deliver/  one folder for each run that is being delivered: what its user gets
 type Volume struct {
 	// Dir is the path here, RayDir the path in the pods of Ray.
@@ -38,6 +39,9 @@ func (v Volume) Deliverables(run string) disk.Folder { return v.folder("deliver"
 
 // Cache is the folder of file bodies by content.
 func (v Volume) Cache() disk.Folder { return v.folder("cache") }
+
+// Overlays is the folder of the packages that scripts of users need beside those of the image.
+func (v Volume) Overlays() disk.Folder { return v.folder("overlays") }
 
 // Registry is the folder of the models that trainings made.
 func (v Volume) Registry() disk.Folder { return v.folder("registry") }

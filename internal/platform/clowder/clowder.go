@@ -80,6 +80,15 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 	})
 }
 
+// User asks Clowder whose key came with the job.
+func (c *Platform) User(ctx context.Context, rec job.Record) (string, error) {
+	s, err := c.session(rec)
+	if err != nil {
+		return "", err
+	}
+	return s.CheckKey(ctx)
+}
+
 // MayRead asks Clowder with the user's own key.
 func (c *Platform) MayRead(ctx context.Context, rec job.Record, dataset string) (bool, error) {
 	if dataset == registry.Local {
