@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/scripts"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -18,6 +19,10 @@ func TestASettingsFileOfTheVersionBeforeIsRead(t *testing.T) {
 	require.NoError(t, fs.Parse([]string{"--config", filepath.Join("..", "..", "test", "stored", "settings.yaml")}))
 	got, err := readSettings(fs, nil)
 	require.NoError(t, err)
+	defaults, err := readEnv()
+	require.NoError(t, err)
+	require.Equal(t, defaults.Scripts, got.Scripts, "there were none about scripts")
+	got.Scripts = scripts.Settings{}
 	const day = 24 * time.Hour
 	require.Equal(t, Settings{
 		RabbitMQURI: "amqp://user:word@broker/vhost", RabbitMQQueue: "own.train", AdvancedQueue: "own.advanced", PredictQueue: "own.predict",
