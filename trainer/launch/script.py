@@ -78,13 +78,13 @@ class _Group:
         tasks = [replace(self.task, nodes=n if len(nodes) > 1 else self.task.nodes) for n in nodes]
         prepared = self._wait([self.actors[0].prepare.remote(tasks[0], self.events)])[0]
         running = [a.execute.remote(t, prepared, self.events) for a, t in zip(self.actors, tasks, strict=True)]
-        outcome = self._wait(running[:1])[0]
+        outcome = self._wait(running[:1], self._check_others(running[1:]))[0]
         if outcome == PAUSED:
             raise Paused
-        others = self._others(running[1:])
-        if outcome.error is not None:  # what another machine says may be the reason
-            return replace(outcome, error=next((o.error for o in others if o.error is not None), outcome.error))
-        return outcome
+        errors = [o.error for o in self._others(running[1:]) if o.error is not None]
+        if errors and outcome.finished.stopped == "user" and stop.requested(self.task.spec.folder) != stop.KEEP:
+            outcome = replace(outcome, finished=replace(outcome.finished, stopped=None))  # node 0 was ended because of the others
+        return replace(outcome, error=errors[0]) if errors else outcome
 
     def close(self) -> None:
         for actor in self.actors:
@@ -99,6 +99,20 @@ class _Group:
         ready, _ = ray.wait(list(running), num_returns=len(running), timeout=OTHERS_SECONDS)
         found = [ray.get(one) for one in ready]
         return [one for one in found if one != PAUSED]
+
+    def _check_others(self, running: list):
+        """A function to call while the first machine works: if another one has ended long before, the first one waits in vain."""
+        ended_at: list[float] = []
+
+        def check() -> None:
+            if not running or not ray.wait(running, timeout=0)[0]:
+                return
+            ended_at.append(time.monotonic())
+            if ended_at[-1] - ended_at[0] > OTHERS_SECONDS:
+                (self.work / runner.FAILED).touch()
+            del ended_at[1:]
+
+        return check
 
     def _wait(self, references: list, check=lambda: None) -> list:
         """The values of ``references``. Raises Paused if this machine must be left before."""

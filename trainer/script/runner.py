@@ -24,6 +24,7 @@ from trainer.script.sandbox import Ended, Sandbox
 from trainer.script.tree import File
 
 TREE, HOME = "tree", "home"  # in the folder of the start
+FAILED = "failed"  # there, once another node has failed: the script ends on all of them
 INSIDE = Path(__file__).parent / "inside"
 _REQUESTS: dict[str, process.Request] = {stop.KEEP: "keep", stop.PAUSE: "pause"}
 RANKS = range(64)  # of which the last lines are looked at
@@ -82,10 +83,11 @@ def run(task: Task, events: Events) -> Outcome:
 def prepare(task: Task, events: Events) -> Prepared:
     """Make the tree as it was in the last checkpoint, and note that the script starts."""
     spec, lease = task.spec, Lease(task.spec.work)
+    box = sandbox.choose(spec.script.sandbox)
     code = trees.texts(spec)
     lease.remove(task.tree)
     lease.remove(spec.work / HOME)
-    placed = trees.place(spec, task.tree, spec.work / HOME, code, visible=spec.script.sandbox != "none")
+    placed = trees.place(spec, task.tree, spec.work / HOME, code, visible=box.has_places())
     begun = starts.Starts(spec.folder, lease)
     restored = None
     given, decided = command.arguments(command.read(code.get(task.entry, "")), task.settings, restored or "")
@@ -98,20 +100,26 @@ def prepare(task: Task, events: Events) -> Prepared:
 
 
 def execute(task: Task, prepared: Prepared, events: Events) -> Outcome:
-    """Run a prepared start in a sandbox on this machine."""
-    spec, lease = task.spec, Lease(task.spec.work)
+    """Run a prepared start in a sandbox on this machine. Raises Paused if it was asked to end for a new start.
+
+    Only node 0 reads the progress and counts the time. The other nodes write their output into logs/node-N.txt.
+    """
+    spec, lease, first = task.spec, Lease(task.spec.work), task.nodes.rank == 0
     box = sandbox.choose(spec.script.sandbox)
     begun = starts.Starts(spec.folder, lease)
     jail = _jail(task, box, prepared)
     argv = command.line(sys.executable, task.launcher, task.entry, prepared.arguments, task.nodes)
     progress = Progress(events, task.settings.metric)
-    lines = Lines(spec.folder / "log.txt", jail.limits.log_bytes, progress, task.nodes.world > 1, lease)
+    log = spec.folder / "log.txt" if first else _log_of_node(task)
+    lines = Lines(log, jail.limits.log_bytes, progress if first else None, task.nodes.world > 1, lease)
+    tick = begun.tick if first else lambda seconds: None
     try:
-        finished = process.run(box, jail, argv, lines, task.launcher == "torchrun", lambda: _requested(spec), begun.tick)
+        finished = process.run(box, jail, argv, lines, task.launcher == "torchrun", lambda: _requested(spec), tick)
     finally:
         lines.close()
         progress.close()
-    begun.end(finished.seconds, finished.ended)
+    if first:
+        begun.end(finished.seconds, finished.ended)
     if finished.stopped == "paused":
         raise Paused
     return Outcome(
@@ -126,6 +134,12 @@ def execute(task: Task, prepared: Prepared, events: Events) -> Outcome:
         progress.series,
         progress.numbers(),
     )
+
+
+def _log_of_node(task: Task) -> Path:
+    folder = task.spec.folder / "logs"
+    folder.mkdir(exist_ok=True)
+    return folder / f"node-{task.nodes.rank}.txt"
 
 
 def _jail(task: Task, box: Sandbox, prepared: Prepared) -> Jail:
@@ -149,7 +163,11 @@ def _jail(task: Task, box: Sandbox, prepared: Prepared) -> Jail:
     )
     variables = environment.variables(context, prepared.arguments, command.hyperparameters(task.settings))
     limits = replace(spec.script.limits, seconds=prepared.seconds)
-    return Jail(task.tree, spec.work / HOME, tuple(reads), prepared.placed.links, variables, limits, bool(gpus))
+    home = spec.work / HOME
+    if task.nodes.rank:
+        home = spec.work / f"{HOME}-{task.nodes.rank}"
+        home.mkdir(exist_ok=True)
+    return Jail(task.tree, home, tuple(reads), prepared.placed.links, variables, limits, bool(gpus))
 
 
 def visible_gpus() -> tuple[str, ...]:
@@ -166,6 +184,8 @@ def _has(module: str, spec: Spec) -> bool:
 
 
 def _requested(spec: Spec) -> process.Request:
+    if (spec.work / FAILED).exists():
+        return "keep"
     if stop.is_paused(spec.work):
         return "leave"
     return _REQUESTS.get(stop.requested(spec.folder), "")
@@ -178,6 +198,6 @@ def _error(task: Task, box: Sandbox, finished: Finished, lines: Lines) -> UserEr
         return None
     facts = reasons.Facts(task.entry, task.spec.script.limits, box.network, len(visible_gpus()) if task.gpu else 0, task.spec.script.resolved)
     said = {rank: last for rank in (*RANKS, "launcher") if (last := lines.last(rank))}
-    if box.name == "none":  # there the script sees the paths of this machine, which no message may show
+    if not box.has_places():  # then the script sees the paths of this machine, which no message may show
         said = {rank: [line.replace(str(task.tree), RUN).replace(str(task.spec.folder), "") for line in last] for rank, last in said.items()}
     return reasons.failure(ended, said, facts)

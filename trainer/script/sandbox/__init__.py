@@ -47,6 +47,9 @@ class Sandbox(Protocol):
     def refused(self) -> str | None:
         """Why this sandbox cannot be used on this machine, in one sentence; None if it holds."""
 
+    def has_places(self) -> bool:
+        """Whether the script sees the paths of jail.py, and not those of this machine. Ask only where it is not refused."""
+
     def start(self, jail: Jail, argv: Sequence[str], stdout: int, stderr: int) -> Running:
         """Start ``argv`` in the sandbox, with its output on these file descriptors and a closed standard input."""
 

@@ -45,6 +45,9 @@ class Bubblewrap:
             return "As root, bubblewrap needs the program setpriv (util-linux)."
         return probe.failure(self)
 
+    def has_places(self) -> bool:
+        return True
+
     def start(self, jail: Jail, argv: Sequence[str], stdout: int, stderr: int) -> Supervised:
         """Start ``argv``. As root, the tree and the home are given to a user without an account, who runs the script."""
         return Supervised(_Launch(jail, argv, stdout, stderr, self.network), jail)

@@ -40,6 +40,9 @@ class Gvisor:
             return "gVisor needs the program setpriv (util-linux)."
         return probe.failure(self)
 
+    def has_places(self) -> bool:
+        return True
+
     def start(self, jail: Jail, argv: Sequence[str], stdout: int, stderr: int) -> Supervised:
         """Start ``argv``. ``stdout`` and ``stderr`` must be pipes: runsc writes to a file at a position of its own. As root, the tree and
         the home are given to a user without an account, who runs the script."""

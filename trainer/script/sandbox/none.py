@@ -27,6 +27,9 @@ class NoSandbox:
     def refused(self) -> str | None:
         return None
 
+    def has_places(self) -> bool:
+        return False
+
     def start(self, jail: Jail, argv: Sequence[str], stdout: int, stderr: int) -> Supervised:
         """Start the script in its tree. There are no places inside: paths in ``argv`` and the environment become those of this machine."""
         return Supervised(Child(jail, argv, stdout, stderr), jail)

@@ -40,6 +40,9 @@ class Pod(NoSandbox):
             return "The network plugin of the cluster does not enforce NetworkPolicies: a script could reach other machines."
         return None
 
+    def has_places(self) -> bool:
+        return Bubblewrap(network=True).refused() is None
+
     def start(self, jail: Jail, argv: Sequence[str], stdout: int, stderr: int) -> Supervised:
         """Start the script, in bubblewrap if that works here: with the network of the pod, which several nodes need."""
         inner = Bubblewrap(network=True)
