@@ -34,7 +34,7 @@ func (p *program) jobsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return listJobs(p.stdout, recs)
+			return listJobs(p.stdout, recs, p.leftOut.jobs)
 		}),
 	}
 	list.Flags().Bool("all", true, "also list finished jobs")
@@ -74,7 +74,7 @@ func (p *program) withStore(f func(context.Context, job.Store, *cobra.Command, [
 		if _, err := os.Stat(set.storePath()); errors.Is(err, os.ErrNotExist) {
 			return job.Permanent(fmt.Errorf("%s does not exist: set STATE_DIR to the state folder of the service", set.storePath()))
 		}
-		s, err := set.openStore(cmd.Context(), job.WithLeftOut(p.warnLeftOut))
+		s, err := set.openStore(cmd.Context(), job.WithLeftOut(func(run string, why error) { p.leftOut.add(run, why) }))
 		if err != nil {
 			return err
 		}
@@ -84,8 +84,12 @@ func (p *program) withStore(f func(context.Context, job.Store, *cobra.Command, [
 }
 
 func notFound(err error, run string) error {
-	if errors.Is(err, job.ErrNotFound) {
+	switch {
+	case errors.Is(err, job.ErrNotFound):
 		return job.Permanent(fmt.Errorf("the job %s does not exist: extractor jobs list shows all jobs", run))
+	case errors.Is(err, job.ErrDamaged):
+		_, remedy := unreadable(err)
+		return job.Permanent(fmt.Errorf("%w: %s", err, remedy))
 	}
 	return err
 }
@@ -98,7 +102,8 @@ func administrator() string {
 	return "the administrator"
 }
 
-func listJobs(w io.Writer, recs []job.Record) error {
+// listJobs prints the jobs, and below them those whose records cannot be read.
+func listJobs(w io.Writer, recs []job.Record, leftOut map[string]error) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(tw, "RUN\tEXTRACTOR\tSTATE\tATTEMPT\tAGE\tDATASET\tNOTE")
 	for _, r := range recs {
@@ -108,6 +113,10 @@ func listJobs(w io.Writer, recs []job.Record) error {
 		}
 		age := max(0, time.Since(r.Created)).Round(time.Second)
 		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.Run, extractorOf(r), r.State, r.Attempt, age, r.Request.Name, cut(note, 80))
+	}
+	for _, run := range sortedKeys(leftOut) {
+		word, remedy := unreadable(leftOut[run])
+		_, _ = fmt.Fprintf(tw, "%s\t\t%s\t\t\t\t%s\n", run, word, remedy)
 	}
 	return tw.Flush()
 }

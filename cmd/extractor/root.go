@@ -27,6 +27,8 @@ const (
 type program struct {
 	environ        []string
 	stdout, stderr io.Writer
+	// leftOut are the jobs that a list of this command has left out.
+	leftOut leftOut
 }
 
 // getenv reads a variable of the environment.

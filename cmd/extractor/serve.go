@@ -72,7 +72,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	store, err := set.openForService(ctx, log)
+	store, err := set.openForService(ctx, reg, log)
 	if err != nil {
 		return err
 	}

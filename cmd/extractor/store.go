@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -20,9 +23,36 @@ func (s *Settings) openStore(ctx context.Context, options ...job.Option) (*job.S
 	return job.OpenSQLite(ctx, s.storePath(), append(options, job.WithKeys(keys))...)
 }
 
-// warnLeftOut warns about a job that a list leaves out, because its record of an older version is too large.
-func (p *program) warnLeftOut(run string) {
-	_, _ = fmt.Fprintf(p.stderr, "warning: %s is not listed because its record is too large: start the service, which shrinks it\n", run)
+// leftOut are the jobs that a list leaves out, and why.
+type leftOut struct {
+	mu   sync.Mutex
+	jobs map[string]error
+}
+
+// add notes a job, and reports whether it is new. The zero leftOut is empty.
+func (l *leftOut) add(run string, why error) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, known := l.jobs[run]
+	if l.jobs == nil {
+		l.jobs = map[string]error{}
+	}
+	l.jobs[run] = why
+	return !known
+}
+
+func (l *leftOut) count() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return float64(len(l.jobs))
+}
+
+// unreadable says in a word what is wrong with a record that cannot be read, and in a sentence what to do.
+func unreadable(why error) (word, remedy string) {
+	if errors.Is(why, job.ErrTooLarge) {
+		return "too large", "start the service, which makes the record smaller"
+	}
+	return "damaged", "restore the job store from a backup, or submit the dataset again"
 }
 
 // keyring reads the state keys. Without a key it returns nil, and nothing is encrypted.
@@ -47,8 +77,18 @@ func (s *Settings) keyring() (*job.Keyring, error) {
 
 // openForService opens the job store and updates its records: it encrypts keys with the newest state key and shrinks records
 // that are too large.
-func (s *Settings) openForService(ctx context.Context, log *zap.Logger) (*job.SQLite, error) {
-	store, err := s.openStore(ctx, job.WithLeftOut(func(run string) { log.Warn("a record is too large and is left out", zap.String("run", run)) }))
+// A record that cannot be read is logged once and counted; its job stands still, and its files and its training on Ray stay.
+func (s *Settings) openForService(ctx context.Context, reg prometheus.Registerer, log *zap.Logger) (*job.SQLite, error) {
+	var left leftOut
+	promauto.With(reg).NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "clowder_ray", Subsystem: "store", Name: "unreadable_records", Help: "Jobs that are left out because their records cannot be read.",
+	}, left.count)
+	store, err := s.openStore(ctx, job.WithLeftOut(func(run string, why error) {
+		if left.add(run, why) {
+			_, remedy := unreadable(why)
+			log.Error("a job is left out: "+remedy, zap.String("run", run), zap.Error(why))
+		}
+	}))
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
@@ -49,4 +52,52 @@ func TestTheStoreIsSealedByTheStateKey(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	_, err = open("STATE_KEY_FILE=" + file)
 	require.ErrorContains(t, err, "contains no key")
+}
+
+func TestADamagedRecordIsListedWithWhatToDoAndLoggedOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	fs := pflag.NewFlagSet("t", pflag.ContinueOnError)
+	addFlags(fs)
+	set, err := readSettings(fs, []string{"STATE_DIR=" + filepath.Join(dir, "state")})
+	require.NoError(t, err)
+	s, err := set.openStore(t.Context())
+	require.NoError(t, err)
+	for _, run := range []string{"ft-good", "ft-bad"} {
+		_, _, err = s.Accept(t.Context(), jobtest.Record(run, "h1"))
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.Close())
+	doc, err := os.ReadFile(set.storePath())
+	require.NoError(t, err)
+	doc = bytes.Replace(doc, []byte(`{"run":"ft-bad"`), []byte(`{"run";"ft-bad"`), 1)
+	require.NoError(t, os.WriteFile(set.storePath(), doc, 0o600))
+
+	code, stdout, stderr := execute(t, dir, "jobs", "list")
+	require.Zero(t, code, stderr)
+	require.Regexp(t, `(?m)^ft-good .* accepted `, stdout)
+	require.Regexp(t, `(?m)^ft-bad +damaged +restore the job store from a backup, or submit the dataset again$`, stdout)
+	for _, command := range []string{"show", "cancel", "retry"} {
+		code, _, stderr = execute(t, dir, "jobs", command, "ft-bad")
+		require.NotZero(t, code)
+		require.Contains(t, stderr, "the record of this job is damaged")
+		require.Contains(t, stderr, "restore the job store from a backup")
+	}
+
+	core, logged := observer.New(zap.InfoLevel)
+	reg := prometheus.NewRegistry()
+	s, err = set.openForService(t.Context(), reg, zap.New(core))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	for range 3 {
+		recs, err := s.List(t.Context(), job.Query{})
+		require.NoError(t, err)
+		require.Len(t, recs, 1)
+	}
+	require.Equal(t, 1, logged.Len(), "once, and not at each look")
+	require.Contains(t, logged.All()[0].Message, "restore the job store from a backup")
+	metrics, err := reg.Gather()
+	require.NoError(t, err)
+	require.Equal(t, "clowder_ray_store_unreadable_records", metrics[0].GetName())
+	require.InDelta(t, 1, metrics[0].GetMetric()[0].GetGauge().GetValue(), 0)
 }

@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"bytes"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -73,7 +74,8 @@ func TestASealedKeyOpensOnlyInItsOwnRecordAndUnchanged(t *testing.T) {
 			accept(t, s, "ft-two")
 			alter(t, path, statement)
 			_, err := s.Get(t.Context(), "ft-one")
-			require.ErrorContains(t, err, "ft-one: the sealed key of the user was changed in the store")
+			require.ErrorContains(t, err, "ft-one: the record of this job is damaged: the sealed key of the user was changed in the store")
+			require.ErrorIs(t, err, job.ErrDamaged)
 			require.NotContains(t, err.Error(), "attacker")
 			require.NotContains(t, err.Error(), canary)
 			rec, err := s.Get(t.Context(), "ft-two")
@@ -185,4 +187,86 @@ func TestPredictionsGoWhereTheFormSays(t *testing.T) {
 	for write, want := range map[string]bool{"": false, "file": false, "metadata": true, "both": true, "BOTH": false} {
 		require.Equal(t, want, job.NewSettings(map[string]any{"write": write}).WritesMetadata(), write)
 	}
+}
+
+// overwrite changes bytes in the closed file of a store, as a failing disk could. Both texts have the same length.
+func overwrite(t *testing.T, path, before, after string) {
+	t.Helper()
+	require.Len(t, after, len(before))
+	doc, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 1, bytes.Count(doc, []byte(before)))
+	require.NoError(t, os.WriteFile(path, bytes.Replace(doc, []byte(before), []byte(after), 1), 0o600))
+}
+
+func TestADamagedRecordIsLeftOutOfAListAndHarmsNoOther(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(t *testing.T, path string){
+		"a lost character": func(t *testing.T, path string) { overwrite(t, path, `{"run":"ft-bad"`, `{"run";"ft-bad"`) },
+		"a zero":           func(t *testing.T, path string) { overwrite(t, path, `{"run":"ft-bad"`, "\x00"+`"run":"ft-bad"`) },
+		"another kind of document": func(t *testing.T, path string) {
+			alter(t, path, "UPDATE jobs SET record = x'5b315d' WHERE run = 'ft-bad'")
+		},
+		"a field of another kind": func(t *testing.T, path string) {
+			alter(t, path, `UPDATE jobs SET record = CAST('{"attempt": "two"}' AS BLOB) WHERE run = 'ft-bad'`)
+		},
+		"a key that was changed": func(t *testing.T, path string) {
+			alter(t, path, "UPDATE jobs SET secret = 'AAAA' WHERE run = 'ft-bad'")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "jobs.db")
+			s := openStore(t, path, job.WithKeys(keyring(t, stateKey(1))))
+			for _, run := range []string{"ft-before", "ft-bad", "ft-after"} {
+				accept(t, s, run)
+			}
+			require.NoError(t, s.Close())
+			damage(t, path)
+
+			left := map[string]error{}
+			s = openStore(t, path, job.WithKeys(keyring(t, stateKey(1))), job.WithLeftOut(func(run string, why error) { left[run] = why }))
+			recs, err := s.List(t.Context(), job.Query{Active: true})
+			require.NoError(t, err)
+			require.Len(t, recs, 2)
+			require.Equal(t, "ft-before", recs[0].Run)
+			require.Equal(t, "ft-after", recs[1].Run)
+			require.Len(t, left, 1)
+			require.ErrorIs(t, left["ft-bad"], job.ErrDamaged)
+			require.NotContains(t, left["ft-bad"].Error(), canary)
+			_, err = s.List(t.Context(), job.Query{Dataset: recs[0].Request.DatasetID})
+			require.NoError(t, err)
+
+			_, err = s.Get(t.Context(), "ft-bad")
+			require.ErrorIs(t, err, job.ErrDamaged, "it is not taken for a job that is gone")
+			_, err = s.Change(t.Context(), "ft-bad", func(r *job.Record) error { r.Attempt++; return nil })
+			require.ErrorIs(t, err, job.ErrDamaged)
+			_, err = s.Change(t.Context(), "ft-after", func(r *job.Record) error { r.Attempt++; return nil })
+			require.NoError(t, err)
+			_, err = s.Shrink(t.Context())
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestADamagedRecordDoesNotKeepOldOnes(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	s := openStore(t, path)
+	for _, run := range []string{"ft-bad", "ft-old"} {
+		accept(t, s, run)
+		_, err := s.Change(t.Context(), run, func(r *job.Record) error {
+			r.Ending = &job.Ending{State: job.Failed, Text: "it failed"}
+			return r.Close()
+		})
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.Close())
+	overwrite(t, path, `{"run":"ft-bad"`, `{"run";"ft-bad"`)
+	s = openStore(t, path)
+	n, err := s.Forget(t.Context(), time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	_, err = s.Get(t.Context(), "ft-bad")
+	require.ErrorIs(t, err, job.ErrDamaged, "a backup can still replace it")
 }

@@ -204,7 +204,10 @@ func TestAListNamesWhatItLeavesOut(t *testing.T) {
 		plant(t, path, old("ft-large", func(*job.Record) {}), withParameters(t, nested(5<<18)))
 	})
 	var left []string
-	s := openStore(t, path, job.WithLeftOut(func(run string) { left = append(left, run) }))
+	s := openStore(t, path, job.WithLeftOut(func(run string, why error) {
+		left = append(left, run)
+		require.ErrorIs(t, why, job.ErrTooLarge)
+	}))
 	_, err := s.List(t.Context(), job.Query{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"ft-large"}, left)

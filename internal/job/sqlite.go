@@ -33,8 +33,8 @@ type SQLite struct {
 	keys                         *Keyring
 	id                           string
 	now                          func() time.Time
-	// leftOut is called for each record that a list leaves out because it is too large.
-	leftOut func(run string)
+	// leftOut is called for each record that a list leaves out.
+	leftOut func(run string, why error)
 	// erased: the write-ahead log may hold a key that this handle has erased. looked: Shred has emptied the log once.
 	erased, looked, closed atomic.Bool
 }
@@ -48,8 +48,10 @@ type Option func(*SQLite)
 // of them is not in the ring, opening is a permanent error and the store is unchanged.
 func WithKeys(k *Keyring) Option { return func(s *SQLite) { s.keys = k } }
 
-// WithLeftOut calls tell with the name of each record that Each and List leave out because it is too large to be read.
-func WithLeftOut(tell func(run string)) Option { return func(s *SQLite) { s.leftOut = tell } }
+// WithLeftOut calls tell with the name of each record that Each and List leave out. The error wraps ErrTooLarge or ErrDamaged.
+func WithLeftOut(tell func(run string, why error)) Option {
+	return func(s *SQLite) { s.leftOut = tell }
+}
 
 // OpenSQLite opens the store at path and makes it if needed, readable by the owner only, since it holds users' keys.
 func OpenSQLite(ctx context.Context, path string, options ...Option) (*SQLite, error) {
@@ -64,7 +66,7 @@ func OpenSQLite(ctx context.Context, path string, options ...Option) (*SQLite, e
 	if err := errors.Join(f.Chmod(0o600), f.Close()); err != nil {
 		return nil, fmt.Errorf("open the job store: %w", err)
 	}
-	s := &SQLite{now: time.Now, leftOut: func(string) {}}
+	s := &SQLite{now: time.Now, leftOut: func(string, error) {}}
 	for _, o := range options {
 		o(s)
 	}

@@ -138,8 +138,8 @@ func (s *SQLite) Each(ctx context.Context, q Query, fn func(Record) error) error
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		rec, err := s.scan(rows)
-		if errors.Is(err, ErrTooLarge) {
-			s.leftOut(rec.Run)
+		if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrDamaged) {
+			s.leftOut(rec.Run, err)
 			continue
 		}
 		if err != nil {
@@ -178,9 +178,10 @@ func (q Query) where() (condition string, args []any) {
 	return strings.Join(conditions, " AND "), args
 }
 
-// Forget implements Store. What is forgotten, and what was erased before, is not left in the files of the store either.
+// Forget implements Store. What is forgotten, and what was erased before, is not left in the files of the store either. A record that
+// is no JSON stays: SQLite computes the dataset from it to delete it, and cannot.
 func (s *SQLite) Forget(ctx context.Context, before time.Time) (int, error) {
-	res, err := s.write.ExecContext(ctx, "DELETE FROM jobs WHERE active = 0 AND updated < ?", before.UnixNano())
+	res, err := s.write.ExecContext(ctx, "DELETE FROM jobs WHERE active = 0 AND updated < ? AND json_valid(CAST(record AS TEXT))", before.UnixNano())
 	if err != nil {
 		return 0, fmt.Errorf("forget old jobs: %w", err)
 	}
@@ -191,7 +192,7 @@ func (s *SQLite) Forget(ctx context.Context, before time.Time) (int, error) {
 	return int(n), errors.Join(err, s.shredSoon(ctx))
 }
 
-// scan reads one row. Of a record that is too large it returns the name alone, and ErrTooLarge.
+// scan reads one row. Of a record that is too large or damaged it returns the name alone, and ErrTooLarge or ErrDamaged.
 func (s *SQLite) scan(row interface{ Scan(dest ...any) error }) (rec Record, err error) {
 	var run string
 	var key sealed
@@ -203,11 +204,11 @@ func (s *SQLite) scan(row interface{ Scan(dest ...any) error }) (rec Record, err
 		return Record{Run: run}, fmt.Errorf("%w: start the service, which makes it smaller", ErrTooLarge)
 	}
 	if err := json.Unmarshal(doc, &rec); err != nil {
-		return Record{}, fmt.Errorf("decode the record: %w", err)
+		return Record{Run: run}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	rec.Run = run // also where the document says otherwise
 	if rec.SecretKey, err = s.keys.open(run, key); err != nil {
-		return Record{}, err
+		return Record{Run: run}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if rec.Owner == "" { // from the time before it was noted
 		rec.Owner = ownerOf(rec.SecretKey)

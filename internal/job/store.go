@@ -16,6 +16,10 @@ var ErrOtherContent = errors.New("this job id is already taken by a different re
 // that says what to do, with nothing written, and by Get where an older version wrote such a record.
 var ErrTooLarge = errors.New("what must be remembered of this job is too large")
 
+// ErrDamaged is returned by Get, Change and Amend for a record that cannot be read, because another program changed it or a disk
+// lost a part of it. The record stays as it is. Other jobs are not affected.
+var ErrDamaged = errors.New("the record of this job is damaged")
+
 // Store keeps records durably: after a nil return the change is on disk. Several processes may use one store at once.
 // The conformance test in package jobtest says exactly what an implementation promises.
 type Store interface {
@@ -29,7 +33,7 @@ type Store interface {
 	Change(ctx context.Context, run string, fn func(*Record) error) (Record, error)
 	// Amend is Change for a caller who has the record: it is read only where it is no longer the stored one.
 	Amend(ctx context.Context, rec Record, fn func(*Record) error) (Record, error)
-	// List returns the records that match, oldest first. One that is too large to be read is left out.
+	// List returns the records that match, oldest first. One that is too large or damaged is left out.
 	List(ctx context.Context, q Query) ([]Record, error)
 	// Each calls fn for each of these records in turn, for callers that cannot hold all of them at once. An error of fn ends it
 	// and is returned as it is.
