@@ -1,6 +1,5 @@
 """Two or more workers that train together: a TorchTrainer of Ray Train V2."""
 
-import asyncio
 import os
 import threading
 
@@ -10,6 +9,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from trainer.errors import MachineLeaving, Paused, UserError
 from trainer.launch import preflight, work, worker_log
 from trainer.launch.capacity import MAX_LOST_WORKERS, CapacityWait, WorkerRequest
+from trainer.launch.mailbox import Mailbox
 from trainer.launch.outcome import Outcome
 from trainer.launch.work import ENVIRONMENT
 from trainer.plan import Plan
@@ -65,7 +65,7 @@ class TorchTrainerLauncher:
             self.error = e
 
     def train(self, plan: Plan) -> Outcome:
-        ray.get(self.mailbox.post.remote(plan))
+        ray.get(self.mailbox.post.remote([ray.put(plan)]))
         wait = CapacityWait(self.request, self.events)
         result = self.mailbox.result.remote()
         while not ray.wait([result], timeout=1.0)[0]:
@@ -73,7 +73,7 @@ class TorchTrainerLauncher:
                 raise self.error or RuntimeError("the workers ended without a result")
             if not ray.get(self.mailbox.fetched.remote()):
                 wait.check()
-        outcome = ray.get(result)
+        outcome = ray.cloudpickle.loads(ray.get(result))
         self.finished = True
         if isinstance(outcome, Exception):
             raise outcome
@@ -110,38 +110,7 @@ def run_worker(config: dict) -> None:
         raise ray.exceptions.RayActorError(error_msg="the machine of a worker is about to shut down", preempted=True) from e
     except (UserError, Paused) as e:
         # A UserError would occur again, and a pause is intended. Without an exception here, Ray does not restart the workers.
-        ray.get(mailbox.finish.remote(e))
+        ray.get(mailbox.finish.remote(ray.cloudpickle.dumps(e)))
         return
     if outcome is not None:
-        ray.get(mailbox.finish.remote(outcome))
-
-
-class Mailbox:
-    """The actor through which the workers get the plan and the driver gets the outcome. It holds only a reference to the plan."""
-
-    def __init__(self):
-        self.ready, self.plan, self.fetches = asyncio.Event(), None, 0
-        self.finished, self.outcome = asyncio.Event(), None
-
-    async def post(self, plan) -> None:
-        self.plan = [ray.put(plan)]
-        self.ready.set()
-
-    async def fetch(self):
-        """A reference to the plan, as soon as it is posted."""
-        await self.ready.wait()
-        self.fetches += 1
-        return self.plan[0]
-
-    async def fetched(self) -> int:
-        return self.fetches
-
-    async def finish(self, outcome) -> None:
-        if not self.finished.is_set():
-            self.outcome = outcome
-            self.finished.set()
-
-    async def result(self):
-        """The outcome of rank 0, or the first UserError or Paused of any worker, as soon as there is one."""
-        await self.finished.wait()
-        return self.outcome
+        ray.get(mailbox.finish.remote(ray.cloudpickle.dumps(outcome)))

@@ -27,6 +27,15 @@ DEFAULTS = {
 }  # fmt: skip
 
 
+# These files start first, so that none of them runs alone at the end: one process of pytest-xdist runs all tests of a file.
+SLOWEST = ["test_ray.py", "test_resume.py", "test_lease.py", "test_table_runs.py", "test_search.py", "test_trees.py"]
+
+
+def pytest_collection_modifyitems(items):
+    place = {name: number for number, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: place.get(item.path.name, len(SLOWEST)))
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "ray: needs a real Ray, which the test starts")
 

@@ -21,7 +21,15 @@ SLOW = [
     "trainer.train.loop",
     "trainer.train.evaluate",
     "trainer.launch.local",
+    "trainer.data",
+    "trainer.candidates",
+    "trainer.estimators.words",
+    "trainer.measure.curves",
     "transformers.models.bert.modeling_bert",
+    "sklearn.feature_extraction.text",
+    "sklearn.linear_model",
+    "sklearn.metrics",
+    "scipy.stats",
 ]
 _LIMIT_SECONDS = 120
 KILLED = -signal.SIGKILL

@@ -11,7 +11,7 @@ from trainer import launch
 from trainer.config import settings, spec as specs
 from trainer.errors import UserError
 from trainer.launch import capacity, preflight, ray_launcher, worker_log
-from trainer.launch.torch_trainer import Mailbox
+from trainer.launch.mailbox import Mailbox
 from trainer.run_folder.events import Events
 from trainer.tasks.catalogue import Base
 
@@ -111,10 +111,10 @@ def test_every_line_of_a_worker_begins_with_its_rank():
 
 
 def test_the_first_of_several_outcomes_is_kept():
-    async def ends() -> str:
+    async def ends() -> bytes:
         mailbox = Mailbox()
-        await mailbox.finish("the fault that a person must correct")
-        await mailbox.finish("what came of it elsewhere")
+        await mailbox.finish(b"an error that a person must correct")
+        await mailbox.finish(b"the outcome of another worker")
         return await mailbox.result()
 
-    assert asyncio.run(ends()) == "the fault that a person must correct"
+    assert asyncio.run(ends()) == b"an error that a person must correct"

@@ -17,8 +17,7 @@ from result_checks import artifact_hashes, check_files, check_success, codes, er
 from trainer.run import run
 from trainer.run_folder.lease import LEASE_LOST
 
-# One process of pytest-xdist runs them all: they share a Ray, and each needs the cores of the machine.
-pytestmark = [pytest.mark.ray, pytest.mark.xdist_group("ray")]
+pytestmark = pytest.mark.ray
 TIMEOUT_SECONDS = 300
 LONG = {"epochs": 4, "more_options": "early_stopping_patience: 0"}
 

@@ -1,17 +1,19 @@
 """The launchers on Ray with a fake cluster: which workers are requested, and what happens when one is lost."""
 
 import asyncio
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
 import ray
-from conftest import events_of, small_reviews
+from conftest import ROOT, events_of, small_reviews
 
 from trainer import launch
 from trainer.config import settings, spec as specs
 from trainer.launch import ray_actor, ray_launcher
 from trainer.launch.capacity import MAX_LOST_WORKERS, WorkerRequest
-from trainer.launch.torch_trainer import Mailbox
+from trainer.launch.mailbox import Mailbox
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease
 from trainer.tasks.catalogue import Base
@@ -152,15 +154,19 @@ def test_a_worker_that_cannot_be_created_is_not_tried_again(single_worker, tmp_p
     assert not (tmp_path / "events.jsonl").exists()
 
 
-def test_the_mailbox_hands_out_the_plan_only_when_it_is_there(monkeypatch):
-    monkeypatch.setattr("trainer.launch.torch_trainer.ray.put", lambda value: ("ref", value))
-
+def test_the_mailbox_hands_out_the_plan_only_when_it_is_there():
     async def exchange() -> tuple:
         mailbox = Mailbox()
         fetches = [asyncio.ensure_future(mailbox.fetch()) for _ in range(2)]
         await asyncio.sleep(0)
         waiting = (await mailbox.fetched(), [f.done() for f in fetches])
-        await mailbox.post("plan")
+        await mailbox.post(["ref to the plan"])
         return waiting, await asyncio.gather(*fetches), await mailbox.fetched()
 
-    assert asyncio.run(exchange()) == ((0, [False, False]), [("ref", "plan")] * 2, 2)
+    assert asyncio.run(exchange()) == ((0, [False, False]), ["ref to the plan"] * 2, 2)
+
+
+def test_the_mailbox_imports_nothing_heavy():
+    program = "import sys, trainer.launch.mailbox; print(sorted({'torch', 'transformers', 'sklearn', 'pandas'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -86,7 +86,7 @@ class TooLarge(torch.amp.GradScaler):
 def test_a_resumed_fp16_training_keeps_its_gradient_scale(make_run, monkeypatch, schemas):
     monkeypatch.setattr(torch.amp, "GradScaler", TooLarge)
     monkeypatch.setattr(step, "_precision", lambda *_: "fp16")
-    options = {"epochs": 8, "more_options": "early_stopping_patience: 0"}
+    options = {"epochs": 4, "max_length": 8, "more_options": "early_stopping_patience: 0"}  # fp16 is slow on CPUs
     whole = make_run({"all.csv": small_reviews(60)}, model="bert-tiny", run="ft-whole", **options)
     assert run(str(whole), "local") == 0
     assert check_success(whole.parent, schemas)["training"]["precision"] == "fp16"
