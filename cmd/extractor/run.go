@@ -1,7 +1,12 @@
 package main
 
 import (
+	"maps"
+
 	"github.com/spf13/cobra"
+
+	"github.com/ncsa/clowder-ray/cmd/extractor/scripts"
+	"github.com/ncsa/clowder-ray/internal/job"
 )
 
 // The names of the extractors. A local training uses advanced, so that --param accepts every option.
@@ -13,14 +18,15 @@ const (
 )
 
 func (p *program) runCommand() *cobra.Command {
-	const usage = "run DATASET_DIR --out DIR"
+	const usage = "run DATASET_DIR --out DIR [--script FILE] [-- ARGUMENTS]"
 	cmd := &cobra.Command{
-		Use: usage, Short: "Train on a local folder, without RabbitMQ and Clowder",
+		Use: usage, Short: "Train on a local folder, or run a script in it, without RabbitMQ and Clowder",
 		Long: "Trains on the files of a folder, as the service does for a dataset, and writes the results into another folder.\n" +
 			"--from repeats an earlier training with the settings and the seed of its manifest.json, and then says whether the\n" +
 			"weights are the same.\n" +
+			"--script runs a training script of the folder in a sandbox, with the arguments after --. --script auto finds the script.\n" +
 			"Exit codes: 0 for success, 2 if the data or a parameter must be changed, 1 for any other error.",
-		Args: argCount(1, 1, usage+" [--param key=value]..."),
+		Args: datasetAndArguments(usage + " [--param key=value]..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			set, err := p.settings(cmd)
 			if err != nil {
@@ -29,6 +35,9 @@ func (p *program) runCommand() *cobra.Command {
 			r, err := newLocalRequest(cmd, args[0], advanced)
 			if err != nil {
 				return err
+			}
+			if entry, _ := cmd.Flags().GetString("script"); entry != "" {
+				return p.runScript(cmd, set, r, entry, args[1:])
 			}
 			from, _ := cmd.Flags().GetString("from")
 			if from == "" {
@@ -45,6 +54,32 @@ func (p *program) runCommand() *cobra.Command {
 		},
 	}
 	addLocalFlags(cmd)
+	cmd.Flags().String("script", "", "run this script of the folder in a sandbox; auto finds the script")
 	cmd.Flags().String("from", "", "manifest.json of the training to repeat")
 	return cmd
+}
+
+// datasetAndArguments accepts one folder, and the arguments of a script after --.
+func datasetAndArguments(usage string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		own := len(args)
+		if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+			own = dash
+		}
+		if entry, _ := cmd.Flags().GetString("script"); own < len(args) && entry == "" {
+			return job.Permanent(scripts.ErrNoArguments)
+		}
+		return argCount(1, 1, usage)(cmd, args[:own])
+	}
+}
+
+// runScript runs a script of the folder.
+func (p *program) runScript(cmd *cobra.Command, set Settings, r localRequest, entry string, arguments []string) error {
+	values, err := scripts.Local(r.dataset, entry, arguments)
+	if err != nil {
+		return err
+	}
+	r.extractor = scripter
+	maps.Copy(r.parameters, values)
+	return p.runLocally(cmd, set, r)
 }

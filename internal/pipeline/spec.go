@@ -145,12 +145,13 @@ func (p *Pipeline) allowScript(ctx context.Context, rec job.Record, e platform.E
 }
 
 // prepareScript installs the packages of a script and returns what its record keeps; nil for other kinds of jobs. The packages stay until
-// the job is over, whatever happens to its attempts.
-func (p *Pipeline) prepareScript(ctx context.Context, rec job.Record, spec *script.Spec, inputs []job.Input) (json.RawMessage, error) {
+// the job is over, whatever happens to its attempts. The settings name the script by its path from then on.
+func (p *Pipeline) prepareScript(ctx context.Context, rec job.Record, settings *job.Settings, spec *script.Spec, inputs []job.Input) (json.RawMessage, error) {
 	if spec == nil {
 		return nil, nil
 	}
-	err := p.cfg.Scripts.Install(ctx, spec, rec.Settings.Values, inputs, p.cfg.Volume.Inputs(rec.Run), func(text string) { p.say(rec, text) })
+	*settings = job.NewSettings(script.NameEntry(settings.Values, inputs))
+	err := p.cfg.Scripts.Install(ctx, spec, settings.Values, inputs, p.cfg.Volume.Inputs(rec.Run), func(text string) { p.say(rec, text) })
 	if err != nil {
 		return nil, err
 	}

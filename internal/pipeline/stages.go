@@ -52,7 +52,7 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 	if len(inputs) == 0 {
 		return nil, badInput(job.Permanent(errors.New(emptyDataset(e.Kind))))
 	}
-	script, err := p.prepareScript(ctx, rec, allowed, inputs)
+	script, err := p.prepareScript(ctx, rec, &settings, allowed, inputs)
 	if err != nil {
 		return nil, badInput(err)
 	}

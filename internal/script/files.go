@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -31,6 +32,18 @@ func RequirementsFile(values map[string]any, inputs []job.Input) (job.Input, boo
 	}
 	return job.Input{}, false, job.Permanent(fmt.Errorf("the dataset has no requirements file %q: write its name as the dataset shows it, "+
 		"or leave the field empty", wanted))
+}
+
+// NameEntry returns the values of a form in which the script is named by its path instead of its id in Clowder, as the trainer needs it.
+func NameEntry(values map[string]any, inputs []job.Input) map[string]any {
+	wanted := text(values, "script")
+	at := slices.IndexFunc(inputs, func(in job.Input) bool { return wanted != "" && in.ID == wanted })
+	if at < 0 {
+		return values
+	}
+	named := maps.Clone(values)
+	named["script"] = inputs[at].Path
+	return named
 }
 
 // beside finds requirements.txt by the place of the script, which may be unknown.

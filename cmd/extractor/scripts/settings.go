@@ -59,7 +59,7 @@ const (
 func Rows() []Row {
 	rows := []Row{
 		{"script_sandbox", "", script.SandboxAuto, "What isolates scripts where they have no pods of their own: auto (bubblewrap, else gvisor), bubblewrap, gvisor, or none for the users of SCRIPT_TRUSTED_USERS"},
-		{"script_trusted_users", "", []string{}, "E-mail addresses of the users whose scripts run without a sandbox if SCRIPT_SANDBOX is none"},
+		{"script_trusted_users", "", []string{}, "E-mail addresses of the users whose scripts run without a sandbox if SCRIPT_SANDBOX is none; you means the user of extractor run"},
 		{"script_check", "", script.CheckReport, "Check of the code before a script starts: report, block_high (refuse severe findings) or off. Users can make it stricter"},
 		{"script_gpu", "", no, "Whether scripts may use GPUs, yes or no; a GPU gives a script access to its driver"},
 		{"script_network", "", no, "Whether scripts may ask for the network, yes or no"},
@@ -131,7 +131,7 @@ func (s *Settings) validateNumbers(report func(format string, args ...any)) {
 // validateUsers refuses a sandbox of none for everybody.
 func (s *Settings) validateUsers(report func(format string, args ...any)) {
 	if s.Sandbox == script.SandboxNone && len(s.TrustedUsers) == 0 {
-		report("SCRIPT_SANDBOX: none requires SCRIPT_TRUSTED_USERS: list the e-mail addresses of the users whose code may do everything on the machines of Ray")
+		report("SCRIPT_SANDBOX: none requires SCRIPT_TRUSTED_USERS: list the e-mail addresses of the users whose code may do everything on the machines of Ray, or you for extractor run")
 	}
 	for _, user := range s.TrustedUsers {
 		if user != LocalUser && !strings.Contains(user, "@") {

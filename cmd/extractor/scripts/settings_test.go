@@ -35,16 +35,18 @@ func TestInvalidSettingsAreNamed(t *testing.T) {
 		change func(*Settings)
 		want   string
 	}{
-		"a sandbox":                      {func(s *Settings) { s.Sandbox = "docker" }, `SCRIPT_SANDBOX: must be one of auto, bubblewrap, gvisor, none, got "docker"`},
-		"no sandbox for everybody":       {func(s *Settings) { s.Sandbox = "none" }, "SCRIPT_SANDBOX: none requires SCRIPT_TRUSTED_USERS"},
-		"a user who is no address":       {func(s *Settings) { s.TrustedUsers = []string{"alice"} }, `SCRIPT_TRUSTED_USERS: "alice" is not an e-mail address`},
-		"a check":                        {func(s *Settings) { s.Check = "block" }, "SCRIPT_CHECK: must be one of"},
-		"a negative limit":               {func(s *Settings) { s.MemoryBytes = -1 }, "SCRIPT_MEMORY_BYTES: must not be negative"},
-		"snapshots all the time":         {func(s *Settings) { s.CheckpointEvery = 0 }, "SCRIPT_CHECKPOINT_EVERY: must be positive"},
-		"packages of no index":           {func(s *Settings) { s.Requirements = "index" }, "SCRIPT_INDEX_URL: SCRIPT_REQUIREMENTS=index needs the address"},
-		"a file as an index":             {func(s *Settings) { s.Requirements, s.IndexURL = "index", "file:///user:secret@x" }, "SCRIPT_INDEX_URL"},
-		"an allow-list without a file":   {func(s *Settings) { s.Requirements, s.IndexURL = "allow-list", "https://a.example.org" }, "SCRIPT_PACKAGES_FILE: open"},
-		"an allow-list that cannot hold": {func(s *Settings) { s.Requirements, s.IndexURL, s.PackagesFile = "allow-list", "https://a.example.org", list }, "line 2: options such as"},
+		"a sandbox":                    {func(s *Settings) { s.Sandbox = "docker" }, `SCRIPT_SANDBOX: must be one of auto, bubblewrap, gvisor, none, got "docker"`},
+		"no sandbox for everybody":     {func(s *Settings) { s.Sandbox = "none" }, "SCRIPT_SANDBOX: none requires SCRIPT_TRUSTED_USERS"},
+		"a user who is no address":     {func(s *Settings) { s.TrustedUsers = []string{"alice"} }, `SCRIPT_TRUSTED_USERS: "alice" is not an e-mail address`},
+		"a check":                      {func(s *Settings) { s.Check = "block" }, "SCRIPT_CHECK: must be one of"},
+		"a negative limit":             {func(s *Settings) { s.MemoryBytes = -1 }, "SCRIPT_MEMORY_BYTES: must not be negative"},
+		"snapshots all the time":       {func(s *Settings) { s.CheckpointEvery = 0 }, "SCRIPT_CHECKPOINT_EVERY: must be positive"},
+		"packages of no index":         {func(s *Settings) { s.Requirements = "index" }, "SCRIPT_INDEX_URL: SCRIPT_REQUIREMENTS=index needs the address"},
+		"a file as an index":           {func(s *Settings) { s.Requirements, s.IndexURL = "index", "file:///user:secret@x" }, "SCRIPT_INDEX_URL"},
+		"an allow-list without a file": {func(s *Settings) { s.Requirements, s.IndexURL = "allow-list", "https://a.example.org" }, "SCRIPT_PACKAGES_FILE: open"},
+		"an allow-list that cannot hold": {func(s *Settings) {
+			s.Requirements, s.IndexURL, s.PackagesFile = "allow-list", "https://a.example.org", list
+		}, "line 2: options such as"},
 	} {
 		set := plain()
 		tc.change(&set)
