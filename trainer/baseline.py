@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, cast
 
 from trainer import tasks
 from trainer.data import Dataset
+from trainer.labels import measure as label_sets
 from trainer.measure import linear, linear_files, metrics
 from trainer.measure.dummy import dummy
 from trainer.measure.linear import Linear
 from trainer.measure.predictions import Predictions
 from trainer.measure.tfidf import TfIdf
 from trainer.prepare import Prepared
-from trainer.tasks.target import Classes
+from trainer.tasks.target import Classes, Labels
 from trainer.tokens import memorised, reading as tokens
 
 if TYPE_CHECKING:
@@ -56,8 +57,12 @@ def compute(prepared: Prepared, data: Dataset, words: "Words | None" = None) -> 
     classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     seed = plan.settings.seed
     truth = {n: plan.target.encode([e.target for e in examples]) for n, examples in data.splits.items()}
-    same = metrics.report(dummy(truth["train"], truth["test"], classes), classes, seed, scale)
-    reports = [{"name": "constant", "title": "most frequent class" if classes else "mean", "test": same}]
+    if isinstance(plan.target, Labels):
+        same, title = metrics.report(label_sets.dummy(truth["train"], truth["test"]), classes, seed, scale), "most frequent label"
+    else:
+        same = metrics.report(dummy(truth["train"], truth["test"], classes), classes, seed, scale)
+        title = "most frequent class" if classes else "mean"
+    reports = [{"name": "constant", "title": title, "test": same}]
     if plan.kind == tokens.KIND:
         looked_up = memorised.predict(data.splits["train"], truth["train"], data.splits["test"], truth["test"], classes)
         reports.append({"name": "linear", "title": memorised.TITLE, "test": metrics.report(looked_up, classes, seed, scale)})

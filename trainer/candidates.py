@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, cast
 import numpy
 
 from trainer import estimators
-from trainer.config.kinds import SHAPES
+from trainer.config.kinds import LABEL_SETS, SHAPES
 from trainer.errors import UserError
+from trainer.labels.measure import LabelSets
 from trainer.launch import preflight
 from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Trial
 from trainer.measure import metrics
@@ -90,6 +91,10 @@ def choose(models: Path, settings, kind: str, task: str = "", begun: bool = Fals
         if estimators.ESTIMATORS[wanted].kind != kind:
             raise catalogue.unfit(models, wanted, kind)
         return Wanted((wanted,), None, wanted)
+    if task == LABEL_SETS:
+        if wanted not in ("", AUTO):
+            raise _one_label(wanted)
+        return Wanted(estimators.names(kind), None)
     beside = estimators.names(kind) if task in ("", AUTO) or task.endswith(("-classification", "-regression")) else ()
     network = catalogue.choose(models, wanted, kind, settings.start_from)
     if wanted not in ("", AUTO):
@@ -102,6 +107,10 @@ def choose(models: Path, settings, kind: str, task: str = "", begun: bool = Fals
             why = f"The perceptron is a network of the same size. Set model to {SHAPES[kind]} to train it by workers, or on a GPU."
         return Wanted(beside, None, skipped=(_skipped(network, why),))
     return Wanted(beside, network)
+
+
+def _one_label(wanted: str) -> UserError:
+    return UserError("model_unfit", f"The model {wanted} answers one label for each row, and this data has several.", "Set model to words or auto.")
 
 
 def _skipped(base: Base, why: str) -> dict:
@@ -203,6 +212,8 @@ def _rank(candidate: Candidate, found: list[Candidate], plan: "Plan") -> tuple[f
 def calibrated_loss(answers: Predictions, plan: "Plan") -> float:
     """The loss, of classes at the temperature that makes it smallest: how sure a model is can be corrected, its order of rows cannot.
     With class weights in the training, the rows have them here too."""
+    if isinstance(answers, LabelSets):
+        return float(answers.losses().mean())
     if answers.continuous:
         return float(((answers.predicted - answers.truth) ** 2).mean())
     weights = None if plan.weights is None else numpy.asarray(plan.weights)[answers.truth]

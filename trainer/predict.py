@@ -101,7 +101,7 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
     if asks is not None:
         outputs = numpy.array([writer.text([i for i in row if i >= 0]) for row in outputs.tolist()], dtype=object)
     else:
-        known &= wanted >= 0 if target.labels else ~numpy.isnan(wanted)
+        known &= (wanted >= 0 if wanted.ndim == 1 else (wanted >= 0).all(axis=1)) if target.labels else ~numpy.isnan(wanted)
     answered = export.Answered(examples, outputs, wanted, known, target)
     export.prediction(spec, settings, model, answered, files, list(columns), skipped, label_column, versions, events, began)
 

@@ -12,6 +12,7 @@ from trainer.config.spec import Spec
 from trainer.data import SPLITS, Dataset, Example
 from trainer.errors import UserError, some
 from trainer.estimators import ESTIMATORS, balance
+from trainer.labels import measure as label_sets
 from trainer.measure.metrics import pick_language_metric, pick_metric
 from trainer.measure.predictions import Predictions
 from trainer.plan import Plan, Rows, Saved, digest
@@ -19,6 +20,7 @@ from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.tasks import target as targets
 from trainer.tasks.catalogue import Base
+from trainer.tasks.target import Labels
 
 EARLY_STOPPING_PATIENCE = 10  # evaluations without improvement, for models with short epochs
 IMBALANCE = 5  # ratio of the largest to the smallest class from which auto weights the classes
@@ -67,6 +69,8 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
         _more_epochs(settings, data.kind, events)
     train = [e.target for e in data.splits["train"]]
     target = targets.of(data.task, data.labels, train)
+    if isinstance(target, Labels):
+        target = replace(target, separator=data.separator)
     encoder: tasks.Encoder = NoEncoder({}, {})
     splits = {}
     if wanted.network or data.kind != "text":
@@ -81,6 +85,8 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
             _note_dropped(data, splits["train"])
     if data.kind == "language":
         metric, why = pick_language_metric(settings.metric)
+    elif isinstance(target, Labels):
+        metric, why = label_sets.pick_metric(settings.metric)
     else:
         metric, why = pick_metric(settings.metric, data.counts() if data.labels else None)
     if settings.metric == "auto":
@@ -262,7 +268,9 @@ def _note_dropped(data: Dataset, train: Rows) -> None:
 
 def _class_weights(settings: Settings, data: Dataset, wanted: Wanted, events: Events) -> tuple[float, ...] | None:
     """The weights of the classes in the loss of a network; None for no weights."""
-    if not data.labels or settings.class_weights == "none":
+    if data.separator and settings.class_weights == "auto":
+        settings.choose("class_weights", "none")
+    if not data.labels or data.separator or settings.class_weights == "none":
         return None
     if data.kind == "tokens" and settings.class_weights == "auto":  # most words are outside of entities, which weights would hide
         settings.choose("class_weights", "none")

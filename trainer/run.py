@@ -27,7 +27,7 @@ from trainer.run_folder.lease import Lease, LeaseLost
 from trainer.search import space
 from trainer.tasks import catalogue
 from trainer.tasks.catalogue import Base
-from trainer.tasks.target import Classes, Number
+from trainer.tasks.target import Classes, Labels, Number
 
 OK, FAULT, USER, ENDED = 0, 1, 2, 143
 RAY_STOP_SECONDS = 3.0  # Ray's time between SIGTERM and SIGKILL for a job, unless RAY_JOB_STOP_WAIT_TIME_S is set
@@ -189,7 +189,7 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: _W
     search = None
     if prepared.plan.search is not None and (concluded := conclude.conclude(settings, prepared, own, found, best, events)):
         settings, prepared, found, best, search = concluded.settings, concluded.prepared, concluded.found, concluded.best, concluded.document
-    listed = candidates.entries(found, best, wanted, prepared.plan) if isinstance(prepared.plan.target, (Classes, Number)) else None
+    listed = candidates.entries(found, best, wanted, prepared.plan) if isinstance(prepared.plan.target, (Classes, Number, Labels)) else None
     if len(found) > 1:
         events.decision("chosen", best.base.name, f"The model {best.name} is delivered. {listed[0]['why']}")
     if settings.model != best.base.name:

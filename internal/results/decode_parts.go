@@ -68,7 +68,7 @@ func (r *Result) checkSizes() error {
 	if g := r.Regression; g != nil {
 		err = errors.Join(err, atMost("points", len(g.Points), maxCurve), checkPoints(g.Points), g.Residuals.checkSize())
 	}
-	err = errors.Join(err, r.Entities.checkSizes())
+	err = errors.Join(err, r.Entities.checkSizes(), r.LabelSets.checkSizes())
 	if p := r.Prediction; p != nil {
 		err = errors.Join(err, atMost("labels", max(len(p.Counts), len(p.Model.Labels)), maxLabels), atMost("files", len(p.Files), maxFiles),
 			atMost("columns", len(p.InputColumns), maxLabels), atMost("answers", len(p.PerFile), maxAnswers),

@@ -13,6 +13,14 @@ func MetricName(metric string) string {
 	switch metric {
 	case "f1", "f1_macro":
 		return "F1"
+	case "f1_micro":
+		return "F1 over all labels"
+	case "precision_micro":
+		return "precision over all labels"
+	case "recall_micro":
+		return "recall over all labels"
+	case "exact_rows":
+		return "rows with exactly the right labels"
 	case "f1_weighted":
 		return "weighted F1"
 	case "roc_auc":

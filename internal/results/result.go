@@ -52,7 +52,9 @@ type Result struct {
 	Unsure   []Example `json:"unsure,omitempty"`
 	// Entities is set for models of tagged words.
 	Entities *Entities `json:"entities,omitempty"`
-	Champion *Champion `json:"champion,omitempty"`
+	// LabelSets is set where rows have several labels.
+	LabelSets *LabelSets `json:"label_sets,omitempty"`
+	Champion  *Champion  `json:"champion,omitempty"`
 	// Candidates are the models that were trained on this data, and those that were left out. It is empty in results of v0.1.0.
 	Candidates []Candidate `json:"candidates,omitempty"`
 	// Language is nil but for a language model.

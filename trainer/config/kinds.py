@@ -14,17 +14,19 @@ class Kind:
     shape: str
     library: str = ""  # imported by the workers while the driver reads the data
     epochs: int = 0  # default of the built-in model, if its epochs are short
+    more: tuple[str, ...] = ()  # tasks with a name of their own
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        return tuple(f"{self.word}-{goal}" for goal in self.goals)
+        return (*(f"{self.word}-{goal}" for goal in self.goals), *self.more)
 
 
+LABEL_SETS = "multi-label-classification"
 _BOTH = ("classification", "regression")
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("text", "text", _BOTH, "trainer.tasks.text", "bert-tiny", "transformers.models.bert.modeling_bert"),
+        Kind("text", "text", _BOTH, "trainer.tasks.text", "bert-tiny", "transformers.models.bert.modeling_bert", more=(LABEL_SETS,)),
         Kind("image", "image", _BOTH[:1], "trainer.tasks.image", "small-cnn", "transformers.models.resnet.modeling_resnet", epochs=12),
         Kind("table", "tabular", _BOTH, "trainer.tasks.table", "mlp", epochs=60),
         Kind("language", "text", ("generation",), "trainer.tasks.language", "gpt-small", "transformers.models.llama.modeling_llama"),

@@ -19,7 +19,7 @@ Splits = dict[str, list[Example]]
 def columns(roles: Roles, seen: dict[str, Profile], where: str, checks: Checks) -> None:
     """Empty cells and constant columns."""
     read = [seen[c] for c in roles.columns]
-    empty = [p for p in (*read, *([seen[roles.label]] if roles.label else [])) if p.rows and p.cells < (1 - EMPTY_SHARE) * p.rows]
+    empty = [p for p in (*read, *([seen[roles.label]] if roles.label in seen else [])) if p.rows and p.cells < (1 - EMPTY_SHARE) * p.rows]
     if empty:
         shares = some([f"{p.name} ({1 - p.cells / p.rows:.0%})" for p in empty], 6)
         checks.warning("empty_cells", f"More than {EMPTY_SHARE:.0%} of the cells of {where} are empty in these columns: {shares}.")

@@ -18,6 +18,7 @@ from trainer.data.keys import Keys
 from trainer.data.rows import Rows
 from trainer.data.sources import Ignored, Sources
 from trainer.errors import UserError, some
+from trainer.labels import splitting
 from trainer.language import documents, forms
 from trainer.run_folder.events import Events
 
@@ -52,13 +53,16 @@ def load(spec: Spec, settings, events: Events) -> Dataset:
         whole = {id(e) for e in images.without_broken([e for rows in given.values() for e in rows], checks)}
         given = {name: [e for e in rows if id(e) in whole] for name, rows in given.items()}
     keys = Keys(roles.kind, found.sums(), by_row=roles.kind == "table" and NUMBER not in roles.types.values())
-    given = subset.thin(given, settings.max_examples, keys, roles.regression, settings.seed, events)
-    audit.copies(given, keys, not roles.labelled, checks)
-    complete = splits.complete(given, keys, roles.regression, settings, checks)
-    labels = () if not roles.labelled else tuple(sorted({e.target for e in complete["train"]}, key=names.natural))
-    if labels:
-        events.decision("labels", list(labels[:1000]), f"The model predicts one of {len(labels)} classes: {some(labels)}.")
-    audit.examples(complete, roles, keys, checks)
+    if roles.sets is not None:
+        complete, labels = splitting.complete(given, roles.sets.separator, keys, settings, checks)
+    else:
+        given = subset.thin(given, settings.max_examples, keys, roles.regression, settings.seed, events)
+        audit.copies(given, keys, not roles.labelled, checks)
+        complete = splits.complete(given, keys, roles.regression, settings, checks)
+        labels = () if not roles.labelled else tuple(sorted({e.target for e in complete["train"]}, key=names.natural))
+        if labels:
+            events.decision("labels", list(labels[:1000]), f"The model predicts one of {len(labels)} classes: {some(labels)}.")
+        audit.examples(complete, roles, keys, checks)
     return Dataset(
         task=roles.task,
         kind=roles.kind,
@@ -72,6 +76,7 @@ def load(spec: Spec, settings, events: Events) -> Dataset:
         dropped=checks.dropped,
         checks=checks.entries,
         split_sha256=splits.digest(complete, keys),
+        separator=roles.sets.separator if roles.sets else "",
     )
 
 

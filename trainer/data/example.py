@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainer.data.columns.values import Style
+from trainer.labels import forms as label_forms
 
 SPLITS = ("train", "validation", "test")
 
@@ -15,8 +16,8 @@ class Example:
 
     ``row`` counts as a person does, from 1 with the header; it is 0 where the file itself is the example. ``content`` is a text, a pair of
     texts, the words of a sentence, the path of an image, or the cells of a table row in the order of ``Dataset.columns``; the cells of
-    number columns are empty or such that ``float`` reads them. ``target`` is the label, or the tags of all words with spaces between them;
-    for regression a number that ``float`` reads; empty where there is none.
+    number columns are empty or such that ``float`` reads them. ``target`` is the label, the labels (see trainer/labels/forms.py), or the
+    tags of all words with spaces between them; for regression a number that ``float`` reads; empty where there is none.
     """
 
     file: str
@@ -47,9 +48,13 @@ class Dataset:
     dropped: list[tuple[str, int]] = field(default_factory=list)  # reason, rows
     checks: list[dict] = field(default_factory=list)
     split_sha256: str = ""
+    separator: str = ""  # between the labels of a target, where rows have several
 
     def counts(self) -> dict[str, int]:
         """Label to number of training rows (of words, for tags), in the order of the label map."""
         targets = (e.target for e in self.splits["train"])
+        if self.separator:
+            several = collections.Counter(label for t in targets for label in label_forms.parts(t, self.separator))
+            return {label: several[label] for label in self.labels}
         counted = collections.Counter(t for target in targets for t in target.split(" ")) if self.kind == "tokens" else collections.Counter(targets)
         return {label: counted[label] for label in self.labels}

@@ -147,6 +147,11 @@ class Rows:
     def _targets(self, table: Table) -> list[str | None]:
         if not self._roles.label or self._roles.kind == "language":
             return [""] * len(table.rows)
+        if self._roles.sets is not None:
+            found = self._roles.sets.targets(table)
+            if empty := found.count(""):
+                self.left["the labels are empty"] += empty
+            return [target or None for target in found]
         cells = table.cells(self._roles.label)
         read = {c: c.strip() if self._roles.regression else values.label(c) for c in set(cells)}
         cells = [read[c] for c in cells]

@@ -54,6 +54,23 @@ def log_probabilities(binary: "csr_matrix", weights: numpy.ndarray, bias: numpy.
     return each - numpy.logaddexp.reduce(each, axis=1, keepdims=True)
 
 
+def one_against_rest(features: "csr_matrix", positive: numpy.ndarray, strength: float, scaled: bool) -> tuple[numpy.ndarray, float]:
+    """Weights and bias that tell the rows that are ``positive`` from all others; with ``scaled``, by NB-SVM on binary features."""
+    if positive.all() or not positive.any():
+        return numpy.zeros(features.shape[1]), float(numpy.log(len(positive) + 1)) * (1 if positive.any() else -1)
+    if scaled:
+        return _Scaled(features, positive, None).fit(strength)
+    return _fitted(features, positive, None, strength)
+
+
+def _fitted(features: "csr_matrix", positive: numpy.ndarray, row_weights, strength: float) -> tuple[numpy.ndarray, float]:
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(C=strength, solver="liblinear", max_iter=_ITERATIONS, random_state=0)
+    model.fit(features, positive, row_weights)
+    return model.coef_[0], float(model.intercept_[0])
+
+
 class _Scaled:
     """The training rows for one class against the rest, scaled by its log-count ratio."""
 
@@ -65,10 +82,7 @@ class _Scaled:
         self.features.data *= self.ratio[self.features.indices]
 
     def fit(self, strength: float) -> tuple[numpy.ndarray, float]:
-        from sklearn.linear_model import LogisticRegression
-
         if not self.positive.any():
             return numpy.zeros(len(self.ratio)), -float(numpy.log(len(self.positive) + 1))
-        model = LogisticRegression(C=strength, solver="liblinear", max_iter=_ITERATIONS, random_state=0)
-        model.fit(self.features, self.positive, self.row_weights)
-        return model.coef_[0] * self.ratio, float(model.intercept_[0])
+        weights, bias = _fitted(self.features, self.positive, self.row_weights, strength)
+        return weights * self.ratio, bias

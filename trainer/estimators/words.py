@@ -19,10 +19,12 @@ from trainer.estimators import log_count_ratio, text_terms
 from trainer.measure import linear
 from trainer.measure.tfidf import TfIdf
 from trainer.run_folder import files
-from trainer.tasks.target import Classes, Number
+from trainer.tasks.target import Classes, Labels, Number
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+    from trainer.estimators.words_labels import WordsLabels
 
 BAG, CHARACTERS, RATIO = "bag", "characters", "ratio"  # the models, by what they read
 _SMALLEST = -1e4  # log-probability: averages of it are finite
@@ -119,16 +121,22 @@ class Features:
         return found
 
 
-def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Words:
+def fit(data: Dataset, target: Classes | Number | Labels, settings: Settings) -> "Words | WordsLabels":
     """Learn the terms, fit the models, and choose their shares. Very many or long texts are sampled by the seed."""
-    from trainer.estimators import words_fit
+    from trainer.estimators import words_fit, words_labels
 
+    if isinstance(target, Labels):
+        return words_labels.fit(data, target, settings)
     return words_fit.fit(data, target, settings)
 
 
-def load(folder: Path) -> Words:
-    tensors = safetensors.load_file(folder / "weights.safetensors")
-    config, terms = files.read_json(folder / "config.json"), files.read_json(folder / "terms.json")
+def load(folder: Path) -> "Words | WordsLabels":
+    config = files.read_json(folder / "config.json")
+    if "thresholds" in config:
+        from trainer.estimators import words_labels
+
+        return words_labels.load(folder, config)
+    tensors, terms = safetensors.load_file(folder / "weights.safetensors"), files.read_json(folder / "terms.json")
     names, classes = config["models"], config["classes"]
     found = Words(
         int(classes), list(terms["words"]), list(terms["characters"]), int(config["bag"]), tensors["words.idf"], tensors["characters.idf"],

@@ -8,12 +8,12 @@ import numpy
 
 from trainer.config.spec import Spec
 from trainer.data import Example
-from trainer.export import display, results, token_results
+from trainer.export import display, label_results, results, token_results
 from trainer.measure import likelihoods, metrics
 from trainer.measure.histogram import histogram
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
-from trainer.tasks.target import Classes, Number, Target, Tokens
+from trainer.tasks.target import Classes, Labels, Number, Target, Tokens
 
 SAMPLES, PER_FILE = 20, 10_000
 
@@ -34,6 +34,8 @@ class Answered:
 
     @functools.cached_property
     def predicted(self) -> numpy.ndarray:
+        if isinstance(self.target, Labels):
+            return self.outputs[:, len(self.target.labels) :] > 0.5
         return self.outputs.argmax(axis=1) if self.classifies else self.outputs
 
     @functools.cached_property
@@ -84,6 +86,8 @@ def prediction(
 def _table(settings, answered: Answered, kind: str, columns: list[str]) -> str:
     """One line for each example: the answer, how sure it is, and the next likely ones."""
     has_id, knows = any(e.id for e in answered.examples), bool(answered.known.any())
+    if isinstance(answered.target, Labels):
+        return label_results.table(answered.examples, answered.target, answered.outputs, kind, columns, knows)
     others = min(settings.top_k, len(answered.target.labels)) if answered.classifies else 0
     head = ["file", "row", *["id"] * has_id, "content", *["label"] * knows, "predicted"]
     if answered.classifies:
@@ -111,6 +115,9 @@ def _line(settings, answered: Answered, i: int, kind: str, columns: list[str], h
 def _summary(settings, answered: Answered) -> dict:
     if isinstance(answered.target, Tokens):
         return {"values": histogram([len(text.split()) for text in answered.outputs], unit="words")}
+    if isinstance(answered.target, Labels):
+        counts = dict(zip(answered.target.labels, answered.predicted.sum(axis=0).tolist(), strict=True))
+        return {"counts": counts, "values": histogram(answered.predicted.sum(axis=1), unit="labels of a row")}
     if not answered.classifies:
         return {"values": histogram(answered.outputs)}
     counts = collections.Counter(answered.target.labels[p] for p in answered.predicted)

@@ -9,7 +9,8 @@ from trainer.baseline import Baselines
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.data import Dataset, Example
-from trainer.export import display, license, results, token_results
+from trainer.export import display, label_results, license, results, token_results
+from trainer.labels.measure import LabelSets
 from trainer.language import forms
 from trainer.launch.outcome import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
@@ -20,7 +21,7 @@ from trainer.prepare import Prepared, describe
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.saved_model import DESCRIPTION
-from trainer.tasks.target import Classes
+from trainer.tasks.target import Classes, Labels
 from trainer.tokens import reading as tokens
 
 SAMPLES = 5
@@ -100,6 +101,7 @@ def training(
         candidates=candidates,
         search=search,
         entities=_entities(data, plan, test, simple, settings.seed),
+        label_sets=label_results.described(plan.target, test, simple, out / "model", settings.seed) if isinstance(plan.target, Labels) else None,
         **_test_details(token_results.by_words(data) if plan.kind == tokens.KIND else data, plan.target, test, classes, simple),
     )  # fmt: skip
 
@@ -200,7 +202,7 @@ def _entities(data: Dataset, plan: Plan, test, simple: Baselines, seed: int) -> 
 
 def _test_details(data: Dataset, target, test, classes: int, simple: Baselines) -> dict:
     """The parts of the report about the predictions on the test rows."""
-    if not len(test) or isinstance(test, Likelihoods):
+    if not len(test) or isinstance(test, (Likelihoods, LabelSets)):
         return {}
     wrong_labels = mistakes.wrong_labels(test, simple.predictions)
     found = {
@@ -247,6 +249,8 @@ def _predictions(data: Dataset, target, test) -> str:
     """predictions.csv: one line for each test row (of tagged words, for each word), in the order of the data."""
     if data.kind == tokens.KIND:
         return token_results.table(token_results.Words(data.splits["test"]), target.labels, test.predicted, test.confidence, test.likelihood)
+    if isinstance(target, Labels):
+        return label_results.predictions(data, target, test)
     has_id, classifies = any(e.id for e in data.splits["test"]), test.confidence is not None
     head = ["file", "row", *["id"] * has_id, "content", "label", "predicted", *["confidence", "probability of label"] * classifies]
     rows = []

@@ -3,6 +3,8 @@
 import numpy
 
 from trainer.errors import UserError, some
+from trainer.labels import measure as label_sets
+from trainer.labels.measure import LabelSets
 from trainer.measure import classification, intervals, likelihoods, rank_statistics, regression, values as final
 from trainer.measure.likelihoods import Likelihoods
 from trainer.measure.predictions import MAX_CLASSES, Predictions
@@ -13,7 +15,7 @@ MAX_CONFUSION = 1000  # classes; a larger table cannot be read, and it would fil
 _UNEVEN = 1.5  # ratio of the largest class to the smallest, from which classes count as uneven
 
 
-def summary(a: Predictions | Likelihoods, classes: int, scale: float = 1.0) -> dict[str, float]:
+def summary(a: Predictions | Likelihoods | LabelSets, classes: int, scale: float = 1.0) -> dict[str, float]:
     """Every metric that can be computed from the predictions, for an evaluation during the training; ``classes`` is 0 for regression.
 
     ``scale`` is the standard deviation of the target in the training rows: the loss of a regression is the mean squared error in
@@ -21,6 +23,8 @@ def summary(a: Predictions | Likelihoods, classes: int, scale: float = 1.0) -> d
     """
     if isinstance(a, Likelihoods):
         return likelihoods.summary(a)
+    if isinstance(a, LabelSets):
+        return label_sets.summary(a)
     if not len(a):
         return {}
     values = {name: float(value[0]) for name, value in _metrics(a, classes, scale).scores().items()}
@@ -31,7 +35,7 @@ def summary(a: Predictions | Likelihoods, classes: int, scale: float = 1.0) -> d
     return values
 
 
-def report(a: Predictions | Likelihoods, classes: int, seed: int, scale: float = 1.0) -> dict[str, dict]:
+def report(a: Predictions | Likelihoods | LabelSets, classes: int, seed: int, scale: float = 1.0) -> dict[str, dict]:
     """One split of metrics.json: each metric of ``summary`` with its 95 % interval and the number of rows.
 
     Accuracy has Wilson's interval. roc_auc has a similar one with DeLong's standard error. The other metrics have the middle 95 %
@@ -39,6 +43,8 @@ def report(a: Predictions | Likelihoods, classes: int, seed: int, scale: float =
     """
     if isinstance(a, Likelihoods):
         return likelihoods.report(a, seed)
+    if isinstance(a, LabelSets):
+        return label_sets.report(a, seed)
     values, n = {**summary(a, classes, scale), **_final(a, classes, scale)}, len(a)
     ranges = _resampled(a, classes, seed, scale, values) if n > 1 else {}
     if "accuracy" in values:

@@ -1,10 +1,12 @@
-"""The target of a model: one of several classes, a number, or the tokens of a text."""
+"""The target of a model: one of several classes, several labels, a number, or the tokens of a text."""
 
 import math
 from dataclasses import dataclass
 
 import numpy
 
+from trainer.labels import forms
+from trainer.labels.measure import LabelSets
 from trainer.measure.likelihoods import Likelihoods
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 
@@ -54,6 +56,38 @@ class Tags(Classes):
 
 
 @dataclass(frozen=True)
+class Labels:
+    """Several labels for each row. ``separator`` stands between them in the data. A model's outputs are the probability of each label,
+    and then of each whether it is predicted."""
+
+    labels: tuple[str, ...]
+    separator: str = ";"
+
+    std = 1.0
+
+    @property
+    def outputs(self) -> int:
+        return 2 * len(self.labels)
+
+    def encode(self, targets: list[str]) -> numpy.ndarray:
+        """1 for each label that a row has, else 0 (rows x labels); -1 throughout where nobody knows."""
+        places = {label: i for i, label in enumerate(self.labels)}
+        found = numpy.zeros((len(targets), len(self.labels)), numpy.int64)
+        for row, target in zip(found, targets, strict=True):
+            row[:] = 0 if target.strip() else -1
+            row[[places[p] for p in forms.parts(target, self.separator) if p in places]] = 1
+        return found
+
+    def text(self, value) -> str:
+        """The labels that are predicted: ``value`` has 1 for each."""
+        return forms.joined([self.labels[i] for i in numpy.flatnonzero(value)], self.separator)
+
+    def answers(self, outputs: numpy.ndarray, wanted: numpy.ndarray) -> LabelSets:
+        count = len(self.labels)
+        return LabelSets(wanted > 0, outputs[:, count:] > 0.5, outputs[:, :count].astype(numpy.float64))
+
+
+@dataclass(frozen=True)
 class Number:
     """A number. The model works in units of the training targets' standard deviation around their mean."""
 
@@ -95,11 +129,13 @@ class Tokens:
         return Likelihoods(outputs[:, 0], outputs[:, 1], outputs[:, 2], wanted[:, 1])
 
 
-Target = Classes | Number | Tokens
+Target = Classes | Number | Tokens | Labels
 
 
 def of(task: str, labels: tuple[str, ...], train: list[str]) -> Target:
     """The target of ``task``, learnt from the training targets."""
+    if task == forms.TASK:
+        return Labels(tuple(labels))
     if task == "token-classification":
         return Tags(tuple(labels))
     if task.endswith("classification"):
@@ -114,6 +150,8 @@ def described(target: Target) -> dict:
     """``target`` as JSON, for the description beside the weights."""
     if isinstance(target, Tokens):
         return {"tokens": True}
+    if isinstance(target, Labels):
+        return {"label_sets": list(target.labels), "separator": target.separator}
     if isinstance(target, Tags):
         return {"tags": list(target.labels)}
     return {"labels": list(target.labels)} if isinstance(target, Classes) else {"mean": target.mean, "std": target.std}
@@ -122,6 +160,8 @@ def described(target: Target) -> dict:
 def restored(description: dict) -> Target:
     if "tokens" in description:
         return Tokens()
+    if "label_sets" in description:
+        return Labels(tuple(description["label_sets"]), str(description["separator"]))
     if "tags" in description:
         return Tags(tuple(description["tags"]))
     return Classes(tuple(description["labels"])) if "labels" in description else Number(description["mean"], description["std"])

@@ -113,7 +113,7 @@ def _check_metrics(result: dict) -> None:
         return
     assert set(baselines) == {"constant", "linear"}
     for baseline in baselines.values():
-        assert set(baseline["test"]) & {"accuracy", "rmse"}
+        assert set(baseline["test"]) & {"accuracy", "rmse", "f1_micro"}
         assert all(score["n"] == rows["test"] for score in baseline["test"].values())
 
 
@@ -139,6 +139,9 @@ def _check_answers(folder: Path, result: dict) -> None:
         assert math.isclose(math.sqrt(sum(squares) / n), rmse, rel_tol=1e-3)
         return
     right = sum(r["label"] == r["predicted"] for r in said)
+    if result["task"] == "multi-label-classification":
+        assert math.isclose(right / n, result["metrics"]["test"]["exact_rows"]["value"])
+        return
     assert math.isclose(right / n, result["metrics"]["test"]["accuracy"]["value"])
     confusion, labels = result["confusion"], result["model"]["labels"]
     assert [sum(row) for row in confusion] == [sum(r["label"] == label for r in said) for label in labels]

@@ -40,7 +40,7 @@ from trainer.errors import UserError
         ),
         pytest.param(
             {"a.jsonl": "\n".join(json.dumps({"text": f"some words on {i}", "label": [["a"], ["a", "b"]][i % 2]}) for i in range(60))},
-            {}, "several_labels", "label of a.jsonl", id="lists of labels",
+            {"task": "text-classification"}, "several_labels", "label of a.jsonl", id="lists of labels where one is asked for",
         ),
         pytest.param(
             {"a.csv": made(["text", "label", "by"], lambda i: [f"some words on {i}", "ab"[i % 2], i % 2])},

@@ -47,11 +47,11 @@ def report(truth: list[list[str]], predicted: list[list[str]], seed: int) -> dic
             for _, _, kind in spans_of:
                 row[place[kind], column] += 1
         confusion.update(_confused(true, said))
-    drawn = _resampled(counts, seed)
+    drawn = resampled(counts, seed)
     totals = counts.sum(axis=0)
     return {
-        "overall": _scores(totals.sum(axis=0), drawn.sum(axis=1)),
-        "types": [{"type": name, **_scores(totals[i], drawn[:, i])} for i, name in enumerate(names)],
+        "overall": scores(totals.sum(axis=0), drawn.sum(axis=1)),
+        "types": [{"type": name, **scores(totals[i], drawn[:, i])} for i, name in enumerate(names)],
         "confusion": [{"true": a, "predicted": b, "count": n} for (a, b), n in sorted(confusion.items(), key=lambda c: (-c[1], c[0]))[:100]],
     }
 
@@ -65,7 +65,7 @@ def _confused(true: set[Span], said: set[Span]) -> collections.Counter:
     return found
 
 
-def _resampled(counts: numpy.ndarray, seed: int) -> numpy.ndarray:
+def resampled(counts: numpy.ndarray, seed: int) -> numpy.ndarray:
     """The totals by type of sentences that are drawn with replacement: resamples x types x 3."""
     random, n = numpy.random.default_rng(seed), len(counts)
     flat = counts.reshape(n, -1).astype(numpy.float64)
@@ -76,7 +76,7 @@ def _resampled(counts: numpy.ndarray, seed: int) -> numpy.ndarray:
     return numpy.concatenate(drawn).reshape(-1, *counts.shape[1:]) if drawn else numpy.zeros((0, *counts.shape[1:]))
 
 
-def _scores(totals: numpy.ndarray, drawn: numpy.ndarray) -> dict:
+def scores(totals: numpy.ndarray, drawn: numpy.ndarray) -> dict:
     """Precision, recall and F1 from (right, predicted, true), and of the totals that were ``drawn`` the middle 95 %."""
     right, predicted, true = (int(v) for v in totals)
     values = _ratios(totals[None].astype(numpy.float64))[0]

@@ -3,6 +3,7 @@
 import numpy
 import torch
 
+from trainer.labels.measure import LabelSets
 from trainer.measure.likelihoods import Likelihoods
 from trainer.measure.predictions import Predictions
 from trainer.plan import Rows
@@ -91,5 +92,5 @@ def check(model: torch.nn.Module, rows: Rows, target: Target) -> None:
 
 def answers(
     model: torch.nn.Module, rows: Rows, objective: Objective, device: torch.device, rank: int = 0, world: int = 1, folded: bool = False
-) -> Predictions | Likelihoods:
+) -> Predictions | Likelihoods | LabelSets:
     return objective.target.answers(outputs(model, rows, objective, device, rank, world, folded), rows.example_targets())

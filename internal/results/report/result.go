@@ -77,6 +77,7 @@ type resultPart struct {
 	// Splits are the scores on the rows that the training saw, and those that it did not.
 	Splits      scoreTable
 	Entities    *entityPart
+	LabelSets   *labelSetPart
 	Classes     []classRow
 	MoreClasses int
 	// Long says that the table of classes is collapsed.
@@ -96,7 +97,7 @@ type thresholdRow struct{ From, Precision, Recall, F1 string }
 func newResultPart(r *results.Result) *resultPart {
 	classes := classTable(r)
 	part := &resultPart{
-		Entities: newEntityPart(r.Entities), Scores: comparison(r), Splits: splits(r), Matrix: chart.NewMatrix(r),
+		Entities: newEntityPart(r.Entities), LabelSets: newLabelSetPart(r.LabelSets), Scores: comparison(r), Splits: splits(r), Matrix: chart.NewMatrix(r),
 		Classes: classes[:min(len(classes), maxClassRows)], MoreClasses: max(0, len(classes)-maxClassRows), Long: len(classes) > manyClassRows,
 	}
 	if b := r.Binary; b != nil {

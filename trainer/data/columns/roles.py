@@ -12,6 +12,7 @@ from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, some
+from trainer.labels import forms as label_sets
 from trainer.language import forms
 
 CLOSE = 0.9  # ratio of two scores from which a choice counts as ambiguous
@@ -28,6 +29,7 @@ class Roles:
     id: str = ""
     split: str = ""
     group: str = ""
+    sets: label_sets.Form | None = None  # how the labels are written where rows have several
     decisions: list[tuple[str, object, str]] = field(default_factory=list)
 
     @property
@@ -46,7 +48,9 @@ class Roles:
     @property
     def needed(self) -> tuple[str, ...]:
         """Every column that a table must have."""
-        return tuple(dict.fromkeys(c for c in (*self.columns, self.label, self.id, self.split, self.group) if c))
+        return tuple(
+            dict.fromkeys(c for c in (*self.columns, *(self.sets.columns if self.sets else (self.label,)), self.id, self.split, self.group) if c)
+        )
 
 
 def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index, where: str) -> Roles:
@@ -56,6 +60,8 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     rest = {n: p for n, p in seen.items() if n not in (roles.id, roles.split, roles.group)}
     if form := forms.find(tables, rest, settings, where):
         return _language(roles, form, settings.task)
+    if sets := label_sets.find(tables, rest, settings, where):
+        return _label_sets(roles, sets, rest, settings, where)
     if settings.task == "auto" and not (settings.label_column or settings.text_column):
         if few := forms.classes_in_answers(rest):
             roles.decisions.append(("task", "text-classification", few))
@@ -81,6 +87,15 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
         roles.decisions.append(("columns", list(roles.columns), why))
     _amounts(roles, seen)
     roles.decisions.append(("task", roles.task, _task_reason(roles, seen[roles.label], settings.task)))
+    return roles
+
+
+def _label_sets(roles: Roles, sets: label_sets.Form, rest: dict[str, Profile], settings, where: str) -> Roles:
+    roles.task, roles.sets, roles.label = label_sets.TASK, sets, sets.name
+    roles.decisions.append(("label_column", list(sets.columns), sets.why))
+    _text(roles, {n: p for n, p in rest.items() if n not in sets.columns}, settings, where)
+    why = "as requested" if settings.task == label_sets.TASK else "a row may have several labels, or none"
+    roles.decisions.append(("task", roles.task, f"The task is multi-label classification: {why}."))
     return roles
 
 

@@ -14,20 +14,24 @@ def weighed(counts, idf):
     return tfidf.transform(counts[:, : len(idf)]).toarray()
 
 def scores(name, texts):
-    """The log-probabilities of one of the models (rows x classes), or its numbers."""
+    """The log-probabilities of one of the models (rows x classes), the log-odds of several labels, or numbers."""
     counts = words.transform(texts)
     bag = weighed(counts, model["words.idf"])
     if name == "ratio":
         s = (counts[:, : len(terms["words"])] > 0) @ model["ratio.weights"] + model["ratio.bias"]
-        s = -numpy.logaddexp(0, numpy.hstack([s, -s]) if s.shape[1] == 1 else -s)
+        if config.get("classes"):
+            s = -numpy.logaddexp(0, numpy.hstack([s, -s]) if s.shape[1] == 1 else -s)
     else:
         x = numpy.hstack([bag, weighed(inside.transform(texts), model["characters.idf"])]) if name == "characters" else bag
         s = x @ model[f"{name}.weights"] + model[f"{name}.bias"]
-    return s - numpy.logaddexp.reduce(s, axis=1, keepdims=True) if config["classes"] else s
+    return s - numpy.logaddexp.reduce(s, axis=1, keepdims=True) if config.get("classes") else s
 
 def predict(texts):
     texts = [t[: config["cut"]].lower() if config["lower_case"] else t[: config["cut"]] for t in texts]
     mean = numpy.average([scores(name, texts) for name in config["models"]], axis=0, weights=config.get("shares"))
+    if "thresholds" in config:
+        found = 1 / (1 + numpy.exp(-mean / config["temperature"])) >= config["thresholds"]
+        return [[label for label, is_there in zip(known["label_sets"], row) if is_there] for row in found]
     return [known["labels"][i] for i in mean.argmax(axis=1)] if config["classes"] else mean[:, 0].tolist()
 
 texts = ["a text of yours", "another one"]
