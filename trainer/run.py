@@ -106,7 +106,7 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
         stop.check(spec.folder)
         wanted = candidates.choose(spec.models, settings, dataset.kind, dataset.task, begun)
         if searches:
-            wanted = setup.with_network(wanted, dataset.kind)
+            wanted = setup.with_network(wanted, dataset.kind, dataset.task)
         workers.request(wanted.network)
         prepared = prepare.make(spec, settings, dataset, wanted, events)
         own: dict = {}

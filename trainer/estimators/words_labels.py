@@ -34,6 +34,7 @@ _STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0)  # of the fit to the training rows: sci
 _TEMPERATURES = numpy.geomspace(0.4, 2.5, 21)
 _THRESHOLDS = numpy.linspace(0.05, 0.9, 35)
 _ENOUGH_OF_LABEL = 10  # held-out rows with a label, for a threshold of its own
+_ABOUT = 0.003  # of F1
 _FAR = 30.0  # log-odds
 
 
@@ -233,8 +234,13 @@ def _thresholds(probabilities: numpy.ndarray, truth: numpy.ndarray) -> numpy.nda
     predicted, true = numpy.stack([a.sum(axis=0) for a in above], axis=1), truth.sum(axis=0)[:, None]
     together = 2 * right.sum(axis=0) / numpy.maximum(predicted.sum(axis=0) + true.sum(), 1)
     each = 2 * right / numpy.maximum(predicted + true, 1)
-    common = _THRESHOLDS[int(together.argmax())]
-    return numpy.where(true[:, 0] >= _ENOUGH_OF_LABEL, _THRESHOLDS[each.argmax(axis=1)], common)
+    return numpy.where(true[:, 0] >= _ENOUGH_OF_LABEL, _middle(each), _middle(together[None])[0])
+
+
+def _middle(scores: numpy.ndarray) -> numpy.ndarray:
+    """The mean of the thresholds that are about the best, of each row: at the edge of a plateau, new rows would fall off."""
+    about = scores >= scores.max(axis=1, keepdims=True) - _ABOUT
+    return (about * _THRESHOLDS).sum(axis=1) / about.sum(axis=1)
 
 
 def _stacked(first: "csr_matrix", second: "csr_matrix") -> "csr_matrix":

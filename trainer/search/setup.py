@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from trainer import prepare
 from trainer.candidates import Wanted
-from trainer.config.kinds import SHAPES
+from trainer.config.kinds import LABEL_SETS, SHAPES
 from trainer.config.settings import CHOSEN, Settings
 from trainer.config.spec import Spec
 from trainer.data import Dataset
@@ -40,13 +40,15 @@ class Silent(Events):
         pass
 
 
-def with_network(wanted: Wanted, kind: str) -> Wanted:
+def with_network(wanted: Wanted, kind: str, task: str = "") -> Wanted:
     """``wanted`` with a network, because the settings of networks are searched: the built-in one where no other is to be trained."""
     if wanted.network is not None:
         return wanted
-    if wanted.named:
+    if wanted.named or task == LABEL_SETS:
         raise UserError(
-            "search_model", f"The model {wanted.named} has no settings to search.", "Set model to auto or to a network, or search.trials to 0."
+            "search_model",
+            f"The model {wanted.named or wanted.estimators[0]} has no settings to search.",
+            "Set model to auto or to a network, or search.trials to 0.",
         )
     return replace(wanted, network=Base(SHAPES[kind], kind), skipped=())
 

@@ -184,3 +184,9 @@ def test_a_wrong_metric_is_refused(make_run):
     spec = make_run(separated("; "), metric="accuracy")
     assert run(str(spec), "local") == 2
     assert error_of(spec.parent)["code"] == "wrong_metric"
+
+
+def test_there_is_nothing_to_search(make_run):
+    spec = make_run(separated("; "), more_options="search.trials: 3")
+    assert run(str(spec), "local") == 2
+    assert error_of(spec.parent)["code"] == "search_model"
