@@ -116,6 +116,7 @@ def _processes(context: Context) -> dict[str, str]:
     if nodes.world == 1:
         return {"TORCHELASTIC_RESTART_COUNT": str(context.start - 1)} if context.start > 1 else {}
     return {
+        "TORCH_CPP_LOG_LEVEL": "ERROR",  # else each rank warns that the sandbox cannot look up names of machines
         "MASTER_ADDR": nodes.address,
         "MASTER_PORT": str(nodes.port),
         "PET_NNODES": str(nodes.nodes),
