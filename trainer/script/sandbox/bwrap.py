@@ -41,7 +41,7 @@ class Bubblewrap:
             return "bubblewrap is not installed."
         if machine.numbers(self.version) < OLDEST:
             return f"bubblewrap {self.version} is too old: 0.8 or newer is needed."
-        if os.geteuid() == 0 and shutil.which("setpriv") is None:
+        if os.geteuid() == 0 and not os.path.exists(machine.SETPRIV):
             return "As root, bubblewrap needs the program setpriv (util-linux)."
         return probe.failure(self)
 
@@ -63,7 +63,6 @@ class _Launch(Launch):
         self._first = 0  # process 1 of the sandbox, as this machine numbers it
         self._first_handle = self._status = -1
         self._said = b""
-        self._destroyed = False
 
     def start(self, group: cgroup.Group | None) -> subprocess.Popen:
         self._status, status = os.pipe()
@@ -105,19 +104,16 @@ class _Launch(Launch):
                     os.kill(int(child), number)
 
     def destroy(self) -> None:
-        self._destroyed = True
         if self._first_handle >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first_handle, signal.SIGKILL)  # the kernel ends the whole namespace with it
 
-    def outcome(self, status: int) -> tuple[int | None, int | None, str]:
+    def outcome(self, status: int, killed: bool) -> tuple[int | None, int | None, str]:
         while data := os.read(self._status, 4096):
             self._said += data
         ended = next((line["exit-code"] for line in self._lines() if "exit-code" in line), None)
         if ended is None:
-            if self._destroyed and status != 1:
-                return None, signal.SIGKILL, ""
-            return status, None, "" if self._destroyed else "The sandbox of the script could not be started."
+            return (None, signal.SIGKILL, "") if killed else (status, None, "The sandbox of the script could not be started.")
         return (None, ended - 128, "") if 128 < ended <= 128 + signal.NSIG else (ended, None, "")
 
     def close(self) -> None:
@@ -165,7 +161,7 @@ class _Launch(Launch):
         uid = machine.own_uid(self._jail.tree) if root else machine.UID
         if root:
             machine.hand_over(self._jail, uid)
-        options = [PROGRAM, *_NAMESPACES, "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
+        options = [shutil.which(PROGRAM) or PROGRAM, *_NAMESPACES, "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
         options += ["--hostname", machine.HOSTNAME, "--json-status-fd", str(status), "--block-fd", str(blocked)]
         if not self._network:
             options.append("--unshare-net")
@@ -251,4 +247,4 @@ class _Mounts:
 def _become(uid: int) -> list[str]:
     """The command that changes from root to a user, with no way back."""
     user = ["--reuid", str(uid), "--regid", str(uid), "--clear-groups"]
-    return ["setpriv", *user, "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"]
+    return [machine.SETPRIV, *user, "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"]

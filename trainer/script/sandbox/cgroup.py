@@ -15,7 +15,9 @@ from trainer.script.jail import Limits
 
 ROOT = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")
+PREFIX = "clowder-ray-script-"
 _REMOVAL_SECONDS = 5.0
+_OLD_SECONDS = 60.0
 
 
 class Group:
@@ -71,8 +73,9 @@ class Group:
 
 def make(limits: Limits, own_processes: int) -> Group | None:
     """A new group with these limits, and room for the processes of the sandbox itself; None where this process may make none."""
-    name = f"clowder-ray-{secrets.token_hex(6)}"
+    name = f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
     for memory, processes in _parents():
+        _sweep({memory, processes})
         folders = [parent / name for parent in dict.fromkeys((memory, processes))]
         try:
             for folder in folders:
@@ -85,6 +88,15 @@ def make(limits: Limits, own_processes: int) -> Group | None:
                 with contextlib.suppress(OSError):
                     folder.rmdir()
     return None
+
+
+def _sweep(parents: set[Path]) -> None:
+    """Remove empty groups of drivers that were killed. A group in use is empty for less than a second."""
+    for parent in parents:
+        for folder in parent.glob(f"{PREFIX}*"):
+            with contextlib.suppress(OSError):
+                if time.time() - folder.stat().st_mtime > _OLD_SECONDS:
+                    folder.rmdir()
 
 
 def _limit(memory: Path, processes: Path, memory_bytes: int, most_processes: int) -> None:

@@ -7,6 +7,7 @@ bubblewrap, which shows where Python imports large packages.
 import contextlib
 import json
 import os
+import platform
 import secrets
 import shutil
 import signal
@@ -36,7 +37,7 @@ class Gvisor:
     def refused(self) -> str | None:
         if not self.version:
             return "gVisor (runsc) is not installed."
-        if shutil.which("setpriv") is None:
+        if not os.path.exists(machine.SETPRIV):
             return "gVisor needs the program setpriv (util-linux)."
         return probe.failure(self)
 
@@ -58,7 +59,6 @@ class _Launch(Launch):
         self._folder: Path | None = None
         self._process: subprocess.Popen | None = None
         self._group: cgroup.Group | None = None
-        self._destroyed = False
 
     def start(self, group: cgroup.Group | None) -> subprocess.Popen:
         self._group = group
@@ -69,7 +69,7 @@ class _Launch(Launch):
         bundle = self._folder / "bundle"
         self._lay_out(bundle / "rootfs", uid)
         (bundle / "config.json").write_text(json.dumps(self._config(uid)))
-        command = ["setpriv", "--pdeathsig", "KILL", *self._runsc(), "run", "--bundle", str(bundle), self._id]
+        command = [machine.SETPRIV, "--pdeathsig", "KILL", *self._runsc(), "run", "--bundle", str(bundle), self._id]
         self._process = process = subprocess.Popen(
             ["/bin/sh", "-c", _GATE, "sh", *command],
             cwd="/",
@@ -100,16 +100,15 @@ class _Launch(Launch):
         self._call("kill", self._id, str(number))
 
     def destroy(self) -> None:
-        self._destroyed = True
         if self._group is not None:
             self._group.kill()
         for pid in self.members():  # the sentry ends with runsc, too
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
 
-    def outcome(self, status: int) -> tuple[int | None, int | None, str]:
-        if self._destroyed and status < 0:
-            return None, -status, ""
+    def outcome(self, status: int, killed: bool) -> tuple[int | None, int | None, str]:
+        if killed:
+            return None, signal.SIGKILL, ""
         return (None, status - 128, "") if 128 < status <= 128 + signal.NSIG else (status, None, "")
 
     def close(self) -> None:
@@ -119,8 +118,8 @@ class _Launch(Launch):
             self._folder = None
 
     def _runsc(self) -> list[str]:
-        state = ["--root", str(self._folder / "state"), "--network=none", "--ignore-cgroups"]
-        return [PROGRAM, *(["--rootless"] if os.geteuid() else []), *state]
+        state = ["--root", str(self._folder / "state"), "--network=none", "--ignore-cgroups", "--oci-seccomp"]
+        return [shutil.which(PROGRAM) or PROGRAM, *(["--rootless"] if os.geteuid() else []), *state]
 
     def _call(self, *words: str) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -175,7 +174,7 @@ class _Launch(Launch):
             "noNewPrivileges": True,
             "rlimits": [{"type": kind, "soft": value, "hard": value} for kind, value in rlimits],
         }
-        linux: dict = {"namespaces": [{"type": kind} for kind in _NAMESPACES]}
+        linux = {"namespaces": [{"type": kind} for kind in _NAMESPACES], "seccomp": _no_setuid_files()}
         return {
             "ociVersion": "1.0.0",
             "process": process,
@@ -188,3 +187,16 @@ class _Launch(Launch):
 
 def _bind(there: str, inside: str, mode: str = "ro") -> dict:
     return {"destination": inside, "type": "bind", "source": there, "options": ["rbind", "nosuid", "nodev", mode]}
+
+
+def _no_setuid_files() -> dict:
+    """Rules for the system calls with the mode of a file: with a setuid bit it would run as the user of the service on this machine."""
+    setuid, create = 0o4000, os.O_CREAT
+    masks = [(("chmod", "fchmod", "creat", "mknod"), {1: setuid}), (("fchmodat", "mknodat"), {2: setuid})]
+    masks += [(("open",), {1: create, 2: setuid}), (("openat",), {2: create, 3: setuid})]
+    rules = []
+    for names, arguments in masks:
+        conditions = [{"index": i, "value": mask, "valueTwo": mask, "op": "SCMP_CMP_MASKED_EQ"} for i, mask in arguments.items()]
+        rules.append({"names": list(names), "action": "SCMP_ACT_ERRNO", "args": conditions})
+    architecture = {"x86_64": "SCMP_ARCH_X86_64", "aarch64": "SCMP_ARCH_AARCH64"}.get(platform.machine())
+    return {"defaultAction": "SCMP_ACT_ALLOW", "architectures": [architecture] if architecture else [], "syscalls": rules}

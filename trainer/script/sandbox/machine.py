@@ -12,6 +12,7 @@ from trainer.script.jail import HOME, Jail
 
 HOSTNAME = "run"
 USER = "user"
+SETPRIV = "/usr/bin/setpriv"  # of util-linux; inside a sandbox, too
 UID = 1000  # inside, where it is only a name for the user outside
 LINKS_OF_ROOT = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 # Files of /etc without anything about this machine that a script could use. /etc/alternatives has the names of libraries.
@@ -72,10 +73,11 @@ def gpu_devices() -> list[str]:
 @cache
 def version(program: str) -> str:
     """The version that a program says; empty if it is not installed."""
-    if shutil.which(program) is None:
+    path = shutil.which(program)
+    if path is None:
         return ""
     try:
-        said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, env={}, stdin=subprocess.DEVNULL)
+        said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, env={}, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     first = (said.stdout.splitlines() or [""])[0].split()

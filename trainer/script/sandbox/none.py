@@ -86,7 +86,7 @@ class Child(Launch):
             with contextlib.suppress(OSError):
                 self.signal(signal.SIGKILL)
 
-    def outcome(self, status: int) -> tuple[int | None, int | None, str]:
+    def outcome(self, status: int, killed: bool) -> tuple[int | None, int | None, str]:
         said = os.read(self._status, 64).split()
         if not said:  # the script has killed the reaper
             return None, signal.SIGKILL, "The script ended the process that watches it."

@@ -44,8 +44,9 @@ class Launch(ABC):
         """End every process in the sandbox. May be called again and from any thread."""
 
     @abstractmethod
-    def outcome(self, status: int) -> tuple[int | None, int | None, str]:
-        """The exit code and the signal of the script, and a text where the sandbox itself failed; ``status`` is of the launcher."""
+    def outcome(self, status: int, killed: bool) -> tuple[int | None, int | None, str]:
+        """The exit code and the signal of the script, and a text where the sandbox itself failed. ``status`` is of the launcher, and
+        ``killed`` says whether ``destroy`` was called while it ran."""
 
     @abstractmethod
     def close(self) -> None:
@@ -63,6 +64,7 @@ class Supervised:
         self._exceeded: Exceeded | None = None
         self._peak, self._cpu = 0, 0.0
         self._term_at: float | None = None
+        self._killed = False
         self._look_at_disk = 0.0
         self._had = (0, 0)  # bytes and files before the start
         threading.Thread(target=self._keep, name="sandbox", daemon=True).start()
@@ -77,7 +79,7 @@ class Supervised:
 
     def kill(self) -> None:
         if not self._over.is_set():
-            self._launch.destroy()
+            self._destroy()
 
     def poll(self) -> Ended | None:
         return self._ended
@@ -128,7 +130,7 @@ class Supervised:
             self._launch.destroy()  # what the script has left behind; and all of it after an error of ours
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        code, number, text = self._launch.outcome(process.returncode)
+        code, number, text = self._launch.outcome(process.returncode, self._killed)
         self._launch.close()
         peak, cpu = max(self._peak, used.ru_maxrss << 10), max(self._cpu, used.ru_utime + used.ru_stime)
         if group is not None:
@@ -142,7 +144,7 @@ class Supervised:
         """Compare what the script uses with its limits; end it where it uses more."""
         now, limits = time.monotonic(), self._limits
         if self._term_at is not None and now >= self._term_at:
-            self._launch.destroy()
+            self._destroy()
         elif self._term_at is None and 0 < limits.seconds <= now - self._began:
             self._exceeded = self._exceeded or "time"
             self._term_at = now + limits.grace_seconds
@@ -178,6 +180,10 @@ class Supervised:
 
     def _end(self, exceeded: Exceeded) -> None:
         self._exceeded = self._exceeded or exceeded
+        self._destroy()
+
+    def _destroy(self) -> None:
+        self._killed = True
         self._launch.destroy()
 
 

@@ -83,7 +83,7 @@ def disk(folders: Iterable[Path], most_files: int) -> tuple[int, int, bool]:
                         return size, count, True
                     try:
                         there = entry.stat(follow_symlinks=False)
-                    except OSError:
+                    except FileNotFoundError:
                         continue
                     size += there.st_blocks * 512
                     if stat.S_ISDIR(there.st_mode):
