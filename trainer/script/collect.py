@@ -17,8 +17,10 @@ from trainer.script.tree import OUT, File
 _PIECE = 1 << 20
 MAX_NAMES = 300_000  # in the tree
 MAX_LISTED = 1000  # of what is left out
+MAX_FILES, MAX_PATH = 5000, 900  # of what is delivered, and bytes of a path
 _SKIPPED_FOLDERS = {"__pycache__", ".cache", "wandb", ".ipynb_checkpoints", ".git", ".pytest_cache", "core"}
 _SKIPPED = re.compile(r".*\.(?:pyc|pyo|tmp|lock|swp|part)|.*\.tmp[._-].*|core(?:\.\d+)?|\.nfs.*", re.IGNORECASE)
+_UNFIT = re.compile(r"[\x00-\x1f\x7f\\:\ud800-\udfff]")
 _NUMBERED = re.compile(r"checkpoint[-_](\d+)")
 
 
@@ -31,6 +33,8 @@ def outputs(tree: Path, target: Path, placed: Mapping[str, File], patterns: str,
     target.mkdir()
     wanted, left = _wanted(tree, placed, patterns.split())
     taken: list[dict] = []
+    wanted, unfit = _with_fit_names(wanted)
+    left += [one for one in unfit if one["path"] not in placed]
     names = _names([path for path, _ in wanted])
     room = limits.output_bytes or float("inf")
     for path, size in sorted(wanted, key=lambda one: (one[1], one[0])):
@@ -64,6 +68,24 @@ def _wanted(tree: Path, placed: Mapping[str, File], patterns: list[str]) -> tupl
         elif patterns or not _is_skipped(entry.path):
             found.append((entry.path, entry.seen.size))
     return _without_old_checkpoints(found, left)
+
+
+def _with_fit_names(found: list[tuple[str, int]]) -> tuple[list[tuple[str, int]], list[dict]]:
+    """The files whose names every system can hold, at most MAX_FILES, and the others with the reason."""
+    kept, left, seen = [], [], set()
+    for path, size in sorted(found):
+        shown = path.encode(errors="surrogateescape").decode(errors="replace")
+        key = path.removeprefix(f"{OUT}/").lower()
+        if _UNFIT.search(path) or len(path.encode(errors="surrogateescape")) > MAX_PATH:
+            left.append({"path": shown, "reason": "Its name has characters that cannot be delivered, or is too long."})
+        elif key in seen:
+            left.append({"path": shown, "reason": "Another file has the same name but for capitals."})
+        elif len(kept) == MAX_FILES:
+            left.append({"path": shown, "reason": f"More than {MAX_FILES} files are not delivered: pack them into one."})
+        else:
+            seen.add(key)
+            kept.append((path, size))
+    return kept, left
 
 
 def _without_old_checkpoints(found: list[tuple[str, int]], left: list[dict]) -> tuple[list[tuple[str, int]], list[dict]]:

@@ -81,11 +81,16 @@ func (z *archive) addOutput(root *os.Root, name string, o results.Output) error 
 		return err
 	}
 	defer func() { _ = f.Close() }()
+	return z.addBody(name, f)
+}
+
+// addBody packs a file, unless its kind cannot become smaller: weights are noise, and packing them takes long.
+func (z *archive) addBody(name string, body io.Reader) error {
 	method := zip.Deflate
-	if path.Ext(o.Path) == results.WeightsSuffix {
-		method = zip.Store // weights are noise: packing them takes long and saves little
+	if slices.Contains(packed, strings.ToLower(path.Ext(name))) {
+		method = zip.Store
 	}
-	return z.add(name, method, f)
+	return z.add(name, method, body)
 }
 
 // textFile is a small file that is made for the archive.

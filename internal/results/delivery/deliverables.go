@@ -82,13 +82,21 @@ func deliverables(ctx context.Context, root *os.Root, events []results.Event, r 
 	if r.Kind == results.ResultTraining {
 		list = append(list, models(ctx, root, r, m)...)
 	}
+	if r.Kind == results.ResultScript {
+		list = append(list, scriptFiles(ctx, root, r, m)...)
+	}
 	return append(list, deliverable{
 		Artifact{
 			Name: "report.html", ContentType: typeHTML, Show: ShowHTML,
 			Title:       "Report",
 			Description: report.NewVerdict(r).Sentence,
 		},
-		func(w io.Writer) error { return report.Write(w, events, r, m) },
+		func(w io.Writer) error {
+			if r.Kind == results.ResultScript {
+				return report.WriteScript(w, events, r, m, reportFiles(root))
+			}
+			return report.Write(w, events, r, m)
+		},
 	})
 }
 

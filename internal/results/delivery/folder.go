@@ -14,7 +14,7 @@ import (
 const shortRun = 8
 
 // Folder is the folder of the run inside the dataset, outermost first: "finetune", "2026-11-21-bert-tiny-ab12cd34"; those of
-// predictions and checks say so: "2026-11-21-predict-reviews-ab12cd34".
+// predictions, checks and scripts say so: "2026-11-21-predict-reviews-ab12cd34".
 func Folder(m manifest.Meta, r *results.Result) []string {
 	model := slug(path.Base(r.Model.Base), 40)
 	switch {
@@ -24,12 +24,16 @@ func Folder(m manifest.Meta, r *results.Result) []string {
 		model = slug(path.Base(cmp.Or(r.Prediction.Model.Name, r.Prediction.Model.Base, "model")), 40)
 	case r.Kind == results.ResultCheck:
 		model = slug(r.Task, 40)
+	case r.Kind == results.ResultScript:
+		model = slug(strings.TrimSuffix(path.Base(r.Script.Entry), ".py"), 40)
 	}
 	switch r.Kind {
 	case results.ResultPrediction:
 		model = "predict-" + model
 	case results.ResultCheck:
 		model = "check-" + model
+	case results.ResultScript:
+		model = "script-" + model
 	case results.ResultTraining:
 	}
 	return folder(m.Started, model, m.Run)

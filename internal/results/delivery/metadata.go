@@ -36,6 +36,8 @@ func Metadata(m manifest.Meta, r *results.Result) map[string]any {
 		describeVersion(m.Model, content)
 	case results.ResultPrediction:
 		describePrediction(r.Prediction, content, r.Task)
+	case results.ResultScript:
+		describeScript(r, content)
 	case results.ResultCheck:
 		content["rows_train"], content["rows_validation"], content["rows_test"] = r.Data.Rows.Train, r.Data.Rows.Validation, r.Data.Rows.Test
 		content["warnings"], content["errors"] = report.Found(r)

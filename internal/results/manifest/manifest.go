@@ -43,7 +43,9 @@ type Manifest struct {
 	SplitSHA256 string            `json:"split_sha256,omitempty"`
 	Model       *Model            `json:"model,omitempty"`
 	// Search are the options that repeat the search for the settings: the trials that ran, without a time limit.
-	Search   map[string]any    `json:"search,omitempty"`
+	Search map[string]any `json:"search,omitempty"`
+	// Script is set for a script.
+	Script   *Script           `json:"script,omitempty"`
 	Hardware results.Hardware  `json:"hardware,omitzero"`
 	Versions map[string]string `json:"versions"`
 	Outputs  []results.Output  `json:"outputs"`
@@ -68,6 +70,28 @@ type Model struct {
 	WeightsSHA256 string `json:"weights_sha256,omitempty"`
 }
 
+// Script is the code of a script and how it ran.
+type Script struct {
+	Entry        string           `json:"entry"`
+	Command      []string         `json:"command"`
+	CodeSHA256   string           `json:"code_sha256"`
+	Code         []results.Output `json:"code"`
+	Requirements []string         `json:"requirements,omitempty"`
+	Sandbox      string           `json:"sandbox"`
+	// Failed says that the outputs are what a script left that failed.
+	Failed bool `json:"failed,omitempty"`
+}
+
+func manifestScript(r *results.Result) *Script {
+	s := r.Script
+	if s == nil {
+		return nil
+	}
+	return &Script{
+		Entry: s.Entry, Command: s.Command, CodeSHA256: s.CodeSHA256, Code: s.Code, Requirements: s.Requirements, Sandbox: s.Sandbox.Name, Failed: r.Partial,
+	}
+}
+
 func newManifest(m Meta, r *results.Result) Manifest {
 	var search map[string]any
 	if r.Search != nil {
@@ -79,7 +103,7 @@ func newManifest(m Meta, r *results.Result) Manifest {
 		Extractor: m.Extractor, Version: m.Version, Started: m.Started.UTC().Format(time.RFC3339),
 		Dataset:  Dataset{ID: m.DatasetID, Name: m.DatasetName, SHA256: DataDigest(m.Inputs), Files: SortedInputs(m.Inputs)},
 		Settings: r.Settings, Seed: r.Training.Seed, SplitSHA256: r.Data.SplitSHA256, Model: manifestModel(m, r),
-		Search: search, Hardware: r.Hardware, Versions: r.Versions, Outputs: outputs,
+		Search: search, Script: manifestScript(r), Hardware: r.Hardware, Versions: r.Versions, Outputs: outputs,
 	}
 }
 
