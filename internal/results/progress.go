@@ -3,6 +3,7 @@ package results
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -34,6 +35,9 @@ type Progress struct {
 
 	// Trial is the newest one of a search, nil where nothing is searched.
 	Trial *TrialProgress
+
+	// Script is how far a script of a user is, nil before it starts and for other kinds of runs.
+	Script *ScriptProgress
 
 	Device  string
 	Workers int
@@ -72,6 +76,38 @@ type TrialProgress struct {
 	// Settings are those of the best trial so far in words, and Value is its metric on the validation rows; nil before the first.
 	Settings string
 	Value    *float64
+}
+
+// PhaseScript is the phase while a script of a user runs. The trainer has no such phase: it writes that the script has started.
+const PhaseScript = "script"
+
+// ScriptProgress is what the output of a script tells.
+type ScriptProgress struct {
+	// Start counts the starts of the script in its run, ResumedFrom is the checkpoint that the newest one found; empty for none.
+	Start       int
+	ResumedFrom string
+	// Name is the newest number of the kind that tells most, and Value its value; empty before the first.
+	Name  string
+	Value float64
+}
+
+// note remembers a number if it tells at least as much as the one before: about other data than those of the training, or a score, or else
+// a loss.
+func (s *ScriptProgress) note(name string, value float64) {
+	if s.Name == "" || telling(name) >= telling(s.Name) {
+		s.Name, s.Value = name, value
+	}
+}
+
+// telling ranks the names of numbers by how much they tell about the quality of a model.
+func telling(name string) int {
+	name = strings.ToLower(name)
+	for rank, words := range [][]string{{"val", "eval", "test"}, {"acc", "f1", "auc", "score"}, {"loss", "ppl", "perplexity"}} {
+		if slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name, word) }) {
+			return 3 - rank
+		}
+	}
+	return 0
 }
 
 // Warning is something that a user should know about a training that goes on nevertheless.
@@ -117,6 +153,12 @@ func (p *Progress) Fold(e Event) {
 	case KindTrial:
 		p.Fraction, p.ETA = e.Fraction, e.ETA()
 		p.Trial = &TrialProgress{Number: e.Trial, Trials: e.Trials, Settings: e.BestSettings, Value: e.BestValue}
+	case KindStarted:
+		p.Phase, p.Text, p.Script = PhaseScript, "", &ScriptProgress{Start: e.Start, ResumedFrom: e.ResumedFrom}
+	case KindScalar:
+		if p.Script != nil {
+			p.Script.note(e.Name, e.Value)
+		}
 	case KindResume:
 		if e.Time.After(p.resumeAt) {
 			p.Resumes, p.Resumed, p.resumeAt = p.Resumes+1, e.Text, e.Time

@@ -2,11 +2,13 @@
 package progress
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // Follower reads the event logs of running trainings, each from where it stopped the last time. After a restart it reads a log from
@@ -33,6 +35,8 @@ const (
 	readsAtOnce = 4
 	// maxNotes bounds how many notes of one run its user gets while it runs; the report has all of them.
 	maxNotes = 50
+	// severe is the severity of findings that a user reads while the script runs; the report has all of them.
+	severe = "high"
 )
 
 // NewFollower returns a follower of the runs in the given folders.
@@ -82,6 +86,8 @@ func (l *log) fold(e results.Event) string {
 		return "Note: " + e.Text
 	case len(l.progress.Decisions) > decisions && isNote(e.What):
 		return e.Why
+	case e.Kind == results.KindFinding && e.Severity == severe:
+		return fmt.Sprintf("Note: the check of the code found in %s, line %d: %s", text.Excerpt(e.File, 80), e.Line, e.Text)
 	default:
 		return ""
 	}
@@ -90,7 +96,7 @@ func (l *log) fold(e results.Event) string {
 // isNote reports whether a user should read about a decision while waiting; the report has all of them.
 func isNote(what string) bool {
 	switch what {
-	case "task", "text_column", "label_column", "model":
+	case "task", "text_column", "label_column", "model", "script":
 		return true
 	default:
 		return false

@@ -79,3 +79,25 @@ func TestManyEventsTakeLittleMemoryAndFewSentences(t *testing.T) {
 	require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(16<<20))
 	runtime.KeepAlive(f)
 }
+
+func TestAScriptIsFollowed(t *testing.T) {
+	t.Parallel()
+	folder := disk.Folder{Volume: t.TempDir(), Name: "runs/" + run}
+	now := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	lines := []string{
+		`{"time":"` + now + `","attempt":1,"kind":"phase","phase":"prepare","text":"Looking at the code."}`,
+		`{"time":"` + now + `","attempt":1,"kind":"decision","what":"script","choice":"train.py","why":"train.py is started because of its name."}`,
+		`{"time":"` + now + `","attempt":1,"kind":"finding","id":"B102","file":"a.py","line":3,"severity":"medium","text":"Use of exec detected."}`,
+		`{"time":"` + now + `","attempt":1,"kind":"finding","id":"B103","file":"a.py","line":7,"severity":"high","text":"chmod 777."}`,
+		`{"time":"` + now + `","attempt":1,"kind":"started","start":1}`,
+		`{"time":"` + now + `","attempt":1,"kind":"progress","epoch":1,"epochs":4,"fraction":0.25}`,
+		`{"time":"` + now + `","attempt":1,"kind":"scalar","name":"val_loss","step":10,"value":1.5}`,
+		`{"time":"` + now + `","attempt":1,"kind":"scalar","name":"lr","step":11,"value":0.1}`,
+	}
+	flood(t, folder, len(lines), func(i int) string { return lines[i] })
+	f := NewFollower(func(string) disk.Folder { return folder })
+	progress, notes, err := f.Read(run, 1)
+	require.NoError(t, err)
+	require.Equal(t, "the script runs: epoch 1 of 4, 25 %, val_loss 1.5", Sentence(progress))
+	require.Equal(t, []string{"train.py is started because of its name.", "Note: the check of the code found in a.py, line 7: chmod 777."}, notes)
+}

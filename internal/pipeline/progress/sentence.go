@@ -12,6 +12,8 @@ import (
 func Sentence(p results.Progress) string {
 	var parts []string
 	switch {
+	case p.Phase == results.PhaseScript && p.Script != nil:
+		return script(p, *p.Script)
 	case p.Phase == "train" && p.Trial != nil:
 		return trial(p, *p.Trial)
 	case p.Phase == "train" && p.Epochs > 0:
@@ -48,6 +50,41 @@ func trial(p results.Progress, t results.TrialProgress) string {
 	}
 	if t.Value != nil && t.Settings != "" {
 		sentence += fmt.Sprintf(": best so far %.3g with %s", *t.Value, t.Settings)
+	}
+	return sentence
+}
+
+// script writes the progress of a script: "the script runs: epoch 2 of 3, 41 %, about 2 min left, val_loss 1.47".
+func script(p results.Progress, s results.ScriptProgress) string {
+	var parts []string
+	switch {
+	case p.Epochs > 0:
+		parts = append(parts, fmt.Sprintf("epoch %d of %d", p.Epoch, p.Epochs))
+	case p.Steps > 0:
+		parts = append(parts, fmt.Sprintf("step %s of %s", text.Number(p.Step), text.Number(p.Steps)))
+	case p.Step > 0:
+		parts = append(parts, "step "+text.Number(p.Step))
+	}
+	if p.Fraction > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f %%", 100*p.Fraction))
+	}
+	if p.ETA > 0 {
+		parts = append(parts, text.About(p.ETA)+" left")
+	}
+	if s.Name != "" {
+		parts = append(parts, fmt.Sprintf("%s %.3g", text.Excerpt(s.Name, 40), s.Value))
+	} else if p.Loss != nil {
+		parts = append(parts, fmt.Sprintf("loss %.3g", *p.Loss))
+	}
+	sentence := "the script runs"
+	switch {
+	case s.Start > 1 && s.ResumedFrom != "":
+		sentence = fmt.Sprintf("the script goes on from %s", text.Excerpt(s.ResumedFrom, 80))
+	case s.Start > 1:
+		sentence = "the script begins again"
+	}
+	if len(parts) > 0 {
+		sentence += ": " + strings.Join(parts, ", ")
 	}
 	return sentence
 }

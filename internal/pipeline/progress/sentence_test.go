@@ -55,6 +55,28 @@ func TestSentence(t *testing.T) {
 			results.Progress{Phase: "predict", Text: "Predicting 900 rows.", Epoch: 1, Epochs: 1, Fraction: 0.5, ETA: 20 * time.Second},
 			"Predicting 900 rows, 50 %, 20 s left",
 		},
+		"a script that begins": {results.Progress{Phase: results.PhaseScript, Script: &results.ScriptProgress{Start: 1}}, "the script runs"},
+		"a script that tells its epochs": {
+			results.Progress{
+				Phase: results.PhaseScript, Epoch: 2, Epochs: 3, Fraction: 0.41, ETA: 2 * time.Minute, Loss: &loss,
+				Script: &results.ScriptProgress{Start: 1, Name: "val_loss", Value: 1.4697},
+			},
+			"the script runs: epoch 2 of 3, 41 %, about 2 min left, val_loss 1.47",
+		},
+		"a script that tells its steps": {
+			results.Progress{Phase: results.PhaseScript, Step: 1200, Steps: 5000, Loss: &loss, Script: &results.ScriptProgress{Start: 1}},
+			"the script runs: step 1,200 of 5,000, loss 0.693",
+		},
+		"a script that goes on": {
+			results.Progress{Phase: results.PhaseScript, Step: 250, Script: &results.ScriptProgress{Start: 2, ResumedFrom: "out/ckpt.pt"}},
+			"the script goes on from out/ckpt.pt: step 250",
+		},
+		"a script that begins again": {
+			results.Progress{Phase: results.PhaseScript, Script: &results.ScriptProgress{Start: 2}}, "the script begins again",
+		},
+		"after a script": {
+			results.Progress{Phase: "export", Text: "Collecting the files.", Script: &results.ScriptProgress{Start: 1}}, "Collecting the files.",
+		},
 		"a prediction that begins": {results.Progress{Phase: "predict", Text: "Predicting 900 rows."}, "Predicting 900 rows."},
 	} {
 		t.Run(name, func(t *testing.T) {
