@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 import numpy
 
 from trainer import estimators
+from trainer.config import settings as options
 from trainer.config.kinds import LABEL_SETS, SHAPES
 from trainer.errors import UserError
 from trainer.labels.measure import LabelSets
@@ -198,7 +199,7 @@ def _loss(candidate: Candidate, found: list[Candidate], plan: "Plan") -> float:
     """The loss by which candidates are compared: on rows held out in turn if all have it, else on the validation rows."""
     if candidate.held_out_loss is not None and _by_folds(found):
         return candidate.held_out_loss
-    return calibrated_loss(candidate.outcome.answers["validation"], plan)
+    return calibrated_loss(candidate.outcome.answers["validation"], plan, candidate.fitted is None)
 
 
 def _rank(candidate: Candidate, found: list[Candidate], plan: "Plan") -> tuple[float, float]:
@@ -209,19 +210,27 @@ def _rank(candidate: Candidate, found: list[Candidate], plan: "Plan") -> tuple[f
     return (-value if metrics.higher_is_better(plan.metric) else value), loss
 
 
-def calibrated_loss(answers: Predictions, plan: "Plan") -> float:
+def calibrated_loss(answers: Predictions, plan: "Plan", network: bool = False) -> float:
     """The loss, of classes at the temperature that makes it smallest: how sure a model is can be corrected, its order of rows cannot.
-    With class weights in the training, the rows have them here too."""
+
+    Rows have weights only where a person asked for class weights, which all candidates then have. Those that were chosen for a network
+    alone raise its probabilities of rare classes: that is taken back, so that all candidates are compared on the same rows as they are.
+    """
     if isinstance(answers, LabelSets):
         return float(answers.losses().mean())
     if answers.continuous:
         return float(((answers.predicted - answers.truth) ** 2).mean())
-    weights = None if plan.weights is None else numpy.asarray(plan.weights)[answers.truth]
-    if answers.probabilities is None or len(answers) < _CALIBRATION_ROWS:
+    of_classes = None if plan.weights is None else numpy.asarray(plan.weights)
+    of_network = plan.settings.source("class_weights") == options.CHOSEN
+    weights = None if of_classes is None or of_network else of_classes[answers.truth]
+    if answers.probabilities is None:
         return float(numpy.average(-numpy.log(numpy.clip(answers.likelihood, 1e-12, 1)), weights=weights))
     scores = numpy.log(numpy.clip(answers.probabilities.astype(numpy.float64), 1e-12, 1))
+    if network and of_classes is not None and of_network:
+        scores -= numpy.log(of_classes)
     right = scores[numpy.arange(len(answers)), answers.truth]
-    return min(float(numpy.average(numpy.logaddexp.reduce(scores / t, axis=1) - right / t, weights=weights)) for t in _TEMPERATURES)
+    tried = _TEMPERATURES if len(answers) >= _CALIBRATION_ROWS else (1.0,)
+    return min(float(numpy.average(numpy.logaddexp.reduce(scores / t, axis=1) - right / t, weights=weights)) for t in tried)
 
 
 def entries(found: list[Candidate], chosen: Candidate, wanted: Wanted, plan: "Plan") -> list[dict]:

@@ -79,7 +79,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str) ->
     if not asked and not text:
         return None
     form = _columns(seen, tables, wanted) if len(wanted) != 1 else None
-    named = wanted or next((f for known in (names.LABELS, NAMES) if (f := [n for n in seen if n.strip().lower() in known])), [])
+    named = wanted or next((m for known in (names.LABELS, NAMES) if (m := [n for n in seen if n.strip().lower() in known])), [])
     if form is None and len(wanted) < 2:
         form = next((f for n in named if (f := _cell(n, tables, asked))), None)
     if form is None and asked:

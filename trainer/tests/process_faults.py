@@ -39,8 +39,8 @@ KILLED = -signal.SIGKILL
 def start_apart():
     """start_apart(spec, place, number, signal) carries out a run in a process of its own, which is gone when the tests are.
 
-    ``place`` is None to let it be, "step" to send the signal after that step, or "replace" to send it before that call of
-    os.replace, counted from 1.
+    ``place`` is None to let it be, "step" to send the signal after that step, "fit" to send it before words fits its model of
+    that number, or "replace" to send it before that call of os.replace, counted from 1.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(SLOW)
@@ -113,6 +113,11 @@ def _run(spec: str, place: str | None, number: int, sent: int) -> None:
     consensus.LOOK_SECONDS = loop.BETWEEN_SAVES_SECONDS = 0.0
     if place == "step":
         _interrupt(loop.Training, "_step", lambda training: training.at.step + 1 == number, sent, after=True)
+    elif place == "fit":
+        from trainer.estimators import words_fit
+
+        turns = iter(range(1, 10**6))
+        _interrupt(words_fit._Fit, "_strength", lambda *_: next(turns) == number, sent, after=False)
     elif place == "replace":
         calls = iter(range(1, 10**6))
         _interrupt(os, "replace", lambda *_: next(calls) == number, sent, after=False)

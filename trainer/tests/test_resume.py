@@ -47,6 +47,17 @@ def resumed_at(folder: Path) -> list[int]:
     return [e["step"] for e in events_of(folder) if e["kind"] == "resume"]
 
 
+def test_words_killed_while_it_is_fitted_ends_with_the_same_weights(make_run, run_apart, undisturbed, schemas):  # noqa: F811
+    """An estimator has no checkpoint: it is fitted again."""
+    spec = make_run({"all.csv": small_reviews(ROWS)}, model="words")
+    for number in (1, 3):
+        assert run_apart(spec, "fit", number) == KILLED
+        assert not (spec.parent / "result.json").exists()
+    assert run_apart(spec) == 0
+    check_success(spec.parent, schemas)
+    assert weights(spec.parent) == undisturbed(spec)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_training_killed_twice_at_random_steps_ends_with_the_same_weights(make_run, run_apart, undisturbed, schemas, seed):  # noqa: F811
     first, second = sorted(random.Random(seed).sample(range(1, STEPS), 2))

@@ -1,0 +1,65 @@
+"""The choice among the candidates of a training."""
+
+import random
+import re
+from types import SimpleNamespace
+
+import numpy
+import pytest
+from result_checks import check_success, setting
+from small_datasets import WORDS, table
+from test_base_model import install
+
+from trainer import candidates
+from trainer.measure import predictions
+from trainer.run import run
+
+SHARES = numpy.asarray([0.9, 0.1])
+
+
+def plan(source: str, weights: numpy.ndarray | None) -> SimpleNamespace:
+    return SimpleNamespace(weights=None if weights is None else tuple(weights), settings=SimpleNamespace(source=lambda name: source))
+
+
+def answered(extra: numpy.ndarray):
+    """The predictions of a model that knows as much as can be known of uneven classes, with ``extra`` on its log-probabilities."""
+    chance = numpy.random.default_rng(4)
+    truth = (chance.random(3000) < SHARES[1]).astype(int)
+    clue = truth + chance.normal(size=3000)
+    odds = clue - 0.5 + numpy.log(SHARES[1] / SHARES[0])
+    return predictions.of_scores(truth, numpy.stack([numpy.zeros(3000), odds], axis=1) + extra)
+
+
+def test_class_weights_of_the_network_alone_do_not_decide_the_choice():
+    weights = 0.5 / SHARES
+    estimator, network = answered(numpy.zeros(2)), answered(numpy.log(weights))
+    own = candidates.calibrated_loss(estimator, plan("chosen", weights))
+    assert candidates.calibrated_loss(network, plan("chosen", weights), network=True) == pytest.approx(own, rel=1e-3)
+    assert own == pytest.approx(candidates.calibrated_loss(estimator, plan("chosen", None)))
+    assert candidates.calibrated_loss(network, plan("chosen", None), network=True) > 1.1 * own
+
+
+def test_class_weights_that_a_person_asked_for_count_for_all_candidates():
+    weights = 0.5 / SHARES
+    asked = plan("form", weights)
+    plain, shifted = answered(numpy.zeros(2)), answered(numpy.log(weights))
+    assert candidates.calibrated_loss(shifted, asked, network=True) < candidates.calibrated_loss(plain, asked)
+    assert candidates.calibrated_loss(shifted, asked, network=True) == candidates.calibrated_loss(shifted, asked)
+
+
+def test_an_installed_encoder_and_words_are_compared_on_the_same_rows(make_run, schemas):
+    chance = random.Random(6)
+    rows = []
+    for i in range(240):
+        rare = i % 8 == 0
+        rows.append([" ".join([*chance.choices(WORDS, k=5), "plum" if rare else "pear", str(i)]), "rare" if rare else "common"])
+    spec = make_run({"all.csv": table(["text", "label"], rows)}, epochs=1)
+    install(spec.parent.parent.parent / "models", "org/small")
+    assert run(str(spec), "local") == 0
+    result = check_success(spec.parent, schemas)
+    assert setting(result, "class_weights") == ("balanced", "chosen")
+    chosen, other = result["candidates"]
+    assert (chosen["name"], other["name"]) == ("words", "org/small")
+    losses = [float(n) for n in re.findall(r"\d+\.\d+(?:e-\d+)?", other["why"])]
+    assert losses[1] < losses[0] < 0.5  # the encoder's own loss, with its weights, is above 0.6
+    assert other["validation"]["loss"] > 0.6
