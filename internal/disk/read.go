@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 var (
@@ -23,8 +24,24 @@ var (
 
 // Open opens a regular file below root for reading and returns its info. It refuses a link, a pipe, a device and a folder with an error
 // that wraps ErrNotAllowed, and it never blocks, also if a pipe replaces the file during the call. The caller should read at most the
-// size in the info. Folders in the path may be links that stay inside root.
+// size in the info. Folders in the path may be links that stay inside root. A file that a writer replaces during the call is opened
+// again, so it is never taken for one that is absent; after many tries the error says that it is replaced all the time.
 func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	for range openTries {
+		f, info, err := openOnce(root, name)
+		if !errors.Is(err, errReplaced) && !errors.Is(err, syscall.ESTALE) { // NFS reports a replaced file as stale
+			return f, info, err
+		}
+	}
+	return nil, nil, fmt.Errorf("%s: %w", name, errReplaced)
+}
+
+// openTries is how often a file is opened that a writer replaces again and again.
+const openTries = 100
+
+var errReplaced = errors.New("the file is replaced again and again while it is opened")
+
+func openOnce(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	seen, err := root.Lstat(name)
 	if err != nil {
 		return nil, nil, err
@@ -41,8 +58,7 @@ func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	case err == nil && !info.Mode().IsRegular():
 		err = notAllowed(name, info.Mode(), "file")
 	case err == nil && !os.SameFile(seen, info):
-		// A writer that renames a new file into place causes this too. The next call opens the new file.
-		err = fmt.Errorf("%s was replaced while it was opened: %w", name, fs.ErrNotExist)
+		err = errReplaced // by a new file that was renamed into place, or by a link
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())

@@ -58,6 +58,27 @@ func TestAPipeThatTakesThePlaceOfAFileNeverBlocks(t *testing.T) {
 	stop()
 }
 
+func TestAFileThatIsReplacedAllTheTimeIsNeverAbsent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root := folder(t, dir, "")
+	require.NoError(t, disk.WriteFile(root, "index.json", []byte("first")))
+	path := filepath.Join(dir, "index.json")
+	replace := func(text string) func() {
+		return func() {
+			_ = os.WriteFile(path+".new", []byte(text), 0o600)
+			_ = os.Rename(path+".new", path)
+		}
+	}
+	stop := alternate("", replace("first"), replace("other"))
+	defer stop()
+	for range 5000 {
+		doc, err := disk.ReadFile(root, "index.json", 100)
+		require.NoError(t, err)
+		require.Len(t, doc, 5)
+	}
+}
+
 func TestAFileIsReadUpToItsLimit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
