@@ -40,7 +40,7 @@ func TestWhatMayBeCommandedOfAJob(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for wish, try := range map[string]struct {
+			for command, try := range map[string]struct {
 				err  error
 				want string
 			}{
@@ -49,19 +49,19 @@ func TestWhatMayBeCommandedOfAJob(t *testing.T) {
 				"retry":  {with(tc.rec, (*job.Record).Retry), tc.want.retry},
 			} {
 				if try.want == "" {
-					require.NoError(t, try.err, wish)
+					require.NoError(t, try.err, command)
 					continue
 				}
-				require.ErrorContains(t, try.err, try.want, wish)
+				require.ErrorContains(t, try.err, try.want, command)
 				kind, _ := job.Classify(try.err)
-				require.Equal(t, job.KindPermanent, kind, wish)
+				require.Equal(t, job.KindPermanent, kind, command)
 			}
 		})
 	}
 }
 
-// with tries a wish on a copy.
-func with(rec job.Record, wish func(*job.Record) error) error { return wish(&rec) }
+// with tries a command on a copy.
+func with(rec job.Record, command func(*job.Record) error) error { return command(&rec) }
 
 func TestTheFirstCommandIsTheOneThatIsNamed(t *testing.T) {
 	t.Parallel()

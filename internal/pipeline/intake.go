@@ -31,7 +31,7 @@ type Intake struct {
 	extractor platform.Extractor
 	publisher Publisher
 	version   int
-	roster    *admission.Active
+	active    *admission.Active
 	freed     chan struct{}
 }
 
@@ -40,7 +40,7 @@ var _ queue.Slots = (*Intake)(nil)
 // NewIntake returns the intake of p for one of its extractors; all intakes are made before Run. version is the Clowder version
 // of messages that do not show it, or 0.
 func NewIntake(p *Pipeline, e platform.Extractor, publisher Publisher, version int) *Intake {
-	in := &Intake{pipeline: p, extractor: e, publisher: publisher, version: version, roster: p.rosterOf(e.Kind), freed: make(chan struct{}, 1)}
+	in := &Intake{pipeline: p, extractor: e, publisher: publisher, version: version, active: p.activeOfKind(e.Kind), freed: make(chan struct{}, 1)}
 	p.intakes = append(p.intakes, in)
 	return in
 }
@@ -152,8 +152,8 @@ func (in *Intake) decode(ctx context.Context, d *queue.Delivery) (job.Request, j
 
 // tooMany returns an error if the user has so many waiting jobs that no more are kept. It returns nil for a job that is known already.
 func (in *Intake) tooMany(ctx context.Context, rec job.Record) error {
-	waiting := in.roster.Count(rec.Owner)
-	if in.roster == in.pipeline.activeJobs {
+	waiting := in.active.Count(rec.Owner)
+	if in.active == in.pipeline.activeJobs {
 		waiting -= in.pipeline.inProgress.HeldBy(rec.Owner)
 	}
 	if waiting < maxWaiting {
@@ -163,13 +163,13 @@ func (in *Intake) tooMany(ctx context.Context, rec job.Record) error {
 		return nil // where the store cannot be read, it cannot be written either
 	}
 	return job.Permanent(fmt.Errorf("you already have %s waiting: wait until some have ended or cancel some, then submit again",
-		text.Count(waiting, in.roster.Noun)))
+		text.Count(waiting, in.active.Noun)))
 }
 
 // token takes the token of a new job. Where it comes later, the job begins later.
 func (in *Intake) token(rec *job.Record) *rate.Reservation {
 	now := time.Now()
-	token := in.roster.Limiter.Reserve(rec.Owner, now)
+	token := in.active.Limiter.Reserve(rec.Owner, now)
 	if wait := token.DelayFrom(now); wait > 0 {
 		rec.NotBefore = now.Add(wait).UTC()
 	}
@@ -179,12 +179,12 @@ func (in *Intake) token(rec *job.Record) *rate.Reservation {
 // begin schedules a job that is not scheduled yet, and tells its user if it starts later.
 func (in *Intake) begin(rec job.Record) {
 	p := in.pipeline
-	in.roster.Add(rec.Run, rec.Owner)
+	in.active.Add(rec.Run, rec.Owner)
 	due := p.clock.here(rec.NotBefore)
 	if late(rec) && due.After(time.Now()) {
 		p.schedule.AddAt(rec.Run, due)
 		p.say(rec, fmt.Sprintf("You submitted more than %s within an hour: this one will start in %s",
-			text.Count(in.roster.Limiter.PerHour, in.roster.Noun), text.About(time.Until(due))))
+			text.Count(in.active.Limiter.PerHour, in.active.Noun), text.About(time.Until(due))))
 		return
 	}
 	if p.needsSlot(rec) {

@@ -200,7 +200,7 @@ func TestTooManyWaitingJobsOfAUserAreRefused(t *testing.T) {
 	alice, bob := jobtest.Record(run, "h1"), job.New("ft-bob", job.Request{}, "key of bob")
 	for i := range maxWaiting + 3 {
 		require.NoError(t, train.tooMany(t.Context(), alice))
-		train.roster.Add(strconv.Itoa(i), alice.Owner)
+		train.active.Add(strconv.Itoa(i), alice.Owner)
 		if i < 3 {
 			b.inProgress.Restore(strconv.Itoa(i), alice.Owner)
 		}
@@ -215,7 +215,7 @@ func TestTooManyWaitingJobsOfAUserAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, train.tooMany(t.Context(), alice), "a job that is known is none too many")
 	for i := range maxWaiting {
-		manage.roster.Add("request-"+strconv.Itoa(i), bob.Owner)
+		manage.active.Add("request-"+strconv.Itoa(i), bob.Owner)
 	}
 	require.ErrorContains(t, manage.tooMany(t.Context(), bob), "you already have 1,000 requests waiting")
 }
@@ -255,7 +255,7 @@ func TestRequestsOfAUserAreLimitedAndTakeNoSlot(t *testing.T) {
 		require.Equal(t, []string{"You submitted more than 60 requests within an hour: this one will start in 60 s"}, b.texts("ft-60", "You"))
 		<-time.After(time.Minute)
 		require.Equal(t, job.Done, b.get(t, "ft-60").State)
-		require.Zero(t, manage.roster.Count(b.get(t, "ft-60").Owner))
+		require.Zero(t, manage.active.Count(b.get(t, "ft-60").Owner))
 	})
 }
 

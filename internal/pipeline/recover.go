@@ -29,15 +29,15 @@ type Recovery struct {
 	// every is the time between two looks, and how old a job must be to count as lost; 0 never looks.
 	every time.Duration
 	log   *zap.Logger
-	// told is when users were told about jobs that were not submitted again.
-	told map[string]time.Time
+	// notified is when users got a status about jobs that were not submitted again.
+	notified map[string]time.Time
 }
 
 const (
-	// lostRun begins what the reporter knows such a job by, which has no record.
+	// lostRun begins the name that the reporter gives to such a job, which has no record.
 	lostRun = "lost-"
-	// tellAgain is how long Clowder gets to show such a status.
-	tellAgain = time.Hour
+	// notifyAgain is how long Clowder gets to show such a status.
+	notifyAgain = time.Hour
 )
 
 // recoverWithin is how old a lost job may be to be begun without asking: its user may want another by now.
@@ -54,7 +54,7 @@ type SubmittedJobs interface {
 // NewRecovery returns the recovery of p, which scans at the given interval; publisher publishes the messages again.
 func NewRecovery(p *Pipeline, jobs SubmittedJobs, publisher Publisher, waiting func(context.Context, string) (int, error), every time.Duration) *Recovery {
 	return &Recovery{
-		pipeline: p, jobs: jobs, publisher: publisher, waiting: waiting, every: every, log: p.log.Named("recovery"), told: map[string]time.Time{},
+		pipeline: p, jobs: jobs, publisher: publisher, waiting: waiting, every: every, log: p.log.Named("recovery"), notified: map[string]time.Time{},
 	}
 }
 
@@ -80,7 +80,7 @@ func (r *Recovery) Run(ctx context.Context) error {
 
 // look asks for every extractor, and with the key of every user who is known at present.
 func (r *Recovery) look(ctx context.Context) error {
-	maps.DeleteFunc(r.told, func(_ string, at time.Time) bool { return time.Since(at) > tellAgain })
+	maps.DeleteFunc(r.notified, func(_ string, at time.Time) bool { return time.Since(at) > notifyAgain })
 	users, err := r.users(ctx)
 	if err != nil || len(users) == 0 {
 		return err
@@ -170,10 +170,10 @@ func (r *Recovery) recoverJob(ctx context.Context, l lost, superseded bool) erro
 	const reason = "The message broker lost this request before it arrived here"
 	switch {
 	case superseded:
-		r.tell(l, message.StatusSkip, reason+"; a later request replaced it")
+		r.notify(l, message.StatusSkip, reason+"; a later request replaced it")
 		return nil
 	case time.Since(j.Submitted()) > recoverWithin || j.Resource.Collection != "datasets" || e.Kind == platform.Runs:
-		r.tell(l, message.StatusError, reason+": submit it again")
+		r.notify(l, message.StatusError, reason+": submit it again")
 		return nil
 	}
 	body, err := r.jobs.Submission(ctx, l.user, j)
@@ -183,12 +183,12 @@ func (r *Recovery) recoverJob(ctx context.Context, l lost, superseded bool) erro
 	return r.publisher.Publish(ctx, queue.Message{RoutingKey: e.Queue, Body: body, ContentType: "application/json", ReplyTo: l.user.Request.ReplyTo})
 }
 
-// tell sends a last status for a job that has no record, unless it has done so a short while ago.
-func (r *Recovery) tell(l lost, kind message.StatusKind, text string) {
-	if _, told := r.told[l.run]; told {
+// notify sends a last status for a job that has no record, unless it has done so a short while ago.
+func (r *Recovery) notify(l lost, kind message.StatusKind, text string) {
+	if _, done := r.notified[l.run]; done {
 		return
 	}
-	r.told[l.run] = time.Now()
+	r.notified[l.run] = time.Now()
 	req := job.Request{
 		JobID: l.job.ID, APIVersion: l.user.Request.APIVersion, Extractor: l.extractor.Info.Name, ResourceID: l.job.Resource.ID,
 		ReplyTo: l.user.Request.ReplyTo,

@@ -112,8 +112,8 @@ func TestALostJobThatIsNotBegunIsTold(t *testing.T) {
 			l.knows(t, alice)
 			require.NoError(t, l.look(t.Context()))
 			require.Empty(t, l.sent)
-			require.Len(t, l.told, 1)
-			run := slices.Collect(maps.Keys(l.told))[0]
+			require.Len(t, l.notified, 1)
+			run := slices.Collect(maps.Keys(l.notified))[0]
 			ctx, stop := context.WithCancel(t.Context())
 			var running sync.WaitGroup
 			running.Go(func() { l.reporter.Run(ctx) })
@@ -131,7 +131,7 @@ func TestALostJobThatIsNotBegunIsTold(t *testing.T) {
 			l.reporter.Forget("lost-" + run)
 			require.NoError(t, l.look(t.Context()))
 			require.False(t, l.reporter.HasOutbox("lost-"+run), "Clowder gets time to show it")
-			l.told[run] = time.Now().Add(-tellAgain - time.Second)
+			l.notified[run] = time.Now().Add(-notifyAgain - time.Second)
 			require.NoError(t, l.look(t.Context()))
 			require.True(t, l.reporter.HasOutbox("lost-"+run), "it did not come to pass")
 		})

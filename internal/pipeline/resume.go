@@ -20,7 +20,7 @@ func (p *Pipeline) resume(ctx context.Context) error {
 	var queued []newcomer
 	err := p.store.Each(ctx, job.Query{Active: true}, func(rec job.Record) error {
 		found++
-		p.roster(rec).Add(rec.Run, rec.Owner)
+		p.activeOf(rec).Add(rec.Run, rec.Owner)
 		due := p.clock.here(rec.NotBefore)
 		switch {
 		case rec.State == job.Submitted, rec.State == job.Running:
@@ -35,7 +35,7 @@ func (p *Pipeline) resume(ctx context.Context) error {
 		switch {
 		case p.needsSlot(rec):
 			queued = append(queued, newcomer{rec.Run, rec.Owner, rec.Created})
-		case rec.State != job.Accepted && p.roster(rec) == p.activeJobs:
+		case rec.State != job.Accepted && p.activeOf(rec) == p.activeJobs:
 			p.inProgress.Restore(rec.Run, rec.Owner)
 		}
 		return nil

@@ -17,8 +17,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// snag holds up the calls of one name until the service stops, and then ends them in a way of its own.
-type snag struct {
+// block delays the calls of one name until the service stops, and then ends them in a way of its own.
+type block struct {
 	call string
 	end  func(context.Context) error
 
@@ -26,7 +26,7 @@ type snag struct {
 	met int
 }
 
-func (s *snag) at(ctx context.Context, call string) error {
+func (s *block) at(ctx context.Context, call string) error {
 	if s.call != call {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (s *snag) at(ctx context.Context, call string) error {
 
 type snaggedPlatform struct {
 	*fakePlatform
-	*snag
+	*block
 }
 
 func (p snaggedPlatform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error) {
@@ -58,7 +58,7 @@ func (p snaggedPlatform) Deliver(ctx context.Context, rec job.Record, d platform
 
 type snaggedRay struct {
 	*fakeRay
-	*snag
+	*block
 }
 
 func (r snaggedRay) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, error) {
@@ -82,8 +82,8 @@ func (r snaggedRay) Release(ctx context.Context, h rayjob.Handle) error {
 	return r.fakeRay.Release(ctx, h)
 }
 
-// snagOn puts a snag between the pipeline and everything around it.
-func (b *bench) snagOn(s *snag) {
+// blockOn puts a block between the pipeline and everything around it.
+func (b *bench) blockOn(s *block) {
 	b.Pipeline.platform, b.backend = snaggedPlatform{b.platform, s}, snaggedRay{b.ray, s}
 	b.published.hook = func(ctx context.Context, sent message.Status) error {
 		if sent.Kind.Terminal() {
@@ -106,8 +106,8 @@ func TestAStopInAnyStageIsNoFailureAndLosesNothing(t *testing.T) {
 			t.Run(call+" "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					b := setup(t)
-					s := &snag{call: call, end: end}
-					b.snagOn(s)
+					s := &block{call: call, end: end}
+					b.blockOn(s)
 					b.accept(t, run, nil)
 					began := time.Now()
 					stopAfter(t, b, 30*time.Second)

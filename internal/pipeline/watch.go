@@ -25,7 +25,7 @@ import (
 const graceAfterLimit = 30 * time.Minute
 
 // watch looks at the training once: at Ray for the verdict, at the events for the progress. It never stops a training
-// itself: an end that is decided here stops it on the way out (tell), another attempt stops it on the way in (submit), so
+// itself: an end that is decided here stops it in finish, and another attempt stops it in submit, so
 // that the decision is on disk first and is not taken for somebody else's stop.
 func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 	if rec.Handle == nil {

@@ -40,7 +40,7 @@ func TestFaultsBetweenDeliveryAndAck(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		// fault happens while the handler holds the delivery. The returned function ends it.
-		fault func(t *testing.T, p *toxiproxy.Proxy) (heal func())
+		fault func(t *testing.T, p *toxiproxy.Proxy) (clearFault func())
 		// lostAck: the ack returns no error and never reaches the broker.
 		lostAck bool
 	}{
@@ -74,14 +74,14 @@ func TestFaultsBetweenDeliveryAndAck(t *testing.T) {
 			first := in.next(t)
 			require.False(t, first.Redelivered)
 			epoch := c.conn.epoch.Load()
-			heal := tc.fault(t, proxy)
+			clearFault := tc.fault(t, proxy)
 			if tc.lostAck {
 				first.ack(t)
 				// The broker would miss the heartbeats after a while. This is faster and has the same effect.
 				cut(t, proxy)
 			}
 			require.Eventually(t, func() bool { return f.counter("session_errors_total") > 0 }, soon, time.Millisecond)
-			heal()
+			clearFault()
 			second := in.next(t)
 			require.True(t, second.Redelivered)
 			require.Equal(t, "1", string(second.Body))
@@ -170,8 +170,8 @@ func TestABlackHoleIsNoticed(t *testing.T) {
 	first.release <- nil
 	require.True(t, p.Ready())
 	require.NoError(t, p.Publish(t.Context(), Message{RoutingKey: f.cfg.Queue, Body: []byte("2")}))
-	for _, heal := range both {
-		heal()
+	for _, clearFault := range both {
+		clearFault()
 	}
 	in.next(t).ack(t)
 	in.next(t).ack(t)

@@ -111,7 +111,7 @@ func TestALostConfirmIsUnknown(t *testing.T) {
 	proxy := f.proxied()
 	p := f.publisher(Announcement{})
 	require.Eventually(t, p.Ready, soon, time.Millisecond)
-	heal := toxic(t, proxy, `{"type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`)
+	clearFault := toxic(t, proxy, `{"type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`)
 
 	// First the caller gives up, and then the session ends. In both cases the message may be in the queue, and here it is.
 	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -119,15 +119,15 @@ func TestALostConfirmIsUnknown(t *testing.T) {
 	requireKind(t, job.KindUnknown, p.Publish(short, Message{RoutingKey: f.cfg.Queue}))
 	f.requireDepth(1, 0)
 	cut(t, proxy)
-	heal()
+	clearFault()
 	require.NoError(t, p.Publish(t.Context(), Message{RoutingKey: f.cfg.Queue}))
 
-	heal = toxic(t, proxy, `{"type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`)
+	clearFault = toxic(t, proxy, `{"type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`)
 	result := make(chan error, 1)
 	go func() { result <- p.Publish(context.WithoutCancel(t.Context()), Message{RoutingKey: f.cfg.Queue}) }()
 	f.requireDepth(3, 0)
 	cut(t, proxy)
-	heal()
+	clearFault()
 	requireKind(t, job.KindUnknown, <-result)
 }
 
@@ -139,10 +139,10 @@ func TestABrokerThatNeverConfirmsEndsTheSession(t *testing.T) {
 	proxy := f.proxied()
 	p := f.publisher(Announcement{})
 	require.Eventually(t, p.Ready, soon, time.Millisecond)
-	heal := toxic(t, proxy, `{"type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`)
+	clearFault := toxic(t, proxy, `{"type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`)
 	requireKind(t, job.KindUnknown, p.Publish(t.Context(), Message{RoutingKey: f.cfg.Queue}))
 	cut(t, proxy)
-	heal()
+	clearFault()
 	require.NoError(t, p.Publish(t.Context(), Message{RoutingKey: f.cfg.Queue}))
 }
 

@@ -141,16 +141,16 @@ func (s *soak) open() int {
 func (s *soak) operate(t *testing.T) {
 	t.Helper()
 	dataset := s.datasets[s.random.IntN(len(s.datasets))]
-	wishes := []string{"cancel", "cancel", "stop and keep", "retry", "list"}
-	wish := s.random.IntN(5 * len(wishes)) // four of five times it is a new job
-	if wish >= len(wishes) || len(s.ids) == 0 {
+	commands := []string{"cancel", "cancel", "stop and keep", "retry", "list"}
+	drawn := s.random.IntN(5 * len(commands)) // four of five times it is a new job
+	if drawn >= len(commands) || len(s.ids) == 0 {
 		id, err := s.Session.Submit(t.Context(), dataset, stack.Extractor, map[string]any{"seed": s.random.IntN(1000)})
 		if err == nil {
 			s.ids = append(s.ids, id)
 		}
 		return
 	}
-	action := wishes[wish]
+	action := commands[drawn]
 	s.asked[action]++
 	id := s.ids[s.random.IntN(len(s.ids))]
 	run := rayjob.RunName(s.Env["CLOWDER_URL"], stack.Extractor, id)

@@ -46,7 +46,7 @@ def training(
     classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     reports = {n: metrics.report(a, classes, settings.seed, scale) for n, a in outcome.answers.items()}
     at = outcome.position
-    baselines, told, table = simple.reports, None, ""
+    baselines, described, table = simple.reports, None, ""
     if outcome.language is not None:
         from trainer.export import language_results  # heavy
         from trainer.language import encoding
@@ -56,7 +56,7 @@ def training(
         reports[split] |= language_results.exact_match(encoder, data, outcome.language.after, plan.asks)
         language_results.judge(reports["test"], baselines, data, events)
         baselines = [*baselines, *language_results.baselines(encoder, data, outcome.language, plan.asks, settings.seed, plan.base.name)]
-        told = language_results.described(prepared, data, outcome)
+        described = language_results.described(prepared, data, outcome)
         table = language_results.predictions(data, outcome.answers["test"], encoder, outcome.language, plan.asks)
     figures = {
         "task": plan.task,
@@ -97,7 +97,7 @@ def training(
         data=results.data_of(data, prepared.encoder.described(), _samples(data), plan.target),
         training=_training(settings, outcome, workers),
         champion=_champion(spec, plan, outcome),
-        language=told,
+        language=described,
         candidates=candidates,
         search=search,
         entities=_entities(data, plan, test, simple, settings.seed),

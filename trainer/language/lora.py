@@ -43,10 +43,12 @@ def attach(model: torch.nn.Module, folder: Path) -> torch.nn.Module:
     """``model`` with the adapter of ``folder``. Raises ValueError if the two do not fit."""
     from peft import LoraConfig, get_peft_model
 
-    told = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    if told.get("peft_type") != "LORA" or not isinstance(told.get("r"), int) or not isinstance(told.get("target_modules"), list):
+    stored = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    if stored.get("peft_type") != "LORA" or not isinstance(stored.get("r"), int) or not isinstance(stored.get("target_modules"), list):
         raise ValueError("its adapter is not LoRA")
-    config = LoraConfig(r=told["r"], lora_alpha=told["lora_alpha"], lora_dropout=0.0, target_modules=told["target_modules"], task_type="CAUSAL_LM")
+    config = LoraConfig(
+        r=stored["r"], lora_alpha=stored["lora_alpha"], lora_dropout=0.0, target_modules=stored["target_modules"], task_type="CAUSAL_LM"
+    )
     return refreshed(get_peft_model(model, config), folder)
 
 

@@ -71,9 +71,9 @@ def undisturbed(tmp_path_factory, run_apart):
         document = json.loads(spec.read_text())
         key = json.dumps([document["parameters"], [i["sha256"] for i in document["inputs"]]])
         if key not in known:
-            folder = tmp_path_factory.mktemp("undisturbed") / "shared" / "runs" / "ft-calm"
+            folder = tmp_path_factory.mktemp("undisturbed") / "shared" / "runs" / "ft-undisturbed"
             shutil.copytree(spec.parent / "inputs", folder / "inputs")
-            (folder / "spec.json").write_text(json.dumps({**document, "run": "ft-calm"}))
+            (folder / "spec.json").write_text(json.dumps({**document, "run": "ft-undisturbed"}))
             assert run_apart(folder / "spec.json") == 0
             known[key] = weights(folder)
         return known[key]
@@ -109,7 +109,7 @@ def _run(spec: str, place: str | None, number: int, sent: int) -> None:
     from trainer.run import run
     from trainer.train import consensus, loop
 
-    # Whatever the speed of this machine, a wish to end is seen after the very next step, and every evaluation is saved.
+    # Whatever the speed of this machine, a request to end is seen after the very next step, and every evaluation is saved.
     consensus.LOOK_SECONDS = loop.BETWEEN_SAVES_SECONDS = 0.0
     if place == "step":
         _interrupt(loop.Training, "_step", lambda training: training.at.step + 1 == number, sent, after=True)

@@ -72,9 +72,9 @@ def test_an_adapter_answers_prompts_like_its_merged_model(make_run, schemas, mer
 def test_a_killed_lora_training_goes_on_with_the_same_bits(make_run, run_apart, schemas):  # noqa: F811
     pytest.importorskip("peft")
     options = {"epochs": 3, "more_options": LORA}
-    calm = make_run({"chats.jsonl": conversations(60)}, run="ft-calm", **options)
-    base = install(models_of(calm))
-    assert run_apart(calm) == 0
+    undisturbed = make_run({"chats.jsonl": conversations(60)}, run="ft-undisturbed", **options)
+    base = install(models_of(undisturbed))
+    assert run_apart(undisturbed) == 0
     spec = make_run({"chats.jsonl": conversations(60)}, **options)
     assert run_apart(spec, "step", 9) == KILLED
     saved = next(f for f in (spec.parent / "checkpoints").rglob("model.safetensors"))
@@ -82,7 +82,7 @@ def test_a_killed_lora_training_goes_on_with_the_same_bits(make_run, run_apart, 
     assert run_apart(spec) == 0
     result = check_success(spec.parent, schemas)
     assert result["training"]["resumed"] == 1
-    assert weights(spec.parent) == weights(calm.parent)
+    assert weights(spec.parent) == weights(undisturbed.parent)
 
 
 def test_the_parts_of_a_batch_count_by_their_learnt_tokens(make_run):

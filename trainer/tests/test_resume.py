@@ -236,15 +236,15 @@ def test_a_checkpoint_of_another_training_is_not_used(make_run, run_apart, undis
 
 @pytest.fixture
 def told_at(monkeypatch):
-    """told_at(spec, step, wish) lets the stop file appear while a training in this process makes that step."""
+    """told_at(spec, step, command) lets the stop file appear while a training in this process makes that step."""
     from trainer.train import consensus, loop
 
-    def at(spec: Path, step: int, wish: str) -> None:
+    def at(spec: Path, step: int, command: str) -> None:
         real = loop.Training._step
 
         def stepping(training):
             if training.at.step + 1 == step:
-                files.write_text(spec.parent / "stop", f"{wish}\n")
+                files.write_text(spec.parent / "stop", f"{command}\n")
             return real(training)
 
         monkeypatch.setattr(loop.Training, "_step", stepping)

@@ -125,7 +125,7 @@ def evaluations(spec: Path) -> Counter:
 
 
 @pytest.fixture(scope="module")
-def calm(counted, tmp_path_factory):
+def undisturbed_search(counted, tmp_path_factory):
     """The result of the search to which nothing happens, by its parameters."""
     known = {}
 
@@ -133,10 +133,10 @@ def calm(counted, tmp_path_factory):
         document = json.loads(spec.read_text())
         key = json.dumps(document["parameters"])
         if key not in known:
-            folder = tmp_path_factory.mktemp("calm") / "shared" / "runs" / "ft-calm"
+            folder = tmp_path_factory.mktemp("undisturbed") / "shared" / "runs" / "ft-undisturbed"
             (folder / "inputs").mkdir(parents=True)
             (folder / "inputs" / "all.csv").write_bytes((spec.parent / "inputs" / "all.csv").read_bytes())
-            (folder / "spec.json").write_text(json.dumps({**document, "run": "ft-calm"}))
+            (folder / "spec.json").write_text(json.dumps({**document, "run": "ft-undisturbed"}))
             assert counted(folder / "spec.json") == 0
             known[key] = result_of(folder), evaluations(folder / "spec.json")
         return known[key]
@@ -144,9 +144,9 @@ def calm(counted, tmp_path_factory):
     return of
 
 
-def check_same(spec: Path, calm, kills: int) -> None:
+def check_same(spec: Path, undisturbed_search, kills: int) -> None:
     """The search ended as if nothing had happened, and only evaluations that a kill cut off were made again."""
-    expected, once = calm(spec)
+    expected, once = undisturbed_search(spec)
     result = result_of(spec.parent)
     assert result["model"]["weights_sha256"] == expected["model"]["weights_sha256"]
     assert table(result) == table(expected)
@@ -158,29 +158,29 @@ def check_same(spec: Path, calm, kills: int) -> None:
 
 # Before which call of os.replace the run is killed: they publish checkpoints, their index and the state of the search.
 @pytest.mark.parametrize("number", [1, 2, 9, 24, 41, 48, 57, 66])
-def test_a_search_that_is_killed_ends_as_if_nothing_had_happened(make_run, counted, calm, number):
+def test_a_search_that_is_killed_ends_as_if_nothing_had_happened(make_run, counted, undisturbed_search, number):
     spec = make_run({"all.csv": flowers(300)}, **OPTIONS)
     assert counted(spec, "replace", number) == KILLED
     assert counted(spec) == 0
-    check_same(spec, calm, kills=1)
+    check_same(spec, undisturbed_search, kills=1)
 
 
-def test_a_search_that_is_killed_again_and_again_ends_as_if_nothing_had_happened(make_run, counted, calm):
+def test_a_search_that_is_killed_again_and_again_ends_as_if_nothing_had_happened(make_run, counted, undisturbed_search):
     spec = make_run({"all.csv": flowers(600)}, **SLOW_START)
     kills = 0
     while counted(spec, "replace", 12) == KILLED:
         kills += 1
         assert kills < 40
     assert kills > 3
-    check_same(spec, calm, kills)
+    check_same(spec, undisturbed_search, kills)
 
 
-def test_a_paused_search_goes_on_where_it_was(make_run, counted, calm):
+def test_a_paused_search_goes_on_where_it_was(make_run, counted, undisturbed_search):
     spec = make_run({"all.csv": flowers(300)}, **OPTIONS)
     assert counted(spec, "step", 11, signal.SIGTERM) == 143
     assert not (spec.parent / "result.json").exists() and not (spec.parent / "error.json").exists()
     assert counted(spec) == 0
-    check_same(spec, calm, kills=0)
+    check_same(spec, undisturbed_search, kills=0)
 
 
 def test_the_weights_of_losers_are_removed_at_once(make_run, schemas, monkeypatch):

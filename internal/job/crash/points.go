@@ -10,7 +10,7 @@ type Point string
 const (
 	Accepted      Point = "accepted"       // the record is on disk, the delivery is not acknowledged
 	Acked         Point = "acked"          // the delivery is acknowledged
-	StartSent     Point = "greeted"        // the first status is confirmed, the record does not say so
+	StartSent     Point = "start-sent"     // the first status is confirmed, the record does not say so
 	Downloaded    Point = "downloaded"     // the files are staged, inputs.json is not written and the record says accepted
 	Packed        Point = "packed"         // the packages of a script are installed, their folder does not have its name
 	Specified     Point = "specified"      // spec.json is written, the record says staged
@@ -22,8 +22,8 @@ const (
 	UploadPending Point = "upload-pending" // the ledger says pending, nothing is uploaded
 	UploadDone    Point = "upload-done"    // Clowder has the file, the ledger still says pending
 	Delivered     Point = "delivered"      // everything is uploaded, the record does not say so
-	EndDecided    Point = "telling"        // the record says how the job ends, the terminal status is not sent
-	EndSent       Point = "told"           // the terminal status is confirmed, the record does not say so
+	EndDecided    Point = "end-decided"    // the record says how the job ends, the terminal status is not sent
+	EndSent       Point = "end-sent"       // the terminal status is confirmed, the record does not say so
 )
 
 // Points lists the points of a training; the test of the service kills it at each of them. Packed, the point of a script, has a test of

@@ -110,12 +110,12 @@ def _kept(schema, images: set[str]) -> dict[str, str]:
     return kept
 
 
-def _check_size(name: str, told, kept: dict[str, str]) -> None:
+def _check_size(name: str, metadata, kept: dict[str, str]) -> None:
     """Raise UserError where by the file's own words its rows would fill the memory: a kilobyte may hold a billion equal ones."""
     size = 0
-    for i in range(told.num_row_groups):
-        group = told.row_group(i)
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
         parts = [group.column(j) for j in range(group.num_columns)]
         size += sum(p.total_uncompressed_size for p in parts if any(p.path_in_schema == k or p.path_in_schema.startswith(f"{k}.") for k in kept))
-    if max(CELL_BYTES * told.num_rows * told.num_columns, MEMORY_SHARE * size) > memory():
-        raise too_large(name, f"It has {told.num_rows} rows of {told.num_columns} columns, {size / 1e9:.1f} GB in all.")
+    if max(CELL_BYTES * metadata.num_rows * metadata.num_columns, MEMORY_SHARE * size) > memory():
+        raise too_large(name, f"It has {metadata.num_rows} rows of {metadata.num_columns} columns, {size / 1e9:.1f} GB in all.")

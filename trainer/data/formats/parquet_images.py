@@ -77,9 +77,9 @@ def extract(source: Input, folder: Path, budget: Budget) -> list[Input]:
     return found
 
 
-def _check_groups(source: Input, told) -> None:
+def _check_groups(source: Input, metadata) -> None:
     """Raise UserError where by the file's own words a part of it would fill the memory: parts are read as a whole."""
-    largest = max((told.row_group(i).total_byte_size for i in range(told.num_row_groups)), default=0)
+    largest = max((metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)), default=0)
     if MEMORY_SHARE * largest > memory():
         raise too_large(source.name, f"One of its row groups has {largest / 1e9:.1f} GB: write it with smaller ones.")
 
