@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, events_of, small_reviews
+from ray_starts import on_a_busy_machine
 from result_checks import artifact_hashes, check_files, check_success, codes, error_of, predictions, weights
 
 from trainer.run import run
@@ -29,7 +30,7 @@ def ray_address():
 
     # Ray's sockets lie in there, and the path of a socket may have 107 characters only: too few for pytest's own folders.
     folder = tempfile.mkdtemp(prefix="ray")
-    ray.init(address="local", num_cpus=2, num_gpus=0, include_dashboard=False, log_to_driver=False, _temp_dir=folder)
+    on_a_busy_machine(ray.init, address="local", num_cpus=2, num_gpus=0, include_dashboard=False, log_to_driver=False, _temp_dir=folder)
     yield ray.get_runtime_context().gcs_address
     ray.shutdown()
     shutil.rmtree(folder, ignore_errors=True)
@@ -313,7 +314,8 @@ def test_a_whole_ray_that_dies_costs_one_interval_at_most(make_run, start_on, tr
 
 _HEAD = """
 import sys, ray
-ray.init(address="local", num_cpus=2, num_gpus=0, include_dashboard=False, log_to_driver=False, _temp_dir=sys.argv[1])
+from trainer.tests.ray_starts import on_a_busy_machine
+on_a_busy_machine(ray.init, address="local", num_cpus=2, num_gpus=0, include_dashboard=False, log_to_driver=False, _temp_dir=sys.argv[1])
 print(ray.get_runtime_context().gcs_address, flush=True)
 sys.stdin.read()
 """
@@ -325,9 +327,10 @@ import sys, time
 from ray.cluster_utils import Cluster
 from ray._raylet import GcsClient
 from ray.core.generated.autoscaler_pb2 import DrainNodeReason
+from trainer.tests.ray_starts import on_a_busy_machine
 
-cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
-leaving, _ = cluster.add_node(num_cpus=1), cluster.add_node(num_cpus=1)
+cluster = on_a_busy_machine(Cluster, initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+leaving, _ = (on_a_busy_machine(cluster.add_node, num_cpus=1) for _ in range(2))
 print(cluster.address, flush=True)
 sys.stdin.readline()
 reason, deadline = DrainNodeReason.DRAIN_NODE_REASON_PREEMPTION, int(1000 * (time.time() + 30))

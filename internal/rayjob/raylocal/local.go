@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -55,8 +56,19 @@ func Start(ctx context.Context, cfg Config) (_ *Local, err error) {
 			return l, err
 		}
 	}
+	for range tries - 1 {
+		if l, err := launch(ctx, cfg); err == nil || !strings.Contains(err.Error(), gaveUp) {
+			return l, err
+		}
+	}
 	return launch(ctx, cfg)
 }
+
+// Ray gives up its own start after 30 s, which can be too little on a busy machine. The next try finds its files in memory.
+const (
+	gaveUp = "node timed out during startup"
+	tries  = 3
+)
 
 // adopt checks the Ray that the folder's state names. It returns that Ray if it is healthy and detached, fails if it belongs to
 // another program, and removes it if it has ended or does not respond.

@@ -1,6 +1,7 @@
 package raylocal
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -121,6 +122,31 @@ func TestARayThatIsNotReadyInTimeLeavesNothingBehind(t *testing.T) {
 	require.NoFileExists(t, statePath(dir))
 	_, err = Find(t.Context(), dir)
 	require.ErrorIs(t, err, ErrNotRunning)
+}
+
+func TestARayThatGivesUpItsStartOnABusyMachineIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		message string
+		starts  int
+	}{
+		"it gave up":    {"Exception: The current node timed out during startup. This could happen", tries},
+		"another error": {"ValueError: no such resource", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			python, starts := filepath.Join(dir, "python"), filepath.Join(dir, "starts")
+			script := fmt.Sprintf("#!/bin/sh\necho start >> %s\necho '%s' >&2\nexit 1\n", starts, tc.message)
+			require.NoError(t, os.WriteFile(python, []byte(script), 0o700))
+			_, err := Start(t.Context(), Config{Python: python, Dir: dir})
+			require.ErrorContains(t, err, tc.message)
+			made, err := os.ReadFile(starts)
+			require.NoError(t, err)
+			require.Equal(t, tc.starts, strings.Count(string(made), "start"))
+			require.NoFileExists(t, statePath(dir))
+		})
+	}
 }
 
 func TestTheCommandLineKeepsRayOnLoopback(t *testing.T) {
