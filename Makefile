@@ -27,7 +27,7 @@ help: ## list the targets
 
 # --- set-up
 
-setup: $(VENV)/ready ## install what is missing: Debian's RabbitMQ, the Python environment
+setup: $(VENV)/ready ## install what is missing: Debian's RabbitMQ and bubblewrap, the Python environment
 	@test/setup/debian.sh
 
 $(VENV)/ready: $(LOCKS) test/setup/venv.sh

@@ -4,6 +4,7 @@ set -euo pipefail
 missing=()
 [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || missing+=(rabbitmq-server)
 command -v curl >/dev/null || missing+=(curl)
+command -v bwrap >/dev/null || missing+=(bubblewrap) # runsc is optional: without it the tests in gVisor are skipped
 command -v gcc >/dev/null || missing+=(gcc libc6-dev) # go test -race
 command -v uv >/dev/null || python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
 [ ${#missing[@]} -eq 0 ] && exit 0
