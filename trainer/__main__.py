@@ -1,4 +1,4 @@
-"""The command line: ``python -m trainer run SPEC`` and ``python -m trainer options``."""
+"""The command line: ``python -m trainer run SPEC``, ``python -m trainer options`` and ``python -m trainer sandbox``."""
 
 import argparse
 import os
@@ -15,12 +15,23 @@ def main(argv: list[str] | None = None) -> int:
     options.add_argument(
         "kind", nargs="?", choices=["train", "predict", "script"], default="train", help="options of a training (default), a prediction or a script"
     )
+    sandbox = commands.add_parser("sandbox", help="say which sandbox can hold a script on this machine, as JSON")
+    sandbox.add_argument(
+        "allowed", nargs="?", choices=["auto", "bubblewrap", "gvisor", "none"], default="auto", help="sandboxes to try (default auto)"
+    )
     args = parser.parse_args(argv)
 
     if args.command == "options":
         from trainer.config.options import table
 
         print(table(args.kind), end="")
+        return 0
+    if args.command == "sandbox":
+        import json
+
+        from trainer.script.sandbox import survey
+
+        print(json.dumps(survey(args.allowed)))
         return 0
     from trainer.run import run as run_training
 

@@ -61,6 +61,7 @@ func (p Policy) Allow(r Request) (Spec, error) {
 	}
 	return Spec{
 		Sandbox: p.sandbox(r), Check: p.Check, Limits: p.Limits, CheckpointSeconds: p.CheckpointEvery.Seconds(), GPU: p.GPU,
+		Network: text(r.Values, "network") == "allow",
 	}, nil
 }
 

@@ -6,6 +6,8 @@ type Spec struct {
 	Sandbox string `json:"sandbox"`
 	Check   string `json:"check"`
 	Limits  Limits `json:"limits"`
+	// Network says whether the script may reach other machines.
+	Network bool `json:"network,omitempty"`
 	// Overlay is the folder with the packages of Requirements, relative to the shared volume; empty if none were installed.
 	Overlay string `json:"overlay,omitempty"`
 	// Requirements are the installed packages, each as name==version.

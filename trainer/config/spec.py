@@ -34,7 +34,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Script:
-    """What the service allows a script of a user. ``sandbox`` is auto, bubblewrap, gvisor, pod or none; ``check`` is report, block_high or off.
+    """What the service allows a script of a user. ``sandbox`` is auto, bubblewrap, gvisor, pod or none; ``check`` is report, block_high or off; ``network`` lets the script reach other machines.
 
     ``overlay`` is a folder with the packages ``requirements``, which requirements.txt added to the image; ``resolved`` says whether somebody
     has looked at requirements.txt at all. The newest snapshot of checkpoints is at most ``checkpoint_seconds`` old. The time limit is a
@@ -43,6 +43,7 @@ class Script:
 
     sandbox: str = "auto"
     check: str = "report"
+    network: bool = False
     limits: Limits = field(default_factory=Limits)
     overlay: Path | None = None
     requirements: tuple[str, ...] = ()
@@ -103,7 +104,7 @@ def load(path: Path) -> Spec:
 
 def _script(folder: Path, given: dict) -> Script:
     """The part of spec.json for a script. A field that is absent has its default."""
-    known = {name: given[name] for name in ("sandbox", "check", "resolved", "checkpoint_seconds") if name in given}
+    known = {name: given[name] for name in ("sandbox", "check", "network", "resolved", "checkpoint_seconds") if name in given}
     overlay = _shared(folder, given["overlay"], "../..", "overlay") if given.get("overlay") else None
     return Script(limits=Limits(**given.get("limits", {})), overlay=overlay, requirements=tuple(given.get("requirements", ())), **known)
 

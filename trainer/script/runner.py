@@ -83,7 +83,7 @@ def run(task: Task, events: Events) -> Outcome:
 def prepare(task: Task, events: Events) -> Prepared:
     """Make the tree as it was in the last checkpoint, and note that the script starts."""
     spec, lease = task.spec, Lease(task.spec.work)
-    box = sandbox.choose(spec.script.sandbox)
+    box = sandbox.choose(spec.script.sandbox, spec.script.network)
     code = trees.texts(spec)
     lease.remove(task.tree)
     lease.remove(spec.work / HOME)
@@ -105,7 +105,7 @@ def execute(task: Task, prepared: Prepared, events: Events) -> Outcome:
     Only node 0 reads the progress and counts the time. The other nodes write their output into logs/node-N.txt.
     """
     spec, lease, first = task.spec, Lease(task.spec.work), task.nodes.rank == 0
-    box = sandbox.choose(spec.script.sandbox)
+    box = sandbox.choose(spec.script.sandbox, spec.script.network)
     begun = starts.Starts(spec.folder, lease)
     jail = _jail(task, box, prepared)
     argv = command.line(sys.executable, task.launcher, task.entry, prepared.arguments, task.nodes)

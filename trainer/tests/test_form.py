@@ -22,7 +22,7 @@ def test_the_long_form_has_every_option():
 
 
 def test_the_forms_agree_with_the_options():
-    for name, kind in (("extractor_info.json", "train"), ("extractor_info.predict.json", "predict")):
+    for name, kind in (("extractor_info.json", "train"), ("extractor_info.predict.json", "predict"), ("extractor_info.script.json", "script")):
         for field, drawn in fields(name).items():
             option = options(kind)[field.rpartition(".")[2]]
             assert drawn.get("default", "") == option.default, (name, field)

@@ -3,9 +3,11 @@ package requirements
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -65,4 +67,20 @@ func Interpreter(python string) (string, error) {
 		return "", err
 	}
 	return filepath.Abs(path)
+}
+
+// Version returns the version of uv that a Python has.
+func Version(ctx context.Context, python string) (string, error) {
+	path, err := Interpreter(python)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, path, "-I", "-m", "uv", "--version") //nolint:gosec // the interpreter is a setting
+	cmd.Env = []string{}
+	output, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s has no uv", python)
+	}
+	version, _, _ := strings.Cut(strings.TrimSpace(string(output)), " (")
+	return version, nil
 }

@@ -54,10 +54,11 @@ class Sandbox(Protocol):
         """Start ``argv`` in the sandbox, with its output on these file descriptors and a closed standard input."""
 
 
-def choose(allowed: str) -> Sandbox:
-    """The sandbox for what the administrator allows: auto, bubblewrap, gvisor, pod or none. Raises UserError if none of them holds."""
+def choose(allowed: str, network: bool = False) -> Sandbox:
+    """The sandbox for what the administrator allows: auto, bubblewrap, gvisor, pod or none, for a script that may reach other machines or
+    not. Raises UserError if none of them holds."""
     reasons = []
-    for sandbox in kinds(allowed):
+    for sandbox in kinds(allowed, network):
         refused = sandbox.refused()
         if refused is None:
             return sandbox
@@ -70,18 +71,24 @@ def choose(allowed: str) -> Sandbox:
     )
 
 
-def kinds(allowed: str) -> list[Sandbox]:
-    """The sandboxes to try for what the administrator allows, the preferred one first."""
+def kinds(allowed: str, network: bool = False) -> list[Sandbox]:
+    """The sandboxes to try for what the administrator allows, the preferred one first. gVisor gives no script a network."""
     from trainer.script.sandbox.bwrap import Bubblewrap
     from trainer.script.sandbox.gvisor import Gvisor
     from trainer.script.sandbox.none import NoSandbox
     from trainer.script.sandbox.pod import Pod
 
     all_kinds: dict[str, list[Sandbox]] = {
-        "auto": [Bubblewrap(), Gvisor()],
-        "bubblewrap": [Bubblewrap()],
+        "auto": [Bubblewrap(network)] if network else [Bubblewrap(), Gvisor()],
+        "bubblewrap": [Bubblewrap(network)],
         "gvisor": [Gvisor()],
         "pod": [Pod()],
         "none": [NoSandbox()],
     }
     return all_kinds[allowed]
+
+
+def survey(allowed: str) -> list[dict]:
+    """What each sandbox that the administrator allows is worth on this machine, the preferred one first: name, version and why it is refused,
+    which is None for one that holds."""
+    return [{"name": one.name, "version": one.version, "refused": one.refused()} for one in kinds(allowed)]
