@@ -15,9 +15,9 @@ open("model.txt", "w").write("weights")
 SPEC = {"sandbox": "none", "check": "report", "limits": {}}
 
 
-def spec_of(make_run, files: dict, limits: dict | None = None, **parameters) -> Path:
-    """The spec.json of a run without a sandbox."""
-    more = {"script": {**SPEC, "limits": {"grace_seconds": 2, **(limits or {})}}}
+def spec_of(make_run, files: dict, limits: dict | None = None, sandbox: str = "none", **parameters) -> Path:
+    """The spec.json of a run."""
+    more = {"script": {**SPEC, "sandbox": sandbox, "limits": {"grace_seconds": 2, **(limits or {})}}}
     return make_run(files, kind="script", more=more, **parameters)
 
 
