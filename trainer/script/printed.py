@@ -136,7 +136,7 @@ def _position(line: str, found: Printed) -> None:
 
 
 def _dictionary(entries: list[tuple[str, str]], found: Printed) -> None:
-    """Take the entries of a printed dictionary: all of them, because whoever prints it means them as results."""
+    """Take the entries of a printed dictionary: all of them, because a script prints a dictionary to show results."""
     for name, number in entries[:VALUES]:
         if name == "epoch":
             found.epoch = _float(number)

@@ -15,7 +15,7 @@ MAX_STARTS = 200  # in the list
 
 @dataclass(frozen=True)
 class Start:
-    """One start: ``exit`` is that of result.json; without code and signal while it runs, and for ever if it was lost."""
+    """One start: ``exit`` is that of result.json; without code and signal while it runs, and to the end if it was lost."""
 
     attempt: int
     start: int

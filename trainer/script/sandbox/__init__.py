@@ -36,7 +36,7 @@ class Running(Protocol):
         """How the script ended; None while it runs."""
 
     def wait(self, seconds: float | None = None) -> Ended | None:
-        """Wait for the end up to ``seconds``, or for ever. When it returns an ``Ended``, no process of the sandbox is left."""
+        """Wait for the end up to ``seconds``, without one until it comes. When it returns an ``Ended``, no process of the sandbox is left."""
 
 
 class Sandbox(Protocol):
