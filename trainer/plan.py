@@ -135,7 +135,7 @@ _NEUTRAL = {
     "register_as", "make_champion", "upload", "compile", "trials", "minutes", "space", "merge", "sample_prompts", "max_new_tokens",
 }  # fmt: skip
 # Options that are newer than v0.1.0. Where they have their default, a training is the one that v0.1.0 began.
-_NEWER = {"finetuning", "lora_rank", "lora_alpha", "experts", "router_loss", "vocab_size"}
+_NEWER = {"finetuning", "lora_rank", "lora_alpha", "experts", "router_loss", "vocab_size", "stop_after"}
 _FORMAT = 3  # of the checkpoints
 
 

@@ -16,7 +16,7 @@ type Search struct {
 	Why    string `json:"why"`
 	// DefaultModel is the delivered model where it is none of the trials: one that needs no search.
 	DefaultModel string `json:"default_model,omitempty"`
-	// Seconds is how long the search took, Trainings the time of all trials in trainings with the default settings.
+	// Seconds is how long the search took, Trainings the counted work of all trials in trainings with the default settings.
 	Seconds   float64 `json:"seconds,omitempty"`
 	Trainings float64 `json:"trainings,omitempty"`
 	// Ended says why the search ended early, empty where it did not.

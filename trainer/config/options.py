@@ -118,6 +118,8 @@ _TRAINING = (
            help="scratch uses the architecture of a model but not its weights"),
     Option("early_stopping_patience", 3, "training", 0, 100,
            help="Evaluations without improvement before the training stops; 0 turns early stopping off"),
+    Option("stop_after", 0.0, "training", 0, 200,
+           help="Epochs after which the training ends although its learning rate falls over all epochs, as in a search; 0 trains all epochs"),
     Option("metric", "auto", "training", choices=("auto", "accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss", "rmse", "mae", "r2"),
            help="Metric that selects the best model"),
     Option("evals_per_epoch", 1, "training", 1, 50, help="Evaluations per epoch, each with a checkpoint"),

@@ -46,6 +46,7 @@ class SettingTypes:
     freeze_encoder: bool
     start_from: str
     early_stopping_patience: int
+    stop_after: float
     metric: str
     evals_per_epoch: int
     keep_checkpoints: int

@@ -55,7 +55,8 @@ class Searched:
     """What a search adds to the outcome of its default settings. ``best`` is the outcome of the best other trial, number ``trial``, and
     ``plan`` its settings and digest. Where the default diverged, ``best`` is None and the outcome itself is that of ``trial``.
 
-    ``table`` describes the trials, ``histories`` has the evaluations of the default and of the best one.
+    ``table`` describes the trials, ``histories`` has the evaluations of the default and of the best one. ``trainings`` is the work of all
+    trials, counted in trainings with the default settings.
     """
 
     table: list[dict]
@@ -66,6 +67,7 @@ class Searched:
     best: "Outcome | None"
     ended: str
     seconds: float
+    trainings: float
 
 
 @dataclass

@@ -94,7 +94,7 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
     events.phase("test", f"Measuring the best model (epoch {trained.position.best_epoch:g}) on data that it has not seen.")
     champion = None if plan.champion is None or plan.champion.rows is None else predict_with(plan.champion, ctx.device)
     outcome = _measured(ctx, plan, trained, lease.folder / "model", workers, champion, events, time.monotonic() - began)
-    if plan.kind == "image" and not (plan.base.fresh or plan.settings.freeze_encoder) and trained.stopped in (loop.ALL_DONE, loop.EARLY):
+    if plan.kind == "image" and not (plan.base.fresh or plan.settings.freeze_encoder) and trained.stopped in (loop.ALL_DONE, loop.EARLY, loop.AFTER):
         outcome.beside = _with_linear_head(outcome, plan, ctx, lease.folder / "model-frozen")
     return outcome
 
@@ -116,7 +116,9 @@ def _searched(ctx, plan: Plan, events: Events, lease: Lease, began: float, cpu: 
     ]
     trial, settings = (found.trial.number, found.plan.settings) if found.trial and found.plan else (None, None)
     best = outcomes[1] if len(outcomes) > 1 else None
-    outcomes[0].search = Searched(found.table, found.histories, trial, settings, found.default is not None, best, found.ended, found.seconds)
+    outcomes[0].search = Searched(
+        found.table, found.histories, trial, settings, found.default is not None, best, found.ended, found.seconds, found.trainings
+    )
     return outcomes[0]
 
 

@@ -75,7 +75,7 @@ def _document(settings: Settings, plan: Plan, network: Candidate, chosen: Candid
         "trials": searched.table,
         "metric": plan.metric,
         "seconds": searched.seconds,
-        "trainings": _trainings(searched),
+        "trainings": searched.trainings,
         "curves": [{"number": n, "points": _curve(h)} for n, h in searched.histories.items()],
         "repeat": setup.repeat(plan.search.trials if plan.search else (), begun, settings, network.outcome.learning_rate),
     }
@@ -102,12 +102,6 @@ def _why(searched: Searched, chosen: Candidate, comparison: choice.Comparison | 
     return (
         f"The default settings are kept: none of {count(others, 'other trial')} gave a model." if others else "Only the default settings were tried."
     )
-
-
-def _trainings(searched: Searched) -> float:
-    """The time of all trials in trainings with the default settings."""
-    one = next(r["seconds"] for r in searched.table if r["default"])
-    return round(sum(r["seconds"] for r in searched.table) / max(one, 1e-9), 2)
 
 
 def _curve(history: list[dict]) -> list[list[float]]:

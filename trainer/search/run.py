@@ -18,6 +18,7 @@ from trainer.plan import CHECKPOINTS, Plan
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.search import schedule, trials
+from trainer.search.cost import Costs, stops
 from trainer.search.reporter import TrialReporter
 from trainer.search.schedule import Rung
 from trainer.search.trials import BEGUN, DROPPED, KEPT, WAITING, Trial
@@ -43,6 +44,7 @@ class Found:
     histories: dict[int, list[dict]]
     ended: str
     seconds: float
+    trainings: float  # the work of all trials, counted
 
 
 def run(ctx: Context, plan: Plan, events: Events) -> Found:
@@ -65,6 +67,7 @@ class Runner:
         self.state = trials.load(self.folder, plan.search, self.digest)
         self.began, self.before = time.monotonic(), self.state.spent
         self.rung, self.running = 0, 0.0
+        self.costs = Costs(plan)
         self.error: UserError | None = None
 
     def run(self) -> Found:
@@ -93,10 +96,9 @@ class Runner:
         self.rung = rung.number
         for number in rung.trials:
             record = self.state.records[number]
-            if rung.number == 1 and record.state == WAITING and self._closed():
+            if rung.number == 1 and record.state == WAITING and (self._closed() or not self._fits(number)):
                 continue
-            plan = self._planned(number)
-            until = None if rung.number > schedule.RUNGS else schedule.until(rung.share, self.state.length, plan.settings.evals_per_epoch)
+            until = None if rung.number > schedule.RUNGS else schedule.until(rung.share, self._end(number) * stops(self._planned(number)))
             self._train(number, until, rung.number)
             if self.state.ended:
                 return
@@ -179,7 +181,11 @@ class Runner:
         return Training(self.ctx, plan, self.events, self._place(number), reporter)
 
     def _planned(self, number: int) -> Plan:
-        return self.trials[number].planned(self.plan, self.state.length)
+        return self.trials[number].planned(self.plan, self._end(number))
+
+    def _end(self, number: int) -> float:
+        """The epochs after which a trial has done as much work as the default training."""
+        return self.state.length * self.costs.share(self.trials[number])
 
     def _place(self, number: int) -> str:
         return f"{CHECKPOINTS}/trial-{number:02d}"
@@ -197,7 +203,8 @@ class Runner:
         plan = self._planned(best) if best is not None else None
         histories = {n: self.state.records[n].history for n in (0, best) if n is not None}
         trial = self.trials[best] if best is not None else None
-        return Found(default, trained, plan, trial, self._table(), histories, self.state.ended, round(self._spent(), 3))
+        table, work = trials.table(self.search, self.state), self.costs.total(self.state, self.search)
+        return Found(default, trained, plan, trial, table, histories, self.state.ended, round(self._spent(), 3), work)
 
     def _weights(self, number: int) -> Trained:
         """A trial with its best weights. Where its checkpoint was damaged, what is lost is trained again."""
@@ -207,22 +214,6 @@ class Runner:
         trained = training.finish(record.stopped)
         trained.estimate_seconds, trained.position.resumed = self.state.estimate, self.state.resumed
         return trained
-
-    def _table(self) -> list[dict]:
-        """The trials as in result.json."""
-        rows = []
-        for number, record in self.state.records.items():
-            trial = self.trials[number]
-            row = {
-                "number": number, "settings": trial.values, "state": record.state, "rungs": len(record.losses), "epochs": record.epochs,
-                "seconds": record.seconds, "default": number == 0,
-            }  # fmt: skip
-            if trial.plan is not None:
-                row["model"] = trial.plan.base.name
-            if math.isfinite(record.loss):
-                row |= {"loss": record.loss, "value": record.value}
-            rows.append(row)
-        return rows
 
     # The time and the progress.
 
@@ -236,6 +227,19 @@ class Runner:
             )
             self.save()
         return self.state.closed
+
+    def _fits(self, number: int) -> bool:
+        """Whether the search stays within its budget of work if this trial is begun too."""
+        begun = [n for n, r in self.state.records.items() if n and (r.state != WAITING or n == number)]
+        rungs = [self.costs.rungs(self.trials[n], self._planned(n), self.state.length) for n in begun]
+        budget = schedule.budget(len(self.trials) - 1)
+        if self.search.repeats or schedule.most(rungs) <= budget:
+            return True
+        self.state.closed = True
+        text = f"{count(len(begun), 'trial')} of {len(self.trials)} were begun: one more could make the search longer than {budget:.2f} trainings"
+        self.events.warning("search_work", f"{text} with the default settings, because a trial needs a whole evaluation.")
+        self.save()
+        return False
 
     def _limit(self) -> float:
         """The time limit of the search in seconds."""

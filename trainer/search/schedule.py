@@ -10,6 +10,7 @@ from dataclasses import dataclass
 SHARE = 3  # one of so many trials goes on, to so many times the length
 RUNGS = 2  # comparisons before the last trials are trained to their end
 MOST_EVALUATIONS = 50  # per epoch, the limit of evals_per_epoch
+SLACK = 1.05  # a rung ends at an evaluation, so it may be so much longer than its share
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Rung:
 
 def first(trials: list[int]) -> Rung:
     """The rung in which every trial begins, after the default settings were trained to their end."""
-    return Rung(1, 1 / SHARE**RUNGS, tuple(trials))
+    return Rung(1, share(1), tuple(trials))
 
 
 def following(rung: Rung, losses: dict[int, float]) -> Rung | None:
@@ -38,14 +39,22 @@ def following(rung: Rung, losses: dict[int, float]) -> Rung | None:
     return Rung(rung.number + 1, min(1.0, rung.share * SHARE), tuple(sorted(t for _, t in measured[:keep])))
 
 
+def share(rung: int) -> float:
+    """The share of the default's training at whose end the trials of a rung are compared."""
+    return float(SHARE) ** (rung - 1 - RUNGS)
+
+
 def evaluations_per_epoch(own: int, epochs: float) -> int:
-    """How often a trial is evaluated in an epoch, so that a default training of ``epochs`` epochs has a place for every rung."""
+    """How often a trial of ``epochs`` epochs is evaluated in an epoch, so that every rung has a place."""
     return max(own, min(MOST_EVALUATIONS, math.ceil(SHARE**RUNGS / max(epochs, 1e-9))))
 
 
-def until(share: float, epochs: float, per_epoch: int) -> int:
-    """The number of evaluations after which a trial has the length ``share`` of a default training of ``epochs`` epochs."""
-    return max(1, round(share * epochs * per_epoch))
+def until(share: float, evaluations: float) -> int:
+    """The number of evaluations after which a trial has the length ``share`` of a training of so many evaluations.
+
+    It is at most SLACK times that long, unless that is less than one evaluation.
+    """
+    return max(1, min(round(share * evaluations), math.floor(SLACK * share * evaluations)))
 
 
 def work(others: int) -> float:
@@ -54,6 +63,20 @@ def work(others: int) -> float:
     for _ in range(RUNGS + 1):
         total += left * (share - trained)
         trained, share, left = share, min(1.0, share * SHARE), max(1, left // SHARE) if left else 0
+    return total
+
+
+def budget(others: int) -> float:
+    """The most work of a search with ``others`` trials beside the default one, in default trainings: 3.45 for nine."""
+    return 1.0 + SLACK * (work(others) - 1.0)
+
+
+def most(rungs: list[list[float]]) -> float:
+    """The most work of a search, in default trainings. ``rungs`` has the work of each trial up to the end of each rung."""
+    total, left = 1.0 + sum(r[0] for r in rungs), len(rungs)
+    for number in range(1, RUNGS + 1):
+        left = max(1, left // SHARE)
+        total += sum(sorted((max(0.0, r[number] - r[number - 1]) for r in rungs), reverse=True)[:left])
     return total
 
 

@@ -64,7 +64,7 @@ def make(spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, even
         trials, own = _repeated(spaces.listed(settings.space), others)
     else:
         trials, own = _drawn(settings, prepared, others, wanted)
-    plan = replace(prepared.plan, search=Search(tuple(trials), settings.minutes))
+    plan = replace(prepared.plan, search=Search(tuple(trials), settings.minutes, spaces.is_list(settings.space)))
     return replace(prepared, plan=plan), own
 
 

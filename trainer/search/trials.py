@@ -33,25 +33,29 @@ class Trial:
         named = {"model": self.plan.base.name, **self.values} if self.plan is not None else self.values
         return ", ".join(f"{name} {str(value).lower() if isinstance(value, bool) else value}" for name, value in named.items()) or DEFAULT_WORDS
 
-    def planned(self, default: "Plan", epochs: float) -> "Plan":
-        """The plan of this trial. ``epochs`` is the length of the default training: a trial is evaluated often enough for every rung."""
+    def planned(self, default: "Plan", end: float) -> "Plan":
+        """The plan of this trial, which ends after ``end`` epochs and is evaluated often enough for every rung."""
         if self.number == 0:
             return default
         plan = self.plan or default
         own = plan.settings.evals_per_epoch
-        often = schedule.evaluations_per_epoch(own, epochs)
+        often = schedule.evaluations_per_epoch(own, end)
         patience = math.ceil(plan.settings.early_stopping_patience * often / own)
         values = {**self.values, "evals_per_epoch": often, "early_stopping_patience": min(100, patience)}
+        if end < plan.settings.epochs:
+            values["stop_after"] = round(end, 4)
         seal = hashlib.sha256(json.dumps([plan.digest, values], sort_keys=True).encode()).hexdigest()
         return replace(plan, settings=plan.settings.changed(values), digest=seal, search=None)
 
 
 @dataclass(frozen=True)
 class Search:
-    """The trials in their order, and the time after which the search ends, in minutes; 0 for no other limit than max_minutes."""
+    """The trials in their order, and the time after which the search ends, in minutes; 0 for no other limit than max_minutes. The trials
+    that ``repeats`` another search are those that it began, so all of them are begun."""
 
     trials: tuple[Trial, ...]
     minutes: float = 0
+    repeats: bool = False
 
     @property
     def digest(self) -> str:
@@ -99,6 +103,23 @@ class State:
 
     def save(self, folder: Path, digest: str, lease: Lease) -> None:
         lease.write_json(folder / FILE, {"digest": digest, **asdict(self)})
+
+
+def table(search: Search, state: State) -> list[dict]:
+    """The trials as in result.json."""
+    rows = []
+    for trial in search.trials:
+        record = state.records[trial.number]
+        row = {
+            "number": trial.number, "settings": trial.values, "state": record.state, "rungs": len(record.losses), "epochs": record.epochs,
+            "seconds": record.seconds, "default": trial.number == 0,
+        }  # fmt: skip
+        if trial.plan is not None:
+            row["model"] = trial.plan.base.name
+        if math.isfinite(record.loss):
+            row |= {"loss": record.loss, "value": record.value}
+        rows.append(row)
+    return rows
 
 
 def load(folder: Path, search: Search, digest: str) -> State:

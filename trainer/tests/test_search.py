@@ -74,6 +74,50 @@ def test_a_better_trial_is_delivered_with_its_settings(make_run, schemas):
     assert weights(again.parent) == result["model"]["weights_sha256"], "a training with these settings gives another model"
 
 
+BOUND = 3.5  # trainings' worth of work of a search of ten trials
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "begun"),
+    [
+        (300, {"epochs": 12}, 10),
+        (300, {"epochs": 30, "more_options": "early_stopping_patience: 1"}, 10),
+        (300, {"epochs": 9, "more_options": "search.space: batch_size: 4|8, learning_rate: 1e-4..1e-2\nearly_stopping_patience: 0"}, 10),
+        (60, {"epochs": 1}, 4),
+        (60, {"epochs": 2, "batch_size": 64}, 4),
+    ],
+    ids=[
+        "all epochs", "where the default stops early", "with smaller batches than the default's", "in one epoch of two steps", "in two epochs of a step"
+    ],
+)  # fmt: skip
+def test_a_search_of_ten_trials_is_at_most_three_and_a_half_trainings(make_run, schemas, rows, options, begun):
+    more = "search.trials: 10\n" + options.get("more_options", "")
+    result = search(make_run({"all.csv": flowers(rows)}, model="mlp", **{**options, "more_options": more}), schemas)
+    trials, size = result["search"]["trials"], options.get("batch_size", 32)
+
+    def work(trial: dict) -> float:
+        batch = trial["settings"].get("batch_size", size)
+        return trial["epochs"] * (result["data"]["rows"]["train"] + 200 * -(-result["data"]["rows"]["train"] // batch))
+
+    assert sum(map(work, trials)) <= BOUND * work(trials[0])
+    assert result["search"]["trainings"] == pytest.approx(sum(map(work, trials)) / work(trials[0]), abs=0.02)
+    assert sum(t["state"] != "waiting" for t in trials) == begun
+    assert ("search_work" in codes(result)) == (begun < 10)
+
+
+def test_a_trial_that_ends_with_the_default_can_be_trained_again(make_run, schemas):
+    options = {**SLOW_START, "epochs": 6, "more_options": f"{SLOW_START['more_options']}\nstop_after: 3"}
+    result = search(make_run({"all.csv": flowers(600)}, **options), schemas)
+    assert result["search"]["chosen"] > 0
+    assert [t["epochs"] for t in result["search"]["trials"] if t["state"] == "kept"] == [3, 3]
+    names = ("learning_rate", "evals_per_epoch", "early_stopping_patience", "validation_fraction", "stop_after")
+    more = "\n".join(f"{n}: {setting(result, n)[0]}" for n in names)
+    again = make_run({"all.csv": flowers(600)}, run="ft-again", epochs=6, model="mlp", more_options=more)
+    assert run(str(again), "local") == 0
+    assert weights(again.parent) == result["model"]["weights_sha256"]
+    assert result_of(again.parent)["training"]["stopped"] == "stop_after reached"
+
+
 def test_numbers_are_searched_too(make_run, schemas):
     result = search(make_run({"all.csv": yields(200)}, epochs=4, model="mlp", more_options="search.trials: 3"), schemas)
     assert result["task"] == "tabular-regression"

@@ -1,5 +1,6 @@
 """Successive halving and the choice between the default settings and the best trial."""
 
+import itertools
 import math
 
 import numpy
@@ -50,7 +51,23 @@ def test_the_cost_in_trainings():
 )
 def test_every_rung_has_an_evaluation(own, epochs, per_epoch, places):
     assert schedule.evaluations_per_epoch(own, epochs) == per_epoch
-    assert [schedule.until(share, epochs, per_epoch) for share in (1 / 9, 1 / 3, 1)] == places
+    assert [schedule.until(schedule.share(rung), epochs * per_epoch) for rung in (1, 2, 3)] == places
+
+
+@pytest.mark.parametrize("others", [1, 2, 3, 9, 27, 60])
+@pytest.mark.parametrize("places", [9, 10, 13, 13.4, 17, 20, 26, 34, 60, 100.5])
+def test_a_plan_is_within_its_budget_of_work(others, places):
+    one = [schedule.until(schedule.share(rung), places) / places for rung in (1, 2, 3)]
+    assert all(a <= b for a, b in itertools.pairwise(one)) and one[-1] == pytest.approx(1, abs=0.05)
+    assert schedule.most([one] * others) <= schedule.budget(others) + 1e-9
+    assert schedule.budget(9) <= 3.5
+
+
+def test_the_work_of_a_plan_is_that_of_the_longest_trials_that_can_go_on():
+    short, long = [0.1, 0.2, 0.3], [0.1, 0.5, 1.0]
+    assert schedule.most([short]) == pytest.approx(1.3)
+    assert schedule.most([short] * 3 + [long]) == pytest.approx(1 + 0.4 + 0.4 + 0.5)
+    assert schedule.most([[1.0, 1.0, 1.0]] * 2) == pytest.approx(3)
 
 
 def answers(likelihood, predicted=None) -> Predictions:

@@ -1,4 +1,4 @@
-"""Batches of rows of similar length, the same for any number of workers."""
+"""Batches of rows of similar length, the same for any number of workers, and the steps at which a training is evaluated and ends."""
 
 import numpy
 import torch
@@ -29,6 +29,23 @@ def evaluation(lengths: numpy.ndarray, batch_size: int, rank: int = 0, world: in
     """Batches of the rows of worker ``rank``, sorted by length, without repeated rows."""
     order = numpy.argsort(lengths, kind="stable")[rank::world]
     return [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
+
+
+def evaluated(per_epoch: int, evaluations: int) -> list[int]:
+    """The steps of an epoch after which the model is evaluated. The last step is always one of them."""
+    return sorted({max(1, round(per_epoch * i / evaluations)) for i in range(1, evaluations + 1)})
+
+
+def last_step(per_epoch: int, stops: list[int], epochs: int, stop_after: float) -> int:
+    """The step after which a training ends: of the last evaluation that is not after ``stop_after`` epochs, or of the first one.
+
+    ``stops`` are the steps of an epoch after which the model is evaluated. With 0 for ``stop_after`` all epochs are trained.
+    """
+    if not stop_after or stop_after >= epochs:
+        return per_epoch * epochs
+    whole, rest = divmod(round(stop_after * per_epoch), per_epoch)
+    within = max((s for s in stops if s <= rest), default=0)
+    return whole * per_epoch + within or stops[0]
 
 
 def tensors(inputs: dict[str, numpy.ndarray], device: torch.device) -> dict[str, torch.Tensor]:

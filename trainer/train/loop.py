@@ -32,6 +32,7 @@ from trainer.train.step import Stepper
 
 LONGEST_ON_CPUS = 24 * 3600.0  # estimated seconds of the training of a language model
 ALL_DONE, EARLY, TIME_LIMIT, STOPPED, DIVERGED = "all epochs done", "early stopping", "time limit", "stopped by a person", "diverged"
+AFTER = "stop_after reached"
 CHECKPOINT_SECONDS = 300.0  # between two checkpoints, if the evaluations are further apart
 BETWEEN_SAVES_SECONDS = 2.0  # if evaluations follow each other faster, only the best models are saved
 
@@ -107,6 +108,8 @@ class Training:
         self.batch_size = max(self.settings.batch_size, ctx.world)
         self.per_epoch = math.ceil(len(self.data) / self.batch_size)
         self.steps = self.per_epoch * self.settings.epochs
+        self.stops = batches.evaluated(self.per_epoch, self.settings.evals_per_epoch)
+        self.end = batches.last_step(self.per_epoch, self.stops, self.settings.epochs, self.settings.stop_after)
         self.stepper = Stepper(ctx, plan, self.model, self.objective)
         self.optimization = Optimization(self.model, self.settings, self.rate, self.steps, self.stepper.scaler)
         self.checkpoints = Checkpoints(Path(plan.folder) / folder, plan.digest, self.settings.keep_checkpoints, events.lease)
@@ -115,7 +118,6 @@ class Training:
         if not frozen:
             self.reporter.warning("freeze_encoder", "This model has no encoder to freeze, so all its weights are trained.")
         self.at = Position()
-        self.stops = _evaluation_steps(self.per_epoch, self.settings.evals_per_epoch)
         self.order: tuple[int, list] = (-1, [])
         self.estimate = 0.0
         self.saved, self.saved_step = time.monotonic(), -1
@@ -162,7 +164,7 @@ class Training:
 
     def estimated(self) -> float:
         """The estimated seconds of the rest of the training. It is also reported to the user."""
-        rest = (self.steps - self.at.step) / max(1, self.steps)
+        rest = (self.end - self.at.step) / max(1, self.steps)
         whole = estimate.seconds(self.stepper, self.data, self.plan.splits["validation"], self.batch_size, self.settings, self.ctx)
         self.estimate = rest * whole
         self.reporter.estimated(len(self.data), self.at, self.estimate, self._left())
@@ -171,7 +173,7 @@ class Training:
     def run(self, evaluations: int | None = None) -> str:
         """Train until the training ends or has made that many evaluations. Returns the reason to stop, or ALL_DONE."""
         stopped = self.stop_reason()
-        while stopped == ALL_DONE and self.at.measured < self.steps and (evaluations is None or self.at.evaluations < evaluations):
+        while stopped == ALL_DONE and self.at.measured < self.end and (evaluations is None or self.at.evaluations < evaluations):
             stopped = self.interval()
         return stopped
 
@@ -214,9 +216,11 @@ class Training:
         return stopped if stopped != ALL_DONE else self.stop_reason()
 
     def stop_reason(self) -> str:
-        """EARLY if the position calls for early stopping, else ALL_DONE."""
+        """EARLY if the position calls for early stopping, AFTER at the end that stop_after sets, else ALL_DONE."""
         patience = self.settings.early_stopping_patience
-        return EARLY if patience and self.at.since_best >= patience and self.at.step < self.steps else ALL_DONE
+        if self.at.step >= self.end:
+            return AFTER if self.end < self.steps else ALL_DONE
+        return EARLY if patience and self.at.since_best >= patience else ALL_DONE
 
     def finish(self, stopped: str) -> Trained:
         self.checkpoints.load_best(self.at.best_step, self.model)
@@ -324,8 +328,3 @@ class Training:
         """The step of the next evaluation. It is the current one if the training was interrupted right before its evaluation."""
         epoch, place = divmod(self.at.step - (self.at.step > self.at.measured), self.per_epoch)
         return epoch * self.per_epoch + next(s for s in self.stops if s > place)
-
-
-def _evaluation_steps(per_epoch: int, evaluations: int) -> list[int]:
-    """The steps of an epoch after which the model is evaluated. The last step is always one of them."""
-    return sorted({max(1, round(per_epoch * i / evaluations)) for i in range(1, evaluations + 1)})
