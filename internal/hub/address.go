@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io/fs"
 	"net"
@@ -106,10 +108,11 @@ func port(u *url.URL) string {
 
 // newTransport makes a connection pool. Proxies come from the environment, because many clusters reach the Hub through one.
 // It requests no compression, so that bytes can be counted.
-func newTransport() *http.Transport {
+func newTransport(roots *x509.CertPool) *http.Transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true,
+		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		Proxy:           http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true,
 		MaxIdleConns: 16, MaxIdleConnsPerHost: 8, IdleConnTimeout: 30 * time.Second, DisableCompression: true,
 		ReadBufferSize: 64 << 10, MaxResponseHeaderBytes: 64 << 10,
 	}

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"crypto/x509"
 	"net/http"
 	"net/url"
 	"time"
@@ -30,6 +31,8 @@ type Config struct {
 	MaxWait time.Duration
 	// OnWait is called before each wait for the Hub with its reason. It may be nil.
 	OnWait func(wait time.Duration, reason error)
+	// Roots are the certificates that are trusted; nil means those of the system.
+	Roots *x509.CertPool
 }
 
 func (c Config) withDefaults() Config {
@@ -72,7 +75,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, job.Permanent(err)
 	}
 	c := &Client{cfg: cfg, base: base}
-	c.files = &http.Client{Transport: newTransport(), CheckRedirect: c.checkRedirect}
+	c.files = &http.Client{Transport: newTransport(cfg.Roots), CheckRedirect: c.checkRedirect}
 	c.rest = resty.NewWithClient(c.files).SetDisableWarn(true).SetResponseBodyLimit(maxAnswer).SetRetryCount(0).
 		SetHeader("Accept", "application/json").SetHeader("User-Agent", userAgent)
 	return c, nil

@@ -2,6 +2,7 @@ package basemodels
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,8 @@ type Environment struct {
 	Stdout, Stderr io.Writer
 	// Getenv reads an environment variable: HF_ENDPOINT and HF_TOKEN.
 	Getenv func(name string) string
+	// Roots are the certificates that are trusted for a ZIP file at an address; nil means those of the system.
+	Roots *x509.CertPool
 	// Store opens the folder of models that the settings of a command name.
 	Store func(cmd *cobra.Command) (*basemodel.Store, error)
 }

@@ -3,6 +3,7 @@ package basemodels_test
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -31,11 +32,13 @@ const (
 )
 
 // execute runs a command line of extractor models.
-func execute(ctx context.Context, volume string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, args ...string) error {
+func execute(
+	ctx context.Context, volume string, roots *x509.CertPool, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, args ...string,
+) error {
 	root := &cobra.Command{Use: "models", SilenceUsage: true, SilenceErrors: true}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return job.Permanent(err) })
 	root.AddCommand(basemodels.Commands(basemodels.Environment{
-		Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv,
+		Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv, Roots: roots,
 		Store: func(*cobra.Command) (*basemodel.Store, error) {
 			return basemodel.New(disk.Folder{Volume: volume, Name: "models"}), nil
 		},
@@ -51,12 +54,13 @@ type operator struct {
 	volume string
 	env    map[string]string
 	stdin  string
+	roots  *x509.CertPool
 }
 
 func (o operator) run(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	err = execute(t.Context(), o.volume, strings.NewReader(o.stdin), &out, &errs, func(name string) string { return o.env[name] }, args...)
+	err = execute(t.Context(), o.volume, o.roots, strings.NewReader(o.stdin), &out, &errs, func(name string) string { return o.env[name] }, args...)
 	return out.String(), errs.String(), err
 }
 
@@ -205,12 +209,14 @@ func TestEveryMistakeOfTheOperatorIsASentence(t *testing.T) {
 		"The token was refused by the Hub. Make a new one with read access.":                                                              {"install", tiny, "--token-file", wrong},
 		"The model names no license. Its use may not be allowed. Install it with --license TEXT if you know better.":                      {"install", "org/unlicensed"},
 		"--token-file: " + empty + " must hold a token and nothing else":                                                                  {"install", tiny, "--token-file", empty},
-		"a model is not installed from an address: download the file and give its path, or set --endpoint for a mirror of the Hub":        {"install", "https://example.org/model.zip"},
+		"the address of a ZIP file must look like https://host/path/file.zip, without a user or a password":                               {"install", "http://example.org/model.zip"},
+		"--sha256 must be 64 hexadecimal digits":                                                                                          {"install", "https://example.org/model.zip", "--sha256", "abc"},
+		"--sha256 is for the address of a ZIP file: leave it out":                                                                         {"install", tiny, "--sha256", strings.Repeat("a", 64)},
 		"--revision is for models of the Hub: leave it out":                                                                               {"install", "./folder", "--revision", "main"},
 		"The model prajjwal1/bert-tiny has no revision v9. Check --revision: it is a branch, a tag, a commit or refs/pr/N.":               {"install", tiny, "--revision", "v9"},
 		"The model a/missing is not installed. extractor models installed lists those that are.":                                          {"remove", "a/missing"},
 		"usage: extractor models bundle NAME... --out FILE.zip":                                                                           {"bundle", tiny},
-		"usage: extractor models install ORG/NAME | FOLDER | FILE.zip":                                                                    {"install"},
+		"usage: extractor models install ORG/NAME | FOLDER | FILE.zip | https://…":                                                        {"install"},
 		"the endpoint must look like https://host or https://host/path: check --endpoint or HF_ENDPOINT":                                  {"install", tiny, "--endpoint", "hub"},
 		`"nowhere else" cannot be the name of a model. It is written owner/name, in Latin letters, digits, dots, dashes and underscores.`: {"install", tiny, "--name", "nowhere else"},
 	} {
@@ -314,6 +320,6 @@ func TestAnInterruptedInstallationSaysThatItGoesOn(t *testing.T) {
 		stop()
 	}()
 	env := map[string]string{"HF_ENDPOINT": double.URL}
-	err := execute(ctx, t.TempDir(), strings.NewReader(""), io.Discard, io.Discard, func(name string) string { return env[name] }, "install", tiny, "--yes")
+	err := execute(ctx, t.TempDir(), nil, strings.NewReader(""), io.Discard, io.Discard, func(name string) string { return env[name] }, "install", tiny, "--yes")
 	require.EqualError(t, err, "stopped: run the command again, it goes on where it stopped")
 }

@@ -23,17 +23,20 @@ import (
 // installFlags are the flags of extractor models install.
 type installFlags struct {
 	revision, endpoint, tokenFile string
-	options                       basemodel.Options
-	yes                           bool
+	// sha256 is what a ZIP file at an address must have, or empty.
+	sha256  string
+	options basemodel.Options
+	yes     bool
 }
 
 func (env Environment) installCommand() *cobra.Command {
 	var flags installFlags
 	cmd := &cobra.Command{
-		Use: "install ORG/NAME | FOLDER | FILE.zip", Short: "Install a base model from the Hub, a folder or a ZIP file",
+		Use: "install ORG/NAME | FOLDER | FILE.zip | https://…", Short: "Install a base model from the Hub, a folder or a ZIP file",
 		Long: "Install a base model from the Hub (ORG/NAME), from a folder (./FOLDER) or from a ZIP file, which may be a bundle of several models.\n" +
+			"The address of a ZIP file begins with https://. It is loaded into the folder for temporary files (TMPDIR).\n" +
 			"The command says what it would load and asks, unless --yes is given. A command that was interrupted goes on where it stopped.",
-		Args: args(1, 1, "models install ORG/NAME | FOLDER | FILE.zip"),
+		Args: args(1, 1, "models install ORG/NAME | FOLDER | FILE.zip | https://…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := env.Store(cmd)
 			if err != nil {
@@ -50,6 +53,7 @@ func (env Environment) installCommand() *cobra.Command {
 	f.StringVar(&flags.revision, "revision", "", "branch, tag, commit or refs/pr/N of a model on the Hub (main)")
 	f.StringVar(&flags.endpoint, "endpoint", "", "address of the Hub or of a mirror (HF_ENDPOINT, or "+hub.PublicEndpoint+")")
 	f.StringVar(&flags.tokenFile, "token-file", "", "file with the token for private and gated models (HF_TOKEN)")
+	f.StringVar(&flags.sha256, "sha256", "", "SHA-256 that the ZIP file at an address must have")
 	f.StringVar(&flags.options.Name, "name", "", "install the model under another name, owner/name")
 	f.StringVar(&flags.options.License, "license", "", "license of the model, if it names none")
 	f.StringVar(&flags.options.Hints.ModelType, "model-type", "", "model type of transformers, e.g. bert, if the model does not say it")
@@ -60,7 +64,7 @@ func (env Environment) installCommand() *cobra.Command {
 
 // install plans all installations, asks once, and carries them out.
 func (env Environment) install(ctx context.Context, store *basemodel.Store, from string, flags installFlags) error {
-	sources, closeAll, err := env.sources(from, flags)
+	sources, closeAll, err := env.sources(ctx, from, flags)
 	if err != nil {
 		return err
 	}
@@ -100,12 +104,19 @@ func (env Environment) install(ctx context.Context, store *basemodel.Store, from
 // hubPattern is a name as the Hub has them: one slash, and no dot at the beginning as in ./folder.
 var hubPattern = regexp.MustCompile(`^[A-Za-z0-9_][^/\\]*/[^/\\]+$`)
 
+var errRevision = job.Permanent(errors.New("--revision is for models of the Hub: leave it out"))
+
 // sources opens what the argument means. A name with one slash is one of the Hub, unless it ends with .zip.
-func (env Environment) sources(from string, flags installFlags) (sources []basemodel.Source, closeAll func(), err error) {
+func (env Environment) sources(ctx context.Context, from string, flags installFlags) (sources []basemodel.Source, closeAll func(), err error) {
 	isZIP := strings.HasSuffix(strings.ToLower(from), ".zip")
 	switch {
 	case strings.Contains(from, "://"):
-		return nil, nil, job.Permanent(errors.New("a model is not installed from an address: download the file and give its path, or set --endpoint for a mirror of the Hub"))
+		if flags.revision != "" {
+			return nil, nil, errRevision
+		}
+		return env.fetched(ctx, from, flags.sha256)
+	case flags.sha256 != "":
+		return nil, nil, job.Permanent(errors.New("--sha256 is for the address of a ZIP file: leave it out"))
 	case hubPattern.MatchString(from) && !isZIP:
 		client, err := env.hub(flags)
 		if err != nil {
@@ -113,7 +124,7 @@ func (env Environment) sources(from string, flags installFlags) (sources []basem
 		}
 		return []basemodel.Source{&hubModel{client: client, id: from, revision: flags.revision}}, client.Close, nil
 	case flags.revision != "":
-		return nil, nil, job.Permanent(errors.New("--revision is for models of the Hub: leave it out"))
+		return nil, nil, errRevision
 	case isZIP:
 		archive, err := basemodel.OpenArchive(from)
 		if err != nil {

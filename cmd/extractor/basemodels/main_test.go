@@ -14,7 +14,7 @@ const childVar = "BASEMODELS_CHILD"
 
 func TestMain(m *testing.M) {
 	if volume := os.Getenv(childVar); volume != "" {
-		err := execute(context.Background(), volume, os.Stdin, os.Stdout, os.Stderr, os.Getenv, os.Args[1:]...)
+		err := execute(context.Background(), volume, nil, os.Stdin, os.Stdout, os.Stderr, os.Getenv, os.Args[1:]...)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1) //nolint:forbidigo // this process is the child of a test
