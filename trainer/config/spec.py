@@ -34,7 +34,8 @@ class Version:
 
 @dataclass(frozen=True)
 class Script:
-    """What the service allows a script of a user. ``sandbox`` is auto, bubblewrap, gvisor, pod or none; ``check`` is report, block_high or off; ``network`` lets the script reach other machines.
+    """What the service allows a script of a user. ``sandbox`` is auto, bubblewrap, gvisor, pod or none; ``check`` is report, block_high or off.
+    ``network`` lets the script reach other machines.
 
     ``overlay`` is a folder with the packages ``requirements``, which requirements.txt added to the image; ``resolved`` says whether somebody
     has looked at requirements.txt at all. The newest snapshot of checkpoints is at most ``checkpoint_seconds`` old. The time limit is a

@@ -26,7 +26,7 @@ type Line struct {
 	Name string
 	// Version holds the version specifiers, such as >=1,<2; empty for any version.
 	Version string
-	// Text is the line for uv, written anew from its parts.
+	// Text is the line for uv, written again from its parts.
 	Text string
 }
 
