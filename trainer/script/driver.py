@@ -5,6 +5,7 @@ import importlib.metadata
 import os
 import platform
 import signal
+from dataclasses import asdict
 
 from trainer import export
 from trainer.config import settings as options
@@ -14,7 +15,8 @@ from trainer.errors import UserError, left_out, no_gpu, some
 from trainer.launch.preflight import hardware
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
-from trainer.script import collect, command, metric_files, runner, starts, tree as trees
+from trainer.script import collect, command, metric_files, review, runner, starts, tree as trees
+from trainer.script.checks import Finding
 from trainer.script.command import Nodes
 from trainer.script.runner import Outcome, Task
 
@@ -38,6 +40,7 @@ def run(spec: Spec, launcher: str, events: Events, began: float) -> None:
     events.decision("script", entry, why)
     if settings.script != entry:
         settings.choose("script", entry)
+    findings = review.review(spec, settings, code, entry, events)
     if settings.nodes > 1 and (spec.script.sandbox != "pod" or launcher == "local"):
         raise UserError(
             "wrong_setting",
@@ -50,7 +53,7 @@ def run(spec: Spec, launcher: str, events: Events, began: float) -> None:
         task = _task(spec, settings, entry, place, events)
         outcome = place.run(task)
         events.phase("export", "Collecting the files that the script has left.")
-        _deliver(task, outcome, events, began)
+        _deliver(task, outcome, findings, events, began)
     finally:
         place.close()
     if outcome.error is not None:
@@ -90,7 +93,7 @@ def _task(spec: Spec, settings: Settings, entry: str, place, events: Events) -> 
     return Task(spec, settings, entry, name, nodes, place.cpus, place.gpu)
 
 
-def _deliver(task: Task, outcome: Outcome, events: Events, began: float) -> None:
+def _deliver(task: Task, outcome: Outcome, findings: list[Finding], events: Events, began: float) -> None:
     """Write the outputs, and result.json or partial.json."""
     spec, settings = task.spec, task.settings
     _, left = collect.outputs(task.tree, spec.work / export.OUT, outcome.placed, settings.outputs, spec.script.limits)
@@ -111,11 +114,11 @@ def _deliver(task: Task, outcome: Outcome, events: Events, began: float) -> None
         hardware=hardware(gpu=False),
         versions=versions(spec),
         partial=True if failed else None,
-        script=_document(task, outcome, left),
+        script=_document(task, outcome, findings, left),
     )
 
 
-def _document(task: Task, outcome: Outcome, left: list[dict]) -> dict:
+def _document(task: Task, outcome: Outcome, findings: list[Finding], left: list[dict]) -> dict:
     """The part ``script`` of result.json."""
     spec, ended = task.spec, outcome.finished.ended
     code = [{"path": p, "size": i.size, "sha256": i.sha256} for p, i in sorted(trees.paths(spec).items()) if trees.is_code(p)]
@@ -136,7 +139,7 @@ def _document(task: Task, outcome: Outcome, left: list[dict]) -> dict:
         "starts": outcome.starts,
         "code": code,
         "code_sha256": hashlib.sha256("".join(f"{c['sha256']}  {c['path']}\n" for c in code).encode()).hexdigest(),
-        "findings": [],
+        "findings": [asdict(one) for one in findings],
         "requirements": list(spec.script.requirements),
         "numbers": {name: {"value": value, "source": source} for name, (value, source) in numbers.items()},
         "metric": None if metric is None else dict(zip(("name", "value", "source"), metric, strict=True)),

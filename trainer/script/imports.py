@@ -7,17 +7,8 @@ from importlib.machinery import PathFinder
 from pathlib import Path, PurePosixPath
 
 from trainer.script.checks import Parsed, needed
+from trainer.script.package_names import package_of
 
-# Where the name of the package is not the name of the module.
-PACKAGES = {
-    "attr": "attrs", "bs4": "beautifulsoup4", "Crypto": "pycryptodome", "cv2": "opencv-python-headless", "dateutil": "python-dateutil",
-    "dotenv": "python-dotenv", "faiss": "faiss-cpu", "fitz": "PyMuPDF", "google.protobuf": "protobuf", "hydra": "hydra-core", "jwt": "PyJWT",
-    "Levenshtein": "levenshtein", "magic": "python-magic", "mpl_toolkits": "matplotlib", "OpenSSL": "pyOpenSSL", "osgeo": "GDAL",
-    "PIL": "pillow", "pkg_resources": "setuptools", "pl_bolts": "lightning-bolts", "pytorch_lightning": "pytorch-lightning",
-    "rdkit": "rdkit", "ruamel": "ruamel.yaml", "skimage": "scikit-image", "sklearn": "scikit-learn", "skopt": "scikit-optimize",
-    "snappy": "python-snappy", "tensorboardX": "tensorboardX", "torch_geometric": "torch-geometric", "torch_scatter": "torch-scatter",
-    "torch_sparse": "torch-sparse", "umap": "umap-learn", "yaml": "PyYAML", "zmq": "pyzmq",
-}  # fmt: skip
 _OURS = "trainer"  # on the path of this process, never on that of a script
 
 
@@ -31,12 +22,6 @@ class Missing:
     file: str
     line: int
     certain: bool
-
-
-def package_of(module: str) -> str:
-    """The package to write into requirements.txt for ``module``. A guess where the names are the same in most cases."""
-    top = module.partition(".")[0]
-    return PACKAGES.get(".".join(module.split(".")[:2])) or PACKAGES.get(top) or top.replace("_", "-")
 
 
 def missing(parsed: Parsed, code: Mapping[str, str], names: Iterable[str], entry: str, overlay: Path | None) -> list[Missing]:

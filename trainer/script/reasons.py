@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from trainer.errors import UserError, one_line
 from trainer.script.jail import GIB, HOME, INPUTS, MIB, RUN, Limits
+from trainer.script.package_names import package_of
 from trainer.script.sandbox import Ended
 
 _EXCEPTION = re.compile(r"((?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?:: (.*))?")
@@ -24,9 +25,6 @@ _SECONDARY = re.compile(
 _NO_GPU = re.compile(
     r"Found no NVIDIA driver|not compiled with CUDA enabled|No CUDA GPUs are available|Torch not compiled with CUDA|invalid device ordinal"
 )
-_PACKAGES = {  # where the name of the package is not that of the module; more than these are in imports.py
-    "PIL": "pillow", "cv2": "opencv-python-headless", "sklearn": "scikit-learn", "skimage": "scikit-image", "yaml": "PyYAML",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,7 @@ def _by_exception(found: Trace, text: str, facts: Facts) -> UserError:
     said = _sentence(f"{found.kind}: {found.text}" if found.text else found.kind)
     where = found.place
     if found.kind == "ModuleNotFoundError" and (name := re.search(r"No module named '([\w.]+)'", found.text)):
-        return _missing(name[1], where, facts)
+        return missing_module(name[1], where, facts)
     if not facts.network and _NO_NETWORK.search(text) and _NO_NETWORK.search(f"{found.kind}: {found.text}\n{text}"):
         url, host = _URL.search(text), _HOST.search(text)
         wanted = _clean(url[0].rstrip(".,")) if url else host[1] if host else "a file"
@@ -145,9 +143,10 @@ def _by_exception(found: Trace, text: str, facts: Facts) -> UserError:
     return UserError("script_failed", what, _LOOK)
 
 
-def _missing(module: str, where: str, facts: Facts) -> UserError:
+def missing_module(module: str, where: str, facts: Facts) -> UserError:
+    """What to say about a module that is imported at ``where`` (in brackets, or empty) and not installed."""
     top = module.partition(".")[0]
-    package = _PACKAGES.get(top, top)
+    package = package_of(module)
     what = f"The script imports {module}{where}, which is not installed."
     if top == "tensorflow":
         return UserError("missing_module", what, "Use Keras with the backend torch, or ask the administrator for an image with tensorflow.")

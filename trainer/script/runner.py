@@ -1,5 +1,6 @@
 """Runs the script of a run once, on the machine that holds the sandbox: in the driver, or in an actor on a machine of Ray."""
 
+import contextlib
 import importlib.util
 import os
 import re
@@ -10,17 +11,18 @@ from pathlib import Path
 
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
-from trainer.errors import Paused, UserError
+from trainer.errors import Paused, UserError, count
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease
-from trainer.script import command, environment, process, reasons, sandbox, starts, tree as trees
+from trainer.script import command, environment, process, reasons, restoring, sandbox, starts, tree as trees
 from trainer.script.command import Nodes
 from trainer.script.jail import INPUTS, MODELS, PACKAGES, RUN, SUPPORT, Jail
 from trainer.script.lines import Lines
 from trainer.script.process import Finished
 from trainer.script.progress import Progress
 from trainer.script.sandbox import Ended, Sandbox
+from trainer.script.snapshots import Snapshots
 from trainer.script.tree import File
 
 TREE, HOME = "tree", "home"  # in the folder of the start
@@ -85,11 +87,14 @@ def prepare(task: Task, events: Events) -> Prepared:
     spec, lease = task.spec, Lease(task.spec.work)
     box = sandbox.choose(spec.script.sandbox, spec.script.network)
     code = trees.texts(spec)
-    lease.remove(task.tree)
+    restoring.set_aside(lease)
     lease.remove(spec.work / HOME)
     placed = trees.place(spec, task.tree, spec.work / HOME, code, visible=box.has_places())
     begun = starts.Starts(spec.folder, lease)
-    restored = None
+    found = restoring.restore(spec.folder, lease, task.tree, placed.files)
+    restored = found.path if found else None
+    if begun.list:
+        events.decision("resumed", restored or "", _resumed(found))
     given, decided = command.arguments(command.read(code.get(task.entry, "")), task.settings, restored or "")
     for decision in decided:
         events.decision(decision.what, decision.choice, decision.why)
@@ -113,8 +118,10 @@ def execute(task: Task, prepared: Prepared, events: Events) -> Outcome:
     log = spec.folder / "log.txt" if first else _log_of_node(task)
     lines = Lines(log, jail.limits.log_bytes, progress if first else None, task.nodes.world > 1, lease)
     tick = begun.tick if first else lambda seconds: None
+    snapshots = Snapshots(spec, lease, task.tree, events, prepared.placed.files)
     try:
-        finished = process.run(box, jail, argv, lines, task.launcher == "torchrun", lambda: _requested(spec), tick)
+        with snapshots.watch() if first else contextlib.nullcontext():
+            finished = process.run(box, jail, argv, lines, task.launcher == "torchrun", lambda: _requested(spec), tick)
     finally:
         lines.close()
         progress.close()
@@ -140,6 +147,14 @@ def _log_of_node(task: Task) -> Path:
     folder = task.spec.folder / "logs"
     folder.mkdir(exist_ok=True)
     return folder / f"node-{task.nodes.rank}.txt"
+
+
+def _resumed(found: restoring.Restored | None) -> str:
+    """What a later start of the script begins with."""
+    if found is None:
+        return "The script begins again: the start before left no complete checkpoint."
+    source = "as the start before left them" if found.from_tree or not found.number else f"as they were in snapshot {found.number}"
+    return f"The script goes on from {found.path}: {count(found.files, 'file')} of it {'is' if found.files == 1 else 'are'} there, {source}."
 
 
 def _jail(task: Task, box: Sandbox, prepared: Prepared) -> Jail:

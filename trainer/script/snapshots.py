@@ -31,7 +31,6 @@ from trainer.script.restoring import FILES, MANIFEST, Placed, Saved
 KEEP = 2
 LOOK_SECONDS, LOOK_SHARE = 5.0, 20  # between two looks: at most, and at least so many times as long as the last one took
 _SPARE_BYTES = 64 << 20  # stay free on the volume
-_TRIES = 3  # of a look and a copy at the end
 
 
 @dataclass
@@ -54,8 +53,9 @@ class Look:
 class Snapshots:
     """The snapshots of one start of a script in ``tree``, where the files ``placed`` of the dataset were put.
 
-    Run the script inside of ``watch``, and call ``take(final=True)`` after it has ended, if a later start may need it. A snapshot is at
-    most ``spec.script.checkpoint_seconds`` older than the newest whole checkpoint, unless the disk is full, which is a warning and no error.
+    Run the script inside of ``watch``. A snapshot is at most ``spec.script.checkpoint_seconds`` older than the newest whole checkpoint,
+    unless the disk is full, which is a warning and no error. What a script saves after the last snapshot is still in its tree when a later
+    start looks for it.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Snapshots:
         self.most = spec.script.limits.files or 1_000_000
         self.placed = placed
         self.taken = 0
-        self._lock, self._warned = threading.Lock(), set[str]()
+        self._warned: set[str] = set()
         self._verdicts: dict[tuple[str, Seen], str] = {}
         self._same: dict[tuple[str, Seen], bool] = {}
         self._before: dict[str, Seen] = {}  # at the look before
@@ -103,25 +103,19 @@ class Snapshots:
             over.set()
             thread.join()
 
-    def take(self, final: bool = False) -> int | None:
-        """Look at the tree, and take a snapshot if it is time for one. Gives its number. ``final`` says that the script has ended: what
-        is there will not change any more, and there is no later look. Raises LeaseLost."""
-        with self._lock:
-            for _ in range(_TRIES if final else 1):
-                look = self._look(final)
-                if not self._is_due(look, final):
-                    return None
-                try:
-                    number = self._take(look)
-                except (OSError, ValueError) as e:
-                    self.lease.check()
-                    self._warn(e)
-                    return None
-                if number is not None:
-                    return number
+    def take(self) -> int | None:
+        """Look at the tree, and take a snapshot if it is time for one. Gives its number. Raises LeaseLost."""
+        look = self._look()
+        if not self._is_due(look):
+            return None
+        try:
+            return self._take(look)
+        except (OSError, ValueError) as e:
+            self.lease.check()
+            self._warn(e)
             return None
 
-    def _look(self, final: bool) -> Look:
+    def _look(self) -> Look:
         look = Look()
         for entry in foreign.walk(self.tree, self.most):
             if entry.seen is not None and not checkpoint_names.is_left_out(entry.path) and not self._is_as_placed(entry.path, entry.seen):
@@ -131,7 +125,7 @@ class Snapshots:
         for unit, paths in list(look.units.items()):
             if not any(checkpoint_names.is_weights(path) for path in paths):
                 del look.units[unit]
-            elif not self._is_whole(unit, paths, look, final):
+            elif not self._is_whole(unit, paths, look):
                 look.torn.add(unit)
         self._verdicts = {key: verdict for key, verdict in self._verdicts.items() if look.files.get(key[0]) == key[1]}
         self._before = look.files
@@ -145,12 +139,11 @@ class Snapshots:
             self._same[path, seen] = restoring.is_as_placed(self.tree, path, seen, self.placed)
         return self._same[path, seen]
 
-    def _is_whole(self, unit: Unit, paths: list[str], look: Look, final: bool) -> bool:
+    def _is_whole(self, unit: Unit, paths: list[str], look: Look) -> bool:
         verdicts = {path: self._verdict(path, look.files[path]) for path in paths}
         if whole_files.TORN in verdicts.values():
             return False
-        has_end = any(path.endswith(f"/{checkpoint_names.LAST_OF_HF}") for path in paths)
-        if final or has_end:
+        if any(path.endswith(f"/{checkpoint_names.LAST_OF_HF}") for path in paths):
             return True
         # A folder may still get files; and for a file without proof, only time tells.
         doubtful = paths if unit.is_folder else [path for path, verdict in verdicts.items() if verdict == whole_files.UNKNOWN]
@@ -168,13 +161,13 @@ class Snapshots:
             self._verdicts[path, seen] = verdict
         return self._verdicts[path, seen]
 
-    def _is_due(self, look: Look, final: bool) -> bool:
+    def _is_due(self, look: Look) -> bool:
         state = look.state()
         if not state or (self._last is not None and state == self._last[1]):
             return False
         if self._last is None and self._newest is not None and state == self._known(state):
             return False  # what was restored is in a snapshot already
-        return final or self._last is None or self.clock() - self._last[0] >= self.seconds
+        return self._last is None or self.clock() - self._last[0] >= self.seconds
 
     def _known(self, state: dict[str, Seen]) -> dict[str, Seen]:
         """The files of ``state`` that are in the newest snapshot as well, by size and time."""

@@ -15,9 +15,10 @@ open("model.txt", "w").write("weights")
 SPEC = {"sandbox": "none", "check": "report", "limits": {}}
 
 
-def spec_of(make_run, files: dict, limits: dict | None = None, sandbox: str = "none", **parameters) -> Path:
+def spec_of(make_run, files: dict, limits: dict | None = None, sandbox: str = "none", checkpoint_seconds: float = 60, **parameters) -> Path:
     """The spec.json of a run."""
-    more = {"script": {**SPEC, "sandbox": sandbox, "limits": {"grace_seconds": 2, **(limits or {})}}}
+    script = {**SPEC, "sandbox": sandbox, "checkpoint_seconds": checkpoint_seconds, "limits": {"grace_seconds": 2, **(limits or {})}}
+    more = {"script": script}
     return make_run(files, kind="script", more=more, **parameters)
 
 
