@@ -1,16 +1,14 @@
 """Scripts that are killed: what the next start finds, and that the end is the same. The driver is a process of its own, as on Ray."""
 
 import json
-import os
 import random
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, events_of
+from conftest import ROOT
 from scripts import log_of, spec_of
 
 from trainer import run
