@@ -77,8 +77,8 @@ def parse(code: Mapping[str, str]) -> Parsed | None:
 def check(code: Mapping[str, str], entry: str, policy: str) -> tuple[list[Finding], Parsed | None]:
     """Check the Python files ``code`` (texts by their paths) of the script ``entry``.
 
-    ``policy`` is off (syntax only), report, or block_high, which refuses a finding that is severe and sure. Raises UserError syntax_error if
-    a file that the script needs cannot be compiled, and check_blocked.
+    ``policy`` is off (syntax only), report, or block_high, which refuses a finding that is severe and sure, and what could not be checked.
+    Raises UserError syntax_error if a file that the script needs cannot be compiled, and check_blocked.
     """
     parsed = parse(code)
     findings: list[Finding] = []
@@ -92,6 +92,9 @@ def check(code: Mapping[str, str], entry: str, policy: str) -> tuple[list[Findin
     if policy == BLOCK_HIGH and (blocked := [f for f in bandit if (f.severity, f.confidence) == ("high", "high")]):
         places = some([f"{f.file}, line {f.line}: {f.text}" for f in blocked], 3)
         raise UserError("check_blocked", f"The check of the code found what this service does not run: {places}", "Remove it, and submit again.")
+    if policy == BLOCK_HIGH and any(f.id == UNFINISHED for f in (*findings, *bandit)):
+        what = "The check of the code did not finish, and this service runs nothing that is not checked."
+        raise UserError("check_blocked", what, "Use fewer or smaller files of code, or ask the administrator.")
     findings += [*_keys(code), *_folded(bandit)]
     findings.sort(key=lambda f: (-_LEVELS.index(f.severity), -_LEVELS.index(f.confidence), f.file, f.line))
     return findings[:FINDINGS], parsed

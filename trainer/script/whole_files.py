@@ -35,7 +35,7 @@ def judge(handle: int, name: str, size: int) -> str:
             return _numpy(first, size)
         if suffix == ".json":
             return _json(handle, size)
-    except (OSError, ValueError, struct.error, RecursionError, OverflowError):
+    except (OSError, ValueError, struct.error, RecursionError, OverflowError, LookupError, TypeError, AttributeError):
         return TORN
     if suffix in (".keras", ".npz", ".h5", ".hdf5", ".npy") or (suffix in _ZIPPED and not first.strip(b"\0")):
         return TORN  # it has not the beginning that it must have
@@ -81,6 +81,8 @@ def _hdf5(first: bytes, size: int) -> str:
 
 def _numpy(first: bytes, size: int) -> str:
     length, begin = (struct.unpack("<H", first[8:10])[0], 10) if first[6] == 1 else (struct.unpack("<I", first[8:12])[0], 12)
+    if size < begin + length:
+        return TORN
     header = first[begin : begin + length].decode("latin-1")
     item = re.search(r"'descr': '[<>|=]?[a-zA-Z](\d{1,4})'", header)
     shape = re.search(r"'shape': \(([\d, ]{0,200})\)", header)
