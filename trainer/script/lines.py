@@ -136,7 +136,7 @@ class Lines:
 
     def _overwritten(self, source: "_Source", line: str, out: list[str], shown: list[str]) -> None:
         """A line over which the next one is drawn: stored once in a while."""
-        if not line:
+        if not line.strip():  # a bar that is wiped out
             return
         line = self._bounded(line)
         shown.append(line)
