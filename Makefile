@@ -79,30 +79,35 @@ images: $(VENV)/ready ## build the images of the service and of Ray (6 GB); on D
 # The service that the Go tests start as a process: built once with the crash points, and once more with the race detector.
 export EXTRACTOR_BINARY      ?= $(CURDIR)/bin/extractor-test
 export EXTRACTOR_RACE_BINARY ?= $(CURDIR)/bin/extractor-test-race
-# Packages with tests on real parts. These run each time; the results of all other tests come from Go's cache while nothing changed.
-REAL = $(SLOWEST) $$(grep -rl --include='*_test.go' --exclude-dir=bench '^//go:build integration' cmd internal test trainer | xargs -n1 dirname | sort -u | sed 's|^|./|')
-# The slowest start first, so that none of them runs alone at the end.
+# Packages with tests on real parts, the slowest first, so that none of them runs alone at the end; and the names of these tests.
+# They run each time. The results of all other tests come from Go's cache while nothing changed.
 SLOWEST := ./test/faults ./internal/rayjob/kuberay ./test/boundary ./test/service ./test/e2e ./internal/rayjob/jobsapi
+ON_REAL_PARTS = grep -rl --include='*_test.go' --exclude-dir=bench '^//go:build integration' cmd internal test trainer
+REAL = $(SLOWEST) $$($(ON_REAL_PARTS) | xargs -n1 dirname | sort -u | sed 's|^|./|')
+REAL_TESTS = ^($$($(ON_REAL_PARTS) | xargs grep -hoE '^func (Test|Fuzz)[A-Za-z0-9_]+' | cut -d' ' -f2 | sort -u | paste -sd'|'))$$
 # The tests of a package wait much more than they compute, so eight of them run at once, and two packages.
-GO_TEST := -race -tags 'integration crash' -ldflags=-w -p 2 -parallel 8 -timeout 30m
+GO_TEST := -race -ldflags=-w -p 2 -parallel 8 -timeout 30m
 # The durations of the last run, which make test-durations prints.
 DURATIONS := var/durations
-go_tests = $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --junitfile $(DURATIONS)/$(1).xml --
+go_tests = $(NICE) $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --junitfile $(DURATIONS)/$(1).xml --
 
-# One after the other: side by side they took 17 minutes on two cores, and Ray gives up its own start after 30 s on a busy machine.
-test: test-integration test-trainer ## all tests: those in Go, then those of the training program
+# Side by side: the Go tests wait for most of their time. Each prints when it is done. Ray gives up a start that takes 30 s, so the
+# tests of the trainer go first where both want the processor.
+test: test-parts $(GOTESTSUM) ## all tests: those in Go beside those of the training program
+	@echo "running the tests; each of the two parts prints when it is done (together about 12 minutes on two cores)" >&2
+	@$(MAKE) --no-print-directory -j2 --output-sync=target NICE='nice -n 3' test-integration test-trainer
 
 test-unit: ## the Go tests that need nothing but Go: some minutes
 	@go test -race -shuffle=on ./...
 
 test-trainer: $(VENV)/ready ## the tests of the training program, on a real Ray
 	@mkdir -p $(DURATIONS)
-	@$(PYTHON) -m pytest -q -p no:cacheprovider -n 2 --dist loadgroup --junitxml $(DURATIONS)/trainer.xml trainer/tests
+	@$(PYTHON) -m pytest -q -p no:cacheprovider -n 3 --dist loadfile --no-loadscope-reorder --junitxml $(DURATIONS)/trainer.xml trainer/tests
 
 test-integration: test-parts $(GOTESTSUM) ## all Go tests, also those on a real RabbitMQ, a real Ray and a real Kubernetes control plane
 	@mkdir -p $(DURATIONS)
-	@$(call go_tests,unit) $(GO_TEST) $$(comm -23 <(go list ./... | sort) <(go list -tags 'integration crash' $(REAL) | sort))
-	@$(call go_tests,integration) $(GO_TEST) -count=1 $(REAL)
+	@$(call go_tests,unit) $(GO_TEST) -tags crash ./...
+	@$(call go_tests,integration) $(GO_TEST) -tags 'integration crash' -count=1 -run "$(REAL_TESTS)" $(REAL)
 
 test-parts: setup test-programs # what the tests start: also the programs of a Kubernetes control plane
 	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
@@ -119,11 +124,11 @@ e2e-compose: setup ## run one job with deploy/compose on a real Docker Engine (r
 	@CACHE=$(CACHE) test/docker/e2e.sh $(PYTHON)
 
 test-crash: test-parts ## kill the service at every crash point of a job (make test does this too)
-	@go test $(GO_TEST) -count=1 ./test/crash
+	@go test $(GO_TEST) -tags 'integration crash' -count=1 ./test/crash
 
 test-faults: test-parts ## the tests of all 43 faults that test/faults/matrix.go names: make test-faults [PASSES=20]
 	@tests=$$(go run ./test/faults/names) && for pass in $$(seq $(or $(PASSES),1)); do echo "pass $$pass" && \
-	go test $(GO_TEST) -count=1 $$tests || exit 1; done
+	go test $(GO_TEST) -tags 'integration crash' -count=1 $$tests || exit 1; done
 
 test-boundary: setup test-programs ## attacks on the real service: hostile trainings, a flood of events, a burst of hostile messages
 	@go test -tags integration -count=1 -timeout 15m ./test/boundary
