@@ -70,6 +70,8 @@ def run(
         ended = running.wait(None)
         if ended.code != 0:
             output.end()
+            if stopped is None and requested() in ("pause", "leave"):  # the same signal may have reached the sandbox at the same moment
+                stopped = "paused"
         return Finished(ended, stopped, time.monotonic() - began)
     except BaseException:
         running.kill()

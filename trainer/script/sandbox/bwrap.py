@@ -71,8 +71,15 @@ class _Launch(Launch):
             command = self._command(status, blocked)
             keep = (status, blocked, *self._files)
             process = subprocess.Popen(
-                command, env={}, stdin=subprocess.DEVNULL, stdout=self._output[0], stderr=self._output[1], pass_fds=keep, cwd="/"
-            )  # its environment is empty, because the script can read it in /proc/1
+                command,
+                env={},  # the script can read it in /proc/1
+                stdin=subprocess.DEVNULL,
+                stdout=self._output[0],
+                stderr=self._output[1],
+                pass_fds=keep,
+                cwd="/",
+                start_new_session=True,  # Ray ends a job by a signal to its group, and bubblewrap would not pass it on
+            )
         except BaseException:
             os.close(go)
             raise

@@ -14,6 +14,7 @@ from conftest import ROOT, events_of
 from scripts import PRINTS, WRITES, carry_out, log_of, spec_of
 
 from trainer import run
+from trainer.script import sandbox
 
 
 def test_a_dataset_with_one_script_needs_no_setting(make_run, schemas):
@@ -106,13 +107,27 @@ def test_the_time_limit_counts_all_starts(make_run):
     assert [a["path"] for a in result["artifacts"]] == ["out/x"]
 
 
-def test_sigterm_ends_the_run_to_be_started_again(make_run):
-    spec = spec_of(make_run, {"train.py": "import time\nprint('ready')\ntime.sleep(60)"}, {"grace_seconds": 1})
-    driver = subprocess.Popen([sys.executable, "-m", "trainer", "run", str(spec), "--launcher", "local"], cwd=ROOT)
-    _when(spec, "ready", driver.terminate).join()
+@pytest.mark.parametrize("box", ["none", "bubblewrap"])
+def test_sigterm_to_the_group_reaches_the_script_once_and_the_run_can_be_started_again(make_run, box):
+    if refused := sandbox.kinds(box)[0].refused():
+        pytest.skip(refused)
+    code = """
+import os, signal, sys, time
+def save(*_):
+    print("asked to end", flush=True)
+    sys.exit(3)
+signal.signal(signal.SIGTERM, save)
+print("ready", flush=True)
+time.sleep(60)
+"""
+    spec = spec_of(make_run, {"train.py": code}, {"grace_seconds": 1}, box)
+    command = [sys.executable, "-m", "trainer", "run", str(spec), "--launcher", "local"]
+    driver = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+    _when(spec, "ready", lambda: os.killpg(driver.pid, signal.SIGTERM)).join()
     assert driver.wait(20) == run.ENDED
     assert not (spec.parent / "result.json").exists()
-    assert json.loads((spec.parent / "starts.json").read_text())[0]["exit"] == {"code": None, "signal": signal.SIGTERM}
+    assert log_of(spec).count("asked to end") == 1
+    assert json.loads((spec.parent / "starts.json").read_text())[0]["exit"] == {"code": 3, "signal": None}
 
 
 def test_several_ranks_have_prefixes_and_the_failing_one_is_named(make_run):
