@@ -72,10 +72,12 @@ def _wanted(tree: Path, placed: Mapping[str, File], patterns: list[str]) -> tupl
 
 def _with_fit_names(found: list[tuple[str, int]]) -> tuple[list[tuple[str, int]], list[dict]]:
     """The files whose names every system can hold, at most MAX_FILES, and the others with the reason."""
-    kept, left, seen = [], [], set()
+    kept: list[tuple[str, int]] = []
+    left: list[dict] = []
+    seen: set[str] = set()
     for path, size in sorted(found):
         shown = path.encode(errors="surrogateescape").decode(errors="replace")
-        key = path.removeprefix(f"{OUT}/").lower()
+        key = path.lower()
         if _UNFIT.search(path) or len(path.encode(errors="surrogateescape")) > MAX_PATH:
             left.append({"path": shown, "reason": "Its name has characters that cannot be delivered, or is too long."})
         elif key in seen:
@@ -122,13 +124,13 @@ def _matches(path: str, pattern: str) -> bool:
 
 
 def _names(paths: list[str]) -> dict[str, str]:
-    """Where each file is delivered: what is in out/ loses that folder, unless another file has the name."""
-    found, used = {}, {p for p in paths if not p.startswith(f"{OUT}/")}
+    """Where each file is delivered: what is in out/ loses that folder, unless another file has the name, capitals or not."""
+    found, used = {}, {p.lower() for p in paths if not p.startswith(f"{OUT}/")}
     folders = {parent.as_posix() for p in used for parent in PurePosixPath(p).parents}
     for path in paths:
         short = path.removeprefix(f"{OUT}/")
-        parents = {parent.as_posix() for parent in PurePosixPath(short).parents}
-        taken = short != path and (short in used or short in folders or parents & used)
+        parents = {parent.as_posix() for parent in PurePosixPath(short.lower()).parents}
+        taken = short != path and (short.lower() in used or short.lower() in folders or parents & used)
         found[path] = path if taken else short
     return found
 

@@ -87,7 +87,8 @@ BOUND = 3.5  # trainings' worth of work of a search of ten trials
         (60, {"epochs": 2, "batch_size": 64}, 4),
     ],
     ids=[
-        "all epochs", "where the default stops early", "with smaller batches than the default's", "in one epoch of two steps", "in two epochs of a step"
+        "all epochs", "where the default stops early", "with smaller batches than the default's", "in one epoch of two steps",
+        "in two epochs of a step",
     ],
 )  # fmt: skip
 def test_a_search_of_ten_trials_is_at_most_three_and_a_half_trainings(make_run, schemas, rows, options, begun):
