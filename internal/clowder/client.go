@@ -8,7 +8,7 @@ import (
 	"github.com/go-resty/resty/v2"
 	"go.uber.org/zap"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/cache"
+	"github.com/ncsa/clowder-ray/internal/cache"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )

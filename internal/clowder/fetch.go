@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/cache"
+	"github.com/ncsa/clowder-ray/internal/cache"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/text"
 )

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/cache"
+	"github.com/ncsa/clowder-ray/internal/cache"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )

@@ -11,4 +11,6 @@ type Input struct {
 	Size        int64  `json:"size"`
 	SHA256      string `json:"sha256"`
 	ContentType string `json:"content_type,omitempty"`
+	// Source is the address of the object that the file came from, empty for a file of the dataset.
+	Source string `json:"source,omitempty"`
 }
