@@ -60,6 +60,7 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 	}
 	p.reporter.Forget(run)
 	p.follower.Forget(run)
+	p.objects.Forget(run)
 	p.clock.forget(run)
 	for _, g := range p.queues {
 		g.Leave(run)

@@ -13,6 +13,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/admission"
+	"github.com/ncsa/clowder-ray/internal/pipeline/objects"
 	"github.com/ncsa/clowder-ray/internal/pipeline/progress"
 	"github.com/ncsa/clowder-ray/internal/pipeline/schedule"
 	"github.com/ncsa/clowder-ray/internal/pipeline/status"
@@ -61,6 +62,8 @@ type Config struct {
 	StallTimeout   time.Duration
 	// Attempt holds what all attempts share: the interpreter, the trainer and its environment.
 	Attempt rayjob.Attempt
+	// Objects are the object stores that users may name; nil is none.
+	Objects objects.Store
 	// Scripts decides what scripts of users may do, and prepares them.
 	Scripts *script.Preparer
 	// CheckTrainer, where given, is called at most a second before each submission: it makes sure that the trainer on the volume is the one that this
@@ -91,6 +94,7 @@ type Pipeline struct {
 	schedule *schedule.Queue
 	reporter *status.Reporter
 	follower *progress.Follower
+	objects  *objects.Mover
 	// trainer is the newest look at the trainer on the volume.
 	trainer *rayjob.Cached[struct{}]
 	clock   *clock
@@ -140,6 +144,7 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform platform.
 		trainer:  rayjob.NewCached(trainerChecked, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, cfg.CheckTrainer() }),
 		follower: progress.NewFollower(cfg.Volume.Run), clock: newClock(), buildFiles: delivery.Build, interrupts: newInterrupts(),
 	}
+	p.objects = objects.New(cfg.Objects, cfg.Volume, platform.User, p.log)
 	p.registry.OnFault(func(path string, err error) {
 		p.log.Error("the model registry has an unreadable entry, ignoring it", zap.String("path", path), zap.Error(err))
 	})
@@ -187,6 +192,7 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	background.Go(func() { p.reporter.Run(statusCtx) })
 	background.Go(func() { p.lookForChanges(ctx) })
 	background.Go(func() { p.lookForOrphans(ctx) })
+	background.Go(func() { p.objects.Run(ctx) })
 
 	p.schedule.Work(ctx, maxSteps, func(run string) { p.work(ctx, run) })
 	p.flushStatuses(statusCtx)

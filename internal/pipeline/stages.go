@@ -49,7 +49,11 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 	if err != nil {
 		return nil, badInput(err)
 	}
-	if len(inputs) == 0 {
+	fetched, err := p.objects.Stage(ctx, rec, inputs, func(text string) { p.sayPassing(rec, text) })
+	if err != nil {
+		return nil, badInput(err)
+	}
+	if inputs = append(inputs, fetched...); len(inputs) == 0 {
 		return nil, badInput(job.Permanent(errors.New(emptyDataset(e.Kind))))
 	}
 	script, err := p.prepareScript(ctx, rec, &settings, allowed, inputs)
@@ -214,9 +218,17 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	p.sayPassing(rec, fmt.Sprintf("Uploading %s (%s)", made(result.Kind), text.Count(len(d.Artifacts), "file")))
-	return p.deliver(ctx, rec, d, func(where string) string {
-		return stoppedEarly(rec, result) + strings.TrimSuffix(report.NewVerdict(result).Sentence, ".") + ". " + where
+	copied := ""
+	end, err := p.deliver(ctx, rec, d, func(where string) string {
+		return stoppedEarly(rec, result) + strings.TrimSuffix(report.NewVerdict(result).Sentence, ".") + ". " + where + copied
 	})
+	if err != nil {
+		return nil, err
+	}
+	if copied, err = p.objects.Deliver(ctx, rec, result); err != nil {
+		return nil, err
+	}
+	return end, nil
 }
 
 // deliver hands d over and decides the happy end. words makes its sentence, given where the user finds the results.

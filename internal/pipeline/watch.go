@@ -96,6 +96,7 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 	if silent := min(ran, p.follower.Silence(rec.Run)); silent > p.cfg.StallTimeout && !quiet {
 		return p.handleFailure(rec, rayjob.Observation{Reason: "the " + p.noun(rec) + " reported nothing for " + text.About(silent)})
 	}
+	p.objects.Look(rec, func(text string) { p.say(rec, text) })
 	return nil, job.Later(p.cfg.Poll, errors.New("training"))
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strings"
 
 	"github.com/minio/minio-go/v7"
 	"golang.org/x/sync/errgroup"
@@ -81,6 +82,27 @@ func (s *Store) Upload(ctx context.Context, address string, who Who, set Set) er
 		return err
 	}
 	return u.complete(ctx, set)
+}
+
+// Sets returns the names of the complete sets in a folder of a run.
+func (s *Store) Sets(ctx context.Context, address string, who Who, run, folder string) ([]string, error) {
+	u, err := s.upload(address, who, run)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var names []string
+	prefix := u.folder.key(folder) + "/"
+	for info := range u.client.ListObjectsIter(ctx, u.folder.Bucket, minio.ListObjectsOptions{Prefix: prefix}) {
+		if info.Err != nil {
+			return nil, fault(ctx, info.Err, "list", u.folder)
+		}
+		if name, ok := strings.CutSuffix(strings.TrimPrefix(info.Key, prefix), ".json"); ok {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // Remove removes a set, its manifest first. It is no error if there is none.
