@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/cache"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
@@ -153,6 +154,14 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 		return err
 	}
 	cfg := pipelineConfig(set, all, volume, attempt, checkTrainer)
+	bodies, err := cache.Open(volume.Cache(), log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, bodies.Close()) }()
+	if cfg.Objects, err = set.Scripts.Objects(set.objectLimits(), bodies, log); err != nil {
+		return err
+	}
 	cfg.Watch, cfg.Over = l.console.watch, func(string) { stop(pipeline.ErrStopping) }
 	pipe := pipeline.New(cfg, store, backend, l.platform, l.console, pipeline.NewMetrics(prometheus.NewRegistry()), log)
 	defer context.AfterFunc(ctx, func() {

@@ -101,7 +101,11 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	}
 	// All statuses go through one publisher, so that users see them in order.
 	platform := clowderplatform.New(client, all)
-	pipe := pipeline.New(pipelineConfig(set, all, volume, attempt, checkTrainer), store, backend.Backend,
+	cfg := pipelineConfig(set, all, volume, attempt, checkTrainer)
+	if cfg.Objects, err = set.Scripts.Objects(set.objectLimits(), client.Cache(), log); err != nil {
+		return err
+	}
+	pipe := pipeline.New(cfg, store, backend.Backend,
 		platform, status.NewReplyQueue(ends[0].publisher, all, log), pipeline.NewMetrics(reg), log)
 	if err := ends.addConsumers(set, all, pipe, log, queueMetrics); err != nil {
 		return err

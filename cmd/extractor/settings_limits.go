@@ -6,6 +6,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/retention"
+	"github.com/ncsa/clowder-ray/internal/s3"
 )
 
 // minRetainRecords is the shortest time that a record must be kept: a message that is delivered again after that would be
@@ -42,6 +43,9 @@ func (s *Settings) jobsPerUser() int {
 	}
 	return s.MaxJobsPerUser
 }
+
+// objectLimits bounds what an address of an object store may hold, as a dataset is bounded.
+func (s *Settings) objectLimits() s3.Limits { return s3.Limits{Objects: s.MaxFiles, Bytes: s.MaxBytes} }
 
 // retentionConfig returns the retention times and the disks.
 func retentionConfig(set Settings, volume volume.Volume) retention.Config {

@@ -75,6 +75,9 @@ func (c *Client) Close() error {
 	return c.cache.Close()
 }
 
+// Cache returns the cache of downloaded files, nil without one. It is closed with the client.
+func (c *Client) Cache() *cache.Cache { return c.cache }
+
 // Session acts with the permissions of the user to whom its key belongs. It is safe for concurrent use.
 type Session struct {
 	c    *Client

@@ -74,7 +74,9 @@ func (m *Mover) Forget(run string) {
 }
 
 // due reports that a snapshot should be copied now. The caller holds the lock.
-func (k *mirror) due() bool { return k.wanted != k.done && k.wanted != "" && time.Since(k.failed) >= pause }
+func (k *mirror) due() bool {
+	return k.wanted != k.done && k.wanted != "" && time.Since(k.failed) >= pause
+}
 
 // Run copies snapshots, one at a time, until ctx ends. What it has not copied by then is copied by the next process.
 func (m *Mover) Run(ctx context.Context) {
