@@ -111,6 +111,7 @@ test-integration: test-parts $(GOTESTSUM) ## all Go tests, also those on a real 
 
 test-parts: setup test-programs # what the tests start: also the programs of a Kubernetes control plane
 	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
+	@test/setup/minio.sh $(CACHE) >/dev/null
 
 test-programs:
 	@[ -x bin/extractor-test-race ] || echo "building the service for the tests (some minutes where Go's build cache is empty)" >&2

@@ -80,7 +80,7 @@ func Rows() []Row {
 		{"script_package_bytes", "", int64(2 << 30), "Largest size of the packages that one requirements.txt installs"},
 		{"script_package_time", "", "5m", "Longest time for the installation of one requirements.txt"},
 		{"script_packages_bytes", "", int64(20 << 30), "Largest size of all installed packages; those that were used longest ago are removed first"},
-		{"s3_sources", "", "", "File with the object stores that scripts may read from and write to (docs/scripts.md); empty means none"},
+		{"s3_sources", "", "", "File with the object stores that scripts may read from and write to (docs/object-stores.md); empty means none"},
 		{"script_python", "", "", "Python interpreter of this service that has uv, of the same version as on Ray; empty uses RAY_PYTHON"},
 	}
 	for i := range rows {
