@@ -67,6 +67,9 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	if err != nil {
 		return err
 	}
+	if _, err := set.Scripts.Installer(ctx, set.localPython()); err != nil {
+		return err
+	}
 	release, err := lockStateDir(set.StateDir)
 	if err != nil {
 		return err

@@ -30,12 +30,13 @@ const (
 	Extractor = "ncsa.ray.finetune"
 	Advanced  = "ncsa.ray.finetune-advanced"
 	Predictor = "ncsa.ray.predict"
+	Scripter  = "ncsa.ray.script"
 	Manager   = "ncsa.ray.runs"
 	User      = "alice@example.org"
 )
 
 // Extractors is how many of them the service announces.
-const Extractors = 4
+const Extractors = 5
 
 // StepTimeout is how long a test waits for one step while other tests use the machine.
 const StepTimeout = 2 * time.Minute

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/script"
 	"github.com/ncsa/clowder-ray/internal/script/requirements"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -37,7 +38,7 @@ func (s *Settings) Doctor(ctx context.Context, python string, pods bool) (string
 		found = append(found, fmt.Sprintf("WARNING: the code of %s runs without a sandbox and may do everything that Ray may: %s",
 			text.Count(len(s.TrustedUsers), "trusted user"), strings.Join(s.TrustedUsers, ", ")))
 	}
-	packages, err := s.packages(ctx, python)
+	packages, err := s.Installer(ctx, python)
 	return strings.Join(append(found, packages), "; "), err
 }
 
@@ -91,14 +92,14 @@ func survey(ctx context.Context, python, allowed string) (all []sandbox, err err
 	return all, nil
 }
 
-// packages says what happens with requirements.txt, and whether uv is there for it.
-func (s *Settings) packages(ctx context.Context, python string) (string, error) {
+// Installer says what happens with requirements.txt. The error is permanent: uv is needed for it and is not there.
+func (s *Settings) Installer(ctx context.Context, python string) (string, error) {
 	if s.Requirements == requirements.Off {
 		return "requirements.txt is not installed (SCRIPT_REQUIREMENTS)", nil
 	}
 	version, err := requirements.Version(ctx, cmp.Or(s.Python, python))
 	if err != nil {
-		return "", fmt.Errorf("SCRIPT_PYTHON: %w: set it to a Python on this machine that has uv; the image with packages brings one", err)
+		return "", job.Permanent(fmt.Errorf("SCRIPT_PYTHON: %w: set it to a Python on this machine that has uv; the image with packages brings one", err))
 	}
 	return fmt.Sprintf("requirements.txt is installed by %s (%s)", version, s.Requirements), nil
 }
