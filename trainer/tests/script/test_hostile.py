@@ -357,7 +357,8 @@ def test_a_sandbox_ends_with_the_process_that_made_it(machine, name):
         """
     )
     (machine.jail.tree / "train.py").write_text(scripts.HOLDS_ON)
-    with subprocess.Popen([sys.executable, "-c", driver], stdout=subprocess.PIPE, bufsize=0) as process:
+    environment = os.environ | {"TMPDIR": str(machine.inputs)}  # a driver that is killed leaves its temporary files
+    with subprocess.Popen([sys.executable, "-c", driver], stdout=subprocess.PIPE, bufsize=0, env=environment) as process:
         assert within(process.stdout) == b"ready\n"
         process.kill()
         assert within(process.stdout) == b""
