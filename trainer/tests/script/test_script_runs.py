@@ -131,10 +131,17 @@ time.sleep(60)
 
 
 def test_several_ranks_have_prefixes_and_the_failing_one_is_named(make_run):
-    code = "import os, sys\nprint('rank', os.environ['RANK'], 'of', os.environ['WORLD_SIZE'], *sys.argv[1:])\n"
-    spec = spec_of(make_run, {"train.py": code + "assert os.environ['RANK'] == '0', 'not me'"}, processes=2, arguments="-x")
+    code = """import os, sys, time
+print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], *sys.argv[1:])
+open("printed-" + os.environ["RANK"], "w").close()
+while not (os.path.exists("printed-0") and os.path.exists("printed-1")):
+    time.sleep(0.01)
+assert os.environ["RANK"] == "0", "not me"
+time.sleep(60)
+"""
+    spec = spec_of(make_run, {"train.py": code}, processes=2, arguments="-x")
     error = carry_out(spec, run.USER)
-    assert error["what"] == "train.py failed with AssertionError: not me (train.py, line 3)."
+    assert error["what"] == "train.py failed with AssertionError: not me (train.py, line 6)."
     lines = log_of(spec).splitlines()
     assert {"[0] rank 0 of 2 -x", "[1] rank 1 of 2 -x"} <= set(lines)
     assert not [line for line in lines if line.startswith("[launcher]")]
