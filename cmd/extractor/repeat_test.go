@@ -135,3 +135,28 @@ func manifestOf(t *testing.T, m manifest.Manifest) string {
 	require.NoError(t, os.WriteFile(path, doc, 0o600))
 	return path
 }
+
+func TestAScriptIsRepeatedAndItsFilesAreCompared(t *testing.T) {
+	t.Parallel()
+	dir, inputs := dataset(t)
+	old := oldRun("", inputs, results.Setting{Name: "arguments", Value: "--lr 1e-3"}, results.Setting{Name: "max_minutes", Value: 20.0}, results.Setting{Name: "unknown", Value: 1.0})
+	old.Kind, old.Task, old.Model = results.ResultScript, "script", nil
+	old.Script = &manifest.Script{Entry: "train.py", CodeSHA256: "c"}
+	old.Outputs = []results.Output{{Path: "out/a.pt", SHA256: "1"}, {Path: "out/b.txt", SHA256: "2"}}
+	var out bytes.Buffer
+	p := &program{stdout: &out}
+	r := localRequest{dataset: dir, parameters: map[string]any{"max_minutes": "5"}}
+	_, err := p.repeat(t.Context(), defaults(t), manifestOf(t, old), &r)
+	require.NoError(t, err)
+	require.Equal(t, scripter, r.extractor)
+	require.Equal(t, map[string]any{"script": "train.py", "arguments": "--lr 1e-3", "max_minutes": "5"}, r.parameters)
+
+	require.NoError(t, p.compareOutputs(old, old))
+	require.Equal(t, "The files are the same as in run ft-old: 2 of 2\n", out.String())
+	out.Reset()
+	made := old
+	made.Script = &manifest.Script{Entry: "train.py", CodeSHA256: "d"}
+	made.Outputs = []results.Output{{Path: "out/a.pt", SHA256: "9"}, {Path: "out/c.txt", SHA256: "2"}}
+	require.NoError(t, p.compareOutputs(old, made))
+	require.Equal(t, "The files differ from run ft-old: a.pt, b.txt (missing), c.txt (new). Differences:\n  the code\n", out.String())
+}

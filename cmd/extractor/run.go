@@ -22,8 +22,8 @@ func (p *program) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: usage, Short: "Train on a local folder, or run a script in it, without RabbitMQ and Clowder",
 		Long: "Trains on the files of a folder, as the service does for a dataset, and writes the results into another folder.\n" +
-			"--from repeats an earlier training with the settings and the seed of its manifest.json, and then says whether the\n" +
-			"weights are the same.\n" +
+			"--from repeats an earlier training or script with the settings of its manifest.json, and then says whether the weights\n" +
+			"or the files are the same.\n" +
 			"--script runs a training script of the folder in a sandbox, with the arguments after --. --script auto finds the script.\n" +
 			"Exit codes: 0 for success, 2 if the data or a parameter must be changed, 1 for any other error.",
 		Args: datasetAndArguments(usage + " [--param key=value]..."),
@@ -55,7 +55,7 @@ func (p *program) runCommand() *cobra.Command {
 	}
 	addLocalFlags(cmd)
 	cmd.Flags().String("script", "", "run this script of the folder in a sandbox; auto finds the script")
-	cmd.Flags().String("from", "", "manifest.json of the training to repeat")
+	cmd.Flags().String("from", "", "manifest.json of the training or script to repeat")
 	return cmd
 }
 

@@ -140,6 +140,8 @@ type fakeRay struct {
 	script func(a string, look int) rayjob.Observation
 	// failure, where set, is what the trainer leaves as error.json.
 	failure *results.Failure
+	// scriptFails says that a script leaves what it had saved before it failed.
+	scriptFails bool
 	// silent trainings leave nothing behind.
 	silent bool
 	// refuse is returned by Submit as long as it is set.
@@ -172,6 +174,9 @@ func (f *fakeRay) Submit(_ context.Context, a rayjob.Attempt) (rayjob.Handle, er
 		failure := *f.failure
 		failure.Schema, failure.Run, failure.Attempt = 1, a.Run, a.Number
 		return h, f.volume.WriteJSON(a.Run, "error.json", failure)
+	}
+	if a.Script {
+		return h, resultstest.PlayScript(dir, a.Run, a.Number, f.scriptFails)
 	}
 	return h, resultstest.Play(dir, a.Run, a.Number)
 }

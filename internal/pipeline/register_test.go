@@ -34,7 +34,7 @@ func TestATrainingIsRegisteredOnceAndShownInItsReport(t *testing.T) {
 
 		// A kill after the registration, before the record says so.
 		rec.Model = nil
-		result, err := b.result(rec)
+		result, _, err := b.result(rec)
 		require.NoError(t, err)
 		again, err := b.Pipeline.register(t.Context(), rec, result)
 		require.NoError(t, err)

@@ -11,10 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 	"github.com/ncsa/clowder-ray/internal/script"
 	"github.com/ncsa/clowder-ray/internal/script/requirements"
 )
@@ -149,5 +151,82 @@ func TestASilentScriptIsNotEnded(t *testing.T) {
 		b.runUntilOver(t)
 		require.Len(t, b.ray.submits, 1)
 		require.Equal(t, job.Done, b.get(t, run).State)
+	})
+}
+
+func TestWhatAFailedScriptHadSavedIsDelivered(t *testing.T) {
+	t.Parallel()
+	const why = "The script ended with exit code 3. Look at the end of the log"
+	for name, tc := range map[string]struct {
+		arrange   func(t *testing.T, b *bench)
+		text      string
+		delivered int
+	}{
+		"it is delivered": {text: why + ". What the script had saved is delivered with its log: 1 file. Results in folder x", delivered: 1},
+		"Clowder refuses it": {
+			arrange: func(_ *testing.T, b *bench) {
+				b.platform.refuse = []error{job.Permanent(os.ErrPermission)}
+			}, text: why + ". Its files could not be delivered: permission denied", delivered: 1,
+		},
+		"Clowder is away for a moment": {
+			arrange: func(_ *testing.T, b *bench) {
+				b.platform.refuse = []error{job.Retryable(os.ErrDeadlineExceeded), job.Retryable(os.ErrDeadlineExceeded)}
+			}, text: why + ". What the script had saved is delivered", delivered: 3,
+		},
+		"a file has changed": {
+			arrange: func(t *testing.T, b *bench) {
+				t.Helper()
+				b.ray.script = func(string, int) rayjob.Observation {
+					require.NoError(t, os.WriteFile(filepath.Join(b.cfg.Volume.Run(run).Path(), "out", "ckpt.pt"), []byte("other"), 0o600))
+					return rayjob.Observation{Verdict: rayjob.Failed}
+				}
+			}, text: why,
+		},
+		"nothing was saved": {
+			arrange: func(t *testing.T, b *bench) {
+				t.Helper()
+				b.ray.script = func(string, int) rayjob.Observation {
+					require.NoError(t, os.Remove(filepath.Join(b.cfg.Volume.Run(run).Path(), "partial.json")))
+					return rayjob.Observation{Verdict: rayjob.Failed}
+				}
+			}, text: why,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := setup(t)
+				b.ray.scriptFails = true
+				b.ray.script = func(string, int) rayjob.Observation { return rayjob.Observation{Verdict: rayjob.Failed} }
+				if tc.arrange != nil {
+					tc.arrange(t, b)
+				}
+				b.acceptScript(t, nil)
+				b.runUntilOver(t)
+				rec := b.get(t, run)
+				require.Equal(t, job.Failed, rec.State)
+				require.True(t, strings.HasPrefix(rec.Ending.Text, tc.text), rec.Ending.Text)
+				require.Len(t, b.platform.delivered, tc.delivered)
+				require.Len(t, b.ray.submits, 1, "a script that fails is not started again")
+				said := b.published.of(run)
+				require.Equal(t, message.StatusError, said[len(said)-1].Kind)
+				require.Equal(t, rec.Ending.Text, said[len(said)-1].Text)
+			})
+		})
+	}
+}
+
+func TestAScriptCannotMakeAModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t)
+		b.ray.script = func(string, int) rayjob.Observation {
+			require.NoError(t, resultstest.Play(b.cfg.Volume.Run(run).Path(), run, 1))
+			return rayjob.Observation{Verdict: rayjob.Succeeded}
+		}
+		b.acceptScript(t, nil)
+		b.runUntilOver(t)
+		require.Equal(t, job.Failed, b.get(t, run).State)
+		require.Contains(t, b.get(t, run).Ending.Text, "a result of another kind")
+		require.Empty(t, b.platform.delivered)
 	})
 }

@@ -131,7 +131,7 @@ func resources(settings job.Settings) rayjob.Resources {
 
 // collect verifies what the run left behind, registers its model and makes the files that the user gets.
 func (p *Pipeline) collect(ctx context.Context, rec job.Record) (change, error) {
-	result, err := p.result(rec)
+	result, failure, err := p.result(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +139,8 @@ func (p *Pipeline) collect(ctx context.Context, rec job.Record) (change, error) 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := p.build(ctx, rec, result, model); err != nil {
-		return nil, err
+	if _, err := p.build(ctx, rec, result, model, failure); err != nil {
+		return nil, undelivered(failure, err)
 	}
 	crash.At(crash.Built)
 	doc, err := encodeModel(model)
@@ -148,23 +148,6 @@ func (p *Pipeline) collect(ctx context.Context, rec job.Record) (change, error) 
 		return nil, err
 	}
 	return func(r *job.Record) error { r.Model = doc; r.Advance(job.Collected); return nil }, nil
-}
-
-// result reads what the run left behind.
-func (p *Pipeline) result(rec job.Record) (*results.Result, error) {
-	result, failure, err := results.Read(p.cfg.Volume.Run(rec.Run), rec.Run, rec.Attempt)
-	if err == nil && failure != nil {
-		err = job.Permanent(errors.New(failure.Sentence()))
-	}
-	if err != nil || result.Prediction == nil {
-		return result, err
-	}
-	inputs, err := p.cfg.Volume.ReadInputs(rec)
-	if err != nil {
-		return nil, err
-	}
-	keepStaged(result.Prediction, inputs)
-	return result, nil
 }
 
 // keepStaged drops the ids of files that were not staged for this job: an answer is added to the file with its id, and the user may
@@ -181,12 +164,14 @@ func keepStaged(made *results.Prediction, inputs []job.Input) {
 	}
 }
 
-// build makes the deliverables, or finds them made. model is the model that the record names, nil for none.
-func (p *Pipeline) build(ctx context.Context, rec job.Record, result *results.Result, model *registry.Version) (platform.Delivery, error) {
+// build makes the deliverables, or finds them made. model is the model that the record names, nil for none. failure is why the run failed,
+// empty for a success.
+func (p *Pipeline) build(ctx context.Context, rec job.Record, result *results.Result, model *registry.Version, failure string) (platform.Delivery, error) {
 	meta, err := p.meta(rec, model)
 	if err != nil {
 		return platform.Delivery{}, err
 	}
+	meta.Failure = failure
 	artifacts, err := p.buildFiles(ctx, p.cfg.Volume.Run(rec.Run), p.cfg.Volume.Deliverables(rec.Run), result, meta)
 	return platform.Delivery{
 		Folders: delivery.Folder(meta, result), Artifacts: artifacts, Content: delivery.Metadata(meta, result), Prediction: result.Prediction,
@@ -203,9 +188,9 @@ func (p *Pipeline) meta(rec job.Record, model *registry.Version) (manifest.Meta,
 	}, err
 }
 
-// upload hands the deliverables of a run over.
+// upload hands the deliverables of a run over. A failed script ends as a failure all the same.
 func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
-	result, err := p.result(rec)
+	result, failure, err := p.result(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -213,26 +198,35 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := p.build(ctx, rec, result, model)
+	d, err := p.build(ctx, rec, result, model, failure)
 	if err != nil {
-		return nil, err
+		return nil, undelivered(failure, err)
 	}
 	p.sayPassing(rec, fmt.Sprintf("Uploading %s (%s)", made(result.Kind), text.Count(len(d.Artifacts), "file")))
 	copied := ""
-	end, err := p.deliver(ctx, rec, d, func(where string) string {
+	end := done(func(where string) string {
 		return stoppedEarly(rec, result) + strings.TrimSuffix(report.NewVerdict(result).Sentence, ".") + ". " + where + copied
 	})
+	if failure != "" {
+		end = failedButKept(result, failure, &copied)
+	}
+	apply, err := p.deliver(ctx, rec, d, end)
 	if err != nil {
-		return nil, err
+		return nil, undelivered(failure, err)
 	}
 	if copied, err = p.objects.Deliver(ctx, rec, result); err != nil {
-		return nil, err
+		return nil, undelivered(failure, err)
 	}
-	return end, nil
+	return apply, nil
 }
 
-// deliver hands d over and decides the happy end. words makes its sentence, given where the user finds the results.
-func (p *Pipeline) deliver(ctx context.Context, rec job.Record, d platform.Delivery, words func(where string) string) (change, error) {
+// done is the happy end of a delivery. words makes its sentence, given where the user finds the results.
+func done(words func(where string) string) func(r *job.Record, where string) {
+	return func(r *job.Record, where string) { r.End(job.Done, words(where)) }
+}
+
+// deliver hands d over and decides the end of the job, given where the user finds the results.
+func (p *Pipeline) deliver(ctx context.Context, rec job.Record, d platform.Delivery, end func(r *job.Record, where string)) (change, error) {
 	last := rec.Ledger
 	ledger := p.ledger(ctx, rec)
 	ledger.Last = func(doc json.RawMessage) { last = doc }
@@ -244,7 +238,7 @@ func (p *Pipeline) deliver(ctx context.Context, rec job.Record, d platform.Deliv
 	return func(r *job.Record) error {
 		r.Ledger = last
 		r.Advance(job.Uploaded)
-		r.End(job.Done, words(where))
+		end(r, where)
 		return nil
 	}, nil
 }
@@ -308,6 +302,8 @@ func made(kind results.ResultKind) string {
 		return "the predictions and the report"
 	case results.ResultCheck:
 		return "the report of the check"
+	case results.ResultScript:
+		return "the files of the script and the report"
 	default:
 		return "the model, the metrics and the report"
 	}

@@ -112,7 +112,7 @@ func (p *Pipeline) handleFailure(rec job.Record, obs rayjob.Observation) (change
 	case err == nil && failure != nil && failure.Code == codeStopped:
 		return func(r *job.Record) error { r.End(job.Cancelled, failure.Sentence()); return nil }, nil
 	case err == nil && failure != nil && failure.User:
-		return nil, badInput(job.Permanent(errors.New(failure.Sentence())))
+		return p.failedByUser(rec, failure)
 	case err == nil && failure != nil:
 		return p.nextAttempt(rec, failure.What)
 	case obs.Final:

@@ -15,7 +15,7 @@ const (
 	Packed        Point = "packed"         // the packages of a script are installed, their folder does not have its name
 	Specified     Point = "specified"      // spec.json is written, the record says staged
 	Submitted     Point = "submitted"      // Ray has the attempt, the record does not say so
-	Observed      Point = "observed"       // Ray said SUCCEEDED, the record does not say so
+	Observed      Point = "observed"       // Ray said SUCCEEDED, or a failed script left files; the record does not say so
 	Copied        Point = "copied"         // the model is in the registry, but has no number yet
 	Registered    Point = "registered"     // the model is a version, the champion is not decided
 	Built         Point = "built"          // the deliverables are built, the record does not say so
