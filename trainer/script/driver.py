@@ -15,8 +15,9 @@ from trainer.errors import UserError, left_out, no_gpu, some
 from trainer.launch.preflight import hardware
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
-from trainer.script import collect, command, metric_files, review, runner, starts, tree as trees
-from trainer.script.checks import Finding
+from trainer.script import collect, command, metric_files, runner, starts, tree as trees
+from trainer.script.checking import review
+from trainer.script.checking.checks import Finding
 from trainer.script.command import Nodes
 from trainer.script.runner import Outcome, Task
 

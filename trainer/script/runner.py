@@ -15,14 +15,15 @@ from trainer.errors import Paused, UserError, count
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease
-from trainer.script import command, environment, process, reasons, restoring, sandbox, starts, tree as trees
+from trainer.script import command, environment, process, reasons, sandbox, starts, tree as trees
 from trainer.script.command import Nodes
 from trainer.script.jail import INPUTS, MODELS, PACKAGES, RUN, SUPPORT, Jail
 from trainer.script.lines import Lines
 from trainer.script.process import Finished
 from trainer.script.progress import Progress
 from trainer.script.sandbox import Ended, Sandbox
-from trainer.script.snapshots import Snapshots
+from trainer.script.saved import restoring
+from trainer.script.saved.snapshots import Snapshots
 from trainer.script.tree import File
 
 TREE, HOME = "tree", "home"  # in the folder of the start

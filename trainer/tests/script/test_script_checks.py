@@ -3,8 +3,8 @@
 import pytest
 
 from trainer.errors import UserError
-from trainer.script import checks, imports, review
-from trainer.script.package_names import package_of
+from trainer.script.checking import checks, imports, review
+from trainer.script.checking.package_names import package_of
 
 TOKEN = "hf_" + "aB3" * 11  # written so that no scanner takes this file for one with a token
 KEYS = {

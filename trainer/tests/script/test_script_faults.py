@@ -15,7 +15,7 @@ from scripts import carry_out, log_of, spec_of
 
 from trainer import run
 from trainer.run_folder import lease as leases
-from trainer.script import restoring
+from trainer.script.saved import restoring
 
 SAVES_WHEN_ASKED = """
 import os, signal, sys, time, zipfile

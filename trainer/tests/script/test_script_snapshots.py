@@ -14,8 +14,8 @@ import pytest
 
 from trainer.run_folder import lease as leases
 from trainer.run_folder.events import Events
-from trainer.script import checkpoint_names, copying, restoring, snapshots, whole_files
-from trainer.script.snapshots import Snapshots
+from trainer.script.saved import checkpoint_names, copying, restoring, snapshots, whole_files
+from trainer.script.saved.snapshots import Snapshots
 
 CODE = b"print()\n"
 

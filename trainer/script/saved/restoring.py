@@ -19,9 +19,10 @@ from typing import Protocol
 from trainer.plan import CHECKPOINTS
 from trainer.run_folder import files
 from trainer.run_folder.lease import EARLIER, Lease
-from trainer.script import checkpoint_names, copying, foreign, whole_files
-from trainer.script.checkpoint_names import Unit
+from trainer.script import foreign
 from trainer.script.foreign import Seen
+from trainer.script.saved import checkpoint_names, copying, whole_files
+from trainer.script.saved.checkpoint_names import Unit
 
 FILES, MANIFEST = "files", "manifest.json"
 TREE, READY = "tree", "tree.ready"  # in the folder of a start: what its script works in, and the mark that it is filled

@@ -23,10 +23,11 @@ from trainer.plan import CHECKPOINTS
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease, LeaseLost
-from trainer.script import checkpoint_names, copying, foreign, restoring, whole_files
-from trainer.script.checkpoint_names import Unit
+from trainer.script import foreign
 from trainer.script.foreign import Seen
-from trainer.script.restoring import FILES, MANIFEST, Placed, Saved
+from trainer.script.saved import checkpoint_names, copying, restoring, whole_files
+from trainer.script.saved.checkpoint_names import Unit
+from trainer.script.saved.restoring import FILES, MANIFEST, Placed, Saved
 
 KEEP = 2
 LOOK_SECONDS, LOOK_SHARE = 5.0, 20  # between two looks: at most, and at least so many times as long as the last one took

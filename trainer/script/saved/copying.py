@@ -7,8 +7,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainer.script import foreign, whole_files
+from trainer.script import foreign
 from trainer.script.foreign import Seen
+from trainer.script.saved import whole_files
 
 _CLONE = 0x40049409  # FICLONE: the copy shares its blocks with the original (Btrfs, XFS), at once and without more space
 _PIECE = 1 << 20

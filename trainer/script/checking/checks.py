@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainer.errors import UserError, one_line, some
-from trainer.script import child, parsing
+from trainer.script.checking import child, parsing
 
 OFF, REPORT, BLOCK_HIGH = "off", "report", "block_high"
 SYNTAX, KEY, UNFINISHED, USUAL = "syntax", "key", "unfinished", "usual"  # ids of findings that are not of Bandit

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path, PurePosixPath
 
-from trainer.script.checks import Parsed, needed
-from trainer.script.package_names import package_of
+from trainer.script.checking.checks import Parsed, needed
+from trainer.script.checking.package_names import package_of
 
 _OURS = "trainer"  # on the path of this process, never on that of a script
 

@@ -6,8 +6,9 @@ from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.errors import UserError
 from trainer.run_folder.events import Events
-from trainer.script import checks, imports, reasons, starts, tree as trees
-from trainer.script.checks import BLOCK_HIGH, OFF, REPORT, Finding
+from trainer.script import reasons, starts, tree as trees
+from trainer.script.checking import checks, imports
+from trainer.script.checking.checks import BLOCK_HIGH, OFF, REPORT, Finding
 
 SHOWN = 20  # findings in the events; result.json has all
 _STRICTNESS = (OFF, REPORT, BLOCK_HIGH)

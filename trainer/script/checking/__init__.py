@@ -1,0 +1,1 @@
+"""The look at the code of a script before any of it runs: syntax, Bandit, keys in the code, and imports that nobody has."""
