@@ -28,7 +28,7 @@ FILES, MANIFEST = "files", "manifest.json"
 TREE, READY = "tree", "tree.ready"  # in the folder of a start: what its script works in, and the mark that it is filled
 _MANIFEST_BYTES = 256 << 20
 _NUMBER = re.compile(r"\d{6,12}")
-_MOST = 1_000_000
+MOST = 2_000_000  # names in a tree that are looked at: those of the dataset, and what the limits let a script write
 
 
 class Placed(Protocol):
@@ -229,7 +229,7 @@ class _DeadTree:
 
     def __init__(self, root: Path, placed: Mapping[str, Placed]):
         self.root = root
-        found = {e.path: e.seen for e in foreign.walk(root, _MOST) if e.seen is not None and not checkpoint_names.is_left_out(e.path)}
+        found = {e.path: e.seen for e in foreign.walk(root, MOST) if e.seen is not None and not checkpoint_names.is_left_out(e.path)}
         self.files = {path: seen for path, seen in found.items() if not is_as_placed(root, path, seen, placed)}
         self.units: dict[Unit, list[str]] = {}
         for path in self.files:

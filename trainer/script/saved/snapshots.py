@@ -70,7 +70,6 @@ class Snapshots:
     ):
         self.folder, self.lease, self.tree, self.events, self.clock = spec.folder / CHECKPOINTS, lease, tree, events, clock
         self.seconds = spec.script.checkpoint_seconds
-        self.most = spec.script.limits.files or 1_000_000
         self.placed = placed
         self.taken = 0
         self._warned: set[str] = set()
@@ -118,7 +117,7 @@ class Snapshots:
 
     def _look(self) -> Look:
         look = Look()
-        for entry in foreign.walk(self.tree, self.most):
+        for entry in foreign.walk(self.tree, restoring.MOST):
             if entry.seen is not None and not checkpoint_names.is_left_out(entry.path) and not self._is_as_placed(entry.path, entry.seen):
                 look.files[entry.path] = entry.seen
                 if unit := checkpoint_names.unit_of(entry.path):
@@ -228,7 +227,7 @@ class Snapshots:
             if same is not None and same.sha256 == one.sha256:  # restored from there
                 self._replace(path, target)
             copied[path] = Saved(path, one.seen.size, one.sha256, one.seen.mtime_ns, one.seen.mode, _identity(one.seen))
-        now = {entry.path: entry.seen for entry in foreign.walk(self.tree, self.most)}
+        now = {entry.path: entry.seen for entry in foreign.walk(self.tree, restoring.MOST)}
         torn |= {unit for unit, paths in look.units.items() if any(now.get(path) != look.files[path] for path in paths)}
         for path in [p for p in copied if members.get(p) in torn]:
             (target / path).unlink(missing_ok=True)
