@@ -9,7 +9,7 @@ import pytest
 from conftest import events_of
 from language_models import conversations
 from process_faults import KILLED, run_apart, start_apart, undisturbed  # noqa: F401 - fixtures
-from result_checks import check_success, codes, error_of, predictions, setting, weights
+from result_checks import check_files, check_success, codes, error_of, predictions, setting, weights
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from trainer.run import run
@@ -80,6 +80,20 @@ def test_a_killed_training_on_tokens_ends_with_the_same_weights(make_run, run_ap
     check_success(spec.parent, schemas)
     assert weights(spec.parent) == undisturbed(spec)
     assert [e for e in events_of(spec.parent) if e["kind"] == "resume"]
+
+
+def test_the_settings_of_a_language_model_are_searched(make_run, schemas):
+    more = f"{SMALL}\nsearch.trials: 3\nsearch.space: learning_rate: 1e-4..1e-2"
+    spec = make_run(token_files(150), epochs=2, more_options=more)
+    assert run(str(spec), "local") == 0
+    result = check_files(spec.parent, schemas)
+    found = result["search"]
+    assert result["task"] == "text-generation" and len(found["trials"]) == 3
+    assert found["comparison"]["rows"] > 1 and found["trainings"] <= 2.3
+    chosen = found["trials"][found["chosen"]]
+    rate = chosen["settings"].get("learning_rate")
+    assert rate is None or setting(result, "learning_rate")[0] == rate
+    assert result["metrics"]["test"] == found["best_test" if found["chosen"] else "default_test"]
 
 
 def test_documents_are_learnt_as_one_stream(make_run, schemas):

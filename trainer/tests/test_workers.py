@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy
 import pytest
 from conftest import events_of, small_reviews
+from language_models import conversations, install
 from process_faults import SLOW
 from result_checks import check_success, result_of
 from small_datasets import flowers
+from test_scratch import token_files
 
 from trainer.launch import work
 from trainer.launch.local import LocalLauncher
@@ -70,13 +72,19 @@ def _worker(plan, rank: int, world: int, meeting: str, change: str, answer) -> N
 
 
 def _different(change: str, rank: int) -> None:
-    """Let a worker be other than it is: without what is drawn for each worker by itself, also without memory that it shares with the
+    """Let a worker be other than it is: without what is drawn for each worker by itself (dropout, or by how much
+    windows of a text are moved), also without memory that it shares with the
     others, with a clock that runs ahead, or with a loss that is no number after the first evaluation."""
     from trainer.tasks import perceptron
     from trainer.train import loop, shared_memory
 
     if change in ("no dropout", "on two machines"):
         perceptron.DROPOUT = 0.0
+    if change == "no moves":
+        from trainer.language import streams
+
+        real_batch = streams.Windows.batch
+        streams.Windows.batch = lambda windows, rows, augment=None: real_batch(windows, rows)
     if change == "on two machines" and rank == 1:
         shared_memory._map = lambda *_: None
     elif change == "late" and rank == 1:
@@ -115,6 +123,29 @@ def test_two_workers_learn_the_same_as_one(make_run, together, schemas, batch_si
     assert len(one[0]) == 8
     assert numpy.abs(one[0] - two[0]).max() < 1e-5
     assert one[1] == two[1]
+
+
+@pytest.mark.parametrize("how", ["from random weights", "by LoRA"])
+def test_two_workers_teach_a_language_model_what_one_does(make_run, together, schemas, how):
+    """SGD, because the first steps of Adam divide by gradients near zero and so enlarge the last bit of a sum."""
+    pytest.importorskip("peft")
+    lora = how == "by LoRA"
+    files = {"chats.jsonl": conversations(60)} if lora else token_files(100)
+    options = f"{_EVEN}\nlearning_rate: 0.02\nbatch_size: 8\nmax_length: 32"
+    found = []
+    for world in (1, 2):
+        more = options + ("\nfinetuning: lora" if lora else "")
+        spec = make_run(files, run=f"ft-{world}", epochs=2, more_options=more)
+        if lora and world == 1:
+            install(spec.parent.parent.parent / "models")
+        assert together(spec, world, "no moves") == 0
+        result = check_success(spec.parent, schemas)
+        assert len(result["training"]["per_worker"]) == world
+        found.append((losses(spec.parent), result["metrics"]["test"]["loss"]["value"]))
+    one, two = found
+    assert len(one[0]) == 4
+    assert numpy.abs(one[0] - two[0]).max() < 1e-4
+    assert one[1] == pytest.approx(two[1], abs=1e-4)
 
 
 def test_all_workers_stop_when_the_time_of_one_is_over(make_run, together, schemas):
