@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -134,6 +133,6 @@ func TestWhatIsNotFetched(t *testing.T) {
 	for _, address := range []string{"http://example.org/model.zip", "https://user:secret@example.org/model.zip", "https:///model.zip", "ftp://x/y.zip"} {
 		_, err := hub.Fetch(t.Context(), hub.Config{}, address, 1000, &bytes.Buffer{})
 		require.ErrorContains(t, err, "must look like https://host/path/file.zip")
-		require.False(t, strings.Contains(err.Error(), "secret"))
+		require.NotContains(t, err.Error(), "secret")
 	}
 }
