@@ -48,10 +48,12 @@ func Shorten(s string, limit int) string {
 	return ended(s, limit)
 }
 
-// Capital returns s with a capital letter at its beginning. Errors begin without one, because they are wrapped.
+// Capital returns s with a capital letter at its beginning. Errors begin without one, because they are wrapped. The name of a file keeps its
+// spelling.
 func Capital(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
-	if size == 0 {
+	word, _, _ := strings.Cut(s, " ")
+	if size == 0 || strings.Contains(strings.TrimRight(word, ".:;,"), ".") {
 		return s
 	}
 	return string(unicode.ToUpper(first)) + s[size:]

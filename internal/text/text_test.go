@@ -73,7 +73,7 @@ func TestManyLinesKeepTheirIndent(t *testing.T) {
 
 func TestASentenceBeginsWithACapital(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"": "", "a b": "A b", "épée": "Épée", "1 row": "1 row", "Ray": "Ray"} {
+	for in, want := range map[string]string{"": "", "a b": "A b", "épée": "Épée", "1 row": "1 row", "Ray": "Ray", "train.py failed": "train.py failed", "stop.": "Stop.", "stop: x": "Stop: x"} {
 		require.Equal(t, want, text.Capital(in))
 	}
 }

@@ -28,7 +28,10 @@ for epoch in range(options.epochs):
     print(f"epoch {epoch + 1}/{options.epochs}: train loss {shape.loss(epoch):.3f}", flush=True)
 json.dump({"rows": len(rows)}, open(os.path.join(options.output_dir, "metrics.json"), "w"))
 open(os.path.join(options.output_dir, "weights.bin"), "wb").write(b"\0" * 1000)
-assert not os.path.exists("/proc/1/environ") or b"RAY_" not in open("/proc/1/environ", "rb").read()
+try:
+    assert b"RAY_" not in open("/proc/1/environ", "rb").read()
+except PermissionError:
+    pass
 assert not any(name.startswith(("RAY_", "CLOWDER_KEY")) for name in os.environ)
 `
 
@@ -46,7 +49,7 @@ func TestAScriptOfAUserRunsInASandbox(t *testing.T) {
 	service := w.Start(t, nil)
 	last, updates := w.AwaitJob(t, w.SubmitTo(t, stack.Scripter, w.Dataset, map[string]any{"arguments": "--epochs 4"}))
 	require.Equal(t, "SUCCEEDED", last.Status, "%s\n%s", last.Message, service.Log())
-	require.Contains(t, last.Message, "rows 3 (from out/metrics.json)")
+	require.Contains(t, last.Message, "The script finished after")
 	var told strings.Builder
 	for _, u := range updates {
 		told.WriteString(u.Text + "\n")
