@@ -78,7 +78,7 @@ func survey(ctx context.Context, python, allowed string) (all []sandbox, err err
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, python, "-m", "trainer", "sandbox", allowed) //nolint:gosec // the interpreter is a setting
+	cmd := exec.CommandContext(ctx, python, "-m", "trainer", "sandbox", allowed)
 	cmd.Dir, cmd.Env = dir, []string{"PYTHONPATH=" + path, "PYTHONDONTWRITEBYTECODE=1", "PATH=" + os.Getenv("PATH"), "HOME=" + dir}
 	var failed bytes.Buffer
 	cmd.Stderr = &failed

@@ -13,7 +13,7 @@ func TestDoctorSaysWhatHoldsScripts(t *testing.T) {
 	// The interpreters of these tests answer as the trainer does; their only argument that counts is the last one.
 	answers := func(json string) string {
 		path := filepath.Join(t.TempDir(), "python")
-		require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\necho '"+json+"'\n"), 0o700)) //nolint:gosec // a program
+		require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\necho '"+json+"'\n"), 0o700))
 		return path
 	}
 	trusting := plain()

@@ -68,7 +68,8 @@ func quote(arguments []string) string {
 }
 
 func needsQuotes(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_@%+=:,./{}-", r))
+	plain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_@%+=:,./{}-", r)
+	return !plain
 }
 
 // ErrNoArguments says that arguments after -- are for scripts only.

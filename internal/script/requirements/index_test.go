@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -74,14 +75,12 @@ func (i *index) wheel(t *testing.T, name, version string, needs []string, more m
 		name + "/__init__.py": fmt.Sprintf("version = %q\n", version), info + "METADATA": metadata.String(),
 		info + "WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
 	}
-	for path, body := range more {
-		files[path] = body
-	}
-	record := ""
+	maps.Copy(files, more)
+	var record strings.Builder
 	for path := range files {
-		record += path + ",,\n"
+		record.WriteString(path + ",,\n")
 	}
-	files[info+"RECORD"] = record + info + "RECORD,,\n"
+	files[info+"RECORD"] = record.String() + info + "RECORD,,\n"
 	var body bytes.Buffer
 	archive := zip.NewWriter(&body)
 	for path, content := range files {
@@ -125,7 +124,7 @@ func withUV(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{os.Getenv("RAY_PYTHON"), "python", "python3"} {
 		python, err := Interpreter(name)
-		if err == nil && exec.CommandContext(t.Context(), python, "-I", "-m", "uv", "--version").Run() == nil { //nolint:gosec // of the tests
+		if err == nil && exec.CommandContext(t.Context(), python, "-I", "-m", "uv", "--version").Run() == nil {
 			return python
 		}
 	}

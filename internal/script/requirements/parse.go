@@ -60,7 +60,7 @@ const mostFaults = 5
 func parse(doc []byte) (lines []Line, faults []string) {
 	doc = bytes.TrimPrefix(doc, []byte("\xef\xbb\xbf"))
 	if len(doc) > MaxFile {
-		return nil, []string{fmt.Sprintf("it is larger than %s", text.Bytes(MaxFile))}
+		return nil, []string{"it is larger than " + text.Bytes(MaxFile)}
 	}
 	if !utf8.Valid(doc) {
 		return nil, []string{"it is not UTF-8 text: save it as UTF-8"}

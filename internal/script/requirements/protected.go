@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -14,12 +15,7 @@ var protected = []string{"ray", "torch", "torchvision", "torchaudio", "triton", 
 
 // isProtected reports whether a package of the image keeps its version.
 func isProtected(name string) bool {
-	for _, one := range protected {
-		if name == one {
-			return true
-		}
-	}
-	return strings.HasPrefix(name, "nvidia-") || strings.HasPrefix(name, "cuda-")
+	return slices.Contains(protected, name) || strings.HasPrefix(name, "nvidia-") || strings.HasPrefix(name, "cuda-")
 }
 
 // writeStubs makes a wheel without content and without dependencies for each protected package. They stand for the packages of the image, so
@@ -37,7 +33,7 @@ func writeStubs(dir string, versions map[string]string) error {
 }
 
 func writeStub(dir, name, version string) (err error) {
-	file, err := os.Create(filepath.Join(dir, name+"-"+version+"-py3-none-any.whl")) //nolint:gosec // names and versions of the lock file of this project
+	file, err := os.Create(filepath.Join(dir, name+"-"+version+"-py3-none-any.whl"))
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (w *work) uv(ctx context.Context, args ...string) (string, error) {
 
 // python runs the interpreter of the installation.
 func (w *work) python(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, w.cfg.Python, args...) //nolint:gosec // the interpreter is a setting, and no argument is a text of a user
+	cmd := exec.CommandContext(ctx, w.cfg.Python, args...)
 	cmd.Dir, cmd.WaitDelay = w.dir, uvEnds
 	// The address may contain a password, which an argument would show to everybody on this machine.
 	cmd.Env = []string{"HOME=" + w.dir, "TMPDIR=" + w.dir, "UV_DEFAULT_INDEX=" + w.cfg.IndexURL.Reveal(), "PYTHONDONTWRITEBYTECODE=1"}
@@ -75,7 +75,7 @@ func Version(ctx context.Context, python string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, path, "-I", "-m", "uv", "--version") //nolint:gosec // the interpreter is a setting
+	cmd := exec.CommandContext(ctx, path, "-I", "-m", "uv", "--version")
 	cmd.Env = []string{}
 	output, err := cmd.Output()
 	if err != nil {
