@@ -5,6 +5,7 @@
 package crash
 
 import (
+	"context"
 	"path"
 	"slices"
 	"strings"
@@ -18,7 +19,9 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
+	"github.com/ncsa/clowder-ray/internal/rayjob/raytest"
 	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 	"github.com/ncsa/clowder-ray/test/broker"
 	"github.com/ncsa/clowder-ray/test/stack"
 )
@@ -48,6 +51,53 @@ func TestCrashPoints(t *testing.T) {
 			require.Equal(t, job.Done, records[0].State)
 			require.NoError(t, second.Stop(30*time.Second))
 			check(t, w, id, first.Log()+second.Log())
+		})
+	}
+}
+
+// TestCrashPointsOfAFailedScript: what a script had saved before it failed is delivered once, and the job fails.
+func TestCrashPointsOfAFailedScript(t *testing.T) {
+	t.Parallel()
+	program := stack.Program(t)
+	for _, point := range []crash.Point{crash.Observed, crash.Built, crash.UploadPending, crash.UploadDone, crash.Delivered, crash.EndDecided, crash.EndSent} {
+		t.Run(string(point), func(t *testing.T) {
+			t.Parallel()
+			w := stack.NewFixture(t, program, map[string]string{"train.py": "raise SystemExit(3)\n"})
+			w.PlayTrainings(func(_ context.Context, folder string, _ raytest.Driver) int {
+				if err := resultstest.PlayScript(folder, path.Base(folder), 1, true); err != nil {
+					return 1
+				}
+				return 2
+			})
+			first := w.Start(t, map[string]string{"CRASH_AT": string(point)})
+			id := w.SubmitTo(t, "ncsa.ray.script", w.Dataset, map[string]any{})
+			select {
+			case <-first.Exited():
+				require.Equal(t, killed, first.ExitCode(), "the service ended at the crash point\n%s", first.Log())
+			case <-time.After(stack.StepTimeout):
+				t.Fatalf("the service never came to %s\n%s", point, first.Log())
+			}
+			second := w.Start(t, nil)
+			records := w.AwaitRecords(t, 1)
+			require.Equal(t, job.Failed, records[0].State)
+			require.NoError(t, second.Stop(30*time.Second))
+			require.EqualValues(t, 1, w.Trainings.Load(), "the script ran once")
+
+			last, updates := w.AwaitJob(t, id)
+			require.NotEqual(t, "SUCCEEDED", last.Status)
+			require.Equal(t, 1, countText(updates, "What the script had saved is delivered"), "one last word: %v", updates)
+			files, err := w.Session.Files(t.Context(), w.Dataset)
+			require.NoError(t, err)
+			var names []string
+			for _, f := range files {
+				require.False(t, f.InFlight, f.Path)
+				names = append(names, path.Base(f.Path))
+			}
+			slices.Sort(names)
+			require.Equal(t, []string{"ckpt.pt", "log.txt", "manifest.json", "report.html", "train.py"}, names, "each file once")
+			notes, err := w.Session.Metadata(t.Context(), w.Dataset)
+			require.NoError(t, err)
+			require.Len(t, notes, 1, "one metadata entry")
 		})
 	}
 }
