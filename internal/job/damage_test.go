@@ -202,15 +202,24 @@ func overwrite(t *testing.T, path, before, after string) {
 func TestADamagedRecordIsLeftOutOfAListAndHarmsNoOther(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(t *testing.T, path string){
-		"a lost character": func(t *testing.T, path string) { overwrite(t, path, `{"run":"ft-bad"`, `{"run";"ft-bad"`) },
-		"a zero":           func(t *testing.T, path string) { overwrite(t, path, `{"run":"ft-bad"`, "\x00"+`"run":"ft-bad"`) },
+		"a lost character": func(t *testing.T, path string) {
+			t.Helper()
+			overwrite(t, path, `{"run":"ft-bad"`, `{"run";"ft-bad"`)
+		},
+		"a zero": func(t *testing.T, path string) {
+			t.Helper()
+			overwrite(t, path, `{"run":"ft-bad"`, "\x00"+`"run":"ft-bad"`)
+		},
 		"another kind of document": func(t *testing.T, path string) {
+			t.Helper()
 			alter(t, path, "UPDATE jobs SET record = x'5b315d' WHERE run = 'ft-bad'")
 		},
 		"a field of another kind": func(t *testing.T, path string) {
+			t.Helper()
 			alter(t, path, `UPDATE jobs SET record = CAST('{"attempt": "two"}' AS BLOB) WHERE run = 'ft-bad'`)
 		},
 		"a key that was changed": func(t *testing.T, path string) {
+			t.Helper()
 			alter(t, path, "UPDATE jobs SET secret = 'AAAA' WHERE run = 'ft-bad'")
 		},
 	} {

@@ -68,7 +68,7 @@ func TestAScriptGetsWhatThePolicyAllows(t *testing.T) {
 				b := setup(t)
 				b.cfg.Scripts = preparer(b.dir, tc.policy)
 				if tc.pods {
-					b.Pipeline.backend = podRay{fakeRay: b.ray}
+					b.backend = podRay{fakeRay: b.ray}
 				}
 				b.acceptScript(t, tc.parameters)
 				b.runUntilOver(t)
@@ -111,7 +111,7 @@ func TestAScriptThatIsNotOfferedIsRefusedBeforeTheDownload(t *testing.T) {
 				b := setup(t)
 				b.platform.stage = func() error { t.Error("it was downloaded"); return nil }
 				if tc.pods != nil {
-					b.Pipeline.backend = podRay{b.ray, tc.pods}
+					b.backend = podRay{b.ray, tc.pods}
 				}
 				b.acceptScript(t, tc.parameters)
 				b.runUntilOver(t)

@@ -12,11 +12,11 @@ import (
 func TestParseAddress(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]Address{
-		"s3://data":                 {Bucket: "data"},
-		"s3://data/":                {Bucket: "data"},
-		"s3://data/a/b":             {Bucket: "data", Prefix: "a/b"},
-		"s3://data/a/b/":            {Bucket: "data", Prefix: "a/b"},
-		" s3://data.of.us/ä b.csv ": {Bucket: "data.of.us", Prefix: "ä b.csv"},
+		"s3://data":               {Bucket: "data"},
+		"s3://data/":              {Bucket: "data"},
+		"s3://data/a/b":           {Bucket: "data", Prefix: "a/b"},
+		"s3://data/a/b/":          {Bucket: "data", Prefix: "a/b"},
+		"s3://data.of.us/ä b.csv": {Bucket: "data.of.us", Prefix: "ä b.csv"},
 	} {
 		a, err := ParseAddress(address)
 		require.NoError(t, err, address)

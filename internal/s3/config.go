@@ -34,7 +34,7 @@ type Place struct {
 	Users    []string `json:"users,omitempty"`
 	Datasets []string `json:"datasets,omitempty"`
 	// Credentials says where the keys are found.
-	Credentials Credentials `json:"credentials,omitempty"`
+	Credentials Credentials `json:"credentials,omitzero"`
 }
 
 // Credentials names the source of the keys of a place. No source means requests without a signature.

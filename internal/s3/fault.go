@@ -47,8 +47,7 @@ func fault(ctx context.Context, err error, what string, a Address) error {
 	case answer.StatusCode >= 400 && answer.StatusCode < 500 && answer.StatusCode != http.StatusTooManyRequests && answer.StatusCode != http.StatusRequestTimeout:
 		return job.Permanent(fmt.Errorf("the store refused to %s %s: %s", what, a, text.Excerpt(answer.Code+" "+answer.Message, 200)))
 	}
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return job.Retryable(fmt.Errorf("the store of %s cannot be found in the network (%s)", a, text.Excerpt(dns.Err, 80)))
 	}
 	return job.Retryable(fmt.Errorf("the store failed to %s %s: %s", what, a, text.Excerpt(err.Error(), 200)))

@@ -76,11 +76,10 @@ func newWorld(t *testing.T, server *objectstore.Store) *world {
 	w := &world{minio: server, folder: t.TempDir()}
 	target, err := url.Parse(server.Endpoint)
 	require.NoError(t, err)
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	direct := proxy.Director
-	proxy.Director = func(r *http.Request) { host := r.Host; direct(r); r.Host = host }
-	proxy.ErrorLog = nil
-	// MinIO checks the signature of the host that the client named.
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Host = r.In.Host // MinIO checks the signature of the host that the client named
+	}}
 	front := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		w.seen = append(w.seen, r.Method+" "+r.URL.Path)
@@ -183,6 +182,7 @@ func requirePermanent(t *testing.T, err error, want string) {
 }
 
 func testStage(t *testing.T, w *world) {
+	t.Helper()
 	w.minio.Bucket(t, "stage", map[string]string{"set/a.csv": "one", "set/deep/b.csv": "two", "set/empty": "", "set/folder/": "", "settled": "no"})
 	inputs, err := w.stage(t, "s3://stage/set/")
 	require.NoError(t, err)
@@ -210,6 +210,7 @@ func testStage(t *testing.T, w *world) {
 }
 
 func testStageOne(t *testing.T, w *world) {
+	t.Helper()
 	w.minio.Bucket(t, "single", map[string]string{"deep/a.csv": "one", "deep/a.csv.bak": "two"})
 	inputs, err := w.stage(t, "s3://single/deep/a.csv")
 	require.NoError(t, err)
@@ -218,6 +219,7 @@ func testStageOne(t *testing.T, w *world) {
 
 // A connection that is cut again and again is continued where it broke, also where the object was written in parts.
 func testBrokenDownloads(t *testing.T, w *world) {
+	t.Helper()
 	w.minio.Bucket(t, "cut", nil)
 	body := make([]byte, 12<<20)
 	_, _ = rand.Read(body)
@@ -243,6 +245,7 @@ func testBrokenDownloads(t *testing.T, w *world) {
 }
 
 func testReplaced(t *testing.T, w *world) {
+	t.Helper()
 	old := strings.Repeat("o", 1<<20)
 	w.minio.Bucket(t, "replace", map[string]string{"a": old})
 	var once atomic.Bool
@@ -261,6 +264,7 @@ func testReplaced(t *testing.T, w *world) {
 }
 
 func testRefusals(t *testing.T, w *world) {
+	t.Helper()
 	w.minio.Bucket(t, "refuse", map[string]string{
 		"many/1": "", "many/2": "", "many/3": "", "many/4": "", "many/5": "", "many/6": "", "both/a": "1", "nobody/a": "1",
 	})
@@ -302,6 +306,7 @@ func files(content map[string]string) (all []File) {
 }
 
 func testUpload(t *testing.T, w *world) {
+	t.Helper()
 	w.minio.Bucket(t, "mirror", nil)
 	const at = "s3://mirror/runs/"
 	require.NoError(t, w.Check(at, Who{}))
@@ -323,6 +328,7 @@ func testUpload(t *testing.T, w *world) {
 
 // A process that is killed while it uploads leaves a set without a manifest, which the next one completes: nothing is sent twice.
 func testUploadAgain(t *testing.T, w *world) {
+	t.Helper()
 	w.minio.Bucket(t, "again", nil)
 	set := Set{Run: "ft-a", Name: "outputs", Files: files(map[string]string{"a.pt": "weights", "b/c.pt": "more", "log.txt": "1"})}
 	w.breaks(func(r *http.Request) *breakage {
@@ -349,6 +355,7 @@ func testUploadAgain(t *testing.T, w *world) {
 }
 
 func testUploadChanged(t *testing.T, w *world) {
+	t.Helper()
 	w.minio.Bucket(t, "change", nil)
 	set := Set{Run: "ft-a", Name: "outputs", Files: files(map[string]string{"a.pt": "weights"})}
 	set.Files[0].Open = func() (io.ReadCloser, error) {
@@ -363,6 +370,7 @@ func testUploadChanged(t *testing.T, w *world) {
 }
 
 func testForeignManifest(t *testing.T, w *world) {
+	t.Helper()
 	w.minio.Bucket(t, "foreign", map[string]string{"ft-a/outputs.json": "my notes"})
 	set := Set{Run: "ft-a", Name: "outputs", Files: files(map[string]string{"a.pt": "weights"})}
 	requirePermanent(t, w.Upload(t.Context(), "s3://foreign", Who{}, set), "has a file outputs.json that is not of this service: name another folder")
@@ -371,6 +379,7 @@ func testForeignManifest(t *testing.T, w *world) {
 
 // Keys that expire while a run goes on are a fault that the administrator can correct, and then the upload goes on.
 func testExpired(t *testing.T, w *world) {
+	t.Helper()
 	w.minio.Bucket(t, "expire", nil)
 	set := Set{Run: "ft-a", Name: "outputs", Files: files(map[string]string{"a.pt": "weights"})}
 	w.breaks(func(*http.Request) *breakage {

@@ -234,7 +234,7 @@ func (u *upload) earlier(ctx context.Context, name string) (map[string]string, e
 func (u *upload) abortParts(ctx context.Context, name string) error {
 	for info := range u.client.ListIncompleteUploads(ctx, u.folder.Bucket, u.folder.key(name)+"/", true) {
 		if info.Err != nil {
-			return nil // not every store lists them; they are of no harm to the set
+			return nil //nolint:nilerr // not every store lists them, and they do no harm to the set
 		}
 		if err := u.client.RemoveIncompleteUpload(ctx, u.folder.Bucket, info.Key); err != nil {
 			return fault(ctx, err, "write to", u.folder)

@@ -49,7 +49,7 @@ func Start(t *testing.T) *Store {
 	s.Endpoint = "http://" + s.Host
 	dir := t.TempDir()
 	var log bytes.Buffer
-	cmd := exec.Command(program, "server", "--quiet", "--address", s.Host, filepath.Join(dir, "data")) //nolint:gosec,noctx // ended below
+	cmd := exec.Command(program, "server", "--quiet", "--address", s.Host, filepath.Join(dir, "data")) //nolint:noctx // ended below
 	cmd.Env = []string{"HOME=" + dir, "MINIO_ROOT_USER=" + User, "MINIO_ROOT_PASSWORD=" + Password, "MINIO_BROWSER=off", "MINIO_UPDATE=off", "MINIO_CI_CD=1"}
 	cmd.Stdout, cmd.Stderr = &log, &log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

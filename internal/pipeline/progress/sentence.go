@@ -79,7 +79,7 @@ func script(p results.Progress, s results.ScriptProgress) string {
 	sentence := "the script runs"
 	switch {
 	case s.Start > 1 && s.ResumedFrom != "":
-		sentence = fmt.Sprintf("the script goes on from %s", text.Excerpt(s.ResumedFrom, 80))
+		sentence = "the script goes on from " + text.Excerpt(s.ResumedFrom, 80)
 	case s.Start > 1:
 		sentence = "the script begins again"
 	}

@@ -51,7 +51,7 @@ func TestAScriptDeliversItsCodeAndItsFiles(t *testing.T) {
 			}
 			require.Equal(t, []string{"log.txt", "manifest.json", "code.zip", "outputs.zip", "outputs/ckpt.pt", "outputs/metrics.json", "outputs/z00.bin"}, names[:7])
 			require.Equal(t, "report.html", names[len(names)-1])
-			require.Equal(t, 4+maxSingleFiles+1, len(names))
+			require.Len(t, names, 4+maxSingleFiles+1)
 			require.Equal(t, []string{"code/model.py", "code/train.py"}, zipped(t, artifacts, "code.zip"))
 			require.Equal(t, []string{"outputs/note.ipynb", "outputs/page.HTML", "outputs/runs/a/b/events.out.tfevents.1", "outputs/z18.bin", "outputs/z19.bin"}, zipped(t, artifacts, "outputs.zip"))
 

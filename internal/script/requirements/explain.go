@@ -27,7 +27,7 @@ func explain(err error, output string, lines []Line, image map[string]string) er
 	if _, ended := errors.AsType[*exec.ExitError](err); !ended || errors.Is(err, context.Canceled) {
 		return fmt.Errorf("start uv: %w", err)
 	}
-	output = address.ReplaceAllString(strings.Join(strings.Fields(strings.ReplaceAll(output, "cause: ", "cause: ")), " "), "the package index")
+	output = address.ReplaceAllString(strings.Join(strings.Fields(output), " "), "the package index")
 	if found := badMarker.FindStringSubmatch(output); found != nil {
 		return job.Permanent(fmt.Errorf("a line of the requirements file cannot be read: %s", text.Excerpt(found[1], 120)))
 	}

@@ -21,7 +21,7 @@ func isProtected(name string) bool {
 // writeStubs makes a wheel without content and without dependencies for each protected package. They stand for the packages of the image, so
 // that uv neither asks the index about them nor follows their dependencies.
 func writeStubs(dir string, versions map[string]string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
 	for name, version := range versions {
