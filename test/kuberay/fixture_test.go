@@ -189,6 +189,7 @@ ray:
   scratch: 4Gi
   sharedMemory: 512Mi
   head: {cpu: 200m, memory: 3Gi}
+  script: {sharedKernel: true, openNetwork: true} # this node has no gVisor, and its network plugin enforces no policies
   profiles:
   - {name: small, workers: 2, maxWorkers: 2, cpu: 200m, memory: 2Gi}
   - {name: scaled, workers: 2, maxWorkers: 2, minWorkers: 1, cpu: 200m, memory: 2Gi}
@@ -251,6 +252,17 @@ func (w *fixture) log() string {
 		return err.Error()
 	}
 	return string(raw)
+}
+
+// files uploads a dataset of these files to Clowder.
+func (w *fixture) files(t *testing.T, name string, files map[string]string) string {
+	t.Helper()
+	id := w.clowder.AddDataset(user, name)
+	for name, content := range files {
+		_, err := w.clowder.AddFile(id, name, strings.NewReader(content))
+		require.NoError(t, err)
+	}
+	return id
 }
 
 // dataset uploads the sample of reviews to Clowder.

@@ -45,6 +45,9 @@ func TestTrainingsInKubernetes(t *testing.T) {
 	t.Run("a prediction sees its model and no other", func(t *testing.T) {
 		w.predict(t, first.dataset)
 	})
+	t.Run("a script of a user", func(t *testing.T) {
+		w.script(t)
+	})
 	t.Run("a cluster that scales itself", func(t *testing.T) {
 		done := w.train(t, "a cluster that scales itself", map[string]any{"model": "bert-tiny", "num_workers": 2, "epochs": 2, "profile": "scaled"}, nil)
 		w.requireClean(t, done)
