@@ -27,7 +27,7 @@ def found(what, happened):
 for step in range(20):
     print(f"step {step}/20 loss {1 / (step + 1):.3f}", flush=True)
     time.sleep(0.2)
-found("a token of the cluster in its environment", any("RAY" in name or "TOKEN" in name for name in os.environ))
+found("a token of the cluster in its environment", any(name.startswith(("RAY_", "KUBERNETES_", "POD_")) or "AUTH" in name for name in os.environ))
 found("a token of the API server", os.path.exists("/var/run/secrets/kubernetes.io/serviceaccount/token"))
 found("other runs", len(glob.glob("/shared/runs/*")) > 1)
 found("the cache", os.path.exists("/shared/cache"))
