@@ -89,13 +89,10 @@ REAL_TESTS = ^($$($(ON_REAL_PARTS) | xargs grep -hoE '^func (Test|Fuzz)[A-Za-z0-
 GO_TEST := -race -ldflags=-w -p 2 -parallel 8 -timeout 30m
 # The durations of the last run, which make test-durations prints.
 DURATIONS := var/durations
-go_tests = $(NICE) $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --junitfile $(DURATIONS)/$(1).xml --
+go_tests = $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --junitfile $(DURATIONS)/$(1).xml --
 
-# Side by side: the Go tests wait for most of their time. Each prints when it is done. Ray gives up a start that takes 30 s, so the
-# tests of the trainer go first where both want the processor.
-test: test-parts $(GOTESTSUM) ## all tests: those in Go beside those of the training program
-	@echo "running the tests; each of the two parts prints when it is done (together about 12 minutes on two cores)" >&2
-	@$(MAKE) --no-print-directory -j2 --output-sync=target NICE='nice -n 3' test-integration test-trainer
+# One after the other: side by side, tests of slow connections fail on two cores, and Ray gives up a start that takes 30 s.
+test: test-integration test-trainer ## all tests: those in Go, then those of the training program
 
 test-unit: ## the Go tests that need nothing but Go: some minutes
 	@go test -race -shuffle=on ./...
