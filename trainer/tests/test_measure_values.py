@@ -77,5 +77,5 @@ def test_the_start_of_the_driver_and_of_a_worker_does_not_import_scikit_learn():
 
 
 def test_the_types_of_the_settings_are_those_of_the_options():
-    table = {**options("predict"), **options("train")}
+    table = {**options("predict"), **options("script"), **options("train")}
     assert typing.get_type_hints(SettingTypes) == {name: type(option.default) for name, option in table.items()}

@@ -176,7 +176,7 @@ _PLAIN = st.recursive(
 
 @given(_PLAIN, st.sampled_from(range(2, pickle.HIGHEST_PROTOCOL + 1)))
 def test_plain_values_are_read_as_they_were(value, protocol):
-    if protocol == 2 and b"_codecs" in pickle.dumps(value, protocol):
+    if protocol == 2 and any(name in pickle.dumps(value, protocol) for name in (b"_codecs", b"__builtin__\nbytes")):
         return  # protocol 2 has no bytes and calls a function for them
     assert plain_pickle.read(pickle.dumps(value, protocol)) == value
 
