@@ -119,5 +119,11 @@ func Matrix() []Fault {
 		{43, "a trainer on the volume that was changed", []string{
 			"trainer.TestInstallReplacesADamagedTrainer", "internal/pipeline.TestNothingIsSubmittedWithADamagedTrainer",
 		}},
+		{44, "a kill while what a failed script left is delivered", []string{"test/crash.TestCrashPointsOfAFailedScript"}},
+		{45, "a kill while the packages of a script are installed", []string{"internal/script/requirements.TestAnInstallationThatWasKilledIsRepeated"}},
+		{46, "an object store that breaks off, refuses, or has other bytes", []string{
+			"internal/s3.TestS3", "internal/pipeline/objects.TestAFailedCopyIsToldOnceAndTheRunGoesOn",
+		}},
+		{47, "a script on several machines whose service dies before their RayJob", []string{"internal/rayjob/kuberay.TestAPolicyWithoutARayJobIsRemoved"}},
 	}
 }
