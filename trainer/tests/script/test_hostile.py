@@ -297,6 +297,8 @@ def test_a_single_file_stays_below_its_limit(unharmed, name):
 @pytest.mark.parametrize("name", ALL)
 def test_endless_output_can_be_ended_at_any_time(unharmed, name):
     end, said = unharmed.run(name, scripts.ENDLESS_OUTPUT, most=4 * MIB)
+    if name == "gvisor" and "BlockingIOError" in said:
+        pytest.xfail("gVisor of 2022 lets a write into a full pipe fail instead of waiting")
     assert (end.code, end.signal) == (None, signal.SIGKILL), said[-300:]
     assert len(said) < 64 * MIB
     next_run(unharmed, name)
