@@ -39,7 +39,7 @@ func TestAnInstallationThatWasKilledIsRepeated(t *testing.T) {
 	t.Parallel()
 	source := newIndex(t)
 	i, dir := newInstaller(t, source, func(c *Config) { c.Image = nil })
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInstallAndDie$") //nolint:gosec // this program
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInstallAndDie$")
 	cmd.Env = append(os.Environ(), crashIndex+"="+source.url, crashDir+"="+filepath.Dir(dir), "CRASH_AT="+string(crash.Packed))
 	output, err := cmd.CombinedOutput()
 	require.Error(t, err)
