@@ -131,10 +131,3 @@ func newTransport(private bool) *http.Transport {
 
 // sharedAddresses are private to a provider, and clouds use them for their own services.
 var sharedAddresses = netip.MustParsePrefix("100.64.0.0/10")
-
-// Close closes idle connections.
-func (s *Store) Close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.clients)
-}

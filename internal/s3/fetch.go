@@ -37,26 +37,24 @@ type download struct {
 	check   hash.Hash // computes what want is
 	want    string    // the checksum that the store has, empty for none
 	written int64
-	add     func(int64)
 }
 
 // fetch downloads an object into the cache. A connection that breaks is continued at the byte where it broke. An object that is
 // replaced meanwhile is an error.
-func (s *Store) fetch(ctx context.Context, client *minio.Core, a Address, o object, add func(int64)) (cache.Body, error) {
+func (s *Store) fetch(ctx context.Context, client *minio.Core, a Address, o object) (cache.Body, error) {
 	part, err := s.cache.NewPart()
 	if err != nil {
 		return cache.Body{}, diskFault(err)
 	}
 	d := &download{
 		client: client, address: Address{Bucket: a.Bucket, Prefix: o.key}, object: o, part: part, sum: sha256.New(),
-		check: minio.ChecksumCRC64NVME.Hasher(), add: add,
+		check: minio.ChecksumCRC64NVME.Hasher(),
 	}
 	err = d.all(ctx, s.pause)
 	if closed := part.Close(); err == nil && closed != nil {
 		err = diskFault(closed)
 	}
 	if err != nil {
-		add(-d.written)
 		part.Remove()
 		return cache.Body{}, err
 	}
@@ -138,7 +136,6 @@ func (d *download) write(piece []byte) error {
 	d.sum.Write(piece[:n])
 	d.check.Write(piece[:n])
 	d.written += int64(n)
-	d.add(int64(n))
 	return diskFault(err)
 }
 

@@ -126,7 +126,6 @@ func newWorld(t *testing.T, server *objectstore.Store) *world {
 	places = append(places, wrong, unset, public, nobody)
 	w.Store = New(Config{Places: places}, Limits{Objects: 5, Bytes: 64 << 20}, bodies, zaptest.NewLogger(t))
 	w.pause = time.Millisecond
-	t.Cleanup(w.Close)
 	return w
 }
 

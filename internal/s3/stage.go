@@ -103,7 +103,7 @@ func (st *staging) one(ctx context.Context, o object) (job.Input, error) {
 		if err != nil {
 			return job.Input{}, err
 		}
-		body, err := st.store.fetch(ctx, client, st.address, o, func(int64) {})
+		body, err := st.store.fetch(ctx, client, st.address, o)
 		if err != nil {
 			return job.Input{}, err
 		}
