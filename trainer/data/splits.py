@@ -42,6 +42,21 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Chec
     return splits if regression or not any(e.target for e in splits["train"]) else _known_labels(splits, checks)
 
 
+def hold_out(found: Splits, keys: Keys, settings, unit: str, even: str, given: str, checks: Checks) -> Splits:
+    """Cut the splits that are empty out of train, and say so in words: ``unit`` are the examples, ``even`` is what they are spread over,
+    and ``given`` is where the splits come from if none is empty."""
+    fractions = {"test": settings.test_fraction, "validation": settings.validation_fraction}
+    missing = [n for n in fractions if not found[n] and fractions[n] > 0]
+    why = f"{given} define the training, validation and test {unit}."
+    if missing:
+        cut = stratified(found["train"], {n: fractions[n] * (n in missing) for n in fractions}, keys, False, settings.seed)
+        found = found | {n: rows for n, rows in cut.items() if n == "train" or n in missing}
+        parts = " and ".join(f"{len(found[n])} for {n}" for n in missing)
+        why = f"The dataset does not define {' or '.join(missing)} {unit}, so {parts} are held out by a content hash, evenly over {even}."
+    checks.events.decision("split", _counts(found), why)
+    return found
+
+
 def stratified(rows: list[Example], shares: dict[str, float], keys: Keys, regression: bool, seed: int) -> Splits:
     """Cut ``rows`` so that of each class about ``shares`` of the rows go to test and validation, and the rest to train.
 

@@ -27,16 +27,7 @@ def complete(given: Splits, separator: str, keys: Keys, settings, checks: Checks
             "too_few_rows", f"There are only {total} rows with labels, which is too few to train a model.",
             f"Add labelled rows: at least {splitting.MIN_ROWS}, better several hundred.",
         )  # fmt: skip
-    fractions = {"test": settings.test_fraction, "validation": settings.validation_fraction}
-    missing = [n for n in fractions if not found[n] and fractions[n] > 0]
-    if missing:
-        cut = splitting.stratified(found["train"], {n: fractions[n] * (n in missing) for n in fractions}, keys, False, settings.seed)
-        found |= {n: rows for n, rows in cut.items() if n == "train" or n in missing}
-        parts = " and ".join(f"{len(found[n])} for {n}" for n in missing)
-        why = f"The dataset does not define {' or '.join(missing)} rows, so {parts} are held out by a content hash, evenly over the labels."
-    else:
-        why = "The file names or the split column define the training, validation and test rows."
-    checks.events.decision("split", {n: len(found[n]) for n in SPLITS}, why)
+    found = splitting.hold_out(found, keys, settings, "rows", "the labels", "The file names or the split column", checks)
     return _known({n: [back[id(e)] for e in rows] for n, rows in found.items()}, separator, keys, checks)
 
 

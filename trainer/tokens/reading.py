@@ -143,16 +143,7 @@ def _split(given: dict[str, list[Example]], settings, checks: Checks) -> tuple[d
             "too_few_rows", f"There are only {total} tagged sentences, which is too few to train a model.",
             f"Add sentences: at least {MIN_SENTENCES}, better several hundred.",
         )  # fmt: skip
-    fractions = {"test": settings.test_fraction, "validation": settings.validation_fraction}
-    missing = [n for n in fractions if not found[n] and fractions[n] > 0]
-    if missing:
-        cut = splitting.stratified(found["train"], {n: fractions[n] * (n in missing) for n in fractions}, keys, False, settings.seed)
-        found |= {n: rows for n, rows in cut.items() if n == "train" or n in missing}
-        parts = " and ".join(f"{len(found[n])} for {n}" for n in missing)
-        why = f"The dataset does not define {' or '.join(missing)} sentences, so {parts} are held out by a content hash, evenly over the types."
-    else:
-        why = "The file names define the training, validation and test sentences."
-    checks.events.decision("split", {n: len(found[n]) for n in SPLITS}, why)
+    found = splitting.hold_out(found, keys, settings, "sentences", "the types", "The file names", checks)
     whole = {n: [back[id(e)] for e in rows] for n, rows in found.items()}
     return whole, Keys("text")
 
