@@ -1,0 +1,1 @@
+"""Graphs: reading them, features of nodes, sampling of neighbours, the network, and simple rivals of it."""

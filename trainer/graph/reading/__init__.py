@@ -1,0 +1,1 @@
+"""From the files of a dataset to a graph. Runs in the driver, without torch."""
