@@ -5,8 +5,9 @@ import numpy
 from trainer.errors import UserError, some
 from trainer.labels import measure as label_sets
 from trainer.labels.measure import LabelSets
-from trainer.measure import classification, intervals, likelihoods, rank_statistics, regression, values as final
+from trainer.measure import classification, intervals, likelihoods, links, rank_statistics, regression, values as final
 from trainer.measure.likelihoods import Likelihoods
+from trainer.measure.links import LinkAnswers
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 
 CLASSIFICATION = ("accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss")
@@ -15,7 +16,7 @@ MAX_CONFUSION = 1000  # classes; a larger table cannot be read, and it would fil
 _UNEVEN = 1.5  # ratio of the largest class to the smallest, from which classes count as uneven
 
 
-def summary(a: Predictions | Likelihoods | LabelSets, classes: int, scale: float = 1.0) -> dict[str, float]:
+def summary(a: Predictions | Likelihoods | LabelSets | LinkAnswers, classes: int, scale: float = 1.0) -> dict[str, float]:
     """Every metric that can be computed from the predictions, for an evaluation during the training; ``classes`` is 0 for regression.
 
     ``scale`` is the standard deviation of the target in the training rows: the loss of a regression is the mean squared error in
@@ -25,6 +26,8 @@ def summary(a: Predictions | Likelihoods | LabelSets, classes: int, scale: float
         return likelihoods.summary(a)
     if isinstance(a, LabelSets):
         return label_sets.summary(a)
+    if isinstance(a, LinkAnswers):
+        return links.summary(a)
     if not len(a):
         return {}
     values = {name: float(value[0]) for name, value in _metrics(a, classes, scale).scores().items()}
@@ -35,7 +38,7 @@ def summary(a: Predictions | Likelihoods | LabelSets, classes: int, scale: float
     return values
 
 
-def report(a: Predictions | Likelihoods | LabelSets, classes: int, seed: int, scale: float = 1.0) -> dict[str, dict]:
+def report(a: Predictions | Likelihoods | LabelSets | LinkAnswers, classes: int, seed: int, scale: float = 1.0) -> dict[str, dict]:
     """One split of metrics.json: each metric of ``summary`` with its 95 % interval and the number of rows.
 
     Accuracy has Wilson's interval. roc_auc has a similar one with DeLong's standard error. The other metrics have the middle 95 %
@@ -45,6 +48,8 @@ def report(a: Predictions | Likelihoods | LabelSets, classes: int, seed: int, sc
         return likelihoods.report(a, seed)
     if isinstance(a, LabelSets):
         return label_sets.report(a, seed)
+    if isinstance(a, LinkAnswers):
+        return links.report(a, seed)
     values, n = {**summary(a, classes, scale), **_final(a, classes, scale)}, len(a)
     ranges = _resampled(a, classes, seed, scale, values) if n > 1 else {}
     if "accuracy" in values:
@@ -88,6 +93,17 @@ def pick_language_metric(asked: str) -> tuple[str, str]:
             "wrong_metric", f"The metric {asked} does not fit text-generation.", "Set metric to auto.", "The loss chooses the best model."
         )
     return "loss", "The loss on the validation rows chooses the best model: the mean over the learnt tokens."
+
+
+def pick_link_metric(asked: str) -> tuple[str, str]:
+    """The metric that chooses the best link model. One that does not fit raises a UserError."""
+    if asked == "auto":
+        return "mrr", "The mean reciprocal rank chooses the best model: it says how near the top of a list of candidates the right node stands."
+    if asked in links.METRICS:
+        return asked, f"{asked} chooses the best model, as requested."
+    raise UserError(
+        "wrong_metric", f"The metric {asked} does not fit link-prediction.", "Set metric to auto.", f"The metrics for it are {some(links.METRICS)}."
+    )
 
 
 def _check_fits(asked: str, label_counts: dict[str, int] | None) -> None:
