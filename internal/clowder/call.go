@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ const keyHeader = "X-API-KEY"
 type call struct {
 	operation
 	method string
+	root   []string // the path of the API below the address; nil: rootV2
 	path   []string
 	query  url.Values
 	body   any // sent as JSON; nil: no body
@@ -53,7 +55,7 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 		}
 		req.SetHeader("Content-Type", "application/json").SetBody(body)
 	}
-	answer, err := req.Execute(c.method, s.url(c.path...))
+	answer, err := req.Execute(c.method, s.below(c.root, c.path...))
 	if err != nil {
 		if errors.Is(err, resty.ErrResponseBodyTooLarge) {
 			return job.Permanent(fmt.Errorf("Clowder sent more than %s when asked to %s", text.Bytes(maxAnswer), c.what)) //nolint:staticcheck // the sentence begins with a name
@@ -77,9 +79,23 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 	return nil
 }
 
-// url returns the address of an API path. The caller has checked all ids in the path.
-func (s *Session) url(path ...string) string {
-	return s.base.JoinPath(append([]string{"api", "v2"}, path...)...).String()
+// The paths of the API of Clowder v1 and v2 below its address.
+//
+//nolint:gochecknoglobals // constants
+var (
+	rootV1 = []string{"api"}
+	rootV2 = []string{"api", "v2"}
+)
+
+// url returns the address of an API path of v2. The caller has checked all ids in the path.
+func (s *Session) url(path ...string) string { return s.below(nil, path...) }
+
+// below returns the address of a path below root.
+func (s *Session) below(root []string, path ...string) string {
+	if root == nil {
+		root = rootV2
+	}
+	return s.base.JoinPath(slices.Concat(root, path)...).String()
 }
 
 // traceSent returns a flag that becomes true when a request is being sent. Before that the call has had no effect.

@@ -2,32 +2,61 @@ package clowder
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// Check returns an error if there is no Clowder v2 at one of the configured addresses. The error is written for an operator.
+// Check returns an error if there is no Clowder of the configured version at one of the configured addresses. The error is written for an
+// operator.
 func (c *Client) Check(ctx context.Context) error {
 	var faults []error
 	for _, base := range c.allowed {
-		var status struct {
-			Version string `json:"version"`
-		}
-		s := &Session{c: c, base: base}
-		one := call{operation: operation{what: "report its version"}, method: http.MethodGet, path: []string{"status"}, into: &status}
-		err := s.attempt(ctx, one)
-		if err == nil && !strings.HasPrefix(status.Version, "2.") {
-			err = fmt.Errorf("its version is %q", status.Version)
-		}
-		if err != nil {
-			faults = append(faults, fmt.Errorf("no Clowder v2 at %s: %w", base, err))
-		}
+		faults = append(faults, c.checkVersion(ctx, base, c.cfg.Version))
+	}
+	if c.v1 != nil {
+		faults = append(faults, c.checkVersion(ctx, c.v1, 1))
 	}
 	return errors.Join(faults...)
+}
+
+// checkVersion returns an error if there is no Clowder of a version at base. Version 0 is either one.
+func (c *Client) checkVersion(ctx context.Context, base *url.URL, version int) error {
+	if version == 1 {
+		return c.versionAt(ctx, base, 1)
+	}
+	err := c.versionAt(ctx, base, 2)
+	if err != nil && version == 0 && c.versionAt(ctx, base, 1) == nil {
+		return nil
+	}
+	return err
+}
+
+// versionAt asks the Clowder at base for its version. The two versions say it in different places.
+func (c *Client) versionAt(ctx context.Context, base *url.URL, want int) error {
+	var status struct {
+		Version json.RawMessage `json:"version"` // v2: a text, v1: an object
+	}
+	one := call{operation: operation{what: "report its version"}, method: http.MethodGet, path: []string{"status"}, into: &status}
+	if want == 1 {
+		one.root, one.path = rootV1, []string{"version"}
+	}
+	s := &Session{c: c, base: base}
+	if err := s.attempt(ctx, one); err != nil {
+		return fmt.Errorf("no Clowder v%d at %s: %w", want, base, err)
+	}
+	var found struct{ Number string }
+	if json.Unmarshal(status.Version, &found.Number) != nil && json.Unmarshal(status.Version, &found) != nil || !strings.HasPrefix(found.Number, strconv.Itoa(want)+".") {
+		return fmt.Errorf("no Clowder v%d at %s: its version is %q", want, base, text.Excerpt(found.Number, 40))
+	}
+	return nil
 }
 
 // CheckKey returns the e-mail address of the user to whom the key of the session belongs. It fails if Clowder refuses the key.

@@ -17,8 +17,9 @@ import (
 // acts for one user. It is safe for concurrent use.
 type Client struct {
 	cfg     Config
-	allowed origins // never empty; the configured URL comes first
-	fixed   bool    // a URL is configured; it overrides the host of a message
+	allowed origins  // the configured URL comes first
+	fixed   bool     // a URL is configured; it overrides the host of a message
+	v1      *url.URL // Config.V1URL; nil: none is configured
 	log     *zap.Logger
 	cache   *cache.Cache // nil: none is configured
 	// api sends the user's key and follows redirects within the origin. rest is resty on top of api, for calls that fit into memory.
@@ -38,6 +39,13 @@ func NewClient(cfg Config) (*Client, error) {
 	c := &Client{cfg: cfg.withDefaults(), fixed: cfg.URL != "", syncTarget: (*cache.Target).Sync}
 	c.log = c.cfg.Logger
 	local := false
+	if cfg.V1URL != "" {
+		origin, err := parseOrigin(cfg.V1URL)
+		if err != nil {
+			return nil, fmt.Errorf("the address of Clowder v1 %q %w", withoutUser(cfg.V1URL), err)
+		}
+		c.v1, local = origin, isLoopback(origin)
+	}
 	for _, raw := range append([]string{cfg.URL}, cfg.AllowedHosts...) {
 		if raw == "" {
 			continue
@@ -85,22 +93,31 @@ type Session struct {
 	key  job.Secret
 }
 
-// As returns a session with the configured URL or, without one, with the first of AllowedHosts.
+// As returns a session with the configured URL or, without one, with the first of AllowedHosts. One of them must be configured.
 func (c *Client) As(key job.Secret) *Session {
 	return &Session{c: c, base: c.allowed[0], key: key}
 }
 
-// At returns a session for a message with this host. A configured URL overrides the host. Without one, the host must equal one of
-// AllowedHosts; otherwise the error is permanent and written for the user.
+// At returns a session for a message of Clowder v2 with this host. A configured URL overrides the host. Without one, the host must equal
+// one of AllowedHosts; otherwise the error is permanent and written for the user.
 func (c *Client) At(host string, key job.Secret) (*Session, error) {
-	if c.fixed {
-		return c.As(key), nil
-	}
-	base, err := c.allowed.accept(host)
+	base, err := c.address(2, host)
 	if err != nil {
 		return nil, err
 	}
 	return &Session{c: c, base: base, key: key}, nil
+}
+
+// address returns the address of the Clowder that sent a message of this version with this host. A configured address overrides the host.
+func (c *Client) address(version int, host string) (*url.URL, error) {
+	switch {
+	case version == 1 && c.v1 != nil:
+		return c.v1, nil
+	case c.fixed:
+		return c.allowed[0], nil
+	default:
+		return c.allowed.accept(host)
+	}
 }
 
 // TrimCache removes the downloaded bodies that were used longest ago until at most limit bytes are left, and returns the bytes

@@ -27,7 +27,7 @@ const (
 )
 
 // answerFiles adds to each file what the model says of it, where the user asked for that and files are the examples.
-func answerFiles(ctx context.Context, s *clowder.Session, l *delivery.Ledger, e platform.Extractor, rec job.Record, made *results.Prediction, say func(string)) error {
+func answerFiles(ctx context.Context, s session, l *delivery.Ledger, e platform.Extractor, rec job.Record, made *results.Prediction, say func(string)) error {
 	if made == nil || !rec.Settings.WritesMetadata() {
 		return nil
 	}
@@ -53,7 +53,7 @@ func answerFiles(ctx context.Context, s *clowder.Session, l *delivery.Ledger, e 
 
 // answersStep adds the entries of one batch. What an earlier, interrupted try added is found again file by file, so the step
 // itself is never found done.
-func answersStep(s *clowder.Session, e platform.Extractor, run string, first int, batch []results.FileAnswer) delivery.Step {
+func answersStep(s session, e platform.Extractor, run string, first int, batch []results.FileAnswer) delivery.Step {
 	interrupted := false
 	return delivery.Step{
 		Kind: delivery.KindMetadata, Name: fmt.Sprintf("%s/files/%d", run, first),
@@ -79,7 +79,7 @@ func answersStep(s *clowder.Session, e platform.Extractor, run string, first int
 }
 
 // answerFile adds one entry; look says that it may be there already. A file that somebody has deleted needs none.
-func answerFile(ctx context.Context, s *clowder.Session, e platform.Extractor, run string, a results.FileAnswer, look bool) error {
+func answerFile(ctx context.Context, s session, e platform.Extractor, run string, a results.FileAnswer, look bool) error {
 	if look {
 		have, err := s.FileMetadata(ctx, a.ID)
 		if clowder.StatusOf(err) == http.StatusNotFound {
@@ -103,7 +103,7 @@ func answerFile(ctx context.Context, s *clowder.Session, e platform.Extractor, r
 }
 
 // gone says whether a file is not there any more. v2 shows that only to those who read: adding to it is an error of the server.
-func gone(ctx context.Context, s *clowder.Session, file string) bool {
+func gone(ctx context.Context, s session, file string) bool {
 	_, err := s.FileMetadata(ctx, file)
 	return clowder.StatusOf(err) == http.StatusNotFound
 }

@@ -31,10 +31,18 @@ func New(client *clowder.Client, extractors platform.Extractors) *Platform {
 	return &Platform{client: client, extractors: extractors}
 }
 
-// session speaks for the user of the job.
-func (c *Platform) session(rec job.Record) (*clowder.Session, error) {
+// session speaks for the user of the job with the Clowder that the job came from.
+func (c *Platform) session(rec job.Record) (session, error) {
 	if rec.Request.APIVersion == 1 {
 		return nil, job.Permanent(errors.New("this extractor supports Clowder v2 only, but the request came from Clowder v1"))
+	}
+	return c.second(rec)
+}
+
+// second is session for a job of Clowder v2. Records from the time before Clowder v1 have no version or version 2.
+func (c *Platform) second(rec job.Record) (*clowder.Session, error) {
+	if rec.Request.APIVersion == 1 {
+		return nil, job.Permanent(errors.New("Clowder v1 does not list jobs")) //nolint:staticcheck // a name
 	}
 	return c.client.At(rec.Request.Host, rec.SecretKey)
 }
@@ -118,16 +126,13 @@ func (c *Platform) CanManage(ctx context.Context, rec, other job.Record) (string
 		return "", err
 	}
 	starter := "another user"
-	if other.Request.JobID != "" {
-		j, err := s.Job(ctx, other.Request.JobID)
-		switch {
-		case err == nil && j.Creator.Email == me:
-			return me, nil
-		case err == nil:
-			starter = j.Creator.Email
-		case clowder.StatusOf(err) != http.StatusNotFound:
-			return "", err
-		}
+	if by, err := c.starter(ctx, rec, other); err != nil {
+		return "", err
+	} else if by != "" {
+		starter = by
+	}
+	if starter == me {
+		return me, nil
 	}
 	role, err := s.Role(ctx, rec.Request.DatasetID)
 	if err != nil || role.CanEdit() {
@@ -136,10 +141,33 @@ func (c *Platform) CanManage(ctx context.Context, rec, other job.Record) (string
 	return "", job.Permanent(fmt.Errorf("run %s was started by %s: only its owner and editors of the dataset may manage it", other.Run, starter))
 }
 
-// Known reads the job in Clowder.
+// starter returns the e-mail address of the user who started another job of the same dataset, empty if nothing tells it. Clowder v1 says it
+// in the message of the job only.
+func (c *Platform) starter(ctx context.Context, rec, other job.Record) (string, error) {
+	switch {
+	case other.Request.APIVersion == 1:
+		return strings.Join(other.Request.Notifies, ", "), nil
+	case other.Request.JobID == "":
+		return "", nil
+	}
+	s, err := c.second(rec)
+	if err != nil {
+		return "", err
+	}
+	j, err := s.Job(ctx, other.Request.JobID)
+	if clowder.StatusOf(err) == http.StatusNotFound {
+		return "", nil
+	}
+	return j.Creator.Email, err
+}
+
+// Known reads the job in Clowder. Clowder v1 shows the statuses of a job to nobody but the readers of its pages.
 func (c *Platform) Known(ctx context.Context, rec job.Record) (platform.Known, error) {
-	s, err := c.session(rec)
-	if err != nil || rec.Request.JobID == "" {
+	if rec.Request.JobID == "" || rec.Request.APIVersion == 1 {
+		return platform.Known{}, nil
+	}
+	s, err := c.second(rec)
+	if err != nil {
 		return platform.Known{}, err
 	}
 	j, err := s.Job(ctx, rec.Request.JobID)

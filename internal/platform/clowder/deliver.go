@@ -5,7 +5,6 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
@@ -46,8 +45,8 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 		return "", err
 	}
 	for _, a := range d.Artifacts {
-		if a.Show.OnCard() {
-			if _, err := ledger.Do(ctx, visualizationStep(s, dataset, extractor.Name(), rec.Run, a)); err != nil {
+		if shows, ok := s.(cards); ok && a.Show.OnCard() {
+			if _, err := ledger.Do(ctx, visualizationStep(shows, dataset, extractor.Name(), rec.Run, a)); err != nil {
 				return "", err
 			}
 		}
@@ -117,7 +116,7 @@ func effects(folders []string, run string, artifacts []delivery.Artifact) []deli
 
 // noteHidden tells collaborators what Clowder v2 does not: the owner of a private dataset does not see files that others add. by is who
 // added the files of the run, empty if Clowder does not say. If the lookup fails, only the note is missing.
-func noteHidden(ctx context.Context, s *clowder.Session, dataset, by string, say func(string)) {
+func noteHidden(ctx context.Context, s session, dataset, by string, say func(string)) {
 	if d, err := s.Dataset(ctx, dataset); err == nil && by != "" && d.Status == "PRIVATE" && d.Creator.Email != by {
 		say("Note: this dataset is private, and Clowder does not show your new files to its owner")
 	}

@@ -10,7 +10,7 @@ import (
 
 // Recent lists the newest jobs that the user of rec has submitted to an extractor.
 func (c *Platform) Recent(ctx context.Context, rec job.Record, e platform.Extractor) ([]clowder.Job, error) {
-	s, err := c.session(rec)
+	s, err := c.second(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +19,7 @@ func (c *Platform) Recent(ctx context.Context, rec job.Record, e platform.Extrac
 
 // Submission writes the message of a lost job again, with the key of rec, which belongs to the same user.
 func (c *Platform) Submission(ctx context.Context, rec job.Record, j clowder.Job) ([]byte, error) {
-	s, err := c.session(rec)
+	s, err := c.second(rec)
 	if err != nil {
 		return nil, err
 	}

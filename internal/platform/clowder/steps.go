@@ -10,7 +10,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
-func folderStep(s *clowder.Session, dataset, parent, full, name string) delivery.Step {
+func folderStep(s session, dataset, parent, full, name string) delivery.Step {
 	return delivery.Step{
 		Kind: delivery.KindFolder, Name: full,
 		Look: func(ctx context.Context, _ delivery.Entry) (string, bool, error) {
@@ -21,7 +21,7 @@ func folderStep(s *clowder.Session, dataset, parent, full, name string) delivery
 	}
 }
 
-func visualizationStep(s *clowder.Session, dataset, extractor, run string, a delivery.Artifact) delivery.Step {
+func visualizationStep(s cards, dataset, extractor, run string, a delivery.Artifact) delivery.Step {
 	v := clowder.Visualization{
 		Client: extractor, MimeType: a.ContentType, Parameters: map[string]any{"run": run, "artifact": a.Name},
 		Name: a.Title, Description: a.Description,
@@ -64,7 +64,7 @@ func visualizationStep(s *clowder.Session, dataset, extractor, run string, a del
 
 // thumbnailStep shows a picture on the model's card. A second picture that nothing shows does no harm, so a kill between
 // storing and showing it needs no more than doing it again.
-func thumbnailStep(s *clowder.Session, dataset, folder, model string, a delivery.Artifact) delivery.Step {
+func thumbnailStep(s session, dataset, folder, model string, a delivery.Artifact) delivery.Step {
 	return delivery.Step{
 		Kind: delivery.KindThumbnail, Name: a.Name, SHA256: a.SHA256, Size: a.Size,
 		Look: func(ctx context.Context, _ delivery.Entry) (string, bool, error) {
@@ -90,14 +90,14 @@ func thumbnailStep(s *clowder.Session, dataset, folder, model string, a delivery
 }
 
 // metadataStep adds one entry about a run to the dataset.
-func metadataStep(s *clowder.Session, dataset string, e platform.Extractor, run string, content map[string]any) delivery.Step {
+func metadataStep(s session, dataset string, e platform.Extractor, run string, content map[string]any) delivery.Step {
 	return entryStep(delivery.Step{Name: run}, e, run, content,
 		func(ctx context.Context) ([]clowder.Metadata, error) { return s.Metadata(ctx, dataset) },
 		func(ctx context.Context, m clowder.Metadata) (string, error) { return s.AddMetadata(ctx, dataset, m) })
 }
 
 // modelStep adds the same to the file of the model, with its sha256, so that the page of the file says what it is.
-func modelStep(s *clowder.Session, file string, e platform.Extractor, run string, content map[string]any, a delivery.Artifact) delivery.Step {
+func modelStep(s session, file string, e platform.Extractor, run string, content map[string]any, a delivery.Artifact) delivery.Step {
 	content = maps.Clone(content)
 	content["sha256"] = a.SHA256
 	return entryStep(delivery.Step{Name: run + "/" + a.Name, SHA256: a.SHA256}, e, run, content,
