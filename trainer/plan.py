@@ -133,9 +133,14 @@ class Plan:
 _NEUTRAL = {
     "run_name", "num_workers", "use_gpu", "max_minutes", "dry_run", "config_file", "more_options", "keep_checkpoints", "cpus_per_worker",
     "register_as", "make_champion", "upload", "compile", "trials", "minutes", "space", "merge", "sample_prompts", "max_new_tokens",
+    "predict_top_k",
 }  # fmt: skip
 # Options that are newer than v0.1.0. Where they have their default, a training is the one that v0.1.0 began.
-_NEWER = {"finetuning", "lora_rank", "lora_alpha", "experts", "router_loss", "vocab_size", "stop_after"}
+_NEWER = {
+    "finetuning", "lora_rank", "lora_alpha", "experts", "router_loss", "vocab_size", "stop_after",
+    "edges_file", "nodes_file", "source_column", "target_column", "weight_column", "time_column", "directed", "bipartite", "layers", "hidden",
+    "aggregation", "fanout", "decoder", "negatives", "eval_negatives", "edges_per_epoch",
+}  # fmt: skip
 _FORMAT = 3  # of the checkpoints
 
 

@@ -17,6 +17,7 @@ GROUPS = {
     "tokenization": "Tokenization",
     "training": "Training",
     "language": "Language models",
+    "graph": "Graphs",
     "search": "Search",
     "resources": "Resources",
     "output": "Results",

@@ -22,6 +22,7 @@ class Kind:
 
 
 LABEL_SETS = "multi-label-classification"
+LINKS = "link-prediction"
 _BOTH = ("classification", "regression")
 KINDS = {
     kind.name: kind
@@ -31,6 +32,7 @@ KINDS = {
         Kind("table", "tabular", _BOTH, "trainer.tasks.table", "mlp", epochs=60),
         Kind("language", "text", ("generation",), "trainer.tasks.language", "gpt-small", "transformers.models.llama.modeling_llama"),
         Kind("tokens", "token", _BOTH[:1], "trainer.tasks.tokens", "bert-tiny", "transformers.models.bert.modeling_bert"),
+        Kind("graph", "graph", (), "trainer.tasks.graph", "sage", epochs=30, more=(LINKS, "node-classification", "node-regression")),
     )
 }
 TASKS = tuple(task for kind in KINDS.values() for task in kind.tasks)

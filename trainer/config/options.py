@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from trainer.config.kinds import TASKS
 
+LINK_METRICS = ("mrr", "hits_at_1", "hits_at_10", "hits_at_100", "auc", "average_precision")  # of the prediction of edges
+
 
 @dataclass(frozen=True)
 class Option:
@@ -66,12 +68,12 @@ def _truth(value) -> bool:
 _TRAINING = (
     Option("task", "auto", choices=("auto", *TASKS), help="What to train; auto detects it from the data"),
     Option("model", "auto",
-           help="words, trees, linear, perceptron, an installed model, or bert-tiny, small-cnn or mlp with random weights; auto trains what fits "
+           help="words, trees, linear, perceptron, an installed model, or bert-tiny, small-cnn, mlp or sage with random weights; auto trains what fits "
            "and delivers the best"),
     Option("data_file", "", help="Id or name of the only file to use; empty uses every suitable file"),
     Option("text_column", "", help="Column with the text, or several separated by commas, joined in this order; empty detects it"),
     Option("label_column", "", help="Column with the label; empty detects it"),
-    Option("epochs", 3, "", 1, 200, help="Maximum number of passes over the data; by default 60 for tables and 12 for images"),
+    Option("epochs", 3, "", 1, 200, help="Maximum number of passes over the data; by default 60 for tables, 12 for images and 30 for graphs"),
     Option("batch_size", 32, "", 1, 4096, help="Rows per training step, summed over all workers"),
     Option("learning_rate", 0.0, "", 0, 1, help="Peak learning rate; 0 chooses it by the size of the model"),
     Option("max_length", 0, "", 0, 4096, help="Maximum number of tokens read from a text; 0 uses the 95th percentile of the data"),
@@ -120,7 +122,7 @@ _TRAINING = (
            help="Evaluations without improvement before the training stops; 0 turns early stopping off"),
     Option("stop_after", 0.0, "training", 0, 200,
            help="Epochs after which the training ends although its learning rate falls over all epochs, as in a search; 0 trains all epochs"),
-    Option("metric", "auto", "training", choices=("auto", "accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss", "rmse", "mae", "r2"),
+    Option("metric", "auto", "training", choices=("auto", "accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss", "rmse", "mae", "r2", *LINK_METRICS),
            help="Metric that selects the best model"),
     Option("evals_per_epoch", 1, "training", 1, 50, help="Evaluations per epoch, each with a checkpoint"),
     Option("keep_checkpoints", 2, "training", 1, 20, help="Number of newest checkpoints to keep; the best one is always kept"),
@@ -140,6 +142,27 @@ _TRAINING = (
     Option("augmentation", "auto", "training", choices=("auto", "none", "light", "strong"),
            help="Augmentation of training images: light shifts them, strong also mirrors them and changes their brightness"),
     Option("image_size", 0, "training", 0, 1024, help="Width and height of images in pixels; 0 uses the size of the model or of the data"),
+    Option("edges_file", "", "graph", help="File with the edges of a graph; empty finds it"),
+    Option("nodes_file", "", "graph", help="File with the nodes of a graph, their features and labels; empty finds it, none uses the edges alone"),
+    Option("source_column", "", "graph", help="Column with the node that an edge begins at; empty detects it"),
+    Option("target_column", "", "graph", help="Column with the node that an edge ends at; empty detects it"),
+    Option("weight_column", "", "graph", help="Column with the weights of the edges; empty detects it, none uses no weights"),
+    Option("time_column", "", "graph",
+           help="Column with the times of the edges: the latest edges become the test rows; empty detects it, none splits at random"),
+    Option("directed", "auto", "graph", choices=("auto", "yes", "no"), help="Whether an edge has a direction; auto says no where most edges are there in both"),
+    Option("bipartite", "auto", "graph", choices=("auto", "yes", "no"),
+           help="Whether the two ends of an edge are things of two kinds, for example users and items"),
+    Option("layers", 2, "graph", 1, 8, help="Layers of the graph network: a node sees neighbours at most so many edges away"),
+    Option("hidden", 128, "graph", 4, 1024, help="Width of the layers of the graph network and of the embeddings"),
+    Option("aggregation", "mean", "graph", choices=("mean", "add", "max"), help="How a node combines its neighbours"),
+    Option("fanout", "10", "graph",
+           help="Neighbours that are drawn for a node in a step of the training, for each layer, for example 15,10; the last number counts for further layers"),
+    Option("decoder", "fused", "graph", choices=("fused", "cosine", "dot"),
+           help="Score of a pair: cosine or dot compare the embeddings of both nodes; fused adds counts of common neighbours to cosine where that helps"),
+    Option("negatives", 512, "graph", 1, 65536, help="Random nodes that each edge is compared with in a step of the training"),
+    Option("eval_negatives", 1000, "graph", 1, 10000, help="Random nodes that the end of each held-out edge is ranked among"),
+    Option("edges_per_epoch", 0, "graph", 0, 1_000_000_000, help="Edges that an epoch trains on; 0 uses all, at most 2 million"),
+    Option("predict_top_k", 10, "graph", 0, 1000, help="New edges to predict for each node; 0 predicts none"),
     Option("trials", 0, "search", 0, 200,
            help="Trials of a search for better settings, the default settings among them; 0 trains once"),
     Option("minutes", 0, "search", 0, 10080, help="Time of the search in minutes: no trial begins after 60 % of it; 0 means max_minutes"),

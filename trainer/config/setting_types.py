@@ -63,6 +63,23 @@ class SettingTypes:
     max_new_tokens: int
     augmentation: str
     image_size: int
+    edges_file: str
+    nodes_file: str
+    source_column: str
+    target_column: str
+    weight_column: str
+    time_column: str
+    directed: str
+    bipartite: str
+    layers: int
+    hidden: int
+    aggregation: str
+    fanout: str
+    decoder: str
+    negatives: int
+    eval_negatives: int
+    edges_per_epoch: int
+    predict_top_k: int
     trials: int
     minutes: int
     space: str

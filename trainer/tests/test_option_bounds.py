@@ -169,7 +169,7 @@ def test_the_table_for_the_documentation_names_every_option_once():
 
 
 def test_every_task_belongs_to_one_kind_of_data_and_every_kind_has_a_shape():
-    assert [of_task(task) for task in TASKS] == ["text", "text", "text", "image", "table", "table", "language", "tokens"]
+    assert [of_task(task) for task in TASKS] == ["text", "text", "text", "image", "table", "table", "language", "tokens", "graph", "graph", "graph"]
     assert (of_task("auto"), of_task("text-translation")) == ("", "")
     assert {name: kind.shape for name, kind in KINDS.items()} == SHAPES
 

@@ -131,7 +131,7 @@ func TestParametersAreRefusedInOneSentenceEach(t *testing.T) {
 		"not a number by name":    {"learning_rate", "NaN", `learning_rate must be a finite number (got "NaN")`},
 		"too big to be exact":     {"seed", json.Number("1e300"), "seed must be at most 2147483647 (got 1e300)"},
 		"beyond all numbers":      {"seed", json.Number("1e400"), "seed must be a whole number (got 1e400)"},
-		"an unknown task":         {"task", "poetry", `task must be one of auto, text-classification, text-regression, multi-label-classification, image-classification, tabular-classification, tabular-regression, text-generation, token-classification (got "poetry")`},
+		"an unknown task":         {"task", "poetry", `task must be one of auto, text-classification, text-regression, multi-label-classification, image-classification, tabular-classification, tabular-regression, text-generation, token-classification, link-prediction or 2 others (got "poetry")`},
 		"a list for a number":     {"epochs", []any{1}, "epochs must be a whole number (got a list)"},
 		"an object for a text":    {"run_name", map[string]any{}, "run_name must be text (got an object)"},
 		"true for a number":       {"epochs", true, "epochs must be a whole number (got true)"},
