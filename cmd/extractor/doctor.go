@@ -134,7 +134,7 @@ func checkModels(folder disk.Folder) (string, error) {
 
 // checkClowder uses no key and no cache, so it changes nothing on the shared volume.
 func checkClowder(ctx context.Context, set Settings) (string, error) {
-	if set.ClowderURL == "" && len(set.ClowderHosts) == 0 {
+	if set.ClowderURL == "" && set.Clowder1URL == "" && len(set.ClowderHosts) == 0 {
 		return "", errors.New("set CLOWDER_URL to the address of Clowder as seen from this machine, or CLOWDER_HOSTS to the Clowder hosts that messages may name")
 	}
 	client, err := clowderClient(set, disk.Folder{}, zap.NewNop())

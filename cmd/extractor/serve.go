@@ -196,7 +196,7 @@ func runAll(ctx context.Context, set Settings, p parts) error {
 
 func pipelineConfig(set Settings, all platform.Extractors, volume volume.Volume, attempt rayjob.Attempt, checkTrainer func() error) pipeline.Config {
 	return pipeline.Config{
-		Instance: set.ClowderURL, Extractors: all, Volume: volume, MaxJobs: set.MaxJobs, MaxDownloads: maxDownloads, MaxUploads: maxUploads,
+		Instance: set.ClowderURL, Instance1: cmp.Or(set.Clowder1URL, set.ClowderURL), Extractors: all, Volume: volume, MaxJobs: set.MaxJobs, MaxDownloads: maxDownloads, MaxUploads: maxUploads,
 		MaxRunning: set.MaxRunning, MaxRunningPerUser: set.MaxRunningPerUser, MaxJobsPerUser: set.jobsPerUser(),
 		UserJobsPerHour: set.UserJobsPerHour, UserRequestsPerHour: set.UserRequestsPerHour,
 		MaxRetry: set.MaxRetry, MaxAttempts: set.MaxAttempts, Poll: set.RayPoll, PendingTimeout: set.PendingTimeout, StallTimeout: set.StallTimeout,
@@ -210,7 +210,7 @@ func rayConfig(set Settings) jobsapi.Config {
 
 func clowderClient(set Settings, cache disk.Folder, log *zap.Logger) (*clowder.Client, error) {
 	cfg := clowder.Config{
-		URL: set.ClowderURL, AllowedHosts: set.ClowderHosts, Cache: cache,
+		URL: set.ClowderURL, V1URL: set.Clowder1URL, Version: set.ClowderVersion, AllowedHosts: set.ClowderHosts, Cache: cache,
 		MaxFiles: set.MaxFiles, MaxBytes: set.MaxBytes, Logger: log,
 	}
 	if set.ClowderCA != "" {

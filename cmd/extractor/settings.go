@@ -30,6 +30,7 @@ type Settings struct {
 	RunsQueue           string        `mapstructure:"rabbitmq_runs_queue"`
 	RabbitMQCA          string        `mapstructure:"rabbitmq_ca"`
 	ClowderURL          string        `mapstructure:"clowder_url"`
+	Clowder1URL         string        `mapstructure:"clowder1_url"`
 	ClowderHosts        []string      `mapstructure:"clowder_hosts"`
 	ClowderCA           string        `mapstructure:"clowder_ca"`
 	ClowderVersion      int           `mapstructure:"clowder_version"`
@@ -95,6 +96,7 @@ func settings() []setting {
 		{"rabbitmq_runs_queue", "RABBITMQ_RUNS_QUEUE", "", "Queue and name of the extractor that manages runs and models; empty uses ncsa.ray.runs"},
 		{"rabbitmq_ca", "RABBITMQ_CA", "", "File with the CA certificate of an amqps broker"},
 		{"clowder_url", "CLOWDER_URL", "", "Clowder API URL as seen from this service; overrides the host in messages"},
+		{"clowder1_url", "CLOWDER1_URL", "", "API URL of a Clowder v1 as seen from this service, if there is a v2 as well; overrides the host in messages of v1. Empty uses CLOWDER_URL or CLOWDER_HOSTS"},
 		{"clowder_hosts", "CLOWDER_HOSTS", []string{}, "Clowder hosts that messages may name if CLOWDER_URL is empty, e.g. https://clowder.example.org"},
 		{"clowder_ca", "CLOWDER_CA", "", "File with the CA certificate of Clowder"},
 		{"clowder_version", "CLOWDER_VERSION", 0, "Clowder API version, 1 or 2; 0 detects it in each message"},
@@ -269,7 +271,7 @@ func (s *Settings) completeFolders(report func(format string, args ...any)) {
 
 // checkClowder reports invalid addresses and settings of Clowder and Ray.
 func (s *Settings) checkClowder(report func(format string, args ...any)) {
-	for name, value := range map[string]string{"CLOWDER_URL": s.ClowderURL, "RAY_ADDRESS": s.RayAddress} {
+	for name, value := range map[string]string{"CLOWDER_URL": s.ClowderURL, "CLOWDER1_URL": s.Clowder1URL, "RAY_ADDRESS": s.RayAddress} {
 		if value != "" && !isHTTP(value) {
 			report("%s: %q must look like http://host:port", name, value)
 		}

@@ -13,9 +13,12 @@ import (
 // runName returns the name of the run of a request that came through a queue. The name depends on the Clowder, because two Clowders may
 // use the same job id. A request that an earlier version accepted under a name without the Clowder keeps that name.
 func (p *Pipeline) runName(ctx context.Context, queue string, req job.Request) (string, error) {
-	address := clowder.Address(req.Host)
-	if p.cfg.Instance != "" || address == "" { // there is one Clowder only, and the name has always told it
-		return rayjob.RunName(p.cfg.Instance, queue, req.Key), nil
+	address, instance := clowder.Address(req.Host), p.cfg.Instance
+	if req.APIVersion == 1 {
+		instance = p.cfg.Instance1
+	}
+	if instance != "" || address == "" { // there is one Clowder of this version only, and the name has always told it
+		return rayjob.RunName(instance, queue, req.Key), nil
 	}
 	before := rayjob.RunName("", queue, req.Key)
 	rec, err := p.store.Get(ctx, before)
