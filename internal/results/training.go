@@ -81,6 +81,8 @@ type Model struct {
 	ImageSize     int      `json:"image_size,omitempty"`
 	Columns       []string `json:"columns,omitempty"`
 	WeightsSHA256 string   `json:"weights_sha256,omitempty"`
+	// Pooling is mean for an encoder under a linear head on its mean vectors, else empty.
+	Pooling string `json:"pooling,omitempty"`
 }
 
 // IsRegression reports whether the run predicts numbers.

@@ -160,6 +160,7 @@ def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:
         "parameters": outcome.parameters,
         "labels": list(plan.target.labels),
         **described,
+        **({"pooling": "mean"} if (out / "model" / "head.safetensors").is_file() else {}),
         "weights_sha256": files.sha256(next(iter(sorted((out / "model").glob("*.safetensors"))))),
     }
 

@@ -76,7 +76,7 @@ def train(plan: Plan, rank: int, world: int, device: str, threads: int, **asks) 
 def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: Lease, asks: dict) -> Outcome | None:
     import torch
 
-    from trainer.train import loop
+    from trainer.train import frozen, loop
 
     began, cpu = time.monotonic(), time.process_time()
     events = Events(Path(plan.folder) / "events.jsonl", plan.attempt, lease)
@@ -94,7 +94,7 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
     events.phase("test", f"Measuring the best model (epoch {trained.position.best_epoch:g}) on data that it has not seen.")
     champion = None if plan.champion is None or plan.champion.rows is None else predict_with(plan.champion, ctx.device)
     outcome = _measured(ctx, plan, trained, lease.folder / "model", workers, champion, events, time.monotonic() - began)
-    if plan.kind == "image" and not (plan.base.fresh or plan.settings.freeze_encoder) and trained.stopped in (loop.ALL_DONE, loop.EARLY, loop.AFTER):
+    if trained.stopped in (loop.ALL_DONE, loop.EARLY, loop.AFTER, loop.TIME_LIMIT) and frozen.is_tried(plan, trained.stopped == loop.TIME_LIMIT):
         outcome.beside = _with_linear_head(outcome, plan, ctx, lease.folder / "model-frozen")
     return outcome
 

@@ -278,13 +278,25 @@ def tiny(plan: Plan):
     )
 
 
-def load(folder: Path, like=None):
-    from trainer.tasks import transformer
+def build_frozen(plan: Plan):
+    """The installed base model under a linear head on its mean vectors; None if it cannot have one."""
+    from trainer.tasks import mean_pooled
 
+    return mean_pooled.build(plan.base.folder, plan.target.outputs)
+
+
+def load(folder: Path, like=None):
+    from trainer.tasks import mean_pooled, transformer
+
+    if (folder / mean_pooled.HEAD).is_file():
+        return mean_pooled.load(folder)
     return transformer.load(_AUTO, folder, like)
 
 
 def save(model, plan: Plan, folder: Path) -> None:
-    from trainer.tasks import transformer
+    from trainer.tasks import mean_pooled, transformer
 
-    transformer.save(model, plan, folder)
+    if isinstance(model, mean_pooled.MeanPooled):
+        model.save(folder)
+    else:
+        transformer.save(model, plan, folder)

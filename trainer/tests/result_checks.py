@@ -66,11 +66,8 @@ def check_success(folder: Path, schemas) -> dict:
     assert [c["base"] for c in chosen] in ([], [result["model"]["base"]])
     of_it = OF_AN_ESTIMATOR if estimated else OF_A_MODEL[result["model"]["kind"]]
     assert of_it <= names
-    weights_file = (
-        "adapter_model.safetensors"
-        if "adapter_model.safetensors" in names
-        else next((n for n in of_it if n.endswith(".safetensors")), "model.safetensors")
-    )
+    learnt = next((n for n in ("adapter_model.safetensors", "head.safetensors") if n in names), None)
+    weights_file = learnt or next((n for n in of_it if n.endswith(".safetensors")), "model.safetensors")
     assert result["model"]["weights_sha256"] == artifact_hashes(folder)[f"out/model/{weights_file}"]
     _check_metrics(result)
     _check_workers(result)

@@ -5,9 +5,10 @@ import shutil
 
 import pytest
 from conftest import REVIEWS, events_of, small_reviews
-from result_checks import check_success, codes, error_of
+from result_checks import check_success, codes, error_of, predictions
 from small_datasets import in_folders, squares
 
+from trainer import candidates
 from trainer.errors import UserError
 from trainer.export import license
 from trainer.run import run
@@ -176,6 +177,29 @@ def test_a_real_pretrained_model_is_finetuned(make_run, schemas, networks_only):
     assert result["model"]["parameters"] > 20_000_000
     assert result["metrics"]["train"]["accuracy"]["low"] > 0.6
     assert json.loads((spec.parent / "out" / "model" / "config.json").read_text())["label2id"] == {"negative": 0, "positive": 1}
+
+
+def test_a_text_model_whose_training_is_cut_by_the_time_limit_is_also_tried_as_it_is(make_run, schemas, networks_only, monkeypatch):
+    from trainer.train import frozen
+
+    monkeypatch.setattr(frozen, "reserved", lambda plan, *_: 60.0 * plan.settings.max_minutes)  # nothing is left for the training
+    monkeypatch.setattr(candidates, "_loss", lambda candidate, *_: float(not candidate.variant))  # the frozen one is delivered
+    spec = make_run({"all.csv": small_reviews(90)}, epochs=2)
+    install(spec.parent.parent.parent / "models", "org/base")
+    assert run(str(spec), "local") == 0
+    result = check_success(spec.parent, schemas)
+    cut = next(c for c in result["candidates"] if c["name"] == "org/base")
+    whole = next(c for c in result["candidates"] if c["name"] == "org/base (frozen)")
+    assert result["model"]["pooling"] == "mean"
+    assert whole["chosen"] and not cut["chosen"]
+    assert whole["validation"]["loss"] < 0.7 < cut["validation"]["loss"] + 0.05
+    shutil.copytree(spec.parent / "out" / "model", spec.parent.parent.parent / "registry" / "frozen")
+    later = {"model": {"path": "../../registry/frozen", "run": "ft-test", "name": "frozen", "version": 1}}
+    with_it = make_run({"all.csv": small_reviews(90)}, run="pr-later", kind="predict", more=later)
+    assert run(str(with_it), "local") == 0
+    answered = {row["row"]: row["predicted"] for row in predictions(with_it.parent)}
+    held_out = predictions(spec.parent)
+    assert [answered[row["row"]] for row in held_out] == [row["predicted"] for row in held_out]
 
 
 @pytest.mark.parametrize("shape", ["resnet", "vit"])

@@ -10,6 +10,7 @@ import pytest
 from conftest import ROOT, small_reviews
 from result_checks import check_success, predictions
 from small_datasets import flowers, in_folders, prices, squares, yields
+from test_base_model import install
 from test_tokens import conll
 
 from trainer.run import run
@@ -88,6 +89,20 @@ def test_texts(train, use):
     names, printed = use("baseline_text", folder)
     assert len(printed) == 2
     assert accuracy(rows, map(names["predict"], texts)) == pytest.approx(simple_score(result, "accuracy"))
+
+
+def test_texts_by_an_encoder_as_it_is(make_run, train, use, monkeypatch):
+    from trainer import candidates
+    from trainer.train import frozen
+
+    monkeypatch.setattr(frozen, "reserved", lambda plan, *_: 60.0 * plan.settings.max_minutes)
+    monkeypatch.setattr(candidates, "_loss", lambda candidate, *_: float(not candidate.variant))
+    install(make_run({}).parent.parent.parent / "models", "org/base")
+    folder, result, rows = train({"all.csv": small_reviews(90)}, epochs=1)
+    assert result["model"]["pooling"] == "mean"
+    names, printed = use("text_mean", folder)
+    assert len(printed) == 2
+    assert names["predict"]([r["cells"]["review"] for r in rows]) == [r["predicted"] for r in rows]
 
 
 def test_numbers_from_texts(train, use):

@@ -1,4 +1,4 @@
-"""The quick way to use an installed image model: its weights stay as they are, and logistic regression finds the weights of its head."""
+"""The quick way to use an installed model: its weights stay as they are, and logistic regression finds the weights of its head."""
 
 from typing import Any
 
@@ -6,19 +6,47 @@ import numpy
 import torch
 
 from trainer import tasks
+from trainer.config import settings as options
 from trainer.measure import linear
 from trainer.plan import Plan, Rows
+from trainer.tasks.target import Classes
 from trainer.train import batches
 
-_AT_ONCE = 64  # images
-_CHECKED = 8  # images whose scores are compared with those of the logistic regression
+_AT_ONCE = 64  # rows
+_CHECKED = 8  # rows whose scores are compared with those of the logistic regression
 _CLOSE = 1e-2  # difference of scores, relative to the largest
+
+
+_SHARE = 1 / 3  # of the seconds of an epoch: one pass forward
+_LONGEST = 0.5  # share of the time limit
+
+
+def is_tried(plan: Plan, cut: bool) -> bool:
+    """Whether the installed model is also tried as it is. ``cut`` says that the time limit ends its training.
+
+    For images this costs little and often wins. For texts it is the alternative to a training that is cut, where nobody named the model.
+    """
+    if plan.base.fresh or plan.settings.freeze_encoder:
+        return False
+    if plan.kind == "text":
+        return cut and isinstance(plan.target, Classes) and plan.settings.source("model") == options.CHOSEN
+    return plan.kind == "image" and not cut
+
+
+def reserved(plan: Plan, estimate: float, left: float, world: int) -> float:
+    """The seconds to keep for it of the ``left`` ones, where a training of ``estimate`` seconds with ``world`` workers does not fit."""
+    if estimate <= left or not is_tried(plan, cut=True):
+        return 0.0
+    return min(_LONGEST * left, _SHARE * world * estimate / plan.settings.epochs)
 
 
 def model(plan: Plan, device: torch.device) -> torch.nn.Module | None:
     """The installed model of ``plan`` under a linear head on its pooled features, fitted on the training rows with a penalty that the
     validation rows choose. None if the head of the model is not a single linear layer, or if the fit would be too large."""
-    found: Any = tasks.of(plan.kind).build(plan)
+    task: Any = tasks.of(plan.kind)
+    found: Any = task.build_frozen(plan) if plan.kind == "text" else task.build(plan)
+    if found is None:
+        return None
     found.to(device).eval()
     head = _head(found, plan.target.outputs)
     if head is None:
@@ -53,15 +81,19 @@ def _features(found: torch.nn.Module, head: torch.nn.Module, rows: Rows, device:
     handle = head.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].detach().float().cpu()))
     try:
         with torch.inference_mode():
-            for start in range(0, len(rows), _AT_ONCE):
-                some = numpy.arange(start, min(len(rows), start + _AT_ONCE))
+            order = batches.evaluation(rows.features.lengths, _AT_ONCE) if len(rows) else []
+            for some in order:
                 found(**batches.tensors(rows.features.batch(some), device))
     finally:
         handle.remove()
     if not seen:
         return numpy.zeros((0, head.in_features), numpy.float32) if isinstance(head, torch.nn.Linear) else None
-    together = torch.cat(seen)
-    return together.numpy() if together.ndim == 2 and len(together) == len(rows) else None
+    together = torch.cat(seen).numpy()
+    if together.ndim != 2 or len(together) != len(rows):
+        return None
+    in_order = numpy.empty_like(together)
+    in_order[numpy.concatenate(order)] = together
+    return in_order
 
 
 def _is_linear_on(found: Any, rows: Rows, features: numpy.ndarray, fitted: linear.Linear, device: torch.device) -> bool:

@@ -20,7 +20,7 @@ from trainer.plan import CHECKPOINTS, Plan
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.tasks import transformer
-from trainer.train import batches, checkpoint, estimate, evaluate
+from trainer.train import batches, checkpoint, estimate, evaluate, frozen
 from trainer.train.average import MovingAverage
 from trainer.train.checkpoint import Checkpoints, Position
 from trainer.train.consensus import Consensus
@@ -100,7 +100,7 @@ class Training:
         self.data = plan.splits["train"]
         torch.manual_seed(self.settings.seed)
         self.model = self.task.build(plan).to(ctx.device)
-        frozen = not self.settings.freeze_encoder or transformer.freeze(self.model)
+        has_head = not self.settings.freeze_encoder or transformer.freeze(self.model)
         self.average = MovingAverage(self.model) if plan.base.fresh else None
         self.objective = Objective(plan.target, plan.weights, self.settings.label_smoothing)
         size = transformer.parameters(self.model)
@@ -115,7 +115,7 @@ class Training:
         self.checkpoints = Checkpoints(Path(plan.folder) / folder, plan.digest, self.settings.keep_checkpoints, events.lease)
         self.consensus = Consensus(ctx, plan)
         self.reporter = reporter or ProgressReporter(ctx, Path(plan.folder) / TENSORBOARD, events, self.settings.epochs, self.steps)
-        if not frozen:
+        if not has_head:
             self.reporter.warning("freeze_encoder", "This model has no encoder to freeze, so all its weights are trained.")
         self.at = Position()
         self.order: tuple[int, list] = (-1, [])
@@ -167,6 +167,9 @@ class Training:
         rest = (self.end - self.at.step) / max(1, self.steps)
         whole = estimate.seconds(self.stepper, self.data, self.plan.splits["validation"], self.batch_size, self.settings, self.ctx)
         self.estimate = rest * whole
+        kept = frozen.reserved(self.plan, self.estimate, self._left(), self.ctx.world)
+        self.used += kept
+        self.reporter.keeps(kept, self.plan.base.name)
         self.reporter.estimated(len(self.data), self.at, self.estimate, self._left())
         return self.estimate
 

@@ -44,6 +44,12 @@ class ProgressReporter:
                 "Increase max_minutes, or set fewer epochs, a smaller max_examples or a smaller model.",
             )
 
+    def keeps(self, seconds: float, base: str) -> None:
+        """Report that ``seconds`` of the time limit are kept to try ``base`` as it is; nothing for 0."""
+        if seconds:
+            text = f"A training of {base} does not fit into max_minutes, so about {estimate.spelled(seconds)} are kept to try it as it is, too."
+            self.events.decision("candidates", [f"{base} (frozen)"], text)
+
     def begins(self, rows: int, rate: float, why_rate: str) -> None:
         if why_rate:
             self.events.decision("learning_rate", rate, why_rate)

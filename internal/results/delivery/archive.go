@@ -28,7 +28,7 @@ func writeArchive(ctx context.Context, w io.Writer, root *os.Root, m manifest.Me
 	if err := manifest.Write(&made, m, r); err != nil {
 		return err
 	}
-	guide := report.LoadingGuide(r.Model.Base, r.Model.Kind, r.IsRegression(), r.Versions) +
+	guide := report.FormOf(r).Guide(r.Versions) +
 		"\n`model_card.md` describes the model and its limits; `manifest.json` records exactly what it was made from.\n"
 	z := newArchive(w, m.Started)
 	if err := z.addTexts(textFile{"README.md", guide}, textFile{"manifest.json", made.String()}, textFile{"model_card.md", card.String()}); err != nil {

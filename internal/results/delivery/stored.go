@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
@@ -58,7 +59,11 @@ func (m StoredModel) Write(ctx context.Context, w io.Writer) error {
 	if err := json.Indent(&facts, m.Facts, "", "  "); err != nil {
 		return fmt.Errorf("write what is known of the model %s: %w", m.Ref, err)
 	}
-	guide := report.LoadingGuide(m.Base, m.Kind, results.IsRegression(m.Task), nil) +
+	form := report.ModelForm{
+		Base: m.Base, Kind: m.Kind, Regression: results.IsRegression(m.Task),
+		MeanPooled: slices.ContainsFunc(m.Files, func(f results.Output) bool { return f.Path == report.HeadFile }),
+	}
+	guide := form.Guide(nil) +
 		"\n`version.json` says what the model was made from and what it scores. The folder of run " + m.Run +
 		" in its dataset holds the report and the model card.\n"
 	z := newArchive(w, m.Made)

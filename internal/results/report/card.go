@@ -30,7 +30,7 @@ func WriteCard(w io.Writer, m manifest.Meta, r *results.Result) error {
 	c.p("## Limits\n\nThe model can only be expected to work on data like its training rows, and it repeats the errors of their labels. " +
 		"Test it on your own examples before you rely on it, and do not use it as the only basis for decisions about people.\n\n")
 	c.license(m, r)
-	c.p("## Use\n\n```python\n%s```\n\n", Snippet(r))
+	c.p("## Use\n\n```python\n%s```\n\n", FormOf(r).Snippet())
 	c.p("Made by %s %s as run %s on %s.\n", markdown(m.Extractor), markdown(m.Version), markdown(m.Run), m.Started.UTC().Format(time.DateOnly))
 	_, err := w.Write(c.Bytes())
 	return err

@@ -56,5 +56,5 @@ func TestReportsOfOtherModelsHaveNoEntities(t *testing.T) {
 
 func TestModelOfTaggedWordsSaysHowToUseIt(t *testing.T) {
 	t.Parallel()
-	require.True(t, strings.Contains(LoadingGuide("bert-tiny", results.ModelTokens, false, nil), SnippetFile("tokens")) && SnippetFile("tokens") != "")
+	require.True(t, strings.Contains(ModelForm{Base: "bert-tiny", Kind: results.ModelTokens}.Guide(nil), SnippetFile("tokens")) && SnippetFile("tokens") != "")
 }

@@ -31,7 +31,7 @@ func newModelPart(r *results.Result, m manifest.Meta) *modelPart {
 	case r.Model.FromScratch:
 		origin = results.Plain(r.Model.Base, "") + ", trained from random weights"
 	}
-	part := &modelPart{Snippet: Snippet(r), Facts: []pair{
+	part := &modelPart{Snippet: FormOf(r).Snippet(), Facts: []pair{
 		{"Base", origin},
 		{"License", license(r)},
 		{"Size", fmt.Sprintf("%s parameters, %s", text.Number(r.Model.Parameters), text.Bytes(modelBytes(r)))},

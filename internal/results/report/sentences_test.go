@@ -162,12 +162,12 @@ func TestTheGuidesSayWhatToInstall(t *testing.T) {
 	for kind, install := range map[string]string{
 		results.ModelText: "`transformers`, `torch`", results.ModelImage: "`transformers`, `torch`, `pillow`", results.ModelTable: "`numpy`, `safetensors`",
 	} {
-		guide := LoadingGuide("", kind, false, map[string]string{"torch": "2.<b>`rm`", "numpy": "2.1", "unused": "9"})
+		guide := ModelForm{Kind: kind}.Guide(map[string]string{"torch": "2.<b>`rm`", "numpy": "2.1", "unused": "9"})
 		require.Contains(t, guide, "install "+install)
 		require.NotContains(t, guide, "<b>")
 		require.NotContains(t, guide, "unused")
 		require.Equal(t, 2, strings.Count(guide, "```"), "one block of code")
-		require.NotContains(t, LoadingGuide("", kind, false, nil), "made with")
+		require.NotContains(t, ModelForm{Kind: kind}.Guide(nil), "made with")
 		r := &results.Result{Model: results.Model{Kind: kind}, Metrics: results.Metrics{Baselines: []results.Baseline{{Name: results.BaselineLinear, Title: "bag of <words>"}}}}
 		baseline := BaselineGuide(r)
 		require.Contains(t, baseline, "This is the bag of &lt;words&gt;, the baseline")
@@ -175,7 +175,7 @@ func TestTheGuidesSayWhatToInstall(t *testing.T) {
 		r.Metrics.Baselines = nil
 		require.Contains(t, BaselineGuide(r), "This is the simple model, the baseline")
 	}
-	require.NotEqual(t, LoadingGuide("", results.ModelText, true, nil), LoadingGuide("", results.ModelText, false, nil), "a regression has no labels")
+	require.NotEqual(t, ModelForm{Kind: results.ModelText, Regression: true}.Guide(nil), ModelForm{Kind: results.ModelText}.Guide(nil), "a regression has no labels")
 	require.Empty(t, SnippetFile("../report.go"))
 }
 

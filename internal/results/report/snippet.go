@@ -16,20 +16,35 @@ import (
 //go:embed snippet/*.py
 var snippets embed.FS
 
-// Snippet is how to use the model of a training in Python, beside the folder model of model.zip.
-func Snippet(r *results.Result) string {
-	return modelSnippet(r.Model.Base, r.Model.Kind, r.IsRegression())
+// ModelForm is what decides how a model is loaded.
+type ModelForm struct {
+	// Base is what the model started from, Kind the kind of its data.
+	Base, Kind string
+	// Regression says that it predicts numbers, MeanPooled that it is an encoder under a linear head in HeadFile.
+	Regression, MeanPooled bool
 }
 
-// modelSnippet is the code for a model. An estimator, such as words, has code with its own name.
-func modelSnippet(base, kind string, regression bool) string {
-	if isEstimator(base) {
-		return SnippetFile(base)
-	}
-	if kind == results.ModelText && regression {
+// HeadFile is the linear head beside an encoder whose own weights were left as they are.
+const HeadFile = "head.safetensors"
+
+// FormOf is the form of the model of a training.
+func FormOf(r *results.Result) ModelForm {
+	return ModelForm{Base: r.Model.Base, Kind: r.Model.Kind, Regression: r.IsRegression(), MeanPooled: r.Model.Pooling != ""}
+}
+
+// Snippet is how to use the model in Python, beside the folder model of model.zip. An estimator, such as words, has code with its
+// own name.
+func (f ModelForm) Snippet() string {
+	switch {
+	case isEstimator(f.Base):
+		return SnippetFile(f.Base)
+	case f.MeanPooled:
+		return SnippetFile("text_mean")
+	case f.Kind == results.ModelText && f.Regression:
 		return SnippetFile("text_regression")
+	default:
+		return SnippetFile(f.Kind)
 	}
-	return SnippetFile(kind)
 }
 
 // SnippetFile is the code with that name, empty for an unknown name.
@@ -64,19 +79,21 @@ func libraries(base, kind string) []string {
 	}
 }
 
-// LoadingGuide says how to use the model in a folder model. versions are those of the libraries that made it, where known.
-func LoadingGuide(base, kind string, regression bool, versions map[string]string) string {
+// Guide says how to use the model in a folder model. versions are those of the libraries that made it, where known.
+func (f ModelForm) Guide(versions map[string]string) string {
 	holds := "`model/` is a folder in the format of the transformers library; "
 	switch {
-	case isEstimator(base) && kind == results.ModelTable:
+	case isEstimator(f.Base) && f.Kind == results.ModelTable:
 		holds = "`model/config.json` describes the columns, and `model/weights.safetensors` holds what was learnt; "
-	case isEstimator(base):
+	case isEstimator(f.Base):
 		holds = "`model/config.json` says what the model reads, JSON files beside it name the features, and `model/weights.safetensors` holds the weights; "
-	case kind == results.ModelTable:
+	case f.MeanPooled:
+		holds = "`model/` is an encoder in the format of the transformers library, and `model/" + HeadFile + "` holds the linear model on the mean of its token vectors; "
+	case f.Kind == results.ModelTable:
 		holds = "`model/config.json` says how each column is converted to numbers, and `model/model.safetensors` holds the weights; "
 	}
 	var made []string
-	for _, name := range libraries(base, kind) {
+	for _, name := range libraries(f.Base, f.Kind) {
 		if v := versions[name]; v != "" {
 			made = append(made, markdown(name+" "+v))
 		}
@@ -86,8 +103,8 @@ func LoadingGuide(base, kind string, regression bool, versions map[string]string
 		note = fmt.Sprintf(" (made with %s)", text.List(made))
 	}
 	return "# How to use this model\n\n" + holds + "the weights are in the safetensors format, which contains no code.\n" +
-		"Unpack the archive, install `" + strings.Join(libraries(base, kind), "`, `") + "`" + note + ", and run this next to the folder:\n\n" +
-		"```python\n" + modelSnippet(base, kind, regression) + "```\n"
+		"Unpack the archive, install `" + strings.Join(libraries(f.Base, f.Kind), "`, `") + "`" + note + ", and run this next to the folder:\n\n" +
+		"```python\n" + f.Snippet() + "```\n"
 }
 
 // BaselineGuide is README.md of baseline.zip.
