@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -28,11 +29,12 @@ const keyHeader = "X-API-KEY"
 type call struct {
 	operation
 	method string
-	root   []string // the path of the API below the address; nil: rootV2
 	path   []string
 	query  url.Values
 	body   any // sent as JSON; nil: no body
 	into   any // receives the JSON of the answer; nil: the answer is ignored
+	// keyInQuery sends the key as a query parameter in this call.
+	keyInQuery bool
 }
 
 // do makes the call and retries it with a back-off if that is safe. Its errors carry an outcome of package job.
@@ -47,7 +49,12 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 	callCtx, cancel := context.WithTimeout(ctx, s.c.cfg.CallTimeout)
 	defer cancel()
 	callCtx, sent := traceSent(callCtx)
-	req := s.c.rest.R().SetContext(callCtx).SetHeader(keyHeader, s.key.Reveal()).SetQueryParamsFromValues(c.query)
+	req := s.c.rest.R().SetContext(callCtx).SetQueryParamsFromValues(c.query)
+	if c.keyInQuery || s.keyInQuery() {
+		req.SetQueryParam(keyParameter, s.key.Reveal())
+	} else {
+		req.SetHeader(keyHeader, s.key.Reveal())
+	}
 	if c.body != nil {
 		body, err := json.Marshal(c.body)
 		if err != nil {
@@ -55,7 +62,7 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 		}
 		req.SetHeader("Content-Type", "application/json").SetBody(body)
 	}
-	answer, err := req.Execute(c.method, s.below(c.root, c.path...))
+	answer, err := req.Execute(c.method, s.url(c.path...))
 	if err != nil {
 		if errors.Is(err, resty.ErrResponseBodyTooLarge) {
 			return job.Permanent(fmt.Errorf("Clowder sent more than %s when asked to %s", text.Bytes(maxAnswer), c.what)) //nolint:staticcheck // the sentence begins with a name
@@ -63,37 +70,22 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 		return transportError(ctx, c.operation, sent.Load(), err)
 	}
 	if !answer.IsSuccess() {
-		return answerError(c.operation, answer.StatusCode(), answer.Header(), answer.Body())
+		return s.answerError(c.operation, answer.StatusCode(), answer.Header(), answer.Body())
 	}
 	if c.into == nil {
 		return nil
 	}
 	if err := decodeAnswer(answer.Body(), c.into); err != nil {
-		// A proxy in front of a Clowder that restarts answers 200 with an HTML page.
-		err = invalidAnswer(c.operation, err)
-		if c.once {
-			return job.Unknown(err)
-		}
-		return job.Retryable(err)
+		return invalidAnswer(c.operation, answer.RawResponse, err)
 	}
 	return nil
 }
 
-// The paths of the API of Clowder v1 and v2 below its address.
-//
-//nolint:gochecknoglobals // constants
-var (
-	rootV1 = []string{"api"}
-	rootV2 = []string{"api", "v2"}
-)
-
-// url returns the address of an API path of v2. The caller has checked all ids in the path.
-func (s *Session) url(path ...string) string { return s.below(nil, path...) }
-
-// below returns the address of a path below root.
-func (s *Session) below(root []string, path ...string) string {
+// url returns the address of an API path. The caller has checked all ids in the path.
+func (s *Session) url(path ...string) string {
+	root := s.dialect.Root
 	if root == nil {
-		root = rootV2
+		root = []string{"api", "v2"}
 	}
 	return s.base.JoinPath(slices.Concat(root, path)...).String()
 }
@@ -140,9 +132,20 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// invalidAnswer is the error about an answer that is not what the API documents.
-func invalidAnswer(op operation, err error) error {
-	return fmt.Errorf("Clowder sent an invalid answer when asked to %s: %w", op.what, err) //nolint:staticcheck // a name
+// invalidAnswer is the error about an answer with status 200 that is not what the API documents. A proxy in front of a Clowder that restarts
+// answers with such a page. One that redirects to a page to log in has not passed the request on.
+func invalidAnswer(op operation, answer *http.Response, err error) error {
+	if answer.Request.Response != nil {
+		return job.Permanent(fmt.Errorf("Clowder answered the request to %s with a redirect to a web page: ask the administrator of the extractor to check CLOWDER_URL, and whether a login page protects the API of Clowder", op.what)) //nolint:staticcheck // a name
+	}
+	if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") {
+		err = errors.New("it is a web page, as of a login or of a proxy")
+	}
+	err = fmt.Errorf("Clowder sent an invalid answer when asked to %s: %w", op.what, err) //nolint:staticcheck // a name
+	if op.once {
+		return job.Unknown(err)
+	}
+	return job.Retryable(err)
 }
 
 // page is one page of a listing as v2 sends it.

@@ -45,10 +45,10 @@ func (c *Client) versionAt(ctx context.Context, base *url.URL, want int) error {
 		Version json.RawMessage `json:"version"` // v2: a text, v1: an object
 	}
 	one := call{operation: operation{what: "report its version"}, method: http.MethodGet, path: []string{"status"}, into: &status}
-	if want == 1 {
-		one.root, one.path = rootV1, []string{"version"}
-	}
 	s := &Session{c: c, base: base}
+	if want == 1 {
+		one.path, s.dialect.Root = []string{"version"}, []string{"api"}
+	}
 	if err := s.attempt(ctx, one); err != nil {
 		return fmt.Errorf("no Clowder v%d at %s: %w", want, base, err)
 	}

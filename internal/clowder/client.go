@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"sync"
 
 	"github.com/go-resty/resty/v2"
 	"go.uber.org/zap"
@@ -27,6 +28,8 @@ type Client struct {
 	api     *http.Client
 	rest    *resty.Client
 	storage *http.Client
+	// inQuery holds the digest of each key that a Clowder v1 takes as a query parameter only.
+	inQuery sync.Map
 	// syncTarget makes the names of staged files durable. Tests replace it.
 	syncTarget func(*cache.Target) error
 }
@@ -88,9 +91,10 @@ func (c *Client) Cache() *cache.Cache { return c.cache }
 
 // Session acts with the permissions of the user to whom its key belongs. It is safe for concurrent use.
 type Session struct {
-	c    *Client
-	base *url.URL
-	key  job.Secret
+	c       *Client
+	base    *url.URL
+	key     job.Secret
+	dialect Dialect
 }
 
 // As returns a session with the configured URL or, without one, with the first of AllowedHosts. One of them must be configured.

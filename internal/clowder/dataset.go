@@ -97,7 +97,7 @@ const (
 )
 
 func (r fileRow) file() File {
-	name := cutName(r.Name, maxName)
+	name := CutName(r.Name, maxName)
 	f := File{
 		ID: r.ID, Name: name, Path: name, Size: max(0, r.Bytes), ContentType: text.Shorten(r.ContentType.ContentType, maxLabel), Version: r.VersionNum,
 		Creator:  text.Shorten(r.Creator.Email, maxLabel),
@@ -144,7 +144,7 @@ func (s *Session) AddThumbnail(ctx context.Context, body Body) (string, error) {
 		ID string `json:"id"`
 	}
 	op := operation{what: "store a thumbnail", right: mayAdd, once: true}
-	return made.ID, s.send(ctx, op, s.url("thumbnails"), body, &made)
+	return made.ID, s.send(ctx, op, s.url("thumbnails"), "file", body, &made)
 }
 
 // SetDatasetThumbnail shows a thumbnail on the card of a dataset. It replaces an existing one: check Dataset.ThumbnailID before.

@@ -86,6 +86,9 @@ func (s *Session) open(ctx context.Context, op operation, f File) (*http.Respons
 	if err := checkIDs("file", f.ID); err != nil {
 		return nil, err
 	}
+	if s.dialect.Open != nil {
+		return s.dialect.Open(ctx, f)
+	}
 	if !isLatin1(f.Name) {
 		return s.openPresigned(ctx, op, f.ID)
 	}
@@ -121,7 +124,7 @@ func (s *Session) stream(ctx context.Context, op operation, client *http.Client,
 	}
 	req.Header.Set("User-Agent", userAgent)
 	if withKey {
-		req.Header.Set(keyHeader, s.key.Reveal())
+		s.authorize(req)
 	}
 	answer, err := client.Do(req)
 	if err != nil {
@@ -132,7 +135,7 @@ func (s *Session) stream(ctx context.Context, op operation, client *http.Client,
 	}
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, errorBody)) // the error is useful without the body, too
 	_ = answer.Body.Close()
-	return nil, answerError(op, answer.StatusCode, answer.Header, body)
+	return nil, s.answerError(op, answer.StatusCode, answer.Header, body)
 }
 
 // bodySink writes one body and computes its checksum.

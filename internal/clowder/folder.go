@@ -39,7 +39,7 @@ func joinFolders(parts []folderPart) string {
 	for i, part := range parts {
 		names[i] = strings.ReplaceAll(part.Name, "/", "_")
 	}
-	return cutName(strings.Join(names, "/"), maxPath)
+	return CutName(strings.Join(names, "/"), maxPath)
 }
 
 // FindFolder returns the id of the folder with this name directly in parent ("" is the root of the dataset), or "" if there is none.

@@ -67,11 +67,11 @@ func safeComponent(name string) string {
 	if name == "" || name[0] == '.' || name[0] == '-' || name[0] == '~' {
 		name = "_" + name // otherwise hidden, a dot segment, or read as an option by a program
 	}
-	return cutName(name, maxComponent)
+	return CutName(name, maxComponent)
 }
 
-// cutName shortens a name to at most most bytes and keeps its extension.
-func cutName(name string, most int) string {
+// CutName shortens a name to at most most bytes and keeps its extension.
+func CutName(name string, most int) string {
 	if len(name) <= most {
 		return name
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -43,17 +44,20 @@ func StatusOf(err error) int {
 	return 0
 }
 
+// NewAnswerError returns an AnswerError for a version of Clowder that says more than its status does.
+func NewAnswerError(status int, text string) error { return &AnswerError{Status: status, text: text} }
+
 // answerError maps an HTTP status to an outcome and a sentence.
-func answerError(op operation, status int, header http.Header, body []byte) error {
+func (s *Session) answerError(op operation, status int, header http.Header, body []byte) error {
 	say := func(format string, args ...any) error {
 		return &AnswerError{Status: status, text: fmt.Sprintf(format, args...)}
 	}
-	detail := answerDetail(body)
+	detail := s.detail(body)
 	switch {
 	case status >= 300 && status < 400:
 		return job.Permanent(say("Clowder answered the request to %s with a redirect (%d): ask the administrator of the extractor to check CLOWDER_URL", op.what, status))
 	case status == http.StatusUnauthorized:
-		return job.Permanent(say("Clowder does not accept the key that came with this job (401) and so refused to %s: submit the job again", op.what))
+		return job.Permanent(say("Clowder does not accept the key that came with this job (401)%s and so refused to %s: submit the job again", detail, op.what))
 	case status == http.StatusForbidden:
 		return job.Permanent(say("Clowder refused to %s (403): ask the dataset owner for the right to %s, then submit again", op.what, op.right))
 	case status == http.StatusNotFound || status == http.StatusGone:
@@ -111,6 +115,22 @@ func retryAfter(header http.Header) time.Duration {
 	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }
 
+// detail is what an answer says, in parentheses after a blank, or empty. It never repeats the key.
+func (s *Session) detail(body []byte) string {
+	read := answerDetail
+	if s.dialect.Detail != nil {
+		read = s.dialect.Detail
+	}
+	said := read(body)
+	if key := s.key.Reveal(); key != "" {
+		said = strings.ReplaceAll(said, key, "…")
+	}
+	if said = text.Excerpt(said, 160); said == "" {
+		return ""
+	}
+	return " (" + said + ")"
+}
+
 // answerDetail returns FastAPI's detail, which is a text, an object with error, or a list of errors of fields.
 func answerDetail(body []byte) string {
 	var answer struct {
@@ -137,10 +157,7 @@ func answerDetail(body []byte) string {
 			detail = fmt.Sprintf("%v: %s", list[0].Loc[n-1], list[0].Msg)
 		}
 	}
-	if detail = text.Excerpt(detail, 160); detail == "" {
-		return ""
-	}
-	return " (" + detail + ")"
+	return detail
 }
 
 // diskError returns an error of the shared volume. what is the operation that failed. A nil err stays nil.

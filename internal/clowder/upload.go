@@ -45,7 +45,7 @@ func (s *Session) Upload(ctx context.Context, datasetID, folderID string, body B
 		address += "?folder_id=" + folderID
 	}
 	var row fileRow
-	if err := s.send(ctx, op, address, body, &row); err != nil {
+	if err := s.send(ctx, op, address, "file", body, &row); err != nil {
 		return File{}, err
 	}
 	if row.Bytes != body.Size {
@@ -54,9 +54,9 @@ func (s *Session) Upload(ctx context.Context, datasetID, folderID string, body B
 	return row.file(), nil
 }
 
-// send posts a multipart form with the field file. It sends the length, because web servers in front of Clowder refuse chunked bodies.
+// send posts a multipart form with one file in the named field. It sends the length, because web servers in front of Clowder refuse chunked bodies.
 // It sends the content type of the part, because Clowder shows no preview for octet-stream.
-func (s *Session) send(ctx context.Context, op operation, address string, body Body, into any) error {
+func (s *Session) send(ctx context.Context, op operation, address, field string, body Body, into any) error {
 	in, err := body.Open()
 	if err != nil {
 		return fmt.Errorf("open %s: %w", body.Name, err)
@@ -66,8 +66,8 @@ func (s *Session) send(ctx context.Context, op operation, address string, body B
 	defer stop()
 	source := &exactReader{r: in, left: body.Size, dog: dog, after: s.c.cfg.AnswerTimeout}
 	boundary := strings.ReplaceAll(uuid.NewString(), "-", "")
-	head := fmt.Sprintf("--%s\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\nContent-Type: %s\r\n\r\n",
-		boundary, quotedName(body.Name), contentType(body.ContentType))
+	head := fmt.Sprintf("--%s\r\nContent-Disposition: form-data; name=\"%s\"; filename=\"%s\"\r\nContent-Type: %s\r\n\r\n",
+		boundary, field, quotedName(body.Name), contentType(body.ContentType))
 	tail := "\r\n--" + boundary + "--\r\n"
 
 	traced, sent := traceSent(ctx)
@@ -78,7 +78,7 @@ func (s *Session) send(ctx context.Context, op operation, address string, body B
 	req.ContentLength = int64(len(head)) + body.Size + int64(len(tail))
 	req.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
 	req.Header.Set("User-Agent", userAgent)
-	req.Header.Set(keyHeader, s.key.Reveal())
+	s.authorize(req)
 	answer, err := s.c.api.Do(req)
 	if err != nil {
 		if source.fault != nil {
@@ -89,13 +89,13 @@ func (s *Session) send(ctx context.Context, op operation, address string, body B
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		return answerError(op, answer.StatusCode, answer.Header, text)
+		return s.answerError(op, answer.StatusCode, answer.Header, text)
 	}
 	if err != nil {
 		return transportError(ctx, op, true, err)
 	}
 	if err := decodeAnswer(text, into); err != nil {
-		return job.Unknown(invalidAnswer(op, err))
+		return invalidAnswer(op, answer, err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -17,7 +18,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// Platform is the platform of a Clowder v2: it acts with the rights of the user whose key came with the job.
+// Platform is the platform of a Clowder of either version: it acts with the rights of the user whose key came with the job.
 type Platform struct {
 	client     *clowder.Client
 	extractors platform.Extractors
@@ -34,7 +35,7 @@ func New(client *clowder.Client, extractors platform.Extractors) *Platform {
 // session speaks for the user of the job with the Clowder that the job came from.
 func (c *Platform) session(rec job.Record) (session, error) {
 	if rec.Request.APIVersion == 1 {
-		return nil, job.Permanent(errors.New("this extractor supports Clowder v2 only, but the request came from Clowder v1"))
+		return v1.At(c.client, rec.Request.Host, rec.SecretKey)
 	}
 	return c.second(rec)
 }

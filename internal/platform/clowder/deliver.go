@@ -27,7 +27,7 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 	}
 	extractor := c.extractors.Of(rec.Request)
 	dataset, folders := rec.Request.DatasetID, d.Folders
-	if err := ledger.Plan(effects(folders, rec.Run, d.Artifacts)); err != nil {
+	if err := ledger.Plan(effects(s, folders, rec.Run, d.Artifacts)); err != nil {
 		return "", err
 	}
 	parent := ""
@@ -45,8 +45,8 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 		return "", err
 	}
 	for _, a := range d.Artifacts {
-		if shows, ok := s.(cards); ok && a.Show.OnCard() {
-			if _, err := ledger.Do(ctx, visualizationStep(shows, dataset, extractor.Name(), rec.Run, a)); err != nil {
+		if isShown(s, a) {
+			if _, err := ledger.Do(ctx, showStep(s, dataset, ids[a.Name], extractor.Name(), rec.Run, a)); err != nil {
 				return "", err
 			}
 		}
@@ -91,7 +91,7 @@ func (c *Platform) Note(ctx context.Context, rec job.Record, content map[string]
 }
 
 // effects lists what Deliver is about to do: all but the answers to single files, which can be very many.
-func effects(folders []string, run string, artifacts []delivery.Artifact) []delivery.Entry {
+func effects(s session, folders []string, run string, artifacts []delivery.Artifact) []delivery.Entry {
 	var list []delivery.Entry
 	for i := range folders {
 		list = append(list, delivery.Entry{Kind: delivery.KindFolder, Name: strings.Join(folders[:i+1], "/")})
@@ -101,7 +101,7 @@ func effects(folders []string, run string, artifacts []delivery.Artifact) []deli
 	}
 	for _, a := range artifacts {
 		add(delivery.KindFile, a)
-		if a.Show.OnCard() {
+		if isShown(s, a) {
 			add(delivery.KindVisualization, a)
 		}
 		if a.Show.OnModel() {

@@ -1,4 +1,4 @@
-// Package clowder is the platform of a Clowder v2: it stages datasets, delivers results and checks rights with the key of the user
+// Package clowder is the platform of a Clowder of either version: it stages datasets, delivers results and checks rights with the key of the user
 // who submitted the job.
 //
 // Every delivery is a list of steps in a ledger. A step looks for its effect before it is repeated, so a delivery that was cut

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -42,9 +43,22 @@ type metadata interface {
 	AddFileMetadata(ctx context.Context, file string, m clowder.Metadata) (string, error)
 }
 
-// cards shows pictures and pages on a dataset. Clowder v1 has none.
+// cards shows pictures and pages on a dataset, in Clowder v2.
 type cards interface {
 	Visualizations(ctx context.Context, dataset string) ([]clowder.Visualization, error)
 	AddVisualization(ctx context.Context, dataset string, v clowder.Visualization, body clowder.Body) (clowder.Visualization, error)
 	DeleteVisualization(ctx context.Context, v clowder.Visualization) error
 }
+
+// previews shows pictures on the pages of files, in Clowder v1.
+type previews interface {
+	Previews(ctx context.Context, file string) ([]v1.Preview, error)
+	AddPreview(ctx context.Context, file, extractor string, body clowder.Body) (string, error)
+}
+
+var (
+	_ session  = (*clowder.Session)(nil)
+	_ cards    = (*clowder.Session)(nil)
+	_ session  = (*v1.Session)(nil)
+	_ previews = (*v1.Session)(nil)
+)

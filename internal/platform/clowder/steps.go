@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"path"
+	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -18,6 +19,45 @@ func folderStep(s session, dataset, parent, full, name string) delivery.Step {
 			return id, id != "", err
 		},
 		Do: func(ctx context.Context) (string, error) { return s.AddFolder(ctx, dataset, parent, name) },
+	}
+}
+
+// isShown reports whether an artifact is shown besides being a file. Clowder v2 shows it as a card on the dataset. Clowder v1 shows pages and
+// texts by themselves, and a picture only as the preview of a file.
+func isShown(s session, a delivery.Artifact) bool {
+	if _, ok := s.(cards); ok {
+		return a.Show.OnCard()
+	}
+	return strings.HasPrefix(a.ContentType, "image/")
+}
+
+// showStep shows an artifact, which is uploaded as the file with this id.
+func showStep(s session, dataset, file, extractor, run string, a delivery.Artifact) delivery.Step {
+	if on, ok := s.(cards); ok {
+		return visualizationStep(on, dataset, extractor, run, a)
+	}
+	on, _ := s.(previews) // every other session has them
+	return previewStep(on, file, extractor, a)
+}
+
+// previewStep shows a picture on the page of its own file. The file is the run's, so the name alone identifies the preview.
+func previewStep(s previews, file, extractor string, a delivery.Artifact) delivery.Step {
+	name := path.Base(a.Name)
+	return delivery.Step{
+		Kind: delivery.KindVisualization, Name: a.Name, SHA256: a.SHA256, Size: a.Size,
+		Look: func(ctx context.Context, _ delivery.Entry) (string, bool, error) {
+			have, err := s.Previews(ctx, file)
+			if err != nil {
+				return "", false, err
+			}
+			for _, p := range have {
+				if p.Name == name {
+					return p.ID, true, nil
+				}
+			}
+			return "", false, nil
+		},
+		Do: func(ctx context.Context) (string, error) { return s.AddPreview(ctx, file, extractor, bodyOf(a, name)) },
 	}
 }
 

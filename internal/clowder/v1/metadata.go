@@ -1,0 +1,173 @@
+package v1
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+)
+
+// agent is the author of an entry as v1 sends and takes it. ExtractorID must be an address; its end names the extractor and its version.
+type agent struct {
+	Type        string `json:"@type"`
+	Name        string `json:"name"`
+	Version     string `json:"version,omitempty"`
+	ExtractorID string `json:"extractor_id"`
+}
+
+// extractorPath stands before the name of an extractor in the address that identifies it.
+const extractorPath = "/extractors/"
+
+// extractor returns the name and the version in the address of an agent.
+func (a agent) extractor() (name, version string) {
+	_, after, _ := strings.Cut(a.ExtractorID, extractorPath)
+	name, version, _ = strings.Cut(after, "/")
+	return name, version
+}
+
+// entryRow is one entry. The context is a text, an object or a list, or is missing.
+type entryRow struct {
+	ID      string          `json:"id"`
+	Content map[string]any  `json:"content"`
+	Context json.RawMessage `json:"@context"`
+	Created string          `json:"created_at"`
+	Agent   agent           `json:"agent"`
+}
+
+func (r entryRow) metadata() clowder.Metadata {
+	m := clowder.Metadata{ID: r.ID, Content: r.Content}
+	m.Listener, m.Version = r.Agent.extractor()
+	if json.Unmarshal(r.Context, &m.Contexts) != nil {
+		var one any
+		if json.Unmarshal(r.Context, &one) == nil {
+			m.Contexts = []any{one}
+		}
+	}
+	// Java writes the zone of its server as a name, which is right for UTC only.
+	if at, err := time.Parse("Mon Jan 02 15:04:05 MST 2006", r.Created); err == nil {
+		m.Created = at.UTC()
+	}
+	return m
+}
+
+// AddMetadata adds an entry to a dataset. Each successful call adds one. v1 returns no id, so the id is always empty. After an error of kind
+// unknown check with Metadata.
+func (s *Session) AddMetadata(ctx context.Context, dataset string, m clowder.Metadata) (string, error) {
+	return "", s.addMetadata(ctx, "dataset", dataset, m)
+}
+
+// Metadata lists the entries that extractors added to a dataset. Very large entries are left out.
+func (s *Session) Metadata(ctx context.Context, dataset string) ([]clowder.Metadata, error) {
+	return s.metadata(ctx, "dataset", dataset)
+}
+
+// AddFileMetadata is AddMetadata for a file. If the file does not exist, StatusOf returns 403, as for a file that the user may not change.
+func (s *Session) AddFileMetadata(ctx context.Context, file string, m clowder.Metadata) (string, error) {
+	return "", s.addMetadata(ctx, "file", file, m)
+}
+
+// FileMetadata lists the entries of a file. If the file does not exist, StatusOf returns 404.
+func (s *Session) FileMetadata(ctx context.Context, file string) ([]clowder.Metadata, error) {
+	return s.metadata(ctx, "file", file)
+}
+
+func (s *Session) addMetadata(ctx context.Context, kind, id string, m clowder.Metadata) error {
+	if err := clowder.CheckIDs(kind, id); err != nil {
+		return err
+	}
+	body := map[string]any{
+		"content": storable(m.Content),
+		"agent": agent{
+			Type: "cat:extractor", Name: m.Listener, Version: m.Version,
+			ExtractorID: s.Address() + extractorPath + m.Listener + "/" + m.Version,
+		},
+	}
+	switch {
+	case len(m.Contexts) == 1: // a list is dropped for datasets
+		body["@context"] = m.Contexts[0]
+	case len(m.Contexts) > 1:
+		body["@context"] = m.Contexts
+	}
+	return s.do(ctx, post("add metadata to the "+kind, mayAdd, body, nil, kind+"s", id, "metadata.jsonld"))
+}
+
+func (s *Session) metadata(ctx context.Context, kind, id string) ([]clowder.Metadata, error) {
+	if err := clowder.CheckIDs(kind, id); err != nil {
+		return nil, err
+	}
+	var out []clowder.Metadata
+	var decoder clowder.RowDecoder
+	c := clowder.Call{What: "read the metadata of the " + kind, Right: mayView, Method: http.MethodGet, Path: []string{kind + "s", id, "metadata.jsonld"}}
+	err := s.explained(ctx, c, func() error {
+		return s.wire.Rows(ctx, c, func() { out, decoder = nil, clowder.RowDecoder{} }, func(raw json.RawMessage) error {
+			var from struct{ Agent agent }
+			var row entryRow
+			// Entries of people have no extractor. Entries of other programs may have any form.
+			if json.Unmarshal(raw, &from) == nil && from.Agent.ExtractorID != "" && decoder.Decode(raw, &row) {
+				out = append(out, row.metadata())
+			}
+			return nil
+		})
+	})
+	return out, err
+}
+
+// storable is content as MongoDB takes it. v1 answers 500 for a key that has a dot or begins with a dollar sign, and for a whole number beyond
+// 64 bits.
+func storable(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, member := range v {
+			key = strings.ReplaceAll(key, ".", "_")
+			if strings.HasPrefix(key, "$") {
+				key = "_" + key[1:]
+			}
+			out[key] = storable(member)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, member := range v {
+			out[i] = storable(member)
+		}
+		return out
+	case float64:
+		if math.Abs(v) >= math.MaxInt64 {
+			return json.Number(strconv.FormatFloat(v, 'e', -1, 64))
+		}
+		return v
+	case json.Number:
+		if _, err := v.Int64(); err != nil {
+			if f, err := v.Float64(); err == nil {
+				return storable(f)
+			}
+		}
+		return v
+	case nil, bool, string, int, int64:
+		return v
+	default:
+		return plain(v)
+	}
+}
+
+// plain turns structures into objects and lists, so that their keys can be seen.
+func plain(value any) any {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return value // the call fails with the same error
+	}
+	var out any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if decoder.Decode(&out) != nil {
+		return value
+	}
+	return storable(out)
+}

@@ -1,0 +1,198 @@
+package v1
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// The rights that errors name.
+const (
+	mayView     = "view the dataset"
+	mayDownload = "download the files of the dataset (editor)"
+	mayAdd      = "add files to the dataset (editor)"
+	mayDelete   = "delete the file"
+)
+
+// Session acts with the rights of the user to whom its key belongs. It is safe for concurrent use.
+type Session struct{ wire *clowder.Wire }
+
+// At returns a session for a message of Clowder v1 with this host. A configured address overrides the host. Without one, the host must
+// equal one of the allowed ones; otherwise the error is permanent and written for the user.
+func At(c *clowder.Client, host string, key job.Secret) (*Session, error) {
+	s := &Session{}
+	wire, err := c.V1(host, key, clowder.Dialect{Root: []string{"api"}, Detail: detail, Open: s.open})
+	if err != nil {
+		return nil, err
+	}
+	s.wire = wire
+	return s, nil
+}
+
+// Address is the normalised address of the Clowder.
+func (s *Session) Address() string { return s.wire.Address() }
+
+// Stage puts the files into dir; see [clowder.Session.Stage].
+func (s *Session) Stage(ctx context.Context, files []clowder.File, dir disk.Folder, progress func(clowder.Progress)) ([]job.Input, error) {
+	return s.wire.Stage(ctx, files, dir, progress)
+}
+
+func get(what, right string, into any, path ...string) clowder.Call {
+	return clowder.Call{What: what, Right: right, Method: http.MethodGet, Path: path, Into: into}
+}
+
+func post(what, right string, body, into any, path ...string) clowder.Call {
+	return clowder.Call{What: what, Right: right, Method: http.MethodPost, Path: path, Body: body, Into: into, Once: true}
+}
+
+// do makes a call and says what a 401 means.
+func (s *Session) do(ctx context.Context, c clowder.Call) error {
+	return s.explained(ctx, c, func() error { return s.wire.Do(ctx, c) })
+}
+
+// explained runs make, which makes the call c. A 401 has no effect in Clowder, so make runs again after the key was sent in the wrong place.
+func (s *Session) explained(ctx context.Context, c clowder.Call, make func() error) error {
+	err := make()
+	if clowder.StatusOf(err) != http.StatusUnauthorized {
+		return err
+	}
+	before := s.wire.KeyInQuery()
+	if _, err := s.me(ctx); err != nil {
+		return err
+	}
+	if !before && s.wire.KeyInQuery() {
+		if err = make(); clowder.StatusOf(err) != http.StatusUnauthorized {
+			return err
+		}
+	}
+	if c.Method == http.MethodGet {
+		return job.Permanent(clowder.NewAnswerError(http.StatusNotFound, fmt.Sprintf("Clowder could not %s (401): it was deleted, or you lack the right to %s", c.What, c.Right)))
+	}
+	return job.Permanent(clowder.NewAnswerError(http.StatusForbidden, fmt.Sprintf("Clowder refused to %s (401): ask the dataset owner for the right to %s, then submit again", c.What, c.Right)))
+}
+
+// user is a person as v1 shows them. The key of the installation belongs to nobody, so its email is null.
+type user struct {
+	ID    string `json:"id"`
+	Email string `json:"email"`
+}
+
+// me identifies the owner of the key, and finds out how Clowder takes the key. A key that Clowder does not accept is the error of
+// a 401, with the reason if Clowder gives one, such as new terms of service.
+func (s *Session) me(ctx context.Context) (user, error) {
+	var out user
+	c := get("identify the owner of the API key", "use Clowder", &out, "me")
+	err := s.wire.Do(ctx, c)
+	if clowder.StatusOf(err) != http.StatusUnauthorized || s.wire.KeyInQuery() {
+		return out, err
+	}
+	c.KeyInQuery = true
+	if s.wire.Do(ctx, c) != nil {
+		return out, err
+	}
+	s.wire.PutKeyInQuery()
+	return out, nil
+}
+
+// administrator is what the owner of the key of the installation is called, because v1 does not name one.
+const administrator = "an administrator"
+
+// CheckKey returns the e-mail address of the user to whom the key belongs. It fails if Clowder refuses the key.
+func (s *Session) CheckKey(ctx context.Context) (string, error) {
+	me, err := s.me(ctx)
+	if err == nil && me.Email == "" {
+		return administrator, nil
+	}
+	return me.Email, err
+}
+
+// datasetRow is a dataset as v1 sends it. It does not name the owner.
+type datasetRow struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Thumbnail   string `json:"thumbnail"`
+}
+
+// Dataset reads a dataset. v1 tells neither its creator nor who may see it.
+func (s *Session) Dataset(ctx context.Context, id string) (clowder.Dataset, error) {
+	var row datasetRow
+	if err := clowder.CheckIDs("dataset", id); err != nil {
+		return clowder.Dataset{}, err
+	}
+	err := s.do(ctx, get("read the dataset", mayView, &row, "datasets", id))
+	return clowder.Dataset{ID: row.ID, Name: row.Name, Description: row.Description, ThumbnailID: row.Thumbnail}, err
+}
+
+// CreateDataset makes a dataset of the user and returns its id. After an error of kind unknown it may exist.
+func (s *Session) CreateDataset(ctx context.Context, name, description string) (string, error) {
+	var made struct {
+		ID string `json:"id"`
+	}
+	c := post("create a dataset", "create datasets", map[string]string{"name": name, "description": description}, &made, "datasets", "createempty")
+	return made.ID, s.do(ctx, c)
+}
+
+// Role returns what the user may do with a dataset. v1 has no call for it; the list of folders is for users who may add to the dataset.
+func (s *Session) Role(ctx context.Context, dataset string) (clowder.Role, error) {
+	_, err := s.Dataset(ctx, dataset)
+	if clowder.StatusOf(err) == http.StatusNotFound {
+		return clowder.NoRole, nil
+	}
+	if err == nil {
+		_, err = s.folders(ctx, dataset)
+	}
+	switch {
+	case err == nil:
+		return clowder.RoleEditor, nil
+	case clowder.StatusOf(err) == http.StatusNotFound:
+		return clowder.RoleViewer, nil
+	default:
+		return clowder.NoRole, err
+	}
+}
+
+// Submit submits the dataset to an extractor, as the page of Clowder does, and returns the id of the job. Clowder does not check that the
+// extractor exists.
+func (s *Session) Submit(ctx context.Context, dataset, extractor string, parameters map[string]any) (string, error) {
+	if err := clowder.CheckIDs("dataset", dataset); err != nil {
+		return "", err
+	}
+	if parameters == nil {
+		parameters = map[string]any{}
+	}
+	var made struct {
+		JobID string `json:"job_id"`
+	}
+	c := post("submit the dataset to "+extractor, "submit the dataset (editor)", map[string]any{"extractor": extractor, "parameters": parameters}, &made, "datasets", dataset, "extractions")
+	return made.JobID, s.do(ctx, c)
+}
+
+// detail returns what the body of an error says. v1 sends a text, a JSON text, or an object with message or msg. The object of a 500 has a
+// Java stack trace in "exception", which is for nobody here, and "request" repeats the address with its query.
+func detail(body []byte) string {
+	body = bytes.TrimSpace(body)
+	var said string
+	var object struct {
+		Message json.RawMessage `json:"message"`
+		Msg     json.RawMessage `json:"msg"`
+	}
+	switch {
+	case len(body) == 0 || body[0] == '<' || string(body) == "Not authorized":
+		return ""
+	case json.Unmarshal(body, &said) == nil:
+	case json.Unmarshal(body, &object) == nil:
+		if json.Unmarshal(object.Message, &said) != nil {
+			_ = json.Unmarshal(object.Msg, &said) // anything but a text says nothing to a person
+		}
+	case body[0] != '{' && body[0] != '[':
+		said = string(body)
+	}
+	return said
+}
