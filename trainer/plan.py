@@ -36,11 +36,18 @@ class Rows:
     """Encoded examples. ``targets`` has one entry for each row of ``features``.
 
     ``owner`` is None if each row is one example. Otherwise it holds, in ascending order, the example that each row is a piece of.
+    ``epoch`` is the number of rows in an epoch where there are too many to train on all of them in each; 0 takes all.
     """
 
     features: Features
     targets: numpy.ndarray
     owner: numpy.ndarray | None = None
+    epoch: int = 0
+
+    @property
+    def per_epoch(self) -> int:
+        """The rows that an epoch trains on."""
+        return min(self.epoch, len(self)) if self.epoch else len(self)
 
     def __len__(self) -> int:
         return len(self.targets)

@@ -100,9 +100,16 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
         workers.request(likely.network)
         events.phase("prepare", "Reading the data.")
         from trainer import data, prepare  # while the workers import
+        from trainer.data import sources
+        from trainer.data.checks import Checks
+        from trainer.graph import reading
         from trainer.search import setup
 
-        dataset = data.load(spec, settings, events)
+        files_of_data, checks = sources.find(spec, settings.data_file, events), Checks(events)
+        if found_graph := reading.find(files_of_data, settings, checks, spec.work):
+            _train_on_graph(spec, settings, found_graph, checks, workers, events, began)
+            return
+        dataset = data.load(spec, settings, events, files_of_data)
         stop.check(spec.folder)
         wanted = candidates.choose(spec.models, settings, dataset.kind, dataset.task, begun)
         if searches:
@@ -120,6 +127,17 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
         _deliver(spec, settings, dataset, prepared, found, wanted, workers, events, began, own)
     finally:
         workers.close()
+
+
+def _train_on_graph(spec: Spec, settings, found, checks, workers: "_Workers", events: Events, began: float) -> None:
+    from trainer.graph import driver, reading
+
+    if space.is_wanted(settings):
+        raise UserError("graph_search", "A search for settings is not possible on a graph.", "Set trials to 0.")
+    graph = reading.load(found, settings, checks, spec.work, spec)
+    stop.check(spec.folder)
+    run_of_graph = driver.Run(spec, settings, events, checks, workers, lambda plan: _trained(workers.launcher, plan), began)
+    driver.carry_out(run_of_graph, graph)
 
 
 class _Workers:

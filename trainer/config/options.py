@@ -68,8 +68,8 @@ def _truth(value) -> bool:
 _TRAINING = (
     Option("task", "auto", choices=("auto", *TASKS), help="What to train; auto detects it from the data"),
     Option("model", "auto",
-           help="words, trees, linear, perceptron, an installed model, or bert-tiny, small-cnn, mlp or sage with random weights; auto trains what fits "
-           "and delivers the best"),
+           help="words, trees, linear, perceptron, an installed model, or bert-tiny, small-cnn, mlp or sage with random weights; "
+           "auto trains what fits and delivers the best"),
     Option("data_file", "", help="Id or name of the only file to use; empty uses every suitable file"),
     Option("text_column", "", help="Column with the text, or several separated by commas, joined in this order; empty detects it"),
     Option("label_column", "", help="Column with the label; empty detects it"),
@@ -122,7 +122,8 @@ _TRAINING = (
            help="Evaluations without improvement before the training stops; 0 turns early stopping off"),
     Option("stop_after", 0.0, "training", 0, 200,
            help="Epochs after which the training ends although its learning rate falls over all epochs, as in a search; 0 trains all epochs"),
-    Option("metric", "auto", "training", choices=("auto", "accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss", "rmse", "mae", "r2", *LINK_METRICS),
+    Option("metric", "auto", "training",
+           choices=("auto", "accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss", "rmse", "mae", "r2", *LINK_METRICS),
            help="Metric that selects the best model"),
     Option("evals_per_epoch", 1, "training", 1, 50, help="Evaluations per epoch, each with a checkpoint"),
     Option("keep_checkpoints", 2, "training", 1, 20, help="Number of newest checkpoints to keep; the best one is always kept"),
@@ -149,16 +150,19 @@ _TRAINING = (
     Option("weight_column", "", "graph", help="Column with the weights of the edges; empty detects it, none uses no weights"),
     Option("time_column", "", "graph",
            help="Column with the times of the edges: the latest edges become the test rows; empty detects it, none splits at random"),
-    Option("directed", "auto", "graph", choices=("auto", "yes", "no"), help="Whether an edge has a direction; auto says no where most edges are there in both"),
+    Option("directed", "auto", "graph", choices=("auto", "yes", "no"),
+           help="Whether an edge has a direction; auto says no where most edges are there in both"),
     Option("bipartite", "auto", "graph", choices=("auto", "yes", "no"),
            help="Whether the two ends of an edge are things of two kinds, for example users and items"),
     Option("layers", 2, "graph", 1, 8, help="Layers of the graph network: a node sees neighbours at most so many edges away"),
     Option("hidden", 128, "graph", 4, 1024, help="Width of the layers of the graph network and of the embeddings"),
     Option("aggregation", "mean", "graph", choices=("mean", "add", "max"), help="How a node combines its neighbours"),
     Option("fanout", "10", "graph",
-           help="Neighbours that are drawn for a node in a step of the training, for each layer, for example 15,10; the last number counts for further layers"),
+           help="Neighbours that are drawn for a node in a step of the training, for each layer, for example 15,10; "
+           "the last number counts for further layers"),
     Option("decoder", "fused", "graph", choices=("fused", "cosine", "dot"),
-           help="Score of a pair: cosine or dot compare the embeddings of both nodes; fused adds counts of common neighbours to cosine where that helps"),
+           help="Score of a pair: cosine or dot compare the embeddings of both nodes; "
+           "fused adds counts of common neighbours to cosine where that helps"),
     Option("negatives", 512, "graph", 1, 65536, help="Random nodes that each edge is compared with in a step of the training"),
     Option("eval_negatives", 1000, "graph", 1, 10000, help="Random nodes that the end of each held-out edge is ranked among"),
     Option("edges_per_epoch", 0, "graph", 0, 1_000_000_000, help="Edges that an epoch trains on; 0 uses all, at most 2 million"),

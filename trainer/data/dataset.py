@@ -34,13 +34,14 @@ class Reading:
 
 
 @paused()
-def load(spec: Spec, settings, events: Events) -> Dataset:
+def load(spec: Spec, settings, events: Events, found: Sources | None = None) -> Dataset:
     """The data of a training. Raises UserError for everything that only the user can fix.
 
-    ``settings`` has the options of the group "data" as attributes, besides task, data_file, text_column, label_column and seed.
+    ``settings`` has the options of the group "data" as attributes, besides task, data_file, text_column, label_column and seed. ``found``
+    are the files, if they were looked for before.
     """
     checks = Checks(events)
-    found = sources.find(spec, settings.data_file, events)
+    found = found or sources.find(spec, settings.data_file, events)
     from trainer.tokens import reading as tokens  # it reads with this package
 
     if tagged := tokens.find(found, settings, events):

@@ -46,12 +46,8 @@ def peak_memory() -> int:
 def versions() -> dict[str, str]:
     """The versions of Python and of the libraries behind a network, and the image that this process runs in."""
     import platform
+    from importlib.metadata import version
 
-    import safetensors
-    import tokenizers
-    import torch
-    import transformers
-
-    modules = {m.__name__: m.__version__.partition("+")[0] for m in (torch, transformers, tokenizers, safetensors)}
+    modules = {name: version(name).partition("+")[0] for name in ("torch", "transformers", "tokenizers", "safetensors")}
     image = {"image": os.environ["RAY_IMAGE"]} if os.environ.get("RAY_IMAGE") else {}  # the service sets it in the pods that it creates
     return {"python": platform.python_version(), **modules, **image}

@@ -47,14 +47,16 @@ def warm_up(work: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
     import torch
 
     torch.set_num_threads(threads)
-    from transformers.utils import logging
-
     from trainer.train import loop  # noqa: F401
 
+    if kind == "graph":  # seconds of imports that it does not need
+        from trainer.graph import inference  # noqa: F401
+    else:
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
     if library := KINDS[kind].library:
         importlib.import_module(library)
-
-    logging.disable_progress_bar()
     if gpu:
         preflight.gpu()
     return "cuda" if gpu else "cpu"
@@ -133,10 +135,13 @@ def _measured(ctx, plan: Plan, trained, saved: Path, workers: list[dict], champi
     task.save(trained.model, plan, saved)
     best = task.load(saved, like=trained.model).to(ctx.device)
     objective = Objective(plan.target)
-    answers = {
-        n: evaluate.answers(best, _sample(rows, plan.settings.seed) if n == "train" else rows, objective, ctx.device, folded=True)
-        for n, rows in plan.splits.items()
-    }
+    if together := getattr(task, "measured", None):
+        answers = together(best, plan, ctx.device, saved.parent)
+    else:
+        answers = {
+            n: evaluate.answers(best, _sample(rows, plan.settings.seed) if n == "train" else rows, objective, ctx.device, folded=True)
+            for n, rows in plan.splits.items()
+        }
     asked = None
     if plan.asks is not None:
         from trainer.language import asking

@@ -1,13 +1,15 @@
-"""The target of a model: one of several classes, several labels, a number, or the tokens of a text."""
+"""The target of a model: one of several classes, several labels, a number, the tokens of a text, or the edges of a graph."""
 
 import math
 from dataclasses import dataclass
 
 import numpy
 
+from trainer.config.kinds import LINKS
 from trainer.labels import forms
 from trainer.labels.measure import LabelSets
 from trainer.measure.likelihoods import Likelihoods
+from trainer.measure.links import LinkAnswers
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 
 NO_WORD = -2  # a place of a row where no word begins
@@ -129,7 +131,27 @@ class Tokens:
         return Likelihoods(outputs[:, 0], outputs[:, 1], outputs[:, 2], wanted[:, 1])
 
 
-Target = Classes | Number | Tokens | Labels
+@dataclass(frozen=True)
+class Links:
+    """Whether two nodes are joined by an edge. Rows are edges, and have no targets: what they are told from is drawn."""
+
+    labels = ()
+    std = 1.0
+    outputs = 5  # of each measured edge: its score, that of another pair, its rank, its source, and how many candidates were ranked
+
+    def encode(self, targets: list[str]) -> numpy.ndarray:
+        return numpy.zeros(len(targets), dtype=numpy.int8)
+
+    def text(self, value) -> str:
+        return f"{value:.6g}"
+
+    def answers(self, outputs: numpy.ndarray, wanted) -> LinkAnswers:
+        """The answers behind the ``outputs`` of ``trainer.graph.rows.Edges``."""
+        positive, negative, ranks, sources, candidates = outputs.T
+        return LinkAnswers(positive, negative, ranks, sources.astype(numpy.int64), int(candidates[0]) if len(candidates) else 0)
+
+
+Target = Classes | Number | Tokens | Labels | Links
 
 
 def of(task: str, labels: tuple[str, ...], train: list[str]) -> Target:
@@ -142,6 +164,8 @@ def of(task: str, labels: tuple[str, ...], train: list[str]) -> Target:
         return Classes(tuple(labels))
     if task.endswith("generation"):
         return Tokens()
+    if task == LINKS:
+        return Links()
     values = Number(0.0, 1.0).encode(train)
     return Number(float(values.mean()), float(values.std()) or 1.0)
 
@@ -150,6 +174,8 @@ def described(target: Target) -> dict:
     """``target`` as JSON, for the description beside the weights."""
     if isinstance(target, Tokens):
         return {"tokens": True}
+    if isinstance(target, Links):
+        return {"links": True}
     if isinstance(target, Labels):
         return {"label_sets": list(target.labels), "separator": target.separator}
     if isinstance(target, Tags):
@@ -160,6 +186,8 @@ def described(target: Target) -> dict:
 def restored(description: dict) -> Target:
     if "tokens" in description:
         return Tokens()
+    if "links" in description:
+        return Links()
     if "label_sets" in description:
         return Labels(tuple(description["label_sets"]), str(description["separator"]))
     if "tags" in description:

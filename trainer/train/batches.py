@@ -1,7 +1,11 @@
 """Batches of rows of similar length, the same for any number of workers, and the steps at which a training is evaluated and ends."""
 
+import math
+
 import numpy
 import torch
+
+from trainer.plan import Rows
 
 _GROUP = 50  # batches whose rows are sorted by length together: enough to save padding, few enough to stay random
 
@@ -16,6 +20,29 @@ def training(lengths: numpy.ndarray, batch_size: int, seed: int, epoch: int) -> 
         group = group[numpy.argsort(lengths[group], kind="stable")]
         batches += [group[i : i + batch_size] for i in range(0, len(group), batch_size)]
     return [batches[i] for i in random.permutation(len(batches))]
+
+
+def epoch(data: Rows, batch_size: int, seed: int, number: int) -> list[numpy.ndarray]:
+    """The row numbers of every global batch of epoch ``number``, counted from 1.
+
+    Where an epoch does not take all rows, the epochs go through one order of all rows after another, so that each row is trained on
+    equally often. Such an order is an arithmetic progression of the seed, of which only the part for this epoch is computed.
+    """
+    rows, count = data.per_epoch, len(data)
+    if rows == count:
+        return training(data.features.lengths, batch_size, seed, number)
+    places = numpy.arange((number - 1) * rows, number * rows)
+    turn, within = numpy.divmod(places, count)
+    drawn = numpy.empty(rows, numpy.int64)
+    for one in numpy.unique(turn):
+        random = numpy.random.default_rng([seed, int(one), count])
+        step = int(random.integers(1, count))
+        while math.gcd(step, count) > 1:
+            step = int(random.integers(1, count))
+        chosen = turn == one
+        drawn[chosen] = (within[chosen] * step + int(random.integers(count))) % count
+    drawn = numpy.random.default_rng([seed, number]).permutation(drawn)
+    return [drawn[i : i + batch_size] for i in range(0, rows, batch_size)]
 
 
 def share(batch: numpy.ndarray, rank: int, world: int) -> numpy.ndarray:

@@ -7,7 +7,7 @@ from trainer.labels.measure import LabelSets
 from trainer.measure.likelihoods import Likelihoods
 from trainer.measure.predictions import Predictions
 from trainer.plan import Rows
-from trainer.tasks.target import NO_WORD, Tags, Target, Tokens
+from trainer.tasks.target import NO_WORD, Links, Tags, Target, Tokens
 from trainer.train import batches, forward
 from trainer.train.objective import Objective
 
@@ -47,7 +47,11 @@ def outputs(
     the outputs for every word.
 
     Each of several workers computes its share, and all get the whole. ``on_progress`` is called with the number of rows that are done.
+    Features that have a method ``together`` compute the outputs of all rows themselves.
     """
+    if together := getattr(rows.features, "together", None):
+        found = together(model, device, rank, world)
+        return found if isinstance(found, numpy.ndarray) else objective.outputs(found, folded)
     width = (objective.width,) if objective.width else ()
     found = numpy.zeros((len(rows), *width), numpy.float32 if objective.classes else numpy.float64)
     places = WordPlaces(rows.targets) if isinstance(objective.target, Tags) else None
@@ -82,7 +86,7 @@ def outputs(
 
 def check(model: torch.nn.Module, rows: Rows, target: Target) -> None:
     """Raise ValueError if ``model``, on the CPU, has a different number of outputs from ``target``."""
-    if not len(rows) or isinstance(target, Tokens):
+    if not len(rows) or isinstance(target, Tokens | Links):
         return  # there are more workers than rows: another worker checks
     with torch.inference_mode():
         logits = model(**batches.tensors(rows.features.batch(numpy.arange(1)), torch.device("cpu"))).logits

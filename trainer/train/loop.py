@@ -106,7 +106,7 @@ class Training:
         size = transformer.parameters(self.model)
         self.rate, self.why_rate = (self.settings.learning_rate, "") if self.settings.learning_rate else learning_rate(plan.base.fresh, size)
         self.batch_size = max(self.settings.batch_size, ctx.world)
-        self.per_epoch = math.ceil(len(self.data) / self.batch_size)
+        self.per_epoch = math.ceil(self.data.per_epoch / self.batch_size)
         self.steps = self.per_epoch * self.settings.epochs
         self.stops = batches.evaluated(self.per_epoch, self.settings.evals_per_epoch)
         self.end = batches.last_step(self.per_epoch, self.stops, self.settings.epochs, self.settings.stop_after)
@@ -160,7 +160,7 @@ class Training:
                 f"This would take about {round(seconds / 3600)} hours on {count(self.ctx.threads * self.ctx.world, 'CPU')}.",
                 "Choose a smaller model, fewer rows (data.max_examples), or wait for a GPU (use_gpu: yes).",
             )
-        self.reporter.begins(len(self.data), self.rate, self.why_rate)
+        self.reporter.begins(self.data.per_epoch, self.rate, self.why_rate)
 
     def estimated(self) -> float:
         """The estimated seconds of the rest of the training. It is also reported to the user."""
@@ -170,7 +170,7 @@ class Training:
         kept = frozen.reserved(self.plan, self.estimate, self._left(), self.ctx.world)
         self.used += kept
         self.reporter.keeps(kept, self.plan.base.name)
-        self.reporter.estimated(len(self.data), self.at, self.estimate, self._left())
+        self.reporter.estimated(self.data.per_epoch, self.at, self.estimate, self._left())
         return self.estimate
 
     def run(self, evaluations: int | None = None) -> str:
@@ -239,7 +239,7 @@ class Training:
         """One step on a global batch; returns the mean loss of this worker's rows."""
         epoch, place = divmod(self.at.step, self.per_epoch)
         if self.order[0] != epoch:
-            self.order = (epoch, batches.training(self.data.features.lengths, self.batch_size, self.settings.seed, epoch + 1))
+            self.order = (epoch, batches.epoch(self.data, self.batch_size, self.settings.seed, epoch + 1))
         batch = self.order[1][place]
         loss = self.stepper.step(self.data, batch, self.at.step)
         self.optimization.step(self.at.step)

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from trainer.language.sequences import IGNORED
-from trainer.tasks.target import Classes, Number, Tags, Target, Tokens
+from trainer.tasks.target import Classes, Links, Number, Tags, Target, Tokens
 
 _ROWS = 128  # of an evaluation in memory at once
 _TEXTS = 8  # of a language model, whose outputs are as wide as its vocabulary
@@ -55,6 +55,9 @@ class Objective:
             chosen = targets != IGNORED  # first, so that no other place is converted
             return F.cross_entropy(logits[chosen].float(), targets[chosen], reduction="sum", label_smoothing=self.smoothing)
         logits = logits.float()
+        if isinstance(self.target, Links):  # the first of the scores is that of the edge
+            every = logits.flatten(0, 1)
+            return F.cross_entropy(every, every.new_zeros(len(every), dtype=torch.int64), reduction="sum") / logits.shape[1]
         if isinstance(self.target, Tags):
             targets = targets[:, : logits.shape[1]]
             known = targets >= 0

@@ -1,0 +1,53 @@
+"""Graphs: the prediction of edges, and of classes or numbers of nodes, by GraphSAGE with drawn neighbourhoods."""
+
+from pathlib import Path
+
+import numpy as np
+
+from trainer.plan import Plan, Rows
+from trainer.tasks.target import Links, Number
+
+TABLE = "table.npy"  # beside the folder of the model: the table of all nodes by the model
+
+
+def build(plan: Plan):
+    from trainer.graph.sage import Sage
+
+    return Sage(**plan.shape["model"])
+
+
+def load(folder: Path, like=None):
+    from trainer.graph.sage import Sage
+
+    return Sage.load(folder)
+
+
+def save(model, plan: Plan, folder: Path) -> None:
+    """Save weights and config.json. A saved regression model predicts in the unit of the data."""
+    import torch
+
+    if isinstance(plan.target, Number):
+        with torch.no_grad():
+            model.head.weight.mul_(plan.target.std)
+            model.head.bias.mul_(plan.target.std).add_(plan.target.mean)
+    labels = {"labels": list(plan.target.labels)} if plan.target.labels else {}
+    model.save(folder, {"task": plan.task, "fanout": plan.shape["fanout"], **labels})
+
+
+def measured(model, plan: Plan, device, folder: Path) -> dict:
+    """The answers on all splits, from one table of all nodes, which is left as ``TABLE`` in ``folder``."""
+    from trainer.graph import inference
+    from trainer.train.objective import Objective
+
+    store = plan.splits["train"].features.store
+    table = inference.table(model, store, device, inference.Layers(store.folder, 0, 1))
+    np.save(folder / TABLE, table)
+    objective = Objective(plan.target)
+    return {name: _answers(rows, table, model, device, objective) for name, rows in plan.splits.items()}
+
+
+def _answers(rows: Rows, table: np.ndarray, model, device, objective):
+    if isinstance(objective.target, Links):
+        return objective.target.answers(rows.features.outputs(table), rows.targets)
+    logits = rows.features.outputs(table, model, device)
+    return objective.target.answers(objective.outputs(logits, folded=True), rows.targets)
