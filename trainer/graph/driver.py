@@ -1,6 +1,8 @@
 """The training on a graph, from its files to the results. The network goes through the launchers and the loop of all trainings."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from trainer import baseline, candidates, export
 from trainer.candidates import Wanted
@@ -11,9 +13,18 @@ from trainer.graph import prepare
 from trainer.graph.graph import Graph
 from trainer.graph.prepare import Prepared
 from trainer.launch.outcome import Outcome
+from trainer.plan import Plan
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.tasks.catalogue import Base
+
+
+class Workers(Protocol):
+    """The workers of the run, which are requested before the data is read."""
+
+    launcher: Any
+
+    def request(self, base: Base) -> None: ...
 
 
 @dataclass
@@ -24,8 +35,8 @@ class Run:
     settings: Settings
     events: Events
     checks: Checks
-    workers: object
-    train: object
+    workers: Workers
+    train: Callable[[Plan], Outcome]
     began: float
 
 

@@ -61,12 +61,11 @@ def table(model: Sage, store: Store, device: torch.device, layers: Layers, block
     """The row of each node (float32, nodes x width): see ``Sage.settled``. Each of several workers computes a share of a large table,
     and all get the whole. A large table is a mapped file; the caller removes it with ``layers.remove``."""
     model.eval()
-    n = store.nodes
+    n, width = store.nodes, model.sizes["hidden"]
     before: np.ndarray = store.x if model.vectors is None else model.vectors.detach().cpu().numpy()
     with torch.inference_mode():
         for number in range(len(model.own)):
             last = number == len(model.own) - 1
-            width = model.own[number].out_features
             extra = model.settled(torch.zeros(1, width, device=device)).shape[1] - width if last else 0
             made, shared = layers.room("table" if last else f"layer-{number % 2}", n, width + extra)
             first, end = (n * layers.rank // layers.world, n * (layers.rank + 1) // layers.world) if shared else (0, n)

@@ -15,7 +15,7 @@ from trainer.errors import UserError, some
 from trainer.graph import memory, negatives, splits as splitting, store as stores
 from trainer.graph.graph import CLASSES, LINKS, Graph
 from trainer.graph.negatives import Negatives
-from trainer.graph.rows import Absent, Drawn, Edges, Nodes
+from trainer.graph.rows import Drawn, Edges, Nodes
 from trainer.graph.splits import LinkSplits
 from trainer.graph.store import Store
 from trainer.measure.metrics import pick_link_metric, pick_metric
@@ -35,15 +35,13 @@ MOST_VECTORS = 50_000  # nodes with learnt vectors
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """The plan, and what the driver needs to compare simple models and to write the results.
+class Prepared(prepare.Prepared):
+    """The plan, its encoder, and what the driver needs to compare simple models and to write the results.
 
     ``numbers`` are the edges of each split, or its labelled nodes; ``messages`` those that the model sees. ``measured`` has, for edges,
     what each split is measured against.
     """
 
-    plan: Plan
-    encoder: prepare.NoEncoder
     graph: Graph
     data: Dataset
     store: Store
@@ -201,7 +199,7 @@ def _edge_rows(graph: Graph, store: Store, numbers: dict, measured: dict[str, Ne
         for part, values in (("source", against.source), ("target", against.target), ("pairs", against.pairs), ("candidates", against.targets)):
             np.save(f"{prefix}-{part}.npy", values)
         rows = Edges(store, _drawn(graph, settings), place, len(ends), prefix)
-        found[name] = Rows(rows, Absent(len(ends)), epoch=settings.edges_per_epoch if name == "train" else 0)
+        found[name] = Rows(rows, np.zeros(len(ends), np.int8), epoch=settings.edges_per_epoch if name == "train" else 0)
     return found
 
 

@@ -19,21 +19,6 @@ _MOST_KNOWN = 256  # neighbours of a node that are looked up, so that they are n
 
 
 @dataclass(frozen=True)
-class Absent:
-    """The targets of rows that have none: zeros, of which no copy is kept."""
-
-    count: int
-
-    ndim = 1
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __getitem__(self, rows) -> np.ndarray:
-        return np.zeros(len(rows), np.int8)
-
-
-@dataclass(frozen=True)
 class Drawn:
     """How a step draws: neighbours of a node for each layer, from the outermost one, and negatives. ``left`` is that of the graph."""
 

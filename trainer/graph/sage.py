@@ -6,6 +6,7 @@ W. L. Hamilton, R. Ying, J. Leskovec: Inductive Representation Learning on Large
 import math
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -29,7 +30,8 @@ class Sage(torch.nn.Module):
         self, width: int, hidden: int, layers: int, aggregation: str, decoder: str, outputs: int, vectors: int, directed: bool, dropout: float
     ):
         super().__init__()
-        self.sizes = {
+        self.mode = _MODES[aggregation]  # how neighbours that have no share of their own are combined
+        self.sizes: dict[str, Any] = {
             "width": width, "hidden": hidden, "layers": layers, "aggregation": aggregation, "decoder": decoder, "outputs": outputs,
             "vectors": vectors, "directed": directed, "dropout": dropout,
         }  # fmt: skip
@@ -37,9 +39,10 @@ class Sage(torch.nn.Module):
         self.own = torch.nn.ModuleList(torch.nn.Linear(a, b) for a, b in zip(widths, widths[1:], strict=False))
         self.near = torch.nn.ModuleList(torch.nn.Linear(a, b, bias=False) for a, b in zip(widths, widths[1:], strict=False))
         for layer in (*self.own, *self.near):
+            assert isinstance(layer, torch.nn.Linear)
             torch.nn.init.xavier_uniform_(layer.weight)
-        for layer in self.own:
-            torch.nn.init.zeros_(layer.bias)
+            if layer.bias is not None:
+                torch.nn.init.zeros_(layer.bias)
         scored = not outputs and decoder == "cosine"
         self.vectors = torch.nn.Parameter(torch.randn(vectors, width) / math.sqrt(width)) if vectors else None
         self.scale = torch.nn.Parameter(torch.tensor([_SCALE])) if scored else None
@@ -49,11 +52,6 @@ class Sage(torch.nn.Module):
             torch.nn.init.zeros_(self.popularity.bias)
         self.head = torch.nn.Linear(hidden, outputs) if outputs else None
         self.dropout = torch.nn.Dropout(dropout)
-
-    @property
-    def mode(self) -> str:
-        """How ``torch.nn.functional.embedding_bag`` combines neighbours that have no share of their own."""
-        return _MODES[self.sizes["aggregation"]]
 
     def layer(self, number: int, own: torch.Tensor, near: torch.Tensor) -> torch.Tensor:
         """The outputs of layer ``number`` (from 0) for nodes with the inputs ``own``, whose neighbours' inputs are combined to ``near``."""

@@ -1,6 +1,7 @@
 """Graphs: the prediction of edges, and of classes or numbers of nodes, by GraphSAGE with drawn neighbourhoods."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def measured(model, plan: Plan, device, folder: Path) -> dict:
     from trainer.graph import inference
     from trainer.train.objective import Objective
 
-    store = plan.splits["train"].features.store
+    store = _features(plan.splits["train"]).store
     table = inference.table(model, store, device, inference.Layers(store.folder, 0, 1))
     np.save(folder / TABLE, table)
     objective = Objective(plan.target)
@@ -48,6 +49,11 @@ def measured(model, plan: Plan, device, folder: Path) -> dict:
 
 def _answers(rows: Rows, table: np.ndarray, model, device, objective):
     if isinstance(objective.target, Links):
-        return objective.target.answers(rows.features.outputs(table), rows.targets)
-    logits = rows.features.outputs(table, model, device)
+        return objective.target.answers(_features(rows).outputs(table), rows.targets)
+    logits = _features(rows).outputs(table, model, device)
     return objective.target.answers(objective.outputs(logits, folded=True), rows.targets)
+
+
+def _features(rows: Rows) -> Any:
+    """The edges or the nodes of ``rows``, which are rows of a graph."""
+    return rows.features

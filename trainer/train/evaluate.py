@@ -5,6 +5,7 @@ import torch
 
 from trainer.labels.measure import LabelSets
 from trainer.measure.likelihoods import Likelihoods
+from trainer.measure.links import LinkAnswers
 from trainer.measure.predictions import Predictions
 from trainer.plan import Rows
 from trainer.tasks.target import NO_WORD, Links, Tags, Target, Tokens
@@ -96,5 +97,5 @@ def check(model: torch.nn.Module, rows: Rows, target: Target) -> None:
 
 def answers(
     model: torch.nn.Module, rows: Rows, objective: Objective, device: torch.device, rank: int = 0, world: int = 1, folded: bool = False
-) -> Predictions | Likelihoods | LabelSets:
+) -> Predictions | Likelihoods | LabelSets | LinkAnswers:
     return objective.target.answers(outputs(model, rows, objective, device, rank, world, folded), rows.example_targets())

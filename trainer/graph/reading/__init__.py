@@ -4,3 +4,8 @@
 def find(sources, settings, checks, work):
     """What makes the dataset a graph; None where it is none."""
     return None
+
+
+def load(found, settings, checks, work, spec):
+    """The graph of what ``find`` gave."""
+    raise NotImplementedError
