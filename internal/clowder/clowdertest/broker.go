@@ -99,21 +99,29 @@ func (b *broker) declare(conn *amqp.Connection) (*amqp.Channel, error) {
 	if err := ch.QueueBind(beats.Name, "", "extractors", false, nil); err != nil {
 		return nil, err
 	}
-	// A direct exchange: v1 declares a topic exchange with the same name, so both cannot share a virtual host.
-	if err := ch.ExchangeDeclare("clowder", "direct", true, false, false, false, nil); err != nil {
+	// v2 declares a direct exchange and v1 a topic exchange with the same name, so both cannot share a virtual host.
+	kind := amqp.ExchangeDirect
+	if b.server.opts.Version == 1 {
+		kind = amqp.ExchangeTopic
+	}
+	if err := ch.ExchangeDeclare(b.server.opts.Exchange, kind, true, false, false, false, nil); err != nil {
 		return nil, err
 	}
 	if _, err := ch.QueueDeclare(b.reply, true, false, false, false, nil); err != nil {
 		return nil, err
 	}
-	if err := ch.QueueBind(b.reply, b.reply, "clowder", false, nil); err != nil {
+	if err := ch.QueueBind(b.reply, b.reply, b.server.opts.Exchange, false, nil); err != nil {
 		return nil, err
 	}
 	beat := func(d amqp.Delivery) error { return b.server.handleHeartbeat(d.Body) }
+	status := func(d amqp.Delivery) error { return b.server.receiveStatus(d.Body, d.Redelivered) }
+	if b.server.opts.Version == 1 {
+		beat = func(d amqp.Delivery) error { return b.server.v1Heartbeat(d.Body) }
+		status = func(d amqp.Delivery) error { return b.server.v1ReceiveStatus(d.Body, d.Redelivered) }
+	}
 	if err := b.consume(ch, beats.Name, beat, false); err != nil {
 		return nil, err
 	}
-	status := func(d amqp.Delivery) error { return b.server.receiveStatus(d.Body, d.Redelivered) }
 	if err := b.consume(ch, b.reply, status, b.server.opts.LoseOrder); err != nil {
 		return nil, err
 	}

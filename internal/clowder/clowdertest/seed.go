@@ -106,10 +106,20 @@ func (s *Server) Downloads(fileID string) (asked, counted int) {
 }
 
 // Heartbeat passes a message to the listener as if it came from the broker. The error is the reason why Clowder would drop it.
-func (s *Server) Heartbeat(body []byte) error { return s.handleHeartbeat(body) }
+func (s *Server) Heartbeat(body []byte) error {
+	if s.opts.Version == 1 {
+		return s.v1Heartbeat(body)
+	}
+	return s.handleHeartbeat(body)
+}
 
 // Status passes a message to the listener as if it came from the broker. The error is the reason why Clowder would drop it.
-func (s *Server) Status(body []byte) error { return s.handleStatus(body) }
+func (s *Server) Status(body []byte) error {
+	if s.opts.Version == 1 {
+		return s.v1ReceiveStatus(body, false)
+	}
+	return s.handleStatus(body)
+}
 
 // ReplyQueue is the queue from which this Clowder reads the statuses of jobs.
 func (s *Server) ReplyQueue() string { return "clowder." + s.state.instance }

@@ -16,11 +16,18 @@ import (
 
 // Options configures a double. The zero value serves HTTP on a free port without a broker.
 type Options struct {
+	// Version is the version of Clowder, 1 or 2. 0 is 2.
+	Version int
+	// Public lets everybody read everything in a Clowder v1, also with an invalid key.
+	Public bool
 	// Listen is the address to serve on. If it is empty, a free port on loopback is used.
 	Listen string
 	// AMQPURI is the broker for messages, statuses and heartbeats. Without it submissions fail with 500, as if Clowder's broker were
 	// down.
 	AMQPURI string
+	// Exchange is the exchange of Clowder's broker; the default is clowder. v1 and v2 declare it differently, so on one virtual host one of
+	// them needs another name.
+	Exchange string
 	// Host is the host in job messages. If it is empty, it is the double's URL. In real installations it is often a name that only their
 	// own network can resolve.
 	Host string
@@ -53,8 +60,10 @@ type Server struct {
 	state  *state
 	faults faults
 	broker *broker
-	done   chan struct{}
 	ownDir bool
+
+	ending sync.Mutex // held while done is closed, and while work is begun that Close waits for
+	done   chan struct{}
 }
 
 // New starts a double.
@@ -86,12 +95,19 @@ func New(opts Options) (*Server, error) {
 	if s.opts.Host == "" {
 		s.opts.Host = s.URL
 	}
+	if s.opts.Exchange == "" {
+		s.opts.Exchange = "clowder"
+	}
 	if opts.AMQPURI != "" {
 		if s.broker, err = openBroker(s, opts.AMQPURI); err != nil {
 			return nil, errors.Join(err, socket.Close(), s.removeDir())
 		}
 	}
-	s.http = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute}
+	handler := s.Handler()
+	if opts.Version == 1 {
+		handler = s.v1Handler()
+	}
+	s.http = &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	s.served.Go(func() {
 		if err := s.http.Serve(socket); !errors.Is(err, http.ErrServerClosed) {
 			s.log.Error("the double stopped serving", zap.Error(err))
@@ -102,11 +118,8 @@ func New(opts Options) (*Server, error) {
 
 // Close stops serving at once, ends the listeners and removes the folder that New made. A second call does nothing.
 func (s *Server) Close() error {
-	select {
-	case <-s.done:
+	if !s.end() {
 		return nil
-	default:
-		close(s.done)
 	}
 	err := s.http.Close()
 	s.served.Wait()
@@ -114,6 +127,30 @@ func (s *Server) Close() error {
 		s.broker.close()
 	}
 	return errors.Join(err, s.removeDir())
+}
+
+// end closes done and reports whether it was open.
+func (s *Server) end() bool {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	select {
+	case <-s.done:
+		return false
+	default:
+		close(s.done)
+		return true
+	}
+}
+
+// later runs work that a request has begun. Close waits for it; after Close nothing is begun.
+func (s *Server) later(work func()) {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	select {
+	case <-s.done:
+	default:
+		s.served.Go(work)
+	}
 }
 
 func (s *Server) removeDir() error {

@@ -28,6 +28,7 @@ type state struct {
 	listeners      map[string]*listener
 	tracked        map[string]int // file id → downloads that were counted or not
 	instance       string
+	v1             v1State
 }
 
 func newState(emails []string) *state {
@@ -35,6 +36,7 @@ func newState(emails []string) *state {
 		users: map[string]user{}, keys: map[string]string{}, jobKeys: map[string]string{}, datasets: map[string]*dataset{},
 		folders: map[string]*folder{}, files: map[string]*file{}, thumbnails: map[string]bool{}, jobs: map[string]*jobRecord{},
 		listeners: map[string]*listener{}, tracked: map[string]int{}, instance: newID()[14:],
+		v1: newV1State(),
 	}
 	for _, email := range emails {
 		first, _, _ := strings.Cut(email, "@")

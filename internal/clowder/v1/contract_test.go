@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -30,6 +31,24 @@ type site struct {
 
 // missingID has the form of an id and belongs to nothing.
 const missingID = "000000000000000000000000"
+
+// startDouble runs a double whose uploads are stored a moment after their answer, as in the real one.
+func startDouble(tb testing.TB, opts clowdertest.Options) *clowdertest.Server {
+	tb.Helper()
+	opts.Version, opts.Dir = 1, tb.TempDir()
+	server, err := clowdertest.New(opts)
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, server.Close()) })
+	return server
+}
+
+func TestContractDouble(t *testing.T) {
+	t.Parallel()
+	server := startDouble(t, clowdertest.Options{StoreDelay: 10 * time.Millisecond})
+	runContract(t, site{
+		url: server.URL, key: server.Key("alice@example.org"), key2: server.Key("bob@example.org"), global: server.GlobalKey(),
+	})
+}
 
 func newClient(tb testing.TB, cfg clowder.Config) *clowder.Client {
 	tb.Helper()
