@@ -27,7 +27,8 @@ func newPublishers(set Settings, all platform.Extractors, instance string, log *
 		var err error
 		out[i].publisher, err = queue.NewPublisher(brokerConfig(set, e), queue.Announcement{
 			Exchange: heartbeats, Every: set.Heartbeat,
-			Body: func() []byte { return e.Info.Heartbeat(e.Queue, set.ClowderEmail, instance) },
+			Body:    func() []byte { return e.Info.Heartbeat(e.Queue, set.ClowderEmail, instance) },
+			Binding: queue.Binding{Exchange: set.RabbitMQExchange, Key: "extractors." + e.Queue},
 		}, log, m)
 		if err != nil {
 			return nil, err

@@ -28,6 +28,7 @@ type Settings struct {
 	PredictQueue        string        `mapstructure:"rabbitmq_predict_queue"`
 	ScriptQueue         string        `mapstructure:"rabbitmq_script_queue"`
 	RunsQueue           string        `mapstructure:"rabbitmq_runs_queue"`
+	RabbitMQExchange    string        `mapstructure:"rabbitmq_exchange"`
 	RabbitMQCA          string        `mapstructure:"rabbitmq_ca"`
 	ClowderURL          string        `mapstructure:"clowder_url"`
 	Clowder1URL         string        `mapstructure:"clowder1_url"`
@@ -94,6 +95,7 @@ func settings() []setting {
 		{"rabbitmq_predict_queue", "RABBITMQ_PREDICT_QUEUE", "", "Queue and name of the prediction extractor; empty uses ncsa.ray.predict"},
 		{"rabbitmq_script_queue", "RABBITMQ_SCRIPT_QUEUE", "", "Queue and name of the extractor that runs scripts of users; empty uses ncsa.ray.script"},
 		{"rabbitmq_runs_queue", "RABBITMQ_RUNS_QUEUE", "", "Queue and name of the extractor that manages runs and models; empty uses ncsa.ray.runs"},
+		{"rabbitmq_exchange", "RABBITMQ_EXCHANGE", "clowder", "Exchange of Clowder v1, to which it returns waiting submissions when a user cancels another one; empty binds the queues to none"},
 		{"rabbitmq_ca", "RABBITMQ_CA", "", "File with the CA certificate of an amqps broker"},
 		{"clowder_url", "CLOWDER_URL", "", "Clowder API URL as seen from this service; overrides the host in messages"},
 		{"clowder1_url", "CLOWDER1_URL", "", "API URL of a Clowder v1 as seen from this service, if there is a v2 as well; overrides the host in messages of v1. Empty uses CLOWDER_URL or CLOWDER_HOSTS"},

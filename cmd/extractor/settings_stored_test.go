@@ -26,7 +26,7 @@ func TestASettingsFileOfTheVersionBeforeIsRead(t *testing.T) {
 	const day = 24 * time.Hour
 	require.Equal(t, Settings{
 		RabbitMQURI: "amqp://user:word@broker/vhost", RabbitMQQueue: "own.train", AdvancedQueue: "own.advanced", PredictQueue: "own.predict",
-		RunsQueue: "own.runs", ClowderURL: "https://clowder.example.org",
+		RunsQueue: "own.runs", RabbitMQExchange: "clowder", ClowderURL: "https://clowder.example.org",
 		ClowderHosts:   []string{"https://clowder.example.org", "https://other.example.org"},
 		ClowderVersion: 2, ClowderEmail: "operator@example.org", ExtractorKey: "a-key", Heartbeat: 45 * time.Second,
 		MaxRetry: 7, MaxAttempts: 4, MaxJobs: 200, MaxJobsPerUser: 50, MaxRunning: 12, MaxRunningPerUser: 3, UserJobsPerHour: 20,

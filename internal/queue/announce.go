@@ -16,9 +16,15 @@ func (p *Publisher) announce(ctx context.Context, s *session, blocked *atomic.Bo
 	if err != nil {
 		return err
 	}
+	bound := false
 	tick := time.NewTicker(p.announcement.Every)
 	defer tick.Stop()
 	for {
+		if !bound {
+			if bound, err = s.bind(p.conn.cfg, p.announcement.Binding, p.conn.log); err != nil {
+				return err
+			}
+		}
 		if !blocked.Load() {
 			msg := amqp.Publishing{ContentType: "application/json", Body: p.announcement.Body()}
 			if err := ch.PublishWithContext(ctx, p.announcement.Exchange, "", false, false, msg); err != nil {

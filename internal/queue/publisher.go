@@ -21,6 +21,8 @@ type Announcement struct {
 	Every time.Duration
 	// Body returns the message. It is called for each announcement.
 	Body func() []byte
+	// Binding is made before an announcement, so that its listeners find it.
+	Binding Binding
 }
 
 func (a Announcement) validate() error {
