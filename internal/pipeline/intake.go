@@ -23,9 +23,9 @@ type Publisher interface {
 	Publish(ctx context.Context, m queue.Message) error
 }
 
-// Intake turns the deliveries of one extractor into jobs. Each delivery ends in one of three ways: its job is on disk and it is
-// acknowledged; it can never become a job, is moved to the error queue and acknowledged; or an error is returned and the broker keeps
-// it.
+// Intake turns the deliveries of one extractor into jobs. Each delivery ends in one of four ways: its job is on disk and it is
+// acknowledged; nobody has submitted it, and it is acknowledged; it can never become a job, is moved to the error queue and acknowledged;
+// or an error is returned and the broker keeps it.
 type Intake struct {
 	pipeline  *Pipeline
 	extractor platform.Extractor
@@ -90,6 +90,9 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if errors.Is(err, message.ErrEvent) {
+		return in.skip(d, req, err)
+	}
 	if err != nil {
 		return in.reject(ctx, d, req, err, true)
 	}
@@ -145,6 +148,7 @@ func (in *Intake) decode(ctx context.Context, d *queue.Delivery) (job.Request, j
 	req, key, err := message.Decode(d.Body, message.Properties{
 		ReplyTo: d.ReplyTo, CorrelationID: d.CorrelationID, APIVersion: in.version, Received: d.Received,
 	})
+	in.pipeline.replies.Complete(&req)
 	req.Extractor = in.extractor.Info.Name
 	req.Parameters = in.extractor.Info.Keep(req.Parameters)
 	return req, key, err
@@ -218,6 +222,20 @@ func (in *Intake) repeated(ctx context.Context, d *queue.Delivery, rec job.Recor
 		return nil
 	}
 	p.sendEnd(rec, false)
+	return nil
+}
+
+// skip acknowledges a message that nobody has submitted, and ends what Clowder shows of it.
+func (in *Intake) skip(d *queue.Delivery, req job.Request, reason error) error {
+	p := in.pipeline
+	p.metrics.skipped()
+	p.log.Info("message skipped", zap.String("job_id", req.JobID), zap.Error(reason))
+	if req.JobID != "" && req.ReplyTo != "" && req.ResourceID != "" {
+		p.reporter.Enqueue("skipped-"+req.BodyHash, req, message.Status{Kind: message.StatusSkip, Text: text.Capital(reason.Error()), At: time.Now()})
+	}
+	if err := d.Ack(); err != nil && !errors.Is(err, queue.ErrSessionGone) {
+		return err
+	}
 	return nil
 }
 

@@ -45,7 +45,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}),
 	}
 	m.slots(0, 0)
-	for _, outcome := range []string{"accepted", "repeated", "rejected"} {
+	for _, outcome := range []string{"accepted", "repeated", "skipped", "rejected"} {
 		m.messages.WithLabelValues(outcome)
 	}
 	for _, s := range job.States() {
@@ -68,6 +68,8 @@ func (m *Metrics) slots(used, waiting int) {
 	m.raySlots.WithLabelValues("used").Set(float64(used))
 	m.raySlots.WithLabelValues("waiting").Set(float64(waiting))
 }
+
+func (m *Metrics) skipped() { m.messages.WithLabelValues("skipped").Inc() }
 
 func (m *Metrics) rejected() { m.messages.WithLabelValues("rejected").Inc() }
 

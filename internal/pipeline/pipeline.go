@@ -95,6 +95,7 @@ type Pipeline struct {
 
 	schedule *schedule.Queue
 	reporter *status.Reporter
+	replies  status.ReplyQueues
 	follower *progress.Follower
 	objects  *objects.Mover
 	// trainer is the newest look at the trainer on the volume.

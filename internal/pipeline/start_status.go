@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -31,11 +33,20 @@ func (p *Pipeline) sendStart(ctx context.Context, rec job.Record, found bool) {
 			say = p.reporter.EnqueueUnconfirmed
 		}
 	}
-	text := "Accepted; checking the settings"
+	accepted := "Accepted; checking the settings"
 	if rec.Request.Name != "" {
-		text = fmt.Sprintf("Accepted dataset %s; checking the settings", rec.Request.Name)
+		accepted = fmt.Sprintf("Accepted dataset %s; checking the settings", text.Excerpt(rec.Request.Name, 80))
 	}
-	say(rec.Run, rec.Request, message.Status{Kind: message.StatusStart, Text: text, At: time.Now()})
+	say(rec.Run, rec.Request, message.Status{Kind: message.StatusStart, Text: accepted + p.howToStop(rec), At: time.Now()})
+}
+
+// howToStop says how to end a job of Clowder v1, whose own button reaches only a submission that is still in the queue.
+func (p *Pipeline) howToStop(rec job.Record) string {
+	at := slices.IndexFunc(p.cfg.Extractors, func(e platform.Extractor) bool { return e.Kind == platform.Runs })
+	if rec.Request.APIVersion != 1 || at < 0 || p.cfg.Extractors.Of(rec.Request).Kind == platform.Runs {
+		return ""
+	}
+	return ". To stop the job, submit the dataset to " + p.cfg.Extractors[at].Name()
 }
 
 // sendEnd queues the terminal status; again says that an earlier process may have sent it.

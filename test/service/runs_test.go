@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
@@ -142,25 +140,6 @@ func TestAModelIsExportedIntoAnotherDataset(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, notes, 1)
 	require.Equal(t, models[0].ID, notes[0].Content["model_file_id"])
-}
-
-// TestAMessageAfterACancellationOfClowder1 sends what v1 makes of the messages behind the one that it takes out of the queue:
-// the same bodies without reply_to and correlation_id.
-func TestAMessageAfterACancellationOfClowder1(t *testing.T) {
-	t.Parallel()
-	w := stack.NewFixture(t, stack.Program(t), table())
-	w.Start(t, nil)
-	ch := channel(t, w)
-	dataset := uuid.NewString()
-	body := `{"jobid":"` + uuid.NewString() + `","msgid":"` + uuid.NewString() + `","id":"` + dataset + `","datasetId":"` + dataset + `",
-		"host":"http://clowder1","secretKey":"k","routing_key":"extractors.ncsa.ray.finetune","parameters":"{}","fileSize":"0","notifies":[],"flags":""}`
-	require.NoError(t, ch.PublishWithContext(t.Context(), "", stack.Extractor, true, false, amqp.Publishing{Body: []byte(body)}))
-	rec := w.AwaitRecords(t, 1)[0]
-	require.Equal(t, 1, rec.Request.APIVersion)
-	require.Equal(t, job.Failed, rec.State)
-	require.Contains(t, rec.Ending.Text, "Clowder v2 only", "nobody hears of it, and nobody waits for that")
-	last, _ := w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
-	require.Equal(t, "SUCCEEDED", last.Status, "the next job is served")
 }
 
 func TestAJobThatTheBrokerLostIsRecovered(t *testing.T) {

@@ -50,6 +50,10 @@ func property(value string) string {
 	return value
 }
 
+// ErrEvent is the error about a message of Clowder v1 that nobody asked for: v1 sends one for each file or metadata entry that is added
+// or removed, if an administrator has enabled an extractor for such events. The request has the id that a status needs.
+var ErrEvent = errors.New("a change in Clowder starts no job: submit the dataset or the file to start one")
+
 // Decode reads an extraction message of Clowder v1 or v2. It accepts all their variants, and never panics.
 //
 // Errors are permanent, and their text says what is wrong with the message. All fields that could be read are returned with the error:
@@ -71,6 +75,9 @@ func Decode(body []byte, p Properties) (job.Request, job.Secret, error) {
 	}
 	key := job.Secret(f.text("secretKey"))
 	fill(&req, f)
+	if req.APIVersion == 1 && f.text("action") != submission {
+		return eventOf(req, f), key, job.Permanent(ErrEvent)
+	}
 	if f.fault == nil && (len(key) > maxKey || !keyForm.MatchString(key.Reveal())) {
 		f.failf("it has no valid API key, so nothing can be read from Clowder")
 	}
@@ -78,6 +85,18 @@ func Decode(body []byte, p Properties) (job.Request, job.Secret, error) {
 		return req, key, job.Permanent(fmt.Errorf("the extraction message cannot be used: %w", f.fault))
 	}
 	return req, key, nil
+}
+
+// submission is the action of a message of v1 that a person has asked for. All its other messages are events.
+const submission = "manual-submission"
+
+// eventOf completes the request of an event: v1 shows its statuses on the page of the resource in id, which is not always the dataset.
+func eventOf(req job.Request, f *fields) job.Request {
+	req.ResourceID, req.Parameters = "", nil
+	if id := f.text("id"); ValidID(id) {
+		req.ResourceID = id
+	}
+	return req
 }
 
 // fill copies the fields of the message into req, in the order in which later fields need earlier ones.

@@ -26,6 +26,9 @@ const v1Body = `{"notifies":["a@example.org"],"msgid":"99999999-2222-3333-4444-5
 "intermediateId":"` + v1Dataset + `","fileSize":"12","host":"https://clowder.example.org/clowder/","datasetId":"` + v1Dataset + `","flags":"","secretKey":"KEY",
 "routing_key":"extractors.ncsa.ray.finetune","activity":"submitted","target":"{}","parameters":"{\"epochs\":\"3\"}","datasetname":"d1","retry_count":"2"}`
 
+// v1Submitted is the same after a person has submitted it.
+var v1Submitted = strings.Replace(v1Body, "{", `{"action":"manual-submission",`, 1)
+
 func decode(t *testing.T, body string) (job.Request, job.Secret, error) {
 	t.Helper()
 	return message.Decode([]byte(body), message.Properties{ReplyTo: "clowder.abc", CorrelationID: "c1", Received: time.Unix(1, 0)})
@@ -46,7 +49,7 @@ func TestDecodeV2Dataset(t *testing.T) {
 
 func TestDecodeV1Dataset(t *testing.T) {
 	t.Parallel()
-	req, _, err := decode(t, v1Body)
+	req, _, err := decode(t, v1Submitted)
 	require.NoError(t, err)
 	require.Equal(t, 1, req.APIVersion)
 	require.Equal(t, job.Dataset, req.Kind)
@@ -86,8 +89,8 @@ func TestDecodeVariants(t *testing.T) {
 				require.Equal(t, []string{fileID, datasetID, "a.csv"}, []string{r.ResourceID, r.DatasetID, r.Name})
 			},
 		},
-		"the routing key of a v1 event names the kind": {
-			map[string]any{"resource_type": nil, "routing_key": "clowder.dataset.file.added", "id": fileID},
+		"the routing key of v1 names the kind": {
+			map[string]any{"resource_type": nil, "routing_key": "clowder.dataset.file.added", "id": fileID, "action": "manual-submission"},
 			func(t *testing.T, r job.Request) {
 				t.Helper()
 				require.Equal(t, job.Dataset, r.Kind)
@@ -122,7 +125,7 @@ func TestDecodeVariants(t *testing.T) {
 			},
 		},
 		"an explicit version wins": {
-			map[string]any{"clowderVersion": 1},
+			map[string]any{"clowderVersion": 1, "action": "manual-submission"},
 			func(t *testing.T, r job.Request) { t.Helper(); require.Equal(t, 1, r.APIVersion) },
 		},
 	} {
@@ -197,7 +200,7 @@ func TestBodyHashForgetsKeyAndRetryCount(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{v2Body, v1Body, `{}`, `{"parameters":"\"{}\""}`, "\xff\xfe{", `{"id":1e400}`, `{"notifies":[1,null]}`, "\xef\xbb\xbf{}"} {
+	for _, seed := range []string{v2Body, v1Body, v1Submitted, `{}`, `{"parameters":"\"{}\""}`, "\xff\xfe{", `{"id":1e400}`, `{"notifies":[1,null]}`, "\xef\xbb\xbf{}"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -65,6 +65,20 @@ type statusBody struct {
 	Message     string `json:"message"`
 }
 
+// InWordsOf returns the statuses that say s to a Clowder of this version. v1 keeps no text of an end that went well, and a skip does not
+// end a job there: both texts are said before a bare end.
+func (s Status) InWordsOf(version int) []Status {
+	if version != 1 || s.Kind != StatusDone && s.Kind != StatusSkip {
+		return []Status{s}
+	}
+	said, end := s, s
+	said.Kind, end.Kind = StatusProcessing, StatusDone
+	if s.Kind == StatusSkip {
+		said.Text = "Skipped: " + s.Text
+	}
+	return []Status{said, end}
+}
+
 // EncodeStatus returns the message for req.ReplyTo and req.CorrelationID: pyclowder's JSON with a text that neither version of Clowder
 // misreads. extractor is the registered name.
 func EncodeStatus(req job.Request, extractor string, s Status) []byte {
@@ -85,8 +99,9 @@ func EncodeStatus(req job.Request, extractor string, s Status) []byte {
 var (
 	// prefixWord matches what v2 removes everywhere in the text after its own prefix.
 	prefixWord = regexp.MustCompile(`(STARTED|PROCESSING|SUCCEEDED|ERROR|RESUBMITTED|SKIPPED|StatusMessage\.[a-z]+): `)
-	// doneWord matches what makes v1 store any status as DONE.
-	doneWord  = regexp.MustCompile(`(?i)\bdone\b`)
+	// v1 stores any status with these four letters as DONE. doneWord matches the word itself, doneInner a part of another word or of the
+	// name of a file.
+	doneWord  = regexp.MustCompile(`(?i)(^|\s)done([.,;:!?)]*(?:\s|$))`)
 	doneInner = regexp.MustCompile(`(?i)(do)(ne)`)
 )
 
@@ -98,8 +113,8 @@ func safeText(kind StatusKind, sentence string, version, limit int) string {
 	}
 	sentence = prefixWord.ReplaceAllString(sentence, "$1 - ")
 	if version == 1 && kind != StatusDone {
-		sentence = doneWord.ReplaceAllString(sentence, "finished")
-		sentence = doneInner.ReplaceAllString(sentence, "$1-$2")
+		sentence = doneWord.ReplaceAllString(sentence, "${1}finished${2}")
+		sentence = doneInner.ReplaceAllString(sentence, "${1}"+wordJoiner+"${2}")
 	}
 	sentence = text.Shorten(sentence, limit)
 	// v2 tests for these two endings before it reads the prefix, so an error with such an ending would count as success.
@@ -109,6 +124,9 @@ func safeText(kind StatusKind, sentence string, version, limit int) string {
 	}
 	return sentence
 }
+
+// wordJoiner is a character without width, which separates letters for a program and not for a reader.
+const wordJoiner = "\u2060"
 
 func emptyText(kind StatusKind) string {
 	switch kind {

@@ -49,7 +49,8 @@ func TestStatusTextsAreMadeSafe(t *testing.T) {
 		"a success does not end like a start":           {2, message.StatusDone, "Started processing.", "Started processing"},
 		"a start may":                                   {2, message.StatusStart, "Started processing.", "Started processing."},
 		"prefixes inside stay readable":                 {2, message.StatusError, "Ray said ERROR: no StatusMessage.done: here", "Ray said ERROR - no StatusMessage.done - here"},
-		"v1 takes done anywhere as the end":             {1, message.StatusProcessing, "Not done, abandoned DONE", "Not finished, abando-ned finished"},
+		"v1 takes done anywhere as the end":             {1, message.StatusProcessing, "Not done, abandoned DONE", "Not finished, abando\u2060ned finished"},
+		"v1 leaves names as they look":                  {1, message.StatusError, "done.csv and x/Done-1.txt are not done.", "do\u2060ne.csv and x/Do\u2060ne-1.txt are not finished."},
 		"v2 does not":                                   {2, message.StatusProcessing, "Not done", "Not done"},
 		"the end of a v1 job may say done":              {1, message.StatusDone, "All done", "All done"},
 		"an empty text is replaced":                     {2, message.StatusStart, " ", "Started processing."},
@@ -60,6 +61,35 @@ func TestStatusTextsAreMadeSafe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, tc.want, encoded(t, tc.version, tc.kind, tc.text)["message"])
+		})
+	}
+}
+
+func TestV1HearsTheTextOfAnEndBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	const words = "Results in folder finetune/x"
+	for name, tc := range map[string]struct {
+		version int
+		kind    message.StatusKind
+		want    []string
+	}{
+		"the end of a job of v1":           {1, message.StatusDone, []string{"processing: " + words, "done: " + words}},
+		"a skipped job of v1":              {1, message.StatusSkip, []string{"processing: Skipped: " + words, "done: " + words}},
+		"an error of v1":                   {1, message.StatusError, []string{"error: " + words}},
+		"progress of v1":                   {1, message.StatusProcessing, []string{"processing: " + words}},
+		"the end of a job of v2":           {2, message.StatusDone, []string{"done: " + words}},
+		"a skipped job of v2":              {2, message.StatusSkip, []string{"skip: " + words}},
+		"the end of a job of old versions": {0, message.StatusDone, []string{"done: " + words}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := time.Unix(5, 0)
+			var got []string
+			for _, s := range (message.Status{Kind: tc.kind, Text: words, At: at}).InWordsOf(tc.version) {
+				require.Equal(t, at, s.At)
+				got = append(got, string(s.Kind)+": "+s.Text)
+			}
+			require.Equal(t, tc.want, got)
 		})
 	}
 }

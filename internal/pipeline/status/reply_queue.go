@@ -37,12 +37,17 @@ func (q *ReplyQueue) Publish(ctx context.Context, req job.Request, s message.Sta
 	if req.ReplyTo == "" {
 		return nil
 	}
-	err := q.broker.Publish(ctx, queue.Message{
-		RoutingKey: req.ReplyTo, CorrelationID: req.CorrelationID, Body: message.EncodeStatus(req, q.extractors.Of(req).Name(), s),
-	})
-	if errors.Is(err, queue.ErrUnroutable) {
-		q.log.Warn("reply queue is gone, status dropped", zap.String("job_id", req.JobID), zap.String("queue", req.ReplyTo))
-		return nil
+	for _, said := range s.InWordsOf(req.APIVersion) {
+		err := q.broker.Publish(ctx, queue.Message{
+			RoutingKey: req.ReplyTo, CorrelationID: req.CorrelationID, Body: message.EncodeStatus(req, q.extractors.Of(req).Name(), said),
+		})
+		if errors.Is(err, queue.ErrUnroutable) {
+			q.log.Warn("reply queue is gone, status dropped", zap.String("job_id", req.JobID), zap.String("queue", req.ReplyTo))
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
