@@ -87,8 +87,10 @@ def build(folder: Path, nodes: int, source: np.ndarray, target: np.ndarray, weig
 
 
 def _save_features(place: Path, x: np.ndarray) -> None:
-    if isinstance(x, np.memmap) and isinstance(x.filename, (str, Path)) and str(x.filename).endswith(".npy") and x.base is not None:
-        with contextlib.suppress(OSError):
-            os.link(x.filename, place)
-            return
+    if isinstance(x, np.memmap) and x.flags.c_contiguous:
+        with contextlib.suppress(OSError, ValueError, EOFError):  # another volume, or no .npy file
+            whole = np.load(str(x.filename), mmap_mode="r", allow_pickle=False)
+            if whole.shape == x.shape and whole.dtype == x.dtype:
+                os.link(str(x.filename), place)
+                return
     np.save(place, np.ascontiguousarray(x))
