@@ -61,7 +61,7 @@ func (s *Session) arrived(ctx context.Context, f clowder.File) (clowder.File, er
 	fail := func(format string, args ...any) (clowder.File, error) {
 		return f, job.Unknown(fmt.Errorf("Clowder did not store %q: "+format, append([]any{f.Name}, args...)...)) //nolint:staticcheck // a name
 	}
-	wait := 20 * time.Millisecond
+	wait := 5 * time.Millisecond
 	for end := time.Now().Add(s.wire.Config().AnswerTimeout); ; wait = min(2*wait, 2*time.Second) {
 		state, err := s.stored(ctx, f.ID)
 		switch {

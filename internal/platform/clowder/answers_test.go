@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -20,14 +19,20 @@ import (
 // birdwatch is a dataset of pictures and what a model says of them.
 type birdwatch struct {
 	*deliveryTest
-	session *clowder.Session
+	session session
 	made    results.Prediction
 }
 
 func newBirdwatch(t *testing.T, pictures int) *birdwatch {
 	t.Helper()
-	b := &birdwatch{deliveryTest: newDelivery(t, alice)}
-	b.session = b.client.As(b.rec.SecretKey)
+	return newBirdwatchIn(t, 2, pictures)
+}
+
+// newBirdwatchIn is newBirdwatch with a version of Clowder.
+func newBirdwatchIn(t *testing.T, version, pictures int) *birdwatch {
+	t.Helper()
+	b := &birdwatch{deliveryTest: newDeliveryTo(t, version, alice)}
+	b.session = b.deliveryTest.session(t)
 	b.rec.Request.Extractor, b.rec.Settings = "ncsa.ray.predict", job.Settings{Write: "both"}
 	sure := 0.75
 	for i := range pictures {
@@ -75,8 +80,9 @@ func (b *birdwatch) requireOneEach(t *testing.T) {
 
 func TestEveryFileGetsItsPredictionOnceWhateverIsCut(t *testing.T) {
 	t.Parallel()
-	for cut := range 4 { // before each of two batches, after the last one, and no cut
-		b := newBirdwatch(t, answerBatch+3)
+	for n := range 8 { // before each of two batches, after the last one, and no cut, in both versions
+		cut := n % 4
+		b := newBirdwatchIn(t, 1+n/4, answerBatch+3)
 		err := b.answer(t, cut)
 		if cut > 0 {
 			require.ErrorIs(t, err, errCut)
@@ -100,11 +106,13 @@ func TestAPredictionThatFailsHalfwayGoesOnWhereItStopped(t *testing.T) {
 
 func TestFilesThatAreGoneAndRowsOfTablesGetNoMetadata(t *testing.T) {
 	t.Parallel()
-	b := newBirdwatch(t, 2)
-	require.NoError(t, b.session.DeleteFile(t.Context(), b.made.PerFile[0].ID))
-	require.NoError(t, b.answer(t, 0))
-	b.made.PerFile = b.made.PerFile[1:]
-	b.requireOneEach(t)
+	for _, version := range []int{1, 2} {
+		b := newBirdwatchIn(t, version, 2)
+		require.NoError(t, b.session.DeleteFile(t.Context(), b.made.PerFile[0].ID))
+		require.NoError(t, b.answer(t, 0))
+		b.made.PerFile = b.made.PerFile[1:]
+		b.requireOneEach(t)
+	}
 
 	tables := newBirdwatch(t, 0)
 	require.NoError(t, tables.answer(t, 0))
@@ -132,8 +140,14 @@ func TestAnExtractorThatClowderDoesNotKnowYetTriesAgain(t *testing.T) {
 
 func TestOnlyTheChosenModelOfEarlierRunsIsDownloaded(t *testing.T) {
 	t.Parallel()
-	d := newDelivery(t, alice)
-	session, dataset := d.client.As(d.rec.SecretKey), d.rec.Request.DatasetID
+	for _, version := range []int{1, 2} {
+		requireOnlyTheChosenModel(t, newDeliveryTo(t, version, alice))
+	}
+}
+
+func requireOnlyTheChosenModel(t *testing.T, d *deliveryTest) {
+	t.Helper()
+	session, dataset := d.session(t), d.rec.Request.DatasetID
 	require.NoError(t, d.deliver(t, "1", 0))
 	_, err := d.server.AddFile(dataset, "new.csv", strings.NewReader("text\nfine\n"))
 	require.NoError(t, err)
@@ -163,14 +177,16 @@ func TestOnlyTheChosenModelOfEarlierRunsIsDownloaded(t *testing.T) {
 
 func TestModelsOfADatasetAreForThoseWhoMayReadIt(t *testing.T) {
 	t.Parallel()
-	d := newDelivery(t, bob)
-	secret := d.server.AddDataset(alice, "Secret")
-	for dataset, want := range map[string]bool{d.rec.Request.DatasetID: true, secret: false, "655fd7c3e4b0a1b2c3d4e5f6": false, "local": false} {
-		may, err := d.platform.MayRead(t.Context(), d.rec, dataset)
-		require.NoError(t, err)
-		require.Equal(t, want, may, dataset)
+	for _, version := range []int{1, 2} {
+		d := newDeliveryTo(t, version, bob)
+		secret := d.server.AddDataset(alice, "Secret")
+		for dataset, want := range map[string]bool{d.rec.Request.DatasetID: true, secret: false, "655fd7c3e4b0a1b2c3d4e5f6": false, "local": false} {
+			may, err := d.platform.MayRead(t.Context(), d.rec, dataset)
+			require.NoError(t, err)
+			require.Equal(t, want, may, dataset)
+		}
+		d.rec.SecretKey = "expired"
+		_, err := d.platform.MayRead(t.Context(), d.rec, secret)
+		require.Error(t, err, "a key that is refused is no answer")
 	}
-	d.rec.SecretKey = "expired"
-	_, err := d.platform.MayRead(t.Context(), d.rec, secret)
-	require.Error(t, err, "a key that is refused is no answer")
 }

@@ -3,6 +3,7 @@ package clowder
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -46,8 +47,14 @@ type deliveryTest struct {
 
 func newDelivery(t *testing.T, user string) *deliveryTest {
 	t.Helper()
+	return newDeliveryTo(t, 2, user)
+}
+
+// newDeliveryTo is newDelivery with a version of Clowder.
+func newDeliveryTo(t *testing.T, version int, user string) *deliveryTest {
+	t.Helper()
 	bodies := t.TempDir()
-	server, err := clowdertest.New(clowdertest.Options{Dir: bodies})
+	server, err := clowdertest.New(clowdertest.Options{Version: version, Dir: bodies})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	d := &deliveryTest{server: server, bodies: bodies, dir: t.TempDir(), life: new(life)}
@@ -70,7 +77,7 @@ func newDelivery(t *testing.T, user string) *deliveryTest {
 	}
 	dataset := server.AddDataset(alice, "Reviews")
 	server.Share(dataset, bob, "uploader")
-	d.rec = job.New(run, job.Request{APIVersion: 2, Kind: job.Dataset, DatasetID: dataset, ResourceID: dataset}, job.Secret(server.Key(user)))
+	d.rec = job.New(run, job.Request{APIVersion: version, Kind: job.Dataset, DatasetID: dataset, ResourceID: dataset}, job.Secret(server.Key(user)))
 	require.NoError(t, resultstest.Play(d.dir, run, 1))
 	return d
 }
@@ -114,7 +121,7 @@ func (d *deliveryTest) deliver(t *testing.T, version string, cut int) error {
 	made := assemble(t, disk.Folder{Volume: d.dir}, disk.Folder{Volume: d.dir, Name: "deliver"}, result, meta)
 	d.shown = 0
 	for _, a := range made.Artifacts {
-		if a.Show.OnCard() {
+		if isShown(d.session(t), a) {
 			d.shown++
 		}
 		if a.Name == modelArchive {
@@ -144,10 +151,18 @@ func (d *deliveryTest) save(doc json.RawMessage) error {
 
 var errCut = errors.New("killed")
 
+// session is that of the user who looks at the results.
+func (d *deliveryTest) session(t *testing.T) session {
+	t.Helper()
+	s, err := d.platform.session(d.rec)
+	require.NoError(t, err)
+	return s
+}
+
 // requireOneOfEach looks at the dataset as its user does.
 func (d *deliveryTest) requireOneOfEach(t *testing.T) {
 	t.Helper()
-	s, dataset := d.client.As(d.rec.SecretKey), d.rec.Request.DatasetID
+	s, dataset := d.session(t), d.rec.Request.DatasetID
 	files, err := s.Files(t.Context(), dataset)
 	require.NoError(t, err)
 	names, model := map[string]int{}, ""
@@ -164,9 +179,20 @@ func (d *deliveryTest) requireOneOfEach(t *testing.T) {
 	for name, n := range names {
 		require.Equal(t, 1, n, name)
 	}
-	shown, err := s.Visualizations(t.Context(), dataset)
-	require.NoError(t, err)
-	require.Len(t, shown, d.shown)
+	shown := 0
+	for _, f := range files {
+		if on, ok := s.(previews); ok {
+			have, err := on.Previews(t.Context(), f.ID)
+			require.NoError(t, err)
+			shown += len(have)
+		}
+	}
+	if on, ok := s.(cards); ok {
+		have, err := on.Visualizations(t.Context(), dataset)
+		require.NoError(t, err)
+		shown = len(have)
+	}
+	require.Equal(t, d.shown, shown)
 	require.Positive(t, d.shown)
 	notes, err := s.Metadata(t.Context(), dataset)
 	require.NoError(t, err)
@@ -191,27 +217,35 @@ func (d *deliveryTest) requireAllNoted(t *testing.T) {
 
 func TestADeliveryThatIsCutAnywhereIsCompletedOnce(t *testing.T) {
 	t.Parallel()
-	run := newDelivery(t, alice).dir // one for all, so that its pictures are drawn once
-	for cut := 1; ; cut++ {
-		d := newDelivery(t, alice)
-		d.dir = run
-		err := d.deliver(t, "1", cut)
-		if err == nil {
-			require.Greater(t, cut, 30, "every call and every save was cut once")
-			d.requireAllNoted(t)
-			return
-		}
-		require.NoError(t, d.deliver(t, "1", 0), "cut after %d calls and saves", cut)
-		d.requireOneOfEach(t)
+	for _, version := range []int{1, 2} {
+		t.Run(fmt.Sprintf("Clowder v%d", version), func(t *testing.T) {
+			t.Parallel()
+			run := newDeliveryTo(t, version, alice).dir // one for all, so that its pictures are drawn once
+			for cut := 1; ; cut++ {
+				d := newDeliveryTo(t, version, alice)
+				d.dir = run
+				err := d.deliver(t, "1", cut)
+				if err == nil {
+					require.Greater(t, cut, 30, "every call and every save was cut once")
+					d.requireAllNoted(t)
+					t.Logf("%d cuts", cut)
+					return
+				}
+				require.NoError(t, d.deliver(t, "1", 0), "cut after %d calls and saves", cut)
+				d.requireOneOfEach(t)
+			}
+		})
 	}
 }
 
 func TestADeliveryWithNewContentReplacesWhatWasDelivered(t *testing.T) {
 	t.Parallel()
-	d := newDelivery(t, alice)
-	require.NoError(t, d.deliver(t, "1", 0))
-	require.NoError(t, d.deliver(t, "2", 0))
-	d.requireOneOfEach(t)
+	for _, version := range []int{1, 2} {
+		d := newDeliveryTo(t, version, alice)
+		require.NoError(t, d.deliver(t, "1", 0))
+		require.NoError(t, d.deliver(t, "2", 0))
+		d.requireOneOfEach(t)
+	}
 }
 
 func TestAFileThatArrivesForTooLongIsBroken(t *testing.T) {

@@ -12,6 +12,52 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
 )
 
+// TestWhoMayManageARunOfClowderV1 has the user of a job in its message only, because v1 shows no jobs.
+func TestWhoMayManageARunOfClowderV1(t *testing.T) {
+	t.Parallel()
+	const carol = "carol@example.org"
+	server, err := clowdertest.New(clowdertest.Options{Version: 1, Users: []string{alice, bob, carol}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	client, err := clowder.NewClient(clowder.Config{V1URL: server.URL, Cache: disk.Folder{Volume: t.TempDir()}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	platform := New(client, platformtest.Extractors(t))
+	dataset := server.AddDataset(alice, "Reviews")
+	server.Share(dataset, bob, "viewer")
+	server.Share(dataset, carol, "editor")
+	of := func(users ...string) job.Record {
+		return job.New("ft-other", job.Request{APIVersion: 1, JobID: "000000000000000000000001", DatasetID: dataset, Notifies: users}, "")
+	}
+	for name, tc := range map[string]struct {
+		key, by string
+		other   job.Record
+		want    string // the error; empty where they may
+	}{
+		"their own":                       {server.Key(bob), bob, of(bob), ""},
+		"one in their dataset":            {server.Key(alice), alice, of(bob), ""},
+		"one in a dataset that they edit": {server.Key(carol), carol, of(bob), ""},
+		"somebody else's":                 {server.Key(bob), "", of(alice), "run ft-other was started by alice@example.org"},
+		"one of nobody":                   {server.Key(bob), "", of(), "was started by another user"},
+		"one of several people":           {server.Key(bob), "", of(alice, bob), "was started by alice@example.org, bob@example.org"},
+		"any, with the key of the site":   {server.GlobalKey(), "an administrator", of(bob), ""},
+		"any, with a wrong key":           {"wrong", "", of(bob), "does not accept the key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			by, err := platform.CanManage(t.Context(), job.New(run, job.Request{APIVersion: 1, DatasetID: dataset}, job.Secret(tc.key)), tc.other)
+			if tc.want == "" {
+				require.NoError(t, err)
+				require.Equal(t, tc.by, by)
+				return
+			}
+			require.ErrorContains(t, err, tc.want)
+			kind, _ := job.Classify(err)
+			require.Equal(t, job.KindPermanent, kind)
+		})
+	}
+}
+
 func TestWhoMayManageARun(t *testing.T) {
 	t.Parallel()
 	const carol = "carol@example.org"
