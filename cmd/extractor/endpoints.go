@@ -6,6 +6,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/queue"
@@ -23,11 +24,12 @@ type endpoints []endpoint
 // newPublishers returns a publisher for each extractor, which announces it to Clowder.
 func newPublishers(set Settings, all platform.Extractors, instance string, log *zap.Logger, m *queue.Metrics) (endpoints, error) {
 	out := make(endpoints, len(all))
+	owner := form.Owner{Email: set.ClowderEmail, Key: set.ExtractorKey.Reveal()}
 	for i, e := range all {
 		var err error
 		out[i].publisher, err = queue.NewPublisher(brokerConfig(set, e), queue.Announcement{
 			Exchange: heartbeats, Every: set.Heartbeat,
-			Body:    func() []byte { return e.Info.Heartbeat(e.Queue, set.ClowderEmail, instance) },
+			Body:    func() []byte { return e.Info.Heartbeat(e.Queue, owner, instance) },
 			Binding: queue.Binding{Exchange: set.RabbitMQExchange, Key: "extractors." + e.Queue},
 		}, log, m)
 		if err != nil {

@@ -42,6 +42,11 @@ func extractors(set Settings, volume volume.Volume) (platform.Extractors, error)
 		if err != nil {
 			return nil, job.Permanent(err)
 		}
+		if set.ClowderVersion == 1 && source.kind != platform.Runs {
+			if info, err = info.ForFiles(); err != nil {
+				return nil, job.Permanent(err)
+			}
+		}
 		all = append(all, platform.Extractor{Kind: source.kind, Info: info, Queue: set.Queue(source.queue, info.Name)})
 	}
 	return all, checkDistinct(all)

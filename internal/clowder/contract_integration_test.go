@@ -83,7 +83,7 @@ func connect(t *testing.T, uri string) *extractor {
 
 func (e *extractor) beat(t *testing.T) {
 	t.Helper()
-	require.NoError(t, e.ch.PublishWithContext(t.Context(), "extractors", "", false, false, amqp.Publishing{Body: e.info.Heartbeat(e.queue, "", "test")}))
+	require.NoError(t, e.ch.PublishWithContext(t.Context(), "extractors", "", false, false, amqp.Publishing{Body: e.info.Heartbeat(e.queue, form.Owner{}, "test")}))
 }
 
 func (e *extractor) next(t *testing.T) amqp.Delivery {

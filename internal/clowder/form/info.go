@@ -49,24 +49,37 @@ type heartbeat struct {
 	ExtractorInfo ordered `json:"extractor_info"`
 }
 
+// Owner is the user of Clowder who alone sees a private extractor. The zero value is for an extractor that all users see.
+type Owner struct {
+	// Email is the address of the user.
+	Email string
+	// Key distinguishes the extractors of this owner from others with the same name.
+	Key string
+}
+
 // Heartbeat returns the message that registers the extractor and keeps it online: Clowder v2 shows it as offline 300 s after the last
-// one. instance identifies this process. With an owner (an e-mail address) the extractor is private, and v2 names it after its queue.
-// Without an owner v2 publishes jobs to the name in extractor_info, so that name becomes the name of the queue.
-func (i *Info) Heartbeat(queue, owner, instance string) []byte {
+// one. instance identifies this process. v1, and v2 for an extractor without an owner, publish jobs to the name in extractor_info, so that
+// name becomes the name of the queue. v2 names the extractor of an owner after its queue in any case.
+func (i *Info) Heartbeat(queue string, owner Owner, instance string) []byte {
 	// To encode texts and valid JSON cannot fail.
-	body, _ := json.Marshal(heartbeat{ID: instance, Queue: queue, Owner: owner, ExtractorInfo: i.registered(queue, owner)})
+	body, _ := json.Marshal(heartbeat{ID: instance, Queue: queue, Owner: owner.Email, ExtractorInfo: i.registered(queue, owner)})
 	return body
 }
 
-func (i *Info) registered(queue, owner string) ordered {
-	if owner != "" || queue == i.Name {
-		return i.document
+func (i *Info) registered(queue string, owner Owner) ordered {
+	document := i.document
+	if queue != i.Name {
+		name, _ := json.Marshal(queue)
+		document = document.with("name", name)
 	}
-	name, _ := json.Marshal(queue)
-	return i.document.with("name", name)
+	if owner.Email != "" && owner.Key != "" { // without it, v1 shows the extractor to everybody
+		key, _ := json.Marshal(owner.Key)
+		document = document.with("unique_key", key)
+	}
+	return document
 }
 
-// RegisteredName returns the name that Clowder v2 uses for an extractor with this queue. Metadata and statuses must have it.
+// RegisteredName returns the name that Clowder uses for an extractor with this queue. Metadata and statuses must have it.
 func (i *Info) RegisteredName(queue string) string {
 	if queue == "" {
 		return i.Name
@@ -76,6 +89,18 @@ func (i *Info) RegisteredName(queue string) string {
 
 // Profile is the name of the parameter with which a user chooses the kind of machines.
 const Profile = "profile"
+
+// ForFiles returns a copy that the page of a file in Clowder v1 offers, too. v2 would start a job for each upload, so it must not get
+// the copy.
+func (i *Info) ForFiles() (*Info, error) {
+	document, err := i.document.edit([]string{"process"}, "file", json.RawMessage(`["*"]`))
+	if err != nil {
+		return nil, fmt.Errorf("offer the extractor for files: %w", err)
+	}
+	out := *i
+	out.document = document
+	return &out, nil
+}
 
 // WithProfiles returns a copy whose form ends with a choice of the given kinds of machines, the default first. With fewer than two
 // kinds there is no choice, and it returns i.

@@ -26,6 +26,11 @@ func checkDocument(document ordered, report reportFunc) {
 	checkContexts(document, report)
 	checkRepository(document, report)
 	checkProcess(document, report)
+	for _, key := range []string{"permissions", "unique_key"} {
+		if document.get(key) != nil {
+			report("remove %s: v1 drops the heartbeat or hides the extractor; EXTRACTOR_KEY and CLOWDER_EMAIL make it private", key)
+		}
+	}
 	for _, key := range []string{"properties", "id", "creator", "created", "modified", "lastAlive", "alive", "access"} {
 		if document.get(key) != nil {
 			report("remove %s: v2 reads it as a field of its own record and drops the heartbeat", key)
@@ -99,7 +104,8 @@ func checkRepository(document ordered, report reportFunc) {
 }
 
 // checkProcess prevents trainings without a user: with a file key, even an empty one, v2 creates a feed that submits each upload,
-// including the results of this extractor. v1 triggers on entries of exactly two tokens such as file.added or *.*.
+// including the results of this extractor. v1 triggers on entries of exactly two tokens such as file.added or *.*, and for metadata
+// nothing keeps that of this extractor from starting it again.
 func checkProcess(document ordered, report reportFunc) {
 	var process map[string][]string
 	if json.Unmarshal(document.get("process"), &process) != nil || process == nil {
@@ -111,6 +117,9 @@ func checkProcess(document ordered, report reportFunc) {
 	}
 	if _, ok := process["file"]; ok {
 		report("process must not have the key file: v2 would start a training for each upload")
+	}
+	if _, ok := process["metadata"]; ok {
+		report("process must not have the key metadata: v1 would start a training for each metadata entry, including those of its results")
 	}
 	for _, entry := range process["dataset"] {
 		parts := strings.FieldsFunc(entry, func(r rune) bool { return r == '.' || r == '/' })

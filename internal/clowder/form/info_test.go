@@ -71,6 +71,9 @@ func TestParseFindsWhatClowderDropsSilently(t *testing.T) {
 		"a null maturity":                   {`"maturity": "Development"`, `"maturity": null`, "maturity must be a text"},
 		"process as a list":                 {`"dataset": ["*"]`, `"dataset": "*"`, "process must be an object of lists"},
 		"a file feed":                       {`"dataset": ["*"]`, `"dataset": ["*"], "file": []`, "must not have the key file"},
+		"a metadata trigger of v1":          {`"dataset": ["*"]`, `"dataset": ["*"], "metadata": ["*"]`, "must not have the key metadata"},
+		"permissions":                       {`"bibtex": []`, `"bibtex": [], "permissions": [{}]`, "remove permissions"},
+		"a key of its own":                  {`"bibtex": []`, `"bibtex": [], "unique_key": "k"`, "remove unique_key"},
 		"a v1 trigger":                      {`"dataset": ["*"]`, `"dataset": ["file.added"]`, "for each such event"},
 		"a field of v2's own record":        {`"bibtex": []`, `"bibtex": [], "id": "1"`, "remove id"},
 		"a word for active":                 {`"bibtex": []`, `"bibtex": [], "active": "yes"`, "active must be true or false"},
@@ -119,10 +122,12 @@ func TestVersionsOfPEP440(t *testing.T) {
 }
 
 // heartbeatOf decodes the result of Heartbeat.
-func heartbeatOf(t *testing.T, info *form.Info, queue, owner string) (beat struct {
+func heartbeatOf(t *testing.T, info *form.Info, queue string, owner form.Owner) (beat struct {
 	ID, Queue, Owner string
 	Info             struct {
 		Name       string
+		UniqueKey  string `json:"unique_key"`
+		Process    map[string][]string
 		Parameters struct {
 			Schema map[string]struct{ Enum []string }
 		}
@@ -137,16 +142,31 @@ func heartbeatOf(t *testing.T, info *form.Info, queue, owner string) (beat struc
 func TestHeartbeat(t *testing.T) {
 	t.Parallel()
 	info := shippedInfo(t)
-	plain := heartbeatOf(t, info, "ncsa.ray.finetune", "")
+	plain := heartbeatOf(t, info, "ncsa.ray.finetune", form.Owner{})
 	require.Equal(t, []string{"i1", "ncsa.ray.finetune", "", "ncsa.ray.finetune"}, []string{plain.ID, plain.Queue, plain.Owner, plain.Info.Name})
-	require.Equal(t, "renamed", heartbeatOf(t, info, "renamed", "").Info.Name, "v2 publishes to the registered name")
-	require.Equal(t, "ncsa.ray.finetune", heartbeatOf(t, info, "private.k.ncsa.ray.finetune", "a@example.org").Info.Name)
+	require.Equal(t, "renamed", heartbeatOf(t, info, "renamed", form.Owner{}).Info.Name, "Clowder publishes to the registered name")
+	require.Empty(t, plain.Info.UniqueKey)
+	const queue = "private.k.ncsa.ray.finetune"
+	private := heartbeatOf(t, info, queue, form.Owner{Email: "a@example.org", Key: "k"})
+	require.Equal(t, []string{queue, "a@example.org", queue, "k"}, []string{private.Queue, private.Owner, private.Info.Name, private.Info.UniqueKey},
+		"v1 publishes to the name, and shows it to its owner only with the key")
+	owned := heartbeatOf(t, info, "ncsa.ray.finetune", form.Owner{Email: "a@example.org"})
+	require.Equal(t, []string{"a@example.org", "ncsa.ray.finetune", ""}, []string{owned.Owner, owned.Info.Name, owned.Info.UniqueKey})
 	require.Equal(t, "renamed", info.RegisteredName("renamed"))
+}
+
+func TestThePageOfAFileInV1OffersTheExtractor(t *testing.T) {
+	t.Parallel()
+	info := shippedInfo(t)
+	forFiles, err := info.ForFiles()
+	require.NoError(t, err)
+	require.Equal(t, map[string][]string{"dataset": {"*"}, "file": {"*"}}, heartbeatOf(t, forFiles, "q", form.Owner{}).Info.Process)
+	require.Equal(t, map[string][]string{"dataset": {"*"}}, heartbeatOf(t, info, "q", form.Owner{}).Info.Process, "not that in v2")
 }
 
 func TestHeartbeatKeepsTheOrderOfTheForm(t *testing.T) {
 	t.Parallel()
-	body := string(shippedInfo(t).Heartbeat("q", "", "i"))
+	body := string(shippedInfo(t).Heartbeat("q", form.Owner{}, "i"))
 	last := -1
 	for _, name := range []string{"task", "model", "data_file", "text_column", "epochs", "learning_rate", "seed", "run_name"} {
 		at := strings.Index(body, `"`+name+`":{`)
@@ -161,8 +181,8 @@ func TestWithModels(t *testing.T) {
 	more, err := info.WithModels([]string{"prajjwal1/bert-tiny", "auto", "bert-base-uncased"})
 	require.NoError(t, err)
 	want := []string{"auto", "words", "trees", "linear", "perceptron", "bert-tiny", "small-cnn", "mlp", "prajjwal1/bert-tiny", "bert-base-uncased"}
-	require.Equal(t, want, heartbeatOf(t, more, "q", "").Info.Parameters.Schema["model"].Enum)
-	require.Equal(t, want[:8], heartbeatOf(t, info, "q", "").Info.Parameters.Schema["model"].Enum, "the original stays as it is")
+	require.Equal(t, want, heartbeatOf(t, more, "q", form.Owner{}).Info.Parameters.Schema["model"].Enum)
+	require.Equal(t, want[:8], heartbeatOf(t, info, "q", form.Owner{}).Info.Parameters.Schema["model"].Enum, "the original stays as it is")
 	resolved, _, err := more.Parameters(map[string]any{"model": "bert-base-uncased"})
 	require.NoError(t, err)
 	require.Equal(t, "bert-base-uncased", resolved["model"])
@@ -182,7 +202,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		require.True(t, json.Valid(info.Heartbeat("q", "", "i")))
+		require.True(t, json.Valid(info.Heartbeat("q", form.Owner{}, "i")))
 		_, _, err = info.Parameters(nil)
 		require.NoError(t, err)
 	})

@@ -26,7 +26,7 @@ func TestTheFormOffersKindsOfMachines(t *testing.T) {
 			t.Parallel()
 			more, err := info.WithProfiles(tc.profiles)
 			require.NoError(t, err)
-			require.Equal(t, tc.want, heartbeatOf(t, more, "q", "").Info.Parameters.Schema[form.Profile].Enum)
+			require.Equal(t, tc.want, heartbeatOf(t, more, "q", form.Owner{}).Info.Parameters.Schema[form.Profile].Enum)
 			if tc.want == nil {
 				require.Same(t, info, more)
 				require.NotContains(t, more.Defaults(), form.Profile)
@@ -41,7 +41,7 @@ func TestTheFormOffersKindsOfMachines(t *testing.T) {
 			}
 			_, _, err = more.Parameters(map[string]any{form.Profile: "abacus"})
 			require.EqualError(t, err, "Invalid parameters: profile must be one of "+strings.Join(tc.want, ", ")+` (got "abacus")`)
-			body := string(more.Heartbeat("q", "", "i"))
+			body := string(more.Heartbeat("q", form.Owner{}, "i"))
 			require.Greater(t, strings.Index(body, `"profile":{`), strings.Index(body, `"dry_run":{`), "it is the last field")
 		})
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -73,7 +74,7 @@ func newDeliveryTo(t *testing.T, version int, user string) *deliveryTest {
 	t.Cleanup(func() { require.NoError(t, d.client.Close()) })
 	d.platform = New(d.client, platformtest.Extractors(t))
 	for _, e := range d.platform.extractors {
-		require.NoError(t, server.Heartbeat(e.Info.Heartbeat(e.Queue, "", "test")))
+		require.NoError(t, server.Heartbeat(e.Info.Heartbeat(e.Queue, form.Owner{}, "test")))
 	}
 	dataset := server.AddDataset(alice, "Reviews")
 	server.Share(dataset, bob, "uploader")
