@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/cache"
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
@@ -57,47 +58,101 @@ func newLocalRequest(cmd *cobra.Command, dataset, extractor string) (localReques
 
 // runLocally runs one job from a local folder to another one and waits for its end.
 func (p *program) runLocally(cmd *cobra.Command, set Settings, r localRequest) (err error) {
-	ctx := cmd.Context()
 	keep, _ := cmd.Flags().GetBool("keep")
+	l, err := r.job()
+	if err != nil {
+		return err
+	}
+	s, err := p.openLocal(cmd, set)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	l.work, l.keep = s.work, keep
+	return s.run(cmd.Context(), l)
+}
+
+// localSession is what the local jobs of one command share. The caller closes it.
+type localSession struct {
+	p    *program
+	set  Settings
+	work string
+	// ray is the local Ray that this session has started, nil where another is used.
+	ray     *raylocal.Local
+	console *console
+	jobs    int
+}
+
+// openLocal makes the temporary folder of a session, and starts a local Ray unless the command or the settings name one.
+func (p *program) openLocal(cmd *cobra.Command, set Settings) (*localSession, error) {
 	if ray, _ := cmd.Flags().GetString("ray"); ray != "" {
 		set.RayAddress = ray
 	}
-	platform, err := folder.New(r.dataset, r.out)
-	if err != nil {
-		return err
-	}
-	if r.model != "" {
-		if err := platform.GiveModel(r.model); err != nil {
-			return err
-		}
-	}
 	work, err := os.MkdirTemp("", "clowder-ray-")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	// Installed models are on the shared volume. Without a volume, the run uses a temporary folder.
 	if _, err := os.Stat(set.SharedDir); err != nil {
 		set.SharedDir, set.RaySharedDir = filepath.Join(work, "shared"), filepath.Join(work, "shared")
 	}
-	console := newConsole(p.stdout)
-	if set.RayAddress == "" {
-		console.say("Starting a local Ray")
-		set.RayPython = set.localPython()
-		local, err := raylocal.Start(ctx, p.localRay(set.RayPython, filepath.Join(work, "ray"), false))
-		if err != nil {
-			return fmt.Errorf("%w\n%s", err, pythonRemedy)
-		}
-		defer func() { err = errors.Join(err, local.Stop()) }()
-		set.RayAddress, set.RayTokenFile = local.Address, local.TokenFile
+	s := &localSession{p: p, set: set, work: work, console: newConsole(p.stdout)}
+	if set.RayAddress != "" {
+		return s, nil
 	}
-	return p.oneJob(ctx, set, localJob{
-		work: work, keep: keep, platform: platform, console: console,
-		request: job.Request{
-			Key: uuid.NewString(), APIVersion: 2, Extractor: r.extractor, Kind: job.Dataset, Name: datasetName(r.dataset),
-			Parameters: r.parameters, BodyHash: "local", Received: time.Now().UTC(),
-		},
-	})
+	s.console.say("Starting a local Ray")
+	s.set.RayPython = set.localPython()
+	if s.ray, err = raylocal.Start(cmd.Context(), p.localRay(s.set.RayPython, filepath.Join(work, "ray"), false)); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w\n%s", err, pythonRemedy), os.RemoveAll(work))
+	}
+	s.set.RayAddress, s.set.RayTokenFile = s.ray.Address, s.ray.TokenFile
+	return s, nil
+}
+
+// Close stops what the session has started.
+func (s *localSession) Close() (err error) {
+	if s.ray != nil {
+		err = s.ray.Stop()
+	}
+	return errors.Join(err, os.RemoveAll(s.work))
+}
+
+// job describes the job. It still needs its work folder.
+func (r localRequest) job() (localJob, error) {
+	platform, err := folder.New(r.dataset, r.out)
+	if err == nil && r.model != "" {
+		err = platform.GiveModel(r.model)
+	}
+	return localJob{platform: platform, request: job.Request{
+		Key: uuid.NewString(), APIVersion: 2, Extractor: r.extractor, Kind: job.Dataset, Name: datasetName(r.dataset),
+		Parameters: r.parameters, BodyHash: "local", Received: time.Now().UTC(),
+	}}, err
+}
+
+// run runs one job and waits for its end.
+func (s *localSession) run(ctx context.Context, l localJob) error {
+	l.console = s.console
+	return s.p.oneJob(ctx, s.set, l)
+}
+
+// Train runs one training in a work folder of its own, and returns its result. It is sweep.Trainer.
+func (s *localSession) Train(ctx context.Context, dataset, out string, parameters map[string]any) (*results.Result, error) {
+	l, err := localRequest{dataset: dataset, out: out, extractor: advanced, parameters: parameters}.job()
+	if err != nil {
+		return nil, err
+	}
+	s.jobs++
+	l.work = filepath.Join(s.work, fmt.Sprintf("job-%d", s.jobs))
+	if err := os.Mkdir(l.work, 0o700); err != nil {
+		return nil, err
+	}
+	var found *results.Result
+	l.done = func(dir disk.Folder) (err error) {
+		found, err = results.ReadFinished(dir)
+		return err
+	}
+	err = s.run(ctx, l)
+	return found, err
 }
 
 // datasetName returns the name of a folder, also of one that is given as a dot.
@@ -115,6 +170,8 @@ type localJob struct {
 	platform platform.Platform
 	console  *console
 	request  job.Request
+	// done looks at the run folder of a job that succeeded, before it is removed; nil for nothing.
+	done func(disk.Folder) error
 }
 
 // interruptGrace is how long a training may take to stop after an interrupt.
@@ -175,6 +232,11 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 	rec, err := store.Get(context.WithoutCancel(ctx), run)
 	if err != nil {
 		return err
+	}
+	if l.done != nil && rec.Ending != nil && rec.Ending.State == job.Done {
+		if err := l.done(volume.Run(rec.Run)); err != nil {
+			return err
+		}
 	}
 	return p.exitFor(rec, volume, l.keep)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/sweep"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -71,7 +72,7 @@ func (p *program) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return job.Permanent(err) })
 	addFlags(root.PersistentFlags())
 	root.AddCommand(p.serveCommand(), p.runCommand(), p.predictCommand(), p.modelsCommand(), p.jobsCommand(), p.doctorCommand(),
-		p.rayCommand(), p.readyCommand(), p.versionCommand())
+		p.rayCommand(), p.readyCommand(), p.versionCommand(), sweep.Command(sweep.Environment{Stdout: p.stdout, Open: p.openSweep}))
 	return root
 }
 
@@ -83,6 +84,15 @@ func (p *program) versionCommand() *cobra.Command {
 			return err
 		},
 	}
+}
+
+// openSweep starts what the trainings of a sweep share.
+func (p *program) openSweep(cmd *cobra.Command) (sweep.Trainer, error) {
+	set, err := p.settings(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return p.openLocal(cmd, set)
 }
 
 // settings reads the settings for a command. An invalid setting is a permanent error, which ends with exit code 2.

@@ -70,6 +70,20 @@ func ReadPartial(dir disk.Folder, run string, attempt int) (*Result, error) {
 	return partial, verify(root, partial)
 }
 
+// ReadFinished returns the result in the folder of a run that is done and delivered. Its files may be gone, so they are not verified.
+func ReadFinished(dir disk.Folder) (*Result, error) {
+	root, err := OpenRun(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	doc, err := ReadBounded(root, ResultFile, maxResult)
+	if err != nil {
+		return nil, err
+	}
+	return DecodeResult(doc)
+}
+
 func readResult(root *os.Root, run string, attempt int) (*Result, error) {
 	result, err := readNamed(root, ResultFile, run, attempt)
 	if err != nil {
