@@ -25,8 +25,8 @@ import (
 
 // stageInputs checks what the user filled in and brings the dataset onto the shared volume.
 func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, error) {
-	if rec.Request.Kind != job.Dataset {
-		return nil, badInput(job.Permanent(errors.New("this extractor works on datasets: open the dataset of the file and submit the dataset")))
+	if rec.Request.Kind == job.File && rec.Request.DatasetID == "" {
+		return nil, badInput(job.Permanent(errors.New("this file is in no dataset, so its results would have no place: add it to a dataset, then submit it again")))
 	}
 	e := p.cfg.Extractors.Of(rec.Request)
 	settings, err := p.settings(rec, e)

@@ -35,7 +35,7 @@ func (p *Pipeline) sendStart(ctx context.Context, rec job.Record, found bool) {
 	}
 	accepted := "Accepted; checking the settings"
 	if rec.Request.Name != "" {
-		accepted = fmt.Sprintf("Accepted dataset %s; checking the settings", text.Excerpt(rec.Request.Name, 80))
+		accepted = fmt.Sprintf("Accepted %s %s; checking the settings", rec.Request.Kind, text.Excerpt(rec.Request.Name, 80))
 	}
 	say(rec.Run, rec.Request, message.Status{Kind: message.StatusStart, Text: accepted + p.howToStop(rec), At: time.Now()})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -70,10 +69,9 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 	if err != nil {
 		return nil, err
 	}
-	// Results of earlier runs are no data, and may be large; only the model that a prediction is to be made with is needed.
-	files = slices.DeleteFunc(files, func(f clowder.File) bool {
-		return strings.HasPrefix(f.Path, resultsRoot+"/") && f.ID != rec.Settings.ModelFile
-	})
+	if files, err = inputsOf(rec, files); err != nil {
+		return nil, err
+	}
 	var total int64
 	for _, f := range files {
 		total += f.Size
