@@ -21,7 +21,7 @@ _MULTIPLIER = numpy.uint64(0x100000001B3)
 
 @dataclass(frozen=True)
 class LinkSplits:
-    """The numbers of the edges of each split, in ascending order. ``way`` is hash, time or given.
+    """The numbers of the edges of each split, in ascending order. ``way`` is random, time or given.
 
     ``cut`` has the times from which edges are in validation and in the test, where the split is by time. ``unseen`` counts the test edges
     with an end that no training edge has.
@@ -50,7 +50,7 @@ def links(graph: Graph, settings) -> LinkSplits:
     found, cut, way = given, None, "given"
     if missing:
         found, cut = _by_time(graph, given, missing)
-        way = "time" if cut else "hash"
+        way = "time" if cut else "random"
         found = found if cut else _by_order(given, missing, pair_hashes(graph, given["train"], settings.seed))
     if not len(found["train"]) or not len(found["validation"]):
         raise UserError(

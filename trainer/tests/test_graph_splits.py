@@ -34,7 +34,7 @@ def test_each_edge_is_in_one_split():
     found = splits.links(g, SETTINGS)
     assert found.counts == {"train": 800, "validation": 100, "test": 100}
     assert sorted(numpy.concatenate([found.train, found.validation, found.test])) == list(range(1000))
-    assert found.way == "hash"
+    assert found.way == "random"
 
 
 def test_the_split_does_not_depend_on_other_edges():
@@ -84,7 +84,7 @@ def test_edges_with_times_are_cut_by_time():
 
 def test_times_that_cannot_be_cut_are_not_used():
     g = graph(time=numpy.append(numpy.zeros(100), numpy.ones(900)))
-    assert splits.links(g, SETTINGS).way == "hash"
+    assert splits.links(g, SETTINGS).way == "random"
 
 
 def test_given_splits_are_kept_and_missing_ones_are_cut_out():

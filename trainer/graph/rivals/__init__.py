@@ -1,0 +1,1 @@
+"""The simple models beside the network of a graph, and what is made of them and the network together."""

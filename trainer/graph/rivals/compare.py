@@ -1,0 +1,165 @@
+"""The candidates of a training on a graph, measured on the same rows, and the choice among them."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from trainer import candidates
+from trainer.graph.negatives import Negatives
+from trainer.graph.rivals import fusion
+from trainer.graph.rivals.delivered import PairScores
+from trainer.graph.rivals.fusion import MODEL, Columns, Fusion
+from trainer.graph.rivals.neighbours import TITLES, Neighbours
+from trainer.launch.outcome import Outcome
+from trainer.measure import links, metrics
+from trainer.measure.links import LinkAnswers
+from trainer.measure.predictions import Predictions
+from trainer.plan import Plan
+from trainer.tasks.target import Classes
+
+HEURISTIC = "heuristic"
+FUSION, HEURISTICS = "fusion", "heuristics"
+FEWEST = 20  # sources of validation edges, from which weights are learnt
+_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A candidate. ``simple`` is what is delivered where it is the best; None for the network itself."""
+
+    name: str
+    title: str
+    sort: str
+    answers: dict[str, Any]  # split to LinkAnswers or Predictions
+    simple: Any = None
+    parameters: int = 0
+    seconds: float = 0.0
+    cpu: float = 0.0
+    base: str = ""
+
+    def value(self, plan: Plan) -> float:
+        """The metric that chooses, on the validation rows: larger is better."""
+        found = candidates.summary(self.answers["validation"], plan).get(plan.metric, numpy.nan)
+        return found if metrics.higher_is_better(plan.metric) else -found
+
+
+def of_network(outcome: Outcome, name: str) -> Rival:
+    """The network that the workers trained."""
+    answers = dict(outcome.answers)
+    if isinstance(answers["test"], LinkAnswers):
+        answers["test"] = links.at_threshold(answers["test"], answers["validation"])
+    cpu = sum(w["cpu_seconds"] for w in outcome.workers)
+    return Rival(name, f"{name} from random weights", candidates.NETWORK, answers, None, outcome.parameters, outcome.seconds, cpu, name)
+
+
+def of_links(graph: Neighbours, table: numpy.ndarray | None, measured: dict[str, Negatives], seed: int) -> list[Rival]:
+    """The simple models of edges, their fusion, and their fusion with the network, whose table of all nodes is ``table``.
+
+    The fusions are learnt on the validation edges. So their validation figures come from two halves of the sources, each scored by
+    weights from the other half.
+    """
+    began, cpu = time.monotonic(), time.process_time()
+    known = {name: fusion.columns(graph, table, against) for name, against in measured.items()}
+    spent = time.monotonic() - began, time.process_time() - cpu
+    found = [_single(name, graph, known, measured, spent) for name in graph.names]
+    if len(numpy.unique(measured["validation"].source)) < FEWEST:
+        return found
+    found.insert(0, _fused(HEURISTICS, "shared neighbours, degrees and features, weighed", graph.names, graph, None, known, measured, seed, spent))
+    if table is not None:
+        names = (*graph.names, MODEL)
+        title = "the network with shared neighbours, degrees and features"
+        found.insert(0, _fused(FUSION, title, names, graph, table, known, measured, seed, spent))
+    return found
+
+
+def _single(name: str, graph: Neighbours, known: dict[str, Columns], measured: dict[str, Negatives], spent: tuple[float, float]) -> Rival:
+    score = Fusion((name,), (1.0,))
+    return _rival(name, TITLES[name], HEURISTIC, PairScores(score, graph, None), known, measured, spent, None)
+
+
+def _fused(
+    name: str,
+    title: str,
+    names: tuple[str, ...],
+    graph: Neighbours,
+    table: numpy.ndarray | None,
+    known: dict[str, Columns],
+    measured: dict[str, Negatives],
+    seed: int,
+    spent: tuple[float, float],
+) -> Rival:
+    began, cpu = time.monotonic(), time.process_time()
+    score = fusion.fit(known["validation"], names, seed)
+    held = fusion.crossed(known["validation"], names, measured["validation"].source, seed)
+    spent = spent[0] + time.monotonic() - began, spent[1] + time.process_time() - cpu
+    return _rival(name, title, candidates.ESTIMATOR, PairScores(score, graph, table), known, measured, spent, held)
+
+
+def _rival(
+    name: str,
+    title: str,
+    sort: str,
+    scores: PairScores,
+    known: dict[str, Columns],
+    measured: dict[str, Negatives],
+    spent: tuple[float, float],
+    held: LinkAnswers | None,
+) -> Rival:
+    answers = {split: scores.fusion.answers(columns, measured[split].source.astype(numpy.int64)) for split, columns in known.items()}
+    if held is not None:
+        answers["validation"] = held
+    answers["test"] = links.at_threshold(answers["test"], answers["validation"])
+    learnt = scores.parameters if sort == candidates.ESTIMATOR else 0
+    return Rival(name, title, sort, answers, scores, learnt, round(spent[0], 3), round(spent[1], 2))
+
+
+def best(found: list[Rival], plan: Plan, named: str = "") -> Rival:
+    """The candidate to deliver: the one called ``named``, else the best by the metric on the validation rows; of equal ones the first."""
+    if chosen := next((r for r in found if r.name == named), None):
+        return chosen
+    values = [r.value(plan) for r in found]
+    return found[int(numpy.nanargmax(values))] if not numpy.isnan(values).all() else found[0]
+
+
+def entries(found: list[Rival], chosen: Rival, plan: Plan, named: str = "") -> list[dict]:
+    """The candidates of result.json: the chosen one first, then the best on the validation rows."""
+    rows = "edges" if isinstance(chosen.answers["validation"], LinkAnswers) else "nodes"
+    order = sorted(found, key=lambda r: (r is not chosen, -numpy.nan_to_num(r.value(plan), nan=-numpy.inf)))
+    return [_entry(r, chosen, plan, named, rows) for r in order]
+
+
+def _entry(rival: Rival, chosen: Rival, plan: Plan, named: str, rows: str) -> dict:
+    entry: dict[str, Any] = {"name": rival.name, "title": rival.title, "sort": rival.sort}
+    if rival.base:
+        entry["base"] = rival.base
+    if rival.parameters:
+        entry["parameters"] = rival.parameters
+    entry |= {"seconds": rival.seconds, "cpu_seconds": round(rival.cpu, 2), "validation": candidates.summary(rival.answers["validation"], plan)}
+    if test := report(rival.answers["test"], plan):
+        entry["test"] = test
+    return entry | {"chosen": rival is chosen, "why": _why(rival, chosen, plan, named, rows)}
+
+
+def report(answers: LinkAnswers | Predictions, plan: Plan) -> dict:
+    """The metrics of ``answers`` with their intervals."""
+    classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
+    return metrics.report(answers, classes, plan.settings.seed, scale)
+
+
+def _why(rival: Rival, chosen: Rival, plan: Plan, named: str, rows: str) -> str:
+    own, its = abs(rival.value(plan)), abs(chosen.value(plan))
+    if rival is chosen:
+        if named:
+            return "The decoder was set, so the network alone is delivered."
+        return f"Its {plan.metric} on the validation {rows} is the best: {own:.{_DIGITS}g}."
+    return f"Its {plan.metric} on the validation {rows} is {own:.{_DIGITS}g}, that of {chosen.name} {its:.{_DIGITS}g}."
+
+
+def timed(make: Callable[[], Any]) -> tuple[Any, float, float]:
+    """What ``make`` gives, with its seconds and its seconds of processor time."""
+    began, cpu = time.monotonic(), time.process_time()
+    found = make()
+    return found, round(time.monotonic() - began, 3), round(time.process_time() - cpu, 2)

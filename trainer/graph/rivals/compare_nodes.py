@@ -1,0 +1,94 @@
+"""The simple models of nodes beside the network, and their combination with it."""
+
+from typing import Any
+
+import numpy
+
+from trainer import candidates
+from trainer.graph.rivals import fusion, node_scores, nodes as simple
+from trainer.graph.rivals.compare import FEWEST, FUSION, HEURISTIC, Rival, timed
+from trainer.graph.rivals.fusion import MODEL, Columns, Fusion
+from trainer.graph.rivals.node_scores import LINEAR, MAJORITY, PROPAGATION, SPREAD, TITLES, NodeScores
+from trainer.measure.dummy import dummy
+from trainer.measure.predictions import MAX_CLASSES, Predictions
+from trainer.tasks.target import Classes, Number
+
+_SPLITS = ("train", "validation", "test")
+
+
+def of_nodes(
+    store, numbers: dict[str, numpy.ndarray], truth: dict[str, numpy.ndarray], target: Classes | Number, network: Rival | None, seed: int
+) -> list[Rival]:
+    """The simple models, fitted on the training nodes. ``store`` has indptr, indices and x; ``numbers`` and ``truth`` are the nodes of each
+    split and their classes or numbers. The first are the combinations, if there are enough validation nodes to learn their weights."""
+    classes = target.outputs if isinstance(target, Classes) else 0
+    found = [*_linear(store, numbers, truth, target, classes, seed), _propagation(store, numbers, truth, target, classes), _constant(truth, classes)]
+    if not isinstance(target, Classes) or len(truth["validation"]) < FEWEST or classes > MAX_CLASSES:
+        return found
+    parts = [r for r in found if r.simple is not None]
+    if network is not None and all(a.probabilities is not None for a in network.answers.values()):
+        parts = [network, *parts]
+    return [_fused(parts, store, truth, target, seed), *found] if len(parts) > 1 else found
+
+
+def _linear(store, numbers: dict, truth: dict, target: Classes | Number, classes: int, seed: int) -> list[Rival]:
+    if store.x is None or not simple.affordable(store.nodes, store.x.shape[1]):
+        return []
+    found = []
+    for name, steps in ((SPREAD, simple.STEPS), (LINEAR, 0)):
+
+        def fitted(steps: int = steps) -> tuple[Any, dict]:
+            features = simple.spread(store.indptr, store.indices, store.x, steps) if steps else numpy.asarray(store.x, numpy.float32)
+            model = simple.fit(features, steps, numbers, truth, classes, seed)
+            return model, {} if model is None else {n: model.of(features[numbers[n]]) for n in _SPLITS}
+
+        (model, outputs), seconds, cpu = timed(fitted)
+        if model is not None:
+            scores = NodeScores(Fusion((name,), (1.0,)), classes, {name: model})
+            answers = {n: simple.answers(target, o, truth[n]) for n, o in outputs.items()}
+            found.append(Rival(name, TITLES[name], candidates.ESTIMATOR, answers, scores, model.parameters, seconds, cpu))
+    return found
+
+
+def _propagation(store, numbers: dict, truth: dict, target: Classes | Number, classes: int) -> Rival:
+    def spread() -> numpy.ndarray:
+        return simple.propagate(store.indptr, store.indices, numbers["train"], truth["train"], target)
+
+    known, seconds, cpu = timed(spread)
+    outputs = {n: known[numbers[n]] if classes else known[numbers[n], 0] for n in _SPLITS}
+    answers = {n: simple.answers(target, o, truth[n]) for n, o in outputs.items()}
+    scores = NodeScores(Fusion((PROPAGATION,), (1.0,)), classes, propagated=known)
+    return Rival(PROPAGATION, TITLES[PROPAGATION], HEURISTIC, answers, scores, 0, seconds, cpu)
+
+
+def _constant(truth: dict, classes: int) -> Rival:
+    title = "most frequent class" if classes else "mean of the training nodes"
+    return Rival(MAJORITY, title, HEURISTIC, {n: dummy(truth["train"], truth[n], classes) for n in _SPLITS})
+
+
+def _fused(parts: list[Rival], store, truth: dict, target: Classes, seed: int) -> Rival:
+    """The weighted product of the probabilities of ``parts``, with weights from the validation nodes."""
+    names = tuple(MODEL if r.simple is None else r.name for r in parts)
+
+    def columns(split: str) -> tuple[Columns, list[numpy.ndarray]]:
+        every = [r.answers[split].probabilities.astype(numpy.float64) for r in parts]
+        return node_scores.columns(dict(zip(names, every, strict=True)), truth[split]), every
+
+    def weighed() -> tuple[Fusion, dict[str, Predictions]]:
+        known, every = columns("validation")
+        whole = fusion.fit(known, names, seed)
+        answers = {n: target.answers(node_scores.joined(whole, columns(n)[1]).astype(numpy.float32), truth[n]) for n in ("train", "test")}
+        rows = numpy.arange(len(truth["validation"]))
+        held = numpy.zeros((len(rows), target.outputs), numpy.float32)
+        half = numpy.random.default_rng(seed).permutation(len(rows)) % 2
+        for side in (0, 1):
+            mine, others = rows[half == side], rows[half != side]
+            held[mine] = node_scores.joined(fusion.fit(known.rows(others), names, seed), [p[mine] for p in every])
+        return whole, {**answers, "validation": target.answers(held, truth["validation"])}
+
+    (whole, answers), seconds, cpu = timed(weighed)
+    linear = {n: m for r in parts if r.simple is not None for n, m in r.simple.linear.items()}
+    spread = next((r.simple.propagated for r in parts if r.name == PROPAGATION), None)
+    scores = NodeScores(whole, target.outputs, linear, spread)
+    title = "the network and the simple models, weighed" if MODEL in names else "the simple models, weighed"
+    return Rival(FUSION, title, candidates.ESTIMATOR, answers, scores, scores.parameters, seconds, cpu)

@@ -1,0 +1,138 @@
+"""What tells without a training whether two nodes are joined: shared neighbours, paths of three edges, degrees, and the likeness of features.
+
+The neighbours are those of the training edges, in both directions.
+"""
+
+from dataclasses import dataclass
+
+import numpy
+
+from trainer.graph.rivals import nodes
+
+_MOST_STEPS = 2_000_000  # two-step walks from one source; the neighbours of hubs are thinned above this
+_MOST_NEAR = 1000  # neighbours of a target, from which paths of three edges are counted
+_CELLS = 40_000_000  # of features at once: 160 MB
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The message edges of a graph by node: the neighbours of node v are ``indices[indptr[v]:indptr[v + 1]]``. ``x`` are the features of
+    the nodes, None without any; ``near`` the unit vectors of features that were averaged over the neighbours, None where they would not fit
+    into the memory."""
+
+    indptr: numpy.ndarray
+    indices: numpy.ndarray
+    x: numpy.ndarray | None = None
+    near: numpy.ndarray | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of ``columns``."""
+        return (*NAMES, *["cosine"] * (self.x is not None), *["spread_cosine"] * (self.near is not None))
+
+    def degrees(self, nodes: numpy.ndarray) -> numpy.ndarray:
+        return self.indptr[nodes + 1] - self.indptr[nodes]
+
+    def columns(self, source: numpy.ndarray, targets: numpy.ndarray) -> numpy.ndarray:
+        """Of each source and each of its targets (n x k) a number for each of ``names`` (n x k x names, float32)."""
+        found = numpy.zeros((*targets.shape, len(self.names)), numpy.float32)
+        order = numpy.argsort(source, kind="stable")
+        begins = numpy.flatnonzero(numpy.diff(source[order], prepend=-1))
+        walks = _Walks(self)
+        for rows in numpy.split(order, begins[1:]):
+            found[rows, :, :_WALKED] = walks.between(int(source[rows[0]]), targets[rows])
+        found[:, :, _WALKED] = numpy.log1p(self.degrees(source))[:, None] + numpy.log1p(self.degrees(targets.ravel())).reshape(targets.shape)
+        if self.x is not None:
+            found[:, :, len(NAMES)] = cosines(self.x, source, targets)
+        if self.near is not None:
+            found[:, :, -1] = cosines(self.near, source, targets)
+        return found
+
+
+NAMES = ("common_neighbours", "adamic_adar", "resource_allocation", "three_steps", "preferential_attachment")
+TITLES = {
+    "common_neighbours": "number of common neighbours",
+    "adamic_adar": "common neighbours, rare ones count more (Adamic-Adar)",
+    "resource_allocation": "common neighbours, each shares by its degree (resource allocation)",
+    "three_steps": "paths of three edges, each shared by the degrees on its way",
+    "preferential_attachment": "product of the degrees (preferential attachment)",
+    "cosine": "cosine of the features",
+    "spread_cosine": "cosine of the features, averaged over the neighbours twice",
+}
+_SHARED, _WALKED = 3, 4
+
+
+def of(store) -> Neighbours:
+    """The neighbours and features of ``store`` (see trainer.graph.store)."""
+    x, near = store.x, None
+    if x is not None and nodes.affordable(store.nodes, x.shape[1]):
+        near = nodes.spread(store.indptr, store.indices, _weighed(x))
+        near /= numpy.maximum(numpy.linalg.norm(near, axis=1, keepdims=True), 1e-12)
+    return Neighbours(store.indptr, store.indices, x, near)
+
+
+def _weighed(x: numpy.ndarray) -> numpy.ndarray:
+    """Unit vectors of the features with mean 0 and deviation 1: a rare word tells more than a frequent one."""
+    found = numpy.array(x, numpy.float32)
+    found -= found.mean(axis=0)
+    deviation = found.std(axis=0)
+    found /= numpy.where(deviation > 0, deviation, 1)
+    return found / numpy.maximum(numpy.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+
+
+class _Walks:
+    """Counts walks of two and of three steps from a source."""
+
+    def __init__(self, graph: Neighbours):
+        self._graph = graph
+        self._sums = numpy.zeros((len(graph.indptr) - 1, _SHARED), numpy.float64)
+
+    def between(self, source: int, targets: numpy.ndarray) -> numpy.ndarray:
+        """Of each of ``targets`` the shared neighbours, in three ways, and the paths of three edges. Walks that many share count little:
+        a walk counts one over the product of the degrees on its way. All but degrees are roots, whose largest values weigh less."""
+        graph = self._graph
+        between = graph.indices[graph.indptr[source] : graph.indptr[source + 1]]
+        degrees = graph.degrees(between)
+        if degrees.sum() > _MOST_STEPS:  # the neighbours with many neighbours tell least
+            order = numpy.argsort(degrees, kind="stable")
+            between = between[order[: max(1, int((numpy.cumsum(degrees[order]) <= _MOST_STEPS).sum()))]]
+            degrees = graph.degrees(between)
+        steps = graph.indices[_ranges(graph.indptr[between], degrees)]
+        each = numpy.stack([numpy.ones(len(between)), 1 / numpy.log(numpy.maximum(degrees, 2)), 1 / numpy.maximum(degrees, 1)], axis=1)
+        weights = numpy.repeat(each, degrees, axis=0)
+        for i in range(_SHARED):
+            numpy.add.at(self._sums[:, i], steps, weights[:, i])
+        found = numpy.empty((*targets.shape, _WALKED), numpy.float64)
+        found[..., :_SHARED] = self._sums[targets]
+        found[..., _SHARED] = self._third(targets.ravel()).reshape(targets.shape)
+        self._sums[steps] = 0
+        return numpy.sqrt(found)
+
+    def _third(self, targets: numpy.ndarray) -> numpy.ndarray:
+        """The walks of two steps that end beside each target, each divided by the degree there. Of a hub, some neighbours are taken."""
+        graph = self._graph
+        degrees = graph.degrees(targets)
+        taken = numpy.minimum(degrees, _MOST_NEAR)
+        beside = graph.indices[_ranges(graph.indptr[targets], taken)]
+        walks = self._sums[beside, _SHARED - 1] / numpy.maximum(graph.degrees(beside), 1)
+        sums = numpy.concatenate([[0.0], numpy.cumsum(walks)])
+        ends = numpy.cumsum(taken)
+        return numpy.maximum(sums[ends] - sums[ends - taken], 0) * degrees / numpy.maximum(taken, 1)
+
+
+def _ranges(start: numpy.ndarray, length: numpy.ndarray) -> numpy.ndarray:
+    """The numbers from each start on, as many as its length, one range after the other."""
+    ends = numpy.cumsum(length)
+    return numpy.arange(int(ends[-1]) if len(ends) else 0) + numpy.repeat(start - ends + length, length)
+
+
+def cosines(x: numpy.ndarray, source: numpy.ndarray, targets: numpy.ndarray) -> numpy.ndarray:
+    """The cosine of the features of each source and each of its targets (n x k); 0 for a node without any."""
+    found = numpy.zeros(targets.shape, numpy.float32)
+    step = max(1, _CELLS // max(1, targets.shape[1] * x.shape[1]))
+    for i in range(0, len(source), step):
+        some = slice(i, i + step)
+        own, theirs = numpy.asarray(x[source[some]], numpy.float32), numpy.asarray(x[targets[some]], numpy.float32)
+        length = numpy.linalg.norm(own, axis=1)[:, None] * numpy.linalg.norm(theirs, axis=2)
+        found[some] = numpy.einsum("nf,nkf->nk", own, theirs) / numpy.maximum(length, 1e-12)
+    return found

@@ -1,0 +1,136 @@
+"""Simple models of nodes: labels that spread along the edges, and linear models on the features of a node and of those around it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy
+
+from trainer.measure import linear
+from trainer.measure.linear import Linear
+from trainer.measure.predictions import Predictions
+from trainer.tasks.target import Classes, Number
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+STEPS = 2  # edges over which features are spread
+_ROUNDS, _KEPT = 50, 0.9  # of the propagation, and what a node takes from its neighbours in each
+_MOST = 300_000_000  # numbers of the spread features, 1.2 GB; wider graphs have no such model
+_SECONDS = 60.0  # see measure.linear.fit
+_LEAST = 1e-6  # of a probability
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A linear model on features that were averaged over the neighbours ``steps`` times (simplified graph convolution, Wu et al. 2019).
+
+    With 0 steps it is a linear model on the features of the node alone.
+    """
+
+    model: Linear
+    steps: int
+
+    @property
+    def parameters(self) -> int:
+        return self.model.weights.size + self.model.bias.size
+
+    def outputs(self, indptr: numpy.ndarray, indices: numpy.ndarray, x: numpy.ndarray, nodes: numpy.ndarray) -> numpy.ndarray:
+        """Probabilities (nodes x classes), or numbers in the unit of the data (nodes)."""
+        found = spread(indptr, indices, x, self.steps)[nodes] if self.steps else numpy.asarray(x[nodes], numpy.float32)
+        return self.of(found)
+
+    def of(self, features: numpy.ndarray) -> numpy.ndarray:
+        scores = features @ self.model.weights + self.model.bias
+        return softmax(scores) if self.model.classes else scores[:, 0].astype(numpy.float64)
+
+    def save(self, path: Path) -> None:
+        """Write the weights as safetensors."""
+        from safetensors.numpy import save_file
+
+        tensors = {"weights": self.model.weights, "bias": self.model.bias}
+        save_file(tensors, path, metadata={"classes": str(self.model.classes), "steps": str(self.steps)})
+
+
+def load(path: Path) -> Spread:
+    """The model that ``save`` wrote. Raises OSError, ValueError or KeyError for another file."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            told = file.metadata() or {}
+            weights, bias = file.get_tensor("weights"), file.get_tensor("bias")
+    except SafetensorError as e:
+        raise ValueError(f"{path.name} cannot be read: {e}") from None
+    classes, steps = int(told["classes"]), int(told["steps"])
+    if weights.ndim != 2 or bias.shape != (max(1, classes),) or weights.shape[1] != len(bias) or not 0 <= steps <= 16:
+        raise ValueError(f"{path.name} has tensors of other shapes")
+    return Spread(Linear(weights.astype(numpy.float32), bias.astype(numpy.float32), classes), steps)
+
+
+def fit(features: numpy.ndarray, steps: int, numbers: dict[str, numpy.ndarray], truth: dict[str, numpy.ndarray], classes: int, seed: int):
+    """The linear model on ``features`` (nodes x width), or None where it would be too large."""
+    train, held = numbers["train"], numbers["validation"]
+    found = linear.fit(features[train], truth["train"], features[held], truth["validation"], classes, seed, _SECONDS)
+    return None if found is None else Spread(found, steps)
+
+
+def affordable(nodes: int, width: int) -> bool:
+    """Whether the spread features of all nodes fit into the memory."""
+    return nodes * width <= _MOST
+
+
+def spread(indptr: numpy.ndarray, indices: numpy.ndarray, x: numpy.ndarray, steps: int = STEPS) -> numpy.ndarray:
+    """``x`` (nodes x features) averaged over each node and its neighbours ``steps`` times, with less weight for those of many edges."""
+    half = _normalised(indptr, indices, loops=True)
+    found = numpy.asarray(x, numpy.float32)
+    for _ in range(steps):
+        found = half @ found
+    return found
+
+
+def propagate(indptr: numpy.ndarray, indices: numpy.ndarray, train: numpy.ndarray, truth: numpy.ndarray, target: Classes | Number) -> numpy.ndarray:
+    """What the labels of the training nodes say of all nodes (nodes x classes, or nodes x 1): they spread along the edges, round after round.
+
+    Nodes that no label reaches have the shares of the classes, or the mean.
+    """
+    nodes = len(indptr) - 1
+    half = _normalised(indptr, indices, loops=False)
+    known = numpy.zeros((nodes, target.outputs + (not isinstance(target, Classes))), numpy.float32)
+    if isinstance(target, Classes):
+        known[train, truth] = 1
+    else:
+        known[train, 0], known[train, 1] = (truth - target.mean) / target.std, 1
+    found = known
+    for _ in range(_ROUNDS):
+        found = _KEPT * (half @ found) + (1 - _KEPT) * known
+    if isinstance(target, Classes):
+        shares = known.sum(axis=0) / max(1, len(train))
+        total = found.sum(axis=1, keepdims=True)
+        found = numpy.where(total > _LEAST, found / numpy.maximum(total, _LEAST), shares)
+        return (found + _LEAST) / (found + _LEAST).sum(axis=1, keepdims=True)
+    reached = numpy.where(found[:, 1] > _LEAST, found[:, 0] / numpy.maximum(found[:, 1], _LEAST), 0.0)
+    return (reached * target.std + target.mean)[:, None]
+
+
+def answers(target: Classes | Number, outputs: numpy.ndarray, truth: numpy.ndarray) -> Predictions:
+    """The answers behind probabilities (rows x classes) or numbers (rows)."""
+    return target.answers(outputs.astype(numpy.float64) if isinstance(target, Number) else outputs, truth)
+
+
+def softmax(scores: numpy.ndarray) -> numpy.ndarray:
+    odds = numpy.exp(scores - scores.max(axis=1, keepdims=True))
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+def _normalised(indptr: numpy.ndarray, indices: numpy.ndarray, loops: bool) -> "csr_matrix":
+    """The adjacency divided by the roots of the degrees of both ends, with an edge from each node to itself where ``loops``."""
+    from scipy import sparse
+
+    nodes = len(indptr) - 1
+    edges = sparse.csr_matrix((numpy.ones(len(indices), numpy.float32), indices, indptr), shape=(nodes, nodes))
+    if loops:
+        edges = (edges + sparse.identity(nodes, numpy.float32, format="csr")).tocsr()
+    root = 1 / numpy.sqrt(numpy.maximum(numpy.diff(edges.indptr), 1)).astype(numpy.float32)
+    edges.data = numpy.repeat(root, numpy.diff(edges.indptr)) * root[edges.indices]
+    return edges
