@@ -28,10 +28,11 @@ type Candidate struct {
 // CandidateSort says how a candidate is trained.
 type CandidateSort string
 
-// An estimator is fitted by scikit-learn in the driver. A network is trained by workers.
+// An estimator is fitted in the driver. A network is trained by workers. A heuristic is a formula of the neighbours of two nodes.
 const (
 	SortEstimator CandidateSort = "estimator"
 	SortNetwork   CandidateSort = "network"
+	SortHeuristic CandidateSort = "heuristic"
 )
 
 // Trained reports whether the candidate was trained, so that it has scores.

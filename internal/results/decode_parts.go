@@ -54,7 +54,8 @@ func (r *Result) checkSizes() error {
 		atMost("columns", max(len(r.Model.Columns), len(r.Data.InputColumns)), maxLabels), atMost("files", len(r.Data.Files), maxFiles),
 		atMost("reasons", len(r.Data.Dropped), maxList), atMost("workers", len(r.Training.PerWorker), maxWorkers),
 		atMost("samples", len(r.Data.Samples), maxShown), atMost("mistakes", len(r.Mistakes), maxShown), atMost("unsure", len(r.Unsure), maxShown),
-		atMost("baselines", len(r.Metrics.Baselines), maxShown), atMost("candidates", len(r.Candidates), maxShown), r.Data.Lengths.checkSize(), r.Language.check(), r.Search.checkSize(), r.Script.checkSizes())
+		atMost("baselines", len(r.Metrics.Baselines), maxShown), atMost("candidates", len(r.Candidates), maxShown), r.Data.Lengths.checkSize(), r.Language.check(), r.Search.checkSize(), r.Script.checkSizes(),
+		r.Graph.CheckSizes(), r.Model.Graph.CheckSize())
 	for _, s := range r.allScores() {
 		err = errors.Join(err, atMost("metrics", len(s), maxList))
 	}
@@ -117,7 +118,7 @@ func (h *Histogram) checkSize() error {
 
 // checkCharts checks what the charts of a result compute with.
 func (r *Result) checkCharts() error {
-	err := errors.Join(r.checkConfusion(), r.Data.Lengths.check("lengths"))
+	err := errors.Join(r.checkConfusion(), r.Data.Lengths.check("lengths"), r.Graph.Check())
 	if g := r.Regression; g != nil {
 		err = errors.Join(err, g.Residuals.check("residuals"))
 	}

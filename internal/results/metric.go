@@ -25,7 +25,9 @@ func MetricName(metric string) string {
 		return "weighted F1"
 	case "roc_auc":
 		return "ROC AUC"
-	case "mcc", "rmse", "mae":
+	case "hits_at_1", "hits_at_10", "hits_at_100":
+		return "Hits@" + strings.TrimPrefix(metric, "hits_at_")
+	case "mcc", "rmse", "mae", "mrr", "auc":
 		return strings.ToUpper(metric)
 	case "r2":
 		return "R²"
@@ -90,6 +92,9 @@ func IsBetter(metric string, a, b float64) bool {
 // FirstScore is the score that a person asks for first.
 func FirstScore(scores Scores, task string) (string, Score, bool) {
 	names := []string{"accuracy", "f1_macro"}
+	if task == TaskLinks {
+		names = []string{"mrr", "auc"}
+	}
 	if strings.HasSuffix(task, "-regression") {
 		names = []string{"rmse", "mae"}
 	}

@@ -2,6 +2,8 @@ package results
 
 import (
 	"fmt"
+
+	"github.com/ncsa/clowder-ray/internal/results/graph"
 )
 
 // Prediction is what a batch prediction says of itself.
@@ -25,6 +27,8 @@ type Prediction struct {
 	Samples       []Example `json:"samples,omitempty"`
 	// PerFile is the answer for each file where files are the examples.
 	PerFile []FileAnswer `json:"per_file,omitempty"`
+	// Graph is nil but for a model of nodes and edges.
+	Graph *graph.Prediction `json:"graph,omitempty"`
 }
 
 // PredictionModel is the model that predicted. Name and Version are empty for one that no registry knows.

@@ -1,5 +1,7 @@
 package results
 
+import "github.com/ncsa/clowder-ray/internal/results/graph"
+
 // ResultKind says what a run was.
 type ResultKind string
 
@@ -61,6 +63,8 @@ type Result struct {
 	Language *Language `json:"language,omitempty"`
 	// Search is nil where the settings were not searched.
 	Search *Search `json:"search,omitempty"`
+	// Graph is nil but for a model of nodes and edges.
+	Graph *graph.Description `json:"graph,omitempty"`
 
 	Prediction *Prediction `json:"prediction,omitempty"`
 

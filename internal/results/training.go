@@ -2,6 +2,8 @@ package results
 
 import (
 	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/results/graph"
 )
 
 // Metrics is metrics.json: the scores of the best model on each split. The test rows were never seen in training.
@@ -61,6 +63,8 @@ const (
 	ModelLanguage = "language"
 	// ModelTokens reads the words of a text and gives each a tag.
 	ModelTokens = "tokens"
+	// ModelGraph reads the nodes of a graph and their neighbours.
+	ModelGraph = "graph"
 )
 
 // Model says what was trained.
@@ -77,16 +81,28 @@ type Model struct {
 	// Labels is empty for regression.
 	Labels []string `json:"labels"`
 	// MaxLength is in tokens (text), ImageSize in pixels (images), Columns are what a table model reads.
-	MaxLength     int      `json:"max_length,omitempty"`
-	ImageSize     int      `json:"image_size,omitempty"`
-	Columns       []string `json:"columns,omitempty"`
-	WeightsSHA256 string   `json:"weights_sha256,omitempty"`
+	MaxLength int      `json:"max_length,omitempty"`
+	ImageSize int      `json:"image_size,omitempty"`
+	Columns   []string `json:"columns,omitempty"`
+	// Graph is the network of a graph, nil for other models.
+	Graph         *graph.Network `json:"graph,omitempty"`
+	WeightsSHA256 string         `json:"weights_sha256,omitempty"`
 	// Pooling is mean for an encoder under a linear head on its mean vectors, else empty.
 	Pooling string `json:"pooling,omitempty"`
 }
 
 // IsRegression reports whether the run predicts numbers.
 func (r *Result) IsRegression() bool { return IsRegression(r.Task) }
+
+// The tasks of graphs.
+const (
+	TaskLinks       = "link-prediction"
+	taskNodeClasses = "node-classification"
+	taskNodeNumbers = "node-regression"
+)
+
+// PredictsLinks reports whether the run predicts edges of a graph.
+func (r *Result) PredictsLinks() bool { return r.Task == TaskLinks }
 
 // IsRegression reports whether a task predicts numbers.
 func IsRegression(task string) bool { return strings.HasSuffix(task, "-regression") }

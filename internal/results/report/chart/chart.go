@@ -18,12 +18,19 @@ type Chart struct {
 	// Dots are points without a line.
 	Dots  []Point
 	Rules []Rule
+	// Groups are dots with a colour for each group, whose names stand below the picture.
+	Groups []Group
+	// Ranges are vertical lines that show intervals.
+	Ranges []Range
 }
 
-// Axis is the range of one axis and the values that are marked on it.
+// Axis is the range of one axis and the values that are marked on it. Labels are the words at these values, nil for the values themselves.
+// Log says that equal steps are equal factors; then Low is above 0.
 type Axis struct {
 	Low, High float64
 	Ticks     []float64
+	Labels    []string
+	Log       bool
 }
 
 // Point is a place in a chart.
@@ -50,6 +57,19 @@ type Rule struct {
 	Style style
 	Row   labelRow
 }
+
+// Group is dots of one colour. Colour is a place in the list of colours; the dots of no group have a colour of their own, NoGroup.
+type Group struct {
+	Name   string
+	Colour int
+	Points []Point
+}
+
+// NoGroup is the colour of dots that belong to none of the named groups.
+const NoGroup = -1
+
+// Range is an interval at one place.
+type Range struct{ At, Low, High float64 }
 
 // style is how a line looks. In the HTML report it is the name of a style class.
 type style string
@@ -96,10 +116,21 @@ func (c *Chart) shownLabel(i int) string {
 	return c.Rules[i].Label
 }
 
+// labels are the words at the ticks, one for each.
+func (a Axis) labels() []string {
+	if a.Labels != nil {
+		return a.Labels
+	}
+	return tickLabels(a.Ticks)
+}
+
 // share is where v lies on the axis, 0..1.
 func (a Axis) share(v float64) float64 {
 	if !(a.High > a.Low) {
 		return 0
+	}
+	if a.Log {
+		return min(1, max(0, math.Log(max(v, a.Low)/a.Low)/math.Log(a.High/a.Low)))
 	}
 	return min(1, max(0, (v-a.Low)/(a.High-a.Low)))
 }

@@ -61,7 +61,7 @@ const (
 func learningChart(title, value string, c Curves, falls bool, points ...[]Point) *Chart {
 	low, high := span(points...)
 	epochs := max(1, c.Epochs)
-	ch := &Chart{Title: title, XLabel: "epoch", YLabel: value, X: Axis{0, epochs, epochTicks(epochs)}, Y: Axis{low, high, niceTicks(low, high, 5)}}
+	ch := &Chart{Title: title, XLabel: "epoch", YLabel: value, X: Axis{Low: 0, High: epochs, Ticks: epochTicks(epochs)}, Y: Axis{Low: low, High: high, Ticks: niceTicks(low, high, 5)}}
 	for _, at := range c.Resumes {
 		ch.Rules = append(ch.Rules, Rule{at, "resumed", styleResume, labelRow{falls, 1}})
 	}

@@ -190,7 +190,7 @@ func TrialLoss(s *results.Search) *Chart {
 	low, high := span(lines...)
 	c := &Chart{
 		Title: "Validation loss of the finalists", XLabel: "epoch", YLabel: "loss",
-		X: Axis{0, epochs, epochTicks(epochs)}, Y: Axis{low, high, niceTicks(low, high, 5)},
+		X: Axis{Low: 0, High: epochs, Ticks: epochTicks(epochs)}, Y: Axis{Low: low, High: high, Ticks: niceTicks(low, high, 5)},
 	}
 	for i, curve := range s.Curves {
 		name, line := "trial "+strconv.Itoa(curve.Number), styleValidation

@@ -21,7 +21,11 @@ const (
 	colourBest       = "#486581"
 	colourText       = "#334e68"
 	colourResume     = "#8a6fb0"
+	colourOther      = "#bcccdc"
 )
+
+// groupColours are the colours of groups of dots, the same as in the style rules of the report.
+var groupColours = []string{"#0b69a3", "#d1600a", "#168a58", "#a8488c", "#b58900", "#3fa0d6", "#6a4fb3", "#4f5b66"}
 
 // The picture is drawn three times as large as Clowder shows it in its cards (about 350 pixels), with letters to match.
 const (
@@ -128,7 +132,7 @@ func rgb(hex string) color.Color {
 // ticksOf are the marks of an axis.
 func ticksOf(a Axis) plot.ConstantTicks {
 	var out plot.ConstantTicks
-	for i, label := range tickLabels(a.Ticks) {
+	for i, label := range a.labels() {
 		out = append(out, plot.Tick{Value: a.Ticks[i], Label: label})
 	}
 	return out

@@ -3,6 +3,7 @@ package chart
 import (
 	"io"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -36,6 +37,14 @@ func WritePNG(w io.Writer, c *Chart) error {
 	} else {
 		p.Y.Label.Text = text.Capital(c.YLabel)
 	}
+	for _, side := range []struct {
+		from Axis
+		axis *plot.Axis
+	}{{c.X, &p.X}, {c.Y, &p.Y}} {
+		if side.from.Log {
+			side.axis.Scale = plot.LogScale{}
+		}
+	}
 	p.X.Tick.Marker = ticksOf(c.X)
 	p.Y.Tick.Marker = ticksOf(c.Y)
 	addGrid(p)
@@ -57,5 +66,27 @@ func WritePNG(w io.Writer, c *Chart) error {
 	if err := addDots(p, c.Dots, colourTrain, 6); err != nil {
 		return err
 	}
+	if err := addGroups(p, c); err != nil {
+		return err
+	}
 	return writePlot(w, p)
+}
+
+// addGroups adds what only charts of graphs have: dots of several colours, and intervals.
+func addGroups(p *plot.Plot, c *Chart) error {
+	for _, g := range c.Groups {
+		colour := colourOther
+		if g.Colour >= 0 {
+			colour = groupColours[g.Colour%len(groupColours)]
+		}
+		if err := addDots(p, g.Points, colour, 5); err != nil {
+			return err
+		}
+	}
+	for _, r := range c.Ranges {
+		if err := addLine(p, []Point{{r.At, r.Low}, {r.At, r.High}}, pens[styleTrain], ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }

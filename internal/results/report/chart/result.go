@@ -9,7 +9,7 @@ import (
 )
 
 // shareAxis is an axis from 0 to 1.
-var shareAxis = Axis{0, 1, []float64{0, 0.2, 0.4, 0.6, 0.8, 1}}
+var shareAxis = Axis{Low: 0, High: 1, Ticks: []float64{0, 0.2, 0.4, 0.6, 0.8, 1}}
 
 // Histogram draws a histogram with a line at its cut; nil where there is none.
 func Histogram(title string, h *results.Histogram) *Chart {
@@ -28,7 +28,7 @@ func Histogram(title string, h *results.Histogram) *Chart {
 	}
 	ch := &Chart{
 		Title: title, XLabel: results.Plain(h.Unit, ""), YLabel: "rows",
-		X: Axis{low, high, niceTicks(low, high, 6)}, Y: Axis{0, top, niceTicks(0, top, 4)},
+		X: Axis{Low: low, High: high, Ticks: niceTicks(low, high, 6)}, Y: Axis{Low: 0, High: top, Ticks: niceTicks(0, top, 4)},
 	}
 	for i, n := range h.Counts {
 		total += n
@@ -88,7 +88,7 @@ func Predicted(g *results.Regression) *Chart {
 		return nil
 	}
 	low, high := diagonal(points)
-	side := Axis{low, high, niceTicks(low, high, 5)}
+	side := Axis{Low: low, High: high, Ticks: niceTicks(low, high, 5)}
 	ch := &Chart{Title: "Predicted and true values", XLabel: "true value", YLabel: "predicted value", X: side, Y: side, Dots: points}
 	ch.line("", styleChance, []Point{{low, low}, {high, high}}, false)
 	ch.Summary = text.Number(len(points)) + " test rows; on the dashed line the prediction is correct."

@@ -43,7 +43,7 @@ func Steps(title string, lines ...StepLine) *Chart {
 		to = from + 1
 	}
 	low, high := span(drawn...)
-	ch := &Chart{Title: title, XLabel: "step", X: Axis{from, to, niceTicks(from, to, 4)}, Y: Axis{low, high, niceTicks(low, high, 5)}}
+	ch := &Chart{Title: title, XLabel: "step", X: Axis{Low: from, High: to, Ticks: niceTicks(from, to, 4)}, Y: Axis{Low: low, High: high, Ticks: niceTicks(low, high, 5)}}
 	var words []string
 	slices.SortStableFunc(lines, func(a, b StepLine) int { return cmp.Compare(order(a.Role), order(b.Role)) })
 	for _, l := range lines {

@@ -18,7 +18,18 @@ type SVG struct {
 	Lines                    []svgLine
 	Dots                     []Point
 	Rules                    []svgRule
+	Groups                   []svgGroup
+	Ranges                   []svgRange
 }
+
+// svgGroup is dots of one colour. Path holds a line of no length for each dot, which is drawn round: thousands of circles would make the
+// page large.
+type svgGroup struct {
+	Name, Class, Path string
+}
+
+// svgRange is a vertical line from High to Low.
+type svgRange struct{ X, High, Low float64 }
 
 // svgTick is a labelled place on an axis.
 type svgTick struct {
@@ -66,7 +77,7 @@ func (c *Chart) SVG() SVG {
 	if !c.hasLegend() {
 		s.YLabel = c.YLabel
 	}
-	xLabels, yLabels := tickLabels(c.X.Ticks), tickLabels(c.Y.Ticks)
+	xLabels, yLabels := c.X.labels(), c.Y.labels()
 	for _, label := range yLabels {
 		s.Left = max(s.Left, 12+letterWidth*float64(len(label)))
 	}
@@ -84,6 +95,10 @@ func (c *Chart) SVG() SVG {
 	s.placeLines(c)
 	for _, p := range c.Dots {
 		s.Dots = append(s.Dots, s.place(c, p))
+	}
+	s.placeGroups(c)
+	for _, r := range c.Ranges {
+		s.Ranges = append(s.Ranges, svgRange{s.x(c, r.At), s.y(c, r.High), s.y(c, r.Low)})
 	}
 	for i, r := range c.Rules {
 		s.Rules = append(s.Rules, s.rule(c, r, c.shownLabel(i)))
@@ -123,6 +138,22 @@ func (s *SVG) placeLines(c *Chart) {
 		}
 		line.Points = strings.TrimSpace(b.String())
 		s.Lines = append(s.Lines, line)
+	}
+}
+
+func (s *SVG) placeGroups(c *Chart) {
+	for _, g := range c.Groups {
+		out := svgGroup{Name: g.Name, Class: "other"}
+		if g.Colour >= 0 {
+			out.Class = strconv.Itoa(g.Colour % len(groupColours))
+		}
+		var b strings.Builder
+		for _, p := range g.Points {
+			at := s.place(c, p)
+			b.WriteString("M" + strconv.FormatFloat(at.X, 'f', -1, 64) + " " + strconv.FormatFloat(at.Y, 'f', -1, 64) + "h0")
+		}
+		out.Path = b.String()
+		s.Groups = append(s.Groups, out)
 	}
 }
 
