@@ -46,10 +46,13 @@ func (r *Result) Delivered() *Candidate {
 	return nil
 }
 
-// IsEstimator reports whether the delivered model was fitted in the driver. Such a model has no epochs and no learning rate.
+// fusion is the name of the candidate that puts the score of the network and those of the heuristics together.
+const fusion = "fusion"
+
+// IsEstimator reports whether the delivered model was fitted in the driver alone. Such a model has no epochs and no learning rate.
 func (r *Result) IsEstimator() bool {
 	c := r.Delivered()
-	return c != nil && c.Sort == SortEstimator
+	return c != nil && c.Sort != SortNetwork && c.Name != fusion
 }
 
 // checkCandidates refuses candidates that contradict each other.

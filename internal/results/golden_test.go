@@ -13,7 +13,7 @@ import (
 
 func TestGoldenFilesAreUnderstood(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{results.ResultFile, "result-regression.json", "result-image.json", "result-prediction.json", "result-check.json", "result-language.json", "result-script.json", "result-script-partial.json"} {
+	for _, name := range []string{results.ResultFile, "result-regression.json", "result-image.json", "result-prediction.json", "result-check.json", "result-language.json", "result-graph.json", "result-graph-prediction.json", "result-script.json", "result-script-partial.json"} {
 		result, err := results.DecodeResult(resultstest.Golden(t, name))
 		require.NoError(t, err, name)
 		requireSameJSON(t, resultstest.Golden(t, name), result)

@@ -31,6 +31,18 @@ type Prediction struct {
 	Graph *graph.Prediction `json:"graph,omitempty"`
 }
 
+// Unit is what was predicted: a row, or a pair or a node of a graph.
+func (p *Prediction) Unit() string {
+	switch {
+	case p.Graph == nil:
+		return "row"
+	case p.Graph.Asked == graph.AskedPairs:
+		return "pair"
+	default:
+		return "node"
+	}
+}
+
 // PredictionModel is the model that predicted. Name and Version are empty for one that no registry knows.
 type PredictionModel struct {
 	Run     string   `json:"run,omitempty"`

@@ -104,6 +104,18 @@ const (
 // PredictsLinks reports whether the run predicts edges of a graph.
 func (r *Result) PredictsLinks() bool { return r.Task == TaskLinks }
 
+// Unit is what the splits of a training consist of: row, edge or node.
+func (r *Result) Unit() string {
+	switch r.Task {
+	case TaskLinks:
+		return "edge"
+	case taskNodeClasses, taskNodeNumbers:
+		return "node"
+	default:
+		return "row"
+	}
+}
+
 // IsRegression reports whether a task predicts numbers.
 func IsRegression(task string) bool { return strings.HasSuffix(task, "-regression") }
 

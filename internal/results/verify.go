@@ -1,6 +1,7 @@
 package results
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -111,12 +112,20 @@ func checkKind(head []byte, o Output) error {
 		return nil
 	}
 	switch strings.ToLower(path.Ext(o.Path)) {
+	case ".parquet":
+		if !bytes.HasPrefix(head, parquetHeader) {
+			return errors.New("the file is no Parquet table")
+		}
+		return nil
 	case ".json", ".jsonl", ".txt", ".csv", ".tsv", ".md", ".png", ".svg", ".model", ".jinja":
 		return nil
 	default: // a list of what is harmless, because one of what is not is never complete
 		return errors.New("files of this type are not delivered, because they may run code when they are opened")
 	}
 }
+
+// parquetHeader begins every Parquet file.
+var parquetHeader = []byte("PAR1")
 
 // IsBoard recognises TensorBoard's files by their place and name, since they have no ending of their own.
 func IsBoard(p string) bool {

@@ -34,7 +34,8 @@ func writeArchive(ctx context.Context, w io.Writer, root *os.Root, m manifest.Me
 	if err := z.addTexts(textFile{"README.md", guide}, textFile{"manifest.json", made.String()}, textFile{"model_card.md", card.String()}); err != nil {
 		return err
 	}
-	return z.finish(ctx, root, r.Outputs, results.ModelDir, "model/")
+	held := slices.DeleteFunc(slices.Clone(r.Outputs), func(o results.Output) bool { return !archived(r, o.Path) })
+	return z.finish(ctx, root, held, results.ModelDir, "model/")
 }
 
 // writeBaseline writes baseline.zip: the simple model in a folder baseline/, beside it how to use it.

@@ -80,6 +80,7 @@ func deliverables(ctx context.Context, root *os.Root, events []results.Event, r 
 		})
 	}
 	if r.Kind == results.ResultTraining {
+		list = append(list, graphTables(root, r)...)
 		list = append(list, models(ctx, root, r, m)...)
 	}
 	if r.Kind == results.ResultScript {
@@ -102,9 +103,16 @@ func deliverables(ctx context.Context, root *os.Root, events []results.Event, r 
 
 func predictionsWords(r *results.Result) string {
 	if r.Kind == results.ResultPrediction {
-		return "The prediction for every row."
+		return "The prediction for every " + r.Prediction.Unit() + "."
 	}
-	return "Every test row with its label and the prediction."
+	switch r.Unit() {
+	case "edge":
+		return "Every test edge and as many random pairs, with their probabilities."
+	case "node":
+		return "Every test node with its label and the prediction."
+	default:
+		return "Every test row with its label and the prediction."
+	}
 }
 
 // models are the metrics and the archives. The simple model comes along where there is one.
@@ -219,5 +227,5 @@ func pictures(c chart.Curves, r *results.Result) []deliverable {
 			func(w io.Writer) error { return chart.WritePNG(w, predicted) },
 		})
 	}
-	return list
+	return append(list, graphPictures(r)...)
 }

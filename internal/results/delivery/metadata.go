@@ -63,6 +63,9 @@ func describeTraining(r *results.Result, content map[string]any) {
 		"device":           results.Plain(r.Training.Device, ""),
 		"validation_value": r.Metrics.Validation[r.Metric].Value,
 	})
+	if g := r.Graph; g != nil {
+		content["nodes"], content["edges"] = g.Nodes, g.Edges
+	}
 	if s, ok := r.Metrics.Test[r.Metric]; ok {
 		low, high := s.Bounds()
 		content["test_value"], content["test_low"], content["test_high"] = s.Value, low, high

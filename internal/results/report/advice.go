@@ -60,7 +60,7 @@ func advice(c chart.Curves, r *results.Result) []string {
 		return dataAdvice(r)
 	}
 	var out []string
-	if r.Model.FromScratch && r.Model.Kind != results.ModelTable {
+	if needsBase(r) {
 		out = append(out, "Install a pretrained base model: without one, a model must learn everything from this data.")
 	}
 	if r.IsEstimator() {
@@ -90,11 +90,11 @@ func fitAdvice(c chart.Curves, r *results.Result) string {
 	case rises(c.ValidationLoss):
 		return "The validation loss rises while the training loss falls: the model starts to overfit. " + remedy
 	case share && train.Value-test.Value > overfitGap:
-		return fmt.Sprintf("The model overfits (%s %s on the training rows, %s on the test rows). %s",
-			results.MetricName(metric), results.Figure(metric, train.Value), results.Figure(metric, test.Value), remedy)
+		return fmt.Sprintf("The model overfits (%s %s on the training %ss, %s on the test %ss). %s",
+			results.MetricName(metric), results.Figure(metric, train.Value), r.Unit(), results.Figure(metric, test.Value), r.Unit(), remedy)
 	case share && underfits(r, metric, train):
-		return fmt.Sprintf("The model underfits (%s %s on the training rows). Raise learning_rate or epochs, or choose a larger model.",
-			results.MetricName(metric), results.Figure(metric, train.Value))
+		return fmt.Sprintf("The model underfits (%s %s on the training %ss). Raise learning_rate or epochs, or choose a larger model.",
+			results.MetricName(metric), results.Figure(metric, train.Value), r.Unit())
 	default:
 		return ""
 	}
@@ -154,14 +154,14 @@ func dataAdvice(r *results.Result) []string {
 		largest = max(largest, n)
 	}
 	if smallest > 0 && largest > imbalancedMuch*smallest {
-		words := fmt.Sprintf("Add rows of %q: it has %s training rows, and the most frequent class has %s.", text.Excerpt(rare, 60), text.Number(smallest), text.Number(largest))
+		words := fmt.Sprintf("Add %ss of %q: it has %s training %ss, and the most frequent class has %s.", r.Unit(), text.Excerpt(rare, 60), text.Number(smallest), r.Unit(), text.Number(largest))
 		if r.Setting("class_weights") == "none" {
 			words += " Or set class_weights to balanced, so that all classes count the same."
 		}
 		out = append(out, words)
 	}
-	if r.Data.Rows.Train < fewRows {
-		out = append(out, fmt.Sprintf("Add data: %s are too few for reliable training.", text.Count(r.Data.Rows.Train, "row")))
+	if r.Data.Rows.Train < fewRows && r.Unit() != "node" { // the neighbours of a few nodes with a label say enough, often
+		out = append(out, fmt.Sprintf("Add data: %s are too few for reliable training.", text.Count(r.Data.Rows.Train, r.Unit())))
 	}
 	return out
 }

@@ -34,39 +34,60 @@ func newCandidatesPart(r *results.Result) *candidatesPart {
 			part.Left = append(part.Left, pair{candidateName(c), results.Plain(c.Why, "")})
 		}
 	}
-	slices.SortStableFunc(trained, func(a, b results.Candidate) int { return cmp.Compare(lossOf(a), lossOf(b)) })
-	metric, _, _ := headline(r)
-	part.Table.Heads = []string{"Model", "Validation loss"}
-	if metric != "loss" {
+	validation, test := candidateMetrics(r)
+	slices.SortStableFunc(trained, func(a, b results.Candidate) int { return compareBy(validation[0], a, b) })
+	part.Table.Heads = []string{"Model"}
+	for _, metric := range validation {
 		part.Table.Heads = append(part.Table.Heads, "Validation "+results.MetricName(metric))
 	}
-	part.Table.Heads = append(part.Table.Heads, "Test "+results.MetricName(metric), "Time", "Parameters")
+	for _, metric := range test {
+		part.Table.Heads = append(part.Table.Heads, "Test "+results.MetricName(metric))
+	}
+	part.Table.Heads = append(part.Table.Heads, "Time", "Parameters")
 	for i, c := range trained {
 		if c.Chosen {
 			part.Delivered = i
 		}
-		part.Table.Rows = append(part.Table.Rows, candidateRow(c, metric))
+		part.Table.Rows = append(part.Table.Rows, candidateRow(c, validation, test))
 	}
 	part.Sentence = candidatesSentence(r, len(trained))
 	return part
 }
 
-func candidateRow(c results.Candidate, metric string) []string {
-	figure := func(name string) string {
+// candidateMetrics are the metrics of the table. The first of the validation rows chose the model.
+func candidateMetrics(r *results.Result) (validation, test []string) {
+	metric, _, _ := headline(r)
+	switch {
+	case r.PredictsLinks():
+		return []string{r.Metric}, []string{r.Metric, "hits_at_10", "auc", "average_precision"}
+	case r.Graph != nil && r.Metric != metric:
+		return []string{r.Metric, metric}, []string{metric}
+	case r.Graph != nil:
+		return []string{metric}, []string{metric}
+	case metric == "loss":
+		return []string{metric}, []string{metric}
+	default:
+		return []string{"loss", metric}, []string{metric}
+	}
+}
+
+func candidateRow(c results.Candidate, validation, test []string) []string {
+	row := []string{candidateName(c)}
+	for _, name := range validation {
+		figure := "–"
 		if v, ok := c.Validation[name]; ok {
-			return results.Figure(name, v)
+			figure = results.Figure(name, v)
 		}
-		return "–"
+		row = append(row, figure)
 	}
-	row := []string{candidateName(c), figure("loss")}
-	if metric != "loss" {
-		row = append(row, figure(metric))
+	for i, name := range test {
+		cell := newScoreCell(c.Test, name)
+		if cell.Interval != "" && i == 0 {
+			cell.Value += " (" + cell.Interval + ")"
+		}
+		row = append(row, cell.Value)
 	}
-	test := newScoreCell(c.Test, metric)
-	if test.Interval != "" {
-		test.Value += " (" + test.Interval + ")"
-	}
-	return append(row, test.Value, text.Duration(results.Seconds(c.Seconds)), text.Number(c.Parameters))
+	return append(row, text.Duration(results.Seconds(c.Seconds)), text.Number(c.Parameters))
 }
 
 // candidatesSentence says how the delivered model was chosen.
@@ -75,18 +96,26 @@ func candidatesSentence(r *results.Result, trained int) string {
 	if trained < 2 {
 		return "Only one model was trained: " + candidateName(*c) + "."
 	}
-	return fmt.Sprintf("%s were trained on the same rows. %s is delivered. %s The test rows had no part in this choice.",
-		text.Count(trained, "model"), text.Capital(candidateName(*c)), results.Plain(c.Why, "It has the smallest validation loss."))
+	return fmt.Sprintf("%s were trained on the same %ss. %s is delivered. %s The test %ss had no part in this choice.",
+		text.Count(trained, "model"), r.Unit(), text.Capital(candidateName(*c)), results.Plain(c.Why, "It has the smallest validation loss."), r.Unit())
 }
 
 func candidateName(c results.Candidate) string {
 	return text.Shorten(results.Plain(c.Title, results.Plain(c.Name, "unnamed")), 60)
 }
 
-// lossOf is the validation loss by which candidates are chosen.
-func lossOf(c results.Candidate) float64 {
-	if loss, ok := c.Validation["loss"]; ok {
-		return loss
+// compareBy orders candidates by a metric of the validation rows, the best first and those without it last.
+func compareBy(metric string, a, b results.Candidate) int {
+	value := func(c results.Candidate) float64 {
+		v, ok := c.Validation[metric]
+		switch {
+		case !ok:
+			return math.Inf(1)
+		case results.LowerIsBetter(metric):
+			return v
+		default:
+			return -v
+		}
 	}
-	return math.Inf(1)
+	return cmp.Compare(value(a), value(b))
 }

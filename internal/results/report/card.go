@@ -11,6 +11,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
+	"github.com/ncsa/clowder-ray/internal/results/report/graphs"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -27,8 +28,8 @@ func WriteCard(w io.Writer, m manifest.Meta, r *results.Result) error {
 	c.scores(r)
 	c.data(m, r)
 	c.training(r)
-	c.p("## Limits\n\nThe model can only be expected to work on data like its training rows, and it repeats the errors of their labels. " +
-		"Test it on your own examples before you rely on it, and do not use it as the only basis for decisions about people.\n\n")
+	c.p("## Limits\n\nThe model can only be expected to work on data like its training %ss, and it repeats the errors of their labels. "+
+		"Test it on your own examples before you rely on it, and do not use it as the only basis for decisions about people.%s\n\n", r.Unit(), graphs.Limits(r))
 	c.license(m, r)
 	c.p("## Use\n\n```python\n%s```\n\n", FormOf(r).Snippet())
 	c.p("Made by %s %s as run %s on %s.\n", markdown(m.Extractor), markdown(m.Version), markdown(m.Run), m.Started.UTC().Format(time.DateOnly))
@@ -50,13 +51,17 @@ func (c *card) about(m manifest.Meta, r *results.Result) {
 	}
 	origin := "fine-tuned from " + markdown(r.Model.Base)
 	switch {
+	case r.Graph != nil:
+		origin = markdown(graphs.Origin(r))
 	case r.IsEstimator():
 		origin = "fitted with scikit-learn (" + markdown(r.Model.Base) + ")"
 	case r.Model.FromScratch:
 		origin = "trained from random weights (" + markdown(r.Model.Base) + ")"
 	}
 	output := "a number"
-	if !r.IsRegression() {
+	if r.PredictsLinks() {
+		output = graphs.LinkOutput
+	} else if !r.IsRegression() {
 		output = fmt.Sprintf("one of %d labels: %s", len(r.Model.Labels), markdown(text.ListSome(r.Model.Labels, 20, 60)))
 	}
 	c.p("A model for %s, %s, with %s parameters. Input: %s. Output: %s.\n\n",
@@ -75,7 +80,7 @@ func (c *card) scores(r *results.Result) {
 		c.p("\nThere were no test rows. The best epoch was chosen by the validation rows, so their scores are slightly too optimistic.\n\n")
 		return
 	}
-	c.p("\nThe test rows were held out: neither training nor the choice of the model used them.")
+	c.p("\nThe test %ss were held out: neither training nor the choice of the model used them.", r.Unit())
 	if r.Calibration != nil && len(r.Calibration.Bins) > 0 {
 		c.p(" The expected calibration error on them is %.3f.", r.Calibration.ECE)
 	}
@@ -98,12 +103,16 @@ func (c *card) data(m manifest.Meta, r *results.Result) {
 	if len(r.Data.InputColumns) > 0 {
 		c.p("Input columns: %s. ", markdown(text.ListSome(r.Data.InputColumns, 30, 60)))
 	}
-	label := "the name of the folder"
-	if r.Data.LabelColumn != "" {
-		label = markdown(r.Data.LabelColumn)
+	unit := r.Unit()
+	c.p("Label: %s. %s training %ss, %s validation %ss to choose the best epoch, %s test %ss.\n\n", markdown(labelName(r)),
+		text.Number(r.Data.Rows.Train), unit, text.Number(r.Data.Rows.Validation), unit, text.Number(r.Data.Rows.Test), unit)
+	if s := graphs.NewShape(r); s != nil {
+		c.p("The graph:\n\n")
+		for _, f := range s.Facts {
+			c.p("- %s: %s.\n", f.Name, markdown(strings.TrimRight(f.Value, ".")))
+		}
+		c.p("\n")
 	}
-	c.p("Label: %s. %s training rows, %s validation rows to choose the best epoch, %s test rows.\n\n", label,
-		text.Number(r.Data.Rows.Train), text.Number(r.Data.Rows.Validation), text.Number(r.Data.Rows.Test))
 	if len(r.Warnings) > 0 {
 		c.p("## Warnings\n\n")
 		for _, warning := range r.Warnings[:min(len(r.Warnings), results.MaxNotes)] {

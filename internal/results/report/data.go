@@ -13,6 +13,8 @@ import (
 
 // dataPart shows what the run was made from.
 type dataPart struct {
+	// Unit is what the splits consist of: row, edge or node.
+	Unit      string
 	Facts     []pair
 	Decisions []results.Decision
 	Labels    barList
@@ -29,7 +31,7 @@ type bar struct {
 
 func newDataPart(r *results.Result, p results.Progress, images *imageBudget) *dataPart {
 	return &dataPart{
-		Facts: dataFacts(r, p), Decisions: decisions(p), Checks: newCheckList(r), Lengths: chart.Histogram("Text length", r.Data.Lengths),
+		Unit: r.Unit(), Facts: dataFacts(r, p), Decisions: decisions(p), Checks: newCheckList(r), Lengths: chart.Histogram("Text length", r.Data.Lengths),
 		Labels:  newBarList(r.Data.Labels, r.Model.Labels),
 		Samples: newExamples(r.Data.Samples, images),
 	}
@@ -40,8 +42,8 @@ func dataFacts(r *results.Result, p results.Progress) []pair {
 	out := []pair{
 		{"Files", fmt.Sprintf("%s: %s", text.Count(len(d.Files), "file"), results.Plain(text.ListSome(d.Files, fewFiles, 60), ""))},
 		{"Reads", results.Plain(text.ListSome(d.InputColumns, 30, 60), "the files themselves") + because(p, "text_columns", "input_columns", "columns")},
-		{"Label", results.Plain(d.LabelColumn, "the name of the folder") + because(p, "label_column")},
-		{"Rows", fmt.Sprintf("%s for training, %s for validation (to choose the best model), %s held out for the test",
+		{"Label", labelName(r) + because(p, "label_column")},
+		{text.Capital(r.Unit()) + "s", fmt.Sprintf("%s for training, %s for validation (to choose the best model), %s held out for the test",
 			text.Number(d.Rows.Train), text.Number(d.Rows.Validation), text.Number(d.Rows.Test))},
 	}
 	for _, left := range d.Dropped[:min(len(d.Dropped), maxRows)] {
@@ -59,6 +61,14 @@ func dataFacts(r *results.Result, p results.Progress) []pair {
 		out = append(out, pair{"Target", fmt.Sprintf("from %s to %s, mean %s, median %s", text.Significant(t.Min), text.Significant(t.Max), text.Significant(t.Mean), text.Significant(t.Median))})
 	}
 	return out
+}
+
+// labelName says where the labels stand.
+func labelName(r *results.Result) string {
+	if r.PredictsLinks() {
+		return "none: a pair of nodes has an edge or not"
+	}
+	return results.Plain(r.Data.LabelColumn, "the name of the folder")
 }
 
 // because is the reason of the first decision of that name, as a sentence behind what it decided.

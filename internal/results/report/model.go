@@ -11,6 +11,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
+	"github.com/ncsa/clowder-ray/internal/results/report/graphs"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -26,6 +27,8 @@ type modelPart struct {
 func newModelPart(r *results.Result, m manifest.Meta) *modelPart {
 	origin := "fine-tuned from " + results.Plain(r.Model.Base, "") + atCommit(r)
 	switch {
+	case r.Graph != nil:
+		origin = graphs.Origin(r)
 	case r.IsEstimator():
 		origin = results.Plain(r.Model.Base, "") + ", fitted to this data alone"
 	case r.Model.FromScratch:
@@ -37,9 +40,12 @@ func newModelPart(r *results.Result, m manifest.Meta) *modelPart {
 		{"Size", fmt.Sprintf("%s parameters, %s", text.Number(r.Model.Parameters), text.Bytes(modelBytes(r)))},
 		{"Input", text.Shorten(reads(r.Model), results.MaxText)},
 	}}
-	if r.IsRegression() {
+	switch {
+	case r.PredictsLinks():
+		part.Facts = append(part.Facts, pair{"Output", graphs.LinkOutput})
+	case r.IsRegression():
 		part.Facts = append(part.Facts, pair{"Output", "a number in the unit of " + results.Plain(r.Data.LabelColumn, "the target")})
-	} else {
+	default:
 		part.Facts = append(part.Facts, pair{"Output", results.Plain(text.ListSome(r.Model.Labels, 30, 60), "")})
 	}
 	if name := results.Plain(m.Model.Name, ""); name != "" {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/report/chart"
+	"github.com/ncsa/clowder-ray/internal/results/report/graphs"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -48,8 +49,11 @@ func predictionFacts(p *results.Prediction) []pair {
 	out = append(out,
 		pair{"Files", fmt.Sprintf("%s: %s", text.Count(len(p.Files), "file"), results.Plain(text.ListSome(p.Files, fewFiles, 60), ""))},
 		pair{"Input", results.Plain(text.ListSome(p.InputColumns, 30, 60), "the files themselves")},
-		pair{"Rows", text.Count(p.Rows, "row") + " predicted"},
+		pair{text.Capital(p.Unit()) + "s", text.Count(p.Rows, p.Unit()) + " predicted"},
 	)
+	for _, f := range graphs.Asked(p.Graph) {
+		out = append(out, pair(f))
+	}
 	if p.Skipped > 0 {
 		out = append(out, pair{"Skipped", text.Count(p.Skipped, "row") + " could not be read"})
 	}

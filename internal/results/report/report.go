@@ -11,6 +11,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
 	"github.com/ncsa/clowder-ray/internal/results/report/chart"
+	"github.com/ncsa/clowder-ray/internal/results/report/graphs"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -36,10 +37,12 @@ type page struct {
 	Script                  *scriptPart
 	Prediction              *predictionPart
 	Data                    *dataPart
+	Graph                   *graphs.Shape
 	Learning                *learningPart
 	Candidates              *candidatesPart
 	Search                  *searchPart
 	Result                  *resultPart
+	Learnt                  *graphs.Learnt
 	Mistakes                *mistakesPart
 	Answers                 *answersPart
 	Model                   *modelPart
@@ -93,7 +96,7 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta, files F
 		pg.Prediction = newPredictionPart(r, images)
 	case results.ResultCheck:
 		pg.Kicker, subject = "Data check (no training)", "dry run"
-		pg.Data = newDataPart(r, p, images)
+		pg.Data, pg.Graph = newDataPart(r, p, images), graphs.NewShape(r)
 	case results.ResultScript:
 		pg.Kicker, subject = "Report of a script", text.Excerpt(r.Script.Entry, 80)
 		pg.Script = newScriptPart(r, files)
@@ -106,7 +109,7 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta, files F
 		pg.Search = newSearchPart(r)
 		pg.Mistakes = newMistakesPart(r, images)
 		pg.Answers = newAnswersPart(r)
-		pg.Data = newDataPart(r, p, images)
+		pg.Data, pg.Graph, pg.Learnt = newDataPart(r, p, images), graphs.NewShape(r), graphs.NewLearnt(r)
 		pg.Model = newModelPart(r, m)
 		pg.Advice = advice(c, r)
 	}
@@ -120,18 +123,18 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta, files F
 
 func tiles(r *results.Result) []pair {
 	metric, score, where := headline(r)
-	out := []pair{{results.Title(metric) + " on " + where + " rows", results.Figure(metric, score.Value)}}
-	for _, other := range []string{"f1_macro", "r2"} {
+	out := []pair{{results.Title(metric) + " on " + where + " " + r.Unit() + "s", results.Figure(metric, score.Value)}}
+	for _, other := range []string{"f1_macro", "r2", "hits_at_10"} {
 		if s, ok := r.Metrics.Test[other]; ok && metric != other && len(out) < 2 {
 			out = append(out, pair{results.Title(other), results.Figure(other, s.Value)})
 		}
 	}
-	for _, b := range r.Metrics.Baselines[:min(len(r.Metrics.Baselines), 2)] {
+	for _, b := range baselines(r, 2) {
 		if s, ok := b.Test[metric]; ok {
 			out = append(out, pair{"Baseline: " + text.Shorten(results.Plain(b.Title, b.Name), 40), results.Figure(metric, s.Value)})
 		}
 	}
-	return append(out, pair{"Training time", text.Duration(results.Seconds(r.Training.Seconds))}, pair{"Training rows", text.Number(r.Data.Rows.Train)})
+	return append(out, pair{"Training time", text.Duration(results.Seconds(r.Training.Seconds))}, pair{"Training " + r.Unit() + "s", text.Number(r.Data.Rows.Train)})
 }
 
 // day writes a time for a person.

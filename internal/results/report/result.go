@@ -73,6 +73,8 @@ func drawn(charts ...*chart.Chart) []*chart.Chart {
 
 // resultPart shows how good the model is.
 type resultPart struct {
+	// Unit is what the test consists of: row, edge or node.
+	Unit   string
 	Scores scoreTable
 	// Splits are the scores on the rows that the training saw, and those that it did not.
 	Splits      scoreTable
@@ -97,6 +99,7 @@ type thresholdRow struct{ From, Precision, Recall, F1 string }
 func newResultPart(r *results.Result) *resultPart {
 	classes := classTable(r)
 	part := &resultPart{
+		Unit:     r.Unit(),
 		Entities: newEntityPart(r.Entities), LabelSets: newLabelSetPart(r.LabelSets), Scores: comparison(r), Splits: splits(r), Matrix: chart.NewMatrix(r),
 		Classes: classes[:min(len(classes), maxClassRows)], MoreClasses: max(0, len(classes)-maxClassRows), Long: len(classes) > manyClassRows,
 	}
@@ -149,13 +152,25 @@ type scoreCell struct{ Value, Interval string }
 // comparison puts the model beside the baselines and the champion, on the same test rows.
 func comparison(r *results.Result) scoreTable {
 	heads, lists := []string{"This model"}, []results.Scores{r.Metrics.Test}
-	for _, b := range r.Metrics.Baselines[:min(len(r.Metrics.Baselines), 3)] {
+	for _, b := range baselines(r, 3) {
 		heads, lists = append(heads, text.Capital(text.Shorten(results.Plain(b.Title, b.Name), 40))), append(lists, b.Test)
 	}
 	if c := r.Champion; c != nil && c.Comparable {
 		heads, lists = append(heads, fmt.Sprintf("%s/%d", text.Shorten(results.Plain(c.Name, ""), 40), c.Version)), append(lists, c.Test)
 	}
 	return newScoreTable(heads, lists)
+}
+
+// baselines are the simple models to show, at most n. Links have many, so theirs are the best ones.
+func baselines(r *results.Result, n int) []results.Baseline {
+	list := r.Metrics.Baselines
+	if r.PredictsLinks() {
+		list = slices.Clone(list)
+		slices.SortStableFunc(list, func(a, b results.Baseline) int {
+			return cmp.Compare(b.Test[r.Metric].Value, a.Test[r.Metric].Value)
+		})
+	}
+	return list[:min(len(list), n)]
 }
 
 func splits(r *results.Result) scoreTable {
@@ -184,7 +199,7 @@ func newScoreTable(heads []string, lists []results.Scores) scoreTable {
 }
 
 // important are the metrics that a person looks for first.
-var important = []string{"accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "rmse", "mae", "r2", "spearman", "exact_match", "bits_per_byte", "perplexity", "token_accuracy"}
+var important = []string{"mrr", "hits_at_1", "hits_at_10", "hits_at_100", "auc", "average_precision", "accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "rmse", "mae", "r2", "spearman", "exact_match", "bits_per_byte", "perplexity", "token_accuracy"}
 
 // byImportance orders metrics, those that are not known at the end.
 func byImportance(a, b string) int {

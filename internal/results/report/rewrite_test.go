@@ -40,7 +40,7 @@ func rewritten(tb testing.TB, name string, change func(string) string) string {
 	for _, v := range []any{r, &events, &m} {
 		rewrite(reflect.ValueOf(v).Elem(), each)
 	}
-	for i, kind := range []string{results.BaselineConstant, results.BaselineLinear}[:len(baselines)] {
+	for i, kind := range []string{results.BaselineConstant, results.BaselineLinear}[:min(2, len(baselines))] {
 		baselines[i].Name = kind
 	}
 	var out bytes.Buffer

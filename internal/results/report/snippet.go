@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/report/graphs"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -130,6 +131,8 @@ func reads(m results.Model) string {
 		return fmt.Sprintf("text, up to %s tokens", text.Number(m.MaxLength))
 	case results.ModelImage:
 		return fmt.Sprintf("images, resized to %d by %d pixels", m.ImageSize, m.ImageSize)
+	case results.ModelGraph:
+		return graphs.Reads(m)
 	case results.ModelTable:
 		return "the columns " + text.ListSome(m.Columns, 30, 60)
 	default:

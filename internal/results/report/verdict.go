@@ -59,8 +59,11 @@ func NewVerdict(r *results.Result) Verdict {
 }
 
 func trainingVerdict(r *results.Result) Verdict {
+	if r.PredictsLinks() {
+		return linkVerdict(r)
+	}
 	metric, score, where := headline(r)
-	v := Verdict{Figures: scoreWords(metric, score, where) + secondScore(r, metric), Champion: championSentence(r)}
+	v := Verdict{Figures: scoreWords(metric, score, where, r.Unit()) + secondScore(r, metric), Champion: championSentence(r)}
 	if where == heldOut {
 		v.Figures += baselineScores(r, metric)
 	}
@@ -93,7 +96,11 @@ func trainingVerdict(r *results.Result) Verdict {
 // headline is the score that a person asks for first: accuracy or the typical error on the test rows, else the metric of the
 // choice, else that on the validation rows, which is said.
 func headline(r *results.Result) (metric string, score results.Score, where string) {
-	for _, metric := range []string{"accuracy", "rmse", "exact_match", "bits_per_byte", r.Metric} {
+	names := []string{"accuracy", "rmse", "exact_match", "bits_per_byte", r.Metric}
+	if r.PredictsLinks() {
+		names = []string{r.Metric}
+	}
+	for _, metric := range names {
 		if s, ok := r.Metrics.Test[metric]; ok && s.N > 0 {
 			return metric, s, heldOut
 		}
@@ -101,13 +108,13 @@ func headline(r *results.Result) (metric string, score results.Score, where stri
 	return r.Metric, r.Metrics.Validation[r.Metric], "validation"
 }
 
-// scoreWords is a score with its interval and its rows: "accuracy 0.842 (95 % interval 0.824 to 0.858) on 1,821 held-out rows".
-func scoreWords(metric string, s results.Score, where string) string {
+// scoreWords is a score with its interval and its rows, or what unit names: "accuracy 0.842 (95 % interval 0.824 to 0.858) on 1,821 held-out rows".
+func scoreWords(metric string, s results.Score, where, unit string) string {
 	words := results.MetricName(metric) + " " + results.Figure(metric, s.Value)
 	if low, high := s.Bounds(); low < high {
 		words += fmt.Sprintf(" (95 %% interval %s to %s)", results.Figure(metric, low), results.Figure(metric, high))
 	}
-	return words + fmt.Sprintf(" on %s %s rows", text.Number(s.N), where)
+	return words + fmt.Sprintf(" on %s %s %ss", text.Number(s.N), where, unit)
 }
 
 // secondScore adds what the headline does not tell: how much of the spread a regression explains, or the metric that chose

@@ -59,10 +59,14 @@ func simpleWins(r *results.Result) (comparedScore, bool) {
 // help is what would make the model better than a simple one.
 func help(r *results.Result) string {
 	var ways []string
-	if r.Model.FromScratch && r.Model.Kind != results.ModelTable {
+	if needsBase(r) {
 		ways = append(ways, "a pretrained base model")
 	}
-	ways = append(ways, "more rows")
+	if r.Unit() == "node" {
+		ways = append(ways, "labels of more nodes")
+	} else {
+		ways = append(ways, "more rows")
+	}
 	if r.BestEpoch >= r.Training.Epochs && r.Training.Epochs > 0 {
 		ways = append(ways, "more epochs")
 	}
@@ -74,6 +78,11 @@ func help(r *results.Result) string {
 		sentences = append(sentences, "The baseline is delivered as baseline.zip.")
 	}
 	return strings.Join(sentences, " ")
+}
+
+// needsBase reports whether a pretrained model would spare this one from learning all that it knows from this data.
+func needsBase(r *results.Result) bool {
+	return r.Model.FromScratch && r.Model.Kind != results.ModelTable && r.Model.Kind != results.ModelGraph
 }
 
 // perfect reports whether no test row was answered wrong, so that nothing can make the score better.
@@ -92,7 +101,7 @@ func championSentence(r *results.Result) string {
 	metric, score, _ := headline(r)
 	other, ok := c.Test[metric]
 	if !c.Comparable || !ok {
-		why := results.Plain(c.Why, "it has no "+results.MetricName(metric)+" on these rows")
+		why := results.Plain(c.Why, "it has no "+results.MetricName(metric)+" on these "+r.Unit()+"s")
 		return fmt.Sprintf("It could not be compared with %s: %s.", name, strings.TrimRight(why, ". "))
 	}
 	word, against := "As good as", ""
@@ -105,7 +114,7 @@ func championSentence(r *results.Result) string {
 	if withinInterval(score, other.Value) {
 		against = chance
 	}
-	return fmt.Sprintf("%s %s on the same test rows: %s %s against %s%s.", word, name, results.MetricName(metric),
+	return fmt.Sprintf("%s %s on the same test %ss: %s %s against %s%s.", word, name, r.Unit(), results.MetricName(metric),
 		results.Figure(metric, score.Value), results.Figure(metric, other.Value), against)
 }
 

@@ -80,10 +80,10 @@ func newScoreBar(r *results.Result) *scoreBar {
 	}
 	at := func(v float64) float64 { return chart.Tenth(100 * min(1, max(0, v/end))) }
 	s.Low, s.Width, s.Value = at(low), chart.Tenth(max(0.6, at(high)-at(low))), at(score.Value)
-	for _, b := range r.Metrics.Baselines[:min(len(r.Metrics.Baselines), 2)] {
+	for i, b := range baselines(r, 2) {
 		if other, ok := b.Test[metric]; ok {
 			class := "constant"
-			if b.Name == results.BaselineLinear {
+			if b.Name == results.BaselineLinear || r.PredictsLinks() && i == 0 {
 				class = "linear"
 			}
 			s.Marks = append(s.Marks, scoreBarMark{at(other.Value), text.Shorten(results.Plain(b.Title, b.Name), 40), class})

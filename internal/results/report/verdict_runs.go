@@ -21,7 +21,7 @@ const mostLabels = 3
 func predictionVerdict(r *results.Result) Verdict {
 	p := r.Prediction
 	v := Verdict{Grade: GradeGood, Word: "Predicted"}
-	v.Figures = fmt.Sprintf("%s of %s predicted with %s", text.Count(p.Rows, "row"), text.Count(len(p.Files), "file"), p.Model.Ref())
+	v.Figures = fmt.Sprintf("%s of %s predicted with %s", text.Count(p.Rows, p.Unit()), text.Count(len(p.Files), "file"), p.Model.Ref())
 	if counts := answerCounts(p); counts != "" {
 		v.Figures += ": " + counts
 	}
@@ -31,7 +31,7 @@ func predictionVerdict(r *results.Result) Verdict {
 		v.Figures += fmt.Sprintf("; %s below a confidence of %s", text.Count(p.Unsure, "prediction"), text.Significant(p.MinConfidence))
 	}
 	if metric, s, ok := results.FirstScore(p.Scores, r.Task); ok {
-		v.Figures += "; " + scoreWords(metric, s, "labelled")
+		v.Figures += "; " + scoreWords(metric, s, "labelled", r.Unit())
 		if trained, ok := p.TrainedScores[metric]; ok {
 			v.Figures += fmt.Sprintf(" (%s on the test rows of training, %s)", results.Figure(metric, trained.Value), change(metric, trained.Value, s.Value))
 			if low, high := s.Bounds(); results.IsBetter(metric, trained.Value, s.Value) && (trained.Value > high || trained.Value < low) {

@@ -176,8 +176,11 @@ func NewGolden(t *testing.T, name string, change ...func(*results.Result)) *Fixt
 	f.Result = *r
 	for _, o := range outputs {
 		body := []byte(o.Path + "\n")
-		if filepath.Ext(o.Path) == results.WeightsSuffix {
+		switch filepath.Ext(o.Path) {
+		case results.WeightsSuffix:
 			body = Safetensors(64)
+		case ".parquet":
+			body = []byte("PAR1 rows PAR1")
 		}
 		f.Write(t, o.Path, body)
 		f.List(t, o.Path)

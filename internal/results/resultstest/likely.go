@@ -15,7 +15,7 @@ import (
 )
 
 // GoldenResults are the golden results of all kinds.
-var GoldenResults = []string{results.ResultFile, "result-regression.json", "result-image.json", "result-prediction.json", "result-check.json", "result-script.json", "result-script-partial.json"}
+var GoldenResults = []string{results.ResultFile, "result-regression.json", "result-image.json", "result-prediction.json", "result-check.json", "result-graph.json", "result-graph-prediction.json", "result-script.json", "result-script-partial.json"}
 
 // LikelyMeta is what the service knows of such a run.
 func LikelyMeta(r *results.Result) manifest.Meta {
@@ -43,8 +43,12 @@ func LikelyEvents(tb testing.TB, r *results.Result) []results.Event {
 	}
 	add(0, `"kind":"phase","phase":"start","text":"The program is running."`)
 	add(1.2, `"kind":"phase","phase":"prepare","text":"Reading the data."`)
-	add(0.1, `"kind":"decision","what":"label_column","choice":"sentiment","why":"sentiment is taken as the label because of its name; it has 2 values: negative and positive."`)
-	add(0.1, `"kind":"decision","what":"text_columns","choice":["review"],"why":"review is taken as the text because of its name; it has 23 words on average."`)
+	if r.Graph != nil {
+		add(0.1, `"kind":"decision","what":"task","choice":"link-prediction","why":"citing and cited in citations.csv are ids of papers.csv, and no column is a label."`)
+	} else {
+		add(0.1, `"kind":"decision","what":"label_column","choice":"sentiment","why":"sentiment is taken as the label because of its name; it has 2 values: negative and positive."`)
+		add(0.1, `"kind":"decision","what":"text_columns","choice":["review"],"why":"review is taken as the text because of its name; it has 23 words on average."`)
+	}
 	if r.Kind == results.ResultPrediction {
 		add(2, `"kind":"phase","phase":"predict","text":"Predicting."`)
 	}
