@@ -29,6 +29,14 @@ func TestDeliverablesOfEachKind(t *testing.T) {
 			"result-regression.json", nil,
 			[]string{"log.txt", "manifest.json", "model_card.md", "plots/predicted.png", "predictions.csv", "metrics.json", "baseline.zip", "model.zip", "report.html"},
 		},
+		"a graph": {
+			"result-graph.json", nil,
+			[]string{"log.txt", "manifest.json", "model_card.md", "plots/embedding.png", "predictions.csv", "predicted_links.csv", "embeddings.parquet", "metrics.json", "model.zip", "report.html"},
+		},
+		"the report of a graph": {
+			"result-graph.json", func(r *results.Result) { r.Settings = append(r.Settings, results.Setting{Name: "upload", Value: "report_only", Source: "form"}) },
+			[]string{"log.txt", "manifest.json", "model_card.md", "plots/embedding.png", "predictions.csv", "predicted_links.csv", "metrics.json", "report.html"},
+		},
 		"a prediction": {"result-prediction.json", nil, []string{"log.txt", "manifest.json", "predictions.csv", "report.html"}},
 		"a check":      {"result-check.json", nil, []string{"log.txt", "manifest.json", "report.html"}},
 	} {
@@ -93,6 +101,21 @@ func TestArchiveOfEachKindSaysHowToUseIt(t *testing.T) {
 		require.Contains(t, report.BaselineGuide(&f.Result), report.SnippetFile("baseline_"+kind))
 	}
 	require.Contains(t, string(inArchive(t, f.Path("deliver/baseline.zip"), "README.md")), "the bag of words, the baseline for the trained model")
+}
+
+func TestALargeGraphStaysWithTheRegisteredVersion(t *testing.T) {
+	t.Parallel()
+	for _, delivered := range []bool{true, false} {
+		f := resultstest.NewGolden(t, "result-graph.json", func(r *results.Result) { r.Graph.Stored.Delivered = delivered })
+		_, err := buildAll(t, f)
+		require.NoError(t, err)
+		z, err := zip.OpenReader(f.Path("deliver/model.zip"))
+		require.NoError(t, err)
+		_, err = z.Open("model/graph.safetensors")
+		require.Equal(t, delivered, err == nil)
+		require.NoError(t, z.Close())
+		require.NotEmpty(t, inArchive(t, f.Path("deliver/model.zip"), "model/model.safetensors"))
+	}
 }
 
 func inArchive(t *testing.T, archive, name string) []byte {

@@ -19,6 +19,7 @@ func TestPicturesOfTheGoldenResults(t *testing.T) {
 	for name, want := range map[string][]string{
 		results.ResultFile:       {"loss_curve.vl.json", "plots/loss.png", "confusion.vl.json", "plots/confusion.png"},
 		"result-regression.json": {"loss_curve.vl.json", "plots/loss.png", "plots/predicted.png"},
+		"result-graph.json":      {"loss_curve.vl.json", "plots/loss.png", "plots/embedding.png"},
 		"result-image.json":      {"loss_curve.vl.json", "plots/loss.png", "confusion.vl.json", "plots/confusion.png"},
 	} {
 		t.Run(name, func(t *testing.T) {

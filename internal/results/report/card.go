@@ -68,12 +68,15 @@ func (c *card) about(m manifest.Meta, r *results.Result) {
 		markdown(r.Task), origin, text.Number(r.Model.Parameters), markdown(reads(r.Model)), output)
 }
 
+// maxCardBaselines is how many simple models the card has: the report has them all.
+const maxCardBaselines = 4
+
 func (c *card) scores(r *results.Result) {
 	c.p("## Scores\n\n| Rows | Metric | Value | 95 %% interval | Number of rows |\n|---|---|---:|---|---:|\n")
 	for split, scores := range r.Splits() {
 		c.rows(split, scores)
 	}
-	for _, b := range r.Metrics.Baselines {
+	for _, b := range baselines(r, maxCardBaselines) {
 		c.rows("test, "+b.Title, b.Test)
 	}
 	if len(r.Metrics.Test) == 0 {

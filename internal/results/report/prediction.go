@@ -11,6 +11,8 @@ import (
 
 // predictionPart shows what was predicted.
 type predictionPart struct {
+	// Unit is what was predicted: row, pair or node.
+	Unit    string
 	Facts   []pair
 	Checks  checkList
 	Labels  barList
@@ -22,7 +24,7 @@ type predictionPart struct {
 func newPredictionPart(r *results.Result, images *imageBudget) *predictionPart {
 	p := r.Prediction
 	part := &predictionPart{
-		Facts: predictionFacts(p), Checks: newCheckList(r), Labels: newBarList(p.Counts, nil), Values: chart.Histogram(valuesTitle(p), p.Values), Samples: newExamples(p.Samples, images),
+		Unit: p.Unit(), Facts: predictionFacts(p), Checks: newCheckList(r), Labels: newBarList(p.Counts, nil), Values: chart.Histogram(valuesTitle(p), p.Values), Samples: newExamples(p.Samples, images),
 	}
 	if len(p.Scores) > 0 {
 		part.Scores = newScoreTable([]string{"These rows", "Test rows of training"}, []results.Scores{p.Scores, p.TrainedScores})

@@ -178,7 +178,7 @@ func constantAnswer(r *results.Result) string {
 }
 
 // leakCodes are the checks that make a score worth nothing: the test rows were seen, or the label stands in what is read.
-var leakCodes = []string{"label_leak", "split_overlap"}
+var leakCodes = []string{"label_leak", "split_overlap", "feature_is_label"}
 
 // leak is the warning of such a check, empty where there is none.
 func leak(r *results.Result) string {
@@ -223,18 +223,18 @@ func grade(r *results.Result) (Grade, string) {
 	if results.LowerIsBetter(metric) {
 		return errorGrade(high >= constant.Value, 1-score.Value/constant.Value)
 	}
-	return shareGrade(low <= constant.Value, (score.Value-constant.Value)/(1-constant.Value), high-low > wideInterval)
+	return shareGrade(low <= constant.Value, (score.Value-constant.Value)/(1-constant.Value), high-low > wideInterval, r.Unit())
 }
 
 // shareGrade grades a share, such as the accuracy. reduction is the part of the errors of the constant answer that the model avoids.
-func shareGrade(noBetter bool, reduction float64, wide bool) (Grade, string) {
+func shareGrade(noBetter bool, reduction float64, wide bool, unit string) (Grade, string) {
 	switch {
 	case noBetter:
 		return GradeBad, "No better than guessing"
 	case reduction < goodReduction:
 		return GradeWeak, "Better than guessing, but weak"
 	case wide:
-		return GradeWeak, "Promising, but tested on few rows"
+		return GradeWeak, "Promising, but tested on few " + unit + "s"
 	default:
 		return GradeGood, "Clearly better than guessing"
 	}

@@ -65,7 +65,7 @@ func linkGrade(r *results.Result, where string) (Grade, string) {
 		noBetter = noBetter && low <= graphs.RandomMRR(r.Graph.Candidates)
 		wide = high-low > wideInterval
 	}
-	return shareGrade(noBetter, 2*(auc.Value-0.5), wide)
+	return shareGrade(noBetter, 2*(auc.Value-0.5), wide, r.Unit())
 }
 
 // languageGrade judges a language model by the base model and the table of n-grams on the same held-out rows.

@@ -41,3 +41,55 @@ func TestALanguageModelIsJudgedByItsBaseAndByTheTableOfNGrams(t *testing.T) {
 		})
 	}
 }
+
+func TestLinksAreJudgedByTheirRankAndBesideTheSimpleRules(t *testing.T) {
+	t.Parallel()
+	score := func(v, low, high float64) results.Score { return results.Score{Value: v, Low: &low, High: &high, N: 527} }
+	for name, tc := range map[string]struct {
+		change func(*results.Result)
+		want   Verdict
+	}{
+		"better than every rule": {func(*results.Result) {}, Verdict{Grade: GradeGood, Word: "Clearly better than guessing", Sentence: "MRR 0.342 (95 % interval 0.315 to 0.369) on 527 held-out edges " +
+			"(55 % of them are among the first 10 of 1,001), AUC 0.953; the best simple rule (logistic regression on the heuristics) has MRR 0.319, a difference within the 95 % interval"}},
+		"behind a rule": {func(r *results.Result) { r.Metrics.Baselines[1].Test["mrr"] = score(0.4, 0.37, 0.43) }, Verdict{
+			Grade: GradeWeak, Word: "A simple rule does as well", Help: "What may help: features of the nodes, more edges, or more epochs.",
+			Sentence: "A simple rule does as well: MRR 0.342 (95 % interval 0.315 to 0.369) on 527 held-out edges (55 % of them are among the first 10 of 1,001), AUC 0.953; " +
+				"the best simple rule (resource allocation) has MRR 0.400",
+		}},
+		"as a random order": {func(r *results.Result) {
+			r.Metrics.Baselines = nil
+			r.Metrics.Test = results.Scores{"mrr": score(0.008, 0.005, 0.01), "auc": score(0.51, 0.48, 0.54)}
+		}, Verdict{
+			Grade: GradeBad, Word: "No better than guessing",
+			Sentence: "No better than guessing: MRR 0.008 (95 % interval 0.005 to 0.010) on 527 held-out edges, AUC 0.510",
+		}},
+		"few test edges": {func(r *results.Result) {
+			r.Metrics.Baselines = nil
+			r.Metrics.Test["mrr"] = score(0.342, 0.2, 0.5)
+		}, Verdict{
+			Grade: GradeWeak, Word: "Promising, but tested on few edges",
+			Sentence: "Promising, but tested on few edges: MRR 0.342 (95 % interval 0.200 to 0.500) on 527 held-out edges (55 % of them are among the first 10 of 1,001), AUC 0.953",
+		}},
+		"no test edges": {func(r *results.Result) { r.Metrics.Test = nil }, Verdict{
+			Grade: GradeWeak, Word: "Trained, but not tested",
+			Sentence: "Trained, but not tested: MRR 0.335 (95 % interval 0.308 to 0.362) on 527 validation edges",
+		}},
+		"a feature that is the label": {func(r *results.Result) {
+			r.Metrics.Baselines = nil
+			r.Checks = append(r.Checks, results.Check{Code: "feature_is_label", Level: results.LevelWarning, Text: "The column group tells the label."})
+		}, Verdict{
+			Grade: GradeWeak, Word: tooGood, Help: "Before you rely on it: The column group tells the label.",
+			Sentence: tooGood + ": MRR 0.342 (95 % interval 0.315 to 0.369) on 527 held-out edges (55 % of them are among the first 10 of 1,001), AUC 0.953",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := results.DecodeResult(resultstest.Golden(t, "result-graph.json"))
+			require.NoError(t, err)
+			tc.change(r)
+			v := NewVerdict(r)
+			v.Figures, v.Champion = "", ""
+			require.Equal(t, tc.want, v)
+		})
+	}
+}

@@ -23,8 +23,8 @@ const (
 // gravest are the codes of the warnings that a person must not miss, the worst first: what makes the figures wrong, then what
 // makes the model worse, then what happened on the way.
 var gravest = []string{
-	"label_leak", "split_overlap", "no_test_rows", "conflicting_labels", "few_rows", "class_imbalance", "rows_per_class", warnTime, "truncation",
-	"duplicates", "copies", "worker_lost", "checkpoint_damaged", warnResumed,
+	"label_leak", "split_overlap", "feature_is_label", "no_test_rows", "conflicting_labels", "few_rows", "class_imbalance", "rows_per_class", warnTime, "truncation",
+	"one_node_hub", "duplicates", "copies", "worker_lost", "checkpoint_damaged", warnResumed,
 }
 
 func newWarningsPart(r *results.Result, p results.Progress) warningsPart {

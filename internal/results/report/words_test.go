@@ -30,7 +30,7 @@ func TestWordsOfTheReports(t *testing.T) {
 
 func TestWordsOfTheModelCards(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{results.ResultFile, "result-regression.json", "result-image.json"} {
+	for _, name := range []string{results.ResultFile, "result-regression.json", "result-image.json", "result-graph.json"} {
 		r, err := results.DecodeResult(resultstest.Golden(t, name))
 		require.NoError(t, err)
 		var out bytes.Buffer

@@ -106,6 +106,11 @@ func (c *Chart) hasLegend() bool {
 	return slices.ContainsFunc(c.Lines, func(l Line) bool { return l.Name != "" })
 }
 
+// bare reports whether nothing stands beside the axes.
+func (c *Chart) bare() bool {
+	return len(c.X.Ticks)+len(c.Y.Ticks) == 0 && c.XLabel+c.YLabel == ""
+}
+
 // shownLabel is the label of rule i. Of rules with the same label, only the first shows it.
 func (c *Chart) shownLabel(i int) string {
 	for _, before := range c.Rules[:i] {

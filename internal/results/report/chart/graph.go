@@ -179,7 +179,7 @@ func logAxis(values []float64) Axis {
 func sameUnit(points []Point) (x, y Axis) {
 	xs, ys := xOf(points), yOf(points)
 	x, y = Axis{Low: slices.Min(xs), High: slices.Max(xs)}, Axis{Low: slices.Min(ys), High: slices.Max(ys)}
-	const wide, room = 362.0 / 186.0, 1.05 // of the area within the axes
+	const wide, room = float64(bareRight-bareLeft) / (bareBottom - bareTop), 1.05
 	height := room * max(y.High-y.Low, (x.High-x.Low)/wide, 1e-9)
 	width := height * wide
 	middle := func(a Axis) float64 { return a.Low/2 + a.High/2 }

@@ -68,11 +68,20 @@ const (
 	letterWidth = 9.2
 )
 
+// The area within the axes of a chart without numbers, which needs no room for them.
+const (
+	bareLeft, bareRight = 4, svgWidth - 4
+	bareTop, bareBottom = 26, svgHeight - 4
+)
+
 // SVG lays the chart out.
 func (c *Chart) SVG() SVG {
 	s := SVG{
 		Title: c.Title, Summary: c.Summary, XLabel: c.XLabel, Width: svgWidth, Height: svgHeight,
 		Left: 46, Right: svgWidth - 12, Top: 50, Bottom: svgHeight - 46,
+	}
+	if c.bare() {
+		s.Left, s.Right, s.Top, s.Bottom = bareLeft, bareRight, bareTop, bareBottom
 	}
 	if !c.hasLegend() {
 		s.YLabel = c.YLabel

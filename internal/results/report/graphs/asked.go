@@ -22,7 +22,7 @@ func Asked(p *graph.Prediction) []Fact {
 	case graph.AskedLinks:
 		question = fmt.Sprintf("the %s likeliest new edges of each node", text.Number(p.PerNode))
 	}
-	out := []Fact{{"Question", question}, {"Nodes", fmt.Sprintf("%s of the trained graph, %s", text.Number(p.Known), text.Count(p.New, "new node"))}}
+	out := []Fact{{"Question", question}, {"Known nodes", fmt.Sprintf("%s of the trained graph, %s", text.Number(p.Known), text.Count(p.New, "new node"))}}
 	if p.Edges > 0 {
 		out = append(out, Fact{"Edges of new nodes", text.Number(p.Edges)})
 	}

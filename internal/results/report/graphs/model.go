@@ -13,17 +13,22 @@ const LinkOutput = "the probability of an edge between two nodes, and a vector f
 
 // Origin says what the delivered model is made of.
 func Origin(r *results.Result) string {
-	base := results.Plain(r.Model.Base, "")
-	if c := r.Delivered(); c != nil && c.Sort != results.SortNetwork {
+	if r.IsEstimator() {
+		c := r.Delivered()
 		return results.Plain(c.Title, c.Name) + ", fitted to this data alone"
 	}
+	base := results.Plain(r.Model.Base, "")
 	if n := r.Model.Graph; n != nil {
 		base += fmt.Sprintf(" with %s of %s units, %s of the neighbours", text.Count(n.Layers, "layer"), text.Number(n.Hidden), results.Plain(n.Aggregation, "mean"))
 		if n.Decoder != "" {
 			base += ", decoder " + results.Plain(n.Decoder, "")
 		}
 	}
-	return base + ", trained from random weights"
+	base += ", trained from random weights"
+	if c := r.Delivered(); c != nil && c.Sort != results.SortNetwork {
+		base = results.Plain(c.Title, c.Name) + "; " + base
+	}
+	return base
 }
 
 // Reads says what the model takes.

@@ -32,7 +32,7 @@ func facts(r *results.Result, g *graph.Description) []Fact {
 	if g.Components > 0 {
 		out = append(out, Fact{"Parts", fmt.Sprintf("%s; the largest has %.0f %% of the nodes", text.Count(g.Components, "connected part"), share(g.LargestComponent, g.Nodes))})
 	}
-	if dropped := dropped(g); dropped != "" {
+	if dropped := dropped(g); dropped != "" && len(r.Data.Dropped) == 0 { // otherwise the data part has them
 		out = append(out, Fact{"Dropped", dropped})
 	}
 	out = append(out, Fact{"Features", features(g)})
