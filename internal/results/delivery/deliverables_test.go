@@ -34,7 +34,9 @@ func TestDeliverablesOfEachKind(t *testing.T) {
 			[]string{"log.txt", "manifest.json", "model_card.md", "plots/embedding.png", "predictions.csv", "predicted_links.csv", "embeddings.parquet", "metrics.json", "model.zip", "report.html"},
 		},
 		"the report of a graph": {
-			"result-graph.json", func(r *results.Result) { r.Settings = append(r.Settings, results.Setting{Name: "upload", Value: "report_only", Source: "form"}) },
+			"result-graph.json", func(r *results.Result) {
+				r.Settings = append(r.Settings, results.Setting{Name: "upload", Value: "report_only", Source: "form"})
+			},
 			[]string{"log.txt", "manifest.json", "model_card.md", "plots/embedding.png", "predictions.csv", "predicted_links.csv", "metrics.json", "report.html"},
 		},
 		"a prediction": {"result-prediction.json", nil, []string{"log.txt", "manifest.json", "predictions.csv", "report.html"}},

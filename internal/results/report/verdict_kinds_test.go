@@ -44,7 +44,9 @@ func TestALanguageModelIsJudgedByItsBaseAndByTheTableOfNGrams(t *testing.T) {
 
 func TestLinksAreJudgedByTheirRankAndBesideTheSimpleRules(t *testing.T) {
 	t.Parallel()
-	score := func(v, low, high float64) results.Score { return results.Score{Value: v, Low: &low, High: &high, N: 527} }
+	score := func(v, low, high float64) results.Score {
+		return results.Score{Value: v, Low: &low, High: &high, N: 527}
+	}
 	for name, tc := range map[string]struct {
 		change func(*results.Result)
 		want   Verdict
