@@ -62,7 +62,7 @@ def table(model: Sage, store: Store, device: torch.device, layers: Layers, block
     and all get the whole. A large table is a mapped file; the caller removes it with ``layers.remove``."""
     model.eval()
     n, width = store.nodes, model.sizes["hidden"]
-    before: np.ndarray = store.x if model.vectors is None else model.vectors.detach().cpu().numpy()
+    before = store.x
     with torch.inference_mode():
         for number in range(len(model.own)):
             last = number == len(model.own) - 1

@@ -18,8 +18,7 @@ class Needs:
 
     nodes: int
     edges: int
-    features: int  # numbers for each node that are in a file; 0 where each node has a learnt vector
-    vectors: int  # numbers for each node that are learnt
+    features: int
     hidden: int
     layers: int
     seeds: int  # nodes that a step of one worker begins with
@@ -41,8 +40,8 @@ class Needs:
         reached = self.seeds
         for most in self.fanout[:-1]:
             reached = min(self.nodes, reached * (1 + min(most, max(1, 2 * self.edges // max(1, self.nodes)))))
-        step = _SHARE * reached * (2 * (self.features or self.vectors) + 2 * self.hidden * self.layers)
-        return _WORKER + step + 16 * self.vectors * self.nodes + 5 * self.nodes
+        step = _SHARE * reached * (2 * self.features + 2 * self.hidden * self.layers)
+        return _WORKER + step + 5 * self.nodes
 
 
 def available() -> int:

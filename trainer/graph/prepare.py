@@ -1,6 +1,6 @@
 """From a graph to the plan of a training: splits, files, and the settings that are still open."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ from trainer.config.spec import Spec
 from trainer.data import SPLITS, Dataset, Example
 from trainer.data.checks import Checks
 from trainer.errors import UserError, some
-from trainer.graph import memory, negatives, splits as splitting, store as stores
+from trainer.graph import memory, negatives, splits as splitting, store as stores, structure
 from trainer.graph.graph import CLASSES, LINKS, Graph
 from trainer.graph.negatives import Negatives
 from trainer.graph.rows import Drawn, Edges, Nodes
@@ -30,8 +30,7 @@ FEW_EDGES, BATCH, LARGE_BATCH = 100_000, 512, 2048  # training edges, up to whic
 EPOCH_EDGES = 2_000_000  # at most, in an epoch
 NODE_EPOCHS, NODE_BATCH = 100, 512
 FEW_MEASURED, FEW_CANDIDATES = 2000, 100  # training edges that are measured at the end, and the candidates for each
-VECTOR = 64  # numbers of a learnt vector
-MOST_VECTORS = 50_000  # nodes with learnt vectors
+_FROM_EDGES = "No file has features of the nodes, so where a node lies among the training edges describes it."
 
 
 @dataclass(frozen=True)
@@ -70,6 +69,10 @@ def make(spec: Spec, settings: Settings, graph: Graph, workers: int, checks: Che
     folder = Path(spec.work) / FOLDER
     weight = None if graph.weight is None else graph.weight[messages]
     store = stores.build(folder, graph.nodes, graph.source[messages], graph.target[messages], weight, graph.x)
+    if graph.x is None:
+        stores.add_features(store, structure.features(store, settings.seed))
+        checks.events.decision("features", structure.WIDTH, _FROM_EDGES)
+        graph = replace(graph, x=store.x, told={**graph.told, "feature_source": _FROM_EDGES})
     if links is not None:
         measured = _measured(graph, links, settings)
         splits = _edge_rows(graph, store, numbers, measured, settings)
@@ -213,18 +216,18 @@ def _metric(settings: Settings, data: Dataset, links: LinkSplits | None, checks:
 
 def _shape(graph: Graph, settings: Settings, target: Target) -> dict:
     decoder = "dot" if settings.decoder == "dot" else "cosine"
-    learnt = graph.x is None
+    assert graph.x is not None
     return {
         "fanout": list(fanout(settings)),
         "model": {
-            "width": VECTOR if graph.x is None else int(graph.x.shape[1]), "hidden": settings.hidden, "layers": settings.layers,
+            "width": int(graph.x.shape[1]), "hidden": settings.hidden, "layers": settings.layers,
             "aggregation": settings.aggregation, "decoder": decoder, "outputs": 0 if graph.task == LINKS else target.outputs,
-            "vectors": graph.nodes if learnt else 0, "directed": graph.directed or bool(graph.left), "dropout": DROPOUT,
+             "directed": graph.directed or bool(graph.left), "dropout": DROPOUT,
         },
     }  # fmt: skip
 
 
 def _needs(graph: Graph, settings: Settings) -> memory.Needs:
-    features = 0 if graph.x is None else int(graph.x.shape[1])
+    features = structure.WIDTH if graph.x is None else int(graph.x.shape[1])
     seeds = (2 * settings.batch_size + settings.negatives) if graph.task == LINKS else settings.batch_size
-    return memory.Needs(graph.nodes, graph.edges, features, 0 if features else VECTOR, settings.hidden, settings.layers, seeds, fanout(settings))
+    return memory.Needs(graph.nodes, graph.edges, features, settings.hidden, settings.layers, seeds, fanout(settings))

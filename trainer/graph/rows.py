@@ -51,8 +51,6 @@ class _Rows:
             found |= _inputs(number, place[: len(nodes)], Bags(place[len(nodes) :], bags.start, bags.share))
             nodes = below
         bags = self.sampler.neighbours(nodes, self.drawn.fanout[-1], random, skipped)
-        if self.store.x is None:
-            return found | _inputs(0, nodes, bags)
         return found | self._features(nodes, bags)
 
     def _features(self, nodes: np.ndarray, bags: Bags) -> dict[str, np.ndarray]:

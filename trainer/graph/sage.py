@@ -3,7 +3,6 @@
 W. L. Hamilton, R. Ying, J. Leskovec: Inductive Representation Learning on Large Graphs, 2017.
 """
 
-import math
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,18 +21,16 @@ _MODES = {"mean": "mean", "add": "sum", "max": "max"}
 class Sage(torch.nn.Module):
     """``layers`` layers of ``hidden`` units on ``width`` features of each node.
 
-    ``outputs`` is 0 for a model of edges, whose score is by ``decoder`` (cosine or dot), else the number of classes or 1. ``vectors`` is
-    the number of nodes where each has a learnt vector instead of features. ``directed`` tells the ends of an edge apart.
+    ``outputs`` is 0 for a model of edges, whose score is by ``decoder`` (cosine or dot), else the number of classes or 1. ``directed``
+    tells the ends of an edge apart.
     """
 
-    def __init__(
-        self, width: int, hidden: int, layers: int, aggregation: str, decoder: str, outputs: int, vectors: int, directed: bool, dropout: float
-    ):
+    def __init__(self, width: int, hidden: int, layers: int, aggregation: str, decoder: str, outputs: int, directed: bool, dropout: float):
         super().__init__()
         self.mode = _MODES[aggregation]  # how neighbours that have no share of their own are combined
         self.sizes: dict[str, Any] = {
             "width": width, "hidden": hidden, "layers": layers, "aggregation": aggregation, "decoder": decoder, "outputs": outputs,
-            "vectors": vectors, "directed": directed, "dropout": dropout,
+            "directed": directed, "dropout": dropout,
         }  # fmt: skip
         widths = [width] + [hidden] * layers
         self.own = torch.nn.ModuleList(torch.nn.Linear(a, b) for a, b in zip(widths, widths[1:], strict=False))
@@ -44,7 +41,6 @@ class Sage(torch.nn.Module):
             if layer.bias is not None:
                 torch.nn.init.zeros_(layer.bias)
         scored = not outputs and decoder == "cosine"
-        self.vectors = torch.nn.Parameter(torch.randn(vectors, width) / math.sqrt(width)) if vectors else None
         self.scale = torch.nn.Parameter(torch.tensor([_SCALE])) if scored else None
         self.popularity = torch.nn.Linear(hidden, 2 if directed else 1) if scored else None
         if self.popularity is not None:
@@ -79,7 +75,7 @@ class Sage(torch.nn.Module):
         Of edges, they are edges x 2 x (1 + negatives): the score of the edge, and then those of its source with other targets; and in
         the second row those of other sources with its target. What is no negative has the score minus infinity.
         """
-        hidden = self._lowest(inputs)
+        hidden = self.layer(0, inputs["x"], inputs["near"])
         for number in range(1, len(self.own)):
             near = combined(hidden, inputs[f"bag_{number}"], inputs[f"start_{number}"], inputs.get(f"share_{number}"), self.mode)
             hidden = self.layer(number, hidden[inputs[f"own_{number}"]], near)
@@ -94,13 +90,6 @@ class Sage(torch.nn.Module):
             ], dim=1)
         )  # fmt: skip
 
-    def _lowest(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-        if "x" in inputs:
-            return self.layer(0, inputs["x"], inputs["near"])
-        assert self.vectors is not None
-        near = combined(self.vectors, inputs["bag_0"], inputs["start_0"], inputs.get("share_0"), self.mode)
-        return self.layer(0, self.vectors[inputs["own_0"]], near)
-
     def save(self, folder: Path, config: dict) -> None:
         folder.mkdir(exist_ok=True)
         save_model(self, str(folder / "model.safetensors"), metadata={"format": "pt"})
@@ -114,7 +103,7 @@ class Sage(torch.nn.Module):
         width, hidden, layers = (int(sizes[n]) for n in ("width", "hidden", "layers"))
         if min(width, hidden, layers) < 1 or sizes["aggregation"] not in _MODES:
             raise ValueError("its config.json describes no such model")
-        needed = 8 * hidden * (width + (layers - 1) * hidden) + 4 * width * sizes["vectors"] + 4 * hidden * sizes["outputs"]
+        needed = 8 * hidden * (width + (layers - 1) * hidden) + 4 * hidden * sizes["outputs"]
         if needed > weights.stat().st_size:
             raise ValueError("the weights are smaller than the layers")
         model = cls(**sizes)
@@ -122,7 +111,7 @@ class Sage(torch.nn.Module):
         return model
 
 
-_SIZES = ("width", "hidden", "layers", "aggregation", "decoder", "outputs", "vectors", "directed", "dropout")
+_SIZES = ("width", "hidden", "layers", "aggregation", "decoder", "outputs", "directed", "dropout")
 
 
 def combined(rows: torch.Tensor, bag: torch.Tensor, start: torch.Tensor, share: torch.Tensor | None, mode: str) -> torch.Tensor:

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trainer.run_folder import files
-
-INDPTR, INDICES, WEIGHTS, X, META = "indptr.npy", "indices.npy", "weights.npy", "x.npy", "store.json"
+INDPTR, INDICES, WEIGHTS, X = "indptr.npy", "indices.npy", "weights.npy", "x.npy"
 
 
 class Store:
@@ -44,9 +42,9 @@ class Store:
         return self._mapped(WEIGHTS) if (self.folder / WEIGHTS).exists() else None
 
     @cached_property
-    def x(self) -> np.ndarray | None:
-        """The features of the nodes (nodes x features; float32 or float16); None where the model learns a vector for each node."""
-        return self._mapped(X) if (self.folder / X).exists() else None
+    def x(self) -> np.ndarray:
+        """The features of the nodes (nodes x features; float32 or float16)."""
+        return self._mapped(X)
 
     def degrees(self) -> np.ndarray:
         return np.diff(self.indptr)
@@ -66,8 +64,7 @@ class Store:
 def build(folder: Path, nodes: int, source: np.ndarray, target: np.ndarray, weight: np.ndarray | None = None, x: np.ndarray | None = None) -> Store:
     """Write the graph with these edges, each in both directions, into the new folder ``folder``.
 
-    A pair that is joined in both directions counts as one neighbour, with the sum of both weights. ``x`` may be a mapped .npy file,
-    which is linked instead of copied where it lies on the same volume.
+    A pair that is joined in both directions counts as one neighbour, with the sum of both weights. For ``x`` see ``add_features``.
     """
     from scipy import sparse  # half a second
 
@@ -80,13 +77,15 @@ def build(folder: Path, nodes: int, source: np.ndarray, target: np.ndarray, weig
     np.save(folder / INDICES, both.indices.astype(np.int32, copy=False))
     if weight is not None:
         np.save(folder / WEIGHTS, both.data)
+    store = Store(folder)
     if x is not None:
-        _save_features(folder / X, x)
-    files.write_json(folder / META, {"nodes": nodes, "edges": len(source), "features": 0 if x is None else int(x.shape[1])})
-    return Store(folder)
+        add_features(store, x)
+    return store
 
 
-def _save_features(place: Path, x: np.ndarray) -> None:
+def add_features(store: Store, x: np.ndarray) -> None:
+    """Write the features of the nodes. A mapped .npy file is linked instead of copied where it lies on the same volume."""
+    place = store.folder / X
     if isinstance(x, np.memmap) and x.flags.c_contiguous:
         with contextlib.suppress(OSError, ValueError, EOFError):  # another volume, or no .npy file
             whole = np.load(str(x.filename), mmap_mode="r", allow_pickle=False)

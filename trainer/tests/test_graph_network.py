@@ -15,16 +15,16 @@ CPU = torch.device("cpu")
 WIDTH = 7
 
 
-def network(layers: int = 2, aggregation: str = "mean", decoder: str = "cosine", outputs: int = 0, vectors: int = 0, directed: bool = False) -> Sage:
+def network(layers: int = 2, aggregation: str = "mean", decoder: str = "cosine", outputs: int = 0, directed: bool = False) -> Sage:
     torch.manual_seed(0)
-    return Sage(WIDTH, 12, layers, aggregation, decoder, outputs, vectors, directed, 0.3)
+    return Sage(WIDTH, 12, layers, aggregation, decoder, outputs, directed, 0.3)
 
 
-def built(folder, weight: bool = False, x: bool = True):
+def built(folder, weight: bool = False):
     source, target = edges()
     random = np.random.default_rng(1)
     weights = (0.5 + random.random(len(source))).astype(np.float32) if weight else None
-    return stores.build(folder, NODES, source, target, weights, random.standard_normal((NODES, WIDTH)).astype(np.float32) if x else None)
+    return stores.build(folder, NODES, source, target, weights, random.standard_normal((NODES, WIDTH)).astype(np.float32))
 
 
 def rows_of_edges(folder, store, left: int = 0, aggregation: str = "mean", fanout=(4, 4)) -> Edges:
@@ -34,7 +34,7 @@ def rows_of_edges(folder, store, left: int = 0, aggregation: str = "mean", fanou
 
 
 def test_a_model_of_the_paper_has_as_many_weights_as_five_layers_of_256_units_have():
-    model = Sage(128, 256, 5, "add", "dot", 0, 0, False, 0.3)
+    model = Sage(128, 256, 5, "add", "dot", 0, False, 0.3)
     sizes = {name.rpartition(".")[2]: 0 for name, _ in model.named_parameters()}
     for name, values in model.named_parameters():
         sizes[name.rpartition(".")[2]] += values.numel()
@@ -43,10 +43,9 @@ def test_a_model_of_the_paper_has_as_many_weights_as_five_layers_of_256_units_ha
 
 @pytest.mark.parametrize("aggregation", ["mean", "add", "max"])
 @pytest.mark.parametrize("weight", [False, True])
-@pytest.mark.parametrize("x", [False, True])
-def test_with_all_neighbours_a_step_computes_what_the_layers_over_all_nodes_compute(tmp_path, aggregation, weight, x):
-    store = built(tmp_path / "graph", weight, x)
-    model = network(3, aggregation, outputs=3, vectors=0 if x else NODES).eval()
+def test_with_all_neighbours_a_step_computes_what_the_layers_over_all_nodes_compute(tmp_path, aggregation, weight):
+    store = built(tmp_path / "graph", weight)
+    model = network(3, aggregation, outputs=3).eval()
     nodes = np.random.default_rng(0).permutation(NODES)[:20]
     rows = Nodes(store, Drawn((1000,) * 3, aggregation), nodes)
     inputs = {n: torch.from_numpy(v) for n, v in rows.batch(np.arange(20)).items()}
@@ -146,16 +145,16 @@ def test_a_step_depends_on_its_rows_and_its_generator_alone(tmp_path):
     assert any(not np.array_equal(first[n], other[n]) for n in first)
 
 
-@pytest.mark.parametrize(("outputs", "vectors"), [(0, 0), (3, 0), (0, NODES)])
-def test_a_saved_model_is_read_back(tmp_path, outputs, vectors):
-    model = network(outputs=outputs, vectors=vectors)
+@pytest.mark.parametrize("outputs", [0, 3])
+def test_a_saved_model_is_read_back(tmp_path, outputs):
+    model = network(outputs=outputs)
     model.save(tmp_path / "model", {"task": "link-prediction"})
     read = Sage.load(tmp_path / "model")
     assert all(torch.equal(a, b) for a, b in zip(model.state_dict().values(), read.state_dict().values(), strict=True))
     assert files.read_json(tmp_path / "model" / "config.json")["model_type"] == "sage"
 
 
-@pytest.mark.parametrize("changed", [{"hidden": 1_000_000}, {"layers": 100_000}, {"vectors": 10**9}, {"layers": 0}, {"aggregation": "eval"}])
+@pytest.mark.parametrize("changed", [{"hidden": 1_000_000}, {"layers": 100_000}, {"layers": 0}, {"aggregation": "eval"}])
 def test_a_description_that_does_not_fit_the_weights_is_refused_before_any_memory_is_taken(tmp_path, changed):
     network().save(tmp_path / "model", {})
     config = files.read_json(tmp_path / "model" / "config.json")

@@ -44,7 +44,6 @@ def test_each_edge_is_there_in_both_directions_and_nodes_without_edges_have_no_n
         assert a in near(store, b)
     assert store.degrees()[NODES - 5 :].sum() == 0
     assert store.weights is None
-    assert store.x is None
 
 
 def test_a_pair_that_is_joined_in_both_directions_is_one_neighbour_with_both_weights(tmp_path):
