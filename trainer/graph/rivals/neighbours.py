@@ -66,17 +66,15 @@ def of(store) -> Neighbours:
     """The neighbours and features of ``store`` (see trainer.graph.store)."""
     x, near = store.x, None
     if x is not None and nodes.affordable(store.nodes, x.shape[1]):
-        near = nodes.spread(store.indptr, store.indices, _weighed(x))
+        near = nodes.spread(store.indptr, store.indices, _centred(x))
         near /= numpy.maximum(numpy.linalg.norm(near, axis=1, keepdims=True), 1e-12)
     return Neighbours(store.indptr, store.indices, x, near)
 
 
-def _weighed(x: numpy.ndarray) -> numpy.ndarray:
-    """Unit vectors of the features with mean 0 and deviation 1: a rare word tells more than a frequent one."""
+def _centred(x: numpy.ndarray) -> numpy.ndarray:
+    """Unit vectors of what the features have more than their mean: what all nodes have in common tells nothing."""
     found = numpy.array(x, numpy.float32)
     found -= found.mean(axis=0)
-    deviation = found.std(axis=0)
-    found /= numpy.where(deviation > 0, deviation, 1)
     return found / numpy.maximum(numpy.linalg.norm(found, axis=1, keepdims=True), 1e-12)
 
 
