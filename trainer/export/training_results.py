@@ -95,14 +95,14 @@ def training(
         metric=plan.metric, best_epoch=at.best_epoch, best_step=at.best_step, metrics=figures,
         model=_described_model(prepared, outcome, out),
         data=results.data_of(data, prepared.encoder.described(), _samples(data), plan.target),
-        training=_training(settings, outcome, workers),
-        champion=_champion(spec, plan, outcome),
+        training=described_training(settings, outcome, workers),
+        champion=compared_champion(spec, plan, outcome),
         language=described,
         candidates=candidates,
         search=search,
         entities=_entities(data, plan, test, simple, settings.seed),
         label_sets=label_results.described(plan.target, test, simple, out / "model", settings.seed) if isinstance(plan.target, Labels) else None,
-        **_test_details(token_results.by_words(data) if plan.kind == tokens.KIND else data, plan.target, test, classes, simple),
+        **test_details(token_results.by_words(data) if plan.kind == tokens.KIND else data, plan.target, test, classes, simple),
     )  # fmt: skip
 
 
@@ -165,7 +165,8 @@ def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:
     }
 
 
-def _training(settings: Settings, outcome: Outcome, workers: int) -> dict:
+def described_training(settings: Settings, outcome: Outcome, workers: int) -> dict:
+    """The ``training`` of result.json."""
     return {
         "seed": settings.seed,
         "device": outcome.device,
@@ -187,7 +188,8 @@ def _training(settings: Settings, outcome: Outcome, workers: int) -> dict:
     }
 
 
-def _champion(spec: Spec, plan, outcome: Outcome) -> dict | None:
+def compared_champion(spec: Spec, plan, outcome: Outcome) -> dict | None:
+    """The ``champion`` of result.json; None where there is none."""
     if spec.champion is None:
         return None
     found = {"run": spec.champion.run, "name": spec.champion.name, "version": spec.champion.version}
@@ -201,8 +203,8 @@ def _entities(data: Dataset, plan: Plan, test, simple: Baselines, seed: int) -> 
     return token_results.described(data, cast(Classes, plan.target), test, simple.predictions, seed) if plan.kind == tokens.KIND else None
 
 
-def _test_details(data: Dataset, target, test, classes: int, simple: Baselines) -> dict:
-    """The parts of the report about the predictions on the test rows."""
+def test_details(data: Dataset, target, test, classes: int, simple: Baselines) -> dict:
+    """The parts of result.json about the predictions on the test rows."""
     if not len(test) or isinstance(test, (Likelihoods, LabelSets)):
         return {}
     wrong_labels = mistakes.wrong_labels(test, simple.predictions)

@@ -4,19 +4,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from trainer import baseline, candidates, export
-from trainer.candidates import Wanted
+import numpy
+
+from trainer import export
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.data.checks import Checks
+from trainer.export import graph_results
 from trainer.graph import prepare
 from trainer.graph.graph import Graph
 from trainer.graph.prepare import Prepared
+from trainer.graph.rivals import compare, compare_nodes
+from trainer.graph.rivals.compare import Rival
+from trainer.graph.rivals.neighbours import Neighbours
 from trainer.launch.outcome import Outcome
 from trainer.plan import Plan
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.tasks.catalogue import Base
+from trainer.tasks.graph import TABLE
+from trainer.tasks.target import Classes, Number
 
 
 class Workers(Protocol):
@@ -55,11 +62,32 @@ def carry_out(run: Run, graph: Graph) -> None:
 
 
 def _deliver(run: Run, prepared: Prepared, base: Base, outcome: Outcome) -> None:
-    wanted = Wanted((), base, "")
-    found = [candidates.trained(base, outcome)]
-    listed = candidates.entries(found, found[0], wanted, prepared.plan)
+    """Compare the network with simple models and their combination, and write the results of the best."""
+    table = numpy.load(outcome.saved.parent / TABLE, mmap_mode="c", allow_pickle=False)
+    network = compare.of_network(outcome, base.name)
+    found = [network, *_simple(prepared, network, table)]
+    named = base.name if prepared.plan.settings.decoder != "fused" else ""
+    chosen = compare.best(found, prepared.plan, named)
+    listed = compare.entries(found, chosen, prepared.plan, named)
+    run.events.decision("chosen", chosen.name, f"The model {chosen.name} is delivered. {listed[0]['why']}")
+    baselines = [
+        {"name": r.name, "title": r.title, "test": compare.report(r.answers["test"], prepared.plan)}
+        for r in found
+        if r is not network and not (r.simple is not None and r.simple.network)
+    ]
     run.events.phase("export", "Writing the model, the metrics and the predictions.")
-    simple = baseline.Baselines([], None, None, None, "")
-    export.training(
-        run.spec, run.settings, prepared.data, prepared, outcome, simple, run.workers.launcher.workers, run.events, run.began, listed, None
-    )
+    delivered = graph_results.Delivered(chosen, outcome, table)
+    workers = run.workers.launcher.workers
+    graph_results.training(run.spec, run.settings, prepared, delivered, listed, baselines, workers, run.events, run.began)
+
+
+def _simple(prepared: Prepared, network: Rival, table: numpy.ndarray) -> list[Rival]:
+    """The simple models on the same rows, and their combination with the network."""
+    store, plan = prepared.store, prepared.plan
+    if prepared.links is not None:
+        return compare.of_links(Neighbours(store.indptr, store.indices, store.x), table, prepared.measured, plan.settings.seed)
+    assert isinstance(plan.target, Classes | Number)
+    splits = prepared.data.splits
+    numbers = {name: numpy.asarray([e.content for e in rows], numpy.int64) for name, rows in splits.items()}
+    truth = {name: plan.target.encode([e.target for e in rows]) for name, rows in splits.items()}
+    return compare_nodes.of_nodes(store, numbers, truth, plan.target, network, plan.settings.seed)

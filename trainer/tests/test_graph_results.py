@@ -1,0 +1,70 @@
+"""The results of trainings on graphs, and the answers of their models to questions."""
+
+import csv
+import json
+
+import numpy
+import pyarrow
+import pytest
+from conftest import events_of
+from pyarrow import parquet
+from result_checks import check_files
+from test_graph_delivery import communities
+
+from trainer.graph import reading
+from trainer.run import run
+
+
+@pytest.fixture
+def train(make_run, schemas, monkeypatch):
+    """train(graph, **parameters) trains on a graph and gives the folder of the run and its result."""
+
+    def made(graph, **parameters):
+        monkeypatch.setattr(reading, "find", lambda *_: "a graph")
+        monkeypatch.setattr(reading, "load", lambda *_: graph, raising=False)
+        spec = make_run({"edges.csv": "source,target\na,b\n"}, **{"task": graph.task, "more_options": "hidden: 16", "epochs": 2, **parameters})
+        assert run(str(spec), "local") == 0, events_of(spec.parent)[-1]
+        return spec.parent, check_files(spec.parent, schemas)
+
+    return made
+
+
+def featured(**more):
+    x = numpy.random.default_rng(0).standard_normal((120, 8)).astype(numpy.float32)
+    x[:, :3] += 2 * numpy.eye(3, dtype=numpy.float32)[numpy.arange(120) % 3]
+    return communities(x=x, columns=("words",), files=("edges.csv", "nodes.csv"), **more)
+
+
+def rows(path) -> list[dict]:
+    with open(path, newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def test_a_link_model_delivers_everything(train):
+    graph = featured(texts=tuple(f"text of {i}" for i in range(120)))
+    folder, result = train(graph)
+    out, section = folder / "out", result["graph"]
+    assert result["task"] == "link-prediction" and result["model"]["kind"] == "graph"
+    assert section["nodes"] == 120 and section["edges"] == graph.edges == sum(result["data"]["rows"].values())
+    said = rows(out / "predictions.csv")
+    assert sum(r["edge"] == "yes" for r in said) == sum(r["edge"] == "no" for r in said) == section["ranked"]
+    edges = {(graph.ids[int(a)].as_py(), graph.ids[int(b)].as_py()) for a, b in zip(graph.source, graph.target)}
+    new = rows(out / "predicted_links.csv")
+    assert new and not any((r["source"], r["target"]) in edges or (r["target"], r["source"]) in edges or r["source"] == r["target"] for r in new)
+    assert section["predicted_links"]["rows"] == len(new) and new[0]["source text"].startswith("text of")
+    assert section["likely"] and section["surprising"][0]["source_text"]
+    table = parquet.read_table(out / "embeddings.parquet")
+    assert table.column("id").to_pylist() == graph.ids.to_pylist() and section["embeddings"]["width"] == 16
+    described = json.loads((out / "model" / "trainer.json").read_text())
+    assert described["graph"]["delivered"] == result["model"]["base"]
+    assert len(section["picture"]["points"]) == 120 and section["scores"]["positive"]
+
+
+def test_a_model_of_nodes_delivers_what_it_says_of_the_test_nodes(train):
+    labels = tuple("" if i % 10 == 9 else "abc"[i % 3] for i in range(120))
+    folder, result = train(featured(labels=labels, task="node-classification", label_column="kind"))
+    said = rows(folder / "out" / "predictions.csv")
+    assert len(said) == result["data"]["rows"]["test"] and {r["label"] for r in said} <= set("abc")
+    assert result["graph"]["homophily"] > 0.6 and result["confusion"] and result["mistakes"] is not None
+    assert not (folder / "out" / "predicted_links.csv").exists()
+    assert pyarrow.types.is_float16(parquet.read_schema(folder / "out" / "embeddings.parquet").field("vector").type.value_type)
