@@ -71,7 +71,7 @@ def make(spec: Spec, settings: Settings, graph: Graph, workers: int, checks: Che
     store = stores.build(folder, graph.nodes, graph.source[messages], graph.target[messages], weight, graph.x)
     if graph.x is None:
         stores.add_features(store, structure.features(store, settings.seed))
-        checks.events.decision("features", structure.WIDTH, _FROM_EDGES)
+        checks.events.decision("features", structure.width(graph.nodes), _FROM_EDGES)
         graph = replace(graph, x=store.x, told={**graph.told, "feature_source": _FROM_EDGES})
     if links is not None:
         measured = _measured(graph, links, settings)
@@ -228,6 +228,6 @@ def _shape(graph: Graph, settings: Settings, target: Target) -> dict:
 
 
 def _needs(graph: Graph, settings: Settings) -> memory.Needs:
-    features = structure.WIDTH if graph.x is None else int(graph.x.shape[1])
+    features = structure.width(graph.nodes) if graph.x is None else int(graph.x.shape[1])
     seeds = (2 * settings.batch_size + settings.negatives) if graph.task == LINKS else settings.batch_size
     return memory.Needs(graph.nodes, graph.edges, features, settings.hidden, settings.layers, seeds, fanout(settings))

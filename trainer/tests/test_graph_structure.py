@@ -25,7 +25,7 @@ def test_nodes_of_the_same_surroundings_have_similar_vectors(tmp_path):
 def test_the_first_number_is_the_degree_and_nodes_without_edges_have_no_place(tmp_path):
     store = two_groups(tmp_path / "g")
     found = structure.features(store, 0)
-    assert found.shape == (82, structure.WIDTH)
+    assert found.shape == (82, structure.width(82))
     assert found.dtype == np.float32
     assert np.array_equal(np.argsort(found[:, 0], kind="stable"), np.argsort(store.degrees(), kind="stable"))
     assert not found[80:, 1:].any()

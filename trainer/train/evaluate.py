@@ -52,7 +52,8 @@ def outputs(
     """
     if together := getattr(rows.features, "together", None):
         found = together(model, device, rank, world)
-        return found if isinstance(found, numpy.ndarray) else objective.outputs(found, folded)
+        found = found if isinstance(found, numpy.ndarray) else objective.outputs(found, folded)
+        return _of_first(found, device) if world > 1 else found
     width = (objective.width,) if objective.width else ()
     found = numpy.zeros((len(rows), *width), numpy.float32 if objective.classes else numpy.float64)
     places = WordPlaces(rows.targets) if isinstance(objective.target, Tags) else None
@@ -83,6 +84,13 @@ def outputs(
         return merged
     pieces = numpy.bincount(rows.owner, minlength=rows.examples).astype(found.dtype)
     return merged / (pieces[:, None] if width else pieces)
+
+
+def _of_first(found: numpy.ndarray, device: torch.device) -> numpy.ndarray:
+    """What the first worker found: other processors may round otherwise, and all workers must come to the same decisions."""
+    values = torch.from_numpy(numpy.ascontiguousarray(found)).to(device)
+    torch.distributed.broadcast(values, 0)
+    return values.cpu().numpy()
 
 
 def check(model: torch.nn.Module, rows: Rows, target: Target) -> None:
