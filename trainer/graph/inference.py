@@ -17,7 +17,8 @@ from trainer.graph.sage import Sage
 from trainer.graph.store import Store
 
 BLOCK = 20_000  # nodes at once
-IN_MEMORY = 256_000_000  # bytes of the outputs of a layer, from which they are in a file
+# Bytes of the outputs of a layer, from which they are in a file: with several workers sooner, so that each computes a share of it.
+IN_MEMORY, IN_MEMORY_OF_ONE = 256_000_000, 2_000_000_000
 
 
 class Layers:
@@ -28,7 +29,7 @@ class Layers:
 
     def room(self, name: str, rows: int, width: int) -> tuple[np.ndarray, bool]:
         """An array for the outputs of a layer, and whether all workers share it."""
-        if 4 * rows * width < IN_MEMORY:
+        if 4 * rows * width < (IN_MEMORY if self.world > 1 else IN_MEMORY_OF_ONE):
             return np.empty((rows, width), np.float32), False
         place = self.folder / f"{name}.npy"
         if self.rank == 0:
@@ -41,8 +42,9 @@ class Layers:
     def written(self, made: np.ndarray) -> np.ndarray:
         """A shared array after all workers have written their part. It is opened anew: a network volume shows it then."""
         assert isinstance(made, np.memmap)
-        made.flush()
-        self.wait()
+        if self.world > 1:
+            made.flush()
+            self.wait()
         return np.load(str(made.filename), mmap_mode="c", allow_pickle=False)
 
     def remove(self, made: np.ndarray) -> None:

@@ -59,12 +59,14 @@ class Known:
         return self.nodes - self.first - (0 if self.first else 1) - (end - begin)
 
 
-def draw(graph: Graph, edges: numpy.ndarray, seed: int, count: int = CANDIDATES) -> Negatives:
+def draw(graph: Graph, edges: numpy.ndarray, seed: int, count: int = CANDIDATES, known: Known | None = None) -> Negatives:
     """What ``edges`` (numbers) are measured against: ``count`` targets for each source, fewer in a graph of fewer nodes.
 
-    A source with fewer legal targets than the others has some of them several times.
+    A source with fewer legal targets than the others has some of them several times. ``known`` are the edges of ``graph``, if they were
+    sorted before.
     """
-    r, known = numpy.random.default_rng([seed, 0x6E6567]), Known(graph)
+    r = numpy.random.default_rng([seed, 0x6E6567])
+    known = Known(graph) if known is None else known
     source, target = graph.source[edges], graph.target[edges]
     if not graph.directed and not graph.left:
         turned = r.random(len(edges)) < 0.5

@@ -41,10 +41,13 @@ def measured(model, plan: Plan, device, folder: Path) -> dict:
     from trainer.train.objective import Objective
 
     store = _features(plan.splits["train"]).store
-    table = inference.table(model, store, device, inference.Layers(store.folder, 0, 1))
+    layers = inference.Layers(store.folder, 0, 1)
+    table = inference.table(model, store, device, layers)
     np.save(folder / TABLE, table)
     objective = Objective(plan.target)
-    return {name: _answers(rows, table, model, device, objective) for name, rows in plan.splits.items()}
+    found = {name: _answers(rows, table, model, device, objective) for name, rows in plan.splits.items()}
+    layers.remove(table)
+    return found
 
 
 def _answers(rows: Rows, table: np.ndarray, model, device, objective):
