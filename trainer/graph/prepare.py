@@ -12,7 +12,7 @@ from trainer.config.spec import Spec
 from trainer.data import SPLITS, Dataset, Example
 from trainer.data.checks import Checks
 from trainer.errors import UserError, some
-from trainer.graph import memory, negatives, splits as splitting, store as stores, structure
+from trainer.graph import leaks, memory, negatives, splits as splitting, store as stores, structure
 from trainer.graph.graph import CLASSES, LINKS, Graph
 from trainer.graph.negatives import Negatives
 from trainer.graph.rows import Drawn, Edges, Nodes
@@ -58,6 +58,7 @@ def make(spec: Spec, settings: Settings, graph: Graph, workers: int, checks: Che
     if links is not None:
         numbers, messages = {n: getattr(links, n) for n in SPLITS}, links.train
         checks.events.decision("split", links.counts, links.why)
+        leaks.check(graph, links, checks)
     else:
         numbers, messages = splitting.nodes(graph, settings), np.arange(graph.edges)
         numbers = _known_labels(graph, numbers)
