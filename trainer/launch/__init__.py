@@ -3,10 +3,10 @@
 All have the same methods. ``start`` requests the workers, which begin their slow imports while the driver prepares the data.
 ``train``, ``estimate`` or ``predict`` hands over the work and waits for the result. ``close`` releases everything.
 
-Most of the start-up time is spent on imports: torch and transformers cost each process several CPU seconds, and a run of Ray
-Train's TorchTrainer has five such processes (driver, controller, two helpers and the worker). So a single worker is a plain Ray
-actor, which needs no process group and no controller. Two or more workers are a TorchTrainer with DDP. Both call the same
-functions and give the same results for the same seed and number of workers.
+Most of the start-up time is spent on imports: torch and transformers cost each process several CPU seconds. So no process imports what
+it does not need: the driver imports neither, and there is no process between the driver and its workers, which are plain Ray actors.
+Two or more of them train with DDP in one process group (docs/adr/0024). One or several call the same functions and give the same
+results for the same seed and number of workers.
 """
 
 from typing import Protocol

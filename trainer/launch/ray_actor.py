@@ -1,4 +1,4 @@
-"""Workers that are plain Ray actors: one that trains, or several that predict."""
+"""Workers that need no other ones: one that trains, or several that predict."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -57,7 +57,7 @@ class SingleWorkerLauncher:
             except ray.exceptions.RayActorError as e:
                 if losses == MAX_LOST_WORKERS or "creation task" in str(e):  # a failed creation is a bug and would fail again
                     raise
-                self.events.warning("worker_lost", f"A worker was lost ({_reason(e)}); a new one takes over.")
+                self.events.warning("worker_lost", f"A worker was lost ({reason(e)}); a new one takes over.")
                 self._start_worker()
         raise AssertionError("unreachable")
 
@@ -109,7 +109,7 @@ class WorkerPool:
         ray.shutdown()
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """Why a worker was lost, in a few words."""
     text = str(error)
     if "OOM" in text or "memory" in text.lower():

@@ -1,4 +1,4 @@
-"""Creates the launcher on Ray: one worker as an actor, several as a TorchTrainer of Ray Train V2. The package says why."""
+"""Creates the launcher on Ray: one worker as an actor, several as a group of actors."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ import ray
 from trainer.errors import count
 from trainer.launch.capacity import WorkerRequest
 from trainer.launch.ray_actor import SingleWorkerLauncher, WorkerPool
-from trainer.launch.torch_trainer import TorchTrainerLauncher
+from trainer.launch.worker_group import WorkerGroupLauncher
 from trainer.run_folder.events import Events
 
 DRY_MINUTES = 1  # how long a dry run waits for a worker
@@ -28,7 +28,7 @@ def create(workers: int, threads: int, settings, kind: str, trains: bool, events
     request = WorkerRequest(workers, cpus, gpu, kind, DRY_MINUTES if trains and settings.dry_run else settings.max_minutes, events)
     if workers == 1:
         return SingleWorkerLauncher(request)
-    return TorchTrainerLauncher(request) if trains else WorkerPool(request)
+    return WorkerGroupLauncher(request) if trains else WorkerPool(request)
 
 
 def _resources(cpus: int, gpu: bool, workers: int) -> str:

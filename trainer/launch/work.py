@@ -1,6 +1,6 @@
 """The work of a worker: train by a plan and evaluate the best model, or predict with a saved model.
 
-It runs in a Ray actor, in a worker of Ray Train, or in the process of the driver.
+It runs in a Ray actor or in the process of the driver.
 """
 
 import contextlib
@@ -26,13 +26,6 @@ ENVIRONMENT = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "TOKENIZERS_PARALLELISM": "false",
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_TRAIN_V2_ENABLED": "1",
-    # How soon a worker that is gone, hangs or is about to be preempted is noticed; the defaults are 2 s, 10 minutes and 5 s.
-    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "1",
-    "RAY_TRAIN_WORKER_HEALTH_CHECK_TIMEOUT_S": "60",
-    "RAY_TRAIN_PREEMPTION_POLL_INTERVAL_S": "1",
-    # Ray Train would print everything a second time through a logger of its own.
-    "RAY_TRAIN_ENABLE_PRINT_PATCH": "0",
     "PYTHONUNBUFFERED": "1",
     # Threads that spin while they wait make training several times slower on shared cores.
     "OMP_WAIT_POLICY": "PASSIVE",
@@ -63,7 +56,7 @@ def warm_up(work: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
 
 
 def train(plan: Plan, rank: int, world: int, device: str, threads: int, **asks) -> Outcome | None:
-    """Carry out ``plan``. Returns the outcome on rank 0 and None on other ranks. ``asks`` are the callbacks of loop.Context.
+    """Carry out ``plan``. Returns the outcome on rank 0 and None on other ranks. ``asks`` is the callback of loop.Context.
 
     Raises UserError for errors that the user can fix; others pass through. The first worker is the only writer and takes its own
     lease within the lease of the start, because a worker that Ray has replaced may still be alive.

@@ -52,8 +52,7 @@ def test_the_most_urgent_signal_wins(signals, tmp_path):
     assert signals(1.0, 1, leaving=lambda: True) == ["pause"]
 
 
-def test_ray_is_asked_by_all_workers_at_the_same_steps(signals, votes):
+def test_a_machine_is_asked_from_time_to_time_whether_it_is_about_to_shut_down(signals, votes):
     asked = []
-    signals(0.01, 200, leaving=lambda: asked.append(len(votes)) or False)
-    assert asked == [i for i, vote in enumerate(votes, 1) if vote[4]]
+    assert set(signals(0.01, 200, leaving=lambda: asked.append(len(votes)) or False)) == {""}
     assert 3 <= len(asked) <= 5

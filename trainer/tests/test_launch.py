@@ -1,6 +1,5 @@
 """What is decided before workers are started: how many there are to be, with what, and what must be there."""
 
-import asyncio
 import io
 from types import SimpleNamespace
 
@@ -11,7 +10,6 @@ from trainer import launch
 from trainer.config import settings, spec as specs
 from trainer.errors import UserError
 from trainer.launch import capacity, preflight, ray_launcher, worker_log
-from trainer.launch.mailbox import Mailbox
 from trainer.run_folder.events import Events
 from trainer.tasks.catalogue import Base
 
@@ -108,13 +106,3 @@ def test_every_line_of_a_worker_begins_with_its_rank():
     for part in ("one\ntwo", " and more\n", "\n", "three"):
         stream.write(part)
     assert out.getvalue() == "[rank 3] one\n[rank 3] two and more\n[rank 3] \n[rank 3] three"
-
-
-def test_the_first_of_several_outcomes_is_kept():
-    async def ends() -> bytes:
-        mailbox = Mailbox()
-        await mailbox.finish(b"an error that a person must correct")
-        await mailbox.finish(b"the outcome of another worker")
-        return await mailbox.result()
-
-    assert asyncio.run(ends()) == b"an error that a person must correct"

@@ -1,19 +1,15 @@
 """The launchers on Ray with a fake cluster: which workers are requested, and what happens when one is lost."""
 
-import asyncio
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
 import ray
-from conftest import ROOT, events_of, small_reviews
+from conftest import events_of, small_reviews
 
 from trainer import launch
 from trainer.config import settings, spec as specs
 from trainer.launch import ray_actor, ray_launcher
 from trainer.launch.capacity import MAX_LOST_WORKERS, WorkerRequest
-from trainer.launch.mailbox import Mailbox
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease
 from trainer.tasks.catalogue import Base
@@ -44,10 +40,10 @@ def request_workers(make_run, monkeypatch):
         pytest.param([SMALL], {}, "SingleWorkerLauncher", (1, 2, False), id="one worker takes the CPUs of a small node"),
         pytest.param([LARGE], {"use_gpu": "no"}, "SingleWorkerLauncher", (1, 8, False), id="and at most eight of a large one"),
         pytest.param([LARGE], {}, "SingleWorkerLauncher", (1, 8, True), id="auto uses a GPU of the cluster"),
-        pytest.param([SMALL, SMALL], {"num_workers": 2}, "TorchTrainerLauncher", (2, 2, False), id="each of two workers has a node"),
-        pytest.param([SMALL], {"num_workers": 2}, "TorchTrainerLauncher", (2, 1, False), id="two workers share a node"),
-        pytest.param([SMALL], {"num_workers": 4}, "TorchTrainerLauncher", (2, 1, False), id="no more workers than CPUs"),
-        pytest.param([LARGE], {"num_workers": 3}, "TorchTrainerLauncher", (3, 5, False), id="auto uses no GPU if there are too few"),
+        pytest.param([SMALL, SMALL], {"num_workers": 2}, "WorkerGroupLauncher", (2, 2, False), id="each of two workers has a node"),
+        pytest.param([SMALL], {"num_workers": 2}, "WorkerGroupLauncher", (2, 1, False), id="two workers share a node"),
+        pytest.param([SMALL], {"num_workers": 4}, "WorkerGroupLauncher", (2, 1, False), id="no more workers than CPUs"),
+        pytest.param([LARGE], {"num_workers": 3}, "WorkerGroupLauncher", (3, 5, False), id="auto uses no GPU if there are too few"),
         pytest.param([], {}, "SingleWorkerLauncher", (1, 1, False), id="a cluster without nodes starts with one CPU"),
     ],
 )
@@ -152,21 +148,3 @@ def test_a_worker_that_cannot_be_created_is_not_tried_again(single_worker, tmp_p
         launcher.train(plan=None)
     assert fake.started == 1
     assert not (tmp_path / "events.jsonl").exists()
-
-
-def test_the_mailbox_hands_out_the_plan_only_when_it_is_there():
-    async def exchange() -> tuple:
-        mailbox = Mailbox()
-        fetches = [asyncio.ensure_future(mailbox.fetch()) for _ in range(2)]
-        await asyncio.sleep(0)
-        waiting = (await mailbox.fetched(), [f.done() for f in fetches])
-        await mailbox.post(["ref to the plan"])
-        return waiting, await asyncio.gather(*fetches), await mailbox.fetched()
-
-    assert asyncio.run(exchange()) == ((0, [False, False]), ["ref to the plan"] * 2, 2)
-
-
-def test_the_mailbox_imports_nothing_heavy():
-    program = "import sys, trainer.launch.mailbox; print(sorted({'torch', 'transformers', 'sklearn', 'pandas'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

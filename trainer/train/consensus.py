@@ -26,15 +26,15 @@ class Consensus:
         if self.ctx.world > 1 and step < self.next:
             return ""
         now = time.monotonic()
-        due: bool | float = now - self.looked >= LOOK_SECONDS
+        due = now - self.looked >= LOOK_SECONDS
         if due:
             self.looked = now
             self.requested = stop.PAUSE if stop.is_paused(self.work) else stop.requested(self.folder)
         pace = (now - self.voted) / max(1, step - self.step)
-        votes = self._highest(self.requested == stop.PAUSE, self.requested == stop.KEEP, time_over, save_due, due, pace)
-        pause, keep, late, save, due, pace = votes
+        leaving = due and self.ctx.leaving()
+        votes = self._highest(self.requested == stop.PAUSE, leaving, self.requested == stop.KEEP, time_over, save_due, pace)
+        pause, leave, keep, late, save, pace = votes
         self.voted, self.step, self.next = now, step, step + max(1, min(MOST_STEPS, int(LOOK_SECONDS / max(pace, 1e-6))))
-        leave = due and self.ctx.leaving()  # all workers ask Ray at the same step
         return next((signal for signal, wanted in zip(SIGNALS, (pause, leave, keep, late, save), strict=True) if wanted), "")
 
     def wait(self) -> None:

@@ -1,4 +1,4 @@
-"""The training loop. It is independent of the launcher: the same ``train`` runs in a plain process, a Ray actor and Ray Train.
+"""The training loop. It is independent of the launcher: the same ``train`` runs in a plain process and in Ray actors.
 
 All randomness is a function of the seed and the step, and everything else that a step depends on is in the checkpoint. So a
 training that is killed and resumed ends with the same weights, bit for bit with one worker on CPUs.
@@ -39,14 +39,12 @@ BETWEEN_SAVES_SECONDS = 2.0  # if evaluations follow each other faster, only the
 
 @dataclass
 class Context:
-    """Where a worker runs. On every rank, ``report`` passes the metrics of an evaluation to the launcher, and ``leaving`` says whether
-    the machine of any worker is about to shut down."""
+    """Where a worker runs. ``leaving`` says whether its machine is about to shut down."""
 
     rank: int
     world: int
     device: torch.device
     threads: int
-    report: Callable[[dict], None] = lambda _: None
     leaving: Callable[[], bool] = lambda: False
 
 
@@ -264,7 +262,6 @@ class Training:
             self._save()
         if best:
             self.reporter.best(self.at, self.plan.metric)
-        self.ctx.report({"epoch": self._epoch(), "train_loss": loss, **{f"validation_{k}": v for k, v in summary.items()}})
 
     def _judge(self, summary: dict[str, float]) -> bool:
         """Record and return whether this is the best model so far, by the metric and then by the loss."""
