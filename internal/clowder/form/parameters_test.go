@@ -135,7 +135,7 @@ func TestParametersAreRefusedInOneSentenceEach(t *testing.T) {
 		"a list for a number":     {"epochs", []any{1}, "epochs must be a whole number (got a list)"},
 		"an object for a text":    {"run_name", map[string]any{}, "run_name must be text (got an object)"},
 		"true for a number":       {"epochs", true, "epochs must be a whole number (got true)"},
-		"a model that is missing": {"model", "gpt", `model must be one of auto, words, trees, linear, perceptron, bert-tiny, small-cnn, mlp (got "gpt")`},
+		"a model that is missing": {"model", "gpt", `model must be one of auto, words, trees, linear, perceptron, bert-tiny, small-cnn, mlp, sage (got "gpt")`},
 		"an endless text area":    {"more_options", strings.Repeat("x", 10_001), "more_options must not be longer than 10000 characters"},
 		"an endless text":         {"run_name", strings.Repeat("x", 1001), "run_name must not be longer than 1000 characters"},
 	} {

@@ -161,13 +161,22 @@ func comparison(r *results.Result) scoreTable {
 	return newScoreTable(heads, lists)
 }
 
-// baselines are the simple models to show, at most n. Links have many, so theirs are the best ones.
+// baselines are the simple models to show, at most n. Graphs have many, so theirs are the best ones.
 func baselines(r *results.Result, n int) []results.Baseline {
 	list := r.Metrics.Baselines
-	if r.PredictsLinks() {
+	if r.Graph != nil {
+		metric, _, _ := headline(r)
 		list = slices.Clone(list)
 		slices.SortStableFunc(list, func(a, b results.Baseline) int {
-			return cmp.Compare(b.Test[r.Metric].Value, a.Test[r.Metric].Value)
+			one, other := a.Test[metric].Value, b.Test[metric].Value
+			switch {
+			case results.IsBetter(metric, one, other):
+				return -1
+			case results.IsBetter(metric, other, one):
+				return 1
+			default:
+				return 0
+			}
 		})
 	}
 	return list[:min(len(list), n)]

@@ -69,11 +69,14 @@ func trainingVerdict(r *results.Result) Verdict {
 	}
 	v.Grade, v.Word = grade(r)
 	if won, ok := simpleWins(r); ok {
-		simple := article(r.Baseline(results.BaselineLinear).Title) + " does " + won.how()
+		does := article(simple(r).Title) + " does " + won.how()
+		if r.Graph != nil {
+			does = "a simple model does " + won.how()
+		}
 		if v.Grade == GradeBad {
-			v.Word += ", and " + simple
+			v.Word += ", and " + does
 		} else {
-			v.Grade, v.Word = GradeWeak, text.Capital(simple)
+			v.Grade, v.Word = GradeWeak, text.Capital(does)
 		}
 		if won.Metric != metric {
 			v.Figures += fmt.Sprintf("; its %s is %s, and that of this model is %s",
@@ -148,16 +151,16 @@ func baselineScores(r *results.Result, metric string) string {
 			words = fmt.Sprintf("; %s scores %s", constantAnswer(r), results.Figure(metric, s.Value))
 		}
 	}
-	if b := r.Baseline(results.BaselineLinear); b != nil {
+	if b := simple(r); b != nil {
 		if s, ok := b.Test[metric]; ok {
 			said := ""
 			if withinInterval(r.Metrics.Test[metric], s.Value) {
 				said = chance
 			}
 			if words == "" {
-				return fmt.Sprintf("; %s scores %s", article(b.Title), results.Figure(metric, s.Value)) + said
+				return fmt.Sprintf("; %s scores %s", called(r, b), results.Figure(metric, s.Value)) + said
 			}
-			words += fmt.Sprintf(", %s %s", article(b.Title), results.Figure(metric, s.Value)) + said
+			words += fmt.Sprintf(", %s %s", called(r, b), results.Figure(metric, s.Value)) + said
 		}
 	}
 	return words

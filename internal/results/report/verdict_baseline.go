@@ -37,10 +37,38 @@ func withinInterval(s results.Score, other float64) bool {
 	return other != s.Value && low < high && other >= low && other <= high
 }
 
+// simple is the simple model that the verdict names, nil where there is none: the linear one, and for the nodes of a graph the best one
+// that is not the delivered one.
+func simple(r *results.Result) *results.Baseline {
+	if r.Graph == nil {
+		return r.Baseline(results.BaselineLinear)
+	}
+	metric, _, _ := headline(r)
+	var best *results.Baseline
+	for i, b := range r.Metrics.Baselines {
+		s, ok := b.Test[metric]
+		if c := r.Delivered(); !ok || b.Name == results.BaselineConstant || c != nil && c.Name == b.Name {
+			continue
+		}
+		if best == nil || results.IsBetter(metric, s.Value, best.Test[metric].Value) {
+			best = &r.Metrics.Baselines[i]
+		}
+	}
+	return best
+}
+
+// called names a simple model in a sentence. The titles of those of graphs are no nouns.
+func called(r *results.Result, b *results.Baseline) string {
+	if r.Graph != nil {
+		return "the best simple model (" + text.Shorten(results.Plain(b.Title, b.Name), 110) + ")"
+	}
+	return article(b.Title)
+}
+
 // simpleWins reports whether the linear model does as well by the headline metric, or better by the one that chose the model.
 // Then nobody needs the larger model as it is.
 func simpleWins(r *results.Result) (comparedScore, bool) {
-	b := r.Baseline(results.BaselineLinear)
+	b := simple(r)
 	metric, score, where := headline(r)
 	if b == nil || where != heldOut {
 		return comparedScore{}, false

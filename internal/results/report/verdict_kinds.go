@@ -14,15 +14,16 @@ func linkVerdict(r *results.Result) Verdict {
 	metric, score, where := headline(r)
 	v := Verdict{Figures: scoreWords(metric, score, where, r.Unit()) + linkScores(r), Champion: championSentence(r)}
 	v.Grade, v.Word = linkGrade(r, where)
-	if rules := baselines(r, 1); len(rules) > 0 && where == heldOut {
-		rule, title := rules[0].Test[metric], text.Shorten(results.Plain(rules[0].Title, rules[0].Name), 60)
-		against := ""
+	if r.IsEstimator() && where == heldOut {
+		v.Figures += "; a simple rule is delivered" + networkScore(r, metric)
+	} else if b := simple(r); b != nil && where == heldOut {
+		rule, against := b.Test[metric], ""
 		if withinInterval(score, rule.Value) {
 			against = chance
 		}
-		v.Figures += fmt.Sprintf("; the best simple rule (%s) has %s %s%s", title, results.MetricName(metric), results.Figure(metric, rule.Value), against)
+		v.Figures += fmt.Sprintf("; %s has %s %s%s", called(r, b), results.MetricName(metric), results.Figure(metric, rule.Value), against)
 		if !results.IsBetter(metric, score.Value, rule.Value) && v.Grade != GradeBad {
-			v.Grade, v.Word = GradeWeak, "A simple rule does as well"
+			v.Grade, v.Word = GradeWeak, "A simple model does as well"
 			v.Help = "What may help: features of the nodes, more edges, or more epochs."
 		}
 	}
@@ -38,6 +39,16 @@ func linkVerdict(r *results.Result) Verdict {
 	}
 	v.Figures = text.Capital(v.Figures)
 	return v
+}
+
+// networkScore is what the network has that was trained, but is not delivered.
+func networkScore(r *results.Result, metric string) string {
+	for _, c := range r.Candidates {
+		if s, ok := c.Test[metric]; ok && c.Sort == results.SortNetwork {
+			return fmt.Sprintf(" (%s); the network has %s %s", text.Shorten(results.Plain(r.Delivered().Title, r.Delivered().Name), 110), results.MetricName(metric), results.Figure(metric, s.Value))
+		}
+	}
+	return ""
 }
 
 // linkScores says what the mean reciprocal rank means, and adds the AUC.

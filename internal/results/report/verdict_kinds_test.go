@@ -52,11 +52,19 @@ func TestLinksAreJudgedByTheirRankAndBesideTheSimpleRules(t *testing.T) {
 		want   Verdict
 	}{
 		"better than every rule": {func(*results.Result) {}, Verdict{Grade: GradeGood, Word: "Clearly better than guessing", Sentence: "MRR 0.342 (95 % interval 0.315 to 0.369) on 527 held-out edges " +
-			"(55 % of them are among the first 10 of 1,001), AUC 0.953; the best simple rule (logistic regression on the heuristics) has MRR 0.319, a difference within the 95 % interval"}},
+			"(55 % of them are among the first 10 of 1,001), AUC 0.953; the best simple model (logistic regression on the heuristics) has MRR 0.319, a difference within the 95 % interval"}},
 		"behind a rule": {func(r *results.Result) { r.Metrics.Baselines[1].Test["mrr"] = score(0.4, 0.37, 0.43) }, Verdict{
-			Grade: GradeWeak, Word: "A simple rule does as well", Help: "What may help: features of the nodes, more edges, or more epochs.",
-			Sentence: "A simple rule does as well: MRR 0.342 (95 % interval 0.315 to 0.369) on 527 held-out edges (55 % of them are among the first 10 of 1,001), AUC 0.953; " +
-				"the best simple rule (resource allocation) has MRR 0.400",
+			Grade: GradeWeak, Word: "A simple model does as well", Help: "What may help: features of the nodes, more edges, or more epochs.",
+			Sentence: "A simple model does as well: MRR 0.342 (95 % interval 0.315 to 0.369) on 527 held-out edges (55 % of them are among the first 10 of 1,001), AUC 0.953; " +
+				"the best simple model (resource allocation) has MRR 0.400",
+		}},
+		"a rule that is delivered": {func(r *results.Result) {
+			r.Candidates[0].Chosen, r.Candidates[3].Chosen = false, true
+			r.Metrics.Test["mrr"] = score(0.336, 0.31, 0.36)
+		}, Verdict{
+			Grade: GradeGood, Word: "Clearly better than guessing",
+			Sentence: "MRR 0.336 (95 % interval 0.310 to 0.360) on 527 held-out edges (55 % of them are among the first 10 of 1,001), AUC 0.953; " +
+				"a simple rule is delivered (resource allocation); the network has MRR 0.307",
 		}},
 		"as a random order": {func(r *results.Result) {
 			r.Metrics.Baselines = nil
@@ -92,6 +100,36 @@ func TestLinksAreJudgedByTheirRankAndBesideTheSimpleRules(t *testing.T) {
 			v := NewVerdict(r)
 			v.Figures, v.Champion = "", ""
 			require.Equal(t, tc.want, v)
+		})
+	}
+}
+
+func TestNodesAreJudgedBesideTheBestSimpleModelThatIsNotDelivered(t *testing.T) {
+	t.Parallel()
+	score := func(v float64) results.Scores {
+		low, high := v-0.02, v+0.02
+		return results.Scores{"accuracy": {Value: v, Low: &low, High: &high, N: 1000}}
+	}
+	for name, tc := range map[string]struct {
+		delivered, word, sentence string
+	}{
+		"a network behind one":      {"sage", "A simple model does about as well", "A simple model does about as well: accuracy 0.800 (95 % interval 0.780 to 0.820) on 1,000 held-out nodes; always predicting \"Theory\" scores 0.300, the best simple model (labels that spread) 0.810, a difference within the 95 % interval"},
+		"the one that is delivered": {"propagation", "Clearly better than guessing", "Accuracy 0.800 (95 % interval 0.780 to 0.820) on 1,000 held-out nodes; always predicting \"Theory\" scores 0.300, the best simple model (linear model) 0.700"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := results.DecodeResult(resultstest.Golden(t, "result-graph.json"))
+			require.NoError(t, err)
+			r.Task, r.Metric, r.Model.Labels, r.Data.Labels = "node-classification", "accuracy", []string{"Theory"}, map[string]int{"Theory": 9}
+			r.Metrics.Test, r.Champion = score(0.8), nil
+			r.Candidates = []results.Candidate{{Name: tc.delivered, Sort: results.SortNetwork, Chosen: true}}
+			r.Metrics.Baselines = []results.Baseline{
+				{Name: results.BaselineConstant, Title: "most frequent class", Test: score(0.3)}, {Name: results.BaselineLinear, Title: "linear model", Test: score(0.7)},
+				{Name: "propagation", Title: "labels that spread", Test: score(0.81)},
+			}
+			v := NewVerdict(r)
+			require.Equal(t, tc.word, v.Word)
+			require.Equal(t, tc.sentence, v.Sentence)
 		})
 	}
 }

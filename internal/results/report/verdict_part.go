@@ -83,7 +83,7 @@ func newScoreBar(r *results.Result) *scoreBar {
 	for i, b := range baselines(r, 2) {
 		if other, ok := b.Test[metric]; ok {
 			class := "constant"
-			if b.Name == results.BaselineLinear || r.PredictsLinks() && i == 0 {
+			if b.Name == results.BaselineLinear || r.Graph != nil && i == 0 {
 				class = "linear"
 			}
 			s.Marks = append(s.Marks, scoreBarMark{at(other.Value), text.Shorten(results.Plain(b.Title, b.Name), 40), class})
