@@ -72,6 +72,9 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 	if !answer.IsSuccess() {
 		return s.answerError(c.operation, answer.StatusCode(), answer.Header(), answer.Body())
 	}
+	if isPage(answer.RawResponse) {
+		return invalidAnswer(c.operation, answer.RawResponse, nil)
+	}
 	if c.into == nil {
 		return nil
 	}
@@ -138,7 +141,7 @@ func invalidAnswer(op operation, answer *http.Response, err error) error {
 	if answer.Request.Response != nil {
 		return job.Permanent(fmt.Errorf("Clowder answered the request to %s with a redirect to a web page: ask the administrator of the extractor to check CLOWDER_URL, and whether a login page protects the API of Clowder", op.what)) //nolint:staticcheck // a name
 	}
-	if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") {
+	if isPage(answer) {
 		err = errors.New("it is a web page, as of a login or of a proxy")
 	}
 	err = fmt.Errorf("Clowder sent an invalid answer when asked to %s: %w", op.what, err) //nolint:staticcheck // a name
@@ -146,6 +149,11 @@ func invalidAnswer(op operation, answer *http.Response, err error) error {
 		return job.Unknown(err)
 	}
 	return job.Retryable(err)
+}
+
+// isPage reports whether an answer is a web page. No call of the API returns one.
+func isPage(answer *http.Response) bool {
+	return strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html")
 }
 
 // page is one page of a listing as v2 sends it.

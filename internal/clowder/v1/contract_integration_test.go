@@ -20,3 +20,11 @@ func realSite(t *testing.T) site {
 }
 
 func TestContractReal(t *testing.T) { runContract(t, realSite(t)) }
+
+func TestCasesReal(t *testing.T) {
+	at := realSite(t)
+	if at.key2 == "" || at.global == "" {
+		t.Skip("the cases need a second user and the key of the installation: CLOWDER_KEY_2, CLOWDER_GLOBAL_KEY")
+	}
+	runCases(t, at)
+}

@@ -44,10 +44,13 @@ func startDouble(tb testing.TB, opts clowdertest.Options) *clowdertest.Server {
 
 func TestContractDouble(t *testing.T) {
 	t.Parallel()
+	runContract(t, doubleSite(t))
+}
+
+func doubleSite(t *testing.T) site {
+	t.Helper()
 	server := startDouble(t, clowdertest.Options{StoreDelay: 10 * time.Millisecond})
-	runContract(t, site{
-		url: server.URL, key: server.Key("alice@example.org"), key2: server.Key("bob@example.org"), global: server.GlobalKey(),
-	})
+	return site{url: server.URL, key: server.Key("alice@example.org"), key2: server.Key("bob@example.org"), global: server.GlobalKey()}
 }
 
 func newClient(tb testing.TB, cfg clowder.Config) *clowder.Client {
