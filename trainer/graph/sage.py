@@ -18,6 +18,24 @@ _SCALE = 2.0  # logarithm of the factor by which cosines are multiplied at the b
 _MODES = {"mean": "mean", "add": "sum", "max": "max"}
 
 
+class Dropout(torch.nn.Module):
+    """Leaves out a ``share`` of the numbers, in steps of 1/256.
+
+    It draws one byte for each number instead of one float: torch's own dropout takes a fifth of a whole step on a CPU.
+    """
+
+    def __init__(self, share: float):
+        super().__init__()
+        self.out = round(256 * share)
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        if not self.training or not self.out:
+            return values
+        words = torch.empty((values.numel() + 7) // 8, dtype=torch.int64, device=values.device).random_(-(2**63), None)
+        kept = words.view(torch.uint8)[: values.numel()].view(values.shape) >= self.out
+        return values * kept.to(values.dtype).mul_(256 / (256 - self.out))
+
+
 class Sage(torch.nn.Module):
     """``layers`` layers of ``hidden`` units on ``width`` features of each node.
 
@@ -47,7 +65,7 @@ class Sage(torch.nn.Module):
             torch.nn.init.zeros_(self.popularity.weight)
             torch.nn.init.zeros_(self.popularity.bias)
         self.head = torch.nn.Linear(hidden, outputs) if outputs else None
-        self.dropout = torch.nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def layer(self, number: int, own: torch.Tensor, near: torch.Tensor) -> torch.Tensor:
         """The outputs of layer ``number`` (from 0) for nodes with the inputs ``own``, whose neighbours' inputs are combined to ``near``."""

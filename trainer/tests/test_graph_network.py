@@ -8,7 +8,7 @@ from test_graph_sampler import NODES, edges
 from trainer.graph import inference, score, store as stores
 from trainer.graph.inference import Layers
 from trainer.graph.rows import Drawn, Edges, Nodes
-from trainer.graph.sage import EXTRA, Sage
+from trainer.graph.sage import EXTRA, Dropout, Sage
 from trainer.run_folder import files
 
 CPU = torch.device("cpu")
@@ -169,3 +169,17 @@ def test_a_row_of_the_table_has_an_embedding_of_the_wanted_width(tmp_path):
     store = built(tmp_path / "graph")
     assert inference.table(network(), store, CPU, Layers(tmp_path, 0, 1)).shape == (NODES, 12 + EXTRA)
     assert inference.table(network(outputs=3), store, CPU, Layers(tmp_path, 0, 1)).shape == (NODES, 12)
+
+
+@pytest.mark.parametrize(("share", "left"), [(0.0, 1.0), (0.3, 179 / 256), (0.5, 0.5)])
+def test_dropout_leaves_a_share_out_and_keeps_the_mean(share, left):
+    dropout, values = Dropout(share), torch.ones(1001, 101, requires_grad=True)
+    torch.manual_seed(0)
+    found = dropout(values)
+    assert (found > 0).float().mean().item() == pytest.approx(left, abs=0.01)
+    assert found.mean().item() == pytest.approx(1, abs=0.02)
+    found.sum().backward()
+    assert torch.equal(values.grad, found.detach())  # what is left out learns nothing
+    torch.manual_seed(0)
+    assert torch.equal(dropout(values), found)
+    assert dropout.eval()(values) is values
