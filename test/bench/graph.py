@@ -143,7 +143,6 @@ def training(rank: int, world: int, args, store):
 
     from trainer.config.options import options
     from trainer.graph.rows import Drawn, Edges
-    from trainer.graph.sage import Sage
     from trainer.plan import Rows
     from trainer.tasks.target import Links
     from trainer.train.objective import Objective
@@ -153,7 +152,7 @@ def training(rank: int, world: int, args, store):
     settings = SimpleNamespace(**{o.name: o.default for o in options("train").values()})
     settings.compile = "no"
     torch.manual_seed(0)
-    model = Sage(args.features, args.hidden, len(args.fanout.split(",")), "mean", "cosine", 0, 0, False, 0.3)
+    model = network(args)
     place = store.folder / "train.npy"
     count = len(numpy.load(place, mmap_mode="r"))
     fanout = tuple(int(n) for n in args.fanout.split(","))
@@ -167,6 +166,13 @@ def training(rank: int, world: int, args, store):
     stepper = Stepper(SimpleNamespace(rank=rank, world=world, device=torch.device("cpu"), threads=1), plan, model, Objective(Links()))
     stepper.begin()
     return stepper, Optimization(model, settings, 1e-3, 10_000, stepper.scaler), rows, timed
+
+
+def network(args):
+    from trainer.graph.sage import Sage
+
+    shape = {"width": args.features, "hidden": args.hidden, "layers": len(args.fanout.split(",")), "aggregation": "mean", "dropout": 0.3}
+    return Sage(**shape, decoder="cosine", outputs=0, directed=False)
 
 
 def measured(world: int, args, folder: Path) -> list[dict]:
@@ -213,11 +219,10 @@ def table(args, folder: Path) -> None:
     import torch
 
     from trainer.graph import inference
-    from trainer.graph.sage import Sage
 
     store = stored(args, folder)
     torch.set_num_threads(1)
-    model = Sage(args.features, args.hidden, 2, "mean", "cosine", 0, 0, False, 0.3)
+    model = network(args)
     layers = inference.Layers(store.folder, 0, 1)
     began = time.process_time()
     made = inference.table(model, store, torch.device("cpu"), layers)

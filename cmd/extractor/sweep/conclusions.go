@@ -62,7 +62,7 @@ func (t *table) aboutWorkers(rows []row) []string {
 	most := rows[len(rows)-1]
 	switch {
 	case best.Workers == most.Workers:
-		out = append(out, fmt.Sprintf("%s pay for this dataset. More may pay, too.", text.Capital(text.Count(best.Workers, "worker"))))
+		out = append(out, text.Capital(text.Count(best.Workers, "worker"))+" pay for this dataset. More may pay, too.")
 	case most.waiting() >= waitingMuch:
 		out = append(out, fmt.Sprintf("Use %s. With more, each of them waits for the others for %.0f %% of its time: a larger batch_size helps.",
 			text.Count(best.Workers, "worker"), 100*most.waiting()))

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -117,14 +118,7 @@ func (t *table) hasAccuracy() bool { return t.any(func(r row) bool { return r.Ac
 
 func (t *table) hasNetwork() bool { return t.any(func(r row) bool { return r.NetworkScore != nil }) }
 
-func (t *table) any(holds func(row) bool) bool {
-	for _, r := range t.Rows {
-		if holds(r) {
-			return true
-		}
-	}
-	return false
-}
+func (t *table) any(holds func(row) bool) bool { return slices.ContainsFunc(t.Rows, holds) }
 
 func dash(known bool, words string) string {
 	if known {
