@@ -35,7 +35,7 @@ def expand(source: Input, folder: Path, budget: Budget, events: Events) -> list[
 
 def _is_data(member: Member, models: set[str]) -> bool:
     kind = names.extension(member.name)
-    usable = (kind in names.TABLES or kind in names.IMAGES) and member.name.rpartition("/")[0] not in models
+    usable = kind in (*names.TABLES, *names.IMAGES, *names.GRAPHS) and member.name.rpartition("/")[0] not in models
     return usable and not (names.is_hidden(member.name) or names.is_result(member.name))
 
 

@@ -46,6 +46,8 @@ def load(spec: Spec, settings, events: Events, found: Sources | None = None) -> 
 
     if tagged := tokens.find(found, settings, events):
         return tokens.load(tagged, found.ignored, settings, checks)
+    for source in found.graphs:
+        found.ignored.add(source.name, names.not_read(source.name))
     reading = _read(found, settings, checks)
     if found.ignored:
         events.decision("ignored_files", found.ignored.listed()[:1000], f"Not used: {found.ignored}.")

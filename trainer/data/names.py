@@ -17,6 +17,8 @@ IDENTIFIERS = frozenset("id ids index idx key uid uuid guid identifier row rowid
 SPLIT_COLUMNS = ("split", "subset", "partition")
 
 TABLES = ("csv", "tsv", "tab", "txt", "jsonl", "ndjson", "json", "parquet", "conll", "bio", "iob", "iob2")
+EDGE_LISTS = ("edges", "edgelist", "el", "cites", "content")  # tables of edges or nodes
+GRAPHS = ("graphml", "gexf", "gml", "mtx", "npz", "net", "nt", *EDGE_LISTS)
 PARQUET = "parquet"
 TEXT = "txt"  # a table, or one of many texts in folders
 MARKDOWN = "md"
@@ -102,7 +104,7 @@ def is_hidden(name: str) -> bool:
 def extension(name: str) -> str:
     """The ending of a file's name in lower case: csv for train.csv, and for the compressed table train.csv.gz."""
     suffixes = [s.lstrip(".") for s in PurePosixPath(name.lower()).suffixes[-2:]]
-    if len(suffixes) == 2 and suffixes[1] in COMPRESSED and suffixes[0] in TABLES:
+    if len(suffixes) == 2 and suffixes[1] in COMPRESSED and suffixes[0] in (*TABLES, *GRAPHS):
         return suffixes[0]
     return suffixes[-1] if suffixes else ""
 

@@ -26,6 +26,9 @@ class Ignored:
     def add(self, name: str, reason: object) -> None:
         self._reasons.setdefault(name, str(reason))
 
+    def names(self) -> list[str]:
+        return list(self._reasons)
+
     def listed(self) -> list[str]:
         return [f"{name} ({reason})" for name, reason in self._reasons.items()]
 
@@ -45,6 +48,7 @@ class Sources:
     images: list[Input] = field(default_factory=list)
     documents: list[Input] = field(default_factory=list)  # read only where the task is to write texts
     tokens: list[Input] = field(default_factory=list)  # files of tokens, and what describes them
+    graphs: list[Input] = field(default_factory=list)  # in formats of graphs; edges in tables are among the tables
     ignored: Ignored = field(default_factory=Ignored)
 
     def sums(self) -> dict[Path, str]:
@@ -95,13 +99,13 @@ def _add(source: Input, spec: Spec, models: set[str], asked: bool, found: Source
         found.images.append(source)
     elif kind == names.MARKDOWN:
         found.documents.append(source)
-    elif kind in names.TABLES or asked:
+    elif kind in names.TABLES or kind in names.GRAPHS or asked:
         try:
             source = _decompressed(source, spec, events)
         except NotCompressed as e:
             found.ignored.add(source.name, e)
             return
-        found.tables.append(source)
+        (found.graphs if kind in names.GRAPHS else found.tables).append(source)
         if kind == names.PARQUET:
             _add_inner_images(source, spec, found)
         if kind == names.TEXT:

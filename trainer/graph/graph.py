@@ -37,6 +37,7 @@ class Graph:
     label_column: str = ""
     files: tuple[str, ...] = ()
     encoder: dict = field(default_factory=dict)  # JSON: how ``x`` is made of the columns of a new node; see trainer/graph/features.py
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)  # what ``encoder`` refers to by name
     # JSON, for the report: the counts read, loops, duplicates, reversed, unknown_nodes, negative, isolated, components and
     # largest_component; reciprocity (0 to 1), feature_source (a sentence), and time: {column, from, to} or None.
     told: dict = field(default_factory=dict)

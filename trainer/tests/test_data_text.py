@@ -108,7 +108,7 @@ def test_a_table_that_csv_wrote_is_read_back_with_every_delimiter(pairs, delimit
     [("tab", "\t"), ("\\t", "\t"), ("Comma", ","), ("semicolon", ";"), ("bar", "|"), ("pipe", "|"), (" space ", " "), ("#", "#"), ("", "")],
 )
 def test_a_delimiter_goes_by_its_name_or_is_one_character(delimiter, character):
-    assert tables._delimiter(delimiter) == character
+    assert tables.delimiter_of(delimiter) == character
 
 
 @pytest.mark.parametrize("delimiter", ["::", '"', "\n", "\r", "tabs"])
@@ -131,7 +131,7 @@ def test_every_column_has_a_name_of_its_own(read, first, columns):
 
 
 def test_a_number_never_makes_a_name_that_exists():
-    assert tables._unique(["a", "a", "a 2", "A"]) == ["a", "a 2", "a 2 2", "A 3"]
+    assert tables.unique(["a", "a", "a 2", "A"]) == ["a", "a 2", "a 2 2", "A 3"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def read(source: Input, wanted: set[str], settings, events: Events) -> Table:
     table = parquet.read(source.name, _there(source).file) if suffix == "parquet" else _text(source, suffix, wanted, settings)
     if not table.rows:
         raise NotATable("has no rows")
-    table.columns = _unique([c.strip() or f"column {i}" for i, c in enumerate(table.columns, 1)])
+    table.columns = unique([c.strip() or f"column {i}" for i, c in enumerate(table.columns, 1)])
     if table.notes:
         events.decision("table", {"file": source.name, "columns": table.columns}, f"{source.name} is read as follows: {'; '.join(table.notes)}.")
     if table.bad_rows:
@@ -83,7 +83,7 @@ def _text(source: Input, suffix: str, wanted: set[str], settings) -> Table:
 def _delimited(name: str, text: str, wanted: set[str], delimiter: str) -> Table:
     text = re.sub(r"\Asep=.(?=[\r\n])", "", text)  # a line for Excel, which is no row
     try:
-        dialect = dialects.find(text, extension(name), _delimiter(delimiter)) or dialects.single(text, wanted)
+        dialect = dialects.find(text, extension(name), delimiter_of(delimiter)) or dialects.single(text, wanted)
         if dialect is None:
             raise NotATable("has no delimiter that gives the same number of columns, at least two, in 90% of its rows")
         rows = _named_rows(_whole_rows(name, text, dialect), dialect, wanted)
@@ -138,7 +138,8 @@ def _rows(text: str, delimiter: str, quoted: bool, strict: bool = False) -> list
     return [(i, row) for i, row in enumerate(dialects.rows(text, delimiter, quoted, strict), 1) if any(c.strip() for c in row)]
 
 
-def _delimiter(wanted: str) -> str:
+def delimiter_of(wanted: str) -> str:
+    """The delimiter that the option means. Raises UserError for what is none."""
     delimiter = _DELIMITERS.get(wanted.strip().lower(), wanted)
     if len(delimiter) > 1 or delimiter in ('"', "\n", "\r"):
         raise UserError(
@@ -149,7 +150,7 @@ def _delimiter(wanted: str) -> str:
     return delimiter
 
 
-def _unique(columns: list[str]) -> list[str]:
+def unique(columns: list[str]) -> list[str]:
     """The names of the columns with a number behind those that occurred before."""
     seen: set[str] = set()
     for i, name in enumerate(columns):
