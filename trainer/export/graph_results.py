@@ -98,7 +98,7 @@ def training(
         versions={**outcome.versions, "ray": version("ray")},
         metric=plan.metric, best_epoch=at.best_epoch, best_step=at.best_step, metrics=chosen,
         model=_described_model(delivered, prepared, out),
-        data=_data(prepared),
+        data=described_data(prepared),
         training=described_training(settings, outcome, workers),
         champion=compared_champion(spec, plan, outcome),
         candidates=listed, graph=section, **details,
@@ -196,7 +196,7 @@ def _file(prepared: Prepared) -> str:
     return prepared.graph.files[-1] if prepared.graph.files else ""
 
 
-def _data(prepared: Prepared) -> dict:
+def described_data(prepared: Prepared) -> dict:
     """The ``data`` of result.json. Edges are counted, since they are no examples."""
     data, graph = prepared.data, prepared.graph
     train = prepared.numbers["train"][:SAMPLES]
@@ -222,6 +222,6 @@ def _described_model(delivered: Delivered, prepared: Prepared, out: Path) -> dic
         decoder = "" if plan.task != LINKS else "fused" if delivered.rival.simple is not None else str(shape["model"]["decoder"])
         found["graph"] = {
             **{name: shape["model"][name] for name in ("layers", "hidden", "aggregation")}, "decoder": decoder,
-            "features": 0 if shape["model"]["vectors"] else shape["model"]["width"], "fanout": shape["fanout"],
+            "features": shape["model"]["width"], "fanout": shape["fanout"],
         }  # fmt: skip
     return found

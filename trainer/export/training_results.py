@@ -106,8 +106,11 @@ def training(
     )  # fmt: skip
 
 
-def check(spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, trial: Trial, events: Events, began: float) -> None:
-    """Write the result of a dry run: the checks of data and cluster, and the estimated time of the training."""
+def check(
+    spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, trial: Trial, events: Events, began: float, described: dict | None = None
+) -> None:
+    """Write the result of a dry run: the checks of data and cluster, and the estimated time of the training. ``described`` is the ``data``
+    of result.json where it is not that of examples."""
     packages = " and ".join(f"{name} {trial.versions[name]}" for name in ("torch", "transformers") if name in trial.versions)
     ready = f"A worker was started; it trains on {trial.device.upper()}, can write to the shared folder and has {packages}."
     if not packages:
@@ -118,7 +121,7 @@ def check(spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, tri
         spec, settings, "check", data.task, events, began,
         checks=[{"code": "worker", "level": "ok", "text": ready}, *data.checks],
         estimate_seconds=round(trial.seconds, 1), hardware=trial.hardware, versions=trial.versions,
-        data=results.data_of(data, prepared.encoder.described(), _samples(data), prepared.plan.target),
+        data=described or results.data_of(data, prepared.encoder.described(), _samples(data), prepared.plan.target),
     )  # fmt: skip
 
 

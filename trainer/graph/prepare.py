@@ -26,6 +26,7 @@ from trainer.tasks.target import Target
 
 FOLDER = "graph"  # in the folder of the start
 RATE, DROPOUT = 0.003, 0.3
+NODE_RATE, NODE_DROPOUT = 0.01, 0.5
 FEW_EDGES, BATCH, LARGE_BATCH = 100_000, 512, 2048  # training edges, up to which a batch is small
 EPOCH_EDGES = 2_000_000  # at most, in an epoch
 NODE_EPOCHS, NODE_BATCH = 100, 512
@@ -149,8 +150,9 @@ def _choose(settings: Settings, graph: Graph, numbers: dict[str, np.ndarray], ch
     """Set the options of the network that nobody has set."""
     rows, predicts = len(numbers["train"]), graph.task == LINKS
     if not settings.learning_rate:
-        settings.choose("learning_rate", RATE)
-        checks.events.decision("learning_rate", RATE, f"The learning rate is {RATE:g}, which suits a small network on a graph.")
+        rate = RATE if predicts else NODE_RATE
+        settings.choose("learning_rate", rate)
+        checks.events.decision("learning_rate", rate, f"The learning rate is {rate:g}, which suits a small network on a graph.")
     if settings.is_open("batch_size"):
         settings.choose("batch_size", NODE_BATCH if not predicts else BATCH if rows < FEW_EDGES else LARGE_BATCH)
     if settings.is_open("epochs"):
@@ -224,7 +226,7 @@ def _shape(graph: Graph, settings: Settings, target: Target) -> dict:
         "model": {
             "width": int(graph.x.shape[1]), "hidden": settings.hidden, "layers": settings.layers,
             "aggregation": settings.aggregation, "decoder": decoder, "outputs": 0 if graph.task == LINKS else target.outputs,
-             "directed": graph.directed or bool(graph.left), "dropout": DROPOUT,
+             "directed": graph.directed or bool(graph.left), "dropout": DROPOUT if graph.task == LINKS else NODE_DROPOUT,
         },
     }  # fmt: skip
 

@@ -186,7 +186,7 @@ type Network struct {
 	// are predicted.
 	Aggregation string `json:"aggregation"`
 	Decoder     string `json:"decoder"`
-	// Features is how many numbers are read of each node, 0 where the model learns a vector for each node.
+	// Features is how many numbers are read of each node.
 	Features int64 `json:"features"`
 	// Fanout is how many neighbours are drawn of a node in training, by layer.
 	Fanout []int64 `json:"fanout,omitempty"`
