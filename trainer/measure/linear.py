@@ -61,12 +61,13 @@ def fit(
     budget_seconds: float = 20.0,
     class_weights: numpy.ndarray | None = None,
     strengths: tuple[float, ...] = (),
+    even: bool = True,
 ) -> Linear | None:
     """Train on the training rows with the strength of the penalty that has the smallest loss on the validation rows.
 
     ``classes`` is 0 for regression. ``class_weights`` weigh the rows of each class, in training and in the choice.
-    ``strengths`` are those of the penalty to try, strong ones first; by default ``STRENGTHS``. None if the model would have more than
-    ``MAX_WEIGHTS`` weights.
+    ``strengths`` are those of the penalty to try, strong ones first; by default ``STRENGTHS``. ``even`` gives dense columns the same
+    deviation first. None if the model would have more than ``MAX_WEIGHTS`` weights.
 
     ``budget_seconds`` bounds rows times iterations by an assumed speed and not by a clock, so that the same rows give the same
     model on a busy machine too. If it does not allow enough iterations over all rows, a sample drawn by ``seed`` is used.
@@ -76,9 +77,8 @@ def fit(
 
     best, best_loss = None, numpy.inf
     with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
-        for model in path(
-            train, train_target, classes, seed, budget_seconds, class_weights, strengths or (STRENGTHS if len(validation_target) else (1.0,))
-        ):
+        tried = strengths or (STRENGTHS if len(validation_target) else (1.0,))
+        for model in path(train, train_target, classes, seed, budget_seconds, class_weights, tried, even=even):
             loss = _loss(model.predict(validation, validation_target), class_weights) if len(validation_target) else 0.0
             if loss >= best_loss:
                 break
@@ -95,6 +95,7 @@ def path(
     class_weights: numpy.ndarray | None,
     strengths,
     slope: float = GRADIENT,
+    even: bool = True,
 ) -> Iterator[Linear]:
     """The models of ``strengths``, one after the other, each found from the one before. It ends early where the budget is used up, and
     it is empty where the model would be too large. The arguments are those of ``fit``; the caller bounds the threads. ``slope`` is the
@@ -106,7 +107,7 @@ def path(
     budget = budget_seconds * (_DENSE_RATE if isinstance(train, numpy.ndarray) else _RATE) / columns
     train, target = _sample(train, target, int(budget / _FEW_ITERATIONS), seed)
     iterations = min(_ITERATIONS, int(budget / (1 + train.size + _PER_WEIGHT * width)))
-    scaler = _Scaler(train)
+    scaler = _Scaler(train, even)
     solver = _solver(scaler.scaled(train), target, classes, class_weights, slope)
     for strength in strengths:
         iterations -= solver.fit(strength, max(1, iterations))
@@ -193,11 +194,11 @@ def _with_absent(bias: numpy.ndarray, present: numpy.ndarray, classes: int, rows
 class _Scaler:
     """Scales dense columns to mean 0 and deviation 1 for the solver, and converts the weights back to the original columns."""
 
-    def __init__(self, features: Features):
-        """Sparse columns stay as they are: tf-idf has a scale of its own, and subtracting a mean would fill them."""
+    def __init__(self, features: Features, even: bool):
+        """Sparse columns stay as they are: tf-idf has a scale of its own, and subtracting a mean would fill them. So do all if not ``even``."""
         from sklearn.preprocessing import StandardScaler
 
-        self._scaler = StandardScaler().fit(features) if isinstance(features, numpy.ndarray) and features.shape[1] else None
+        self._scaler = StandardScaler().fit(features) if even and isinstance(features, numpy.ndarray) and features.shape[1] else None
 
     def scaled(self, features: Features) -> Features:
         return features if self._scaler is None else self._scaler.transform(features)

@@ -43,7 +43,7 @@ class Rival:
     def value(self, plan: Plan) -> float:
         """The metric that chooses, on the validation rows: larger is better."""
         found = candidates.summary(self.answers["validation"], plan).get(plan.metric, numpy.nan)
-        return found if metrics.higher_is_better(plan.metric) else -found
+        return _sign(plan.metric) * found
 
 
 def of_network(outcome: Outcome, name: str) -> Rival:
@@ -55,11 +55,11 @@ def of_network(outcome: Outcome, name: str) -> Rival:
     return Rival(name, f"{name} from random weights", candidates.NETWORK, answers, None, outcome.parameters, outcome.seconds, cpu, name)
 
 
-def of_links(graph: Neighbours, table: numpy.ndarray | None, measured: dict[str, Negatives], seed: int) -> list[Rival]:
+def of_links(graph: Neighbours, table: numpy.ndarray | None, measured: dict[str, Negatives], seed: int, metric: str = "mrr") -> list[Rival]:
     """The simple models of edges, their fusion, and their fusion with the network, whose table of all nodes is ``table``.
 
     The fusions are learnt on the validation edges. So their validation figures come from two halves of the sources, each scored by
-    weights from the other half.
+    weights from the other half. ``metric`` chooses how they are learnt.
     """
     began, cpu = time.monotonic(), time.process_time()
     known = {name: fusion.columns(graph, table, against) for name, against in measured.items()}
@@ -67,12 +67,18 @@ def of_links(graph: Neighbours, table: numpy.ndarray | None, measured: dict[str,
     found = [_single(name, graph, known, measured, spent) for name in graph.names]
     if len(numpy.unique(measured["validation"].source)) < FEWEST:
         return found
-    found.insert(0, _fused(HEURISTICS, "shared neighbours, degrees and features, weighed", graph.names, graph, None, known, measured, seed, spent))
+    found.insert(
+        0, _fused(HEURISTICS, "shared neighbours, degrees and features, weighed", graph.names, graph, None, known, measured, seed, spent, metric)
+    )
     if table is not None:
         names = (*graph.names, MODEL)
         title = "the network with shared neighbours, degrees and features"
-        found.insert(0, _fused(FUSION, title, names, graph, table, known, measured, seed, spent))
+        found.insert(0, _fused(FUSION, title, names, graph, table, known, measured, seed, spent, metric))
     return found
+
+
+def _sign(metric: str) -> int:
+    return 1 if metrics.higher_is_better(metric) else -1
 
 
 def _single(name: str, graph: Neighbours, known: dict[str, Columns], measured: dict[str, Negatives], spent: tuple[float, float]) -> Rival:
@@ -90,10 +96,13 @@ def _fused(
     measured: dict[str, Negatives],
     seed: int,
     spent: tuple[float, float],
+    metric: str,
 ) -> Rival:
     began, cpu = time.monotonic(), time.process_time()
-    score = fusion.fit(known["validation"], names, seed)
-    held = fusion.crossed(known["validation"], names, measured["validation"].source, seed)
+    sources = measured["validation"].source
+    tried = [(fusion.crossed(known["validation"], names, sources, seed, balance), balance) for balance in (fusion.PAIRS, 0.0)]
+    held, balance = max(tried, key=lambda t: _sign(metric) * metrics.summary(t[0], 0)[metric])
+    score = fusion.fit(known["validation"], names, seed, balance)
     spent = spent[0] + time.monotonic() - began, spent[1] + time.process_time() - cpu
     return _rival(name, title, candidates.ESTIMATOR, PairScores(score, graph, table), known, measured, spent, held)
 

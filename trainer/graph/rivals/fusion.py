@@ -15,9 +15,9 @@ from trainer.measure import links
 from trainer.measure.links import LinkAnswers
 
 MODEL = "model"  # the column with the score of the network
-_FITTED = 2_000_000  # scores of pairs from which the weights are learnt, for each column
+_FITTED, _COMPARED = 5000, 200  # edges from which the weights are learnt, and candidates of each
 _PENALTY = 1.0  # of the squared weights of columns with deviation 1
-_PAIRS = 3.0  # what a random pair counts beside a list of candidates
+PAIRS = 3.0  # see ``fit``
 _ITERATIONS = 100
 
 
@@ -84,14 +84,17 @@ def columns(graph: Neighbours, table: numpy.ndarray | None, against: Negatives) 
     return Columns(names, found[:, 0], pairs[:, 0], found[:, 1:])
 
 
-def fit(known: Columns, names: tuple[str, ...], seed: int) -> Fusion:
-    """The weights of the columns ``names`` that put edges before their candidates, and before random pairs, best."""
+def fit(known: Columns, names: tuple[str, ...], seed: int, balance: float = PAIRS) -> Fusion:
+    """The weights of the columns ``names`` that put edges before their candidates, and before random pairs, best.
+
+    ``balance`` is what a random pair counts beside a list of candidates.
+    """
     from scipy.optimize import minimize
 
     mine = known.of(names)
-    rows, width = len(mine), mine.candidates.shape[1]
-    if rows * width > _FITTED:
-        mine = mine.rows(numpy.sort(numpy.random.default_rng(seed).permutation(rows)[: max(1, _FITTED // width)]))
+    mine = Columns(mine.names, mine.edges, mine.pairs, mine.candidates[:, :_COMPARED])
+    if len(mine) > _FITTED:
+        mine = mine.rows(numpy.sort(numpy.random.default_rng(seed).permutation(len(mine))[:_FITTED]))
     deviation = mine.candidates.reshape(-1, len(names)).std(axis=0, dtype=numpy.float64)
     scale = numpy.where(deviation > 0, deviation, 1.0)
     ahead = (mine.candidates - mine.edges[:, None, :]).astype(numpy.float32) / scale.astype(numpy.float32)
@@ -103,8 +106,8 @@ def fit(known: Columns, names: tuple[str, ...], seed: int) -> Fusion:
         weights, bias = given[:-1], given[-1]
         ranked, slope = _ranked(ahead, weights)
         margins = signs * ((ends - middle) @ weights + bias)
-        told = -_PAIRS * signs * numpy.exp(-numpy.logaddexp(0, margins))
-        value = ranked + _PAIRS * numpy.logaddexp(0, -margins).sum() + _PENALTY * (weights @ weights) / 2
+        told = -balance * signs * numpy.exp(-numpy.logaddexp(0, margins))
+        value = ranked + balance * numpy.logaddexp(0, -margins).sum() + _PENALTY * (weights @ weights) / 2
         return float(value), numpy.append(slope + (ends - middle).T @ told + _PENALTY * weights, told.sum())
 
     found = minimize(loss, numpy.zeros(len(names) + 1), jac=True, method="L-BFGS-B", options={"maxiter": _ITERATIONS}).x[:-1]
@@ -122,7 +125,7 @@ def _ranked(ahead: numpy.ndarray, weights: numpy.ndarray) -> tuple[float, numpy.
     return float((numpy.log(total) + most).sum()), slope.astype(numpy.float64)
 
 
-def crossed(known: Columns, names: tuple[str, ...], sources: numpy.ndarray, seed: int) -> LinkAnswers:
+def crossed(known: Columns, names: tuple[str, ...], sources: numpy.ndarray, seed: int, balance: float = PAIRS) -> LinkAnswers:
     """The answers for validation edges by weights that were learnt on the others: half of the sources are scored by weights from the other
     half, so that no edge is scored by weights that saw it or another edge of its source."""
     different, group = numpy.unique(sources, return_inverse=True)
@@ -131,7 +134,7 @@ def crossed(known: Columns, names: tuple[str, ...], sources: numpy.ndarray, seed
     for side in (0, 1):
         rows = numpy.flatnonzero(half[group] == side)
         others = numpy.flatnonzero(half[group] != side)
-        parts.append((rows, fit(known.rows(others), names, seed).answers(known.rows(rows), sources[rows])))
+        parts.append((rows, fit(known.rows(others), names, seed, balance).answers(known.rows(rows), sources[rows])))
     order = numpy.argsort(numpy.concatenate([rows for rows, _ in parts]), kind="stable")
 
     def whole(name: str) -> numpy.ndarray:

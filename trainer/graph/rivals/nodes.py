@@ -1,6 +1,6 @@
 """Simple models of nodes: labels that spread along the edges, and linear models on the features of a node and of those around it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ STEPS = 2  # edges over which features are spread
 _ROUNDS, _KEPT = 50, 0.9  # of the propagation, and what a node takes from its neighbours in each
 _MOST = 300_000_000  # numbers of the spread features, 1.2 GB; wider graphs have no such model
 _SECONDS = 60.0  # see measure.linear.fit
+_STRENGTHS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)  # of the penalty on weights of features of length 1
 _LEAST = 1e-6  # of a probability
 
 
@@ -68,11 +69,20 @@ def load(path: Path) -> Spread:
     return Spread(Linear(weights.astype(numpy.float32), bias.astype(numpy.float32), classes), steps)
 
 
-def fit(features: numpy.ndarray, steps: int, numbers: dict[str, numpy.ndarray], truth: dict[str, numpy.ndarray], classes: int, seed: int):
-    """The linear model on ``features`` (nodes x width), or None where it would be too large."""
+def fit(
+    features: numpy.ndarray, steps: int, numbers: dict[str, numpy.ndarray], truth: dict[str, numpy.ndarray], classes: int, seed: int
+) -> Spread | None:
+    """The linear model on ``features`` (nodes x width), or None where it would be too large.
+
+    Columns keep their scales, as the reading of the graph chose them: a column that the neighbours average out would otherwise count as much
+    as one that they share.
+    """
     train, held = numbers["train"], numbers["validation"]
-    found = linear.fit(features[train], truth["train"], features[held], truth["validation"], classes, seed, _SECONDS)
-    return None if found is None else Spread(found, steps)
+    size = float(numpy.linalg.norm(features[train], axis=1).mean()) or 1.0  # so that the same strengths suit all features
+    found = linear.fit(
+        features[train] / size, truth["train"], features[held] / size, truth["validation"], classes, seed, _SECONDS, strengths=_STRENGTHS, even=False
+    )
+    return None if found is None else Spread(replace(found, weights=found.weights / numpy.float32(size)), steps)
 
 
 def affordable(nodes: int, width: int) -> bool:
