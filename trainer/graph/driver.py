@@ -85,7 +85,7 @@ def _simple(prepared: Prepared, network: Rival, table: numpy.ndarray) -> list[Ri
     """The simple models on the same rows, and their combination with the network."""
     store, plan = prepared.store, prepared.plan
     if prepared.links is not None:
-        return compare.of_links(Neighbours(store.indptr, store.indices, store.x), table, prepared.measured, plan.settings.seed)
+        return compare.of_links(Neighbours(store.indptr, store.indices, store.x), table, prepared.measured, plan.settings.seed, plan.metric)
     assert isinstance(plan.target, Classes | Number)
     splits = prepared.data.splits
     numbers = {name: numpy.asarray([e.content for e in rows], numpy.int64) for name, rows in splits.items()}

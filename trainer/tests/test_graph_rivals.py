@@ -7,7 +7,7 @@ import pytest
 
 from trainer.graph import negatives, splits
 from trainer.graph.graph import Graph
-from trainer.graph.rivals import compare, delivered, fusion, neighbours
+from trainer.graph.rivals import compare, delivered, fusion
 from trainer.graph.rivals.fusion import MODEL, Fusion
 from trainer.graph.rivals.neighbours import NAMES, Neighbours
 from trainer.measure.metrics import summary
@@ -42,9 +42,8 @@ def measured(graph):
     found = splits.links(graph, SETTINGS)
     train = found.train
     indptr, indices = rows(numpy.stack([graph.source[train], graph.target[train]], axis=1), graph.nodes)
-    store = SimpleNamespace(indptr=indptr, indices=indices, x=graph.x, nodes=graph.nodes)
     against = {n: negatives.draw(graph, getattr(found, n), i, 50) for i, n in enumerate(("train", "validation", "test"))}
-    return neighbours.of(store), against
+    return Neighbours(indptr, indices, graph.x), against
 
 
 # 0 and 1 share 2 and 3; 2 has the neighbours 0, 1, 4 and 3 the neighbours 0, 1. 4 and 5 are joined by a path of three edges from 0.

@@ -146,10 +146,8 @@ def crossed(known: Columns, names: tuple[str, ...], sources: numpy.ndarray, seed
 def _joined(graph: Neighbours, table: numpy.ndarray | None, source: numpy.ndarray, targets: numpy.ndarray, names: tuple[str, ...]) -> numpy.ndarray:
     """The columns ``names`` of each source and each of its targets."""
     found = numpy.empty((*targets.shape, len(names)), numpy.float32)
-    if others := [n for n in names if n != MODEL]:
-        own = graph.columns(source, targets)
-        for name in others:
-            found[:, :, names.index(name)] = own[:, :, graph.names.index(name)]
+    if others := tuple(n for n in names if n != MODEL):
+        found[:, :, [names.index(n) for n in others]] = graph.columns(source, targets, others)
     if MODEL in names:
         if table is None:
             raise ValueError("the score of the network is missing")

@@ -4,6 +4,7 @@ The neighbours are those of the training edges, in both directions.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy
 
@@ -17,39 +18,57 @@ _CELLS = 40_000_000  # of features at once: 160 MB
 @dataclass(frozen=True)
 class Neighbours:
     """The message edges of a graph by node: the neighbours of node v are ``indices[indptr[v]:indptr[v + 1]]``. ``x`` are the features of
-    the nodes, None without any; ``near`` the unit vectors of features that were averaged over the neighbours, None where they would not fit
-    into the memory."""
+    the nodes, None without any. All may be mapped files."""
 
     indptr: numpy.ndarray
     indices: numpy.ndarray
     x: numpy.ndarray | None = None
-    near: numpy.ndarray | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns of ``columns``."""
-        return (*NAMES, *["cosine"] * (self.x is not None), *["spread_cosine"] * (self.near is not None))
+        """What is known of pairs. Features that were averaged over the neighbours are left out where they would not fit into the memory."""
+        if self.x is None:
+            return NAMES
+        return (*NAMES, COSINE, *[SPREAD] * nodes.affordable(*self.x.shape))
 
-    def degrees(self, nodes: numpy.ndarray) -> numpy.ndarray:
-        return self.indptr[nodes + 1] - self.indptr[nodes]
+    @cached_property
+    def near(self) -> numpy.ndarray:
+        """The features of all nodes, averaged over the neighbours, as unit vectors (nodes x features)."""
+        if self.x is None:
+            raise ValueError("the nodes have no features")
+        return _unit(nodes.spread(self.indptr, self.indices, _centred(self.x)))
 
-    def columns(self, source: numpy.ndarray, targets: numpy.ndarray) -> numpy.ndarray:
-        """Of each source and each of its targets (n x k) a number for each of ``names`` (n x k x names, float32)."""
-        found = numpy.zeros((*targets.shape, len(self.names)), numpy.float32)
-        order = numpy.argsort(source, kind="stable")
-        begins = numpy.flatnonzero(numpy.diff(source[order], prepend=-1))
-        walks = _Walks(self)
-        for rows in numpy.split(order, begins[1:]):
-            found[rows, :, :_WALKED] = walks.between(int(source[rows[0]]), targets[rows])
-        found[:, :, _WALKED] = numpy.log1p(self.degrees(source))[:, None] + numpy.log1p(self.degrees(targets.ravel())).reshape(targets.shape)
-        if self.x is not None:
-            found[:, :, len(NAMES)] = cosines(self.x, source, targets)
-        if self.near is not None:
-            found[:, :, -1] = cosines(self.near, source, targets)
+    def degrees(self, wanted: numpy.ndarray) -> numpy.ndarray:
+        return self.indptr[wanted + 1] - self.indptr[wanted]
+
+    def columns(self, source: numpy.ndarray, targets: numpy.ndarray, names: tuple[str, ...] = ()) -> numpy.ndarray:
+        """Of each source and each of its targets (n x k) a number for each of ``names`` (n x k x names, float32), by default of all.
+
+        All but degrees and cosines are roots, whose largest values weigh less.
+        """
+        names = names or self.names
+        found = numpy.zeros((*targets.shape, len(names)), numpy.float32)
+        if walked := [n for n in names if n in _WALKED]:
+            places, parts = [names.index(n) for n in walked], [_WALKED.index(n) for n in walked]
+            order = numpy.argsort(source, kind="stable")
+            walks = _Walks(self)
+            for rows in numpy.split(order, numpy.flatnonzero(numpy.diff(source[order])) + 1):
+                if len(rows):
+                    found[numpy.ix_(rows, numpy.arange(targets.shape[1]), places)] = walks.between(int(source[rows[0]]), targets[rows])[..., parts]
+        for place, name in enumerate(names):
+            if name == DEGREES:
+                theirs = numpy.log1p(self.degrees(targets.ravel())).reshape(targets.shape)
+                found[:, :, place] = numpy.log1p(self.degrees(source))[:, None] + theirs
+            elif name == COSINE and self.x is not None:
+                found[:, :, place] = cosines(self.x, source, targets)
+            elif name == SPREAD:
+                found[:, :, place] = cosines(self.near, source, targets)
         return found
 
 
-NAMES = ("common_neighbours", "adamic_adar", "resource_allocation", "three_steps", "preferential_attachment")
+_WALKED = ("common_neighbours", "adamic_adar", "resource_allocation", "three_steps")
+DEGREES, COSINE, SPREAD = "preferential_attachment", "cosine", "spread_cosine"
+NAMES = (*_WALKED, DEGREES)
 TITLES = {
     "common_neighbours": "number of common neighbours",
     "adamic_adar": "common neighbours, rare ones count more (Adamic-Adar)",
@@ -59,23 +78,19 @@ TITLES = {
     "cosine": "cosine of the features",
     "spread_cosine": "cosine of the features, averaged over the neighbours twice",
 }
-_SHARED, _WALKED = 3, 4
-
-
-def of(store) -> Neighbours:
-    """The neighbours and features of ``store`` (see trainer.graph.store)."""
-    x, near = store.x, None
-    if x is not None and nodes.affordable(store.nodes, x.shape[1]):
-        near = nodes.spread(store.indptr, store.indices, _centred(x))
-        near /= numpy.maximum(numpy.linalg.norm(near, axis=1, keepdims=True), 1e-12)
-    return Neighbours(store.indptr, store.indices, x, near)
+_SHARED = 3  # the first of the walked ones, which are sums over shared neighbours
 
 
 def _centred(x: numpy.ndarray) -> numpy.ndarray:
     """Unit vectors of what the features have more than their mean: what all nodes have in common tells nothing."""
     found = numpy.array(x, numpy.float32)
     found -= found.mean(axis=0)
-    return found / numpy.maximum(numpy.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+    return _unit(found)
+
+
+def _unit(found: numpy.ndarray) -> numpy.ndarray:
+    found /= numpy.maximum(numpy.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+    return found
 
 
 class _Walks:
@@ -87,7 +102,7 @@ class _Walks:
 
     def between(self, source: int, targets: numpy.ndarray) -> numpy.ndarray:
         """Of each of ``targets`` the shared neighbours, in three ways, and the paths of three edges. Walks that many share count little:
-        a walk counts one over the product of the degrees on its way. All but degrees are roots, whose largest values weigh less."""
+        a walk counts one over the product of the degrees on its way."""
         graph = self._graph
         between = graph.indices[graph.indptr[source] : graph.indptr[source + 1]]
         degrees = graph.degrees(between)
@@ -100,7 +115,7 @@ class _Walks:
         weights = numpy.repeat(each, degrees, axis=0)
         for i in range(_SHARED):
             numpy.add.at(self._sums[:, i], steps, weights[:, i])
-        found = numpy.empty((*targets.shape, _WALKED), numpy.float64)
+        found = numpy.empty((*targets.shape, len(_WALKED)), numpy.float64)
         found[..., :_SHARED] = self._sums[targets]
         found[..., _SHARED] = self._third(targets.ravel()).reshape(targets.shape)
         self._sums[steps] = 0
