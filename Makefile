@@ -20,7 +20,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: e2e-kuberay form help setup lock build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
+.PHONY: e2e-kuberay e2e-clowder1 form help setup lock build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -121,6 +121,9 @@ test-durations: ## print how long each test suite took in the last make test, an
 e2e-compose: setup ## run one job with deploy/compose on a real Docker Engine (root where no engine runs)
 	@CACHE=$(CACHE) test/docker/e2e.sh $(PYTHON)
 
+e2e-clowder1: setup test-programs ## submit jobs to a real Clowder v1 that is running, and kill the service in one: make e2e-clowder1 RIG_ENV=FILE
+	@RIG_ENV=$(abspath $(RIG_ENV)) go test -tags clowder1 -count=1 -v -timeout 15m ./test/clowder1
+
 test-crash: test-parts ## kill the service at every crash point of a job (make test does this too)
 	@go test $(GO_TEST) -tags 'integration crash' -count=1 ./test/crash
 
@@ -145,7 +148,7 @@ lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows li
 	@$(VENV)/bin/ruff format -q --check --config trainer/ruff.toml trainer test
 	@$(VENV)/bin/mypy --config-file trainer/mypy.ini --cache-dir $(CACHE)/mypy --no-error-summary
 	@$(LINT) run ./...
-	@$(LINT) run --build-tags 'integration crash docker kuberay soak' ./...
+	@$(LINT) run --build-tags 'integration crash docker kuberay clowder1 soak' ./...
 
 .PHONY: lint-quick
 lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows lint-words ## run the linters that take seconds; the pre-commit hook

@@ -57,6 +57,7 @@ func TestTheServicesOfEachProfile(t *testing.T) {
 	ours := []string{"extractor", "rabbitmq", "ray"}
 	for profile, others := range map[string][]string{
 		"first-look": {"clowder-double"},
+		"clowder1":   {"clowder1", "mongo1"},
 		"clowder": {
 			"backend", "elasticsearch", "extractors-heartbeat", "extractors-messages", "frontend", "keycloak", "minio-nginx",
 			"minio1", "minio2", "minio3", "minio4", "mongo", "postgres", "traefik",

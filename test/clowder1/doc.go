@@ -1,0 +1,3 @@
+// Package clowder1 proves the service against a real Clowder v1, which somebody else has started: RIG_ENV names a file with its addresses
+// and keys. Ray is the double.
+package clowder1

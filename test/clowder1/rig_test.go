@@ -1,0 +1,219 @@
+//go:build clowder1
+
+package clowder1
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/test/stack"
+)
+
+// rig is a Clowder v1, as alice uses it, and the service beside it.
+type rig struct {
+	testing.TB
+	*stack.Fixture
+	url, key string
+	browser  *http.Client
+}
+
+// newRig reads RIG_ENV, a file of NAME=value lines with CLOWDER_URL, RABBITMQ_URI, ALICE_KEY and, unless it is "password", ALICE_PASSWORD.
+func newRig(tb testing.TB) *rig {
+	tb.Helper()
+	require.NotEmpty(tb, os.Getenv("RIG_ENV"), "set RIG_ENV to the file that describes a running Clowder v1")
+	doc, err := os.ReadFile(os.Getenv("RIG_ENV"))
+	require.NoError(tb, err)
+	env := map[string]string{}
+	for line := range strings.Lines(string(doc)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		env[name] = value
+	}
+	r := &rig{TB: tb, Fixture: stack.NewFixtureWith(tb, stack.Program(tb), clowdertest.Options{}, nil), url: env["CLOWDER_URL"], key: env["ALICE_KEY"]}
+	r.Env["RABBITMQ_URI"], r.Env["CLOWDER_URL"], r.Env["CLOWDER_VERSION"] = env["RABBITMQ_URI"], env["CLOWDER_URL"], "1"
+	r.forgetSubmissions()
+	jar, err := cookiejar.New(nil)
+	require.NoError(tb, err)
+	r.browser = &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	login := url.Values{"username": {"alice@example.org"}, "password": {cmp.Or(env["ALICE_PASSWORD"], "password")}}
+	_, status := r.do(http.MethodPost, "/authenticate/userpass", "application/x-www-form-urlencoded", strings.NewReader(login.Encode()))
+	require.Less(tb, status, 400)
+	return r
+}
+
+// forgetSubmissions removes what an earlier test that was stopped has left in the queues.
+func (r *rig) forgetSubmissions() {
+	r.Helper()
+	conn, err := amqp.Dial(r.Env["RABBITMQ_URI"])
+	require.NoError(r, err)
+	defer func() { _ = conn.Close() }()
+	for _, name := range []string{stack.Extractor, stack.Manager} {
+		ch, err := conn.Channel()
+		require.NoError(r, err)
+		_, _ = ch.QueuePurge(name, false) // it may not exist yet
+	}
+}
+
+// do makes a request with the key and the session of alice.
+func (r *rig) do(method, path, contentType string, body io.Reader) (string, int) {
+	r.Helper()
+	req, err := http.NewRequestWithContext(r.Context(), method, r.url+path, body)
+	require.NoError(r, err)
+	if strings.HasPrefix(path, "/api/") {
+		req.Header.Set("X-API-Key", r.key)
+	}
+	req.Header.Set("Content-Type", contentType)
+	answer, err := r.browser.Do(req)
+	require.NoError(r, err)
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(r, err)
+	return string(text), answer.StatusCode
+}
+
+// call sends JSON and decodes the answer.
+func (r *rig) call(method, path string, body, into any) {
+	r.Helper()
+	doc, err := json.Marshal(body)
+	require.NoError(r, err)
+	answer, status := r.do(method, path, "application/json", bytes.NewReader(doc))
+	require.Equal(r, http.StatusOK, status, answer)
+	if into != nil {
+		require.NoError(r, json.Unmarshal([]byte(answer), into), answer)
+	}
+}
+
+// dataset makes a dataset with one table and returns the ids of both.
+func (r *rig) dataset(name string) (dataset, file string) {
+	r.Helper()
+	var made struct{ ID string }
+	r.call(http.MethodPost, "/api/datasets/createempty", map[string]string{"name": name, "description": "d"}, &made)
+	return made.ID, r.upload(made.ID, "train.csv", false)
+}
+
+// upload adds a table to a dataset and waits until it is stored.
+func (r *rig) upload(dataset, name string, extract bool) string {
+	r.Helper()
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	part, err := w.CreateFormFile("file", name)
+	require.NoError(r, err)
+	_, err = part.Write([]byte("text,label\ngood,yes\nbad,no\n"))
+	require.NoError(r, err)
+	require.NoError(r, w.Close())
+	answer, status := r.do(http.MethodPost, fmt.Sprintf("/api/uploadToDataset/%s?extract=%t", dataset, extract), w.FormDataContentType(), &form)
+	require.Equal(r, http.StatusOK, status, answer)
+	var made struct{ ID string }
+	require.NoError(r, json.Unmarshal([]byte(answer), &made))
+	require.Eventually(r, func() bool {
+		var file struct{ Status string }
+		r.call(http.MethodGet, "/api/files/"+made.ID+"/metadata", nil, &file)
+		return file.Status != "CREATED"
+	}, stack.StepTimeout, 100*time.Millisecond)
+	return made.ID
+}
+
+// serve starts the service and returns once Clowder knows its extractors.
+func (r *rig) serve(env map[string]string) *stack.Service {
+	r.Helper()
+	all := map[string]string{}
+	for _, from := range []map[string]string{r.Env, env} {
+		for k, v := range from {
+			all[k] = v
+		}
+	}
+	s, err := stack.StartService(r.Context(), stack.Program(r), all, nil)
+	require.NoError(r, err)
+	r.Cleanup(func() {
+		s.Kill()
+		if r.Failed() {
+			r.Logf("what the service said:\n%s", s.Log())
+		}
+	})
+	require.NoError(r, s.AwaitReady(r.Context()))
+	for _, name := range []string{stack.Extractor, stack.Predictor, stack.Manager} {
+		require.Eventually(r, func() bool {
+			_, status := r.do(http.MethodGet, "/api/extractors/"+name, "", nil)
+			return status == http.StatusOK
+		}, stack.StepTimeout, 100*time.Millisecond, "Clowder does not register %s", name)
+	}
+	return s
+}
+
+// submit submits a dataset ("datasets") or a file ("files") and returns the id of the job.
+func (r *rig) submit(collection, id, extractor string, parameters map[string]any) string {
+	r.Helper()
+	var answer struct {
+		Status string `json:"status"`
+		Job    string `json:"job_id"`
+	}
+	r.call(http.MethodPost, "/api/"+collection+"/"+id+"/extractions", map[string]any{"extractor": extractor, "parameters": parameters}, &answer)
+	require.Equal(r, "OK", answer.Status)
+	return answer.Job
+}
+
+var (
+	logCell = regexp.MustCompile(`(?s)<td width="60%">(.*?)</td>`)
+	tag     = regexp.MustCompile(`<[^>]*>`)
+	cancels = regexp.MustCompile(`cancelSubmission\('[0-9a-f]+', '([0-9a-f]+)'`)
+)
+
+// log is what the page of a dataset or a file shows of its jobs.
+func (r *rig) log(page string) (lines []string) {
+	r.Helper()
+	text, status := r.do(http.MethodGet, page, "", nil)
+	require.Equal(r, http.StatusOK, status)
+	for _, cell := range logCell.FindAllStringSubmatch(text, -1) {
+		lines = append(lines, html.UnescapeString(strings.Join(strings.Fields(tag.ReplaceAllString(cell[1], " ")), " ")))
+	}
+	return lines
+}
+
+// awaitLine waits until a page shows a line with these words n times, and returns all its lines.
+func (r *rig) awaitLine(page, words string, n int) (lines []string) {
+	r.Helper()
+	require.Eventually(r, func() bool {
+		lines = r.log(page)
+		return count(lines, words) >= n
+	}, stack.StepTimeout, 200*time.Millisecond, "%s does not show %q", page, words)
+	return lines
+}
+
+func count(lines []string, words string) (n int) {
+	for _, line := range lines {
+		if strings.Contains(line, words) {
+			n++
+		}
+	}
+	return n
+}
+
+// files are the names in a dataset, with the name of their folder.
+func (r *rig) files(dataset string) (names []string) {
+	r.Helper()
+	var rows []struct {
+		Filename string
+		Folders  struct{ Name string }
+	}
+	r.call(http.MethodGet, "/api/datasets/"+dataset+"/files", nil, &rows)
+	for _, row := range rows {
+		names = append(names, row.Folders.Name+"/"+row.Filename)
+	}
+	return names
+}
