@@ -44,22 +44,8 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 	if err != nil {
 		return "", err
 	}
-	for _, a := range d.Artifacts {
-		if isShown(s, a) {
-			if _, err := ledger.Do(ctx, showStep(s, dataset, ids[a.Name], extractor.Name(), rec.Run, a)); err != nil {
-				return "", err
-			}
-		}
-		if a.Show.OnModel() && ids[modelArchive] != "" {
-			if _, err := ledger.Do(ctx, thumbnailStep(s, dataset, parent, ids[modelArchive], a)); err != nil {
-				return "", err
-			}
-		}
-		if a.Name == modelArchive {
-			if _, err := ledger.Do(ctx, modelStep(s, ids[modelArchive], extractor, rec.Run, d.Content, a)); err != nil {
-				return "", err
-			}
-		}
+	if _, err := ledger.DoAll(ctx, showSteps(s, dataset, parent, ids, extractor, rec.Run, d)); err != nil {
+		return "", err
 	}
 	if _, err := ledger.Do(ctx, metadataStep(s, dataset, extractor, rec.Run, described(d, ids))); err != nil {
 		return "", err
@@ -72,8 +58,25 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 		return "", err
 	}
 	l.Last(notes)
-	noteHidden(ctx, s, dataset, folder.creators[ids[d.Artifacts[0].Name]], say)
+	noteHidden(ctx, s, dataset, folder.creator(ids[d.Artifacts[0].Name]), say)
 	return "Results in folder " + strings.Join(folders, "/"), nil
+}
+
+// showSteps are the steps that show the artifacts of a delivery, which are uploaded as the files with these ids.
+func showSteps(s session, dataset, folder string, ids map[string]string, e platform.Extractor, run string, d platform.Delivery) []delivery.Step {
+	var steps []delivery.Step
+	for _, a := range d.Artifacts {
+		if isShown(s, a) {
+			steps = append(steps, showStep(s, dataset, ids[a.Name], e.Name(), run, a))
+		}
+		if a.Show.OnModel() && ids[modelArchive] != "" {
+			steps = append(steps, thumbnailStep(s, dataset, folder, ids[modelArchive], a))
+		}
+		if a.Name == modelArchive {
+			steps = append(steps, modelStep(s, ids[modelArchive], e, run, d.Content, a))
+		}
+	}
+	return steps
 }
 
 // Note adds one metadata entry to the dataset. The content names the run of rec, by which it is found again.

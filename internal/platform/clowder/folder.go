@@ -19,8 +19,10 @@ type runFolder struct {
 	ledger            *delivery.Ledger
 	arrivals          *arrivals
 	dataset, id, full string
-	inner             map[string]string // name of an inner folder to its id
-	creators          map[string]string // id of a file to who has added it
+
+	mu       sync.Mutex
+	inner    map[string]string // name of an inner folder to its id
+	creators map[string]string // id of a file to who has added it
 }
 
 var _ delivery.Target = (*runFolder)(nil)
@@ -36,6 +38,8 @@ func (c *Platform) runFolder(s session, l *delivery.Ledger, dataset, id string, 
 func (f *runFolder) folder(ctx context.Context, artifact string) (string, error) {
 	dir, _ := path.Split(artifact)
 	name := strings.TrimSuffix(dir, "/")
+	f.mu.Lock() // also while the folder is made, which then is made once
+	defer f.mu.Unlock()
 	if id, ok := f.inner[name]; ok {
 		return id, nil
 	}
@@ -48,6 +52,8 @@ func (f *runFolder) folder(ctx context.Context, artifact string) (string, error)
 
 // List returns the files of the folder and of the inner folders that this delivery has used or an earlier one made.
 func (f *runFolder) List(ctx context.Context) ([]delivery.Remote, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, e := range f.ledger.Entries() {
 		if name, ok := strings.CutPrefix(e.Name, f.full+"/"); ok && e.Kind == delivery.KindFolder && e.State == delivery.StateDone {
 			f.inner[name] = e.ID
@@ -65,6 +71,13 @@ func (f *runFolder) List(ctx context.Context) ([]delivery.Remote, error) {
 		}
 	}
 	return out, nil
+}
+
+// creator is who has added a file, as Clowder said when the folder was listed last.
+func (f *runFolder) creator(file string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.creators[file]
 }
 
 // Upload adds one artifact.

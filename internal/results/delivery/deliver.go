@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -44,17 +45,22 @@ type Target interface {
 // arrival is the pause before another look at a file that is still being stored.
 const arrival = 2 * time.Second
 
-// Deliver uploads the artifacts in their order, each exactly once whatever happened in an earlier call, and returns their
-// ids by name. At its end the folder was listed once more and holds exactly one complete file of each name.
+// Deliver uploads the artifacts, several at the same time and small ones first, each exactly once whatever happened in an earlier call.
+// It returns their ids by name. At its end the folder was listed once more and holds exactly one complete file of each name.
 func Deliver(ctx context.Context, l *Ledger, target Target, artifacts []Artifact) (map[string]string, error) {
 	d := &delivery{target: target}
+	bySize := slices.SortedStableFunc(slices.Values(artifacts), func(a, b Artifact) int { return cmp.Compare(a.Size, b.Size) })
+	steps := make([]Step, len(bySize))
+	for i, a := range bySize {
+		steps[i] = d.step(a)
+	}
+	found, err := l.DoAll(ctx, steps)
+	if err != nil {
+		return nil, err
+	}
 	ids := make(map[string]string, len(artifacts))
-	for _, a := range artifacts {
-		id, err := l.Do(ctx, d.step(a))
-		if err != nil {
-			return nil, err
-		}
-		ids[a.Name] = id
+	for i, a := range bySize {
+		ids[a.Name] = found[i]
 	}
 	if err := d.check(ctx, l, ids); err != nil {
 		return nil, err
@@ -66,6 +72,8 @@ func Deliver(ctx context.Context, l *Ledger, target Target, artifacts []Artifact
 // there; a second look at a file lists again.
 type delivery struct {
 	target Target
+
+	mu     sync.Mutex
 	first  []Remote
 	listed bool
 }
@@ -87,6 +95,8 @@ func (d *delivery) step(a Artifact) Step {
 }
 
 func (d *delivery) list(ctx context.Context, again bool) ([]Remote, error) {
+	d.mu.Lock() // also while it is listed the first time, for which all files wait
+	defer d.mu.Unlock()
 	if d.listed && !again {
 		return d.first, nil
 	}

@@ -8,8 +8,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,12 +22,15 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 )
 
-// killed is what a simulated death of the service panics with.
-type killed struct{ at string }
+// errKilled is what every call answers after the simulated death of the service.
+var errKilled = errors.New("the service is dead")
 
 // world is what survives a death: the files on the other side and the ledger on disk. Every call on it passes two points, one
-// before and one after its effect, and dies at the one that the test names.
+// before and one after its effect. At the one that the test names the service dies: no later call has an effect.
 type world struct {
+	atOnce int
+
+	mu      sync.Mutex
 	files   map[string]Remote
 	order   []string
 	uploads map[string]int
@@ -32,29 +38,54 @@ type world struct {
 
 	points []string // passed so far in this life
 	dieAt  int      // index into points, -1 for never
+	died   string   // the point of the death
 	// fault may replace the outcome of an upload; it gets the effect to call or to leave out.
 	fault func(a Artifact, effect func() string) (string, error)
 }
 
 func newWorld() *world {
-	return &world{files: map[string]Remote{}, uploads: map[string]int{}, dieAt: -1}
+	return &world{atOnce: 1, files: map[string]Remote{}, uploads: map[string]int{}, dieAt: -1}
 }
 
-func (w *world) point(name string) {
-	w.points = append(w.points, name)
-	if len(w.points)-1 == w.dieAt {
-		panic(killed{name})
+// point is passed with the lock held.
+func (w *world) point(name string) error {
+	if w.died == "" {
+		w.points = append(w.points, name)
+		if len(w.points)-1 == w.dieAt {
+			w.died = name
+		}
 	}
+	if w.died != "" {
+		return errKilled
+	}
+	return nil
 }
 
-func (w *world) List(context.Context) ([]Remote, error) {
-	w.point("before list")
-	defer w.point("after list")
-	return slices.SortedFunc(maps.Values(w.files), func(a, b Remote) int { return strings.Compare(b.ID, a.ID) }), nil
+// between passes the points before and after an effect, which another call can follow at once.
+func (w *world) between(name string, effect func()) error {
+	w.mu.Lock()
+	err := w.point("before " + name)
+	if err == nil {
+		effect()
+	}
+	w.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	runtime.Gosched()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.point("after " + name)
 }
 
-func (w *world) Upload(_ context.Context, a Artifact) (string, error) {
-	w.point("before upload of " + a.Name)
+func (w *world) List(context.Context) (list []Remote, err error) {
+	err = w.between("list", func() {
+		list = slices.SortedFunc(maps.Values(w.files), func(a, b Remote) int { return strings.Compare(b.ID, a.ID) })
+	})
+	return list, err
+}
+
+func (w *world) Upload(_ context.Context, a Artifact) (id string, err error) {
 	effect := func() string {
 		w.uploads[a.Name]++
 		id := fmt.Sprintf("id%02d", len(w.order))
@@ -65,46 +96,36 @@ func (w *world) Upload(_ context.Context, a Artifact) (string, error) {
 	if w.fault != nil {
 		return w.fault(a, effect)
 	}
-	id := effect()
-	w.point("after upload of " + a.Name)
-	return id, nil
+	err = w.between("upload of "+a.Name, func() { id = effect() })
+	return id, err
 }
 
 func (w *world) Remove(_ context.Context, id string) error {
-	w.point("before removal")
-	delete(w.files, id)
-	w.point("after removal")
-	return nil
+	return w.between("removal", func() { delete(w.files, id) })
 }
 
 func (w *world) save(doc json.RawMessage) error {
-	w.point("before save")
-	w.disk = slices.Clone(doc)
-	w.point("after save")
-	return nil
+	return w.between("save", func() { w.disk = slices.Clone(doc) })
 }
 
 // life delivers once from what is on disk and reports where it died.
 func (w *world) life(t *testing.T, artifacts []Artifact, dieAt int) (ids map[string]string, died string, err error) {
 	t.Helper()
-	w.points, w.dieAt = nil, dieAt
-	defer func() {
-		switch v := recover().(type) {
-		case nil:
-		case killed:
-			died = v.at
-		default:
-			panic(v)
-		}
-	}()
+	w.points, w.dieAt, w.died = nil, dieAt, ""
 	l, err := OpenLedger(w.disk, w.save)
 	require.NoError(t, err)
-	if ids, err = Deliver(t.Context(), l, w, artifacts); err != nil {
-		return nil, "", err
+	l.atOnce = w.atOnce
+	ids, err = Deliver(t.Context(), l, w, artifacts)
+	if err == nil {
+		var notes json.RawMessage
+		notes, err = l.Encode()
+		require.NoError(t, err)
+		err = w.save(notes)
 	}
-	notes, err := l.Encode()
-	require.NoError(t, err)
-	return ids, "", w.save(notes)
+	if w.died != "" {
+		return nil, w.died, nil
+	}
+	return ids, "", err
 }
 
 // requireOneOfEach checks the promise: one complete file of each name, known to the ledger by its id.
@@ -133,35 +154,84 @@ func someArtifacts() []Artifact {
 func TestDeliverSurvivesADeathAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	artifacts := someArtifacts()
-	clean := newWorld()
-	ids, _, err := clean.life(t, artifacts, -1)
-	require.NoError(t, err)
-	clean.requireOneOfEach(t, artifacts, ids)
-	require.Equal(t, []string{"metrics.json", "plots/loss.png", "report.html"}, clean.order, "in the order that was asked for")
-	points := slices.Clone(clean.points)
-	require.Len(t, points, 2+len(artifacts)*4+2+2)
+	for _, atOnce := range []int{1, len(artifacts)} {
+		clean := newWorld()
+		clean.atOnce = atOnce
+		ids, _, err := clean.life(t, artifacts, -1)
+		require.NoError(t, err)
+		clean.requireOneOfEach(t, artifacts, ids)
+		if atOnce == 1 {
+			require.Equal(t, []string{"metrics.json", "plots/loss.png", "report.html"}, clean.order, "small ones first")
+		}
+		points := len(clean.points)
+		require.Equal(t, 2+len(artifacts)*4+2+2, points)
 
-	for i, point := range points {
-		for j := -1; j < len(points); j++ { // and a second death while it recovers
-			t.Run(fmt.Sprintf("%02d %s then %d", i, point, j), func(t *testing.T) {
-				t.Parallel()
-				w := newWorld()
-				_, died, _ := w.life(t, artifacts, i)
-				require.Equal(t, point, died)
-				if j >= 0 {
-					_, _, err := w.life(t, artifacts, j)
+		for i := range points {
+			for j := -1; j < points; j++ { // and a second death while it recovers
+				t.Run(fmt.Sprintf("%d at once, death at %d then %d", atOnce, i, j), func(t *testing.T) {
+					t.Parallel()
+					w := newWorld()
+					w.atOnce = atOnce
+					_, died, _ := w.life(t, artifacts, i)
+					require.NotEmpty(t, died)
+					if j >= 0 {
+						_, _, err := w.life(t, artifacts, j)
+						require.NoError(t, err)
+					}
+					ids, died, err := w.life(t, artifacts, -1)
 					require.NoError(t, err)
-				}
-				ids, died, err := w.life(t, artifacts, -1)
-				require.NoError(t, err)
-				require.Empty(t, died)
-				w.requireOneOfEach(t, artifacts, ids)
-				for name, n := range w.uploads {
-					require.Equal(t, 1, n, name)
-				}
-			})
+					require.Empty(t, died)
+					w.requireOneOfEach(t, artifacts, ids)
+					for name, n := range w.uploads {
+						require.Equal(t, 1, n, name)
+					}
+				})
+			}
 		}
 	}
+}
+
+func TestUploadsOverlapUpToALimit(t *testing.T) {
+	t.Parallel()
+	var artifacts []Artifact
+	for i := range 2 * atOnce {
+		artifacts = append(artifacts, Artifact{Name: fmt.Sprintf("%02d", i), Size: int64(i), SHA256: strings.Repeat("1", 64)})
+	}
+	var begun, underWay, most atomic.Int64
+	var batches [2]sync.WaitGroup // an upload ends when as many as may overlap have begun
+	for i := range batches {
+		batches[i].Add(atOnce)
+	}
+	w := newWorld()
+	w.atOnce = atOnce
+	w.fault = func(_ Artifact, effect func() string) (string, error) {
+		batch := &batches[(begun.Add(1)-1)/atOnce]
+		most.Store(max(most.Load(), underWay.Add(1)))
+		defer underWay.Add(-1)
+		batch.Done()
+		batch.Wait()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return effect(), nil
+	}
+	ids, _, err := w.life(t, artifacts, -1)
+	require.NoError(t, err)
+	require.EqualValues(t, atOnce, most.Load())
+	w.requireOneOfEach(t, artifacts, ids)
+}
+
+func TestAfterAFailureNothingNewIsBegun(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.fault = func(a Artifact, effect func() string) (string, error) {
+		if a.Name == "plots/loss.png" {
+			return "", job.Retryable(errors.New("503"))
+		}
+		return effect(), nil
+	}
+	_, _, err := w.life(t, someArtifacts(), -1)
+	require.ErrorContains(t, err, "plots/loss.png: 503")
+	require.Equal(t, []string{"metrics.json"}, w.order)
 }
 
 func TestDeliverWithABadOtherSide(t *testing.T) {

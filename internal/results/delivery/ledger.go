@@ -5,6 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
@@ -58,18 +62,24 @@ type Step struct {
 	Do func(ctx context.Context) (id string, err error)
 }
 
-// Ledger remembers which effects of one delivery have happened. It is not safe for concurrent use: the effects of a delivery
-// are made one after the other, so that at a death at most one of them is under way.
+// atOnce is how many effects of a delivery are under way at the same time. Most of their time is spent waiting for the other side.
+const atOnce = 6
+
+// Ledger remembers which effects of one delivery have happened. It is safe for concurrent use, as long as no two calls make the same
+// effect.
 type Ledger struct {
+	save   func(json.RawMessage) error
+	fresh  bool
+	atOnce int
+
+	mu      sync.Mutex
 	entries []Entry
-	save    func(json.RawMessage) error
-	fresh   bool
 }
 
 // OpenLedger returns the ledger that doc holds, an empty one for an empty doc. After a nil return of save, its argument must
 // be on disk.
 func OpenLedger(doc json.RawMessage, save func(json.RawMessage) error) (*Ledger, error) {
-	l := &Ledger{save: save}
+	l := &Ledger{save: save, atOnce: atOnce}
 	if len(doc) > 0 {
 		if err := json.Unmarshal(doc, &l.entries); err != nil {
 			return nil, fmt.Errorf("decode the ledger of the delivery: %w", err)
@@ -79,12 +89,18 @@ func OpenLedger(doc json.RawMessage, save func(json.RawMessage) error) (*Ledger,
 }
 
 // Entries returns a copy of all entries, in the order in which they were begun.
-func (l *Ledger) Entries() []Entry { return slices.Clone(l.entries) }
+func (l *Ledger) Entries() []Entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.entries)
+}
 
 // Plan writes that these effects may happen from now on, all in one write that Do then need not make for each. Only what they
 // are called and what they hold counts; what the ledger knows of one already stays.
 func (l *Ledger) Plan(effects []Entry) error {
-	planned := l.Entries()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	planned := slices.Clone(l.entries)
 	for _, e := range effects {
 		if index(planned, e.Kind, e.Name) < 0 {
 			e.State, e.ID = StatePending, ""
@@ -99,6 +115,8 @@ func (l *Ledger) Plan(effects []Entry) error {
 
 // Made reports whether this ledger has made the effect itself and has the answer: it was not there before.
 func (l *Ledger) Made(kind, name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	i := index(l.entries, kind, name)
 	return i >= 0 && l.entries[i].made
 }
@@ -123,12 +141,12 @@ func (l *Ledger) Do(ctx context.Context, s Step) (string, error) {
 			return "", fmt.Errorf("look for the %s %s: %w", s.Kind, s.Name, err)
 		}
 		if found {
-			l.note(s, id)
+			l.note(s, id, false)
 			return id, nil
 		}
 	}
 	if prior.State != StatePending || prior.SHA256 != s.SHA256 {
-		if err := l.write(l.with(s, StatePending, "")); err != nil {
+		if err := l.pend(s); err != nil {
 			return "", err
 		}
 	}
@@ -146,14 +164,42 @@ func (l *Ledger) Do(ctx context.Context, s Step) (string, error) {
 		return "", fmt.Errorf("make the %s %s: %w", s.Kind, s.Name, err)
 	}
 	crash.At(crash.UploadDone)
-	l.note(s, id)
-	l.entries[index(l.entries, s.Kind, s.Name)].made = made
+	l.note(s, id, made)
 	return id, nil
 }
 
+// DoAll makes several effects happen, some at the same time, and returns their ids in the order of the steps. They are begun in that
+// order. After a failure no further one is begun, and those under way come to their end. The error is that of the first step that failed.
+func (l *Ledger) DoAll(ctx context.Context, steps []Step) ([]string, error) {
+	ids, errs := make([]string, len(steps)), make([]error, len(steps))
+	var failed atomic.Bool
+	var group errgroup.Group
+	group.SetLimit(l.atOnce)
+	for i, s := range steps {
+		group.Go(func() error {
+			if failed.Load() {
+				return nil
+			}
+			if ids[i], errs[i] = l.Do(ctx, s); errs[i] != nil {
+				failed.Store(true)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // the errors are in errs
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
 // Encode returns the ledger as it is, for a caller that writes it together with something else.
-func (l *Ledger) Encode() (json.RawMessage, error) {
-	doc, err := json.Marshal(l.entries)
+func (l *Ledger) Encode() (json.RawMessage, error) { return encode(l.Entries()) }
+
+func encode(entries []Entry) (json.RawMessage, error) {
+	doc, err := json.Marshal(entries)
 	if err != nil {
 		return nil, fmt.Errorf("encode the ledger of the delivery: %w", err)
 	}
@@ -162,10 +208,14 @@ func (l *Ledger) Encode() (json.RawMessage, error) {
 
 // Forget makes an effect absent again, because it is gone on the other side.
 func (l *Ledger) Forget(kind, name string) error {
-	return l.write(slices.DeleteFunc(l.Entries(), func(e Entry) bool { return e.Kind == kind && e.Name == name }))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.write(slices.DeleteFunc(slices.Clone(l.entries), func(e Entry) bool { return e.Kind == kind && e.Name == name }))
 }
 
 func (l *Ledger) find(s Step) Entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if i := index(l.entries, s.Kind, s.Name); i >= 0 {
 		return l.entries[i]
 	}
@@ -176,14 +226,26 @@ func index(entries []Entry, kind, name string) int {
 	return slices.IndexFunc(entries, func(e Entry) bool { return e.Kind == kind && e.Name == name })
 }
 
-// note remembers that the step has happened. The write may wait for the next one: until then the disk says that it may have
-// happened.
-func (l *Ledger) note(s Step, id string) { l.entries = l.with(s, StateDone, id) }
+// note remembers that the step has happened, and whether this ledger made it. The write may wait for the next one: until then the disk
+// says that it may have happened.
+func (l *Ledger) note(s Step, id string, made bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries = l.with(s, StateDone, id)
+	l.entries[index(l.entries, s.Kind, s.Name)].made = made
+}
 
-// with returns the entries with that of the step as it is now.
+// pend writes that the step may happen from now on.
+func (l *Ledger) pend(s Step) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.write(l.with(s, StatePending, ""))
+}
+
+// with returns the entries with that of the step as it is now. The caller holds the lock.
 func (l *Ledger) with(s Step, state State, id string) []Entry {
 	e := Entry{Kind: s.Kind, Name: s.Name, SHA256: s.SHA256, Size: s.Size, State: state, ID: id}
-	entries := l.Entries()
+	entries := slices.Clone(l.entries)
 	if i := index(entries, s.Kind, s.Name); i >= 0 {
 		entries[i] = e
 		return entries
@@ -191,9 +253,9 @@ func (l *Ledger) with(s Step, state State, id string) []Entry {
 	return append(entries, e)
 }
 
-// write saves the entries and only then takes them for true.
+// write saves the entries and only then takes them for true. The caller holds the lock.
 func (l *Ledger) write(entries []Entry) error {
-	doc, err := (&Ledger{entries: entries}).Encode()
+	doc, err := encode(entries)
 	if err != nil {
 		return err
 	}
