@@ -201,7 +201,9 @@ type Worker struct {
 	CPUSeconds         float64 `json:"cpu_seconds"`
 	Seconds            float64 `json:"seconds"`
 	PeakMemoryBytes    int64   `json:"peak_memory_bytes"`
-	GPUPeakMemoryBytes int64   `json:"gpu_peak_memory_bytes,omitempty"`
+	// FileMemoryBytes are mapped files, such as libraries and the graph, of which the workers of a machine share one copy.
+	FileMemoryBytes    int64 `json:"file_memory_bytes,omitempty"`
+	GPUPeakMemoryBytes int64 `json:"gpu_peak_memory_bytes,omitempty"`
 	// WaitingShare is the share of the step time that was spent waiting for other workers.
 	WaitingShare *float64 `json:"waiting_share,omitempty"`
 }

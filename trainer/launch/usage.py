@@ -4,6 +4,7 @@ import os
 import resource
 import socket
 import sys
+from pathlib import Path
 
 
 def of_worker(ctx, trained, seconds: float, cpu_seconds: float) -> dict:
@@ -17,6 +18,8 @@ def of_worker(ctx, trained, seconds: float, cpu_seconds: float) -> dict:
         "seconds": round(seconds, 2),
         "peak_memory_bytes": peak_memory(),
     }
+    if (files := file_memory()) is not None:
+        used["file_memory_bytes"] = files
     if ctx.device.type == "cuda":
         import torch
 
@@ -41,6 +44,17 @@ def peak_memory() -> int:
     """The peak memory of this process in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def file_memory() -> int | None:
+    """The bytes of this process's memory that are mapped files, of which all processes of a machine share one copy; None where the
+    system does not say it."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return None
+    sizes = {name: int(words.split()[0]) for name, words in (line.split(":", 1) for line in lines) if name in ("RssFile", "RssShmem")}
+    return 1024 * sum(sizes.values()) if sizes else None
 
 
 def versions() -> dict[str, str]:

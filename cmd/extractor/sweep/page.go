@@ -37,7 +37,7 @@ type page struct {
 }
 
 // workerRow is what one worker of one training used.
-type workerRow struct{ Training, Worker, Speed, CPU, Memory, GPU, Waiting string }
+type workerRow struct{ Training, Worker, Speed, CPU, Memory, Files, GPU, Waiting string }
 
 // writePage writes sweep.html. It holds no script and loads nothing from elsewhere. The same table gives the same bytes.
 func (t *table) writePage(w io.Writer) error {
@@ -72,10 +72,13 @@ func (pg *page) workers(r row) {
 		out := workerRow{
 			Training: fmt.Sprintf("%s, %s", text.Count(r.Workers, "worker"), text.Count(r.Epochs, "epoch")),
 			Worker:   strings.TrimSpace(fmt.Sprintf("%d %s", w.Rank, text.Shorten(results.Plain(w.Node, ""), 40))),
-			Speed:    text.Number(int64(w.SamplesPerSecond + 0.5)), CPU: "–", Memory: text.Bytes(w.PeakMemoryBytes), GPU: "–", Waiting: "–",
+			Speed:    text.Number(int64(w.SamplesPerSecond + 0.5)), CPU: "–", Memory: text.Bytes(w.PeakMemoryBytes), Files: "–", GPU: "–", Waiting: "–",
 		}
 		if w.Seconds > 0 {
 			out.CPU = fmt.Sprintf("%.2f cores", w.CPUSeconds/w.Seconds)
+		}
+		if w.FileMemoryBytes > 0 {
+			out.Files = text.Bytes(w.FileMemoryBytes)
 		}
 		if w.GPUPeakMemoryBytes > 0 {
 			out.GPU, pg.GPU = text.Bytes(w.GPUPeakMemoryBytes), true

@@ -18,21 +18,24 @@ type runPart struct {
 	Facts   []pair
 	Phases  []bar
 	Workers []workerRow
-	// GPU and Waiting say that the table of workers has these columns.
-	GPU, Waiting bool
+	// Files, GPU and Waiting say that the table of workers has these columns.
+	Files, GPU, Waiting bool
 }
 
-type workerRow struct{ Rank, Speed, CPU, Memory, GPU, Waiting string }
+type workerRow struct{ Rank, Speed, CPU, Memory, Files, GPU, Waiting string }
 
 func newRunPart(events []results.Event, r *results.Result, m manifest.Meta) runPart {
 	part := runPart{Facts: runFacts(r, m), Phases: phases(events, r)}
 	for _, w := range r.Training.PerWorker[:min(len(r.Training.PerWorker), maxRows)] {
 		row := workerRow{
 			Rank: strings.TrimSpace(fmt.Sprintf("%d %s", w.Rank, text.Shorten(results.Plain(w.Node, ""), 40))), Speed: text.Number(int64(w.SamplesPerSecond + 0.5)),
-			CPU: "–", Memory: text.Bytes(w.PeakMemoryBytes), GPU: "–", Waiting: "–",
+			CPU: "–", Memory: text.Bytes(w.PeakMemoryBytes), Files: "–", GPU: "–", Waiting: "–",
 		}
 		if w.Seconds > 0 {
 			row.CPU = fmt.Sprintf("%.2f cores", w.CPUSeconds/w.Seconds)
+		}
+		if w.FileMemoryBytes > 0 {
+			row.Files, part.Files = text.Bytes(w.FileMemoryBytes), true
 		}
 		if w.GPUPeakMemoryBytes > 0 {
 			row.GPU, part.GPU = text.Bytes(w.GPUPeakMemoryBytes), true
