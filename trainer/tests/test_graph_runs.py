@@ -1,0 +1,125 @@
+"""Whole runs on graphs: what is delivered, kills, several workers, and a person who stops them."""
+
+import signal
+
+import pytest
+from conftest import events_of
+from process_faults import KILLED, run_apart, start_apart, undisturbed  # noqa: F401 - fixtures
+from result_checks import check_files, error_of, result_of, setting, weights
+from small_graphs import groups
+from test_workers import together  # noqa: F401 - a fixture
+
+from trainer.run import run
+from trainer.train import consensus, loop
+
+# With a decoder of its own, the network is delivered whatever is better.
+STEPS = "keep_checkpoints: 2\nearly_stopping_patience: 0\nbatch_size: 64\ndecoder: cosine"
+LINKS = {"epochs": 3, "more_options": STEPS}
+
+
+def resumed(folder) -> list[int]:
+    return [e["step"] for e in events_of(folder) if e["kind"] == "resume"]
+
+
+def mrr(result: dict, split: str = "test") -> float:
+    return result["metrics"][split]["mrr"]["value"]
+
+
+def test_an_edge_list_and_a_table_of_nodes_are_enough(make_run, schemas):
+    spec = make_run(groups(), epochs=10)
+    assert run(str(spec), "local") == 0
+    result = check_files(spec.parent, schemas)
+    assert (result["task"], result["model"]["kind"], result["metric"]) == ("link-prediction", "graph", "mrr")
+    assert result["metrics"]["test"]["auc"]["value"] > 0.7
+    assert "memory" in {c["code"] for c in result["checks"]}
+    assert setting(result, "learning_rate") == (0.003, "chosen")
+
+
+def test_a_column_of_few_values_of_the_nodes_is_what_a_model_learns(make_run, schemas):
+    spec = make_run(groups(labels=True), epochs=20)
+    assert run(str(spec), "local") == 0
+    result = check_files(spec.parent, schemas)
+    assert result["task"] == "node-classification"
+    assert result["metrics"]["test"]["accuracy"]["value"] > 0.8
+
+
+def test_edges_alone_are_enough(make_run, schemas):
+    spec = make_run(groups(features=False), epochs=5)
+    assert run(str(spec), "local") == 0
+    assert check_files(spec.parent, schemas)["metrics"]["test"]["auc"]["value"] > 0.6
+
+
+def test_the_same_graph_in_another_order_gives_the_same_model(make_run):
+    files, undirected = groups(), {**LINKS, "more_options": f"{STEPS}\ndirected: no"}
+    spec = make_run(files, **undirected)
+    assert run(str(spec), "local") == 0
+    head, *rows = files["edges.csv"].splitlines()
+    turned = {"edges.csv": "\n".join([head, *[",".join(reversed(r.split(","))) for r in reversed(rows)]]) + "\n", "nodes.csv": files["nodes.csv"]}
+    other = make_run(turned, run="ft-other", **undirected)
+    assert run(str(other), "local") == 0
+    assert weights(spec.parent) == weights(other.parent)
+
+
+@pytest.mark.parametrize(("labels", "steps"), [(False, (4, 11)), (True, (1, 4))])
+def test_a_training_killed_twice_ends_with_the_same_bits(make_run, run_apart, undisturbed, schemas, labels, steps):  # noqa: F811
+    spec = make_run(groups(labels=labels), **LINKS)
+    for step in steps:
+        assert run_apart(spec, "step", step) == KILLED
+    assert run_apart(spec) == 0
+    check_files(spec.parent, schemas)
+    assert weights(spec.parent) == undisturbed(spec)
+    assert resumed(spec.parent)
+
+
+def test_a_training_that_is_told_to_end_saves_its_step_and_goes_on_from_it(make_run, run_apart, undisturbed, schemas):  # noqa: F811
+    spec = make_run(groups(), **LINKS)
+    assert run_apart(spec, "step", 5, signal.SIGTERM) == 143
+    assert run_apart(spec) == 0
+    check_files(spec.parent, schemas)
+    assert resumed(spec.parent) == [5]
+    assert weights(spec.parent) == undisturbed(spec)
+
+
+def test_a_person_who_stops_a_training_gets_its_best_model(make_run, monkeypatch, schemas):
+    spec = make_run(groups(), epochs=200)
+    measured = loop.Training._measure
+
+    def then_stop(training):
+        measured(training)
+        (spec.parent / "stop").write_text("keep")
+
+    monkeypatch.setattr(loop.Training, "_measure", then_stop)
+    monkeypatch.setattr(consensus, "LOOK_SECONDS", 0.0)
+    assert run(str(spec), "local") == 0
+    result = check_files(spec.parent, schemas)
+    assert result["training"]["stopped"] == "stopped by a person"
+    assert result["training"]["epochs"] < 200
+
+
+def test_two_workers_learn_as_well_as_one_and_twice_the_same(make_run, together, schemas):  # noqa: F811
+    found = []
+    for name, world in (("one", 1), ("two", 2), ("again", 2)):
+        spec = make_run(groups(), run=f"ft-{name}", epochs=8, more_options=STEPS)
+        assert together(spec, world) == 0
+        result = check_files(spec.parent, schemas)
+        found.append((mrr(result, "validation"), weights(spec.parent), result["training"]["workers"], len(result["training"]["per_worker"])))
+    (one, _, *first), (two, hashed, *second), (_, again, *_) = found
+    assert (first, second) == ([1, 1], [2, 2])
+    assert abs(one - two) < 0.1
+    assert hashed == again
+
+
+def test_a_dry_run_says_how_long_it_takes_and_trains_nothing(make_run, schemas):
+    spec = make_run(groups(), dry_run=True)
+    assert run(str(spec), "local") == 0
+    result = result_of(spec.parent)
+    schemas["result"].validate(result)
+    assert result["kind"] == "check"
+    assert result["estimate_seconds"] > 0
+    assert not (spec.parent / "checkpoints").exists()
+
+
+def test_a_search_is_refused_before_anything_is_trained(make_run):
+    spec = make_run(groups(), more_options="search.trials: 4")
+    assert run(str(spec), "local") == 2
+    assert error_of(spec.parent)["code"] == "graph_search"
