@@ -17,6 +17,8 @@ bench 2000x . ./internal/job
 bench 2000x . ./internal/queue
 echo "== downloads and uploads beside curl on the same server (x-curl: our rate divided by curl's)"
 bench 5x . ./internal/clowder
+echo "== the same datasets listed and downloaded from Clowder v1 and v2"
+bench 3x . ./internal/clowder/v1
 echo "== a thousand looks at running jobs, one request to Ray"
 bench 100x . ./internal/rayjob/jobsapi
 echo "== 500 RayJobs on a real API server: made, and then watched while nothing changes"

@@ -188,8 +188,7 @@ func (w *Fixture) Start(tb testing.TB, env map[string]string) *Service {
 			return true
 		default:
 		}
-		l, err := w.Session.Listeners(tb.Context())
-		return err == nil && len(l) == Extractors
+		return w.Clowder.Registered() == Extractors
 	}, StepTimeout, 50*time.Millisecond)
 	return s
 }

@@ -121,6 +121,13 @@ func (s *Server) Status(body []byte) error {
 	return s.handleStatus(body)
 }
 
+// Registered is the number of extractors of which there was a heartbeat.
+func (s *Server) Registered() int {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return len(s.state.listeners) + len(s.state.v1.extractors)
+}
+
 // ReplyQueue is the queue from which this Clowder reads the statuses of jobs.
 func (s *Server) ReplyQueue() string { return "clowder." + s.state.instance }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -143,7 +144,7 @@ func (s *Server) v1Files(_ http.ResponseWriter, r *http.Request, c v1Caller) *v1
 	rows := make([]map[string]any, len(files))
 	for i, f := range files {
 		rows[i] = map[string]any{
-			"id": f.ID, "filename": f.Name, "contentType": f.ContentType.Full, "date-created": v1Time(f.Created), "size": fmt.Sprint(f.Bytes),
+			"id": f.ID, "filename": f.Name, "contentType": f.ContentType.Full, "date-created": v1Time(f.Created), "size": strconv.FormatInt(f.Bytes, 10),
 		}
 		if in := s.state.folders[value(f.FolderID)]; in != nil {
 			rows[i]["folders"] = map[string]string{"id": in.ID, "name": in.Name}

@@ -39,7 +39,7 @@ func (s *Server) v1FileState(_ http.ResponseWriter, r *http.Request, c v1Caller)
 		path = "/" + strings.Join(names, "/")
 	}
 	return v1OK(map[string]any{
-		"id": f.ID, "filename": f.Name, "content-type": f.ContentType.Full, "size": fmt.Sprint(f.Bytes), "status": s.state.v1Stored(f),
+		"id": f.ID, "filename": f.Name, "content-type": f.ContentType.Full, "size": strconv.FormatInt(f.Bytes, 10), "status": s.state.v1Stored(f),
 		"path": path, "date-created": v1Time(f.Created), "authorId": f.Creator.ID, "thumbnail": f.ThumbnailID, "downloads": f.Downloads,
 	})
 }

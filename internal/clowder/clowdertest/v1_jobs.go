@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -112,7 +113,7 @@ func (s *Server) v1SubmitFile(_ http.ResponseWriter, r *http.Request, c v1Caller
 		return no
 	}
 	m := s.v1Message(c, extractor, "'file", f.ID)
-	m.DatasetID, m.Filename, m.FileSize, m.Parameters = f.DatasetID, f.Name, fmt.Sprint(f.Bytes), parameters
+	m.DatasetID, m.Filename, m.FileSize, m.Parameters = f.DatasetID, f.Name, strconv.FormatInt(f.Bytes, 10), parameters
 	m.Source.Mime, m.Source.Extra["filename"] = f.ContentType.Full, f.Name
 	s.state.mu.Unlock()
 	return s.v1Dispatch(extractor, m)

@@ -69,7 +69,7 @@ func (a *v1Answer) write(w http.ResponseWriter) {
 	if a.text != "" {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(a.status)
-		_, _ = io.WriteString(w, a.text) // the client may have disconnected
+		_, _ = io.WriteString(w, a.text) //nolint:gosec // a plain text; the client may have disconnected
 		return
 	}
 	body, err := json.Marshal(a.body)

@@ -92,7 +92,7 @@ func (s *Server) v1Upload(_ http.ResponseWriter, r *http.Request, c v1Caller) *v
 // v1Store stores the bytes of an upload after its answer.
 func (s *Server) v1Store(id string, got *received) {
 	s.sleep(s.opts.StoreDelay)
-	err := os.Rename(got.path, s.body(id)) //nolint:gosec // names that os.CreateTemp and newID made
+	err := os.Rename(got.path, s.body(id))
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	f := s.state.files[id]
@@ -141,7 +141,7 @@ func (s *Server) v1Picture(r *http.Request, c v1Caller, missing string) (id, nam
 		return "", "", "", v1Bad(missing)
 	}
 	id = newID()
-	if err := os.Rename(all[0].path, s.body(id)); err != nil { //nolint:gosec // names that os.CreateTemp and newID made
+	if err := os.Rename(all[0].path, s.body(id)); err != nil {
 		return "", "", "", v1Crash("java.io.IOException")
 	}
 	return id, all[0].name, all[0].kind, nil

@@ -48,7 +48,7 @@ func (s *Session) folders(ctx context.Context, dataset string) ([]folder, error)
 				Name string `json:"name"`
 			}
 			if json.Unmarshal(raw, &row) != nil {
-				return nil
+				return job.Permanent(errors.New("Clowder lists a folder in a form that is not known")) //nolint:staticcheck // a name
 			}
 			if err := clowder.CheckIDs("folder", row.ID); err != nil {
 				return err

@@ -56,9 +56,9 @@ func (s *Session) do(ctx context.Context, c clowder.Call) error {
 	return s.explained(ctx, c, func() error { return s.wire.Do(ctx, c) })
 }
 
-// explained runs make, which makes the call c. A 401 has no effect in Clowder, so make runs again after the key was sent in the wrong place.
-func (s *Session) explained(ctx context.Context, c clowder.Call, make func() error) error {
-	err := make()
+// explained runs call, which makes the call c. A 401 has no effect in Clowder, so call runs again after the key was sent in the wrong place.
+func (s *Session) explained(ctx context.Context, c clowder.Call, call func() error) error {
+	err := call()
 	if clowder.StatusOf(err) != http.StatusUnauthorized {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s *Session) explained(ctx context.Context, c clowder.Call, make func() err
 		return err
 	}
 	if !before && s.wire.KeyInQuery() {
-		if err = make(); clowder.StatusOf(err) != http.StatusUnauthorized {
+		if err = call(); clowder.StatusOf(err) != http.StatusUnauthorized {
 			return err
 		}
 	}

@@ -59,7 +59,7 @@ func (s *Session) send(ctx context.Context, c clowder.Call, body clowder.Body) e
 // arrived waits until Clowder has stored an upload, which it answers before. If it cannot store one it removes it from the dataset.
 func (s *Session) arrived(ctx context.Context, f clowder.File) (clowder.File, error) {
 	fail := func(format string, args ...any) (clowder.File, error) {
-		return f, job.Unknown(fmt.Errorf("Clowder did not store %q: "+format, append([]any{f.Name}, args...)...)) //nolint:staticcheck // a name
+		return f, job.Unknown(fmt.Errorf("Clowder did not store %q: "+format, append([]any{f.Name}, args...)...))
 	}
 	wait := 5 * time.Millisecond
 	for end := time.Now().Add(s.wire.Config().AnswerTimeout); ; wait = min(2*wait, 2*time.Second) {
