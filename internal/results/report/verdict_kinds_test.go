@@ -124,7 +124,8 @@ func TestNodesAreJudgedBesideTheBestSimpleModelThatIsNotDelivered(t *testing.T) 
 			r.Metrics.Test, r.Champion = score(0.8), nil
 			r.Candidates = []results.Candidate{{Name: tc.delivered, Sort: results.SortNetwork, Chosen: true}}
 			r.Metrics.Baselines = []results.Baseline{
-				{Name: results.BaselineConstant, Title: "most frequent class", Test: score(0.3)}, {Name: results.BaselineLinear, Title: "linear model", Test: score(0.7)},
+				{Name: results.BaselineConstant, Title: "most frequent class", Test: score(0.3)},
+				{Name: results.BaselineLinear, Title: "linear model", Test: score(0.7)},
 				{Name: "propagation", Title: "labels that spread", Test: score(0.81)},
 			}
 			v := NewVerdict(r)

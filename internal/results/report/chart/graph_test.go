@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image/png"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -67,7 +68,7 @@ func TestABinOfManyDegreesShowsTheNodesForEachOfThem(t *testing.T) {
 	t.Parallel()
 	c := DegreeDistribution(&graph.Bins{Edges: []float64{1, 2, 12}, Counts: []int64{100, 50}})
 	require.Equal(t, []float64{100, 5}, yOf(c.Dots))
-	require.Equal(t, 1.0, c.Dots[0].X)
+	require.InDelta(t, 1, c.Dots[0].X, 1e-9)
 	require.True(t, c.X.Log && c.Y.Log)
 	require.Contains(t, c.Summary, "at most 11")
 }
@@ -88,7 +89,7 @@ func TestColoursOfAPictureAreThoseOfItsLegend(t *testing.T) {
 	require.Equal(t, "other", svg.Groups[0].Class)
 	for i, g := range svg.Groups[1:] {
 		require.Equal(t, fmt.Sprintf("group %d", i), g.Name)
-		require.Equal(t, fmt.Sprint(i), g.Class)
+		require.Equal(t, strconv.Itoa(i), g.Class)
 	}
 	require.InEpsilon(t, (c.X.High-c.X.Low)/(svg.Right-svg.Left), (c.Y.High-c.Y.Low)/(svg.Bottom-svg.Top), 0.01, "the same unit in both directions")
 }
@@ -116,7 +117,7 @@ func TestMarksOfALogarithmicAxis(t *testing.T) {
 			t.Parallel()
 			axis := logAxis(tc.values)
 			require.InDeltaSlice(t, tc.want, axis.Ticks, 1e-6*tc.values[len(tc.values)-1])
-			require.Equal(t, 0.0, axis.share(axis.Low))
+			require.InDelta(t, 0, axis.share(axis.Low), 1e-9)
 			require.InDelta(t, 1, axis.share(axis.High), 1e-9)
 		})
 	}

@@ -136,7 +136,7 @@ func split(r *results.Result, g *graph.Description) string {
 	unit := r.Unit()
 	words := fmt.Sprintf("%s for validation and %s for the test, %s", text.Count(s.Validation, unit), text.Number(s.Test), results.Plain(how, "at random"))
 	if r.PredictsLinks() {
-		words += fmt.Sprintf("; no node sees a held-out edge, in either direction. The model looks along %s", text.Count(s.Messages, "training edge"))
+		words += "; no node sees a held-out edge, in either direction. The model looks along " + text.Count(s.Messages, "training edge")
 	} else {
 		words += "; all edges are seen, and the labels of held-out nodes are not"
 	}
