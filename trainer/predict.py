@@ -41,6 +41,9 @@ class Model:
 
     @property
     def is_estimator(self) -> bool:
+        """Whether it needs no worker."""
+        if self.description["kind"] == "graph":
+            return not self.description["graph"]["network"]
         return self.description["base"] in ESTIMATORS
 
 
@@ -59,11 +62,16 @@ def find(spec: Spec, settings) -> Model:
 def run(spec: Spec, settings, model: Model, launcher, events: Events, began: float) -> None:
     """Read the rows, predict them, and write the results."""
     described = model.description
+    others = tuple(i for i in spec.inputs if not settings.model_file or i != _file(spec, settings.model_file))
+    if described["kind"] == "graph":
+        from trainer.graph.asking import predict as graphs
+
+        graphs.run(replace(spec, inputs=others), settings, model, launcher, events, began)
+        return
     with reading_model("The model"):
         target = targets.restored(described["target"])
         encoder = None if model.is_estimator else tasks.of(described["kind"]).load_encoder(spec, model.folder, described["encoder"])
     label_column = settings.label_column or described["label_column"]
-    others = tuple(i for i in spec.inputs if not settings.model_file or i != _file(spec, settings.model_file))
     columns = described["columns"]
     if settings.text_column and described["kind"] == "text":
         columns = [c.strip() for c in settings.text_column.split(",")]

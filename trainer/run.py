@@ -251,6 +251,8 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
     events.phase("start", "The prediction program is running.")
     settings = options.resolve(spec, events)
     saved = predict.find(spec, settings)
+    if saved.description["kind"] == "graph":
+        settings.choose("num_workers", 1)  # one table of all nodes answers everything
     workers = _Workers(name, settings, spec, events)
     try:
         signal.signal(signal.SIGTERM, _on_sigterm)

@@ -26,6 +26,8 @@ def description(folder: Path) -> dict:
     described = files.read_json(folder / DESCRIPTION)
     if described["schema"] != 1 or described["kind"] not in KINDS or _REQUIRED - described.keys():
         raise ValueError("its description is incomplete")
+    if described["kind"] == "graph" and not isinstance(described["graph"], dict):
+        raise ValueError("its graph is not described")
     if not isinstance(described["types"], dict) or not all(isinstance(c, str) for c in described["columns"]):
         raise ValueError("its columns are not described")
     return described

@@ -212,7 +212,7 @@ _SCRIPT = (
 _SHARED_WITH_SCRIPTS = "use_gpu max_minutes run_name".split()
 _SHARED_WITH_PREDICTION = (
     "data_file text_column label_column batch_size num_workers use_gpu max_minutes encoding delimiter id_column cpus_per_worker mixed_precision seed "
-    "max_new_tokens"
+    "max_new_tokens edges_file source_column target_column"
 ).split()
 
 

@@ -13,7 +13,7 @@ from trainer.config.spec import Spec
 from trainer.data import Dataset, Example
 from trainer.export import display, results
 from trainer.export.training_results import compared_champion, described_training, test_details
-from trainer.graph.delivery import chances, figures, likeliest, picture, stored, tables, vectors
+from trainer.graph.delivery import chances, encoders, figures, likeliest, picture, stored, tables, vectors
 from trainer.graph.delivery.chances import Chance
 from trainer.graph.delivery.scorers import ByTable
 from trainer.graph.graph import LINKS
@@ -127,6 +127,7 @@ def _model(folder: Path, delivered: Delivered, prepared: Prepared, test: dict, c
         more |= {"chance": chance.described(), "threshold": threshold}
     described = preparing.describe(preparing.Prepared(prepared.plan, prepared.encoder), prepared.data, test)
     files.write_json(folder / DESCRIPTION, {**described, "graph": more})
+    encoders.save(folder, graph.arrays)
     size = stored.write(folder / stored.NAME, graph)
     return {"bytes": size, "delivered": size <= stored.BYTES}
 
@@ -222,6 +223,6 @@ def _described_model(delivered: Delivered, prepared: Prepared, out: Path) -> dic
         decoder = "" if plan.task != LINKS else "fused" if delivered.rival.simple is not None else str(shape["model"]["decoder"])
         found["graph"] = {
             **{name: shape["model"][name] for name in ("layers", "hidden", "aggregation")}, "decoder": decoder,
-            "features": shape["model"]["width"], "fanout": shape["fanout"],
+            "features": 0 if prepared.graph.told.get("from_edges") else shape["model"]["width"], "fanout": shape["fanout"],
         }  # fmt: skip
     return found

@@ -55,8 +55,9 @@ def prediction(
     versions: dict,
     events: Events,
     began: float,
+    graph: dict | None = None,
 ) -> None:
-    """Write predictions.csv and result.json."""
+    """Write predictions.csv and result.json. ``graph`` says what was asked of a graph."""
     kind = model.description["kind"]
     (spec.work / results.OUT).mkdir()
     words = answered.examples if isinstance(answered.examples, token_results.Words) else None
@@ -77,8 +78,9 @@ def prediction(
         "samples": _samples(answered, kind, columns) if words is None else token_results.samples(words, answered.target.labels, answered.predicted),
         **_summary(settings, answered),
         **_scores(settings, model, answered, label_column),
+        **({} if graph is None else {"graph": graph}),
     }  # fmt: skip
-    if words is None and (kind == "image" or all(e.row == 0 for e in answered.examples)):
+    if words is None and graph is None and (kind == "image" or all(e.row == 0 for e in answered.examples)):
         found["per_file"] = _per_file(spec, answered)
     results.finish(spec, settings, "prediction", model.description["task"], events, began, prediction=found, versions=versions)
 

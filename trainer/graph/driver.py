@@ -76,6 +76,8 @@ def _deliver(run: Run, prepared: Prepared, base: Base, outcome: Outcome) -> None
         if r is not network and not (r.simple is not None and r.simple.network)
     ]
     run.events.phase("export", "Writing the model, the metrics and the predictions.")
+    if prepared.champion is not None:
+        outcome.champion = prepared.champion.answers(outcome.champion)
     delivered = graph_results.Delivered(chosen, outcome, table)
     workers = run.workers.launcher.workers
     graph_results.training(run.spec, run.settings, prepared, delivered, listed, baselines, workers, run.events, run.began)

@@ -12,7 +12,8 @@ from trainer.config.spec import Spec
 from trainer.data import SPLITS, Dataset, Example
 from trainer.data.checks import Checks
 from trainer.errors import UserError, some
-from trainer.graph import leaks, memory, negatives, splits as splitting, store as stores, structure
+from trainer.graph import champion, leaks, memory, negatives, splits as splitting, store as stores, structure
+from trainer.graph.champion import Champion
 from trainer.graph.graph import CLASSES, LINKS, Graph
 from trainer.graph.negatives import Negatives
 from trainer.graph.rows import Drawn, Edges, Nodes
@@ -50,6 +51,7 @@ class Prepared(prepare.Prepared):
     links: LinkSplits | None
     measured: dict[str, Negatives]
     memory: dict
+    champion: Champion | None = None
 
 
 def make(spec: Spec, settings: Settings, graph: Graph, workers: int, checks: Checks) -> Prepared:
@@ -74,23 +76,26 @@ def make(spec: Spec, settings: Settings, graph: Graph, workers: int, checks: Che
     if graph.x is None:
         stores.add_features(store, structure.features(store, settings.seed))
         checks.events.decision("features", structure.width(graph.nodes), _FROM_EDGES)
-        graph = replace(graph, x=store.x, told={**graph.told, "feature_source": _FROM_EDGES})
+        graph = replace(graph, x=store.x, told={**graph.told, "feature_source": _FROM_EDGES, "from_edges": True})
     if links is not None:
         measured = _measured(graph, links, settings)
         splits = _edge_rows(graph, store, numbers, measured, settings)
     else:
         measured = {}
         splits = {n: Rows(Nodes(store, _drawn(graph, settings), numbers[n]), target.encode([e.target for e in data.splits[n]])) for n in SPLITS}
+    nodes = np.asarray([e.content for e in data.splits["test"]], np.int64)
+    wanted = np.zeros(len(measured["test"]), np.int8) if links is not None else splits["test"].targets
+    best = champion.prepare(spec, graph, target, settings.seed, store, store.folder / "measured-test", nodes, wanted)
     metric = _metric(settings, data, links, checks)
     shape = _shape(graph, settings, target)
     plan = Plan(
         run=spec.run, attempt=spec.attempt, folder=str(spec.folder), work=str(spec.work), kind="graph", task=graph.task, target=target, base=base,
         shape=shape, splits=splits, weights=None, metric=metric, settings=settings,
-        digest=digest(settings, data.split_sha256, base, shape),
+        digest=digest(settings, data.split_sha256, base, shape), champion=None if best is None else best.saved,
     )  # fmt: skip
     described = {"model": {"columns": list(graph.columns)}, "data": {}, "encoder": graph.encoder}
     told = {"estimate": whole, "files": needs.files}
-    return Prepared(plan, _Encoder(described, shape), graph, data, store, numbers, messages, links, measured, told)
+    return Prepared(plan, _Encoder(described, shape), graph, data, store, numbers, messages, links, measured, told, best)
 
 
 class _Encoder(prepare.NoEncoder):

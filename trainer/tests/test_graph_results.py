@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 
 import numpy
 import pyarrow
@@ -12,6 +13,7 @@ from result_checks import check_files
 from test_graph_delivery import communities
 
 from trainer.graph import reading
+from trainer.graph.rivals import compare
 from trainer.run import run
 
 
@@ -19,10 +21,15 @@ from trainer.run import run
 def train(make_run, schemas, monkeypatch):
     """train(graph, **parameters) trains on a graph and gives the folder of the run and its result."""
 
-    def made(graph, **parameters):
+    def made(graph, run_name="ft-test", more=None, **parameters):
         monkeypatch.setattr(reading, "find", lambda *_: "a graph")
         monkeypatch.setattr(reading, "load", lambda *_: graph, raising=False)
-        spec = make_run({"edges.csv": "source,target\na,b\n"}, **{"task": graph.task, "more_options": "hidden: 16", "epochs": 2, **parameters})
+        spec = make_run(
+            {"edges.csv": "source,target\na,b\n"},
+            run=run_name,
+            more=more,
+            **{"task": graph.task, "more_options": "hidden: 16", "epochs": 2, **parameters},
+        )
         assert run(str(spec), "local") == 0, events_of(spec.parent)[-1]
         return spec.parent, check_files(spec.parent, schemas)
 
@@ -68,3 +75,35 @@ def test_a_model_of_nodes_delivers_what_it_says_of_the_test_nodes(train):
     assert result["graph"]["homophily"] > 0.6 and result["confusion"] and result["mistakes"] is not None
     assert not (folder / "out" / "predicted_links.csv").exists()
     assert pyarrow.types.is_float16(parquet.read_schema(folder / "out" / "embeddings.parquet").field("vector").type.value_type)
+
+
+@pytest.mark.parametrize("delivered", ["the best", "the network"])
+@pytest.mark.parametrize("task", ["link-prediction", "node-classification"])
+def test_the_champion_has_the_scores_that_it_had_on_the_same_rows(train, tmp_path, task, delivered, monkeypatch):
+    labels = tuple("abc"[i % 3] for i in range(120)) if task != "link-prediction" else None
+    graph = featured(labels=labels, task=task)
+    if delivered == "the network":
+        monkeypatch.setattr(compare, "best", lambda found, *_: found[0])
+    folder, earlier = train(graph, "ft-earlier")
+    shutil.copytree(folder / "out" / "model", tmp_path / "shared" / "registry" / "model")
+    version = {"path": "../../registry/model", "run": "ft-earlier", "name": "mine", "version": 1}
+    _, result = train(graph, "ft-later", {"champion": version})
+    assert result["champion"]["comparable"], result["champion"]
+    for name, score in result["champion"]["test"].items():
+        assert score["value"] == pytest.approx(earlier["metrics"]["test"][name]["value"], abs=1e-4), name
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"seed": 7}, "another seed"),
+        ({"graph": {"labels": tuple("ab" * 60), "task": "node-classification"}}, "trained for link-prediction"),
+        ({"graph": {"nodes": 130}}, "does not know 10 nodes"),
+    ],
+)
+def test_a_champion_that_cannot_be_compared_says_why(train, tmp_path, change, why):
+    folder, _ = train(communities(), "ft-earlier")
+    shutil.copytree(folder / "out" / "model", tmp_path / "shared" / "registry" / "model")
+    version = {"path": "../../registry/model", "run": "ft-earlier", "name": "mine", "version": 1}
+    _, result = train(communities(**change.pop("graph", {})), "ft-later", {"champion": version}, **change)
+    assert not result["champion"]["comparable"] and why in result["champion"]["why"]

@@ -28,7 +28,7 @@ def section(graph: Graph, splits: LinkSplits | dict[str, numpy.ndarray]) -> dict
         "directed": graph.directed,
         **{name: int(told.get(name, 0)) for name in _COUNTS},
         "unknown": int(told.get("unknown_nodes", 0)),
-        "features": 0 if graph.x is None else int(graph.x.shape[1]),
+        "features": 0 if graph.x is None or told.get("from_edges") else int(graph.x.shape[1]),
         "weighted": graph.weight is not None,
         "degrees": degree_bins(degrees(graph)),
         "split": _split(graph, splits),

@@ -1,0 +1,182 @@
+"""Questions to models of graphs: pairs, links of nodes, labels of nodes, and nodes that came after the training."""
+
+import csv
+import itertools
+import json
+import shutil
+
+import numpy
+import pytest
+from conftest import events_of
+from result_checks import check_files, error_of
+from test_graph_delivery import communities
+
+from trainer.run import run
+
+OPTIONS = "hidden: 16"
+
+
+def edge_rows(graph=None) -> str:
+    g = graph or communities()
+    return "source,target\n" + "".join(f"n{a},n{b}\n" for a, b in zip(g.source.tolist(), g.target.tolist()))
+
+
+def node_rows(numbers, name="n", label=True) -> str:
+    r = numpy.random.default_rng(0)
+    lines = ["id,a,b,c" + ",kind" * label]
+    for i in numbers:
+        x = 0.5 * r.standard_normal(3) + 2 * numpy.eye(3)[i % 3]
+        lines.append(",".join([f"{name}{i}", *(f"{v:.3f}" for v in x), *["rgb"[i % 3]] * label]))
+    return "\n".join(lines) + "\n"
+
+
+FILES = {
+    "links": ({"edges.csv": edge_rows(), "nodes.csv": node_rows(range(120), label=False)}, {}),
+    "network of links": ({"edges.csv": edge_rows(), "nodes.csv": node_rows(range(120), label=False)}, {"decoder": "dot"}),
+    "nodes": ({"edges.csv": edge_rows(), "nodes.csv": node_rows(range(120))}, {}),
+    "edges alone": ({"edges.csv": edge_rows()}, {}),
+}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """trained(what, make_run) is the folder of the model of a finished training."""
+    known = {}
+
+    def of(what: str, make_run):
+        if what not in known:
+            files, more = FILES[what]
+            options = "\n".join([OPTIONS, *(f"{name}: {value}" for name, value in more.items())])
+            spec = make_run(files, run="ft-earlier", epochs=2, more_options=options)
+            assert run(str(spec), "local") == 0, events_of(spec.parent)[-1]
+            known[what] = tmp_path_factory.mktemp("model") / "model"
+            shutil.copytree(spec.parent / "out" / "model", known[what])
+        return known[what]
+
+    return of
+
+
+@pytest.fixture
+def ask(trained, make_run, schemas, tmp_path):
+    """ask(what, files, **parameters) gives the rows of predictions.csv and the prediction of result.json, or the error."""
+    numbers = itertools.count(1)
+
+    def asked(what: str, files: dict, code: int = 0, change=None, **parameters):
+        place = tmp_path / "shared" / "registry" / "model"
+        shutil.copytree(trained(what, make_run), place, dirs_exist_ok=True)
+        if change:
+            change(place)
+        more = {"model": {"path": "../../registry/model", "run": "ft-earlier", "name": "model", "version": 1}}
+        spec = make_run(files, run=f"pr-{next(numbers)}", kind="predict", more=more, **parameters)
+        assert run(str(spec), "local") == code, events_of(spec.parent)[-1]
+        if code:
+            return error_of(spec.parent)
+        result = check_files(spec.parent, schemas)
+        with open(spec.parent / "out" / "predictions.csv", newline="") as f:
+            return list(csv.DictReader(f)), result["prediction"]
+
+    return asked
+
+
+@pytest.mark.parametrize("what", ["links", "network of links", "edges alone"])
+def test_pairs_within_a_community_are_likelier_than_others(ask, what):
+    pairs = [(f"n{i}", f"n{i + 3}") for i in range(60)] + [(f"n{i}", f"n{i + 4}") for i in range(60)]
+    rows, said = ask(what, {"pairs.csv": "source,target\n" + "".join(f"{a},{b}\n" for a, b in pairs)})
+    assert [(r["source"], r["target"]) for r in rows] == pairs and said["graph"]["asked"] == "pairs"
+    chance = [float(r["probability"]) for r in rows]
+    assert numpy.mean(chance[:60]) > numpy.mean(chance[60:])
+    graph = communities()
+    edges = {frozenset((f"n{a}", f"n{b}")) for a, b in zip(graph.source.tolist(), graph.target.tolist())}
+    assert all((r["known"] == "yes") == (frozenset((r["source"], r["target"])) in edges) for r in rows)
+    assert all((r["predicted"] == "yes") == (float(r["probability"]) >= said["graph"]["threshold"] - 1e-4) for r in rows)
+
+
+def test_the_likeliest_links_of_nodes_are_new(ask):
+    rows, said = ask("links", {"who.csv": "id\nn5\nn7\n"}, top_k=4)
+    assert [(r["source"], r["rank"]) for r in rows] == [(n, str(k)) for n in ("n5", "n7") for k in (1, 2, 3, 4)]
+    graph = communities()
+    edges = {frozenset((f"n{a}", f"n{b}")) for a, b in zip(graph.source.tolist(), graph.target.tolist())}
+    assert not any(frozenset((r["source"], r["target"])) in edges for r in rows)
+    assert said["graph"] | {"threshold": 0} == {
+        "asked": "links", "known": 2, "new": 0, "alone": 0, "edges": 0, "unknown": 0, "per_node": 4, "threshold": 0,
+    }  # fmt: skip
+    assert said["samples"][0]["predicted"].startswith(rows[0]["target"])
+
+
+def test_new_nodes_get_links_by_their_features_and_edges(ask):
+    new = [120, 121, 122, 123]
+    edges = "source,target\n" + "".join(f"new{i},n{i - 120 + 3 * k}\n" for i in new[:3] for k in range(5))
+    rows, said = ask("links", {"new_nodes.csv": node_rows(new, "new", label=False), "new_edges.csv": edges}, top_k=5)
+    assert (said["graph"]["new"], said["graph"]["alone"], said["graph"]["edges"]) == (4, 1, 15)
+    right = [int(r["target"][1:]) % 3 == int(r["source"][3:]) % 3 for r in rows]
+    assert len(rows) == 20 and sum(right) > 13
+    assert not any(r["source"] == r["target"] or r["target"].startswith("new") for r in rows)
+
+
+def test_new_nodes_can_be_asked_about_as_pairs(ask):
+    files = {
+        "nodes.csv": node_rows([120], "new", label=False),
+        "edges.csv": "source,target\nnew120,n3\nnew120,n6\n",
+        "pairs.csv": "source,target\nnew120,n9\nnew120,n8\n",
+    }
+    rows, said = ask("links", files, edges_file="edges.csv")
+    assert [r["target"] for r in rows] == ["n9", "n8"] and said["graph"]["new"] == 1 and said["graph"]["edges"] == 2
+    assert float(rows[0]["probability"]) > float(rows[1]["probability"])
+
+
+@pytest.mark.parametrize("name", ["n", "new"], ids=["known nodes", "new nodes"])
+def test_nodes_get_labels_and_scores(ask, name):
+    new = range(30) if name == "n" else range(120, 150)
+    edges = "source,target\n" + "".join(f"{name}{i},n{(i + 3 * k) % 120}\n" for i in new for k in range(1, 5))
+    rows, said = ask("nodes", {"who.csv": node_rows(new, name), "more_edges.csv": edges})
+    assert [r["id"] for r in rows] == [f"{name}{i}" for i in new]
+    assert sum(r["predicted"] == r["label"] for r in rows) > 25
+    assert said["scores"]["accuracy"]["n"] == 30 and said["graph"]["asked"] == "nodes"
+    assert said["graph"]["new"] == (0 if name == "n" else 30)
+
+
+def test_rows_with_unknown_ids_are_left_out(ask):
+    rows, said = ask("links", {"pairs.csv": "source,target\nn1,n2\nn1,N2\nn3,nobody\n"})
+    assert len(rows) == 1 and said["skipped"] == said["graph"]["unknown"] == 2
+
+
+@pytest.mark.parametrize(
+    ("what", "files", "code", "says"),
+    [
+        ("links", {"pairs.csv": "source,target\nx1,x2\n"}, "unknown_nodes", "x1"),
+        ("links", {"text.csv": "word,length\nhello,5\n"}, "no_data", "two ids"),
+        ("nodes", {"text.csv": "word,length\nhello,5\n"}, "no_data", "id of a node"),
+        ("edges alone", {"new.csv": "id\nnew1\n", "e.csv": "source,target\nnew1,n2\n"}, "new_nodes", "reads no features"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_with_a_sentence(ask, what, files, code, says):
+    error = ask(what, files, code=2)
+    assert error["code"] == code and says in error["what"] + error["do"] + (error.get("detail") or "")
+
+
+def _without_graph(place):
+    (place / "graph.safetensors").unlink()
+
+
+def _of_other_sides(place):
+    described = json.loads((place / "trainer.json").read_text())
+    described["graph"]["left"] = 1_000_000
+    (place / "trainer.json").write_text(json.dumps(described))
+
+
+def _of_unknown_scores(place):
+    (place / "fusion.json").write_text('{"columns": ["secret"], "weights": [1], "classes": 3}')
+
+
+def _of_another_form(place):
+    (place / "fusion.json").write_text('{"columns": 5}')
+
+
+@pytest.mark.parametrize("what", ["network of links", "nodes"])
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [(_without_graph, "no_graph"), (_of_other_sides, "model_file"), (_of_unknown_scores, "model_file"), (_of_another_form, "model_file")],
+)
+def test_a_damaged_model_is_refused(ask, what, change, code):
+    files = {"who.csv": "id\nn1\n"} if what == "nodes" else {"pairs.csv": "source,target\nn1,n2\n"}
+    assert ask(what, files, code=2, change=change)["code"] == code
