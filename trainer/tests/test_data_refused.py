@@ -27,10 +27,6 @@ from trainer.errors import UserError
             {}, "ambiguous_task", "24 different answers in 60 rows", id="questions whose answers may be classes",
         ),
         pytest.param(
-            {"a.csv": made(["source", "target"], lambda i: [i * 7 % 50, i * 11 % 47], 600)},
-            {}, "graph_task", "source and target", id="edges of a graph",
-        ),
-        pytest.param(
             {"a.csv": made(["text", "label"], lambda i: [" ".join(f"w{i}-{j}" for j in range(2 + i % 5)), "O B O O O O"[: 3 + i % 5 * 2]])},
             {}, "token_task", "text and label", id="tags without brackets",
         ),

@@ -112,9 +112,3 @@ def _counts_up(distinct: set[str]) -> bool:
         return False
     numbers = set(map(int, distinct))
     return min(numbers) in (0, 1) and max(numbers) - min(numbers) == len(numbers) - 1
-
-
-def overlap(tables: list[Table], a: str, b: str) -> float:
-    """The share of the values of column ``a`` or ``b``, whichever has fewer, that the other one has too."""
-    found = [{c.strip() for table in tables for c in table.cells(name) if c.strip()} for name in (a, b)]
-    return len(found[0] & found[1]) / max(1, min(map(len, found)))

@@ -10,13 +10,10 @@ from trainer.data.formats.table import Table
 from trainer.errors import UserError
 
 LONGEST = 10_000  # characters of a cell that are looked at
-MIN_NODES = 10
-MIN_OVERLAP = 0.3
-MIN_ROWS_PER_EDGE_VALUE = 1.2  # rows for each value: nodes of a graph occur more than once
 
 
 def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
-    """Raise UserError for conversations that cannot be read, words with a tag each, and a list of edges."""
+    """Raise UserError for conversations that cannot be read, and for words with a tag each."""
     by_name = {n.strip().lower(): n for n in seen}
     if chats := [by_name[n] for n in names.CHATS if n in by_name and seen[by_name[n]].lists]:
         raise UserError(
@@ -31,14 +28,6 @@ def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
             "Write them as JSON lines with the lists tokens and tags, or as a CoNLL file with a word and its tag in each line. "
             "To train a classifier of whole texts, set label_column to a column with one label for each row.",
         )
-    for a, b in _edges(seen, by_name):
-        if profiles.overlap(tables, a, b) >= MIN_OVERLAP:
-            raise UserError(
-                "graph_task",
-                f"The columns {a} and {b} of {where} look like the two ends of the edges of a graph. This task is not supported.",
-                "If they are something else, set label_column to the label.",
-                "Both contain identifiers, and many identifiers occur in both.",
-            )
 
 
 def _tagged(tables: list[Table], seen: dict[str, Profile]) -> tuple[str, str] | None:
@@ -71,17 +60,3 @@ def _entries(cell: str) -> list[str]:
         except ValueError:
             return cell.strip("[]").split(",")
     return cell.split()
-
-
-def _edges(seen: dict[str, Profile], by_name: dict[str, str]):
-    """The pairs of columns that may be the ends of edges: by their names, else the only two columns."""
-    pairs = [(by_name[a], by_name[b]) for a, b in names.EDGES if a in by_name and b in by_name]
-    if not pairs and len(seen) == 2 and all(n.startswith("column ") for n in seen):
-        first, second = seen
-        pairs = [(first, second)]
-    return [p for p in pairs if all(_is_node(seen[n]) for n in p)]
-
-
-def _is_node(p: Profile) -> bool:
-    many = p.distinct >= MIN_NODES and p.cells >= MIN_ROWS_PER_EDGE_VALUE * p.distinct
-    return many and p.words < 2 and p.dates < 0.5

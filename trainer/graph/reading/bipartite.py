@@ -17,8 +17,11 @@ MIN_MEETINGS = 10.0  # expected by chance, for their number to tell something
 BY_CHANCE = 3.0  # at most so many times as often, or as rarely, as by chance
 
 
-def find(tables: Tables, source: Ids, target: Ids, settings) -> tuple[bool, str]:
-    """Whether the graph is bipartite, and why, as the end of a sentence; empty where it is as usual. Raises UserError for a close call."""
+def find(tables: Tables, source: Ids, target: Ids, directed: bool | None, settings) -> tuple[bool, str]:
+    """Whether the graph is bipartite, and why, as the end of a sentence; empty where it is as usual. Raises UserError for a close call.
+
+    ``directed`` is what the file says of the direction of its edges, if it does: then both ends are of one kind.
+    """
     roles, where = tables.roles, tables.edges[0].head.name
     if settings.bipartite != "auto":
         return settings.bipartite == "yes", "as requested"
@@ -30,7 +33,7 @@ def find(tables: Tables, source: Ids, target: Ids, settings) -> tuple[bool, str]
         return True, "no id is at both ends" if not shared else "hardly any id is at both ends"
     if _two_tables(tables.nodes):
         return True, "two tables of nodes describe one end each"
-    if not tables.nodes and _meet_by_chance(source, target):
+    if not (tables.nodes or directed is not None) and _meet_by_chance(source, target, bool(roles.weight)):
         most = int(source.numbers[-1]), int(target.numbers[-1])
         raise refusals.ambiguous_sides((roles.source, roles.target), where, most)
     return False, ""
@@ -42,9 +45,9 @@ def _two_tables(nodes: list[NodeFile]) -> bool:
     return any(a >= MATCHES > b for a, b in full) and any(b >= MATCHES > a for a, b in full)
 
 
-def _meet_by_chance(source: Ids, target: Ids) -> bool:
+def _meet_by_chance(source: Ids, target: Ids, weighted: bool) -> bool:
     """Whether both ends count from 0 or 1 up to different numbers, and the same number is at both ends of an edge, and edges run both ways
-    between two numbers, about as often as were the ends drawn apart from each other."""
+    between two numbers, about as often as were the ends drawn apart from each other. Where too few are expected to tell, weights do."""
     if source.numbers is None or target.numbers is None:
         return False
     largest = [int(e.numbers.max()) for e in (source, target)]
@@ -58,11 +61,8 @@ def _meet_by_chance(source: Ids, target: Ids) -> bool:
     forward = numpy.unique(a * size + b)
     both = int(numpy.isin(forward, b * size + a, assume_unique=False).sum())
     expected = len(forward) ** 2 * float(((p * q).sum()) ** 2)
-    return _as_expected(int((a == b).sum()), loops) and _as_expected(both, expected)
-
-
-def _as_expected(seen: int, expected: float) -> bool:
-    return expected < MIN_MEETINGS or expected / BY_CHANCE <= seen <= BY_CHANCE * expected
+    seen = [(s, e) for s, e in ((int((a == b).sum()), loops), (both, expected)) if e >= MIN_MEETINGS]
+    return all(e / BY_CHANCE <= s <= BY_CHANCE * e for s, e in seen) if seen else weighted
 
 
 def prefixed(ids: Ids, name: str) -> Ids:

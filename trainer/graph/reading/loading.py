@@ -42,7 +42,7 @@ def raw(tables: Tables, word_lists: list[Nodes], settings, checks: Checks, work:
     ends = ends_of(tables.edges)
     if tables.nodes and settings.nodes_file.strip().lower() != NONE:
         matching.check_unknown(tables.nodes, ends, found.files[0], settings)
-    found.bipartite, why = bipartite.find(tables, source, target, settings)
+    found.bipartite, why = bipartite.find(tables, source, target, found.directed, settings)
     if found.bipartite:
         _split_sides(found, why, checks)
     _check_comment(tables.edges[0].head, found, checks)

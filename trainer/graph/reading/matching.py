@@ -14,6 +14,7 @@ from trainer.graph.reading.heads import Head
 MATCHES = 0.9  # share of the ids of the edges that a table of nodes has
 NEAR = 0.5  # share from which a table is surely meant to describe the nodes
 _TRIED = 5  # columns
+_LOOKED_AT = 20  # columns
 _SEEN = 0.2  # share of the ids in the first rows that edges have: nodes may have no edge
 
 
@@ -32,7 +33,10 @@ def match(head: Head, ends: tuple[pyarrow.Array, pyarrow.Array], settings) -> No
     """How a table matches the ids of the two ends of the edges, by the column that has most of them; None where no column has some."""
     known = pyarrow.concat_arrays([e.cast(pyarrow.string()) for e in ends])
     best = None
-    for column in _likely(head, settings):
+    named, others = _likely(head, settings)
+    for column in (*named, *others):
+        if best is not None and column not in named:
+            break  # numbers that count the rows are not meant as ids beside a column that is called so
         cells = head.cells(column)
         different = set(cells)
         repeated = len(different) < 0.99 * len(cells)
@@ -58,13 +62,13 @@ def _is_in(ids: pyarrow.Array, known: pyarrow.Array) -> numpy.ndarray:
     return numpy.asarray(pyarrow.compute.is_in(ids.cast(pyarrow.string()), value_set=known.cast(pyarrow.string())))
 
 
-def _likely(head: Head, settings) -> list[str]:
-    """The columns that may have the ids, the likeliest first."""
+def _likely(head: Head, settings) -> tuple[list[str], list[str]]:
+    """The columns that may have the ids: those that are called so, and others."""
     if settings.id_column.strip() and any(c.lower() == settings.id_column.strip().lower() for c in head.columns):
-        return [choices.resolve(settings.id_column, dict.fromkeys(head.columns), "id_column", head.name)]
-    named = [c for c in head.columns if names.is_identifier(c) or "node" in c.lower()]
-    order = dict.fromkeys((*named, head.columns[0], *head.columns[1:20]))
-    return [c for c in order if edge_roles.are_ids(head.cells(c), 6)][:_TRIED]
+        return [choices.resolve(settings.id_column, dict.fromkeys(head.columns), "id_column", head.name)], []
+    usable = [c for c in head.columns[:_LOOKED_AT] if edge_roles.are_ids(head.cells(c), 6)]
+    named = [c for c in usable if names.is_identifier(c) or "node" in c.lower()]
+    return named[:_TRIED], [c for c in usable if c not in named][:_TRIED]
 
 
 def _plain(cells: list[str]) -> pyarrow.Array:

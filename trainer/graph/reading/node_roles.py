@@ -92,6 +92,8 @@ def _is_class(cells: pyarrow.Array) -> bool:
     """Few different short texts that repeat."""
     seen = _sample(cells)
     different = set(seen)
+    if sum(c.startswith("[") for c in seen) > 0.5 * len(seen):
+        return False
     few = 2 <= len(different) <= max(FEW_VALUES, len(seen) // FEW_SHARE) and len(different) <= len(seen) // 2
     return few and sum(len(c.split()) for c in seen) < 3 * len(seen) and sum(values.number(c) is not None for c in seen) < 0.5 * len(seen)
 

@@ -1,0 +1,95 @@
+"""Small graphs as files of a dataset, and a reader of them as a run has it."""
+
+import io
+import json
+import random
+from types import SimpleNamespace
+
+import numpy
+
+from trainer.archive.budget import Budget
+from trainer.config.options import options
+from trainer.config.spec import Input
+from trainer.data import sources
+from trainer.data.checks import Checks
+from trainer.graph import reading
+
+NODES, EDGES = 60, 240
+
+
+class Told:
+    """Events that are kept as sentences by what they are about."""
+
+    def __init__(self):
+        self.sentences: dict[str, str] = {}
+        self.warnings: dict[str, str] = {}
+
+    def decision(self, what, _choice, why) -> None:
+        self.sentences[what] = why
+
+    def warning(self, code, text) -> None:
+        self.warnings[code] = text
+
+
+def pairs(nodes: int = NODES, edges: int = EDGES, seed: int = 1) -> list[tuple[int, int]]:
+    """Different edges without loops, each in one direction only, in any order, such that every node has one."""
+    chance = random.Random(seed)
+    found = {(i, (i + 1) % nodes) for i in range(nodes)}
+    while len(found) < edges:
+        a, b = chance.randrange(nodes), chance.randrange(nodes)
+        if a != b and (b, a) not in found:
+            found.add((a, b))
+    listed = sorted(found)
+    chance.shuffle(listed)
+    return listed
+
+
+def lines(rows, separator: str = ",", head: str = "") -> str:
+    return "\n".join([*([head] if head else []), *(separator.join(map(str, row)) for row in rows)]) + "\n"
+
+
+def npz(**arrays) -> bytes:
+    data = io.BytesIO()
+    numpy.savez(data, **arrays)
+    return data.getvalue()
+
+
+def csr(rows: list[tuple[int, int]], size: tuple[int, int]) -> dict[str, numpy.ndarray]:
+    """The arrays of a matrix of ones in compressed rows."""
+    order = sorted(set(rows))
+    counts = numpy.bincount([a for a, _ in order], minlength=size[0])
+    return {
+        "data": numpy.ones(len(order)), "indices": numpy.array([b for _, b in order]), "indptr": numpy.concatenate([[0], numpy.cumsum(counts)]),
+        "shape": numpy.array(size),
+    }  # fmt: skip
+
+
+def node_link(rows, directed=False, key="links") -> str:
+    nodes = [{"id": f"n{i}", "kind": "ab"[i % 2], "size2": i * 0.5} for i in range(NODES)]
+    return json.dumps({"directed": directed, "multigraph": False, "nodes": nodes, key: [{"source": f"n{a}", "target": f"n{b}"} for a, b in rows]})
+
+
+def settings(**given) -> SimpleNamespace:
+    return SimpleNamespace(**{n: o.default for n, o in options("train").items()} | given)
+
+
+def read(folder, files: dict, **given):
+    """The graph of the files and what was told of it; None for the graph where they are none."""
+    inputs = []
+    for i, (name, content) in enumerate(files.items()):
+        target = folder / "inputs" / f"{i}-{name.replace('/', '-')}"
+        target.parent.mkdir(exist_ok=True, parents=True)
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
+        inputs.append(Input(name, target, target.stat().st_size, f"id{i}"))
+    spec = SimpleNamespace(inputs=inputs, work=folder / "work", budget=Budget(), models=folder)
+    told, chosen = Told(), settings(**given)
+    checks = Checks(told)
+    found = reading.find(sources.find(spec, chosen.data_file, told), chosen, checks, spec.work)
+    told.checks = checks
+    return (None if found is None else reading.load(found, chosen, checks, spec.work, spec)), told
+
+
+def edges_of(graph) -> set[tuple[str, str]]:
+    """The edges as pairs of ids; the smaller number first where they have no direction."""
+    ids = graph.ids.to_pylist()
+    return {(ids[a], ids[b]) for a, b in zip(graph.source.tolist(), graph.target.tolist())}
