@@ -19,8 +19,8 @@ func TestTheTableOfWorkersSaysWhatTheyShare(t *testing.T) {
 	part := newRunPart(nil, r, manifest.Meta{})
 	require.True(t, part.Files)
 	require.Equal(t, []workerRow{
-		{Rank: "0 a", Speed: "10", CPU: "0.90 cores", Memory: "3.0 GiB", Files: "2.0 GiB", GPU: "–", Waiting: "–"},
-		{Rank: "1 a", Speed: "12", CPU: "–", Memory: "1.0 GiB", Files: "–", GPU: "–", Waiting: "–"},
+		{Rank: "0 a", Speed: "10", CPU: "0.90 cores", Memory: "3 GiB", Files: "2 GiB", GPU: "–", Waiting: "–"},
+		{Rank: "1 a", Speed: "12", CPU: "–", Memory: "1 GiB", Files: "–", GPU: "–", Waiting: "–"},
 	}, part.Workers)
 	r.Training.PerWorker[0].FileMemoryBytes = 0
 	require.False(t, newRunPart(nil, r, manifest.Meta{}).Files)
