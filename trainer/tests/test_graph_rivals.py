@@ -164,3 +164,28 @@ def test_a_network_that_is_missing_is_an_error():
     near, _ = measured(communities()[0])
     with pytest.raises(ValueError, match="network is missing"):
         Fusion((MODEL,), (1.0,)).scores(near, None, numpy.array([0]), numpy.array([[1]]))
+
+
+@pytest.mark.parametrize(
+    ("validation", "test", "names"),
+    [
+        pytest.param(40, 0, {"heuristics"}, id="no test edges"),
+        pytest.param(5, 30, set(), id="too few validation edges for weights"),
+    ],
+)
+def test_few_held_out_edges(validation, test, names):
+    graph, _ = communities()
+    near, against = measured(graph)
+    against["validation"] = negatives.draw(graph, against["validation"].edges[:validation], 1, 20)
+    against["test"] = negatives.draw(graph, against["test"].edges[:test], 2, 20)
+    found = compare.of_links(near, None, against, 0)
+    assert {r.name for r in found} == names | set(near.names)
+    assert all(len(r.answers["test"]) == test for r in found)
+
+
+def test_paths_of_three_edges_tell_the_links_of_a_bipartite_graph():
+    # Users 0, 1 and 2 like the items 3, 4 and 5. User 0 likes what user 1 likes, who likes item 5, too.
+    near = Neighbours(*rows([[0, 3], [0, 4], [1, 3], [1, 4], [1, 5], [2, 6]], 7))
+    found = near.columns(numpy.array([0]), numpy.array([[5, 6]]), ("three_steps", "common_neighbours"))[0]
+    assert found[0, 0] > found[1, 0] == 0
+    assert (found[:, 1] == 0).all()

@@ -15,7 +15,7 @@ from trainer.measure import links
 from trainer.measure.links import LinkAnswers
 
 MODEL = "model"  # the column with the score of the network
-_FITTED, _COMPARED = 5000, 200  # edges from which the weights are learnt, and candidates of each
+_FITTED, _COMPARED = 2000, 200  # edges from which the weights are learnt, and candidates of each
 _PENALTY = 1.0  # of the squared weights of columns with deviation 1
 PAIRS = 3.0  # see ``fit``
 _ITERATIONS = 100
@@ -34,6 +34,8 @@ class Columns:
         return len(self.edges)
 
     def of(self, names: tuple[str, ...]) -> "Columns":
+        if names == self.names:
+            return self
         places = [self.names.index(n) for n in names]
         return Columns(names, self.edges[:, places], self.pairs[:, places], self.candidates[:, :, places])
 
@@ -50,7 +52,10 @@ class Fusion:
 
     def of(self, values: numpy.ndarray) -> numpy.ndarray:
         """The scores (float64) of ``values``, whose last axis are the columns."""
-        return values @ numpy.asarray(self.weights, numpy.float64)
+        found = numpy.zeros(values.shape[:-1], numpy.float64)
+        for place, weight in enumerate(self.weights):  # one by one: all columns as float64 would take much memory
+            found += weight * values[..., place].astype(numpy.float64)
+        return found
 
     def answers(self, columns: Columns, sources: numpy.ndarray) -> LinkAnswers:
         """The answers for measured edges. ``sources`` are the sources of the edges."""
@@ -91,10 +96,10 @@ def fit(known: Columns, names: tuple[str, ...], seed: int, balance: float = PAIR
     """
     from scipy.optimize import minimize
 
-    mine = known.of(names)
-    mine = Columns(mine.names, mine.edges, mine.pairs, mine.candidates[:, :_COMPARED])
+    mine = Columns(known.names, known.edges, known.pairs, known.candidates[:, :_COMPARED])
     if len(mine) > _FITTED:
         mine = mine.rows(numpy.sort(numpy.random.default_rng(seed).permutation(len(mine))[:_FITTED]))
+    mine = mine.of(names)
     deviation = mine.candidates.reshape(-1, len(names)).std(axis=0, dtype=numpy.float64)
     scale = numpy.where(deviation > 0, deviation, 1.0)
     ahead = (mine.candidates - mine.edges[:, None, :]).astype(numpy.float32) / scale.astype(numpy.float32)

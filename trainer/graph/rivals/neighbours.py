@@ -54,7 +54,9 @@ class Neighbours:
             walks = _Walks(self)
             for rows in numpy.split(order, numpy.flatnonzero(numpy.diff(source[order])) + 1):
                 if len(rows):
-                    found[numpy.ix_(rows, numpy.arange(targets.shape[1]), numpy.asarray(places))] = walks.between(int(source[rows[0]]), targets[rows])[..., parts]
+                    found[numpy.ix_(rows, numpy.arange(targets.shape[1]), numpy.asarray(places))] = walks.between(
+                        int(source[rows[0]]), targets[rows]
+                    )[..., parts]
         for place, name in enumerate(names):
             if name == DEGREES:
                 theirs = numpy.log1p(self.degrees(targets.ravel())).reshape(targets.shape)
