@@ -258,7 +258,7 @@ def _why(candidate: Candidate, chosen: Candidate, found: list[Candidate], wanted
         return "It is the only model that was trained."
     if plan.settings.source("metric") != "chosen":
         value = summary(candidate.outcome.answers["validation"], plan).get(plan.metric, numpy.nan)
-        return f"Its {plan.metric} on the validation rows is {'the best: ' if candidate is chosen else ''}{value:.4g}."
+        return f"Its {metrics.title(plan.metric)} on the validation rows is {'the best: ' if candidate is chosen else ''}{value:.4g}."
     where = "on rows held out in turn, since there are few validation rows," if _by_folds(found) else "on the validation rows"
     loss = _loss(candidate, found, plan)
     if candidate is chosen:

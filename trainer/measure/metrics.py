@@ -66,6 +66,17 @@ def confusion(a: Predictions, classes: int) -> list[list[int]]:
     return final.confusion(a, classes)
 
 
+_TITLES = {
+    "f1_macro": "mean F1 of the classes", "f1_weighted": "weighted F1", "mcc": "MCC", "roc_auc": "AUC", "rmse": "RMSE", "mae": "MAE", "r2": "R²",
+    "mrr": "MRR", "auc": "AUC",
+}  # fmt: skip
+
+
+def title(metric: str) -> str:
+    """The name of a metric in a sentence."""
+    return _TITLES.get(metric, metric.replace("_", " "))
+
+
 def higher_is_better(metric: str) -> bool:
     return metric not in ("loss", "rmse", "mae", "perplexity", "bits_per_byte")
 

@@ -163,8 +163,8 @@ def _why(rival: Rival, chosen: Rival, plan: Plan, named: str, rows: str) -> str:
     if rival is chosen:
         if named:
             return "The decoder was set, so the network alone is delivered."
-        return f"Its {plan.metric} on the validation {rows} is the best: {own:.{_DIGITS}g}."
-    return f"Its {plan.metric} on the validation {rows} is {own:.{_DIGITS}g}, that of {chosen.name} {its:.{_DIGITS}g}."
+        return f"Its {metrics.title(plan.metric)} on the validation {rows} is the best: {own:.{_DIGITS}g}."
+    return f"Its {metrics.title(plan.metric)} on the validation {rows} is {own:.{_DIGITS}g}, that of {chosen.name} {its:.{_DIGITS}g}."
 
 
 def timed(make: Callable[[], Any]) -> tuple[Any, float, float]:
