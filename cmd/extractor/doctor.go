@@ -135,14 +135,14 @@ func checkModels(folder disk.Folder) (string, error) {
 // checkClowder uses no key and no cache, so it changes nothing on the shared volume.
 func checkClowder(ctx context.Context, set Settings) (string, error) {
 	if set.ClowderURL == "" && set.Clowder1URL == "" && len(set.ClowderHosts) == 0 {
-		return "", errors.New("set CLOWDER_URL to the address of Clowder as seen from this machine, or CLOWDER_HOSTS to the Clowder hosts that messages may name")
+		return "", errors.New("set CLOWDER_URL to the address of Clowder as seen from this machine (CLOWDER1_URL for a v1 beside it), or CLOWDER_HOSTS to the Clowder hosts that messages may name")
 	}
 	client, err := clowderClient(set, disk.Folder{}, zap.NewNop())
 	if err != nil {
 		return "", err
 	}
-	err = errors.Join(client.Check(ctx), client.Close())
-	return strings.Join(append(set.ClowderHosts, set.ClowderURL), " "), err
+	found, err := client.Check(ctx)
+	return strings.Join(found, "; "), errors.Join(err, client.Close())
 }
 
 // checkWritable checks that dir is writable and its disk has enough free space for new jobs.

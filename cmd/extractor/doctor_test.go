@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
@@ -104,4 +105,39 @@ func TestDoctorCountsTheActiveJobs(t *testing.T) {
 	require.NoError(t, os.WriteFile(set.storePath(), []byte("this is not a database, but a text that is long enough"), 0o600))
 	_, err = checkStore(t.Context(), set)
 	require.ErrorContains(t, err, "STATE_DIR")
+}
+
+func TestDoctorSaysWhichClowdersItFinds(t *testing.T) {
+	t.Parallel()
+	one, err := clowdertest.New(clowdertest.Options{Version: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, one.Close()) })
+	two, err := clowdertest.New(clowdertest.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, two.Close()) })
+	for name, tc := range map[string]struct {
+		set  Settings
+		want string
+		no   string
+	}{
+		"a v2":                        {Settings{ClowderURL: two.URL}, `^Clowder 2\S+ at \S+$`, ""},
+		"a v1":                        {Settings{ClowderURL: one.URL}, `^Clowder 1\S+ at \S+$`, ""},
+		"both":                        {Settings{ClowderURL: two.URL, Clowder1URL: one.URL}, `^Clowder 2\S+ at \S+; Clowder 1\S+ at \S+$`, ""},
+		"a v1 that is to be a v2":     {Settings{ClowderURL: one.URL, ClowderVersion: 2}, "", "no Clowder v2 at "},
+		"a v2 that is to be a v1":     {Settings{ClowderURL: two.URL, ClowderVersion: 1}, "", "no Clowder v1 at "},
+		"a v2 in the place of the v1": {Settings{ClowderURL: two.URL, Clowder1URL: two.URL}, `^Clowder 2\S+ at \S+$`, "no Clowder v1 at "},
+		"no address":                  {Settings{}, "", "CLOWDER1_URL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tc.set.MaxFiles, tc.set.MaxBytes = 1, 1
+			found, err := checkClowder(t.Context(), tc.set)
+			require.Regexp(t, tc.want, found)
+			if tc.no == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, tc.no)
+		})
+	}
 }

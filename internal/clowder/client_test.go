@@ -136,7 +136,9 @@ func TestTransportErrors(t *testing.T) {
 		requireKind(t, err, job.KindRetryable, 0)
 		_, err = b.s.Upload(t.Context(), b.ds, "", text("a.txt", "", "abc"))
 		requireKind(t, err, job.KindUnknown, 0)
-		require.Error(t, b.client.Check(t.Context()))
+		found, err := b.client.Check(t.Context())
+		require.Error(t, err)
+		require.Empty(t, found)
 	})
 	t.Run("a stop of the service stays recognisable", func(t *testing.T) {
 		t.Parallel()

@@ -59,16 +59,17 @@ func testKilledInATraining(r *rig, s *stack.Service) *stack.Service {
 
 // testFileJob submits one of two files.
 func (r *rig) testFileJob() {
-	dataset, file := r.dataset("One of two")
-	r.upload(dataset, "other.csv", false)
+	dataset, _ := r.dataset("One of two")
+	file := r.upload(dataset, "done.csv", false)
 	r.submit("files", file, stack.Extractor, nil)
-	r.awaitLine("/files/"+file, "DONE", 1)
+	lines := r.awaitLine("/files/"+file, "DONE", 1)
+	require.Equal(r, []int{1, 1}, []int{count(lines, "DONE"), count(lines, "Accepted file do\u2060ne.csv")}, "the name of the file ends nothing: %q", lines)
 	require.Equal(r, 1, count(r.files(dataset), "model.zip"))
 	all := r.Records(r)
 	inputs, err := os.ReadFile(filepath.Join(r.Env["SHARED_DIR"], "runs", all[len(all)-1].Run, "inputs.json"))
 	require.NoError(r, err)
 	require.Contains(r, string(inputs), file)
-	require.NotContains(r, string(inputs), "other.csv")
+	require.NotContains(r, string(inputs), "train.csv")
 }
 
 // testWrongSettings submits what the page does not keep anybody from submitting.

@@ -101,7 +101,9 @@ func runContract(t *testing.T, at site) {
 	require.NoError(t, err)
 
 	t.Run("knows the site, the user and the dataset", func(t *testing.T) {
-		require.NoError(t, client.Check(ctx))
+		found, err := client.Check(ctx)
+		require.NoError(t, err)
+		require.Regexp(t, `^Clowder 1\.\S+ at http`, found[0])
 		email, err := s.CheckKey(ctx)
 		require.NoError(t, err)
 		require.Contains(t, email, "@")
