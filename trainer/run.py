@@ -272,13 +272,16 @@ def _script(spec: Spec, name: str, events: Events, began: float) -> None:
 
 
 def _likely_kind(spec: Spec, settings) -> str:
-    """The kind of data by the settings, else by the file names: good enough to choose what the workers import in advance."""
+    """The kind of data by the settings, else by the files: good enough to choose what the workers import in advance."""
     models = {shape: kind for kind, shape in reversed(SHAPES.items())} | {b.name: b.kind for b in catalogue.installed(spec.models)}
     models |= {e.name: e.kind for e in ESTIMATORS.values()}
     if (kind := models.get(settings.model) or of_task(settings.task)) in SHAPES:
         return kind
     from trainer.data import names
+    from trainer.graph import likely
 
+    if settings.task == catalogue.AUTO and likely.is_graph(spec.inputs):
+        return "graph"
     images = sum(names.extension(i.name) in names.IMAGES for i in spec.inputs)
     return "image" if 2 * images > len(spec.inputs) else "text"
 

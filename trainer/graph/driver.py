@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy
 
-from trainer import export
+from trainer import candidates, export
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.data.checks import Checks
@@ -49,7 +49,7 @@ class Run:
 
 def carry_out(run: Run, graph: Graph) -> None:
     """Train on ``graph``, choose what is delivered, and write the results. Raises UserError for what only the user can fix."""
-    base = Base("sage", "graph")
+    base = candidates.choose(run.spec.models, run.settings, "graph", graph.task).network
     run.workers.request(base)
     stop.check(run.spec.folder)
     prepared = prepare.make(run.spec, run.settings, graph, run.workers.launcher.workers, run.checks)

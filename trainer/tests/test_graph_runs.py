@@ -1,9 +1,12 @@
 """Whole runs on graphs: what is delivered, kills, several workers, and a person who stops them."""
 
+import os
 import signal
+import subprocess
+import sys
 
 import pytest
-from conftest import events_of
+from conftest import ROOT, events_of
 from process_faults import KILLED, run_apart, start_apart, undisturbed  # noqa: F401 - fixtures
 from result_checks import check_files, error_of, result_of, setting, weights
 from small_graphs import groups
@@ -123,3 +126,21 @@ def test_a_search_is_refused_before_anything_is_trained(make_run):
     spec = make_run(groups(), more_options="search.trials: 4")
     assert run(str(spec), "local") == 2
     assert error_of(spec.parent)["code"] == "graph_search"
+
+
+@pytest.mark.parametrize("model", ["words", "bert-tiny"])
+def test_a_model_of_other_data_is_refused(make_run, model):
+    spec = make_run(groups(), model=model)
+    assert run(str(spec), "local") == 2
+    assert error_of(spec.parent)["code"] == "model_unfit"
+
+
+def test_a_run_on_a_graph_imports_no_transformers(make_run):
+    spec = make_run(groups(), epochs=1)
+    program = (
+        "import sys; from trainer.run import run; code = run(sys.argv[1], 'local'); "
+        "print('loaded:', sorted({'transformers'} & set(sys.modules))); sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(spec)], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "loaded: []" in done.stdout
