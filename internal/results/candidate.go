@@ -55,6 +55,12 @@ func (r *Result) IsEstimator() bool {
 	return c != nil && c.Sort != SortNetwork && c.Name != fusion
 }
 
+// HasCurves reports whether the result tells how a network learnt: the delivered one, or of a graph the one beside the simple models.
+func (r *Result) HasCurves() bool {
+	network := func(c Candidate) bool { return c.Sort == SortNetwork && c.Trained() }
+	return !r.IsEstimator() || r.Graph != nil && slices.ContainsFunc(r.Candidates, network)
+}
+
 // checkCandidates refuses candidates that contradict each other.
 func (r *Result) checkCandidates() error {
 	chosen := 0

@@ -195,12 +195,12 @@ func (t Training) StoppedByHand() bool { return t.Stopped == stoppedByHand }
 
 // Worker is what one worker of a training used.
 type Worker struct {
-	Rank               int     `json:"rank"`
-	Node               string  `json:"node,omitempty"`
-	SamplesPerSecond   float64 `json:"samples_per_second"`
-	CPUSeconds         float64 `json:"cpu_seconds"`
-	Seconds            float64 `json:"seconds"`
-	PeakMemoryBytes    int64   `json:"peak_memory_bytes"`
+	Rank             int     `json:"rank"`
+	Node             string  `json:"node,omitempty"`
+	SamplesPerSecond float64 `json:"samples_per_second"`
+	CPUSeconds       float64 `json:"cpu_seconds"`
+	Seconds          float64 `json:"seconds"`
+	PeakMemoryBytes  int64   `json:"peak_memory_bytes"`
 	// FileMemoryBytes are mapped files, such as libraries and the graph, of which the workers of a machine share one copy.
 	FileMemoryBytes    int64 `json:"file_memory_bytes,omitempty"`
 	GPUPeakMemoryBytes int64 `json:"gpu_peak_memory_bytes,omitempty"`

@@ -179,7 +179,7 @@ func boards(root *os.Root, r *results.Result) []deliverable {
 // pictures are the plots of a training, as charts that Clowder draws and as PNG.
 func pictures(c chart.Curves, r *results.Result) []deliverable {
 	var list []deliverable
-	if loss := chart.Loss(c); loss != nil && !r.IsEstimator() {
+	if loss := chart.Loss(c); loss != nil && r.HasCurves() {
 		list = append(list, deliverable{
 			Artifact{
 				Name: "loss_curve.vl.json", ContentType: typeVega, Show: ShowVega,
@@ -197,7 +197,7 @@ func pictures(c chart.Curves, r *results.Result) []deliverable {
 		})
 	}
 	confusion := ShowNone
-	if r.IsEstimator() { // it has no curves for the card of the model
+	if !r.HasCurves() { // it has no curves for the card of the model
 		confusion = ShowThumbnail
 	}
 	if m := chart.NewMatrix(r); m != nil {

@@ -60,7 +60,7 @@ func (c *card) about(m manifest.Meta, r *results.Result) {
 	}
 	output := "a number"
 	if r.PredictsLinks() {
-		output = graphs.LinkOutput
+		output = graphs.LinkOutput(r)
 	} else if !r.IsRegression() {
 		output = fmt.Sprintf("one of %d labels: %s", len(r.Model.Labels), markdown(text.ListSome(r.Model.Labels, 20, 60)))
 	}
@@ -142,7 +142,7 @@ func (c *card) license(m manifest.Meta, r *results.Result) {
 
 func (c *card) training(r *results.Result) {
 	t := r.Training
-	if r.IsEstimator() {
+	if !r.HasCurves() {
 		c.p("## Training\n\n%s was fitted on %s with seed %d, in %s.\n\n", markdown(r.Model.Base), markdown(t.Device), t.Seed, text.Duration(results.Seconds(t.Seconds)))
 		return
 	}

@@ -42,7 +42,7 @@ func newModelPart(r *results.Result, m manifest.Meta) *modelPart {
 	}}
 	switch {
 	case r.PredictsLinks():
-		part.Facts = append(part.Facts, pair{"Output", graphs.LinkOutput})
+		part.Facts = append(part.Facts, pair{"Output", graphs.LinkOutput(r)})
 	case r.IsRegression():
 		part.Facts = append(part.Facts, pair{"Output", "a number in the unit of " + results.Plain(r.Data.LabelColumn, "the target")})
 	default:

@@ -27,10 +27,13 @@ type figureTable struct {
 
 // newLearningPart is nil for an estimator, which has no epochs.
 func newLearningPart(c chart.Curves, r *results.Result) *learningPart {
-	if r.IsEstimator() {
+	if !r.HasCurves() {
 		return nil
 	}
 	part := &learningPart{Sentence: learningSentence(c, r)}
+	if r.IsEstimator() {
+		part.Sentence = "These are the curves of the network, which is not delivered. " + part.Sentence
+	}
 	part.Charts = drawn(chart.Loss(c), chart.Metric(c), chart.Rate(c))
 	part.Table = learningTable(c)
 	return part
@@ -166,7 +169,8 @@ func baselines(r *results.Result, n int) []results.Baseline {
 	list := r.Metrics.Baselines
 	if r.Graph != nil {
 		metric, _, _ := headline(r)
-		list = slices.Clone(list)
+		delivered := r.Delivered()
+		list = slices.DeleteFunc(slices.Clone(list), func(b results.Baseline) bool { return delivered != nil && delivered.Name == b.Name })
 		slices.SortStableFunc(list, func(a, b results.Baseline) int {
 			one, other := a.Test[metric].Value, b.Test[metric].Value
 			switch {

@@ -92,14 +92,14 @@ func took(r *results.Result) string {
 func trainingFacts(r *results.Result) []pair {
 	t := r.Training
 	device := results.Plain(t.Device, "")
-	if !r.IsEstimator() {
+	if r.HasCurves() {
 		device += ", " + text.Count(t.Workers, "worker")
 	}
 	if t.Precision != "" {
 		device += ", " + results.Plain(t.Precision, "")
 	}
 	out := []pair{{"Device", device}}
-	if !r.IsEstimator() {
+	if r.HasCurves() {
 		out = append(out, pair{"Training", fmt.Sprintf("%s, %s (%s)", epochs(t.Epochs), text.Count(t.Steps, "step"), results.Plain(t.Stopped, ""))},
 			pair{"Speed", text.Number(int64(t.SamplesPerSecond+0.5)) + " rows per second"})
 	}
@@ -116,7 +116,7 @@ func trainingFacts(r *results.Result) []pair {
 	if t.PeakMemoryBytes > 0 {
 		out = append(out, pair{"Peak memory", text.Bytes(t.PeakMemoryBytes)})
 	}
-	if !r.IsEstimator() {
+	if r.HasCurves() {
 		out = append(out, pair{"Checkpoints", "stayed on the shared volume; only the best model is delivered"})
 	}
 	if t.GradientBytes > 0 && t.Workers > 1 {

@@ -9,7 +9,12 @@ import (
 )
 
 // LinkOutput is what a model of links answers.
-const LinkOutput = "the probability of an edge between two nodes, and a vector for each node"
+func LinkOutput(r *results.Result) string {
+	if r.IsEstimator() {
+		return "the probability of an edge between two nodes"
+	}
+	return "the probability of an edge between two nodes, and a vector for each node"
+}
 
 // Origin says what the delivered model is made of.
 func Origin(r *results.Result) string {
@@ -35,7 +40,7 @@ func Origin(r *results.Result) string {
 func Reads(m results.Model) string {
 	n := m.Graph
 	if n == nil {
-		return "nodes and edges of a graph"
+		return "a graph: nodes with their neighbours"
 	}
 	what := "a learnt vector for each node; it cannot answer for nodes that it has not seen"
 	if n.Features > 0 {

@@ -104,7 +104,7 @@ func features(g *graph.Description) string {
 	case g.FeatureSource == "":
 		return text.Number(g.Features) + " for each node"
 	default:
-		return text.Number(g.Features) + " for each node: " + plain(g.FeatureSource)
+		return plain(g.FeatureSource)
 	}
 }
 
