@@ -58,27 +58,36 @@ func newDeliveryTo(t *testing.T, version int, user string) *deliveryTest {
 	server, err := clowdertest.New(clowdertest.Options{Version: version, Dir: bodies})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	d := &deliveryTest{server: server, bodies: bodies, dir: t.TempDir(), life: new(life)}
+	dataset := server.AddDataset(alice, "Reviews")
+	server.Share(dataset, bob, map[int]string{1: "editor", 2: "uploader"}[version])
+	d := newDeliveryBehind(t, server, job.Request{APIVersion: version, Kind: job.Dataset, DatasetID: dataset, ResourceID: dataset}, server.Key(user))
+	d.server, d.bodies = server, bodies
+	for _, e := range d.platform.extractors {
+		require.NoError(t, server.Heartbeat(e.Info.Heartbeat(e.Queue, form.Owner{}, "test")))
+	}
+	return d
+}
+
+// newDeliveryBehind is a delivery to any Clowder, for the job of a request with the key of its user.
+func newDeliveryBehind(t *testing.T, site http.Handler, req job.Request, key string) *deliveryTest {
+	t.Helper()
+	d := &deliveryTest{dir: t.TempDir(), life: new(life)}
 	line := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.life.over() {
 			panic(http.ErrAbortHandler)
 		}
-		server.ServeHTTP(w, r)
+		site.ServeHTTP(w, r)
 		if d.life.ends() {
 			panic(http.ErrAbortHandler)
 		}
 	}))
 	t.Cleanup(line.Close)
+	var err error
 	d.client, err = clowder.NewClient(clowder.Config{URL: line.URL, Cache: disk.Folder{Volume: t.TempDir()}, Attempts: 1})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.client.Close()) })
 	d.platform = New(d.client, platformtest.Extractors(t))
-	for _, e := range d.platform.extractors {
-		require.NoError(t, server.Heartbeat(e.Info.Heartbeat(e.Queue, form.Owner{}, "test")))
-	}
-	dataset := server.AddDataset(alice, "Reviews")
-	server.Share(dataset, bob, "uploader")
-	d.rec = job.New(run, job.Request{APIVersion: version, Kind: job.Dataset, DatasetID: dataset, ResourceID: dataset}, job.Secret(server.Key(user)))
+	d.rec = job.New(run, req, job.Secret(key))
 	require.NoError(t, resultstest.Play(d.dir, run, 1))
 	return d
 }
