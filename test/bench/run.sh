@@ -10,6 +10,8 @@ echo "== from a message to its first status and to the submission on Ray (real R
 bench 500x Delivery ./test/bench
 echo "== trivial jobs, the service beside an extractor made with pyclowder (x: our figure divided by that of pyclowder polling each 2 ms)"
 go test -tags integration -run '^$' -benchtime 3x -timeout 30m -bench Versus ./test/bench
+echo "== 200 jobs of a Clowder v2, and 100 of it beside 100 of a Clowder v1 (jobs a second from end to end)"
+bench 3x BothVersions ./test/bench
 echo "== a restart on ten thousand jobs that all wait on Ray"
 bench 1x Crowd ./test/bench
 echo "== one record made durable; one message taken and acknowledged; one published and confirmed"

@@ -96,7 +96,7 @@ func (s *Session) Files(ctx context.Context, dataset string) ([]clowder.File, er
 		return nil, err
 	}
 	if slices.ContainsFunc(files, func(f clowder.File) bool { return f.FolderID != "" }) {
-		folders, err := s.folders(ctx, dataset)
+		folders, err := s.listFolders(ctx, dataset)
 		if err != nil {
 			return nil, err
 		}
@@ -198,14 +198,15 @@ func (s *Session) stored(ctx context.Context, id string) (fileState, error) {
 	return out, s.do(ctx, get("read the state of a file", mayView, &out, "files", id, "metadata"))
 }
 
-// FolderFiles lists the files directly in a folder ("" is the root), including files that are being stored. Their Path is their Name.
+// FolderFiles lists the files directly in a folder ("" is the root), including files that are being stored. Their Path is their Name. The
+// thumbnail of a file that this session has uploaded may be missing.
 func (s *Session) FolderFiles(ctx context.Context, dataset, id string) ([]clowder.File, error) {
 	files, err := s.list(ctx, dataset)
 	if err != nil {
 		return nil, err
 	}
 	files = slices.DeleteFunc(files, func(f clowder.File) bool { return f.FolderID != id })
-	return files, s.look(ctx, files, func(clowder.File) bool { return true })
+	return files, s.look(ctx, files, func(f clowder.File) bool { return !s.files.has(f.ID) })
 }
 
 // open requests the bytes of a file.

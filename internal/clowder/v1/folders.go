@@ -27,12 +27,12 @@ type folder struct {
 	path string
 }
 
-// folders lists all folders of a dataset, in the order of their ids, which begin with the time of their creation. v1 lists them to users who
+// listFolders lists all folders of a dataset, in the order of their ids, which begin with the time of their creation. v1 lists them to users who
 // may add to the dataset.
 //
 // A folder whose parent is not a folder of the dataset makes v1 search without end, so the call is made once, and not repeated when it
 // takes too long.
-func (s *Session) folders(ctx context.Context, dataset string) ([]folder, error) {
+func (s *Session) listFolders(ctx context.Context, dataset string) ([]folder, error) {
 	if err := clowder.CheckIDs("dataset", dataset); err != nil {
 		return nil, err
 	}
@@ -113,11 +113,15 @@ func find(list []folder, parent, name string) string {
 // FindFolder returns the id of the folder with this name directly in parent ("" is the root of the dataset), or "" if there is none. Each call
 // finds the same folder.
 func (s *Session) FindFolder(ctx context.Context, dataset, parent, name string) (string, error) {
-	list, err := s.folders(ctx, dataset)
+	list, err := s.listFolders(ctx, dataset)
 	if err != nil {
 		return "", err
 	}
-	return find(list, parent, name), nil
+	id := find(list, parent, name)
+	if id != "" {
+		s.folders.add(dataset + "/" + id)
+	}
+	return id, nil
 }
 
 // AddFolder makes a folder in parent ("" is the root) and returns its id, or the id of an older folder of that name, which another job made
@@ -149,15 +153,21 @@ func (s *Session) AddFolder(ctx context.Context, dataset, parent, name string) (
 	return made.ID, nil
 }
 
-// checkFolder returns a permanent error if a folder is not one of the dataset. v1 puts a file into the root of the dataset if the folder does
+// checkFolder returns a permanent error if a folder was never seen in the dataset and is not there. v1 puts a file into the root of the dataset if the folder does
 // not exist, and into another dataset if the folder is there.
 func (s *Session) checkFolder(ctx context.Context, dataset, id string) error {
 	if err := clowder.CheckIDs("folder", id); err != nil {
 		return err
 	}
-	list, err := s.folders(ctx, dataset)
+	if s.folders.has(dataset + "/" + id) {
+		return nil
+	}
+	list, err := s.listFolders(ctx, dataset)
 	if err == nil && !slices.ContainsFunc(list, func(f folder) bool { return f.id == id }) {
 		return job.Permanent(clowder.NewAnswerError(http.StatusNotFound, "Clowder has no such folder in the dataset (404): it was deleted, so submit again"))
+	}
+	if err == nil {
+		s.folders.add(dataset + "/" + id)
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
@@ -21,7 +22,25 @@ const (
 )
 
 // Session acts with the rights of the user to whom its key belongs. It is safe for concurrent use.
-type Session struct{ wire *clowder.Wire }
+type Session struct {
+	wire *clowder.Wire
+	// folders are those that were seen in a dataset, as dataset/folder, and files the uploads that were seen to be stored. Neither can be
+	// undone, except by a deletion. This saves two calls for each upload.
+	folders seen
+	files   seen
+}
+
+// seen is a set of ids.
+type seen struct{ ids sync.Map }
+
+func (s *seen) add(id string) { s.ids.Store(id, true) }
+
+func (s *seen) remove(id string) { s.ids.Delete(id) }
+
+func (s *seen) has(id string) bool {
+	_, found := s.ids.Load(id)
+	return found
+}
 
 // At returns a session for a message of Clowder v1 with this host. A configured address overrides the host. Without one, the host must
 // equal one of the allowed ones; otherwise the error is permanent and written for the user.
@@ -146,7 +165,7 @@ func (s *Session) Role(ctx context.Context, dataset string) (clowder.Role, error
 		return clowder.NoRole, nil
 	}
 	if err == nil {
-		_, err = s.folders(ctx, dataset)
+		_, err = s.listFolders(ctx, dataset)
 	}
 	switch {
 	case err == nil:

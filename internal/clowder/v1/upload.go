@@ -78,6 +78,7 @@ func (s *Session) arrived(ctx context.Context, f clowder.File) (clowder.File, er
 			}
 			return f, job.Permanent(clowder.NewAnswerError(http.StatusNotFound, fmt.Sprintf("Clowder could not store %q (404): its folder was deleted, so submit again", f.Name)))
 		case state.Status != arriving:
+			s.files.add(f.ID)
 			return f, nil
 		case time.Now().After(end):
 			return fail("it is still being stored after %s", text.Duration(s.wire.Config().AnswerTimeout))
@@ -101,7 +102,8 @@ func (s *Session) SetFileThumbnail(ctx context.Context, file, thumbnail string) 
 		return err
 	}
 	c := post("set the thumbnail of a file", mayAdd, map[string]string{}, nil, "files", file, "thumbnails", thumbnail)
-	c.Once = false // a second time changes nothing
+	c.Once = false       // a second time changes nothing
+	s.files.remove(file) // its next state has the thumbnail
 	return s.do(ctx, c)
 }
 

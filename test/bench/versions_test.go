@@ -1,0 +1,80 @@
+//go:build integration
+
+package bench
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
+	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/test/broker"
+	"github.com/ncsa/clowder-ray/test/stack"
+)
+
+// mixed is the number of jobs in each round.
+const mixed = 200
+
+// BenchmarkBothVersions sends jobs to one service: all from a Clowder v2, and then half of them from a Clowder v1 on the same broker. Each
+// job has a dataset of its own. Ray plays each training at once, so that downloads, uploads and statuses take the time.
+func BenchmarkBothVersions(b *testing.B) {
+	program := stack.Program(b)
+	var alone, together ratios
+	for b.Loop() {
+		alone = append(alone, rateOfVersions(b, program, 0))
+		together = append(together, rateOfVersions(b, program, mixed/2))
+	}
+	alone.report(b, "v2-jobs/s")
+	together.report(b, "mixed-jobs/s")
+}
+
+// rateOfVersions returns how many jobs a second are done from end to end, where so many of them are of Clowder v1.
+func rateOfVersions(b *testing.B, program string, first int) float64 {
+	b.Helper()
+	uri := broker.ForTest(b).Vhost(b)
+	w := stack.NewFixtureWith(b, program, clowdertest.Options{AMQPURI: uri}, nil)
+	one, err := clowdertest.New(clowdertest.Options{Version: 1, AMQPURI: uri, Exchange: "clowder1"})
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, one.Close()) })
+	client, err := clowder.NewClient(clowder.Config{V1URL: one.URL, Cache: disk.Folder{Volume: b.TempDir()}})
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, client.Close()) })
+	s, err := v1.At(client, "", job.Secret(one.Key(stack.User)))
+	require.NoError(b, err)
+	service := w.Start(b, map[string]string{
+		"CLOWDER1_URL": one.URL, "RABBITMQ_EXCHANGE": "clowder1", "LOG_LEVEL": "warn", "MAX_JOBS": strconv.Itoa(2 * mixed), "MAX_JOBS_PER_USER": strconv.Itoa(2 * mixed),
+	})
+	dataset := func(server *clowdertest.Server, i int) string {
+		id := server.AddDataset(stack.User, fmt.Sprintf("d%d", i))
+		_, err := server.AddFile(id, "train.csv", strings.NewReader("text,label\ngood,yes\nbad,no\n"))
+		require.NoError(b, err)
+		return id
+	}
+	start := time.Now()
+	for i := range mixed {
+		if i%2 == 0 && i/2 < first {
+			_, err := s.Submit(b.Context(), dataset(one, i), stack.Extractor, nil)
+			require.NoError(b, err)
+			continue
+		}
+		w.Submit(b, dataset(w.Clowder, i), nil)
+	}
+	versions := map[int]int{}
+	for _, rec := range w.AwaitRecords(b, mixed) {
+		require.Equal(b, job.Done, rec.State, rec.LastError)
+		versions[rec.Request.APIVersion]++
+	}
+	took := time.Since(start)
+	require.Equal(b, first, versions[1])
+	require.Equal(b, mixed-first, versions[2])
+	require.NoError(b, service.Stop(time.Minute))
+	return mixed / took.Seconds()
+}
