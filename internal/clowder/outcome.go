@@ -30,7 +30,9 @@ type operation struct {
 type AnswerError struct {
 	// Status is the HTTP status code.
 	Status int
-	text   string
+	// Said is what Clowder says besides the status, in parentheses after a blank, or empty.
+	Said string
+	text string
 }
 
 // Error returns a sentence for a scientist.
@@ -49,10 +51,10 @@ func NewAnswerError(status int, text string) error { return &AnswerError{Status:
 
 // answerError maps an HTTP status to an outcome and a sentence.
 func (s *Session) answerError(op operation, status int, header http.Header, body []byte) error {
-	say := func(format string, args ...any) error {
-		return &AnswerError{Status: status, text: fmt.Sprintf(format, args...)}
-	}
 	detail := s.detail(body)
+	say := func(format string, args ...any) error {
+		return &AnswerError{Status: status, Said: detail, text: fmt.Sprintf(format, args...)}
+	}
 	switch {
 	case status >= 300 && status < 400:
 		return job.Permanent(say("Clowder answered the request to %s with a redirect (%d): ask the administrator of the extractor to check CLOWDER_URL", op.what, status))

@@ -124,7 +124,10 @@ func TestWhatAnErrorOfClowderSays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t, clowdertest.Options{}, clowder.Config{Attempts: 1}, func(w http.ResponseWriter, _ *http.Request) bool {
+			b := setup(t, clowdertest.Options{}, clowder.Config{Attempts: 1}, func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.RawQuery != "" {
+					t.Error("the key of a user is in a query")
+				}
 				w.WriteHeader(tc.status)
 				_, _ = fmt.Fprint(w, tc.body)
 				return true

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -108,8 +109,9 @@ func (s *Session) me(ctx context.Context) (user, error) {
 	var out user
 	c := get("identify the owner of the API key", "use Clowder", &out, "me")
 	err := s.wire.Do(ctx, c)
-	if clowder.StatusOf(err) != http.StatusUnauthorized || s.wire.KeyInQuery() {
-		return out, err
+	refused, _ := errors.AsType[*clowder.AnswerError](err)
+	if clowder.StatusOf(err) != http.StatusUnauthorized || s.wire.KeyInQuery() || refused.Said != "" {
+		return out, err // with a reason, the key is that of a user: it stays out of the query
 	}
 	c.KeyInQuery = true
 	if s.wire.Do(ctx, c) != nil {
