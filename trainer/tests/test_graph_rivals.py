@@ -104,7 +104,7 @@ def test_fusion_is_better_than_its_parts_and_counts_unknown_features_for_nothing
     assert best.value(plan) == max(r.value(plan) for r in found)
     listed = compare.entries(found, best, plan)
     assert [e["chosen"] for e in listed] == [True] + [False] * (len(found) - 1)
-    assert listed[0]["why"].startswith("Its mrr on the validation edges is the best: ")
+    assert listed[0]["why"].startswith("Its MRR on the validation edges is the best: ")
     assert all(e["test"]["mrr"]["low"] <= e["test"]["mrr"]["value"] for e in listed)
 
 
