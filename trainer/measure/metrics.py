@@ -67,7 +67,7 @@ def confusion(a: Predictions, classes: int) -> list[list[int]]:
 
 
 _TITLES = {
-    "f1_macro": "mean F1 of the classes", "f1_weighted": "weighted F1", "mcc": "MCC", "roc_auc": "AUC", "rmse": "RMSE", "mae": "MAE", "r2": "R²",
+    "f1_macro": "F1", "f1_weighted": "weighted F1", "mcc": "MCC", "roc_auc": "ROC AUC", "rmse": "RMSE", "mae": "MAE", "r2": "R²",
     "mrr": "MRR", "auc": "AUC",
 }  # fmt: skip
 
