@@ -3,10 +3,8 @@
 package service
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +13,6 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/test/stack"
 )
@@ -96,69 +93,19 @@ func TestAMessageAfterACancellationOfClowder1(t *testing.T) {
 	require.Equal(t, "SUCCEEDED", last.Status, "the next job is served")
 }
 
-// addClowder1 puts a double of Clowder v1 with a dataset beside the v2 of w, on the same virtual host.
-func addClowder1(t *testing.T, w *stack.Fixture) (one *clowdertest.Server, dataset string) {
-	t.Helper()
-	one, err := clowdertest.New(clowdertest.Options{Version: 1, AMQPURI: w.Env["RABBITMQ_URI"], Exchange: "clowder1"})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, one.Close()) })
-	w.Env["CLOWDER1_URL"], w.Env["RABBITMQ_EXCHANGE"] = one.URL, "clowder1"
-	dataset = one.AddDataset(stack.User, "Reviews of v1")
-	for name, body := range table() {
-		_, err := one.AddFile(dataset, name, strings.NewReader(body))
-		require.NoError(t, err)
-	}
-	return one, dataset
-}
-
-// submit1 submits a dataset to Clowder v1 and returns the id of the job.
-func submit1(t *testing.T, one *clowdertest.Server, dataset, extractor string) string {
-	t.Helper()
-	body := bytes.NewBufferString(`{"extractor":"` + extractor + `","parameters":{}}`)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, one.URL+"/api/datasets/"+dataset+"/extractions", body)
-	require.NoError(t, err)
-	req.Header.Set("X-API-Key", one.Key(stack.User))
-	req.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-	defer func() { _ = answer.Body.Close() }()
-	var made struct {
-		JobID string `json:"job_id"`
-	}
-	require.NoError(t, json.NewDecoder(answer.Body).Decode(&made))
-	require.Equal(t, http.StatusOK, answer.StatusCode)
-	return made.JobID
-}
-
-// awaitEnd1 returns the statuses of a job of Clowder v1 once it is over.
-func awaitEnd1(t *testing.T, one *clowdertest.Server, dataset, id string) (lines []string) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		lines = nil
-		for _, e := range one.Events(dataset) {
-			if e.JobID == id {
-				lines = append(lines, e.Text)
-			}
-		}
-		last := lines[len(lines)-1]
-		return last == "DONE" || strings.Contains(last, "StatusMessage.error")
-	}, stack.StepTimeout, 50*time.Millisecond)
-	return lines
-}
-
 func TestJobsOfBothVersionsAreAnsweredInTheirOwnWords(t *testing.T) {
 	t.Parallel()
 	const each = 10
 	w := stack.NewFixture(t, stack.Program(t), table())
-	one, dataset := addClowder1(t, w)
+	one := w.AddClowder1(t, table())
 	w.Start(t, nil)
 	var first, second []string
 	for range each {
-		first = append(first, submit1(t, one, dataset, stack.Extractor))
+		first = append(first, one.Submit(t, stack.Extractor))
 		second = append(second, w.Submit(t, w.Dataset, nil))
 	}
 	for i := range each {
-		lines := awaitEnd1(t, one, dataset, first[i])
+		lines := one.AwaitEnd(t, first[i])
 		require.Equal(t, "DONE", lines[len(lines)-1], "%q", lines)
 		require.Equal(t, 1, strings.Count(strings.Join(lines, "\n"), "DONE"), "%q", lines)
 		require.Contains(t, lines[len(lines)-2], "Results in folder finetune/", "the result is said before the end")
