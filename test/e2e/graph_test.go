@@ -19,7 +19,7 @@ import (
 
 // communities is a graph of nodes that mostly have edges within their own community, which their features tell with noise.
 func communities(nodes, edges, groups int) map[string]string {
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test that is the same each time
+	r := rand.New(rand.NewPCG(1, 2))
 	var list, described strings.Builder
 	list.WriteString("source,target\n")
 	for range edges {

@@ -78,7 +78,7 @@ func ScoresByDegree(d *graph.ByDegree) *Chart {
 	}
 	name := results.MetricName(d.Metric)
 	ch := &Chart{
-		Title: results.Title(d.Metric) + " by the edges of a node", XLabel: "training edges, from", YLabel: name,
+		Title: results.Title(d.Metric) + " by the edges of a node", XLabel: "edges that the model sees, from", YLabel: name,
 		X: Axis{Low: -0.5, High: float64(len(d.Rows)) - 0.5},
 	}
 	var ends []Point
@@ -97,7 +97,7 @@ func ScoresByDegree(d *graph.ByDegree) *Chart {
 	low = min(low, 0) // a metric of links is small for some degrees, and 0 tells how small
 	ch.Y = Axis{Low: low, High: high, Ticks: niceTicks(low, high, 5)}
 	first, last := d.Rows[0], d.Rows[len(d.Rows)-1]
-	ch.Summary = fmt.Sprintf("%s from %s (%s to %s training edges) to %s (%s to %s), with 95 %% intervals.", results.Title(d.Metric), results.Figure(d.Metric, first.Value),
+	ch.Summary = fmt.Sprintf("%s from %s (%s to %s edges) to %s (%s to %s), with 95 %% intervals.", results.Title(d.Metric), results.Figure(d.Metric, first.Value),
 		text.Number(first.From), text.Number(first.To), results.Figure(d.Metric, last.Value), text.Number(last.From), text.Number(last.To))
 	return ch
 }
