@@ -59,7 +59,7 @@ func nodes(g *graph.Description) string {
 			text.Number(b.Targets), results.Plain(b.TargetColumn, "targets"))
 	}
 	if g.Isolated > 0 {
-		words += ", of which " + text.Number(g.Isolated) + " have no edge"
+		words += ", of which " + text.Number(g.Isolated) + have(g.Isolated) + "no edge"
 	}
 	return words
 }
@@ -141,7 +141,7 @@ func split(r *results.Result, g *graph.Description) string {
 		words += "; all edges are seen, and the labels of held-out nodes are not"
 	}
 	if s.UnseenNodes > 0 {
-		words += fmt.Sprintf("; %s of test edges have no training edge", text.Count(s.UnseenNodes, "node"))
+		words += "; " + text.Count(s.UnseenNodes, "node") + " of test edges" + have(s.UnseenNodes) + "no training edge"
 	}
 	return words
 }
@@ -161,6 +161,14 @@ func memory(m *graph.Memory) string {
 		parts = append(parts, "the largest worker had "+text.Bytes(m.Peak))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// have is the verb behind a number of things.
+func have(n int64) string {
+	if n == 1 {
+		return " has "
+	}
+	return " have "
 }
 
 // share is a part of a whole in percent.
