@@ -25,7 +25,7 @@ const (
 )
 
 // groupColours are the colours of groups of dots, the same as in the style rules of the report.
-var groupColours = []string{"#0b69a3", "#d1600a", "#168a58", "#a8488c", "#b58900", "#3fa0d6", "#6a4fb3", "#4f5b66"}
+var groupColours = []string{"#0b69a3", "#d1600a", "#168a58", "#a8488c", "#b58900", "#3fa0d6", "#6a4fb3", "#4f5b66", "#c2185b"}
 
 // The picture is drawn three times as large as Clowder shows it in its cards (about 350 pixels), with letters to match.
 const (
