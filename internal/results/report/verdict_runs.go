@@ -95,7 +95,7 @@ func checkVerdict(r *results.Result) Verdict {
 		v.Grade, v.Word = GradeWeak, "Ready to train, with "+text.Count(warnings, "warning")
 		found = text.Count(warnings, "warning")
 	}
-	v.Figures = fmt.Sprintf("Data check without training: %s on %s", found, text.Count(r.Data.Rows.Train+r.Data.Rows.Validation+r.Data.Rows.Test, "row"))
+	v.Figures = fmt.Sprintf("Data check without training: %s on %s", found, text.Count(r.Data.Rows.Train+r.Data.Rows.Validation+r.Data.Rows.Test, r.Unit()))
 	if r.EstimateSeconds > 0 {
 		v.Figures += "; training would take " + text.About(results.Seconds(r.EstimateSeconds))
 	}
