@@ -49,9 +49,12 @@ def edges(raw: Raw, settings, checks: Checks) -> Edges:
         keep &= weight > 0
     parts = [None if p is None else p[keep] for p in (weight, raw.time, raw.given)]
     a, b = a[keep], b[keep]
-    told["reciprocity"] = round(shape.reciprocity(a, b, len(ids)), 4) if not left else 0.0
+    one_way = shape.distinct(a.astype(numpy.int64) * len(ids) + b)
+    told["duplicates"] = len(a) - len(one_way)
+    told["reciprocity"] = round(shape.reciprocity(one_way, len(ids)), 4) if not left else 0.0
     directed, why = _direction(raw, a, b, told["reciprocity"], left, settings)
-    merged = _merged(a, b, len(ids), directed, left, parts, told)
+    merged = _merged(a, b, len(ids), directed, left, parts)
+    told["reversed"] = len(one_way) - len(merged[0])
     weight, time, given = merged[2:]
     if time is not None and len(numpy.unique(time)) < MIN_TIMES:
         checks.events.decision(
@@ -126,16 +129,14 @@ def _direction(raw: Raw, a: numpy.ndarray, b: numpy.ndarray, reciprocity: float,
     return True, f"{reciprocity:.0%} of the edges are there in both directions"
 
 
-def _merged(a: numpy.ndarray, b: numpy.ndarray, nodes: int, directed: bool, left: int, parts: list, told: dict) -> tuple:
+def _merged(a: numpy.ndarray, b: numpy.ndarray, nodes: int, directed: bool, left: int, parts: list) -> tuple:
     """Each edge once, in order. Of edges that are there several times the earliest time counts, else the largest weight."""
     weight, time, given = parts
-    one_way = numpy.unique(a.astype(numpy.int64) * nodes + b)
-    told["duplicates"] = len(a) - len(one_way)
     if not directed and not left:
         a, b = numpy.minimum(a, b), numpy.maximum(a, b)
     key = a.astype(numpy.int64) * nodes + b
     if weight is None and time is None and given is None:
-        key = numpy.unique(key)
+        key = shape.distinct(key)
     else:
         order = numpy.lexsort([_or_zero(None if weight is None else -weight, key), _or_zero(given, key), _or_zero(time, key), key])
         first = numpy.ones(len(key), bool)
@@ -143,7 +144,6 @@ def _merged(a: numpy.ndarray, b: numpy.ndarray, nodes: int, directed: bool, left
         kept = order[first]
         key = key[kept]
         weight, time, given = (None if p is None else p[kept] for p in (weight, time, given))
-    told["reversed"] = len(one_way) - len(key)
     weight = None if weight is None else weight.astype(numpy.float32)
     time = None if time is None else numpy.nan_to_num(time, nan=float(numpy.nanmin(time)))
     return (key // nodes).astype(numpy.int32), (key % nodes).astype(numpy.int32), weight, time, given

@@ -4,7 +4,7 @@ import numpy
 import pyarrow
 import pyarrow.compute
 
-from trainer.graph.reading import detect, edge_names, refusals
+from trainer.graph.reading import detect, edge_names, refusals, shape
 from trainer.graph.reading.columns import Ids
 from trainer.graph.reading.detect import Tables
 from trainer.graph.reading.edge_roles import SIDES
@@ -27,7 +27,7 @@ def find(tables: Tables, source: Ids, target: Ids, directed: bool | None, settin
         return settings.bipartite == "yes", "as requested"
     if roles.way == SIDES or edge_names.sides([roles.source.lower(), roles.target.lower()]):
         return True, "the names of its columns say so"
-    shared = detect.overlap(source.values, target.values)
+    shared = detect.overlap(source, target)
     ends = len(source.values), len(target.values)
     if shared <= APART and min(ends) >= detect.MIN_NODES and len(source.codes) >= detect.MIN_ROWS_PER_ID * min(ends):
         return True, "no id is at both ends" if not shared else "hardly any id is at both ends"
@@ -58,7 +58,7 @@ def _meet_by_chance(source: Ids, target: Ids, weighted: bool) -> bool:
     a, b = source.numbers[source.codes].astype(numpy.int64), target.numbers[target.codes].astype(numpy.int64)
     p, q = numpy.bincount(a, minlength=size) / rows, numpy.bincount(b, minlength=size) / rows
     loops = rows * float(p @ q)
-    forward = numpy.unique(a * size + b)
+    forward = shape.distinct(a * size + b)
     both = int(numpy.isin(forward, b * size + a, assume_unique=False).sum())
     expected = len(forward) ** 2 * float(((p * q).sum()) ** 2)
     seen = [(s, e) for s, e in ((int((a == b).sum()), loops), (both, expected)) if e >= MIN_MEETINGS]

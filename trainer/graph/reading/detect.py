@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+import numpy
 import pyarrow
 import pyarrow.compute
 
@@ -11,7 +12,7 @@ from trainer.data.sources import Sources
 from trainer.errors import UserError, some
 from trainer.graph.graph import TASKS
 from trainer.graph.reading import columns as columns_of, edge_names, edge_roles, heads, matching, refusals
-from trainer.graph.reading.columns import Columns, NotReadable
+from trainer.graph.reading.columns import Columns, Ids, NotReadable
 from trainer.graph.reading.edge_roles import FIRST, NAMED, NONE, PAIR, SIDES, EdgeRoles
 from trainer.graph.reading.heads import Head
 from trainer.graph.reading.matching import NodeFile
@@ -122,7 +123,7 @@ def _judged(head: Head, roles: EdgeRoles, read: Columns, asked: bool) -> int:
     """How sure it is that the rows are edges, by all their ids."""
     source, target = read.ids[roles.source], read.ids[roles.target]
     fewer, more = sorted((len(source.values), len(target.values)))
-    shared = overlap(source.values, target.values)
+    shared = overlap(source, target)
     repeated = read.rows >= MIN_ROWS_PER_ID * fewer
     looks_so = shared >= MIN_OVERLAP and repeated
     if roles.way in (FIRST, PAIR) and more >= 0.99 * read.rows and fewer <= max(FEW_LABELS, read.rows // 20):
@@ -142,11 +143,14 @@ def _judged(head: Head, roles: EdgeRoles, read: Columns, asked: bool) -> int:
     return DOUBTFUL if fewer >= MIN_NODES and read.rows <= MAX_ROWS_PER_ID * fewer else NO
 
 
-def overlap(a: pyarrow.Array, b: pyarrow.Array) -> float:
+def overlap(a: Ids, b: Ids) -> float:
     """The share of the values of ``a`` or ``b``, whichever has fewer, that the other one has too."""
-    small, large = sorted((a, b), key=len)
-    if not len(small):
+    fewer = min(len(a.values), len(b.values))
+    if not fewer:
         return 0.0
+    if a.numbers is not None and b.numbers is not None:
+        return len(numpy.intersect1d(a.numbers, b.numbers, assume_unique=True)) / fewer
+    small, large = sorted((a.values, b.values), key=len)
     there = pyarrow.compute.is_in(small.cast(pyarrow.string()), value_set=large.cast(pyarrow.string()))
     return pyarrow.compute.mean(there).as_py()
 
@@ -197,6 +201,8 @@ def _says_nodes(file: NodeFile) -> bool:
 
 def ends_of(edges: list[Candidate]) -> tuple[pyarrow.Array, pyarrow.Array]:
     """The different ids at each end of the edges of all tables."""
+    if len(edges) == 1:
+        return edges[0].ends
     source, target = (pyarrow.concat_arrays([c.ends[i].cast(pyarrow.string()) for c in edges]).unique() for i in (0, 1))
     return source, target
 
@@ -220,7 +226,7 @@ def reasons(tables: Tables) -> str:
     first, roles = tables.edges[0], tables.roles
     files = some([c.head.name for c in tables.edges], 3)
     what = f"{roles.source} and {roles.target} of {files} are the two ends of edges, {roles.why}{edge_roles.described(roles)}"
-    shared = overlap(*first.ends)
+    shared = overlap(first.read.ids[roles.source], first.read.ids[roles.target])
     seen = f"; {shared:.0%} of the ids of one are in the other" if first.roles.way in (FIRST, PAIR, NAMED) and shared else ""
     described = (
         f"; {some([n.head.name for n in tables.nodes], 4)} {'describe' if len(tables.nodes) > 1 else 'describes'} the nodes" if tables.nodes else ""

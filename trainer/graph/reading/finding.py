@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pyarrow
+import pyarrow.compute
 
 from trainer.config.spec import Spec
 from trainer.data import names
@@ -61,11 +62,11 @@ def _word_lists(sources: Sources, tables, settings) -> list[Nodes]:
     """The words of nodes in JSON objects that have the ids of the edges as keys."""
     if settings.nodes_file.strip().lower() == "none":
         return []
-    ends = pyarrow.concat_arrays(list(detect.ends_of(tables.edges))).unique()
+    documents = [s for s in sources.tables if names.extension(s.name) == "json" and s.name not in tables.files]
+    ends = pyarrow.concat_arrays(list(detect.ends_of(tables.edges))).unique() if documents else None
     found = []
-    for source in sources.tables:
-        if names.extension(source.name) == "json" and source.name not in tables.files:
-            read = nodes.word_lists(source, settings)
-            if read is not None and pyarrow.compute.mean(pyarrow.compute.is_in(ends, value_set=read.ids)).as_py() >= matching.MATCHES:
-                found.append(read)
+    for source in documents:
+        read = nodes.word_lists(source, settings)
+        if read is not None and pyarrow.compute.mean(pyarrow.compute.is_in(ends, value_set=read.ids)).as_py() >= matching.MATCHES:
+            found.append(read)
     return found

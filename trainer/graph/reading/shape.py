@@ -3,11 +3,18 @@
 import numpy
 
 
-def reciprocity(source: numpy.ndarray, target: numpy.ndarray, nodes: int) -> float:
-    """The share of the different directed edges whose reverse is there, too."""
-    if not len(source):
+def distinct(keys: numpy.ndarray) -> numpy.ndarray:
+    """The different keys in order. numpy.unique takes several times as long for tens of millions."""
+    ordered = numpy.sort(keys)
+    first = numpy.ones(len(ordered), bool)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return ordered[first]
+
+
+def reciprocity(forward: numpy.ndarray, nodes: int) -> float:
+    """The share of directed edges whose reverse is there, too. ``forward`` has source * nodes + target of each once, in order."""
+    if not len(forward):
         return 0.0
-    forward = numpy.unique(source.astype(numpy.int64) * nodes + target)
     backward = numpy.sort((forward % nodes) * nodes + forward // nodes)
     place = numpy.minimum(numpy.searchsorted(forward, backward), len(forward) - 1)
     return float((forward[place] == backward).mean())
