@@ -121,7 +121,7 @@ def _model(folder: Path, delivered: Delivered, prepared: Prepared, test: dict, c
     settings = prepared.plan.settings
     more = {
         "delivered": delivered.rival.name, "network": delivered.needs_network, "directed": graph.directed, "left": graph.left,
-        "encoder": graph.encoder, "seed": settings.seed, "ends": [settings.source_column, settings.target_column], "id_column": settings.id_column,
+        "encoder": graph.encoder, "seed": settings.seed, "ends": list(graph.ends), "prefixes": list(graph.prefixes), "id_column": settings.id_column,
     }  # fmt: skip
     if chance is not None:
         more |= {"chance": chance.described(), "threshold": threshold}

@@ -33,6 +33,8 @@ class Graph:
     texts: tuple[str, ...] | None = None  # one for each node, shortened: shown to people, not read by the model
     left: int = 0  # of a bipartite graph the number of sources, which are the first nodes; 0 for any other graph
     given: dict[str, np.ndarray] | None = None  # split to numbers of edges, for LINKS, else to numbers of nodes, where the data has splits
+    ends: tuple[str, str] = ("source", "target")  # the columns of both ends of the edges
+    prefixes: tuple[str, str] = ("", "")  # what stands before the ids of each side of a bipartite graph whose files use some ids on both sides
     columns: tuple[str, ...] = ()  # the columns that ``x`` is made of
     label_column: str = ""
     files: tuple[str, ...] = ()

@@ -35,6 +35,10 @@ FILES = {
     "network of links": ({"edges.csv": edge_rows(), "nodes.csv": node_rows(range(120), label=False)}, {"decoder": "dot"}),
     "nodes": ({"edges.csv": edge_rows(), "nodes.csv": node_rows(range(120))}, {}),
     "edges alone": ({"edges.csv": edge_rows()}, {}),
+    "users and items": (
+        {"likes.csv": "user,item\n" + "".join(f"{u},{i}\n" for u, i in itertools.product(range(40), range(60)) if u % 4 == i % 4)},
+        {},
+    ),
 }
 
 
@@ -89,6 +93,12 @@ def test_pairs_within_a_community_are_likelier_than_others(ask, what):
     edges = {frozenset((f"n{a}", f"n{b}")) for a, b in zip(graph.source.tolist(), graph.target.tolist())}
     assert all((r["known"] == "yes") == (frozenset((r["source"], r["target"])) in edges) for r in rows)
     assert all((r["predicted"] == "yes") == (float(r["probability"]) >= said["graph"]["threshold"] - 1e-4) for r in rows)
+
+
+def test_users_and_items_are_asked_about_as_the_files_number_them(ask):
+    rows, said = ask("users and items", {"pairs.csv": "user,item\n3,7\n3,54\n41,7\n"})
+    assert [(r["source"], r["target"], r["known"]) for r in rows] == [("3", "7", "yes"), ("3", "54", "no")]
+    assert said["graph"]["asked"] == "pairs" and float(rows[0]["probability"]) > float(rows[1]["probability"])
 
 
 def test_the_likeliest_links_of_nodes_are_new(ask):

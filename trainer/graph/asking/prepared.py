@@ -1,6 +1,6 @@
 """From questions to numbers of nodes: those of the trained graph, and new ones with their features and edges."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy
@@ -31,6 +31,7 @@ class Prepared:
 def make(asked: Questions, known: Stored, file: Path, model: Path, described: dict, work: Path, events) -> Prepared:
     """The numbers of all nodes that are asked about. Raises UserError if nothing can be answered."""
     left = int(described["graph"]["left"])
+    asked = _with_prefixes(asked, known, described["graph"].get("prefixes"))
     ids, cells = _new_nodes(asked.nodes, known)
     added = _Added(known, ids, left)
     if ids and not described["graph"]["encoder"].get("parts"):
@@ -63,6 +64,21 @@ def make(asked: Questions, known: Stored, file: Path, model: Path, described: di
         where, columns[0], columns[1] if len(columns) > 1 else None, kept, int((seen < known.nodes).sum()), int((seen >= known.nodes).sum()),
         int((~joined).sum()), edges.shape[1], unknown,
     )  # fmt: skip
+
+
+def _with_prefixes(asked: Questions, known: Stored, prefixes) -> Questions:
+    """The same questions with the ids of a bipartite graph as the model knows them: files write user 7 and item 7 both as 7."""
+    if not (isinstance(prefixes, list) and len(prefixes) == 2 and all(isinstance(p, str) and p for p in prefixes)):
+        return asked
+
+    def named(ids: list[str], side: int) -> list[str]:
+        longer = [prefixes[side] + i for i in ids]
+        return [new if there else old for old, new, there in zip(ids, longer, known.numbers(longer) >= 0)]
+
+    def pairs(tables: list[Pairs]) -> list[Pairs]:
+        return [replace(p, source=named(p.source, 0), target=named(p.target, 1)) for p in tables]
+
+    return replace(asked, pairs=pairs(asked.pairs), edges=pairs(asked.edges), nodes=[replace(n, ids=named(n.ids, 0)) for n in asked.nodes])
 
 
 class _Added:

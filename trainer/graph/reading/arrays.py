@@ -58,6 +58,7 @@ def _two_sides(found: Raw) -> None:
     from trainer.graph.reading import bipartite
 
     found.bipartite = True
+    found.prefixes = (bipartite.prefix(found.ends[0]), bipartite.prefix(found.ends[1]))
     found.source, found.target = (bipartite.prefixed(e, n) for e, n in zip((found.source, found.target), found.ends))
 
 

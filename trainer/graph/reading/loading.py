@@ -163,7 +163,8 @@ def _split_sides(found: Raw, why: str, checks: Checks) -> None:
             if table.side is not None:
                 table.ids = bipartite.prefixed(columns_of.of_texts(table.ids), found.ends[table.side]).values
         found.source, found.target = (bipartite.prefixed(e, n) for e, n in zip((found.source, found.target), found.ends))
-    named = f"; their ids begin with {some([bipartite.prefix(n) for n in found.ends])}" if shared else ""
+        found.prefixes = (bipartite.prefix(found.ends[0]), bipartite.prefix(found.ends[1]))
+    named = f"; their ids begin with {some(found.prefixes)}" if shared else ""
     text = f"{found.ends[0]} and {found.ends[1]} are things of two kinds ({why}): the model ranks {found.ends[1]} for each {found.ends[0]}{named}."
     checks.events.decision("bipartite", True, text)
 

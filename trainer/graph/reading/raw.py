@@ -38,6 +38,7 @@ class Raw:
     directed: bool | None = None  # None where nothing says so
     direction: str = ""  # why, as the end of a sentence
     bipartite: bool = False
+    prefixes: tuple[str, str] = ("", "")  # before the ids of each side, where both have some ids
     nodes: list[Nodes] = field(default_factory=list)
     bad: int = 0  # rows that are not readable
     notes: list[str] = field(default_factory=list)

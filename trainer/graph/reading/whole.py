@@ -34,10 +34,11 @@ def graph(raw: Raw, settings, checks: Checks, work: Path) -> Graph:
     given = assemble.given_splits(edges) if roles.task == LINKS else _given_nodes(raw, roles, places, labels, len(edges.ids))
     if edges.given is not None and given is None and roles.task == LINKS:
         checks.events.decision("split", "ignored", "The splits of the edges are ignored: no edge would be left for training.")
+    files = (*raw.files, *(n.file for n in raw.nodes if n.file not in raw.files))
     return Graph(
         edges.ids, edges.source, edges.target, roles.task, edges.directed, edges.weight, edges.time, made.x, labels,
-        _texts(raw, roles, places, len(edges.ids)), edges.left, given, made.columns, roles.label[1] if roles.label else "",
-        (*raw.files, *(n.file for n in raw.nodes if n.file not in raw.files)), made.described, made.arrays, edges.told,
+        _texts(raw, roles, places, len(edges.ids)), edges.left, given, ends=raw.ends, prefixes=raw.prefixes, columns=made.columns,
+        label_column=roles.label[1] if roles.label else "", files=files, encoder=made.described, arrays=made.arrays, told=edges.told,
     )  # fmt: skip
 
 
