@@ -30,6 +30,7 @@ RATE, DROPOUT = 0.003, 0.3
 NODE_RATE, NODE_DROPOUT = 0.01, 0.5
 FEW_EDGES, BATCH, LARGE_BATCH = 100_000, 512, 2048  # training edges, up to which a batch is small
 EPOCH_EDGES = 2_000_000  # at most, in an epoch
+ALL_EDGES, FEWEST_EPOCHS = 20_000_000, 6  # in all epochs together: about 40 minutes of one core
 NODE_EPOCHS, NODE_BATCH = 100, 512
 FEW_MEASURED, FEW_CANDIDATES = 2000, 100  # training edges that are measured at the end, and the candidates for each
 _FROM_EDGES = "No file has features of the nodes, so where a node lies among the training edges describes it."
@@ -160,8 +161,6 @@ def _choose(settings: Settings, graph: Graph, numbers: dict[str, np.ndarray], ch
         checks.events.decision("learning_rate", rate, f"The learning rate is {rate:g}, which suits a small network on a graph.")
     if settings.is_open("batch_size"):
         settings.choose("batch_size", NODE_BATCH if not predicts else BATCH if rows < FEW_EDGES else LARGE_BATCH)
-    if settings.is_open("epochs"):
-        settings.choose("epochs", KINDS["graph"].epochs if predicts else NODE_EPOCHS)
     if settings.is_open("early_stopping_patience"):
         settings.choose("early_stopping_patience", prepare.EARLY_STOPPING_PATIENCE if predicts else 3 * prepare.EARLY_STOPPING_PATIENCE)
     if predicts and not settings.edges_per_epoch:
@@ -169,6 +168,12 @@ def _choose(settings: Settings, graph: Graph, numbers: dict[str, np.ndarray], ch
         if rows > EPOCH_EDGES:
             what = f"An epoch trains on {EPOCH_EDGES} of the {rows} training edges, the next one on others. Set graph.edges_per_epoch to change it."
             checks.events.decision("edges_per_epoch", EPOCH_EDGES, what)
+    if settings.is_open("epochs"):
+        usual = min(KINDS["graph"].epochs, max(FEWEST_EPOCHS, ALL_EDGES // max(1, settings.edges_per_epoch)))
+        settings.choose("epochs", usual if predicts else NODE_EPOCHS)
+        checks.events.decision(
+            "epochs", settings.epochs, f"The training runs for up to {settings.epochs} epochs, and stops when it no longer improves."
+        )
     if settings.model != KINDS["graph"].shape:
         settings.choose("model", KINDS["graph"].shape)
 

@@ -37,6 +37,11 @@ class _Rows:
     def __getstate__(self) -> dict:
         return {n: v for n, v in self.__dict__.items() if n not in ("sampler", "edges", "measured")}
 
+    @property
+    def cost(self) -> int:
+        """About as many rows as the computation of the table of all nodes takes as long as."""
+        return self.store.nodes // 6
+
     @cached_property
     def sampler(self) -> Sampler:
         return Sampler(self.store, self.drawn.aggregation)

@@ -83,6 +83,13 @@ def test_settings_that_nobody_chose_suit_a_graph(prepared):
     assert (own.learning_rate, own.batch_size, own.epochs) == (0.01, 64, 2)
 
 
+def test_fewer_epochs_are_trained_where_each_has_many_edges(prepared, monkeypatch):
+    monkeypatch.setattr(prepare, "ALL_EDGES", 2000)
+    monkeypatch.setattr(prepare, "EPOCH_EDGES", 100)
+    settings = prepared(graph()).plan.settings
+    assert (settings.edges_per_epoch, settings.epochs) == (100, 20)
+
+
 def test_a_graph_without_features_gets_some_from_its_training_edges(prepared):
     found = prepared(graph(x=None))
     assert found.graph.x.shape == (80, found.plan.shape["model"]["width"])

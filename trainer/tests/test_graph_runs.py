@@ -144,3 +144,39 @@ def test_a_run_on_a_graph_imports_no_transformers(make_run):
     done = subprocess.run([sys.executable, "-c", program, str(spec)], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "loaded: []" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "decoder: dot\nlayers: 3\nhidden: 16\naggregation: add\ndirected: yes",
+        "test_fraction: 0\naggregation: max\nfanout: 3,2\nnegatives: 1\neval_negatives: 5\nedges_per_epoch: 100",
+        "layers: 1\nbatch_size: 1000\ngradient_accumulation: 2\nevals_per_epoch: 2",
+    ],
+)
+def test_every_option_of_the_network_trains(make_run, schemas, options):
+    spec = make_run(groups(), epochs=2, more_options=options)
+    assert run(str(spec), "local") == 0
+    check_files(spec.parent, schemas)
+
+
+@pytest.mark.parametrize("column", ["weight", "time"])
+def test_edges_with_weights_or_times_train(make_run, schemas, column):
+    files = groups()
+    head, *rows = files["edges.csv"].splitlines()
+    files["edges.csv"] = "\n".join([f"{head},{column}", *[f"{row},{1 + i / 3:.3f}" for i, row in enumerate(rows)]]) + "\n"
+    spec = make_run(files, epochs=2)
+    assert run(str(spec), "local") == 0
+    result = check_files(spec.parent, schemas)
+    assert result["graph"]["weighted"] == (column == "weight")
+    assert result["graph"]["split"]["by"] == ("time" if column == "time" else "random")
+
+
+def test_numbers_of_nodes_are_learnt(make_run, schemas):
+    files = groups()
+    head, *rows = files["nodes.csv"].splitlines()
+    files["nodes.csv"] = "\n".join([f"{head},price", *[f"{row},{100 + 20 * float(row.split(',')[1]):.2f}" for row in rows]]) + "\n"
+    spec = make_run(files, task="node-regression", label_column="price", epochs=20)
+    assert run(str(spec), "local") == 0
+    result = check_files(spec.parent, schemas)
+    assert result["metrics"]["test"]["r2"]["value"] > 0.3

@@ -41,7 +41,8 @@ def seconds(stepper, data, validation, batch_size: int, settings, ctx) -> float:
     if itself:
         model.zero_grad(set_to_none=True)
     step = min(times[1:] or times) * float(numpy.mean(costs)) / max(1.0, float(numpy.median(costs)))
-    measured = settings.epochs * settings.evals_per_epoch * len(validation) / batch_size * FORWARD / ctx.world
+    rows = getattr(validation.features, "cost", len(validation))
+    measured = settings.epochs * settings.evals_per_epoch * rows / batch_size * FORWARD / ctx.world
     steps = len(order) * settings.epochs
     return OVERHEAD * step * (steps + measured) + STEP_SECONDS * steps
 
