@@ -52,23 +52,30 @@ def carry_out(run: Run, graph: Graph) -> None:
     base = candidates.choose(run.spec.models, run.settings, "graph", graph.task).network
     run.workers.request(base)
     stop.check(run.spec.folder)
+    asked = _asked(run.settings, base.name)  # before the settings that are open are chosen
     prepared = prepare.make(run.spec, run.settings, graph, run.workers.launcher.workers, run.checks)
     if run.settings.dry_run:
         trial = run.workers.launcher.estimate(prepared.plan)
         export.check(run.spec, run.settings, prepared.data, prepared, trial, run.events, run.began, graph_results.described_data(prepared))
         return
     outcome = run.train(prepared.plan)
-    _deliver(run, prepared, base, outcome)
+    _deliver(run, prepared, base, outcome, asked)
 
 
-def _deliver(run: Run, prepared: Prepared, base: Base, outcome: Outcome) -> None:
-    """Compare the network with simple models and their combination, and write the results of the best."""
+def _asked(settings: Settings, network: str) -> str:
+    """Why the network is delivered whatever is best; empty where the best is."""
+    if settings.model == network:
+        return f"The model was set to {network}."
+    return "" if settings.decoder == "fused" else f"The decoder was set to {settings.decoder}, so the network alone is delivered."
+
+
+def _deliver(run: Run, prepared: Prepared, base: Base, outcome: Outcome, asked: str) -> None:
+    """Compare the network with simple models and their combination, and write the results of the best, or of the network if it was asked for."""
     table = numpy.load(outcome.saved.parent / TABLE, mmap_mode="c", allow_pickle=False)
     network = compare.of_network(outcome, base.name)
     found = [network, *_simple(prepared, network, table)]
-    named = base.name if prepared.plan.settings.decoder != "fused" else ""
-    chosen = compare.best(found, prepared.plan, named)
-    listed = compare.entries(found, chosen, prepared.plan, named)
+    chosen = network if asked else compare.best(found, prepared.plan)
+    listed = compare.entries(found, chosen, prepared.plan, asked)
     run.events.decision("chosen", chosen.name, f"The model {chosen.name} is delivered. {listed[0]['why']}")
     baselines = [
         {"name": r.name, "title": r.title, "test": compare.report(r.answers["test"], prepared.plan)}

@@ -189,3 +189,19 @@ def test_paths_of_three_edges_tell_the_links_of_a_bipartite_graph():
     found = near.columns(numpy.array([0]), numpy.array([[5, 6]]), ("three_steps", "common_neighbours"))[0]
     assert found[0, 0] > found[1, 0] == 0
     assert (found[:, 1] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "decoder", "said"),
+    [
+        pytest.param("auto", "fused", "", id="nothing was asked for"),
+        pytest.param("sage", "fused", "The model was set to sage.", id="the network by its name"),
+        pytest.param("auto", "dot", "The decoder was set to dot", id="a score of the network alone"),
+    ],
+)
+def test_the_network_is_delivered_where_it_was_asked_for(model, decoder, said):
+    from trainer.graph import driver
+
+    found = driver._asked(SimpleNamespace(model=model, decoder=decoder), "sage")
+    assert found.startswith(said)
+    assert bool(found) == bool(said)

@@ -125,22 +125,21 @@ def _rival(
     return Rival(name, title, sort, answers, scores, learnt, round(spent[0], 3), round(spent[1], 2))
 
 
-def best(found: list[Rival], plan: Plan, named: str = "") -> Rival:
-    """The candidate to deliver: the one called ``named``, else the best by the metric on the validation rows; of equal ones the first."""
-    if chosen := next((r for r in found if r.name == named), None):
-        return chosen
+def best(found: list[Rival], plan: Plan) -> Rival:
+    """The best candidate by the metric on the validation rows; of equal ones the first."""
     values = [r.value(plan) for r in found]
     return found[int(numpy.nanargmax(values))] if not numpy.isnan(values).all() else found[0]
 
 
-def entries(found: list[Rival], chosen: Rival, plan: Plan, named: str = "") -> list[dict]:
-    """The candidates of result.json: the chosen one first, then the best on the validation rows."""
+def entries(found: list[Rival], chosen: Rival, plan: Plan, asked: str = "") -> list[dict]:
+    """The candidates of result.json: the chosen one first, then the best on the validation rows. ``asked`` says why the chosen one is delivered
+    if that is not because it is the best."""
     rows = "edges" if isinstance(chosen.answers["validation"], LinkAnswers) else "nodes"
     order = sorted(found, key=lambda r: (r is not chosen, -numpy.nan_to_num(r.value(plan), nan=-numpy.inf)))
-    return [_entry(r, chosen, plan, named, rows) for r in order]
+    return [_entry(r, chosen, plan, asked, rows) for r in order]
 
 
-def _entry(rival: Rival, chosen: Rival, plan: Plan, named: str, rows: str) -> dict:
+def _entry(rival: Rival, chosen: Rival, plan: Plan, asked: str, rows: str) -> dict:
     entry: dict[str, Any] = {"name": rival.name, "title": rival.title, "sort": rival.sort}
     if rival.base:
         entry["base"] = rival.base
@@ -149,7 +148,7 @@ def _entry(rival: Rival, chosen: Rival, plan: Plan, named: str, rows: str) -> di
     entry |= {"seconds": rival.seconds, "cpu_seconds": round(rival.cpu, 2), "validation": candidates.summary(rival.answers["validation"], plan)}
     if test := report(rival.answers["test"], plan):
         entry["test"] = test
-    return entry | {"chosen": rival is chosen, "why": _why(rival, chosen, plan, named, rows)}
+    return entry | {"chosen": rival is chosen, "why": _why(rival, chosen, plan, asked, rows)}
 
 
 def report(answers: LinkAnswers | Predictions, plan: Plan) -> dict:
@@ -158,12 +157,10 @@ def report(answers: LinkAnswers | Predictions, plan: Plan) -> dict:
     return metrics.report(answers, classes, plan.settings.seed, scale)
 
 
-def _why(rival: Rival, chosen: Rival, plan: Plan, named: str, rows: str) -> str:
+def _why(rival: Rival, chosen: Rival, plan: Plan, asked: str, rows: str) -> str:
     own, its = abs(rival.value(plan)), abs(chosen.value(plan))
     if rival is chosen:
-        if named:
-            return "The decoder was set, so the network alone is delivered."
-        return f"Its {metrics.title(plan.metric)} on the validation {rows} is the best: {own:.{_DIGITS}g}."
+        return asked or f"Its {metrics.title(plan.metric)} on the validation {rows} is the best: {own:.{_DIGITS}g}."
     return f"Its {metrics.title(plan.metric)} on the validation {rows} is {own:.{_DIGITS}g}, that of {chosen.name} {its:.{_DIGITS}g}."
 
 
