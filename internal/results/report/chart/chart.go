@@ -135,7 +135,7 @@ func (a Axis) share(v float64) float64 {
 		return 0
 	}
 	if a.Log {
-		return min(1, max(0, math.Log(max(v, a.Low)/a.Low)/math.Log(a.High/a.Low)))
+		return min(1, max(0, (math.Log(max(v, a.Low))-math.Log(a.Low))/(math.Log(a.High)-math.Log(a.Low))))
 	}
 	return min(1, max(0, (v-a.Low)/(a.High-a.Low)))
 }

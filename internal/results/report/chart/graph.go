@@ -24,7 +24,7 @@ func DegreeDistribution(d *graph.Bins) *Chart {
 		if n == 0 || !(high > low) {
 			continue
 		}
-		points = append(points, Point{math.Sqrt(low * max(low, high-1)), float64(n) / max(1, high-low)})
+		points = append(points, Point{math.Sqrt(low) * math.Sqrt(max(low, high-1)), float64(n) / max(1, high-low)})
 		most = max(most, high-1)
 	}
 	if len(points) == 0 {
@@ -34,7 +34,7 @@ func DegreeDistribution(d *graph.Bins) *Chart {
 		Title: "Edges of a node", XLabel: "degree", YLabel: "nodes with this degree",
 		X: logAxis(xOf(points)), Y: logAxis(yOf(points)), Dots: points,
 	}
-	ch.Summary = fmt.Sprintf("Nodes by their number of edges, on logarithmic axes; the largest number is at most %s.", text.Number(int64(most)))
+	ch.Summary = fmt.Sprintf("Nodes by their number of edges, on logarithmic axes; the largest number is at most %s.", text.Significant(most))
 	return ch
 }
 
@@ -160,7 +160,7 @@ func logAxis(values []float64) Axis {
 	low, high := slices.Min(values)/1.3, slices.Max(values)*1.3
 	axis := Axis{Low: low, High: high, Log: true}
 	factors := []float64{1}
-	if high/low < 30 {
+	if high < 30*low {
 		factors = []float64{1, 2, 5}
 	}
 	from, to := int(math.Floor(math.Log10(low))), int(math.Ceil(math.Log10(high)))

@@ -20,6 +20,7 @@ func TestChartsOfAGraphLieInsideTheirFrames(t *testing.T) {
 		"degrees over five powers of ten": DegreeDistribution(&graph.Bins{Edges: []float64{1, 2, 10, 1000, 100_000, 1_000_000}, Counts: []int64{1_000_000, 50_000, 70, 0, 1}}),
 		"one degree":                      DegreeDistribution(&graph.Bins{Edges: []float64{3, 4}, Counts: []int64{12}}),
 		"degrees of nodes without edges":  DegreeDistribution(&graph.Bins{Edges: []float64{0, 1, 2, 3}, Counts: []int64{7, 4, 2}}),
+		"degrees beyond all graphs":       DegreeDistribution(&graph.Bins{Edges: []float64{1, 1e200, 1e300}, Counts: []int64{1_000_000_000_000, 1}}),
 		"a node":                          Embedding(&graph.Picture{Points: [][]float64{{5, 5, -1}}}),
 		"nodes on a line":                 Embedding(&graph.Picture{Points: [][]float64{{0, 1, 0}, {9, 1, 1}}, Groups: []string{"a", "b"}}),
 		"nodes far away":                  Embedding(&graph.Picture{Points: [][]float64{{-1e300, 1, 0}, {1e300, 1e-300, 0}}, Groups: []string{"a"}}),
