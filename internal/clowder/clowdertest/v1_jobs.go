@@ -183,7 +183,7 @@ func (s *Server) v1ReceiveStatus(body []byte, again bool) error {
 	return nil
 }
 
-// v1Heartbeat registers an extractor. An error means that v1 drops the heartbeat without a word. A registered extractor stays for ever.
+// v1Heartbeat registers an extractor. An error means that v1 drops the heartbeat without a word. A registered extractor is never removed.
 func (s *Server) v1Heartbeat(body []byte) error {
 	var in struct {
 		ID    *string        `json:"id"`

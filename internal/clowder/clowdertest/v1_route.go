@@ -185,7 +185,7 @@ func (s *Server) v1May(d *dataset, c v1Caller, right v1Right) bool {
 	}
 }
 
-// v1Allowed returns a dataset if the caller has the right. Whoever may see everything gets 404 for an unknown one. The state must be locked.
+// v1Allowed returns a dataset if the caller has the right. A user who may see everything gets 404 for an unknown one. The state must be locked.
 func (s *Server) v1Allowed(id string, c v1Caller, right v1Right) (*dataset, *v1Answer) {
 	d := s.state.datasets[id]
 	switch {

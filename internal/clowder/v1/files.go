@@ -178,7 +178,7 @@ func (s *Session) look(ctx context.Context, files []clowder.File, which func(clo
 }
 
 // arriving is the status of a file that Clowder lists and has not stored. Both other ones, UPLOADED and PROCESSED, mean that its bytes are
-// there; a file can keep any of them for ever.
+// there; a file can keep any of the three.
 const arriving = "CREATED"
 
 // fileState is what v1 says of a single file.
@@ -231,8 +231,8 @@ func (s *Session) open(ctx context.Context, f clowder.File) (*http.Response, err
 	}
 }
 
-// notStored is the error of a download that was answered with 500. v1 answers so for a file that it has not stored, which some files stay
-// for ever after a failed upload.
+// notStored is the error of a download that was answered with 500. v1 answers so for a file that it has not stored, and some files are never stored
+// after a failed upload.
 func (s *Session) notStored(ctx context.Context, c clowder.Call, f clowder.File, err error) error {
 	state, lookErr := s.stored(ctx, f.ID)
 	if lookErr != nil || state.Status != arriving {
