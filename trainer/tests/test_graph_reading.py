@@ -1,5 +1,6 @@
 """Datasets that are graphs: every form is found without a choice, and the same edges are read from it."""
 
+import contextlib
 import gzip
 import json
 
@@ -7,6 +8,8 @@ import networkx
 import numpy
 import pytest
 from graph_files import EDGES, NODES, csr, edges_of, lines, node_link, npz, pairs, read
+
+from trainer.errors import UserError
 
 PAIRS = pairs()
 WORDS = {i: f"node {i}" for i in range(NODES)}
@@ -186,3 +189,16 @@ def test_the_two_sides_of_a_bipartite_graph_stay_apart(files, sides, tmp_path):
 )
 def test_other_data_is_no_graph(files, given, tmp_path):
     assert read(tmp_path, files, **given)[0] is None
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_file_that_is_cut_off_or_damaged_is_read_or_refused_with_a_sentence(form, tmp_path):
+    name, content = next(iter(FORMS[form].items()))
+    data = content.encode() if isinstance(content, str) else content
+    chance = numpy.random.default_rng(3)
+    for case in range(12):
+        broken = bytearray(data[: int(chance.integers(1, len(data)))] if case % 2 else data)
+        for place in chance.integers(0, len(broken), case):
+            broken[place] = int(chance.integers(0, 256))
+        with contextlib.suppress(UserError):
+            read(tmp_path / str(case), {**FORMS[form], name: bytes(broken)})

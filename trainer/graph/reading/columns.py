@@ -16,6 +16,7 @@ import pyarrow.parquet
 from trainer.data import names
 from trainer.data.formats import tables
 from trainer.data.formats.memory import MEMORY_SHARE, memory, too_large
+from trainer.data.formats.table import NotATable
 from trainer.graph.reading.heads import BLANKS, Head
 from trainer.run_folder.events import Events
 
@@ -197,7 +198,12 @@ def _as_texts(column: pyarrow.Array) -> pyarrow.Array:
 
 
 def _objects(head: Head, wanted: list[str], settings) -> tuple[dict[str, pyarrow.Array], int]:
-    table = tables.read(head.source, set(), settings, cast(Events, _Silent()))
+    try:
+        table = tables.read(head.source, set(), settings, cast(Events, _Silent()))
+    except NotATable as e:
+        raise NotReadable(str(e)) from e
+    if table.lacks(wanted):  # objects within objects
+        raise NotReadable("has objects where identifiers should be")
     return {n: pyarrow.array([c.strip() for c in table.cells(n)], pyarrow.string()) for n in wanted}, table.bad_rows
 
 

@@ -1,5 +1,6 @@
 """The beginning of a table: its columns, how they are separated, and some rows. Enough to tell whether a file may hold edges or nodes."""
 
+import csv
 import json
 import re
 from dataclasses import dataclass, replace
@@ -68,7 +69,10 @@ def look(source: Input, settings) -> Head | None:
         return None
     if kind in _JSON:
         return _objects(source, text)
-    found = _delimited(source, text, settings)
+    try:
+        found = _delimited(source, text, settings)
+    except csv.Error:
+        return None
     return found and replace(found, encoding=settings.encoding or _codec(encoding))
 
 
