@@ -164,23 +164,29 @@ def of_texts(values: pyarrow.Array, codes: numpy.ndarray | None = None) -> Ids:
 def batches(head: Head, wanted: list[str], settings, types: dict | None = None):
     """Yields (columns of a part of the rows, bad rows in it). Cells are texts, or what ``types`` says of their column."""
     if head.kind == "parquet":
-        yield from _parquet(head, wanted)
+        yield from _parquet(head, wanted, types or {})
     elif head.kind == "json":
         yield _objects(head, wanted, settings)
     else:
         yield from _delimited(head, wanted, types or {})
 
 
-def _parquet(head: Head, wanted: list[str]):
+def _parquet(head: Head, wanted: list[str], types: dict):
     try:
         with pyarrow.parquet.ParquetFile(head.source.file, pre_buffer=False) as opened:
             rows, size = opened.metadata.num_rows, sum(opened.metadata.row_group(i).total_byte_size for i in range(opened.metadata.num_row_groups))
             if max(size, 16 * rows * len(wanted)) > memory():
                 raise too_large(head.name, f"It has {rows} rows, {size / 1e9:.1f} GB in all.")
             for batch in opened.iter_batches(1 << 20, columns=wanted):
-                yield {n: _as_texts(batch.column(n)) for n in wanted}, 0
+                yield {n: _as(types.get(n), batch.column(n)) for n in wanted}, 0
     except (pyarrow.ArrowException, OSError, ValueError) as e:
         raise NotReadable("is not a readable Parquet file") from e
+
+
+def _as(wanted: pyarrow.DataType | None, column: pyarrow.Array) -> pyarrow.Array:
+    """The cells as texts. Where numbers are wanted, and they are numbers, as these: for many columns, texts would take most of the time."""
+    numeric = pyarrow.types.is_floating(column.type) or pyarrow.types.is_integer(column.type)
+    return column.cast(wanted, safe=False) if wanted is not None and numeric else _as_texts(column)
 
 
 def _as_texts(column: pyarrow.Array) -> pyarrow.Array:
