@@ -36,6 +36,7 @@ def main() -> None:
     for name, value in (("batch", 1024), ("negatives", 512), ("hidden", 128), ("steps", 12), ("epochs", 2)):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--fanout", default="10,10")
+    parser.add_argument("--edges", type=int, default=0, help="edges of an epoch of the whole training; 0 takes all, at most 2 million")
     parser.add_argument("--folder", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench") as temporary:
@@ -260,7 +261,7 @@ def whole(args, folder: Path) -> None:
         thread = threading.Thread(target=watch)
         thread.start()
         try:
-            found = Bench(Path(out), source, "").run("local", epochs=args.epochs, max_minutes=600)
+            found = Bench(Path(out), source, "").run("local", epochs=args.epochs, max_minutes=600, edges_per_epoch=args.edges)
         finally:
             ended.set()
             thread.join()
