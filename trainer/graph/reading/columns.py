@@ -149,12 +149,14 @@ def of_texts(values: pyarrow.Array, codes: numpy.ndarray | None = None) -> Ids:
     Blanks at the ends count for nothing. Where all are whole numbers with a zero behind the point, as programs write a column with gaps,
     they are read as whole numbers.
     """
-    codes = numpy.arange(len(values), dtype=numpy.int32) if codes is None else codes
     plain = pyarrow.compute.utf8_trim_whitespace(values.cast(pyarrow.string()))
-    used = plain.take(pyarrow.array(numpy.unique(codes)))
-    if len(used) and pyarrow.compute.all(pyarrow.compute.match_substring_regex(used, _WHOLE_FLOAT)).as_py():
-        plain = pyarrow.compute.replace_substring_regex(plain, r"\.0+$", "")
     numbers = whole_numbers(plain)
+    if numbers is None:
+        used = plain if codes is None else plain.take(pyarrow.array(numpy.unique(codes)))
+        if len(used) and pyarrow.compute.all(pyarrow.compute.match_substring_regex(used, _WHOLE_FLOAT)).as_py():
+            plain = pyarrow.compute.replace_substring_regex(plain, r"\.0+$", "")
+            numbers = whole_numbers(plain)
+    codes = numpy.arange(len(values), dtype=numpy.int32) if codes is None else codes
     if numbers is not None:
         return of_numbers(numbers[codes])
     again = plain.dictionary_encode()
