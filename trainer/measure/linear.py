@@ -61,13 +61,12 @@ def fit(
     budget_seconds: float = 20.0,
     class_weights: numpy.ndarray | None = None,
     strengths: tuple[float, ...] = (),
-    even: bool = True,
 ) -> Linear | None:
     """Train on the training rows with the strength of the penalty that has the smallest loss on the validation rows.
 
     ``classes`` is 0 for regression. ``class_weights`` weigh the rows of each class, in training and in the choice.
-    ``strengths`` are those of the penalty to try, strong ones first; by default ``STRENGTHS``. ``even`` gives dense columns the same
-    deviation first. None if the model would have more than ``MAX_WEIGHTS`` weights.
+    ``strengths`` are those of the penalty to try, strong ones first; by default ``STRENGTHS``. None if the model would have more than
+    ``MAX_WEIGHTS`` weights.
 
     ``budget_seconds`` bounds rows times iterations by an assumed speed and not by a clock, so that the same rows give the same
     model on a busy machine too. If it does not allow enough iterations over all rows, a sample drawn by ``seed`` is used.
@@ -78,7 +77,7 @@ def fit(
     best, best_loss = None, numpy.inf
     with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
         tried = strengths or (STRENGTHS if len(validation_target) else (1.0,))
-        for model in path(train, train_target, classes, seed, budget_seconds, class_weights, tried, even=even):
+        for model in path(train, train_target, classes, seed, budget_seconds, class_weights, tried):
             loss = _loss(model.predict(validation, validation_target), class_weights) if len(validation_target) else 0.0
             if loss >= best_loss:
                 break
@@ -99,7 +98,7 @@ def path(
 ) -> Iterator[Linear]:
     """The models of ``strengths``, one after the other, each found from the one before. It ends early where the budget is used up, and
     it is empty where the model would be too large. The arguments are those of ``fit``; the caller bounds the threads. ``slope`` is the
-    largest one at which the logistic regression counts as converged."""
+    largest one at which the logistic regression counts as converged. ``even`` gives dense columns the same deviation first."""
     width, outputs = train.shape[1], classes or 1
     if width * outputs > MAX_WEIGHTS:
         return
