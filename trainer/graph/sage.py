@@ -11,9 +11,9 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import load_model, save_model
 
+from trainer.graph.score import EXTRA
 from trainer.run_folder import files
 
-EXTRA = 2  # columns of the table beside the embedding
 _SCALE = 2.0  # logarithm of the factor by which cosines are multiplied at the beginning
 _MODES = {"mean": "mean", "add": "sum", "max": "max"}
 

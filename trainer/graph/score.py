@@ -5,7 +5,7 @@ A row of the table has the embedding of a node, and then what it adds to the sco
 
 import numpy as np
 
-EXTRA = 2
+EXTRA = 2  # columns of the table beside the embedding
 _BLOCK = 4_000_000  # products at once
 
 

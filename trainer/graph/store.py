@@ -49,13 +49,6 @@ class Store:
     def degrees(self) -> np.ndarray:
         return np.diff(self.indptr)
 
-    def read(self) -> None:
-        """Read all files once in order, which is faster than page by page at random on a network volume."""
-        for name in (INDPTR, INDICES, WEIGHTS, X):
-            with contextlib.suppress(FileNotFoundError), open(self.folder / name, "rb") as file:
-                while file.read(1 << 24):
-                    pass
-
     def _mapped(self, name: str) -> np.ndarray:
         # Copy on write: torch wraps such an array without a warning, and the pages stay shared until somebody writes, which nobody does.
         return np.load(self.folder / name, mmap_mode="c", allow_pickle=False)
