@@ -1,16 +1,23 @@
 """Questions to models of graphs: pairs, links of nodes, labels of nodes, and nodes that came after the training."""
 
+import contextlib
 import csv
+import io
 import itertools
 import json
 import shutil
 
 import numpy
 import pytest
-from conftest import events_of
+import torch
+from conftest import ROOT, events_of
 from result_checks import check_files, error_of
 from test_graph_delivery import communities
 
+from trainer.graph import score
+from trainer.graph.asking import answering
+from trainer.graph.rivals import compare
+from trainer.graph.sage import Sage
 from trainer.run import run
 
 OPTIONS = "hidden: 16"
@@ -33,6 +40,8 @@ def node_rows(numbers, name="n", label=True) -> str:
 FILES = {
     "links": ({"edges.csv": edge_rows(), "nodes.csv": node_rows(range(120), label=False)}, {}),
     "network of links": ({"edges.csv": edge_rows(), "nodes.csv": node_rows(range(120), label=False)}, {"decoder": "dot"}),
+    "cosines of links": ({"edges.csv": edge_rows(), "nodes.csv": node_rows(range(120), label=False)}, {"decoder": "cosine", "aggregation": "max"}),
+    "network of nodes": ({"edges.csv": edge_rows(), "nodes.csv": node_rows(range(120))}, {"aggregation": "add"}),
     "nodes": ({"edges.csv": edge_rows(), "nodes.csv": node_rows(range(120))}, {}),
     "edges alone": ({"edges.csv": edge_rows()}, {}),
     "users and items": (
@@ -52,7 +61,10 @@ def trained(tmp_path_factory):
             files, more = FILES[what]
             options = "\n".join([OPTIONS, *(f"{name}: {value}" for name, value in more.items())])
             spec = make_run(files, run="ft-earlier", epochs=2, more_options=options)
-            assert run(str(spec), "local") == 0, events_of(spec.parent)[-1]
+            with pytest.MonkeyPatch.context() as patched:
+                if what.startswith("network"):
+                    patched.setattr(compare, "best", lambda found, *_: found[0])
+                assert run(str(spec), "local") == 0, events_of(spec.parent)[-1]
             known[what] = tmp_path_factory.mktemp("model") / "model"
             shutil.copytree(spec.parent / "out" / "model", known[what])
         return known[what]
@@ -190,3 +202,34 @@ def _of_another_form(place):
 def test_a_damaged_model_is_refused(ask, what, change, code):
     files = {"who.csv": "id\nn1\n"} if what == "nodes" else {"pairs.csv": "source,target\nn1,n2\n"}
     assert ask(what, files, code=2, change=change)["code"] == code
+
+
+SNIPPETS = ROOT / "internal" / "results" / "report" / "snippet"
+
+
+def snippet(name: str, folder, monkeypatch) -> tuple[dict, list[str]]:
+    """The names and the printed lines of the lines of Python that users get."""
+    monkeypatch.chdir(folder)
+    printed, names = io.StringIO(), {}
+    with contextlib.redirect_stdout(printed):
+        exec(compile((SNIPPETS / f"{name}.py").read_text(), name, "exec"), names)
+    return names, printed.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("what", ["network of links", "cosines of links"])
+def test_the_lines_of_python_score_links_as_the_network_does(trained, make_run, tmp_path, monkeypatch, what):
+    place = trained(what, make_run)
+    names, printed = snippet("graph", place.parent, monkeypatch)
+    assert len(printed) == 1 and "may be joined with" in printed[0]
+    question = answering.Pairs(place, place / "graph.safetensors", tmp_path, numpy.arange(1), numpy.arange(1))
+    table = question.table(Sage.load(place), torch.device("cpu"))
+    wanted = score.candidates(table, numpy.zeros(1, int), numpy.arange(120)[None])[0] - table[0, -2]
+    said = names["scores"](0)
+    assert numpy.allclose(said - said[5], wanted - wanted[5], atol=1e-4)
+
+
+@pytest.mark.parametrize("what", ["nodes", "network of nodes"])
+def test_the_lines_of_python_say_the_labels_that_a_prediction_says(trained, make_run, ask, monkeypatch, what):
+    _, printed = snippet("graph_nodes", trained(what, make_run).parent, monkeypatch)
+    rows, _ = ask(what, {"who.csv": "id\n" + "".join(f"n{i}\n" for i in range(20))})
+    assert printed == [f"{r['id']} {r['predicted']}" for r in rows]

@@ -95,7 +95,7 @@ def _of_first(found: numpy.ndarray, device: torch.device) -> numpy.ndarray:
 
 def check(model: torch.nn.Module, rows: Rows, target: Target) -> None:
     """Raise ValueError if ``model``, on the CPU, has a different number of outputs from ``target``."""
-    if not len(rows) or isinstance(target, Tokens | Links):
+    if not len(rows) or isinstance(target, Tokens | Links) or hasattr(rows.features, "together"):
         return  # there are more workers than rows: another worker checks
     with torch.inference_mode():
         logits = model(**batches.tensors(rows.features.batch(numpy.arange(1)), torch.device("cpu"))).logits

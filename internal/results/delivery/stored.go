@@ -60,7 +60,7 @@ func (m StoredModel) Write(ctx context.Context, w io.Writer) error {
 		return fmt.Errorf("write what is known of the model %s: %w", m.Ref, err)
 	}
 	form := report.ModelForm{
-		Base: m.Base, Kind: m.Kind, Regression: results.IsRegression(m.Task),
+		Base: m.Base, Kind: m.Kind, Regression: results.IsRegression(m.Task), Links: m.Task == results.TaskLinks,
 		MeanPooled: slices.ContainsFunc(m.Files, func(f results.Output) bool { return f.Path == report.HeadFile }),
 	}
 	guide := form.Guide(nil) +

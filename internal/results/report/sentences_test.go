@@ -161,6 +161,7 @@ func TestTheGuidesSayWhatToInstall(t *testing.T) {
 	t.Parallel()
 	for kind, install := range map[string]string{
 		results.ModelText: "`transformers`, `torch`", results.ModelImage: "`transformers`, `torch`, `pillow`", results.ModelTable: "`numpy`, `safetensors`",
+		results.ModelGraph: "`numpy`, `scipy`, `safetensors`",
 	} {
 		guide := ModelForm{Kind: kind}.Guide(map[string]string{"torch": "2.<b>`rm`", "numpy": "2.1", "unused": "9"})
 		require.Contains(t, guide, "install "+install)
@@ -176,6 +177,7 @@ func TestTheGuidesSayWhatToInstall(t *testing.T) {
 		require.Contains(t, BaselineGuide(r), "This is the simple model, the baseline")
 	}
 	require.NotEqual(t, ModelForm{Kind: results.ModelText, Regression: true}.Guide(nil), ModelForm{Kind: results.ModelText}.Guide(nil), "a regression has no labels")
+	require.NotEqual(t, ModelForm{Kind: results.ModelGraph, Links: true}.Snippet(), ModelForm{Kind: results.ModelGraph, Base: "linear"}.Snippet(), "nodes have labels, links have none")
 	require.Empty(t, SnippetFile("../report.go"))
 }
 

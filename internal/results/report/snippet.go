@@ -21,8 +21,9 @@ var snippets embed.FS
 type ModelForm struct {
 	// Base is what the model started from, Kind the kind of its data.
 	Base, Kind string
-	// Regression says that it predicts numbers, MeanPooled that it is an encoder under a linear head in HeadFile.
-	Regression, MeanPooled bool
+	// Regression says that it predicts numbers, MeanPooled that it is an encoder under a linear head in HeadFile, and Links that it
+	// predicts the edges of a graph.
+	Regression, MeanPooled, Links bool
 }
 
 // HeadFile is the linear head beside an encoder whose own weights were left as they are.
@@ -30,13 +31,17 @@ const HeadFile = "head.safetensors"
 
 // FormOf is the form of the model of a training.
 func FormOf(r *results.Result) ModelForm {
-	return ModelForm{Base: r.Model.Base, Kind: r.Model.Kind, Regression: r.IsRegression(), MeanPooled: r.Model.Pooling != ""}
+	return ModelForm{Base: r.Model.Base, Kind: r.Model.Kind, Regression: r.IsRegression(), MeanPooled: r.Model.Pooling != "", Links: r.PredictsLinks()}
 }
 
 // Snippet is how to use the model in Python, beside the folder model of model.zip. An estimator, such as words, has code with its
 // own name.
 func (f ModelForm) Snippet() string {
 	switch {
+	case f.Kind == results.ModelGraph && !f.Links:
+		return SnippetFile("graph_nodes")
+	case f.Kind == results.ModelGraph:
+		return SnippetFile("graph")
 	case isEstimator(f.Base):
 		return SnippetFile(f.Base)
 	case f.MeanPooled:
@@ -65,6 +70,9 @@ var estimators = []string{"words", "linear", "trees", "perceptron"}
 
 // libraries are the Python packages that the snippet needs.
 func libraries(base, kind string) []string {
+	if kind == results.ModelGraph {
+		return []string{"numpy", "scipy", "safetensors"}
+	}
 	if isEstimator(base) && kind == results.ModelText {
 		return []string{"scikit-learn", "safetensors", "numpy"}
 	}
@@ -84,6 +92,8 @@ func libraries(base, kind string) []string {
 func (f ModelForm) Guide(versions map[string]string) string {
 	holds := "`model/` is a folder in the format of the transformers library; "
 	switch {
+	case f.Kind == results.ModelGraph:
+		holds = "`model/graph.safetensors` has the nodes, their edges and their features, and the other files in `model/` have what was learnt; "
 	case isEstimator(f.Base) && f.Kind == results.ModelTable:
 		holds = "`model/config.json` describes the columns, and `model/weights.safetensors` holds what was learnt; "
 	case isEstimator(f.Base):

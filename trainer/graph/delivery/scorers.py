@@ -52,8 +52,10 @@ def check(folder: Path, store: Arrays, network: bool, labels: int | None) -> Non
     """Raise OSError, ValueError, KeyError or TypeError unless the model in ``folder`` fits its graph. ``network`` says whether it has one,
     and ``labels`` how many classes it has; None for a model of pairs."""
     width = 0 if store.x is None else store.x.shape[1]
-    if network and int(files.read_json(folder / "config.json")["width"]) != width:
-        raise ValueError("its graph has other features")
+    if network:
+        config = files.read_json(folder / "config.json")
+        if int(config["width"]) != width or int(config["outputs"]) != (0 if labels is None else max(1, labels)):
+            raise ValueError("its network has other inputs or outputs")
     if labels is None:
         found = delivered.load(folder, Neighbours(store.indptr, store.indices, store.x), None)
         takes = True if found is None else found.network
