@@ -6,16 +6,21 @@ import io
 import itertools
 import json
 import shutil
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy
+import pyarrow
 import pytest
 import torch
 from conftest import ROOT, events_of
 from result_checks import check_files, error_of
 from test_graph_delivery import communities
 
+from trainer.config.spec import Input
 from trainer.graph import score
-from trainer.graph.asking import answering
+from trainer.graph.asking import answering, questions
+from trainer.graph.delivery import stored
 from trainer.graph.rivals import compare
 from trainer.graph.sage import Sage
 from trainer.run import run
@@ -202,6 +207,20 @@ def _of_another_form(place):
 def test_a_damaged_model_is_refused(ask, what, change, code):
     files = {"who.csv": "id\nn1\n"} if what == "nodes" else {"pairs.csv": "source,target\nn1,n2\n"}
     assert ask(what, files, code=2, change=change)["code"] == code
+
+
+def test_a_column_that_the_model_reads_is_no_column_of_ids(tmp_path):
+    """Zeros and ones are ids of a graph whose nodes are numbered."""
+    graph = replace(communities(), ids=pyarrow.array([str(i) for i in range(120)]))
+    stored.write(tmp_path / stored.NAME, graph)
+    parts = [{"kind": "flags", "column": "w0 … w1", "vocabulary": ["w0", "w1"]}]
+    described = {"task": "link-prediction", "label_column": "", "graph": {"encoder": {"parts": parts}}}
+    (tmp_path / "new.csv").write_text("w0,w1,node,w2\n" + "".join(f"{i % 2},1,new{i},{i % 2}\n" for i in range(9)))
+    size = (tmp_path / "new.csv").stat().st_size
+    options = SimpleNamespace(delimiter="", encoding="", source_column="", target_column="", id_column="", label_column="", edges_file="")
+    source = Input("new.csv", tmp_path / "new.csv", size, "")
+    asked = questions.read([source], options, described, stored.load(tmp_path / stored.NAME), None)
+    assert asked.nodes[0].ids == [f"new{i}" for i in range(9)]
 
 
 SNIPPETS = ROOT / "internal" / "results" / "report" / "snippet"

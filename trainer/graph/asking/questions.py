@@ -16,6 +16,7 @@ from trainer.graph.reading.columns import NotReadable
 from trainer.graph.reading.heads import Head
 
 KNOWN = 0.5  # share of the cells of a column that are ids of the trained graph, from which it surely holds ids
+_UNLIKE = 0.99  # share of the cells of a column of ids that occur once
 _NODE_NAMES = ("id", "node", "node_id", "nodeid", "name", "key")
 
 
@@ -144,7 +145,7 @@ def _ends(head: Head, settings, described: dict, known: Stored) -> tuple[str, st
         return None
     if (places := edge_names.pair(list(there))) is not None:
         return head.columns[places[0]], head.columns[places[1]]
-    first = head.columns[:2]
+    first = [c for c in head.columns[:2] if c not in _read_columns(described)]
     alone = len(head.columns) == 2 and not head.has_header
     if len(first) == 2 and (alone or min(_share(head, c, known) for c in first) >= KNOWN):
         return first[0], first[1]
@@ -157,15 +158,26 @@ def _key(head: Head, settings, described: dict, known: Stored) -> str:
     for name in (settings.id_column.strip().lower(), str(described["graph"].get("id_column") or "").lower()):
         if name and name in there:
             return there[name]
-    shares = {c: _share(head, c, known) for c in head.columns}
-    best = max(head.columns, key=lambda c: shares[c], default="")
+    reads = _read_columns(described)
+    others = [
+        c for c in head.columns if c not in reads and c != described["label_column"] and len(set(head.cells(c))) >= _UNLIKE * len(head.cells(c))
+    ]
+    shares = {c: _share(head, c, known) for c in others}
+    best = max(others, key=lambda c: shares[c], default="")
+    named = next((c for n in _NODE_NAMES for c in others if c.strip().lower() == n), "")
     if best and shares[best] >= KNOWN:
         return best
-    named = next((there[n] for n in _NODE_NAMES if n in there), "")
-    reads = set(described["columns"]) & set(head.columns)
-    if named and (reads or shares[named] > 0 or len(head.columns) == 1):
-        return named
-    return head.columns[0] if reads and head.columns[0] not in described["columns"] else best if best and shares[best] > 0 else ""
+    about_nodes = bool(reads & set(head.columns)) or len(head.columns) == 1
+    return (
+        named if named and (about_nodes or shares[named] > 0) else others[0] if others and about_nodes else best if best and shares[best] > 0 else ""
+    )
+
+
+def _read_columns(described: dict) -> set[str]:
+    """The columns that the features of a node are made of."""
+    parts = described["graph"]["encoder"].get("parts") or []
+    found = {p["column"] for p in parts if "column" in p} | {c for p in parts for c in p.get("columns", ())}
+    return found | {c for p in parts if p.get("kind") == "flags" for c in p["vocabulary"]}
 
 
 def _share(head: Head, column: str, known: Stored) -> float:
