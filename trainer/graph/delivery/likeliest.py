@@ -9,7 +9,7 @@ from trainer.graph.score import EXTRA
 
 CANDIDATES = 50  # of each node beside the wanted ones, from its vector and from the neighbours of its neighbours
 _CELLS = 100_000_000  # scores at once: 400 MB
-_WORK = 1e12  # multiplications for all nodes together: about a minute on two cores
+_WORK = 4e11  # multiplications for all nodes together: about a minute of one core
 _HUB = 2000  # a neighbour with more neighbours than this says little of a node
 
 

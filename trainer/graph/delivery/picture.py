@@ -9,7 +9,7 @@ from trainer.graph.graph import Graph
 POINTS = 3000
 GROUPS = 9
 _FITTED = 20_000  # nodes from which the two directions are computed
-_MOST_EDGES = 5_000_000  # for communities, each round of which sorts all edges twice
+_MOST_EDGES = 500_000  # for communities, each round of which sorts all edges twice: five seconds
 _ROUNDS = 12
 
 
