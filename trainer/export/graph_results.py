@@ -12,7 +12,7 @@ from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.data import Dataset, Example
 from trainer.export import display, results
-from trainer.export.training_results import compared_champion, described_training, test_details
+from trainer.export.training_results import add_event_files, compared_champion, described_training, test_details
 from trainer.graph.delivery import chances, encoders, figures, likeliest, picture, stored, tables, vectors
 from trainer.graph.delivery.chances import Chance
 from trainer.graph.delivery.scorers import ByTable
@@ -79,6 +79,7 @@ def training(
     section = figures.section(graph, prepared.links or prepared.numbers)
     section["stored"] = _model(out / "model", delivered, prepared, reports["test"], chance, threshold)
     files.write_json(out / "metrics.json", chosen)
+    add_event_files(spec, settings, out)
     embeddings = delivered.table[:, :-EXTRA] if graph.task == LINKS else delivered.table
     section["embeddings"] = vectors.write(out / "embeddings.parquet", graph, embeddings)
     section["picture"] = picture.picture(embeddings, graph, settings.seed)

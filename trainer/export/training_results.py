@@ -79,8 +79,7 @@ def training(
             "encoder": prepared.encoder.described()["encoder"],
         }  # fmt: skip
         simple.save(out / "baseline", description)
-    if settings.upload == "everything" and (spec.folder / "tensorboard").is_dir():
-        shutil.copytree(spec.folder / "tensorboard", out / "tensorboard", dirs_exist_ok=True)
+    add_event_files(spec, settings, out)
     if outcome.learning_rate and not settings.learning_rate:
         settings.choose("learning_rate", outcome.learning_rate)
     from importlib.metadata import version
@@ -166,6 +165,12 @@ def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:
         **({"pooling": "mean"} if (out / "model" / "head.safetensors").is_file() else {}),
         "weights_sha256": files.sha256(next(iter(sorted((out / "model").glob("*.safetensors"))))),
     }
+
+
+def add_event_files(spec: Spec, settings: Settings, out: Path) -> None:
+    """Add the event files of TensorBoard to ``out``, if the user wants everything."""
+    if settings.upload == "everything" and (spec.folder / "tensorboard").is_dir():
+        shutil.copytree(spec.folder / "tensorboard", out / "tensorboard", dirs_exist_ok=True)
 
 
 def described_training(settings: Settings, outcome: Outcome, workers: int) -> dict:

@@ -49,7 +49,7 @@ def rows(path) -> list[dict]:
 
 def test_a_link_model_delivers_everything(train):
     graph = featured(texts=tuple(f"text of {i}" for i in range(120)))
-    folder, result = train(graph)
+    folder, result = train(graph, more_options="hidden: 16\nupload: everything")
     out, section = folder / "out", result["graph"]
     assert result["task"] == "link-prediction" and result["model"]["kind"] == "graph"
     assert section["nodes"] == 120 and section["edges"] == graph.edges == sum(result["data"]["rows"].values())
@@ -63,6 +63,7 @@ def test_a_link_model_delivers_everything(train):
     table = parquet.read_table(out / "embeddings.parquet")
     assert table.column("id").to_pylist() == graph.ids.to_pylist() and section["embeddings"]["width"] == 16
     described = json.loads((out / "model" / "trainer.json").read_text())
+    assert any((out / "tensorboard").rglob("*tfevents*"))
     assert described["graph"]["delivered"] == result["model"]["base"]
     assert len(section["picture"]["points"]) == 120 and section["scores"]["positive"]
 
