@@ -48,7 +48,7 @@ func testKilledInATraining(r *rig, s *stack.Service) *stack.Service {
 	require.Equal(r, 1, count(lines, "To stop the job, submit the dataset to "+stack.Manager), "%q", lines)
 	require.EqualValues(r, 1, r.Trainings.Load(), "Ray goes on while the service is away")
 	names := r.files(dataset)
-	require.Equal(r, len(names), len(slices.Compact(slices.Sorted(slices.Values(names)))), "each file once: %q", names)
+	require.Len(r, slices.Compact(slices.Sorted(slices.Values(names))), len(names), "each file once: %q", names)
 	require.Equal(r, 1, count(names, "model.zip"), "%q", names)
 	require.NotContains(r, s.Log(), r.key)
 	for _, line := range lines {
@@ -117,5 +117,5 @@ func (r *rig) testCancel() {
 		lines := r.awaitLine(page, "DONE", 1)
 		require.Equal(r, 1, count(lines, "DONE"), "%q", lines)
 	}
-	require.Equal(r, before+2, len(r.Records(r)), "the cancelled one never came")
+	require.Len(r, r.Records(r), before+2, "the cancelled one never came")
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
@@ -132,12 +133,8 @@ func (r *rig) upload(dataset, name string, extract bool) string {
 // serve starts the service and returns once Clowder knows its extractors.
 func (r *rig) serve(env map[string]string) *stack.Service {
 	r.Helper()
-	all := map[string]string{}
-	for _, from := range []map[string]string{r.Env, env} {
-		for k, v := range from {
-			all[k] = v
-		}
-	}
+	all := maps.Clone(r.Env)
+	maps.Copy(all, env)
 	s, err := stack.StartService(r.Context(), stack.Program(r), all, nil)
 	require.NoError(r, err)
 	r.Cleanup(func() {
