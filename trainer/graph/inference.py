@@ -40,7 +40,7 @@ class Layers:
         return np.lib.format.open_memmap(place, mode="r+"), True
 
     def written(self, made: np.ndarray) -> np.ndarray:
-        """A shared array after all workers have written their part. It is opened anew: a network volume shows it then."""
+        """A shared array after all workers have written their part. It is opened again: only then does a network volume show it."""
         assert isinstance(made, np.memmap)
         if self.world > 1:
             made.flush()

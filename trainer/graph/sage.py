@@ -69,7 +69,7 @@ class Sage(torch.nn.Module):
 
     def layer(self, number: int, own: torch.Tensor, near: torch.Tensor) -> torch.Tensor:
         """The outputs of layer ``number`` (from 0) for nodes with the inputs ``own``, whose neighbours' inputs are combined to ``near``."""
-        if number == 0 and self.head is not None:  # few nodes with labels are learnt by heart otherwise
+        if number == 0 and self.head is not None:  # otherwise it remembers the few nodes with labels
             own, near = self.dropout(own), self.dropout(near)
         found = self.own[number](own) + self.near[number](near)
         return found if number == len(self.own) - 1 else self.dropout(torch.relu(found))
