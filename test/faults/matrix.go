@@ -125,8 +125,8 @@ func Matrix() []Fault {
 			"internal/s3.TestS3", "internal/pipeline/objects.TestAFailedCopyIsToldOnceAndTheRunGoesOn",
 		}},
 		{47, "a script on several machines whose service dies before their RayJob", []string{"internal/rayjob/kuberay.TestAPolicyWithoutARayJobIsRemoved"}},
-		{48, "kill -9 at every crash point with a Clowder v1, and a cut after each call of a delivery to it", []string{
-			"test/crash.TestCrashPointsWithClowderV1", "internal/platform/clowder.TestADeliveryThatIsCutAnywhereIsCompletedOnce",
+		{48, "kill -9 at the crash points of a job of Clowder v1, and a cut after each call of a delivery to it", []string{
+			"test/crash.TestCrashPointsOfAJobOfClowder1", "internal/platform/clowder.TestADeliveryThatIsCutAnywhereIsCompletedOnce",
 		}},
 		{49, "a Clowder v1 that answers with a login page, a stack trace or never, and files that it never stores", []string{
 			"internal/clowder/v1.TestAnswersThatAreNotClowders", "internal/clowder/v1.TestWhatAnErrorOfClowderSays",
