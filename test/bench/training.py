@@ -1,4 +1,4 @@
-"""Figures of the training program, on a real Ray that this starts: python training.py DATASET [workers|rate|padding|start|models]...
+"""Figures of the training program, on a real Ray that this starts: python training.py DATASET [workers|rate|padding|start]...
 
 workers   a table of rows a step x epochs x workers: time, accuracy, speed-up
 rate      the training rate through Ray beside the same loop run plainly, in turns
@@ -29,12 +29,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset", type=Path)
     parser.add_argument("figures", nargs="*", default=["start", "rate", "padding", "workers"])
+    parser.add_argument("--model", default="bert-tiny", help="the network: what is trained by default has no steps, and needs no worker")
     parser.add_argument("--workers", default="1,2", help="for the table")
     parser.add_argument("--epochs", default="1,3", help="for the table")
     parser.add_argument("--batches", default="32,128", help="for the table")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench") as folder, ray(folder) as address:
-        bench = Bench(Path(folder), args.dataset, address)
+        bench = Bench(Path(folder), args.dataset.resolve(), address, args.model)
         bench.run("ray", epochs=1)  # so that the files of the libraries are in memory
         for figure in args.figures:
             if figure == "workers":
@@ -60,10 +61,10 @@ def ray(folder: str):
 
 
 class Bench:
-    """Runs of the training program on one dataset."""
+    """Runs of the training program with one model on one dataset."""
 
-    def __init__(self, folder: Path, dataset: Path, address: str):
-        self.folder, self.dataset, self.address = folder, dataset, address
+    def __init__(self, folder: Path, dataset: Path, address: str, model: str):
+        self.folder, self.dataset, self.address, self.model = folder, dataset, address, model
 
     def run(self, launcher: str, **parameters) -> dict:
         """One run; returns its result.json with the seconds of the whole command and the times of its events."""
@@ -80,7 +81,7 @@ class Bench:
             "run": "ft-bench",
             "attempt": 1,
             "dataset": {},
-            "parameters": parameters,
+            "parameters": {"model": self.model, **parameters},
             "defaults": {},
             "inputs": inputs,
         }
