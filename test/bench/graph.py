@@ -237,7 +237,7 @@ def start(args, folder: Path) -> None:
     from training import Bench, ray
 
     with tempfile.TemporaryDirectory(prefix="bench") as out, ray(out) as address:
-        bench = Bench(Path(out), dataset(args, folder), address)
+        bench = Bench(Path(out), dataset(args, folder), address, "auto")
         options = {"epochs": 1, "edges_per_epoch": 20 * args.batch, "more_options": "eval_negatives: 100"}
         runs = [bench.run("ray", **options)["times"] for _ in range(ROUNDS)]
     line = ", ".join(f"{name} {statistics.median(r[name] for r in runs if name in r):.1f} s" for name in ("start", "prepare", "train", "first step"))
@@ -261,7 +261,7 @@ def whole(args, folder: Path) -> None:
         thread = threading.Thread(target=watch)
         thread.start()
         try:
-            found = Bench(Path(out), source, "").run("local", epochs=args.epochs, max_minutes=600, edges_per_epoch=args.edges)
+            found = Bench(Path(out), source, "", "auto").run("local", epochs=args.epochs, max_minutes=600, edges_per_epoch=args.edges)
         finally:
             ended.set()
             thread.join()
