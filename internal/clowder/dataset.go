@@ -144,7 +144,8 @@ func (s *Session) AddThumbnail(ctx context.Context, body Body) (string, error) {
 		ID string `json:"id"`
 	}
 	op := operation{what: "store a thumbnail", right: mayAdd, once: true}
-	return made.ID, s.send(ctx, op, s.url("thumbnails"), "file", body, &made)
+	err := s.send(ctx, op, s.url("thumbnails"), "file", body, &made)
+	return made.ID, err
 }
 
 // SetDatasetThumbnail shows a thumbnail on the card of a dataset. It replaces an existing one: check Dataset.ThumbnailID before.

@@ -9,7 +9,7 @@ from trainer import prepare
 from trainer.config.kinds import KINDS
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
-from trainer.data import SPLITS, Dataset, Example
+from trainer.data import SPLITS, Dataset, Example, names
 from trainer.data.checks import Checks
 from trainer.errors import UserError, some
 from trainer.graph import champion, leaks, memory, negatives, splits as splitting, store as stores, structure
@@ -114,7 +114,7 @@ def _dataset(graph: Graph, numbers: dict[str, np.ndarray], checks: Checks) -> Da
         found = graph.labels or ()
         splits = {name: [Example("", 0, int(n), found[n], str(graph.ids[int(n)])) for n in numbers[name]] for name in SPLITS}
         if graph.task == CLASSES:
-            labels = tuple(sorted({e.target for e in splits["train"]}, key=_natural))
+            labels = tuple(sorted({e.target for e in splits["train"]}, key=names.natural))
             checks.events.decision("labels", list(labels[:1000]), f"The model predicts one of {len(labels)} classes: {some(labels)}.")
     return Dataset(
         task=graph.task, kind="graph", splits=splits, files=list(graph.files), columns=graph.columns, label_column=graph.label_column, labels=labels,
@@ -128,12 +128,6 @@ def _known_labels(graph: Graph, numbers: dict[str, np.ndarray]) -> dict[str, np.
         return numbers
     labels = np.asarray(graph.labels)
     return {name: found[np.isin(labels[found], labels[numbers["train"]])] for name, found in numbers.items()}
-
-
-def _natural(text: str):
-    from trainer.data import names
-
-    return names.natural(text)
 
 
 def fingerprint(graph: Graph, numbers: dict[str, np.ndarray]) -> str:

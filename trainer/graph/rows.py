@@ -67,7 +67,7 @@ class _Rows:
 
         x = torch.from_numpy(self.store.x)
         share = None if bags.share is None else torch.from_numpy(bags.share).to(x.dtype)
-        mode = {"mean": "mean", "add": "sum", "max": "max"}[self.drawn.aggregation]
+        mode = sage.MODES[self.drawn.aggregation]
         with torch.no_grad():
             near = sage.combined(x, torch.from_numpy(bags.found), torch.from_numpy(bags.start.astype(np.int32)), share, mode)
             own = x[torch.from_numpy(nodes.astype(np.int64))]

@@ -15,7 +15,7 @@ from trainer.graph.score import EXTRA
 from trainer.run_folder import files
 
 _SCALE = 2.0  # logarithm of the factor by which cosines are multiplied at the beginning
-_MODES = {"mean": "mean", "add": "sum", "max": "max"}
+MODES = {"mean": "mean", "add": "sum", "max": "max"}  # of embedding_bag, by the name of the aggregation
 
 
 class Dropout(torch.nn.Module):
@@ -45,7 +45,7 @@ class Sage(torch.nn.Module):
 
     def __init__(self, width: int, hidden: int, layers: int, aggregation: str, decoder: str, outputs: int, directed: bool, dropout: float):
         super().__init__()
-        self.mode = _MODES[aggregation]  # how neighbours that have no share of their own are combined
+        self.mode = MODES[aggregation]  # how neighbours that have no share of their own are combined
         self.sizes: dict[str, Any] = {
             "width": width, "hidden": hidden, "layers": layers, "aggregation": aggregation, "decoder": decoder, "outputs": outputs,
             "directed": directed, "dropout": dropout,
@@ -121,7 +121,7 @@ class Sage(torch.nn.Module):
         config, weights = files.read_json(folder / "config.json"), folder / "model.safetensors"
         sizes = {n: config[n] for n in _SIZES}
         width, hidden, layers = (int(sizes[n]) for n in ("width", "hidden", "layers"))
-        if min(width, hidden, layers) < 1 or sizes["aggregation"] not in _MODES:
+        if min(width, hidden, layers) < 1 or sizes["aggregation"] not in MODES:
             raise ValueError("its config.json describes no such model")
         needed = 8 * hidden * (width + (layers - 1) * hidden) + 4 * hidden * sizes["outputs"]
         if needed > weights.stat().st_size:

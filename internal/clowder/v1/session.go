@@ -157,7 +157,8 @@ func (s *Session) CreateDataset(ctx context.Context, name, description string) (
 		ID string `json:"id"`
 	}
 	c := post("create a dataset", "create datasets", map[string]string{"name": name, "description": description}, &made, "datasets", "createempty")
-	return made.ID, s.do(ctx, c)
+	err := s.do(ctx, c)
+	return made.ID, err
 }
 
 // Role returns what the user may do with a dataset. v1 has no call for it; the list of folders is for users who may add to the dataset.
@@ -192,7 +193,8 @@ func (s *Session) Submit(ctx context.Context, dataset, extractor string, paramet
 		JobID string `json:"job_id"`
 	}
 	c := post("submit the dataset to "+extractor, "submit the dataset (editor)", map[string]any{"extractor": extractor, "parameters": parameters}, &made, "datasets", dataset, "extractions")
-	return made.JobID, s.do(ctx, c)
+	err := s.do(ctx, c)
+	return made.JobID, err
 }
 
 // detail returns what the body of an error says. v1 sends a text, a JSON text, or an object with message or msg. The object of a 500 has a

@@ -92,7 +92,8 @@ func (s *Session) arrived(ctx context.Context, f clowder.File) (clowder.File, er
 // AddThumbnail stores a small picture and returns its id. Clowder shows it after SetFileThumbnail.
 func (s *Session) AddThumbnail(ctx context.Context, body clowder.Body) (string, error) {
 	var answer made
-	return answer.ID, s.send(ctx, post("store a thumbnail", mayAdd, nil, &answer, "fileThumbnail"), body)
+	err := s.send(ctx, post("store a thumbnail", mayAdd, nil, &answer, "fileThumbnail"), body)
+	return answer.ID, err
 }
 
 // SetFileThumbnail shows a thumbnail on the card of a file. Clowder shows it on the dataset, too, if the dataset has none and the file lies in
@@ -137,5 +138,6 @@ func (s *Session) AddPreview(ctx context.Context, file, extractor string, body c
 	}
 	c := post("show a preview", mayAdd, map[string]string{"extractor_id": extractor}, nil, "files", file, "previews", answer.ID)
 	c.Once = false // the same preview is shown once
-	return answer.ID, s.do(ctx, c)
+	err := s.do(ctx, c)
+	return answer.ID, err
 }
