@@ -13,7 +13,6 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/pipeline/progress"
 	"github.com/ncsa/clowder-ray/internal/pipeline/status"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
@@ -62,7 +61,7 @@ func (c *console) watch(_ string, p results.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.bar != nil && (p.Epochs > 0 || p.Script != nil) {
-		c.bar.Describe(progress.Sentence(p))
+		c.bar.Describe(p.Sentence())
 		_ = c.bar.Set(int(p.Fraction * barSteps))
 	}
 }

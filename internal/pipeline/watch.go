@@ -13,7 +13,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
-	"github.com/ncsa/clowder-ray/internal/pipeline/progress"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -145,7 +144,7 @@ func (p *Pipeline) follow(rec job.Record) results.Progress {
 		p.enqueue(rec, message.Status{Text: note, Note: true})
 	}
 	// The progress comes last: a note that follows it would replace it while both wait.
-	if sentence := progress.Sentence(state); sentence != "" {
+	if sentence := state.Sentence(); sentence != "" {
 		p.enqueue(rec, message.Status{Text: sentence, Progress: true})
 	}
 	if p.cfg.Watch != nil {

@@ -1,6 +1,13 @@
 package results
 
-import "github.com/ncsa/clowder-ray/internal/results/graph"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/ncsa/clowder-ray/internal/results/graph"
+)
 
 // ResultKind says what a run was.
 type ResultKind string
@@ -157,4 +164,17 @@ func (r *Result) Setting(name string) string {
 		}
 	}
 	return ""
+}
+
+// WriteJSON writes v for people and programs: indented, keys of maps in order, no escaped angle brackets.
+func WriteJSON(w io.Writer, v any) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("encode: %w", err)
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
 }

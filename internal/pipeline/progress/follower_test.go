@@ -98,6 +98,6 @@ func TestAScriptIsFollowed(t *testing.T) {
 	f := NewFollower(func(string) disk.Folder { return folder })
 	progress, notes, err := f.Read(run, 1)
 	require.NoError(t, err)
-	require.Equal(t, "the script runs: epoch 1 of 4, 25 %, val_loss 1.5", Sentence(progress))
+	require.Equal(t, "the script runs: epoch 1 of 4, 25 %, val_loss 1.5", progress.Sentence())
 	require.Equal(t, []string{"train.py is started because of its name.", "Note: the check of the code found in a.py, line 7: chmod 777."}, notes)
 }

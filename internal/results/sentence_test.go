@@ -1,4 +1,4 @@
-package progress
+package results_test
 
 import (
 	"testing"
@@ -81,7 +81,7 @@ func TestSentence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, Sentence(tc.progress))
+			require.Equal(t, tc.want, tc.progress.Sentence())
 		})
 	}
 }

@@ -1,21 +1,20 @@
-package progress
+package results
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // Sentence writes the progress of a training: "epoch 2 of 3, 41 %, about 2 min left, validation accuracy 0.834 (best)".
-func Sentence(p results.Progress) string {
+func (p *Progress) Sentence() string {
 	var parts []string
 	switch {
-	case p.Phase == results.PhaseScript && p.Script != nil:
-		return script(p, *p.Script)
+	case p.Phase == PhaseScript && p.Script != nil:
+		return p.script(*p.Script)
 	case p.Phase == "train" && p.Trial != nil:
-		return trial(p, *p.Trial)
+		return p.trial(*p.Trial)
 	case p.Phase == "train" && p.Epochs > 0:
 		parts = []string{fmt.Sprintf("epoch %d of %d", p.Epoch, p.Epochs)}
 	case p.Phase == "predict" && p.Fraction > 0:
@@ -32,7 +31,7 @@ func Sentence(p results.Progress) string {
 		if p.Best != nil && p.Best.Step == p.Validation.Step {
 			best = " (best)"
 		}
-		parts = append(parts, fmt.Sprintf("validation %s %.3f%s", results.MetricName(name), value, best))
+		parts = append(parts, fmt.Sprintf("validation %s %.3f%s", MetricName(name), value, best))
 	} else if p.Loss != nil {
 		parts = append(parts, fmt.Sprintf("loss %.2f", *p.Loss))
 	}
@@ -40,7 +39,7 @@ func Sentence(p results.Progress) string {
 }
 
 // trial writes the progress of a search: "Trial 7 of 10, 41 %, about 2 min left: best so far 0.84 with learning_rate 0.002".
-func trial(p results.Progress, t results.TrialProgress) string {
+func (p *Progress) trial(t TrialProgress) string {
 	sentence := fmt.Sprintf("Trial %d of %d, %.0f %%", t.Number, t.Trials, 100*p.Fraction)
 	if t.Number == 0 {
 		sentence = fmt.Sprintf("Default settings, the first of %d trials, %.0f %%", t.Trials, 100*p.Fraction)
@@ -55,7 +54,7 @@ func trial(p results.Progress, t results.TrialProgress) string {
 }
 
 // script writes the progress of a script: "the script runs: epoch 2 of 3, 41 %, about 2 min left, val_loss 1.47".
-func script(p results.Progress, s results.ScriptProgress) string {
+func (p *Progress) script(s ScriptProgress) string {
 	var parts []string
 	switch {
 	case p.Epochs > 0:
