@@ -22,8 +22,20 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// keyHeader carries the user's API key. An Authorization header is never sent with it, because v2 checks that one first and fails.
-const keyHeader = "X-API-KEY"
+const (
+	// keyHeader carries the user's API key. An Authorization header is never sent with it, because v2 checks that one first and fails.
+	keyHeader = "X-API-KEY"
+	// tokenHeader carries the user's access token.
+	tokenHeader = "Authorization"
+)
+
+// credential is the header that identifies the user.
+func (s *Session) credential() (name, value string) {
+	if s.bearer {
+		return tokenHeader, "Bearer " + s.key.Reveal()
+	}
+	return keyHeader, s.key.Reveal()
+}
 
 // call is one request. Its body and its answer fit into memory.
 type call struct {
@@ -53,7 +65,7 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 	if c.keyInQuery || s.keyInQuery() {
 		req.SetQueryParam(keyParameter, s.key.Reveal())
 	} else {
-		req.SetHeader(keyHeader, s.key.Reveal())
+		req.SetHeader(s.credential())
 	}
 	if c.body != nil {
 		body, err := json.Marshal(c.body)

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -72,14 +71,6 @@ func (c *Client) versionAt(ctx context.Context, base *url.URL, want int) (string
 
 // CheckKey returns the e-mail address of the user to whom the key of the session belongs. It fails if Clowder refuses the key.
 func (s *Session) CheckKey(ctx context.Context) (string, error) {
-	var me User
-	c := get("identify the owner of the API key", "use Clowder", "users", "profile")
-	c.into = &me
-	if err := s.do(ctx, c); err != nil {
-		return "", err
-	}
-	if me.Email == "" {
-		return "", job.Permanent(errors.New("Clowder returned no e-mail address for this API key")) //nolint:staticcheck // a name
-	}
-	return me.Email, nil
+	me, err := s.Profile(ctx)
+	return me.Email, err
 }

@@ -89,17 +89,25 @@ func (c *Client) Close() error {
 // Cache returns the cache of downloaded files, nil without one. It is closed with the client.
 func (c *Client) Cache() *cache.Cache { return c.cache }
 
-// Session acts with the permissions of the user to whom its key belongs. It is safe for concurrent use.
+// Session acts with the permissions of the user to whom its key or access token belongs. It is safe for concurrent use.
 type Session struct {
-	c       *Client
-	base    *url.URL
+	c    *Client
+	base *url.URL
+	// key is an API key or, with bearer, an access token.
 	key     job.Secret
+	bearer  bool
 	dialect Dialect
 }
 
 // As returns a session with the configured URL or, without one, with the first of AllowedHosts. One of them must be configured.
 func (c *Client) As(key job.Secret) *Session {
 	return &Session{c: c, base: c.allowed[0], key: key}
+}
+
+// Bearer returns a session for an access token of the Keycloak of Clowder v2, at the same URL as As. Clowder accepts the tokens of all
+// clients of its realm until they expire, which is after five minutes by default: make a session for each request of a user.
+func (c *Client) Bearer(token job.Secret) *Session {
+	return &Session{c: c, base: c.allowed[0], key: token, bearer: true}
 }
 
 // At returns a session for a message of Clowder v2 with this host. A configured URL overrides the host. Without one, the host must equal

@@ -24,7 +24,10 @@ import (
 // realSite is the Clowder v2 at CLOWDER_URL with the keys of two users and its RabbitMQ.
 func realSite(t *testing.T) site {
 	t.Helper()
-	at := site{url: os.Getenv("CLOWDER_URL"), key: os.Getenv("CLOWDER_KEY"), key2: os.Getenv("CLOWDER_KEY_2"), broker: os.Getenv("RABBITMQ_URI")}
+	at := site{
+		url: os.Getenv("CLOWDER_URL"), key: os.Getenv("CLOWDER_KEY"), key2: os.Getenv("CLOWDER_KEY_2"), broker: os.Getenv("RABBITMQ_URI"),
+		token: os.Getenv("CLOWDER_TOKEN"), stranger: os.Getenv("CLOWDER_TOKEN_OF_STRANGER"),
+	}
 	if at.url == "" || at.key == "" || os.Getenv("CLOWDER_VERSION") == "1" {
 		t.Skip("no real Clowder v2: CLOWDER_URL and CLOWDER_KEY are not set, or CLOWDER_VERSION is 1")
 	}

@@ -21,6 +21,8 @@ type site struct {
 	url, key string
 	// key2 belongs to a user without access to the datasets of the first user. Without it some tests are skipped.
 	key2 string
+	// token is an access token of the first user, and stranger one of somebody who never opened Clowder. Without them some tests are skipped.
+	token, stranger string
 	// broker is the RabbitMQ of that Clowder; empty leaves submissions out.
 	broker string
 }
@@ -52,7 +54,10 @@ func newClient(tb testing.TB, cfg clowder.Config) *clowder.Client {
 func TestContractDouble(t *testing.T) {
 	t.Parallel()
 	server := startDouble(t, clowdertest.Options{HideFromOwner: true})
-	runContract(t, site{url: server.URL, key: server.Key("alice@example.org"), key2: server.Key("bob@example.org")})
+	runContract(t, site{
+		url: server.URL, key: server.Key("alice@example.org"), key2: server.Key("bob@example.org"),
+		token: server.Token("alice@example.org"), stranger: server.Token("erin@example.org"),
+	})
 }
 
 func requireKind(t *testing.T, err error, want job.Kind, status int) {
@@ -110,12 +115,59 @@ func runContract(t *testing.T, at site) {
 		require.NoError(t, err)
 		require.Empty(t, inputs)
 	})
+	contractLogin(t, client, at, ds.ID)
 	contractJobs(t, client, at, ds.ID)
 	contractFiles(t, at, s, ds.ID)
 	contractResults(t, s, ds.ID)
 	if at.key2 != "" {
 		contractCollaborator(t, client, at, ds.ID)
 	}
+}
+
+// contractLogin makes calls with access tokens of Keycloak.
+func contractLogin(t *testing.T, client *clowder.Client, at site, ds string) {
+	t.Helper()
+	ctx := t.Context()
+	t.Run("knows the owner of a key by name", func(t *testing.T) {
+		me, err := client.As(job.Secret(at.key)).Profile(ctx)
+		require.NoError(t, err)
+		require.Contains(t, me.Email, "@")
+		require.NotEmpty(t, me.Name())
+		require.False(t, me.AdminMode || me.ReadOnly)
+	})
+	t.Run("acts for the user of an access token", func(t *testing.T) {
+		if at.token == "" {
+			t.Skip("there is no access token")
+		}
+		byKey, err := client.As(job.Secret(at.key)).Profile(ctx)
+		require.NoError(t, err)
+		s := client.Bearer(job.Secret(at.token))
+		me, err := s.Profile(ctx)
+		require.NoError(t, err)
+		require.Equal(t, byKey, me)
+		got, err := s.Dataset(ctx, ds)
+		require.NoError(t, err)
+		require.Equal(t, ds, got.ID)
+		requireRole(t, s, ds, clowder.RoleOwner)
+		file, err := s.Upload(ctx, ds, "", text("by a token.txt", "text/plain", "x"))
+		require.NoError(t, err)
+		require.NoError(t, s.DeleteFile(ctx, file.ID))
+		_, err = client.Bearer("wrong.token").Profile(ctx)
+		requireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
+		require.ErrorContains(t, err, "log in again")
+		require.NotContains(t, err.Error(), "wrong.token")
+	})
+	t.Run("tells a user whom Clowder does not know from a failure", func(t *testing.T) {
+		if at.stranger == "" {
+			t.Skip("there is no access token of somebody who never opened Clowder")
+		}
+		s := client.Bearer(job.Secret(at.stranger))
+		_, err := s.Profile(ctx)
+		requireKind(t, err, job.KindPermanent, 0)
+		require.ErrorIs(t, err, clowder.ErrUnknownUser)
+		_, err = s.Dataset(ctx, ds)
+		requireKind(t, err, job.KindRetryable, http.StatusInternalServerError)
+	})
 }
 
 // contractJobs lists submitted jobs and reads single jobs.

@@ -58,6 +58,8 @@ func (s *Session) answerError(op operation, status int, header http.Header, body
 	switch {
 	case status >= 300 && status < 400:
 		return job.Permanent(say("Clowder answered the request to %s with a redirect (%d): ask the administrator of the extractor to check CLOWDER_URL", op.what, status))
+	case status == http.StatusUnauthorized && s.bearer:
+		return job.Permanent(say("Clowder does not accept this login (401)%s and so refused to %s: log in again", detail, op.what))
 	case status == http.StatusUnauthorized:
 		return job.Permanent(say("Clowder does not accept the key that came with this job (401)%s and so refused to %s: submit the job again", detail, op.what))
 	case status == http.StatusForbidden:
@@ -117,7 +119,7 @@ func retryAfter(header http.Header) time.Duration {
 	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }
 
-// detail is what an answer says, in parentheses after a blank, or empty. It never repeats the key.
+// detail is what an answer says, in parentheses after a blank, or empty. It never repeats the key or the token.
 func (s *Session) detail(body []byte) string {
 	read := answerDetail
 	if s.dialect.Detail != nil {

@@ -183,10 +183,10 @@ func (s *Session) digest() [sha256.Size]byte {
 	return sha256.Sum256([]byte(s.base.String() + "\x00" + s.key.Reveal()))
 }
 
-// authorize adds the key to a request.
+// authorize adds the key or the access token to a request.
 func (s *Session) authorize(req *http.Request) {
 	if !s.keyInQuery() {
-		req.Header.Set(keyHeader, s.key.Reveal())
+		req.Header.Set(s.credential())
 		return
 	}
 	query := req.URL.Query()

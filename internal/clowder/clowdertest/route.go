@@ -43,8 +43,9 @@ func (s *Server) Handler() http.Handler {
 		reply(w, http.StatusOK, map[string]string{"version": "2.0.0-double"})
 	})
 	mux.HandleFunc("GET /stored/{id}", s.presigned)
+	mux.HandleFunc("GET /api/v2/users/profile", s.profile)
 	for pattern, h := range map[string]handler{
-		"GET /users/profile":                                   s.profile,
+		"GET /users/{id}":                                      s.userByID,
 		"POST /datasets":                                       s.createDataset,
 		"GET /datasets/{id}":                                   s.getDataset,
 		"DELETE /datasets/{id}":                                s.deleteDataset,
@@ -103,44 +104,6 @@ func redirectSlashes(next http.Handler) http.Handler {
 		w.Header().Set("Location", u.String())
 		w.WriteHeader(http.StatusTemporaryRedirect)
 	})
-}
-
-// guarded finds the user by the API key. It checks a Bearer header first and never accepts it.
-func (s *Server) guarded(h handler) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		u, no := s.authenticate(r)
-		if no == nil {
-			var answer any
-			if answer, no = h(w, r, u); no == nil {
-				if answer != nil {
-					reply(w, http.StatusOK, answer)
-				}
-				return
-			}
-		}
-		no.write(w)
-	}
-}
-
-func (s *Server) authenticate(r *http.Request) (user, *refusal) {
-	key := r.Header.Get("X-API-KEY")
-	switch {
-	case r.Header.Get("Authorization") != "":
-		return user{}, refuse(http.StatusUnauthorized, "Invalid token")
-	case key == "":
-		return user{}, refuse(http.StatusUnauthorized, "Not authenticated.")
-	}
-	s.state.mu.Lock()
-	defer s.state.mu.Unlock()
-	email, ok := s.state.keys[key]
-	if !ok {
-		return user{}, &refusal{http.StatusUnauthorized, map[string]string{"error": "Key is invalid."}}
-	}
-	return s.state.users[email], nil
-}
-
-func (s *Server) profile(_ http.ResponseWriter, _ *http.Request, u user) (any, *refusal) {
-	return u, nil
 }
 
 func (n *refusal) write(w http.ResponseWriter) {

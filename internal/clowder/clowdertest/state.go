@@ -16,6 +16,7 @@ type state struct {
 	users          map[string]user
 	keys           map[string]string // key → e-mail
 	jobKeys        map[string]string // e-mail → the key in job messages
+	tokens         map[string]string // access token → e-mail
 	datasets       map[string]*dataset
 	folders        map[string]*folder
 	files          map[string]*file
@@ -33,7 +34,7 @@ type state struct {
 
 func newState(emails []string) *state {
 	st := &state{
-		users: map[string]user{}, keys: map[string]string{}, jobKeys: map[string]string{}, datasets: map[string]*dataset{},
+		users: map[string]user{}, keys: map[string]string{}, jobKeys: map[string]string{}, tokens: map[string]string{}, datasets: map[string]*dataset{},
 		folders: map[string]*folder{}, files: map[string]*file{}, thumbnails: map[string]bool{}, jobs: map[string]*jobRecord{},
 		listeners: map[string]*listener{}, tracked: map[string]int{}, instance: newID()[14:],
 		v1: newV1State(),

@@ -12,6 +12,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // The rights that errors name.
@@ -100,6 +101,7 @@ func (s *Session) explained(ctx context.Context, c clowder.Call, call func() err
 // user is a person as v1 shows them. The key of the installation belongs to nobody, so its email is null.
 type user struct {
 	ID    string `json:"id"`
+	Name  string `json:"fullName"`
 	Email string `json:"email"`
 }
 
@@ -132,6 +134,22 @@ func (s *Session) CheckKey(ctx context.Context) (string, error) {
 	}
 	return me.Email, err
 }
+
+// Profile returns the user of the session. The error is ErrNobody for the key of the installation, with which everybody could do
+// everything in the name of nobody.
+func (s *Session) Profile(ctx context.Context) (clowder.Profile, error) {
+	me, err := s.me(ctx)
+	switch {
+	case err != nil:
+		return clowder.Profile{}, err
+	case me.Email == "" || len(me.Email) > maxLabel:
+		return clowder.Profile{}, job.Permanent(clowder.ErrNobody)
+	}
+	return clowder.Profile{Email: me.Email, FirstName: text.Shorten(me.Name, maxLabel)}, nil
+}
+
+// maxLabel limits the name and the e-mail address of a user, in characters.
+const maxLabel = 255
 
 // datasetRow is a dataset as v1 sends it. It does not name the owner.
 type datasetRow struct {
