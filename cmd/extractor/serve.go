@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/studio"
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -119,10 +120,16 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	if err != nil {
 		return err
 	}
+	pages, err := studio.New(ctx, set.Studio, studio.Parts{
+		ClowderURL: set.ClowderURL, Clowder: client, Store: store, Volume: volume, Extractors: all, Desk: pipe, Log: log,
+	})
+	if err != nil {
+		return err
+	}
 	log.Info("starting", zap.String("version", version), zap.Strings("extractors", all.Names()),
 		zap.String("ray", cmp.Or(set.KubeRayConfig, set.RayAddress)), zap.String("clowder", set.ClowderURL), zap.String("shared_dir", set.SharedDir),
 		zap.String("memory_limit", memory))
-	return runAll(ctx, set, parts{ends: ends, pipe: pipe, recovery: recovery, cleaner: cleaner, backend: backend, web: web})
+	return runAll(ctx, set, parts{ends: ends, pipe: pipe, recovery: recovery, cleaner: cleaner, backend: backend, web: web, pages: pages})
 }
 
 // readiness returns why the service accepts no jobs, or nil. A stopping service is not ready.
@@ -147,6 +154,7 @@ type parts struct {
 	cleaner  *retention.Keeper
 	backend  *ray
 	web      *health
+	pages    *studio.Server
 }
 
 // runAll runs the parts and stops them in an order that loses nothing: first the consumers, which return unhandled messages; then
@@ -178,6 +186,9 @@ func runAll(ctx context.Context, set Settings, p parts) error {
 	part(work, p.pipe.Run, stopStatuses)
 	part(statusCtx, p.ends.publish, stopHealth)
 	part(statusCtx, p.backend.run, func() {})
+	if p.pages != nil {
+		part(ctx, p.pages.Run, func() {})
+	}
 	if p.web != nil {
 		part(healthCtx, p.web.Run, func() {})
 	}
@@ -200,7 +211,7 @@ func pipelineConfig(set Settings, all platform.Extractors, volume volume.Volume,
 		MaxRunning: set.MaxRunning, MaxRunningPerUser: set.MaxRunningPerUser, MaxJobsPerUser: set.jobsPerUser(),
 		UserJobsPerHour: set.UserJobsPerHour, UserRequestsPerHour: set.UserRequestsPerHour,
 		MaxRetry: set.MaxRetry, MaxAttempts: set.MaxAttempts, Poll: set.RayPoll, PendingTimeout: set.PendingTimeout, StallTimeout: set.StallTimeout,
-		Attempt: attempt, CheckTrainer: checkTrainer, Version: version, Scripts: set.Scripts.Preparer(set.localPython(), volume.Overlays()),
+		Attempt: attempt, CheckTrainer: checkTrainer, Version: version, NoteUsers: set.Studio.On(), Scripts: set.Scripts.Preparer(set.localPython(), volume.Overlays()),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/viper"
 
 	"github.com/ncsa/clowder-ray/cmd/extractor/scripts"
+	"github.com/ncsa/clowder-ray/cmd/extractor/studio"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -76,6 +77,7 @@ type Settings struct {
 	ShutdownTimeout     time.Duration `mapstructure:"shutdown_timeout"`
 
 	Scripts scripts.Settings `mapstructure:",squash"`
+	Studio  studio.Settings  `mapstructure:",squash"`
 }
 
 // setting describes one field of Settings: its key in the file, its environment variable (pyclowder's name if there is one), its
@@ -143,6 +145,9 @@ func settings() []setting {
 		{"shutdown_timeout", "SHUTDOWN_TIMEOUT", "20s", "Longest time for an orderly shutdown after SIGTERM"},
 	}
 	for _, row := range scripts.Rows() {
+		rows = append(rows, setting{row.Key, row.Env, row.Value, row.Help})
+	}
+	for _, row := range studio.Rows() {
 		rows = append(rows, setting{row.Key, row.Env, row.Value, row.Help})
 	}
 	return rows
@@ -251,6 +256,7 @@ func (s *Settings) complete() error {
 	s.checkNumbers(report)
 	s.checkLimits(report)
 	s.Scripts.Validate(report)
+	s.Studio.Validate(s.ClowderURL, report)
 	if s.LogFormat != "console" && s.LogFormat != "json" {
 		report("LOG_FORMAT: must be console or json, got %q", s.LogFormat)
 	}

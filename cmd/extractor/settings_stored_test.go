@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/cmd/extractor/scripts"
+	"github.com/ncsa/clowder-ray/cmd/extractor/studio"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -23,6 +24,8 @@ func TestASettingsFileOfTheVersionBeforeIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, defaults.Scripts, got.Scripts, "there were none about scripts")
 	got.Scripts = scripts.Settings{}
+	require.Equal(t, defaults.Studio, got.Studio, "there was none")
+	got.Studio = studio.Settings{}
 	const day = 24 * time.Hour
 	require.Equal(t, Settings{
 		RabbitMQURI: "amqp://user:word@broker/vhost", RabbitMQQueue: "own.train", AdvancedQueue: "own.advanced", PredictQueue: "own.predict",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -67,6 +68,15 @@ const (
 	RoleViewer   Role = "viewer"
 	NoRole       Role = ""
 )
+
+// AtLeast reports whether the role is other or a higher one.
+func (r Role) AtLeast(other Role) bool { return r.rank() >= other.rank() }
+
+// rank is 0 for no role and for one that this version does not know.
+func (r Role) rank() int { return slices.Index(ranks, r) + 1 }
+
+// ranks are the roles, lowest first.
+var ranks = []Role{RoleViewer, RoleUploader, RoleEditor, RoleOwner}
 
 // CanEdit reports whether a user with this role may change the files of other users.
 func (r Role) CanEdit() bool { return r == RoleOwner || r == RoleEditor }

@@ -173,6 +173,9 @@ func (q Query) where() (condition string, args []any) {
 	add(q.Over, active+" = 0")
 	add(q.WithKey, "secret <> ''")
 	add(q.Dataset != "", "dataset = ?", q.Dataset)
+	add(q.User != "", "user = ?", q.User)
+	before := q.Before.Created.UnixNano()
+	add(!q.Before.Created.IsZero(), "(created < ? OR created = ? AND run > ?)", before, before, q.Before.Run)
 	add(!q.ChangedAfter.IsZero(), "updated > ?", q.ChangedAfter.UnixNano())
 	add(!q.ChangedBefore.IsZero(), "updated < ?", q.ChangedBefore.UnixNano())
 	return strings.Join(conditions, " AND "), args

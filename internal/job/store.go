@@ -59,6 +59,19 @@ type Query struct {
 	ChangedAfter, ChangedBefore time.Time
 	// Dataset leaves out the records about other datasets.
 	Dataset string
+	// User leaves out the records of other users, by Record.User.
+	User string
+	// Before leaves out that record and the newer ones; the zero value leaves out none.
+	Before Position
 	// Limit ends the list after that many newest records; 0 means no limit.
 	Limit int
 }
+
+// Position is the place of a record in the list of all records by time.
+type Position struct {
+	Created time.Time
+	Run     string
+}
+
+// Position returns the place of the record in lists.
+func (r *Record) Position() Position { return Position{Created: r.Created, Run: r.Run} }

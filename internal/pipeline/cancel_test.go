@@ -247,6 +247,33 @@ func TestATrainingThatIsStoppedKeepsWhatItHas(t *testing.T) {
 	})
 }
 
+func TestAPersonStopsAndCancelsARunWithoutARequestInClowder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t)
+		b.cfg.NoteUsers = true
+		h := b.hook()
+		h.look = func(n int) rayjob.Verdict {
+			switch n {
+			case 3:
+				require.NoError(t, b.Pipeline.Stop(t.Context(), run, "bob"))
+			case 4:
+				require.NoError(t, b.Pipeline.Cancel(t.Context(), run, "carol"))
+				require.ErrorContains(t, b.Pipeline.Stop(t.Context(), run, "dave"), "already being cancelled")
+			}
+			return rayjob.Running
+		}
+		b.accept(t, run, nil)
+		b.runUntilOver(t)
+		rec := b.get(t, run)
+		require.Equal(t, job.Cancelled, rec.State)
+		require.Equal(t, "bob", rec.StoppedBy)
+		require.Equal(t, "carol", rec.CancelledBy)
+		require.Equal(t, "alice@example.org", rec.User)
+		require.ErrorIs(t, b.Pipeline.Cancel(t.Context(), "ft-unknown", "bob"), job.ErrNotFound)
+		require.ErrorContains(t, b.Pipeline.Cancel(t.Context(), run, "bob"), "has already ended")
+	})
+}
+
 func texts(said []message.Status) (out []string) {
 	for _, s := range said {
 		out = append(out, s.Text)

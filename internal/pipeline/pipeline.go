@@ -66,6 +66,8 @@ type Config struct {
 	Attempt rayjob.Attempt
 	// Objects are the object stores that users may name; nil is none.
 	Objects objects.Store
+	// NoteUsers: the record of a job names its user, for people who look for their own runs.
+	NoteUsers bool
 	// Scripts decides what scripts of users may do, and prepares them.
 	Scripts *script.Preparer
 	// CheckTrainer, where given, is called at most a second before each submission: it makes sure that the trainer on the volume is the one that this

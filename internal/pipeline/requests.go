@@ -132,13 +132,7 @@ func (p *Pipeline) manage(ctx context.Context, rec, target job.Record, action st
 	if err != nil {
 		return job.Record{}, err
 	}
-	next, err := p.store.Change(ctx, target.Run, func(r *job.Record) error { return p.apply(action, rec, by, r) })
-	if err != nil {
-		return job.Record{}, err
-	}
-	p.interrupts.cut(next)
-	p.schedule.Add(next.Run)
-	return next, nil
+	return p.command(ctx, target.Run, func(r *job.Record) error { return p.apply(action, rec, by, r) })
 }
 
 // apply applies an action to the record of a run.

@@ -28,6 +28,10 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 	if rec.Request.Kind == job.File && rec.Request.DatasetID == "" {
 		return nil, badInput(job.Permanent(errors.New("this file is in no dataset, so its results would have no place: add it to a dataset, then submit it again")))
 	}
+	rec, err := p.noteUser(ctx, rec)
+	if err != nil {
+		return nil, err
+	}
 	e := p.cfg.Extractors.Of(rec.Request)
 	settings, err := p.settings(rec, e)
 	if err != nil {
@@ -70,6 +74,18 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 		r.Advance(job.Staged)
 		return nil
 	}, nil
+}
+
+// noteUser writes down whose job it is, where people look for their own runs.
+func (p *Pipeline) noteUser(ctx context.Context, rec job.Record) (job.Record, error) {
+	if !p.cfg.NoteUsers || rec.User != "" {
+		return rec, nil
+	}
+	user, err := p.platform.User(ctx, rec)
+	if err != nil {
+		return rec, err
+	}
+	return p.store.Amend(ctx, rec, func(r *job.Record) error { r.User = user; return nil })
 }
 
 // submit writes what the attempt is to do and gives it to Ray under its name; an attempt that is there already is adopted.

@@ -226,6 +226,12 @@ func list(t *testing.T, open func() job.Store) {
 	require.Equal(t, []string{"ft-0", "ft-2", "ft-3"}, runs(job.Query{WithKey: true}))
 	require.Equal(t, []string{"ft-2", "ft-3"}, runs(job.Query{Dataset: strings.Repeat("d", 24), Active: true, Limit: 2}))
 	require.Empty(t, runs(job.Query{Dataset: strings.Repeat("e", 24)}))
+
+	third, err := s.Change(t.Context(), "ft-2", func(r *job.Record) error { r.User = "alice@example.org"; return nil })
+	require.NoError(t, err)
+	require.Equal(t, []string{"ft-2"}, runs(job.Query{User: "alice@example.org"}))
+	require.Equal(t, []string{"ft-0", "ft-1"}, runs(job.Query{Before: third.Position()}))
+	require.Equal(t, []string{"ft-1"}, runs(job.Query{Before: third.Position(), Limit: 1}), "page by page")
 }
 
 func forget(t *testing.T, open func() job.Store) {

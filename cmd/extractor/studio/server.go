@@ -1,0 +1,106 @@
+package studio
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
+	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/studio"
+	"github.com/ncsa/clowder-ray/internal/studio/web"
+)
+
+// Parts are the parts of the service that the studio uses.
+type Parts struct {
+	ClowderURL string
+	Clowder    *clowder.Client
+	Store      job.Store
+	Volume     volume.Volume
+	Extractors platform.Extractors
+	Desk       Desk
+	Log        *zap.Logger
+}
+
+// Desk applies the commands of people to runs. The caller has checked that they may.
+type Desk interface {
+	Cancel(ctx context.Context, run, by string) error
+	Stop(ctx context.Context, run, by string) error
+}
+
+// Server serves the studio.
+type Server struct {
+	server   *http.Server
+	listener net.Listener
+	log      *zap.Logger
+}
+
+// New listens on STUDIO_LISTEN. It returns nil if there is no studio.
+func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
+	if !set.On() {
+		return nil, nil //nolint:nilnil // no studio is no error
+	}
+	address, err := set.address()
+	if err != nil {
+		return nil, fmt.Errorf("STUDIO_URL: %w", err)
+	}
+	log := parts.Log.Named("studio")
+	site := web.NewSite(address, cmp.Or(set.PublicURL, parts.ClowderURL), noAssets{}, log)
+	handler, err := studio.Handler(site, noLogin{site})
+	if err != nil {
+		return nil, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", set.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("STUDIO_LISTEN: %w", err)
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	return &Server{server: server, listener: listener, log: log}, nil
+}
+
+// stopTime is how long answers that have begun may take when the studio stops.
+const stopTime = 3 * time.Second
+
+// Run serves until ctx ends.
+func (s *Server) Run(ctx context.Context) error {
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer cancel()
+		if s.server.Shutdown(late) != nil {
+			_ = s.server.Close()
+		}
+	})
+	s.log.Info("serving the studio", zap.Stringer("address", s.listener.Addr()))
+	if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		stop()
+		return err
+	}
+	<-stopped
+	return nil
+}
+
+// noAssets are the assets of a build without islands.
+type noAssets struct{}
+
+func (noAssets) Names(string) (script, style string) { return "", "" }
+
+func (noAssets) ServeHTTP(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }
+
+// noLogin knows no visitor.
+type noLogin struct{ site *web.Site }
+
+func (noLogin) Public(*http.ServeMux) {}
+
+func (l noLogin) Wrap(http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { l.site.Fail(w, r, web.NotFound) })
+}

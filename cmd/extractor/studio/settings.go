@@ -1,0 +1,56 @@
+package studio
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Settings are the settings of the studio. Its zero value serves none.
+type Settings struct {
+	URL       string `mapstructure:"studio_url"`
+	Listen    string `mapstructure:"studio_listen"`
+	PublicURL string `mapstructure:"clowder_public_url"`
+}
+
+// Row describes one field of Settings: its key in the settings file, its environment variable, its default and its meaning.
+type Row struct {
+	Key, Env string
+	Value    any
+	Help     string
+}
+
+// Rows lists the settings in the order of the documentation.
+func Rows() []Row {
+	return []Row{
+		{"studio_url", "STUDIO_URL", "", "Address at which people reach the studio, the web page of the service, with its path; empty serves none"},
+		{"studio_listen", "STUDIO_LISTEN", "127.0.0.1:8781", "Address on which the studio listens, apart from LISTEN"},
+		{"clowder_public_url", "CLOWDER_PUBLIC_URL", "", "Address at which people reach Clowder, for links; empty uses CLOWDER_URL"},
+	}
+}
+
+// On reports whether there is a studio.
+func (s *Settings) On() bool { return s.URL != "" }
+
+// Validate reports invalid values. clowder is the setting CLOWDER_URL.
+func (s *Settings) Validate(clowder string, report func(format string, args ...any)) {
+	if !s.On() {
+		return
+	}
+	if clowder == "" {
+		report("STUDIO_URL: the studio asks Clowder who a visitor is, so it needs CLOWDER_URL")
+	}
+	if s.Listen == "" {
+		report("STUDIO_LISTEN: set the address on which the studio listens")
+	}
+	for name, value := range map[string]string{"STUDIO_URL": s.URL, "CLOWDER_PUBLIC_URL": s.PublicURL} {
+		if value == "" {
+			continue
+		}
+		if u, err := url.Parse(value); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			report("%s: %q must be an address such as https://studio.example.org/path", name, value)
+		}
+	}
+}
+
+// address returns STUDIO_URL without a slash at the end.
+func (s *Settings) address() (*url.URL, error) { return url.Parse(strings.TrimRight(s.URL, "/")) }

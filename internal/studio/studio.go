@@ -1,0 +1,64 @@
+package studio
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/ncsa/clowder-ray/internal/studio/web"
+)
+
+// Room is a part of the studio for visitors.
+type Room interface {
+	// Routes adds the pages and the forms, Operations the operations of the API. A request that arrives there has a web.Visitor.
+	Routes(mux *http.ServeMux)
+	Operations(api huma.API)
+}
+
+// Public is a room with pages that need no login.
+type Public interface {
+	Public(mux *http.ServeMux)
+}
+
+// Login knows the visitor of a request.
+type Login interface {
+	Public
+	// Wrap passes on the requests of visitors. Pages of others lead to the login; their requests to the API are refused.
+	Wrap(next http.Handler) http.Handler
+}
+
+// Handler returns the whole site. An error says that its address cannot be a trusted origin.
+func Handler(site *web.Site, login Login, rooms ...Room) (http.Handler, error) {
+	huma.NewError = web.NewHumaError
+	private, public := http.NewServeMux(), http.NewServeMux()
+	api := API(private, site)
+	for _, room := range rooms {
+		room.Routes(private)
+		room.Operations(api)
+		if p, ok := room.(Public); ok {
+			p.Public(public)
+		}
+	}
+	private.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { site.Fail(w, r, web.NotFound) })
+	site.Routes(public)
+	login.Public(public)
+	public.Handle("/", login.Wrap(private))
+
+	origins := http.NewCrossOriginProtection()
+	if err := origins.AddTrustedOrigin(site.URL.Scheme + "://" + site.URL.Host); err != nil {
+		return nil, fmt.Errorf("STUDIO_URL: %w", err)
+	}
+	return web.Secure(origins.Handler(http.StripPrefix(strings.TrimRight(site.URL.Path, "/"), public))), nil
+}
+
+// API returns an empty API on mux, which describes itself at /api/v1/openapi.json.
+func API(mux *http.ServeMux, site *web.Site) huma.API {
+	config := huma.DefaultConfig("Studio of the Clowder Ray extractor", "1")
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "/api/v1/openapi", "", ""
+	config.CreateHooks = nil // no $schema in the answers
+	config.Servers = []*huma.Server{{URL: site.URL.String()}}
+	return humago.New(mux, config)
+}
