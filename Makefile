@@ -37,8 +37,12 @@ $(VENV)/ready: $(LOCKS) test/setup/venv.sh
 lock: ## write the lock files of the Python packages after a change of trainer/requirements*.in
 	@test/setup/lock.sh $(CACHE)
 
-build: ## build bin/extractor
+build: ui ## build bin/extractor
 	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/extractor ./cmd/extractor
+
+.PHONY: ui
+ui: ## bundle the scripts of the studio, which Go embeds: with Node, from PyPI where the machine has none
+	@test/setup/ui.sh bundle $(CACHE)
 
 # --- use
 
@@ -71,7 +75,7 @@ cluster-up: ## start a Kubernetes node with KubeRay (root; ten minutes the first
 cluster-down: ## stop that node; PURGE=1 also deletes its data and images
 	@CACHE=$(CACHE) PURGE=$(PURGE) test/cluster/down.sh
 
-images: $(VENV)/ready ## build the images of the service and of Ray (6 GB); on Debian's Docker Engine where none runs (root)
+images: $(VENV)/ready ui ## build the images of the service and of Ray (6 GB); on Debian's Docker Engine where none runs (root)
 	@CACHE=$(CACHE) test/docker/images.sh $(VERSION)
 
 # --- checks
@@ -110,7 +114,7 @@ test-parts: setup test-programs # what the tests start: also the programs of a K
 	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
 	@test/setup/minio.sh $(CACHE) >/dev/null
 
-test-programs:
+test-programs: ui
 	@[ -x bin/extractor-test-race ] || echo "building the service for the tests (some minutes where Go's build cache is empty)" >&2
 	@go build -tags crash -o bin/extractor-test ./cmd/extractor
 	@go build -race -tags crash -o bin/extractor-test-race ./cmd/extractor
@@ -118,7 +122,7 @@ test-programs:
 test-durations: ## print how long each test suite took in the last make test, and its slowest tests
 	@python3 test/setup/durations.py $(DURATIONS)
 
-e2e-compose: setup ## run one job with deploy/compose on a real Docker Engine (root where no engine runs)
+e2e-compose: setup ui ## run one job with deploy/compose on a real Docker Engine (root where no engine runs)
 	@CACHE=$(CACHE) test/docker/e2e.sh $(PYTHON)
 
 e2e-clowder1: setup test-programs ## submit jobs to a real Clowder v1 that is running, and kill the service in one: make e2e-clowder1 RIG_ENV=FILE
@@ -142,7 +146,7 @@ e2e-kuberay: build ## trainings on a real Kubernetes node: the Helm chart, RayJo
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
 	go test -tags kuberay -count=1 -v -timeout 45m ./test/kuberay
 
-lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows lint-words vuln ## run all linters
+lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows lint-ui lint-words vuln ## run all linters
 	@go mod tidy -diff
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(VENV)/bin/ruff format -q --check --config trainer/ruff.toml trainer test
@@ -166,6 +170,10 @@ lint-scripts: $(VENV)/ready ## check the shell scripts
 
 lint-workflows: $(ACTIONLINT) ## check the GitHub workflows
 	@$(ACTIONLINT) -shellcheck= -pyflakes=
+
+.PHONY: lint-ui
+lint-ui: ## check the types and the sizes of the scripts of the studio
+	@test/setup/ui.sh check $(CACHE)
 
 # A line with the word oldWords holds such a list itself.
 lint-words: ## find words that plain English does without (test/setup/words.txt)
@@ -224,4 +232,4 @@ release-check: ## build the files of a release into dist/ and check them: make r
 	@CACHE=$(CACHE) deploy/release/build.sh $(or $(RELEASE),v$(shell sed -n 's/^version: //p' deploy/helm/clowder-ray/Chart.yaml)) dist
 
 clean: ## remove what was built in the tree
-	@rm -rf bin dist var
+	@rm -rf bin dist var internal/studio/ui/dist/* internal/studio/ui/dist/.stamp

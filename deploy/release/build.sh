@@ -16,6 +16,7 @@ rm -rf "$out" && mkdir -p "$out"
 sed -n "/^## \[${version#v}\]/,/^## \[/{/^## \[/!p}" CHANGELOG.md >"$out/NOTES.md"
 grep -q '[^[:space:]]' "$out/NOTES.md" || fail "CHANGELOG.md has no section [${version#v}]: add it"
 
+test/setup/ui.sh bundle "$cache"
 for arch in amd64 arm64; do
 	binary=$out/extractor-linux-$arch
 	CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -ldflags "-s -w -X main.version=$version" -o "$binary" ./cmd/extractor

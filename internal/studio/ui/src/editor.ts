@@ -1,0 +1,5 @@
+import { islands } from "./island";
+
+islands("editor", (element) => {
+  element.hidden = false;
+});

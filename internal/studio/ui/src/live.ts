@@ -1,0 +1,7 @@
+import "./live.css";
+import uPlot from "uplot";
+import { islands } from "./island";
+
+islands("live", (element) => {
+  element.dataset["charts"] = String(typeof uPlot === "function");
+});

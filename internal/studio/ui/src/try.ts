@@ -1,0 +1,5 @@
+import { islands } from "./island";
+
+islands("try", (element) => {
+  element.hidden = false;
+});
