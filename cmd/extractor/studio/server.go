@@ -16,6 +16,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/studio"
+	"github.com/ncsa/clowder-ray/internal/studio/ui"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
 
@@ -53,7 +54,7 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 		return nil, fmt.Errorf("STUDIO_URL: %w", err)
 	}
 	log := parts.Log.Named("studio")
-	site := web.NewSite(address, cmp.Or(set.PublicURL, parts.ClowderURL), noAssets{}, log)
+	site := web.NewSite(address, cmp.Or(set.PublicURL, parts.ClowderURL), ui.Embedded(), log)
 	handler, err := studio.Handler(site, noLogin{site})
 	if err != nil {
 		return nil, err
@@ -88,13 +89,6 @@ func (s *Server) Run(ctx context.Context) error {
 	<-stopped
 	return nil
 }
-
-// noAssets are the assets of a build without islands.
-type noAssets struct{}
-
-func (noAssets) Names(string) (script, style string) { return "", "" }
-
-func (noAssets) ServeHTTP(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }
 
 // noLogin knows no visitor.
 type noLogin struct{ site *web.Site }

@@ -18,10 +18,8 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// Island is what a page loads for one of its islands: names of assets, empty where there is none.
-type Island struct {
-	Script, Style string
-}
+// island is what a page loads for one of its islands: names of assets, empty where there is none.
+type island struct{ script, style string }
 
 // asset is one file, as it is sent.
 type asset struct {
@@ -31,7 +29,7 @@ type asset struct {
 
 // Assets are bundled scripts and styles. They are fixed when they are made, so many requests may use them at once.
 type Assets struct {
-	islands map[string]Island
+	islands map[string]island
 	files   map[string]asset // by their names, without .gz
 }
 
@@ -55,7 +53,7 @@ func Embedded() *Assets {
 }
 
 func read(files fs.FS) (*Assets, error) {
-	a := &Assets{islands: map[string]Island{}, files: map[string]asset{}}
+	a := &Assets{islands: map[string]island{}, files: map[string]asset{}}
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
 		return nil, fmt.Errorf("list the assets: %w", err)
@@ -75,13 +73,13 @@ func read(files fs.FS) (*Assets, error) {
 		}
 		name := strings.TrimSuffix(entry.Name(), ".gz")
 		a.files[name] = asset{kind: kinds[parts[2]], packed: packed, plain: plain}
-		island := a.islands[parts[1]]
+		i := a.islands[parts[1]]
 		if parts[2] == "css" {
-			island.Style = name
+			i.style = name
 		} else {
-			island.Script = name
+			i.script = name
 		}
-		a.islands[parts[1]] = island
+		a.islands[parts[1]] = i
 	}
 	return a, nil
 }
@@ -94,10 +92,9 @@ func unpack(packed []byte) ([]byte, error) {
 	return io.ReadAll(r) // ours, so its size is known
 }
 
-// Island returns the assets of an island; ok is false where this program has none for it.
-func (a *Assets) Island(name string) (island Island, ok bool) {
-	island, ok = a.islands[name]
-	return island, ok
+// Names returns the names of the script and the style of an island; empty where this program has none.
+func (a *Assets) Names(name string) (script, style string) {
+	return a.islands[name].script, a.islands[name].style
 }
 
 // ServeHTTP sends the asset whose name the last part of the path is. Browsers keep it for good, because another content has another name.

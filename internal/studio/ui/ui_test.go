@@ -31,14 +31,12 @@ func TestAssets(t *testing.T) {
 	}
 	a, err := read(files)
 	require.NoError(t, err)
-	live, ok := a.Island("live")
-	require.True(t, ok)
-	require.Equal(t, Island{Script: "live-ABCDEFG2.js", Style: "live-HGFEDCB3.css"}, live)
-	try, ok := a.Island("try")
-	require.True(t, ok)
-	require.Equal(t, Island{Script: "try-ABCDEFG4.js"}, try)
-	_, ok = a.Island("editor")
-	require.False(t, ok)
+	for island, want := range map[string][2]string{
+		"live": {"live-ABCDEFG2.js", "live-HGFEDCB3.css"}, "try": {"try-ABCDEFG4.js", ""}, "editor": {},
+	} {
+		script, style := a.Names(island)
+		require.Equal(t, want, [2]string{script, style}, island)
+	}
 
 	tests := map[string]struct {
 		path, accepts string
@@ -80,8 +78,8 @@ func TestAProgramWithoutABundleHasNoIslands(t *testing.T) {
 	t.Parallel()
 	a, err := read(fstest.MapFS{".keep": {}})
 	require.NoError(t, err)
-	_, ok := a.Island("live")
-	require.False(t, ok)
+	script, style := a.Names("live")
+	require.Empty(t, script+style)
 }
 
 func TestADamagedBundleIsFound(t *testing.T) {
