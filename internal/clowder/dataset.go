@@ -144,7 +144,7 @@ func (s *Session) AddThumbnail(ctx context.Context, body Body) (string, error) {
 		ID string `json:"id"`
 	}
 	op := operation{what: "store a thumbnail", right: mayAdd, once: true}
-	err := s.send(ctx, op, s.url("thumbnails"), "file", body, &made)
+	err := s.send(ctx, op, http.MethodPost, s.url("thumbnails"), "file", body, &made)
 	return made.ID, err
 }
 

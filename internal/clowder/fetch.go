@@ -80,7 +80,7 @@ func (s *Session) fetchOnce(ctx context.Context, f File, add func(int64)) (cache
 	return part.Body(sink.hex()), nil
 }
 
-// open requests the body. v2 puts the name into a header and fails with 500 for a name outside Latin-1. Such files, and other files
+// open requests the newest body. v2 puts the name into a header and fails with 500 for a name outside Latin-1. Such files, and other files
 // with this answer, are requested through a presigned address of the object store.
 func (s *Session) open(ctx context.Context, op operation, f File) (*http.Response, error) {
 	if err := checkIDs("file", f.ID); err != nil {
@@ -89,23 +89,28 @@ func (s *Session) open(ctx context.Context, op operation, f File) (*http.Respons
 	if s.dialect.Open != nil {
 		return s.dialect.Open(ctx, f)
 	}
+	return s.openVersion(ctx, op, f, url.Values{"increment": {"false"}})
+}
+
+// openVersion requests the body of the version in query, or of the newest one.
+func (s *Session) openVersion(ctx context.Context, op operation, f File, query url.Values) (*http.Response, error) {
 	if !isLatin1(f.Name) {
-		return s.openPresigned(ctx, op, f.ID)
+		return s.openPresigned(ctx, op, f.ID, query)
 	}
-	answer, err := s.stream(ctx, op, s.c.api, s.url("files", f.ID)+"?increment=false", true)
+	answer, err := s.stream(ctx, op, s.c.api, s.url("files", f.ID)+"?"+query.Encode(), true)
 	if StatusOf(err) == http.StatusInternalServerError {
-		if other, otherErr := s.openPresigned(ctx, op, f.ID); otherErr == nil {
+		if other, otherErr := s.openPresigned(ctx, op, f.ID, query); otherErr == nil {
 			return other, nil
 		}
 	}
 	return answer, err
 }
 
-func (s *Session) openPresigned(ctx context.Context, op operation, id string) (*http.Response, error) {
+func (s *Session) openPresigned(ctx context.Context, op operation, id string, query url.Values) (*http.Response, error) {
 	var link struct {
 		URL string `json:"presigned_url"`
 	}
-	c := call{operation: op, method: http.MethodGet, path: []string{"files", id, "url/"}, query: url.Values{"increment": {"false"}}, into: &link}
+	c := call{operation: op, method: http.MethodGet, path: []string{"files", id, "url/"}, query: query, into: &link}
 	if err := s.do(ctx, c); err != nil {
 		return nil, err
 	}

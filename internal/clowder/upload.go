@@ -45,7 +45,7 @@ func (s *Session) Upload(ctx context.Context, datasetID, folderID string, body B
 		address += "?folder_id=" + folderID
 	}
 	var row fileRow
-	if err := s.send(ctx, op, address, "file", body, &row); err != nil {
+	if err := s.send(ctx, op, http.MethodPost, address, "file", body, &row); err != nil {
 		return File{}, err
 	}
 	if row.Bytes != body.Size {
@@ -54,9 +54,9 @@ func (s *Session) Upload(ctx context.Context, datasetID, folderID string, body B
 	return row.file(), nil
 }
 
-// send posts a multipart form with one file in the named field. It sends the length, because web servers in front of Clowder refuse chunked bodies.
+// send sends a multipart form with one file in the named field. It sends the length, because web servers in front of Clowder refuse chunked bodies.
 // It sends the content type of the part, because Clowder shows no preview for octet-stream.
-func (s *Session) send(ctx context.Context, op operation, address, field string, body Body, into any) error {
+func (s *Session) send(ctx context.Context, op operation, method, address, field string, body Body, into any) error {
 	in, err := body.Open()
 	if err != nil {
 		return fmt.Errorf("open %s: %w", body.Name, err)
@@ -71,7 +71,7 @@ func (s *Session) send(ctx context.Context, op operation, address, field string,
 	tail := "\r\n--" + boundary + "--\r\n"
 
 	traced, sent := traceSent(ctx)
-	req, err := http.NewRequestWithContext(traced, http.MethodPost, address, io.MultiReader(strings.NewReader(head), source, strings.NewReader(tail)))
+	req, err := http.NewRequestWithContext(traced, method, address, io.MultiReader(strings.NewReader(head), source, strings.NewReader(tail)))
 	if err != nil {
 		return job.Permanent(fmt.Errorf("%s: %w", op.what, bare(err)))
 	}

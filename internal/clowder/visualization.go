@@ -68,7 +68,7 @@ func (s *Session) AddVisualization(ctx context.Context, datasetID string, v Visu
 	var data struct {
 		ID string `json:"id"`
 	}
-	if err := s.send(ctx, op, s.url("visualizations")+"?"+query.Encode(), "file", body, &data); err != nil {
+	if err := s.send(ctx, op, http.MethodPost, s.url("visualizations")+"?"+query.Encode(), "file", body, &data); err != nil {
 		return v, err
 	}
 	v.DataIDs = []string{data.ID}

@@ -69,7 +69,7 @@ func (w *Wire) Do(ctx context.Context, c Call) error {
 // Send posts a form with one file in the named field. It is never repeated.
 func (w *Wire) Send(ctx context.Context, c Call, field string, body Body) error {
 	c.Once = true
-	return w.s.send(ctx, c.operation(), w.address(c), field, body, c.Into)
+	return w.s.send(ctx, c.operation(), http.MethodPost, w.address(c), field, body, c.Into)
 }
 
 // Get requests a body of any length, once. The caller reads and closes it; ctx limits the reading, too.

@@ -29,6 +29,7 @@ func (s *Server) listFiles(_ http.ResponseWriter, r *http.Request, u user) (any,
 			row := *f
 			id := f.ID
 			row.OriginID = &id
+			row.Frozen = f.published
 			rows = append(rows, row)
 		}
 	}
@@ -58,7 +59,9 @@ func (s *Server) fileSummary(_ http.ResponseWriter, r *http.Request, u user) (an
 	if no != nil {
 		return nil, no
 	}
-	return *f, nil
+	row := *f
+	row.Frozen = f.published
+	return row, nil
 }
 
 func (s *Server) deleteFile(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
@@ -82,7 +85,10 @@ func (s *Server) deleteFile(_ http.ResponseWriter, r *http.Request, u user) (any
 func (s *Server) download(w http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
 	s.state.mu.Lock()
 	f, no := s.state.allowedFile(r.PathValue("id"), u)
-	var name, kind string
+	var name, kind, stored string
+	if no == nil {
+		stored, no = s.bodyOf(r, f)
+	}
 	if no == nil {
 		s.state.tracked[f.ID]++
 		if r.URL.Query().Get("increment") != "false" {
@@ -102,7 +108,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, u user) (any, 
 		return nil, crash()
 	}
 	w.Header().Set("Content-Disposition", "attachment; filename="+header)
-	return nil, s.stream(w, f.ID, kind)
+	return nil, s.stream(w, stored, kind)
 }
 
 // latin1 encodes a name for a header.
@@ -139,20 +145,24 @@ func (s *Server) downloadURL(_ http.ResponseWriter, r *http.Request, u user) (an
 	if no != nil {
 		return nil, no
 	}
-	return map[string]string{"presigned_url": s.URL + "/stored/" + f.ID + "?X-Amz-Signature=secret"}, nil
+	stored, no := s.bodyOf(r, f)
+	if no != nil {
+		return nil, no
+	}
+	return map[string]string{"presigned_url": s.URL + "/stored/" + f.ID + "?body=" + stored + "&X-Amz-Signature=secret"}, nil
 }
 
 func (s *Server) presigned(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	s.state.mu.Lock()
-	f := s.state.files[id]
+	f, stored := s.state.files[id], r.URL.Query().Get("body")
 	if f != nil {
 		s.state.tracked[id]++
 	}
 	s.state.mu.Unlock()
-	if f == nil || r.Header.Get("X-API-KEY") != "" {
+	if f == nil || !isID(stored) || r.Header.Get("X-API-KEY") != "" {
 		http.Error(w, "AccessDenied", http.StatusForbidden)
 		return
 	}
-	http.ServeFile(w, r, s.body(id))
+	http.ServeFile(w, r, s.body(stored))
 }

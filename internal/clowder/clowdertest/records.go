@@ -86,7 +86,9 @@ type file struct {
 	ObjectType  string      `json:"object_type"`
 	OriginID    *string     `json:"origin_id"`
 	ID          string      `json:"id"`
-	Frozen      bool        `json:"frozen"`
+	Frozen      bool        `json:"frozen"` // always true, except where the real Clowder reads from its view of files
+
+	published bool // of a published version of the dataset
 }
 
 type reference struct {

@@ -61,6 +61,8 @@ func (s *Server) Handler() http.Handler {
 		"GET /files/{id}":                                      s.download,
 		"GET /files/{id}/url/{$}":                              s.downloadURL,
 		"GET /files/{id}/summary":                              s.fileSummary,
+		"GET /files/{id}/versions":                             s.listVersions,
+		"PUT /files/{id}":                                      s.updateFile,
 		"DELETE /files/{id}":                                   s.deleteFile,
 		"POST /files/{id}/metadata":                            s.addFileMetadata,
 		"GET /files/{id}/metadata":                             s.listFileMetadata,

@@ -47,7 +47,9 @@ func (s *Server) AddFile(datasetID, filePath string, body io.Reader) (string, er
 	}
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
-	f.VersionID, f.VersionNum, f.Bytes, f.ContentType = newID(), 1, size, typed(guessed(f.Name))
+	if no := s.complete(f, size, guessed(f.Name)); no != nil {
+		return "", fmt.Errorf("store %s: %v", filePath, no.detail)
+	}
 	return f.ID, nil
 }
 
@@ -81,8 +83,17 @@ func (s *Server) FinishFile(id string, body []byte) error {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	f := s.state.files[id]
-	f.VersionID, f.VersionNum, f.Bytes, f.ContentType = newID(), 1, size, typed(guessed(f.Name))
+	if no := s.complete(f, size, guessed(f.Name)); no != nil {
+		return fmt.Errorf("store %s: %v", f.Name, no.detail)
+	}
 	return nil
+}
+
+// Publish makes a file one of a published version of its dataset: it can be read and takes no new version.
+func (s *Server) Publish(fileID string) {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	s.state.files[fileID].published = true
 }
 
 // ReadFile returns the body of a file, of visualization data or of a thumbnail.

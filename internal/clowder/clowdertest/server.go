@@ -59,6 +59,7 @@ type Server struct {
 	served sync.WaitGroup
 	state  *state
 	faults faults
+	race   race
 	broker *broker
 	ownDir bool
 

@@ -20,6 +20,7 @@ type state struct {
 	datasets       map[string]*dataset
 	folders        map[string]*folder
 	files          map[string]*file
+	versions       map[string][]fileVersion // by the id of the file, oldest first
 	metadata       []*metadata
 	visualizations []*visualization
 	thumbnails     map[string]bool
@@ -35,7 +36,7 @@ type state struct {
 func newState(emails []string) *state {
 	st := &state{
 		users: map[string]user{}, keys: map[string]string{}, jobKeys: map[string]string{}, tokens: map[string]string{}, datasets: map[string]*dataset{},
-		folders: map[string]*folder{}, files: map[string]*file{}, thumbnails: map[string]bool{}, jobs: map[string]*jobRecord{},
+		folders: map[string]*folder{}, files: map[string]*file{}, versions: map[string][]fileVersion{}, thumbnails: map[string]bool{}, jobs: map[string]*jobRecord{},
 		listeners: map[string]*listener{}, tracked: map[string]int{}, instance: newID()[14:],
 		v1: newV1State(),
 	}

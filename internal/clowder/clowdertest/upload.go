@@ -128,7 +128,9 @@ func (s *Server) store(f *file, got *received) (any, *refusal) {
 	if kind == "" {
 		kind = guessed(f.Name)
 	}
-	f.VersionID, f.VersionNum, f.Bytes, f.ContentType = newID(), 1, got.size, typed(kind)
+	if no := s.complete(f, got.size, kind); no != nil {
+		return nil, no
+	}
 	return *f, nil
 }
 
