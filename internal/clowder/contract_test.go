@@ -118,6 +118,7 @@ func runContract(t *testing.T, at site) {
 	contractLogin(t, client, at, ds.ID)
 	contractJobs(t, client, at, ds.ID)
 	contractFiles(t, at, s, ds.ID)
+	contractVersions(t, client, at, ds.ID)
 	contractResults(t, s, ds.ID)
 	if at.key2 != "" {
 		contractCollaborator(t, client, at, ds.ID)

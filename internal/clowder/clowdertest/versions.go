@@ -143,22 +143,23 @@ func (s *Server) putRow(read file, version string, size int64, u user) (any, *re
 	return read, nil
 }
 
-// RaceUpdates lets the next n updates of files read their rows before any of them writes. The first that stores its body writes its row
-// last, so that the newest body is not that of the newest row.
-func (s *Server) RaceUpdates(n int) { s.race.begin(n) }
+// RaceUpdates lets the next n updates of files read their rows and store their bodies before any of them writes its row. They write their rows
+// in the order in which they stored their bodies; with lastFirst in the opposite order, so that the newest body is not that of the newest row.
+func (s *Server) RaceUpdates(n int, lastFirst bool) { s.race.begin(n, lastFirst) }
 
-// race lines updates up: all of them have stored their bodies before the last of them writes its row, and each lets the one before it go.
+// race lines updates up. Each lets the next one write its row.
 type race struct {
-	mu      sync.Mutex
-	missing int             // updates that have not begun
-	unready int             // updates that have not stored their body
-	stored  []chan struct{} // closed when the update may write its row
+	mu        sync.Mutex
+	missing   int // updates that have not begun
+	unready   int // updates that have not stored their body
+	lastFirst bool
+	stored    []chan struct{} // closed when the update may write its row
 }
 
-func (c *race) begin(n int) {
+func (c *race) begin(n int, lastFirst bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.missing, c.unready, c.stored = n, n, nil
+	c.missing, c.unready, c.lastFirst, c.stored = n, n, lastFirst, nil
 }
 
 // join enters an update that has read its row. wait returns when it may write the row, and done says that it has.
@@ -169,26 +170,35 @@ func (c *race) join() (wait, done func()) {
 		return func() {}, func() {}
 	}
 	c.missing--
-	place := 0
-	wait = func() {
-		mine := make(chan struct{})
-		c.mu.Lock()
-		place = len(c.stored)
-		c.stored = append(c.stored, mine)
-		if c.unready--; c.unready == 0 {
-			close(mine)
-		}
-		c.mu.Unlock()
-		<-mine
+	return c.wait, c.next
+}
+
+func (c *race) wait() {
+	mine := make(chan struct{})
+	c.mu.Lock()
+	c.stored = append(c.stored, mine)
+	c.unready--
+	last := c.unready == 0
+	c.mu.Unlock()
+	if last {
+		c.next()
 	}
-	done = func() {
-		if place > 0 {
-			c.mu.Lock()
-			close(c.stored[place-1])
-			c.mu.Unlock()
-		}
+	<-mine
+}
+
+// next lets one update write its row, if one waits.
+func (c *race) next() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.stored) == 0 {
+		return
 	}
-	return wait, done
+	at := 0
+	if c.lastFirst {
+		at = len(c.stored) - 1
+	}
+	close(c.stored[at])
+	c.stored = slices.Delete(c.stored, at, at+1)
 }
 
 // Versions returns the numbers and authors of the versions of a file, oldest first.
