@@ -14,6 +14,7 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -68,6 +69,31 @@ class Bench:
 
     def run(self, launcher: str, **parameters) -> dict:
         """One run; returns its result.json with the seconds of the whole command and the times of its events."""
+        folder = self._prepared(parameters)
+        began, wall = time.monotonic(), time.time()
+        with self._started(folder, launcher) as process:
+            output = process.communicate()[0]
+        if process.returncode:
+            sys.exit(f"a run failed with {process.returncode}:\n{output}")
+        result = json.loads((folder / "result.json").read_text())
+        return {**result, "wall": time.monotonic() - began, "times": _times(folder, wall)}
+
+    def first_step(self, launcher: str, **parameters) -> dict[str, float]:
+        """The seconds from the driver's start to its phases and to the first step of a run that is ended then."""
+        folder = self._prepared(parameters)
+        wall = time.time()
+        with self._started(folder, launcher) as process:
+            while "first step" not in _times(folder, wall) and process.poll() is None:
+                time.sleep(0.2)
+            process.send_signal(signal.SIGTERM)
+            output = process.communicate()[0]
+        found = _times(folder, wall)
+        if "first step" not in found:
+            sys.exit(f"a run ended with {process.returncode} before its first step:\n{output}")
+        return found
+
+    def _prepared(self, parameters: dict) -> Path:
+        """The folder of a run of the dataset with its spec.json."""
         folder = self.folder / "runs" / "ft-bench"
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.dataset, folder / "inputs")
@@ -86,28 +112,21 @@ class Bench:
             "inputs": inputs,
         }
         (folder / "spec.json").write_text(json.dumps(spec))
+        return folder
+
+    def _started(self, folder: Path, launcher: str) -> subprocess.Popen:
         env = {**os.environ, "RAY_ADDRESS": self.address, "PYTHONPATH": str(ROOT)}
-        began, wall = time.monotonic(), time.time()
-        done = subprocess.run(
-            [sys.executable, "-m", "trainer", "run", str(folder / "spec.json"), "--launcher", launcher],
-            env=env,
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode:
-            sys.exit(f"a run failed with {done.returncode}:\n{done.stdout}{done.stderr}")
-        result = json.loads((folder / "result.json").read_text())
-        events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
-        return {**result, "wall": time.monotonic() - began, "times": _times(events, wall)}
+        command = [sys.executable, "-m", "trainer", "run", str(folder / "spec.json"), "--launcher", launcher]
+        return subprocess.Popen(command, env=env, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def _times(events: list[dict], began: float) -> dict[str, float]:
-    """Seconds from the driver's start to its phases and to the first step."""
+def _times(folder: Path, began: float) -> dict[str, float]:
+    """Seconds from the driver's start to its phases and to the first step, as far as the events of the run tell them."""
     import datetime
 
-    found = {}
-    for event in events:
+    found: dict[str, float] = {}
+    lines = (folder / "events.jsonl").read_text().split("\n")[:-1] if (folder / "events.jsonl").exists() else []
+    for event in map(json.loads, lines):
         name = event.get("phase") if event["kind"] == "phase" else "first step" if event["kind"] == "progress" else None
         if name and name not in found:
             found[name] = datetime.datetime.fromisoformat(event["time"]).timestamp() - began
@@ -147,7 +166,7 @@ def padding(bench: Bench) -> None:
 
 def start(bench: Bench) -> None:
     for workers in (1, 2):
-        runs = [bench.run("ray", epochs=1, num_workers=workers)["times"] for _ in range(ROUNDS)]
+        runs = [bench.first_step("ray", epochs=1, num_workers=workers) for _ in range(ROUNDS)]
         line = ", ".join(f"{name} {statistics.median(r[name] for r in runs):.1f} s" for name in ("start", "prepare", "train", "first step"))
         print(f"\n{workers} worker{'s' * (workers > 1)}, from the driver's start: {line}", flush=True)
 

@@ -11,7 +11,7 @@ from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.data.checks import Checks
 from trainer.export import graph_results
-from trainer.graph import prepare
+from trainer.graph import features, prepare
 from trainer.graph.graph import Graph
 from trainer.graph.prepare import Prepared
 from trainer.graph.rivals import compare, compare_nodes
@@ -99,4 +99,5 @@ def _simple(prepared: Prepared, network: Rival, table: numpy.ndarray) -> list[Ri
     splits = prepared.data.splits
     numbers = {name: numpy.asarray([e.content for e in rows], numpy.int64) for name, rows in splits.items()}
     truth = {name: plan.target.encode([e.target for e in rows]) for name, rows in splits.items()}
-    return compare_nodes.of_nodes(store, numbers, truth, plan.target, network, plan.settings.seed)
+    plain = features.plain_words(prepared.graph.encoder, prepared.graph.arrays)
+    return compare_nodes.of_nodes(store, numbers, truth, plan.target, network, plan.settings.seed, plain)

@@ -83,6 +83,15 @@ def encode(described: dict, arrays: dict[str, numpy.ndarray], columns: dict[str,
     return numpy.concatenate(blocks, axis=1) if blocks else numpy.zeros((rows, 0), numpy.float32)
 
 
+def plain_words(described: dict, arrays: dict[str, numpy.ndarray]) -> numpy.ndarray | None:
+    """What the features are multiplied by (float32, width) so that a rare word counts as much as a frequent one; None where they are not all words,
+    or are projected."""
+    parts = described.get("parts") or []
+    if not parts or not all(p.get("weights") and not p.get("basis") for p in parts):
+        return None
+    return numpy.concatenate([1 / arrays[p["weights"]] for p in parts]).astype(numpy.float32)
+
+
 def _encoded(part: dict, arrays: dict, columns: dict[str, list[str]], rows: int) -> numpy.ndarray:
     empty = [""] * rows
     if part["kind"] == NUMBERS:

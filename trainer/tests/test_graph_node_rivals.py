@@ -136,3 +136,40 @@ def test_a_damaged_description_is_refused(tmp_path, content):
 def test_outputs_of_a_network_that_are_missing_are_an_error():
     with pytest.raises(ValueError, match="model are missing"):
         NodeScores(Fusion((MODEL,), (1.0,)), 2).outputs(SimpleNamespace(), numpy.array([0]), None)
+
+
+def rare_and_frequent_words(rare: float):
+    """Two groups that rare words tell where ``rare`` is 1, or frequent ones where it is 0; features of length 1 whose rare words count four times."""
+    r = numpy.random.default_rng(0)
+    nodes, words = 400, 40
+    group = numpy.arange(nodes) % 2
+    often = numpy.where(numpy.arange(words) < words // 2, 0.5, 0.05)
+    lean = numpy.where(numpy.arange(words) < words // 2, 1 - rare, rare)
+    mine = (numpy.arange(words) % 2)[None, :] == group[:, None]
+    has = r.random((nodes, words)) < often * (1 + numpy.where(mine, 0.6, -0.6) * lean)
+    weights = numpy.where(numpy.arange(words) < words // 2, 1.0, 4.0).astype(numpy.float32)
+    x = simple.scaled(has.astype(numpy.float32), weights)
+    indptr, indices = rows([[i, (i + 1) % nodes] for i in range(nodes)], nodes)
+    order = r.permutation(nodes)
+    numbers = {n: numpy.sort(part) for n, part in zip(SPLITS, numpy.split(order, [60, 250]), strict=True)}
+    return SimpleNamespace(indptr=indptr, indices=indices, x=x, nodes=nodes), numbers, group, 1 / weights
+
+
+@pytest.mark.parametrize(("rare", "undone"), [(0.0, True), (1.0, False)])
+def test_the_validation_nodes_decide_whether_rare_words_count_more(rare, undone):
+    store, numbers, group, plain = rare_and_frequent_words(rare)
+    truth = {n: group[numbers[n]] for n in SPLITS}
+    two = Classes(("a", "b"))
+    given = {r.name: r for r in compare_nodes.of_nodes(store, numbers, truth, two, None, 0)}["linear"]
+    found = {r.name: r for r in compare_nodes.of_nodes(store, numbers, truth, two, None, 0, plain)}["linear"]
+    assert (found.simple.linear["linear"].columns is not None) == undone
+    assert accuracy(found, "validation") >= accuracy(given, "validation")
+
+
+def test_features_whose_words_count_alike_are_read_back(tmp_path):
+    store, numbers, group, plain = rare_and_frequent_words(0.0)
+    truth = {n: group[numbers[n]] for n in SPLITS}
+    found = {r.name: r for r in compare_nodes.of_nodes(store, numbers, truth, Classes(("a", "b")), None, 0, plain)}["linear"]
+    found.simple.save(tmp_path)
+    outputs = node_scores.load(tmp_path).outputs(store, numbers["test"], None)
+    assert outputs == pytest.approx(found.answers["test"].probabilities, abs=1e-5)

@@ -1,6 +1,6 @@
 """The simple models of nodes beside the network, and their combination with it."""
 
-from typing import Any
+from dataclasses import replace
 
 import numpy
 
@@ -9,6 +9,7 @@ from trainer.graph.rivals import fusion, node_scores, nodes as simple
 from trainer.graph.rivals.compare import FEWEST, FUSION, HEURISTIC, Rival, timed
 from trainer.graph.rivals.fusion import MODEL, Columns, Fusion
 from trainer.graph.rivals.node_scores import LINEAR, MAJORITY, PROPAGATION, SPREAD, TITLES, NodeScores
+from trainer.graph.rivals.nodes import Spread
 from trainer.measure.dummy import dummy
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 from trainer.tasks.target import Classes, Number
@@ -17,12 +18,23 @@ _SPLITS = ("train", "validation", "test")
 
 
 def of_nodes(
-    store, numbers: dict[str, numpy.ndarray], truth: dict[str, numpy.ndarray], target: Classes | Number, network: Rival | None, seed: int
+    store,
+    numbers: dict[str, numpy.ndarray],
+    truth: dict[str, numpy.ndarray],
+    target: Classes | Number,
+    network: Rival | None,
+    seed: int,
+    columns: numpy.ndarray | None = None,
 ) -> list[Rival]:
     """The simple models, fitted on the training nodes. ``store`` has indptr, indices and x; ``numbers`` and ``truth`` are the nodes of each
-    split and their classes or numbers. The first are the combinations, if there are enough validation nodes to learn their weights."""
+    split and their classes or numbers. The linear models are also fitted on features that are multiplied by ``columns``; what is better on the
+    validation nodes counts. The first are the combinations, if there are enough validation nodes to learn their weights."""
     classes = target.outputs if isinstance(target, Classes) else 0
-    found = [*_linear(store, numbers, truth, target, classes, seed), _propagation(store, numbers, truth, target, classes), _constant(truth, classes)]
+    found = [
+        *_linear(store, numbers, truth, target, classes, seed, columns),
+        _propagation(store, numbers, truth, target, classes),
+        _constant(truth, classes),
+    ]
     if not isinstance(target, Classes) or len(truth["validation"]) < FEWEST or classes > MAX_CLASSES:
         return found
     parts = [r for r in found if r.simple is not None]
@@ -31,23 +43,37 @@ def of_nodes(
     return [_fused(parts, store, truth, target, seed), *found] if len(parts) > 1 else found
 
 
-def _linear(store, numbers: dict, truth: dict, target: Classes | Number, classes: int, seed: int) -> list[Rival]:
+def _linear(store, numbers: dict, truth: dict, target: Classes | Number, classes: int, seed: int, columns: numpy.ndarray | None) -> list[Rival]:
     if store.x is None or not simple.affordable(store.nodes, store.x.shape[1]):
         return []
     found = []
     for name, steps in ((SPREAD, simple.STEPS), (LINEAR, 0)):
 
-        def fitted(steps: int = steps) -> tuple[Any, dict]:
-            features = simple.spread(store.indptr, store.indices, store.x, steps) if steps else numpy.asarray(store.x, numpy.float32)
-            model = simple.fit(features, steps, numbers, truth, classes, seed)
-            return model, {} if model is None else {n: model.of(features[numbers[n]]) for n in _SPLITS}
+        def fitted(steps: int = steps) -> tuple[Spread, dict] | None:
+            return _fitted(store, steps, numbers, truth, classes, seed, columns)
 
-        (model, outputs), seconds, cpu = timed(fitted)
-        if model is not None:
+        best, seconds, cpu = timed(fitted)
+        if best is not None:
+            model, outputs = best
             scores = NodeScores(Fusion((name,), (1.0,)), classes, {name: model})
             answers = {n: simple.answers(target, o, truth[n]) for n, o in outputs.items()}
             found.append(Rival(name, TITLES[name], candidates.ESTIMATOR, answers, scores, model.parameters, seconds, cpu))
     return found
+
+
+def _fitted(
+    store, steps: int, numbers: dict, truth: dict, classes: int, seed: int, columns: numpy.ndarray | None
+) -> tuple[Spread, dict[str, numpy.ndarray]] | None:
+    """The linear model that is best on the validation nodes, and its outputs for the nodes of each split."""
+    best, most = None, (-numpy.inf, -numpy.inf)
+    for tried in (None,) if columns is None else (None, columns):
+        features = simple.scaled(store.x, tried)
+        features = simple.spread(store.indptr, store.indices, features, steps) if steps else features
+        fitted = simple.fit(features, steps, numbers, truth, classes, seed)
+        if fitted is not None and (best is None or fitted[1] > most):
+            model, most = replace(fitted[0], columns=tried), fitted[1]
+            best = model, {n: model.of(features[numbers[n]]) for n in _SPLITS}
+    return best
 
 
 def _propagation(store, numbers: dict, truth: dict, target: Classes | Number, classes: int) -> Rival:

@@ -26,11 +26,13 @@ _LEAST = 1e-6  # of a probability
 class Spread:
     """A linear model on features that were averaged over the neighbours ``steps`` times (simplified graph convolution, Wu et al. 2019).
 
-    With 0 steps it is a linear model on the features of the node alone.
+    With 0 steps it is a linear model on the features of the node alone. ``columns`` multiplies the features of a node first, which then get
+    the length 1; None leaves them as they are.
     """
 
     model: Linear
     steps: int
+    columns: numpy.ndarray | None = None
 
     @property
     def parameters(self) -> int:
@@ -38,8 +40,9 @@ class Spread:
 
     def outputs(self, indptr: numpy.ndarray, indices: numpy.ndarray, x: numpy.ndarray, nodes: numpy.ndarray) -> numpy.ndarray:
         """Probabilities (nodes x classes), or numbers in the unit of the data (nodes)."""
-        found = spread(indptr, indices, x, self.steps)[nodes] if self.steps else numpy.asarray(x[nodes], numpy.float32)
-        return self.of(found)
+        if not self.steps:
+            return self.of(scaled(x[nodes], self.columns))
+        return self.of(spread(indptr, indices, scaled(x, self.columns), self.steps)[nodes])
 
     def of(self, features: numpy.ndarray) -> numpy.ndarray:
         scores = features @ self.model.weights + self.model.bias
@@ -50,6 +53,8 @@ class Spread:
         from safetensors.numpy import save_file
 
         tensors = {"weights": self.model.weights, "bias": self.model.bias}
+        if self.columns is not None:
+            tensors["columns"] = self.columns
         save_file(tensors, path, metadata={"classes": str(self.model.classes), "steps": str(self.steps)})
 
 
@@ -61,19 +66,23 @@ def load(path: Path) -> Spread:
         with safe_open(path, framework="numpy") as file:
             told = file.metadata() or {}
             weights, bias = file.get_tensor("weights"), file.get_tensor("bias")
+            columns = file.get_tensor("columns") if "columns" in file.keys() else None  # noqa: SIM118 - the file itself cannot be searched
     except SafetensorError as e:
         raise ValueError(f"{path.name} cannot be read: {e}") from None
     classes, steps = int(told["classes"]), int(told["steps"])
     if weights.ndim != 2 or bias.shape != (max(1, classes),) or weights.shape[1] != len(bias) or not 0 <= steps <= 16:
         raise ValueError(f"{path.name} has tensors of other shapes")
-    return Spread(Linear(weights.astype(numpy.float32), bias.astype(numpy.float32), classes), steps)
+    if columns is not None and columns.shape != (len(weights),):
+        raise ValueError(f"{path.name} has tensors of other shapes")
+    found = Linear(weights.astype(numpy.float32), bias.astype(numpy.float32), classes)
+    return Spread(found, steps, None if columns is None else columns.astype(numpy.float32))
 
 
 def fit(
     features: numpy.ndarray, steps: int, numbers: dict[str, numpy.ndarray], truth: dict[str, numpy.ndarray], classes: int, seed: int
-) -> Spread | None:
-    """The linear model on ``features`` (nodes x width) whose penalty has most right answers on the validation nodes, or None where it would be
-    too large.
+) -> tuple[Spread, tuple[float, float]] | None:
+    """The linear model on ``features`` (nodes x width) whose penalty has most right answers on the validation nodes, and how good it is on them
+    (greater is better); None where it would be too large.
 
     Columns keep their scales, as the reading of the graph chose them: a column that the neighbours average out would otherwise count as much
     as one that they share.
@@ -82,13 +91,14 @@ def fit(
 
     train, held = numbers["train"], numbers["validation"]
     size = float(numpy.linalg.norm(features[train], axis=1).mean()) or 1.0  # so that the same strengths suit all features
-    best, most = None, (-numpy.inf, -numpy.inf)
+    best: Linear | None = None
+    most = (-numpy.inf, -numpy.inf)
     with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
         for model in linear.path(features[train] / size, truth["train"], classes, seed, _SECONDS, None, _STRENGTHS, even=False):
             value = _goodness(model.predict(features[held] / size, truth["validation"])) if len(held) else most
             if best is None or value > most:
                 best, most = model, value
-    return None if best is None else Spread(replace(best, weights=best.weights / numpy.float32(size)), steps)
+    return None if best is None else (Spread(replace(best, weights=best.weights / numpy.float32(size)), steps), most)
 
 
 def _goodness(answers: Predictions) -> tuple[float, float]:
@@ -102,6 +112,16 @@ def _goodness(answers: Predictions) -> tuple[float, float]:
 def affordable(nodes: int, width: int) -> bool:
     """Whether the spread features of all nodes fit into the memory."""
     return nodes * width <= _MOST
+
+
+def scaled(x: numpy.ndarray, columns: numpy.ndarray | None) -> numpy.ndarray:
+    """The features ``x`` (nodes x width, float32), multiplied by ``columns`` and then of length 1 for each node; as they are without ``columns``."""
+    found = numpy.asarray(x, numpy.float32)
+    if columns is None:
+        return found
+    found = found * columns
+    found /= numpy.maximum(numpy.linalg.norm(found, axis=1, keepdims=True), _LEAST)
+    return found
 
 
 def spread(indptr: numpy.ndarray, indices: numpy.ndarray, x: numpy.ndarray, steps: int = STEPS) -> numpy.ndarray:
