@@ -9,6 +9,7 @@ from trainer.graph.reading import edge_names
 
 _FILES, _BYTES = 8, 4096  # of the largest tables, and of the beginning of each
 _COLUMNS = 6
+_TEXTS = ("csv", "tsv", "tab", "txt")
 _DELIMITER = re.compile(r"[,;|\t]")
 _NUMBERS = re.compile(r"\d+[\s,;]+\d+([\s,;]+[\d.]+)*")
 
@@ -18,8 +19,20 @@ def is_graph(inputs: Iterable[Input]) -> bool:
     files = [i for i in inputs if not names.is_hidden(i.name)]
     if any(names.extension(i.name) in names.GRAPHS for i in files):
         return True
-    tables = sorted((i for i in files if names.extension(i.name) in ("csv", "tsv", "tab", "txt")), key=lambda i: -i.size)[:_FILES]
-    return any(_lists_edges(i) for i in tables)
+    tables = sorted((i for i in files if names.extension(i.name) in (*_TEXTS, names.PARQUET)), key=lambda i: -i.size)[:_FILES]
+    return any(_has_edges(i) if names.extension(i.name) == names.PARQUET else _lists_edges(i) for i in tables)
+
+
+def _has_edges(source: Input) -> bool:
+    """Whether the columns of a Parquet file are called as the ends of edges."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        columns = pyarrow.parquet.read_schema(source.file).names
+    except (pyarrow.ArrowException, OSError):
+        return False
+    return 2 <= len(columns) <= _COLUMNS and edge_names.pair([c.strip().lower() for c in columns]) is not None
 
 
 def _lists_edges(source: Input) -> bool:

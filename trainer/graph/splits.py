@@ -16,6 +16,7 @@ from trainer.errors import UserError
 from trainer.graph.graph import NUMBERS, Graph
 
 MEASURED = 10_000  # edges of a split that are measured: the intervals of more are narrow, and each is ranked among a thousand candidates
+_EQUAL = 16  # at least as many rows as have equal hashes: both directions of a pair
 _MULTIPLIER = numpy.uint64(0x100000001B3)
 
 
@@ -125,16 +126,21 @@ def _by_order(given: dict, missing: dict[str, float], hashes: numpy.ndarray) -> 
 
 def _dealt(numbers: numpy.ndarray, shares: dict[str, float], hashes: numpy.ndarray) -> dict[str, numpy.ndarray]:
     """``numbers`` in the order of ``hashes``: the first go to the splits of ``shares``, the others train. Equal hashes stay together."""
-    order = numpy.argsort(hashes, kind="stable")
+    held = min(len(numbers), sum(math.ceil(len(numbers) * share) + _EQUAL for share in shares.values()))
+    last = numpy.partition(hashes, held - 1)[held - 1] if held else None
+    first = numpy.flatnonzero(hashes <= last) if held else numpy.zeros(0, numpy.int64)  # sorting them alone is faster than sorting all
+    order = first[numpy.argsort(hashes[first], kind="stable")]
     rising = hashes[order]
     found, begin = {}, 0
     for name, share in shares.items():
-        end = begin + math.ceil(len(numbers) * share)
+        end = min(begin + math.ceil(len(numbers) * share), len(rising))
         while 0 < end < len(rising) and rising[end] == rising[end - 1]:
             end += 1
         found[name] = numpy.sort(numbers[order[begin:end]])
         begin = end
-    return found | {"train": numpy.sort(numbers[order[begin:]])}
+    trains = numpy.ones(len(numbers), bool)
+    trains[order[:begin]] = False
+    return found | {"train": numpy.sort(numbers[trains])}
 
 
 def _by_time(graph: Graph, given: dict, missing: dict[str, float]) -> tuple[dict, dict | None]:

@@ -2,12 +2,15 @@
 
 import contextlib
 import gzip
+import io
 import json
 
 import networkx
 import numpy
+import pyarrow
 import pytest
 from graph_files import EDGES, NODES, csr, edges_of, lines, node_link, npz, pairs, read
+from pyarrow import parquet
 
 from trainer.errors import UserError
 
@@ -17,8 +20,6 @@ WORDS = {i: f"node {i}" for i in range(NODES)}
 
 def written(write, directed: bool = True) -> bytes:
     """The edges in a format that networkx writes."""
-    import io
-
     graph = (networkx.DiGraph if directed else networkx.Graph)()
     graph.add_nodes_from((str(i), {"kind": "ab"[i % 2], "amount": i * 0.5}) for i in range(NODES))
     graph.add_edges_from((str(a), str(b), {"weight": 1.5 + a}) for a, b in PAIRS)
@@ -53,6 +54,37 @@ FORMS = {
         "raw/num-edge-list.csv.gz": gzip.compress(b"240\n"),
     },
 }  # fmt: skip
+
+
+def table(**columns: pyarrow.Array) -> bytes:
+    """A Parquet file."""
+    data = io.BytesIO()
+    parquet.write_table(pyarrow.table(columns), data)
+    return data.getvalue()
+
+
+def ends(kind: pyarrow.DataType, more=()) -> dict[str, pyarrow.Array]:
+    """The ends of the edges as columns of this type, with ``more`` pairs."""
+    rows = [*PAIRS, *more]
+    whole = [[None if row[i] is None else row[i] for row in rows] for i in (0, 1)]
+    if kind == pyarrow.string():
+        whole = [[None if v is None else str(v) for v in column] for column in whole]
+    return {name: pyarrow.array(column, kind) for name, column in zip(("source", "target"), whole, strict=True)}
+
+
+INTEGERS = [pyarrow.int64(), pyarrow.int32(), pyarrow.uint64()]
+
+
+@pytest.mark.parametrize("kind", [*INTEGERS, pyarrow.float64(), pyarrow.string()], ids=str)
+def test_ids_of_parquet_are_read_whatever_their_type_is(kind, tmp_path):
+    graph, told = read(tmp_path, {"e.parquet": table(**ends(kind, [(3, None), (None, 4)]))})
+    assert edges_of(graph) == {(str(a), str(b)) for a, b in PAIRS} and graph.ids.to_pylist() == [str(i) for i in range(NODES)]
+    assert "bad_rows" in told.warnings or any(c["code"] == "bad_rows" for c in told.checks.entries)
+
+
+def test_negative_ids_of_parquet_stay_different_ids(tmp_path):
+    graph, _ = read(tmp_path, {"e.parquet": table(**ends(pyarrow.int64(), [(-5, 1), (5, 1)]))})
+    assert {("-5", "1"), ("5", "1")} <= edges_of(graph) and graph.nodes == NODES + 1
 
 
 def plain(graph) -> set[frozenset[int]]:

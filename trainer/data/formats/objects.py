@@ -1,6 +1,7 @@
 """Tables from JSON: one object in each line, one list of objects, or one list for each column."""
 
 import json
+import math
 
 from trainer.data.formats.table import NotATable, Table
 
@@ -38,8 +39,8 @@ def cell(value) -> str:
         return value
     if value is None:
         return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
+    if type(value) is float and math.isfinite(value):  # by far the most frequent in wide tables
+        return str(int(value)) if value.is_integer() else repr(value)
     if isinstance(value, (bool, int, float, list, dict)):
         return json.dumps(value, ensure_ascii=False, default=str)
     return str(value)  # dates, and numbers of a fixed precision

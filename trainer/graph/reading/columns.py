@@ -64,7 +64,7 @@ def read(head: Head, ids: list[str], cells: tuple[str, ...] = (), settings=None)
     """The columns of these names, of all rows. Raises NotReadable, and UserError for a file that does not fit into the memory."""
     wanted = list(dict.fromkeys((*ids, *cells)))
     whole = _Collected(wanted, ids)
-    for batch, bad in batches(head, wanted, settings):
+    for batch, bad in batches(head, wanted, settings, dict.fromkeys(ids, pyarrow.int64()) if head.kind == "parquet" else None):
         whole.add(batch, bad)
     return whole.finished()
 
@@ -79,7 +79,7 @@ class _Collected:
     def add(self, batch: dict[str, pyarrow.Array], bad: int) -> None:
         empty = numpy.zeros(len(next(iter(batch.values()))), bool)
         for name in self.ids:
-            empty |= numpy.asarray(pyarrow.compute.equal(pyarrow.compute.binary_length(batch[name]), 0))
+            empty |= _is_empty(batch[name])
         if empty.any():
             keep = pyarrow.array(~empty)
             batch = {n: c.filter(keep) for n, c in batch.items()}
@@ -94,6 +94,12 @@ class _Collected:
         return Columns(ids, {}, {n: pyarrow.compute.utf8_trim_whitespace(c) for n, c in cells.items()}, self.rows, self.bad)
 
 
+def _is_empty(column: pyarrow.Array) -> numpy.ndarray:
+    if pyarrow.types.is_integer(column.type):
+        return numpy.asarray(column.is_null())
+    return numpy.asarray(pyarrow.compute.equal(pyarrow.compute.binary_length(column), 0))
+
+
 def _joined(parts: list[pyarrow.Array]) -> pyarrow.Array:
     whole = pyarrow.chunked_array(parts, pyarrow.string()) if parts else pyarrow.chunked_array([], pyarrow.string())
     return (
@@ -105,6 +111,11 @@ def _joined(parts: list[pyarrow.Array]) -> pyarrow.Array:
 
 def _compact(column: pyarrow.Array):
     """Identifiers of a batch as whole numbers, else as a dictionary."""
+    if pyarrow.types.is_integer(column.type):
+        numbers = numpy.asarray(column)
+        if not len(numbers) or (numbers.min() >= 0 and numbers.max() <= _POWERS[-1]):
+            return numbers
+        return column.cast(pyarrow.string()).dictionary_encode()
     numbers = whole_numbers(column)
     return column.dictionary_encode() if numbers is None else numbers
 
@@ -186,8 +197,9 @@ def _parquet(head: Head, wanted: list[str], types: dict):
 
 
 def _as(wanted: pyarrow.DataType | None, column: pyarrow.Array) -> pyarrow.Array:
-    """The cells as texts. Where numbers are wanted, and they are numbers, as these: for many columns, texts would take most of the time."""
-    numeric = pyarrow.types.is_floating(column.type) or pyarrow.types.is_integer(column.type)
+    """The cells as texts. Where numbers are wanted, and they are such numbers, as these: texts would take most of the time. Whole numbers are
+    wanted where they fit; floats may be meant as other texts."""
+    numeric = pyarrow.types.is_signed_integer(column.type) or (pyarrow.types.is_floating(column.type) and wanted != pyarrow.int64())
     return column.cast(wanted, safe=False) if wanted is not None and numeric else _as_texts(column)
 
 

@@ -24,6 +24,8 @@ LABEL_ENDINGS = ("label", "labels", "class", "target")
 MASKS = {"train_mask": "train", "val_mask": "validation", "valid_mask": "validation", "validation_mask": "validation", "test_mask": "test"}
 MAX_WORDS = 200_000  # different ones, the most frequent
 MAX_CELLS = 200_000_000  # entries of a sparse matrix
+_AT_ONCE = 4096  # rows
+_LARGEST = 1e30  # numbers beyond it are gaps
 
 
 def read(file: NodeFile, settings, work: Path) -> Nodes:
@@ -83,19 +85,24 @@ def _dense(head: Head, key: str, numbers: list[str], rows: int, settings, work: 
 def _fill(whole: numpy.ndarray, batches, key: str, numbers: list[str]) -> None:
     place = 0
     for batch, _ in batches:
-        there = numpy.asarray(pyarrow.compute.greater(pyarrow.compute.binary_length(batch[key]), 0))
-        part = numpy.stack([_floats(batch[n]) for n in numbers], axis=1)
-        part = part if there.all() else part[there]
-        part[~(numpy.abs(part) < 1e30)] = numpy.nan
-        whole[place : place + len(part)] = part
-        place += len(part)
+        there = numpy.flatnonzero(numpy.asarray(pyarrow.compute.greater(pyarrow.compute.binary_length(batch[key]), 0)))
+        if place + len(there) > len(whole):
+            raise NotReadable("changed while it was read")
+        columns = [_floats(batch[n]) for n in numbers]
+        for begin in range(0, len(there), _AT_ONCE):  # few rows at once, which stay in the cache while column after column is written
+            rows = there[begin : begin + _AT_ONCE]
+            part = whole[place : place + len(rows)]
+            for i, values_of in enumerate(columns):
+                part[:, i] = values_of[rows]
+            part[~(numpy.abs(part) < _LARGEST)] = numpy.nan
+            place += len(rows)
     if place != len(whole):
         raise NotReadable("changed while it was read")
 
 
 def _floats(column: pyarrow.Array) -> numpy.ndarray:
     if pyarrow.types.is_floating(column.type):
-        return numpy.asarray(pyarrow.compute.fill_null(column, float("nan")), numpy.float32)
+        return numpy.asarray(pyarrow.compute.fill_null(column, float("nan")) if column.null_count else column, numpy.float32)
     return columns_of.numbers(pyarrow.compute.utf8_trim_whitespace(column)).astype(numpy.float32)
 
 

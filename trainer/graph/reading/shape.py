@@ -21,10 +21,11 @@ def reciprocity(forward: numpy.ndarray, nodes: int) -> float:
 
 
 def components(source: numpy.ndarray, target: numpy.ndarray, nodes: int) -> tuple[int, int]:
-    """The number of connected components, isolated nodes among them, and the nodes of the largest."""
+    """The number of connected components, isolated nodes among them, and the nodes of the largest. Edges are ordered by ``source``."""
     from scipy import sparse
     from scipy.sparse import csgraph
 
-    matrix = sparse.coo_matrix((numpy.ones(len(source), numpy.int8), (source, target)), (nodes, nodes)).tocsr()
+    begins = numpy.concatenate([[0], numpy.cumsum(numpy.bincount(source, minlength=nodes))]).astype(numpy.int32)
+    matrix = sparse.csr_matrix((numpy.ones(len(source)), target, begins), (nodes, nodes))
     number, labels = csgraph.connected_components(matrix, directed=False)
     return int(number), int(numpy.bincount(labels).max()) if nodes else 0
