@@ -200,8 +200,9 @@ $(VULN):
 	@GOBIN=$(CACHE)/bin go install golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION)
 	@mv $(CACHE)/bin/govulncheck $@
 
-form: $(VENV)/ready ## write the form with every option, after a change of the options
+form: $(VENV)/ready ## write the form and the table with every option, after a change of the options
 	@$(PYTHON) test/setup/advanced_form.py > extractor_info.advanced.json
+	@$(PYTHON) test/setup/advanced_form.py options > internal/studio/edit/check/options.json
 
 .PHONY: model-types
 model-types: $(VENV)/ready ## write the types of models that transformers knows, after a change of its version

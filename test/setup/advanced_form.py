@@ -1,6 +1,7 @@
 """Prints extractor_info.advanced.json: the form of extractor_info.json, and every other option of a training in groups.
 
-Run it as ``make form`` when an option is added; a test compares the file with this output.
+With ``options`` it prints the options as a settings file names them, for the check of such files in the studio. Run both as ``make form``
+when an option is added; tests compare the files with this output.
 """
 
 import json
@@ -54,5 +55,16 @@ def text() -> str:
     return json.dumps(form(), indent=2) + "\n"
 
 
+def table() -> str:
+    """The options of a training with their groups, one per line; a form shows some of them outside of their group."""
+    rows = [json.dumps({"name": o.name, "group": o.group} | _limits(o)) for o in options("train").values()]
+    return "[\n" + ",\n".join(rows) + "\n]\n"
+
+
+def _limits(option: Option) -> dict:
+    drawn = field(option)
+    return {name: drawn[name] for name in ("type", "default", "enum", "minimum", "maximum", "description") if name in drawn}
+
+
 if __name__ == "__main__":
-    print(text(), end="")
+    print(table() if sys.argv[1:] == ["options"] else text(), end="")

@@ -1,0 +1,51 @@
+package check
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/ncsa/clowder-ray/internal/text"
+)
+
+// maxOpen is how many brackets may be open and how many parts a name may have. The parser uses memory for each level.
+const maxOpen = 200
+
+// checkTOML reads a text as TOML.
+func checkTOML(source string) []Finding {
+	if at := tooDeep(source); at >= 0 {
+		return fault(placeOf(source, at), "This is nested too deeply.")
+	}
+	var whole map[string]any
+	err := toml.Unmarshal([]byte(source), &whole)
+	if err == nil {
+		return nil
+	}
+	at := place{1, 1}
+	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
+		at.line, at.column = e.Position()
+	}
+	return fault(at, text.Capital(text.Excerpt(strings.TrimPrefix(err.Error(), "toml: "), 200))+".")
+}
+
+// tooDeep returns where brackets or the parts of a name are nested too deeply, or -1. Brackets in texts count, too.
+func tooDeep(source string) int {
+	open, parts := 0, 0
+	for i := range len(source) {
+		switch source[i] {
+		case '[', '{':
+			open++
+		case ']', '}':
+			open = max(0, open-1)
+		case '.':
+			parts++
+		case '\n', '"', '\'':
+			parts = 0
+		}
+		if open > maxOpen || parts > maxOpen {
+			return i
+		}
+	}
+	return -1
+}
