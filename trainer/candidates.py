@@ -139,9 +139,9 @@ def fit(name: str, plan: "Plan", data: "Dataset") -> Candidate | None:
     saved.mkdir()
     fitted.save(saved)
     best = module.load(saved)
-    answers = {
-        split: answered(best, _sample(rows, plan.settings.seed) if split == "train" else rows, plan.target) for split, rows in data.splits.items()
-    }
+    judges = {"validation": getattr(fitted, "judged", None) or best}
+    measured = data.splits | {"train": _sample(data.splits["train"], plan.settings.seed)}
+    answers = {split: answered(judges.get(split, best), rows, plan.target) for split, rows in measured.items()}
     rows = len(data.splits["train"])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     rate = round(rows / max(seconds, 1e-3), 1)

@@ -40,7 +40,10 @@ class Module(Protocol):
     """The functions of an estimator's module."""
 
     def fit(self, data: Dataset, target: Classes | Number, settings: Settings) -> Estimator:
-        """Fit on the training rows. Strengths and parts are chosen by the loss on the validation rows, if there are any."""
+        """Fit on the training rows. Strengths and parts are chosen by the loss on the validation rows, if there are any.
+
+        An estimator may learn from the validation rows after that. Then its attribute ``judged`` is the estimator before, which answers
+        the validation rows."""
 
     def load(self, folder: Path) -> Estimator:
         """The estimator that ``save`` wrote. Raises OSError, ValueError, KeyError or TypeError for other files."""

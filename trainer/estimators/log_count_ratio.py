@@ -18,18 +18,19 @@ _ITERATIONS = 100
 
 def fit(
     train: "csr_matrix", target: numpy.ndarray, validation: "csr_matrix", validation_target: numpy.ndarray, classes: int, class_weights, loss
-) -> tuple[numpy.ndarray, numpy.ndarray] | None:
-    """Weights (terms x columns) and bias of the strength with the smallest loss on the validation rows. Two classes share one column.
+) -> tuple[float, numpy.ndarray, numpy.ndarray] | None:
+    """The strength with the smallest loss on the validation rows, its weights (terms x columns) and its bias. Two classes share one column.
 
     ``loss`` is the loss of log-probabilities (rows x classes). None if there are too many rows and classes for the method, or if the
     training rows are of one class only.
     """
     best, least = None, numpy.inf
-    for fitted in path(train, target, classes, class_weights, STRENGTHS if len(validation_target) else (1.0,)):
+    tried = STRENGTHS if len(validation_target) else (1.0,)
+    for strength, fitted in zip(tried, path(train, target, classes, class_weights, tried), strict=False):
         found = loss(log_probabilities(validation, *fitted), validation_target) if len(validation_target) else 0.0
         if found >= least:
             break
-        best, least = fitted, found
+        best, least = (strength, *fitted), found
     return best
 
 

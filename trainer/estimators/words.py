@@ -50,6 +50,7 @@ class Words:
     temperature: float = 1.0
     shares: dict[str, float] = field(default_factory=dict)  # of the models in the average
     simple: linear.Linear | None = None  # the bag of words alone, which is not saved unless it is one of the models
+    judged: "Words | None" = None  # the model before the validation rows were learnt from as well, which measures it; not saved
 
     @property
     def parameters(self) -> int:

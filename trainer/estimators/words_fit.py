@@ -1,11 +1,12 @@
 """Fits the estimator ``words``: learns the terms, and chooses strengths, shares and temperature of its models by held-out rows.
 
 Where there are few validation rows, training and validation rows are held out in turn instead, because a handful of rows can hardly tell
-models apart. The models that are kept are fitted on the training rows alone, so that the validation rows still measure them.
+models apart. What is chosen is fitted once more on the training and the validation rows together: the model from before stays beside it
+and answers the validation rows, so that these still measure the choice.
 """
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy
@@ -51,7 +52,8 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Words:
         return _Fit(data, target, settings).words()
 
 
-_Judged: TypeAlias = tuple[dict[str, tuple[numpy.ndarray, numpy.ndarray]], dict[str, numpy.ndarray], numpy.ndarray]
+_Model: TypeAlias = tuple[float, numpy.ndarray, numpy.ndarray]  # the strength, the weights, the bias
+_Judged: TypeAlias = tuple[dict[str, _Model], dict[str, numpy.ndarray], numpy.ndarray]
 
 
 class _Fit:
@@ -94,9 +96,27 @@ class _Fit:
             terms = terms.kept(numpy.arange(bag))
         if CHARACTERS not in shares:
             grams = grams.kept(numpy.arange(0))
-        return Words(
+        chosen = {n: models[n] for n in shares}
+        found = Words(
             self.classes, terms.terms, grams.terms, bag, terms.idf[:bag], grams.idf, size, self.lower,
-            {n: models[n][0] for n in shares}, {n: models[n][1] for n in shares}, temperature, shares, simple,
+            {n: m[1] for n, m in chosen.items()}, {n: m[2] for n, m in chosen.items()}, temperature, shares, simple,
+        )  # fmt: skip
+        return self._of_all_rows(found, chosen, train, held_out)
+
+    def _of_all_rows(self, found: Words, chosen: dict[str, _Model], train: Features, held_out: Features) -> Words:
+        """The same models, fitted on the training and the validation rows."""
+        if not len(self.held_out_truth) or found.simple is None:
+            return found
+        truth = numpy.concatenate([self.truth, self.held_out_truth])
+
+        def again(name: str, strength: float) -> tuple[numpy.ndarray, numpy.ndarray]:
+            return next(self._path(name, _stacked(train.of(name), held_out.of(name)), truth, (strength,)))
+
+        models = {name: again(name, strength) for name, (strength, _, _) in chosen.items()}
+        weights, bias = again(BAG, found.simple.strength)
+        return replace(
+            found, weights={n: m[0] for n, m in models.items()}, bias={n: m[1] for n, m in models.items()}, judged=found,
+            simple=replace(found.simple, weights=weights, bias=bias),
         )  # fmt: skip
 
     def _terms(self, bag: int, most: int) -> tuple[Terms, "csr_matrix", int]:
@@ -122,7 +142,7 @@ class _Fit:
         """About how many numbers an iteration of the solver reads."""
         return (features.nnz + 20 * features.shape[1]) * (1 if self.classes == 2 else max(1, self.classes))
 
-    def _ratio(self, train: Features, held_out: Features) -> tuple[numpy.ndarray, numpy.ndarray] | None:
+    def _ratio(self, train: Features, held_out: Features) -> _Model | None:
         return log_count_ratio.fit(train.of(RATIO), self.truth, held_out.of(RATIO), self.held_out_truth, self.classes, self.class_weights, self._loss)
 
     def _in_turn(self, train: Features, held_out: Features) -> _Judged | None:
@@ -140,7 +160,7 @@ class _Fit:
             strengths = log_count_ratio.STRENGTHS if name == RATIO else linear.STRENGTHS
             found = self._strength(name, _stacked(train.of(name), held_out.of(name)), truth, parts, strengths)
             if found is not None:
-                models[name] = next(self._path(name, train.of(name), self.truth, found[:1]))
+                models[name] = (found[0], *next(self._path(name, train.of(name), self.truth, found[:1])))
                 scores[name] = found[1]
         return models, scores, truth
 
@@ -171,13 +191,13 @@ class _Fit:
 
     def _on_validation(self, train: Features, held_out: Features, simple: linear.Linear) -> _Judged:
         """The models with the strengths that are best on the validation rows, and their scores there."""
-        models = {BAG: (simple.weights, simple.bias)}
+        models = {BAG: (simple.strength, simple.weights, simple.bias)}
         if CHARACTERS in self._names(train):
             both = self._linear(train, held_out, CHARACTERS)
-            models[CHARACTERS] = both.weights, both.bias
+            models[CHARACTERS] = both.strength, both.weights, both.bias
         if self.classes and (ratio := self._ratio(train, held_out)) is not None:
             models[RATIO] = ratio
-        scores = {n: scores_of(n, held_out.of(n), weights, bias, self.classes) for n, (weights, bias) in models.items()}
+        scores = {n: scores_of(n, held_out.of(n), weights, bias, self.classes) for n, (_, weights, bias) in models.items()}
         return models, scores, self.held_out_truth
 
     def _choice(self, scores: dict[str, numpy.ndarray], truth: numpy.ndarray) -> tuple[dict[str, float], float]:

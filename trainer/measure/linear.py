@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy
@@ -35,6 +35,7 @@ class Linear:
     weights: numpy.ndarray  # width x classes float32, width x 1 for regression
     bias: numpy.ndarray  # float32
     classes: int  # 0 for regression
+    strength: float = 1.0  # of the penalty by which it was fitted
 
     def predict(self, features: Features, truth: numpy.ndarray) -> Predictions:
         step = max(1, _BLOCK // len(self.bias))
@@ -110,7 +111,7 @@ def path(
     solver = _solver(scaler.scaled(train), target, classes, class_weights, slope)
     for strength in strengths:
         iterations -= solver.fit(strength, max(1, iterations))
-        yield scaler.unscaled(solver.weights, solver.bias, classes)
+        yield replace(scaler.unscaled(solver.weights, solver.bias, classes), strength=strength)
         if iterations < 1:
             return
 

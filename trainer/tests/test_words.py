@@ -95,6 +95,16 @@ def test_of_few_rows_it_learns_more_than_the_bag_of_words():
     assert all(own < simple for own, simple in found)
 
 
+def test_the_validation_rows_are_learnt_from_after_they_have_judged():
+    data = dataset([(f"{'good' if i % 2 else 'bad'} w{i // 2 % 8}", "ab"[i % 2]) for i in range(190)])
+    data.splits["validation"] = [Example("", i, f"w{i % 8}", "ab"[i % 2]) for i in range(160)]
+    model, truth = fitted(data), numpy.arange(160) % 2
+    right = [(m.outputs(data.splits["validation"]).argmax(1) == truth).mean() for m in (model.judged, model)]
+    assert right[0] < 0.8 < 0.95 < right[1], "the model that is delivered knows them"
+    assert model.judged.judged is None
+    assert fitted(dataset([("a b", "a"), ("b c", "b")] * 20, validation=0)).judged is None
+
+
 def test_enough_validation_rows_judge_alone(monkeypatch):
     data = dataset(noisy(200, 1), validation=40)
     in_turn = fitted(data)
