@@ -11,6 +11,7 @@ from trainer.baseline import Baselines
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.data import Dataset, Example
+from trainer.errors import count
 from trainer.export import display, results
 from trainer.export.training_results import add_event_files, compared_champion, described_training, test_details
 from trainer.graph.delivery import chances, encoders, figures, likeliest, picture, stored, tables, vectors
@@ -86,7 +87,7 @@ def training(
     section["memory"] = {f"{name}_bytes": int(value) for name, value in prepared.memory.items()}
     section["memory"]["peak_bytes"] = max(w["peak_memory_bytes"] for w in outcome.workers)
     if chance is not None:
-        section |= _of_links(out, settings, prepared, delivered, chance, threshold)
+        section |= _of_links(out, settings, prepared, delivered, chance, threshold, events)
         details: dict = {}
     else:
         section |= _of_nodes(out, settings, prepared, answers["test"])
@@ -133,7 +134,7 @@ def _model(folder: Path, delivered: Delivered, prepared: Prepared, test: dict, c
     return {"bytes": size, "delivered": size <= stored.BYTES}
 
 
-def _of_links(out: Path, settings: Settings, prepared: Prepared, delivered: Delivered, chance: Chance, threshold: float) -> dict:
+def _of_links(out: Path, settings: Settings, prepared: Prepared, delivered: Delivered, chance: Chance, threshold: float, events: Events) -> dict:
     """Write what a model of links says; gives its figures."""
     graph, against, test = prepared.graph, prepared.measured["test"], delivered.rival.answers["test"]
     files.write_text(out / "predictions.csv", tables.of_links(graph, against, test, chance, threshold))
@@ -150,14 +151,16 @@ def _of_links(out: Path, settings: Settings, prepared: Prepared, delivered: Deli
     if settings.predict_top_k:
         known = stored.load(out / "model" / stored.NAME)
         scorer = delivered.rival.simple or ByTable(delivered.table)
-        new = likeliest.find(scorer, known, delivered.table, _sources(prepared, delivered), settings.predict_top_k, graph.left)
+        sources = _sources(prepared, delivered)
+        events.phase("export", f"Looking for the likeliest new links of {count(len(sources), 'node')}.")
+        new = likeliest.find(scorer, known, delivered.table, sources, settings.predict_top_k, graph.left)
         files.write_text(out / "predicted_links.csv", tables.of_new_links(graph, new, chance))
-        rows, sources = int((new.targets >= 0).sum()), graph.left or graph.nodes
+        rows = int((new.targets >= 0).sum())
         found["predicted_links"] = {
             "nodes": len(new.source),
             "rows": rows,
             "per_node": settings.predict_top_k,
-            "all_nodes": len(new.source) == sources,
+            "all_nodes": len(new.source) == (graph.left or graph.nodes),
         }
         found["likely"] = tables.likely(graph, new, chance)
     return found

@@ -10,6 +10,7 @@ from trainer import candidates, export
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.data.checks import Checks
+from trainer.errors import count
 from trainer.export import graph_results
 from trainer.graph import features, prepare
 from trainer.graph.graph import Graph
@@ -73,6 +74,11 @@ def _deliver(run: Run, prepared: Prepared, base: Base, outcome: Outcome, asked: 
     """Compare the network with simple models and their combination, and write the results of the best, or of the network if it was asked for."""
     table = numpy.load(outcome.saved.parent / TABLE, mmap_mode="c", allow_pickle=False)
     network = compare.of_network(outcome, base.name)
+    if prepared.links is not None:
+        against = len(prepared.measured["test"])
+        run.events.phase("test", f"Comparing the network with simple models on {count(against, 'held-out edge')}.")
+    else:
+        run.events.phase("test", "Comparing the network with simple models on the held-out nodes.")
     found = [network, *_simple(prepared, network, table)]
     chosen = network if asked else compare.best(found, prepared.plan)
     listed = compare.entries(found, chosen, prepared.plan, asked)

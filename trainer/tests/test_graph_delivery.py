@@ -183,6 +183,20 @@ def test_likely_links_are_new_and_best_first(tmp_path, with_vectors):
         assert numpy.allclose(found.scores, -numpy.sort(-every, axis=1)[:, :5], atol=1e-5)
 
 
+@pytest.mark.parametrize(("cells", "steps"), [(1 << 20, 1 << 20), (120 * 16, 1 << 20), (1, 60)])
+def test_likely_links_are_the_same_whatever_is_looked_at_at_once(tmp_path, monkeypatch, cells, steps):
+    g = communities(nodes=300, edges=1500)
+    z = numpy.random.default_rng(0).standard_normal((300, 6)).astype(numpy.float32)
+    stored.write(tmp_path / stored.NAME, g)
+    known, table = stored.load(tmp_path / stored.NAME), numpy.concatenate([z, numpy.zeros((300, 2), numpy.float32)], axis=1)
+    whole = likeliest.find(ByVectors(z), known, table, numpy.arange(120), 5)
+    monkeypatch.setattr(likeliest, "_CELLS", cells)
+    monkeypatch.setattr(likeliest, "_STEPS", steps)  # the best by the vectors are the best of all here
+    monkeypatch.setattr(likeliest, "_SOURCES", 50)
+    found = likeliest.find(ByVectors(z), known, table, numpy.arange(120), 5)
+    assert numpy.array_equal(found.targets, whole.targets) and numpy.allclose(found.scores, whole.scores)
+
+
 def test_likely_links_of_a_bipartite_graph_lead_to_the_other_side(tmp_path):
     g = graph([[0, 3], [0, 4], [1, 3], [2, 5]], left=3, directed=False)
     stored.write(tmp_path / stored.NAME, g)

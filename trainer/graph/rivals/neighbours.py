@@ -12,7 +12,8 @@ from trainer.graph.rivals import nodes
 
 _MOST_STEPS = 2_000_000  # two-step walks from one source; the neighbours of hubs are thinned above this
 _MOST_NEAR = 1000  # neighbours of a target, from which paths of three edges are counted
-_CELLS = 40_000_000  # of features at once: 160 MB
+_CELLS = 4_000_000  # of features at once: 16 MB
+_BLOCK = 65_536  # nodes at once
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,19 @@ class Neighbours:
             raise ValueError("the nodes have no features")
         return _unit(nodes.spread(self.indptr, self.indices, _centred(self.x)))
 
+    @cached_property
+    def lengths(self) -> numpy.ndarray:
+        """The length of the features of each node."""
+        if self.x is None:
+            raise ValueError("the nodes have no features")
+        parts = [numpy.linalg.norm(numpy.asarray(self.x[i : i + _BLOCK], numpy.float32), axis=1) for i in range(0, len(self.x), _BLOCK)]
+        return numpy.concatenate(parts) if parts else numpy.zeros(0, numpy.float32)
+
+    @cached_property
+    def shares(self) -> numpy.ndarray:
+        """One over the degree of each node."""
+        return (1 / numpy.maximum(numpy.diff(self.indptr), 1)).astype(numpy.float32)
+
     def degrees(self, wanted: numpy.ndarray) -> numpy.ndarray:
         return self.indptr[wanted + 1] - self.indptr[wanted]
 
@@ -62,7 +76,7 @@ class Neighbours:
                 theirs = numpy.log1p(self.degrees(targets.ravel())).reshape(targets.shape)
                 found[:, :, place] = numpy.log1p(self.degrees(source))[:, None] + theirs
             elif name == COSINE and self.x is not None:
-                found[:, :, place] = cosines(self.x, source, targets)
+                found[:, :, place] = cosines(self.x, source, targets, self.lengths)
             elif name == SPREAD:
                 found[:, :, place] = cosines(self.near, source, targets)
         return found
@@ -96,11 +110,12 @@ def _unit(found: numpy.ndarray) -> numpy.ndarray:
 
 
 class _Walks:
-    """Counts walks of two and of three steps from a source."""
+    """Counts walks of two and of three steps from a source. Its arrays have a number for each node; they are cleared after each source."""
 
     def __init__(self, graph: Neighbours):
         self._graph = graph
-        self._sums = numpy.zeros((len(graph.indptr) - 1, _SHARED), numpy.float64)
+        # By the end of the walks of two steps: the shared neighbours in three ways, and what these walks give to each neighbour of their end.
+        self._sums = numpy.zeros((_SHARED + 1, len(graph.indptr) - 1), numpy.float32)
 
     def between(self, source: int, targets: numpy.ndarray) -> numpy.ndarray:
         """Of each of ``targets`` the shared neighbours, in three ways, and the paths of three edges. Walks that many share count little:
@@ -112,42 +127,49 @@ class _Walks:
             order = numpy.argsort(degrees, kind="stable")
             between = between[order[: max(1, int((numpy.cumsum(degrees[order]) <= _MOST_STEPS).sum()))]]
             degrees = graph.degrees(between)
-        steps = graph.indices[_ranges(graph.indptr[between], degrees)]
-        each = numpy.stack([numpy.ones(len(between)), 1 / numpy.log(numpy.maximum(degrees, 2)), 1 / numpy.maximum(degrees, 1)], axis=1)
-        weights = numpy.repeat(each, degrees, axis=0)
-        for i in range(_SHARED):
-            numpy.add.at(self._sums[:, i], steps, weights[:, i])
-        found = numpy.empty((*targets.shape, len(_WALKED)), numpy.float64)
-        found[..., :_SHARED] = self._sums[targets]
+        steps = graph.indices[ranges(graph.indptr[between], degrees)]
+        each = numpy.stack([numpy.ones(len(between)), 1 / numpy.log(numpy.maximum(degrees, 2)), 1 / numpy.maximum(degrees, 1)])
+        weights = numpy.repeat(each.astype(numpy.float32), degrees, axis=1)
+        for place in range(_SHARED):
+            numpy.add.at(self._sums[place], steps, weights[place])
+        numpy.add.at(self._sums[_SHARED], steps, weights[_SHARED - 1] * graph.shares[steps])
+        found = numpy.empty((*targets.shape, len(_WALKED)), numpy.float32)
+        for place in range(_SHARED):
+            found[..., place] = self._sums[place][targets]
         found[..., _SHARED] = self._third(targets.ravel()).reshape(targets.shape)
-        self._sums[steps] = 0
+        for place in range(_SHARED + 1):
+            self._sums[place][steps] = 0
         return numpy.sqrt(found)
 
     def _third(self, targets: numpy.ndarray) -> numpy.ndarray:
         """The walks of two steps that end beside each target, each divided by the degree there. Of a hub, some neighbours are taken."""
         graph = self._graph
-        degrees = graph.degrees(targets)
+        begins = graph.indptr[targets]
+        degrees = graph.indptr[targets + 1] - begins
         taken = numpy.minimum(degrees, _MOST_NEAR)
-        beside = graph.indices[_ranges(graph.indptr[targets], taken)]
-        walks = self._sums[beside, _SHARED - 1] / numpy.maximum(graph.degrees(beside), 1)
-        sums = numpy.concatenate([[0.0], numpy.cumsum(walks)])
-        ends = numpy.cumsum(taken)
-        return numpy.maximum(sums[ends] - sums[ends - taken], 0) * degrees / numpy.maximum(taken, 1)
+        walks = self._sums[_SHARED][graph.indices[ranges(begins, taken)]]
+        found = numpy.zeros(len(targets), numpy.float32)
+        some = numpy.flatnonzero(taken)
+        if len(some):
+            found[some] = numpy.add.reduceat(walks, (numpy.cumsum(taken) - taken)[some])
+        return found * (degrees / numpy.maximum(taken, 1))
 
 
-def _ranges(start: numpy.ndarray, length: numpy.ndarray) -> numpy.ndarray:
+def ranges(start: numpy.ndarray, length: numpy.ndarray) -> numpy.ndarray:
     """The numbers from each start on, as many as its length, one range after the other."""
     ends = numpy.cumsum(length)
     return numpy.arange(int(ends[-1]) if len(ends) else 0) + numpy.repeat(start - ends + length, length)
 
 
-def cosines(x: numpy.ndarray, source: numpy.ndarray, targets: numpy.ndarray) -> numpy.ndarray:
-    """The cosine of the features of each source and each of its targets (n x k); 0 for a node without any."""
+def cosines(x: numpy.ndarray, source: numpy.ndarray, targets: numpy.ndarray, lengths: numpy.ndarray | None = None) -> numpy.ndarray:
+    """The cosine of the features of each source and each of its targets (n x k); 0 for a node without any. ``lengths`` are those of the features
+    of all nodes; None where all have the length 1."""
     found = numpy.zeros(targets.shape, numpy.float32)
     step = max(1, _CELLS // max(1, targets.shape[1] * x.shape[1]))
     for i in range(0, len(source), step):
         some = slice(i, i + step)
         own, theirs = numpy.asarray(x[source[some]], numpy.float32), numpy.asarray(x[targets[some]], numpy.float32)
-        length = numpy.linalg.norm(own, axis=1)[:, None] * numpy.linalg.norm(theirs, axis=2)
-        found[some] = numpy.einsum("nf,nkf->nk", own, theirs) / numpy.maximum(length, 1e-12)
+        found[some] = numpy.matmul(theirs, own[:, :, None])[:, :, 0]
+        if lengths is not None:
+            found[some] /= numpy.maximum(lengths[source[some], None] * lengths[targets[some]], 1e-12)
     return found
