@@ -172,6 +172,19 @@ func (e *Event) bound() {
 	}
 }
 
+// Evaluated is when an evaluation was made, in epochs: inside of its epoch where the steps tell, else at its end. epochs and steps are those
+// of the newest progress, 0 before the first.
+func (e Event) Evaluated(epochs, steps int) float64 {
+	end := e.Epoch
+	if steps == 0 || e.Step == 0 || end != math.Trunc(end) {
+		return end
+	}
+	if x := float64(e.Step) / float64(steps) * float64(epochs); x > end-1 && x < end {
+		return x
+	}
+	return end
+}
+
 // ETA is how long the training will still take, 0 where that is not known.
 func (e Event) ETA() time.Duration {
 	if e.ETASeconds == nil {

@@ -45,12 +45,32 @@ func NewTail(dir disk.Folder) *Tail { return &Tail{Dir: dir} }
 // Full reports whether the log is larger than what is read of one. Next then returns nothing more.
 func (t *Tail) Full() bool { return t.Offset >= MaxEventBytes }
 
+// Placed is an event with its place in the log.
+type Placed struct {
+	Event
+	// End is the offset of the byte after its line. A Tail that begins there reads the events that follow.
+	End int64
+}
+
 // Next returns the events that were completely written since the last call, at most a megabyte of them: call it until
 // it returns none to be up to date. A half-written last line is left for the next time and a line that is no event is
 // counted and skipped. A log that does not exist yet has no events; one that became shorter is read from the beginning.
 //
 // The file is opened again each time, because NFS promises fresh bytes at open and not while a file is held open.
 func (t *Tail) Next() ([]Event, error) {
+	placed, err := t.NextPlaced()
+	if len(placed) == 0 {
+		return nil, err
+	}
+	events := make([]Event, len(placed))
+	for i, p := range placed {
+		events[i] = p.Event
+	}
+	return events, err
+}
+
+// NextPlaced is Next with the places of the events.
+func (t *Tail) NextPlaced() ([]Placed, error) {
 	root, err := t.Dir.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -86,8 +106,8 @@ func (t *Tail) Next() ([]Event, error) {
 }
 
 // take decodes the complete lines of chunk, which begins at Offset, and moves on behind them.
-func (t *Tail) take(chunk []byte) []Event {
-	var events []Event
+func (t *Tail) take(chunk []byte) []Placed {
+	var events []Placed
 	for {
 		line, rest, complete := bytes.Cut(chunk, []byte{'\n'})
 		if !complete {
@@ -98,10 +118,11 @@ func (t *Tail) take(chunk []byte) []Event {
 			t.holes++
 			return events
 		}
-		if e, ok := t.decode(line); ok {
-			events = append(events, e)
-		}
+		e, ok := t.decode(line)
 		t.Offset += int64(len(line)) + 1
+		if ok {
+			events = append(events, Placed{e, t.Offset})
+		}
 		t.holes, t.oversize = 0, false
 		chunk = rest
 	}

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"math"
 	"slices"
 
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -56,7 +55,7 @@ func NewCurves(events []results.Event, r *results.Result) Curves {
 		case e.Kind == results.KindResume && len(c.Resumes) < maxResumes:
 			c.Resumes = append(c.Resumes, e.Epoch)
 		case e.Kind == results.KindEval && (e.Split == results.SplitTrain || e.Split == results.SplitValidation):
-			c.evaluate(e, epochOf(e, epochs, steps))
+			c.evaluate(e, e.Evaluated(epochs, steps))
 		}
 	}
 	for _, line := range [][]Point{c.Steps, c.TrainLoss, c.ValidationLoss, c.Metric} {
@@ -86,18 +85,6 @@ func (c *Curves) evaluate(e results.Event, x float64) {
 	if v, ok := e.Metrics[c.MetricName]; ok {
 		c.Metric = extend(c.Metric, Point{x, v})
 	}
-}
-
-// epochOf is when an evaluation was made: inside of its epoch where the steps tell, else at its end.
-func epochOf(e results.Event, epochs, steps int) float64 {
-	end := e.Epoch
-	if steps == 0 || e.Step == 0 || end != math.Trunc(end) {
-		return end
-	}
-	if x := float64(e.Step) / float64(steps) * float64(epochs); x > end-1 && x < end {
-		return x
-	}
-	return end
 }
 
 // extend appends p and drops what does not lie before it.
