@@ -1,0 +1,206 @@
+package live
+
+import (
+	"context"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/studio/web"
+	"github.com/ncsa/clowder-ray/internal/text"
+)
+
+// cardTime is how long a card can be seen after the end of its run.
+const cardTime = 7 * 24 * time.Hour
+
+// Cards makes the addresses of cards. A card shows how far one run is, inside of Clowder, to everybody who has its address: who can see the
+// visualization in Clowder can read the dataset. It is read-only, needs no login, and names no files, labels or people.
+type Cards struct {
+	site *web.Site
+	key  []byte
+}
+
+// NewCards returns the addresses of a site. secret is what they are derived from; the same secret makes the same addresses.
+func NewCards(site *web.Site, secret []byte) (Cards, error) {
+	key, err := hkdf.Key(sha256.New, secret, nil, "clowder-ray card", sha256.Size)
+	if err != nil {
+		return Cards{}, fmt.Errorf("derive the key of the cards: %w", err)
+	}
+	return Cards{site, key}, nil
+}
+
+// Address is the address of the card of a run.
+func (c Cards) Address(run string) string {
+	return c.site.Absolute("embed", "runs", run) + "?t=" + url.QueryEscape(c.token(run))
+}
+
+func (c Cards) token(run string) string {
+	sum := hmac.New(sha256.New, c.key)
+	sum.Write([]byte(run))
+	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16])
+}
+
+func (c Cards) valid(run, token string) bool { return hmac.Equal([]byte(c.token(run)), []byte(token)) }
+
+//go:embed card.tmpl.html
+var cardText string
+
+var cardTemplate = template.Must(template.New("card").Parse(cardText))
+
+// cardRefresh is how often the card of a run that goes on is loaded again, in seconds. It runs no script and holds no stream open.
+const cardRefresh = "5"
+
+// cardView is what a card shows.
+type cardView struct {
+	Nonce, Run, Link, Sentence string
+	Percent                    int
+	Going                      bool
+	// Curve is the loss as the points of an SVG line of 300 by 60 units, empty before the second point. Words say the same.
+	Curve, CurveWords string
+}
+
+// Public adds the card, which needs no login.
+func (r *Room) Public(mux *http.ServeMux) {
+	mux.HandleFunc("GET /embed/runs/{run}", func(w http.ResponseWriter, req *http.Request) {
+		if err := r.showCard(w, req); err != nil {
+			r.site.Fail(w, req, err)
+		}
+	})
+}
+
+func (r *Room) showCard(w http.ResponseWriter, req *http.Request) error {
+	run := req.PathValue("run")
+	if !r.cards.valid(run, req.URL.Query().Get("t")) {
+		return web.NotFound
+	}
+	rec, err := r.runs.Get(req.Context(), run)
+	if errors.Is(err, job.ErrNotFound) || err == nil && !rec.Active() && time.Since(rec.Updated) > cardTime {
+		return web.NotFound
+	}
+	if err != nil {
+		return err
+	}
+	view := r.cardOf(req.Context(), rec)
+	var page strings.Builder
+	if err := cardTemplate.Execute(&page, view); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+view.Nonce+"'; base-uri 'none'; form-action 'none'; frame-ancestors "+origin(r.site.Clowder))
+	h.Del("Cross-Origin-Opener-Policy")
+	h.Set("Referrer-Policy", "no-referrer")
+	if view.Going {
+		h.Set("Refresh", cardRefresh)
+	}
+	_, _ = w.Write([]byte(page.String()))
+	return nil
+}
+
+// origin is scheme and host of an address, as a policy names it.
+func origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return "'none'"
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// cardOf says how far a run is. Without its events, the card shows the state alone.
+func (r *Room) cardOf(ctx context.Context, rec job.Record) cardView {
+	view := cardView{Nonce: rand.Text(), Run: rec.Run, Going: rec.Active(), Link: r.site.Absolute("runs", rec.Run)}
+	limited, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
+	s, err := r.hub.Moment(limited, rec.Run, snapshotPoints)
+	if err != nil {
+		s = Moment{}
+	}
+	view.Percent = int(100 * s.Said.Fraction)
+	view.Sentence = cardSentence(rec, s.Said)
+	for _, name := range []string{"train/loss", "loss"} {
+		for _, line := range s.Lines {
+			if line.Name == name && len(line.Points) > 1 {
+				view.Curve = polyline(line.Points)
+				view.CurveWords = "Loss from " + text.Significant(line.Points[0].Y) + " to " + text.Significant(line.Points[len(line.Points)-1].Y)
+			}
+		}
+	}
+	return view
+}
+
+// cardSentence says how far a run is, without a word that came from its data.
+func cardSentence(rec job.Record, s Said) string {
+	switch rec.State {
+	case job.Accepted, job.Staged, job.Submitted:
+		return "Waiting to start."
+	case job.Finished, job.Collected, job.Uploaded:
+		return "Saving the results."
+	case job.Done:
+		return "Done. The report is in this dataset."
+	case job.Failed:
+		return "Failed."
+	case job.Cancelled:
+		return "Cancelled."
+	case job.Skipped:
+		return "Skipped."
+	}
+	var parts []string
+	if s.Epochs > 0 {
+		parts = append(parts, fmt.Sprintf("Epoch %d of %d", s.Epoch, s.Epochs))
+	} else {
+		parts = append(parts, "Running")
+	}
+	if s.Fraction > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f %%", 100*s.Fraction))
+	}
+	if s.ETASeconds > 0 {
+		parts = append(parts, text.About(results.Seconds(s.ETASeconds))+" left")
+	}
+	if s.Best != nil {
+		parts = append(parts, fmt.Sprintf("best validation %s so far %s", results.Plain(results.MetricName(s.Metric), "value"), text.Significant(*s.Best)))
+	}
+	return strings.Join(parts, ", ") + "."
+}
+
+// The size of the curve of a card.
+const (
+	curveWidth, curveHeight = 300.0, 60.0
+	curvePoints             = 150
+)
+
+// polyline places the points of a curve in its picture.
+func polyline(points []Point) string {
+	points = thin(points, curvePoints)
+	low, high := points[0], points[0]
+	for _, p := range points {
+		low, high = Point{min(low.X, p.X), min(low.Y, p.Y)}, Point{max(high.X, p.X), max(high.Y, p.Y)}
+	}
+	const margin = 2
+	var b strings.Builder
+	for _, p := range points {
+		x := margin + (curveWidth-2*margin)*share(p.X, low.X, high.X)
+		y := curveHeight - margin - (curveHeight-2*margin)*share(p.Y, low.Y, high.Y)
+		b.WriteString(strconv.FormatFloat(x, 'f', 1, 64) + "," + strconv.FormatFloat(y, 'f', 1, 64) + " ")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func share(v, low, high float64) float64 {
+	if !(high > low) {
+		return 0.5
+	}
+	return v/(high-low) - low/(high-low)
+}
