@@ -76,7 +76,7 @@ func cookie(r *http.Request) (string, bool) {
 func (st *state) byToken(token string, by credential) (identity, *refusal) {
 	email, ok := st.tokens[token]
 	if !ok {
-		return identity{}, &refusal{http.StatusUnauthorized, map[string]string{"error": "invalid_token", "error_description": "Token verification failed"}}
+		return identity{}, &refusal{http.StatusUnauthorized, map[string]string{"error": "Unauthenticated"}}
 	}
 	return identity{email, by}, nil
 }
