@@ -99,6 +99,7 @@ func runContract(t *testing.T, at site) {
 		_, err = client.As("wrong").Dataset(ctx, ds.ID)
 		requireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
 		require.NotContains(t, err.Error(), "wrong")
+		requireRole(t, s, missingID, clowder.NoRole)
 		_, err = s.Dataset(ctx, "../users")
 		requireKind(t, err, job.KindPermanent, 0)
 		if at.key2 != "" {

@@ -81,7 +81,7 @@ var ranks = []Role{RoleViewer, RoleUploader, RoleEditor, RoleOwner}
 // CanEdit reports whether a user with this role may change the files of other users.
 func (r Role) CanEdit() bool { return r == RoleOwner || r == RoleEditor }
 
-// Role returns what the user of the session may do with a dataset.
+// Role returns what the user of the session may do with a dataset. For a dataset that is not there v2 has an error of the server, and no answer.
 func (s *Session) Role(ctx context.Context, datasetID string) (Role, error) {
 	if err := checkIDs("dataset", datasetID); err != nil {
 		return NoRole, err
@@ -91,7 +91,16 @@ func (s *Session) Role(ctx context.Context, datasetID string) (Role, error) {
 	}
 	c := get("look up your role in the dataset", mayView, "authorizations", "datasets", datasetID, "role")
 	c.into = &out
-	if err := s.do(ctx, c); err != nil {
+	err := s.attempt(ctx, c)
+	if StatusOf(err) == http.StatusInternalServerError {
+		if _, other := s.Dataset(ctx, datasetID); StatusOf(other) == http.StatusNotFound {
+			return NoRole, nil
+		}
+	}
+	if kind, _ := job.Classify(err); err != nil && kind != job.KindPermanent {
+		err = s.do(ctx, c)
+	}
+	if err != nil {
 		if StatusOf(err) == http.StatusNotFound {
 			return NoRole, nil
 		}

@@ -3,6 +3,7 @@ package job
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -20,6 +21,7 @@ const keyBytes = 32
 type Keyring struct {
 	first   string
 	ciphers map[string]cipher.AEAD // by the id of the state key
+	roots   [][]byte               // what Derive expands, in the order of the state keys
 }
 
 // ParseKeyring reads state keys, each 32 bytes in base64, with white space or commas between them. A text without any gives
@@ -43,11 +45,31 @@ func ParseKeyring(text Secret) (*Keyring, error) {
 		if k.ciphers[id], err = cipher.NewGCMWithRandomNonce(block); err != nil {
 			return nil, err
 		}
+		root, err := hkdf.Extract(sha256.New, key, nil)
+		if err != nil {
+			return nil, err
+		}
+		k.roots = append(k.roots, root)
 		if i == 0 {
 			k.first = id
 		}
 	}
 	return k, nil
+}
+
+// Derive returns a key of 32 bytes for another purpose from each state key, the newest first. A nil Keyring gives none.
+func (k *Keyring) Derive(purpose string) ([][]byte, error) {
+	if k == nil {
+		return nil, nil
+	}
+	keys := make([][]byte, len(k.roots))
+	for i, root := range k.roots {
+		var err error
+		if keys[i], err = hkdf.Expand(sha256.New, root, "clowder-ray "+purpose, keyBytes); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
 }
 
 // keyID identifies a state key in the store without revealing it.

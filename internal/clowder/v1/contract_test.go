@@ -174,6 +174,8 @@ func contractRights(t *testing.T, client *clowder.Client, at site, ds string) {
 			t.Skip("there is no key of the installation")
 		}
 		all := session(t, client, at.global)
+		_, err := all.Profile(ctx)
+		requireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
 		got, err := all.Dataset(ctx, ds)
 		require.NoError(t, err)
 		require.Equal(t, ds, got.ID)

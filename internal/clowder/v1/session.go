@@ -135,10 +135,11 @@ func (s *Session) CheckKey(ctx context.Context) (string, error) {
 	return me.Email, err
 }
 
-// Profile returns the user of the session. The error is ErrNobody for the key of the installation, with which everybody could do
-// everything in the name of nobody.
+// Profile returns the user of the session. The key of the installation is refused, with which everybody could do everything in the name of
+// nobody: Clowder takes it in a query only, and a key that somebody typed is not tried there.
 func (s *Session) Profile(ctx context.Context) (clowder.Profile, error) {
-	me, err := s.me(ctx)
+	var me user
+	err := s.wire.Do(ctx, get("identify you", "use Clowder", &me, "me"))
 	switch {
 	case err != nil:
 		return clowder.Profile{}, err

@@ -3,9 +3,13 @@ package web
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"math"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -23,6 +27,8 @@ type Problem struct {
 	// Detail says what happened and where, Do what the visitor can do.
 	Detail string `json:"detail,omitempty"`
 	Do     string `json:"do,omitempty"`
+	// RetryAfter is when the same request may succeed; 0 says nothing of it.
+	RetryAfter time.Duration `json:"-"`
 }
 
 // Error returns the sentences of the problem.
@@ -30,6 +36,14 @@ func (p *Problem) Error() string { return strings.TrimSpace(p.Detail + " " + p.D
 
 // GetStatus returns the status of the answer, for huma.
 func (p *Problem) GetStatus() int { return p.Status }
+
+// GetHeaders returns the headers of the answer, for huma.
+func (p *Problem) GetHeaders() http.Header {
+	if p.RetryAfter <= 0 {
+		return nil
+	}
+	return http.Header{"Retry-After": {strconv.Itoa(int(math.Ceil(p.RetryAfter.Seconds())))}}
+}
 
 // ContentType returns the type of the answer, for huma.
 func (p *Problem) ContentType(string) string { return problemType }
@@ -82,8 +96,11 @@ func isNetwork(err error) bool {
 	return ok
 }
 
+func (p *Problem) setHeaders(w http.ResponseWriter) { maps.Copy(w.Header(), p.GetHeaders()) }
+
 // WriteProblem answers an API request with the problem.
 func WriteProblem(w http.ResponseWriter, p *Problem) {
+	p.setHeaders(w)
 	w.Header().Set("Content-Type", problemType)
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // the reader has gone

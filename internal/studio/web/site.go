@@ -38,6 +38,8 @@ type Site struct {
 	// Clowder is where people reach Clowder, without a slash at the end.
 	Clowder string
 	Log     *zap.Logger
+	// Outage is since when Clowder has not answered; the zero time: it answers. The login sets it.
+	Outage func() time.Time
 
 	assets    Assets
 	styleName string
@@ -48,7 +50,7 @@ type Site struct {
 func NewSite(address *url.URL, clowder string, assets Assets, log *zap.Logger) *Site {
 	sum := sha256.Sum256(style)
 	s := &Site{
-		URL: address, Clowder: strings.TrimRight(clowder, "/"), Log: log,
+		URL: address, Clowder: strings.TrimRight(clowder, "/"), Log: log, Outage: func() time.Time { return time.Time{} },
 		assets: assets, styleName: "style-" + hex.EncodeToString(sum[:6]) + ".css",
 	}
 	s.failure = s.parse(failureTemplate)
@@ -163,13 +165,15 @@ func (s *Site) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		WriteProblem(w, p)
 		return
 	}
+	p.setHeaders(w)
 	s.failure.Show(w, r, p.Status, View{Title: cmp.Or(p.Title, "Error"), Data: p})
 }
 
 // failureTemplate is the page of an error.
 const failureTemplate = `{{define "content"}}<h1>{{.Title}}</h1>
 <p>{{.Detail}}</p>{{with .Do}}<p>{{.}}</p>{{end}}
-<p><a href="{{link}}">All runs</a></p>{{end}}`
+<p>{{if eq .Type "login"}}<a class="button primary" href="{{link "login"}}">Log in</a>{{else if eq .Type "unknown-user"}}<a class="button primary" href="{{clowder}}">Open Clowder</a>
+{{- else}}<a href="{{link}}">My runs</a>{{end}}</p>{{end}}`
 
 // functions are what all templates may call.
 func (s *Site) functions() template.FuncMap {
