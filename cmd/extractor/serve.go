@@ -120,8 +120,12 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	if err != nil {
 		return err
 	}
+	keys, err := set.keyring()
+	if err != nil {
+		return err
+	}
 	pages, err := studio.New(ctx, set.Studio, studio.Parts{
-		ClowderURL: set.ClowderURL, Clowder: client, Store: store, Volume: volume, Extractors: all, Desk: pipe, Log: log,
+		ClowderURL: set.ClowderURL, ClowderVersion: set.ClowderVersion, ClowderCA: set.ClowderCA, Keys: keys, Clowder: client, Store: store, Volume: volume, Extractors: all, Desk: pipe, Log: log,
 	})
 	if err != nil {
 		return err

@@ -23,7 +23,12 @@ import (
 // Parts are the parts of the service that the studio uses.
 type Parts struct {
 	ClowderURL string
-	Clowder    *clowder.Client
+	// ClowderVersion is 1 for a Clowder v1, and ClowderCA the file with its certificate, if it has one of its own.
+	ClowderVersion int
+	ClowderCA      string
+	Clowder        *clowder.Client
+	// Keys are the state keys; nil: none.
+	Keys       *job.Keyring
 	Store      job.Store
 	Volume     volume.Volume
 	Extractors platform.Extractors
@@ -55,7 +60,11 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	}
 	log := parts.Log.Named("studio")
 	site := web.NewSite(address, cmp.Or(set.PublicURL, parts.ClowderURL), ui.Embedded(), log)
-	handler, err := studio.Handler(site, noLogin{site})
+	visitors, err := door(site, set, parts)
+	if err != nil {
+		return nil, err
+	}
+	handler, err := studio.Handler(site, visitors)
 	if err != nil {
 		return nil, err
 	}
@@ -88,13 +97,4 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	<-stopped
 	return nil
-}
-
-// noLogin knows no visitor.
-type noLogin struct{ site *web.Site }
-
-func (noLogin) Public(*http.ServeMux) {}
-
-func (l noLogin) Wrap(http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { l.site.Fail(w, r, web.NotFound) })
 }

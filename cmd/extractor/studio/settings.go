@@ -10,6 +10,11 @@ type Settings struct {
 	URL       string `mapstructure:"studio_url"`
 	Listen    string `mapstructure:"studio_listen"`
 	PublicURL string `mapstructure:"clowder_public_url"`
+
+	Login      []string `mapstructure:"studio_login"`
+	Issuer     string   `mapstructure:"oidc_issuer"`
+	Client     string   `mapstructure:"oidc_client_id"`
+	SecretFile string   `mapstructure:"oidc_client_secret_file"`
 }
 
 // Row describes one field of Settings: its key in the settings file, its environment variable, its default and its meaning.
@@ -25,6 +30,10 @@ func Rows() []Row {
 		{"studio_url", "STUDIO_URL", "", "Address at which people reach the studio, the web page of the service, with its path; empty serves none"},
 		{"studio_listen", "STUDIO_LISTEN", "127.0.0.1:8781", "Address on which the studio listens, apart from LISTEN"},
 		{"clowder_public_url", "CLOWDER_PUBLIC_URL", "", "Address at which people reach Clowder, for links; empty uses CLOWDER_URL"},
+		{"studio_login", "STUDIO_LOGIN", []string{}, "How people log in to the studio: oidc, key, cookie. Empty means oidc,key where OIDC_ISSUER is set, else key. cookie takes the login of Clowder's own page, for a studio below a path of Clowder's host"},
+		{"oidc_issuer", "OIDC_ISSUER", "", "Realm of Clowder's Keycloak, e.g. https://clowder.example.org/keycloak/realms/clowder"},
+		{"oidc_client_id", "OIDC_CLIENT_ID", "clowder-ray", "Client of the studio in that realm"},
+		{"oidc_client_secret_file", "OIDC_CLIENT_SECRET_FILE", "", "File with the secret of that client; empty for a public client"},
 	}
 }
 
@@ -42,7 +51,8 @@ func (s *Settings) Validate(clowder string, report func(format string, args ...a
 	if s.Listen == "" {
 		report("STUDIO_LISTEN: set the address on which the studio listens")
 	}
-	for name, value := range map[string]string{"STUDIO_URL": s.URL, "CLOWDER_PUBLIC_URL": s.PublicURL} {
+	s.validateLogin(report)
+	for name, value := range map[string]string{"STUDIO_URL": s.URL, "CLOWDER_PUBLIC_URL": s.PublicURL, "OIDC_ISSUER": s.Issuer} {
 		if value == "" {
 			continue
 		}

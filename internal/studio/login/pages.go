@@ -31,9 +31,8 @@ type loginView struct {
 	OIDC, Key, Cookie bool
 	// End is where the visitor ends their login at Keycloak themselves.
 	End string
-	// Back is the page to which the login leads, as a query and as a path.
-	BackQuery string
-	Back      string
+	// Back is the page to which the login leads.
+	Back string
 }
 
 // Public adds the pages that need no login.
@@ -53,7 +52,6 @@ func (d *Door) Public(mux *http.ServeMux) {
 func (d *Door) show(w http.ResponseWriter, r *http.Request, status int, view loginView) {
 	view.OIDC, view.Key, view.Cookie = d.offers(ByOIDC), d.offers(ByKey), d.offers(ByCookie)
 	view.Back = safeBack(view.Back)
-	view.BackQuery = backQuery(view.Back)
 	title := "Log in"
 	if view.Out {
 		title = "Logged out"

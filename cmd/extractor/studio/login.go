@@ -1,0 +1,92 @@
+package studio
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/studio/login"
+	"github.com/ncsa/clowder-ray/internal/studio/web"
+)
+
+// ways are the ways to log in.
+func (s *Settings) ways() []login.Way {
+	switch {
+	case len(s.Login) > 0:
+		ways := make([]login.Way, len(s.Login))
+		for i, name := range s.Login {
+			ways[i] = login.Way(strings.TrimSpace(name))
+		}
+		return ways
+	case s.Issuer != "":
+		return []login.Way{login.ByOIDC, login.ByKey}
+	default:
+		return []login.Way{login.ByKey}
+	}
+}
+
+func (s *Settings) validateLogin(report func(format string, args ...any)) {
+	for _, way := range s.ways() {
+		if !slices.Contains([]login.Way{login.ByOIDC, login.ByKey, login.ByCookie}, way) {
+			report("STUDIO_LOGIN: %q must be oidc, key or cookie", way)
+		}
+	}
+	if slices.Contains(s.ways(), login.ByOIDC) && s.Issuer == "" {
+		report("STUDIO_LOGIN: oidc needs OIDC_ISSUER, the realm of Clowder's Keycloak")
+	}
+}
+
+// keysPurpose names what the keys of cookies are derived for.
+const keysPurpose = "studio cookies"
+
+// door returns the login of the site.
+func door(site *web.Site, set Settings, parts Parts) (*login.Door, error) {
+	keys, err := parts.Keys.Derive(keysPurpose)
+	if err != nil {
+		return nil, fmt.Errorf("STATE_KEY: %w", err)
+	}
+	issuer, err := set.issuer(parts.ClowderCA)
+	if err != nil {
+		return nil, err
+	}
+	return login.New(site, login.At(parts.Clowder, parts.ClowderVersion), login.Config{Ways: set.ways(), Issuer: issuer, Keys: keys})
+}
+
+// issuer returns how the studio reaches Keycloak. ca is the setting CLOWDER_CA: Keycloak mostly has the certificate of Clowder.
+func (s *Settings) issuer(ca string) (login.Issuer, error) {
+	out := login.Issuer{URL: s.Issuer, Client: s.Client}
+	if s.Issuer == "" {
+		return out, nil
+	}
+	if s.SecretFile != "" {
+		secret, err := os.ReadFile(s.SecretFile)
+		if err != nil {
+			return out, job.Permanent(fmt.Errorf("OIDC_CLIENT_SECRET_FILE: %w", err))
+		}
+		out.Secret = job.Secret(strings.TrimSpace(string(secret)))
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if ca != "" {
+		pem, err := os.ReadFile(ca)
+		if err != nil {
+			return out, job.Permanent(fmt.Errorf("CLOWDER_CA: %w", err))
+		}
+		roots.AppendCertsFromPEM(pem)
+	}
+	// Tokens must not pass through a proxy that the environment names.
+	transport := &http.Transport{
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}, TLSHandshakeTimeout: 10 * time.Second,
+		ForceAttemptHTTP2: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+	}
+	out.HTTP = &http.Client{Transport: transport, Timeout: 15 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return out, nil
+}
