@@ -111,22 +111,22 @@ func TestWhileClowderDoesNotAnswerPeopleMayLook(t *testing.T) {
 func TestARoleIsNoMoreThanThePersonMayDo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		o       oracle
+		o       *oracle
 		dataset string
 		visitor string
 		want    clowder.Role
 		status  int
 	}{
-		"an owner":                           {oracle{role: clowder.RoleOwner}, dataset, "alice", clowder.RoleOwner, 0},
-		"an owner who may read only":         {oracle{role: clowder.RoleOwner, profile: clowder.Profile{ReadOnly: true}}, dataset, "alice", clowder.RoleViewer, 0},
-		"nobody who may read only":           {oracle{profile: clowder.Profile{ReadOnly: true}}, dataset, "alice", clowder.NoRole, 0},
-		"an id that is none":                 {oracle{role: clowder.RoleOwner}, "../../users", "alice", clowder.NoRole, 0},
-		"a login that is not there any more": {oracle{role: clowder.RoleOwner}, dataset, "bob", clowder.NoRole, 401},
-		"a key that was deleted":             {oracle{err: job.Permanent(clowder.NewAnswerError(401, "no"))}, dataset, "alice", clowder.NoRole, 401},
+		"an owner":                           {&oracle{role: clowder.RoleOwner}, dataset, "alice", clowder.RoleOwner, 0},
+		"an owner who may read only":         {&oracle{role: clowder.RoleOwner, profile: clowder.Profile{ReadOnly: true}}, dataset, "alice", clowder.RoleViewer, 0},
+		"nobody who may read only":           {&oracle{profile: clowder.Profile{ReadOnly: true}}, dataset, "alice", clowder.NoRole, 0},
+		"an id that is none":                 {&oracle{role: clowder.RoleOwner}, "../../users", "alice", clowder.NoRole, 0},
+		"a login that is not there any more": {&oracle{role: clowder.RoleOwner}, dataset, "bob", clowder.NoRole, 401},
+		"a key that was deleted":             {&oracle{err: job.Permanent(clowder.NewAnswerError(401, "no"))}, dataset, "alice", clowder.NoRole, 401},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, _, _ := rights(t, &c.o)
+			d, _, _ := rights(t, c.o)
 			role, err := d.Role(t.Context(), &web.Visitor{Session: c.visitor}, c.dataset)
 			require.Equal(t, c.want, role)
 			if c.status == 0 {
