@@ -49,6 +49,14 @@ func extractors(set Settings, volume volume.Volume) (platform.Extractors, error)
 		}
 		all = append(all, platform.Extractor{Kind: source.kind, Info: info, Queue: set.Queue(source.queue, info.Name)})
 	}
+	if set.AutomaticAfter > 0 {
+		info, err := readForm(platform.Predict, clowderray.PredictInfo, models, nil)
+		if err != nil {
+			return nil, job.Permanent(err)
+		}
+		info = info.ForNewFiles()
+		all = append(all, platform.Extractor{Kind: platform.Predict, Info: info, Queue: set.Queue(set.AutomaticQueue, info.Name), Automatic: true})
+	}
 	return all, checkDistinct(all)
 }
 
@@ -83,7 +91,7 @@ func checkDistinct(all platform.Extractors) error {
 	}
 	if len(names) < len(all) || len(queues) < len(all) {
 		return job.Permanent(errors.New(
-			"RABBITMQ_QUEUE, RABBITMQ_ADVANCED_QUEUE, RABBITMQ_PREDICT_QUEUE, RABBITMQ_SCRIPT_QUEUE and RABBITMQ_RUNS_QUEUE: each extractor needs a different name and queue"))
+			"RABBITMQ_QUEUE, RABBITMQ_ADVANCED_QUEUE, RABBITMQ_PREDICT_QUEUE, RABBITMQ_SCRIPT_QUEUE, RABBITMQ_RUNS_QUEUE and RABBITMQ_AUTOMATIC_QUEUE: each extractor needs a different name and queue"))
 	}
 	return nil
 }

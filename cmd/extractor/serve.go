@@ -211,7 +211,7 @@ func runAll(ctx context.Context, set Settings, p parts) error {
 
 func pipelineConfig(set Settings, all platform.Extractors, volume volume.Volume, attempt rayjob.Attempt, checkTrainer func() error) pipeline.Config {
 	return pipeline.Config{
-		Instance: set.ClowderURL, Instance1: cmp.Or(set.Clowder1URL, set.ClowderURL), Extractors: all, Volume: volume, MaxJobs: set.MaxJobs, MaxDownloads: maxDownloads, MaxUploads: maxUploads,
+		Instance: set.ClowderURL, Instance1: cmp.Or(set.Clowder1URL, set.ClowderURL), Extractors: all, Volume: volume, AutomaticAfter: set.AutomaticAfter, MaxJobs: set.MaxJobs, MaxDownloads: maxDownloads, MaxUploads: maxUploads,
 		MaxRunning: set.MaxRunning, MaxRunningPerUser: set.MaxRunningPerUser, MaxJobsPerUser: set.jobsPerUser(),
 		UserJobsPerHour: set.UserJobsPerHour, UserRequestsPerHour: set.UserRequestsPerHour,
 		MaxRetry: set.MaxRetry, MaxAttempts: set.MaxAttempts, Poll: set.RayPoll, PendingTimeout: set.PendingTimeout, StallTimeout: set.StallTimeout,

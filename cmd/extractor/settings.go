@@ -29,6 +29,7 @@ type Settings struct {
 	PredictQueue        string        `mapstructure:"rabbitmq_predict_queue"`
 	ScriptQueue         string        `mapstructure:"rabbitmq_script_queue"`
 	RunsQueue           string        `mapstructure:"rabbitmq_runs_queue"`
+	AutomaticQueue      string        `mapstructure:"rabbitmq_automatic_queue"`
 	RabbitMQExchange    string        `mapstructure:"rabbitmq_exchange"`
 	RabbitMQCA          string        `mapstructure:"rabbitmq_ca"`
 	ClowderURL          string        `mapstructure:"clowder_url"`
@@ -39,6 +40,7 @@ type Settings struct {
 	ClowderEmail        string        `mapstructure:"clowder_email"`
 	ExtractorKey        job.Secret    `mapstructure:"extractor_key"`
 	ExtractorInfo       string        `mapstructure:"extractor_info"`
+	AutomaticAfter      time.Duration `mapstructure:"automatic_after"`
 	Heartbeat           time.Duration `mapstructure:"heartbeat"`
 	MaxRetry            int           `mapstructure:"max_retry"`
 	MaxAttempts         int           `mapstructure:"max_attempts"`
@@ -97,6 +99,7 @@ func settings() []setting {
 		{"rabbitmq_predict_queue", "RABBITMQ_PREDICT_QUEUE", "", "Queue and name of the prediction extractor; empty uses ncsa.ray.predict"},
 		{"rabbitmq_script_queue", "RABBITMQ_SCRIPT_QUEUE", "", "Queue and name of the extractor that runs scripts of users; empty uses ncsa.ray.script"},
 		{"rabbitmq_runs_queue", "RABBITMQ_RUNS_QUEUE", "", "Queue and name of the extractor that manages runs and models; empty uses ncsa.ray.runs"},
+		{"rabbitmq_automatic_queue", "RABBITMQ_AUTOMATIC_QUEUE", "", "Queue and name of the extractor that hears of new files; empty uses ncsa.ray.automatic"},
 		{"rabbitmq_exchange", "RABBITMQ_EXCHANGE", "clowder", "Exchange of Clowder v1, to which it returns waiting submissions when a user cancels another one; empty binds the queues to none"},
 		{"rabbitmq_ca", "RABBITMQ_CA", "", "File with the CA certificate of an amqps broker"},
 		{"clowder_url", "CLOWDER_URL", "", "Clowder API URL as seen from this service; overrides the host in messages"},
@@ -107,6 +110,7 @@ func settings() []setting {
 		{"clowder_email", "CLOWDER_EMAIL", "", "Email address of the owner of private extractors"},
 		{"extractor_key", "EXTRACTOR_KEY", "", "Key that makes the extractors private; requires CLOWDER_EMAIL"},
 		{"extractor_info", "EXTRACTOR_INFO", "", "File that replaces the built-in extractor_info.json of the training extractor"},
+		{"automatic_after", "AUTOMATIC_AFTER", "0", "How long no file may be added before an automatic run begins, e.g. 5m, in datasets whose finetune.yaml asks for it; 0 allows no automatic runs"},
 		{"heartbeat", "HEARTBEAT", "60s", "Time between two heartbeats to Clowder; a plain number means seconds"},
 		{"max_retry", "MAX_RETRY", 10, "Attempts of a stage that fails for a transient reason"},
 		{"max_attempts", "MAX_ATTEMPTS", 3, "Attempts of a training that Ray loses"},
@@ -297,6 +301,9 @@ func isHTTP(value string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
+// maxAutomaticAfter is the longest wait of automatic runs. The keys of their users are kept for that time.
+const maxAutomaticAfter = 24 * time.Hour
+
 // checkNumbers reports durations and numbers that are too small.
 func (s *Settings) checkNumbers(report func(format string, args ...any)) {
 	for name, d := range map[string]time.Duration{
@@ -311,6 +318,9 @@ func (s *Settings) checkNumbers(report func(format string, args ...any)) {
 		if n < 1 {
 			report("%s: must be at least 1, got %d", name, n)
 		}
+	}
+	if s.AutomaticAfter < 0 || s.AutomaticAfter > maxAutomaticAfter {
+		report("AUTOMATIC_AFTER: must be at most %s and not negative, got %s", maxAutomaticAfter, s.AutomaticAfter)
 	}
 	if s.RecoverEvery < 0 {
 		report("RECOVER_EVERY: must not be negative, got %s", s.RecoverEvery)

@@ -37,8 +37,19 @@ type Request struct {
 	// ReplyTo and CorrelationID come from the message properties; an empty ReplyTo means that nobody reads statuses.
 	ReplyTo       string `json:"reply_to,omitempty"`
 	CorrelationID string `json:"correlation_id,omitempty"`
+	// Announced are the files that an automatic run is about. Other jobs have none.
+	Announced []Announced `json:"announced,omitempty"`
 	// BodyHash is sha256 (hex) over the request without its key and retry counter: two deliveries of one job agree in it.
 	BodyHash string `json:"body_hash"`
 	// Received is when the delivery came, in UTC.
 	Received time.Time `json:"received"`
+}
+
+// Announced is a file that Clowder said was added to a dataset.
+type Announced struct {
+	// File is the id of the file. Where Clowder tells the name alone, File is empty.
+	File string `json:"file,omitempty"`
+	Name string `json:"name,omitempty"`
+	// JobID is Clowder's id of the job that announced it.
+	JobID string `json:"job_id,omitempty"`
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -33,6 +34,8 @@ type Intake struct {
 	version   int
 	active    *admission.Active
 	freed     chan struct{}
+	// announcing is held while an announcement of a new file is handled.
+	announcing sync.Mutex
 }
 
 var _ queue.Slots = (*Intake)(nil)
@@ -90,6 +93,9 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if in.extractor.Automatic && (err == nil || errors.Is(err, message.ErrEvent) && len(req.Announced) > 0) {
+		return in.announce(ctx, d, req, key)
+	}
 	if errors.Is(err, message.ErrEvent) {
 		return in.skip(d, req, err)
 	}
@@ -130,7 +136,7 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	} else if err := in.repeated(ctx, d, rec, req, key); err != nil {
 		return err
 	}
-	if err := d.Ack(); err != nil && !errors.Is(err, queue.ErrSessionGone) {
+	if err := acked(d); err != nil {
 		return err
 	}
 	crash.At(crash.Acked)
@@ -233,10 +239,7 @@ func (in *Intake) skip(d *queue.Delivery, req job.Request, reason error) error {
 	if req.JobID != "" && req.ReplyTo != "" && req.ResourceID != "" {
 		p.reporter.Enqueue("skipped-"+req.BodyHash, req, message.Status{Kind: message.StatusSkip, Text: text.Capital(reason.Error()), At: time.Now()})
 	}
-	if err := d.Ack(); err != nil && !errors.Is(err, queue.ErrSessionGone) {
-		return err
-	}
-	return nil
+	return acked(d)
 }
 
 // reject moves a message that can never become a job unchanged to the error queue, sends an error status if notify is set, and then
@@ -255,8 +258,5 @@ func (in *Intake) reject(ctx context.Context, d *queue.Delivery, req job.Request
 	if notify && req.JobID != "" && req.ReplyTo != "" {
 		p.reporter.Enqueue("rejected-"+req.BodyHash, req, message.Status{Kind: message.StatusError, Text: text.Capital(reason.Error()), At: time.Now()})
 	}
-	if err := d.Ack(); err != nil && !errors.Is(err, queue.ErrSessionGone) {
-		return err
-	}
-	return nil
+	return acked(d)
 }

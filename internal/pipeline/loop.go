@@ -124,6 +124,9 @@ func (p *Pipeline) walk(ctx context.Context, run string) (wait time.Duration, ov
 // step runs the stage that is due. It returns the record as it is then and when to come back.
 func (p *Pipeline) step(ctx, interruptible context.Context, rec job.Record) (next job.Record, wait time.Duration) {
 	run := rec.Run
+	if wait := p.quiet(rec); wait > 0 {
+		return rec, wait
+	}
 	if wait := p.clock.rest(rec); wait > 0 && rec.CancelledBy == "" {
 		return rec, wait
 	}

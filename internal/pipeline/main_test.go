@@ -222,6 +222,9 @@ type fakePlatform struct {
 	files map[string]string
 	// address is that of the Clowder of all jobs, or empty for none.
 	address string
+	// newsOf are the automatic runs that asked for their files; noNews, where set, is why they have none.
+	newsOf []string
+	noNews string
 	// denied says that the user may not decide over other jobs.
 	denied bool
 }
@@ -247,6 +250,16 @@ func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir disk.Folder, _
 		err = errors.Join(err, disk.WriteFile(root, name, []byte(body)))
 	}
 	return inputs, errors.Join(err, root.Close())
+}
+
+func (f *fakePlatform) News(_ context.Context, rec job.Record, _ disk.Folder) ([]job.Announced, string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.newsOf = append(f.newsOf, rec.Run)
+	if f.noNews != "" {
+		return nil, f.noNews, nil
+	}
+	return rec.Request.Announced, "", nil
 }
 
 func (f *fakePlatform) Address(job.Record) (string, error) { return f.address, nil }

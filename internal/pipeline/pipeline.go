@@ -57,6 +57,8 @@ type Config struct {
 	// MaxRetry bounds the tries of a stage, MaxAttempts those of a training that Ray lost.
 	MaxRetry    int
 	MaxAttempts int
+	// AutomaticAfter is how long an automatic run waits for more files after each one.
+	AutomaticAfter time.Duration
 	// Poll is the time between two looks at a running training.
 	Poll time.Duration
 	// PendingTimeout and StallTimeout end a training that does not start and one that says nothing any more.

@@ -169,6 +169,9 @@ func (r *Recovery) recoverJob(ctx context.Context, l lost, superseded bool) erro
 	r.log.Warn("the message of a job never arrived", zap.String("job_id", j.ID), zap.String("queue", e.Queue), zap.Time("submitted", j.Submitted()))
 	const reason = "The message broker lost this request before it arrived here"
 	switch {
+	case e.Automatic:
+		r.notify(l, message.StatusSkip, reason+"; to have the file predicted, submit its dataset to "+r.pipeline.predictor())
+		return nil
 	case superseded:
 		r.notify(l, message.StatusSkip, reason+"; a later request replaced it")
 		return nil

@@ -37,6 +37,13 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 	if err != nil {
 		return nil, badInput(err)
 	}
+	joined := len(rec.Request.Announced)
+	if joined > 0 {
+		end, err := p.chooseNews(ctx, &rec, e, &settings)
+		if end != nil || err != nil {
+			return unlessJoined(joined, end), badInput(err)
+		}
+	}
 	model, err := p.chooseModel(ctx, rec, e, settings)
 	if err != nil {
 		return nil, badInput(err)
@@ -69,11 +76,12 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 	if err != nil {
 		return nil, err
 	}
-	return func(r *job.Record) error {
+	return unlessJoined(joined, func(r *job.Record) error {
 		r.Settings, r.Model, r.InputsSHA256, r.Script = settings, model, sum, script
+		r.Request.Announced = rec.Request.Announced
 		r.Advance(job.Staged)
 		return nil
-	}, nil
+	}), nil
 }
 
 // noteUser writes down whose job it is, where people look for their own runs.

@@ -34,7 +34,10 @@ func (p *Pipeline) sendStart(ctx context.Context, rec job.Record, found bool) {
 		}
 	}
 	accepted := "Accepted; checking the settings"
-	if rec.Request.Name != "" {
+	switch n := len(rec.Request.Announced); {
+	case n > 0:
+		accepted = fmt.Sprintf("Accepted %s; checking the settings", text.Count(n, "new file"))
+	case rec.Request.Name != "":
 		accepted = fmt.Sprintf("Accepted %s %s; checking the settings", rec.Request.Kind, text.Excerpt(rec.Request.Name, 80))
 	}
 	say(rec.Run, rec.Request, message.Status{Kind: message.StatusStart, Text: accepted + p.howToStop(rec), At: time.Now()})

@@ -51,6 +51,8 @@ type Extractor struct {
 	Info *form.Info
 	// Queue is where its jobs come from; Clowder knows the extractor by this name.
 	Queue string
+	// Automatic says that its messages announce new files of datasets, and that nobody submits to it.
+	Automatic bool
 }
 
 // Name is how Clowder knows the extractor.
@@ -63,6 +65,10 @@ type Extractors []Extractor
 // first one's.
 func (all Extractors) Of(req job.Request) Extractor {
 	if i := slices.IndexFunc(all, func(e Extractor) bool { return e.Info.Name == req.Extractor }); i >= 0 {
+		return all[i]
+	}
+	// Automatic runs may have been switched off since.
+	if i := slices.IndexFunc(all, func(e Extractor) bool { return e.Kind == Predict && !e.Automatic }); i >= 0 && len(req.Announced) > 0 {
 		return all[i]
 	}
 	return all[0]

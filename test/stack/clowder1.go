@@ -1,7 +1,11 @@
 package stack
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"mime/multipart"
 	"net/http"
 	"strings"
 	"testing"
@@ -91,4 +95,25 @@ func (c *Clowder1) call(tb testing.TB, method, path, body string, into any) {
 	defer func() { _ = answer.Body.Close() }()
 	require.Equal(tb, http.StatusOK, answer.StatusCode)
 	require.NoError(tb, json.NewDecoder(answer.Body).Decode(into))
+}
+
+// Upload adds a file to the dataset, as a user does in the page if extract is set: Clowder then tells the extractors of it.
+func (c *Clowder1) Upload(tb testing.TB, name string, extract bool) string {
+	tb.Helper()
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	part, err := w.CreateFormFile("file", name)
+	require.NoError(tb, err)
+	_, err = part.Write([]byte(name))
+	require.NoError(tb, errors.Join(err, w.Close()))
+	req, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, fmt.Sprintf("%s/api/uploadToDataset/%s?extract=%t", c.URL, c.Dataset, extract), &form)
+	require.NoError(tb, err)
+	req.Header.Set("X-API-Key", c.Key(User))
+	req.Header.Set("Content-Type", w.FormDataContentType())
+	answer, err := http.DefaultClient.Do(req)
+	require.NoError(tb, err)
+	defer func() { _ = answer.Body.Close() }()
+	var made struct{ ID string }
+	require.NoError(tb, json.NewDecoder(answer.Body).Decode(&made))
+	return made.ID
 }

@@ -38,6 +38,14 @@ const (
 // Extractors is how many of them the service announces.
 const Extractors = 5
 
+// extractors is how many extractors a service with these settings announces.
+func extractors(env map[string]string) int {
+	if env["AUTOMATIC_AFTER"] != "" {
+		return Extractors + 1
+	}
+	return Extractors
+}
+
 // StepTimeout is how long a test waits for one step while other tests use the machine.
 const StepTimeout = 2 * time.Minute
 
@@ -188,7 +196,7 @@ func (w *Fixture) Start(tb testing.TB, env map[string]string) *Service {
 			return true
 		default:
 		}
-		return w.Clowder.Registered() == Extractors
+		return w.Clowder.Registered() == extractors(all)
 	}, StepTimeout, 50*time.Millisecond)
 	return s
 }

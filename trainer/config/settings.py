@@ -19,6 +19,7 @@ from trainer.run_folder.events import Events
 
 MAX_FILE_BYTES = 1 << 20
 DATASET_FILES = ("finetune.yaml", "finetune.yml", "finetune.json")
+OF_THE_SERVICE = frozenset({"automatic"})  # lines of the dataset's settings file that the service reads
 FORM, MORE, FILE, DATASET, ADMINISTRATOR, DEFAULT, CHOSEN = (
     "form", "more options", "settings file", "dataset", "administrator", "default", "chosen",
 )  # fmt: skip
@@ -170,7 +171,9 @@ def _chosen_file(spec: Spec, wanted: str) -> Input | None:
 def _dataset_file(spec: Spec, chosen: Input | None) -> list:
     """The settings file of the dataset that is found by its name. If there are several, the one nearest to the top."""
     named = sorted((i for i in spec.inputs if is_settings_file(i.name) and i is not chosen), key=lambda i: (i.name.count("/"), i.name))
-    return [(DATASET, named[0].name, _read(named[0]))] if named else []
+    if not named:
+        return []
+    return [(DATASET, named[0].name, {name: value for name, value in _read(named[0]).items() if name not in OF_THE_SERVICE})]
 
 
 def _read(file: Input) -> dict:

@@ -97,6 +97,9 @@ func (s *Server) upload(_ http.ResponseWriter, r *http.Request, u user) (any, *r
 	}
 	s.sleep(s.opts.StoreDelay)
 	answer, no := s.store(f, got)
+	if no == nil {
+		s.feed(f, u)
+	}
 	s.sleep(s.opts.UploadDelay)
 	return answer, no
 }

@@ -52,8 +52,8 @@ type v1Message struct {
 	SecretKey    string   `json:"secretKey"`
 	Activity     string   `json:"activity"`
 	RoutingKey   string   `json:"routing_key"`
-	Parameters   any      `json:"parameters"`
-	Action       string   `json:"action"`
+	Parameters   any      `json:"parameters,omitempty"`
+	Action       string   `json:"action,omitempty"`
 }
 
 // v1Submission reads the body of a submission. Parameters that are no object become an empty one.

@@ -68,7 +68,8 @@ func (s *Server) v1Upload(_ http.ResponseWriter, r *http.Request, c v1Caller) *v
 	} else if s.state.datasets[f.DatasetID] != nil {
 		d = s.state.datasets[f.DatasetID]
 	}
-	if extract := query.Get("extract"); extract != "false" && extract != "0" {
+	extract := query.Get("extract") != "false" && query.Get("extract") != "0"
+	if extract {
 		s.state.v1.events = append(s.state.v1.events, Event{ResourceID: d.ID, Text: "dataset.file.added"})
 	}
 	rows := make([]map[string]string, len(all))
@@ -81,7 +82,12 @@ func (s *Server) v1Upload(_ http.ResponseWriter, r *http.Request, c v1Caller) *v
 		f.Bytes, f.ContentType = got.size, typed(kind)
 		s.state.v1.storing[f.ID] = true
 		rows[i] = map[string]string{"id": f.ID, "name": f.Name, "status": "CREATED", "resource_type": "file"}
-		s.later(func() { s.v1Store(f.ID, got) })
+		s.later(func() {
+			s.v1Store(f.ID, got)
+			if extract {
+				s.v1Added(f.ID, c)
+			}
+		})
 	}
 	if len(rows) == 1 {
 		return v1OK(map[string]string{"id": rows[0]["id"]})

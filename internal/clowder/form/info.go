@@ -102,6 +102,24 @@ func (i *Info) ForFiles() (*Info, error) {
 	return &out, nil
 }
 
+// NewFiles is the name of the extractor to which Clowder announces the files that are added to datasets.
+const NewFiles = "ncsa.ray.automatic"
+
+// ForNewFiles returns a copy, called NewFiles, to which Clowder announces each file that is added to a dataset: v1 by its two kinds of
+// events, v2 by the feed that it makes for an extractor with a list of file types; an empty list means all. Nobody submits anything to it,
+// so it has no form, and the page of v1 does not offer it.
+func (i *Info) ForNewFiles() *Info {
+	out := *i
+	out.Name = NewFiles
+	out.Description = "Applies the best model of a dataset to files that are added to it, in datasets whose finetune.yaml has the line automatic: predict."
+	// To encode a text cannot fail.
+	name, _ := json.Marshal(out.Name)
+	description, _ := json.Marshal(out.Description)
+	out.document = i.document.with("name", name).with("description", description).with("categories", json.RawMessage(`["WORKFLOW"]`)).
+		with("process", json.RawMessage(`{"dataset":["file.added","files.added"],"file":[]}`)).with("parameters", json.RawMessage(`{"schema":{}}`))
+	return &out
+}
+
 // WithProfiles returns a copy whose form ends with a choice of the given kinds of machines, the default first. With fewer than two
 // kinds there is no choice, and it returns i.
 func (i *Info) WithProfiles(names []string) (*Info, error) {

@@ -51,7 +51,8 @@ func property(value string) string {
 }
 
 // ErrEvent is the error about a message of Clowder v1 that nobody asked for: v1 sends one for each file or metadata entry that is added
-// or removed, if an administrator has enabled an extractor for such events. The request has the id that a status needs.
+// or removed, if an administrator has enabled an extractor for such events. The request has the id that a status needs, and Announced if files were
+// added to a dataset.
 var ErrEvent = errors.New("a change in Clowder starts no job: submit the dataset or the file to start one")
 
 // Decode reads an extraction message of Clowder v1 or v2. It accepts all their variants, and never panics.
@@ -76,9 +77,12 @@ func Decode(body []byte, p Properties) (job.Request, job.Secret, error) {
 	key := job.Secret(f.text("secretKey"))
 	fill(&req, f)
 	if req.APIVersion == 1 && f.text("action") != submission {
-		return eventOf(req, f), key, job.Permanent(ErrEvent)
+		if req = eventOf(req, f); len(req.Announced) == 0 || f.fault != nil || !validKey(key) {
+			req.Announced = nil
+		}
+		return req, key, job.Permanent(ErrEvent)
 	}
-	if f.fault == nil && (len(key) > maxKey || !keyForm.MatchString(key.Reveal())) {
+	if f.fault == nil && !validKey(key) {
 		f.failf("it has no valid API key, so nothing can be read from Clowder")
 	}
 	if f.fault != nil {
@@ -86,6 +90,8 @@ func Decode(body []byte, p Properties) (job.Request, job.Secret, error) {
 	}
 	return req, key, nil
 }
+
+func validKey(key job.Secret) bool { return len(key) <= maxKey && keyForm.MatchString(key.Reveal()) }
 
 // submission is the action of a message of v1 that a person has asked for. All its other messages are events.
 const submission = "manual-submission"
@@ -96,8 +102,39 @@ func eventOf(req job.Request, f *fields) job.Request {
 	if id := f.text("id"); ValidID(id) {
 		req.ResourceID = id
 	}
+	req.Announced = announced(req, f)
 	return req
 }
+
+// announced returns the files that an event says were added to a dataset. For several files v1 tells their names alone, in the notation of
+// Scala. Names with a comma and a blank are not told apart; each file is announced by an event of its own as well.
+func announced(req job.Request, f *fields) []job.Announced {
+	key := f.text("routing_key")
+	switch {
+	case !ValidID(req.DatasetID) || !ValidID(req.ResourceID):
+		return nil
+	case strings.HasSuffix(key, ".dataset.file.added"):
+		return []job.Announced{{File: req.ResourceID, JobID: req.JobID}}
+	case strings.HasSuffix(key, ".dataset.files.added"):
+		list, found := strings.CutPrefix(f.text("filenames"), "List(")
+		list, closed := strings.CutSuffix(list, ")")
+		if !found || !closed {
+			return nil
+		}
+		var all []job.Announced
+		for name := range strings.SplitSeq(list, ", ") {
+			if name != "" && len(name) <= maxFieldName && len(all) < maxAnnounced {
+				all = append(all, job.Announced{Name: name, JobID: req.JobID})
+			}
+		}
+		return all
+	default:
+		return nil
+	}
+}
+
+// maxAnnounced limits the names that are read from one event.
+const maxAnnounced = 1000
 
 // fill copies the fields of the message into req, in the order in which later fields need earlier ones.
 func fill(req *job.Request, f *fields) {

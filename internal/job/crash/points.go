@@ -10,6 +10,7 @@ type Point string
 const (
 	Accepted      Point = "accepted"       // the record is on disk, the delivery is not acknowledged
 	Acked         Point = "acked"          // the delivery is acknowledged
+	Joined        Point = "joined"         // a new file has joined an automatic run, its delivery is not acknowledged
 	StartSent     Point = "start-sent"     // the first status is confirmed, the record does not say so
 	Downloaded    Point = "downloaded"     // the files are staged, inputs.json is not written and the record says accepted
 	Packed        Point = "packed"         // the packages of a script are installed, their folder does not have its name
@@ -26,8 +27,8 @@ const (
 	EndSent       Point = "end-sent"       // the terminal status is confirmed, the record does not say so
 )
 
-// Points lists the points of a training; the test of the service kills it at each of them. Packed, the point of a script, has a test of
-// its own.
+// Points lists the points of a training; the test of the service kills it at each of them. Joined, the point of an automatic run, and
+// Packed, the point of a script, have tests of their own.
 func Points() []Point {
 	return []Point{
 		Accepted, Acked, StartSent, Downloaded, Specified, Submitted, Observed, Copied, Registered, Built,

@@ -131,6 +131,11 @@ func copyHashed(from, name string, w io.Writer) (in job.Input, err error) {
 	return job.Input{Name: name, Path: name, Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
 }
 
+// News knows no new files: nothing announces them.
+func (f *Platform) News(context.Context, job.Record, disk.Folder) ([]job.Announced, string, error) {
+	return nil, "Nothing announces new files of a folder", nil
+}
+
 // Address is empty: there is no Clowder.
 func (f *Platform) Address(job.Record) (string, error) { return "", nil }
 

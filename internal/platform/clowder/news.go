@@ -1,0 +1,107 @@
+package clowder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform/wish"
+)
+
+// The reasons why an automatic run has nothing to do.
+const (
+	noWish    = "The dataset asks for no automatic runs: add a finetune.yaml with the line automatic: predict to have new files predicted"
+	noNews    = "None of the new files is there any more"
+	noNewData = "The new files are settings or results, which are not predicted"
+)
+
+// News looks into the dataset of an automatic run, and reads its settings file before any of the data.
+func (c *Platform) News(ctx context.Context, rec job.Record, dir disk.Folder) ([]job.Announced, string, error) {
+	s, err := c.session(rec)
+	if err != nil {
+		return nil, "", err
+	}
+	files, err := s.Files(ctx, rec.Request.DatasetID)
+	if err != nil {
+		return nil, "", err
+	}
+	asked, err := wishOf(ctx, s, files, dir)
+	if err != nil {
+		return nil, "", err
+	}
+	if !asked.Predict {
+		return nil, noWish, nil
+	}
+	news, found := newsAmong(files, rec.Request.Announced)
+	switch {
+	case len(news) > 0:
+		return news, "", nil
+	case found:
+		return nil, noNewData, nil
+	default:
+		return nil, noNews, nil
+	}
+}
+
+// wishOf reads the settings file of a dataset, if it has one. dir takes the file.
+func wishOf(ctx context.Context, s session, files []clowder.File, dir disk.Folder) (wish.Wish, error) {
+	var settings *clowder.File
+	for i, f := range files {
+		if wish.IsSettings(f.Path) && !isResult(f) && (settings == nil || wish.Better(f.Path, settings.Path)) {
+			settings = &files[i]
+		}
+	}
+	if settings == nil {
+		return wish.Wish{}, nil
+	}
+	if settings.Size > wish.MaxBytes {
+		return wish.Parse(settings.Path, make([]byte, wish.MaxBytes+1))
+	}
+	staged, err := s.Stage(ctx, []clowder.File{*settings}, dir, nil)
+	if err != nil {
+		return wish.Wish{}, err
+	}
+	root, err := dir.Open()
+	if err != nil {
+		return wish.Wish{}, fmt.Errorf("read %s: %w", settings.Path, err)
+	}
+	doc, err := disk.ReadFile(root, staged[0].Path, wish.MaxBytes)
+	if err = errors.Join(err, root.Close()); err != nil {
+		return wish.Wish{}, fmt.Errorf("read %s: %w", settings.Path, err)
+	}
+	return wish.Parse(settings.Path, doc)
+}
+
+// newsAmong returns those of the files that were announced and are data, each once. found says that some that are no data were announced, too.
+func newsAmong(files []clowder.File, announced []job.Announced) (news []job.Announced, found bool) {
+	ids, names := map[string]string{}, map[string]string{}
+	for _, a := range announced {
+		if a.File != "" {
+			ids[a.File] = a.JobID
+		} else {
+			names[a.Name] = a.JobID
+		}
+	}
+	for _, f := range files {
+		by, known := ids[f.ID]
+		if !known {
+			by, known = names[f.Name]
+		}
+		if !known {
+			continue
+		}
+		if isResult(f) || wish.IsSettings(f.Path) {
+			found = true
+			continue
+		}
+		news = append(news, job.Announced{File: f.ID, JobID: by})
+	}
+	return news, found
+}
+
+// isResult reports whether a file is among the results of a run.
+func isResult(f clowder.File) bool { return strings.HasPrefix(f.Path, resultsRoot+"/") }
