@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,4 +113,49 @@ func metadataOf(list rows) []Metadata {
 		}
 	}
 	return out
+}
+
+// Note is the content of an entry of metadata, of a person or an extractor.
+type Note struct {
+	Content map[string]any
+	// ByPerson says that a person wrote it in Clowder.
+	ByPerson bool
+	Created  time.Time
+}
+
+// FileNotes lists all entries of a file, those of persons first, the newest of each first.
+func (s *Session) FileNotes(ctx context.Context, fileID string) ([]Note, error) {
+	if err := checkIDs("file", fileID); err != nil {
+		return nil, err
+	}
+	var list rows
+	c := get("read the metadata of the file", mayView, "files", fileID, "metadata")
+	c.into = &list
+	if err := s.do(ctx, c); err != nil {
+		return nil, err
+	}
+	var out []Note
+	var decoder rowDecoder
+	for _, raw := range list {
+		var row metadataRow
+		if decoder.decode(raw, &row) {
+			out = append(out, Note{row.Content, row.Agent.Listener == nil, parseTime(row.Created)})
+		}
+	}
+	slices.Reverse(out) // v2 lists the oldest first
+	SortNotes(out)
+	return out, nil
+}
+
+// SortNotes puts the entries of persons first, and the newest of each first. Of two of the same second the one that Clowder lists first stays first.
+func SortNotes(notes []Note) {
+	slices.SortStableFunc(notes, func(a, b Note) int {
+		if a.ByPerson != b.ByPerson {
+			if a.ByPerson {
+				return -1
+			}
+			return 1
+		}
+		return b.Created.Compare(a.Created)
+	})
 }

@@ -11,6 +11,8 @@ type Input struct {
 	Size        int64  `json:"size"`
 	SHA256      string `json:"sha256"`
 	ContentType string `json:"content_type,omitempty"`
+	// Label is what a person has written into the metadata of the file, where the job takes labels from there.
+	Label string `json:"label,omitempty"`
 	// Source is the address of the object that the file came from, empty for a file of the dataset.
 	Source string `json:"source,omitempty"`
 }

@@ -17,6 +17,8 @@ type Settings struct {
 	RunName string
 	// RegisterAs is the name under which a training's model is to be registered, as far as the form says.
 	RegisterAs string
+	// LabelFrom names the metadata of files that holds their labels, as far as the form says, such as metadata.species.
+	LabelFrom string
 	// Model names a registered model to predict with, ModelFile the id of a model.zip in the dataset.
 	Model, ModelFile string
 	// Write says where predictions go: a file, the metadata of each file, or both.
@@ -56,7 +58,10 @@ func NewSettings(values map[string]any) Settings {
 		s.Profile = ""
 	}
 	if s.RegisterAs == "" {
-		s.RegisterAs = registerAs(textOf(values, "more_options"))
+		s.RegisterAs = option(textOf(values, "more_options"), "output", "register_as")
+	}
+	if s.LabelFrom = textOf(values, "data.label_from"); s.LabelFrom == "" {
+		s.LabelFrom = option(textOf(values, "more_options"), "data", "label_from")
 	}
 	return s
 }
@@ -99,16 +104,16 @@ func wholeOf(values map[string]any, name string) int64 {
 	}
 }
 
-// registerAs finds one option in a text of options, one per line: "name: value" or "name = value", where # begins a comment. The
+// option finds one option of a group in a text of options, one per line: "name: value" or "name = value", where # begins a comment. The
 // trainer reads the same text by the same rules and reports what is wrong in it.
-func registerAs(options string) string {
+func option(options, group, wanted string) string {
 	for line := range strings.Lines(options) {
 		line, _, _ = strings.Cut(line, "#")
 		at := strings.IndexAny(line, ":=")
 		if at < 0 {
 			continue
 		}
-		if name := strings.TrimSpace(line[:at]); name == "register_as" || name == "output.register_as" {
+		if name := strings.TrimSpace(line[:at]); name == wanted || name == group+"."+wanted {
 			return strings.Trim(strings.TrimSpace(line[at+1:]), `"'`)
 		}
 	}

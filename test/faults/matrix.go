@@ -133,5 +133,9 @@ func Matrix() []Fault {
 			"internal/clowder/v1.TestFoldersThatClowderNeverListsAreAskedForOnce", "internal/clowder/v1.TestAFileThatIsNeverStored",
 			"internal/clowder/v1.TestAFileThatIsDeletedInMidDownload", "internal/clowder/v1.TestAnUploadThatLandsInTheRootIsTakenAway",
 		}},
+		{50, "a kill while new files of a dataset come in, and a file that comes while their run begins", []string{
+			"test/crash.TestCrashPointsOfAnAutomaticRun", "test/crash.TestCrashPointsOfAnAutomaticRunOfClowder1",
+			"internal/pipeline.TestTheFilesOfAnAutomaticRunOutliveAKill", "internal/pipeline.TestAFileThatComesWhileItsRunBeginsIsNotLost",
+		}},
 	}
 }

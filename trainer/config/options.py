@@ -87,6 +87,8 @@ _TRAINING = (
     Option("dry_run", False, help="Check the data and estimate the training time without training"),
     Option("id_column", "", "data", help="Column with an id for each row, copied into predictions.csv"),
     Option("text_pair_column", "", "data", help="Column with the second text, for models that compare two texts"),
+    Option("label_from", "", "data",
+           help="Metadata of the files in Clowder that holds their labels, for example metadata.species; for images and texts, in place of folders"),
     Option("split_column", "", "data", help="Column that assigns each row to train, validation or test"),
     Option("group_column", "", "data", help="Column with a group; rows of the same group stay in the same split"),
     Option("validation_fraction", 0.1, "data", 0.01, 0.5,

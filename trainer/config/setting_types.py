@@ -21,6 +21,7 @@ class SettingTypes:
     dry_run: bool
     id_column: str
     text_pair_column: str
+    label_from: str
     split_column: str
     group_column: str
     validation_fraction: float

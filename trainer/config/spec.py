@@ -13,13 +13,14 @@ _SPEC_BYTES = 1 << 30  # it lists every file of the dataset
 
 @dataclass(frozen=True)
 class Input:
-    """One file of the dataset: ``name`` as the user sees it, ``file`` as its path on disk."""
+    """One file of the dataset: ``name`` as the user sees it, ``file`` as its path on disk, ``label`` as its metadata says (empty for none)."""
 
     name: str
     file: Path
     size: int
     sha256: str
     id: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,9 @@ def load(path: Path) -> Spec:
         dataset=document["dataset"].get("name", ""),
         parameters=document["parameters"],
         defaults=document["defaults"],
-        inputs=tuple(Input(i["name"], _inside(inputs, i["path"]), i["size"], i["sha256"], i.get("id", "")) for i in document["inputs"]),
+        inputs=tuple(
+            Input(i["name"], _inside(inputs, i["path"]), i["size"], i["sha256"], i.get("id", ""), i.get("label", "")) for i in document["inputs"]
+        ),
         model=_version(folder, document.get("model")),
         champion=_version(folder, document.get("champion")),
         script=_script(folder, document.get("script", {})) if document["kind"] == "script" else None,

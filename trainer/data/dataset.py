@@ -23,6 +23,9 @@ from trainer.language import documents, forms
 from trainer.run_folder.events import Events
 
 
+THINGS = {"image": "images", "text": "texts"}
+
+
 @dataclass
 class Reading:
     """One way to read the dataset: its examples by given split, and their files."""
@@ -85,6 +88,8 @@ def load(spec: Spec, settings, events: Events, found: Sources | None = None) -> 
 
 def _read(found: Sources, settings, checks: Checks) -> Reading:
     """The best reading of the files: labelled folders of images or texts, or tables. Raises UserError if two fit about equally well."""
+    if settings.label_from:
+        return _from_metadata(found, settings, checks)
     index = images.Index(found.images)
     labelled, faults = _folders(found, settings)
     documents = {id(f.source) for f in labelled.get("text", [])}
@@ -249,16 +254,38 @@ def _split_files(group: list[Table], events: Events) -> dict[str, list[Table]]:
     return dict(given)
 
 
+def _from_metadata(found: Sources, settings, checks: Checks) -> Reading:
+    """The images or the texts, labelled by their metadata: the kind of which more files have a label."""
+    kinds = {"image": found.images, "text": found.texts}
+    by_kind = {
+        kind: folders.by_metadata(files) for kind, files in kinds.items() if settings.task in ("auto", f"{kind}-classification")
+    }
+    kind = max(by_kind, key=lambda k: len(by_kind[k]), default="")
+    if not kind or not by_kind[kind]:
+        raise UserError(
+            "no_label_metadata",
+            f"No image or text of the dataset has a label in {settings.label_from}.",
+            "Add this metadata to the files in Clowder, or leave label_from empty.",
+        )
+    files = by_kind[kind]
+    labels = sorted({f.label for f in files}, key=names.natural)
+    why = f"The labels of the {len(files)} {THINGS[kind]} are their {settings.label_from}: {some(labels, 6)}."
+    return _labelled_files(kind, files, found, settings, checks, why, f"it has no {settings.label_from}")
+
+
 def _from_folders(kind: str, files: list[folders.Labelled], found: Sources, settings, checks: Checks) -> Reading:
     labels = sorted({f.label for f in files}, key=names.natural)
-    things = {"image": "images", "text": "texts"}[kind]
-    why = f"The folder names are the labels of the {len(files)} {things}: {some(labels, 6)}."
+    why = f"The folder names are the labels of the {len(files)} {THINGS[kind]}: {some(labels, 6)}."
+    return _labelled_files(kind, files, found, settings, checks, why, "not in a folder named after a label")
+
+
+def _labelled_files(kind: str, files: list[folders.Labelled], found: Sources, settings, checks: Checks, why: str, left_out: str) -> Reading:
     checks.events.decision("task", f"{kind}-classification", why)
     used = {id(f.source) for f in files}
     candidates = found.images if kind == "image" else found.texts
     for source in candidates:
         if id(source) not in used:
-            found.ignored.add(source.name, "not in a folder named after a label")
+            found.ignored.add(source.name, left_out)
     given = folders.examples(files, kind, settings.encoding, checks)
     if not given["train"]:
         given = {**{n: [] for n in SPLITS}, "train": [e for rows in given.values() for e in rows]}

@@ -1,4 +1,4 @@
-"""Folders as labels: the layout of many sets of images and texts."""
+"""Files as examples, labelled by their folders or by their metadata: the layout of many sets of images and texts."""
 
 import collections
 import re
@@ -19,7 +19,7 @@ _LEVEL = re.compile(r"folder (\d+)")
 
 @dataclass
 class Labelled:
-    """One file with the label and the split (empty where none) that its folders stand for."""
+    """One file with its label, and the split (empty where none) that its folders stand for."""
 
     source: Input
     label: str
@@ -32,21 +32,34 @@ def read(sources: list[Input], wanted: str) -> list[Labelled]:
     A level of folders whose names all stand for splits tells the split. Of the others the one that varies tells the label; where
     several do, ``wanted`` ("folder 2") says which, else UserError asks.
     """
-    folders = [source.name.split("/")[:-1] for source in sources]
-    depth = max(map(len, folders), default=0)
-    levels = [{f[i] for f in folders if len(f) > i} for i in range(depth)]
-    divides = [bool(level) and all(names.split_of(name) for name in level) for level in levels]
-    varying = [i for i in range(depth) if len(levels[i]) >= MIN_FOLDERS and not divides[i]]
+    folders, levels, divides = _levels(sources)
+    varying = [i for i, names_there in enumerate(levels) if len(names_there) >= MIN_FOLDERS and not divides[i]]
     if not varying:
         return []
     level = _level(varying, levels, wanted)
     files = []
     for source, parts in zip(sources, folders):
-        split = next((names.split_of(p) for p, divided in zip(parts, divides) if divided), "")
         if len(parts) > level:
-            files.append(Labelled(source, parts[level], split))
+            files.append(Labelled(source, parts[level], _split(parts, divides)))
     counts = collections.Counter(f.label for f in files)
     return files if sum(n >= MIN_FILES for n in counts.values()) >= MIN_FOLDERS else []
+
+
+def by_metadata(sources: list[Input]) -> list[Labelled]:
+    """The files with a label in their metadata. A level of folders whose names all stand for splits tells the split."""
+    folders, _, divides = _levels(sources)
+    return [Labelled(source, source.label, _split(parts, divides)) for source, parts in zip(sources, folders) if source.label]
+
+
+def _levels(sources: list[Input]) -> tuple[list[list[str]], list[set[str]], list[bool]]:
+    """The folders of each file, the names in each level of folders, and whether these all stand for splits."""
+    folders = [source.name.split("/")[:-1] for source in sources]
+    levels = [{f[i] for f in folders if len(f) > i} for i in range(max(map(len, folders), default=0))]
+    return folders, levels, [bool(level) and all(names.split_of(name) for name in level) for level in levels]
+
+
+def _split(parts: list[str], divides: list[bool]) -> str:
+    return next((names.split_of(part) for part, divided in zip(parts, divides) if divided), "")
 
 
 def is_level(label_column: str) -> bool:

@@ -6,6 +6,7 @@ import io
 import json
 import random
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,7 +22,7 @@ from trainer.run_folder.events import Events
 DEFAULTS = {
     "task": "auto", "data_file": "", "text_column": "", "text_pair_column": "", "label_column": "", "id_column": "", "split_column": "",
     "group_column": "", "validation_fraction": 0.1, "test_fraction": 0.1, "max_examples": 0, "duplicates": "warn",
-    "missing_labels": "drop", "encoding": "", "delimiter": "", "seed": 42,
+    "missing_labels": "drop", "encoding": "", "delimiter": "", "seed": 42, "label_from": "",
 }  # fmt: skip
 
 
@@ -29,9 +30,12 @@ DEFAULTS = {
 def load(tmp_path):
     """load(files, **settings) reads a dataset of these files; ``load.events`` are the events of the last call."""
 
-    def call(files: dict, **settings):
+    def call(files: dict, labels: dict | None = None, **settings):
         call.events = Events(tmp_path / "events.jsonl", 1)
-        return data.load(spec_of(tmp_path, files), SimpleNamespace(**{**DEFAULTS, **settings}), call.events)
+        call.folder = tmp_path
+        spec = spec_of(tmp_path, files)
+        spec.inputs = tuple(replace(i, label=(labels or {}).get(i.name, "")) for i in spec.inputs)
+        return data.load(spec, SimpleNamespace(**{**DEFAULTS, **settings}), call.events)
 
     return call
 
@@ -281,3 +285,44 @@ def test_a_test_fraction_of_zero_gives_no_test_rows(load):
     found = load({"a.csv": texts(200)}, test_fraction=0, validation_fraction=0.2)
     assert {n: len(r) for n, r in found.splits.items()} == {"train": 160, "validation": 40, "test": 0}
     assert "no_test_rows" in [c["code"] for c in found.checks]
+
+
+def labelled(load, files: dict, labels: dict, **settings):
+    """The dataset of these files, of which some have labels in their metadata."""
+    return load(files, labels=labels, label_from="metadata.species", **settings)
+
+
+def small_images(names: list[str]) -> dict:
+    from PIL import Image
+
+    files = {}
+    for number, name in enumerate(names):
+        out = io.BytesIO()
+        Image.new("RGB", (8, 8), (number * 7 % 255, number, 90)).save(out, "PNG")
+        files[name] = out.getvalue()
+    return files
+
+
+def test_metadata_of_images_labels_them_in_place_of_folders(load):
+    files = small_images([f"site {i % 3}/{i}.png" for i in range(60)])
+    labels = {name: ("wren", "robin")[i % 2] for i, name in enumerate(list(files)[:58])}
+    found = labelled(load, {**files, "notes.csv": "text,label\na,b\nc,d\n"}, labels)
+    assert (found.task, found.labels) == ("image-classification", ("robin", "wren"))
+    assert sum(len(rows) for rows in found.splits.values()) == 58
+    said = (load.folder / "events.jsonl").read_text()
+    assert "The labels of the 58 images are their metadata.species: robin and wren." in said
+    assert "it has no metadata.species" in said
+
+
+def test_metadata_of_texts_labels_them_and_folders_may_split_them(load):
+    files = {f"{('train', 'test')[i % 3 == 0]}/{i}.txt": f"The bird number {i} sings here" for i in range(60)}
+    found = labelled(load, files, {name: ("wren", "robin")[int(name.split("/")[1][:-4]) % 2] for name in files})
+    assert (found.task, found.labels) == ("text-classification", ("robin", "wren"))
+    assert len(found.splits["test"]) == 20
+
+
+def test_without_any_label_in_the_metadata_it_says_so(load):
+    with pytest.raises(UserError) as e:
+        labelled(load, small_images(["a.png", "b.png"]), {})
+    assert e.value.code == "no_label_metadata"
+    assert "has a label in metadata.species" in e.value.what

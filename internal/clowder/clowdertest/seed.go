@@ -158,3 +158,17 @@ func (s *Server) Jobs() []string {
 
 // ServeHTTP implements http.Handler, for tests without a connection.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.http.Handler.ServeHTTP(w, r) }
+
+// Describe adds metadata to a file as a person does in the page.
+func (s *Server) Describe(fileID, email string, content map[string]any) {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	u := s.state.users[email]
+	m := &metadata{Content: content, Resource: reference{Collection: "files", ResourceID: fileID}, Created: now(), ID: newID()}
+	m.Agent.Creator = u
+	s.state.metadata = append(s.state.metadata, m)
+	s.state.v1.entries = append(s.state.v1.entries, &v1Entry{
+		ID: m.ID, To: map[string]any{"resource_type": "cat:file", "url": s.URL + "/files/" + fileID}, Created: v1Time(m.Created),
+		Agent: map[string]any{"@type": "cat:user", "name": u.FirstName, "user_id": s.URL + "/api/users/" + u.ID}, Content: content, resource: fileID,
+	})
+}

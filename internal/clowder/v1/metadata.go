@@ -77,6 +77,27 @@ func (s *Session) FileMetadata(ctx context.Context, file string) ([]clowder.Meta
 	return s.metadata(ctx, "file", file)
 }
 
+// FileNotes lists all entries of a file, those of persons first, the newest of each first.
+func (s *Session) FileNotes(ctx context.Context, file string) ([]clowder.Note, error) {
+	if err := clowder.CheckIDs("file", file); err != nil {
+		return nil, err
+	}
+	var out []clowder.Note
+	var decoder clowder.RowDecoder
+	c := clowder.Call{What: "read the metadata of the file", Right: mayView, Method: http.MethodGet, Path: []string{"files", file, "metadata.jsonld"}}
+	err := s.explained(ctx, c, func() error {
+		return s.wire.Rows(ctx, c, func() { out, decoder = nil, clowder.RowDecoder{} }, func(raw json.RawMessage) error {
+			var row entryRow
+			if decoder.Decode(raw, &row) { // entries of other programs may have any form
+				out = append(out, clowder.Note{Content: row.Content, ByPerson: row.Agent.ExtractorID == "", Created: row.metadata().Created})
+			}
+			return nil
+		})
+	})
+	clowder.SortNotes(out)
+	return out, err
+}
+
 func (s *Session) addMetadata(ctx context.Context, kind, id string, m clowder.Metadata) error {
 	if err := clowder.CheckIDs(kind, id); err != nil {
 		return err

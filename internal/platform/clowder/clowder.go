@@ -78,13 +78,17 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 	}
 	say(fmt.Sprintf("Downloading %s (%s)", text.Count(len(files), "file"), text.Bytes(total)))
 	last := time.Now()
-	return s.Stage(ctx, files, dir, func(p clowder.Progress) {
+	inputs, err := s.Stage(ctx, files, dir, func(p clowder.Progress) {
 		if time.Since(last) >= stageNews {
 			last = time.Now()
 			say(fmt.Sprintf("Downloaded %d of %s (%s of %s)", p.Files, text.Count(p.TotalFiles, "file"),
 				text.Bytes(p.Bytes), text.Bytes(p.TotalBytes)))
 		}
 	})
+	if err != nil || c.extractors.Of(rec.Request).Kind != platform.Train {
+		return inputs, err
+	}
+	return inputs, addLabels(ctx, s, rec.Settings.LabelFrom, inputs, dir, say)
 }
 
 // User asks Clowder whose key came with the job.

@@ -40,6 +40,7 @@ type metadata interface {
 	Metadata(ctx context.Context, dataset string) ([]clowder.Metadata, error)
 	AddMetadata(ctx context.Context, dataset string, m clowder.Metadata) (string, error)
 	FileMetadata(ctx context.Context, file string) ([]clowder.Metadata, error)
+	FileNotes(ctx context.Context, file string) ([]clowder.Note, error)
 	AddFileMetadata(ctx context.Context, file string, m clowder.Metadata) (string, error)
 }
 
