@@ -22,7 +22,6 @@ from trainer.labels import splitting
 from trainer.language import documents, forms
 from trainer.run_folder.events import Events
 
-
 THINGS = {"image": "images", "text": "texts"}
 
 
@@ -257,9 +256,7 @@ def _split_files(group: list[Table], events: Events) -> dict[str, list[Table]]:
 def _from_metadata(found: Sources, settings, checks: Checks) -> Reading:
     """The images or the texts, labelled by their metadata: the kind of which more files have a label."""
     kinds = {"image": found.images, "text": found.texts}
-    by_kind = {
-        kind: folders.by_metadata(files) for kind, files in kinds.items() if settings.task in ("auto", f"{kind}-classification")
-    }
+    by_kind = {kind: folders.by_metadata(files) for kind, files in kinds.items() if settings.task in ("auto", f"{kind}-classification")}
     kind = max(by_kind, key=lambda k: len(by_kind[k]), default="")
     if not kind or not by_kind[kind]:
         raise UserError(
