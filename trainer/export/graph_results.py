@@ -77,14 +77,13 @@ def training(
     chance, threshold = None, 0.0
     if graph.task == LINKS:
         chance, threshold = chances.fitted(answers["validation"]), links.best_threshold(answers["validation"])
-    section = figures.section(graph, prepared.links or prepared.numbers)
+    section = _section(prepared)
     section["stored"] = _model(out / "model", delivered, prepared, reports["test"], chance, threshold)
     files.write_json(out / "metrics.json", chosen)
     add_event_files(spec, settings, out)
     embeddings = delivered.table[:, :-EXTRA] if graph.task == LINKS else delivered.table
     section["embeddings"] = vectors.write(out / "embeddings.parquet", graph, embeddings)
     section["picture"] = picture.picture(embeddings, graph, settings.seed)
-    section["memory"] = {f"{name}_bytes": int(value) for name, value in prepared.memory.items()}
     section["memory"]["peak_bytes"] = max(w["peak_memory_bytes"] for w in outcome.workers)
     if chance is not None:
         section |= _of_links(out, settings, prepared, delivered, chance, threshold, events)
@@ -105,6 +104,16 @@ def training(
         champion=compared_champion(spec, plan, outcome),
         candidates=listed, graph=section, **details,
     )  # fmt: skip
+
+
+def described(prepared: Prepared) -> dict:
+    """The ``data`` and the ``graph`` of result.json as far as they are known before the training."""
+    return {"data": described_data(prepared), "graph": _section(prepared)}
+
+
+def _section(prepared: Prepared) -> dict:
+    memory = {f"{name}_bytes": int(value) for name, value in prepared.memory.items()}
+    return figures.section(prepared.graph, prepared.links or prepared.numbers) | {"memory": memory}
 
 
 def _model(folder: Path, delivered: Delivered, prepared: Prepared, test: dict, chance: Chance | None, threshold: float) -> dict:

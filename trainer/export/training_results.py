@@ -106,10 +106,10 @@ def training(
 
 
 def check(
-    spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, trial: Trial, events: Events, began: float, described: dict | None = None
+    spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, trial: Trial, events: Events, began: float, graph: dict | None = None
 ) -> None:
-    """Write the result of a dry run: the checks of data and cluster, and the estimated time of the training. ``described`` is the ``data``
-    of result.json where it is not that of examples."""
+    """Write the result of a dry run: the checks of data and cluster, and the estimated time of the training. ``graph`` has the ``data`` of
+    result.json where it is not that of examples, and ``graph``."""
     packages = " and ".join(f"{name} {trial.versions[name]}" for name in ("torch", "transformers") if name in trial.versions)
     ready = f"A worker was started; it trains on {trial.device.upper()}, can write to the shared folder and has {packages}."
     if not packages:
@@ -120,7 +120,7 @@ def check(
         spec, settings, "check", data.task, events, began,
         checks=[{"code": "worker", "level": "ok", "text": ready}, *data.checks],
         estimate_seconds=round(trial.seconds, 1), hardware=trial.hardware, versions=trial.versions,
-        data=described or results.data_of(data, prepared.encoder.described(), _samples(data), prepared.plan.target),
+        **(graph or {"data": results.data_of(data, prepared.encoder.described(), _samples(data), prepared.plan.target)}),
     )  # fmt: skip
 
 

@@ -57,7 +57,7 @@ def carry_out(run: Run, graph: Graph) -> None:
     prepared = prepare.make(run.spec, run.settings, graph, run.workers.launcher.workers, run.checks)
     if run.settings.dry_run:
         trial = run.workers.launcher.estimate(prepared.plan)
-        export.check(run.spec, run.settings, prepared.data, prepared, trial, run.events, run.began, graph_results.described_data(prepared))
+        export.check(run.spec, run.settings, prepared.data, prepared, trial, run.events, run.began, graph_results.described(prepared))
         return
     outcome = run.train(prepared.plan)
     _deliver(run, prepared, base, outcome, asked)

@@ -119,6 +119,8 @@ def test_a_dry_run_says_how_long_it_takes_and_trains_nothing(make_run, schemas):
     schemas["result"].validate(result)
     assert result["kind"] == "check"
     assert result["estimate_seconds"] > 0
+    assert result["graph"]["nodes"] > 0 and result["graph"]["split"]["messages"] > 0
+    assert result["graph"]["memory"].keys() == {"estimate_bytes", "files_bytes"}
     assert not (spec.parent / "checkpoints").exists()
 
 
