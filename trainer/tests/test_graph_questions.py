@@ -15,12 +15,13 @@ import pytest
 import torch
 from conftest import ROOT, events_of
 from result_checks import check_files, error_of
+from safetensors import safe_open
+from safetensors.numpy import save_file
 from test_graph_delivery import communities
 
 from trainer.config.spec import Input
-from trainer.graph import score
 from trainer.graph.asking import answering, questions
-from trainer.graph.delivery import stored
+from trainer.graph.delivery import scorers, stored
 from trainer.graph.rivals import compare
 from trainer.graph.sage import Sage
 from trainer.run import run
@@ -235,20 +236,46 @@ def snippet(name: str, folder, monkeypatch) -> tuple[dict, list[str]]:
     return names, printed.getvalue().splitlines()
 
 
-@pytest.mark.parametrize("what", ["network of links", "cosines of links"])
-def test_the_lines_of_python_score_links_as_the_network_does(trained, make_run, tmp_path, monkeypatch, what):
-    place = trained(what, make_run)
+FUSED = ("common_neighbours", "adamic_adar", "resource_allocation", "three_steps", "preferential_attachment", "cosine", "spread_cosine", "model")
+
+
+@pytest.mark.parametrize("what", ["links", "network of links", "cosines of links", "edges alone", "users and items"])
+@pytest.mark.parametrize("fused", [None, FUSED], ids=["as delivered", "of all columns"])
+def test_the_lines_of_python_score_links_as_what_is_delivered_does(trained, make_run, tmp_path, monkeypatch, what, fused):
+    place = tmp_path / "model"
+    shutil.copytree(trained(what, make_run), place)
+    network = (place / "model.safetensors").exists()
+    if fused:
+        columns = [c for c in fused if network or c != "model"]
+        (place / "fusion.json").write_text(json.dumps({"columns": columns, "weights": [1.0 + i for i in range(len(columns))]}))
     names, printed = snippet("graph", place.parent, monkeypatch)
     assert len(printed) == 1 and "may be joined with" in printed[0]
     question = answering.Pairs(place, place / "graph.safetensors", tmp_path, numpy.arange(1), numpy.arange(1))
-    table = question.table(Sage.load(place), torch.device("cpu"))
-    wanted = score.candidates(table, numpy.zeros(1, int), numpy.arange(120)[None])[0] - table[0, -2]
-    said = names["scores"](0)
-    assert numpy.allclose(said - said[5], wanted - wanted[5], atol=1e-4)
+    table = question.table(Sage.load(place), torch.device("cpu")) if network else None
+    every = numpy.arange(question.store.nodes)
+    wanted = scorers.load(place, table, question.store).scores(every[:1], every[None])[0]
+    assert numpy.allclose(names["scores"](0)[1:], wanted[1:], atol=1e-3)  # a node has no edge to itself
 
 
 @pytest.mark.parametrize("what", ["nodes", "network of nodes"])
 def test_the_lines_of_python_say_the_labels_that_a_prediction_says(trained, make_run, ask, monkeypatch, what):
     _, printed = snippet("graph_nodes", trained(what, make_run).parent, monkeypatch)
     rows, _ = ask(what, {"who.csv": "id\n" + "".join(f"n{i}\n" for i in range(20))})
+    assert printed == [f"{r['id']} {r['predicted']}" for r in rows]
+
+
+def test_the_lines_of_python_read_words_that_count_alike(trained, make_run, ask, tmp_path, monkeypatch):
+    def alike(place):
+        for path in (place / "spread.safetensors", place / "linear.safetensors"):
+            if path.exists():
+                with safe_open(path, framework="numpy") as file:
+                    tensors, told = {name: file.get_tensor(name) for name in ("weights", "bias")}, file.metadata()
+                save_file({**tensors, "columns": numpy.array([0.2, 3.0, 1.0], numpy.float32)}, path, metadata=told)
+
+    place = tmp_path / "model"
+    shutil.copytree(trained("nodes", make_run), place)
+    alike(place)
+    assert (place / "spread.safetensors").exists()
+    _, printed = snippet("graph_nodes", tmp_path, monkeypatch)
+    rows, _ = ask("nodes", {"who.csv": "id\n" + "".join(f"n{i}\n" for i in range(20))}, change=alike)
     assert printed == [f"{r['id']} {r['predicted']}" for r in rows]

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/graph"
 	"github.com/ncsa/clowder-ray/internal/results/report/chart"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 )
@@ -178,6 +179,9 @@ func TestTheGuidesSayWhatToInstall(t *testing.T) {
 	}
 	require.NotEqual(t, ModelForm{Kind: results.ModelText, Regression: true}.Guide(nil), ModelForm{Kind: results.ModelText}.Guide(nil), "a regression has no labels")
 	require.NotEqual(t, ModelForm{Kind: results.ModelGraph, Links: true}.Snippet(), ModelForm{Kind: results.ModelGraph, Base: "linear"}.Snippet(), "nodes have labels, links have none")
+	require.Contains(t, ModelForm{Kind: results.ModelGraph}.Guide(nil), "`model/graph.safetensors` has the nodes")
+	large := &results.Result{Model: results.Model{Kind: results.ModelGraph}, Graph: &graph.Description{Stored: &graph.Stored{Bytes: 1 << 30}}}
+	require.Contains(t, FormOf(large).Guide(nil), "is too large for this archive; it stays with the registered version")
 	require.Empty(t, SnippetFile("../report.go"))
 }
 

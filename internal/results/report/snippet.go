@@ -24,6 +24,8 @@ type ModelForm struct {
 	// Regression says that it predicts numbers, MeanPooled that it is an encoder under a linear head in HeadFile, and Links that it
 	// predicts the edges of a graph.
 	Regression, MeanPooled, Links bool
+	// Apart says that the graph which the model reads is too large for the archive.
+	Apart bool
 }
 
 // HeadFile is the linear head beside an encoder whose own weights were left as they are.
@@ -31,7 +33,10 @@ const HeadFile = "head.safetensors"
 
 // FormOf is the form of the model of a training.
 func FormOf(r *results.Result) ModelForm {
-	return ModelForm{Base: r.Model.Base, Kind: r.Model.Kind, Regression: r.IsRegression(), MeanPooled: r.Model.Pooling != "", Links: r.PredictsLinks()}
+	return ModelForm{
+		Base: r.Model.Base, Kind: r.Model.Kind, Regression: r.IsRegression(), MeanPooled: r.Model.Pooling != "", Links: r.PredictsLinks(),
+		Apart: r.Graph != nil && r.Graph.Stored != nil && !r.Graph.Stored.Delivered,
+	}
 }
 
 // Snippet is how to use the model in Python, beside the folder model of model.zip. An estimator, such as words, has code with its
@@ -92,6 +97,9 @@ func libraries(base, kind string) []string {
 func (f ModelForm) Guide(versions map[string]string) string {
 	holds := "`model/` is a folder in the format of the transformers library; "
 	switch {
+	case f.Kind == results.ModelGraph && f.Apart:
+		holds = "`model/` has what was learnt. `model/graph.safetensors`, the nodes with their edges and features, is too large for this archive; " +
+			"it stays with the registered version, and an export of this version by ncsa.ray.runs has both; "
 	case f.Kind == results.ModelGraph:
 		holds = "`model/graph.safetensors` has the nodes, their edges and their features, and the other files in `model/` have what was learnt; "
 	case isEstimator(f.Base) && f.Kind == results.ModelTable:

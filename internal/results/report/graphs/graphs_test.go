@@ -75,7 +75,7 @@ func TestFilesOfAGraphInWords(t *testing.T) {
 	require.Equal(t, []string{
 		"predicted_links.csv has the 5 likeliest new edges of the 10,000 nodes of the highest degree, with their probabilities; it has no edge of the data.",
 		"The vectors of 3,000,000 nodes (800 MiB) are not delivered: It is larger than 100 MB.",
-		"The graph beside the model (2 GiB) stays with the registered version, because it is large: model.zip has the weights alone, and ncsa.ray.predict has both.",
+		"The graph beside the model (2 GiB) stays with the registered version, because it is large: model.zip has only what was learnt. ncsa.ray.predict reads both, and an export by ncsa.ray.runs has both.",
 	}, l.Files)
 	require.Nil(t, NewLearnt(&results.Result{}), "other data")
 	require.Nil(t, NewLearnt(&results.Result{Graph: &graph.Description{}}), "nothing was learnt")

@@ -148,7 +148,7 @@ func files(g *graph.Description) []string {
 		out = append(out, words)
 	}
 	if s := g.Stored; s != nil && !s.Delivered {
-		out = append(out, fmt.Sprintf("The graph beside the model (%s) stays with the registered version, because it is large: model.zip has the weights alone, and ncsa.ray.predict has both.", text.Bytes(s.Bytes)))
+		out = append(out, fmt.Sprintf("The graph beside the model (%s) stays with the registered version, because it is large: model.zip has only what was learnt. ncsa.ray.predict reads both, and an export by ncsa.ray.runs has both.", text.Bytes(s.Bytes)))
 	}
 	return out
 }

@@ -35,7 +35,8 @@ def linear(name):  # on features that were averaged over the neighbours some tim
     joined = (near != 0).astype(numpy.float32) + sparse.identity(n, numpy.float32)
     root = sparse.diags(1 / numpy.sqrt(joined.getnnz(axis=1)))
     with safe_open(f"model/{name}.safetensors", framework="numpy") as file:
-        h = x
+        h = x * file.get_tensor("columns") if "columns" in file.keys() else x  # then words count alike, and rows have the length 1
+        h = h / numpy.maximum(numpy.linalg.norm(h, axis=1, keepdims=True), 1e-6) if "columns" in file.keys() else x
         for _ in range(int(file.metadata()["steps"])):
             h = root @ (joined @ (root @ h))
         return outputs(h @ file.get_tensor("weights") + file.get_tensor("bias"))
