@@ -1,4 +1,4 @@
-"""The command line: ``python -m trainer run SPEC``, ``python -m trainer options`` and ``python -m trainer sandbox``."""
+"""The command line: ``python -m trainer`` with ``run SPEC``, ``options``, ``sandbox`` or ``answer``."""
 
 import argparse
 import os
@@ -19,8 +19,11 @@ def main(argv: list[str] | None = None) -> int:
     sandbox.add_argument(
         "allowed", nargs="?", choices=["auto", "bubblewrap", "gvisor", "none"], default="auto", help="sandboxes to try (default auto)"
     )
+    _answer_arguments(commands.add_parser("answer", help="answer single rows from registered models (Open Inference Protocol v2)"))
     args = parser.parse_args(argv)
 
+    if args.command == "answer":
+        return _answer(args)
     if args.command == "options":
         from trainer.config.options import table
 
@@ -36,6 +39,37 @@ def main(argv: list[str] | None = None) -> int:
     from trainer.run import run as run_training
 
     return run_training(args.spec, args.launcher)
+
+
+def _answer_arguments(answer: argparse.ArgumentParser) -> None:
+    models = answer.add_mutually_exclusive_group(required=True)
+    models.add_argument("--registry", help="folder of the registry: all its models can be asked")
+    models.add_argument("--version", help="folder of one version, with version.json and model/: only this model can be asked")
+    answer.add_argument("--sha256", default="", help="of version.json: another version is refused")
+    answer.add_argument("--listen", default="127.0.0.1:0", help="host and port; port 0 takes a free one, which is printed")
+    answer.add_argument("--memory", type=int, default=256, help="megabytes for models; the least recently used leave (default 256)")
+    answer.add_argument("--sleep", type=float, default=900, help="seconds without a request after which the process ends; 0 never (default 900)")
+    answer.add_argument("--token-file", default="", help="file with the bearer token; else ANSWER_TOKEN, and without one nobody is asked")
+    answer.add_argument("--with-parent", action="store_true", help="end when the standard input ends")
+
+
+def _answer(args) -> int:
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the library starts its threads
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from pathlib import Path
+
+    from trainer.answer import server
+    from trainer.answer.store import Registry, Single
+
+    try:
+        source = Registry(Path(args.registry)) if args.registry else Single(Path(args.version), args.sha256)
+        token = server.token_of(args.token_file, os.environ.pop("ANSWER_TOKEN", ""))
+        server.serve(server.address_of(args.listen), source, args.memory << 20, token, args.sleep, args.with_parent)
+    except (OSError, ValueError, KeyError) as e:
+        print(f"Error: {e}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -216,9 +216,22 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: _W
     words = next((c.fitted for c in found if c.base.name == "words"), None)
     simple = baseline.compute(prepared, dataset, words)
     outcome = best.outcome
+    if best.fitted is None:
+        _to_onnx(workers.launcher, outcome, prepare.delivering(prepared, best).plan, events)
     outcome.champion = next((c.outcome.champion for c in found if c.outcome.champion), None) or _champions_answers(prepared, dataset, workers)
     count_of_workers = workers.launcher.workers if workers.launcher and best.fitted is None else 1
     export.training(spec, settings, dataset, prepare.delivering(prepared, best), outcome, simple, count_of_workers, events, began, listed, search)
+
+
+def _to_onnx(launcher, outcome: Outcome, plan: Plan, events: Events) -> None:
+    """Let a worker add model.onnx to the delivered network."""
+    from trainer.export import onnx
+
+    if plan.kind not in onnx.KINDS:
+        return
+    if why := launcher.to_onnx(outcome.saved, plan.kind, plan.target, onnx.sample(plan.splits["test"])):
+        text = f"There is no model.onnx: {why}. Single answers in the studio need one; predictions for datasets do not."
+        events.warning("no_onnx", text)
 
 
 def _champions_answers(prepared, dataset, workers: _Workers):

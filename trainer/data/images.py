@@ -4,6 +4,7 @@ import collections
 import contextlib
 import warnings
 from pathlib import Path
+from typing import BinaryIO
 
 from trainer.config.spec import Input
 from trainer.data.checks import Checks
@@ -88,7 +89,7 @@ def decodes(file: Path, whole: bool = True) -> bool:
 
 
 @contextlib.contextmanager
-def opened(file: Path):
+def opened(file: Path | BinaryIO):
     """The image in ``file``, of which only the beginning has been read. Raises OSError or ValueError for one that is of no kind that is
     read, or has more than MAX_PIXELS."""
     from PIL import Image  # only where there are images

@@ -9,6 +9,7 @@ Two or more of them train with DDP in one process group (docs/adr/0024). One or 
 results for the same seed and number of workers.
 """
 
+from pathlib import Path
 from typing import Protocol
 
 from trainer.config.spec import Spec
@@ -17,6 +18,7 @@ from trainer.launch.outcome import Outcome, Trial
 from trainer.plan import Plan, Saved
 from trainer.run_folder.events import Events
 from trainer.tasks.catalogue import Base
+from trainer.tasks.target import Target
 
 MAX_THREADS = 8  # models of this size do not run faster with more
 BYTES_EACH = 4096  # of data that each worker needs at least
@@ -38,6 +40,9 @@ class Launcher(Protocol):
 
     def predict(self, saved: Saved):
         """The outputs for every example, and the versions of the libraries."""
+
+    def to_onnx(self, folder: Path, kind: str, target: Target, inputs: dict) -> str:
+        """Write model.onnx into the folder of a saved model (see ``trainer.export.onnx.convert``)."""
 
     def close(self) -> None: ...
 

@@ -36,6 +36,9 @@ class LocalLauncher:
     def predict(self, saved: Saved):
         return work.predict(saved, self.events, self._device())
 
+    def to_onnx(self, folder: Path, kind: str, target, inputs: dict) -> str:
+        return work.to_onnx(folder, kind, target, inputs, str(self.events.lease.folder))
+
     def _device(self) -> str:
         os.environ["OMP_NUM_THREADS"] = str(self.threads)
         import torch

@@ -45,6 +45,9 @@ class SingleWorkerLauncher:
     def predict(self, saved: Saved):
         return self._call("predict", ray.put(saved), self.events)
 
+    def to_onnx(self, folder: Path, kind: str, target, inputs: dict) -> str:
+        return self._call("to_onnx", folder, kind, target, inputs)
+
     def _call(self, method: str, *arguments):
         """The result of the worker. A lost worker is replaced: its work can be repeated, and a training resumes from its checkpoint."""
         for losses in range(MAX_LOST_WORKERS + 1):
@@ -85,6 +88,9 @@ class Worker:
 
     def predict(self, device: str, saved: Saved, events: Events):
         return work.predict(saved, events, device, reports=self.rank == 0)
+
+    def to_onnx(self, device: str, folder: Path, kind: str, target, inputs: dict) -> str:
+        return work.to_onnx(folder, kind, target, inputs, str(self.work))
 
 
 class WorkerPool:

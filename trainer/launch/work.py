@@ -271,6 +271,14 @@ def predict(saved: Saved, events: Events, device: str, reports: bool = True):
         ), usage.versions()
 
 
+def to_onnx(folder: Path, kind: str, target, inputs: dict, work: str) -> str:
+    """See ``trainer.export.onnx.convert``; only the holder of the lease ``work`` writes."""
+    from trainer.export import onnx
+
+    with Lease(Path(work)).watched():
+        return onnx.convert(folder, kind, target, inputs)
+
+
 @contextlib.contextmanager
 def _user_errors(folder: str):
     """Raises errors that the user can fix as UserError; others pass through."""

@@ -3,6 +3,7 @@
 import os
 import time
 from datetime import timedelta
+from pathlib import Path
 
 import ray
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
@@ -94,6 +95,10 @@ class WorkerGroupLauncher:
     def predict(self, saved: Saved):
         """The predictions of the champion, by the first worker: the training is over."""
         return ray.get(self.actors[0].predict.remote(ray.get(self.warm[0]), saved, self.events))
+
+    def to_onnx(self, folder: Path, kind: str, target, inputs: dict) -> str:
+        """By the first worker, as ``predict``."""
+        return ray.get(self.actors[0].to_onnx.remote(ray.get(self.warm[0]), folder, kind, target, inputs))
 
     def _end_workers(self) -> None:
         for actor in self.actors:

@@ -43,7 +43,8 @@ class Task(Protocol):
 
     def encoder(self, spec: Spec, settings, data: Dataset, base: Base, events: Events) -> Encoder: ...
 
-    def load_encoder(self, spec: Spec, folder: Path, description: dict) -> Encoder: ...
+    def load_encoder(self, spec: Spec | None, folder: Path, description: dict) -> Encoder:
+        """The encoder that ``save`` wrote. Without a spec it keeps what it encodes in memory."""
 
     def baseline(self, encoder: Encoder, data: Dataset, rows: dict[str, Rows], max_width: int) -> tuple[dict, TfIdf | None, str]:
         """Features of every split for a linear model, the terms behind them if they are terms, and the model's name in a sentence.

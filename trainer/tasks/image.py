@@ -28,20 +28,22 @@ _PIXELS = 64  # values of an image for the linear baseline: a grid of 8 x 8
 
 @dataclass(frozen=True)
 class Images:
-    """Pixels of many images (n x size x size x 3, 8 bit), in a file of the shared volume that every worker maps into memory."""
+    """Pixels of many images (n x size x size x 3, 8 bit), in a file of the shared volume that every worker maps into memory. A few images
+    can be ``held`` in memory instead."""
 
     file: str
     count: int
     mean: tuple[float, float, float]
     std: tuple[float, float, float]
     augmentation: str
+    held: numpy.ndarray | None = None
 
     @property
     def lengths(self) -> numpy.ndarray:
         return numpy.ones(self.count, dtype=numpy.int64)
 
     def pixels(self) -> numpy.ndarray:
-        return numpy.load(self.file, mmap_mode="r")
+        return numpy.load(self.file, mmap_mode="r") if self.held is None else self.held
 
     def batch(self, rows: numpy.ndarray, augment: numpy.random.Generator | None = None) -> dict[str, numpy.ndarray]:
         pixels = self.pixels()[rows]
@@ -69,13 +71,17 @@ def _varied(pixels: numpy.ndarray, random: numpy.random.Generator, strong: bool)
 class Encoder:
     """The common size and normalisation of all images."""
 
-    def __init__(self, description: dict, folder: Path, augmentation: str = "none"):
+    def __init__(self, description: dict, folder: Path | None, augmentation: str = "none"):
         self.description, self.folder, self.augmentation = description, folder, augmentation
         self.size = description["image_size"]
         self.shape = {"image_size": self.size}
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:
-        """Decode and resize all images into a file of the shared volume."""
+        """Decode and resize all images into a file of the shared volume; into memory where there is no folder."""
+        mean, std = tuple(self.description["mean"]), tuple(self.description["std"])
+        if self.folder is None:
+            held = numpy.stack([_square(e, self.size) for e in examples])
+            return Rows(Images("", len(examples), mean, std, "none", held), targets)
         file = self.folder / f"{name}-{self.size}.npy"
         file.parent.mkdir(parents=True, exist_ok=True)
         pixels = numpy.lib.format.open_memmap(file, "w+", numpy.uint8, (len(examples), self.size, self.size, 3)) if examples else None
@@ -88,7 +94,7 @@ class Encoder:
         if pixels is not None:
             pixels.flush()
         augmentation = self.augmentation if training else "none"
-        return Rows(Images(str(file), len(examples), tuple(self.description["mean"]), tuple(self.description["std"]), augmentation), targets)
+        return Rows(Images(str(file), len(examples), mean, std, augmentation), targets)
 
     def described(self) -> dict:
         return {"model": {"image_size": self.size}, "data": {}, "encoder": self.description}
@@ -124,8 +130,8 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
     return Encoder({"image_size": size, "mean": list(mean), "std": list(std)}, spec.work / "data", settings.augmentation)
 
 
-def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
-    return Encoder(description, spec.work / "data")
+def load_encoder(spec: Spec | None, folder: Path, description: dict) -> Encoder:
+    return Encoder(description, spec.work / "data" if spec else None)
 
 
 def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows], max_width: int):

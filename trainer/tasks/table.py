@@ -75,7 +75,7 @@ def learned(names: tuple[str, ...], types: dict[str, str], examples: list[Exampl
     return Encoder(columns)
 
 
-def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
+def load_encoder(spec: Spec | None, folder: Path, description: dict) -> Encoder:
     return Encoder(description["columns"])
 
 

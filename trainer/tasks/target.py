@@ -195,6 +195,12 @@ def restored(description: dict) -> Target:
     return Classes(tuple(description["labels"])) if "labels" in description else Number(description["mean"], description["std"])
 
 
+def probabilities(logits: numpy.ndarray) -> numpy.ndarray:
+    """The probabilities of all classes (rows x classes) behind the logits of a network."""
+    odds = numpy.exp(logits - logits.max(axis=1, keepdims=True))
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
 def number(text: str) -> float | None:
     """``text`` as a number; None if it is not a finite number."""
     try:

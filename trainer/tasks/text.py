@@ -171,7 +171,7 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
     return Encoder(tokenizer, description, base)
 
 
-def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
+def load_encoder(spec: Spec | None, folder: Path, description: dict) -> Encoder:
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
     return Encoder(tokenizer, description)
