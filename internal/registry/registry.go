@@ -55,7 +55,7 @@ func (r *Registry) at(s slot) disk.Folder {
 
 // Model is the folder of the version's model files.
 func (r *Registry) Model(v Version) disk.Folder {
-	return r.at(slot{cmp.Or(v.folder, v.of().Folder()), v.Name, v.Version}).In(modelDir)
+	return r.at(slot{v.Folder(), v.Name, v.Version}).In(modelDir)
 }
 
 // Versions returns the readable versions of a name, oldest first. The error wraps ErrUnreadable if the folder of the name cannot be

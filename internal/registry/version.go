@@ -65,6 +65,9 @@ type File struct {
 // Ref is the reference that users type.
 func (v Version) Ref() string { return v.Name + "/" + strconv.Itoa(v.Version) }
 
+// Folder is the folder of the dataset in the registry in which the version lies.
+func (v Version) Folder() string { return cmp.Or(v.folder, v.of().Folder()) }
+
 // Won reports whether the version became the champion when it was registered.
 func (v Version) Won() bool { return v.Best == v.Ref() }
 

@@ -1,0 +1,154 @@
+// Package answertest makes registered models for tests: the trainer trains them in seconds, without Ray.
+package answertest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/trainer"
+)
+
+// Python returns an interpreter that can train and answer: RAY_PYTHON, or the first on PATH. Where there is none the test is skipped.
+func Python(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{os.Getenv("RAY_PYTHON"), "python", "python3"} {
+		python, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		find := "import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ('torch', 'onnxruntime', 'tokenizers'))))"
+		if exec.CommandContext(t.Context(), python, "-c", find).Run() == nil { //nolint:gosec // the tester names the interpreter
+			return python
+		}
+	}
+	t.Skip("no Python with torch and onnxruntime is here: set RAY_PYTHON to one")
+	return ""
+}
+
+// Shelf is a shared volume with runs and a registry.
+type Shelf struct {
+	Volume   string
+	Registry *registry.Registry
+	python   string
+	trainer  string
+}
+
+// NewShelf returns an empty volume whose models the interpreter trains.
+func NewShelf(t testing.TB, python string) *Shelf {
+	t.Helper()
+	volume := t.TempDir()
+	at, _, err := trainer.Install(disk.Folder{Volume: volume, Name: "trainer"})
+	require.NoError(t, err)
+	return &Shelf{Volume: volume, Registry: registry.New(disk.Folder{Volume: volume, Name: "registry"}), python: python, trainer: at}
+}
+
+// Trainer is the folder for PYTHONPATH.
+func (s *Shelf) Trainer() (string, error) { return s.trainer, nil }
+
+// Trained is a registered model with what its training answered on the test rows.
+type Trained struct {
+	Version registry.Version
+	// Rows are the lines of predictions.csv by column.
+	Rows []map[string]string
+}
+
+// Train trains on the files of a dataset and registers the model, which becomes the champion.
+func (s *Shelf) Train(t testing.TB, of registry.Dataset, name, run string, files map[string][]byte, parameters map[string]any) Trained {
+	t.Helper()
+	folder := disk.Folder{Volume: s.Volume, Name: path.Join("runs", run)}
+	s.writeSpec(t, folder, run, files, parameters)
+	cmd := exec.CommandContext(t.Context(), s.python, "-B", "-m", "trainer", "run", filepath.Join(folder.Path(), "spec.json"), "--launcher", "local") //nolint:gosec // as in Python
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+s.trainer)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
+	var result struct {
+		Task, Metric string
+		Model        struct {
+			Kind, Base    string
+			Labels        []string
+			WeightsSHA256 string `json:"weights_sha256"`
+		}
+		Metrics struct {
+			Test map[string]struct{ Value float64 }
+		}
+		Artifacts []registry.File
+	}
+	decode(t, filepath.Join(folder.Path(), "result.json"), &result)
+	v := registry.Version{
+		Name: name, Run: run, Clowder: of.Clowder, DatasetID: of.ID, DatasetName: name, Task: result.Task, Kind: result.Model.Kind, Base: result.Model.Base,
+		Labels: result.Model.Labels, Metric: result.Metric, WeightsSHA256: result.Model.WeightsSHA256, Created: time.Now().UTC().Truncate(time.Second),
+	}
+	for _, a := range result.Artifacts {
+		if file, ok := strings.CutPrefix(a.Path, "out/model/"); ok {
+			v.Files = append(v.Files, registry.File{Path: file, Size: a.Size, SHA256: a.SHA256})
+		}
+	}
+	rows := predictions(t, filepath.Join(folder.Path(), "out", "predictions.csv"))
+	v.Test = &registry.Score{Value: result.Metrics.Test[result.Metric].Value, N: len(rows)}
+	v, err = s.Registry.Register(t.Context(), v, folder.In("out/model"), func(*registry.Version) (bool, string) { return true, "it is the first version" })
+	require.NoError(t, err)
+	return Trained{Version: v, Rows: rows}
+}
+
+func (s *Shelf) writeSpec(t testing.TB, folder disk.Folder, run string, files map[string][]byte, parameters map[string]any) {
+	t.Helper()
+	var inputs []map[string]any
+	for i, name := range slices.Sorted(maps.Keys(files)) {
+		file := filepath.Join(folder.Path(), "inputs", filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o750))
+		require.NoError(t, os.WriteFile(file, files[name], 0o600))
+		sum := sha256.Sum256(files[name])
+		inputs = append(inputs, map[string]any{
+			"id": "file" + strconv.Itoa(i), "name": name, "path": name, "size": len(files[name]), "sha256": hex.EncodeToString(sum[:]),
+		})
+	}
+	spec := map[string]any{
+		"schema": 2, "kind": "train", "run": run, "attempt": 1, "dataset": map[string]any{"id": "d1", "name": "A dataset"},
+		"parameters": parameters, "defaults": map[string]any{}, "inputs": inputs,
+	}
+	doc, err := json.Marshal(spec)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder.Path(), "spec.json"), doc, 0o600))
+}
+
+func decode(t testing.TB, file string, into any) {
+	t.Helper()
+	doc, err := os.ReadFile(file) //nolint:gosec // of this test
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(doc, into))
+}
+
+func predictions(t testing.TB, file string) []map[string]string {
+	t.Helper()
+	doc, err := os.ReadFile(file) //nolint:gosec // of this test
+	require.NoError(t, err)
+	lines, err := csv.NewReader(bytes.NewReader(doc)).ReadAll()
+	require.NoError(t, err)
+	var rows []map[string]string
+	for _, line := range lines[1:] {
+		row := map[string]string{}
+		for i, cell := range line {
+			row[lines[0][i]] = cell
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
