@@ -52,7 +52,7 @@ func reviews(t testing.TB) (files map[string][]byte, lines []string) {
 	rows, err := csv.NewReader(bytes.NewReader(doc)).ReadAll()
 	require.NoError(t, err)
 	for _, row := range rows {
-		lines = append(lines, row[0])
+		lines = append(lines, row[1])
 	}
 	return map[string][]byte{"train.csv": doc}, lines
 }
