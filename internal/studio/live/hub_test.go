@@ -32,7 +32,7 @@ func TestAViewerBeginsWithASnapshotAndGetsNews(t *testing.T) {
 		require.Equal(t, []string{kindSnapshot}, b.kinds())
 		require.Equal(t, []float64{0.9, 0.8}, b.points["loss"])
 		require.Equal(t, "running", b.state.State)
-		require.Equal(t, "epoch 1 of 2, 0 %, loss 0.80", b.said.Sentence)
+		require.Equal(t, "Epoch 1 of 2, 0 %, loss 0.80", b.said.Sentence)
 		require.Equal(t, "step 1\nstep 2\n", b.log)
 
 		w.tell(t, progress(3, 0.7), validation(3, 0.6))
@@ -83,7 +83,7 @@ func TestAViewerThatComesBackMissesNothingAndGetsNothingTwice(t *testing.T) {
 				require.ErrorIs(t, b.listen(t, v), context.DeadlineExceeded)
 				require.Equal(t, []float64{0.9, 0.8, 0.7}, b.points["loss"])
 				require.NotContains(t, b.kinds()[1:], kindSnapshot)
-				require.Equal(t, "epoch 1 of 2, 0 %, loss 0.70", b.said.Sentence)
+				require.Equal(t, "Epoch 1 of 2, 0 %, loss 0.70", b.said.Sentence)
 			})
 		})
 	}

@@ -135,7 +135,7 @@ func TestTheAPIOfARun(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(body(t, get(t, server, "/api/v1/runs/"+run+"/series?names=loss&names=none"))), &got))
 		require.Len(t, got.Lines, 1)
 		require.Equal(t, "loss", got.Lines[0].Name)
-		require.Contains(t, got.Said.Sentence, "epoch 1 of 2")
+		require.Contains(t, got.Said.Sentence, "Epoch 1 of 2")
 	})
 	t.Run("the log is a file that no browser runs", func(t *testing.T) {
 		t.Parallel()

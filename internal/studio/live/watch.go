@@ -10,6 +10,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 const (
@@ -173,6 +174,7 @@ func (w *watch) sayNow() Said {
 	case s.Sentence == "" || w.state.State != string(job.Running):
 		s.Sentence = w.waiting
 	}
+	s.Sentence = text.Capital(s.Sentence)
 	s.Metric, _, _ = p.Metric()
 	if p.Best != nil {
 		s.Metric, s.Best, s.BestEpoch = p.Best.Metric, &p.Best.Value, p.Best.Epoch
