@@ -16,6 +16,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/studio"
+	"github.com/ncsa/clowder-ray/internal/studio/live"
 	"github.com/ncsa/clowder-ray/internal/studio/ui"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
@@ -46,6 +47,7 @@ type Desk interface {
 type Server struct {
 	server   *http.Server
 	listener net.Listener
+	hub      *live.Hub
 	log      *zap.Logger
 }
 
@@ -64,7 +66,11 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	handler, err := studio.Handler(site, visitors)
+	moving, hub, err := parts.live(site, visitors)
+	if err != nil {
+		return nil, err
+	}
+	handler, err := studio.Handler(site, visitors, moving)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +79,8 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 		return nil, fmt.Errorf("STUDIO_LISTEN: %w", err)
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
-	return &Server{server: server, listener: listener, log: log}, nil
+	server.RegisterOnShutdown(hub.Stop) // else open streams would hold the stop
+	return &Server{server: server, listener: listener, hub: hub, log: log}, nil
 }
 
 // stopTime is how long answers that have begun may take when the studio stops.
@@ -96,5 +103,6 @@ func (s *Server) Run(ctx context.Context) error {
 		return err
 	}
 	<-stopped
+	s.hub.Close()
 	return nil
 }

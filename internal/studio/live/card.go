@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -13,6 +12,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,30 +30,33 @@ const cardTime = 7 * 24 * time.Hour
 // visualization in Clowder can read the dataset. It is read-only, needs no login, and names no files, labels or people.
 type Cards struct {
 	site *web.Site
-	key  []byte
+	keys [][]byte
 }
 
-// NewCards returns the addresses of a site. secret is what they are derived from; the same secret makes the same addresses.
-func NewCards(site *web.Site, secret []byte) (Cards, error) {
-	key, err := hkdf.Key(sha256.New, secret, nil, "clowder-ray card", sha256.Size)
-	if err != nil {
-		return Cards{}, fmt.Errorf("derive the key of the cards: %w", err)
+// NewCards returns the addresses below a site. They are derived from the first key; those from the others are valid too. Without keys they
+// are valid until the service ends.
+func NewCards(site *web.Site, keys [][]byte) Cards {
+	if len(keys) == 0 {
+		keys = [][]byte{[]byte(rand.Text())}
 	}
-	return Cards{site, key}, nil
+	return Cards{site, keys}
 }
 
 // Address is the address of the card of a run.
 func (c Cards) Address(run string) string {
-	return c.site.Absolute("embed", "runs", run) + "?t=" + url.QueryEscape(c.token(run))
+	return c.site.Absolute("embed", "runs", run) + "?t=" + token(c.keys[0], run)
 }
 
-func (c Cards) token(run string) string {
-	sum := hmac.New(sha256.New, c.key)
+// token is what the address of a card ends in.
+func token(key []byte, run string) string {
+	sum := hmac.New(sha256.New, key)
 	sum.Write([]byte(run))
 	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16])
 }
 
-func (c Cards) valid(run, token string) bool { return hmac.Equal([]byte(c.token(run)), []byte(token)) }
+func (c Cards) valid(run, given string) bool {
+	return slices.ContainsFunc(c.keys, func(key []byte) bool { return hmac.Equal([]byte(token(key, run)), []byte(given)) })
+}
 
 //go:embed card.tmpl.html
 var cardText string

@@ -41,9 +41,7 @@ func site(tb testing.TB, w *world, visitor string) (*httptest.Server, *Room) {
 	address, err := url.Parse("https://studio.example.org/ray")
 	require.NoError(tb, err)
 	s := web.NewSite(address, "https://clowder.example.org/sub", noAssets{http.NotFoundHandler()}, zap.NewNop())
-	cards, err := NewCards(s, []byte("secret"))
-	require.NoError(tb, err)
-	room := New(s, newHub(tb, w), w, aliceOnly{w}, cards)
+	room := New(s, newHub(tb, w), w, aliceOnly{w}, NewCards(s, [][]byte{[]byte("new"), []byte("old")}))
 	mux := http.NewServeMux()
 	room.Operations(humago.New(mux, huma.DefaultConfig("test", "1")))
 	room.Routes(mux)
@@ -192,6 +190,9 @@ func TestACardShowsARunToThoseWhoHaveItsAddress(t *testing.T) {
 	require.NotContains(t, page, "secret")
 	require.NotContains(t, page, "alice")
 	require.NotContains(t, page, "1080 rows", "the sentence of the trainer may hold names of columns")
+
+	old := get(t, server, "/embed/runs/"+run+"?t="+token([]byte("old"), run))
+	require.Equal(t, http.StatusOK, old.StatusCode, "the state key was replaced by a new one")
 
 	w.end(job.Done, "Trained on secret.csv.")
 	w.change(func(rec *job.Record) { rec.Updated = time.Now() })

@@ -1,0 +1,56 @@
+package studio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/studio/live"
+	"github.com/ncsa/clowder-ray/internal/studio/web"
+)
+
+// cardsPurpose names what the keys of the addresses of cards are derived for.
+const cardsPurpose = "studio cards"
+
+// live returns the room about runs that go on. The caller stops the hub.
+func (p Parts) live(site *web.Site, rights web.Rights) (*live.Room, *live.Hub, error) {
+	keys, err := p.Keys.Derive(cardsPurpose)
+	if err != nil {
+		return nil, nil, fmt.Errorf("STATE_KEY: %w", err)
+	}
+	from := followed{p}
+	hub := live.NewHub(from, site.Log)
+	return live.New(site, hub, from, visible{p.Store, rights}, live.NewCards(site, keys)), hub, nil
+}
+
+// followed are the runs of the service as the room follows them.
+type followed struct{ parts Parts }
+
+func (f followed) Get(ctx context.Context, run string) (job.Record, error) {
+	return f.parts.Store.Get(ctx, run)
+}
+
+func (f followed) Folder(run string) disk.Folder { return f.parts.Volume.Run(run) }
+
+func (f followed) Said(string) string { return "" }
+
+// visible are the runs that a visitor may see.
+type visible struct {
+	store  job.Store
+	rights web.Rights
+}
+
+func (v visible) See(ctx context.Context, run string) (job.Record, error) {
+	rec, err := v.store.Get(ctx, run)
+	if errors.Is(err, job.ErrNotFound) || err == nil && rec.Request.DatasetID == "" {
+		return job.Record{}, web.NotFound
+	}
+	if err != nil {
+		return job.Record{}, err
+	}
+	_, err = web.CheckRole(ctx, v.rights, rec.Request.DatasetID, clowder.RoleViewer)
+	return rec, err
+}
