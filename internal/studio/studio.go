@@ -51,7 +51,14 @@ func Handler(site *web.Site, login Login, rooms ...Room) (http.Handler, error) {
 	if err := origins.AddTrustedOrigin(site.URL.Scheme + "://" + site.URL.Host); err != nil {
 		return nil, fmt.Errorf("STUDIO_URL: %w", err)
 	}
-	return web.Secure(origins.Handler(http.StripPrefix(strings.TrimRight(site.URL.Path, "/"), public))), nil
+	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.Path = strings.TrimPrefix(r.URL.Path, site.URL.Path)
+		site.Fail(w, r, &web.Problem{
+			Type: "cross-origin", Title: "This request comes from another site", Status: http.StatusForbidden,
+			Detail: "Nothing was changed. The studio takes changes from its own pages only.", Do: "Open the studio at " + site.URL.String() + "/ and try again there.",
+		})
+	}))
+	return web.Guard(site.URL, web.Secure(origins.Handler(http.StripPrefix(strings.TrimRight(site.URL.Path, "/"), public)))), nil
 }
 
 // API returns an empty API on mux, which describes itself at /api/v1/openapi.json.

@@ -55,7 +55,7 @@ func (r room) Operations(api huma.API) {
 
 func handler(t *testing.T, changes *int) http.Handler {
 	t.Helper()
-	address, err := url.Parse("https://example.org/ray")
+	address, err := url.Parse("https://example.com/ray")
 	require.NoError(t, err)
 	site := web.NewSite(address, "https://clowder.example.org", noAssets{http.NotFoundHandler()}, zap.NewNop())
 	h, err := Handler(site, everybody{}, room{changes})
@@ -92,6 +92,7 @@ func TestAChangeComesFromPagesOfTheStudioOnly(t *testing.T) { //nolint:parallelt
 		r.Header.Set("Sec-Fetch-Site", from)
 		handler(t, &changes).ServeHTTP(w, r)
 		require.Equal(t, want, w.Code, from)
+		require.Equal(t, want == 403, strings.Contains(w.Body.String(), "The studio takes changes from its own pages only."))
 		require.Equal(t, want == 303, changes == 1, from)
 	}
 }

@@ -63,7 +63,7 @@ func (d *Door) finishOIDC(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		p := failure(err, refusedProblem())
 		d.log.Info("a login at the login service failed", zap.Error(err))
-		d.show(w, r, p.Status, loginView{Back: a.Back, Problem: p})
+		d.show(w, r, p.Status, loginView{Back: a.Back, Problem: p, End: d.provider.endPage(r.Context())})
 		return
 	}
 	d.log.Info("a visitor logged in", zap.String("with", string(ByOIDC)))

@@ -62,6 +62,12 @@ func AsProblem(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
+	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &Problem{
+			Type: "too-large", Title: "This is too large", Status: http.StatusRequestEntityTooLarge,
+			Detail: "The request is longer than " + text.Bytes(e.Limit) + ".", Do: "Send less.",
+		}
+	}
 	switch status := clowder.StatusOf(err); {
 	case errors.Is(err, job.ErrNotFound), status == http.StatusNotFound:
 		return NotFound
