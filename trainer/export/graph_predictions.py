@@ -9,6 +9,7 @@ from trainer.export import display, results
 from trainer.graph.asking.prepared import Prepared
 from trainer.graph.asking.questions import Questions
 from trainer.graph.delivery import chances, stored
+from trainer.measure import links as measured
 from trainer.measure.histogram import histogram
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
@@ -35,7 +36,7 @@ def links(
     if asked.asked == "pairs":
         probabilities = chance.of(outputs)
         lines, samples = _pairs(asked, ready, probabilities, outputs >= threshold), _pair_samples(asked, ready, probabilities, outputs >= threshold)
-        head = ["file", "row", "source", "target", "probability", "predicted", "known"]
+        head = ["file", "row", "source", "target", "probability", "predicted", "known", *["label"] * (_truth(asked, ready) is not None)]
     else:
         about["per_node"] = settings.top_k
         k = outputs.shape[1] // 2
@@ -45,6 +46,12 @@ def links(
         probabilities = probabilities[targets >= 0]
         head = ["file", "row", "source", "rank", "target", "probability"]
     files.write_text(spec.work / results.OUT / "predictions.csv", display.table(head, lines))
+    scores: dict = {}
+    if (truth := _truth(asked, ready)) is not None:
+        column = next(p.label for p in asked.pairs if p.label)
+        told = truth >= 0
+        right = measured.of_pairs(numpy.asarray(outputs, numpy.float64)[told], truth[told], threshold, settings.seed)
+        scores = {"label_column": column, "scores": right}
     columns = [c for p in asked.pairs for c in p.ends] + [n.id for n in asked.nodes]
     found = {
         "model": {"run": model.version.run, "name": model.version.name, "version": model.version.version, "base": described["base"], "labels": []},
@@ -54,6 +61,7 @@ def links(
         "input_columns": results.columns(dict.fromkeys(columns)),
         "values": histogram(probabilities, unit="probability"),
         "graph": about,
+        **scores,
         "trained_scores": described["test"],
         "samples": samples,
     }
@@ -61,9 +69,9 @@ def links(
 
 
 def _pairs(asked: Questions, ready: Prepared, probabilities: numpy.ndarray, edges: numpy.ndarray) -> Iterator[list]:
-    known = _known(ready)
+    known, truth = _known(ready), _truth(asked, ready)
     for i, (table, row) in enumerate(_rows(asked.pairs, ready)):
-        said = ["yes" if edges[i] else "no", "yes" if known[i] else "no"]
+        said = ["yes" if edges[i] else "no", "yes" if known[i] else "no", *([] if truth is None else [("no", "yes", "")[truth[i]]])]
         yield [table.head.name, int(table.rows[row]), table.source[row], table.target[row], f"{probabilities[i]:.4f}", *said]
 
 
@@ -92,6 +100,14 @@ def _link_samples(asked: Questions, ready: Prepared, targets: numpy.ndarray, pro
         content = display.short(table.ids[row])
         found.append({"file": table.head.name, "row": int(table.rows[row]), "content": content, "predicted": predicted, **sure})
     return found
+
+
+def _truth(asked: Questions, ready: Prepared) -> numpy.ndarray | None:
+    """Which of the answered pairs are edges as the tables say it: 1 or 0, -1 where they say nothing; None without such a column."""
+    if not any(p.edges is not None for p in asked.pairs):
+        return None
+    parts = [numpy.full(len(rows), -1, numpy.int8) if p.edges is None else p.edges[rows] for p, rows in zip(asked.pairs, ready.kept)]
+    return numpy.concatenate(parts).astype(numpy.int64)
 
 
 def _rows(tables, ready: Prepared) -> Iterator[tuple]:

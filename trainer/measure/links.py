@@ -134,14 +134,35 @@ def _accuracy(a: LinkAnswers) -> float:
 
 def _precision(a: LinkAnswers, weights: numpy.ndarray) -> numpy.ndarray:
     """The average precision for each row of ``weights`` (resamples x edges): how often an edge counts, with its random pair."""
-    order = numpy.argsort(-a.scores, kind="stable")
-    falling, truth = a.scores[order], a.truth[order]
+    return _precision_of(a.scores, a.truth, numpy.concatenate([weights, weights], axis=1))
+
+
+def _precision_of(scores: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray) -> numpy.ndarray:
+    """The average precision for each row of ``weights`` (resamples x pairs): how often a pair counts."""
+    order = numpy.argsort(-scores, kind="stable")
+    falling, right = scores[order], truth[order]
     ends = numpy.append(numpy.flatnonzero(falling[1:] < falling[:-1]), len(falling) - 1)
-    edge = order % len(a)
     found = numpy.zeros(len(weights))
     for i, row in enumerate(weights):
-        counted = row[edge]
-        edges = numpy.cumsum(counted * truth)[ends]
+        counted = row[order]
+        edges = numpy.cumsum(counted * right)[ends]
         share = edges / numpy.maximum(numpy.cumsum(counted)[ends], 1e-12)
-        found[i] = (numpy.diff(edges, prepend=0.0) * share).sum() / row.sum()
+        found[i] = (numpy.diff(edges, prepend=0.0) * share).sum() / max(edges[-1], 1e-12)
     return found
+
+
+def of_pairs(scores: numpy.ndarray, truth: numpy.ndarray, threshold: float, seed: int) -> dict[str, dict]:
+    """How well ``scores`` (n) tell the pairs that are edges (``truth`` 1) from the others (0), each metric with its 95 % interval. Pairs count
+    as edges from the score ``threshold`` on. Only the accuracy is known where all pairs are of one sort."""
+    n = len(scores)
+    if not n:
+        return {}
+    accuracy = float(((scores >= threshold) == (truth == 1)).mean())
+    values: dict[str, tuple[float, tuple[float, float]]] = {"accuracy": (accuracy, intervals.wilson(accuracy, n))}
+    if (area := rank_statistics.roc_auc(truth, numpy.stack([-scores, scores], axis=1))) is not None:
+        values["auc"] = area[0], intervals.like_a_share(area[0], area[1] or 0.0, n)
+        precision = float(_precision_of(scores, truth, numpy.ones((1, n)))[0])
+        weights = numpy.random.default_rng(seed).multinomial(n, numpy.full(n, 1 / n), size=_RESAMPLES).astype(numpy.float64)
+        drawn = _precision_of(scores, truth, weights[(weights * truth).sum(axis=1) > 0])
+        values["average_precision"] = precision, intervals.percentiles(drawn, precision)
+    return {name: {"value": value, "low": low, "high": high, "n": n} for name, (value, (low, high)) in values.items()}

@@ -113,6 +113,24 @@ def test_pairs_within_a_community_are_likelier_than_others(ask, what):
     assert all((r["predicted"] == "yes") == (float(r["probability"]) >= said["graph"]["threshold"] - 1e-4) for r in rows)
 
 
+@pytest.mark.parametrize(("column", "words"), [("edge", ("no", "yes")), ("label", ("0", "1")), ("truth", ("False", "True"))])
+def test_pairs_with_a_column_that_says_which_are_edges_are_compared_with_it(ask, column, words):
+    pairs = [(f"n{i}", f"n{i + 3}", words[1]) for i in range(60)] + [(f"n{i}", f"n{i + 4}", words[0]) for i in range(30)] + [("n7", "n8", "")]
+    more = {"label_column": column} if column == "truth" else {}
+    rows, said = ask("links", {"pairs.csv": f"source,target,{column}\n" + "".join(",".join(p) + "\n" for p in pairs)}, **more)
+    assert said["label_column"] == column and {s["n"] for s in said["scores"].values()} == {90}
+    assert [r["label"] for r in rows] == ["yes"] * 60 + ["no"] * 30 + [""]
+    right = [(r["predicted"] == "yes") == (r["label"] == "yes") for r in rows[:90]]
+    assert said["scores"]["accuracy"]["value"] == pytest.approx(numpy.mean(right))
+    assert said["scores"]["auc"]["value"] > 0.8 and said["scores"]["average_precision"]["value"] > 0.8
+    assert said["scores"].keys() <= said["trained_scores"].keys()
+
+
+def test_pairs_with_a_column_of_other_words_are_answered_without_a_comparison(ask):
+    rows, said = ask("links", {"pairs.csv": "source,target,label\nn0,n3,red\nn0,n4,blue\n"})
+    assert "scores" not in said and "label" not in rows[0]
+
+
 def test_users_and_items_are_asked_about_as_the_files_number_them(ask):
     rows, said = ask("users and items", {"pairs.csv": "user,item\n3,7\n3,54\n41,7\n"})
     assert [(r["source"], r["target"], r["known"]) for r in rows] == [("3", "7", "yes"), ("3", "54", "no")]

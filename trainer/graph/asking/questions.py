@@ -17,6 +17,8 @@ from trainer.graph.reading.heads import Head
 
 KNOWN = 0.5  # share of the cells of a column that are ids of the trained graph, from which it surely holds ids
 _UNLIKE = 0.99  # share of the cells of a column of ids that occur once
+_LABELS = ("edge", "is_edge", "label", "link", "linked", "exists")  # columns that say which pairs are edges
+_EDGE, _NO_EDGE = ("yes", "true", "1", "1.0", "edge"), ("no", "false", "0", "0.0", "no edge")
 _NODE_NAMES = ("id", "node", "node_id", "nodeid", "name", "key")
 
 
@@ -29,6 +31,8 @@ class Pairs:
     source: list[str]
     target: list[str]
     rows: numpy.ndarray  # numbers as people count, 0 where a row before could not be read
+    label: str = ""  # the column that says which pairs are edges
+    edges: numpy.ndarray | None = None  # what it says (int8): 1 for an edge, 0 for none, -1 where the cell is empty
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,11 @@ def read(tables: list[Input], settings, described: dict, known: Stored, events) 
         ends = _ends(head, settings, described, known)
         try:
             if ends is not None:
-                found = columns.read(head, list(ends), settings=settings)
-                pairs.append(Pairs(head, ends, _texts(found.ids[ends[0]]), _texts(found.ids[ends[1]]), _rows(head, found)))
+                label = _label(head, ends, settings)
+                found = columns.read(head, list(ends), (label,) if label else (), settings)
+                said = _said(found.cells[label]) if label else None
+                label = label if said is not None else ""
+                pairs.append(Pairs(head, ends, _texts(found.ids[ends[0]]), _texts(found.ids[ends[1]]), _rows(head, found), label, said))
             elif key := _key(head, settings, described, known):
                 others = tuple(c for c in head.columns if c != key)
                 found = columns.read(head, [key], others, settings)
@@ -150,6 +157,26 @@ def _ends(head: Head, settings, described: dict, known: Stored) -> tuple[str, st
     if len(first) == 2 and (alone or min(_share(head, c, known) for c in first) >= KNOWN):
         return first[0], first[1]
     return None
+
+
+def _label(head: Head, ends: tuple[str, str], settings) -> str:
+    """The column that says which pairs are edges; empty where there is none."""
+    asked = settings.label_column.strip().lower()
+    for column in head.columns:
+        name = column.strip().lower()
+        if column not in ends and (name == asked or (not asked and name in _LABELS)) and _said(pyarrow.array(head.cells(column))) is not None:
+            return column
+    return ""
+
+
+def _said(cells: pyarrow.Array) -> numpy.ndarray | None:
+    """What the cells say of pairs: 1 for an edge, 0 for none, -1 where a cell is empty; None where they say something else."""
+    coded = cells.dictionary_encode()
+    texts = [t.strip().lower() for t in coded.dictionary.to_pylist()]
+    if not any(texts) or not all(t in _EDGE or t in _NO_EDGE or not t for t in texts):
+        return None
+    codes = numpy.array([1 if t in _EDGE else 0 if t in _NO_EDGE else -1 for t in texts], numpy.int8)
+    return codes[numpy.asarray(coded.indices)]
 
 
 def _key(head: Head, settings, described: dict, known: Stored) -> str:
