@@ -32,6 +32,14 @@ func (p *Pipeline) runName(ctx context.Context, queue string, req job.Request) (
 	}
 }
 
+// RunOf returns the name that the run of a job of Clowder will have, which is sent to this queue.
+func (p *Pipeline) RunOf(queue, jobID string) string {
+	return rayjob.RunName(p.cfg.Instance, queue, jobID)
+}
+
+// Said returns the newest sentence that the user of a run was told, empty if this process has told none.
+func (p *Pipeline) Said(run string) string { return p.reporter.LastText(run) }
+
 // dataset is the dataset of a job as the registry names it. The error about a Clowder that is not served is permanent.
 func (p *Pipeline) dataset(rec job.Record) (registry.Dataset, error) {
 	address, err := p.platform.Address(rec)

@@ -71,13 +71,18 @@ func ReadPartial(dir disk.Folder, run string, attempt int) (*Result, error) {
 }
 
 // ReadFinished returns the result in the folder of a run that is done and delivered. Its files may be gone, so they are not verified.
-func ReadFinished(dir disk.Folder) (*Result, error) {
+func ReadFinished(dir disk.Folder) (*Result, error) { return readUnverified(dir, ResultFile) }
+
+// ReadLeft is ReadFinished for what a script left that failed.
+func ReadLeft(dir disk.Folder) (*Result, error) { return readUnverified(dir, PartialFile) }
+
+func readUnverified(dir disk.Folder, name string) (*Result, error) {
 	root, err := OpenRun(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	doc, err := ReadBounded(root, ResultFile, maxResult)
+	doc, err := ReadBounded(root, name, maxResult)
 	if err != nil {
 		return nil, err
 	}

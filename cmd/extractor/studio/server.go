@@ -17,6 +17,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/studio"
 	"github.com/ncsa/clowder-ray/internal/studio/live"
+	"github.com/ncsa/clowder-ray/internal/studio/runs"
 	"github.com/ncsa/clowder-ray/internal/studio/ui"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
@@ -33,14 +34,22 @@ type Parts struct {
 	Store      job.Store
 	Volume     volume.Volume
 	Extractors platform.Extractors
-	Desk       Desk
-	Log        *zap.Logger
+	// Places says which Clowder a job belongs to.
+	Places interface {
+		Address(rec job.Record) (string, error)
+	}
+	Desk Desk
+	// Version is the version of the service.
+	Version string
+	Log     *zap.Logger
 }
 
-// Desk applies the commands of people to runs. The caller has checked that they may.
+// Desk applies the commands of people to runs, and tells of runs that are not over. The caller has checked that they may.
 type Desk interface {
 	Cancel(ctx context.Context, run, by string) error
 	Stop(ctx context.Context, run, by string) error
+	RunOf(queue, jobID string) string
+	Said(run string) string
 }
 
 // Server serves the studio.
@@ -70,7 +79,7 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	handler, err := studio.Handler(site, visitors, moving)
+	handler, err := studio.Handler(site, visitors, runs.New(site, parts.runs(visitors)), moving)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +91,9 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	server.RegisterOnShutdown(hub.Stop) // else open streams would hold the stop
 	return &Server{server: server, listener: listener, hub: hub, log: log}, nil
 }
+
+// Address is the address on which the studio listens.
+func (s *Server) Address() string { return s.listener.Addr().String() }
 
 // stopTime is how long answers that have begun may take when the studio stops.
 const stopTime = 3 * time.Second

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 //go:embed style.css
@@ -183,5 +185,8 @@ func (s *Site) functions() template.FuncMap {
 		"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"datetime": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
 		"percent":  func(share float64) string { return fmt.Sprintf("%.0f", 100*share) },
+		"ago":      func(t time.Time) string { return Ago(time.Since(t)) },
+		"person":   Person,
+		"short":    func(digest string) string { return text.Shorten(digest, 12) },
 	}
 }

@@ -1,0 +1,54 @@
+package studio
+
+import (
+	"context"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/studio/runs"
+	"github.com/ncsa/clowder-ray/internal/studio/web"
+)
+
+// runs are the parts of the room about runs.
+func (p *Parts) runs(rights web.Rights) runs.Parts {
+	return runs.Parts{
+		Records: p.Store, Volume: p.Volume, Rights: rights, Clowder: asVisitor{}, Desk: p.Desk, Forms: forms(p.Extractors), Ours: p.ours, Version: p.Version,
+		RunOf: p.Desk.RunOf, Said: p.Desk.Said,
+	}
+}
+
+// ours reports whether a job belongs to the Clowder of the setting CLOWDER_URL.
+func (p *Parts) ours(rec job.Record) bool {
+	address, err := p.Places.Address(rec)
+	return err == nil && address == p.Clowder.As("").Address()
+}
+
+// forms are the extractors as the studio offers them.
+func forms(all platform.Extractors) runs.Forms {
+	out := make(runs.Forms, len(all))
+	for i, e := range all {
+		out[i] = runs.Form{Name: e.Name(), Kind: string(e.Kind), Noun: e.Kind.Noun(), Keeps: e.Kind.Keeps(), Info: e.Info}
+	}
+	return out
+}
+
+// asVisitor asks Clowder with the credential of the visitor.
+type asVisitor struct{}
+
+func (asVisitor) Dataset(ctx context.Context, v *web.Visitor, id string) (name, creator string, err error) {
+	d, err := v.Clowder.Dataset(ctx, id)
+	return d.Name, d.Creator.Email, err
+}
+
+func (asVisitor) Files(ctx context.Context, v *web.Visitor, dataset string) ([]runs.DatasetFile, error) {
+	files, err := v.Clowder.Files(ctx, dataset)
+	out := make([]runs.DatasetFile, len(files))
+	for i, f := range files {
+		out[i] = runs.DatasetFile{ID: f.ID, Name: f.Path}
+	}
+	return out, err
+}
+
+func (asVisitor) Submit(ctx context.Context, v *web.Visitor, dataset, extractor string, parameters map[string]any) (string, error) {
+	return v.Clowder.Submit(ctx, dataset, extractor, parameters)
+}

@@ -1,0 +1,45 @@
+package chart
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// RunColours is the number of colours that lines of runs can have.
+const RunColours = 12
+
+// RunLine is the curve of one run in a chart of several runs. Colour is below RunColours.
+type RunLine struct {
+	Name   string
+	Colour int
+	Points []Point
+}
+
+// Overlay draws the curves of several runs over their epochs; nil where none has points. The classes of the lines are run-0 to run-11.
+func Overlay(title, label string, runs []RunLine) *Chart {
+	var drawn [][]Point
+	var epochs float64
+	for i := range runs {
+		runs[i].Points = thin(slices.Clone(runs[i].Points))
+		if n := len(runs[i].Points); n > 0 {
+			drawn = append(drawn, runs[i].Points)
+			epochs = max(epochs, runs[i].Points[n-1].X)
+		}
+	}
+	if len(drawn) == 0 {
+		return nil
+	}
+	low, high := span(drawn...)
+	epochs = max(1, epochs)
+	ch := &Chart{Title: title, XLabel: "epoch", YLabel: label, X: Axis{Low: 0, High: epochs, Ticks: epochTicks(epochs)}, Y: Axis{Low: low, High: high, Ticks: niceTicks(low, high, 5)}}
+	var words []string
+	for _, r := range runs {
+		ch.line(r.Name, style("run-"+strconv.Itoa(r.Colour%RunColours)), r.Points, true)
+		if s := describe(r.Name, r.Points); s != "" {
+			words = append(words, s)
+		}
+	}
+	ch.Summary = strings.Join(words, " ")
+	return ch
+}

@@ -1,0 +1,57 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/studio/web"
+)
+
+const (
+	// nameAge is how long the name of a dataset is believed.
+	nameAge  = time.Minute
+	maxNames = 10_000
+)
+
+// names remembers what datasets are called. Only those who may see a dataset get there.
+type names struct {
+	mu    *sync.Mutex
+	known map[string]knownName
+}
+
+type knownName struct {
+	name, creator string
+	at            time.Time
+}
+
+func newNames() names { return names{mu: &sync.Mutex{}, known: map[string]knownName{}} }
+
+// dataset returns the name of a dataset that the visitor may see, and who created it. Where Clowder does not tell, the name is that of
+// before, or the given one, or the id.
+func (r *Room) dataset(ctx context.Context, id, name string) (Dataset, string) {
+	r.names.mu.Lock()
+	known, ok := r.names.known[id]
+	r.names.mu.Unlock()
+	if !ok || r.now().Sub(known.at) > nameAge {
+		if asked, creator, err := r.clowder.Dataset(ctx, web.VisitorOf(ctx), id); err == nil {
+			known = knownName{asked, creator, r.now()}
+			r.names.keep(id, known)
+		}
+	}
+	return Dataset{ID: id, Name: results.Plain(cmp.Or(known.name, name), id)}, known.creator
+}
+
+func (n names) keep(id string, name knownName) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for other := range n.known {
+		if len(n.known) < maxNames {
+			break
+		}
+		delete(n.known, other)
+	}
+	n.known[id] = name
+}

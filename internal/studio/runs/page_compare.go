@@ -1,0 +1,51 @@
+package runs
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/ncsa/clowder-ray/internal/studio/web"
+)
+
+// comparePage is what the page of a comparison shows.
+type comparePage struct {
+	Comparison
+	// Columns is the number of columns of the table, Same the number of settings that are the same.
+	Columns, Same int
+	// First has for each run the address of the comparison that begins with it.
+	First []string
+}
+
+func (r *Room) showCompare(w http.ResponseWriter, req *http.Request) error {
+	ctx := req.Context()
+	c, err := r.compare(ctx, req.URL.Query()["run"])
+	if err != nil {
+		return err
+	}
+	p := comparePage{Comparison: c, Columns: len(c.Runs) + 1, Same: len(c.Settings) - c.Differing()}
+	for i := range c.Runs {
+		order := []string{c.Runs[i].Run}
+		for j := range c.Runs {
+			if j != i {
+				order = append(order, c.Runs[j].Run)
+			}
+		}
+		p.First = append(p.First, r.site.Link("compare")+"?"+url.Values{"run": order}.Encode())
+	}
+	view := web.View{Title: c.title(), Nav: navRuns, Data: p}
+	if id := c.Runs[0].Dataset.ID; !anyOther(c.Runs, id) {
+		ds, _ := r.dataset(ctx, id, c.Runs[0].Dataset.Name)
+		view.Dataset = &web.Dataset{ID: ds.ID, Name: ds.Name}
+	}
+	r.pages.compare.Show(w, req, http.StatusOK, view)
+	return nil
+}
+
+func anyOther(runs []Compared, dataset string) bool {
+	for _, run := range runs {
+		if run.Dataset.ID != dataset {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,129 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/studio/web"
+	"github.com/ncsa/clowder-ray/internal/text"
+)
+
+// submit sends a dataset to an extractor through Clowder, with the credential of the visitor. Parameters are checked first, so that a
+// mistake is known at once. Two submissions of one visitor with the same key are one.
+func (r *Room) submit(ctx context.Context, dataset, extractor string, parameters map[string]any, key string) (Sent, error) {
+	e, ok := r.forms.Named(extractor)
+	if !ok {
+		var names []string
+		for _, f := range r.forms {
+			if f.Kind != KindRuns {
+				names = append(names, f.Name)
+			}
+		}
+		return Sent{}, &web.Problem{
+			Type: "extractor", Title: "Unknown extractor", Status: http.StatusUnprocessableEntity,
+			Detail: fmt.Sprintf("There is no extractor %q.", text.Excerpt(extractor, 60)), Do: "Use " + text.Choice(names) + ".",
+		}
+	}
+	v := web.VisitorOf(ctx)
+	if _, err := web.CheckRole(ctx, r.rights, dataset, clowder.RoleUploader); err != nil {
+		return Sent{}, err
+	}
+	if _, _, err := e.Info.Parameters(parameters); err != nil {
+		return Sent{}, &web.Problem{
+			Type: "parameters", Title: "A setting is not valid", Status: http.StatusUnprocessableEntity, Detail: text.Capital(err.Error()) + ".", Do: "Correct it, then send it again.",
+		}
+	}
+	return r.sent.make(v.Session, key, r.now(), func() (Sent, error) {
+		job, err := r.clowder.Submit(ctx, v, dataset, e.Name, parameters)
+		if err != nil {
+			return Sent{}, err
+		}
+		named, _ := r.dataset(ctx, dataset, "")
+		return Sent{Run: r.runOf(e.Name, job), JobID: job, Dataset: named, Kind: e.Kind, Noun: e.Noun, By: v.Email, At: r.now()}, nil
+	})
+}
+
+// pending returns a run that was sent to Clowder and that the service has not heard of, if the visitor may see it.
+func (r *Room) pending(ctx context.Context, run string) (Sent, bool) {
+	sent, ok := r.sent.of(run, r.now())
+	if !ok || sent.Dataset.ID == "" {
+		return Sent{}, false
+	}
+	_, err := r.look(ctx, sent.Dataset.ID)
+	return sent, err == nil
+}
+
+// manager is the extractor that manages runs.
+func (all Forms) manager() (Form, bool) {
+	for _, f := range all {
+		if f.Kind == KindRuns {
+			return f, true
+		}
+	}
+	return Form{}, false
+}
+
+// startable are the extractors that a visitor can choose from.
+func (all Forms) startable() (out Forms) {
+	for _, f := range all {
+		if f.Kind != KindRuns {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// parametersOf reads the parameters that a form of ours posts. Only those that differ from the default are sent on, under the names and in
+// the groups that Clowder's own form uses.
+func parametersOf(info *form.Info, posted url.Values) map[string]any {
+	flat := map[string]any{}
+	for _, f := range info.Fields() {
+		value := posted.Get(f.Name)
+		if f.Type == "boolean" && !posted.Has(f.Name) {
+			value = "false" // a box that is not ticked posts nothing
+		}
+		if strings.TrimSpace(value) != "" {
+			flat[f.Name] = strings.ReplaceAll(value, "\r\n", "\n")
+		}
+	}
+	if checked, _, err := info.Parameters(flat); err == nil {
+		flat = info.Changed(checked)
+	}
+	return grouped(flat) // with what is wrong in it, which is then said
+}
+
+// grouped puts the parameters group.name into their groups.
+func grouped(flat map[string]any) map[string]any {
+	out := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(flat)) {
+		group, inner, ok := strings.Cut(name, ".")
+		if !ok {
+			out[name] = flat[name]
+			continue
+		}
+		members, _ := out[group].(map[string]any)
+		if members == nil {
+			members = map[string]any{}
+			out[group] = members
+		}
+		members[inner] = flat[name]
+	}
+	return out
+}
+
+// before are the settings of an earlier run, to begin a form with: what its user chose.
+func before(rec job.Record, e Form) map[string]any {
+	values := rec.Settings.Values
+	if len(values) == 0 {
+		values, _, _ = e.Info.Parameters(rec.Request.Parameters) // what was wrong in them is left out
+	}
+	return e.Info.Changed(values)
+}

@@ -1,0 +1,160 @@
+// Package site is a whole studio for tests: the double of Clowder, a job store, a shared volume with runs in every state, and the pages that
+// the service serves. Nothing is trained. Visitors log in with their API keys.
+package site
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
+	clowderray "github.com/ncsa/clowder-ray"
+	"github.com/ncsa/clowder-ray/cmd/extractor/studio"
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
+	"github.com/ncsa/clowder-ray/internal/platform"
+	clowderplatform "github.com/ncsa/clowder-ray/internal/platform/clowder"
+	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/test/ports"
+)
+
+// The people of the site. Alice owns the dataset, Bob may edit it, Carol may look at it, and Dave has no role.
+const (
+	Alice = "alice@example.org"
+	Bob   = "bob@example.org"
+	Carol = "carol@example.org"
+	Dave  = "dave@example.org"
+)
+
+// Site is a studio with its surroundings.
+type Site struct {
+	// URL is the address of the studio, without a slash at the end.
+	URL     string
+	Clowder *clowdertest.Server
+	Store   job.Store
+	Volume  volume.Volume
+	// Dataset is the id of the dataset "Film reviews", Empty of one without runs.
+	Dataset, Empty string
+
+	client *clowder.Client
+}
+
+// Options changes a site.
+type Options struct {
+	// AMQPURI is the broker of the double. Without it nothing can be submitted.
+	AMQPURI string
+	// Prefix is the path of the studio, with a slash at its beginning.
+	Prefix string
+}
+
+// New starts a site, which ends with the test.
+func New(tb testing.TB, o Options) *Site {
+	tb.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	double, err := clowdertest.New(clowdertest.Options{Users: []string{Alice, Bob, Carol, Dave}, AMQPURI: o.AMQPURI})
+	require.NoError(tb, err)
+	store, err := job.OpenSQLite(ctx, filepath.Join(tb.TempDir(), "jobs.db"))
+	require.NoError(tb, err)
+	client, err := clowder.NewClient(clowder.Config{URL: double.URL, Attempts: 1})
+	require.NoError(tb, err)
+	port, err := ports.Free(ctx, 1)
+	require.NoError(tb, err)
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port[0]))
+	s := &Site{
+		URL: "http://" + address + o.Prefix, Clowder: double, Store: store, Volume: volume.Volume{Dir: tb.TempDir()}, client: client,
+	}
+	s.Dataset, s.Empty = double.AddDataset(Alice, "Film reviews"), double.AddDataset(Alice, "Letters")
+	for _, dataset := range []string{s.Dataset, s.Empty} {
+		double.Share(dataset, Bob, "editor")
+		double.Share(dataset, Carol, "viewer")
+	}
+	_, err = double.AddFile(s.Dataset, "train.csv", strings.NewReader("text,label\na fine film,positive\n"))
+	require.NoError(tb, err)
+
+	all := extractors(tb)
+	set := studio.Settings{URL: "http://" + address + o.Prefix, Listen: address}
+	server, err := studio.New(ctx, set, studio.Parts{
+		ClowderURL: double.URL, Clowder: client, Store: store, Volume: s.Volume, Extractors: all, Places: clowderplatform.New(client, all), Desk: desk{s},
+		Version: "1.0.0", Log: logger(tb),
+	})
+	require.NoError(tb, err)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx) }()
+	tb.Cleanup(func() {
+		stop()
+		require.NoError(tb, <-ended)
+		require.NoError(tb, client.Close())
+		require.NoError(tb, store.Close())
+		require.NoError(tb, double.Close())
+	})
+	return s
+}
+
+func logger(tb testing.TB) *zap.Logger {
+	tb.Helper()
+	return zaptest.NewLogger(tb, zaptest.Level(zap.WarnLevel))
+}
+
+// extractors are the extractors of the product.
+func extractors(tb testing.TB) platform.Extractors {
+	tb.Helper()
+	all := platform.Extractors{{Kind: platform.Train}, {Kind: platform.Train}, {Kind: platform.Predict}, {Kind: platform.Script}, {Kind: platform.Runs}}
+	for i, doc := range [][]byte{clowderray.ExtractorInfo, clowderray.AdvancedInfo, clowderray.PredictInfo, clowderray.ScriptInfo, clowderray.RunsInfo} {
+		info, err := form.Parse(doc)
+		require.NoError(tb, err)
+		all[i].Info, all[i].Queue = info, info.Name
+	}
+	return all
+}
+
+// Login logs a user in with their API key and returns a client with the cookie of the login. It does not follow redirects.
+func (s *Site) Login(tb testing.TB, user string) *http.Client {
+	tb.Helper()
+	jar, err := cookiejar.New(nil)
+	require.NoError(tb, err)
+	client := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.PostForm(s.URL+"/login/key", url.Values{"key": {s.Clowder.Key(user)}, "back": {"/"}})
+	require.NoError(tb, err)
+	require.NoError(tb, answer.Body.Close())
+	require.Equal(tb, http.StatusSeeOther, answer.StatusCode)
+	return client
+}
+
+// Cookies are those of a login, for a browser.
+func (s *Site) Cookies(tb testing.TB, user string) []*http.Cookie {
+	tb.Helper()
+	address, err := url.Parse(s.URL + "/")
+	require.NoError(tb, err)
+	return s.Login(tb, user).Jar.Cookies(address)
+}
+
+// desk changes records as the pipeline does.
+type desk struct{ site *Site }
+
+func (d desk) Cancel(ctx context.Context, run, by string) error {
+	_, err := d.site.Store.Change(ctx, run, func(r *job.Record) error { return r.Cancel(by) })
+	return err
+}
+
+func (d desk) Stop(ctx context.Context, run, by string) error {
+	_, err := d.site.Store.Change(ctx, run, func(r *job.Record) error { return r.Stop(by) })
+	return err
+}
+
+func (d desk) RunOf(queue, jobID string) string {
+	return rayjob.RunName(d.site.Clowder.URL, queue, jobID)
+}
+
+func (desk) Said(string) string { return "" }
