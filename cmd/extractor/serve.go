@@ -20,6 +20,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/cmd/extractor/studio"
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/mount"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
@@ -224,7 +225,12 @@ func rayConfig(set Settings) jobsapi.Config {
 }
 
 func clowderClient(set Settings, cache disk.Folder, log *zap.Logger) (*clowder.Client, error) {
+	mounts, err := mount.Parse(set.MountedPaths)
+	if err != nil {
+		return nil, job.Permanent(fmt.Errorf("MOUNTED_PATHS: %w", err))
+	}
 	cfg := clowder.Config{
+		Mounts: mounts,
 		URL: set.ClowderURL, V1URL: set.Clowder1URL, Version: set.ClowderVersion, AllowedHosts: set.ClowderHosts, Cache: cache,
 		MaxFiles: set.MaxFiles, MaxBytes: set.MaxBytes, Logger: log,
 	}

@@ -36,6 +36,7 @@ type Settings struct {
 	Clowder1URL         string        `mapstructure:"clowder1_url"`
 	ClowderHosts        []string      `mapstructure:"clowder_hosts"`
 	ClowderCA           string        `mapstructure:"clowder_ca"`
+	MountedPaths        string        `mapstructure:"mounted_paths"`
 	ClowderVersion      int           `mapstructure:"clowder_version"`
 	ClowderEmail        string        `mapstructure:"clowder_email"`
 	ExtractorKey        job.Secret    `mapstructure:"extractor_key"`
@@ -106,6 +107,7 @@ func settings() []setting {
 		{"clowder1_url", "CLOWDER1_URL", "", "API URL of a Clowder v1 as seen from this service, if there is a v2 as well; overrides the host in messages of v1. Empty uses CLOWDER_URL or CLOWDER_HOSTS"},
 		{"clowder_hosts", "CLOWDER_HOSTS", []string{}, "Clowder hosts that messages may name if CLOWDER_URL is empty, e.g. https://clowder.example.org"},
 		{"clowder_ca", "CLOWDER_CA", "", "File with the CA certificate of Clowder"},
+		{"mounted_paths", "MOUNTED_PATHS", "", `JSON object from folders of Clowder's machine to folders of this machine, e.g. {"/home/clowder/data": "/mnt/clowder"}; files in them are copied and not downloaded`},
 		{"clowder_version", "CLOWDER_VERSION", 0, "Clowder API version, 1 or 2; 0 detects it in each message"},
 		{"clowder_email", "CLOWDER_EMAIL", "", "Email address of the owner of private extractors"},
 		{"extractor_key", "EXTRACTOR_KEY", "", "Key that makes the extractors private; requires CLOWDER_EMAIL"},

@@ -1,6 +1,7 @@
 package clowder
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/cache"
+	"github.com/ncsa/clowder-ray/internal/clowder/mount"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -23,6 +25,7 @@ type Client struct {
 	v1      *url.URL // Config.V1URL; nil: none is configured
 	log     *zap.Logger
 	cache   *cache.Cache // nil: none is configured
+	mounts  mount.Folders
 	// api sends the user's key and follows redirects within the origin. rest is resty on top of api, for calls that fit into memory.
 	// storage sends no key; it is for presigned addresses.
 	api     *http.Client
@@ -60,10 +63,13 @@ func NewClient(cfg Config) (*Client, error) {
 		c.allowed = append(c.allowed, origin)
 		local = local || isLoopback(origin)
 	}
+	var err error
+	if c.mounts, err = mount.Open(cfg.Mounts); err != nil {
+		return nil, fmt.Errorf("MOUNTED_PATHS: %w", err)
+	}
 	if cfg.Cache != (disk.Folder{}) {
-		var err error
 		if c.cache, err = cache.Open(cfg.Cache, c.log); err != nil {
-			return nil, fmt.Errorf("open the cache of downloaded files: %w", err)
+			return nil, errors.Join(fmt.Errorf("open the cache of downloaded files: %w", err), c.mounts.Close())
 		}
 	}
 	g := &guard{loopback: local}
@@ -76,14 +82,14 @@ func NewClient(cfg Config) (*Client, error) {
 
 const userAgent = "clowder-ray"
 
-// Close closes idle connections and the cache.
+// Close closes idle connections, the cache and the mounted folders.
 func (c *Client) Close() error {
 	c.api.CloseIdleConnections()
 	c.storage.CloseIdleConnections()
 	if c.cache == nil {
-		return nil
+		return c.mounts.Close()
 	}
-	return c.cache.Close()
+	return errors.Join(c.cache.Close(), c.mounts.Close())
 }
 
 // Cache returns the cache of downloaded files, nil without one. It is closed with the client.

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/mount"
 	"github.com/ncsa/clowder-ray/internal/disk"
 )
 
@@ -25,6 +26,8 @@ type Config struct {
 	// Cache is the folder of downloaded files, on the same file system as the folders that Stage fills. Without it nothing can be
 	// staged.
 	Cache disk.Folder
+	// Mounts are folders of Clowder that this process sees, too: files in them are copied into the cache and not downloaded.
+	Mounts mount.Paths
 	// TLS is used for https. If it is nil, the CAs of the system and at least TLS 1.2 are used.
 	TLS *tls.Config
 	// CallTimeout limits one ordinary call (60 s). Downloads and uploads have no total limit; they fail after IdleTimeout without a byte

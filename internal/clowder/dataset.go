@@ -66,6 +66,8 @@ type File struct {
 	Creator string
 	// ThumbnailID is empty if the file has no thumbnail.
 	ThumbnailID string
+	// Stored is the path of the file on Clowder's machine, if Clowder tells it: v1 to administrators, v2 for files that were registered and not uploaded.
+	Stored string
 	// InFlight is true while the file is being uploaded. Its size is not known yet.
 	InFlight bool
 }
@@ -79,6 +81,7 @@ type fileRow struct {
 	FolderID    *string `json:"folder_id"`
 	ThumbnailID *string `json:"thumbnail_id"`
 	StorageType string  `json:"storage_type"`
+	StoragePath *string `json:"storage_path"`
 	ContentType struct {
 		ContentType string `json:"content_type"`
 	} `json:"content_type"`
@@ -108,6 +111,9 @@ func (r fileRow) file() File {
 	}
 	if r.ThumbnailID != nil {
 		f.ThumbnailID = *r.ThumbnailID
+	}
+	if r.StoragePath != nil && r.StorageType == "local" && len(*r.StoragePath) <= maxPath {
+		f.Stored = *r.StoragePath
 	}
 	return f
 }

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/ncsa/clowder-ray/internal/cache"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -33,9 +35,12 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, copyBuffer); return 
 // costs a file system as much as making the file.
 const smallBody = 64 << 10
 
-// fetch downloads one file into the cache. A retry starts at the first byte, since v2 has no range requests. add is called with the
+// fetch brings one file into the cache: from a mounted folder, or by a download. A retry starts at the first byte, since v2 has no range requests. add is called with the
 // number of new bytes, and with a negative number before a retry.
 func (s *Session) fetch(ctx context.Context, f File, add func(int64)) (got cache.Body, err error) {
+	if got, done, err := s.fromMount(ctx, f, add); done || err != nil {
+		return got, err
+	}
 	err = s.c.retry(ctx, func() error {
 		got, err = s.fetchOnce(ctx, f, add)
 		return err
@@ -52,13 +57,43 @@ func (s *Session) fetchOnce(ctx context.Context, f File, add func(int64)) (cache
 		return cache.Body{}, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	sink := &bodySink{sum: sha256.New(), dog: dog, pace: pace{least: s.c.cfg.MinRate, window: s.c.cfg.RateWindow}, add: add}
+	return s.receive(ctx, op, f, answer.Body, &bodySink{sum: sha256.New(), dog: dog, pace: pace{least: s.c.cfg.MinRate, window: s.c.cfg.RateWindow}, add: add})
+}
+
+// fromMount copies a file that a mounted folder has. A file that is not there, or has another size than Clowder lists, is downloaded. It is
+// copied and not linked, because others can write to the folder.
+func (s *Session) fromMount(ctx context.Context, f File, add func(int64)) (got cache.Body, done bool, err error) {
+	if f.Stored == "" || !s.c.mounts.Covers(f.Stored) {
+		return got, false, nil
+	}
+	file, size, err := s.c.mounts.OpenFile(f.Stored)
+	if err == nil && size != f.Size {
+		err = errors.Join(fmt.Errorf("it has %d bytes instead of %d", size, f.Size), file.Close())
+	}
+	if err != nil {
+		s.c.log.Warn("a file is not as expected in its mounted folder, downloading it", zap.String("file_id", f.ID), zap.Error(err))
+		return got, false, nil
+	}
+	defer func() { _ = file.Close() }()
+	ctx, dog, stop := watch(ctx, s.c.cfg.IdleTimeout)
+	defer stop()
+	op := operation{what: fmt.Sprintf("copy %q", text.Excerpt(f.Path, 80)), right: mayView}
+	got, err = s.receive(ctx, op, f, file, &bodySink{sum: sha256.New(), dog: dog, pace: pace{window: s.c.cfg.RateWindow}, add: add})
+	if kind, _ := job.Classify(err); err != nil && kind != job.KindPermanent && ctx.Err() == nil {
+		s.c.log.Warn("a file of a mounted folder changed while it was copied, downloading it", zap.String("file_id", f.ID), zap.Error(err))
+		return got, false, nil
+	}
+	return got, err == nil, err
+}
+
+// receive reads a body into the cache.
+func (s *Session) receive(ctx context.Context, op operation, f File, from io.Reader, sink *bodySink) (cache.Body, error) {
 	if f.Size <= smallBody {
 		var memory bytes.Buffer
 		memory.Grow(int(f.Size))
 		sink.out = &memory
-		if err := sink.copy(ctx, op, answer.Body, f.Size); err != nil {
-			add(-sink.written)
+		if err := sink.copy(ctx, op, from, f.Size); err != nil {
+			sink.add(-sink.written)
 			return cache.Body{}, err
 		}
 		return cache.NewBody(memory.Bytes(), sink.hex()), nil
@@ -68,12 +103,12 @@ func (s *Session) fetchOnce(ctx context.Context, f File, add func(int64)) (cache
 		return cache.Body{}, diskError("store "+f.Path, err)
 	}
 	sink.out = part
-	err = sink.copy(ctx, op, answer.Body, f.Size)
+	err = sink.copy(ctx, op, from, f.Size)
 	if closed := part.Close(); err == nil {
 		err = diskError("store "+f.Path, closed)
 	}
 	if err != nil {
-		add(-sink.written)
+		sink.add(-sink.written)
 		part.Remove()
 		return cache.Body{}, err
 	}

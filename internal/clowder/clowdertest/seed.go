@@ -159,6 +159,14 @@ func (s *Server) Jobs() []string {
 // ServeHTTP implements http.Handler, for tests without a connection.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.http.Handler.ServeHTTP(w, r) }
 
+// Register says where the bytes of a file lie on Clowder's machine, as for a file that was registered by its path.
+func (s *Server) Register(fileID, stored string) {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	f := s.state.files[fileID]
+	f.StorageType, f.StoragePath = "local", &stored
+}
+
 // Describe adds metadata to a file as a person does in the page.
 func (s *Server) Describe(fileID, email string, content map[string]any) {
 	s.state.mu.Lock()

@@ -146,6 +146,9 @@ func (s *Server) v1Files(_ http.ResponseWriter, r *http.Request, c v1Caller) *v1
 		rows[i] = map[string]any{
 			"id": f.ID, "filename": f.Name, "contentType": f.ContentType.Full, "date-created": v1Time(f.Created), "size": strconv.FormatInt(f.Bytes, 10),
 		}
+		if f.StoragePath != nil { // v1 tells it to administrators; here everybody is one
+			rows[i]["filepath"] = *f.StoragePath
+		}
 		if in := s.state.folders[value(f.FolderID)]; in != nil {
 			rows[i]["folders"] = map[string]string{"id": in.ID, "name": in.Name}
 		}

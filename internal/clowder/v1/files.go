@@ -31,6 +31,8 @@ const (
 	// maxName and maxType limit names in bytes and content types in characters.
 	maxName = 1000
 	maxType = 255
+	// maxStored limits paths on Clowder's machine in bytes.
+	maxStored = 2000
 )
 
 // number is a number that v1 sends as a text.
@@ -52,6 +54,7 @@ type fileRow struct {
 	Filename    string `json:"filename"`
 	ContentType string `json:"contentType"`
 	Size        number `json:"size"`
+	Stored      string `json:"filepath"`
 	Folder      *struct {
 		ID string `json:"id"`
 	} `json:"folders"`
@@ -76,6 +79,9 @@ func (s *Session) list(ctx context.Context, dataset string) ([]clowder.File, err
 			}
 			name := clowder.CutName(row.Filename, maxName)
 			f := clowder.File{ID: row.ID, Name: name, Path: name, Size: int64(row.Size), ContentType: text.Shorten(row.ContentType, maxType), Version: 1}
+			if len(row.Stored) <= maxStored {
+				f.Stored = row.Stored
+			}
 			if row.Folder != nil {
 				f.FolderID = row.Folder.ID
 			}
