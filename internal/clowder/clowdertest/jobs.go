@@ -160,3 +160,27 @@ func (s *Server) jobUpdates(_ http.ResponseWriter, r *http.Request, _ user) (any
 	rows := slices.DeleteFunc(slices.Clone(s.state.updates), func(u jobUpdate) bool { return u.JobID != id })
 	return append([]jobUpdate{}, rows...), nil
 }
+
+// feed submits a new file to each extractor that has a list of file types, with no parameters, as v2 does through the feed that it makes for
+// such an extractor. An empty list means all types; this double knows no others.
+func (s *Server) feed(f *file, u user) {
+	s.state.mu.Lock()
+	var messages []fileMessage
+	var names []string
+	for _, l := range s.state.listeners {
+		process, _ := l.Properties["process"].(map[string]any)
+		if types, ok := process["file"].([]any); !ok || len(types) > 0 {
+			continue
+		}
+		j := s.state.addJob(l.Name, reference{Collection: "files", ResourceID: f.ID, Version: &f.VersionNum}, map[string]any{}, u)
+		names = append(names, l.Name)
+		messages = append(messages, fileMessage{
+			Host: s.opts.Host, SecretKey: s.state.jobKey(u.Email), Resource: "file", Filename: f.Name, FileSize: f.Bytes, ID: f.ID,
+			DatasetID: f.DatasetID, JobID: j.ID, Parameters: map[string]any{},
+		})
+	}
+	s.state.mu.Unlock()
+	for i, m := range messages {
+		_, _ = s.dispatch(names[i], m.JobID, m) // v2 answers 500 and has the file
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -100,4 +101,26 @@ func (b *broker) take(queue, id string) (found bool, err error) {
 		}
 	}
 	return found, nil
+}
+
+// v1Added tells each extractor that lists such events of a new file. In a real Clowder v1 an administrator must have enabled it for them.
+func (s *Server) v1Added(id string, c v1Caller) {
+	s.state.mu.Lock()
+	var messages []v1Message
+	var names []string
+	f := s.state.files[id]
+	for name, info := range s.state.v1.extractors {
+		process, _ := info["process"].(map[string]any)
+		events, _ := process["dataset"].([]any)
+		if f == nil || !slices.Contains(events, any("file.added")) {
+			continue
+		}
+		m := s.v1Message(c, name, "'file", f.ID)
+		m.DatasetID, m.FileSize, m.Activity, m.RoutingKey, m.Action = f.DatasetID, "0", "added", "clowder.dataset.file.added", ""
+		names, messages = append(names, name), append(messages, m)
+	}
+	s.state.mu.Unlock()
+	for i, m := range messages {
+		s.v1Dispatch(names[i], m)
+	}
 }
