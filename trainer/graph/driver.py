@@ -54,7 +54,7 @@ def carry_out(run: Run, graph: Graph) -> None:
     run.workers.request(base)
     stop.check(run.spec.folder)
     asked = _asked(run.settings, base.name)  # before the settings that are open are chosen
-    prepared = prepare.make(run.spec, run.settings, graph, run.workers.launcher.workers, run.checks)
+    prepared = prepare.make(run.spec, run.settings, graph, run.workers.launcher.machine, run.checks)
     if run.settings.dry_run:
         trial = run.workers.launcher.estimate(prepared.plan)
         export.check(run.spec, run.settings, prepared.data, prepared, trial, run.events, run.began, graph_results.described(prepared))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainer.data.formats.memory import memory
-from trainer.errors import UserError
+from trainer.errors import UserError, count
 from trainer.language.footprint import spelled
 
 _WORKER = 900_000_000  # of a worker with torch
@@ -55,14 +55,15 @@ def available() -> int:
 
 
 def check(needs: Needs, workers: int, free: int, checks) -> int:
-    """Tell the memory that the training needs, warn where the files do not fit, and raise UserError where the workers do not.
+    """Tell the memory that the training needs on a machine with ``workers`` workers and ``free`` bytes, warn where the files do not fit, and
+    raise UserError where the workers do not.
 
     Returns the bytes that are needed with all files in memory.
     """
     own = workers * needs.worker
     whole = own + needs.files + needs.table
-    text = f"The training needs about {spelled(whole)} of memory: {spelled(needs.files)} for the graph, {spelled(needs.table)} for the embeddings"
-    text += f" and {spelled(own)} for {workers} worker{'s' * (workers > 1)}. {spelled(free)} is available."
+    parts = f"{spelled(needs.files)} for the graph, {spelled(needs.table)} for the embeddings and {spelled(own)} for {count(workers, 'worker')}"
+    text = f"The training needs about {spelled(whole)} of memory on a machine: {parts}. {spelled(free)} is available."
     if own > free:
         remedy = "Choose a smaller batch_size, graph.fanout or graph.hidden" + (", or fewer workers" if workers > 1 else "")
         raise UserError("graph_too_large", f"The graph is too large for the memory of the machine. {text}", f"{remedy}, or ask for more memory.")

@@ -19,6 +19,7 @@ from trainer.graph.negatives import Negatives
 from trainer.graph.rows import Drawn, Edges, Nodes
 from trainer.graph.splits import LinkSplits
 from trainer.graph.store import Store
+from trainer.launch.capacity import Machine
 from trainer.measure.metrics import pick_link_metric, pick_metric
 from trainer.plan import Plan, Rows, digest
 from trainer.tasks import target as targets
@@ -55,7 +56,7 @@ class Prepared(prepare.Prepared):
     champion: Champion | None = None
 
 
-def make(spec: Spec, settings: Settings, graph: Graph, workers: int, checks: Checks) -> Prepared:
+def make(spec: Spec, settings: Settings, graph: Graph, machine: Machine, checks: Checks) -> Prepared:
     """Split the data, write the files that the workers map, and choose the settings that are still open."""
     base = Base(KINDS["graph"].shape, "graph")
     links = splitting.links(graph, settings) if graph.task == LINKS else None
@@ -70,7 +71,7 @@ def make(spec: Spec, settings: Settings, graph: Graph, workers: int, checks: Che
     target = targets.of(graph.task, data.labels, [e.target for e in data.splits["train"]])
     _choose(settings, graph, numbers, checks)
     needs = _needs(graph, settings)
-    whole = memory.check(needs, workers, memory.available(), checks)
+    whole = memory.check(needs, machine.workers, machine.memory or memory.available(), checks)
     folder = Path(spec.work) / FOLDER
     weight = None if graph.weight is None else graph.weight[messages]
     store = stores.build(folder, graph.nodes, graph.source[messages], graph.target[messages], weight, graph.x)

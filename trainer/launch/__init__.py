@@ -14,6 +14,7 @@ from typing import Protocol
 
 from trainer.config.spec import Spec
 from trainer.errors import count
+from trainer.launch.capacity import Machine
 from trainer.launch.outcome import Outcome, Trial
 from trainer.plan import Plan, Saved
 from trainer.run_folder.events import Events
@@ -30,6 +31,7 @@ MAX_WORKERS = 8
 
 class Launcher(Protocol):
     workers: int
+    machine: Machine
 
     def start(self) -> None: ...
 

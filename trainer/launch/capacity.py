@@ -13,6 +13,29 @@ MAX_LOST_WORKERS = 3  # before the run fails
 
 
 @dataclass(frozen=True)
+class Machine:
+    """The machine with the most workers of a run: how many these are, and its bytes of memory, None where it is the machine of the driver."""
+
+    workers: int = 1
+    memory: int | None = None
+
+
+def fullest(nodes: list[dict], workers: int, cpus: int, gpu: bool) -> Machine:
+    """The machine that gets the most of ``workers``, which Ray puts close together. ``nodes`` are the resources of the machines; ``cpus`` are
+    those of each worker. The memory of a machine is what it had free when Ray started there."""
+
+    def places(node: dict) -> int:
+        free = int(node.get("CPU", 0)) // max(1, cpus)
+        return min(free, int(node.get("GPU", 0))) if gpu else free
+
+    if len(nodes) < 2:
+        return Machine(workers)
+    most = min(workers, max(1, *map(places, nodes)))
+    sizes = [int(n.get("memory", 0) + n.get("object_store_memory", 0)) for n in nodes if places(n) >= most]
+    return Machine(most, min(sizes, default=0) or None)
+
+
+@dataclass(frozen=True)
 class WorkerRequest:
     """The workers of a run: how many, with how many ``cpus`` each, and for which ``kind`` of data.
 
@@ -25,6 +48,7 @@ class WorkerRequest:
     kind: str
     max_minutes: int
     events: Events
+    machine: Machine = Machine()
 
     @property
     def folder(self) -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from trainer.errors import no_gpu
 from trainer.launch import work
+from trainer.launch.capacity import Machine
 from trainer.launch.outcome import Outcome, Trial
 from trainer.plan import Plan, Saved
 from trainer.run_folder import stop
@@ -14,6 +15,7 @@ from trainer.run_folder.events import Events
 
 class LocalLauncher:
     workers = 1
+    machine = Machine()
 
     def __init__(self, use_gpu: str, threads: int, kind: str, events: Events):
         self.use_gpu, self.kind, self.events = use_gpu, kind, events

@@ -24,7 +24,7 @@ class SingleWorkerLauncher:
     workers = 1
 
     def __init__(self, request: WorkerRequest, rank: int = 0):
-        self.request, self.events, self.rank = request, request.events, rank
+        self.request, self.events, self.rank, self.machine = request, request.events, rank, request.machine
 
     def start(self, token: str = "") -> None:
         self.token = token or preflight.announce(self.request.work)
@@ -97,7 +97,7 @@ class WorkerPool:
     """Several workers that each predict a part of the rows. Only the first one reports its progress."""
 
     def __init__(self, request: WorkerRequest):
-        self.request, self.workers = request, request.workers
+        self.request, self.workers, self.machine = request, request.workers, request.machine
         self.members = [SingleWorkerLauncher(request, rank) for rank in range(request.workers)]
 
     def start(self) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import ray
 
 from trainer.errors import count
-from trainer.launch.capacity import WorkerRequest
+from trainer.launch.capacity import WorkerRequest, fullest
 from trainer.launch.ray_actor import SingleWorkerLauncher, WorkerPool
 from trainer.launch.worker_group import WorkerGroupLauncher
 from trainer.run_folder.events import Events
@@ -25,7 +25,8 @@ def create(workers: int, threads: int, settings, kind: str, trains: bool, events
         events.warning("workers", f"{count(max(1, places), 'worker')} instead of {workers}: the cluster has no more CPUs.")
         workers = max(1, places)
     events.phase("start", f"Requesting {count(workers, 'worker')} from Ray with {_resources(cpus, gpu, workers)}.")
-    request = WorkerRequest(workers, cpus, gpu, kind, DRY_MINUTES if trains and settings.dry_run else settings.max_minutes, events)
+    minutes = DRY_MINUTES if trains and settings.dry_run else settings.max_minutes
+    request = WorkerRequest(workers, cpus, gpu, kind, minutes, events, fullest(nodes, workers, cpus, gpu))
     if workers == 1:
         return SingleWorkerLauncher(request)
     return WorkerGroupLauncher(request) if trains else WorkerPool(request)

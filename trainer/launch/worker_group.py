@@ -31,7 +31,7 @@ class WorkerGroupLauncher:
     """
 
     def __init__(self, request: WorkerRequest):
-        self.request, self.events, self.workers = request, request.events, request.workers
+        self.request, self.events, self.workers, self.machine = request, request.events, request.workers, request.machine
         self.group: PlacementGroup | None = None
         self.actors: list = []
 

@@ -11,6 +11,7 @@ from trainer.data.checks import Checks
 from trainer.errors import UserError
 from trainer.graph import memory, prepare
 from trainer.graph.graph import Graph
+from trainer.launch.capacity import Machine
 from trainer.plan import Rows
 from trainer.run_folder import lease as leases
 from trainer.run_folder.events import Events
@@ -42,7 +43,7 @@ def prepared(make_run):
         lease = leases.take(spec.folder / specs.WORK, 1)
         spec = replace(spec, work=lease.folder)
         events = Events(spec.folder / "events.jsonl", 1, lease)
-        return prepare.make(spec, options.resolve(spec, events), of, workers, Checks(events))
+        return prepare.make(spec, options.resolve(spec, events), of, Machine(workers), Checks(events))
 
     return make
 

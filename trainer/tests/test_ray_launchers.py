@@ -9,7 +9,7 @@ from conftest import events_of, small_reviews
 from trainer import launch
 from trainer.config import settings, spec as specs
 from trainer.launch import ray_actor, ray_launcher
-from trainer.launch.capacity import MAX_LOST_WORKERS, WorkerRequest
+from trainer.launch.capacity import MAX_LOST_WORKERS, Machine, WorkerRequest, fullest
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease
 from trainer.tasks.catalogue import Base
@@ -57,6 +57,24 @@ def test_a_prediction_with_several_workers_is_a_pool(request_workers):
     launcher, _ = request_workers([SMALL], kind="predict", num_workers=2)
     assert type(launcher).__name__ == "WorkerPool"
     assert [member.rank for member in launcher.members] == [0, 1]
+
+
+GIB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("nodes", "workers", "gpu", "wanted"),
+    [
+        pytest.param([SMALL], 2, False, Machine(2), id="all workers are on the machine of the driver"),
+        pytest.param([{"CPU": 0, "memory": GIB}, {"CPU": 4, "memory": 3 * GIB}], 3, False, Machine(3, 3 * GIB), id="the head node takes no worker"),
+        pytest.param([{"CPU": 2, "memory": 5 * GIB}, {"CPU": 2, "memory": 4 * GIB}], 4, False, Machine(2, 4 * GIB), id="the smaller of two"),
+        pytest.param([{"CPU": 8, "GPU": 1, "memory": GIB}, {"CPU": 8}], 2, True, Machine(1, GIB), id="one worker for each GPU"),
+        pytest.param([{"CPU": 2}, {"CPU": 2}], 2, False, Machine(2), id="machines that do not tell their memory"),
+        pytest.param([{"CPU": 2, "memory": GIB, "object_store_memory": GIB}, {}], 2, False, Machine(2, 2 * GIB), id="with the object store"),
+    ],
+)
+def test_the_machine_with_the_most_workers_decides_whether_the_memory_suffices(nodes, workers, gpu, wanted):
+    assert fullest(nodes, workers, 1, gpu) == wanted
 
 
 def test_fewer_workers_than_requested_are_reported(request_workers):
