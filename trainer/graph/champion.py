@@ -26,6 +26,7 @@ from trainer.tasks import target as targets
 from trainer.tasks.target import Target
 
 FOLDER = "champion"  # in the folder of this run's graph
+_RULE = "; a version of a graph's model is measured on the rows of this run if it knows all nodes and was trained with the same seed"
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def prepare(
         known, left = stored.load(folder / stored.NAME), int(about["left"])
         numbers = _numbers(known, graph, left)
         if missing := int((numbers < 0).sum()):
-            return Champion(Saved(folder, "graph", target, None, f"it does not know {count(missing, 'node')} of this data"))
+            return Champion(Saved(folder, "graph", target, None, f"it does not know {count(missing, 'node')} of this data{_RULE}"))
         links_only = graph.task == LINKS
         scorers.check(folder, known, bool(about["network"]), None if links_only else len(theirs.labels))
         own = _store(store, known, numbers)
@@ -155,7 +156,7 @@ def _incomparable(described: dict, graph: Graph, theirs: Target, target: Target,
     if not tested:
         return "there are no test rows"
     if about["seed"] != seed:
-        return "it was trained with another seed, so it may have learnt from test rows of this run"
+        return f"it was trained with another seed, so it may have learnt from test rows of this run{_RULE}"
     if bool(about["left"]) != bool(graph.left) or bool(about["directed"]) != graph.directed:
         return "it was trained on a graph of another kind"
     return ""

@@ -97,7 +97,7 @@ def test_the_champion_has_the_scores_that_it_had_on_the_same_rows(train, tmp_pat
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"seed": 7}, "another seed"),
+        ({"seed": 7}, "measured on the rows of this run if it knows all nodes and was trained with the same seed"),
         ({"graph": {"labels": tuple("ab" * 60), "task": "node-classification"}}, "trained for link-prediction"),
         ({"graph": {"nodes": 130}}, "does not know 10 nodes"),
     ],
