@@ -2,10 +2,8 @@ package studio
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/studio/live"
@@ -16,18 +14,18 @@ import (
 const cardsPurpose = "studio cards"
 
 // live returns the room about runs that go on. The caller stops the hub.
-func (p Parts) live(site *web.Site, rights web.Rights) (*live.Room, *live.Hub, error) {
+func (p *Parts) live(site *web.Site, access live.Access) (*live.Room, *live.Hub, error) {
 	keys, err := p.Keys.Derive(cardsPurpose)
 	if err != nil {
 		return nil, nil, fmt.Errorf("STATE_KEY: %w", err)
 	}
 	from := followed{p}
 	hub := live.NewHub(from, site.Log)
-	return live.New(site, hub, from, visible{p.Store, rights}, live.NewCards(site, keys)), hub, nil
+	return live.New(site, hub, from, access, live.NewCards(site, keys)), hub, nil
 }
 
 // followed are the runs of the service as the room follows them.
-type followed struct{ parts Parts }
+type followed struct{ parts *Parts }
 
 func (f followed) Get(ctx context.Context, run string) (job.Record, error) {
 	return f.parts.Store.Get(ctx, run)
@@ -35,22 +33,4 @@ func (f followed) Get(ctx context.Context, run string) (job.Record, error) {
 
 func (f followed) Folder(run string) disk.Folder { return f.parts.Volume.Run(run) }
 
-func (f followed) Said(string) string { return "" }
-
-// visible are the runs that a visitor may see.
-type visible struct {
-	store  job.Store
-	rights web.Rights
-}
-
-func (v visible) See(ctx context.Context, run string) (job.Record, error) {
-	rec, err := v.store.Get(ctx, run)
-	if errors.Is(err, job.ErrNotFound) || err == nil && rec.Request.DatasetID == "" {
-		return job.Record{}, web.NotFound
-	}
-	if err != nil {
-		return job.Record{}, err
-	}
-	_, err = web.CheckRole(ctx, v.rights, rec.Request.DatasetID, clowder.RoleViewer)
-	return rec, err
-}
+func (f followed) Said(run string) string { return f.parts.Desk.Said(run) }

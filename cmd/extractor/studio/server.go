@@ -75,11 +75,12 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	moving, hub, err := parts.live(site, visitors)
+	list := runs.New(site, parts.runs(visitors))
+	moving, hub, err := parts.live(site, list)
 	if err != nil {
 		return nil, err
 	}
-	handler, err := studio.Handler(site, visitors, runs.New(site, parts.runs(visitors)), moving)
+	handler, err := studio.Handler(site, visitors, list, moving)
 	if err != nil {
 		return nil, err
 	}
