@@ -27,7 +27,7 @@ const checkTimeout = 30 * time.Second
 // doctorCommand checks everything that the service needs and says what to fix. It changes nothing.
 func (p *program) doctorCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Check RabbitMQ, Clowder, Ray, the shared volume, the forms and the sandbox of scripts, and say what to fix", Args: cobra.NoArgs,
+		Use: "doctor", Short: "Check RabbitMQ, Clowder, Ray, the shared volume, the forms, the sandbox of scripts and the studio, and say what to fix", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, err := p.settings(cmd)
 			if err != nil {
@@ -103,6 +103,7 @@ func checks(set Settings) []check {
 		{"scripts", func(ctx context.Context) (string, error) {
 			return set.Scripts.Doctor(ctx, set.localPython(), set.KubeRayConfig != "")
 		}},
+		{"studio", func(ctx context.Context) (string, error) { return set.Studio.Doctor(ctx, set.ClowderCA) }},
 		{"models", func(context.Context) (string, error) { return checkModels(volume.BaseModels()) }},
 	}
 }

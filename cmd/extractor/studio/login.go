@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -89,4 +90,50 @@ func (s *Settings) issuer(ca string) (login.Issuer, error) {
 	}
 	out.HTTP = &http.Client{Transport: transport, Timeout: 15 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return out, nil
+}
+
+// Doctor reports whether people can log in to the studio, and what to change. ca is the setting CLOWDER_CA.
+func (s *Settings) Doctor(ctx context.Context, ca string) (string, error) {
+	if !s.On() {
+		return "off: STUDIO_URL is not set", nil
+	}
+	address, err := s.address()
+	if err != nil {
+		return "", fmt.Errorf("STUDIO_URL: %w", err)
+	}
+	names := make([]string, len(s.ways()))
+	for i, way := range s.ways() {
+		names[i] = string(way)
+	}
+	found := fmt.Sprintf("%s/, login with %s", address, strings.Join(names, ", "))
+	issuer, err := s.issuer(ca)
+	if err != nil {
+		return "", err
+	}
+	if slices.Contains(s.ways(), login.ByOIDC) {
+		if err := login.Check(ctx, issuer, address.JoinPath("login", "callback").String(), time.Now()); err != nil {
+			return "", err
+		}
+		found += " at " + s.Issuer
+	}
+	return found + "; " + reach(ctx, address.JoinPath("login").String()), nil
+}
+
+// reach says whether the address of the studio leads to a studio. It may not be started yet, so this is no error.
+func reach(ctx context.Context, address string) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return "its address cannot be requested"
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "nothing answers there yet, as seen from here"
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK || !strings.Contains(answer.Header.Get("Content-Security-Policy"), "require-trusted-types-for") {
+		return fmt.Sprintf("something else answers there (%d): check STUDIO_URL and the proxy before it", answer.StatusCode)
+	}
+	return "it answers"
 }

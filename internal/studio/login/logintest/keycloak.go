@@ -125,7 +125,11 @@ const browserCookie = "KEYCLOAK_SESSION"
 func (k *Keycloak) authorize(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	redirect := query.Get("redirect_uri")
-	if query.Get("client_id") != Client || !slices.Contains(k.opts.Redirects, redirect) {
+	switch {
+	case query.Get("client_id") != Client:
+		http.Error(w, "Client not found.", http.StatusBadRequest)
+		return
+	case !slices.Contains(k.opts.Redirects, redirect):
 		http.Error(w, "Invalid parameter: redirect_uri", http.StatusBadRequest)
 		return
 	}
