@@ -97,6 +97,22 @@ func TestTheServiceIsReachedForMetricsOnly(t *testing.T) {
 	require.False(t, narrow.allows(operator, narrow.service, corev1.ProtocolTCP, 8780))
 }
 
+func TestTheStudioIsReachedWhereItIsOn(t *testing.T) {
+	t.Parallel()
+	ingress := endpoint{namespace: "ingress", labels: map[string]string{"app": "controller"}}
+	off := newParticipants(t, least...)
+	require.False(t, off.allows(ingress, off.service, corev1.ProtocolTCP, 8781))
+	on := newParticipants(t, "--values", "testdata/everything.yaml")
+	require.True(t, on.allows(ingress, on.service, corev1.ProtocolTCP, 8781))
+	require.False(t, on.allows(worker, on.service, corev1.ProtocolTCP, 8781), "training code has no business there")
+	require.False(t, on.allows(internet, on.service, corev1.ProtocolTCP, 8781), "people come through the ingress controller")
+	require.True(t, on.allows(on.service, internet, corev1.ProtocolTCP, 8443), "Keycloak")
+	require.False(t, off.allows(off.service, internet, corev1.ProtocolTCP, 8443))
+	narrow := newParticipants(t, "--values", "testdata/everything.yaml", "--set", "networkPolicy.studio.from[0].namespaceSelector.matchLabels.kubernetes\\.io/metadata\\.name=ingress")
+	require.True(t, narrow.allows(ingress, narrow.service, corev1.ProtocolTCP, 8781))
+	require.False(t, narrow.allows(prometheus, narrow.service, corev1.ProtocolTCP, 8781))
+}
+
 func TestRayIsReachedByItsOwnTheOperatorAndTheService(t *testing.T) {
 	t.Parallel()
 	s := newParticipants(t, least...)

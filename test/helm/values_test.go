@@ -72,6 +72,7 @@ func TestEverySettingHasAPlace(t *testing.T) {
 	t.Parallel()
 	elsewhere := []string{
 		"CLOWDER_URL", "RABBITMQ_CA", "CLOWDER_CA", "SHUTDOWN_TIMEOUT", // values of their own
+		"STUDIO_URL", "STUDIO_LISTEN", "STUDIO_LOGIN", "CLOWDER_PUBLIC_URL", "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET_FILE", // studio.*; its client is public
 		"RABBITMQ_URI", "EXTRACTOR_KEY", "STATE_KEY", "STATE_KEY_FILE", // secret
 		"KUBERAY_CONFIG", "KUBERAY_INSTANCE", "KUBECONFIG", "LISTEN", "SHARED_DIR", "RAY_SHARED_DIR", "STATE_DIR", "EXTRACTOR_INFO", // what the pod is and where it has its files
 		"RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", // of a Ray without KubeRay
@@ -126,5 +127,12 @@ func TestSettingsAreWrittenAsTheServiceReadsThem(t *testing.T) {
 		"SHARED_DIR":       "/shared",
 		"STATE_DIR":        "/state",
 		"SHUTDOWN_TIMEOUT": "45s",
+
+		"STUDIO_URL":         "https://studio.example.org/ray",
+		"STUDIO_LISTEN":      ":8781",
+		"STUDIO_LOGIN":       "oidc,key",
+		"CLOWDER_PUBLIC_URL": "https://clowder.example.org",
+		"OIDC_ISSUER":        "https://clowder.example.org:8443/keycloak/realms/clowder",
+		"OIDC_CLIENT_ID":     "clowder-ray",
 	}, data)
 }

@@ -19,6 +19,15 @@
 {{- if and $v.runtimeClass.create (not (or $v.ray.runtimeClass (dig "script" "runtimeClass" "" $v.ray))) -}}
 {{- $faults = append $faults "ray.runtimeClass and ray.script.runtimeClass are empty: set one to the name of the RuntimeClass to create, e.g. gvisor" -}}
 {{- end -}}
+{{- if and $v.studio.enabled (not $v.studio.url) -}}
+{{- $faults = append $faults "studio.url is empty: set it to the address at which people reach the studio, e.g. https://studio.example.org" -}}
+{{- end -}}
+{{- if and $v.studio.enabled (not $v.clowderUrl) -}}
+{{- $faults = append $faults "clowderUrl is empty: the studio asks Clowder who a visitor is" -}}
+{{- end -}}
+{{- if and (has "oidc" $v.studio.login) (not $v.studio.oidc.issuer) -}}
+{{- $faults = append $faults "studio.oidc.issuer is empty: set it to the realm of Clowder's Keycloak" -}}
+{{- end -}}
 {{- with $faults -}}
 {{- fail (printf "\n  - %s\n" (join "\n  - " .)) -}}
 {{- end -}}

@@ -51,9 +51,13 @@ clowder-ray.ncsa.illinois.edu/kind: script
 
 {{/* Ports of Clowder as a JSON list: the configured ones, or else the port in its address or of its scheme. */}}
 {{- define "clowder-ray.clowderPorts" -}}
-{{- $url := urlParse .Values.clowderUrl -}}
-{{- $port := regexFind "[0-9]+$" (regexFind ":[0-9]+$" $url.host) | default (ternary "80" "443" (eq $url.scheme "http")) -}}
-{{- .Values.networkPolicy.clowder.ports | default (list (int $port)) | toJson -}}
+{{- .Values.networkPolicy.clowder.ports | default (list (include "clowder-ray.portOf" .Values.clowderUrl | int)) | toJson -}}
+{{- end }}
+
+{{/* The port in an address, or that of its scheme. */}}
+{{- define "clowder-ray.portOf" -}}
+{{- $url := urlParse . -}}
+{{- regexFind "[0-9]+$" (regexFind ":[0-9]+$" $url.host) | default (ternary "80" "443" (eq $url.scheme "http")) -}}
 {{- end }}
 
 {{/* An egress rule from {to, ports, protocols}; no peers means everywhere, no protocols means TCP. */}}
