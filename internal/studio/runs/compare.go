@@ -33,7 +33,7 @@ type Comparison struct {
 	SameRows bool   `json:"same_test_rows"`
 	Rows     string `json:"test_rows"`
 	// Curves are the losses and metrics on the validation rows.
-	Curves   []Curve         `json:"curves"`
+	Curves   []ComparedCurve         `json:"curves"`
 	Pictures []template.HTML `json:"-"`
 	// Missing names what cannot be compared, in sentences.
 	Missing []string `json:"missing,omitempty"`
@@ -75,8 +75,8 @@ type MetricCell struct {
 	Change string `json:"-"`
 }
 
-// Curve is a line of a run. A point is [epoch, value].
-type Curve struct {
+// ComparedCurve is a line of a run. A point is [epoch, value].
+type ComparedCurve struct {
 	Run    string       `json:"run"`
 	Metric string       `json:"metric"`
 	Points [][2]float64 `json:"points"`
@@ -145,7 +145,7 @@ func (r *Room) load(c *compared) {
 }
 
 func (r *Room) newComparison(list []compared) Comparison {
-	out := Comparison{Runs: []Compared{}, Settings: []SettingDifference{}, Metrics: []MetricDifference{}, Curves: []Curve{}}
+	out := Comparison{Runs: []Compared{}, Settings: []SettingDifference{}, Metrics: []MetricDifference{}, Curves: []ComparedCurve{}}
 	ids := make([]string, len(list))
 	for i, c := range list {
 		ids[i] = c.rec.Run
@@ -331,7 +331,7 @@ func (c *Comparison) draw(list []compared) {
 			metrics = append(metrics, metric)
 		}
 		lines[metric] = append(lines[metric], chart.RunLine{Name: c.Runs[i].Letter, Colour: c.Runs[i].Colour, Points: points})
-		curve := Curve{Run: c.Runs[i].Run, Metric: metric, Points: [][2]float64{}}
+		curve := ComparedCurve{Run: c.Runs[i].Run, Metric: metric, Points: [][2]float64{}}
 		for _, p := range points {
 			curve.Points = append(curve.Points, [2]float64{p.X, p.Y})
 		}
