@@ -48,11 +48,15 @@ func (r *Room) mayNot(role clowder.Role) error {
 	}
 }
 
+// retryable returns why a run cannot be retried, or nil. The key of its user need not be there: another comes with the request.
+func retryable(rec job.Record) error {
+	rec.SecretKey = "the key that comes with the request"
+	return rec.Retry()
+}
+
 // retry asks the extractor that manages runs to run it again in its place.
 func (r *Room) retry(ctx context.Context, rec job.Record, key string) error {
-	probe := rec
-	probe.SecretKey = "the key that comes with the request"
-	if err := probe.Retry(); err != nil {
+	if err := retryable(rec); err != nil {
 		return err
 	}
 	manager, ok := r.forms.manager()

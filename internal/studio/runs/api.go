@@ -54,12 +54,13 @@ type (
 // newestShown is how many runs the description of a dataset has.
 const newestShown = 10
 
-type byRun struct {
+// RunPath names a run in the address of an operation.
+type RunPath struct {
 	Run string `path:"run" doc:"Id of the run" maxLength:"100" example:"ft-abcdefgh234567abcdef"`
 }
 
 type actionInput struct {
-	byRun
+	RunPath
 	Key string `header:"Idempotency-Key" maxLength:"200" doc:"Two requests with the same key are one"`
 }
 
@@ -104,6 +105,10 @@ func (r *Room) Operations(api huma.API) {
 		OperationID: "file-of-run", Method: http.MethodGet, Path: "/api/v1/runs/{run}/files/{path...}", Summary: "One file of a run, as an attachment", Tags: []string{"Runs"},
 		Responses: map[string]*huma.Response{"200": {Description: "The bytes of the file", Content: map[string]*huma.MediaType{"application/octet-stream": {}}}},
 	}, r.apiFile)
+	// A path of several parts is known to the router of Go only.
+	paths := api.OpenAPI().Paths
+	paths["/api/v1/runs/{run}/files/{path}"] = paths["/api/v1/runs/{run}/files/{path...}"]
+	delete(paths, "/api/v1/runs/{run}/files/{path...}")
 }
 
 func (r *Room) apiMe(ctx context.Context, _ *struct{}) (*answer[Me], error) {
@@ -142,7 +147,7 @@ func (r *Room) apiList(ctx context.Context, in *listInput) (*listed, error) {
 	return out, nil
 }
 
-func (r *Room) apiRun(ctx context.Context, in *byRun) (*answer[View], error) {
+func (r *Room) apiRun(ctx context.Context, in *RunPath) (*answer[View], error) {
 	rec, _, err := r.find(ctx, in.Run)
 	if err != nil {
 		return nil, web.AsProblem(err)
@@ -178,7 +183,7 @@ func (r *Room) apiCompare(ctx context.Context, in *struct {
 	return &answer[Comparison]{c}, nil
 }
 
-func (r *Room) apiFiles(ctx context.Context, in *byRun) (*answer[[]File], error) {
+func (r *Room) apiFiles(ctx context.Context, in *RunPath) (*answer[[]File], error) {
 	rec, _, err := r.find(ctx, in.Run)
 	if err != nil {
 		return nil, web.AsProblem(err)
@@ -187,7 +192,7 @@ func (r *Room) apiFiles(ctx context.Context, in *byRun) (*answer[[]File], error)
 }
 
 func (r *Room) apiFile(ctx context.Context, in *struct {
-	byRun
+	RunPath
 	Path string `path:"path" maxLength:"1024" doc:"Path of the file, with slashes"`
 }) (*huma.StreamResponse, error) {
 	rec, _, err := r.find(ctx, in.Run)

@@ -33,7 +33,7 @@ type Comparison struct {
 	SameRows bool   `json:"same_test_rows"`
 	Rows     string `json:"test_rows"`
 	// Curves are the losses and metrics on the validation rows.
-	Curves   []ComparedCurve         `json:"curves"`
+	Curves   []ComparedCurve `json:"curves"`
 	Pictures []template.HTML `json:"-"`
 	// Missing names what cannot be compared, in sentences.
 	Missing []string `json:"missing,omitempty"`

@@ -137,7 +137,7 @@ func groups(info *form.Info, values map[string]any, posted url.Values) []group {
 		if value, ok := values[f.Name]; ok {
 			field.Value, field.Changed = valueText(value), true
 		}
-		if posted != nil {
+		if posted.Has(f.Name) {
 			field.Value = posted.Get(f.Name)
 			field.Changed = field.Value != valueText(f.Default)
 		}

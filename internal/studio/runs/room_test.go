@@ -204,7 +204,7 @@ func TestTheStateOfARunIsTold(t *testing.T) {
 		word, sentence string
 		actions        []any
 	}{
-		failed:    {"failed", "Train.csv has no column of labels. Name it in the field Label column, then submit again.", []any{"retry", "again"}},
+		failed:    {"failed", "train.csv has no column of labels. Name it in the field Label column, then submit again.", []any{"retry", "again"}},
 		best:      {"done", "Accuracy 0.871 on 1,821 held-out rows.", []any{"again"}},
 		going:     {"running", "Epoch 2 of 3, 67 %, 60 s left, validation accuracy 0.816 (best)", []any{"stop", "cancel", "again"}},
 		waiting:   {"waiting", "Waiting for a place on Ray.", []any{"cancel", "again"}},
@@ -297,7 +297,7 @@ func TestAWrongSettingIsSaidAndTheFormStays(t *testing.T) {
 	s := site.New(t, site.Options{})
 	status, body, _ := post(t, s, site.Bob, "datasets/"+s.Dataset+"/train", url.Values{"extractor": {"ncsa.ray.finetune"}, "epochs": {"900"}, "label_column": {"<stars>"}})
 	require.Equal(t, 422, status)
-	require.Contains(t, body, "epochs must be at most 200 (got 900)")
+	require.Contains(t, body, "epochs must be at most 200 (got &#34;900&#34;)")
 	require.Contains(t, body, `value="900"`)
 	require.Contains(t, body, `value="&lt;stars&gt;"`)
 	for want, params := range map[string]map[string]any{

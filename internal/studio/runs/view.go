@@ -149,14 +149,10 @@ func actions(rec job.Record, e Form) (may []string, keeps, retryRefused string) 
 		may = append(may, ActionCancel)
 	}
 	if rec.State == job.Failed || rec.State == job.Cancelled {
-		probe := rec
-		switch err := probe.Retry(); {
-		case err == nil:
+		if err := retryable(rec); err == nil {
 			may = append(may, ActionRetry)
-		case rec.SecretKey == "":
-			retryRefused = "It cannot be retried, because the key of its user is no longer kept: run it again."
-		default:
-			retryRefused = text.Capital(err.Error())
+		} else {
+			retryRefused = text.Capital(err.Error()) + "."
 		}
 	}
 	if !rec.Trimmed {
