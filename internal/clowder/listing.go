@@ -39,6 +39,15 @@ func (s *Session) Files(ctx context.Context, datasetID string) ([]File, error) {
 	return files, s.c.checkCount(files)
 }
 
+// FilesNow lists the files of all folders of a dataset with their paths, newest first, including files in flight. It waits for nothing.
+func (s *Session) FilesNow(ctx context.Context, datasetID string) ([]File, error) {
+	files, err := s.listFiles(ctx, datasetID, "")
+	if err != nil {
+		return nil, err
+	}
+	return files, s.addPaths(ctx, files)
+}
+
 // FolderFiles lists the files directly in a folder, including files in flight. Their Path is their Name.
 func (s *Session) FolderFiles(ctx context.Context, datasetID, folderID string) ([]File, error) {
 	if err := checkIDs("folder", folderID); err != nil {

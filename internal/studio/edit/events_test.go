@@ -1,0 +1,102 @@
+package edit
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// listen opens the stream of the settings file and passes on its messages as "event data".
+func (h *house) listen(ctx context.Context, email string) <-chan string {
+	h.t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.server.URL+h.api("files", h.file, "events"), http.NoBody)
+	require.NoError(h.t, err)
+	req.Header.Set("As", email)
+	got, err := h.server.Client().Do(req)
+	require.NoError(h.t, err)
+	require.Equal(h.t, 200, got.StatusCode)
+	out := make(chan string, 20)
+	go func() {
+		defer close(out)
+		defer func() { _ = got.Body.Close() }()
+		event := ""
+		for lines := bufio.NewScanner(got.Body); lines.Scan(); {
+			if name, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
+				event = name
+			} else if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				out <- event + " " + data
+			}
+		}
+	}()
+	return out
+}
+
+// until reads messages until one has all these parts.
+func until(t *testing.T, messages <-chan string, parts ...string) {
+	t.Helper()
+	late := time.After(20 * time.Second)
+	for {
+		select {
+		case m, ok := <-messages:
+			require.True(t, ok, "the stream ended")
+			all := true
+			for _, part := range parts {
+				all = all && strings.Contains(m, part)
+			}
+			if all {
+				return
+			}
+		case <-late:
+			require.Fail(t, "no message has "+strings.Join(parts, " and "))
+		}
+	}
+}
+
+func TestPeopleInOneFileSeeEachOther(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
+	h := newHouse(t)
+	h.room.look = 50 * time.Millisecond
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	first := h.listen(ctx, alice)
+	until(t, first, `people {"people":[]}`)
+	gone, away := context.WithCancel(t.Context())
+	second := h.listen(gone, bob)
+	until(t, second, "people", `"name":"alice"`)
+	until(t, first, "people", `"name":"bob"`, `"email":"bob@example.org"`)
+	third := h.listen(ctx, alice)
+	until(t, third, `"you":true`)
+
+	require.Equal(t, 200, h.save(bob, h.tag(), "epochs: 8\n").status)
+	until(t, first, "saved", `"number":2`, `"by":"bob@example.org"`)
+	require.NoError(t, h.direct(bob, "epochs: 9\n"))
+	until(t, first, "saved", `"number":3`)
+	away()
+	until(t, first, "people", `"you":true`)
+	h.room.Close()
+	for range first { // ends, because the service stops
+	}
+	for range second { // the visitor went away
+	}
+	for range third { // ends, too
+	}
+}
+
+func TestAStreamEndsForWhoMayNoLongerLook(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
+	h := newHouse(t)
+	h.room.look = 20 * time.Millisecond
+	messages := h.listen(t.Context(), bob)
+	h.clowder.Share(h.dataset, bob, "")
+	until(t, messages, "end", "you may not see it")
+	require.Equal(t, 404, h.do(dave, http.MethodGet, h.api("files", h.file, "events"), "").status)
+	for range maxSeatsEach {
+		h.room.presence.enter("x", h.visitor(carol, false), time.Now())
+	}
+	full := h.do(carol, http.MethodGet, h.api("files", h.file, "events"), "")
+	require.Equal(t, 503, full.status)
+	require.Equal(t, "30", full.header.Get("Retry-After"))
+}
