@@ -126,7 +126,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 	pages, err := studio.New(ctx, set.Studio, studio.Parts{
-		ClowderURL: set.ClowderURL, ClowderVersion: set.ClowderVersion, ClowderCA: set.ClowderCA, Keys: keys, Clowder: client, Store: store, Volume: volume, Extractors: all, Places: platform, Desk: pipe, Version: version, Log: log,
+		ClowderURL: set.ClowderURL, ClowderVersion: set.ClowderVersion, ClowderCA: set.ClowderCA, Keys: keys, Clowder: client, Store: store, Volume: volume, Extractors: all, Places: platform, Desk: pipe, Python: set.localPython(), Version: version, Log: log,
 	})
 	if err != nil {
 		return err

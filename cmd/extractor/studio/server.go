@@ -16,6 +16,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/studio"
+	"github.com/ncsa/clowder-ray/internal/studio/edit"
 	"github.com/ncsa/clowder-ray/internal/studio/live"
 	"github.com/ncsa/clowder-ray/internal/studio/runs"
 	"github.com/ncsa/clowder-ray/internal/studio/ui"
@@ -39,6 +40,8 @@ type Parts struct {
 		Address(rec job.Record) (string, error)
 	}
 	Desk Desk
+	// Python is the interpreter of the setting RAY_PYTHON, which need not be on this machine.
+	Python string
 	// Version is the version of the service.
 	Version string
 	Log     *zap.Logger
@@ -80,7 +83,8 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	handler, err := studio.Handler(site, visitors, list, moving)
+	editor := edit.New(site, edit.Parts{Rights: visitors, Trainings: list, Python: parts.python()})
+	handler, err := studio.Handler(site, visitors, list, moving, editor)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +94,7 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	server.RegisterOnShutdown(hub.Stop) // else open streams would hold the stop
+	server.RegisterOnShutdown(editor.Close)
 	return &Server{server: server, listener: listener, hub: hub, log: log}, nil
 }
 

@@ -158,7 +158,10 @@ func settingsText(values map[string]any) (string, error) {
 	var groups []string
 	lines := map[string][]string{}
 	for _, o := range check.Options() {
-		value, given := values[o.Name]
+		value, given := values[o.Group+"."+o.Name]
+		if !given {
+			value, given = values[o.Name]
+		}
 		if !given {
 			continue
 		}

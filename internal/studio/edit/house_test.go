@@ -61,7 +61,7 @@ func (h *house) Train(_ context.Context, dataset, settings, _ string) (string, e
 }
 
 func (h *house) LastSettings(context.Context, string) (map[string]any, error) {
-	return map[string]any{"epochs": 5.0, "learning_rate": 3e-4, "seed": 7.0, "task": "text-classification", "config_file": "x", "class_weights": "none"}, nil
+	return map[string]any{"epochs": 5.0, "learning_rate": 3e-4, "seed": 7.0, "task": "text-classification", "config_file": "x", "training.class_weights": "none"}, nil
 }
 
 func newHouse(t *testing.T) *house {

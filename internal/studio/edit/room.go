@@ -17,7 +17,8 @@ type Trainings interface {
 	// Train submits a dataset through Clowder with the credential of the visitor; settings is the id of the settings file. It returns the
 	// name of the run. Two calls of one visitor with the same key are one.
 	Train(ctx context.Context, dataset, settings, key string) (run string, err error)
-	// LastSettings returns the options that the newest training of the dataset was given, by their names; none where there was none.
+	// LastSettings returns the options that the newest training of the dataset was given, by their names with or without their groups; none
+	// where there was none.
 	LastSettings(ctx context.Context, dataset string) (map[string]any, error)
 }
 

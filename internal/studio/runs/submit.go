@@ -127,3 +127,40 @@ func before(rec job.Record, e Form) map[string]any {
 	}
 	return e.Info.Changed(values)
 }
+
+// Train starts a training of a dataset with a settings file, by the id of the file, and returns the name of the run.
+func (r *Room) Train(ctx context.Context, dataset, settings, key string) (string, error) {
+	sent, err := r.submit(ctx, dataset, r.forms.trainer().Name, map[string]any{"config_file": settings}, key)
+	return sent.Run, err
+}
+
+// LastSettings returns what the user of the newest training of a dataset chose, by the names of the options with their groups; none where
+// there was no training. The caller may see the dataset.
+func (r *Room) LastSettings(ctx context.Context, dataset string) (map[string]any, error) {
+	if _, err := r.look(ctx, dataset); err != nil {
+		return nil, err
+	}
+	newest, err := r.records.List(ctx, job.Query{Dataset: dataset, Limit: lookedAt})
+	if err != nil {
+		return nil, err
+	}
+	for _, rec := range slices.Backward(newest) {
+		if e := r.forms.Of(rec.Request); r.shows(rec) && e.Kind == KindTrain {
+			return before(rec, e), nil
+		}
+	}
+	return map[string]any{}, nil
+}
+
+// lookedAt is how many of the newest runs of a dataset are looked at to find a training.
+const lookedAt = 50
+
+// trainer is the extractor that trains with the short form.
+func (all Forms) trainer() Form {
+	for _, f := range all {
+		if f.Kind == KindTrain {
+			return f
+		}
+	}
+	return all[0]
+}
