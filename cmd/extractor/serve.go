@@ -110,6 +110,17 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	if cfg.Objects, err = set.Scripts.Objects(set.objectLimits(), client.Cache(), log); err != nil {
 		return err
 	}
+	keys, err := set.keyring()
+	if err != nil {
+		return err
+	}
+	way, err := studio.NewWay(set.Studio, set.ClowderURL, keys, platform, log)
+	if err != nil {
+		return err
+	}
+	if way != nil {
+		cfg.Studio = way
+	}
 	pipe := pipeline.New(cfg, store, backend.Backend,
 		platform, status.NewReplyQueue(ends[0].publisher, all, log), pipeline.NewMetrics(reg), log)
 	if err := ends.addConsumers(set, all, pipe, log, queueMetrics); err != nil {
@@ -121,12 +132,8 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	keys, err := set.keyring()
-	if err != nil {
-		return err
-	}
 	pages, err := studio.New(ctx, set.Studio, studio.Parts{
-		ClowderURL: set.ClowderURL, ClowderVersion: set.ClowderVersion, ClowderCA: set.ClowderCA, Keys: keys, Clowder: client, Store: store, Volume: volume, Extractors: all, Places: platform, Desk: pipe, Python: set.localPython(), Version: version, Log: log,
+		ClowderURL: set.ClowderURL, ClowderVersion: set.ClowderVersion, ClowderCA: set.ClowderCA, Keys: keys, Clowder: client, Store: store, Volume: volume, Extractors: all, Places: platform, Desk: pipe, Way: way, Python: set.localPython(), Version: version, Log: log,
 	})
 	if err != nil {
 		return err
@@ -231,7 +238,7 @@ func clowderClient(set Settings, cache disk.Folder, log *zap.Logger) (*clowder.C
 	}
 	cfg := clowder.Config{
 		Mounts: mounts,
-		URL: set.ClowderURL, V1URL: set.Clowder1URL, Version: set.ClowderVersion, AllowedHosts: set.ClowderHosts, Cache: cache,
+		URL:    set.ClowderURL, V1URL: set.Clowder1URL, Version: set.ClowderVersion, AllowedHosts: set.ClowderHosts, Cache: cache,
 		MaxFiles: set.MaxFiles, MaxBytes: set.MaxBytes, Logger: log,
 	}
 	if set.ClowderCA != "" {

@@ -70,6 +70,8 @@ type Config struct {
 	Objects objects.Store
 	// NoteUsers: the record of a job names its user, for people who look for their own runs.
 	NoteUsers bool
+	// Studio, where given, is the web page of the service, to which statuses and results lead.
+	Studio Studio
 	// Scripts decides what scripts of users may do, and prepares them.
 	Scripts *script.Preparer
 	// CheckTrainer, where given, is called at most a second before each submission: it makes sure that the trainer on the volume is the one that this
@@ -81,6 +83,15 @@ type Config struct {
 	Watch func(run string, p results.Progress)
 	// Over, where given, is called when a job has reached a terminal state.
 	Over func(run string)
+}
+
+// Studio is the web page of the service, as far as users are led there.
+type Studio interface {
+	// Link is the address of the page of a run.
+	Link(run string) string
+	// Show shows in the user's platform how far a job is, once, however often it is called; Hide removes that.
+	Show(ctx context.Context, rec job.Record) error
+	Hide(ctx context.Context, rec job.Record) error
 }
 
 // Pipeline takes every job from its message to its last status.

@@ -71,6 +71,7 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 	if err != nil {
 		return nil, badInput(err)
 	}
+	p.showLive(ctx, rec)
 	crash.At(crash.Downloaded)
 	sum, err := p.cfg.Volume.WriteInputs(rec.Run, inputs)
 	if err != nil {
@@ -114,6 +115,9 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	crash.At(crash.Specified)
+	if rec.Attempt > 1 {
+		p.showLive(ctx, rec) // a retried job was over
+	}
 	if err := p.prepare(ctx, rec); err != nil {
 		return nil, err
 	}
@@ -195,7 +199,7 @@ func (p *Pipeline) build(ctx context.Context, rec job.Record, result *results.Re
 	if err != nil {
 		return platform.Delivery{}, err
 	}
-	meta.Failure = failure
+	meta.Failure, meta.Page = failure, p.page(rec)
 	artifacts, err := p.buildFiles(ctx, p.cfg.Volume.Run(rec.Run), p.cfg.Volume.Deliverables(rec.Run), result, meta)
 	return platform.Delivery{
 		Folders: delivery.Folder(meta, result), Artifacts: artifacts, Content: delivery.Metadata(meta, result), Prediction: result.Prediction,
@@ -310,6 +314,7 @@ func (p *Pipeline) finish(ctx context.Context, rec job.Record) (change, error) {
 		if err := p.releaseAttempts(ctx, rec); err != nil {
 			return nil, err
 		}
+		p.hideLive(ctx, rec)
 		crash.At(crash.EndDecided)
 		if found && !rec.StartSent {
 			p.sendStart(ctx, rec, true)

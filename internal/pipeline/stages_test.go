@@ -1,7 +1,10 @@
 package pipeline
 
 import (
+	"context"
+	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +21,60 @@ func TestOnlyStagedFilesGetAnswers(t *testing.T) {
 	made := &results.Prediction{PerFile: []results.FileAnswer{{File: "a.png", ID: "staged"}, {File: "b.png", ID: "of another dataset"}, {File: "c.png"}}}
 	keepStaged(made, []job.Input{{ID: "staged"}})
 	require.Equal(t, []results.FileAnswer{{File: "a.png", ID: "staged"}, {File: "b.png"}, {File: "c.png"}}, made.PerFile)
+}
+
+// fakeStudio counts what is shown of runs that go on.
+type fakeStudio struct {
+	mu    sync.Mutex
+	shown map[string]int
+	calls []string
+	err   error
+}
+
+func (f *fakeStudio) Link(run string) string { return "https://studio.example.org/runs/" + run }
+
+func (f *fakeStudio) Show(_ context.Context, rec job.Record) error { return f.note("show", rec.Run, 1) }
+
+func (f *fakeStudio) Hide(_ context.Context, rec job.Record) error { return f.note("hide", rec.Run, 0) }
+
+func (f *fakeStudio) note(call, run string, shown int) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls = append(f.calls, call)
+	f.shown[run] = shown
+	return f.err
+}
+
+func TestUsersAreLedToTheStudio(t *testing.T) {
+	for name, c := range map[string]struct {
+		err   error
+		state job.State
+		form  map[string]any
+	}{
+		"a training":                         {state: job.Done},
+		"a training with a wrong setting":    {state: job.Failed, form: map[string]any{"epochs": "many"}},
+		"Clowder refuses what shows the run": {state: job.Done, err: errors.New("refused")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				studio := &fakeStudio{shown: map[string]int{}, err: c.err}
+				b := setup(t, func(cfg *Config) { cfg.Studio = studio })
+				b.accept(t, "ft-one", c.form)
+				b.runUntilOver(t)
+				require.Equal(t, c.state, b.get(t, "ft-one").State)
+				require.Equal(t, 0, studio.shown["ft-one"])
+				require.Equal(t, "hide", studio.calls[len(studio.calls)-1])
+				sent := b.published.of("ft-one")
+				require.True(t, strings.HasSuffix(sent[0].Text, " https://studio.example.org/runs/ft-one"), sent[0].Text)
+				require.True(t, strings.HasSuffix(sent[len(sent)-1].Text, " https://studio.example.org/runs/ft-one"), sent[len(sent)-1].Text)
+				require.NotContains(t, b.get(t, "ft-one").Ending.Text, "studio")
+				if c.state == job.Done {
+					require.Contains(t, studio.calls, "show")
+					require.Equal(t, "https://studio.example.org/runs/ft-one", b.platform.last.Content["studio_url"])
+				}
+			})
+		})
+	}
 }
 
 func TestAFileNeedsADatasetForItsResults(t *testing.T) {

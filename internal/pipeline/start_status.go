@@ -40,7 +40,7 @@ func (p *Pipeline) sendStart(ctx context.Context, rec job.Record, found bool) {
 	case rec.Request.Name != "":
 		accepted = fmt.Sprintf("Accepted %s %s; checking the settings", rec.Request.Kind, text.Excerpt(rec.Request.Name, 80))
 	}
-	say(rec.Run, rec.Request, message.Status{Kind: message.StatusStart, Text: accepted + p.howToStop(rec), At: time.Now()})
+	say(rec.Run, rec.Request, message.Status{Kind: message.StatusStart, Text: accepted + p.howToStop(rec) + p.lead(rec), At: time.Now()})
 }
 
 // howToStop says how to end a job of Clowder v1, whose own button reaches only a submission that is still in the queue.
@@ -66,7 +66,7 @@ func (p *Pipeline) sendEnd(rec job.Record, again bool) {
 		kind = message.StatusSkip
 	default:
 	}
-	say(rec.Run, rec.Request, message.Status{Kind: kind, Text: text.Capital(rec.Ending.Text), At: time.Now()})
+	say(rec.Run, rec.Request, message.Status{Kind: kind, Text: text.Capital(rec.Ending.Text) + p.lead(rec), At: time.Now()})
 }
 
 // onSent is called by the reporter after a status was sent. The first status is recorded, and the terminal one closes the job.
@@ -101,5 +101,45 @@ func (p *Pipeline) markStartSent(ctx context.Context, run string) {
 	_, err := p.store.Change(ctx, run, func(r *job.Record) error { r.StartSent = true; return nil })
 	if err != nil {
 		p.log.Error("record that the first status was sent", zap.String("run", run), zap.Error(err))
+	}
+}
+
+// leads reports whether the studio has a page about a job.
+func (p *Pipeline) leads(rec job.Record) bool {
+	return p.cfg.Studio != nil && rec.Request.DatasetID != "" && p.cfg.Extractors.Of(rec.Request).Kind != platform.Runs
+}
+
+// lead is the end of a status that leads to the page of the job. Clowder shows it as text, so the address stands alone at the end.
+func (p *Pipeline) lead(rec job.Record) string {
+	if !p.leads(rec) {
+		return ""
+	}
+	return " " + p.cfg.Studio.Link(rec.Run)
+}
+
+// page is the address of the page of a job, empty for none.
+func (p *Pipeline) page(rec job.Record) string {
+	if !p.leads(rec) {
+		return ""
+	}
+	return p.cfg.Studio.Link(rec.Run)
+}
+
+// showTime bounds what is shown of a job besides its statuses: the job does not wait for it.
+const showTime = 10 * time.Second
+
+// showLive shows in Clowder how far the job is, hideLive removes that. The job goes on without it.
+func (p *Pipeline) showLive(ctx context.Context, rec job.Record) { p.besides(ctx, rec, Studio.Show) }
+
+func (p *Pipeline) hideLive(ctx context.Context, rec job.Record) { p.besides(ctx, rec, Studio.Hide) }
+
+func (p *Pipeline) besides(ctx context.Context, rec job.Record, do func(Studio, context.Context, job.Record) error) {
+	if !p.leads(rec) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, showTime)
+	defer cancel()
+	if err := do(p.cfg.Studio, ctx, rec); err != nil {
+		p.log.Warn("cannot change what the dataset shows of a run that goes on", zap.String("run", rec.Run), zap.Error(err))
 	}
 }

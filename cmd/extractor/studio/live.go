@@ -2,7 +2,10 @@ package studio
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+
+	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -13,15 +16,68 @@ import (
 // cardsPurpose names what the keys of the addresses of cards are derived for.
 const cardsPurpose = "studio cards"
 
-// live returns the room about runs that go on. The caller stops the hub.
-func (p *Parts) live(site *web.Site, access live.Access) (*live.Room, *live.Hub, error) {
-	keys, err := p.Keys.Derive(cardsPurpose)
+// cardKeys are the keys of the addresses of cards. Without a state key they are valid until the service ends.
+func cardKeys(keys *job.Keyring) ([][]byte, error) {
+	derived, err := keys.Derive(cardsPurpose)
 	if err != nil {
-		return nil, nil, fmt.Errorf("STATE_KEY: %w", err)
+		return nil, fmt.Errorf("STATE_KEY: %w", err)
 	}
+	if len(derived) == 0 {
+		derived = [][]byte{[]byte(rand.Text())}
+	}
+	return derived, nil
+}
+
+// Way leads the users of Clowder to the studio.
+type Way struct {
+	site  *web.Site
+	cards live.Cards
+	embed bool
+	shown Shown
+}
+
+// Shown shows a page on the dataset of a job.
+type Shown interface {
+	ShowLive(ctx context.Context, rec job.Record, page string) error
+	HideLive(ctx context.Context, rec job.Record) error
+}
+
+// NewWay returns the way to the studio, or nil if there is none.
+func NewWay(set Settings, clowderURL string, keys *job.Keyring, shown Shown, log *zap.Logger) (*Way, error) {
+	if !set.On() {
+		return nil, nil //nolint:nilnil // no studio is no error
+	}
+	site, err := set.site(clowderURL, log)
+	if err != nil {
+		return nil, err
+	}
+	derived, err := cardKeys(keys)
+	if err != nil {
+		return nil, err
+	}
+	return &Way{site: site, cards: live.NewCards(site, derived), embed: set.Embed, shown: shown}, nil
+}
+
+// Link is the address of the page of a run.
+func (w *Way) Link(run string) string { return w.site.Absolute("runs", run) }
+
+// Show shows on the dataset of a job how far the job is, once.
+func (w *Way) Show(ctx context.Context, rec job.Record) error {
+	page, err := w.cards.Visualization(rec.Run, w.embed)
+	if err != nil {
+		return err
+	}
+	return w.shown.ShowLive(ctx, rec, page)
+}
+
+// Hide removes what Show has shown.
+func (w *Way) Hide(ctx context.Context, rec job.Record) error { return w.shown.HideLive(ctx, rec) }
+
+// live returns the room about runs that go on. The caller stops the hub.
+func (p *Parts) live(site *web.Site, access live.Access) (*live.Room, *live.Hub) {
 	from := followed{p}
 	hub := live.NewHub(from, site.Log)
-	return live.New(site, hub, from, access, live.NewCards(site, keys)), hub, nil
+	return live.New(site, hub, from, access, p.Way.cards), hub
 }
 
 // followed are the runs of the service as the room follows them.

@@ -1,7 +1,6 @@
 package studio
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +18,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/studio/edit"
 	"github.com/ncsa/clowder-ray/internal/studio/live"
 	"github.com/ncsa/clowder-ray/internal/studio/runs"
-	"github.com/ncsa/clowder-ray/internal/studio/ui"
-	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
 
 // Parts are the parts of the service that the studio uses.
@@ -40,6 +37,8 @@ type Parts struct {
 		Address(rec job.Record) (string, error)
 	}
 	Desk Desk
+	// Way leads the users of Clowder here.
+	Way *Way
 	// Python is the interpreter of the setting RAY_PYTHON, which need not be on this machine.
 	Python string
 	// Version is the version of the service.
@@ -68,21 +67,14 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	if !set.On() {
 		return nil, nil //nolint:nilnil // no studio is no error
 	}
-	address, err := set.address()
-	if err != nil {
-		return nil, fmt.Errorf("STUDIO_URL: %w", err)
-	}
 	log := parts.Log.Named("studio")
-	site := web.NewSite(address, cmp.Or(set.PublicURL, parts.ClowderURL), ui.Embedded(), log)
+	site := parts.Way.site
 	visitors, err := door(site, set, parts)
 	if err != nil {
 		return nil, err
 	}
 	list := runs.New(site, parts.runs(visitors))
-	moving, hub, err := parts.live(site, list)
-	if err != nil {
-		return nil, err
-	}
+	moving, hub := parts.live(site, list)
 	editor := edit.New(site, edit.Parts{Rights: visitors, Trainings: list, Python: parts.python()})
 	handler, err := studio.Handler(site, visitors, list, moving, editor)
 	if err != nil {

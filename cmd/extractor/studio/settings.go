@@ -1,8 +1,15 @@
 package studio
 
 import (
+	"cmp"
+	"fmt"
 	"net/url"
 	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/studio/ui"
+	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
 
 // Settings are the settings of the studio. Its zero value serves none.
@@ -10,6 +17,7 @@ type Settings struct {
 	URL       string `mapstructure:"studio_url"`
 	Listen    string `mapstructure:"studio_listen"`
 	PublicURL string `mapstructure:"clowder_public_url"`
+	Embed     bool   `mapstructure:"studio_embed"`
 
 	Login      []string `mapstructure:"studio_login"`
 	Issuer     string   `mapstructure:"oidc_issuer"`
@@ -30,6 +38,7 @@ func Rows() []Row {
 		{"studio_url", "STUDIO_URL", "", "Address at which people reach the studio, the web page of the service, with its path; empty serves none"},
 		{"studio_listen", "STUDIO_LISTEN", "127.0.0.1:8781", "Address on which the studio listens, apart from LISTEN"},
 		{"clowder_public_url", "CLOWDER_PUBLIC_URL", "", "Address at which people reach Clowder, for links; empty uses CLOWDER_URL"},
+		{"studio_embed", "STUDIO_EMBED", true, "While a run goes on, show on its dataset in Clowder how far it is, without a login; false shows a link only"},
 		{"studio_login", "STUDIO_LOGIN", []string{}, "How people log in to the studio: oidc, key, cookie. Empty means oidc,key where OIDC_ISSUER is set, else key. cookie takes the login of Clowder's own page, for a studio below a path of Clowder's host"},
 		{"oidc_issuer", "OIDC_ISSUER", "", "Realm of Clowder's Keycloak, e.g. https://clowder.example.org/keycloak/realms/clowder"},
 		{"oidc_client_id", "OIDC_CLIENT_ID", "clowder-ray", "Client of the studio in that realm"},
@@ -60,6 +69,15 @@ func (s *Settings) Validate(clowder string, report func(format string, args ...a
 			report("%s: %q must be an address such as https://studio.example.org/path", name, value)
 		}
 	}
+}
+
+// site returns the pages at STUDIO_URL.
+func (s *Settings) site(clowderURL string, log *zap.Logger) (*web.Site, error) {
+	address, err := s.address()
+	if err != nil {
+		return nil, fmt.Errorf("STUDIO_URL: %w", err)
+	}
+	return web.NewSite(address, cmp.Or(s.PublicURL, clowderURL), ui.Embedded(), log.Named("studio")), nil
 }
 
 // address returns STUDIO_URL without a slash at the end.

@@ -30,6 +30,9 @@ func Metadata(m manifest.Meta, r *results.Result) map[string]any {
 		"verdict":     text.Shorten(report.NewVerdict(r).Sentence, results.MaxSentence),
 		"started":     m.Started.UTC().Format(time.RFC3339),
 	}
+	if m.Page != "" {
+		content["studio_url"] = m.Page
+	}
 	switch r.Kind {
 	case results.ResultTraining:
 		describeTraining(r, content)

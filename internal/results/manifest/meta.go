@@ -29,6 +29,8 @@ type Meta struct {
 	Inputs   []job.Input
 	// Failure is why a script failed, as its user reads it; empty for a run that succeeded.
 	Failure string
+	// Page is the address of the run in the studio, empty for none.
+	Page string
 }
 
 // ModelVersion is a model that this run registered as a version of a name. Champion is the best version after this run, as

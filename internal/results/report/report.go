@@ -31,26 +31,28 @@ const maxRows = 100
 // left out, so trainings, predictions and checks share the parts that they have.
 type page struct {
 	Kicker, Title, Subtitle string
-	Verdict                 verdictPart
-	Tiles                   []pair
-	Warnings                warningsPart
-	Script                  *scriptPart
-	Prediction              *predictionPart
-	Data                    *dataPart
-	Graph                   *graphs.Shape
-	Learning                *learningPart
-	Candidates              *candidatesPart
-	Search                  *searchPart
-	Result                  *resultPart
-	Learnt                  *graphs.Learnt
-	Mistakes                *mistakesPart
-	Answers                 *answersPart
-	Model                   *modelPart
-	Run                     runPart
-	Settings                []settingRow
-	Advice                  []string
-	Repeat                  repeatPart
-	Footer                  string
+	// Page is the address of the run in the studio, empty for none.
+	Page       string
+	Verdict    verdictPart
+	Tiles      []pair
+	Warnings   warningsPart
+	Script     *scriptPart
+	Prediction *predictionPart
+	Data       *dataPart
+	Graph      *graphs.Shape
+	Learning   *learningPart
+	Candidates *candidatesPart
+	Search     *searchPart
+	Result     *resultPart
+	Learnt     *graphs.Learnt
+	Mistakes   *mistakesPart
+	Answers    *answersPart
+	Model      *modelPart
+	Run        runPart
+	Settings   []settingRow
+	Advice     []string
+	Repeat     repeatPart
+	Footer     string
 }
 
 // pair is a name and what stands beside it.
@@ -82,6 +84,7 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta, files F
 	images := &imageBudget{left: maxImageBytes}
 	pg := page{
 		Title:    results.Plain(m.DatasetName, "Unnamed dataset"),
+		Page:     m.Page,
 		Warnings: newWarningsPart(r, p),
 		Run:      newRunPart(events, r, m),
 		Settings: settingRows(r),

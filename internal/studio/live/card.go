@@ -33,19 +33,29 @@ type Cards struct {
 	keys [][]byte
 }
 
-// NewCards returns the addresses below a site. They are derived from the first key; those from the others are valid too. Without keys they
-// are valid until the service ends.
-func NewCards(site *web.Site, keys [][]byte) Cards {
-	if len(keys) == 0 {
-		keys = [][]byte{[]byte(rand.Text())}
-	}
-	return Cards{site, keys}
-}
+// NewCards returns the addresses below a site. They are derived from the first of the keys, at least one; those from the others are valid too.
+func NewCards(site *web.Site, keys [][]byte) Cards { return Cards{site, keys} }
 
 // Address is the address of the card of a run.
 func (c Cards) Address(run string) string {
 	return c.site.Absolute("embed", "runs", run) + "?t=" + token(c.keys[0], run)
 }
+
+// Visualization is what Clowder shows on a dataset while a run goes on: a link, and the card unless that is switched off.
+func (c Cards) Visualization(run string, embed bool) (string, error) {
+	view := struct{ Run, Link, Card string }{Run: run, Link: c.site.Absolute("runs", run)}
+	if embed {
+		view.Card = c.Address(run)
+	}
+	var b strings.Builder
+	err := frameTemplate.Execute(&b, view)
+	return b.String(), err
+}
+
+// frameTemplate is a fragment for the page of Clowder, which runs no script and has no style of its own for it.
+var frameTemplate = template.Must(template.New("frame").Parse(
+	`<div><p>This run goes on. <a href="{{.Link}}" target="_blank" rel="noopener">Open it in the studio</a></p>` +
+		`{{with .Card}}<iframe src="{{.}}" title="Progress of the run" width="100%" height="200" loading="lazy" referrerpolicy="no-referrer"></iframe>{{end}}</div>`))
 
 // token is what the address of a card ends in.
 func token(key []byte, run string) string {
