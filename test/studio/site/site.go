@@ -85,8 +85,11 @@ func New(tb testing.TB, o Options) *Site {
 
 	all := extractors(tb)
 	set := studio.Settings{URL: "http://" + address + o.Prefix, Listen: address}
+	places := clowderplatform.New(client, all)
+	way, err := studio.NewWay(set, double.URL, nil, places, logger(tb))
+	require.NoError(tb, err)
 	server, err := studio.New(ctx, set, studio.Parts{
-		ClowderURL: double.URL, Clowder: client, Store: store, Volume: s.Volume, Extractors: all, Places: clowderplatform.New(client, all), Desk: desk{s},
+		ClowderURL: double.URL, Clowder: client, Store: store, Volume: s.Volume, Extractors: all, Places: places, Desk: desk{s}, Way: way,
 		Version: "1.0.0", Log: logger(tb),
 	})
 	require.NoError(tb, err)
