@@ -1,4 +1,4 @@
-"""The command line: ``python -m trainer`` with ``run SPEC``, ``options``, ``sandbox`` or ``answer``."""
+"""The command line: ``python -m trainer`` with ``run SPEC``, ``options``, ``sandbox``, ``answer`` or ``warm``."""
 
 import argparse
 import os
@@ -20,6 +20,7 @@ def main(argv: list[str] | None = None) -> int:
         "allowed", nargs="?", choices=["auto", "bubblewrap", "gvisor", "none"], default="auto", help="sandboxes to try (default auto)"
     )
     _answer_arguments(commands.add_parser("answer", help="answer single rows from registered models (Open Inference Protocol v2)"))
+    commands.add_parser("warm", help="let machines of a standing Ray keep a process that has done the slow imports, up to WARM_WORKERS of them")
     args = parser.parse_args(argv)
 
     if args.command == "answer":
@@ -36,9 +37,24 @@ def main(argv: list[str] | None = None) -> int:
 
         print(json.dumps(survey(args.allowed)))
         return 0
-    from trainer.run import run as run_training
+    if args.command == "warm":
+        from trainer.launch import connection
 
-    return run_training(args.spec, args.launcher)
+        connection.open()
+        connection.close()
+        return 0
+    if args.launcher == "ray":
+        from trainer.warm import driver
+
+        if (code := driver.run(args.spec)) is not None:
+            return code
+    from trainer.run import ENDED, run as run_training
+    from trainer.run_folder.lease import LEASE_LOST
+
+    code = run_training(args.spec, args.launcher)
+    if args.launcher == "ray" and code not in (ENDED, LEASE_LOST):
+        driver.prepare_next(args.spec)
+    return code
 
 
 def _answer_arguments(answer: argparse.ArgumentParser) -> None:

@@ -23,6 +23,8 @@ type ray struct {
 	// run keeps the backend up to date until its context ends. check returns the findings for doctor.
 	run   func(context.Context) error
 	check func(context.Context) (string, error)
+	// warm lets the machines of a standing Ray get warm processes; nil where runs see to it themselves.
+	warm  func(context.Context, rayjob.Attempt)
 	close func()
 }
 
@@ -38,7 +40,7 @@ func newRay(set Settings, instance string, log *zap.Logger) (*ray, error) {
 		return nil, job.Permanent(err)
 	}
 	return &ray{
-		Backend: client, close: client.CloseIdleConnections,
+		Backend: client, close: client.CloseIdleConnections, warm: client.Warm,
 		run: func(ctx context.Context) error { <-ctx.Done(); return nil },
 		check: func(ctx context.Context) (string, error) {
 			report, err := client.Check(ctx)

@@ -191,6 +191,7 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 	if err != nil {
 		return err
 	}
+	attempt.Warm = 0 // the Ray, or the program on the volume, may go with this job
 	ray := rayConfig(set)
 	ray.Instance = l.request.Key // unique, so that no other job on the same Ray is taken for this one
 	backend, err := jobsapi.New(ray, log)

@@ -99,6 +99,10 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 
+	if backend.warm != nil && set.WarmWorkers > 0 {
+		go backend.warm(ctx, attempt)
+	}
+
 	queueMetrics := queue.NewMetrics(reg)
 	ends, err := newPublishers(set, all, uuid.NewString(), log, queueMetrics)
 	if err != nil {
@@ -273,5 +277,5 @@ func attemptTemplate(set Settings) (a rayjob.Attempt, check func() error, err er
 		_, _, err := trainer.Install(folder)
 		return err
 	}
-	return rayjob.Attempt{Python: set.RayPython, TrainerPath: path.Join(set.RaySharedDir, "trainer", digest)}, check, nil
+	return rayjob.Attempt{Python: set.RayPython, TrainerPath: path.Join(set.RaySharedDir, "trainer", digest), Warm: set.WarmWorkers}, check, nil
 }

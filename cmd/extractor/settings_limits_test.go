@@ -13,9 +13,9 @@ func TestLimitsThatCannotBeAreReportedTogether(t *testing.T) {
 	fs := pflag.NewFlagSet("t", pflag.ContinueOnError)
 	addFlags(fs)
 	_, err := readSettings(fs, []string{
-		"MAX_RUNNING=-1", "CACHE_BYTES=-1", "RETAIN_RECORDS=3d", "STATE_KEY=a", "STATE_KEY_FILE=b",
+		"MAX_RUNNING=-1", "WARM_WORKERS=-1", "CACHE_BYTES=-1", "RETAIN_RECORDS=3d", "STATE_KEY=a", "STATE_KEY_FILE=b",
 	})
-	for _, name := range []string{"MAX_RUNNING", "CACHE_BYTES", "RETAIN_RECORDS", "STATE_KEY and STATE_KEY_FILE"} {
+	for _, name := range []string{"MAX_RUNNING", "WARM_WORKERS", "CACHE_BYTES", "RETAIN_RECORDS", "STATE_KEY and STATE_KEY_FILE"} {
 		require.ErrorContains(t, err, name)
 	}
 	_, err = readSettings(fs, []string{"RETAIN_RUNS=0"})

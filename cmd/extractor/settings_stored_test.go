@@ -35,7 +35,7 @@ func TestASettingsFileOfTheVersionBeforeIsRead(t *testing.T) {
 		MaxRetry: 7, MaxAttempts: 4, MaxJobs: 200, MaxJobsPerUser: 50, MaxRunning: 12, MaxRunningPerUser: 3, UserJobsPerHour: 20,
 		UserRequestsPerHour: 300, MaxFiles: 500, MaxBytes: 1_000_000_000,
 		PendingTimeout: 2 * time.Hour, StallTimeout: 20 * time.Minute, RecoverEvery: 5 * time.Minute,
-		RayAddress: "http://ray-head:8265", RayToken: "a-token", RayPython: "/opt/python", RayPoll: 3 * time.Second, KubeRayInstance: "own",
+		RayAddress: "http://ray-head:8265", RayToken: "a-token", RayPython: "/opt/python", RayPoll: 3 * time.Second, KubeRayInstance: "own", WarmWorkers: 4,
 		SharedDir: "/tmp/shared", RaySharedDir: "/mnt/shared", StateDir: "/tmp/state", StateKey: job.Secret("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="),
 		RetainRecords: 60 * day, RetainRuns: 20 * day, RetainKeys: 3 * day, CacheBytes: 5_000_000_000, MinFreeBytes: 1_000_000,
 		Listen: ":8780", LogLevel: "debug", LogFormat: "json", ShutdownTimeout: 30 * time.Second,

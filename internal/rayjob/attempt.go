@@ -32,6 +32,8 @@ type Attempt struct {
 	Env map[string]string
 	// Metadata is shown with the job by Ray and Kubernetes, so it must not name a person. Labels adds the keys of the attempt.
 	Metadata map[string]string
+	// Warm is how many machines of a standing Ray keep a process that has done the slow imports. 0 means none.
+	Warm int
 	// Resources are requested from a backend that creates a cluster for the attempt. A standing cluster ignores them.
 	Resources Resources
 	// Script says that the attempt runs code of a user. A backend that creates pods for it isolates them from everything else, and
@@ -107,6 +109,9 @@ func (a Attempt) Entrypoint() string {
 	return a.Python + " -m trainer run " + path.Join(a.Dir, "spec.json")
 }
 
+// WarmEntrypoint is the command that lets the machines of a standing Ray get their warm processes. The attempt must have passed Check.
+func (a Attempt) WarmEntrypoint() string { return a.Python + " -m trainer warm" }
+
 // Owns reports whether a job with the attempt's name belongs to the attempt, by the labels and the entrypoint of the job. The
 // interpreter may differ, since the settings may have changed since the job was submitted.
 func (a Attempt) Owns(run, number, entrypoint string) bool {
@@ -126,6 +131,9 @@ func (a Attempt) Environment() map[string]string {
 	}
 	if a.TrainerPath != "" {
 		env["PYTHONPATH"] = a.TrainerPath
+	}
+	if a.Warm > 0 && !a.Script {
+		env["WARM_WORKERS"] = strconv.Itoa(a.Warm)
 	}
 	maps.Copy(env, a.Env)
 	return env

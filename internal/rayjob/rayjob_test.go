@@ -43,6 +43,11 @@ func TestAttempt(t *testing.T) {
 	require.Equal(t, "0", env["HF_HUB_OFFLINE"], "the caller's value wins")
 	require.Equal(t, "1", env["RAY_TRAIN_V2_ENABLED"])
 	require.Equal(t, "30", env["RAY_JOB_STOP_WAIT_TIME_S"])
+	require.NotContains(t, env, "WARM_WORKERS")
+	a.Warm = 3
+	require.Equal(t, "3", a.Environment()["WARM_WORKERS"])
+	a.Script = true
+	require.NotContains(t, a.Environment(), "WARM_WORKERS", "code of a user never runs in a warm process")
 	a.TrainerPath = ""
 	require.NotContains(t, a.Environment(), "PYTHONPATH")
 }

@@ -137,5 +137,13 @@ func Matrix() []Fault {
 			"test/crash.TestCrashPointsOfAnAutomaticRun", "test/crash.TestCrashPointsOfAnAutomaticRunOfClowder1",
 			"internal/pipeline.TestTheFilesOfAnAutomaticRunOutliveAKill", "internal/pipeline.TestAFileThatComesWhileItsRunBeginsIsNotLost",
 		}},
+		{51, "a warm process that died, hangs, is of another version or user, or has no room", []string{
+			"trainer/tests.test_a_killed_copy_is_replaced_by_another_one", "trainer/tests.test_a_copy_ends_with_its_asker_also_while_it_sleeps",
+			"trainer/tests.test_a_warm_process_that_is_killed_costs_its_runs_nothing_and_is_replaced",
+			"trainer/tests.test_a_warm_process_that_hangs_lets_a_run_start_cold", "trainer/tests.test_a_run_starts_cold_without_a_warm_process",
+			"trainer/tests.test_a_copy_outlives_the_warm_process_and_nobody_gets_a_new_one", "trainer/tests.test_which_machines_get_a_keeper",
+			"trainer/tests.test_the_process_of_another_version_is_not_used", "trainer/tests.test_a_keeper_leaves_when_it_has_nothing_to_keep",
+			"trainer/tests.test_code_of_a_user_never_runs_in_a_copy", "internal/rayjob/jobsapi.TestWarmProcessesAreRequestedOnceRayIsThere",
+		}},
 	}
 }

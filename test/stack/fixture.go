@@ -98,7 +98,7 @@ func NewFixtureWith(tb testing.TB, program string, options clowdertest.Options, 
 	head := httptest.NewServer(w.Ray)
 	tb.Cleanup(head.Close)
 	w.Env = map[string]string{
-		"RABBITMQ_URI": uri, "CLOWDER_URL": w.Clowder.URL, "RAY_ADDRESS": head.URL, "RAY_POLL": "200ms", "RAY_PYTHON": "python",
+		"RABBITMQ_URI": uri, "CLOWDER_URL": w.Clowder.URL, "RAY_ADDRESS": head.URL, "RAY_POLL": "200ms", "RAY_PYTHON": "python", "WARM_WORKERS": "0",
 		"SHARED_DIR": filepath.Join(dir, "shared"), "STATE_DIR": filepath.Join(dir, "state"), "RAY_AUTH_TOKEN": "", "RAY_AUTH_TOKEN_PATH": "",
 		"MAX_RUNNING": "0", "MIN_FREE_BYTES": "0",
 	}

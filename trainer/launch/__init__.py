@@ -65,7 +65,7 @@ def create(name: str, settings, base: Base, spec: Spec, events: Events) -> Launc
         events.decision("workers", fewer, f"{count(fewer, 'worker')} instead of {workers}: the data is too small for more.")
     from trainer.launch import ray_launcher
 
-    launcher = ray_launcher.create(fewer, threads, settings, base.kind, trains, events)
+    launcher = ray_launcher.create(fewer, threads, settings, base.kind, trains, size, events)
     if not settings.num_workers:
         settings.choose("num_workers", launcher.workers)
     return launcher

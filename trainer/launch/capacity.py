@@ -39,7 +39,7 @@ def fullest(nodes: list[dict], workers: int, cpus: int, gpu: bool) -> Machine:
 class WorkerRequest:
     """The workers of a run: how many, with how many ``cpus`` each, and for which ``kind`` of data.
 
-    ``max_minutes`` is how long the run waits for them.
+    ``max_minutes`` is how long the run waits for them. ``warm`` allows copies of the warm process.
     """
 
     workers: int
@@ -49,6 +49,7 @@ class WorkerRequest:
     max_minutes: int
     events: Events
     machine: Machine = Machine()
+    warm: bool = False
 
     @property
     def folder(self) -> Path:

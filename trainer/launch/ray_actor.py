@@ -7,12 +7,10 @@ from pathlib import Path
 import numpy
 import ray
 
-from trainer.launch import preflight, work, worker_log
+from trainer.launch import actor as actors, connection, preflight
 from trainer.launch.capacity import MAX_LOST_WORKERS, CapacityWait, WorkerRequest
 from trainer.launch.outcome import Outcome, Trial
 from trainer.plan import Plan, Saved
-from trainer.run_folder import files
-from trainer.run_folder.events import Events
 
 
 class SingleWorkerLauncher:
@@ -31,32 +29,31 @@ class SingleWorkerLauncher:
         self._start_worker()
 
     def _start_worker(self) -> None:
-        resources = {"num_cpus": self.request.cpus, "num_gpus": int(self.request.gpu)}
-        worker = ray.remote(Worker).options(max_restarts=0, **resources)
-        self.actor = worker.remote(self.request.folder, self.request.work, self.rank, self.request.kind)
-        self.warm = self.actor.warm_up.remote(self.token, self.request.cpus, self.request.gpu)
+        self.actor = actors.start(self.request, self.rank)
+        self.warm = actors.call(self.actor, "warm_up", self.token, self.request.cpus, self.request.gpu)
 
     def train(self, plan: Plan) -> Outcome:
-        return self._call("train", ray.put(plan), self.request.cpus)
+        return self._call("train", self.request.cpus, shared=plan)
 
     def estimate(self, plan: Plan) -> Trial:
-        return self._call("estimate", ray.put(plan))
+        return self._call("estimate", shared=plan)
 
     def predict(self, saved: Saved):
-        return self._call("predict", ray.put(saved), self.events)
+        return self._call("predict", self.events, shared=saved)
 
     def to_onnx(self, folder: Path, kind: str, target, inputs: dict) -> str:
         return self._call("to_onnx", folder, kind, target, inputs)
 
-    def _call(self, method: str, *arguments):
+    def _call(self, method: str, *arguments, shared=None):
         """The result of the worker. A lost worker is replaced: its work can be repeated, and a training resumes from its checkpoint."""
+        parts = None if shared is None else actors.share(shared)
         for losses in range(MAX_LOST_WORKERS + 1):
             try:
                 wait = CapacityWait(self.request, self.events)
                 while not ray.wait([self.warm], timeout=1.0)[0]:
                     wait.check()
-                device = ray.get(self.warm)
-                return ray.get(getattr(self.actor, method).remote(device, *arguments))
+                device = actors.get(self.warm)
+                return actors.get(actors.call(self.actor, method, device, *arguments, shared=parts))
             except ray.exceptions.RayActorError as e:
                 if losses == MAX_LOST_WORKERS or "creation task" in str(e):  # a failed creation is a bug and would fail again
                     raise
@@ -65,32 +62,7 @@ class SingleWorkerLauncher:
         raise AssertionError("unreachable")
 
     def close(self) -> None:
-        ray.shutdown()
-
-
-class Worker:
-    """The actor of SingleWorkerLauncher."""
-
-    def __init__(self, folder: Path, work: Path, rank: int, kind: str):
-        self.work, self.rank, self.kind = work, rank, kind
-        files.share()
-        worker_log.redirect(folder / "logs", rank)
-
-    def warm_up(self, token: str, threads: int, gpu: bool) -> str:
-        preflight.shared(self.work, token)
-        return work.warm_up(str(self.work), self.rank, threads, gpu, self.kind)
-
-    def train(self, device: str, plan: Plan, threads: int) -> Outcome:
-        return work.train(plan, rank=0, world=1, device=device, threads=threads)
-
-    def estimate(self, device: str, plan: Plan) -> Trial:
-        return work.estimate(plan, device)
-
-    def predict(self, device: str, saved: Saved, events: Events):
-        return work.predict(saved, events, device, reports=self.rank == 0)
-
-    def to_onnx(self, device: str, folder: Path, kind: str, target, inputs: dict) -> str:
-        return work.to_onnx(folder, kind, target, inputs, str(self.work))
+        connection.close()
 
 
 class WorkerPool:
@@ -112,7 +84,7 @@ class WorkerPool:
         return numpy.concatenate([outputs for outputs, _ in found]), found[0][1]
 
     def close(self) -> None:
-        ray.shutdown()
+        connection.close()
 
 
 def reason(error: Exception) -> str:

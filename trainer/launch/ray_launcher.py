@@ -1,22 +1,26 @@
 """Creates the launcher on Ray: one worker as an actor, several as a group of actors."""
 
-import os
-from pathlib import Path
-
 import ray
 
 from trainer.errors import count
+from trainer.launch import connection
 from trainer.launch.capacity import WorkerRequest, fullest
 from trainer.launch.ray_actor import SingleWorkerLauncher, WorkerPool
 from trainer.launch.worker_group import WorkerGroupLauncher
 from trainer.run_folder.events import Events
+from trainer.warm import place
 
 DRY_MINUTES = 1  # how long a dry run waits for a worker
+# Of the files of a run that uses warm processes: each copy has its own memory for the data, which other workers of a machine share.
+MAX_WARM_BYTES = 200_000_000
 
 
-def create(workers: int, threads: int, settings, kind: str, trains: bool, events: Events):
-    """Connect to Ray (RAY_ADDRESS, otherwise a local or a new one) and choose the size of the workers by its nodes."""
-    ray.init(logging_level="warning", log_to_driver=False, runtime_env=runtime_env())
+def create(workers: int, threads: int, settings, kind: str, trains: bool, size: int, events: Events):
+    """Connect to Ray (RAY_ADDRESS, otherwise a local or a new one) and choose the size of the workers by its nodes.
+
+    ``size`` is that of the files of the run, in bytes.
+    """
+    connection.open()
     nodes = [n["Resources"] for n in ray.nodes() if n["Alive"]]
     gpu = _use_gpu(settings.use_gpu, nodes, workers, events)
     cpus = settings.cpus_per_worker or cpus_each(nodes, workers, threads)
@@ -26,7 +30,8 @@ def create(workers: int, threads: int, settings, kind: str, trains: bool, events
         workers = max(1, places)
     events.phase("start", f"Requesting {count(workers, 'worker')} from Ray with {_resources(cpus, gpu, workers)}.")
     minutes = DRY_MINUTES if trains and settings.dry_run else settings.max_minutes
-    request = WorkerRequest(workers, cpus, gpu, kind, minutes, events, fullest(nodes, workers, cpus, gpu))
+    warm = bool(place.wanted()) and size <= MAX_WARM_BYTES
+    request = WorkerRequest(workers, cpus, gpu, kind, minutes, events, fullest(nodes, workers, cpus, gpu), warm)
     if workers == 1:
         return SingleWorkerLauncher(request)
     return WorkerGroupLauncher(request) if trains else WorkerPool(request)
@@ -36,14 +41,6 @@ def _resources(cpus: int, gpu: bool, workers: int) -> str:
     """What each worker gets, for a sentence: "2 CPUs", "2 CPUs and 1 GPU each"."""
     wanted = f"{count(cpus, 'CPU')} and 1 GPU" if gpu else count(cpus, "CPU")
     return f"{wanted} each" if workers > 1 else wanted
-
-
-def runtime_env() -> dict | None:
-    """The environment in which workers find this package. A Ray job has its own, which must not be overridden."""
-    if "RAY_JOB_CONFIG_JSON_ENV_VAR" in os.environ:
-        return None
-    here = str(Path(__file__).resolve().parents[2])
-    return {"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))}}
 
 
 def _use_gpu(wanted: str, nodes: list[dict], workers: int, events: Events) -> bool:

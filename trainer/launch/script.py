@@ -12,7 +12,7 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from trainer.config.settings import Settings
 from trainer.errors import Paused, UserError, count, no_gpu
-from trainer.launch import MAX_THREADS, preflight, ray_launcher
+from trainer.launch import MAX_THREADS, connection, preflight, ray_launcher
 from trainer.launch.capacity import MAX_LOST_WORKERS, NOTICE_SECONDS
 from trainer.run_folder import files, stop
 from trainer.run_folder.events import Events
@@ -31,7 +31,7 @@ class OnRay:
 
     def __init__(self, settings: Settings, events: Events):
         self.settings, self.events = settings, events
-        ray.init(logging_level="warning", log_to_driver=False, runtime_env=ray_launcher.runtime_env())
+        connection.open_for_scripts()
         nodes = [n["Resources"] for n in ray.nodes() if n["Alive"]]
         most = max((int(n.get("GPU", 0)) for n in nodes), default=0)
         self.gpu = settings.use_gpu == "yes" or (settings.use_gpu == "auto" and most > 0)

@@ -90,7 +90,8 @@ def test_waiting_for_a_busy_cluster_is_reported_once_and_ends(tmp_path, monkeypa
 
 @pytest.mark.parametrize(("dry_run", "minutes"), [(False, 60), (True, ray_launcher.DRY_MINUTES)])
 def test_a_dry_run_does_not_wait_for_a_gpu_as_a_training_does(make_run, monkeypatch, dry_run, minutes):
-    monkeypatch.setattr(ray_launcher, "ray", SimpleNamespace(init=lambda **_: None, nodes=lambda: [{"Alive": True, "Resources": {"CPU": 2.0}}]))
+    monkeypatch.setattr(ray_launcher, "ray", SimpleNamespace(nodes=lambda: [{"Alive": True, "Resources": {"CPU": 2.0}}]))
+    monkeypatch.setattr(ray_launcher, "connection", SimpleNamespace(open=lambda: None))
     spec = specs.load(make_run({"a.csv": small_reviews(60)}, model="bert-tiny", use_gpu="yes", dry_run=dry_run))
     events = Events(spec.folder / "events.jsonl", 1)
     launcher = launch.create("ray", settings.resolve(spec, events), FRESH, spec, events)

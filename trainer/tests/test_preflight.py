@@ -12,7 +12,7 @@ from safetensors.numpy import save_file
 
 from trainer import launch, saved_model
 from trainer.errors import UserError
-from trainer.launch import preflight, ray_launcher, work
+from trainer.launch import connection, preflight, ray_launcher, work
 from trainer.plan import Rows
 from trainer.run_folder.events import Events
 from trainer.tasks.catalogue import Base
@@ -110,12 +110,16 @@ def test_the_resources_of_a_worker_in_words(cpus, gpu, workers, words):
     assert ray_launcher._resources(cpus, gpu, workers) == words
 
 
-def test_a_ray_job_keeps_its_own_environment_and_a_driver_outside_passes_the_package_on(monkeypatch):
+def test_a_ray_job_keeps_its_own_environment_for_scripts_and_a_driver_outside_passes_the_package_on(monkeypatch):
+    found = []
+    monkeypatch.setattr(connection, "ray", SimpleNamespace(init=lambda runtime_env, **_: found.append(runtime_env)))
     monkeypatch.setenv("RAY_JOB_CONFIG_JSON_ENV_VAR", "{}")
-    assert ray_launcher.runtime_env() is None
+    connection.open_for_scripts()
     monkeypatch.delenv("RAY_JOB_CONFIG_JSON_ENV_VAR")
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
-    path = ray_launcher.runtime_env()["env_vars"]["PYTHONPATH"].split(os.pathsep)
+    connection.open_for_scripts()
+    assert found[0] is None
+    path = found[1]["env_vars"]["PYTHONPATH"].split(os.pathsep)
     assert path[-1] == "/elsewhere"
     assert (os.path.isfile(os.path.join(path[0], "trainer", "run.py"))) is True
 

@@ -24,7 +24,8 @@ def request_workers(make_run, monkeypatch):
 
     def on(nodes: list[dict], kind: str = "train", **parameters):
         cluster = [{"Alive": True, "Resources": n} for n in nodes] + [{"Alive": False, "Resources": {"CPU": 64.0, "GPU": 8.0}}]
-        monkeypatch.setattr(ray_launcher, "ray", SimpleNamespace(init=lambda **_: None, nodes=lambda: cluster))
+        monkeypatch.setattr(ray_launcher, "ray", SimpleNamespace(nodes=lambda: cluster))
+        monkeypatch.setattr(ray_launcher, "connection", SimpleNamespace(open=lambda: None))
         spec = specs.load(make_run({"a.csv": small_reviews(1000)}, kind=kind, **parameters))
         events = Events(spec.folder / "events.jsonl", 1)
         base = Base("org/base", "text", size=90_000_000, fresh=False)
@@ -99,18 +100,14 @@ class FakeRay:
     def __init__(self, errors: list[Exception]):
         self.errors, self.started = iter(errors), 0
 
-    def remote(self, _):
-        return self
-
-    def options(self, **_):
+    def start(self, *_):
         self.started += 1
-        return SimpleNamespace(remote=lambda *_: SimpleNamespace(warm_up=self._method("cpu"), train=self._method("trained")))
 
-    def _method(self, result: str):
-        return SimpleNamespace(remote=lambda *_: result)
+    def call(self, actor, name: str, *_, **__):
+        return {"warm_up": "cpu", "train": "trained"}[name]
 
-    def put(self, value):
-        return value
+    def share(self, value):
+        return [value]
 
     def wait(self, refs, timeout):
         return refs, []
@@ -128,6 +125,7 @@ def single_worker(tmp_path, monkeypatch):
     def of(errors: list[Exception]):
         fake = FakeRay(errors)
         monkeypatch.setattr(ray_actor, "ray", fake)
+        monkeypatch.setattr(ray_actor, "actors", fake)
         (tmp_path / "work").mkdir()
         (tmp_path / "work" / "lease.json").write_text("{}")
         events = Events(tmp_path / "events.jsonl", 1, Lease(tmp_path / "work"))

@@ -25,26 +25,25 @@ class FakeRay:
     """Stands for the module ray: groups of two workers, each of which answers what ``attempts`` says, attempt after attempt."""
 
     exceptions = ray.exceptions
-    ObjectRef = object
 
     def __init__(self, attempts: list[tuple]):
         self.attempts, self.groups, self.killed = iter(attempts), 0, []
 
-    def remote(self, **_):
-        return lambda _: self
+    def start(self, request, rank: int, scheduling_strategy):
+        return self._actor(rank)
 
-    def options(self, scheduling_strategy, **_):
-        return SimpleNamespace(remote=lambda folder, work, rank, kind: self._actor(rank))
+    def call(self, actor, name: str, *arguments, **_):
+        return actor.answers[name]
+
+    def share(self, value):
+        return [value]
 
     def _actor(self, rank: int):
         if rank == 0:
             self.groups, self.answers = self.groups + 1, next(self.attempts)
         answer = self.answers[rank]
-        answers = {"warm_up": "cpu", "meeting_place": ("host", 1), "train_together": answer, "is_alive": HANGS if answer == HANGS else True}
-        return SimpleNamespace(rank=rank, **{name: SimpleNamespace(remote=lambda *_, found=found: found) for name, found in answers.items()})
-
-    def put(self, value):
-        return value
+        answers = {"warm_up": "cpu", "meeting_place": ("host", 1), "train_together": answer}
+        return SimpleNamespace(rank=rank, answers=answers, is_alive=SimpleNamespace(remote=lambda: HANGS if answer == HANGS else True))
 
     def wait(self, references, num_returns=1, timeout=None):
         there = [r for r in references if r != HANGS or (self.killed and timeout)]
@@ -68,6 +67,7 @@ def train(tmp_path, monkeypatch):
     def of(attempts: list[tuple]):
         fake = FakeRay(attempts)
         monkeypatch.setattr(worker_group, "ray", fake)
+        monkeypatch.setattr(worker_group, "actors", fake)
         monkeypatch.setattr(worker_group, "placement_group", lambda *_, **__: "group")
         monkeypatch.setattr(worker_group, "remove_placement_group", lambda _: None)
         monkeypatch.setattr(worker_group, "PlacementGroupSchedulingStrategy", lambda *_, **__: None)

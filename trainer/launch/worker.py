@@ -1,0 +1,77 @@
+"""What a worker does, in whichever process: a Ray actor's own, or a copy of the warm process. It does not know Ray."""
+
+import os
+import threading
+from datetime import timedelta
+from pathlib import Path
+
+from trainer.launch import preflight, work, worker_log
+from trainer.launch.outcome import Outcome, Trial
+from trainer.plan import Plan, Saved
+from trainer.run_folder import files
+from trainer.run_folder.events import Events
+from trainer.warm import wire
+
+EXCHANGE_SECONDS = 600  # how long workers wait for each other: longer than saving a large model takes
+
+
+class Worker:
+    """Worker number ``rank`` of the run in ``folder``, whose start has the folder ``work``. ``address`` is that of this machine."""
+
+    def __init__(self, folder: str, work: str, rank: int, kind: str, address: str):
+        self.work, self.rank, self.kind, self.address = Path(work), rank, kind, address
+        self.leaving = threading.Event()
+        files.share()
+        worker_log.redirect(Path(folder) / "logs", rank)
+
+    def call(self, parts: list) -> list:
+        """Call the method that the first of ``parts`` names with the arguments in it. If there are more parts, they are its second argument.
+        Returns the result in parts."""
+        name, *arguments = wire.unpack(parts[:1])
+        if parts[1:]:
+            arguments.insert(1, wire.unpack(parts[1:]))
+        return wire.pack(getattr(self, name)(*arguments))
+
+    def leave(self) -> None:
+        """This machine is about to shut down. May be called from another thread."""
+        self.leaving.set()
+
+    def warm_up(self, token: str, threads: int, gpu: bool) -> str:
+        preflight.shared(self.work, token)
+        return work.warm_up(str(self.work), self.rank, threads, gpu, self.kind)
+
+    def train(self, device: str, plan: Plan, threads: int) -> Outcome:
+        return work.train(plan, rank=0, world=1, device=device, threads=threads)
+
+    def estimate(self, device: str, plan: Plan) -> Trial:
+        return work.estimate(plan, device)
+
+    def predict(self, device: str, saved: Saved, events: Events):
+        return work.predict(saved, events, device, reports=self.rank == 0)
+
+    def to_onnx(self, device: str, folder: Path, kind: str, target, inputs: dict) -> str:
+        return work.to_onnx(folder, kind, target, inputs, str(self.work))
+
+    def meeting_place(self, world: int) -> tuple[str, int]:
+        """The address and the port of the store at which the workers of the group meet. Called on the first one."""
+        import torch
+
+        patience = timedelta(seconds=EXCHANGE_SECONDS)
+        self.store = torch.distributed.TCPStore(self.address, 0, world, is_master=True, wait_for_workers=False, timeout=patience)
+        return self.address, self.store.port
+
+    def train_together(self, device: str, plan: Plan, world: int, threads: int, place: tuple[str, int]) -> Outcome | None:
+        """The outcome on the first worker, None on the others."""
+        import torch
+
+        if device == "cuda":
+            os.environ.setdefault("NCCL_SOCKET_IFNAME", "^lo,docker,veth")  # the interfaces on which no other machine can be reached
+        patience = timedelta(seconds=EXCHANGE_SECONDS)
+        if self.rank > 0:
+            self.store = torch.distributed.TCPStore(*place, world, is_master=False, timeout=patience)
+        backend = "nccl" if device == "cuda" else "gloo"
+        torch.distributed.init_process_group(backend, store=self.store, rank=self.rank, world_size=world, timeout=patience)
+        try:
+            return work.train(plan, self.rank, world, device, threads, leaving=self.leaving.is_set)
+        finally:
+            torch.distributed.destroy_process_group()

@@ -1,0 +1,359 @@
+"""The warm process of a machine and its copies, without Ray: what a copy has of its asker, and who ends with whom."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy
+import pytest
+from conftest import small_reviews
+from result_checks import check_success
+
+from trainer.launch.worker_process import Copy
+from trainer.run_folder.lease import LEASE_LOST
+from trainer.warm import client, copies, driver, keeper, place, pool, wire
+
+ADDRESS = "127.0.0.1:1"
+START_SECONDS = 120.0
+
+
+def until(happened, seconds: float = START_SECONDS):
+    end = time.monotonic() + seconds
+    while not (found := happened()):
+        assert time.monotonic() < end, "nothing happens"
+        time.sleep(0.02)
+    return found
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def sockets():
+    """The folder of the sockets. The path of a socket may have 107 characters only: too few for pytest's own folders."""
+    folder = Path(tempfile.mkdtemp(prefix="warm"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(autouse=True)
+def own_folder(monkeypatch, sockets):
+    monkeypatch.setattr(place, "folder", lambda: sockets)
+    monkeypatch.setenv("RAY_ADDRESS", ADDRESS)
+    monkeypatch.setenv("WARM_WORKERS", "1")
+
+
+def start_server(folder: Path) -> subprocess.Popen:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(place, "folder", lambda: folder)
+        held = keeper.Keeper.__new__(keeper.Keeper)
+        held.address = ADDRESS
+        held._start()
+        until(lambda: client.answers(ADDRESS, 1.0) or held.process.poll() is not None)
+    assert held.process.poll() is None
+    return held.process
+
+
+@pytest.fixture(scope="module")
+def server(sockets):
+    """A warm process, started as a keeper does."""
+    process = start_server(sockets)
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def worker(tmp_path, server):
+    """worker(rank) asks for a copy that works as a worker; returns its connection and process."""
+    asked = []
+
+    def ask(rank: int = 0) -> tuple[socket.socket, int]:
+        (tmp_path / "work").mkdir(exist_ok=True)
+        arguments = {"folder": str(tmp_path), "work": str(tmp_path / "work"), "rank": rank, "kind": "text", "address": "127.0.0.1"}
+        asked.append(client.start(ADDRESS, {"do": "work", "worker": arguments}, (1, 2)))
+        return asked[-1]
+
+    yield ask
+    for to, _ in asked:
+        to.close()
+
+
+def call(to: socket.socket, name: str, *arguments, shared=None):
+    wire.send(to, wire.CALL, [*wire.pack((name, *arguments))[:1], *([] if shared is None else wire.pack(shared))])
+    kind, parts = wire.receive(to)
+    found = wire.unpack(parts)
+    if kind == wire.ERROR:
+        raise found
+    return found
+
+
+def test_values_travel_in_parts_and_their_arrays_are_not_copied():
+    value = {"a": numpy.arange(10_000.0), "b": numpy.zeros(0), "c": "text"}
+    parts = wire.pack(value)
+    assert len(parts) == 3
+    assert len(parts[0]) < 1000
+    found = wire.unpack(parts)
+    assert numpy.array_equal(found["a"], value["a"]) and found["b"].size == 0 and found["c"] == "text"
+    assert not found["a"].flags.writeable
+
+
+def test_a_message_that_breaks_off_is_the_end_of_a_connection():
+    one, other = socket.socketpair()
+    wire.send(one, wire.CALL, [b"abc", bytearray(5), b""])
+    assert wire.receive(other) == (wire.CALL, [bytearray(b"abc"), bytearray(5), bytearray()])
+    one.sendall(b"c\x01\x00\x00\x00\x09")
+    one.close()
+    assert wire.receive(other) is None
+    other.close()
+
+
+def test_each_asker_gets_a_process_of_its_own_in_its_place(worker, tmp_path, server):
+    (one, first), (other, second) = worker(0), worker(1)
+    assert len({first, second, server.pid}) == 3
+    for number, (to, process) in enumerate(((one, first), (other, second))):
+        assert call(to, "__getattribute__", "rank") == number
+        assert os.readlink(f"/proc/{process}/cwd") == os.getcwd()
+        assert os.readlink(f"/proc/{process}/fd/1") == str(tmp_path / "logs" / f"rank-{number}.txt")
+        assert os.getsid(process) == process, "a signal to the warm process is none to a copy"
+
+
+@pytest.mark.parametrize(("text", "threads"), [("3", 3), ("", len(os.sched_getaffinity(0))), ("many", len(os.sched_getaffinity(0)))])
+def test_a_copy_uses_as_many_threads_as_its_asker_would(monkeypatch, text, threads):
+    monkeypatch.setenv("OMP_NUM_THREADS", text)
+    assert copies._threads() == threads
+
+
+def test_an_error_of_a_worker_is_that_of_its_call(worker):
+    to, _ = worker()
+    with pytest.raises(AttributeError, match="nothing"):
+        call(to, "nothing")
+    assert call(to, "__getattribute__", "rank") == 0, "it goes on"
+
+
+def test_a_copy_ends_with_its_asker_also_while_it_sleeps(worker):
+    for sleeps in (False, True):
+        to, process = worker()
+        if sleeps:
+            os.kill(process, signal.SIGSTOP)
+        to.close()
+        until(lambda process=process: not is_alive(process), 10)
+
+
+def test_an_actor_says_whether_its_copy_answers_and_ends_with_it(worker, monkeypatch):
+    to, process = worker()
+    ended = threading.Event()
+    monkeypatch.setattr("trainer.launch.worker_process.os._exit", lambda _: ended.set())
+    copy = Copy(to, process)
+    assert copy.is_alive()
+    assert wire.unpack(copy.call(wire.pack(("__getattribute__", "rank"))[:1])) == 0
+    os.kill(process, signal.SIGSTOP)
+    answered = threading.Thread(target=copy.is_alive, daemon=True)
+    answered.start()
+    answered.join(0.3)
+    assert answered.is_alive(), "one that sleeps does not answer"
+    os.kill(process, signal.SIGKILL)
+    assert ended.wait(10)
+
+
+def test_a_run_is_carried_out_by_a_copy(make_run, server, schemas):
+    spec = make_run({"all.csv": small_reviews(200)})
+    assert run_apart(spec) == (0, "")
+    check_success(spec.parent, schemas)
+    assert run_apart(make_run({"a.csv": "text,label\n" + "some words here,same\n" * 50}, run="ft-bad"))[0] == 2
+
+
+def run_apart(spec: Path) -> tuple[int, str]:
+    """The exit code of the driver, and what it said about a cold start."""
+    done = start_driver(spec)
+    printed, _ = done.communicate(timeout=START_SECONDS)
+    return done.returncode, "".join(line for line in printed.splitlines(keepends=True) if "cold" in line)
+
+
+def start_driver(spec: Path) -> subprocess.Popen:
+    """The program with the warm process of these tests. A Ray that it would need does not exist."""
+    code = "import sys; from pathlib import Path; from trainer.warm import place; place.folder = lambda: Path(sys.argv[1]); "
+    code += "from trainer.__main__ import main; raise SystemExit(main(['run', sys.argv[2]]))"
+    command = [sys.executable, "-c", code, str(place.folder()), str(spec)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def test_a_driver_that_is_terminated_passes_it_on_and_one_that_is_killed_ends_its_copy(make_run, server):
+    for sent, code in ((signal.SIGTERM, {143}), (signal.SIGKILL, {-signal.SIGKILL})):
+        spec = make_run({"all.csv": small_reviews(1000)}, run=f"ft-{sent.name.lower()}")
+        before = _copies(server)
+        process = start_driver(spec)
+        until(lambda spec=spec: (spec.parent / "events.jsonl").exists() and "Reading" in (spec.parent / "events.jsonl").read_text())
+        (copy,) = _copies(server) - before
+        process.send_signal(sent)
+        printed, _ = process.communicate(timeout=START_SECONDS)
+        assert process.returncode in code, printed
+        until(lambda copy=copy: not is_alive(copy), 10)
+        assert not (spec.parent / "result.json").exists()
+
+
+def _copies(server: subprocess.Popen) -> set[int]:
+    return {int(p) for p in Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split() if is_alive(int(p))}
+
+
+def test_the_code_of_a_process_that_ends_at_once_is_that_of_the_run(make_run, server):
+    spec = make_run({"all.csv": small_reviews(1000)}, run="ft-lease")
+    process = start_driver(spec)
+    until(lambda: (spec.parent / "events.jsonl").exists())
+    shutil.rmtree(spec.parent / "work")
+    process.communicate(timeout=START_SECONDS)
+    assert process.returncode == LEASE_LOST
+
+
+@pytest.mark.parametrize("kind", ["script", "nothing that is known"])
+def test_code_of_a_user_never_runs_in_a_copy(tmp_path, server, kind):
+    (tmp_path / "spec.json").write_text(json.dumps({"kind": kind}))
+    assert driver.run(str(tmp_path / "spec.json")) is None
+
+
+@pytest.mark.parametrize(
+    ("prepare", "why"),
+    [
+        pytest.param(lambda folder: None, "has no warm process", id="there is none"),
+        pytest.param(lambda folder: listening(folder).close(), "does not answer", id="it has died"),
+        pytest.param(lambda folder: HELD.append(listening(folder)), "does not answer", id="it hangs"),
+        pytest.param(lambda folder: (listening(folder), folder.chmod(0o755)), "can enter", id="others can enter its folder"),
+    ],
+)
+def test_a_run_starts_cold_without_a_warm_process(tmp_path, monkeypatch, capsys, prepare, why):
+    folder = Path(tempfile.mkdtemp(prefix="warm"))
+    monkeypatch.setattr(place, "folder", lambda: folder)
+    monkeypatch.setattr(client, "ANSWER_SECONDS", 0.2)
+    prepare(folder)
+    (tmp_path / "spec.json").write_text(json.dumps({"kind": "train"}))
+    assert driver.run(str(tmp_path / "spec.json")) is None
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("This program starts cold: ") and why in line
+    shutil.rmtree(folder)
+
+
+HELD: list = []  # sockets that stay open
+
+
+def listening(folder: Path) -> socket.socket:
+    there = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    there.bind(str(place.socket(ADDRESS)))
+    there.listen(1)
+    return there
+
+
+def test_the_process_of_another_version_is_not_used(tmp_path, monkeypatch, server):
+    assert client.answers(ADDRESS, 5.0)
+    assert not client.answers("127.0.0.1:2", 5.0), "of another Ray"
+    (tmp_path / "replaced").mkdir()
+    monkeypatch.setattr(place, "ROOT", tmp_path / "replaced")
+    assert not client.answers(ADDRESS, 5.0), "of another folder"
+
+
+def test_a_copy_outlives_the_warm_process_and_nobody_gets_a_new_one(tmp_path, monkeypatch):
+    folder = Path(tempfile.mkdtemp(prefix="warm"))
+    monkeypatch.setattr(place, "folder", lambda: folder)
+    process = start_server(folder)
+    arguments = {"folder": str(tmp_path), "work": str(tmp_path), "rank": 0, "kind": "text", "address": "127.0.0.1"}
+    to, copy = client.start(ADDRESS, {"do": "work", "worker": arguments}, (1, 2))
+    process.stdin.close()  # as when its keeper has died, alone or with its Ray
+    assert process.wait(10) == 0
+    assert list(folder.iterdir()) == []
+    assert call(to, "__getattribute__", "rank") == 0
+    to.close()
+    until(lambda: not is_alive(copy), 10)
+    shutil.rmtree(folder)
+
+
+class Stage:
+    """A keeper with programs that stand for the warm process, one after the other. ``left`` is set when it is done."""
+
+    def __init__(self, monkeypatch, folder: Path, program: str, free: int = 10**12):
+        self.left = threading.Event()
+        monkeypatch.setattr(place, "folder", lambda: folder)
+        for name, seconds in (("LOOK_SECONDS", 0.1), ("SILENT_SECONDS", 0.3), ("START_SECONDS", 0.3)):
+            monkeypatch.setattr(keeper, name, seconds)
+        monkeypatch.setattr(keeper, "available", lambda: free)
+        monkeypatch.setattr(keeper, "SERVER", ("-S", "-c", f"import sys, pathlib, time; log = pathlib.Path({str(folder)!r}, 'log'); {program}"))
+        self.keeper = keeper.Keeper(ADDRESS, self.left.set)
+
+    def starts(self, folder: Path) -> int:
+        return len((folder / "log").read_text()) if (folder / "log").exists() else 0
+
+
+@pytest.mark.parametrize(
+    ("program", "free", "starts"),
+    [
+        pytest.param("log.open('a').write('x')", 10**12, 1, id="nobody has come for a while"),
+        pytest.param("log.open('a').write('x'); sys.exit(1)", 10**12, keeper.MAX_STARTS, id="it cannot start"),
+        pytest.param("log.open('a').write('x'); time.sleep(60)", 10**12, keeper.MAX_STARTS, id="it hangs"),
+        pytest.param("log.open('a').write('x')", 10**8, 0, id="the machine has no room"),
+    ],
+)
+def test_a_keeper_leaves_when_it_has_nothing_to_keep(monkeypatch, tmp_path, program, free, starts):
+    stage = Stage(monkeypatch, tmp_path, program, free)
+    assert stage.left.wait(60)
+    assert stage.starts(tmp_path) == starts
+
+
+class FakeRay:
+    """Stands for the module ray in pool: three machines, and the keepers that are there."""
+
+    cloudpickle = SimpleNamespace(register_pickle_by_value=lambda _: None)
+
+    def __init__(self, keepers: list[str]):
+        self.keepers, self.begun, self.ended = keepers, [], []
+        self.util = SimpleNamespace(list_named_actors=lambda **_: [{"name": k, "namespace": pool.NAMESPACE} for k in keepers])
+
+    def nodes(self):
+        machines = [("c", True, {}), ("b", True, {"node:__internal_head__": 1.0}), ("a", True, {}), ("d", False, {})]
+        return [{"NodeID": name, "Alive": alive, "Resources": resources} for name, alive, resources in machines]
+
+    def remote(self, _):
+        return self
+
+    def options(self, name, num_cpus, lifetime, **_):
+        assert (num_cpus, lifetime) == (0, "detached"), "an idle process holds nothing in Ray's books"
+        return SimpleNamespace(remote=lambda *_: self.begun.append(name))
+
+    def get_actor(self, name, namespace):
+        return name
+
+    def kill(self, name, no_restart):
+        self.ended.append(name)
+
+
+@pytest.mark.parametrize(
+    ("most", "present", "begun", "ended"),
+    [
+        pytest.param("2", [], ["b", "a"], [], id="the head comes first, and there are no more than allowed"),
+        pytest.param("9", ["b"], ["a", "c"], [], id="the others follow"),
+        pytest.param("2", ["b", "a"], [], [], id="all are there"),
+        pytest.param("1", ["b", "a"], [], ["a"], id="there are more than allowed"),
+        pytest.param("1", ["old"], ["b"], ["old"], id="one of another version"),
+        pytest.param("1", ["stranger"], ["b"], [], id="one of another service stays"),
+        pytest.param("0", ["old"], [], [], id="none are wanted"),
+    ],
+)
+def test_which_machines_get_a_keeper(monkeypatch, most, present, begun, ended):
+    monkeypatch.setenv("WARM_WORKERS", most)
+    monkeypatch.setattr(pool, "NodeAffinitySchedulingStrategy", lambda *_, **__: None)
+    names = {name: pool._name(name) for name in "abc"} | {"old": f"{pool._owner()}-0-b", "stranger": "other-0-b"}
+    fake = FakeRay([names[p] for p in present])
+    monkeypatch.setattr(pool, "ray", fake)
+    pool.renew({})
+    assert fake.begun == [names[b] for b in begun]
+    assert fake.ended == [names[e] for e in ended]

@@ -1,0 +1,79 @@
+"""Asks the warm process of this machine for a copy of itself."""
+
+import json
+import os
+import socket
+import struct
+
+from trainer.warm import place, wire
+
+ANSWER_SECONDS = 3.0  # after which a warm process counts as hanging
+_OWNER = struct.Struct("3i")  # process, user and group at the other end of a socket
+
+
+class Unavailable(Exception):
+    """There is no warm process to have. The text says why, for the log."""
+
+
+def start(address: str, job: dict, outputs: tuple[int, int]) -> tuple[socket.socket, int]:
+    """A copy that does ``job`` with the environment, folder and user mask of this process, and writes to ``outputs``.
+
+    Returns the connection to it and its process id. The copy ends when the connection is closed. Raises Unavailable.
+    """
+    try:
+        return _start(address, job, outputs)
+    except (OSError, ValueError, KeyError, TypeError) as e:
+        raise Unavailable(f"the warm process of this machine does not answer ({type(e).__name__})") from e
+
+
+def answers(address: str, seconds: float) -> bool:
+    """Whether the warm process of this machine answers."""
+    try:
+        with connected(address, seconds) as to:
+            _ask(to, {"do": "ping"}, ())
+            return wire.receive(to) is not None
+    except (OSError, Unavailable):
+        return False
+
+
+def connected(address: str, seconds: float) -> socket.socket:
+    path = place.socket(address)
+    if not path.exists():
+        raise Unavailable("this machine has no warm process")
+    if not place.is_private(path.parent):
+        raise Unavailable("others can enter the folder of the warm process")
+    to = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        to.settimeout(seconds)
+        to.connect(str(path))
+        _, user, _ = _OWNER.unpack(to.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _OWNER.size))
+        if user != os.geteuid():
+            raise Unavailable("the warm process is that of another user")
+    except BaseException:
+        to.close()
+        raise
+    return to
+
+
+def _start(address: str, job: dict, outputs: tuple[int, int]) -> tuple[socket.socket, int]:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    to = connected(address, ANSWER_SECONDS)
+    try:
+        _ask(to, {**job, "environment": dict(os.environ), "folder": os.getcwd(), "mask": mask}, outputs)
+        ready = wire.receive(to)
+        if ready is None:
+            raise Unavailable("the warm process of this machine has ended")
+        process = json.loads(bytes(ready[1][0]))["process"]
+        to.settimeout(None)
+        wire.send(to, wire.GO)  # a copy whose asker has given up does nothing
+    except BaseException:
+        to.close()
+        raise
+    return to, process
+
+
+def _ask(to: socket.socket, job: dict, outputs: tuple[int, ...]) -> None:
+    body = json.dumps(job).encode()
+    socket.send_fds(to, [struct.pack("<Q", len(body))], list(outputs))
+    to.sendall(body)

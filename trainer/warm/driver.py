@@ -1,0 +1,71 @@
+"""Carries out a run in a copy of the warm process, for as long as this process lives."""
+
+import json
+import os
+import signal
+import socket
+import sys
+
+from trainer.warm import client, place, wire
+
+MAX_SPEC = 64 << 20
+
+
+def run(spec: str) -> int | None:
+    """The exit code of the run, or None where it has to be carried out in this process: scripts of users always are."""
+    if not place.wanted() or not _is_ours(spec):
+        return None
+    try:
+        to, process = client.start(os.environ["RAY_ADDRESS"], {"do": "drive", "spec": os.path.abspath(spec)}, (1, 2))
+    except client.Unavailable as e:
+        print(f"This program starts cold: {e}.", flush=True)
+        return None
+    with to:
+        _forward(process)
+        return _code(to)
+
+
+def prepare_next(spec: str) -> None:
+    """After a run in this process: let the machines get warm processes for the next one, unless they have them."""
+    if not place.wanted() or not _is_ours(spec) or place.socket(os.environ["RAY_ADDRESS"]).exists():
+        return
+    from trainer.launch import connection
+
+    try:
+        connection.open()
+        connection.close()
+    except Exception as e:  # the run itself is over, and well
+        print(f"No warm process could be requested: {type(e).__name__}.", flush=True)
+
+
+def _is_ours(spec: str) -> bool:
+    """Whether the run has no code of a user."""
+    try:
+        with open(spec, "rb") as file:
+            return json.loads(file.read(MAX_SPEC))["kind"] in ("train", "predict")
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False  # this process says what is wrong with it
+
+
+def _forward(process: int) -> None:
+    """Pass SIGTERM on to the copy."""
+    try:
+        handle = os.pidfd_open(process)
+    except ProcessLookupError:
+        return
+
+    def forward(*_) -> None:
+        try:
+            signal.pidfd_send_signal(handle, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
+
+    signal.signal(signal.SIGTERM, forward)
+
+
+def _code(to: socket.socket) -> int:
+    while (message := wire.receive(to)) is not None:
+        if message[0] == wire.EXIT:
+            return int(bytes(message[1][0]))
+    print("The warm process of this run was lost.", file=sys.stderr, flush=True)
+    return 1
