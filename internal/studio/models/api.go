@@ -1,0 +1,89 @@
+package models
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+type modelPath struct {
+	Dataset string `path:"dataset" maxLength:"64"`
+	Name    string `path:"name" maxLength:"60"`
+}
+
+type versionPath struct {
+	Dataset string `path:"dataset" maxLength:"64"`
+	Name    string `path:"name" maxLength:"60"`
+	Version string `path:"version" maxLength:"10" doc:"A number, or champion"`
+}
+
+// Operations adds the operations of the API.
+func (r *Room) Operations(api huma.API) {
+	type listed struct {
+		Body struct {
+			Models []Model `json:"models"`
+		}
+	}
+	huma.Register(api, operation(http.MethodGet, "/api/v1/models", "list-models", "The models of a dataset, the newest first"),
+		func(ctx context.Context, in *struct {
+			Dataset string `query:"dataset" required:"true" maxLength:"64"`
+		},
+		) (*listed, error) {
+			var out listed
+			var err error
+			out.Body.Models, _, _, err = r.list(ctx, in.Dataset)
+			return &out, err
+		})
+	type oneModel struct{ Body Model }
+	huma.Register(api, operation(http.MethodGet, "/api/v1/models/{dataset}/{name}", "get-model", "A model with all its versions and its champion"),
+		func(ctx context.Context, in *modelPath) (*oneModel, error) {
+			m, _, _, err := r.whole(ctx, in.Dataset, in.Name)
+			return &oneModel{m}, err
+		})
+	type oneVersion struct{ Body Version }
+	huma.Register(api, operation(http.MethodGet, "/api/v1/models/{dataset}/{name}/{version}", "get-version", "One version of a model, and what it reads"),
+		func(ctx context.Context, in *versionPath) (*oneVersion, error) {
+			v, _, err := r.version(ctx, in.Dataset, in.Name, in.Version)
+			if err != nil {
+				return nil, err
+			}
+			_, champion, _, err := r.model(ctx, in.Dataset, in.Name)
+			return &oneVersion{r.detailed(v, champion)}, err
+		})
+	huma.Register(api, operation(http.MethodPost, "/api/v1/models/{dataset}/{name}/{version}/promote", "promote-version", "Make a version the champion"),
+		func(ctx context.Context, in *versionPath) (*oneVersion, error) {
+			v, err := r.promote(ctx, in.Dataset, in.Name, in.Version)
+			if err != nil {
+				return nil, err
+			}
+			return &oneVersion{r.detailed(v, &v)}, nil
+		})
+	r.predictOperation(api)
+}
+
+func (r *Room) predictOperation(api huma.API) {
+	type question struct {
+		Dataset string `path:"dataset" maxLength:"64"`
+		Name    string `path:"name" maxLength:"60"`
+		Version string `path:"version" maxLength:"10" doc:"A number, or champion"`
+		Body    struct {
+			Rows []map[string]any `json:"rows" minItems:"1" maxItems:"64" doc:"Each row is an object from column to value; texts have the column text, images the column image in base64"`
+		}
+	}
+	type reply struct{ Body Answer }
+	op := operation(http.MethodPost, "/api/v1/models/{dataset}/{name}/{version}/predict", "predict", "Let a version answer up to 64 rows at once")
+	op.MaxBodyBytes = maxImage*2 + maxText
+	huma.Register(api, op, func(ctx context.Context, in *question) (*reply, error) {
+		v, _, err := r.version(ctx, in.Dataset, in.Name, in.Version)
+		if err != nil {
+			return nil, err
+		}
+		found, err := r.ask(ctx, v, in.Body.Rows)
+		return &reply{found}, err
+	})
+}
+
+func operation(method, path, id, summary string) huma.Operation {
+	return huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, Tags: []string{"models"}}
+}

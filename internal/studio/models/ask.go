@@ -1,0 +1,213 @@
+package models
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ncsa/clowder-ray/internal/answer"
+	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/studio/web"
+	"github.com/ncsa/clowder-ray/internal/text"
+)
+
+// maxRows is how many rows one request may ask about.
+const maxRows = 64
+
+// Answer is what a model answered for the rows of a request.
+type Answer struct {
+	// Model is the version that answered: reviews/3.
+	Model string `json:"model"`
+	// Milliseconds is the time from the service to the model and back.
+	Milliseconds float64 `json:"milliseconds"`
+	Rows         []Row   `json:"rows"`
+}
+
+// Row is the answer for one row.
+type Row struct {
+	// Label is the predicted class, or the predicted labels.
+	Label string `json:"label,omitempty"`
+	// Value is the predicted number.
+	Value *float64 `json:"value,omitempty"`
+	// Unsure says that even the likeliest class is not likely.
+	Unsure bool `json:"unsure,omitempty"`
+	// Labels are the classes, the likeliest first.
+	Labels []Likely `json:"labels,omitempty"`
+}
+
+// Likely is a class with its probability.
+type Likely struct {
+	Label       string  `json:"label"`
+	Probability float64 `json:"probability"`
+}
+
+// Percent is the probability as people read it.
+func (l Likely) Percent() string { return fmt.Sprintf("%.1f %%", 100*l.Probability) }
+
+// Number is the predicted number as people read it.
+func (r Row) Number() string {
+	if r.Value == nil {
+		return ""
+	}
+	return text.Significant(*r.Value)
+}
+
+// ask lets a version answer rows, each an object from column to value. The visitor may see the dataset.
+func (r *Room) ask(ctx context.Context, v registry.Version, rows []map[string]any) (Answer, error) {
+	visitor := web.VisitorOf(ctx)
+	if err := r.quota.Take(cmp.Or(visitor.Email, visitor.Session)); err != nil {
+		return Answer{}, err
+	}
+	inputs, err := tensors(r.reads(v), rows)
+	if err != nil {
+		return Answer{}, err
+	}
+	began := r.now()
+	outputs, err := r.Answers.Infer(ctx, place(v), inputs)
+	if err != nil {
+		return Answer{}, problem(err)
+	}
+	out := Answer{Model: v.Ref(), Milliseconds: math.Round(10*r.now().Sub(began).Seconds()*1000) / 10}
+	if out.Rows, err = answered(outputs, v.Labels, len(rows)); err != nil {
+		return Answer{}, err
+	}
+	return out, nil
+}
+
+func place(v registry.Version) answer.Model {
+	return answer.Model{Folder: v.Folder(), Name: v.Name, Version: v.Version}
+}
+
+// tensors turns rows into the inputs of the protocol, one for each column. A number may be sent as text, as in a file.
+func tensors(reads Reads, rows []map[string]any) ([]answer.Tensor, error) {
+	if reads.Why != "" {
+		return nil, &web.Problem{Type: "no-single-answers", Title: "This version does not answer single rows", Status: http.StatusConflict, Detail: reads.Why}
+	}
+	if len(rows) == 0 || len(rows) > maxRows {
+		return nil, invalid(fmt.Sprintf("A request has 1 to %d rows.", maxRows))
+	}
+	columns := map[string]bool{}
+	for _, c := range reads.Columns {
+		columns[c.Name] = true
+	}
+	given := map[string]bool{}
+	for _, row := range rows {
+		for name := range row {
+			if !columns[name] {
+				return nil, invalid(fmt.Sprintf("The model has no column %q.", text.Excerpt(name, 60)))
+			}
+			given[name] = true
+		}
+	}
+	var out []answer.Tensor
+	for _, c := range reads.Columns {
+		if !given[c.Name] {
+			continue
+		}
+		tensor := answer.Tensor{Name: c.Name, Datatype: "BYTES", Shape: []int{len(rows)}}
+		for _, row := range rows {
+			switch cell := row[c.Name].(type) {
+			case nil:
+				tensor.Data = append(tensor.Data, "")
+			case string, float64, int, bool:
+				tensor.Data = append(tensor.Data, cell)
+			default:
+				return nil, invalid(fmt.Sprintf("The column %q must hold texts or numbers.", text.Excerpt(c.Name, 60)))
+			}
+		}
+		if c.Type == "image" {
+			tensor.Parameters = map[string]any{"content_type": "base64"}
+		}
+		out = append(out, tensor)
+	}
+	return out, nil
+}
+
+func invalid(detail string) *web.Problem {
+	return &web.Problem{Type: "invalid-input", Title: "The model cannot read this", Status: http.StatusUnprocessableEntity, Detail: detail, Do: "Correct the input, then ask again."}
+}
+
+// problem turns an error of the answer process into one that a visitor reads.
+func problem(err error) error {
+	if refused, ok := errors.AsType[*answer.RefusedError](err); ok {
+		switch refused.Status {
+		case http.StatusNotFound:
+			return web.NotFound
+		case http.StatusConflict:
+			return &web.Problem{Type: "no-single-answers", Title: "This version does not answer single rows", Status: http.StatusConflict, Detail: refused.Message}
+		case http.StatusInternalServerError:
+			return &web.Problem{Type: "model-damaged", Title: "The model cannot be read", Status: http.StatusBadGateway, Detail: refused.Message}
+		}
+		return invalid(refused.Message)
+	}
+	if errors.Is(err, answer.ErrNotSetUp) {
+		return &web.Problem{
+			Type: "no-answers", Title: "Single answers are not set up here", Status: http.StatusServiceUnavailable,
+			Detail: "This service has no process that answers single rows.",
+			Do:     "Let the model answer for a dataset, or ask the administrator to set PREDICTOR_URL.", RetryAfter: time.Minute,
+		}
+	}
+	return &web.Problem{
+		Type: "answers-busy", Title: "The model did not answer", Status: http.StatusServiceUnavailable,
+		Detail: "The process that answers single rows did not answer in time.", Do: "Try again in a few seconds.", RetryAfter: 5 * time.Second,
+	}
+}
+
+// answered reads the outputs of the protocol.
+func answered(outputs []answer.Tensor, labels []string, rows int) ([]Row, error) {
+	named := map[string]answer.Tensor{}
+	for _, o := range outputs {
+		named[o.Name] = o
+	}
+	out := make([]Row, rows)
+	if values, ok := named["value"]; ok {
+		for i := range out {
+			value, ok := at[float64](values.Data, i)
+			if !ok {
+				return nil, errors.New("the answer process sent no number")
+			}
+			out[i].Value = &value
+		}
+		return out, nil
+	}
+	for i := range out {
+		label, ok := at[string](named["label"].Data, i)
+		if !ok {
+			return nil, errors.New("the answer process sent no label")
+		}
+		out[i].Label = label
+		var sum float64
+		for j, name := range labels {
+			p, ok := at[float64](named["probability"].Data, i*len(labels)+j)
+			if !ok {
+				return nil, errors.New("the answer process sent no probability")
+			}
+			sum += p
+			out[i].Labels = append(out[i].Labels, Likely{name, p})
+		}
+		slices.SortStableFunc(out[i].Labels, func(a, b Likely) int { return cmp.Compare(b.Probability, a.Probability) })
+		several := math.Abs(sum-1) > 0.01 // labels that do not exclude each other
+		out[i].Unsure = !several && len(labels) > 1 && out[i].Labels[0].Probability < unsureBelow
+	}
+	return out, nil
+}
+
+// unsureBelow is the probability of the likeliest class below which the model is called unsure.
+const unsureBelow = 0.6
+
+func at[T any](data []any, i int) (T, bool) {
+	if i >= len(data) {
+		var none T
+		return none, false
+	}
+	value, ok := data[i].(T)
+	return value, ok
+}
+
+func numberOf(v registry.Version) string { return strconv.Itoa(v.Version) }

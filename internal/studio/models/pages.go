@@ -1,0 +1,313 @@
+package models
+
+import (
+	"cmp"
+	"embed"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/studio/web"
+)
+
+//go:embed template
+var templates embed.FS
+
+type pages struct{ list, model, promote, serve *web.Page }
+
+func newPages(site *web.Site) pages {
+	parse := func(names ...string) *web.Page { return site.Parse(templates, names...) }
+	return pages{
+		list: parse("template/list.tmpl.html"), model: parse("template/model.tmpl.html", "template/try.tmpl.html"),
+		promote: parse("template/promote.tmpl.html"), serve: parse("template/serve.tmpl.html"),
+	}
+}
+
+const (
+	// maxImage is the largest image that a visitor may show to a model, maxText the longest texts of a form.
+	maxImage = 10 << 20
+	maxText  = 1 << 20
+	// maxForm leaves room for the other fields.
+	maxForm = maxImage + maxText
+)
+
+// Routes adds the pages, the forms, and the protocol for programs.
+func (r *Room) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /datasets/{dataset}/models", r.showList)
+	mux.HandleFunc("GET /models/{dataset}/{name}", r.showModel)
+	mux.HandleFunc("POST /models/{dataset}/{name}/try", r.tryForm)
+	mux.HandleFunc("GET /models/{dataset}/{name}/{version}/promote", r.showPromote)
+	mux.HandleFunc("POST /models/{dataset}/{name}/{version}/promote", r.promoteForm)
+	mux.HandleFunc("POST /models/{dataset}/{name}/{version}/export", r.exportForm)
+	mux.HandleFunc("GET /models/{dataset}/{name}/{version}/serve", r.showServe)
+	mux.HandleFunc("GET /models/{dataset}/{name}/{version}/model.zip", r.download)
+	mux.HandleFunc("GET /api/v1/models/{dataset}/{name}/{version}/model.zip", r.download)
+	r.protocol(mux)
+}
+
+// listView is what the page of all models shows.
+type listView struct {
+	Dataset  web.Dataset
+	Models   []Model
+	MayTrain bool
+}
+
+func (r *Room) showList(w http.ResponseWriter, req *http.Request) {
+	id := req.PathValue("dataset")
+	models, title, role, err := r.list(req.Context(), id)
+	if err != nil {
+		r.site.Fail(w, req, err)
+		return
+	}
+	dataset := r.named(req, id, title)
+	r.pages.list.Show(w, req, http.StatusOK, web.View{
+		Title: "Models", Dataset: &dataset, Nav: "models", Data: listView{dataset, models, role.AtLeast(clowder.RoleUploader)},
+	})
+}
+
+// named is a dataset as pages name it. The registry knows the name of each dataset with a model; of others Clowder does.
+func (r *Room) named(req *http.Request, id, title string) web.Dataset {
+	if v := web.VisitorOf(req.Context()); title == "" && v != nil && v.Clowder != nil {
+		if found, err := v.Clowder.Dataset(req.Context(), id); err == nil {
+			title = found.Name
+		}
+	}
+	if title == "" {
+		title = id
+	}
+	return web.Dataset{ID: id, Name: title}
+}
+
+// modelView is what the page of one model shows.
+type modelView struct {
+	Model
+	Best     *Version
+	Try      tryView
+	MayWrite bool
+	// Said is what an earlier request of this visitor has done.
+	Said string
+	API  string
+	V2   string
+}
+
+// tryView is the form of *Try it*, and the answer where there is one.
+type tryView struct {
+	Version Version
+	Reads   Reads
+	// Given are the values of the fields, Answer what the model said of them, Problem why it said nothing.
+	Given   map[string]string
+	Answer  *Row
+	Took    float64
+	Problem *web.Problem
+}
+
+// Text reports whether the model reads texts; Image and Table likewise.
+func (t tryView) Text() bool  { return t.Reads.Kind == "text" }
+func (t tryView) Image() bool { return t.Reads.Kind == "image" }
+
+func (r *Room) showModel(w http.ResponseWriter, req *http.Request) {
+	r.show(w, req, http.StatusOK, req.URL.Query().Get("version"), nil)
+}
+
+// show draws the page of a model, with the answer that fill adds to the form.
+func (r *Room) show(w http.ResponseWriter, req *http.Request, status int, number string, fill func(v registry.Version, t *tryView)) {
+	id, name := req.PathValue("dataset"), req.PathValue("name")
+	m, versions, role, err := r.whole(req.Context(), id, name)
+	if err != nil {
+		r.site.Fail(w, req, err)
+		return
+	}
+	chosen, _, err := r.version(req.Context(), id, name, cmp.Or(number, "champion"))
+	if err != nil {
+		r.site.Fail(w, req, err)
+		return
+	}
+	for i, v := range versions {
+		m.Versions[i].MayPromote = !m.Versions[i].Champion && r.mayPromote(req.Context(), v, role)
+	}
+	view := modelView{
+		Model: m, Best: m.Champion, MayWrite: role.AtLeast(clowder.RoleUploader), Said: said[req.URL.Query().Get("done")],
+		API: r.site.Absolute("api", "v1", "models", id, name, "champion", "predict"),
+		V2:  r.site.Absolute("v2", "models", id+"."+name, "infer"),
+	}
+	view.Try = tryView{Version: r.view(chosen, nil), Reads: r.reads(chosen), Given: map[string]string{}}
+	if fill != nil {
+		fill(chosen, &view.Try)
+		if p := view.Try.Problem; p != nil {
+			status = p.Status
+		}
+	}
+	dataset := r.named(req, id, versions[0].DatasetName)
+	r.pages.model.Show(w, req, status, web.View{Title: name, Dataset: &dataset, Nav: "models", Islands: []string{"try"}, Data: view})
+}
+
+// said is what a page says after a form, by the word in its address.
+var said = map[string]string{
+	"promoted": "The champion has changed. Predictions that name the champion use it from now on.",
+	"export":   "Clowder was asked to put the model into the dataset. It appears there in a moment, in a folder of its own.",
+}
+
+// tryForm answers the form of a page without script: with the page, and the answer in it.
+func (r *Room) tryForm(w http.ResponseWriter, req *http.Request) {
+	req.Body = http.MaxBytesReader(w, req.Body, maxForm)
+	if err := req.ParseMultipartForm(maxForm); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		r.site.Fail(w, req, tooLarge(err))
+		return
+	}
+	defer func() {
+		if req.MultipartForm != nil {
+			_ = req.MultipartForm.RemoveAll()
+		}
+	}()
+	r.show(w, req, http.StatusOK, req.PostFormValue("version"), func(v registry.Version, t *tryView) {
+		row, err := r.posted(req, t)
+		if err == nil {
+			var found Answer
+			if found, err = r.ask(req.Context(), v, []map[string]any{row}); err == nil {
+				t.Answer, t.Took = &found.Rows[0], found.Milliseconds
+				return
+			}
+		}
+		t.Problem = web.AsProblem(err)
+		if wait := t.Problem.RetryAfter; wait > 0 {
+			for name, values := range t.Problem.GetHeaders() {
+				w.Header()[name] = values
+			}
+		}
+	})
+}
+
+// posted reads the row that a form holds: fields are called in.COLUMN, so that no column can have the name of another field.
+func (r *Room) posted(req *http.Request, t *tryView) (map[string]any, error) {
+	row := map[string]any{}
+	for _, c := range t.Reads.Columns {
+		if c.Type == "image" {
+			file, header, err := req.FormFile("in." + c.Name)
+			if err != nil {
+				return nil, invalid("Choose an image first.")
+			}
+			defer func() { _ = file.Close() }()
+			if header.Size > maxImage {
+				return nil, tooLarge(nil)
+			}
+			content, err := io.ReadAll(file)
+			if err != nil {
+				return nil, tooLarge(err)
+			}
+			row[c.Name] = base64.StdEncoding.EncodeToString(content)
+			continue
+		}
+		value := req.PostFormValue("in." + c.Name)
+		t.Given[c.Name] = value
+		if c.Type == "text" || strings.TrimSpace(value) != "" {
+			row[c.Name] = value
+		}
+	}
+	return row, nil
+}
+
+func tooLarge(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); err != nil && !ok {
+		return invalid("The form cannot be read.")
+	}
+	return &web.Problem{
+		Type: "too-large", Title: "This is too large", Status: http.StatusRequestEntityTooLarge, Detail: "An image may have 10 MB, a text 1 MB.", Do: "Use a smaller one.",
+	}
+}
+
+func (r *Room) showPromote(w http.ResponseWriter, req *http.Request) {
+	id, name := req.PathValue("dataset"), req.PathValue("name")
+	v, role, err := r.version(req.Context(), id, name, req.PathValue("version"))
+	if err == nil && !r.mayPromote(req.Context(), v, role) {
+		err = web.NotFound
+	}
+	if err != nil {
+		r.site.Fail(w, req, err)
+		return
+	}
+	m, _, _, err := r.whole(req.Context(), id, name)
+	if err != nil {
+		r.site.Fail(w, req, err)
+		return
+	}
+	dataset := r.named(req, id, v.DatasetName)
+	r.pages.promote.Show(w, req, http.StatusOK, web.View{
+		Title: "Make " + v.Ref() + " the champion", Dataset: &dataset, Nav: "models",
+		Data: struct {
+			Version  Version
+			Champion *Version
+		}{r.view(v, nil), m.Champion},
+	})
+}
+
+func (r *Room) promoteForm(w http.ResponseWriter, req *http.Request) {
+	if _, err := r.promote(req.Context(), req.PathValue("dataset"), req.PathValue("name"), req.PathValue("version")); err != nil {
+		r.site.Fail(w, req, err)
+		return
+	}
+	r.back(w, req, "promoted")
+}
+
+func (r *Room) exportForm(w http.ResponseWriter, req *http.Request) {
+	if err := r.export(req.Context(), req.PathValue("dataset"), req.PathValue("name"), req.PathValue("version")); err != nil {
+		r.site.Fail(w, req, err)
+		return
+	}
+	r.back(w, req, "export")
+}
+
+func (r *Room) back(w http.ResponseWriter, req *http.Request, done string) {
+	http.Redirect(w, req, r.site.Link("models", req.PathValue("dataset"), req.PathValue("name"))+"?"+url.Values{"done": {done}}.Encode(), http.StatusSeeOther)
+}
+
+// download sends model.zip.
+func (r *Room) download(w http.ResponseWriter, req *http.Request) {
+	v, _, err := r.version(req.Context(), req.PathValue("dataset"), req.PathValue("name"), req.PathValue("version"))
+	if err != nil {
+		r.site.Fail(w, req, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/zip")
+	h.Set("Content-Disposition", `attachment; filename="`+v.Name+"-"+numberOf(v)+`.zip"`)
+	h.Set("Content-Security-Policy", "sandbox")
+	if err := r.WriteZip(req.Context(), v, w); err != nil {
+		panic(http.ErrAbortHandler) // the archive has begun: an end without its directory shows that it is not whole
+	}
+}
+
+// serveView is the page *Serve this model*.
+type serveView struct {
+	Version  Version
+	As       string
+	Forms    []serveForm
+	Manifest string
+}
+
+type serveForm struct{ Name, Title, Text string }
+
+var serveForms = []serveForm{
+	{"deployment", "Deployment", "A Deployment, a Service and an autoscaler of the answer process, on any Kubernetes."},
+	{"kserve", "KServe", "An InferenceService with the same process as custom predictor, where KServe is installed."},
+	{"rayservice", "Ray Serve", "A RayService, where KubeRay is installed. Its image needs ray[serve]."},
+}
+
+func (r *Room) showServe(w http.ResponseWriter, req *http.Request) {
+	v, _, err := r.version(req.Context(), req.PathValue("dataset"), req.PathValue("name"), req.PathValue("version"))
+	if err != nil {
+		r.site.Fail(w, req, err)
+		return
+	}
+	view := serveView{Version: r.view(v, nil), As: cmp.Or(req.URL.Query().Get("as"), serveForms[0].Name), Forms: serveForms}
+	if view.Manifest, err = r.Manifest(v, view.As); err != nil {
+		r.site.Fail(w, req, web.NotFound)
+		return
+	}
+	dataset := r.named(req, v.DatasetID, v.DatasetName)
+	r.pages.serve.Show(w, req, http.StatusOK, web.View{Title: "Serve " + v.Ref(), Dataset: &dataset, Nav: "models", Data: view})
+}

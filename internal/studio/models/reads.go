@@ -1,0 +1,112 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/ncsa/clowder-ray/internal/answer"
+	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/registry"
+)
+
+const (
+	onnxFile = "model.onnx"
+	// maxDescription limits the files that say what a model reads. A table with very many categories has larger ones: its fields are then
+	// without a list.
+	maxDescription = 4 << 20
+	// maxColumns is how many fields a form has.
+	maxColumns = 200
+)
+
+// estimators answer from their own files; other models from model.onnx.
+var estimators = []string{"words", "linear", "trees", "perceptron"}
+
+// kinds are the kinds of models that answer single rows.
+var kinds = []string{"text", "image", "table"}
+
+// Reads is what a version reads, and whether it answers single rows.
+type Reads struct {
+	Kind    string          `json:"kind" doc:"text, image or table"`
+	Columns []answer.Column `json:"columns"`
+	// Why says why it does not answer single rows, as a sentence; empty where it does.
+	Why string `json:"why,omitempty"`
+}
+
+// reads finds out what a version reads from the files in the registry, so that no process is needed to show a form.
+func (r *Room) reads(v registry.Version) Reads {
+	out := Reads{Kind: v.Kind}
+	onnx := slices.ContainsFunc(v.Files, func(f registry.File) bool { return f.Path == onnxFile })
+	switch {
+	case !slices.Contains(kinds, v.Kind):
+		out.Why = "Only models of texts, images and tables answer single rows. Let this one answer for a dataset."
+		return out
+	case !onnx && !slices.Contains(estimators, v.Base):
+		out.Why = "This version has no model.onnx, so it answers for datasets only. A version that is trained now has one."
+		return out
+	}
+	columns, err := columnsOf(r.Registry.Model(v))
+	if err != nil {
+		out.Why = "The files of this version cannot be read. Try another version, or ask the administrator."
+		return out
+	}
+	out.Columns = columns
+	return out
+}
+
+// description is trainer.json, and the part of config.json that describes columns.
+type description struct {
+	Kind    string            `json:"kind"`
+	Columns []string          `json:"columns"`
+	Types   map[string]string `json:"types"`
+	Encoder struct {
+		Columns []answer.Column `json:"columns"`
+	} `json:"encoder"`
+}
+
+// columnsOf reads the inputs of a model as trainer/answer names them.
+func columnsOf(model disk.Folder) ([]answer.Column, error) {
+	root, err := model.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	doc, err := disk.ReadFile(root, "trainer.json", maxDescription)
+	if err != nil {
+		return nil, err
+	}
+	var d description
+	if err := json.Unmarshal(doc, &d); err != nil {
+		return nil, fmt.Errorf("decode trainer.json: %w", err)
+	}
+	switch d.Kind {
+	case "image":
+		return []answer.Column{{Name: "image", Type: "image"}}, nil
+	case "text":
+		columns := []answer.Column{{Name: "text", Type: "text"}}
+		for _, name := range d.Columns {
+			if d.Types[name] == "pair" {
+				columns = append(columns, answer.Column{Name: name, Type: "text"})
+			}
+		}
+		return columns, nil
+	}
+	known := map[string][]string{}
+	described := d.Encoder.Columns
+	if len(described) == 0 {
+		var config struct {
+			Columns []answer.Column `json:"columns"`
+		}
+		if doc, err := disk.ReadFile(root, "config.json", maxDescription); err == nil && json.Unmarshal(doc, &config) == nil {
+			described = config.Columns
+		}
+	}
+	for _, c := range described {
+		known[c.Name] = c.Categories
+	}
+	var columns []answer.Column
+	for _, name := range d.Columns[:min(len(d.Columns), maxColumns)] {
+		columns = append(columns, answer.Column{Name: name, Type: d.Types[name], Categories: known[name]})
+	}
+	return columns, nil
+}

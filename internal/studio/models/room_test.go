@@ -1,0 +1,266 @@
+package models
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/answer"
+)
+
+func body(kind, content string) func(*http.Request) {
+	return func(r *http.Request) {
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(content)), int64(len(content))
+		r.Header.Set("Content-Type", kind)
+	}
+}
+
+func asJSON(content string) func(*http.Request) { return body("application/json", content) }
+
+// form is a posted form with fields, and with files by their names.
+func form(t *testing.T, fields, files map[string]string) func(*http.Request) {
+	t.Helper()
+	var doc bytes.Buffer
+	w := multipart.NewWriter(&doc)
+	for name, value := range fields {
+		require.NoError(t, w.WriteField(name, value))
+	}
+	for name, content := range files {
+		part, err := w.CreateFormFile(name, "a.png")
+		require.NoError(t, err)
+		_, err = part.Write([]byte(content))
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return body(w.FormDataContentType(), doc.String())
+}
+
+func TestWhatIsForbiddenLooksAsIfItNeverWas(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.reviews(2)
+	for _, path := range []string{
+		"GET /datasets/%s/models", "GET /models/%s/reviews", "GET /models/%s/reviews/1/promote", "GET /models/%s/reviews/1/serve", "GET /models/%s/reviews/1/model.zip",
+		"POST /models/%s/reviews/try", "POST /models/%s/reviews/1/promote", "POST /models/%s/reviews/1/export",
+		"GET /api/v1/models?dataset=%s", "GET /api/v1/models/%s/reviews", "GET /api/v1/models/%s/reviews/1", "POST /api/v1/models/%s/reviews/1/promote",
+		"GET /v2/models/%s.reviews", "POST /v2/models/%s.reviews/infer", "GET /v2/models/%s.reviews/versions/1/ready",
+	} {
+		method, path, _ := strings.Cut(path, " ")
+		theirs := h.do("dave", method, fmt.Sprintf(path, ds))
+		invented := h.do("dave", method, fmt.Sprintf(path, "000000000000000000000000"))
+		require.Equal(t, http.StatusNotFound, theirs.Code, path)
+		require.Equal(t, invented.Body.String(), theirs.Body.String(), path)
+	}
+	require.Empty(t, h.promoted)
+	require.Empty(t, h.exported)
+}
+
+func TestEachRoleSeesAndDoesWhatItMay(t *testing.T) {
+	t.Parallel()
+	for person, may := range map[string]struct{ look, export, first, second int }{
+		"alice": {200, 303, 303, 303}, "bob": {200, 303, 303, 303}, "carol": {200, 403, 403, 403},
+		"ursula": {200, 303, 303, 403}, // she started the first run only
+	} {
+		t.Run(person, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			h.reviews(2)
+			require.Equal(t, may.look, h.do(person, "GET", "/models/"+ds+"/reviews").Code)
+			require.Equal(t, may.export, h.do(person, "POST", "/models/"+ds+"/reviews/1/export").Code)
+			require.Equal(t, may.second, h.do(person, "POST", "/models/"+ds+"/reviews/2/promote").Code)
+			require.Equal(t, may.first, h.do(person, "POST", "/models/"+ds+"/reviews/1/promote").Code)
+			page := h.do(person, "GET", "/models/"+ds+"/reviews").Body.String()
+			require.Equal(t, may.second == 303, strings.Contains(page, "Make champion"), "the button is there for those who may")
+			require.Equal(t, may.export == 303, strings.Contains(page, "Into the dataset"))
+		})
+	}
+}
+
+func TestTheStarMovesWithTheChampion(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.reviews(2)
+	require.Contains(t, h.do("alice", "GET", "/models/"+ds+"/reviews").Body.String(), "Champion: <strong>reviews/1</strong>")
+	asked := h.do("alice", "GET", "/models/"+ds+"/reviews/2/promote").Body.String()
+	require.Contains(t, asked, "reviews/1 is the champion now")
+	require.Contains(t, asked, "reviews@champion")
+	done := h.do("alice", "POST", "/models/"+ds+"/reviews/2/promote")
+	require.Equal(t, "/ray/models/"+ds+"/reviews?done=promoted", done.Header().Get("Location"))
+	require.Equal(t, []string{"alice reviews/2"}, h.promoted)
+	require.Contains(t, h.do("alice", "GET", "/models/"+ds+"/reviews?done=promoted").Body.String(), "Champion: <strong>reviews/2</strong>")
+	var m Model
+	require.NoError(t, json.Unmarshal(h.do("carol", "GET", "/api/v1/models/"+ds+"/reviews").Body.Bytes(), &m))
+	require.Equal(t, "reviews/2", m.Champion.Ref)
+	require.Len(t, m.Versions, 2)
+}
+
+func TestATextIsAnsweredOnThePageAndInTheAPI(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.reviews(1)
+	page := h.do("carol", "POST", "/models/"+ds+"/reviews/try", form(t, map[string]string{"version": "1", "in.text": "The <b>ending</b> alone."}, nil))
+	require.Equal(t, http.StatusOK, page.Code)
+	require.Contains(t, page.Body.String(), "97.1 %")
+	require.Contains(t, page.Body.String(), "The &lt;b&gt;ending&lt;/b&gt; alone.")
+	require.Equal(t, []any{"The <b>ending</b> alone."}, h.answers.asked[0].Data)
+	require.Equal(t, "reviews", h.answers.asks.Name)
+	require.Contains(t, h.answers.asks.Folder, "-"+ds, "the folder of this Clowder's dataset")
+
+	found := h.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/champion/predict", asJSON(`{"rows":[{"text":"The ending"}]}`))
+	var a Answer
+	require.NoError(t, json.Unmarshal(found.Body.Bytes(), &a), found.Body)
+	require.Equal(t, "reviews/1", a.Model)
+	require.Equal(t, []Likely{{"yes", 0.971}, {"no", 0.029}}, a.Rows[0].Labels)
+	require.False(t, a.Rows[0].Unsure)
+}
+
+func TestTheFormHasAFieldForEachInput(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.register("rows", "table", "trees", "ft-2", map[string]string{
+		"trainer.json": `{"kind":"table","columns":["size","colour","<b>"],"types":{"size":"number","colour":"category","<b>":"category"},"encoder":{}}`,
+		"config.json":  `{"columns":[{"name":"colour","type":"category","categories":["blue","red"]}]}`,
+	})
+	h.register("pictures", "image", "small-cnn", "ft-3", map[string]string{"trainer.json": `{"kind":"image"}`, "model.onnx": "x"})
+	h.register("pairs", "text", "words", "ft-4", map[string]string{"trainer.json": `{"kind":"text","columns":["question","reply"],"types":{"question":"text","reply":"pair"}}`})
+	page := h.do("carol", "GET", "/models/"+ds+"/rows").Body.String()
+	require.Contains(t, page, `inputmode="decimal"`)
+	require.Contains(t, page, `<option>blue</option>`)
+	require.Contains(t, page, `name="in.&lt;b&gt;"`)
+	h.do("carol", "POST", "/models/"+ds+"/rows/try", form(t, map[string]string{"in.size": "1.5", "in.colour": "red", "in.<b>": ""}, nil))
+	require.Equal(t, []answer.Tensor{
+		{Name: "size", Datatype: "BYTES", Shape: []int{1}, Data: []any{"1.5"}}, {Name: "colour", Datatype: "BYTES", Shape: []int{1}, Data: []any{"red"}},
+	}, h.answers.asked)
+
+	require.Contains(t, h.do("carol", "GET", "/models/"+ds+"/pictures").Body.String(), `type="file"`)
+	require.Equal(t, 200, h.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, nil, map[string]string{"in.image": "png"})).Code)
+	require.Equal(t, base64.StdEncoding.EncodeToString([]byte("png")), h.answers.asked[0].Data[0])
+	require.Contains(t, h.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, nil, nil)).Body.String(), "Choose an image first.")
+	large := h.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, nil, map[string]string{"in.image": strings.Repeat("x", maxForm)}))
+	require.Equal(t, http.StatusRequestEntityTooLarge, large.Code)
+
+	require.Contains(t, h.do("carol", "GET", "/models/"+ds+"/pairs").Body.String(), `name="in.reply"`)
+}
+
+func TestAVersionThatAnswersNoRowsSaysWhy(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.register("old", "text", "bert-tiny", "ft-2", map[string]string{"trainer.json": `{"kind":"text"}`})
+	h.register("poems", "language", "gpt-small", "ft-3", map[string]string{"trainer.json": `{"kind":"language"}`})
+	h.register("broken", "text", "words", "ft-4", map[string]string{"trainer.json": `{`})
+	for name, why := range map[string]string{"old": "has no model.onnx", "poems": "texts, images and tables", "broken": "cannot be read"} {
+		page := h.do("carol", "GET", "/models/"+ds+"/"+name).Body.String()
+		require.Contains(t, page, why)
+		require.NotContains(t, page, "<textarea")
+		found := h.do("carol", "POST", "/api/v1/models/"+ds+"/"+name+"/1/predict", asJSON(`{"rows":[{"text":"a"}]}`))
+		require.Equal(t, http.StatusConflict, found.Code)
+	}
+}
+
+func TestWhatTheProcessRefusesIsASentence(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err    error
+		status int
+		said   string
+	}{
+		"an empty text":     {&answer.RefusedError{Status: 400, Message: "A text is empty."}, 422, "A text is empty."},
+		"a damaged model":   {&answer.RefusedError{Status: 500, Message: "The files are damaged."}, 502, "The files are damaged."},
+		"no onnx after all": {&answer.RefusedError{Status: 409, Message: "It has no model.onnx."}, 409, "It has no model.onnx."},
+		"nothing set up":    {fmt.Errorf("x: %w", answer.ErrNotSetUp), 503, "Single answers are not set up here"},
+		"a slow process":    {errors.New("read tcp 127.0.0.1:4711: timeout"), 503, "The model did not answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			h.reviews(1)
+			h.answers.err = c.err
+			page := h.do("carol", "POST", "/models/"+ds+"/reviews/try", form(t, map[string]string{"in.text": "a"}, nil))
+			require.Equal(t, c.status, page.Code)
+			require.Contains(t, page.Body.String(), c.said)
+			require.NotContains(t, page.Body.String(), "4711")
+			found := h.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":[{"text":"a"}]}`))
+			require.Equal(t, c.status, found.Code, found.Body)
+			program := h.do("carol", "POST", "/v2/models/"+ds+".reviews/infer", asJSON(`{}`))
+			require.Equal(t, c.status, program.Code)
+			require.Contains(t, program.Body.String(), `"error":`)
+		})
+	}
+}
+
+func TestRowsThatTheAPICannotRead(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.reviews(1)
+	for name, rows := range map[string]string{
+		"none": `[]`, "too many": "[" + strings.TrimSuffix(strings.Repeat(`{"text":"a"},`, 65), ",") + "]", "an unknown column": `[{"txt":"a"}]`, "a list in a cell": `[{"text":["a"]}]`,
+	} {
+		found := h.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":`+rows+`}`))
+		require.Equal(t, http.StatusUnprocessableEntity, found.Code, name)
+		require.Nil(t, h.answers.asked, name)
+	}
+}
+
+func TestTheSixtyFirstQuestionInAMinuteWaits(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.reviews(1)
+	h.answers.forward = `{"model_name":"x","outputs":[]}`
+	refused := 0
+	for range 70 {
+		w := h.do("carol", "POST", "/v2/models/"+ds+".reviews/infer", asJSON(`{}`))
+		if w.Code == http.StatusTooManyRequests {
+			refused++
+			require.NotEmpty(t, w.Header().Get("Retry-After"))
+		}
+	}
+	require.InDelta(t, 10, refused, 2, "one more is allowed each second")
+	page := h.do("carol", "POST", "/models/"+ds+"/reviews/try", form(t, map[string]string{"in.text": "a"}, nil))
+	require.Equal(t, http.StatusTooManyRequests, page.Code, "the page and programs share the quota")
+	require.NotEmpty(t, page.Header().Get("Retry-After"))
+	require.Equal(t, 200, h.do("alice", "POST", "/v2/models/"+ds+".reviews/infer", asJSON(`{}`)).Code, "others have their own")
+}
+
+func TestTheProtocolForPrograms(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.reviews(2)
+	h.answers.forward = `{"model_name":"inner","model_version":"2","outputs":[{"name":"label"}]}`
+	name := ds + ".reviews"
+	require.JSONEq(t, `{"ready":true}`, h.do("carol", "GET", "/v2/health/ready").Body.String())
+	require.Contains(t, h.do("carol", "GET", "/v2").Body.String(), "clowder-ray")
+	require.JSONEq(t, `{"name":"`+name+`","ready":true}`, h.do("carol", "GET", "/v2/models/"+name+"/versions/2/ready").Body.String())
+	require.Contains(t, h.do("carol", "GET", "/v2/models/"+name+"/versions/2").Body.String(), `"datatype":"BYTES"`)
+	found := h.do("carol", "POST", "/v2/models/"+name+"/versions/2/infer", asJSON(`{"inputs":[]}`))
+	require.JSONEq(t, `{"model_name":"`+name+`","model_version":"2","outputs":[{"name":"label"}]}`, found.Body.String())
+	require.Equal(t, `{"inputs":[]}`, h.answers.question)
+	require.Equal(t, 2, h.answers.asks.Version)
+	h.do("carol", "POST", "/v2/models/"+name+"/infer", asJSON(`{}`))
+	require.Equal(t, 1, h.answers.asks.Version, "without a version the champion answers")
+	require.Equal(t, 404, h.do("carol", "GET", "/v2/models/"+name+"/versions/3").Code)
+	require.Equal(t, 404, h.do("carol", "GET", "/v2/models/reviews").Code)
+}
+
+func TestListsDownloadsAndManifests(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	require.Contains(t, h.do("alice", "GET", "/datasets/"+ds+"/models").Body.String(), "No model yet: the first training makes one.")
+	h.reviews(2)
+	list := h.do("carol", "GET", "/datasets/"+ds+"/models").Body.String()
+	require.Contains(t, list, "reviews/1")
+	require.Contains(t, list, "0.884–0.946")
+	zip := h.do("carol", "GET", "/models/"+ds+"/reviews/2/model.zip")
+	require.Equal(t, "zip of reviews/2", zip.Body.String())
+	require.Equal(t, `attachment; filename="reviews-2.zip"`, zip.Header().Get("Content-Disposition"))
+	require.Equal(t, "zip of reviews/1", h.do("carol", "GET", "/api/v1/models/"+ds+"/reviews/champion/model.zip").Body.String())
+	require.Contains(t, h.do("carol", "GET", "/models/"+ds+"/reviews/2/serve?as=kserve").Body.String(), "kind: kserve # reviews/2")
+}
