@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ncsa/clowder-ray/cmd/extractor/basemodels"
+	"github.com/ncsa/clowder-ray/internal/answer/manifests"
 	"github.com/ncsa/clowder-ray/internal/basemodel"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
@@ -55,6 +56,7 @@ func (p *program) modelsCommand() *cobra.Command {
 			return export(cmd.Context(), p.stdout, models, args[0], args[1], args[2])
 		},
 	})
+	cmd.AddCommand(p.manifestCommand())
 	cmd.AddCommand(basemodels.Commands(basemodels.Environment{
 		Stdin: os.Stdin, Stdout: p.stdout, Stderr: p.stderr, Getenv: p.getenv,
 		Store: func(cmd *cobra.Command) (*basemodel.Store, error) {
@@ -65,6 +67,41 @@ func (p *program) modelsCommand() *cobra.Command {
 			return basemodel.New(volume.Volume{Dir: set.SharedDir}.BaseModels()), nil
 		},
 	})...)
+	return cmd
+}
+
+// manifestCommand prints a manifest for Kubernetes.
+func (p *program) manifestCommand() *cobra.Command {
+	var as string
+	var options manifests.Options
+	const usage = "models manifest DATASET NAME/VERSION"
+	cmd := &cobra.Command{
+		Use: "manifest DATASET NAME/VERSION", Short: "Print a Kubernetes manifest that serves a version: a Deployment, or for KServe or Ray Serve",
+		Args: argCount(2, 2, usage),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			models, err := p.registry(cmd)
+			if err != nil {
+				return err
+			}
+			_, v, err := find(models, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			sum, err := models.Digest(v)
+			if err != nil {
+				return err
+			}
+			doc, err := manifests.Write(as, v, sum, options)
+			if err != nil {
+				return job.Permanent(err)
+			}
+			_, err = io.WriteString(p.stdout, doc)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&as, "as", manifests.Deployment, "deployment, kserve or rayservice")
+	cmd.Flags().StringVar(&options.Image, "image", "", "image of Ray with the trainer (default: that of the Helm chart)")
+	cmd.Flags().StringVar(&options.Claim, "claim", "", "claim of the shared volume (default: clowder-ray-shared)")
 	return cmd
 }
 

@@ -137,7 +137,8 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 	pages, err := studio.New(ctx, set.Studio, studio.Parts{
-		ClowderURL: set.ClowderURL, ClowderVersion: set.ClowderVersion, ClowderCA: set.ClowderCA, Keys: keys, Clowder: client, Store: store, Volume: volume, Extractors: all, Places: platform, Desk: pipe, Way: way, Python: set.localPython(), Version: version, Log: log,
+		ClowderURL: set.ClowderURL, ClowderVersion: set.ClowderVersion, ClowderCA: set.ClowderCA, Keys: keys, Clowder: client, Store: store, Volume: volume, Extractors: all, Places: platform, Desk: pipe, Way: way, Python: set.localPython(), Trainer: set.trainer,
+		Version: version, Log: log,
 	})
 	if err != nil {
 		return err
@@ -264,6 +265,12 @@ const (
 	maxDownloads = 4
 	maxUploads   = 16
 )
+
+// trainer installs the trainer on the shared volume and returns its folder.
+func (s *Settings) trainer() (string, error) {
+	at, _, err := trainer.Install(disk.Folder{Volume: s.SharedDir, Name: "trainer"})
+	return at, err
+}
 
 // attemptTemplate installs the trainer on the shared volume and returns how Ray runs it. check verifies the installed trainer and
 // repairs it if it has changed.

@@ -2,6 +2,8 @@ package registry
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,6 +58,16 @@ func (r *Registry) at(s slot) disk.Folder {
 // Model is the folder of the version's model files.
 func (r *Registry) Model(v Version) disk.Folder {
 	return r.at(slot{v.Folder(), v.Name, v.Version}).In(modelDir)
+}
+
+// Digest is the sha256 of version.json of a version, in hex. The file lists the hashes of all files of the model, so it identifies them.
+func (r *Registry) Digest(v Version) (string, error) {
+	doc, err := r.readFile(r.at(slot{v.Folder(), v.Name, v.Version}), versionFile, maxVersionFile)
+	if err != nil {
+		return "", unreadable("the model "+v.Ref(), "", err)
+	}
+	sum := sha256.Sum256(doc)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // Versions returns the readable versions of a name, oldest first. The error wraps ErrUnreadable if the folder of the name cannot be

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/internal/answer"
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
@@ -39,8 +40,10 @@ type Parts struct {
 	Desk Desk
 	// Way leads the users of Clowder here.
 	Way *Way
-	// Python is the interpreter of the setting RAY_PYTHON, which need not be on this machine.
-	Python string
+	// Python is the interpreter of the setting RAY_PYTHON, which need not be on this machine. Trainer returns the folder with the trainer for
+	// its PYTHONPATH.
+	Python  string
+	Trainer func() (string, error)
 	// Version is the version of the service.
 	Version string
 	Log     *zap.Logger
@@ -59,6 +62,7 @@ type Server struct {
 	server   *http.Server
 	listener net.Listener
 	hub      *live.Hub
+	answers  *answer.Client
 	log      *zap.Logger
 }
 
@@ -76,7 +80,8 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	list := runs.New(site, parts.runs(visitors))
 	moving, hub := parts.live(site, list)
 	editor := edit.New(site, edit.Parts{Rights: visitors, Trainings: list, Python: parts.python()})
-	handler, err := studio.Handler(site, visitors, list, moving, editor)
+	answers := parts.answers(&set)
+	handler, err := studio.Handler(site, visitors, list, moving, editor, parts.models(site, &set, visitors, answers))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +92,7 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	server.RegisterOnShutdown(hub.Stop) // else open streams would hold the stop
 	server.RegisterOnShutdown(editor.Close)
-	return &Server{server: server, listener: listener, hub: hub, log: log}, nil
+	return &Server{server: server, listener: listener, hub: hub, answers: answers, log: log}, nil
 }
 
 // Address is the address on which the studio listens.
@@ -114,5 +119,5 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	<-stopped
 	s.hub.Close()
-	return nil
+	return s.answers.Close()
 }

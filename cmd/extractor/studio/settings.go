@@ -23,6 +23,10 @@ type Settings struct {
 	Issuer     string   `mapstructure:"oidc_issuer"`
 	Client     string   `mapstructure:"oidc_client_id"`
 	SecretFile string   `mapstructure:"oidc_client_secret_file"`
+
+	Predictor        string `mapstructure:"predictor_url"`
+	PredictorToken   string `mapstructure:"predictor_token_file"`
+	AnswersPerMinute int    `mapstructure:"studio_answers_per_minute"`
 }
 
 // Row describes one field of Settings: its key in the settings file, its environment variable, its default and its meaning.
@@ -43,6 +47,9 @@ func Rows() []Row {
 		{"oidc_issuer", "OIDC_ISSUER", "", "Realm of Clowder's Keycloak, e.g. https://clowder.example.org/keycloak/realms/clowder"},
 		{"oidc_client_id", "OIDC_CLIENT_ID", "clowder-ray", "Client of the studio in that realm"},
 		{"oidc_client_secret_file", "OIDC_CLIENT_SECRET_FILE", "", "File with the secret of that client; empty for a public client"},
+		{"predictor_url", "PREDICTOR_URL", "", "Address of the process that gives single answers of models. Empty: the service starts one where it has a Python (RAY_PYTHON)"},
+		{"predictor_token_file", "PREDICTOR_TOKEN_FILE", "", "File with the bearer token of that process"},
+		{"studio_answers_per_minute", "STUDIO_ANSWERS_PER_MINUTE", defaultAnswers, "Questions to models that one person may ask in a minute"},
 	}
 }
 
@@ -60,8 +67,11 @@ func (s *Settings) Validate(clowder string, report func(format string, args ...a
 	if s.Listen == "" {
 		report("STUDIO_LISTEN: set the address on which the studio listens")
 	}
+	if s.AnswersPerMinute < 1 {
+		report("STUDIO_ANSWERS_PER_MINUTE: it must be at least 1")
+	}
 	s.validateLogin(report)
-	for name, value := range map[string]string{"STUDIO_URL": s.URL, "CLOWDER_PUBLIC_URL": s.PublicURL, "OIDC_ISSUER": s.Issuer} {
+	for name, value := range map[string]string{"STUDIO_URL": s.URL, "CLOWDER_PUBLIC_URL": s.PublicURL, "OIDC_ISSUER": s.Issuer, "PREDICTOR_URL": s.Predictor} {
 		if value == "" {
 			continue
 		}

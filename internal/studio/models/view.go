@@ -84,7 +84,7 @@ type Model struct {
 func (r *Room) view(v registry.Version, champion *registry.Version) Version {
 	out := Version{
 		Name: v.Name, Version: v.Version, Ref: v.Ref(), Run: v.Run, DatasetID: v.DatasetID, Task: v.Task, Kind: v.Kind, Base: v.Base, Labels: v.Labels,
-		Metric: v.Metric, Made: v.Created, Champion: champion != nil && champion.Version == v.Version, Why: v.Why, Ago: ago(r.now().Sub(v.Created)),
+		Metric: v.Metric, Made: v.Created, Champion: champion != nil && champion.Version == v.Version, Why: v.Why, Ago: web.Ago(r.now().Sub(v.Created)),
 	}
 	if v.Test != nil {
 		out.Score = &Score{Value: v.Test.Value, Low: v.Test.Low, High: v.Test.High, Rows: v.Test.N}
@@ -151,12 +151,4 @@ func (r *Room) list(ctx context.Context, dataset string) ([]Model, string, clowd
 	}
 	slices.SortFunc(models, func(a, b Model) int { return b.Versions[0].Made.Compare(a.Versions[0].Made) })
 	return models, title, role, nil
-}
-
-// ago says how long something is past.
-func ago(d time.Duration) string {
-	if d < time.Minute {
-		return "just now"
-	}
-	return text.About(d) + " ago"
 }

@@ -1,5 +1,233 @@
-import { islands } from "./island";
+// The form that asks a model, without a new page: it shows the answer beside the form, and takes images that are dropped or pasted.
+import { islands, setting } from "./island";
+
+interface Likely {
+  label: string;
+  probability: number;
+}
+
+interface Row {
+  label?: string;
+  value?: number;
+  unsure?: boolean;
+  labels?: Likely[];
+}
+
+interface Answer {
+  model: string;
+  milliseconds: number;
+  rows: Row[];
+}
+
+interface Problem {
+  title?: string;
+  detail?: string;
+  do?: string;
+}
+
+type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+const MOST_BYTES = 10 * 1024 * 1024;
+const MOST_LABELS = 10;
+const WAKES_AFTER = 400; // milliseconds without an answer
 
 islands("try", (element) => {
-  element.hidden = false;
+  const form = element.querySelector("form");
+  const answer = element.querySelector<HTMLElement>(".answer");
+  const button = form?.querySelector("button");
+  if (!form || !answer || !button) {
+    return; // this version answers no rows, and says why
+  }
+  const address = setting(element, "api");
+  const percent = new Intl.NumberFormat(undefined, { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  const number = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 });
+  let asked = 0; // answers to earlier questions are not shown
+  const image = form.querySelector<HTMLInputElement>("input[type=file]");
+  if (image) {
+    takeImages(form, image, (text) => show(line("failed", text)));
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void ask();
+  });
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      form.requestSubmit();
+    }
+  });
+
+  async function ask(): Promise<void> {
+    const mine = ++asked;
+    button!.disabled = true;
+    const waking = setTimeout(() => mine === asked && show(line("muted", "Waking the model, a second or two.")), WAKES_AFTER);
+    try {
+      const row = await rowOf(form!);
+      const reply = await fetch(address, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ rows: [row] }),
+      });
+      const content: unknown = await reply.json();
+      if (mine === asked) {
+        show(...(reply.ok ? answered(content as Answer) : refused(content as Problem)));
+      }
+    } catch {
+      if (mine === asked) {
+        show(line("failed", "The studio does not answer. Your input is still here: try again."));
+      }
+    } finally {
+      clearTimeout(waking);
+      if (mine === asked) {
+        button!.disabled = false;
+      }
+    }
+  }
+
+  function show(...parts: HTMLElement[]): void {
+    answer!.replaceChildren(...parts);
+  }
+
+  function answered(content: Answer): HTMLElement[] {
+    const row = content.rows[0] ?? {};
+    const parts: HTMLElement[] = [];
+    if (row.value !== undefined) {
+      parts.push(line("value", number.format(row.value)));
+    } else {
+      const label = make("p", "label");
+      if (row.unsure) {
+        label.append(make("span", "waiting", "Unsure:"), " ");
+      }
+      label.append(make("strong", "", row.label ?? ""));
+      parts.push(label, likely(row.labels ?? []));
+    }
+    const took = line("muted", "");
+    took.append(make("small", "", `${content.model} in ${number.format(content.milliseconds)} ms`));
+    return [...parts, took];
+  }
+
+  function likely(labels: Likely[]): HTMLElement {
+    const table = make("table", "likely");
+    table.append(make("caption", "hidden", "How likely each answer is"));
+    const body = table.appendChild(document.createElement("tbody"));
+    for (const { label, probability } of labels.slice(0, MOST_LABELS)) {
+      const name = make("th", "", label);
+      name.setAttribute("scope", "row");
+      const bar = document.createElement("progress");
+      bar.max = 1;
+      bar.value = probability;
+      bar.setAttribute("aria-label", label);
+      const cell = document.createElement("td");
+      cell.append(bar);
+      const row = document.createElement("tr");
+      row.append(name, cell, make("td", "figure", percent.format(probability)));
+      body.append(row);
+    }
+    return table;
+  }
+
+  function refused(problem: Problem): HTMLElement[] {
+    const said = line("failed", "");
+    said.append(make("strong", "", `${problem.title ?? "The model did not answer"}.`), ` ${problem.detail ?? ""} ${problem.do ?? ""}`);
+    return [said];
+  }
 });
+
+// rowOf reads the fields by their columns. An empty field of a table is left out.
+async function rowOf(form: HTMLFormElement): Promise<Record<string, string>> {
+  const row: Record<string, string> = {};
+  for (const field of form.querySelectorAll<Field>("[data-column]")) {
+    const column = field.dataset["column"] ?? "";
+    if (field instanceof HTMLInputElement && field.type === "file") {
+      const file = field.files?.[0];
+      if (file) {
+        row[column] = await base64(file);
+      }
+    } else if (field instanceof HTMLTextAreaElement || field.value.trim() !== "") {
+      row[column] = field.value;
+    }
+  }
+  return row;
+}
+
+function base64(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ""));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+}
+
+// takeImages shows the chosen image, and takes one that is dropped on the form or pasted into the page.
+function takeImages(form: HTMLFormElement, input: HTMLInputElement, complain: (text: string) => void): void {
+  const area = form.querySelector<HTMLElement>(".drop");
+  const preview = form.querySelector<HTMLImageElement>(".preview");
+  const hint = form.querySelector<HTMLElement>(".scripted");
+  if (!area || !preview || !hint) {
+    return;
+  }
+  hint.hidden = false;
+  let shown = "";
+  input.addEventListener("change", () => {
+    const file = input.files?.[0];
+    URL.revokeObjectURL(shown);
+    preview.hidden = !file;
+    if (!file) {
+      return;
+    }
+    if (file.size > MOST_BYTES) {
+      input.value = "";
+      preview.hidden = true;
+      complain("The image has more than 10 MB. Use a smaller one.");
+      return;
+    }
+    shown = URL.createObjectURL(file);
+    preview.src = shown;
+  });
+  const take = (files: FileList | undefined | null): boolean => {
+    const file = [...(files ?? [])].find((f) => f.type.startsWith("image/"));
+    if (!file) {
+      return false;
+    }
+    const one = new DataTransfer();
+    one.items.add(file);
+    input.files = one.files;
+    input.dispatchEvent(new Event("change"));
+    form.requestSubmit();
+    return true;
+  };
+  for (const kind of ["dragenter", "dragover"]) {
+    area.addEventListener(kind, (event) => {
+      event.preventDefault();
+      area.classList.add("over");
+    });
+  }
+  area.addEventListener("dragleave", () => area.classList.remove("over"));
+  area.addEventListener("drop", (event) => {
+    event.preventDefault();
+    area.classList.remove("over");
+    if (!take(event.dataTransfer?.files)) {
+      complain("This is no image. Drop a PNG or JPEG.");
+    }
+  });
+  document.addEventListener("paste", (event) => {
+    if (take(event.clipboardData?.files)) {
+      event.preventDefault();
+    }
+  });
+}
+
+function make(tag: string, kind: string, text = ""): HTMLElement {
+  const element = document.createElement(tag);
+  if (kind) {
+    element.className = kind;
+  }
+  element.textContent = text;
+  return element;
+}
+
+function line(kind: string, text: string): HTMLElement {
+  return make("p", kind, text);
+}

@@ -1,0 +1,99 @@
+package studio
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+
+	"github.com/ncsa/clowder-ray/internal/answer"
+	"github.com/ncsa/clowder-ray/internal/answer/manifests"
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
+	"github.com/ncsa/clowder-ray/internal/studio/models"
+	"github.com/ncsa/clowder-ray/internal/studio/web"
+)
+
+// answers returns the client of the process that gives single answers: the one of PREDICTOR_URL, else one that the service starts where it
+// has a Python.
+func (p *Parts) answers(set *Settings) *answer.Client {
+	if set.Predictor != "" {
+		return answer.NewClient(answer.NewRemote(set.Predictor, set.PredictorToken))
+	}
+	return answer.NewClient(answer.NewLocal(answer.LocalConfig{
+		Python: p.Python, Trainer: p.Trainer, Registry: p.Volume.Registry().Path(), Log: p.Log.Named("answers"),
+	}))
+}
+
+// models returns the room about models.
+func (p *Parts) models(site *web.Site, set *Settings, rights web.Rights, answers *answer.Client) *models.Room {
+	found := registry.New(p.Volume.Registry())
+	return models.New(site, models.Parts{
+		Registry: found, Answers: answers, Rights: rights, Desk: modelDesk{p, found}, Clowder: p.Clowder.As("").Address(),
+		Starter: func(ctx context.Context, run string) string {
+			rec, err := p.Store.Get(ctx, run)
+			if err != nil {
+				return "" // the record was removed: editors may still promote
+			}
+			return rec.User
+		},
+		WriteZip: func(ctx context.Context, v registry.Version, w http.ResponseWriter) error {
+			stored, err := pipeline.StoredModel(found, v)
+			if err != nil {
+				return err
+			}
+			return stored.Write(ctx, w)
+		},
+		Manifest: func(v registry.Version, as string) (string, error) {
+			sum, err := found.Digest(v)
+			if err != nil {
+				return "", err
+			}
+			return manifests.Write(as, v, sum, manifests.Options{})
+		},
+		AnswersPerMinute: cmp.Or(set.AnswersPerMinute, defaultAnswers),
+	})
+}
+
+const defaultAnswers = 60
+
+// modelDesk applies the commands of visitors to models.
+type modelDesk struct {
+	parts    *Parts
+	registry *registry.Registry
+}
+
+// Promote makes the version the champion, and notes it on the dataset as the extractor that manages runs does.
+func (d modelDesk) Promote(ctx context.Context, by *web.Visitor, v registry.Version) error {
+	of := registry.Dataset{Clowder: d.parts.Clowder.As("").Address(), ID: v.DatasetID}
+	if _, err := d.registry.Promote(of, v.Name, v.Version); err != nil {
+		return err
+	}
+	e := d.manager()
+	content := map[string]any{
+		"kind": "promotion", "run": v.Run, "version": d.parts.Version, "name": v.Name, "name_version": v.Version, "model_run": v.Run, "champion": v.Ref(),
+	}
+	if v.Test != nil {
+		content["metric"], content["test_value"] = v.Metric, v.Test.Value
+	}
+	_, err := by.Clowder.AddMetadata(ctx, v.DatasetID, clowder.Metadata{Content: content, Contexts: []any{delivery.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version})
+	return err
+}
+
+// Export submits the dataset to the extractor that manages runs, which puts the model into it.
+func (d modelDesk) Export(ctx context.Context, by *web.Visitor, v registry.Version) error {
+	_, err := by.Clowder.Submit(ctx, v.DatasetID, d.manager().Name(), map[string]any{"action": "export", "run": v.Ref()})
+	return err
+}
+
+// manager is the extractor that manages runs.
+func (d modelDesk) manager() platform.Extractor {
+	for _, e := range d.parts.Extractors {
+		if e.Kind == platform.Runs {
+			return e
+		}
+	}
+	return d.parts.Extractors[0]
+}
