@@ -177,7 +177,7 @@ func (b *browser) login(p *place, path, email string) page {
 	require.Contains(b.t, form.body, "Log in to Clowder")
 	to, err := form.at.Parse(strings.ReplaceAll(action.FindStringSubmatch(form.body)[1], "&amp;", "&"))
 	require.NoError(b.t, err)
-	return b.post(to.String(), url.Values{"email": {email}})
+	return b.post(to.String(), url.Values{"username": {email}})
 }
 
 func TestALoginAtKeycloakLeadsBackToThePage(t *testing.T) {

@@ -42,6 +42,12 @@ func (d *Door) Public(mux *http.ServeMux) {
 	})
 	mux.HandleFunc("POST /login/key", d.withKey)
 	mux.HandleFunc("POST /logout", d.logout)
+	// A browser keeps whole pages for the way back, although they are not to be stored. The page after a logout contains this as a picture, so it
+	// is requested when the page before has been kept.
+	mux.HandleFunc("GET /logout/clear", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Clear-Site-Data", `"cache"`)
+		w.WriteHeader(http.StatusNoContent)
+	})
 	if d.offers(ByOIDC) {
 		mux.HandleFunc("GET /login/oidc", d.startOIDC)
 		mux.HandleFunc("GET /login/callback", d.finishOIDC)

@@ -3,6 +3,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/http"
@@ -27,6 +28,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform"
 	clowderplatform "github.com/ncsa/clowder-ray/internal/platform/clowder"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
+	"github.com/ncsa/clowder-ray/internal/studio/login/logintest"
 	"github.com/ncsa/clowder-ray/test/ports"
 )
 
@@ -45,6 +47,10 @@ type Site struct {
 	Clowder *clowdertest.Server
 	Store   job.Store
 	Volume  volume.Volume
+	// Listen is the address on which the studio listens.
+	Listen string
+	// Keycloak is the login service, if Options asked for one.
+	Keycloak *logintest.Keycloak
 	// Dataset is the id of the dataset "Film reviews", Empty of one without runs.
 	Dataset, Empty string
 
@@ -57,6 +63,12 @@ type Options struct {
 	AMQPURI string
 	// Prefix is the path of the studio, with a slash at its beginning.
 	Prefix string
+	// URL is the address at which people reach the studio, if there is a proxy before it.
+	URL string
+	// Keycloak lets people log in at a double of Keycloak, too.
+	Keycloak bool
+	// Log takes the log of the studio; nil: that of the test, from warnings on.
+	Log *zap.Logger
 }
 
 // New starts a site, which ends with the test.
@@ -73,7 +85,7 @@ func New(tb testing.TB, o Options) *Site {
 	require.NoError(tb, err)
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port[0]))
 	s := &Site{
-		URL: "http://" + address + o.Prefix, Clowder: double, Store: store, Volume: volume.Volume{Dir: tb.TempDir()}, client: client,
+		URL: cmp.Or(o.URL, "http://"+address+o.Prefix), Listen: address, Clowder: double, Store: store, Volume: volume.Volume{Dir: tb.TempDir()}, client: client,
 	}
 	s.Dataset, s.Empty = double.AddDataset(Alice, "Film reviews"), double.AddDataset(Alice, "Letters")
 	for _, dataset := range []string{s.Dataset, s.Empty} {
@@ -84,13 +96,22 @@ func New(tb testing.TB, o Options) *Site {
 	require.NoError(tb, err)
 
 	all := extractors(tb)
-	set := studio.Settings{URL: "http://" + address + o.Prefix, Listen: address}
+	set := studio.Settings{URL: s.URL, Listen: address}
+	if o.Keycloak {
+		s.Keycloak, err = logintest.Start(logintest.Options{Redirects: []string{s.URL + "/login/callback"}, OnToken: double.AcceptToken})
+		require.NoError(tb, err)
+		tb.Cleanup(s.Keycloak.Close)
+		set.Issuer, set.Client = s.Keycloak.URL, logintest.Client
+	}
+	if o.Log == nil {
+		o.Log = logger(tb)
+	}
 	places := clowderplatform.New(client, all)
-	way, err := studio.NewWay(set, double.URL, nil, places, logger(tb))
+	way, err := studio.NewWay(set, double.URL, nil, places, o.Log)
 	require.NoError(tb, err)
 	server, err := studio.New(ctx, set, studio.Parts{
 		ClowderURL: double.URL, Clowder: client, Store: store, Volume: s.Volume, Extractors: all, Places: places, Desk: desk{s}, Way: way,
-		Version: "1.0.0", Log: logger(tb),
+		Version: "1.0.0", Log: o.Log,
 	})
 	require.NoError(tb, err)
 	ended := make(chan error, 1)

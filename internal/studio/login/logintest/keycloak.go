@@ -142,7 +142,7 @@ func (k *Keycloak) authorize(w http.ResponseWriter, r *http.Request) {
 	if login == "" {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><title>Log in to Clowder</title><form method="post" action="` + html.EscapeString(r.URL.RequestURI()) + //nolint:gosec // it is escaped
-			`"><label>E-mail <input name="email"></label> <button>Log in</button></form></html>`))
+			`"><label>E-mail <input id="username" name="username"></label> <button id="kc-login">Sign In</button></form></html>`))
 		return
 	}
 	id := rand.Text()
@@ -159,11 +159,11 @@ func (k *Keycloak) browser(w http.ResponseWriter, r *http.Request) (login, email
 	if cookie, err := r.Cookie(browserCookie); err == nil && k.logins[cookie.Value] != "" {
 		return cookie.Value, k.logins[cookie.Value]
 	}
-	if r.Method != http.MethodPost || r.PostFormValue("email") == "" {
+	if r.Method != http.MethodPost || r.PostFormValue("username") == "" {
 		k.forms++
 		return "", ""
 	}
-	login, email = rand.Text(), r.PostFormValue("email")
+	login, email = rand.Text(), r.PostFormValue("username")
 	k.logins[login] = email
 	http.SetCookie(w, &http.Cookie{Name: browserCookie, Value: login, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}) //nolint:gosec // a test serves plain HTTP
 	return login, email
