@@ -24,14 +24,21 @@ import (
 const mixed = 200
 
 // BenchmarkBothVersions sends jobs to one service: all from a Clowder v2, and then half of them from a Clowder v1 on the same broker. Each
-// job has a dataset of its own. Ray plays each training at once, so that downloads, uploads and statuses take the time.
+// job has a dataset of its own. Ray plays each training at once, so that downloads, uploads and statuses take the time. The two ways take
+// turns in being the first of a round, and x-mixed compares them round by round.
 func BenchmarkBothVersions(b *testing.B) {
 	program := stack.Program(b)
-	var alone, together ratios
+	var alone, together, compared ratios
 	for b.Loop() {
-		alone = append(alone, rateOfVersions(b, program, 0))
-		together = append(together, rateOfVersions(b, program, mixed/2))
+		var rates [2]float64 // of v2 alone, and of both
+		for i := range rates {
+			way := (len(compared) + i) % len(rates)
+			rates[way] = rateOfVersions(b, program, way*mixed/2)
+		}
+		b.Logf("v2 alone %.1f jobs/s, both %.1f jobs/s", rates[0], rates[1])
+		alone, together, compared = append(alone, rates[0]), append(together, rates[1]), append(compared, rates[1]/rates[0])
 	}
+	compared.report(b, "x-mixed")
 	alone.report(b, "v2-jobs/s")
 	together.report(b, "mixed-jobs/s")
 }
@@ -58,14 +65,16 @@ func rateOfVersions(b *testing.B, program string, first int) float64 {
 		require.NoError(b, err)
 		return id
 	}
+	submitted := map[*clowdertest.Server][]string{one: nil, w.Clowder: nil}
 	start := time.Now()
 	for i := range mixed {
 		if i%2 == 0 && i/2 < first {
-			_, err := s.Submit(b.Context(), dataset(one, i), stack.Extractor, nil)
+			id, err := s.Submit(b.Context(), dataset(one, i), stack.Extractor, nil)
 			require.NoError(b, err)
+			submitted[one] = append(submitted[one], id)
 			continue
 		}
-		w.Submit(b, dataset(w.Clowder, i), nil)
+		submitted[w.Clowder] = append(submitted[w.Clowder], w.Submit(b, dataset(w.Clowder, i), nil))
 	}
 	versions := map[int]int{}
 	for _, rec := range w.AwaitRecords(b, mixed) {
@@ -73,8 +82,23 @@ func rateOfVersions(b *testing.B, program string, first int) float64 {
 		versions[rec.Request.APIVersion]++
 	}
 	took := time.Since(start)
+	for server, jobs := range submitted {
+		requireAnswered(b, server, jobs)
+	}
 	require.Equal(b, first, versions[1])
 	require.Equal(b, mixed-first, versions[2])
 	require.NoError(b, service.Stop(time.Minute))
 	return mixed / took.Seconds()
+}
+
+// requireAnswered checks that a Clowder heard the end of each of its jobs once, and of no others.
+func requireAnswered(b *testing.B, server *clowdertest.Server, jobs []string) {
+	b.Helper()
+	var ended []string
+	for _, s := range server.ReceivedStatuses() {
+		if s.Status == "done" || s.Status == "SUCCEEDED" {
+			ended = append(ended, s.JobID)
+		}
+	}
+	require.ElementsMatch(b, jobs, ended)
 }

@@ -24,9 +24,14 @@ func TestClowder1(t *testing.T) {
 	r.testFileJob()
 	r.testWrongSettings()
 	r.testEvents()
+	r.testLabels()
 	require.NoError(t, killed.Stop(30*time.Second))
 	r.testCancel()
 }
+
+func TestClowder1KilledAtRandomMoments(t *testing.T) { newRig(t).testKilledAtRandomMoments() }
+
+func TestClowder1TellsOfNewFiles(t *testing.T) { newRig(t).testAutomatic() }
 
 // testKilledInATraining submits a good job, kills the service while it trains, and expects one set of results and one end.
 func testKilledInATraining(r *rig, s *stack.Service) *stack.Service {

@@ -32,10 +32,12 @@ type rig struct {
 	testing.TB
 	*stack.Fixture
 	url, key string
-	browser  *http.Client
+	// browser and admin are those of alice and of an administrator.
+	browser, admin *http.Client
 }
 
-// newRig reads RIG_ENV, a file of NAME=value lines with CLOWDER_URL, RABBITMQ_URI, ALICE_KEY and, unless it is "password", ALICE_PASSWORD.
+// newRig reads RIG_ENV, a file of NAME=value lines with CLOWDER_URL, RABBITMQ_URI, ALICE_KEY and, unless they are "password", ALICE_PASSWORD
+// and ADMIN_PASSWORD.
 func newRig(tb testing.TB) *rig {
 	tb.Helper()
 	require.NotEmpty(tb, os.Getenv("RIG_ENV"), "set RIG_ENV to the file that describes a running Clowder v1")
@@ -49,13 +51,36 @@ func newRig(tb testing.TB) *rig {
 	r := &rig{TB: tb, Fixture: stack.NewFixtureWith(tb, stack.Program(tb), clowdertest.Options{}, nil), url: env["CLOWDER_URL"], key: env["ALICE_KEY"]}
 	r.Env["RABBITMQ_URI"], r.Env["CLOWDER_URL"], r.Env["CLOWDER_VERSION"] = env["RABBITMQ_URI"], env["CLOWDER_URL"], "1"
 	r.forgetSubmissions()
-	jar, err := cookiejar.New(nil)
-	require.NoError(tb, err)
-	r.browser = &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	login := url.Values{"username": {"alice@example.org"}, "password": {cmp.Or(env["ALICE_PASSWORD"], "password")}}
-	_, status := r.do(http.MethodPost, "/authenticate/userpass", "application/x-www-form-urlencoded", strings.NewReader(login.Encode()))
-	require.Less(tb, status, 400)
+	r.browser = r.login("alice@example.org", cmp.Or(env["ALICE_PASSWORD"], "password"))
+	r.admin = r.login("admin@example.org", cmp.Or(env["ADMIN_PASSWORD"], "password"))
 	return r
+}
+
+// login returns a browser in which a user is logged in.
+func (r *rig) login(user, password string) *http.Client {
+	r.Helper()
+	jar, err := cookiejar.New(nil)
+	require.NoError(r, err)
+	browser := &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	_, status := r.doAs(browser, http.MethodPost, "/authenticate/userpass", "application/x-www-form-urlencoded",
+		strings.NewReader(url.Values{"username": {user}, "password": {password}}.Encode()))
+	require.Less(r, status, 400)
+	return browser
+}
+
+// enable lets Clowder tell an extractor of events, as an administrator does. It disables all others.
+func (r *rig) enable(extractor string) {
+	r.Helper()
+	require.Eventually(r, func() bool {
+		_, status := r.do(http.MethodGet, "/api/extractors/"+extractor, "", nil)
+		return status == http.StatusOK
+	}, stack.StepTimeout, 100*time.Millisecond, "Clowder does not register %s", extractor)
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	require.NoError(r, w.WriteField("extractors", extractor))
+	require.NoError(r, w.Close())
+	_, status := r.doAs(r.admin, http.MethodPost, "/extractors", w.FormDataContentType(), &form)
+	require.Less(r, status, 400)
 }
 
 // forgetSubmissions removes what an earlier test that was stopped has left in the queues.
@@ -74,13 +99,18 @@ func (r *rig) forgetSubmissions() {
 // do makes a request with the key and the session of alice.
 func (r *rig) do(method, path, contentType string, body io.Reader) (string, int) {
 	r.Helper()
+	return r.doAs(r.browser, method, path, contentType, body)
+}
+
+func (r *rig) doAs(browser *http.Client, method, path, contentType string, body io.Reader) (string, int) {
+	r.Helper()
 	req, err := http.NewRequestWithContext(r.Context(), method, r.url+path, body)
 	require.NoError(r, err)
 	if strings.HasPrefix(path, "/api/") {
 		req.Header.Set("X-API-Key", r.key)
 	}
 	req.Header.Set("Content-Type", contentType)
-	answer, err := r.browser.Do(req)
+	answer, err := browser.Do(req)
 	require.NoError(r, err)
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(answer.Body)
@@ -111,11 +141,16 @@ func (r *rig) dataset(name string) (dataset, file string) {
 // upload adds a table to a dataset and waits until it is stored.
 func (r *rig) upload(dataset, name string, extract bool) string {
 	r.Helper()
+	return r.uploadBody(dataset, name, "text,label\ngood,yes\nbad,no\n", extract)
+}
+
+func (r *rig) uploadBody(dataset, name, body string, extract bool) string {
+	r.Helper()
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	part, err := w.CreateFormFile("file", name)
 	require.NoError(r, err)
-	_, err = part.Write([]byte("text,label\ngood,yes\nbad,no\n"))
+	_, err = part.Write([]byte(body))
 	require.NoError(r, err)
 	require.NoError(r, w.Close())
 	answer, status := r.do(http.MethodPost, fmt.Sprintf("/api/uploadToDataset/%s?extract=%t", dataset, extract), w.FormDataContentType(), &form)
