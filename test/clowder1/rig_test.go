@@ -41,19 +41,29 @@ type rig struct {
 func newRig(tb testing.TB) *rig {
 	tb.Helper()
 	require.NotEmpty(tb, os.Getenv("RIG_ENV"), "set RIG_ENV to the file that describes a running Clowder v1")
-	doc, err := os.ReadFile(os.Getenv("RIG_ENV"))
+	env := readEnv(tb, "RIG_ENV")
+	r := &rig{TB: tb, Fixture: stack.NewFixtureWith(tb, stack.Program(tb), clowdertest.Options{}, nil), url: env["CLOWDER_URL"], key: env["ALICE_KEY"]}
+	r.Env["RABBITMQ_URI"], r.Env["CLOWDER_URL"], r.Env["CLOWDER_VERSION"] = env["RABBITMQ_URI"], env["CLOWDER_URL"], "1"
+	if exchange := env["RABBITMQ_EXCHANGE"]; exchange != "" {
+		r.Env["RABBITMQ_EXCHANGE"] = exchange
+	}
+	r.forgetSubmissions()
+	r.browser = r.login("alice@example.org", cmp.Or(env["ALICE_PASSWORD"], "password"))
+	r.admin = r.login("admin@example.org", cmp.Or(env["ADMIN_PASSWORD"], "password"))
+	return r
+}
+
+// readEnv reads the file of NAME=value lines that a variable names.
+func readEnv(tb testing.TB, variable string) map[string]string {
+	tb.Helper()
+	doc, err := os.ReadFile(os.Getenv(variable))
 	require.NoError(tb, err)
 	env := map[string]string{}
 	for line := range strings.Lines(string(doc)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		env[name] = value
 	}
-	r := &rig{TB: tb, Fixture: stack.NewFixtureWith(tb, stack.Program(tb), clowdertest.Options{}, nil), url: env["CLOWDER_URL"], key: env["ALICE_KEY"]}
-	r.Env["RABBITMQ_URI"], r.Env["CLOWDER_URL"], r.Env["CLOWDER_VERSION"] = env["RABBITMQ_URI"], env["CLOWDER_URL"], "1"
-	r.forgetSubmissions()
-	r.browser = r.login("alice@example.org", cmp.Or(env["ALICE_PASSWORD"], "password"))
-	r.admin = r.login("admin@example.org", cmp.Or(env["ADMIN_PASSWORD"], "password"))
-	return r
+	return env
 }
 
 // login returns a browser in which a user is logged in.
