@@ -147,10 +147,17 @@ func (s *Session) AddFolder(ctx context.Context, dataset, parent, name string) (
 	if err := s.do(ctx, post("create a folder in the dataset", mayAdd, body, &made, "datasets", dataset, "newFolder")); err != nil {
 		return "", err
 	}
-	if older, err := s.FindFolder(ctx, dataset, parent, name); err == nil && older != "" {
-		return older, nil
+	id := ""
+	err := s.visible(ctx, "the folder", func() (err error) {
+		if id, err = s.FindFolder(ctx, dataset, parent, name); err == nil && id == "" {
+			err = clowder.NewAnswerError(http.StatusNotFound, "Clowder does not list the new folder") //nolint:staticcheck // a name
+		}
+		return err
+	})
+	if err != nil {
+		return "", job.Unknown(err)
 	}
-	return made.ID, nil
+	return id, nil
 }
 
 // checkFolder returns a permanent error if a folder was never seen in the dataset and is not there. v1 puts a file into the root of the dataset if the folder does

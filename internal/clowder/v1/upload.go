@@ -52,6 +52,27 @@ func (s *Session) Upload(ctx context.Context, dataset, folder string, body clowd
 	})
 }
 
+// visibleIn is how long Clowder may take until it finds what it has just stored: it waits for no confirm of its database, and on a busy server
+// that has taken seconds.
+const visibleIn = 15 * time.Second
+
+// visible makes a call about something that was just stored, until Clowder finds it or visibleIn is over. Then the error is retryable.
+func (s *Session) visible(ctx context.Context, what string, call func() error) error {
+	wait := 10 * time.Millisecond
+	for end := time.Now().Add(min(visibleIn, s.wire.Config().InFlightWait)); ; wait = min(2*wait, time.Second) {
+		err := call()
+		if clowder.StatusOf(err) != http.StatusNotFound {
+			return err
+		}
+		if time.Now().After(end) {
+			return job.Retryable(fmt.Errorf("Clowder does not find %s that it has just stored: %w", what, err)) //nolint:staticcheck // a name
+		}
+		if err := pause(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
 func (s *Session) send(ctx context.Context, c clowder.Call, body clowder.Body) error {
 	return s.explained(ctx, c, func() error { return s.wire.Send(ctx, c, field, body) })
 }
@@ -63,7 +84,8 @@ func (s *Session) arrived(ctx context.Context, f clowder.File) (clowder.File, er
 	}
 	wait := 5 * time.Millisecond
 	for end := time.Now().Add(s.wire.Config().AnswerTimeout); ; wait = min(2*wait, 2*time.Second) {
-		state, err := s.stored(ctx, f.ID)
+		var state fileState
+		err := s.visible(ctx, "the file", func() (err error) { state, err = s.stored(ctx, f.ID); return err })
 		switch {
 		case clowder.StatusOf(err) == http.StatusNotFound:
 			return fail("it is gone after the upload")
@@ -105,7 +127,7 @@ func (s *Session) SetFileThumbnail(ctx context.Context, file, thumbnail string) 
 	c := post("set the thumbnail of a file", mayAdd, map[string]string{}, nil, "files", file, "thumbnails", thumbnail)
 	c.Once = false       // a second time changes nothing
 	s.files.remove(file) // its next state has the thumbnail
-	return s.do(ctx, c)
+	return s.visible(ctx, "the thumbnail", func() error { return s.do(ctx, c) })
 }
 
 // Preview is a picture or another small file that the page of a file shows.
@@ -138,6 +160,6 @@ func (s *Session) AddPreview(ctx context.Context, file, extractor string, body c
 	}
 	c := post("show a preview", mayAdd, map[string]string{"extractor_id": extractor}, nil, "files", file, "previews", answer.ID)
 	c.Once = false // the same preview is shown once
-	err := s.do(ctx, c)
+	err := s.visible(ctx, "the preview", func() error { return s.do(ctx, c) })
 	return answer.ID, err
 }
