@@ -23,7 +23,7 @@ class Negatives:
     edges: numpy.ndarray  # int64 (n)
     source: numpy.ndarray  # int32 (n): the end that candidates are drawn for
     target: numpy.ndarray  # int32 (n)
-    pairs: numpy.ndarray  # int32 (n, 2): one random pair for each edge
+    pairs: numpy.ndarray  # int32 (n, 2): one random pair for each edge; see ``draw``
     targets: numpy.ndarray  # int32 (n, k): the candidates
     left_out: int = 0
 
@@ -59,11 +59,12 @@ class Known:
         return self.nodes - self.first - (0 if self.first else 1) - (end - begin)
 
 
-def draw(graph: Graph, edges: numpy.ndarray, seed: int, count: int = CANDIDATES, known: Known | None = None) -> Negatives:
+def draw(graph: Graph, edges: numpy.ndarray, seed: int, count: int = CANDIDATES, known: Known | None = None, same_source: bool = False) -> Negatives:
     """What ``edges`` (numbers) are measured against: ``count`` targets for each source, fewer in a graph of fewer nodes.
 
     A source with fewer legal targets than the others has some of them several times. ``known`` are the edges of ``graph``, if they were
-    sorted before.
+    sorted before. The random pair of an edge has any source, or that of the edge with ``same_source``: the sources of the newest edges
+    may be new nodes, which any source tells from them.
     """
     r = numpy.random.default_rng([seed, 0x6E6567])
     known = Known(graph) if known is None else known
@@ -78,7 +79,7 @@ def draw(graph: Graph, edges: numpy.ndarray, seed: int, count: int = CANDIDATES,
     k = min(count, int(numpy.quantile(legal, 0.05, method="lower"))) if len(legal) else 0
     few = graph.nodes - graph.left <= _FEW * count
     targets = _each_once(graph, known, source, k, r) if few else _with_repeats(graph, known, source, k, r)
-    return Negatives(numbers, source, target, _pairs(graph, known, source, r), targets, int((~kept).sum()))
+    return Negatives(numbers, source, target, _pairs(graph, known, source, r, same_source), targets, int((~kept).sum()))
 
 
 def _each_once(graph: Graph, known: Known, source: numpy.ndarray, k: int, r: numpy.random.Generator) -> numpy.ndarray:
@@ -106,9 +107,9 @@ def _with_repeats(graph: Graph, known: Known, source: numpy.ndarray, k: int, r: 
     return found
 
 
-def _pairs(graph: Graph, known: Known, source: numpy.ndarray, r: numpy.random.Generator) -> numpy.ndarray:
-    """A random pair for each edge: any two nodes, of a bipartite graph one of each side."""
-    ends = r.integers(0, graph.left or graph.nodes, len(source), numpy.int32)
+def _pairs(graph: Graph, known: Known, source: numpy.ndarray, r: numpy.random.Generator, same_source: bool) -> numpy.ndarray:
+    """A random pair for each edge: any two nodes, of a bipartite graph one of each side; or its source and any node."""
+    ends = source.copy() if same_source else r.integers(0, graph.left or graph.nodes, len(source), numpy.int32)
     crowded = known.legal(ends) == 0
     ends[crowded] = source[crowded]
     return numpy.stack([ends, _redrawn(known, ends, lambda n: r.integers(graph.left, graph.nodes, n, numpy.int32), graph)], axis=1)

@@ -37,6 +37,11 @@ class LinkSplits:
     cut: dict | None = None
 
     @property
+    def later(self) -> bool:
+        """Whether the test edges are newer than the others: by their times, or, where the data gives the splits, because most are of new nodes."""
+        return self.way == "time" or (self.way == "given" and 2 * self.unseen > len(self.test))
+
+    @property
     def counts(self) -> dict[str, int]:
         return {name: len(getattr(self, name)) for name in SPLITS}
 

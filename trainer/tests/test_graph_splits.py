@@ -147,6 +147,21 @@ def test_no_pair_is_an_edge_or_a_loop(g):
     assert (again.pairs == found.pairs).all()
 
 
+def test_the_random_pair_of_an_edge_may_keep_its_source():
+    g = graph(nodes=300)
+    found = negatives.draw(g, numpy.arange(50), 0, 100, same_source=True)
+    assert (found.pairs[:, 0] == found.source).all() and not negatives.Known(g).illegal(*found.pairs.T).any()
+    assert (negatives.draw(g, numpy.arange(50), 0, 100).pairs[:, 0] != found.source).any()
+
+
+def test_the_newest_edges_and_given_ones_of_new_nodes_are_later_than_the_others():
+    few, many = numpy.arange(2), numpy.arange(10)
+    assert splits.LinkSplits(many, few, many, "time", "").later
+    assert splits.LinkSplits(many, few, many, "given", "", unseen=6).later
+    assert not splits.LinkSplits(many, few, many, "given", "", unseen=5).later
+    assert not splits.LinkSplits(many, few, many, "random", "", unseen=10).later
+
+
 def test_candidates_of_a_small_graph_are_different():
     found = negatives.draw(graph(nodes=300), numpy.arange(50), 0, 100)
     assert all(len(set(row)) == 100 for row in found.targets.tolist())
