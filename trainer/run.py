@@ -130,10 +130,13 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
 
 
 def _train_on_graph(spec: Spec, settings, found, checks, workers: "_Workers", events: Events, began: float) -> None:
-    from trainer.graph import driver, reading
+    from trainer.graph import driver, encoded_texts, reading
 
     if space.is_wanted(settings):
         raise UserError("graph_search", "A search for settings is not possible on a graph.", "Set trials to 0.")
+    if (base := encoded_texts.named(spec.models, settings.model)) is not None:  # it reads the texts of nodes; the network reads the graph
+        settings.choose("text_encoder", base.name)
+        settings.choose("model", catalogue.AUTO)
     graph = reading.load(found, settings, checks, spec.work, spec)
     stop.check(spec.folder)
     run_of_graph = driver.Run(spec, settings, events, checks, workers, lambda plan: _trained(workers.launcher, plan), began)

@@ -165,6 +165,9 @@ _TRAINING = (
     Option("decoder", "fused", "graph", choices=("fused", "cosine", "dot"),
            help="Score of a pair: cosine or dot compare the embeddings of both nodes; "
            "fused adds counts of common neighbours to cosine where that helps"),
+    Option("text_encoder", "", "graph",
+           help="Installed text model whose vectors of the texts of nodes are features, as it is; empty hashes their words. "
+           "A text model in model does the same"),
     Option("negatives", 512, "graph", 1, 65536, help="Random nodes that each edge is compared with in a step of the training"),
     Option("eval_negatives", 1000, "graph", 1, 10000, help="Random nodes that the end of each held-out edge is ranked among"),
     Option("edges_per_epoch", 0, "graph", 0, 1_000_000_000, help="Edges that an epoch trains on; 0 uses all, at most 2 million"),

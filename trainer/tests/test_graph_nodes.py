@@ -136,13 +136,13 @@ def test_new_nodes_get_the_same_features(wide, tmp_path):
     cells = {"a": [str(v) for v in sizes[:, 0]], "b": [str(v) for v in sizes[:, 1]], "colour": columns.categories["colour"], "title": texts}
     cells |= {w: [f"{v:g}" for v in flags[:, i]] for i, w in enumerate(words)}
     described = json.loads(json.dumps(made.described))
-    assert numpy.allclose(features.encode(described, made.arrays, cells, rows), made.x, atol=1e-4)
-    assert 0.5 < made.x[:, :2].std() < 2 and features.encode(described, made.arrays, {}, 2).shape == (2, made.x.shape[1])
+    assert numpy.allclose(features.encode(described, made.arrays, cells, rows, tmp_path), made.x, atol=1e-4)
+    assert 0.5 < made.x[:, :2].std() < 2 and features.encode(described, made.arrays, {}, 2, tmp_path).shape == (2, made.x.shape[1])
 
 
 def test_lists_of_words_are_read_as_json_or_with_blanks(tmp_path):
     nodes = table("id,tags", lambda i: (i, f'"[""x{i % 4}"", ""y{i % 3}""]"'))
     graph, _ = read(tmp_path, {**EDGES, "nodes.csv": nodes})
     assert graph.x.shape == (NODES, 7)
-    again = features.encode(graph.encoder, graph.arrays, {"tags": ["x1 y2", '["x1", "y2"]']}, 2)
+    again = features.encode(graph.encoder, graph.arrays, {"tags": ["x1 y2", '["x1", "y2"]']}, 2, tmp_path)
     assert (again[0] == again[1]).all() and numpy.allclose(again[0], graph.x[5], atol=1e-5)

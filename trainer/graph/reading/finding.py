@@ -10,6 +10,7 @@ from trainer.data import names
 from trainer.data.checks import Checks
 from trainer.data.gc_pause import paused
 from trainer.data.sources import Sources
+from trainer.graph import encoded_texts
 from trainer.graph.graph import Graph
 from trainer.graph.reading import Found, detect, formats, loading, matching, nodes, refusals, whole
 from trainer.graph.reading.raw import Nodes
@@ -48,7 +49,8 @@ def load(found: Found, settings, checks: Checks, work: Path, spec: Spec) -> Grap
         raw = formats.read(found.file, settings, checks, work)
     else:
         raw = loading.raw(found.tables, found.words, settings, checks, work)
-    return whole.graph(raw, settings, checks, work)
+    encoder = encoded_texts.find(spec.models, settings.text_encoder) if settings.text_encoder else None
+    return whole.graph(raw, settings, checks, work, encoder)
 
 
 def _check_pickles(sources: Sources, asked: bool) -> None:

@@ -17,17 +17,21 @@ from trainer.graph.reading.assemble import Edges
 from trainer.graph.reading.loading import split_codes
 from trainer.graph.reading.node_roles import NodeRoles
 from trainer.graph.reading.raw import Nodes, Raw
+from trainer.tasks.catalogue import Base
 
 LONGEST_TEXT = 200  # characters of a node's text in the report
 
 
-def graph(raw: Raw, settings, checks: Checks, work: Path) -> Graph:
-    """The graph. Raises UserError for one that nothing can be learnt from."""
+def graph(raw: Raw, settings, checks: Checks, work: Path, encoder: Base | None = None) -> Graph:
+    """The graph. ``encoder`` reads the texts of nodes. Raises UserError for a graph that nothing can be learnt from."""
     roles = node_roles.choose(raw.nodes, settings)
     edges = assemble.edges(raw, settings, checks)
     places = [columns_of.places(n.ids, edges.ids) for n in raw.nodes]
     labels = _labels(raw, roles, places, len(edges.ids), checks)
-    made = features.learn(_columns(raw, roles, places, len(edges.ids)), roles.task == LINKS, settings.seed, work)
+    described = _columns(raw, roles, places, len(edges.ids))
+    if encoder is not None and not described.texts:
+        raise UserError("no_texts", f"No column of the nodes has texts that {encoder.name} could read.", "Set model and text_encoder to nothing.")
+    made = features.learn(described, roles.task == LINKS, settings.seed, work, encoder)
     assemble.check(edges, roles.task, made.x is not None, checks)
     leaks.check(raw, roles, labels, edges, checks)
     _decide(raw, roles, edges, made, checks)

@@ -1,0 +1,86 @@
+"""Texts of nodes as vectors of an installed text model, which is not trained: the mean of the vectors of the tokens of each text."""
+
+import os
+from pathlib import Path
+
+import numpy
+
+from trainer.errors import UserError
+from trainer.tasks import catalogue
+from trainer.tasks.catalogue import Base
+
+MOST_TOKENS = 256  # of a text; what comes later is not read
+_BATCH_TOKENS = 8192
+
+
+def find(models: Path, name: str) -> Base:
+    """The installed text model of this name. Raises UserError."""
+    base = catalogue.choose(models, name, "text")
+    if base.folder is None:
+        raise UserError(
+            "encoder_unfit", f"{base.name} is not an installed model.", "Set text_encoder to the name of an installed text model: owner/name."
+        )
+    return base
+
+
+def named(models: Path, name: str) -> Base | None:
+    """The installed text model of this name; None where there is none."""
+    return next((b for b in catalogue.installed(models) if b.name == name and b.kind == "text"), None)
+
+
+def described(base: Base) -> dict:
+    """What tells whether a later prediction reads texts with the same model, as JSON."""
+    return {"name": base.name, "commit": base.commit, "bytes": base.size}
+
+
+def restored(models: Path, about: dict) -> Base:
+    """The installed model that ``described`` told of. Raises UserError where it is not there, and KeyError or TypeError for something else."""
+    name = str(about["name"])
+    base = named(models, name)
+    if base is None or (base.commit, base.size) != (about["commit"], about["bytes"]):
+        what = "is not installed here" if base is None else "is another version here than in the training"
+        raise UserError(
+            "encoder_missing", f"The model reads the texts of nodes with {name}, which {what}.",
+            f"Ask the administrator to run: extractor models install {name}. Or ask about nodes of the training data alone.",
+        )  # fmt: skip
+    return base
+
+
+def vectors(base: Base, texts: list[str]) -> numpy.ndarray:
+    """The vector of each text (float32, texts x width); NaN for an empty one. Equal texts have equal vectors, whatever stands beside them."""
+    import torch  # seconds
+
+    from trainer.tasks import mean_pooled, text, vocabulary
+
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
+    assert base.folder is not None
+    model = mean_pooled.build(base.folder, 1)
+    if model is None:
+        raise UserError("encoder_unfit", f"{base.name} has no vector for each token.", "Choose another text model, or set text_encoder to nothing.")
+    tokenizer = vocabulary.installed(base.folder)
+    tokenizer.enable_truncation(min(MOST_TOKENS, text.position_limit(base)))
+    different = sorted({t for t in texts if t.strip()})
+    tokens = [numpy.asarray(e.ids, numpy.int64) for e in text.encodings(tokenizer, different)]
+    found = numpy.full((len(different) + 1, model.head.in_features), numpy.nan, numpy.float32)  # the last one is of empty texts
+    model.eval()
+    with torch.inference_mode():
+        for rows in _batches(tokens):
+            found[rows] = _means(model.encoder, [tokens[r] for r in rows]).numpy()
+    places = {t: i for i, t in enumerate(different)}
+    return found[[places.get(t, len(different)) for t in texts]]
+
+
+def _batches(tokens: list[numpy.ndarray]):
+    """Rows with texts of one length, a bounded number of tokens at once: without padding, a vector does not depend on other texts."""
+    lengths = numpy.array([len(t) for t in tokens], numpy.int64)
+    for length in numpy.unique(lengths[lengths > 0]).tolist():
+        rows = numpy.flatnonzero(lengths == length)
+        step = max(1, _BATCH_TOKENS // length)
+        yield from (rows[i : i + step] for i in range(0, len(rows), step))
+
+
+def _means(encoder, tokens: list[numpy.ndarray]):
+    import torch
+
+    ids = torch.from_numpy(numpy.stack(tokens))
+    return encoder(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state.float().mean(dim=1)

@@ -1,0 +1,93 @@
+"""Texts of nodes that an installed model reads, which is not trained."""
+
+import json
+import shutil
+
+import numpy
+import pytest
+from conftest import events_of
+from graph_files import NODES, lines, pairs, read
+from result_checks import check_files, error_of, result_of
+from test_base_model import install
+
+from trainer.errors import UserError
+from trainer.graph import encoded_texts, features
+from trainer.run import run
+
+GOOD, BAD = "a good and funny film with a great story", "a dull and boring film that is far too long"
+EDGES = lines([(f"n{a}", f"n{b}") for a, b in pairs()], head="source,target")
+
+
+def titles(numbers=range(NODES), name="n") -> str:
+    return lines([(f"{name}{i}", f"{GOOD if i % 2 else BAD} number {i}") for i in numbers], head="id,title")
+
+
+FILES = {"edges.csv": EDGES, "nodes.csv": titles()}
+
+
+@pytest.fixture
+def base(tmp_path):
+    install(tmp_path, "org/small")
+    return encoded_texts.find(tmp_path, "org/small")
+
+
+def test_a_text_has_the_same_vector_whatever_stands_beside_it(base):
+    one = encoded_texts.vectors(base, [GOOD])
+    many = encoded_texts.vectors(base, ["short", BAD, GOOD, "", GOOD, BAD * 100])
+    assert one.shape == (1, 32) and many.dtype == numpy.float32
+    assert numpy.allclose(many[[2, 4]], one, atol=1e-6) and numpy.isnan(many[3]).all() and numpy.isfinite(many[[0, 1, 5]]).all()
+    assert numpy.abs(many[1] - many[2]).max() > 0.01
+
+
+def test_an_installed_model_reads_the_texts_of_nodes_and_later_those_of_new_ones(tmp_path, base):
+    graph, told = read(tmp_path, FILES, text_encoder="org/small")
+    assert graph.x.shape == (NODES, 32) and 0.5 < graph.x.std() < 2
+    assert any("org/small reads the texts in title: 32 numbers for each" in c["text"] for c in told.checks.entries)
+    described = json.loads(json.dumps(graph.encoder))
+    again = features.encode(described, graph.arrays, {"title": [f"{BAD} number 0", ""]}, 2, tmp_path)
+    assert numpy.allclose(again[0], graph.x[graph.ids.to_pylist().index("n0")], atol=1e-4) and not again[1].any()
+    assert not numpy.allclose(read(tmp_path / "words", FILES)[0].x.shape, graph.x.shape), "hashed words are others"
+
+
+@pytest.mark.parametrize(("change", "said"), [("gone", "is not installed here"), ("another", "is another version here")])
+def test_a_model_that_is_not_there_any_more_is_named(tmp_path, base, change, said):
+    about = encoded_texts.described(base)
+    if change == "gone":
+        shutil.rmtree(tmp_path / "org")
+    else:
+        about["bytes"] += 1
+    with pytest.raises(UserError, match=said):
+        encoded_texts.restored(tmp_path, about)
+
+
+@pytest.mark.parametrize(
+    ("files", "given", "code"),
+    [
+        ({"edges.csv": EDGES}, {"text_encoder": "org/small"}, "no_texts"),
+        (FILES, {"text_encoder": "org/none"}, "model_not_installed"),
+        (FILES, {"text_encoder": "bert-tiny"}, "encoder_unfit"),
+    ],
+)
+def test_a_model_that_cannot_read_the_texts_is_refused(tmp_path, base, files, given, code):
+    with pytest.raises(UserError) as error:
+        read(tmp_path, files, **given)
+    assert error.value.code == code
+
+
+def test_a_training_with_a_text_model_reads_texts_with_it_and_answers_for_new_nodes(make_run, schemas, tmp_path):
+    spec = make_run(FILES, run="ft-earlier", model="org/small", epochs=1, more_options="hidden: 16\neval_negatives: 20")
+    install(spec.parent.parent.parent / "models", "org/small")
+    assert run(str(spec), "local") == 0, events_of(spec.parent)[-1]
+    result = result_of(spec.parent)
+    schemas["result"].validate(result)
+    settings = {s["name"]: s["value"] for s in result["settings"]}
+    assert (settings["text_encoder"], settings["model"]) == ("org/small", "sage") and result["graph"]["features"] == 32
+    shutil.copytree(spec.parent / "out" / "model", tmp_path / "shared" / "registry" / "model", dirs_exist_ok=True)
+    more = {"model": {"path": "../../registry/model", "run": "ft-earlier", "name": "model", "version": 1}}
+    asked = {"new.csv": titles(range(3), "later"), "edges.csv": lines([("later0", "n2"), ("later1", "n3")], head="source,target")}
+    later = make_run(asked, run="pr-1", kind="predict", more=more)
+    assert run(str(later), "local") == 0, events_of(later.parent)[-1]
+    assert check_files(later.parent, schemas)["prediction"]["graph"]["new"] == 3
+    shutil.rmtree(spec.parent.parent.parent / "models" / "org")
+    last = make_run(asked, run="pr-2", kind="predict", more=more)
+    assert run(str(last), "local") == 2 and error_of(last.parent)["code"] == "encoder_missing"
