@@ -20,7 +20,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: e2e-kuberay e2e-clowder1 form help setup lock build demo run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training bench-graph vuln clean cluster-up cluster-down images e2e-compose lint-docker
+.PHONY: e2e-kuberay e2e-clowder1 form help setup lock build demo studio run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training bench-graph vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -48,6 +48,9 @@ ui: ## bundle the scripts of the studio, which Go embeds: with Node, from PyPI w
 
 demo: setup build ## send a message and train a model, on a real RabbitMQ and a real Ray
 	@go run ./test/demo
+
+studio: setup build ## start a studio to be clicked: the service, the double of Clowder and a Ray; prints the address
+	@go run ./test/studio/demo
 
 run: setup build ## train on a folder: make run DATASET=dir OUT=dir [PARAMS='epochs=2 batch_size=16']
 	@test -n "$(DATASET)" -a -n "$(OUT)" || { echo "usage: make run DATASET=dir OUT=dir [PARAMS='epochs=2 ...']" >&2; exit 2; }
