@@ -66,6 +66,10 @@ ray-up: setup build ## start a local Ray with token auth on loopback; prints its
 ray-down: build ## stop the local Ray
 	@bin/extractor ray down --dir $(RAY_DIR)
 
+.PHONY: studio-pictures
+studio-pictures: ## make the pictures of the studio in docs/images, with Chromium
+	@STUDIO_PICTURES=$(CURDIR)/docs/images/studio go test -tags integration -count=1 -run TestPages ./test/studio
+
 .PHONY: pictures
 pictures: setup build ## make the pictures in docs/images from a real training, with Chromium: make pictures [CLOWDER_ENV=file]
 	@go run ./test/pictures -env "$(CLOWDER_ENV)"
@@ -202,6 +206,10 @@ $(GOTESTSUM):
 $(VULN):
 	@GOBIN=$(CACHE)/bin go install golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION)
 	@mv $(CACHE)/bin/govulncheck $@
+
+.PHONY: api
+api: ## write docs/openapi.json and docs/api.md, after a change of the studio's API
+	@go test ./test/studio -run TestTheAPI -update
 
 form: $(VENV)/ready ## write the form and the table with every option, after a change of the options
 	@$(PYTHON) test/setup/advanced_form.py > extractor_info.advanced.json

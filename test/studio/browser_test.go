@@ -23,8 +23,8 @@ const patience = time.Minute
 // chromium is the browser that all tests share. It ends with the process.
 var chromium = sync.OnceValues(func() (context.Context, error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true))
-	ctx, _ := chromedp.NewExecAllocator(context.Background(), options...) //nolint:govet // its end is that of the process
-	ctx, _ = chromedp.NewContext(ctx)                                     //nolint:govet // the same
+	ctx, _ := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, _ = chromedp.NewContext(ctx)
 	return ctx, chromedp.Do(ctx)
 })
 

@@ -59,6 +59,19 @@ type RunPath struct {
 	Run string `path:"run" doc:"Id of the run" maxLength:"100" example:"ft-abcdefgh234567abcdef"`
 }
 
+type datasetInput struct {
+	Dataset string `path:"dataset" maxLength:"100" doc:"Id of the dataset"`
+}
+
+type compareInput struct {
+	Runs []string `query:"run,explode" required:"true" minItems:"1" maxItems:"20" doc:"Id of a run; give it two to ten times"`
+}
+
+type fileInput struct {
+	RunPath
+	Path string `path:"path" maxLength:"1024" doc:"Path of the file, with slashes"`
+}
+
 type actionInput struct {
 	RunPath
 	Key string `header:"Idempotency-Key" maxLength:"200" doc:"Two requests with the same key are one"`
@@ -116,9 +129,7 @@ func (r *Room) apiMe(ctx context.Context, _ *struct{}) (*answer[Me], error) {
 	return &answer[Me]{Me{v.Email, v.Name, v.CanSave}}, nil
 }
 
-func (r *Room) apiDataset(ctx context.Context, in *struct {
-	Dataset string `path:"dataset" maxLength:"100" doc:"Id of the dataset"`
-}) (*answer[DatasetView], error) {
+func (r *Room) apiDataset(ctx context.Context, in *datasetInput) (*answer[DatasetView], error) {
 	list, err := r.list(ctx, Filter{Dataset: in.Dataset, Limit: newestShown})
 	if err != nil {
 		return nil, web.AsProblem(err)
@@ -173,9 +184,7 @@ func (r *Room) apiAct(action string) func(context.Context, *actionInput) (*answe
 	}
 }
 
-func (r *Room) apiCompare(ctx context.Context, in *struct {
-	Runs []string `query:"run,explode" required:"true" minItems:"1" maxItems:"20" doc:"Id of a run; give it two to ten times"`
-}) (*answer[Comparison], error) {
+func (r *Room) apiCompare(ctx context.Context, in *compareInput) (*answer[Comparison], error) {
 	c, err := r.compare(ctx, in.Runs)
 	if err != nil {
 		return nil, web.AsProblem(err)
@@ -191,10 +200,7 @@ func (r *Room) apiFiles(ctx context.Context, in *RunPath) (*answer[[]File], erro
 	return &answer[[]File]{r.filesOf(rec)}, nil
 }
 
-func (r *Room) apiFile(ctx context.Context, in *struct {
-	RunPath
-	Path string `path:"path" maxLength:"1024" doc:"Path of the file, with slashes"`
-}) (*huma.StreamResponse, error) {
+func (r *Room) apiFile(ctx context.Context, in *fileInput) (*huma.StreamResponse, error) {
 	rec, _, err := r.find(ctx, in.Run)
 	if err != nil {
 		return nil, web.AsProblem(err)

@@ -35,10 +35,9 @@ func phases(events []results.Event, rec job.Record) []Phase {
 			spent[current] += e.Time.Sub(since)
 		}
 		since = e.Time
-		switch e.Kind {
-		case results.KindPhase:
+		if e.Kind == results.KindPhase {
 			current = e.Phase
-		case results.KindStarted:
+		} else if e.Kind == results.KindStarted {
 			current = results.PhaseScript
 		}
 		begun[current] = true

@@ -3,6 +3,7 @@ package site
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -57,9 +58,7 @@ func (s *Site) Add(tb testing.TB, r Run) {
 		r.State = job.Done
 	}
 	values := map[string]any{"run_name": r.Name}
-	for name, value := range r.Settings {
-		values[name] = value
-	}
+	maps.Copy(values, r.Settings)
 	rec := job.New(r.ID, job.Request{
 		Key: "job-" + r.ID, JobID: "job-" + r.ID, APIVersion: 2, Host: s.Clowder.URL, Extractor: r.Extractor, Kind: job.Dataset, ResourceID: r.Dataset, DatasetID: r.Dataset,
 		Name: "Film reviews", Parameters: values, BodyHash: r.ID, Received: time.Now().UTC(),

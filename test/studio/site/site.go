@@ -149,7 +149,11 @@ func (s *Site) Login(tb testing.TB, user string) *http.Client {
 	jar, err := cookiejar.New(nil)
 	require.NoError(tb, err)
 	client := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := client.PostForm(s.URL+"/login/key", url.Values{"key": {s.Clowder.Key(user)}, "back": {"/"}})
+	form := url.Values{"key": {s.Clowder.Key(user)}, "back": {"/"}}
+	req, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, s.URL+"/login/key", strings.NewReader(form.Encode()))
+	require.NoError(tb, err)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := client.Do(req)
 	require.NoError(tb, err)
 	require.NoError(tb, answer.Body.Close())
 	require.Equal(tb, http.StatusSeeOther, answer.StatusCode)
