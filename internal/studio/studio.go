@@ -3,6 +3,8 @@ package studio
 import (
 	"fmt"
 	"net/http"
+	"path"
+	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -66,6 +68,19 @@ func API(mux *http.ServeMux, site *web.Site) huma.API {
 	config := huma.DefaultConfig("Studio of the Clowder Ray extractor", "1")
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "/api/v1/openapi", "", ""
 	config.CreateHooks = nil // no $schema in the answers
+	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	config.Servers = []*huma.Server{{URL: site.URL.String()}}
 	return humago.New(mux, config)
+}
+
+// schemaName names a type in the description of the API. The types of two rooms may have the same name, so it begins with the room.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if room := path.Base(t.PkgPath()); t.PkgPath() != "" && strings.Contains(t.PkgPath(), "/internal/studio/") {
+		return strings.ToUpper(room[:1]) + room[1:] + name
+	}
+	return name
 }
