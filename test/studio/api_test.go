@@ -60,7 +60,7 @@ func TestTheAPIIsTheOneThatIsDescribed(t *testing.T) {
 	golden(t, "openapi.json", indented(t, whole))
 	var api openAPI
 	require.NoError(t, json.Unmarshal(doc, &api))
-	golden(t, "api.md", page(api))
+	golden(t, "api.md", handbook(api))
 }
 
 func indented(t *testing.T, v any) string {
@@ -122,8 +122,8 @@ print(view["sentence"], view.get("figure"))
 - Requests that change something take an ` + "`Idempotency-Key`" + `: two with the same key are one.
 `
 
-// page writes docs/api.md: each operation with its parameters, by what it is about.
-func page(api openAPI) string {
+// handbook writes docs/api.md: each operation with its parameters, by what it is about.
+func handbook(api openAPI) string {
 	type entry struct {
 		path, method string
 		operation
