@@ -53,7 +53,12 @@ type Shelf struct {
 // NewShelf returns an empty volume whose models the interpreter trains.
 func NewShelf(t testing.TB, python string) *Shelf {
 	t.Helper()
-	volume := t.TempDir()
+	return On(t, python, t.TempDir())
+}
+
+// On returns a shelf on a volume that is there.
+func On(t testing.TB, python, volume string) *Shelf {
+	t.Helper()
 	at, _, err := trainer.Install(disk.Folder{Volume: volume, Name: "trainer"})
 	require.NoError(t, err)
 	return &Shelf{Volume: volume, Registry: registry.New(disk.Folder{Volume: volume, Name: "registry"}), python: python, trainer: at}

@@ -22,7 +22,7 @@ type versionPath struct {
 func (r *Room) Operations(api huma.API) {
 	type listed struct {
 		Body struct {
-			Models []Model `json:"models"`
+			Models []TrainedModel `json:"models"`
 		}
 	}
 	huma.Register(api, operation(http.MethodGet, "/api/v1/models", "list-models", "The models of a dataset, the newest first"),
@@ -35,13 +35,13 @@ func (r *Room) Operations(api huma.API) {
 			out.Body.Models, _, _, err = r.list(ctx, in.Dataset)
 			return &out, err
 		})
-	type oneModel struct{ Body Model }
+	type oneModel struct{ Body TrainedModel }
 	huma.Register(api, operation(http.MethodGet, "/api/v1/models/{dataset}/{name}", "get-model", "A model with all its versions and its champion"),
 		func(ctx context.Context, in *modelPath) (*oneModel, error) {
 			m, _, _, err := r.whole(ctx, in.Dataset, in.Name)
 			return &oneModel{m}, err
 		})
-	type oneVersion struct{ Body Version }
+	type oneVersion struct{ Body ModelVersion }
 	huma.Register(api, operation(http.MethodGet, "/api/v1/models/{dataset}/{name}/{version}", "get-version", "One version of a model, and what it reads"),
 		func(ctx context.Context, in *versionPath) (*oneVersion, error) {
 			v, _, err := r.version(ctx, in.Dataset, in.Name, in.Version)
@@ -71,7 +71,7 @@ func (r *Room) predictOperation(api huma.API) {
 			Rows []map[string]any `json:"rows" minItems:"1" maxItems:"64" doc:"Each row is an object from column to value; texts have the column text, images the column image in base64"`
 		}
 	}
-	type reply struct{ Body Answer }
+	type reply struct{ Body ModelAnswer }
 	op := operation(http.MethodPost, "/api/v1/models/{dataset}/{name}/{version}/predict", "predict", "Let a version answer up to 64 rows at once")
 	op.MaxBodyBytes = maxImage*2 + maxText
 	huma.Register(api, op, func(ctx context.Context, in *question) (*reply, error) {

@@ -20,17 +20,17 @@ import (
 // maxRows is how many rows one request may ask about.
 const maxRows = 64
 
-// Answer is what a model answered for the rows of a request.
-type Answer struct {
+// ModelAnswer is what a model answered for the rows of a request.
+type ModelAnswer struct {
 	// Model is the version that answered: reviews/3.
 	Model string `json:"model"`
 	// Milliseconds is the time from the service to the model and back.
-	Milliseconds float64 `json:"milliseconds"`
-	Rows         []Row   `json:"rows"`
+	Milliseconds float64       `json:"milliseconds"`
+	Rows         []AnsweredRow `json:"rows"`
 }
 
-// Row is the answer for one row.
-type Row struct {
+// AnsweredRow is the answer for one row.
+type AnsweredRow struct {
 	// Label is the predicted class, or the predicted labels.
 	Label string `json:"label,omitempty"`
 	// Value is the predicted number.
@@ -38,20 +38,20 @@ type Row struct {
 	// Unsure says that even the likeliest class is not likely.
 	Unsure bool `json:"unsure,omitempty"`
 	// Labels are the classes, the likeliest first.
-	Labels []Likely `json:"labels,omitempty"`
+	Labels []LikelyLabel `json:"labels,omitempty"`
 }
 
-// Likely is a class with its probability.
-type Likely struct {
+// LikelyLabel is a class with its probability.
+type LikelyLabel struct {
 	Label       string  `json:"label"`
 	Probability float64 `json:"probability"`
 }
 
 // Percent is the probability as people read it.
-func (l Likely) Percent() string { return fmt.Sprintf("%.1f %%", 100*l.Probability) }
+func (l LikelyLabel) Percent() string { return fmt.Sprintf("%.1f %%", 100*l.Probability) }
 
 // Number is the predicted number as people read it.
-func (r Row) Number() string {
+func (r AnsweredRow) Number() string {
 	if r.Value == nil {
 		return ""
 	}
@@ -59,23 +59,23 @@ func (r Row) Number() string {
 }
 
 // ask lets a version answer rows, each an object from column to value. The visitor may see the dataset.
-func (r *Room) ask(ctx context.Context, v registry.Version, rows []map[string]any) (Answer, error) {
+func (r *Room) ask(ctx context.Context, v registry.Version, rows []map[string]any) (ModelAnswer, error) {
 	visitor := web.VisitorOf(ctx)
 	if err := r.quota.Take(cmp.Or(visitor.Email, visitor.Session)); err != nil {
-		return Answer{}, err
+		return ModelAnswer{}, err
 	}
 	inputs, err := tensors(r.reads(v), rows)
 	if err != nil {
-		return Answer{}, err
+		return ModelAnswer{}, err
 	}
 	began := r.now()
 	outputs, err := r.Answers.Infer(ctx, place(v), inputs)
 	if err != nil {
-		return Answer{}, problem(err)
+		return ModelAnswer{}, problem(err)
 	}
-	out := Answer{Model: v.Ref(), Milliseconds: math.Round(10*r.now().Sub(began).Seconds()*1000) / 10}
+	out := ModelAnswer{Model: v.Ref(), Milliseconds: math.Round(10*r.now().Sub(began).Seconds()*1000) / 10}
 	if out.Rows, err = answered(outputs, v.Labels, len(rows)); err != nil {
-		return Answer{}, err
+		return ModelAnswer{}, err
 	}
 	return out, nil
 }
@@ -85,7 +85,7 @@ func place(v registry.Version) answer.Model {
 }
 
 // tensors turns rows into the inputs of the protocol, one for each column. A number may be sent as text, as in a file.
-func tensors(reads Reads, rows []map[string]any) ([]answer.Tensor, error) {
+func tensors(reads ModelReads, rows []map[string]any) ([]answer.Tensor, error) {
 	if reads.Why != "" {
 		return nil, &web.Problem{Type: "no-single-answers", Title: "This version does not answer single rows", Status: http.StatusConflict, Detail: reads.Why}
 	}
@@ -160,12 +160,12 @@ func problem(err error) error {
 }
 
 // answered reads the outputs of the protocol.
-func answered(outputs []answer.Tensor, labels []string, rows int) ([]Row, error) {
+func answered(outputs []answer.Tensor, labels []string, rows int) ([]AnsweredRow, error) {
 	named := map[string]answer.Tensor{}
 	for _, o := range outputs {
 		named[o.Name] = o
 	}
-	out := make([]Row, rows)
+	out := make([]AnsweredRow, rows)
 	if values, ok := named["value"]; ok {
 		for i := range out {
 			value, ok := at[float64](values.Data, i)
@@ -189,9 +189,9 @@ func answered(outputs []answer.Tensor, labels []string, rows int) ([]Row, error)
 				return nil, errors.New("the answer process sent no probability")
 			}
 			sum += p
-			out[i].Labels = append(out[i].Labels, Likely{name, p})
+			out[i].Labels = append(out[i].Labels, LikelyLabel{name, p})
 		}
-		slices.SortStableFunc(out[i].Labels, func(a, b Likely) int { return cmp.Compare(b.Probability, a.Probability) })
+		slices.SortStableFunc(out[i].Labels, func(a, b LikelyLabel) int { return cmp.Compare(b.Probability, a.Probability) })
 		several := math.Abs(sum-1) > 0.01 // labels that do not exclude each other
 		out[i].Unsure = !several && len(labels) > 1 && out[i].Labels[0].Probability < unsureBelow
 	}

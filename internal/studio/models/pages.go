@@ -53,7 +53,7 @@ func (r *Room) Routes(mux *http.ServeMux) {
 // listView is what the page of all models shows.
 type listView struct {
 	Dataset  web.Dataset
-	Models   []Model
+	Models   []TrainedModel
 	MayTrain bool
 }
 
@@ -85,8 +85,8 @@ func (r *Room) named(req *http.Request, id, title string) web.Dataset {
 
 // modelView is what the page of one model shows.
 type modelView struct {
-	Model
-	Best     *Version
+	TrainedModel
+	Best     *ModelVersion
 	Try      tryView
 	MayWrite bool
 	// Said is what an earlier request of this visitor has done.
@@ -97,11 +97,11 @@ type modelView struct {
 
 // tryView is the form of *Try it*, and the answer where there is one.
 type tryView struct {
-	Version Version
-	Reads   Reads
+	Version ModelVersion
+	Reads   ModelReads
 	// Given are the values of the fields, Answer what the model said of them, Problem why it said nothing.
 	Given   map[string]string
-	Answer  *Row
+	Answer  *AnsweredRow
 	Took    float64
 	Problem *web.Problem
 }
@@ -131,7 +131,7 @@ func (r *Room) show(w http.ResponseWriter, req *http.Request, status int, number
 		m.Versions[i].MayPromote = !m.Versions[i].Champion && r.mayPromote(req.Context(), v, role)
 	}
 	view := modelView{
-		Model: m, Best: m.Champion, MayWrite: role.AtLeast(clowder.RoleUploader), Said: said[req.URL.Query().Get("done")],
+		TrainedModel: m, Best: m.Champion, MayWrite: role.AtLeast(clowder.RoleUploader), Said: said[req.URL.Query().Get("done")],
 		API: r.site.Absolute("api", "v1", "models", id, name, "champion", "predict"),
 		V2:  r.site.Absolute("v2", "models", id+"."+name, "infer"),
 	}
@@ -167,7 +167,7 @@ func (r *Room) tryForm(w http.ResponseWriter, req *http.Request) {
 	r.show(w, req, http.StatusOK, req.PostFormValue("version"), func(v registry.Version, t *tryView) {
 		row, err := r.posted(req, t)
 		if err == nil {
-			var found Answer
+			var found ModelAnswer
 			if found, err = r.ask(req.Context(), v, []map[string]any{row}); err == nil {
 				t.Answer, t.Took = &found.Rows[0], found.Milliseconds
 				return
@@ -239,8 +239,8 @@ func (r *Room) showPromote(w http.ResponseWriter, req *http.Request) {
 	r.pages.promote.Show(w, req, http.StatusOK, web.View{
 		Title: "Make " + v.Ref() + " the champion", Dataset: &dataset, Nav: "models",
 		Data: struct {
-			Version  Version
-			Champion *Version
+			Version  ModelVersion
+			Champion *ModelVersion
 		}{r.view(v, nil), m.Champion},
 	})
 }
@@ -283,7 +283,7 @@ func (r *Room) download(w http.ResponseWriter, req *http.Request) {
 
 // serveView is the page *Serve this model*.
 type serveView struct {
-	Version  Version
+	Version  ModelVersion
 	As       string
 	Forms    []serveForm
 	Manifest string

@@ -25,8 +25,8 @@ var estimators = []string{"words", "linear", "trees", "perceptron"}
 // kinds are the kinds of models that answer single rows.
 var kinds = []string{"text", "image", "table"}
 
-// Reads is what a version reads, and whether it answers single rows.
-type Reads struct {
+// ModelReads is what a version reads, and whether it answers single rows.
+type ModelReads struct {
 	Kind    string          `json:"kind" doc:"text, image or table"`
 	Columns []answer.Column `json:"columns"`
 	// Why says why it does not answer single rows, as a sentence; empty where it does.
@@ -34,8 +34,8 @@ type Reads struct {
 }
 
 // reads finds out what a version reads from the files in the registry, so that no process is needed to show a form.
-func (r *Room) reads(v registry.Version) Reads {
-	out := Reads{Kind: v.Kind}
+func (r *Room) reads(v registry.Version) ModelReads {
+	out := ModelReads{Kind: v.Kind}
 	onnx := slices.ContainsFunc(v.Files, func(f registry.File) bool { return f.Path == onnxFile })
 	switch {
 	case !slices.Contains(kinds, v.Kind):

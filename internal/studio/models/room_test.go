@@ -97,7 +97,7 @@ func TestTheStarMovesWithTheChampion(t *testing.T) {
 	require.Equal(t, "/ray/models/"+ds+"/reviews?done=promoted", done.Header().Get("Location"))
 	require.Equal(t, []string{"alice reviews/2"}, h.promoted)
 	require.Contains(t, h.do("alice", "GET", "/models/"+ds+"/reviews?done=promoted").Body.String(), "Champion: <strong>reviews/2</strong>")
-	var m Model
+	var m TrainedModel
 	require.NoError(t, json.Unmarshal(h.do("carol", "GET", "/api/v1/models/"+ds+"/reviews").Body.Bytes(), &m))
 	require.Equal(t, "reviews/2", m.Champion.Ref)
 	require.Len(t, m.Versions, 2)
@@ -116,10 +116,10 @@ func TestATextIsAnsweredOnThePageAndInTheAPI(t *testing.T) {
 	require.Contains(t, h.answers.asks.Folder, "-"+ds, "the folder of this Clowder's dataset")
 
 	found := h.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/champion/predict", asJSON(`{"rows":[{"text":"The ending"}]}`))
-	var a Answer
+	var a ModelAnswer
 	require.NoError(t, json.Unmarshal(found.Body.Bytes(), &a), found.Body)
 	require.Equal(t, "reviews/1", a.Model)
-	require.Equal(t, []Likely{{"yes", 0.971}, {"no", 0.029}}, a.Rows[0].Labels)
+	require.Equal(t, []LikelyLabel{{"yes", 0.971}, {"no", 0.029}}, a.Rows[0].Labels)
 	require.False(t, a.Rows[0].Unsure)
 }
 

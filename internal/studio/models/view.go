@@ -14,32 +14,32 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// Version is a version as pages and the API show it.
-type Version struct {
-	Name      string    `json:"name"`
-	Version   int       `json:"version"`
-	Ref       string    `json:"ref" doc:"How predictions name it: reviews/3"`
-	Run       string    `json:"run"`
-	DatasetID string    `json:"dataset"`
-	Task      string    `json:"task"`
-	Kind      string    `json:"kind"`
-	Base      string    `json:"base"`
-	Labels    []string  `json:"labels"`
-	Metric    string    `json:"metric"`
-	Score     *Score    `json:"score,omitempty" doc:"The metric on the test rows"`
-	Made      time.Time `json:"made"`
-	Champion  bool      `json:"champion"`
-	Why       string    `json:"why" doc:"Why it became the champion when it was made, or did not"`
-	Size      int64     `json:"size" doc:"Bytes of its files"`
-	Reads     *Reads    `json:"reads,omitempty" doc:"What it reads, where one version is asked for"`
+// ModelVersion is a version as pages and the API show it.
+type ModelVersion struct {
+	Name      string      `json:"name"`
+	Version   int         `json:"version"`
+	Ref       string      `json:"ref" doc:"How predictions name it: reviews/3"`
+	Run       string      `json:"run"`
+	DatasetID string      `json:"dataset"`
+	Task      string      `json:"task"`
+	Kind      string      `json:"kind"`
+	Base      string      `json:"base"`
+	Labels    []string    `json:"labels"`
+	Metric    string      `json:"metric"`
+	Score     *TestScore  `json:"score,omitempty" doc:"The metric on the test rows"`
+	Made      time.Time   `json:"made"`
+	Champion  bool        `json:"champion"`
+	Why       string      `json:"why" doc:"Why it became the champion when it was made, or did not"`
+	Size      int64       `json:"size" doc:"Bytes of its files"`
+	Reads     *ModelReads `json:"reads,omitempty" doc:"What it reads, where one version is asked for"`
 	// MayPromote is for the page.
 	MayPromote bool `json:"-"`
 	// Ago is when it was made, in words.
 	Ago string `json:"-"`
 }
 
-// Score is a metric with its 95 % interval.
-type Score struct {
+// TestScore is a metric with its 95 % interval.
+type TestScore struct {
 	Value float64  `json:"value"`
 	Low   *float64 `json:"low,omitempty"`
 	High  *float64 `json:"high,omitempty"`
@@ -47,10 +47,10 @@ type Score struct {
 }
 
 // MetricTitle is the metric at the head of a column.
-func (v Version) MetricTitle() string { return results.Title(v.Metric) }
+func (v ModelVersion) MetricTitle() string { return results.Title(v.Metric) }
 
 // Figure is the score as people read it.
-func (v Version) Figure() string {
+func (v ModelVersion) Figure() string {
 	if v.Score == nil {
 		return "no test rows"
 	}
@@ -58,7 +58,7 @@ func (v Version) Figure() string {
 }
 
 // Interval is the 95 % interval as people read it, empty for none.
-func (v Version) Interval() string {
+func (v ModelVersion) Interval() string {
 	if v.Score == nil || v.Score.Low == nil || v.Score.High == nil {
 		return ""
 	}
@@ -66,28 +66,28 @@ func (v Version) Interval() string {
 }
 
 // Bytes is the size as people read it.
-func (v Version) Bytes() string { return text.Bytes(v.Size) }
+func (v ModelVersion) Bytes() string { return text.Bytes(v.Size) }
 
 // Number is the version in addresses.
-func (v Version) Number() string { return strconv.Itoa(v.Version) }
+func (v ModelVersion) Number() string { return strconv.Itoa(v.Version) }
 
-// Model is a model with all its versions, newest first.
-type Model struct {
-	Name     string    `json:"name"`
-	Dataset  string    `json:"dataset"`
-	Task     string    `json:"task"`
-	Labels   []string  `json:"labels"`
-	Champion *Version  `json:"champion,omitempty"`
-	Versions []Version `json:"versions"`
+// TrainedModel is a model with all its versions, newest first.
+type TrainedModel struct {
+	Name     string         `json:"name"`
+	Dataset  string         `json:"dataset"`
+	Task     string         `json:"task"`
+	Labels   []string       `json:"labels"`
+	Champion *ModelVersion  `json:"champion,omitempty"`
+	Versions []ModelVersion `json:"versions"`
 }
 
-func (r *Room) view(v registry.Version, champion *registry.Version) Version {
-	out := Version{
+func (r *Room) view(v registry.Version, champion *registry.Version) ModelVersion {
+	out := ModelVersion{
 		Name: v.Name, Version: v.Version, Ref: v.Ref(), Run: v.Run, DatasetID: v.DatasetID, Task: v.Task, Kind: v.Kind, Base: v.Base, Labels: v.Labels,
 		Metric: v.Metric, Made: v.Created, Champion: champion != nil && champion.Version == v.Version, Why: v.Why, Ago: web.Ago(r.now().Sub(v.Created)),
 	}
 	if v.Test != nil {
-		out.Score = &Score{Value: v.Test.Value, Low: v.Test.Low, High: v.Test.High, Rows: v.Test.N}
+		out.Score = &TestScore{Value: v.Test.Value, Low: v.Test.Low, High: v.Test.High, Rows: v.Test.N}
 	}
 	for _, f := range v.Files {
 		out.Size += f.Size
@@ -96,24 +96,24 @@ func (r *Room) view(v registry.Version, champion *registry.Version) Version {
 }
 
 // detailed is a version with what it reads.
-func (r *Room) detailed(v registry.Version, champion *registry.Version) Version {
+func (r *Room) detailed(v registry.Version, champion *registry.Version) ModelVersion {
 	out, reads := r.view(v, champion), r.reads(v)
 	out.Reads = &reads
 	return out
 }
 
 // whole returns a model with all its versions for a visitor who may see it.
-func (r *Room) whole(ctx context.Context, dataset, name string) (Model, []registry.Version, clowder.Role, error) {
+func (r *Room) whole(ctx context.Context, dataset, name string) (TrainedModel, []registry.Version, clowder.Role, error) {
 	versions, champion, role, err := r.model(ctx, dataset, name)
 	if err != nil {
-		return Model{}, nil, role, err
+		return TrainedModel{}, nil, role, err
 	}
 	return r.gathered(dataset, versions, champion), versions, role, nil
 }
 
 // gathered makes a model of its versions, newest first.
-func (r *Room) gathered(dataset string, versions []registry.Version, champion *registry.Version) Model {
-	m := Model{Name: versions[0].Name, Dataset: dataset, Task: versions[0].Task, Labels: versions[0].Labels}
+func (r *Room) gathered(dataset string, versions []registry.Version, champion *registry.Version) TrainedModel {
+	m := TrainedModel{Name: versions[0].Name, Dataset: dataset, Task: versions[0].Task, Labels: versions[0].Labels}
 	for _, v := range versions {
 		m.Versions = append(m.Versions, r.view(v, champion))
 	}
@@ -125,7 +125,7 @@ func (r *Room) gathered(dataset string, versions []registry.Version, champion *r
 }
 
 // list returns the models of a dataset, the newest first. The second value is the name of the dataset as the registry knows it.
-func (r *Room) list(ctx context.Context, dataset string) ([]Model, string, clowder.Role, error) {
+func (r *Room) list(ctx context.Context, dataset string) ([]TrainedModel, string, clowder.Role, error) {
 	role, err := web.CheckRole(ctx, r.Rights, dataset, clowder.RoleViewer)
 	if err != nil {
 		return nil, "", role, err
@@ -140,7 +140,7 @@ func (r *Room) list(ctx context.Context, dataset string) ([]Model, string, clowd
 		named[v.Name] = append(named[v.Name], v)
 		title = v.DatasetName
 	}
-	models := make([]Model, 0, len(named))
+	models := make([]TrainedModel, 0, len(named))
 	for name, versions := range named {
 		slices.Reverse(versions)
 		champion, err := r.Registry.Champion(r.dataset(dataset), name)
@@ -149,6 +149,6 @@ func (r *Room) list(ctx context.Context, dataset string) ([]Model, string, clowd
 		}
 		models = append(models, r.gathered(dataset, versions, champion))
 	}
-	slices.SortFunc(models, func(a, b Model) int { return b.Versions[0].Made.Compare(a.Versions[0].Made) })
+	slices.SortFunc(models, func(a, b TrainedModel) int { return b.Versions[0].Made.Compare(a.Versions[0].Made) })
 	return models, title, role, nil
 }

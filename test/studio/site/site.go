@@ -69,6 +69,11 @@ type Options struct {
 	Keycloak bool
 	// Log takes the log of the studio; nil: that of the test, from warnings on.
 	Log *zap.Logger
+	// Volume is the folder of the shared volume; empty for a new one.
+	Volume string
+	// Python is an interpreter that answers for models, and Trainer the folder for its PYTHONPATH. Without it nobody answers.
+	Python  string
+	Trainer func() (string, error)
 }
 
 // New starts a site, which ends with the test.
@@ -85,7 +90,7 @@ func New(tb testing.TB, o Options) *Site {
 	require.NoError(tb, err)
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port[0]))
 	s := &Site{
-		URL: cmp.Or(o.URL, "http://"+address+o.Prefix), Listen: address, Clowder: double, Store: store, Volume: volume.Volume{Dir: tb.TempDir()}, client: client,
+		URL: cmp.Or(o.URL, "http://"+address+o.Prefix), Listen: address, Clowder: double, Store: store, Volume: volume.Volume{Dir: cmp.Or(o.Volume, tb.TempDir())}, client: client,
 	}
 	s.Dataset, s.Empty = double.AddDataset(Alice, "Film reviews"), double.AddDataset(Alice, "Letters")
 	for _, dataset := range []string{s.Dataset, s.Empty} {
@@ -111,7 +116,7 @@ func New(tb testing.TB, o Options) *Site {
 	require.NoError(tb, err)
 	server, err := studio.New(ctx, set, studio.Parts{
 		ClowderURL: double.URL, Clowder: client, Store: store, Volume: s.Volume, Extractors: all, Places: places, Desk: desk{s}, Way: way,
-		Version: "1.0.0", Log: o.Log,
+		Python: o.Python, Trainer: o.Trainer, Version: "1.0.0", Log: o.Log,
 	})
 	require.NoError(tb, err)
 	ended := make(chan error, 1)
