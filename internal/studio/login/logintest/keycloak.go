@@ -52,6 +52,7 @@ type Keycloak struct {
 	logins map[string]string // cookie of a browser → e-mail address
 	codes  map[string]code
 	grants map[string]grant // refresh token → the login
+	tokens []string
 	forms  int
 }
 
@@ -109,6 +110,13 @@ func (k *Keycloak) Logins() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.logins)
+}
+
+// Tokens are all access tokens and refresh tokens that the double has given.
+func (k *Keycloak) Tokens() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.tokens)
 }
 
 func (k *Keycloak) document(w http.ResponseWriter, _ *http.Request) {
@@ -209,6 +217,7 @@ func (k *Keycloak) token(w http.ResponseWriter, r *http.Request) {
 func (k *Keycloak) issue(of grant, nonce string) map[string]any {
 	access, refresh := "access-"+rand.Text()+rand.Text(), "refresh-"+rand.Text()
 	k.grants[refresh] = of
+	k.tokens = append(k.tokens, access, refresh)
 	if k.opts.OnToken != nil {
 		k.opts.OnToken(access, of.email)
 	}

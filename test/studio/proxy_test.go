@@ -1,0 +1,140 @@
+//go:build integration
+
+package studio
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/test/ports"
+	"github.com/ncsa/clowder-ray/test/studio/site"
+)
+
+// nginxProgram is Debian's NGINX.
+const nginxProgram = "/usr/sbin/nginx"
+
+// behindNGINX starts a studio below /studio of an NGINX that keeps answers back until they are complete, as it does unless it is told
+// otherwise.
+func behindNGINX(t *testing.T) *site.Site {
+	t.Helper()
+	if _, err := os.Stat(nginxProgram); err != nil {
+		t.Skip("there is no NGINX: install the package nginx-light")
+	}
+	port, err := ports.Free(t.Context(), 1)
+	require.NoError(t, err)
+	s := site.New(t, site.Options{URL: fmt.Sprintf("http://127.0.0.1:%d/studio", port[0]), Keycloak: true})
+	dir := t.TempDir()
+	config := filepath.Join(dir, "nginx.conf")
+	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `
+daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/error.log;
+events {}
+http {
+	access_log off;
+	client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi; uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
+	server {
+		listen 127.0.0.1:%[2]d;
+		location / { return 404 "Clowder"; }
+		location /studio { proxy_pass http://%[3]s; proxy_buffering on; proxy_buffers 8 32k; client_max_body_size 16m; }
+	}
+}`, dir, port[0], s.Listen), 0o600))
+	server := exec.CommandContext(t.Context(), nginxProgram, "-p", dir, "-c", config, "-e", filepath.Join(dir, "error.log"))
+	require.NoError(t, server.Start())
+	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	require.Eventually(t, func() bool {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/login", http.NoBody)
+		require.NoError(t, err)
+		answer, err := http.DefaultClient.Do(req)
+		return err == nil && answer.Body.Close() == nil && answer.StatusCode == http.StatusOK
+	}, patience, 20*time.Millisecond)
+	return s
+}
+
+func TestBehindNGINXEverythingStaysBelowThePath(t *testing.T) {
+	t.Parallel()
+	s := behindNGINX(t)
+	s.Fill(t)
+	b := visit(t, s, "runs/"+finished)
+	b.signIn(site.Alice)
+	require.Equal(t, s.URL+"/runs/"+finished, get[string](b, "location.href"))
+	for _, path := range []string{"", "datasets/" + s.Dataset + "/runs", "datasets/" + s.Dataset + "/train", "runs/" + finished, "runs/" + running, "runs/nothing"} {
+		b.do(chromedp.Navigate(s.URL + "/" + path))
+		require.Empty(t, get[[]string](b, `[...document.querySelectorAll('a[href], form[action], img[src], script[src], link[href], iframe[src]')]
+			.map(e => new URL(e.getAttribute('href') ?? e.getAttribute('action') ?? e.getAttribute('src'), location.href))
+			.filter(u => u.origin === location.origin && !u.pathname.startsWith('/studio/')).map(u => u.href)`), path)
+	}
+	for _, cookie := range s.Cookies(t, site.Bob) {
+		require.NotEmpty(t, cookie.Value)
+	}
+	require.Empty(t, get[string](b, "fetch('/', {credentials: 'include'}).then(r => r.text()) && document.cookie"))
+	b.do(chromedp.Click(`form[action$="/logout"] button`))
+	b.until("document.body.innerText.includes('You are logged out')")
+}
+
+func TestBehindNGINXCookiesCarryThePath(t *testing.T) {
+	t.Parallel()
+	s := behindNGINX(t)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/login/key", strings.NewReader("key="+s.Clowder.Key(site.Alice)))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusSeeOther, answer.StatusCode)
+	require.NotEmpty(t, answer.Cookies())
+	for _, cookie := range answer.Cookies() {
+		require.Equal(t, "/studio", cookie.Path)
+		require.True(t, cookie.HttpOnly)
+	}
+}
+
+func TestBehindNGINXAStreamArrivesAtOnce(t *testing.T) {
+	t.Parallel()
+	s := behindNGINX(t)
+	s.Fill(t)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/api/v1/runs/"+running+"/events", http.NoBody)
+	require.NoError(t, err)
+	req.Header.Set("X-API-KEY", s.Clowder.Key(site.Alice))
+	req.Header.Set("Accept", "text/event-stream")
+	answer, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = answer.Body.Close() }()
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.Contains(t, answer.Header.Get("Content-Type"), "text/event-stream")
+	lines := make(chan string, 1000)
+	go func() {
+		defer close(lines)
+		for scan := bufio.NewScanner(answer.Body); scan.Scan(); {
+			lines <- scan.Text()
+		}
+	}()
+	log, err := os.OpenFile(filepath.Join(s.Volume.Run(running).Path(), results.EventsFile), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, log.Close()) }()
+	for n := range 3 {
+		step := 140 + n
+		_, err = fmt.Fprintf(log, `{"time":%q,"attempt":1,"kind":"progress","epoch":3,"epochs":3,"step":%d,"steps":150,"fraction":0.9%d,"loss":0.1234,"learning_rate":0.0001}`+"\n",
+			time.Now().UTC().Format(time.RFC3339Nano), step, n)
+		require.NoError(t, err)
+		written := time.Now()
+		for line := ""; !strings.Contains(line, fmt.Sprintf(`"step":%d`, step)); {
+			select {
+			case line = <-lines:
+			case <-time.After(patience):
+				require.Fail(t, "the event did not arrive", step)
+			}
+		}
+		require.Less(t, time.Since(written), 2*time.Second)
+	}
+}
