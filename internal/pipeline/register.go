@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -39,7 +40,7 @@ func (p *Pipeline) register(ctx context.Context, rec job.Record, r *results.Resu
 	if v.Won() {
 		title = ", the new champion"
 	}
-	p.say(rec, fmt.Sprintf("Registered as %s%s: %s", v.Ref(), title, v.Why))
+	p.enqueue(rec, message.Status{Text: fmt.Sprintf("Registered as %s%s: %s", v.Ref(), title, v.Why), Note: true})
 	return &v, nil
 }
 

@@ -39,7 +39,8 @@ type Throttle struct {
 }
 
 // Offer queues s and reports whether it was accepted: after a terminal status nothing is. It drops a passing line that is waiting,
-// because s is newer and must not wait for it. A note joins a note that waits last, as long as the text is short enough.
+// because s is newer and must not wait for it. A note joins a note that waits last, and a terminal status takes it over, as long as the
+// text is short enough: the end of a job waits for no note.
 func (t *Throttle) Offer(s Status) bool {
 	if t.closed {
 		return false
@@ -52,6 +53,9 @@ func (t *Throttle) Offer(s Status) bool {
 	}
 	if last := len(t.waiting) - 1; last >= t.firstQueued() && s.Note && t.waiting[last].join(s) {
 		return true
+	}
+	if s.Kind.Terminal() {
+		t.take(&s)
 	}
 	if len(t.waiting) >= maxWaiting {
 		t.dropOldest()
@@ -129,6 +133,19 @@ func (t *Throttle) dropOldest() {
 			return
 		}
 	}
+}
+
+// take moves the text of a note that waits last to the front of an end. Nothing changes if the text would be too long for an end.
+func (t *Throttle) take(end *Status) {
+	last := len(t.waiting) - 1
+	if last < t.firstQueued() || !t.waiting[last].Note {
+		return
+	}
+	joined := ended(t.waiting[last].Text) + " " + end.Text
+	if utf8.RuneCountInString(joined) > maxStatusText {
+		return
+	}
+	end.Text, t.waiting = joined, t.waiting[:last]
 }
 
 // join adds the text of another note to a note and takes its time. It reports false, and changes nothing, if s is no note or the text

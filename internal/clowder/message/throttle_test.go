@@ -173,6 +173,18 @@ func TestNotesThatWaitAreSentAsOneStatus(t *testing.T) {
 			[]message.Status{line(message.StatusProcessing, "line"), note("one"), line(message.StatusProcessing, "other"), note("two"), note("three")},
 			[]string{"line", "one", "other", "two. three"},
 		},
+		"an end takes notes over and does not wait for them": {
+			[]message.Status{line(message.StatusStart, "start"), note("one"), note("two"), line(message.StatusDone, "end")},
+			[]string{"start", "one. two. end"},
+		},
+		"an end keeps its length": {
+			[]message.Status{note(long), line(message.StatusError, "it failed for a reason")},
+			[]string{long, "it failed for a reason"},
+		},
+		"an end does not take over a line": {
+			[]message.Status{line(message.StatusProcessing, "line"), line(message.StatusDone, "end")},
+			[]string{"line", "end"},
+		},
 		"a text has a limit, and no note is lost": {
 			[]message.Status{note(long), note(long), note(long), note(long)},
 			[]string{long + ". " + long + ". " + long, long},
@@ -212,6 +224,19 @@ func TestANoteJoinsNoStatusThatIsBeingSent(t *testing.T) {
 	s, _, ok = throttle.Next(time.Unix(2, 0))
 	require.True(t, ok)
 	require.Equal(t, "two. three", s.Text)
+}
+
+func TestAnEndTakesNoNoteThatIsBeingSent(t *testing.T) {
+	t.Parallel()
+	var throttle message.Throttle
+	throttle.Offer(note("one"))
+	_, _, ok := throttle.Next(time.Unix(1, 0))
+	require.True(t, ok)
+	throttle.Offer(line(message.StatusDone, "end"))
+	throttle.Sent(time.Unix(1, 0))
+	s, _, ok := throttle.Next(time.Unix(2, 0))
+	require.True(t, ok)
+	require.Equal(t, "end", s.Text)
 }
 
 func TestJoinedNotesArriveWhole(t *testing.T) {
