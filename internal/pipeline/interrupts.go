@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -27,9 +28,77 @@ func (p *Pipeline) command(ctx context.Context, run string, apply func(*job.Reco
 	if err != nil {
 		return job.Record{}, err
 	}
+	p.resting.drop(next)
 	p.interrupts.cut(next)
 	p.schedule.Add(next.Run)
 	return next, nil
+}
+
+// resting keeps the records of jobs that wait on Ray from one look to the next, so that a look at a job to which nothing happens reads
+// nothing from the disk. A record that others have changed is dropped as soon as that is known, and any record after restingAge.
+type resting struct {
+	mu   sync.Mutex
+	runs map[string]rested
+}
+
+// rested is a record and when it was read. It does not count while a worker is on the job, and after one that did not keep it again.
+type rested struct {
+	rec   job.Record
+	at    time.Time
+	taken bool
+}
+
+const (
+	restingAge  = 10 * time.Second
+	restingMost = 1000 // records, of a few kilobytes each
+)
+
+func newResting() *resting { return &resting{runs: map[string]rested{}} }
+
+// take returns the record that is kept for run, if it still counts. keep may be called for the job until drop is.
+func (r *resting) take(run string) (job.Record, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept, ok := r.runs[run]
+	if ok && !kept.taken && time.Since(kept.at) < restingAge {
+		kept.taken = true
+		r.runs[run] = kept
+		return kept.rec, true
+	}
+	if ok || len(r.runs) < restingMost {
+		r.runs[run] = rested{taken: true}
+	}
+	return job.Record{}, false
+}
+
+// keep keeps the record of a job that take was called for, unless it was dropped since.
+func (r *resting) keep(rec job.Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept, ok := r.runs[rec.Run]
+	if !ok {
+		return
+	}
+	if kept.rec.Version != rec.Version {
+		kept.at = time.Now()
+	}
+	r.runs[rec.Run] = rested{rec: rec, at: kept.at}
+}
+
+// drop forgets the record of a job if rec is another version.
+func (r *resting) drop(rec job.Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if kept, ok := r.runs[rec.Run]; ok && kept.rec.Version != rec.Version {
+		delete(r.runs, rec.Run)
+	}
+}
+
+// forget drops what is kept of a job that is over.
+func (r *resting) forget(run string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.runs, run)
 }
 
 // errCutShort is the cause with which the context of a stage ends when its job is cancelled meanwhile.

@@ -37,6 +37,7 @@ func (p *Pipeline) lookForChanges(ctx context.Context) {
 			continue
 		}
 		for _, rec := range changed {
+			p.resting.drop(rec)
 			if rec.CancelledBy != "" || !p.schedule.Has(rec.Run) {
 				p.interrupts.cut(rec)
 				p.schedule.Add(rec.Run)
@@ -60,6 +61,7 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 	}
 	p.reporter.Forget(run)
 	p.follower.Forget(run)
+	p.resting.forget(run)
 	p.objects.Forget(run)
 	p.clock.forget(run)
 	for _, g := range p.queues {
@@ -96,12 +98,20 @@ func (p *Pipeline) Hold(run string) (release func(), held bool) {
 	return func() { p.schedule.Done(run) }, true
 }
 
+// read returns the record of a run, which may be the one of the last look if nothing is known to have changed it since.
+func (p *Pipeline) read(ctx context.Context, run string) (job.Record, error) {
+	if rec, ok := p.resting.take(run); ok {
+		return rec, nil
+	}
+	return p.store.Get(ctx, run)
+}
+
 // walk takes a job through its stages until it has to wait, and returns when to come back, or that the job is over. The record is read
 // once: a change by others is noticed at the next write, or earlier through the interrupts.
 func (p *Pipeline) walk(ctx context.Context, run string) (wait time.Duration, over bool) {
 	interruptible, leave := p.interrupts.enter(ctx, run)
 	defer leave()
-	rec, err := p.store.Get(ctx, run)
+	rec, err := p.read(ctx, run)
 	if errors.Is(err, job.ErrNotFound) { // a message that never became a job, and whose user was told so
 		return 0, true
 	}
@@ -113,6 +123,9 @@ func (p *Pipeline) walk(ctx context.Context, run string) (wait time.Duration, ov
 	}
 	for rec.Active() {
 		next, wait := p.step(ctx, interruptible, rec)
+		if wait > 0 && next.Version == rec.Version && (rec.State == job.Submitted || rec.State == job.Running) {
+			p.resting.keep(rec)
+		}
 		if wait > 0 || next.Version == rec.Version || ctx.Err() != nil {
 			return wait, !next.Active()
 		}
