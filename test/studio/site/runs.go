@@ -2,6 +2,7 @@ package site
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -138,6 +139,15 @@ func (s *Site) folder(tb testing.TB, r Run) {
 func (s *Site) write(tb testing.TB, run, name, body string) {
 	tb.Helper()
 	require.NoError(tb, os.WriteFile(filepath.Join(s.Volume.Run(run).Path(), name), []byte(body), 0o600))
+}
+
+// Append writes more to a file of a run, as its training does.
+func (s *Site) Append(tb testing.TB, run, name, text string) {
+	tb.Helper()
+	f, err := os.OpenFile(filepath.Join(s.Volume.Run(run).Path(), name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	require.NoError(tb, err)
+	_, err = f.WriteString(text)
+	require.NoError(tb, errors.Join(err, f.Close()))
 }
 
 // likely makes the result of the fixture one of this run.

@@ -5,6 +5,7 @@ package site
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -54,7 +55,14 @@ type Site struct {
 	// Dataset is the id of the dataset "Film reviews", Empty of one without runs.
 	Dataset, Empty string
 
-	client *clowder.Client
+	// Way leads the users of Clowder to the studio.
+	Way *studio.Way
+
+	client  *clowder.Client
+	options Options
+	set     studio.Settings
+	keys    *job.Keyring
+	stop    func()
 }
 
 // Options changes a site.
@@ -100,8 +108,7 @@ func New(tb testing.TB, o Options) *Site {
 	_, err = double.AddFile(s.Dataset, "train.csv", strings.NewReader("text,label\na fine film,positive\n"))
 	require.NoError(tb, err)
 
-	all := extractors(tb)
-	set := studio.Settings{URL: s.URL, Listen: address}
+	set := studio.Settings{URL: s.URL, Listen: address, Embed: true}
 	if o.Keycloak {
 		s.Keycloak, err = logintest.Start(logintest.Options{Redirects: []string{s.URL + "/login/callback"}, OnToken: double.AcceptToken})
 		require.NoError(tb, err)
@@ -111,24 +118,56 @@ func New(tb testing.TB, o Options) *Site {
 	if o.Log == nil {
 		o.Log = logger(tb)
 	}
-	places := clowderplatform.New(client, all)
-	way, err := studio.NewWay(set, double.URL, nil, places, o.Log)
+	s.keys, err = job.ParseKeyring(job.Secret(base64.StdEncoding.EncodeToString(make([]byte, 32))))
 	require.NoError(tb, err)
-	server, err := studio.New(ctx, set, studio.Parts{
-		ClowderURL: double.URL, Clowder: client, Store: store, Volume: s.Volume, Extractors: all, Places: places, Desk: desk{s}, Way: way,
-		Python: o.Python, Trainer: o.Trainer, Version: "1.0.0", Log: o.Log,
-	})
-	require.NoError(tb, err)
-	ended := make(chan error, 1)
-	go func() { ended <- server.Run(ctx) }()
+	s.set, s.options = set, o
+	s.start(tb)
 	tb.Cleanup(func() {
+		s.stop()
 		stop()
-		require.NoError(tb, <-ended)
 		require.NoError(tb, client.Close())
 		require.NoError(tb, store.Close())
 		require.NoError(tb, double.Close())
 	})
 	return s
+}
+
+// Restart ends the studio, as a restart of the service does, and starts it again.
+func (s *Site) Restart(tb testing.TB) {
+	tb.Helper()
+	s.Down()
+	s.Up(tb)
+}
+
+// Down ends the studio, and Up starts it again.
+func (s *Site) Down() { s.stop() }
+
+// Up starts the studio again.
+func (s *Site) Up(tb testing.TB) {
+	tb.Helper()
+	s.start(tb)
+}
+
+// start serves the pages until stop is called.
+func (s *Site) start(tb testing.TB) {
+	tb.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	all := extractors(tb)
+	places := clowderplatform.New(s.client, all)
+	way, err := studio.NewWay(s.set, s.Clowder.URL, s.keys, places, s.options.Log)
+	require.NoError(tb, err)
+	s.Way = way
+	server, err := studio.New(ctx, s.set, studio.Parts{
+		ClowderURL: s.Clowder.URL, Clowder: s.client, Keys: s.keys, Store: s.Store, Volume: s.Volume, Extractors: all, Places: places, Desk: desk{s}, Way: way,
+		Python: s.options.Python, Trainer: s.options.Trainer, Version: "1.0.0", Log: s.options.Log,
+	})
+	require.NoError(tb, err)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx) }()
+	s.stop = func() {
+		stop()
+		require.NoError(tb, <-ended)
+	}
 }
 
 func logger(tb testing.TB) *zap.Logger {

@@ -51,6 +51,7 @@ interface Drawn {
 // Chart draws lines of one kind, with the same facts as a sentence and as a table.
 export class Chart {
   readonly element = make("figure", { class: "live-chart" });
+  private readonly better = make("small");
   private readonly picture = make("div", { class: "live-picture", role: "img" });
   private readonly legend = make("p", { class: "live-legend" });
   private readonly table = make("table", { class: "numbers" });
@@ -82,7 +83,7 @@ export class Chart {
     toggle("Log", "Logarithmic axis", (on) => (this.log = on));
     toggle("Smooth", "Show the mean of neighbours", (on) => (this.smooth = on));
     toggle("Newest", "Show the newest quarter only", (on) => (this.newest = on));
-    const heading = make("figcaption", {}, make("h3", {}, title), tools);
+    const heading = make("figcaption", {}, make("h3", {}, title, this.better), tools);
     this.element.append(heading, this.picture, this.legend, this.details);
     this.details.addEventListener("toggle", () => this.fillTable());
   }
@@ -90,6 +91,7 @@ export class Chart {
   // add begins a line.
   add(curve: Curve): void {
     this.curves.push(curve);
+    this.better.textContent = curve.better === undefined ? "" : `${curve.better} is better`;
   }
 
   // place says where the best model and the restarts were.
@@ -114,6 +116,7 @@ export class Chart {
       this.plot.setData(data);
     }
     this.picture.setAttribute("aria-label", this.sentence());
+    this.element.dataset["points"] = String(this.curves.reduce((n, c) => n + (c.points?.length ?? 0), 0));
     this.fillTable();
   }
 
@@ -146,9 +149,9 @@ export class Chart {
       height: window.innerWidth <= 640 ? 180 : 230,
       legend: { show: false },
       cursor: { sync: { key: this.sync.key, setSeries: false }, drag: { x: false, y: false }, points: { size: 7 } },
-      scales: { x: { time: false }, y: this.log ? { distr: 3 } : { range: (_u, min, max) => uPlot.rangeNum(min, max, 0.1, true) } },
+      scales: { x: { time: false, range: (_u, min, max) => [this.newest || !this.inEpochs() ? min : 0, max > min ? max : min + 1] }, y: this.log ? { distr: 3 } : { range: (_u, min, max) => uPlot.rangeNum(min, max, 0.1, true) } },
       axes: [
-        { ...axis, size: 34 },
+        { ...axis, size: 30, label: this.inEpochs() ? "epoch" : "step", labelSize: 16, labelFont: axis.font },
         { ...axis, size: 58, values: (_u, ticks) => ticks.map((v) => (v === null ? "" : figure(v))) },
       ],
       series: [
@@ -166,10 +169,14 @@ export class Chart {
     };
   }
 
+  private inEpochs(): boolean {
+    return (this.said.epochs ?? 0) > 0;
+  }
+
   // mark draws where the best model and the restarts were.
   private mark(u: uPlot): void {
     const marks: [number, string, string][] = (this.said.resumes ?? []).map((x) => [x, "resumed", "--resume"]);
-    if (this.said.best_epoch !== undefined && (this.said.epochs ?? 0) > 0) {
+    if (this.said.best_epoch !== undefined && this.inEpochs()) {
       marks.push([this.said.best_epoch, "best", "--best"]);
     }
     const { ctx, bbox } = u;
@@ -248,7 +255,7 @@ export class Chart {
       const before = (c.points ?? []).filter((p) => p[0] <= x).at(-1);
       return before === undefined ? "" : figure(before[1]);
     };
-    const head = make("tr", {}, make("th", { scope: "col" }, (this.said.epochs ?? 0) > 0 ? "Epoch" : "Step"), ...this.curves.map((c) => make("th", { scope: "col" }, c.label)));
+    const head = make("tr", {}, make("th", { scope: "col" }, this.inEpochs() ? "Epoch" : "Step"), ...this.curves.map((c) => make("th", { scope: "col" }, c.label)));
     const body = rows.map((p) => make("tr", {}, make("td", {}, figure(p[0])), ...this.curves.map((c) => make("td", {}, valueAt(c, p[0])))));
     this.table.replaceChildren(make("caption", {}, this.title), make("thead", {}, head), make("tbody", {}, ...body));
   }

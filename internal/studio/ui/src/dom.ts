@@ -17,5 +17,5 @@ const digits = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 4 })
 // figure writes a number as people read it.
 export function figure(value: number): string {
   const size = Math.abs(value);
-  return size !== 0 && (size < 1e-3 || size >= 1e6) ? value.toExponential(2) : digits.format(value);
+  return size !== 0 && (size < 1e-3 || size >= 1e6) ? value.toExponential(2).replace(/\.?0+e/, "e") : digits.format(value);
 }

@@ -10,8 +10,6 @@ const shownCharts = 2;
 // The page is drawn anew when much changed, at most so often.
 const refreshMillis = 10_000;
 
-islands("live", (root) => new Run(root));
-
 // Run keeps the page of a run as the run is now. The server draws the page; the charts, the log and the progress are kept here.
 class Run {
   private readonly api: string;
@@ -236,3 +234,5 @@ class Run {
     this.draw();
   }
 }
+
+islands("live", (root) => new Run(root));

@@ -1,0 +1,109 @@
+//go:build integration
+
+package studio
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/test/studio/site"
+)
+
+// took waits until an expression is true in the page, and returns how long that took.
+func (b *tab) took(expression string) time.Duration {
+	b.t.Helper()
+	began := time.Now()
+	b.until("Boolean(" + expression + ")")
+	return time.Since(began)
+}
+
+// step is a progress event of a training of 1,000 steps.
+func step(n int, loss float64) string {
+	return fmt.Sprintf(`{"time":%q,"attempt":1,"kind":"progress","epoch":3,"epochs":3,"step":%d,"steps":1000,"fraction":%g,"loss":%g,"eta_seconds":30}`+"\n",
+		time.Now().UTC().Format(time.RFC3339Nano), n, float64(n)/1000, loss)
+}
+
+const (
+	lossPicture = `document.querySelector('.live-chart .live-picture')?.getAttribute('aria-label')`
+	logBox      = `document.querySelector('[data-live=log] pre')`
+)
+
+// TestARunIsFollowed is the page of a run that trains: progress, curves and log grow without a load of the page, also over a restart of the
+// service, and at the end the page says so.
+func TestARunIsFollowed(t *testing.T) {
+	t.Parallel()
+	const run = "ft-k3vr7now2ninghalfway"
+	s := site.New(t, site.Options{})
+	s.Add(t, site.Run{ID: run, Name: "longer texts", State: job.Running, Fraction: 0.6})
+	b := open(t, s, site.Alice, "runs/"+run)
+	b.until(`document.querySelectorAll('.live-chart canvas').length === 2`)
+	b.until(logBox + `.textContent.includes('Training on 6920 rows')`)
+	get[int](b, "window.loadedOnce = 1")
+
+	s.Append(t, run, results.EventsFile, step(700, 0.111))
+	took := b.took(lossPicture + `.includes('to 0.111')`)
+	t.Logf("from the volume to the page: %s", took)
+	b.until(`document.querySelector('[data-live=sentence]').textContent.startsWith('Epoch 3 of 3, 70 %')`)
+	b.until(`document.querySelector('[data-live=bar] progress').value === 70`)
+
+	t.Run("the log follows while the reader is at its end", func(t *testing.T) {
+		b := *b
+		b.t = t
+		many := ""
+		for i := range 200 {
+			many += fmt.Sprintf("line %d\n", i)
+		}
+		s.Append(t, run, results.LogFile, many+"the newest line \x1b[31m<b>bold</b>\n")
+		b.until(logBox + `.textContent.includes('the newest line [31m<b>bold</b>')`)
+		b.until(logBox + `.scrollTop > 0 && ` + logBox + `.scrollTop + ` + logBox + `.clientHeight >= ` + logBox + `.scrollHeight - 8`)
+		get[int](&b, logBox+`.scrollTop = 5`)
+		s.Append(t, run, results.LogFile, "one more\n")
+		b.until(logBox + `.textContent.includes('one more')`)
+		require.EqualValues(t, 5, get[int](&b, logBox+`.scrollTop`))
+		b.until(`!document.querySelector('[data-live=log] button').hidden`)
+	})
+
+	points := get[int](b, countPoints)
+	s.Restart(t)
+	s.Append(t, run, results.EventsFile, step(800, 0.105)+step(801, 0.104))
+	took = b.took(lossPicture + `.includes('to 0.104')`)
+	t.Logf("after a restart of the service: %s", took)
+	require.Less(t, took, 12*time.Second)
+	require.Equal(t, points+2, get[int](b, countPoints), "no point twice, none missing")
+	b.until(`document.querySelector('.live-lost').hidden`)
+
+	_, err := s.Store.Change(t.Context(), run, func(r *job.Record) error {
+		r.End(job.Failed, "the disk of the cluster is full")
+		return r.Close()
+	})
+	require.NoError(t, err)
+	b.until(`document.querySelector('[data-live=state]').textContent.includes('failed')`)
+	b.until(`document.querySelector('main').textContent.includes('The disk of the cluster is full')`)
+	require.Equal(t, 1, get[int](b, "window.loadedOnce"), "the page was never loaded again")
+	require.Equal(t, 2, get[int](b, `document.querySelectorAll('.live-chart canvas').length`))
+	require.Contains(t, get[string](b, logBox+".textContent"), "one more")
+}
+
+// countPoints is how many points the lines of the first chart have.
+const countPoints = `Number(document.querySelector('.live-chart').dataset.points)`
+
+// TestAPageSaysThatItIsNotLive is what a page does while the service is away.
+func TestAPageSaysThatItIsNotLive(t *testing.T) {
+	t.Parallel()
+	const run = "ft-k3vr7now2ninghalfway"
+	s := site.New(t, site.Options{Prefix: "/studio"})
+	s.Add(t, site.Run{ID: run, State: job.Running, Fraction: 0.6})
+	b := open(t, s, site.Alice, "runs/"+run)
+	b.until(`document.querySelectorAll('.live-chart canvas').length === 2`)
+	s.Down()
+	b.until(`document.querySelector('.live-lost')?.textContent.startsWith('Not live: trying again in')`)
+	s.Up(t)
+	s.Append(t, run, results.EventsFile, step(700, 0.111))
+	b.until(lossPicture + `.includes('to 0.111')`)
+	b.until(`document.querySelector('.live-lost').hidden`)
+}
