@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 )
 
 const (
@@ -13,6 +14,8 @@ const (
 	maxBody = 2 << 20
 	// maxQuestion is the length of the longest question to a model: a picture of 10 MB, which is a third longer as JSON.
 	maxQuestion = 16 << 20
+	// bodyTime is how long a body may take to arrive.
+	bodyTime = 2 * time.Minute
 )
 
 // Guard refuses requests for another host, and limits their bodies. All links are made from the address of the studio and none from the Host of
@@ -29,6 +32,9 @@ func Guard(site *url.URL, next http.Handler) http.Handler {
 			limit = maxQuestion
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // a recorder of a test has none
+		}
 		next.ServeHTTP(w, r)
 	})
 }
