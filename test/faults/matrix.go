@@ -132,6 +132,7 @@ func Matrix() []Fault {
 			"internal/clowder/v1.TestAnswersThatAreNotClowders", "internal/clowder/v1.TestWhatAnErrorOfClowderSays",
 			"internal/clowder/v1.TestFoldersThatClowderNeverListsAreAskedForOnce", "internal/clowder/v1.TestAFileThatIsNeverStored",
 			"internal/clowder/v1.TestAFileThatIsDeletedInMidDownload", "internal/clowder/v1.TestAnUploadThatLandsInTheRootIsTakenAway",
+			"internal/clowder/v1.TestWhatClowderHasJustStoredMayBeSeenLater",
 		}},
 		{50, "a kill while new files of a dataset come in, and a file that comes while their run begins", []string{
 			"test/crash.TestCrashPointsOfAnAutomaticRun", "test/crash.TestCrashPointsOfAnAutomaticRunOfClowder1",

@@ -111,7 +111,7 @@ func eventOf(req job.Request, f *fields) job.Request {
 func announced(req job.Request, f *fields) []job.Announced {
 	key := f.text("routing_key")
 	switch {
-	case !ValidID(req.DatasetID) || !ValidID(req.ResourceID):
+	case !ValidID(f.text("datasetId")) || !ValidID(req.ResourceID):
 		return nil
 	case strings.HasSuffix(key, ".dataset.file.added"):
 		return []job.Announced{{File: req.ResourceID, JobID: req.JobID}}

@@ -1,6 +1,8 @@
 package message_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,4 +58,39 @@ func TestAMessageOfV2NeedsNoAction(t *testing.T) {
 	t.Parallel()
 	_, _, err := decode(t, with(t, map[string]any{"action": "added"}))
 	require.NoError(t, err)
+}
+
+func TestEventsSayWhichFilesWereAdded(t *testing.T) {
+	t.Parallel()
+	const added, several = `"activity":"added","routing_key":"clowder.dataset.file.added"`, `"activity":"added","routing_key":"other.dataset.files.added",`
+	const file, dataset = `"id":"` + fileID + `","datasetId":"` + datasetID + `",`, `"id":"` + datasetID + `","datasetId":"` + datasetID + `",`
+	one := func(name string) job.Announced { return job.Announced{Name: name, JobID: jobID} }
+	for name, tc := range map[string]struct {
+		fields string
+		want   []job.Announced
+	}{
+		"one file":                    {file + added, []job.Announced{{File: fileID, JobID: jobID}}},
+		"several files":               {dataset + several + `"filenames":"List(a.csv, b (1).csv)"`, []job.Announced{one("a.csv"), one("b (1).csv")}},
+		"several files without names": {dataset + several + `"filenames":"List()"`, nil},
+		"names in another form":       {dataset + several + `"filenames":"a.csv"`, nil},
+		"names that are a list":       {dataset + several + `"filenames":["a.csv"]`, nil},
+		"a name that is too long":     {dataset + several + `"filenames":"List(` + strings.Repeat("x", 2000) + `, a)"`, []job.Announced{one("a")}},
+		"very many names":             {dataset + several + `"filenames":"List(` + strings.Repeat("a, ", 3000) + `)"`, slices.Repeat([]job.Announced{one("a")}, 1000)},
+		"a file outside of a dataset": {`"id":"` + fileID + `","datasetId":"",` + added, nil},
+		"an id that is none":          {`"id":"../x","datasetId":"` + datasetID + `",` + added, nil},
+		"a wrong key":                 {file + added + `,"secretKey":"a b"`, nil},
+		"a file that was removed":     {file + `"activity":"removed","routing_key":"clowder.dataset.file.removed"`, nil},
+		"a file that was uploaded":    {file + `"activity":"created","routing_key":"clowder.file.text.csv"`, nil},
+		"metadata":                    {dataset + `"activity":"added","routing_key":"clowder.metadata.added.dataset"`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			req, _, err := decode(t, fromV1(tc.fields))
+			require.ErrorIs(t, err, message.ErrEvent)
+			require.Equal(t, tc.want, req.Announced)
+		})
+	}
+	req, _, err := decode(t, fromV1(file+added+`,"action":"manual-submission"`))
+	require.NoError(t, err)
+	require.Empty(t, req.Announced, "what a person submits announces nothing")
 }
