@@ -94,6 +94,7 @@ func (d *demo) useOwn(ctx context.Context, o options, work string) (err error) {
 
 	env["RABBITMQ_URI"], env["CLOWDER_URL"] = mq.URI(), platform.URL
 	env["SHARED_DIR"], env["STATE_DIR"] = filepath.Join(work, "shared"), filepath.Join(work, "state")
+	d.shared = env["SHARED_DIR"]
 	service, err := stack.StartService(ctx, o.program, env, nil)
 	if err != nil {
 		return err
@@ -101,6 +102,9 @@ func (d *demo) useOwn(ctx context.Context, o options, work string) (err error) {
 	defer func() { err = errors.Join(err, service.Stop(30*time.Second)) }()
 	if err := service.AwaitReady(ctx); err != nil {
 		return err
+	}
+	if awaitWarm(ctx, d.began) {
+		d.step("Ray", "keeps a warm process")
 	}
 	if err := d.use(ctx, o, work, platform.URL, job.Secret(platform.Key("alice@example.org"))); err != nil {
 		return fmt.Errorf("%w\n%s", err, service.Log())
@@ -125,6 +129,7 @@ func (d *demo) use(ctx context.Context, o options, work, url string, key job.Sec
 	if err != nil {
 		return err
 	}
+	clock := &timeline{began: time.Now()}
 	submitted, err := user.Submit(ctx, id, extractor, map[string]any{})
 	if err != nil {
 		return err
@@ -137,6 +142,11 @@ func (d *demo) use(ctx context.Context, o options, work, url string, key job.Sec
 	if last.Status != "SUCCEEDED" {
 		return fmt.Errorf("the job ended as %s: %s", last.Status, last.Message)
 	}
+	if d.shared != "" {
+		if err := clock.print(d.w, d.shared, time.Now()); err != nil {
+			return err
+		}
+	}
 	return d.results(ctx, user, id, last, o.out)
 }
 
@@ -144,6 +154,8 @@ func (d *demo) use(ctx context.Context, o options, work, url string, key job.Sec
 type demo struct {
 	w     io.Writer
 	began time.Time
+	// shared is the shared volume, empty for a service that runs elsewhere.
+	shared string
 }
 
 func (d *demo) step(what, format string, args ...any) {
