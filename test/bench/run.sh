@@ -23,6 +23,8 @@ echo "== downloads and uploads beside curl on the same server (x-curl: our rate 
 bench 5x . ./internal/clowder
 echo "== the same datasets listed and downloaded from Clowder v1 and v2"
 bench 3x . ./internal/clowder/v1
+echo "== a thousand people look at one run in the studio (memory of server and viewers; p99 from the first to get an event to the last)"
+bench 20x Viewers ./internal/studio/live
 echo "== a thousand looks at running jobs, one request to Ray"
 bench 100x . ./internal/rayjob/jobsapi
 echo "== 500 RayJobs on a real API server: made, and then watched while nothing changes"

@@ -2,6 +2,7 @@ package live
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -47,7 +48,7 @@ func site(tb testing.TB, w *world, visitor string) (*httptest.Server, *Room) {
 	room.Routes(mux)
 	room.Public(mux)
 	server := httptest.NewServer(web.Secure(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mux.ServeHTTP(w, r.WithContext(web.WithVisitor(r.Context(), &web.Visitor{Email: visitor})))
+		mux.ServeHTTP(w, r.WithContext(web.WithVisitor(r.Context(), &web.Visitor{Email: cmp.Or(visitor, r.Header.Get("X-User"))})))
 	})))
 	tb.Cleanup(server.Close)
 	return server, room
