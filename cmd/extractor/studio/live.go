@@ -61,9 +61,12 @@ func NewWay(set Settings, clowderURL string, keys *job.Keyring, shown Shown, log
 // Link is the address of the page of a run.
 func (w *Way) Link(run string) string { return w.site.Absolute("runs", run) }
 
+// Page is what Show shows on the dataset of a run, a fragment of HTML.
+func (w *Way) Page(run string) (string, error) { return w.cards.Visualization(run, w.embed) }
+
 // Show shows on the dataset of a job how far the job is, once.
 func (w *Way) Show(ctx context.Context, rec job.Record) error {
-	page, err := w.cards.Visualization(rec.Run, w.embed)
+	page, err := w.Page(rec.Run)
 	if err != nil {
 		return err
 	}

@@ -73,6 +73,8 @@ type Options struct {
 	Prefix string
 	// URL is the address at which people reach the studio, if there is a proxy before it.
 	URL string
+	// Page is the address of Clowder's pages, if they are not at that of the double.
+	Page string
 	// Keycloak lets people log in at a double of Keycloak, too.
 	Keycloak bool
 	// Log takes the log of the studio; nil: that of the test, from warnings on.
@@ -108,7 +110,7 @@ func New(tb testing.TB, o Options) *Site {
 	_, err = double.AddFile(s.Dataset, "train.csv", strings.NewReader("text,label\na fine film,positive\n"))
 	require.NoError(tb, err)
 
-	set := studio.Settings{URL: s.URL, Listen: address, Embed: true}
+	set := studio.Settings{URL: s.URL, Listen: address, Embed: true, PublicURL: o.Page}
 	if o.Keycloak {
 		s.Keycloak, err = logintest.Start(logintest.Options{Redirects: []string{s.URL + "/login/callback"}, OnToken: double.AcceptToken})
 		require.NoError(tb, err)

@@ -83,7 +83,7 @@ export class Chart {
     toggle("Log", "Logarithmic axis", (on) => (this.log = on));
     toggle("Smooth", "Show the mean of neighbours", (on) => (this.smooth = on));
     toggle("Newest", "Show the newest quarter only", (on) => (this.newest = on));
-    const heading = make("figcaption", {}, make("h3", {}, title, this.better), tools);
+    const heading = make("figcaption", {}, make("h2", {}, title, " ", this.better), tools);
     this.element.append(heading, this.picture, this.legend, this.details);
     this.details.addEventListener("toggle", () => this.fillTable());
   }
