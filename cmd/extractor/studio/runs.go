@@ -5,6 +5,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/studio/runs"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
@@ -13,7 +14,7 @@ import (
 func (p *Parts) runs(rights web.Rights) runs.Parts {
 	return runs.Parts{
 		Records: p.Store, Volume: p.Volume, Rights: rights, Clowder: asVisitor{}, Desk: p.Desk, Forms: forms(p.Extractors), Ours: p.ours, Version: p.Version,
-		RunOf: p.Desk.RunOf, Said: p.Desk.Said,
+		RunOf: p.Desk.RunOf, Champion: p.champion, Said: p.Desk.Said,
 	}
 }
 
@@ -21,6 +22,15 @@ func (p *Parts) runs(rights web.Rights) runs.Parts {
 func (p *Parts) ours(rec job.Record) bool {
 	address, err := p.Places.Address(rec)
 	return err == nil && address == p.Clowder.As("").Address()
+}
+
+// champion is the number of the champion of a model, 0 where there is none or it cannot be read.
+func (p *Parts) champion(dataset, name string) int {
+	v, err := registry.New(p.Volume.Registry()).Champion(registry.Dataset{Clowder: p.Clowder.As("").Address(), ID: dataset}, name)
+	if err != nil || v == nil {
+		return 0
+	}
+	return v.Version
 }
 
 // forms are the extractors as the studio offers them.

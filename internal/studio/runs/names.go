@@ -55,3 +55,42 @@ func (n names) keep(id string, name knownName) {
 	}
 	n.known[id] = name
 }
+
+// crownAge is how long a champion is believed, and maxCrowns how many are remembered.
+const (
+	crownAge  = 10 * time.Second
+	maxCrowns = 1000
+)
+
+// crowns remembers the champions of models, since the rows of a list mostly have the same one.
+type crowns struct {
+	ask   func(dataset, name string) int
+	mu    sync.Mutex
+	known map[crownOf]crown
+}
+
+type crownOf struct{ dataset, name string }
+
+type crown struct {
+	version int
+	at      time.Time
+}
+
+// champion is the number of the champion of a model now, 0 where none is known.
+func (c *crowns) champion(now time.Time, dataset, name string) int {
+	if c.ask == nil {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	of := crownOf{dataset, name}
+	known, ok := c.known[of]
+	if !ok || now.Sub(known.at) > crownAge {
+		if len(c.known) >= maxCrowns {
+			clear(c.known)
+		}
+		known = crown{c.ask(dataset, name), now}
+		c.known[of] = known
+	}
+	return known.version
+}

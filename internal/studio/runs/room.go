@@ -97,6 +97,8 @@ type Parts struct {
 	Version string
 	// RunOf is the name that the run of a job of Clowder will have.
 	RunOf func(extractor, jobID string) string
+	// Champion is the number of the champion of a model; 0 where none is known.
+	Champion func(dataset, name string) int
 	// Said is the newest sentence that the user of an active run was told in Clowder, empty for none.
 	Said func(run string) string
 }
@@ -117,6 +119,7 @@ type Room struct {
 	said    func(run string) string
 	shelf   *shelf
 	names   names
+	crowns  *crowns
 	sent    *submissions
 	now     func() time.Time
 }
@@ -129,6 +132,6 @@ func New(site *web.Site, p Parts) *Room {
 	}
 	return &Room{
 		site: site, pages: newPages(site), records: p.Records, volume: p.Volume, rights: p.Rights, clowder: p.Clowder, desk: p.Desk, forms: p.Forms,
-		ours: p.Ours, version: p.Version, runOf: p.RunOf, said: said, shelf: newShelf(p.Volume.Run), names: newNames(), sent: newSubmissions(), now: time.Now,
+		ours: p.Ours, version: p.Version, runOf: p.RunOf, said: said, shelf: newShelf(p.Volume.Run), names: newNames(), crowns: &crowns{ask: p.Champion, known: map[crownOf]crown{}}, sent: newSubmissions(), now: time.Now,
 	}
 }

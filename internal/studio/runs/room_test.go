@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -417,7 +418,7 @@ func BenchmarkFirstPageOf10000Runs(b *testing.B) {
 		s.Add(b, r)
 	}
 	client := s.Login(b, site.Alice)
-	var longest time.Duration
+	var took []time.Duration
 	for b.Loop() {
 		begin := time.Now()
 		answer, err := client.Get(s.URL + "/datasets/" + s.Dataset + "/runs")
@@ -426,7 +427,8 @@ func BenchmarkFirstPageOf10000Runs(b *testing.B) {
 		require.NoError(b, err)
 		require.NoError(b, answer.Body.Close())
 		require.Equal(b, 200, answer.StatusCode)
-		longest = max(longest, time.Since(begin))
+		took = append(took, time.Since(begin))
 	}
-	b.ReportMetric(float64(longest.Milliseconds()), "ms-longest")
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*95/100].Milliseconds()), "ms-p95")
 }

@@ -52,7 +52,7 @@ type Model struct {
 	Version int    `json:"version"`
 	// Dataset is where the model is kept.
 	Dataset string `json:"dataset"`
-	// Champion says that it became the champion when it was made; Why is the reason.
+	// Champion says that it is the champion now; Why is the reason for the champion when it was made.
 	Champion bool   `json:"champion"`
 	Why      string `json:"why,omitempty"`
 	// Made says that this run made it.
@@ -99,6 +99,11 @@ func (r *Room) row(rec job.Record) Row {
 	}
 	if !rec.Active() {
 		row.Ended = rec.Updated
+	}
+	if m := row.Model; m != nil && m.Made {
+		if n := r.crowns.champion(r.now(), m.Dataset, m.Name); n > 0 {
+			m.Champion = n == m.Version
+		}
 	}
 	if out != nil {
 		row.Figure, row.Verdict, row.Grade, row.Task, row.Base = out.figure, out.word, out.grade, out.task, out.base
