@@ -157,6 +157,8 @@ func TestReadRefusesFilesThatMayRunCode(t *testing.T) {
 		"a pickle by its name":            {"out/model/pytorch_model.bin", []byte("x")},
 		"a pickle by its bytes":           {"out/model/vocab.txt", []byte("\x80\x04\x95")},
 		"a torch archive":                 {"out/model/extra.json", []byte("PK\x03\x04")},
+		"an ONNX file that is none":       {"out/model/model.onnx", []byte("no ONNX")},
+		"an ONNX file in another place":   {"out/other.onnx", []byte("\x08\x0a")},
 		"weights that are a pickle":       {"out/model/b.safetensors", []byte("\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00")},
 		"weights that are too short":      {"out/model/b.safetensors", []byte("abc")},
 		"weights without a tensor":        {"out/model/b.safetensors", []byte("\x02\x00\x00\x00\x00\x00\x00\x00{}")},
@@ -176,6 +178,16 @@ func TestReadRefusesFilesThatMayRunCode(t *testing.T) {
 			require.Equal(t, job.KindPermanent, kind, err.Error())
 		})
 	}
+}
+
+func TestReadAcceptsANetworkInTheFormOfONNX(t *testing.T) {
+	t.Parallel()
+	f := resultstest.New(t)
+	f.Write(t, "out/model/model.onnx", []byte("\x08\x0a\x12\x07pytorch"))
+	f.List(t, "out/model/model.onnx")
+	f.WriteJSON(t, results.ResultFile, f.Result)
+	_, _, err := results.Read(f.Run(), resultstest.TestRun, 1)
+	require.NoError(t, err)
 }
 
 func TestReadOfAFailure(t *testing.T) {

@@ -117,12 +117,23 @@ func checkKind(head []byte, o Output) error {
 			return errors.New("the file is no Parquet table")
 		}
 		return nil
+	case ".onnx":
+		if o.Path != onnxFile || !bytes.HasPrefix(head, onnxHeader) {
+			return errors.New("the file is no ONNX model")
+		}
+		return nil
 	case ".json", ".jsonl", ".txt", ".csv", ".tsv", ".md", ".png", ".svg", ".model", ".jinja":
 		return nil
 	default: // a list of what is harmless, because one of what is not is never complete
 		return errors.New("files of this type are not delivered, because they may run code when they are opened")
 	}
 }
+
+// onnxFile is the only ONNX file of a training: its network for other programs. An ONNX file holds numbers and names of operations, and
+// begins with the version of the format as its first field.
+const onnxFile = ModelDir + "model.onnx"
+
+var onnxHeader = []byte{0x08}
 
 // parquetHeader begins every Parquet file.
 var parquetHeader = []byte("PAR1")
