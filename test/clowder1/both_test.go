@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/test/stack"
 )
@@ -44,11 +46,7 @@ func TestBothClowders(t *testing.T) {
 		}
 		dataset, err := two.CreateDataset(t.Context(), fmt.Sprintf("Of the second %d", i), "d")
 		require.NoError(t, err)
-		table := "text,label\ngood,yes\nbad,no\n"
-		_, err = two.Upload(t.Context(), dataset.ID, "", clowder.Body{
-			Name: "train.csv", ContentType: "text/csv", Size: int64(len(table)), Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(table)), nil },
-		})
-		require.NoError(t, err)
+		uploadTo(t, two, dataset.ID, "train.csv", "text,label\ngood,yes\nbad,no\n")
 		id, err := two.Submit(t.Context(), dataset.ID, stack.Extractor, nil)
 		require.NoError(t, err)
 		jobs[id] = dataset.ID
@@ -80,4 +78,58 @@ func TestBothClowders(t *testing.T) {
 	}
 	require.Equal(t, map[int]int{1: jobsOfBoth / 2, 2: jobsOfBoth / 2}, versions)
 	require.NoError(t, s.Stop(30*time.Second))
+}
+
+// TestTheOtherClowderTellsOfNewFiles: a Clowder v2 tells of each new file by itself. Its results, which it tells of as well, start nothing.
+func TestTheOtherClowderTellsOfNewFiles(t *testing.T) {
+	if os.Getenv("RIG2_ENV") == "" {
+		t.Skip("RIG2_ENV names no Clowder v2 on the broker of RIG_ENV")
+	}
+	r := newRig(t)
+	env := readEnv(t, "RIG2_ENV")
+	client, err := clowder.NewClient(clowder.Config{URL: env["CLOWDER_URL"]})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	two := client.As(job.Secret(env["ALICE_KEY"]))
+	s := r.serve(map[string]string{"CLOWDER_URL": env["CLOWDER_URL"], "CLOWDER1_URL": r.url, "CLOWDER_VERSION": "0", "AUTOMATIC_AFTER": "10s"})
+	require.Eventually(t, func() bool {
+		all, err := two.Listeners(t.Context())
+		return err == nil && slices.ContainsFunc(all, func(l clowder.Listener) bool { return l.Name == form.NewFiles })
+	}, stack.StepTimeout, 200*time.Millisecond)
+	dataset, err := two.CreateDataset(t.Context(), "Automatic", "d")
+	require.NoError(t, err)
+	uploadTo(t, two, dataset.ID, "train.csv", "text,label\ngood,yes\nbad,no\n")
+	_, err = two.Submit(t.Context(), dataset.ID, stack.Extractor, nil)
+	require.NoError(t, err)
+	automatic := func() []job.Record {
+		return slices.DeleteFunc(r.Records(t), func(rec job.Record) bool { return len(rec.Request.Announced) == 0 })
+	}
+	require.Eventually(t, func() bool { return len(automatic()) > 0 && len(r.Records(t)) > len(automatic()) }, stack.StepTimeout, 200*time.Millisecond)
+	r.awaitNoActive()
+	for _, rec := range automatic() {
+		require.Equal(t, job.Skipped, rec.State, "without a wish, and about results: %v", rec.Ending)
+	}
+	before := len(automatic())
+	uploadTo(t, two, dataset.ID, "finetune.yaml", "automatic: predict\n")
+	uploadTo(t, two, dataset.ID, "new 1.csv", "text\ngood\n")
+	uploadTo(t, two, dataset.ID, "new 2.csv", "text\nbad\n")
+	require.Eventually(t, func() bool { return len(automatic()) == before+2 }, stack.StepTimeout, 200*time.Millisecond, "the run and its results")
+	r.awaitNoActive()
+	runs := automatic()[before:]
+	require.Equal(t, []job.State{job.Done, job.Skipped}, []job.State{runs[0].State, runs[1].State})
+	require.Len(t, runs[0].Request.Announced, 2)
+	for _, a := range runs[0].Request.Announced {
+		j, err := two.Job(t.Context(), a.JobID)
+		require.NoError(t, err)
+		require.Contains(t, []string{"SUCCEEDED", "SKIPPED"}, j.Status, "%s", j.Message)
+	}
+	require.NoError(t, s.Stop(30*time.Second))
+}
+
+func uploadTo(t *testing.T, s *clowder.Session, dataset, name, body string) {
+	t.Helper()
+	_, err := s.Upload(t.Context(), dataset, "", clowder.Body{
+		Name: name, ContentType: "text/plain", Size: int64(len(body)), Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil },
+	})
+	require.NoError(t, err)
 }
