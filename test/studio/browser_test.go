@@ -4,6 +4,7 @@ package studio
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -38,6 +39,12 @@ type tab struct {
 // open opens a tab in which a user is logged in, at a page of the studio.
 func open(t *testing.T, s *site.Site, user, page string) *tab {
 	t.Helper()
+	return openWith(t, s, s.Cookies(t, user), page)
+}
+
+// openWith opens a tab with these cookies.
+func openWith(t *testing.T, s *site.Site, cookies []*http.Cookie, page string) *tab {
+	t.Helper()
 	parent, err := chromium()
 	require.NoError(t, err, "start Chromium (install the package chromium)")
 	ctx, stop := chromedp.NewContext(parent, chromedp.WithNewBrowserContext())
@@ -45,7 +52,7 @@ func open(t *testing.T, s *site.Site, user, page string) *tab {
 	b := &tab{t: t, ctx: ctx, s: s}
 	require.NoError(t, chromedp.Do(ctx)) // the tab lives as long as the context of its first step
 	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		for _, c := range s.Cookies(b.t, user) {
+		for _, c := range cookies {
 			if _, err := cdp.Call(ctx, t, network.SetCookie, network.SetCookieParams{Name: c.Name, Value: c.Value, URL: s.URL}); err != nil {
 				return err
 			}

@@ -84,6 +84,8 @@ type Options struct {
 	// Python is an interpreter that answers for models, and Trainer the folder for its PYTHONPATH. Without it nobody answers.
 	Python  string
 	Trainer func() (string, error)
+	// Tokens lets visitors in with the cookie of Clowder's own page, too: with a token, which may save new versions of files.
+	Tokens bool
 }
 
 // New starts a site, which ends with the test.
@@ -119,6 +121,9 @@ func New(tb testing.TB, o Options) *Site {
 	}
 	if o.Log == nil {
 		o.Log = logger(tb)
+	}
+	if o.Tokens {
+		set.Login = []string{"cookie", "key"}
 	}
 	s.keys, err = job.ParseKeyring(job.Secret(base64.StdEncoding.EncodeToString(make([]byte, 32))))
 	require.NoError(tb, err)
@@ -212,6 +217,11 @@ func (s *Site) Cookies(tb testing.TB, user string) []*http.Cookie {
 	address, err := url.Parse(s.URL + "/")
 	require.NoError(tb, err)
 	return s.Login(tb, user).Jar.Cookies(address)
+}
+
+// Token is the cookie with which Clowder's own page keeps an access token of a user; see Options.Tokens.
+func (s *Site) Token(user string) *http.Cookie {
+	return &http.Cookie{Name: "Authorization", Value: url.PathEscape("Bearer " + s.Clowder.Token(user))}
 }
 
 // desk changes records as the pipeline does.

@@ -29,14 +29,6 @@ import { merge, type Spot } from "./merge";
 import { completeOptions, type Option } from "./options";
 import { type Person, watch } from "./presence";
 
-islands("editor", (element) => {
-  const form = element as HTMLFormElement;
-  const field = form.querySelector<HTMLTextAreaElement>("textarea[name=text]");
-  if (field !== null) {
-    new Editor(form, field);
-  }
-});
-
 // The places of a conflict that wait for a choice, as they move with the text.
 const setSpots = StateEffect.define<{ id: number; from: number; to: number }[]>();
 const endSpot = StateEffect.define<number>();
@@ -354,7 +346,7 @@ class Editor {
     this.#notice("waiting", `${begin}Both changed ${spots.map((spot) => `line ${spot.line}`).join(", ")}: choose, then save.`);
     const box = make("div", { class: "conflicts" });
     spots.forEach((spot, id) => box.append(this.#choice(spot, id, newest.by)));
-    part("notices")?.append(box);
+    part("choices")?.replaceChildren(box);
     box.querySelector("button")?.focus();
   }
 
@@ -368,7 +360,7 @@ class Editor {
       this.#view.dispatch({ effects: endSpot.of(id) });
       section.remove();
       if (this.#open.size === 0) {
-        part("notices")?.querySelector(".conflicts")?.remove();
+        part("choices")?.replaceChildren();
         this.#view.focus();
       }
     };
@@ -499,3 +491,12 @@ function clock(at: string): string {
   const when = new Date(at);
   return when.toDateString() === new Date().toDateString() ? times.format(when) : days.format(when);
 }
+
+// The last statement, since it uses all of the above.
+islands("editor", (element) => {
+  const form = element as HTMLFormElement;
+  const field = form.querySelector<HTMLTextAreaElement>("textarea[name=text]");
+  if (field !== null) {
+    new Editor(form, field);
+  }
+});
