@@ -93,6 +93,9 @@ class Editor {
         event.preventDefault();
       }
     });
+    for (const time of document.querySelectorAll("time")) {
+      time.textContent = clock(time.dateTime);
+    }
     this.#offerDraft();
     watch(setting(form, "events"), {
       people: (people) => this.#people(people),
@@ -295,6 +298,7 @@ class Editor {
       }
     }
     part("number")?.replaceChildren(String(version.number));
+    document.querySelector(".file-list [aria-current] + span")?.replaceChildren(`v${version.number}`);
     part("by")?.replaceChildren(version.by);
     part("at")?.replaceChildren(make("time", { datetime: version.at }, clock(version.at)));
     this.#view.dispatch({ effects: this.#difference.reconfigure([]) });
