@@ -151,7 +151,7 @@ func (st *staging) one(ctx context.Context, i int) error {
 	if err != nil {
 		return diskError("put "+f.Path+" into the inputs", err)
 	}
-	st.inputs[i] = job.Input{ID: f.ID, Name: f.Path, Path: st.paths[i], Size: f.Size, SHA256: line.SHA256, ContentType: f.ContentType}
+	st.inputs[i] = job.Input{ID: f.ID, Name: f.Path, Path: st.paths[i], Size: f.Size, SHA256: line.SHA256, ContentType: f.ContentType, Version: f.Version}
 	st.mu.Lock()
 	st.done++
 	st.mu.Unlock()

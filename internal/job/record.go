@@ -34,6 +34,8 @@ type Record struct {
 	Settings Settings `json:"settings,omitzero"`
 	// InputsSHA256 is of the list of the staged files as the service wrote it; empty before that, and in records of older versions.
 	InputsSHA256 string `json:"inputs_sha256,omitempty"`
+	// SettingsFile is the file of the dataset that a training takes options from, nil for none and in records of older versions.
+	SettingsFile *SettingsFile `json:"settings_file,omitempty"`
 	// Model is what the registry says of the job's model: of the one that it predicts with, or of the one that it made.
 	Model json.RawMessage `json:"model,omitempty"`
 	// Script is the object "script" of spec.json, for a script of a user: what it may do and the packages that are installed for it.

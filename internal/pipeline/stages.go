@@ -79,6 +79,10 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 	}
 	return unlessJoined(joined, func(r *job.Record) error {
 		r.Settings, r.Model, r.InputsSHA256, r.Script = settings, model, sum, script
+		if e.Kind == platform.Train {
+			chosen, _ := settings.Values["config_file"].(string)
+			r.SettingsFile = job.SettingsFileOf(inputs, chosen)
+		}
 		r.Request.Announced = rec.Request.Announced
 		r.Advance(job.Staged)
 		return nil

@@ -46,12 +46,6 @@ func openFile(t *testing.T, s *site.Site, user, file string) *tab {
 	return b
 }
 
-// until waits until an expression is true in the page.
-func (b *tab) until(expression string) {
-	b.t.Helper()
-	require.Eventually(b.t, func() bool { return get[bool](b, expression) }, patience, 50*time.Millisecond, expression)
-}
-
 // edit goes to the end of a line of the editor, removes so many characters and types.
 func (b *tab) edit(line, remove int, typed string) {
 	b.t.Helper()
@@ -137,6 +131,7 @@ func TestADraftSurvives(t *testing.T) {
 	b := openFile(t, s, site.Alice, file)
 	b.edit(2, 1, "8")
 	b.until(`localStorage.length === 1`)
+	get[bool](b, `addEventListener("beforeunload", (event) => event.stopImmediatePropagation(), true) === undefined`) // nobody answers the question
 	b.do(chromedp.Navigate(s.URL + "/datasets/" + s.Dataset + "/files"))
 	b.do(chromedp.Navigate(s.URL + "/datasets/" + s.Dataset + "/files/" + file))
 	b.says("You have unsaved text from")
@@ -169,7 +164,7 @@ func TestTwentySavesAtOnce(t *testing.T) {
 		require.NoError(t, json.Unmarshal(said, &found), string(said))
 		return answer.StatusCode, answer.Header, found
 	}
-	for round := range 3 {
+	for round := range 2 {
 		_, header, _ := call(site.Alice, http.MethodGet, "", "")
 		tag := header.Get("ETag")
 		count := make(map[int]int)
@@ -186,7 +181,7 @@ func TestTwentySavesAtOnce(t *testing.T) {
 		group.Wait()
 		require.Equal(t, map[int]int{200: 1, 412: 19}, count)
 	}
-	require.Len(t, s.Clowder.Versions(file), 4, "one for each round")
+	require.Len(t, s.Clowder.Versions(file), 3, "one for each round")
 
 	_, header, _ := call(site.Alice, http.MethodGet, "", "")
 	s.Clowder.RaceUpdates(2, false)
@@ -202,12 +197,12 @@ func TestTwentySavesAtOnce(t *testing.T) {
 		require.NoError(t, err)
 	})
 	status, _, saved := call(site.Alice, http.MethodPut, header.Get("ETag"), "seed: 5\n")
+	require.Equal(t, 200, status, saved)
 	group.Wait()
-	require.Equal(t, 200, status)
 	b := openWith(t, s, []*http.Cookie{s.Token(site.Alice)}, "datasets/"+s.Dataset+"/files/"+file+"/versions")
 	require.Contains(t, b.text("main"), "Two people saved in the same instant")
 	if saved["collision"] == nil {
-		require.Equal(t, "5 "+site.Bob, s.Clowder.Versions(file)[5], "it came after the look")
+		require.Equal(t, "4 "+site.Bob, s.Clowder.Versions(file)[4], "it came after the look")
 	}
 }
 

@@ -56,6 +56,7 @@ func (r *Room) showHistory(w http.ResponseWriter, req *http.Request) error {
 	if n, err := strconv.Atoi(req.URL.Query().Get("to")); err == nil {
 		view.To = n
 	}
+	view.Compared = view.From == view.To && req.URL.Query().Has("from")
 	if view.From > 0 && view.To > 0 && view.From != view.To {
 		before, err := r.version(ctx, state, view.From)
 		if err != nil {

@@ -140,6 +140,7 @@ func TestTheHistoryShowsWhatChangedAndRestores(t *testing.T) { //nolint:parallel
 	require.NotContains(t, got.body, "Restore")
 	require.Contains(t, h.do(alice, http.MethodGet, page, "").body, "Restore as a new version")
 	require.Equal(t, 404, h.do(alice, http.MethodGet, page+"?from=1&to=7", "").status)
+	require.Contains(t, h.do(alice, http.MethodGet, page+"?from=2", "").body, "Both texts are the same.")
 	tag := strings.Trim(h.tag(), `"`)
 	restored := h.post(alice, page, "version", "1", "base", tag)
 	require.Equal(t, 303, restored.status, restored.body)

@@ -49,7 +49,7 @@ func (r *Room) inputs(rec job.Record) []Input {
 	}
 	out := make([]Input, 0, min(len(list), maxShownInputs))
 	for _, in := range list[:min(len(list), maxShownInputs)] {
-		out = append(out, Input{ID: in.ID, Name: results.Plain(in.Name, "file"), Size: in.Size, SHA256: in.SHA256})
+		out = append(out, Input{ID: in.ID, Name: results.Plain(in.Name, "file"), Size: in.Size, SHA256: in.SHA256, Version: in.Version})
 	}
 	return out
 }

@@ -25,8 +25,10 @@ type View struct {
 	Phases   []Phase   `json:"phases,omitempty"`
 	Notes    []string  `json:"notes"`
 	Settings []Setting `json:"settings"`
-	Inputs   []Input   `json:"inputs"`
-	Files    []File    `json:"files"`
+	// SettingsFile is the file of the dataset that options came from, in the version that the run used; nil for none.
+	SettingsFile *job.SettingsFile `json:"settings_file,omitempty"`
+	Inputs       []Input           `json:"inputs"`
+	Files        []File            `json:"files"`
 	// Problem says why a part of the run cannot be shown, empty where nothing is missing.
 	Problem string `json:"problem,omitempty"`
 	// Actions are what may be done with the run in its state, apart from the rights of the visitor.
@@ -62,7 +64,7 @@ func (r *Room) view(rec job.Record) View {
 	v := View{Row: r.row(rec), Notes: []string{}, Settings: []Setting{}, Inputs: []Input{}, Files: []File{}}
 	e := r.forms.Of(rec.Request)
 	v.Actions, v.Keeps, v.RetryRefused = actions(rec, e)
-	v.Inputs = r.inputs(rec)
+	v.Inputs, v.SettingsFile = r.inputs(rec), rec.SettingsFile
 	dir := r.volume.Run(rec.Run)
 	root, err := dir.Open()
 	switch {
