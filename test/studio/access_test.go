@@ -1,0 +1,147 @@
+//go:build integration
+
+package studio
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/test/stack"
+	"github.com/ncsa/clowder-ray/test/studio/site"
+)
+
+// axe is the checker of accessibility, from the npm packages of the studio's scripts.
+var axe = sync.OnceValues(func() (string, error) {
+	cache := os.Getenv("CACHE")
+	if cache == "" {
+		home, err := os.UserCacheDir()
+		if err != nil {
+			return "", err
+		}
+		cache = filepath.Join(home, "clowder-ray")
+	}
+	out, err := exec.CommandContext(context.Background(), filepath.Join(stack.Root(), "test/setup/ui.sh"), "packages", cache).Output()
+	if err != nil {
+		return "", err
+	}
+	source, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "node_modules/axe-core/axe.min.js"))
+	return string(source), err
+})
+
+// pages are the pages of a site that holds a run in each state.
+func pages(s *site.Site) map[string]string {
+	return map[string]string{
+		"runs":            "datasets/" + s.Dataset + "/runs",
+		"my runs":         "",
+		"no runs":         "datasets/" + s.Empty + "/runs",
+		"a run":           "runs/ft-lr3e4dyy2gkf5pnmt3vc",
+		"a run that goes": "runs/ft-k3vr7now2ninghalfway",
+		"a failed run":    "runs/ft-first3ilm6reviews2ab",
+		"a waiting run":   "runs/ft-a7waiting2inline4rayq",
+		"a comparison":    "compare?run=ft-yigcyhzk4mhq2nof7l3a&run=ft-b2kq91xav5tuw3jz4rme&run=ft-lr3e4dyy2gkf5pnmt3vc",
+		"the form":        "datasets/" + s.Dataset + "/train?like=ft-lr3e4dyy2gkf5pnmt3vc",
+		"a report":        "runs/ft-lr3e4dyy2gkf5pnmt3vc/report",
+		"files":           "datasets/" + s.Dataset + "/files",
+		"models":          "datasets/" + s.Dataset + "/models",
+		"an error":        "runs/ft-none",
+	}
+}
+
+// findings are what axe-core finds in the page, a line for each.
+const findings = `axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], iframes: false}).then(r =>
+	window.found = r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.html.slice(0, 160) + ' ' + (n.any[0]?.message ?? '')).join(' | ')).join('\n'))`
+
+// TestPagesAreAccessible looks at every page in both themes and at both widths with axe-core, which finds nothing.
+func TestPagesAreAccessible(t *testing.T) {
+	t.Parallel()
+	source, err := axe()
+	require.NoError(t, err)
+	s := site.New(t, site.Options{})
+	s.Fill(t)
+	for name, page := range pages(s) {
+		t.Run(name, func(t *testing.T) {
+			b := open(t, s, site.Alice, page)
+			if strings.HasPrefix(page, "runs/ft-k3vr7") {
+				b.until(`document.querySelectorAll('.live-chart canvas').length === 2`)
+				get[int](b, `(document.querySelectorAll('details').forEach(d => d.open = true), 1)`)
+			}
+			b.unguarded(source)
+			for _, v := range views {
+				b.look(v.width, 1000, v.theme)
+				b.unguarded("delete window.found; " + findings)
+				b.until("window.found !== undefined")
+				require.Empty(t, get[string](b, "window.found"), "%d px, %s", v.width, v.theme)
+			}
+		})
+	}
+}
+
+// unguarded runs a script of the test, which the policy of the page does not concern.
+func (b *tab) unguarded(source string) {
+	b.t.Helper()
+	_, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("(() => { "+source+"; return true })()"))
+	require.NoError(b.t, err)
+}
+
+// TestPagesWithoutScript reads every page and starts a comparison with script switched off.
+func TestPagesWithoutScript(t *testing.T) {
+	t.Parallel()
+	s := site.New(t, site.Options{})
+	s.Fill(t)
+	b := open(t, s, site.Alice, "")
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	}))
+	for name, page := range pages(s) {
+		b.do(chromedp.Navigate(s.URL + "/" + page))
+		require.NotEmpty(t, b.html("h1"), name)
+	}
+	b.do(chromedp.Navigate(s.URL + "/runs/ft-k3vr7now2ninghalfway"))
+	require.Contains(t, b.html("main"), "<svg", "the curves are drawn by the server")
+	require.Contains(t, b.html("main"), "67")
+	require.Contains(t, b.html("main"), "Values of each evaluation")
+}
+
+// html is the markup of an element, read without running a script of the page.
+func (b *tab) html(selector string) string {
+	b.t.Helper()
+	html, err := chromedp.Run(b.ctx, chromedp.OuterHTML(selector))
+	require.NoError(b.t, err)
+	return html
+}
+
+// TestPagesByKeyboard walks through the page of a run with the key Tab: the skip link comes first, everything that can be used is reached,
+// and what has the focus can be seen.
+func TestPagesByKeyboard(t *testing.T) {
+	t.Parallel()
+	s := site.New(t, site.Options{})
+	s.Fill(t)
+	b := open(t, s, site.Alice, "runs/ft-k3vr7now2ninghalfway")
+	b.until(`document.querySelectorAll('.live-chart canvas').length === 2`)
+	var reached []string
+	for range 60 {
+		b.do(chromedp.KeyEvent("\t"))
+		at := get[string](b, `document.activeElement === document.body ? "BODY" : (document.activeElement.innerText || document.activeElement.tagName).trim()`)
+		if at == "BODY" {
+			break
+		}
+		reached = append(reached, at)
+		require.True(t, get[bool](b, `(() => { const e = document.activeElement, s = getComputedStyle(e), r = e.getBoundingClientRect(); `+
+			`return s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2 && r.width > 0 && r.bottom > 0 && r.top < innerHeight })()`), "the focus on %s cannot be seen", at)
+	}
+	require.Equal(t, "Skip to the content", reached[0])
+	for _, name := range []string{"Runs", "Log out", "Stop and keep", "Cancel", "Smooth", "Download the log"} {
+		require.Contains(t, reached, name)
+	}
+}
