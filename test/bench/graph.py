@@ -267,7 +267,7 @@ def whole(args, folder: Path) -> None:
             ended.set()
             thread.join()
     test, training = found["metrics"]["test"], found["training"]
-    scores = ", ".join(f"{name} {test[name]['value']:.3f}" for name in ("mrr", "roc_auc", "accuracy") if name in test)
+    scores = ", ".join(f"{name} {test[name]['value']:.3f}" for name in ("mrr", "auc", "accuracy") if name in test)
     print(f"{args.nodes} nodes: {found['wall']:.0f} s, training {training['seconds']:.0f} s ({training['samples_per_second']:.0f} edges/s), {scores}")
     print(f"  from the driver's start: {', '.join(f'{name} {seconds:.0f} s' for name, seconds in found['times'].items())}")
     print(f"  peak memory: {peak[1] / 1e9:.1f} GB of the processes alone, {peak[0] / 1e9:.1f} GB with the files that they map", flush=True)
