@@ -113,7 +113,7 @@ func (t *table) limits() []string {
 		}
 	}
 	if t.any(func(r row) bool { return r.UsedWorkers == 1 && r.cores() > 0 && r.cores() < busy }) {
-		out = append(out, "Other programs used the machine during these trainings: a worker that was alone had less than a core. Repeat the sweep on a quiet machine.")
+		out = append(out, "Other programs used the machine during these trainings: a worker that was alone had less than a core. Repeat the sweep on a quiet machine."+t.byCPU())
 	}
 	if len(fewer) > 0 {
 		out = append(out, "Ray had no room for all workers ("+strings.Join(fewer, "; ")+").")
@@ -131,6 +131,26 @@ func (t *table) limits() []string {
 		out = append(out, "The delivered model is not the network alone: workers and epochs change only the network.")
 	}
 	return out
+}
+
+// byCPU compares the most workers with the fewest by their seconds of CPU, which other programs hardly change; empty where these are not known.
+func (t *table) byCPU() string {
+	rows := t.with(t.Rows[len(t.Rows)-1].Epochs)
+	few, many := rows[0], rows[len(rows)-1]
+	if few.UsedWorkers == many.UsedWorkers || few.slowestCPU() <= 0 || many.slowestCPU() <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" By the CPU of the slowest worker, %s have %.2f times the speed of %s.", text.Count(many.UsedWorkers, "worker"),
+		few.slowestCPU()/many.slowestCPU(), text.Count(few.UsedWorkers, "worker"))
+}
+
+// slowestCPU is the largest number of seconds of CPU that a worker took.
+func (r row) slowestCPU() float64 {
+	most := 0.0
+	for _, w := range r.PerWorker {
+		most = max(most, w.CPUSeconds)
+	}
+	return most
 }
 
 // onOneNode reports whether all workers ran on one machine.

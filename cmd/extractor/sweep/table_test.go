@@ -100,6 +100,20 @@ func TestConclusions(t *testing.T) {
 			nil,
 			[]string{"The machine has 2 cores for up to 4 threads of workers, so these share them."},
 		},
+		"a busy machine with one and with two workers": {
+			[]int{1, 2},
+			[]int{10},
+			func(r *results.Result, _ point) {
+				for i := range r.Training.PerWorker {
+					r.Training.PerWorker[i].CPUSeconds /= 2
+				}
+			},
+			[]string{
+				"2 workers: 1.80 times the speed of 1 worker (90 % of what is possible), with 10 epochs.", "2 workers pay for this dataset. More may pay, too.",
+				"Other programs used the machine during these trainings: a worker that was alone had less than a core. Repeat the sweep on a quiet machine. " +
+					"By the CPU of the slowest worker, 2 workers have 1.80 times the speed of 1 worker.",
+			},
+		},
 		"a busy machine": {
 			[]int{1},
 			[]int{10},
