@@ -113,7 +113,7 @@ func (m *shown) ask(t *testing.T, user, path string, body any) (*http.Response, 
 	return resp, found
 }
 
-const answered = `document.querySelector(".answer .figure, .answer .value, .answer .failed")?.innerText ?? ""`
+const answered = `(document.querySelector(".answer .figure, .answer .value, .answer .failed")?.innerText ?? "")`
 
 // polled waits until an expression is true in the page.
 func (b *tab) polled(expression string) {
@@ -133,9 +133,17 @@ func (b *tab) percent() float64 {
 	return value / 100
 }
 
-// TestTryIt asks each kind of model in the browser, and compares the answers with predictions.csv of its training.
-func TestTryIt(t *testing.T) {
+// TestModels trains models and shows them in the browser.
+func TestModels(t *testing.T) {
 	m := withModels(t)
+	t.Run("pages", func(t *testing.T) { modelPages(t, m) })
+	t.Run("try it", func(t *testing.T) { tryIt(t, m) })
+	t.Run("promote", func(t *testing.T) { promote(t, m) })
+}
+
+// tryIt asks each kind of model in the browser, and compares the answers with predictions.csv of its training.
+func tryIt(t *testing.T, m *shown) {
+	t.Helper()
 	check := func(b *tab, row map[string]string) {
 		t.Helper()
 		b.polled(answered + `.length > 0`)
@@ -239,9 +247,9 @@ func inputs(b *tab) []string {
 	return get[[]string](b, `[...document.querySelectorAll("[data-column]")].map((e) => e.dataset.column)`)
 }
 
-// TestPromote moves the star in the browser. The dataset in Clowder says so.
-func TestPromote(t *testing.T) {
-	m := withModels(t)
+// promote moves the star in the browser. The dataset in Clowder says so.
+func promote(t *testing.T, m *shown) {
+	t.Helper()
 	page := "models/" + m.Dataset + "/reviews"
 	carol := open(t, m.Site, site.Carol, page)
 	require.NotContains(t, carol.text("main"), "Make champion")
@@ -265,9 +273,9 @@ func TestPromote(t *testing.T) {
 	require.Equal(t, "reviews/2", noted[0].Content["champion"])
 }
 
-// TestModelPages looks at the pages of models in both themes and at both widths, before and after an answer.
-func TestModelPages(t *testing.T) {
-	m := withModels(t)
+// modelPages looks at the pages of models in both themes and at both widths, before and after an answer.
+func modelPages(t *testing.T, m *shown) {
+	t.Helper()
 	folder := os.Getenv("STUDIO_PICTURES")
 	for name, page := range map[string]string{
 		"models": "datasets/" + m.Dataset + "/models", "models-empty": "datasets/" + m.Empty + "/models", "model": "models/" + m.Dataset + "/reviews",
