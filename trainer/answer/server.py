@@ -20,6 +20,7 @@ from trainer.answer.store import Loaded, Registry, Single, Unknown
 MOST_BYTES = 16 << 20  # of a request: an image of 10 MB in base64
 SECONDS = 30.0  # that a client may take to send its request
 MOST_AT_ONCE = 32  # connections
+_HEALTH: dict[str, dict] = {"/v2/health/live": {"live": True}, "/v2/health/ready": {"ready": True}}
 _MODEL = re.compile(r"/v2/models/([^/]+)(?:/versions/([^/]+))?(?:/(ready|infer))?")
 
 
@@ -99,46 +100,17 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _get(self) -> tuple[int, dict]:
-        if self.path == "/v2/health/live":
-            return 200, {"live": True}
-        if self.path == "/v2/health/ready":
-            return 200, {"ready": True}
+        if self.path in _HEALTH:
+            return 200, _HEALTH[self.path]
         self._admit()
         with self.server.counted():
-            return self._described()
-
-    def _described(self) -> tuple[int, dict]:
-        if self.path in ("/v2", "/v2/"):
-            return 200, {"name": "clowder-ray", "version": _version(), "extensions": [], "models": self.server.source.names()}
-        name, number, what = self._named()
-        if what == "infer":
-            raise Refused("Send an inference as POST.", 405)
-        place = self.server.source.place(name, number)
-        model = self.server.loaded.get(place)
-        if what == "ready":
-            return 200, {"name": name, "ready": True}
-        return 200, {"name": name, "versions": self.server.source.versions(name), **model.described()}
+            return route(self.server.source, self.server.loaded, "GET", self.path, b"")
 
     def _post(self) -> tuple[int, dict]:
         content = self._body()
         self._admit()
         with self.server.counted():
-            return self._inferred(content)
-
-    def _inferred(self, content: bytes) -> tuple[int, dict]:
-        name, number, what = self._named()
-        if what != "infer":
-            raise Refused("Only an inference is sent as POST.", 405)
-        try:
-            request = json.loads(content)
-        except (ValueError, RecursionError) as e:
-            raise Refused("The request is not JSON.") from e
-        if not isinstance(request, dict):
-            raise Refused("The request must be an object with inputs.")
-        place = self.server.source.place(name, number)
-        outputs = self.server.loaded.get(place).answer(request.get("inputs"))
-        found = {"model_name": name, "model_version": place.version, "outputs": outputs}
-        return 200, {**found, "id": request["id"]} if isinstance(request.get("id"), str) else found
+            return route(self.server.source, self.server.loaded, "POST", self.path, content)
 
     def _body(self) -> bytes:
         length = self.headers.get("Content-Length", "")
@@ -155,10 +127,36 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.token and not hmac.compare_digest(given.encode(), self.server.token.encode()):
             raise Refused("The token is missing or wrong.", 401)
 
-    def _named(self) -> tuple[str, str, str]:
-        if not (parts := _MODEL.fullmatch(self.path)):
-            raise Unknown
-        return parts[1], parts[2] or "", parts[3] or ""
+
+def route(source: Registry | Single, loaded: Loaded, method: str, path: str, content: bytes) -> tuple[int, dict]:
+    """The status and the document of an answer. Raises Refused."""
+    if path in _HEALTH:
+        return 200, _HEALTH[path]
+    if path in ("/v2", "/v2/"):
+        return 200, {"name": "clowder-ray", "version": _version(), "extensions": [], "models": source.names()}
+    if not (parts := _MODEL.fullmatch(path)):
+        raise Unknown
+    name, number, what = parts[1], parts[2] or "", parts[3] or ""
+    if (method == "POST") != (what == "infer"):
+        raise Refused("An inference is sent as POST, everything else as GET.", 405)
+    if what == "infer":
+        return 200, _inferred(source, loaded, name, number, content)
+    model = loaded.get(source.place(name, number))
+    if what == "ready":
+        return 200, {"name": name, "ready": True}
+    return 200, {"name": name, "versions": source.versions(name), **model.described()}
+
+
+def _inferred(source: Registry | Single, loaded: Loaded, name: str, number: str, content: bytes) -> dict:
+    try:
+        request = json.loads(content)
+    except (ValueError, RecursionError) as e:
+        raise Refused("The request is not JSON.") from e
+    if not isinstance(request, dict):
+        raise Refused("The request must be an object with inputs.")
+    place = source.place(name, number)
+    found = {"model_name": name, "model_version": place.version, "outputs": loaded.get(place).answer(request.get("inputs"))}
+    return {**found, "id": request["id"]} if isinstance(request.get("id"), str) else found
 
 
 def _version() -> str:

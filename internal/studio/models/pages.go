@@ -13,6 +13,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 //go:embed template
@@ -106,9 +107,13 @@ type tryView struct {
 	Problem *web.Problem
 }
 
-// Text reports whether the model reads texts; Image and Table likewise.
-func (t tryView) Text() bool  { return t.Reads.Kind == "text" }
-func (t tryView) Image() bool { return t.Reads.Kind == "image" }
+// Time is how long the answer took, as people read it.
+func (t tryView) Time() string {
+	if t.Took < 1000 {
+		return text.Decimal(t.Took, 1) + " ms"
+	}
+	return text.Decimal(t.Took/1000, 1) + " s"
+}
 
 func (r *Room) showModel(w http.ResponseWriter, req *http.Request) {
 	r.show(w, req, http.StatusOK, req.URL.Query().Get("version"), nil)

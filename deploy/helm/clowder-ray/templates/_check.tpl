@@ -22,6 +22,9 @@
 {{- if and $v.studio.enabled (not $v.studio.url) -}}
 {{- $faults = append $faults "studio.url is empty: set it to the address at which people reach the studio, e.g. https://studio.example.org" -}}
 {{- end -}}
+{{- if and $v.predictor.enabled (not $v.predictor.tokenSecret) -}}
+{{- $faults = append $faults "predictor.tokenSecret is empty: create a Secret with a random text under the key token, and name it there" -}}
+{{- end -}}
 {{- if and $v.studio.enabled (not $v.clowderUrl) -}}
 {{- $faults = append $faults "clowderUrl is empty: the studio asks Clowder who a visitor is" -}}
 {{- end -}}

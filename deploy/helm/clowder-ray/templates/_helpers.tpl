@@ -23,6 +23,13 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
+{{/* Labels of the process that gives single answers. */}}
+{{- define "clowder-ray.predictorLabels" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: predictor
+{{- end }}
+
 {{/* Labels that KubeRay sets on every Ray pod, including pods of standing clusters. */}}
 {{- define "clowder-ray.rayPods" -}}
 ray.io/is-ray-node: "yes"

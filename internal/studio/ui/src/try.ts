@@ -102,9 +102,13 @@ islands("try", (element) => {
       label.append(make("strong", "", row.label ?? ""));
       parts.push(label, likely(row.labels ?? []));
     }
-    const took = line("muted", "");
-    took.append(make("small", "", `${content.model} in ${number.format(content.milliseconds)} ms`));
-    return [...parts, took];
+    const source = line("muted", "");
+    source.append(make("small", "", `${content.model} in ${took(content.milliseconds)}`));
+    return [...parts, source];
+  }
+
+  function took(milliseconds: number): string {
+    return milliseconds < 1000 ? `${number.format(milliseconds)} ms` : `${number.format(Math.round(milliseconds / 100) / 10)} s`;
   }
 
   function likely(labels: Likely[]): HTMLElement {

@@ -1,0 +1,44 @@
+//go:build integration
+
+package helm
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+)
+
+const predictorName = fullName + "-predictor"
+
+var withPredictor = append([]string{"--set", "studio.enabled=true,studio.url=https://s.example.org,predictor.enabled=true,predictor.tokenSecret=token"}, least...)
+
+func TestThePredictorReadsAndReachesNothing(t *testing.T) {
+	t.Parallel()
+	objects := render(t, withPredictor...)
+	pod := find[*appsv1.Deployment](t, objects, predictorName).Spec.Template
+	container := pod.Spec.Containers[0]
+	require.True(t, container.VolumeMounts[0].ReadOnly)
+	require.True(t, *container.SecurityContext.ReadOnlyRootFilesystem)
+	require.False(t, *pod.Spec.AutomountServiceAccountToken)
+	policy := find[*networkingv1.NetworkPolicy](t, objects, predictorName)
+	require.Empty(t, policy.Spec.Egress)
+	require.Contains(t, policy.Spec.PolicyTypes, networkingv1.PolicyTypeEgress)
+	require.Equal(t, "extractor", policy.Spec.Ingress[0].From[0].PodSelector.MatchLabels["app.kubernetes.io/component"])
+	require.Equal(t, pod.Labels, find[*corev1.Service](t, objects, predictorName).Spec.Selector)
+
+	settings := find[*corev1.ConfigMap](t, objects, fullName).Data
+	require.Equal(t, "http://"+predictorName+":8080", settings["PREDICTOR_URL"])
+	require.Equal(t, "/etc/clowder-ray-predictor/token", settings["PREDICTOR_TOKEN_FILE"])
+}
+
+func TestThePredictorNeedsAToken(t *testing.T) {
+	t.Parallel()
+	_, err := template(t, append([]string{"--set", "predictor.enabled=true"}, least...)...)
+	require.ErrorContains(t, err, "predictor.tokenSecret is empty")
+	for _, o := range render(t, least...) {
+		require.NotEqual(t, predictorName, nameOf(o))
+	}
+}
