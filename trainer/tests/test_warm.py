@@ -286,7 +286,7 @@ class Stage:
         monkeypatch.setattr(place, "folder", lambda: folder)
         for name, seconds in (("LOOK_SECONDS", 0.1), ("SILENT_SECONDS", 0.3), ("START_SECONDS", 0.3)):
             monkeypatch.setattr(keeper, name, seconds)
-        monkeypatch.setattr(keeper, "available", lambda: free)
+        monkeypatch.setattr(keeper, "room", lambda: free)
         monkeypatch.setattr(keeper, "SERVER", ("-S", "-c", f"import sys, pathlib, time; log = pathlib.Path({str(folder)!r}, 'log'); {program}"))
         self.keeper = keeper.Keeper(ADDRESS, self.left.set)
 
@@ -307,6 +307,24 @@ def test_a_keeper_leaves_when_it_has_nothing_to_keep(monkeypatch, tmp_path, prog
     stage = Stage(monkeypatch, tmp_path, program, free)
     assert stage.left.wait(60)
     assert stage.starts(tmp_path) == starts
+
+
+@pytest.mark.parametrize(
+    ("limit", "used", "statistics", "free"),
+    [
+        pytest.param("4000", "3000", "anon 1\ninactive_file 500", 1500, id="files that can go are free"),
+        pytest.param("4000", "3000", "", 1000, id="there are none"),
+        pytest.param("max", "3000", "inactive_file 500", 9000, id="there is no limit"),
+        pytest.param("20000", "3000", "", 9000, id="the machine has less"),
+    ],
+)
+def test_the_room_for_a_warm_process_is_that_of_its_container(monkeypatch, tmp_path, limit, used, statistics, free):
+    names = [str(tmp_path / name) for name in ("max", "current", "stat")]
+    for name, text in zip(names, (limit, used, statistics), strict=True):
+        Path(name).write_text(text)
+    monkeypatch.setattr(keeper, "available", lambda: 9000)
+    monkeypatch.setattr(keeper, "_CONTAINERS", (tuple(names), ("/nothing", "/nothing", "/nothing")))
+    assert keeper.room() == free
 
 
 class FakeRay:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 from trainer.graph.memory import available
 from trainer.launch.work import ENVIRONMENT
@@ -22,6 +23,25 @@ _OWN = ("RAY_JOB_ID", "RAY_RAYLET_PID", "RAY_JOB_CONFIG_JSON_ENV_VAR", "OMP_NUM_
 # A process that has threads or has looked for a GPU cannot be copied. Copies set their own number of threads, and look themselves.
 _COPYABLE = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 
+# Of a container: its limit, what it uses, and the statistics that say how much of it is files that can go.
+_CONTAINERS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
+    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes", "/sys/fs/cgroup/memory/memory.stat"),
+)
+
+
+def room() -> int:
+    """The bytes of memory that are free on this machine and within its container, in which the head of Ray may run too."""
+    free = available()
+    for limit, used, statistics in _CONTAINERS:
+        try:
+            left = int(Path(limit).read_text()) - int(Path(used).read_text())
+            files = dict(line.split() for line in Path(statistics).read_text().splitlines())
+            free = min(free, left + int(files.get("inactive_file", 0)))
+        except (OSError, ValueError):  # none of this kind, or no limit
+            continue
+    return free
+
 
 class Keeper:
     """Starts the warm process, replaces it when it has died or hangs, and calls ``leave`` when it is no longer wanted."""
@@ -34,7 +54,7 @@ class Keeper:
     def _keep(self) -> None:
         try:
             for _ in range(MAX_STARTS):
-                if available() < NEEDED_BYTES:
+                if room() < NEEDED_BYTES:
                     print("This machine has too little free memory for a warm process.", flush=True)
                     break
                 self._start()
