@@ -167,7 +167,7 @@ def _version() -> str:
 
 
 def serve(address: tuple[str, int], source: Registry | Single, memory: int, token: str, sleep: float, with_parent: bool) -> None:
-    """Serve until no request has come for ``sleep`` seconds (0: for ever), or until the standard input ends, ``with_parent``.
+    """Serve until no request has come for ``sleep`` seconds (0: without end), or until the standard input ends, ``with_parent``.
 
     Prints the port as JSON once requests are answered.
     """

@@ -7,7 +7,7 @@ import { Log } from "./log";
 import { follow, type Curve, type Point, type Said } from "./stream";
 
 const shownCharts = 2;
-// The page is drawn anew when much changed, at most so often.
+// The page is loaded again when much changed, at most so often.
 const refreshMillis = 10_000;
 
 // Run keeps the page of a run as the run is now. The server draws the page; the charts, the log and the progress are kept here.
@@ -164,7 +164,7 @@ class Run {
     this.spoken.textContent = text;
   }
 
-  // changed draws the page anew if the record of the run is another one.
+  // changed loads the page again if the record of the run is another one.
   private changed(state: string, news: boolean): void {
     if (news && state !== this.state) {
       this.refreshSoon(0);
