@@ -68,7 +68,12 @@ func TestPagesAreAccessible(t *testing.T) {
 	require.NoError(t, err)
 	s := site.New(t, site.Options{})
 	s.Fill(t)
-	for name, page := range pages(s) {
+	settings, err := s.Clowder.AddFile(s.Dataset, "finetune.yaml", strings.NewReader("epochs: 5\n# a comment\nseed: 7\n"))
+	require.NoError(t, err)
+	all := pages(s)
+	all["the editor"] = "datasets/" + s.Dataset + "/files/" + settings
+	all["the login"] = "login"
+	for name, page := range all {
 		t.Run(name, func(t *testing.T) {
 			b := open(t, s, site.Alice, page)
 			if strings.HasPrefix(page, "runs/ft-k3vr7") {
