@@ -169,6 +169,7 @@ func cardSentence(rec job.Record, s Said) string {
 		return "Cancelled."
 	case job.Skipped:
 		return "Skipped."
+	case job.Running:
 	}
 	var parts []string
 	if s.Epochs > 0 {

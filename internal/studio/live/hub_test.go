@@ -104,12 +104,14 @@ func TestAViewerGetsANewSnapshot(t *testing.T) {
 	}{
 		"that knows an offset of another log": {func(_ *testing.T, _ *world, b *browser) int64 { return b.last + 17 }, 3},
 		"where the log was begun again": {func(t *testing.T, w *world, b *browser) int64 {
+			t.Helper()
 			require.NoError(t, os.Remove(filepath.Join(w.dir, run, results.EventsFile)))
 			w.tell(t, progress(1, 0.5))
 			time.Sleep(2 * look)
 			return b.last
 		}, 1},
 		"that is far behind": {func(t *testing.T, w *world, b *browser) int64 {
+			t.Helper()
 			for i := range 10 {
 				w.tell(t, many(4+400*i, 400)...)
 				time.Sleep(2 * look)
@@ -117,6 +119,7 @@ func TestAViewerGetsANewSnapshot(t *testing.T) {
 			return b.last
 		}, snapshotPoints},
 		"when very much comes at once": {func(t *testing.T, w *world, b *browser) int64 {
+			t.Helper()
 			w.tell(t, many(4, maxEventsAtOnce+1)...)
 			time.Sleep(2 * look)
 			return b.last

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -54,7 +55,14 @@ func site(tb testing.TB, w *world, visitor string) (*httptest.Server, *Room) {
 	return server, room
 }
 
-func get(tb testing.TB, server *httptest.Server, path string, headers ...string) *http.Response {
+// reply is an answer, whose body is closed at the end of the test.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+	Body       io.Reader
+}
+
+func get(tb testing.TB, server *httptest.Server, path string, headers ...string) reply {
 	tb.Helper()
 	req, err := http.NewRequestWithContext(tb.Context(), http.MethodGet, server.URL+path, http.NoBody)
 	require.NoError(tb, err)
@@ -64,10 +72,10 @@ func get(tb testing.TB, server *httptest.Server, path string, headers ...string)
 	res, err := server.Client().Do(req)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { _ = res.Body.Close() })
-	return res
+	return reply{res.StatusCode, res.Header, res.Body}
 }
 
-func body(tb testing.TB, res *http.Response) string {
+func body(tb testing.TB, res reply) string {
 	tb.Helper()
 	var b strings.Builder
 	_, err := bufio.NewReader(res.Body).WriteTo(&b)
