@@ -179,6 +179,22 @@ func TestAViewerSeesNoButtonAndIsRefused(t *testing.T) {
 	require.Nil(t, rec.Ending)
 }
 
+func TestTheStudioOfAClowderV1(t *testing.T) {
+	t.Parallel()
+	s := site.New(t, site.Options{Version: 1})
+	s.Fill(t)
+	for user, want := range map[string]int{site.Alice: http.StatusOK, site.Carol: http.StatusOK, site.Dave: http.StatusNotFound} {
+		client := s.Login(t, user)
+		for _, path := range []string{"/datasets/" + s.Dataset + "/runs", "/datasets/" + s.Empty + "/runs", "/runs/" + running, "/datasets/" + s.Dataset + "/models"} {
+			status, body := answer(t, client, http.MethodGet, s.URL+path, nil)
+			require.Equal(t, want, status, "%s %s", user, path)
+			require.Equal(t, want == http.StatusOK, strings.Contains(body, "Film reviews") || strings.Contains(body, "Letters"), "%s %s", user, path)
+		}
+	}
+	status, _ := answer(t, &http.Client{}, http.MethodGet, s.URL+"/api/v1/me", map[string]string{"X-API-KEY": s.Clowder.GlobalKey()})
+	require.Equal(t, http.StatusUnauthorized, status, "the key of the installation is nobody's")
+}
+
 // stranger serves a page of another origin on the same machine, as Clowder is one.
 func stranger(t *testing.T, body string) string {
 	t.Helper()

@@ -78,13 +78,13 @@ func (d modelDesk) Promote(ctx context.Context, by *web.Visitor, v registry.Vers
 	if v.Test != nil {
 		content["metric"], content["test_value"] = v.Metric, v.Test.Value
 	}
-	_, err := by.Clowder.AddMetadata(ctx, v.DatasetID, clowder.Metadata{Content: content, Contexts: []any{delivery.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version})
+	_, err := acting(by).AddMetadata(ctx, v.DatasetID, clowder.Metadata{Content: content, Contexts: []any{delivery.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version})
 	return err
 }
 
 // Export submits the dataset to the extractor that manages runs, which puts the model into it.
 func (d modelDesk) Export(ctx context.Context, by *web.Visitor, v registry.Version) error {
-	_, err := by.Clowder.Submit(ctx, v.DatasetID, d.manager().Name(), map[string]any{"action": "export", "run": v.Ref()})
+	_, err := acting(by).Submit(ctx, v.DatasetID, d.manager().Name(), map[string]any{"action": "export", "run": v.Ref()})
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
 
 // Credential identifies a person to Clowder: an API key or an access token of its Keycloak.
@@ -17,8 +18,8 @@ type Credential struct {
 
 // Clowder says who a person is and what they may do. Its errors carry an outcome of package job.
 type Clowder interface {
-	// Session acts with the credential in a Clowder v2.
-	Session(c Credential) *clowder.Session
+	// Lend lets a visitor act with the credential.
+	Lend(v *web.Visitor, c Credential) error
 	// Profile is the person. A refused credential is an error with the status 401.
 	Profile(ctx context.Context, c Credential) (clowder.Profile, error)
 	// Role is the role of the person in a dataset. clowder.NoRole is no error.
@@ -36,8 +37,13 @@ func At(client *clowder.Client, version int) Clowder {
 // second is a Clowder v2.
 type second struct{ client *clowder.Client }
 
-// Session acts with the credential.
-func (s second) Session(c Credential) *clowder.Session {
+// Lend lets a visitor act with the credential.
+func (s second) Lend(v *web.Visitor, c Credential) error {
+	v.Clowder = s.session(c)
+	return nil
+}
+
+func (s second) session(c Credential) *clowder.Session {
 	if c.Token {
 		return s.client.Bearer(c.Secret)
 	}
@@ -46,19 +52,23 @@ func (s second) Session(c Credential) *clowder.Session {
 
 // Profile asks Clowder for the person.
 func (s second) Profile(ctx context.Context, c Credential) (clowder.Profile, error) {
-	return s.Session(c).Profile(ctx)
+	return s.session(c).Profile(ctx)
 }
 
 // Role asks Clowder for the role.
 func (s second) Role(ctx context.Context, c Credential, dataset string) (clowder.Role, error) {
-	return s.Session(c).Role(ctx, dataset)
+	return s.session(c).Role(ctx, dataset)
 }
 
 // first is a Clowder v1.
 type first struct{ client *clowder.Client }
 
-// Session acts with the key in routes of v2, which v1 does not have.
-func (f first) Session(c Credential) *clowder.Session { return f.client.As(c.Secret) }
+// Lend lets a visitor act with the key.
+func (f first) Lend(v *web.Visitor, c Credential) (err error) {
+	v.Clowder = f.client.As(c.Secret)
+	v.V1, err = v1.At(f.client, "", c.Secret)
+	return err
+}
 
 // Profile asks Clowder for the person.
 func (f first) Profile(ctx context.Context, c Credential) (clowder.Profile, error) {

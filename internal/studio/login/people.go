@@ -74,9 +74,8 @@ func (p *people) visitor(ctx context.Context, name string, credential func(conte
 	if err != nil {
 		return nil, err
 	}
-	return &web.Visitor{
-		Email: profile.Email, Name: profile.Name(), Clowder: p.clowder.Session(c), CanSave: c.Token && !profile.ReadOnly, Session: name,
-	}, nil
+	v := &web.Visitor{Email: profile.Email, Name: profile.Name(), CanSave: c.Token && !profile.ReadOnly, Session: name}
+	return v, p.clowder.Lend(v, c)
 }
 
 // profile returns what Clowder says of a person, at most freshFor old, or older while Clowder does not answer.

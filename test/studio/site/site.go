@@ -75,6 +75,8 @@ type Options struct {
 	URL string
 	// Page is the address of Clowder's pages, if they are not at that of the double.
 	Page string
+	// Version is the version of Clowder; 0 is 2.
+	Version int
 	// Keycloak lets people log in at a double of Keycloak, too.
 	Keycloak bool
 	// Log takes the log of the studio; nil: that of the test, from warnings on.
@@ -92,7 +94,7 @@ type Options struct {
 func New(tb testing.TB, o Options) *Site {
 	tb.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	double, err := clowdertest.New(clowdertest.Options{Users: []string{Alice, Bob, Carol, Dave}, AMQPURI: o.AMQPURI})
+	double, err := clowdertest.New(clowdertest.Options{Version: o.Version, Users: []string{Alice, Bob, Carol, Dave}, AMQPURI: o.AMQPURI})
 	require.NoError(tb, err)
 	store, err := job.OpenSQLite(ctx, filepath.Join(tb.TempDir(), "jobs.db"))
 	require.NoError(tb, err)
@@ -165,7 +167,7 @@ func (s *Site) start(tb testing.TB) {
 	require.NoError(tb, err)
 	s.Way = way
 	server, err := studio.New(ctx, s.set, studio.Parts{
-		ClowderURL: s.Clowder.URL, Clowder: s.client, Keys: s.keys, Store: s.Store, Volume: s.Volume, Extractors: all, Places: places, Desk: desk{s}, Way: way,
+		ClowderURL: s.Clowder.URL, ClowderVersion: s.options.Version, Clowder: s.client, Keys: s.keys, Store: s.Store, Volume: s.Volume, Extractors: all, Places: places, Desk: desk{s}, Way: way,
 		Python: s.options.Python, Trainer: s.options.Trainer, Version: "1.0.0", Log: s.options.Log,
 	})
 	require.NoError(tb, err)
