@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -29,7 +30,7 @@ func automatic(c *Config) {
 // added is the announcement of one file of a user.
 func (b *bench) added(t *testing.T, in *Intake, user string, file int, redelivered bool) (job.Record, entry) {
 	t.Helper()
-	req := jobtest.Record("ft", fmt.Sprint(file)).Request
+	req := jobtest.Record("ft", strconv.Itoa(file)).Request
 	req.JobID = fmt.Sprintf("%024d", file)
 	req.Key, req.Kind, req.ResourceID, req.Extractor, req.Parameters = req.JobID, job.File, fmt.Sprintf("f%023d", file), form.NewFiles, nil
 	req.Announced = []job.Announced{{File: req.ResourceID, JobID: req.JobID}}

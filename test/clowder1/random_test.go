@@ -26,23 +26,23 @@ func (r *rig) testKilledAtRandomMoments() {
 	s := r.serve(nil)
 	twice := 0
 	for i := range moments {
-		after := time.Duration(rand.Int64N(int64(longest))) //nolint:gosec // a moment, not a secret
+		after := time.Duration(rand.Int64N(int64(longest)))
 		dataset, _ := r.dataset(fmt.Sprintf("Killed %d", i))
 		trainings := r.Trainings.Load()
 		r.submit("datasets", dataset, stack.Extractor, nil)
 		<-time.After(after)
 		s.Kill()
 		s = r.serve(nil)
-		lines := r.awaitLine("/datasets/"+dataset, "DONE", 1)
+		r.awaitLine("/datasets/"+dataset, "DONE", 1)
 		r.awaitNoActive()
-		lines = r.log("/datasets/" + dataset)
+		lines := r.log("/datasets/" + dataset)
 		r.Logf("killed after %s: %d lines", after, len(lines))
 		require.Contains(r, []int{1, 2}, count(lines, "DONE"), "%q", lines)
 		if count(lines, "DONE") == 2 {
 			twice++
 		}
 		require.Equal(r, "DONE", lines[len(lines)-1], "nothing follows the end: %q", lines)
-		require.EqualValues(r, trainings+1, r.Trainings.Load(), "one training")
+		require.Equal(r, trainings+1, r.Trainings.Load(), "one training")
 		names := r.files(dataset)
 		require.Len(r, slices.Compact(slices.Sorted(slices.Values(names))), len(names), "each file once: %q", names)
 		require.Equal(r, 1, count(names, "model.zip"), "%q", names)

@@ -150,7 +150,7 @@ func (s *Session) AddFolder(ctx context.Context, dataset, parent, name string) (
 	id := ""
 	err := s.visible(ctx, "the folder", func() (err error) {
 		if id, err = s.FindFolder(ctx, dataset, parent, name); err == nil && id == "" {
-			err = clowder.NewAnswerError(http.StatusNotFound, "Clowder does not list the new folder") //nolint:staticcheck // a name
+			err = clowder.NewAnswerError(http.StatusNotFound, "Clowder does not list the new folder")
 		}
 		return err
 	})

@@ -25,19 +25,23 @@ func TestWhatClowderHasJustStoredMayBeSeenLater(t *testing.T) {
 		do     func(t *testing.T, b bench) error
 	}{
 		"a preview": {`/files/\w+/previews/\w+$`, http.MethodPost, `"Preview not found"`, http.StatusNotFound, func(t *testing.T, b bench) error {
+			t.Helper()
 			_, err := b.s.AddPreview(t.Context(), b.upload(t), "ncsa.ray.finetune", text("loss.png", "image/png", "a picture"))
 			return err
 		}},
 		"a thumbnail": {`/files/\w+/thumbnails/\w+$`, http.MethodPost, `"Thumbnail not found"`, http.StatusNotFound, func(t *testing.T, b bench) error {
+			t.Helper()
 			id, err := b.s.AddThumbnail(t.Context(), text("loss.png", "image/png", "a picture"))
 			require.NoError(t, err)
 			return b.s.SetFileThumbnail(t.Context(), b.upload(t), id)
 		}},
 		"a file": {`/files/\w+/metadata$`, http.MethodGet, "Not authorized", http.StatusUnauthorized, func(t *testing.T, b bench) error {
+			t.Helper()
 			_, err := b.s.Upload(t.Context(), b.ds, "", text("a.csv", "text/csv", "a,b"))
 			return err
 		}},
 		"a folder": {`/datasets/\w+/folders$`, http.MethodGet, "[]", http.StatusOK, func(t *testing.T, b bench) error {
+			t.Helper()
 			id, err := b.s.AddFolder(t.Context(), b.ds, "", "finetune")
 			if err == nil {
 				_, err = b.s.AddFolder(t.Context(), b.ds, id, "run")
