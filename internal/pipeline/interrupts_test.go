@@ -51,7 +51,7 @@ func TestTheRecordOfARestingJobIsKeptUntilItChangesOrIsOld(t *testing.T) {
 				tc.before(r)
 				rec, ok := r.take("a")
 				require.Equal(t, tc.kept > 0, ok)
-				require.Equal(t, tc.kept, int64(rec.Version))
+				require.Equal(t, tc.kept, rec.Version)
 			})
 		})
 	}
