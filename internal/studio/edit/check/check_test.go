@@ -26,7 +26,7 @@ func TestAMistakeIsFoundAtItsLineAndColumn(t *testing.T) {
 		file, text string
 		want       []string
 	}{
-		"nothing is wrong":                           {"finetune.yaml", "# settings\nepochs: 5\ntraining:\n  seed: 7\nuse_gpu: yes\nlearning_rate: 1e-4\nbatch_size:\n", nil},
+		"nothing is wrong":                           {"finetune.yaml", "# settings\nautomatic: predict\nepochs: 5\ntraining:\n  seed: 7\nuse_gpu: yes\nlearning_rate: 1e-4\nbatch_size:\n", nil},
 		"an empty file is right":                     {"finetune.yaml", "\n# later\n", nil},
 		"an unknown option with a near name":         {"finetune.yaml", "epochs: 5\ntraining:\n  sede: 7\n", []string{"3:3-7 warning: There is no option sede: do you mean seed?"}},
 		"an unknown option without":                  {"finetune.yaml", "rhubarb: 5\n", []string{"1:1-8 warning: There is no option rhubarb: it is ignored."}},

@@ -75,6 +75,9 @@ func checkOptions(entries []entry) []Finding {
 			break
 		}
 		plain := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(e.name)), "-", "_")
+		if plain == ofTheService {
+			continue
+		}
 		short := plain[strings.LastIndexByte(plain, '.')+1:]
 		o, known := options[short]
 		if !known || plain != short && plain != o.Group+"."+short {
@@ -101,6 +104,9 @@ func checkOptions(entries []entry) []Finding {
 	}
 	return findings
 }
+
+// ofTheService is the name of a line that the service reads and the trainer does not.
+const ofTheService = "automatic"
 
 func unknown(e entry, o Option, known bool, options map[string]Option) Finding {
 	f := Finding{Line: e.at.line, Column: e.at.column, EndColumn: e.at.column + e.width, Severity: Warning}
