@@ -17,7 +17,7 @@ func (h *house) listen(ctx context.Context, email string) <-chan string {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.server.URL+h.api("files", h.file, "events"), http.NoBody)
 	require.NoError(h.t, err)
 	req.Header.Set("As", email)
-	got, err := h.server.Client().Do(req)
+	got, err := h.server.Client().Do(req) //nolint:bodyclose // the goroutine below closes it
 	require.NoError(h.t, err)
 	require.Equal(h.t, 200, got.StatusCode)
 	out := make(chan string, 20)

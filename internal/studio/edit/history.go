@@ -86,10 +86,6 @@ func (r *Room) postRestore(w http.ResponseWriter, req *http.Request) error {
 	if err != nil {
 		return err
 	}
-	how := "?saved=" + strconv.Itoa(out.Number)
-	if out.Unchanged {
-		how = "?same=1"
-	}
-	http.Redirect(w, req, r.site.Link("datasets", dataset, "files", file)+how, http.StatusSeeOther)
+	r.toFile(w, req, dataset, file, savedQuery(out))
 	return nil
 }

@@ -91,7 +91,7 @@ func (r *Room) postNew(w http.ResponseWriter, req *http.Request) error {
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, req, r.site.Link("datasets", dataset, "files", made.ID)+"?new=1", http.StatusSeeOther)
+	r.toFile(w, req, dataset, made.ID, "new=1")
 	return nil
 }
 
@@ -207,7 +207,7 @@ func (r *Room) postEditor(w http.ResponseWriter, req *http.Request) error {
 		if err != nil {
 			return r.keepText(w, req, view, form, err)
 		}
-		http.Redirect(w, req, r.site.Link("datasets", dataset, "files", made.ID)+"?copy=1", http.StatusSeeOther)
+		r.toFile(w, req, dataset, made.ID, "copy=1")
 		return nil
 	case "take", "keep":
 		return r.resolve(w, req, view, form)
@@ -236,12 +236,21 @@ func (r *Room) afterSave(w http.ResponseWriter, req *http.Request, view *editorV
 		http.Redirect(w, req, r.site.Link("runs", run), http.StatusSeeOther)
 		return nil
 	}
-	how := "?saved=" + strconv.Itoa(out.Number)
-	if out.Unchanged {
-		how = "?same=1"
-	}
-	http.Redirect(w, req, r.site.Link("datasets", dataset, "files", file)+how, http.StatusSeeOther)
+	r.toFile(w, req, dataset, file, savedQuery(out))
 	return nil
+}
+
+// savedQuery tells the page of a file what became of a save.
+func savedQuery(out Outcome) string {
+	if out.Unchanged {
+		return "same=1"
+	}
+	return "saved=" + strconv.Itoa(out.Number)
+}
+
+// toFile leads to the page of a file.
+func (r *Room) toFile(w http.ResponseWriter, req *http.Request, dataset, file, query string) {
+	http.Redirect(w, req, r.site.Link("datasets", dataset, "files", file)+"?"+query, http.StatusSeeOther) //nolint:gosec // a path of the studio: Link escapes its parts
 }
 
 // keepText shows an error above the text, which the visitor must not lose.

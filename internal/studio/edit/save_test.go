@@ -113,7 +113,7 @@ func TestASaveInClowderInTheSameInstantIsTold(t *testing.T) { //nolint:parallelt
 			group.Wait()
 			require.Equal(t, 200, got.status, got.body)
 			if h.clowder.Versions(h.file)[2] == "2 "+bob && got.json["collision"] == nil {
-				require.Equal(t, true, h.twice(), "the other row came after the look: the history shows it")
+				require.True(t, h.twice(), "the other row came after the look: the history shows it")
 				return
 			}
 			other, _ := got.json["collision"].(map[string]any)

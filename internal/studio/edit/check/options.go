@@ -225,6 +225,7 @@ func (v value) shown() string {
 		return "a list"
 	case group:
 		return "a group of options"
+	case textual, truth, nothing:
 	}
 	return text.Excerpt(v.text, 40)
 }

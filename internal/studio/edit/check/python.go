@@ -46,7 +46,7 @@ func (p *Interpreter) Check(ctx context.Context, code string) ([]Finding, error)
 		return nil, ctx.Err()
 	}
 	// -I and -S: nothing of the environment or of a folder is imported.
-	command := exec.CommandContext(ctx, p.path, "-I", "-S", "-B", "-c", pythonSyntax) //nolint:gosec // the setting RAY_PYTHON
+	command := exec.CommandContext(ctx, p.path, "-I", "-S", "-B", "-c", pythonSyntax)
 	command.Env, command.Dir = []string{}, "/"
 	command.Stdin, command.WaitDelay = strings.NewReader(code), time.Second
 	var answer bytes.Buffer

@@ -126,8 +126,10 @@ func (r Result) Text() string {
 	})
 }
 
-// Mine returns the merged text with my side of each conflict, and Theirs with their side.
-func (r Result) Mine() string   { return r.join(func(p Part) string { return p.Mine }) }
+// Mine returns the merged text with my side of each conflict.
+func (r Result) Mine() string { return r.join(func(p Part) string { return p.Mine }) }
+
+// Theirs returns the merged text with their side of each conflict.
 func (r Result) Theirs() string { return r.join(func(p Part) string { return p.Theirs }) }
 
 func (r Result) join(conflict func(Part) string) string {
