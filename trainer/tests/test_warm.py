@@ -245,6 +245,21 @@ def test_a_run_starts_cold_without_a_warm_process(tmp_path, monkeypatch, capsys,
     shutil.rmtree(folder)
 
 
+def test_a_run_that_started_cold_requests_a_warm_process_also_where_a_dead_one_has_left_its_socket(tmp_path, monkeypatch):
+    from trainer.launch import connection
+
+    folder, done = Path(tempfile.mkdtemp(prefix="warm")), []
+    monkeypatch.setattr(place, "folder", lambda: folder)
+    monkeypatch.setattr(connection, "open", lambda: done.append("open"))
+    monkeypatch.setattr(connection, "close", lambda: done.append("close"))
+    listening(folder).close()
+    for kind in ("train", "script"):
+        (tmp_path / "spec.json").write_text(json.dumps({"kind": kind}))
+        driver.prepare_next(str(tmp_path / "spec.json"))
+    assert done == ["open", "close"], "a script requests none"
+    shutil.rmtree(folder)
+
+
 HELD: list = []  # sockets that stay open
 
 

@@ -27,7 +27,7 @@ def run(spec: str) -> int | None:
 
 def prepare_next(spec: str) -> None:
     """After a run in this process: let the machines get warm processes for the next one, unless they have them."""
-    if not place.wanted() or not _is_ours(spec) or place.socket(os.environ["RAY_ADDRESS"]).exists():
+    if not place.wanted() or not _is_ours(spec) or client.answers(os.environ["RAY_ADDRESS"], client.ANSWER_SECONDS):
         return
     from trainer.launch import connection
 
