@@ -64,6 +64,7 @@ func (e everybody) See(ctx context.Context, name string) (job.Record, error) { r
 
 // watchOne reads a stream to its end, on a connection without the buffers of an HTTP client, and tells when each event arrives.
 func watchOne(tb testing.TB, address, user string, open *sync.WaitGroup, arrived chan<- time.Time) {
+	tb.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
 		panic(err)
@@ -73,7 +74,7 @@ func watchOne(tb testing.TB, address, user string, open *sync.WaitGroup, arrived
 		panic(err)
 	}
 	defer func() { _ = conn.Close() }()
-	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nAccept: %s\r\nX-User: %s\r\n\r\n", u.Path, u.Host, streamType, user)
+	_, _ = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nAccept: %s\r\nX-User: %s\r\n\r\n", u.Path, u.Host, streamType, user)
 	lines := bufio.NewReaderSize(conn, 1<<10)
 	for {
 		line, err := lines.ReadSlice('\n')
