@@ -35,10 +35,12 @@ func phases(events []results.Event, rec job.Record) []Phase {
 			spent[current] += e.Time.Sub(since)
 		}
 		since = e.Time
-		if e.Kind == results.KindPhase {
+		switch e.Kind {
+		case results.KindPhase:
 			current = e.Phase
-		} else if e.Kind == results.KindStarted {
+		case results.KindStarted:
 			current = results.PhaseScript
+		default: // no other event begins a phase
 		}
 		begun[current] = true
 	}
