@@ -28,7 +28,7 @@ func Check(ctx context.Context, of Issuer, callback string, now time.Time) error
 	}
 	var faults []error
 	to := p.config(found).AuthCodeURL("doctor", oauth2.SetAuthURLParam("nonce", "doctor"), oauth2.S256ChallengeOption(oauth2.GenerateVerifier()))
-	answer, body, err := p.look(ctx, to)
+	answer, body, err := p.look(ctx, to) //nolint:bodyclose // look closes it
 	if err != nil {
 		return fmt.Errorf("%w: the page to log in: %w", errAway, bare(err))
 	}

@@ -30,13 +30,13 @@ func newCookies(site *url.URL) cookies {
 
 // set stores a cookie for the browser's session, or for life if it is not 0.
 func (c cookies) set(w http.ResponseWriter, name, value string, life time.Duration) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure is false for a studio without TLS only
 		Name: c.prefix + name, Value: value, Path: c.path, Secure: c.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(life.Seconds()),
 	})
 }
 
 func (c cookies) remove(w http.ResponseWriter, name string) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure is false for a studio without TLS only
 		Name: c.prefix + name, Path: c.path, Secure: c.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: -1,
 	})
 }

@@ -94,8 +94,7 @@ func (d *Door) beginOIDC(ctx context.Context, w http.ResponseWriter, token *oaut
 	if err != nil {
 		return err
 	}
-	secret, _ := d.sessions.begin(profile.Email, token)
-	d.cookies.set(w, sessionCookie, secret, 0)
+	d.cookies.set(w, sessionCookie, d.sessions.begin(profile.Email, token), 0)
 	return nil
 }
 

@@ -88,7 +88,7 @@ func backQuery(back string) string { return url.Values{"back": {safeBack(back)}}
 
 // lead sends the visitor to a page of the studio.
 func (d *Door) lead(w http.ResponseWriter, r *http.Request, back string) {
-	http.Redirect(w, r, strings.TrimSuffix(d.site.Link(), "/")+safeBack(back), http.StatusSeeOther)
+	http.Redirect(w, r, strings.TrimSuffix(d.site.Link(), "/")+safeBack(back), http.StatusSeeOther) //nolint:gosec // safeBack gives paths of the studio only
 }
 
 // maxForm limits the body of a form at the door.

@@ -117,9 +117,11 @@ func TestNoSecretIsLoggedOrShown(t *testing.T) {
 	p.keycloak.Close()
 	p.door.provider.found = nil
 	said += p.browser(t).get(p.url + "/login/oidc").body
+	var logged strings.Builder
 	for _, entry := range p.log.All() {
-		said += entry.Message + fmt.Sprint(entry.ContextMap())
+		fmt.Fprintln(&logged, entry.Message, entry.ContextMap())
 	}
+	said += logged.String()
 	require.NotEmpty(t, p.log.All())
 	for _, secret := range secrets {
 		require.NotEmpty(t, secret)

@@ -60,14 +60,14 @@ func newSessions(p *provider, now func() time.Time) *sessions {
 }
 
 // begin stores a login and returns its secret, which only the cookie of the browser has.
-func (s *sessions) begin(email string, token *oauth2.Token) (secret string, made *session) {
-	secret = rand.Text() + rand.Text()
-	made = &session{name: nameOf(secret), email: email, started: s.now(), used: s.now(), token: token}
+func (s *sessions) begin(email string, token *oauth2.Token) string {
+	secret := rand.Text() + rand.Text()
+	made := &session{name: nameOf(secret), email: email, started: s.now(), used: s.now(), token: token}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.makeRoom(email)
 	s.held[made.name] = made
-	return secret, made
+	return secret
 }
 
 // makeRoom removes ended logins where one of the limits is reached, and then the one that was used longest ago.

@@ -149,7 +149,7 @@ func (k *Keycloak) authorize(w http.ResponseWriter, r *http.Request) {
 	login, email := k.browser(w, r)
 	if login == "" {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><title>Log in to Clowder</title><form method="post" action="` + html.EscapeString(r.URL.RequestURI()) + //nolint:gosec // it is escaped
+		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><title>Log in to Clowder</title><form method="post" action="` + html.EscapeString(r.URL.RequestURI()) +
 			`"><label>E-mail <input id="username" name="username"></label> <button id="kc-login">Sign In</button></form></html>`))
 		return
 	}
