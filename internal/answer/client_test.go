@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 )
@@ -34,16 +35,16 @@ var reviews = Model{Folder: "0a1b2c3d-0123456789abcdef01234567", Name: "reviews"
 func TestAQuestionHasTheAddressAndTheTokenOfTheProtocol(t *testing.T) {
 	t.Parallel()
 	client, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		require.Equal(t, "Bearer secret", r.Header.Get("Authorization"))
+		assert.Equal(t, "Bearer secret", r.Header.Get("Authorization"))
 		if r.Method == http.MethodGet {
-			require.Equal(t, "/v2/models/0a1b2c3d-0123456789abcdef01234567.reviews/versions/3", r.URL.Path)
+			assert.Equal(t, "/v2/models/0a1b2c3d-0123456789abcdef01234567.reviews/versions/3", r.URL.Path)
 			_, _ = fmt.Fprint(w, `{"inputs":[{"name":"text","datatype":"BYTES","shape":[-1]}],"parameters":{"kind":"text","labels":["no","yes"],"columns":[{"name":"text","type":"text"}]}}`)
 			return
 		}
-		require.Equal(t, "/v2/models/0a1b2c3d-0123456789abcdef01234567.reviews/versions/3/infer", r.URL.Path)
+		assert.Equal(t, "/v2/models/0a1b2c3d-0123456789abcdef01234567.reviews/versions/3/infer", r.URL.Path)
 		var asked struct{ Inputs []Tensor }
-		require.NoError(t, json.NewDecoder(r.Body).Decode(&asked))
-		require.Equal(t, []any{"a fine film"}, asked.Inputs[0].Data)
+		assert.NoError(t, json.NewDecoder(r.Body).Decode(&asked))
+		assert.Equal(t, []any{"a fine film"}, asked.Inputs[0].Data)
 		_, _ = fmt.Fprint(w, `{"outputs":[{"name":"label","datatype":"BYTES","shape":[1],"data":["yes"]},{"name":"probability","datatype":"FP32","shape":[1,2],"data":[0.1,0.9]}]}`)
 	})
 	described, err := client.Describe(t.Context(), reviews)
@@ -105,7 +106,7 @@ func TestWithoutAProcessNothingIsSetUp(t *testing.T) {
 func script(t *testing.T, body string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "python")
-	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"+body+"\n"), 0o700)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"+body+"\n"), 0o700))
 	return file
 }
 

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,12 +89,14 @@ func TestAnImageAndARowOfATableAreAnswered(t *testing.T) {
 	t.Parallel()
 	python := answertest.Python(t)
 	s := answertest.NewShelf(t, python)
-	pictures, table := pictures(t), "size,colour,kind\n"
+	pictures := pictures(t)
+	var table strings.Builder
+	table.WriteString("size,colour,kind\n")
 	for i := range 120 {
-		table += fmt.Sprintf("%d,%s,%s\n", i%7+10*(i%2), []string{"red", "blue"}[i%2], []string{"a", "b"}[i%2])
+		fmt.Fprintf(&table, "%d,%s,%s\n", i%7+10*(i%2), []string{"red", "blue"}[i%2], []string{"a", "b"}[i%2])
 	}
 	images := s.Train(t, dataset, "pictures", "ft-images", pictures, map[string]any{"epochs": 1})
-	rows := s.Train(t, dataset, "table", "ft-table", map[string][]byte{"rows.csv": []byte(table)}, map[string]any{})
+	rows := s.Train(t, dataset, "table", "ft-table", map[string][]byte{"rows.csv": []byte(table.String())}, map[string]any{})
 	c := client(t, s, python, 0)
 	for _, row := range images.Rows[:4] {
 		picture := base64.StdEncoding.EncodeToString(pictures[row["file"]])
@@ -120,7 +123,7 @@ func pictures(t *testing.T) map[string][]byte {
 		picture := image.NewRGBA(image.Rect(0, 0, 24, 24))
 		for x := range 24 {
 			for y := range 24 {
-				light := uint8((x*i + y) % 80) //nolint:gosec // below 80
+				light := uint8((x*i + y) % 80)
 				if x < 12 == (side == "left") {
 					light += 120
 				}

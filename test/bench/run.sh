@@ -25,6 +25,8 @@ echo "== the same datasets listed and downloaded from Clowder v1 and v2"
 bench 3x . ./internal/clowder/v1
 echo "== a thousand people look at one run in the studio (memory of server and viewers; p99 from the first to get an event to the last)"
 bench 20x Viewers ./internal/studio/live
+echo "== one text answered by a network of the shape of BERT-tiny, warm and by a process that has to start first"
+bench 1000x Answer ./internal/answer
 echo "== a thousand looks at running jobs, one request to Ray"
 bench 100x . ./internal/rayjob/jobsapi
 echo "== 500 RayJobs on a real API server: made, and then watched while nothing changes"

@@ -26,19 +26,19 @@ import (
 )
 
 // Python returns an interpreter that can train and answer: RAY_PYTHON, or the first on PATH. Where there is none the test is skipped.
-func Python(t testing.TB) string {
-	t.Helper()
+func Python(tb testing.TB) string {
+	tb.Helper()
 	for _, name := range []string{os.Getenv("RAY_PYTHON"), "python", "python3"} {
 		python, err := exec.LookPath(name)
 		if err != nil {
 			continue
 		}
 		find := "import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ('torch', 'onnxruntime', 'tokenizers'))))"
-		if exec.CommandContext(t.Context(), python, "-c", find).Run() == nil { //nolint:gosec // the tester names the interpreter
+		if exec.CommandContext(tb.Context(), python, "-c", find).Run() == nil { //nolint:gosec // the tester names the interpreter
 			return python
 		}
 	}
-	t.Skip("no Python with torch and onnxruntime is here: set RAY_PYTHON to one")
+	tb.Skip("no Python with torch and onnxruntime is here: set RAY_PYTHON to one")
 	return ""
 }
 
@@ -51,16 +51,16 @@ type Shelf struct {
 }
 
 // NewShelf returns an empty volume whose models the interpreter trains.
-func NewShelf(t testing.TB, python string) *Shelf {
-	t.Helper()
-	return On(t, python, t.TempDir())
+func NewShelf(tb testing.TB, python string) *Shelf {
+	tb.Helper()
+	return On(tb, python, tb.TempDir())
 }
 
 // On returns a shelf on a volume that is there.
-func On(t testing.TB, python, volume string) *Shelf {
-	t.Helper()
+func On(tb testing.TB, python, volume string) *Shelf {
+	tb.Helper()
 	at, _, err := trainer.Install(disk.Folder{Volume: volume, Name: "trainer"})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return &Shelf{Volume: volume, Registry: registry.New(disk.Folder{Volume: volume, Name: "registry"}), python: python, trainer: at}
 }
 
@@ -75,14 +75,14 @@ type Trained struct {
 }
 
 // Train trains on the files of a dataset and registers the model, which becomes the champion.
-func (s *Shelf) Train(t testing.TB, of registry.Dataset, name, run string, files map[string][]byte, parameters map[string]any) Trained {
-	t.Helper()
+func (s *Shelf) Train(tb testing.TB, of registry.Dataset, name, run string, files map[string][]byte, parameters map[string]any) Trained {
+	tb.Helper()
 	folder := disk.Folder{Volume: s.Volume, Name: path.Join("runs", run)}
-	s.writeSpec(t, folder, run, files, parameters)
-	cmd := exec.CommandContext(t.Context(), s.python, "-B", "-m", "trainer", "run", filepath.Join(folder.Path(), "spec.json"), "--launcher", "local") //nolint:gosec // as in Python
+	s.writeSpec(tb, folder, run, files, parameters)
+	cmd := exec.CommandContext(tb.Context(), s.python, "-B", "-m", "trainer", "run", filepath.Join(folder.Path(), "spec.json"), "--launcher", "local")
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+s.trainer)
 	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	require.NoError(tb, err, "%s", out)
 
 	var result struct {
 		Task, Metric string
@@ -96,7 +96,7 @@ func (s *Shelf) Train(t testing.TB, of registry.Dataset, name, run string, files
 		}
 		Artifacts []registry.File
 	}
-	decode(t, filepath.Join(folder.Path(), "result.json"), &result)
+	decode(tb, filepath.Join(folder.Path(), "result.json"), &result)
 	v := registry.Version{
 		Name: name, Run: run, Clowder: of.Clowder, DatasetID: of.ID, DatasetName: name, Task: result.Task, Kind: result.Model.Kind, Base: result.Model.Base,
 		Labels: result.Model.Labels, Metric: result.Metric, WeightsSHA256: result.Model.WeightsSHA256, Created: time.Now().UTC().Truncate(time.Second),
@@ -106,20 +106,20 @@ func (s *Shelf) Train(t testing.TB, of registry.Dataset, name, run string, files
 			v.Files = append(v.Files, registry.File{Path: file, Size: a.Size, SHA256: a.SHA256})
 		}
 	}
-	rows := predictions(t, filepath.Join(folder.Path(), "out", "predictions.csv"))
+	rows := predictions(tb, filepath.Join(folder.Path(), "out", "predictions.csv"))
 	v.Test = &registry.Score{Value: result.Metrics.Test[result.Metric].Value, N: len(rows)}
-	v, err = s.Registry.Register(t.Context(), v, folder.In("out/model"), func(*registry.Version) (bool, string) { return true, "it is the first version" })
-	require.NoError(t, err)
+	v, err = s.Registry.Register(tb.Context(), v, folder.In("out/model"), func(*registry.Version) (bool, string) { return true, "it is the first version" })
+	require.NoError(tb, err)
 	return Trained{Version: v, Rows: rows}
 }
 
-func (s *Shelf) writeSpec(t testing.TB, folder disk.Folder, run string, files map[string][]byte, parameters map[string]any) {
-	t.Helper()
+func (s *Shelf) writeSpec(tb testing.TB, folder disk.Folder, run string, files map[string][]byte, parameters map[string]any) {
+	tb.Helper()
 	var inputs []map[string]any
 	for i, name := range slices.Sorted(maps.Keys(files)) {
 		file := filepath.Join(folder.Path(), "inputs", filepath.FromSlash(name))
-		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o750))
-		require.NoError(t, os.WriteFile(file, files[name], 0o600))
+		require.NoError(tb, os.MkdirAll(filepath.Dir(file), 0o750))
+		require.NoError(tb, os.WriteFile(file, files[name], 0o600))
 		sum := sha256.Sum256(files[name])
 		inputs = append(inputs, map[string]any{
 			"id": "file" + strconv.Itoa(i), "name": name, "path": name, "size": len(files[name]), "sha256": hex.EncodeToString(sum[:]),
@@ -130,23 +130,23 @@ func (s *Shelf) writeSpec(t testing.TB, folder disk.Folder, run string, files ma
 		"parameters": parameters, "defaults": map[string]any{}, "inputs": inputs,
 	}
 	doc, err := json.Marshal(spec)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(folder.Path(), "spec.json"), doc, 0o600))
+	require.NoError(tb, err)
+	require.NoError(tb, os.WriteFile(filepath.Join(folder.Path(), "spec.json"), doc, 0o600))
 }
 
-func decode(t testing.TB, file string, into any) {
-	t.Helper()
-	doc, err := os.ReadFile(file) //nolint:gosec // of this test
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(doc, into))
+func decode(tb testing.TB, file string, into any) {
+	tb.Helper()
+	doc, err := os.ReadFile(file)
+	require.NoError(tb, err)
+	require.NoError(tb, json.Unmarshal(doc, into))
 }
 
-func predictions(t testing.TB, file string) []map[string]string {
-	t.Helper()
-	doc, err := os.ReadFile(file) //nolint:gosec // of this test
-	require.NoError(t, err)
+func predictions(tb testing.TB, file string) []map[string]string {
+	tb.Helper()
+	doc, err := os.ReadFile(file)
+	require.NoError(tb, err)
 	lines, err := csv.NewReader(bytes.NewReader(doc)).ReadAll()
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	var rows []map[string]string
 	for _, line := range lines[1:] {
 		row := map[string]string{}

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -160,7 +161,7 @@ var said = map[string]string{
 // tryForm answers the form of a page without script: with the page, and the answer in it.
 func (r *Room) tryForm(w http.ResponseWriter, req *http.Request) {
 	req.Body = http.MaxBytesReader(w, req.Body, maxForm)
-	if err := req.ParseMultipartForm(maxForm); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+	if err := req.ParseMultipartForm(maxForm); err != nil && !errors.Is(err, http.ErrNotMultipart) { //nolint:gosec // the body has a limit
 		r.site.Fail(w, req, tooLarge(err))
 		return
 	}
@@ -180,9 +181,7 @@ func (r *Room) tryForm(w http.ResponseWriter, req *http.Request) {
 		}
 		t.Problem = web.AsProblem(err)
 		if wait := t.Problem.RetryAfter; wait > 0 {
-			for name, values := range t.Problem.GetHeaders() {
-				w.Header()[name] = values
-			}
+			maps.Copy(w.Header(), t.Problem.GetHeaders())
 		}
 	})
 }
@@ -267,7 +266,7 @@ func (r *Room) exportForm(w http.ResponseWriter, req *http.Request) {
 }
 
 func (r *Room) back(w http.ResponseWriter, req *http.Request, done string) {
-	http.Redirect(w, req, r.site.Link("models", req.PathValue("dataset"), req.PathValue("name"))+"?"+url.Values{"done": {done}}.Encode(), http.StatusSeeOther)
+	http.Redirect(w, req, r.site.Link("models", req.PathValue("dataset"), req.PathValue("name"))+"?"+url.Values{"done": {done}}.Encode(), http.StatusSeeOther) //nolint:gosec // a path of ours, its parts escaped
 }
 
 // download sends model.zip.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -43,9 +44,7 @@ func (r *Room) v2(next func(w http.ResponseWriter, req *http.Request, model stri
 			return
 		}
 		p := web.AsProblem(err)
-		for name, values := range p.GetHeaders() {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), p.GetHeaders())
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(p.Status)
 		_ = json.NewEncoder(w).Encode(map[string]string{"error": strings.TrimSpace(p.Title + ". " + p.Error())}) // the reader has gone
