@@ -28,12 +28,12 @@ import (
 
 var dataset = registry.Dataset{Clowder: "https://clowder.example.org", ID: "655fd7c3e4b0a1b2c3d4e5f6"}
 
-func client(t testing.TB, s *answertest.Shelf, python string, sleep time.Duration) *answer.Client {
-	t.Helper()
+func client(tb testing.TB, s *answertest.Shelf, python string, sleep time.Duration) *answer.Client {
+	tb.Helper()
 	c := answer.NewClient(answer.NewLocal(answer.LocalConfig{
 		Python: python, Trainer: s.Trainer, Registry: filepath.Join(s.Volume, "registry"), Sleep: sleep, Log: zap.NewNop(),
 	}))
-	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	tb.Cleanup(func() { require.NoError(tb, c.Close()) })
 	return c
 }
 
@@ -46,12 +46,12 @@ func texts(cells ...any) answer.Tensor {
 }
 
 // reviews returns the bundled reviews, and their texts by line.
-func reviews(t testing.TB) (files map[string][]byte, lines []string) {
-	t.Helper()
+func reviews(tb testing.TB) (files map[string][]byte, lines []string) {
+	tb.Helper()
 	doc, err := os.ReadFile(filepath.Join("..", "..", "test", "dataset", "reviews", "train.csv"))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	rows, err := csv.NewReader(bytes.NewReader(doc)).ReadAll()
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	for _, row := range rows {
 		lines = append(lines, row[1])
 	}

@@ -11,8 +11,11 @@ import (
 func TestTheSettingsFileIsTheOneThatTheTrainerReads(t *testing.T) {
 	t.Parallel()
 	inputs := []job.Input{
-		{ID: "1", Name: "train.csv"}, {ID: "2", Name: "old/finetune.yaml", Version: 2}, {ID: "3", Name: "finetune.yml", Version: 4, SHA256: "s"},
-		{ID: "4", Name: "a/other.yaml"}, {ID: "5", Name: "Finetune.JSON"},
+		{ID: "1", Name: "train.csv"},
+		{ID: "2", Name: "old/finetune.yaml", Version: 2},
+		{ID: "3", Name: "finetune.yml", Version: 4, SHA256: "s"},
+		{ID: "4", Name: "a/other.yaml"},
+		{ID: "5", Name: "Finetune.JSON"},
 	}
 	for name, c := range map[string]struct {
 		inputs []job.Input

@@ -255,10 +255,10 @@ func TestAPersonStopsAndCancelsARunWithoutARequestInClowder(t *testing.T) {
 		h.look = func(n int) rayjob.Verdict {
 			switch n {
 			case 3:
-				require.NoError(t, b.Pipeline.Stop(t.Context(), run, "bob"))
+				require.NoError(t, b.Stop(t.Context(), run, "bob"))
 			case 4:
-				require.NoError(t, b.Pipeline.Cancel(t.Context(), run, "carol"))
-				require.ErrorContains(t, b.Pipeline.Stop(t.Context(), run, "dave"), "already being cancelled")
+				require.NoError(t, b.Cancel(t.Context(), run, "carol"))
+				require.ErrorContains(t, b.Stop(t.Context(), run, "dave"), "already being cancelled")
 			}
 			return rayjob.Running
 		}
@@ -269,8 +269,8 @@ func TestAPersonStopsAndCancelsARunWithoutARequestInClowder(t *testing.T) {
 		require.Equal(t, "bob", rec.StoppedBy)
 		require.Equal(t, "carol", rec.CancelledBy)
 		require.Equal(t, "alice@example.org", rec.User)
-		require.ErrorIs(t, b.Pipeline.Cancel(t.Context(), "ft-unknown", "bob"), job.ErrNotFound)
-		require.ErrorContains(t, b.Pipeline.Cancel(t.Context(), run, "bob"), "has already ended")
+		require.ErrorIs(t, b.Cancel(t.Context(), "ft-unknown", "bob"), job.ErrNotFound)
+		require.ErrorContains(t, b.Cancel(t.Context(), run, "bob"), "has already ended")
 	})
 }
 

@@ -100,7 +100,6 @@ func TestTwoPeopleEditOneFile(t *testing.T) {
 	bob.says("Saved as version 3.")
 	require.Equal(t, []string{"1 " + site.Alice, "2 " + site.Alice, "3 " + site.Bob}, s.Clowder.Versions(file))
 	require.Equal(t, strings.NewReplacer("epochs: 5", "epochs: 9", "0.1", "0.5").Replace(settings), newest(t, s, file))
-
 }
 
 func TestBothChangeOneLine(t *testing.T) {

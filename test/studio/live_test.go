@@ -4,6 +4,7 @@ package studio
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,17 +55,17 @@ func TestARunIsFollowed(t *testing.T) {
 	t.Run("the log follows while the reader is at its end", func(t *testing.T) {
 		b := *b
 		b.t = t
-		many := ""
+		var many strings.Builder
 		for i := range 200 {
-			many += fmt.Sprintf("line %d\n", i)
+			fmt.Fprintf(&many, "line %d\n", i)
 		}
-		s.Append(t, run, results.LogFile, many+"the newest line \x1b[31m<b>bold</b>\n")
+		s.Append(t, run, results.LogFile, many.String()+"the newest line \x1b[31m<b>bold</b>\n")
 		b.until(logBox + `.textContent.includes('the newest line [31m<b>bold</b>')`)
 		b.until(logBox + `.scrollTop > 0 && ` + logBox + `.scrollTop + ` + logBox + `.clientHeight >= ` + logBox + `.scrollHeight - 8`)
 		get[int](&b, logBox+`.scrollTop = 5`)
 		s.Append(t, run, results.LogFile, "one more\n")
 		b.until(logBox + `.textContent.includes('one more')`)
-		require.EqualValues(t, 5, get[int](&b, logBox+`.scrollTop`))
+		require.Equal(t, 5, get[int](&b, logBox+`.scrollTop`))
 		b.until(`!document.querySelector('[data-live=log] button').hidden`)
 	})
 

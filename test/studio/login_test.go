@@ -138,15 +138,21 @@ func TestForbiddenAndInventedLookTheSame(t *testing.T) {
 	s.Fill(t)
 	dave := s.Login(t, site.Dave)
 	for _, c := range []struct{ method, path string }{
-		{http.MethodGet, "/runs/RUN"}, {http.MethodGet, "/runs/RUN/report"}, {http.MethodGet, "/runs/RUN/files/log.txt"}, {http.MethodGet, "/api/v1/runs/RUN"},
-		{http.MethodGet, "/api/v1/runs/RUN/events"}, {http.MethodGet, "/api/v1/runs/RUN/log"}, {http.MethodGet, "/compare?run=RUN&run=" + finished},
-		{http.MethodPost, "/runs/RUN/cancel"}, {http.MethodPost, "/api/v1/runs/RUN/stop"},
+		{http.MethodGet, "/runs/RUN"},
+		{http.MethodGet, "/runs/RUN/report"},
+		{http.MethodGet, "/runs/RUN/files/log.txt"},
+		{http.MethodGet, "/api/v1/runs/RUN"},
+		{http.MethodGet, "/api/v1/runs/RUN/events"},
+		{http.MethodGet, "/api/v1/runs/RUN/log"},
+		{http.MethodGet, "/compare?run=RUN&run=" + finished},
+		{http.MethodPost, "/runs/RUN/cancel"},
+		{http.MethodPost, "/api/v1/runs/RUN/stop"},
 	} {
-		status, real := answer(t, dave, c.method, s.URL+strings.ReplaceAll(c.path, "RUN", running), nil)
+		status, existing := answer(t, dave, c.method, s.URL+strings.ReplaceAll(c.path, "RUN", running), nil)
 		other, none := answer(t, dave, c.method, s.URL+strings.ReplaceAll(c.path, "RUN", invented), nil)
 		require.Equal(t, http.StatusNotFound, status, c.path)
 		require.Equal(t, other, status, c.path)
-		require.Equal(t, none, real, c.path)
+		require.Equal(t, none, existing, c.path)
 	}
 	for _, path := range []string{"/datasets/DATASET/runs", "/datasets/DATASET/train", "/api/v1/datasets/DATASET"} {
 		status, _ := answer(t, dave, http.MethodGet, s.URL+strings.ReplaceAll(path, "DATASET", s.Dataset), nil)

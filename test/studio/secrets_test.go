@@ -30,12 +30,12 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	core, seen := observer.New(zapcore.DebugLevel)
 	s := site.New(t, site.Options{Keycloak: true, Log: zap.New(core)})
 	s.Fill(t)
-	said := ""
+	var said strings.Builder
 	b := visit(t, s, "runs/"+finished)
 	b.signIn(site.Alice)
 	for _, path := range []string{"", "datasets/" + s.Dataset + "/runs", "datasets/" + s.Dataset + "/train", "runs/" + finished, "runs/" + running, "login"} {
 		b.do(chromedp.Navigate(s.URL + "/" + path))
-		said += get[string](b, "location.href + document.documentElement.outerHTML")
+		said.WriteString(get[string](b, "location.href + document.documentElement.outerHTML"))
 	}
 	secrets := append(s.Keycloak.Tokens(), s.Clowder.Key(site.Alice), s.Clowder.Key(site.Bob), "wrong-canary-key", "wrong.canary.token")
 	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -58,17 +58,17 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 				method = http.MethodPost
 			}
 			_, body := answer(t, visitor, method, s.URL+path, header)
-			said += body
+			said.WriteString(body)
 		}
 	}
 	_, body := send(t, visitor, http.MethodPost, s.URL+"/login/key", url.Values{"key": {"wrong-canary-key"}}.Encode(), map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
-	said += body
+	said.WriteString(body)
 	require.NoError(t, s.Clowder.Close())
 	_, body = answer(t, visitor, http.MethodGet, s.URL+"/api/v1/me", map[string]string{"X-API-KEY": "wrong-canary-key-2"})
-	said += body
+	said.WriteString(body)
 
 	for _, entry := range seen.All() {
-		said += fmt.Sprintln(entry.Message, entry.ContextMap())
+		said.WriteString(fmt.Sprintln(entry.Message, entry.ContextMap()))
 	}
 	require.NotEmpty(t, seen.All())
 	require.NoError(t, fs.WalkDir(os.DirFS(s.Volume.Dir), ".", func(path string, entry fs.DirEntry, err error) error {
@@ -84,6 +84,6 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	require.Greater(t, len(secrets), 6)
 	for _, secret := range secrets {
 		require.NotEmpty(t, secret)
-		require.NotContains(t, said, secret)
+		require.NotContains(t, said.String(), secret)
 	}
 }

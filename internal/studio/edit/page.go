@@ -233,7 +233,7 @@ func (r *Room) afterSave(w http.ResponseWriter, req *http.Request, view *editorV
 		if err != nil {
 			return fmt.Errorf("train with version %d: %w", out.Number, err)
 		}
-		http.Redirect(w, req, r.site.Link("runs", run), http.StatusSeeOther)
+		http.Redirect(w, req, r.site.Link("runs", run), http.StatusSeeOther) //nolint:gosec // a path of the studio: Link escapes its parts
 		return nil
 	}
 	r.toFile(w, req, dataset, file, savedQuery(out))
