@@ -69,7 +69,7 @@ func TestABurstOfFilesIsOneRunAfterTheQuietPeriod(t *testing.T) {
 		require.Equal(t, 4, in.Free(), "a run that waits takes no slot")
 		<-time.After(quietPeriod - time.Second)
 		require.Equal(t, job.Accepted, b.get(t, first.Run).State, "not before the period has passed since the last file")
-		require.Empty(t, b.published.sent, "nothing is said before")
+		require.Empty(t, b.published.of(first.Run), "nothing is said before")
 		<-time.After(time.Minute)
 		done := b.get(t, first.Run)
 		require.Equal(t, job.Done, done.State)
@@ -124,9 +124,6 @@ func TestTheFilesOfAnAutomaticRunOutliveAKill(t *testing.T) {
 func TestAFileThatComesWhileItsRunBeginsIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, in := automaticBench(t)
-		stop := b.start(t)
-		defer stop()
-		first, _ := b.added(t, in, "alice", 0, false)
 		late := 0
 		b.platform.stage = func() error {
 			if late++; late == 1 {
@@ -135,6 +132,9 @@ func TestAFileThatComesWhileItsRunBeginsIsNotLost(t *testing.T) {
 			}
 			return nil
 		}
+		stop := b.start(t)
+		defer stop()
+		first, _ := b.added(t, in, "alice", 0, false)
 		<-time.After(quietPeriod + time.Minute)
 		require.Equal(t, job.Accepted, b.get(t, first.Run).State, "it waits again")
 		<-time.After(quietPeriod)

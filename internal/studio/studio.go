@@ -32,9 +32,11 @@ type Login interface {
 	Wrap(next http.Handler) http.Handler
 }
 
+// init and not Handler, because huma keeps what makes its errors in a variable that all sites of a process share.
+func init() { huma.NewError = web.NewHumaError }
+
 // Handler returns the whole site. An error says that its address cannot be a trusted origin.
 func Handler(site *web.Site, login Login, rooms ...Room) (http.Handler, error) {
-	huma.NewError = web.NewHumaError
 	private, public := http.NewServeMux(), http.NewServeMux()
 	api := API(private, site)
 	for _, room := range rooms {

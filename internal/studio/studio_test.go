@@ -63,7 +63,8 @@ func handler(t *testing.T, changes *int) http.Handler {
 	return h
 }
 
-func TestTheSiteServesItsRoomsBelowItsPath(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
+func TestTheSiteServesItsRoomsBelowItsPath(t *testing.T) {
+	t.Parallel()
 	changes := 0
 	h := handler(t, &changes)
 	for path, want := range map[string]struct {
@@ -85,7 +86,8 @@ func TestTheSiteServesItsRoomsBelowItsPath(t *testing.T) { //nolint:paralleltest
 	}
 }
 
-func TestAChangeComesFromPagesOfTheStudioOnly(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
+func TestAChangeComesFromPagesOfTheStudioOnly(t *testing.T) {
+	t.Parallel()
 	for from, want := range map[string]int{"same-origin": 303, "same-site": 403, "cross-site": 403} {
 		changes := 0
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/ray/change", strings.NewReader("x=1"))
