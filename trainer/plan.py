@@ -146,7 +146,7 @@ _NEUTRAL = {
 _NEWER = {
     "finetuning", "lora_rank", "lora_alpha", "experts", "router_loss", "vocab_size", "stop_after",
     "edges_file", "nodes_file", "source_column", "target_column", "weight_column", "time_column", "directed", "bipartite", "layers", "hidden",
-    "aggregation", "fanout", "decoder", "negatives", "eval_negatives", "edges_per_epoch",
+    "aggregation", "fanout", "decoder", "negatives", "eval_negatives", "edges_per_epoch", "text_encoder", "label_from",
 }  # fmt: skip
 _FORMAT = 3  # of the checkpoints
 

@@ -18,8 +18,8 @@ import (
 // restricted is what the chart's README tells to put on the namespace.
 var restricted = map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
 
-// noMonitor leaves out what is not Kubernetes' own: the Prometheus operator is not installed here.
-var noMonitor = []string{"--set", "metrics.serviceMonitor.enabled=false"}
+// ownKinds leaves out what is not Kubernetes' own: neither the Prometheus operator nor the Gateway API is installed here.
+var ownKinds = []string{"--set", "metrics.serviceMonitor.enabled=false", "--set", "studio.httpRoute=null"}
 
 func install(t *testing.T, plane *cluster.Plane, ns string, values ...string) string {
 	t.Helper()
@@ -36,7 +36,7 @@ func TestTheAPIServerTakesEveryVariant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ns := plane.Namespace(t, restricted)
-			install(t, plane, ns, append(values, noMonitor...)...)
+			install(t, plane, ns, append(values, ownKinds...)...)
 			set, err := plane.Admin().AppsV1().StatefulSets(ns).Get(t.Context(), fullName, metav1.GetOptions{})
 			require.NoError(t, err)
 			require.NoError(t, tryPod(t.Context(), plane, set))

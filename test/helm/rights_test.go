@@ -28,7 +28,7 @@ type rights struct {
 func newRights(t *testing.T, ns string, values ...string) rights {
 	t.Helper()
 	plane := cluster.Shared(t)
-	install(t, plane, ns, append(values, noMonitor...)...)
+	install(t, plane, ns, append(values, ownKinds...)...)
 	return rights{plane, "system:serviceaccount:" + ns + ":" + fullName}
 }
 

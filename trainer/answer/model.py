@@ -1,5 +1,6 @@
 """One model in memory, and its answers."""
 
+import os
 import threading
 from pathlib import Path
 from typing import Protocol
@@ -90,6 +91,7 @@ class _Network:
     def __init__(self, folder: Path, described: dict):
         if not (folder / ONNX).is_file():
             raise Refused("This version has no model.onnx, so it answers for datasets only.", 409)
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # it is read by the import
         import onnxruntime
 
         options = onnxruntime.SessionOptions()

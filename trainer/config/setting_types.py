@@ -77,6 +77,7 @@ class SettingTypes:
     aggregation: str
     fanout: str
     decoder: str
+    text_encoder: str
     negatives: int
     eval_negatives: int
     edges_per_epoch: int
