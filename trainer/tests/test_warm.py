@@ -196,7 +196,7 @@ def test_a_driver_that_is_terminated_passes_it_on_and_one_that_is_killed_ends_it
         spec = make_run({"all.csv": small_reviews(1000)}, run=f"ft-{sent.name.lower()}")
         before = _copies(server)
         process = start_driver(spec)
-        until(lambda spec=spec: (spec.parent / "events.jsonl").exists() and "Reading" in (spec.parent / "events.jsonl").read_text())
+        until(lambda spec=spec: (spec.parent / "events.jsonl").exists() and "as the label" in (spec.parent / "events.jsonl").read_text())
         (copy,) = _copies(server) - before
         process.send_signal(sent)
         printed, _ = process.communicate(timeout=START_SECONDS)
@@ -299,7 +299,7 @@ class Stage:
     def __init__(self, monkeypatch, folder: Path, program: str, free: int = 10**12):
         self.left = threading.Event()
         monkeypatch.setattr(place, "folder", lambda: folder)
-        for name, seconds in (("LOOK_SECONDS", 0.1), ("SILENT_SECONDS", 0.3), ("START_SECONDS", 0.3)):
+        for name, seconds in (("LOOK_SECONDS", 0.1), ("SILENT_SECONDS", 0.3), ("START_SECONDS", 1.0)):
             monkeypatch.setattr(keeper, name, seconds)
         monkeypatch.setattr(keeper, "room", lambda: free)
         monkeypatch.setattr(keeper, "SERVER", ("-S", "-c", f"import sys, pathlib, time; log = pathlib.Path({str(folder)!r}, 'log'); {program}"))
