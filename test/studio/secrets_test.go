@@ -68,7 +68,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	said.WriteString(body)
 
 	for _, entry := range seen.All() {
-		said.WriteString(fmt.Sprintln(entry.Message, entry.ContextMap()))
+		fmt.Fprintln(&said, entry.Message, entry.ContextMap())
 	}
 	require.NotEmpty(t, seen.All())
 	require.NoError(t, fs.WalkDir(os.DirFS(s.Volume.Dir), ".", func(path string, entry fs.DirEntry, err error) error {
