@@ -26,12 +26,12 @@ MAX_REQUEST = 4 << 20
 
 # What drivers and workers import, as far as importing it starts no thread.
 MODULES = (
-    "ray", "ray.util.placement_group", "ray.util.scheduling_strategies", "pandas", "torch", "torch.distributed", "safetensors.torch", "transformers",
-    "sklearn.linear_model", "sklearn.feature_extraction.text", "sklearn.metrics", "scipy.stats", "tensorboardX",
-    "trainer.run", "trainer.prepare", "trainer.data", "trainer.data.sources", "trainer.graph.reading.detect", "trainer.search.setup", "trainer.baseline",
-    "trainer.candidates", "trainer.predict", "trainer.estimators.words", "trainer.launch.ray_launcher", "trainer.launch.worker", "trainer.train.loop",
-    "trainer.train.evaluate", "trainer.train.frozen", "trainer.train.shared_memory", "trainer.tasks.transformer", "trainer.graph.inference",
-    "trainer.measure.curves",
+    "ray", "ray.util.placement_group", "ray.util.scheduling_strategies", "pandas", "torch", "torch.distributed", "safetensors.torch",
+    "transformers", "sklearn.linear_model", "sklearn.feature_extraction.text", "sklearn.metrics", "scipy.stats", "tensorboardX", "trainer.run",
+    "trainer.prepare", "trainer.data", "trainer.data.sources", "trainer.graph.reading.detect", "trainer.search.setup", "trainer.baseline",
+    "trainer.candidates", "trainer.predict", "trainer.estimators.words", "trainer.launch.ray_launcher", "trainer.launch.worker",
+    "trainer.train.loop", "trainer.train.evaluate", "trainer.train.frozen", "trainer.train.shared_memory", "trainer.tasks.transformer",
+    "trainer.graph.inference", "trainer.measure.curves",
 )  # fmt: skip
 
 
