@@ -53,7 +53,7 @@ func (b *tab) until(expression string) {
 func (b *tab) signIn(email string) {
 	b.t.Helper()
 	b.do(chromedp.WaitVisible("#username"), chromedp.SendKeys("#username", email), chromedp.Click("#kc-login"))
-	b.until("location.href.startsWith('" + b.s.URL + "')")
+	b.until("document.readyState === 'complete' && location.href.startsWith('" + b.s.URL + "')")
 }
 
 // forget removes a cookie of the studio.

@@ -58,7 +58,7 @@ func TestEmptyPagesSayWhatToDo(t *testing.T) {
 	}
 	b := open(t, s, site.Alice, "datasets/"+s.Empty+"/runs")
 	b.do(chromedp.Click(chromedp.CSS(".empty .button")))
-	require.Equal(t, "Train on Letters", b.text("h1"))
+	b.until("document.querySelector('h1').innerText === 'Train on Letters'")
 	require.Contains(t, open(t, s, site.Dave, "").text("main"), "You have no run yet.")
 }
 
