@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/sidecar"
 )
 
 // Model is a version of a registered model.
@@ -64,7 +63,7 @@ type Column struct {
 }
 
 // ErrNotSetUp says that no answer process can be reached or started here.
-var ErrNotSetUp = errors.New("single answers are not set up on this service")
+var ErrNotSetUp = sidecar.ErrNotSetUp
 
 // RefusedError is what the process says about a request that it does not answer, as a sentence for its sender.
 type RefusedError struct {
@@ -75,23 +74,9 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Message }
 
-// place is where the process is, now.
-type place struct {
-	url   string
-	token job.Secret
-}
-
-// Process is where questions go: Local or Remote.
-type Process interface {
-	// at returns the address of a running process. gone is the address where the process no longer answers, or empty.
-	at(ctx context.Context, gone string) (place, error)
-	// Close ends the process if it is ours.
-	Close() error
-}
-
 // Client asks a process. It is safe for concurrent use.
 type Client struct {
-	process Process
+	process sidecar.Process
 	http    *http.Client
 }
 
@@ -106,7 +91,7 @@ const (
 )
 
 // NewClient returns a client of the process. Close ends both.
-func NewClient(process Process) *Client {
+func NewClient(process sidecar.Process) *Client {
 	dialer := &net.Dialer{Timeout: 5 * time.Second}
 	return &Client{process: process, http: &http.Client{
 		Timeout: callTimeout,
@@ -162,34 +147,34 @@ func (c *Client) Forward(ctx context.Context, m Model, request []byte) ([]byte, 
 
 // call asks the process. A process that has ended since the last question is started again, once: questions change nothing.
 func (c *Client) call(ctx context.Context, method, path string, body []byte) ([]byte, error) {
-	where, err := c.process.at(ctx, "")
+	where, err := c.process.At(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	found, err := c.ask(ctx, where, method, path, body)
-	if err == nil || !isGone(err) || ctx.Err() != nil {
+	if err == nil || !sidecar.IsGone(err) || ctx.Err() != nil {
 		return found, err
 	}
-	if where, err = c.process.at(ctx, where.url); err != nil {
+	if where, err = c.process.At(ctx, where.URL); err != nil {
 		return nil, err
 	}
 	return c.ask(ctx, where, method, path, body)
 }
 
-func (c *Client) ask(ctx context.Context, where place, method, path string, body []byte) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, method, where.url+path, bytes.NewReader(body))
+func (c *Client) ask(ctx context.Context, where sidecar.Place, method, path string, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, where.URL+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("ask the answer process: %w", err)
 	}
-	if where.token != "" {
-		req.Header.Set("Authorization", "Bearer "+where.token.Reveal())
+	if where.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+where.Token.Reveal())
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask the answer process: %w", withoutURL(err))
+		return nil, fmt.Errorf("ask the answer process: %w", sidecar.WithoutURL(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
@@ -213,18 +198,4 @@ func refused(status int, answer []byte) error {
 		return fmt.Errorf("the answer process answered with HTTP status %d", status)
 	}
 	return &RefusedError{Status: status, Message: said.Error}
-}
-
-// isGone reports whether the process did not answer at all.
-func isGone(err error) bool {
-	var network net.Error
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network) && !network.Timeout()
-}
-
-// withoutURL removes the address from an error of the HTTP client: it says nothing to a visitor.
-func withoutURL(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err
-	}
-	return err
 }

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/sidecar"
 )
 
 func serve(t *testing.T, handler http.HandlerFunc) (client *Client, url string) {
@@ -21,7 +21,7 @@ func serve(t *testing.T, handler http.HandlerFunc) (client *Client, url string) 
 	server := httptest.NewServer(handler)
 	token := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(token, []byte("secret\n"), 0o600))
-	client = NewClient(NewRemote(server.URL+"/", token))
+	client = NewClient(sidecar.NewRemote(server.URL, "PREDICTOR_TOKEN_FILE", token))
 	t.Cleanup(func() {
 		require.NoError(t, client.Close())
 		server.Close()
@@ -101,75 +101,4 @@ func TestWithoutAProcessNothingIsSetUp(t *testing.T) {
 	_, err := client.Describe(t.Context(), reviews)
 	require.ErrorIs(t, err, ErrNotSetUp)
 	require.NoError(t, client.Close())
-}
-
-// script returns a program that stands for Python.
-func script(t *testing.T, body string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "python")
-	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"+body+"\n"), 0o700))
-	return file
-}
-
-func local(t *testing.T, body string, timeout time.Duration) *Local {
-	t.Helper()
-	l, ok := NewLocal(LocalConfig{
-		Python: script(t, body), Trainer: func() (string, error) { return "/trainer", nil }, Registry: "/registry", StartTimeout: timeout, Log: zap.NewNop(),
-	}).(*Local)
-	require.True(t, ok)
-	t.Cleanup(func() { require.NoError(t, l.Close()) })
-	return l
-}
-
-func TestAProcessIsStartedOnceAndAgainAfterItsEnd(t *testing.T) {
-	t.Parallel()
-	starts := filepath.Join(t.TempDir(), "starts")
-	l := local(t, `echo "$ANSWER_TOKEN" >> `+starts+`; echo '{"port": 4711}'; exec cat`, time.Minute)
-	first, err := l.at(t.Context(), "")
-	require.NoError(t, err)
-	require.Equal(t, "http://127.0.0.1:4711", first.url)
-	again, err := l.at(t.Context(), "")
-	require.NoError(t, err)
-	require.Equal(t, first, again)
-	after, err := l.at(t.Context(), first.url)
-	require.NoError(t, err)
-	require.NotEqual(t, first.token, after.token, "a new process has a new token")
-	doc, err := os.ReadFile(starts)
-	require.NoError(t, err)
-	require.Equal(t, first.token.Reveal()+"\n"+after.token.Reveal()+"\n", string(doc))
-	require.NoError(t, l.Close())
-	_, err = l.at(t.Context(), "")
-	require.ErrorIs(t, err, ErrNotSetUp, "after Close nothing is started")
-}
-
-func TestAProcessThatCannotStartIsNotTriedAtEachQuestion(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		body    string
-		timeout time.Duration
-	}{
-		"a missing package": {`echo x >> "$0.starts"; echo "No module named onnxruntime" >&2; exit 1`, time.Minute},
-		"no port":           {`echo x >> "$0.starts"; echo hello; exec cat`, time.Minute},
-		"a strange port":    {`echo x >> "$0.starts"; echo '{"port": 99999}'; exec cat`, time.Minute},
-		"it says nothing":   {`echo x >> "$0.starts"; exec cat`, 50 * time.Millisecond},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l := local(t, c.body, c.timeout)
-			for range 3 {
-				_, err := l.at(t.Context(), "")
-				require.ErrorIs(t, err, ErrNotSetUp)
-			}
-			doc, err := os.ReadFile(l.cfg.Python + ".starts")
-			require.NoError(t, err)
-			require.Equal(t, "x\n", string(doc))
-		})
-	}
-}
-
-func TestTheProcessGetsNoSettingsOfTheService(t *testing.T) {
-	t.Setenv("STATE_KEY", "very secret")
-	for _, variable := range environment("/trainer", "token") {
-		require.NotContains(t, variable, "secret")
-	}
 }

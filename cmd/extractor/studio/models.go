@@ -12,6 +12,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
+	"github.com/ncsa/clowder-ray/internal/sidecar"
 	"github.com/ncsa/clowder-ray/internal/studio/models"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
@@ -20,7 +21,7 @@ import (
 // has a Python.
 func (p *Parts) answers(set *Settings) *answer.Client {
 	if set.Predictor != "" {
-		return answer.NewClient(answer.NewRemote(set.Predictor, set.PredictorToken))
+		return answer.NewClient(sidecar.NewRemote(set.Predictor, "PREDICTOR_TOKEN_FILE", set.PredictorToken))
 	}
 	return answer.NewClient(answer.NewLocal(answer.LocalConfig{
 		Python: p.Python, Trainer: p.Trainer, Registry: p.Volume.Registry().Path(), Log: p.Log.Named("answers"),

@@ -1,4 +1,4 @@
-package answer
+package sidecar
 
 import (
 	"bufio"
@@ -21,33 +21,32 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// LocalConfig describes an answer process on this machine.
+// LocalConfig describes a process on this machine.
 type LocalConfig struct {
-	// Python is an interpreter that has onnxruntime, tokenizers, scikit-learn and pillow.
+	// Name is what errors and the log call the process: "the answer process".
+	Name string
+	// Python is an interpreter that has what the process imports.
 	Python string
 	// Trainer returns the folder to put on PYTHONPATH. It is asked before each start.
 	Trainer func() (string, error)
-	// Registry is the folder of the registry.
-	Registry string
-	// Sleep is the time without questions after which the process ends (default 15 min), Memory the bytes for models (default 256 MB).
-	Sleep  time.Duration
-	Memory int64
+	// Arguments follow "python -m trainer". With them the process must end when its standard input ends.
+	Arguments []string
+	// TokenVariable is the environment variable in which the process finds the token that it asks for.
+	TokenVariable string
 	// StartTimeout is the longest wait until it answers (default 60 s).
 	StartTimeout time.Duration
 	Log          *zap.Logger
 }
 
 const (
-	defaultSleep  = 15 * time.Minute
-	defaultMemory = 256 << 20
-	defaultStart  = time.Minute
+	defaultStart = time.Minute
 	// restAfterFailure is the time after a failed start in which questions fail without another one.
 	restAfterFailure = 10 * time.Second
 	// endGrace is how long the process may take to end after its input was closed.
 	endGrace = 3 * time.Second
 )
 
-// Local starts an answer process when there is a question and none runs. At most one runs at a time.
+// Local starts a process when it is needed and none runs. At most one runs at a time.
 type Local struct {
 	cfg LocalConfig
 
@@ -58,9 +57,9 @@ type Local struct {
 	closed  bool
 }
 
-// process is one answer process.
+// process is one that was started.
 type process struct {
-	place place
+	place Place
 	input io.Closer     // its end ends the process
 	ended chan struct{} // closed after the process was waited for
 	kill  func() error
@@ -73,34 +72,36 @@ func NewLocal(cfg LocalConfig) Process {
 		return None{}
 	}
 	cfg.Python = python
-	cfg.Sleep, cfg.Memory = cmp.Or(cfg.Sleep, defaultSleep), cmp.Or(cfg.Memory, defaultMemory)
 	cfg.StartTimeout = cmp.Or(cfg.StartTimeout, defaultStart)
 	return &Local{cfg: cfg}
 }
 
-// at returns the running process, and starts one if there is none. Others that ask meanwhile wait for the same start.
-func (l *Local) at(ctx context.Context, gone string) (place, error) {
+// At returns the running process, and starts one if there is none. Others that ask meanwhile wait for the same start.
+func (l *Local) At(ctx context.Context, gone string) (Place, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return place{}, ErrNotSetUp
+		return Place{}, ErrNotSetUp
 	}
 	if l.running != nil && !l.running.hasEnded() {
-		if l.running.place.url != gone {
+		if l.running.place.URL != gone {
 			return l.running.place, nil
 		}
 		l.running.end() // it runs and does not answer
 	}
 	l.running = nil
 	if l.failure != nil && time.Since(l.failed) < restAfterFailure {
-		return place{}, l.failure
+		return Place{}, l.failure
 	}
 	// A visitor who leaves must not end a start that others wait for.
 	started, err := l.start(context.WithoutCancel(ctx))
 	if err != nil {
-		l.cfg.Log.Warn("cannot start the answer process", zap.Error(err))
-		l.failed, l.failure = time.Now(), fmt.Errorf("%w: its process cannot be started, the log of the service says why", ErrNotSetUp)
-		return place{}, l.failure
+		l.cfg.Log.Warn("cannot start "+l.cfg.Name, zap.Error(err))
+		l.failed, l.failure = time.Now(), fmt.Errorf("%w: %s cannot be started, the log of the service says why", ErrNotSetUp, l.cfg.Name)
+		if missing, ok := errors.AsType[*MissingError](err); ok {
+			l.failure = errors.Join(ErrNotSetUp, missing)
+		}
+		return Place{}, l.failure
 	}
 	l.failure, l.running = nil, started
 	return started.place, nil
@@ -124,9 +125,9 @@ func (l *Local) start(ctx context.Context) (*process, error) {
 		return nil, fmt.Errorf("install the trainer: %w", err)
 	}
 	token := job.Secret(rand.Text())
-	cmd := exec.Command(l.cfg.Python, "-B", "-m", "trainer", "answer", "--registry", l.cfg.Registry, "--with-parent", //nolint:noctx // end ends it
-		"--sleep", strconv.FormatFloat(l.cfg.Sleep.Seconds(), 'f', -1, 64), "--memory", strconv.FormatInt(max(1, l.cfg.Memory>>20), 10))
-	cmd.Env = environment(trainer, token)
+	arguments := append([]string{"-B", "-m", "trainer"}, l.cfg.Arguments...)
+	cmd := exec.Command(l.cfg.Python, arguments...) //nolint:noctx,gosec // end ends it; the operator names the interpreter
+	cmd.Env = environment(trainer, l.cfg.TokenVariable, token)
 	cmd.Dir = os.TempDir()
 	input, err := cmd.StdinPipe()
 	if err != nil {
@@ -142,33 +143,43 @@ func (l *Local) start(ctx context.Context) (*process, error) {
 		return nil, err
 	}
 	p := &process{input: input, ended: make(chan struct{}), kill: cmd.Process.Kill}
-	port := make(chan int, 1)
+	first := make(chan ready, 1)
 	go func() {
 		defer close(p.ended)
-		port <- firstPort(printed)
+		first <- firstLine(printed)
 		_, _ = io.Copy(io.Discard, printed) // it prints no more
 		if err := cmd.Wait(); err != nil {
-			l.cfg.Log.Warn("the answer process has ended", zap.Error(err), zap.String("said", errs.String()))
+			l.cfg.Log.Warn(l.cfg.Name+" has ended", zap.Error(err), zap.String("said", errs.String()))
 		}
 	}()
-	if err := p.ready(ctx, port, l.cfg.StartTimeout); err != nil {
+	if err := p.wait(ctx, first, l.cfg.StartTimeout); err != nil {
 		p.end()
 		return nil, fmt.Errorf("%w: %s", err, cmp.Or(errs.String(), "it said nothing"))
 	}
-	p.place.token = token
+	p.place.Token = token
 	return p, nil
 }
 
-// ready waits for the port.
-func (p *process) ready(ctx context.Context, port <-chan int, limit time.Duration) error {
+// ready is the first line that a process prints.
+type ready struct {
+	Port int `json:"port"`
+	// Missing is the package without which it cannot serve.
+	Missing string `json:"missing"`
+}
+
+// wait waits for the port.
+func (p *process) wait(ctx context.Context, first <-chan ready, limit time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it was not ready after %s", limit))
 	defer cancel()
 	select {
-	case n := <-port:
-		if n == 0 {
+	case said := <-first:
+		if said.Missing != "" {
+			return &MissingError{said.Missing}
+		}
+		if said.Port < 1 || said.Port > 65535 {
 			return errors.New("it ended before it was ready")
 		}
-		p.place.url = "http://127.0.0.1:" + strconv.Itoa(n)
+		p.place.URL = "http://127.0.0.1:" + strconv.Itoa(said.Port)
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -197,21 +208,19 @@ func (p *process) end() {
 	}
 }
 
-// firstPort reads the port from the first line, 0 if there is none.
-func firstPort(printed io.Reader) int {
+// firstLine reads the first line; it is empty if that is none of ours.
+func firstLine(printed io.Reader) ready {
 	line, _ := bufio.NewReader(io.LimitReader(printed, 1<<10)).ReadBytes('\n')
-	var ready struct {
-		Port int `json:"port"`
+	var said ready
+	if json.Unmarshal(line, &said) != nil {
+		return ready{}
 	}
-	if json.Unmarshal(line, &ready) != nil || ready.Port < 1 || ready.Port > 65535 {
-		return 0
-	}
-	return ready.Port
+	return said
 }
 
 // environment is that of the process: nothing of the service, whose settings may be secrets.
-func environment(trainer string, token job.Secret) []string {
-	env := []string{"PYTHONPATH=" + trainer, "ANSWER_TOKEN=" + token.Reveal(), "PYTHONUNBUFFERED=1", "PYTHONNOUSERSITE=1"}
+func environment(trainer, variable string, token job.Secret) []string {
+	env := []string{"PYTHONPATH=" + trainer, variable + "=" + token.Reveal(), "PYTHONUNBUFFERED=1", "PYTHONNOUSERSITE=1"}
 	for _, name := range []string{"PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
