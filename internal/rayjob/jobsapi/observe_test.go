@@ -239,7 +239,9 @@ func TestATrainingThatTakesItsTimeToStop(t *testing.T) {
 	h, err := c.Submit(t.Context(), attempt())
 	require.NoError(t, err)
 	for range 2 {
-		kind, after := job.Classify(c.Stop(t.Context(), h))
+		err := c.Stop(t.Context(), h)
+		require.EqualError(t, err, "waiting for the training to stop")
+		kind, after := job.Classify(err)
 		require.Equal(t, job.KindLater, kind)
 		require.Positive(t, after)
 	}

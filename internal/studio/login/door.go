@@ -107,7 +107,7 @@ func (d *Door) Wrap(next http.Handler) http.Handler {
 			return
 		}
 		if changes(r) {
-			if err := d.changes.Take(v.Email); err != nil {
+			if err := d.changes.Take(v.Email, d.now()); err != nil {
 				d.site.Fail(w, r, err)
 				return
 			}

@@ -61,7 +61,7 @@ func (r AnsweredRow) Number() string {
 // ask lets a version answer rows, each an object from column to value. The visitor may see the dataset.
 func (r *Room) ask(ctx context.Context, v registry.Version, rows []map[string]any) (ModelAnswer, error) {
 	visitor := web.VisitorOf(ctx)
-	if err := r.quota.Take(cmp.Or(visitor.Email, visitor.Session)); err != nil {
+	if err := r.quota.Take(cmp.Or(visitor.Email, visitor.Session), r.now()); err != nil {
 		return ModelAnswer{}, err
 	}
 	inputs, err := tensors(r.reads(v), rows)

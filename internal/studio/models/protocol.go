@@ -101,7 +101,7 @@ func (r *Room) infer(w http.ResponseWriter, req *http.Request, model string, v r
 
 func (r *Room) take(req *http.Request) error {
 	visitor := web.VisitorOf(req.Context())
-	return r.quota.Take(cmp.Or(visitor.Email, visitor.Session))
+	return r.quota.Take(cmp.Or(visitor.Email, visitor.Session), r.now())
 }
 
 func writeJSON(w http.ResponseWriter, value any) {

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
@@ -27,20 +28,20 @@ func NewQuota(perMinute int, what string) *Quota {
 	return &Quota{perMinute: perMinute, what: what, counted: counted}
 }
 
-// Take counts one for a person, whose name is their e-mail address. Beyond the limit it returns a problem of status 429 that says when the next
+// Take counts one, at this time, for a person, whose name is their e-mail address. Beyond the limit it returns a problem of status 429 that says when the next
 // one is allowed, and counts nothing.
-func (q *Quota) Take(person string) error {
+func (q *Quota) Take(person string, at time.Time) error {
 	limiter := rate.NewLimiter(rate.Limit(float64(q.perMinute)/60), q.perMinute)
 	if earlier, found, _ := q.counted.PeekOrAdd(person, limiter); found {
 		limiter = earlier
 		q.counted.Get(person) // used now
 	}
-	one := limiter.Reserve()
-	wait := one.Delay()
+	one := limiter.ReserveN(at, 1)
+	wait := one.DelayFrom(at)
 	if wait == 0 {
 		return nil
 	}
-	one.Cancel()
+	one.CancelAt(at)
 	return &Problem{
 		Type: "too-many", Title: "Too many " + q.what, Status: http.StatusTooManyRequests,
 		Detail: fmt.Sprintf("You may make %d %s in a minute.", q.perMinute, q.what), Do: "Wait a few seconds, then try again.", RetryAfter: wait,
