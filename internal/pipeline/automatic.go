@@ -209,7 +209,7 @@ func (p *Pipeline) chooseNews(ctx context.Context, rec *job.Record, e platform.E
 		settings.Model = champion.Ref()
 	}
 	rec.Request.Announced = files
-	p.say(*rec, fmt.Sprintf("Predicting %s of the dataset", text.Count(len(files), "new file")))
+	p.remark(*rec, fmt.Sprintf("Predicting %s of the dataset", text.Count(len(files), "new file")))
 	return nil, nil
 }
 

@@ -31,7 +31,7 @@ func (p *Pipeline) chooseModel(ctx context.Context, rec job.Record, e platform.E
 	if err != nil {
 		return nil, err
 	}
-	p.say(rec, fmt.Sprintf("Predicting with model %s from run %s", v.Ref(), v.Run))
+	p.remark(rec, fmt.Sprintf("Predicting with model %s from run %s", v.Ref(), v.Run))
 	return encodeModel(&v)
 }
 
@@ -53,7 +53,7 @@ func (p *Pipeline) specModels(spec *Spec, rec job.Record) error {
 	}
 	champion, err := p.registry.Champion(of, registry.Slug(expectedName(rec)))
 	if errors.Is(err, registry.ErrUnreadable) {
-		p.say(rec, fmt.Sprintf("The new model will not be compared with the current champion: %s", err))
+		p.remark(rec, fmt.Sprintf("The new model will not be compared with the current champion: %s", err))
 		return nil
 	}
 	if err == nil && champion != nil {

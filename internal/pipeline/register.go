@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -40,7 +39,7 @@ func (p *Pipeline) register(ctx context.Context, rec job.Record, r *results.Resu
 	if v.Won() {
 		title = ", the new champion"
 	}
-	p.enqueue(rec, message.Status{Text: fmt.Sprintf("Registered as %s%s: %s", v.Ref(), title, v.Why), Note: true})
+	p.remark(rec, fmt.Sprintf("Registered as %s%s: %s", v.Ref(), title, v.Why))
 	return &v, nil
 }
 

@@ -26,7 +26,7 @@ func (p *Pipeline) chooseExport(ctx context.Context, rec job.Record, settings jo
 	if err != nil {
 		return nil, badInput(err)
 	}
-	p.say(rec, fmt.Sprintf("Exporting model %s from run %s", v.Ref(), v.Run))
+	p.remark(rec, fmt.Sprintf("Exporting model %s from run %s", v.Ref(), v.Run))
 	return chosen(v, settings, job.Collected)
 }
 

@@ -141,9 +141,14 @@ func (p *Pipeline) logChange(old, next job.Record) {
 	p.log.Info("job", fields...)
 }
 
-// say queues a status that the user should read. It may be lost if the service is killed.
+// say queues a status that the user should read, as a line of its own. It may be lost if the service is killed.
 func (p *Pipeline) say(rec job.Record, sentence string) {
 	p.enqueue(rec, message.Status{Text: sentence})
+}
+
+// remark is say for a line that may share a status with other remarks and with the end of the job, which so waits for none of them.
+func (p *Pipeline) remark(rec job.Record, sentence string) {
+	p.enqueue(rec, message.Status{Text: sentence, Note: true})
 }
 
 // sayPassing queues a status about the current activity. A newer status replaces it if it was not sent yet.

@@ -69,7 +69,7 @@ func (p *Pipeline) settings(rec job.Record, e platform.Extractor) (job.Settings,
 		return job.Settings{}, err
 	}
 	for _, w := range warnings {
-		p.say(rec, w)
+		p.remark(rec, w)
 	}
 	return job.NewSettings(values), nil
 }
@@ -151,7 +151,7 @@ func (p *Pipeline) prepareScript(ctx context.Context, rec job.Record, settings *
 		return nil, nil
 	}
 	*settings = job.NewSettings(script.NameEntry(settings.Values, inputs))
-	err := p.cfg.Scripts.Install(ctx, spec, settings.Values, inputs, p.cfg.Volume.Inputs(rec.Run), func(text string) { p.say(rec, text) })
+	err := p.cfg.Scripts.Install(ctx, spec, settings.Values, inputs, p.cfg.Volume.Inputs(rec.Run), func(text string) { p.remark(rec, text) })
 	if err != nil {
 		return nil, err
 	}

@@ -262,7 +262,7 @@ func (p *Pipeline) deliver(ctx context.Context, rec job.Record, d platform.Deliv
 	last := rec.Ledger
 	ledger := p.ledger(ctx, rec)
 	ledger.Last = func(doc json.RawMessage) { last = doc }
-	where, err := p.platform.Deliver(ctx, rec, d, ledger, func(text string) { p.say(rec, text) })
+	where, err := p.platform.Deliver(ctx, rec, d, ledger, func(text string) { p.remark(rec, text) })
 	if err != nil {
 		return nil, err
 	}

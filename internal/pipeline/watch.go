@@ -95,7 +95,7 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 	if silent := min(ran, p.follower.Silence(rec.Run)); silent > p.cfg.StallTimeout && !quiet {
 		return p.handleFailure(rec, rayjob.Observation{Reason: "the " + p.noun(rec) + " reported nothing for " + text.About(silent)})
 	}
-	p.objects.Look(rec, func(text string) { p.say(rec, text) })
+	p.objects.Look(rec, func(text string) { p.remark(rec, text) })
 	return nil, job.Later(p.cfg.Poll, errors.New("training"))
 }
 
@@ -141,7 +141,7 @@ func (p *Pipeline) follow(rec job.Record) results.Progress {
 		p.log.Warn("read the events of the training", zap.String("run", rec.Run), zap.Error(err))
 	}
 	for _, note := range notes {
-		p.enqueue(rec, message.Status{Text: note, Note: true})
+		p.remark(rec, note)
 	}
 	// The progress comes last: a note that follows it would replace it while both wait.
 	if sentence := state.Sentence(); sentence != "" {

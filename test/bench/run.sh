@@ -10,6 +10,8 @@ echo "== from a message to its first status and to the submission on Ray (real R
 bench 500x Delivery ./test/bench
 echo "== where the time of one run goes, from its message to its last status (real RabbitMQ, real Ray; a Clowder that takes a second for each upload)"
 go run ./test/demo | sed -n '/^Where the time went/,/^$/p;/^| /p'
+echo "== twelve files, their charts and their metadata, delivered to a Clowder that takes a second for each upload"
+bench 3x Results ./internal/platform/clowder
 echo "== trivial jobs, the service beside an extractor made with pyclowder (x: our figure divided by that of pyclowder polling each 2 ms)"
 go test -tags integration -run '^$' -benchtime 3x -timeout 30m -bench Versus ./test/bench
 echo "== 200 jobs of a Clowder v2, and 100 of it beside 100 of a Clowder v1 (jobs a second from end to end)"

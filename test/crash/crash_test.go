@@ -59,7 +59,7 @@ func TestCrashPoints(t *testing.T) {
 func TestCrashPointsOfAFailedScript(t *testing.T) {
 	t.Parallel()
 	program := stack.Program(t)
-	for _, point := range []crash.Point{crash.Observed, crash.Built, crash.UploadPending, crash.UploadDone, crash.Delivered, crash.EndDecided, crash.EndSent} {
+	for _, point := range []crash.Point{crash.Observed, crash.Built, crash.UploadPending, crash.UploadDone, crash.FileDone, crash.FilesChecked, crash.Delivered, crash.EndDecided, crash.EndSent} {
 		t.Run(string(point), func(t *testing.T) {
 			t.Parallel()
 			w := stack.NewFixture(t, program, map[string]string{"train.py": "raise SystemExit(3)\n"})

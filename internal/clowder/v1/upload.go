@@ -77,13 +77,16 @@ func (s *Session) send(ctx context.Context, c clowder.Call, body clowder.Body) e
 	return s.explained(ctx, c, func() error { return s.wire.Send(ctx, c, field, body) })
 }
 
+// storedPoll is the longest pause between two looks at a file that Clowder stores in an ordinary time.
+const storedPoll = 200 * time.Millisecond
+
 // arrived waits until Clowder has stored an upload, which it answers before. If it cannot store one it removes it from the dataset.
 func (s *Session) arrived(ctx context.Context, f clowder.File) (clowder.File, error) {
 	fail := func(format string, args ...any) (clowder.File, error) {
 		return f, job.Unknown(fmt.Errorf("Clowder did not store %q: "+format, append([]any{f.Name}, args...)...))
 	}
-	wait := 5 * time.Millisecond
-	for end := time.Now().Add(s.wire.Config().AnswerTimeout); ; wait = min(2*wait, 2*time.Second) {
+	wait, began := 5*time.Millisecond, time.Now()
+	for end := began.Add(s.wire.Config().AnswerTimeout); ; wait = min(2*wait, storedPoll+time.Since(began)/10, 2*time.Second) {
 		var state fileState
 		err := s.visible(ctx, "the file", func() (err error) { state, err = s.stored(ctx, f.ID); return err })
 		switch {

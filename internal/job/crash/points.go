@@ -22,6 +22,8 @@ const (
 	Built         Point = "built"          // the deliverables are built, the record does not say so
 	UploadPending Point = "upload-pending" // the ledger says pending, nothing is uploaded
 	UploadDone    Point = "upload-done"    // Clowder has the file, the ledger still says pending
+	FileDone      Point = "file-done"      // one file is in Clowder, others are on their way, the ledger says pending for all
+	FilesChecked  Point = "files-checked"  // all files and charts are in Clowder, nothing says what the files are
 	Delivered     Point = "delivered"      // everything is uploaded, the record does not say so
 	EndDecided    Point = "end-decided"    // the record says how the job ends, the terminal status is not sent
 	EndSent       Point = "end-sent"       // the terminal status is confirmed, the record does not say so
@@ -32,6 +34,6 @@ const (
 func Points() []Point {
 	return []Point{
 		Accepted, Acked, StartSent, Downloaded, Specified, Submitted, Observed, Copied, Registered, Built,
-		UploadPending, UploadDone, Delivered, EndDecided, EndSent,
+		UploadPending, UploadDone, FileDone, FilesChecked, Delivered, EndDecided, EndSent,
 	}
 }

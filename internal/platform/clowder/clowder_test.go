@@ -54,24 +54,31 @@ func newDelivery(t *testing.T, user string) *deliveryTest {
 // newDeliveryTo is newDelivery with a version of Clowder.
 func newDeliveryTo(t *testing.T, version int, user string) *deliveryTest {
 	t.Helper()
-	bodies := t.TempDir()
-	server, err := clowdertest.New(clowdertest.Options{Version: version, Dir: bodies})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	return newDeliveryWith(t, clowdertest.Options{Version: version}, user)
+}
+
+// newDeliveryWith is newDelivery to a double that is as the options say.
+func newDeliveryWith(tb testing.TB, options clowdertest.Options, user string) *deliveryTest {
+	tb.Helper()
+	bodies, version := tb.TempDir(), options.Version
+	options.Dir = bodies
+	server, err := clowdertest.New(options)
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, server.Close()) })
 	dataset := server.AddDataset(alice, "Reviews")
 	server.Share(dataset, bob, map[int]string{1: "editor", 2: "uploader"}[version])
-	d := newDeliveryBehind(t, server, job.Request{APIVersion: version, Kind: job.Dataset, DatasetID: dataset, ResourceID: dataset}, server.Key(user))
+	d := newDeliveryBehind(tb, server, job.Request{APIVersion: version, Kind: job.Dataset, DatasetID: dataset, ResourceID: dataset}, server.Key(user))
 	d.server, d.bodies = server, bodies
 	for _, e := range d.platform.extractors {
-		require.NoError(t, server.Heartbeat(e.Info.Heartbeat(e.Queue, form.Owner{}, "test")))
+		require.NoError(tb, server.Heartbeat(e.Info.Heartbeat(e.Queue, form.Owner{}, "test")))
 	}
 	return d
 }
 
 // newDeliveryBehind is a delivery to any Clowder, for the job of a request with the key of its user.
-func newDeliveryBehind(t *testing.T, site http.Handler, req job.Request, key string) *deliveryTest {
-	t.Helper()
-	d := &deliveryTest{dir: t.TempDir(), life: new(life)}
+func newDeliveryBehind(tb testing.TB, site http.Handler, req job.Request, key string) *deliveryTest {
+	tb.Helper()
+	d := &deliveryTest{dir: tb.TempDir(), life: new(life)}
 	line := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.life.over() {
 			panic(http.ErrAbortHandler)
@@ -81,14 +88,14 @@ func newDeliveryBehind(t *testing.T, site http.Handler, req job.Request, key str
 			panic(http.ErrAbortHandler)
 		}
 	}))
-	t.Cleanup(line.Close)
+	tb.Cleanup(line.Close)
 	var err error
-	d.client, err = clowder.NewClient(clowder.Config{URL: line.URL, Cache: disk.Folder{Volume: t.TempDir()}, Attempts: 1})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, d.client.Close()) })
-	d.platform = New(d.client, platformtest.Extractors(t))
+	d.client, err = clowder.NewClient(clowder.Config{URL: line.URL, Cache: disk.Folder{Volume: tb.TempDir()}, Attempts: 1})
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, d.client.Close()) })
+	d.platform = New(d.client, platformtest.Extractors(tb))
 	d.rec = job.New(run, req, job.Secret(key))
-	require.NoError(t, resultstest.Play(d.dir, run, 1))
+	require.NoError(tb, resultstest.Play(d.dir, run, 1))
 	return d
 }
 
@@ -122,25 +129,36 @@ func (l *life) ends() bool {
 
 // deliver delivers what version of the service makes of the run. After as many calls and saves as cut says, 0 for never, a kill
 // comes: what was asked for has happened and nobody hears of it.
-func (d *deliveryTest) deliver(t *testing.T, version string, cut int) error {
-	t.Helper()
+func (d *deliveryTest) deliver(tb testing.TB, version string, cut int) error {
+	tb.Helper()
+	return d.handOver(tb, d.assemble(tb, version), cut)
+}
+
+// assemble makes what version of the service delivers of the run.
+func (d *deliveryTest) assemble(tb testing.TB, version string) platform.Delivery {
+	tb.Helper()
 	result, failure, err := results.Read(disk.Folder{Volume: d.dir}, d.rec.Run, 1)
-	require.NoError(t, err)
-	require.Nil(t, failure)
+	require.NoError(tb, err)
+	require.Nil(tb, failure)
 	meta := manifest.Meta{Run: d.rec.Run, Version: version, Started: time.Unix(0, 0)}
-	made := assemble(t, disk.Folder{Volume: d.dir}, disk.Folder{Volume: d.dir, Name: "deliver"}, result, meta)
+	made := assemble(tb, disk.Folder{Volume: d.dir}, disk.Folder{Volume: d.dir, Name: "deliver"}, result, meta)
 	d.shown = 0
 	for _, a := range made.Artifacts {
-		if isShown(d.session(t), a) {
+		if isShown(d.session(tb), a) {
 			d.shown++
 		}
 		if a.Name == modelArchive {
 			d.model = a.SHA256
 		}
 	}
+	return made
+}
+
+func (d *deliveryTest) handOver(tb testing.TB, made platform.Delivery, cut int) error {
+	tb.Helper()
 	d.life.begin(cut)
 	defer d.life.begin(0)
-	_, err = d.platform.Deliver(t.Context(), d.rec, made, platform.LedgerFile{Saved: d.saved, Save: d.save, Last: func(doc json.RawMessage) { d.last = doc }},
+	_, err := d.platform.Deliver(tb.Context(), d.rec, made, platform.LedgerFile{Saved: d.saved, Save: d.save, Last: func(doc json.RawMessage) { d.last = doc }},
 		func(text string) { d.said = append(d.said, text) })
 	if err == nil && d.life.over() {
 		return errCut // a call that the delivery can do without
@@ -162,56 +180,56 @@ func (d *deliveryTest) save(doc json.RawMessage) error {
 var errCut = errors.New("killed")
 
 // session is that of the user who looks at the results.
-func (d *deliveryTest) session(t *testing.T) session {
-	t.Helper()
+func (d *deliveryTest) session(tb testing.TB) session {
+	tb.Helper()
 	s, err := d.platform.session(d.rec)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return s
 }
 
 // requireOneOfEach looks at the dataset as its user does.
-func (d *deliveryTest) requireOneOfEach(t *testing.T) {
-	t.Helper()
-	s, dataset := d.session(t), d.rec.Request.DatasetID
-	files, err := s.Files(t.Context(), dataset)
-	require.NoError(t, err)
+func (d *deliveryTest) requireOneOfEach(tb testing.TB) {
+	tb.Helper()
+	s, dataset := d.session(tb), d.rec.Request.DatasetID
+	files, err := s.Files(tb.Context(), dataset)
+	require.NoError(tb, err)
 	names, model := map[string]int{}, ""
 	for _, f := range files {
 		names[path.Base(f.Path)]++
 		if f.Name == modelArchive {
 			model = f.ID
 		}
-		require.True(t, strings.HasPrefix(f.Path, resultsRoot+"/"), f.Path)
+		require.True(tb, strings.HasPrefix(f.Path, resultsRoot+"/"), f.Path)
 	}
 	for _, name := range []string{modelArchive, "metrics.json", "predictions.csv", "report.html", "loss.png", "log.txt"} {
-		require.Equal(t, 1, names[name], name)
+		require.Equal(tb, 1, names[name], name)
 	}
 	for name, n := range names {
-		require.Equal(t, 1, n, name)
+		require.Equal(tb, 1, n, name)
 	}
 	shown := 0
 	for _, f := range files {
 		if on, ok := s.(previews); ok {
-			have, err := on.Previews(t.Context(), f.ID)
-			require.NoError(t, err)
+			have, err := on.Previews(tb.Context(), f.ID)
+			require.NoError(tb, err)
 			shown += len(have)
 		}
 	}
 	if on, ok := s.(cards); ok {
-		have, err := on.Visualizations(t.Context(), dataset)
-		require.NoError(t, err)
+		have, err := on.Visualizations(tb.Context(), dataset)
+		require.NoError(tb, err)
 		shown = len(have)
 	}
-	require.Equal(t, d.shown, shown)
-	require.Positive(t, d.shown)
-	notes, err := s.Metadata(t.Context(), dataset)
-	require.NoError(t, err)
-	require.Len(t, notes, 1)
-	onModel, err := s.FileMetadata(t.Context(), model)
-	require.NoError(t, err)
-	require.Len(t, onModel, 1)
-	require.Equal(t, notes[0].Content["run"], onModel[0].Content["run"])
-	require.Equal(t, d.model, onModel[0].Content["sha256"])
+	require.Equal(tb, d.shown, shown)
+	require.Positive(tb, d.shown)
+	notes, err := s.Metadata(tb.Context(), dataset)
+	require.NoError(tb, err)
+	require.Len(tb, notes, 1)
+	onModel, err := s.FileMetadata(tb.Context(), model)
+	require.NoError(tb, err)
+	require.Len(tb, onModel, 1)
+	require.Equal(tb, notes[0].Content["run"], onModel[0].Content["run"])
+	require.Equal(tb, d.model, onModel[0].Content["sha256"])
 }
 
 // requireAllNoted looks at the notes of a delivery that has ended.

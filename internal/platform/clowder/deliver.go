@@ -14,8 +14,8 @@ import (
 // read as training data.
 const resultsRoot = "finetune"
 
-// Deliver puts the artifacts into a folder of the run, then shows them: pictures and pages on the dataset, a picture on the
-// model, and a metadata entry on both. Each of these is one step of the ledger.
+// Deliver puts the artifacts into a folder of the run and shows them: pictures and pages on the dataset, a picture on the model, and a
+// metadata entry on both. Each of these is one step of the ledger. What needs the id of a file comes after all files were seen complete.
 func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Delivery, l platform.LedgerFile, say func(string)) (string, error) {
 	s, err := c.session(rec)
 	if err != nil {
@@ -40,14 +40,12 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 		ledger.Fresh() // everything else is delivered comes after the folder of the run
 	}
 	folder := c.runFolder(s, ledger, dataset, parent, folders)
-	ids, err := delivery.Deliver(ctx, ledger, folder, d.Artifacts)
+	ids, err := delivery.Deliver(ctx, ledger, folder, d.Artifacts, cardSteps(s, dataset, extractor, rec.Run, d)...)
 	if err != nil {
 		return "", err
 	}
-	if _, err := ledger.DoAll(ctx, showSteps(s, dataset, parent, ids, extractor, rec.Run, d)); err != nil {
-		return "", err
-	}
-	if _, err := ledger.Do(ctx, metadataStep(s, dataset, extractor, rec.Run, described(d, ids))); err != nil {
+	steps := append(fileSteps(s, dataset, parent, ids, extractor, rec.Run, d), metadataStep(s, dataset, extractor, rec.Run, described(d, ids)))
+	if _, err := ledger.DoAll(ctx, steps); err != nil {
 		return "", err
 	}
 	if err := answerFiles(ctx, s, ledger, extractor, rec, d.Prediction, say); err != nil {
@@ -62,12 +60,27 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 	return "Results in folder " + strings.Join(folders, "/"), nil
 }
 
-// showSteps are the steps that show the artifacts of a delivery, which are uploaded as the files with these ids.
-func showSteps(s session, dataset, folder string, ids map[string]string, e platform.Extractor, run string, d platform.Delivery) []delivery.Step {
+// cardSteps are the steps that show artifacts on the dataset. They need no uploaded file.
+func cardSteps(s session, dataset string, e platform.Extractor, run string, d platform.Delivery) []delivery.Step {
+	on, ok := s.(cards)
+	if !ok {
+		return nil
+	}
 	var steps []delivery.Step
 	for _, a := range d.Artifacts {
 		if isShown(s, a) {
-			steps = append(steps, showStep(s, dataset, ids[a.Name], e.Name(), run, a))
+			steps = append(steps, visualizationStep(on, dataset, e.Name(), run, a))
+		}
+	}
+	return steps
+}
+
+// fileSteps are the steps that add something to the artifacts, which are uploaded as the files with these ids.
+func fileSteps(s session, dataset, folder string, ids map[string]string, e platform.Extractor, run string, d platform.Delivery) []delivery.Step {
+	var steps []delivery.Step
+	for _, a := range d.Artifacts {
+		if on, ok := s.(previews); ok && isShown(s, a) {
+			steps = append(steps, previewStep(on, ids[a.Name], e.Name(), a))
 		}
 		if a.Show.OnModel() && ids[modelArchive] != "" {
 			steps = append(steps, thumbnailStep(s, dataset, folder, ids[modelArchive], a))

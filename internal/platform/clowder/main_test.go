@@ -23,10 +23,10 @@ func TestMain(m *testing.M) {
 const run = "ft-one"
 
 // assemble makes the delivery of a finished run in the folder to, as the pipeline does.
-func assemble(t *testing.T, from, to disk.Folder, result *results.Result, meta manifest.Meta) platform.Delivery {
-	t.Helper()
-	artifacts, err := delivery.Build(t.Context(), from, to, result, meta)
-	require.NoError(t, err)
+func assemble(tb testing.TB, from, to disk.Folder, result *results.Result, meta manifest.Meta) platform.Delivery {
+	tb.Helper()
+	artifacts, err := delivery.Build(tb.Context(), from, to, result, meta)
+	require.NoError(tb, err)
 	return platform.Delivery{
 		Folders: delivery.Folder(meta, result), Artifacts: artifacts, Content: delivery.Metadata(meta, result), Prediction: result.Prediction,
 	}

@@ -31,15 +31,6 @@ func isShown(s session, a delivery.Artifact) bool {
 	return strings.HasPrefix(a.ContentType, "image/")
 }
 
-// showStep shows an artifact, which is uploaded as the file with this id.
-func showStep(s session, dataset, file, extractor, run string, a delivery.Artifact) delivery.Step {
-	if on, ok := s.(cards); ok {
-		return visualizationStep(on, dataset, extractor, run, a)
-	}
-	on, _ := s.(previews) // every other session has them
-	return previewStep(on, file, extractor, a)
-}
-
 // previewStep shows a picture on the page of its own file. The file is the run's, so the name alone identifies the preview.
 func previewStep(s previews, file, extractor string, a delivery.Artifact) delivery.Step {
 	name := path.Base(a.Name)

@@ -12,12 +12,12 @@ import (
 )
 
 // Extractors are the extractors of the product: short form, long form, predictions, scripts, requests about runs.
-func Extractors(t *testing.T) platform.Extractors {
-	t.Helper()
+func Extractors(tb testing.TB) platform.Extractors {
+	tb.Helper()
 	all := platform.Extractors{{Kind: platform.Train}, {Kind: platform.Train}, {Kind: platform.Predict}, {Kind: platform.Script}, {Kind: platform.Runs}}
 	for i, doc := range [][]byte{clowderray.ExtractorInfo, clowderray.AdvancedInfo, clowderray.PredictInfo, clowderray.ScriptInfo, clowderray.RunsInfo} {
 		info, err := form.Parse(doc)
-		require.NoError(t, err)
+		require.NoError(tb, err)
 		all[i].Info, all[i].Queue = info, info.Name
 	}
 	return all

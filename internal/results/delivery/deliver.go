@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/crash"
 )
 
 // Remote is a file in the folder of a run on the other side.
@@ -46,25 +47,30 @@ type Target interface {
 const arrival = 2 * time.Second
 
 // Deliver uploads the artifacts, several at the same time and small ones first, each exactly once whatever happened in an earlier call.
-// It returns their ids by name. At its end the folder was listed once more and holds exactly one complete file of each name.
-func Deliver(ctx context.Context, l *Ledger, target Target, artifacts []Artifact) (map[string]string, error) {
+// beside are further effects that need no uploaded file, and are made among the uploads. Deliver returns the ids of the files by name. At
+// its end the folder was listed once more and holds exactly one complete file of each name.
+func Deliver(ctx context.Context, l *Ledger, target Target, artifacts []Artifact, beside ...Step) (map[string]string, error) {
 	d := &delivery{target: target}
-	bySize := slices.SortedStableFunc(slices.Values(artifacts), func(a, b Artifact) int { return cmp.Compare(a.Size, b.Size) })
-	steps := make([]Step, len(bySize))
-	for i, a := range bySize {
+	steps := make([]Step, len(artifacts), len(artifacts)+len(beside))
+	for i, a := range artifacts {
 		steps[i] = d.step(a)
 	}
-	found, err := l.DoAll(ctx, steps)
+	steps = append(steps, beside...)
+	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.Size, b.Size) })
+	made, err := l.DoAll(ctx, steps)
 	if err != nil {
 		return nil, err
 	}
 	ids := make(map[string]string, len(artifacts))
-	for i, a := range bySize {
-		ids[a.Name] = found[i]
+	for i, s := range steps {
+		if s.Kind == KindFile {
+			ids[s.Name] = made[i]
+		}
 	}
 	if err := d.check(ctx, l, ids); err != nil {
 		return nil, err
 	}
+	crash.At(crash.FilesChecked)
 	return ids, nil
 }
 
@@ -90,7 +96,11 @@ func (d *delivery) step(a Artifact) Step {
 			looked = true
 			return d.adopt(ctx, a, prior, files)
 		},
-		Do: func(ctx context.Context) (string, error) { return d.target.Upload(ctx, a) },
+		Do: func(ctx context.Context) (string, error) {
+			id, err := d.target.Upload(ctx, a)
+			crash.At(crash.FileDone)
+			return id, err
+		},
 	}
 }
 

@@ -30,6 +30,7 @@ type world struct {
 	files   map[string]Remote
 	order   []string
 	uploads map[string]int
+	cards   int // charts that the other side shows, made beside the uploads
 	disk    json.RawMessage
 
 	points []string // passed so far in this life
@@ -100,6 +101,19 @@ func (w *world) Remove(_ context.Context, id string) error {
 	return w.between("removal", func() { delete(w.files, id) })
 }
 
+// card is a chart that the other side shows, an effect beside the uploads.
+func (w *world) card() Step {
+	return Step{
+		Kind: KindVisualization, Name: "loss_curve.vl.json", Size: 15,
+		Look: func(context.Context, Entry) (string, bool, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return "card", w.cards > 0, nil
+		},
+		Do: func(context.Context) (string, error) { return "card", w.between("card", func() { w.cards++ }) },
+	}
+}
+
 func (w *world) save(doc json.RawMessage) error {
 	return w.between("save", func() { w.disk = slices.Clone(doc) })
 }
@@ -111,7 +125,7 @@ func (w *world) life(t *testing.T, artifacts []Artifact, dieAt int) (ids map[str
 	l, err := OpenLedger(w.disk, w.save)
 	require.NoError(t, err)
 	l.atOnce = w.atOnce
-	ids, err = Deliver(t.Context(), l, w, artifacts)
+	ids, err = Deliver(t.Context(), l, w, artifacts, w.card())
 	if err == nil {
 		var notes json.RawMessage
 		notes, err = l.Encode()
@@ -135,8 +149,11 @@ func (w *world) requireOneOfEach(t *testing.T, artifacts []Artifact, ids map[str
 	require.NoError(t, err)
 	for _, e := range l.Entries() {
 		require.Equal(t, StateDone, e.State, e.Name)
-		require.Equal(t, ids[e.Name], e.ID)
+		if e.Kind == KindFile {
+			require.Equal(t, ids[e.Name], e.ID)
+		}
 	}
+	require.Equal(t, 1, w.cards, "one chart")
 }
 
 func someArtifacts() []Artifact {
@@ -150,7 +167,7 @@ func someArtifacts() []Artifact {
 func TestDeliverSurvivesADeathAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	artifacts := someArtifacts()
-	for _, atOnce := range []int{1, len(artifacts)} {
+	for _, atOnce := range []int{1, len(artifacts) + 1} {
 		clean := newWorld()
 		clean.atOnce = atOnce
 		ids, _, err := clean.life(t, artifacts, -1)
@@ -160,7 +177,7 @@ func TestDeliverSurvivesADeathAtEveryPoint(t *testing.T) {
 			require.Equal(t, []string{"metrics.json", "plots/loss.png", "report.html"}, clean.order, "small ones first")
 		}
 		points := len(clean.points)
-		require.Equal(t, 2+len(artifacts)*4+2+2, points)
+		require.Equal(t, 2+len(artifacts)*4+4+2+2, points)
 
 		for i := range points {
 			for j := -1; j < points; j++ { // and a second death while it recovers

@@ -62,8 +62,9 @@ type Step struct {
 	Do func(ctx context.Context) (id string, err error)
 }
 
-// atOnce is how many effects of a delivery are under way at the same time. Most of their time is spent waiting for the other side.
-const atOnce = 6
+// atOnce is how many effects of a delivery are under way at the same time: all files of an ordinary training. Most of their time is spent
+// waiting for the other side, and Clowder v2 waits for a second in each upload.
+const atOnce = 12
 
 // Ledger remembers which effects of one delivery have happened. It is safe for concurrent use, as long as no two calls make the same
 // effect.
