@@ -5,14 +5,13 @@ modules are imported here; the workers import torch and transformers while this 
 """
 
 import os
-import signal
 import sys
 import time
 import traceback
 from dataclasses import replace
 from pathlib import Path
 
-from trainer import candidates, export, launch
+from trainer import candidates, export, launch, termination
 from trainer.config import settings as options, spec as specs
 from trainer.config.kinds import SHAPES, of_task
 from trainer.config.spec import Spec
@@ -28,6 +27,7 @@ from trainer.search import space
 from trainer.tasks import catalogue
 from trainer.tasks.catalogue import Base
 from trainer.tasks.target import Classes, Labels, Number
+from trainer.termination import Terminated
 
 OK, FAULT, USER, ENDED = 0, 1, 2, 143
 RAY_STOP_SECONDS = 3.0  # Ray's time between SIGTERM and SIGKILL for a job, unless RAY_JOB_STOP_WAIT_TIME_S is set
@@ -35,12 +35,14 @@ ERROR = "error.json"
 PAUSE_SHARE = 0.8  # of that time, for the training to save a checkpoint
 
 
-class Terminated(BaseException):
-    """The process received SIGTERM."""
-
-
 def run(spec_path: str, launcher: str) -> int:
     """Carry out the run of ``spec_path`` and return the exit code. After a success, running it again does nothing."""
+    with termination.listening():
+        return _run(spec_path, launcher)
+    return ENDED
+
+
+def _run(spec_path: str, launcher: str) -> int:
     os.environ.update(ENVIRONMENT)
     files.share()
     spec = specs.load(Path(spec_path))
@@ -69,11 +71,11 @@ def _carry_out(spec: Spec, launcher: str, lease: Lease) -> int:
             _clear(spec, lease)
             {"train": _train, "predict": _predict, "script": _script}[spec.kind](spec, launcher, events, began)
             events.done(time.monotonic() - began)
-    except (Terminated, Paused):
+    except Paused:
         return ENDED
     except Exception as e:
-        if _is_terminated(e):
-            return ENDED
+        if termination.is_requested():
+            raise Terminated from e
         lease.check()  # a file may be missing because the lease is lost
         lease.end()  # on a full disk, this frees the space for error.json
         code = _failed(spec, events, e)
@@ -95,7 +97,6 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
     likely = candidates.choose(spec.models, settings, _likely_kind(spec, settings), settings.task, begun)
     workers = _Workers(name, settings, spec, events)
     try:
-        signal.signal(signal.SIGTERM, _on_sigterm)
         stop.check(spec.folder)
         workers.request(likely.network)
         events.phase("prepare", "Reading the data.")
@@ -155,7 +156,6 @@ class _Workers:
         if base is None or self.launcher is not None:
             return
         self.launcher = launch.create(self.name, self.settings, base, self.spec, self.events)
-        signal.signal(signal.SIGTERM, _on_sigterm)  # after connecting to Ray, which sets its own handler
         self.launcher.start()
 
     def close(self) -> None:
@@ -255,7 +255,7 @@ def _trained(launcher, plan: Plan) -> Outcome:
     try:
         return launcher.train(plan)
     except BaseException as e:
-        if not _is_terminated(e):
+        if not termination.is_requested():
             raise
         stop.pause(Path(plan.work), PAUSE_SHARE * float(os.environ.get("RAY_JOB_STOP_WAIT_TIME_S", RAY_STOP_SECONDS)))
         raise Terminated from e
@@ -271,7 +271,6 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
         settings.choose("num_workers", 1)  # one table of all nodes answers everything
     workers = _Workers(name, settings, spec, events)
     try:
-        signal.signal(signal.SIGTERM, _on_sigterm)
         stop.check(spec.folder)
         workers.request(None if saved.is_estimator else saved.base)
         events.phase("prepare", "Reading the data.")
@@ -283,7 +282,6 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
 def _script(spec: Spec, name: str, events: Events, began: float) -> None:
     from trainer.script import driver
 
-    signal.signal(signal.SIGTERM, _on_sigterm)
     driver.run(spec, name, events, began)
 
 
@@ -307,18 +305,6 @@ def _clear(spec: Spec, lease: Lease) -> None:
     for name in (ERROR, export.RESULT, export.PARTIAL, export.OUT):
         lease.remove(spec.folder / name)
     stop.clear(spec.folder)
-
-
-def _on_sigterm(*_) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise Terminated
-
-
-def _is_terminated(error: BaseException | None) -> bool:
-    """Whether ``Terminated`` is the cause of ``error``: raised inside Ray's compiled code, it surfaces as the cause of another error."""
-    while error is not None and not isinstance(error, Terminated):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def _failed(spec: Spec, events: Events, error: Exception) -> int:

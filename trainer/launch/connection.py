@@ -6,6 +6,7 @@ from pathlib import Path
 
 import ray
 
+from trainer import termination
 from trainer.errors import one_line
 from trainer.launch.work import ENVIRONMENT
 from trainer.warm import pool
@@ -22,7 +23,8 @@ def open() -> None:
     if kept is not None:
         os.environ[JOB] = json.dumps({**json.loads(kept), "runtime_env": {}})
     try:
-        ray.init(logging_level="warning", log_to_driver=False)
+        with termination.keeping_the_handler():
+            ray.init(logging_level="warning", log_to_driver=False)
     finally:
         if kept is not None:
             os.environ[JOB] = kept
@@ -34,7 +36,8 @@ def open_for_scripts() -> None:
     if JOB not in os.environ:
         here = str(Path(__file__).resolve().parents[2])
         there = {"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))}}
-    ray.init(logging_level="warning", log_to_driver=False, runtime_env=there)
+    with termination.keeping_the_handler():
+        ray.init(logging_level="warning", log_to_driver=False, runtime_env=there)
 
 
 def environment() -> dict[str, str]:

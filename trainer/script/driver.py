@@ -50,7 +50,7 @@ def run(spec: Spec, launcher: str, events: Events, began: float) -> None:
         )
     place = _place(spec, settings, launcher, events)
     try:
-        signal.signal(signal.SIGTERM, lambda *_: (spec.work / stop.PAUSE).touch())  # after connecting to Ray, which sets its own handler
+        signal.signal(signal.SIGTERM, lambda *_: (spec.work / stop.PAUSE).touch())
         task = _task(spec, settings, entry, place, events)
         outcome = place.run(task)
         events.phase("export", "Collecting the files that the script has left.")
