@@ -163,3 +163,20 @@ func readAll(t *testing.T, path string) []byte {
 	require.NoError(t, err)
 	return bytes.Clone(body)
 }
+
+// requireShown gets the data of a card as the page of Clowder does: its name stands unquoted in a header, where a comma would make it two.
+func requireShown(t *testing.T, at site, data, name, body string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at.url+"/api/v2/visualizations/"+data+"/bytes", http.NoBody)
+	require.NoError(t, err)
+	req.Header.Set("X-API-KEY", at.key)
+	req.Close = true
+	answer, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = answer.Body.Close() }()
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.Equal(t, []string{"attachment; filename=" + name}, answer.Header.Values("Content-Disposition"))
+	got, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.Equal(t, body, string(got))
+}

@@ -120,7 +120,7 @@ func runContract(t *testing.T, at site) {
 	contractJobs(t, client, at, ds.ID)
 	contractFiles(t, at, s, ds.ID)
 	contractVersions(t, client, at, ds.ID)
-	contractResults(t, s, ds.ID)
+	contractResults(t, at, s, ds.ID)
 	if at.key2 != "" {
 		contractCollaborator(t, client, at, ds.ID)
 	}
@@ -208,7 +208,7 @@ func contractJobs(t *testing.T, client *clowder.Client, at site, ds string) {
 }
 
 // contractResults writes what a finished run writes to Clowder.
-func contractResults(t *testing.T, s *clowder.Session, ds string) {
+func contractResults(t *testing.T, at site, s *clowder.Session, ds string) {
 	t.Helper()
 	ctx := t.Context()
 	t.Run("adds metadata with a listener", func(t *testing.T) {
@@ -251,15 +251,16 @@ func contractResults(t *testing.T, s *clowder.Session, ds string) {
 	})
 	t.Run("makes, lists and deletes a visualization", func(t *testing.T) {
 		want := clowder.Visualization{
-			Client: "ncsa.ray.finetune", Component: clowder.ComponentVega, MimeType: "application/json", Name: "Loss & more", Description: "Loss by epoch",
+			Client: "ncsa.ray.finetune", Component: clowder.ComponentVega, MimeType: "application/json", Name: "Loss, über & more \"中\"", Description: "Loss by epoch",
 			Parameters: map[string]any{"run": "ft-1"},
 		}
 		made, err := s.AddVisualization(ctx, ds, want, text("loss.json", "application/json", "{}"))
 		require.NoError(t, err)
 		list, err := s.Visualizations(ctx, ds)
 		require.NoError(t, err)
-		want.ConfigID, want.DataIDs = made.ConfigID, made.DataIDs
+		want.ConfigID, want.DataIDs, want.Name = made.ConfigID, made.DataIDs, "Loss_ über & more ___"
 		require.Equal(t, []clowder.Visualization{want}, list)
+		requireShown(t, at, made.DataIDs[0], "Loss_ \xfcber & more ___", "{}")
 		require.NoError(t, s.DeleteVisualization(ctx, made))
 		require.NoError(t, s.DeleteVisualization(ctx, made), "one that is gone is no error")
 		list, err = s.Visualizations(ctx, ds)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
+	"unicode"
 )
 
 // The components of Clowder's page that show a visualization.
@@ -24,7 +26,7 @@ type Visualization struct {
 	MimeType  string
 	// Parameters are stored by Clowder unchanged, for data of the caller such as the run.
 	Parameters map[string]any
-	// Name and Description are shown below the card.
+	// Name and Description are shown below the card. Clowder sends the name in a header with the data, see headerName.
 	Name, Description string
 }
 
@@ -62,7 +64,7 @@ func (s *Session) AddVisualization(ctx context.Context, datasetID string, v Visu
 	if err != nil {
 		return v, err
 	}
-	v.ConfigID = config.ID
+	v.ConfigID, v.Name = config.ID, headerName(v.Name)
 	query := url.Values{"name": {v.Name}, "description": {v.Description}, "config": {config.ID}}
 	op := operation{what: "add a visualization to the dataset", right: mayAdd, once: true}
 	var data struct {
@@ -73,6 +75,17 @@ func (s *Session) AddVisualization(ctx context.Context, datasetID string, v Visu
 	}
 	v.DataIDs = []string{data.ID}
 	return v, nil
+}
+
+// headerName replaces what a name of a card must not have: Clowder puts it unquoted into the header Content-Disposition of the data. A browser
+// reads two headers where it has a comma, and shows an empty card; Clowder answers 500 where it has letters beyond Latin-1.
+func headerName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r > unicode.MaxLatin1 || !unicode.IsPrint(r) || strings.ContainsRune(`,;"\`, r) {
+			return '_'
+		}
+		return r
+	}, name)
 }
 
 // Visualizations lists the cards of a dataset with their data. Very large cards of other programs are left out.

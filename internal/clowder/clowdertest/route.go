@@ -71,6 +71,7 @@ func (s *Server) Handler() http.Handler {
 		"POST /thumbnails":                                     s.addThumbnail,
 		"POST /visualizations/config":                          s.addVisualization,
 		"GET /visualizations/{id}/config":                      s.listVisualizations,
+		"GET /visualizations/{id}/bytes":                       s.visualizationBytes,
 		"DELETE /visualizations/config/{id}":                   s.deleteVisualization,
 		"POST /visualizations":                                 s.addVisualizationData,
 		"GET /jobs":                                            s.listJobs,

@@ -100,6 +100,31 @@ func (s *Server) deleteVisualization(_ http.ResponseWriter, r *http.Request, _ u
 	return v, nil
 }
 
+// visualizationBytes sends the data of a card as the page of Clowder requests it. It asks for no role.
+func (s *Server) visualizationBytes(w http.ResponseWriter, r *http.Request, _ user) (any, *refusal) {
+	id := r.PathValue("id")
+	s.state.mu.Lock()
+	name, found := "", false
+	for _, v := range s.state.visualizations {
+		for _, d := range v.Data {
+			if d.ID == id {
+				name, found = d.Name, true
+			}
+		}
+	}
+	s.state.mu.Unlock()
+	if !found {
+		return nil, refuse(http.StatusNotFound, "Visualization %s not found", id)
+	}
+	header, ok := latin1(name)
+	if !ok {
+		return nil, crash()
+	}
+	w.Header().Set("Content-Disposition", "attachment; filename="+header)
+	http.ServeFile(w, r, s.body(id))
+	return nil, nil
+}
+
 func (s *Server) addThumbnail(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
 	got, no := s.receive(r)
 	if no != nil {

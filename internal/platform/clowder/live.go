@@ -69,7 +69,7 @@ func (c *Platform) live(rec job.Record) (cards, clowder.Visualization, error) {
 	return on, clowder.Visualization{
 		Client: c.extractors.Of(rec.Request).Name(), Component: clowder.ComponentHTML, MimeType: "text/html",
 		Parameters: map[string]any{"run": rec.Run, "artifact": liveArtifact},
-		Name:       "Run " + rec.Run + ", live", Description: "How far the run is. The report takes this place at the end.",
+		Name:       "Run " + rec.Run + " live", Description: "How far the run is. The report takes this place at the end.",
 	}, nil
 }
 
