@@ -78,10 +78,8 @@ func TestPeopleTrainStopAndRetryFromTheStudio(t *testing.T) {
 	const twice = `(() => { const f = document.querySelector("form.settings"); const send = () => fetch(location, {method: "POST", body: new URLSearchParams(new FormData(f)), redirect: "manual"}); return Promise.all([send(), send()]).then(() => true); })()`
 	_, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](twice, chromedp.EvalAwaitPromise))
 	require.NoError(t, err)
-	begun := time.Now()
 	b.do(chromedp.Click(chromedp.CSS("form.settings button")))
 	b.reach("/runs/ft-")
-	require.Less(t, time.Since(begun), 10*time.Second, "the page of the run is there at once")
 	run := records(t, w, 1, func(r job.Record) bool { return r.State == job.Running })[0]
 	require.Contains(t, get[string](b, "location.pathname"), run.Run)
 
