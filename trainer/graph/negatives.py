@@ -18,7 +18,7 @@ _ROUNDS = 50
 @dataclass(frozen=True)
 class Negatives:
     """What n held-out edges are measured against. ``edges`` has their numbers. In an undirected graph a coin decides which end of an edge
-    is its source. Edges of a source that every node is joined with are left out: ``left_out`` counts them."""
+    is its source, or the times do: see ``draw``. Edges of a source that every node is joined with are left out: ``left_out`` counts them."""
 
     edges: numpy.ndarray  # int64 (n)
     source: numpy.ndarray  # int32 (n): the end that candidates are drawn for
@@ -59,18 +59,23 @@ class Known:
         return self.nodes - self.first - (0 if self.first else 1) - (end - begin)
 
 
-def draw(graph: Graph, edges: numpy.ndarray, seed: int, count: int = CANDIDATES, known: Known | None = None, same_source: bool = False) -> Negatives:
+def draw(
+    graph: Graph, edges: numpy.ndarray, seed: int, count: int = CANDIDATES, known: Known | None = None, joined: numpy.ndarray | None = None
+) -> Negatives:
     """What ``edges`` (numbers) are measured against: ``count`` targets for each source, fewer in a graph of fewer nodes.
 
     A source with fewer legal targets than the others has some of them several times. ``known`` are the edges of ``graph``, if they were
-    sorted before. The random pair of an edge has any source, or that of the edge with ``same_source``: the sources of the newest edges
-    may be new nodes, which any source tells from them.
+    sorted before. ``joined`` says when each node got its first edge, if the held-out edges are newer than the others. Then the random pair
+    of an edge has its source, and the source of an undirected edge is the end that joined later: most of the newest edges join a new node,
+    which has no training edge, with an old one, and beside random nodes, most of which are old, that alone would tell them.
     """
     r = numpy.random.default_rng([seed, 0x6E6567])
     known = Known(graph) if known is None else known
     source, target = graph.source[edges], graph.target[edges]
     if not graph.directed and not graph.left:
         turned = r.random(len(edges)) < 0.5
+        if joined is not None:
+            turned = numpy.where(joined[source] == joined[target], turned, joined[target] > joined[source])
         turned ^= known.legal(numpy.where(turned, target, source)) == 0
         source, target = numpy.where(turned, target, source), numpy.where(turned, source, target)
     legal = known.legal(source)
@@ -79,7 +84,7 @@ def draw(graph: Graph, edges: numpy.ndarray, seed: int, count: int = CANDIDATES,
     k = min(count, int(numpy.quantile(legal, 0.05, method="lower"))) if len(legal) else 0
     few = graph.nodes - graph.left <= _FEW * count
     targets = _each_once(graph, known, source, k, r) if few else _with_repeats(graph, known, source, k, r)
-    return Negatives(numbers, source, target, _pairs(graph, known, source, r, same_source), targets, int((~kept).sum()))
+    return Negatives(numbers, source, target, _pairs(graph, known, source, r, joined is not None), targets, int((~kept).sum()))
 
 
 def _each_once(graph: Graph, known: Known, source: numpy.ndarray, k: int, r: numpy.random.Generator) -> numpy.ndarray:

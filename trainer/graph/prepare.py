@@ -195,8 +195,8 @@ def _measured(graph: Graph, links: LinkSplits, settings: Settings) -> dict[str, 
     most = {"train": FEW_MEASURED, "validation": splitting.MEASURED, "test": splitting.MEASURED}
     seeds = {name: settings.seed + i for i, name in enumerate(SPLITS)}
     drawn = {n: splitting.sample(graph, getattr(links, n), settings.seed, most[n]) for n in SPLITS}
-    known = negatives.Known(graph)
-    return {n: negatives.draw(graph, drawn[n], seeds[n], FEW_CANDIDATES if n == "train" else wanted, known, links.later) for n in SPLITS}
+    known, joined = negatives.Known(graph), splitting.joined(graph, links)
+    return {n: negatives.draw(graph, drawn[n], seeds[n], FEW_CANDIDATES if n == "train" else wanted, known, joined) for n in SPLITS}
 
 
 def _edge_rows(graph: Graph, store: Store, numbers: dict, measured: dict[str, Negatives], settings: Settings) -> dict[str, Rows]:

@@ -71,6 +71,18 @@ def links(graph: Graph, settings) -> LinkSplits:
     return LinkSplits(**found, way=way, why=_why(graph, found, missing, cut), unseen=unseen, cut=cut)
 
 
+def joined(graph: Graph, found: LinkSplits) -> numpy.ndarray | None:
+    """When each node got its first edge (float64), where the test edges are newer than the others: by the times of the edges, else 0 for the nodes
+    of training edges and 1 for the others. None where they are not newer."""
+    if not found.later:
+        return None
+    first = numpy.full(graph.nodes, numpy.inf if graph.time is not None else 1.0)
+    some = slice(None) if graph.time is not None else found.train
+    for ends in (graph.source[some], graph.target[some]):
+        numpy.minimum.at(first, ends, 0.0 if graph.time is None else graph.time)
+    return first
+
+
 def nodes(graph: Graph, settings) -> dict[str, numpy.ndarray]:
     """The numbers of the labelled nodes of each split, in ascending order: dealt by a hash of the seed and the id, evenly over the classes,
     or over the range of the numbers. A class of fewer than three nodes stays in train."""
@@ -185,7 +197,12 @@ def _why(graph: Graph, found: dict, missing: dict, cut: dict | None) -> str:
     parts = " and ".join(f"{len(found[name])} edges for {name}" for name in missing)
     if cut:
         return f"The newest edges are held out: {parts}. The model learns from the older ones."
-    return f"{parts} of {graph.edges} are held out by a hash of the ids of both ends, so that both directions of a pair stay together."
+    unfit = (
+        "Their times do not cut the edges, because most of them have one of the latest times. "
+        if graph.time is not None and graph.given is None
+        else ""
+    )
+    return f"{unfit}{parts} of {graph.edges} are held out by a hash of the ids of both ends, so that both directions of a pair stay together."
 
 
 def _seeded(seed: int) -> numpy.uint64:

@@ -23,12 +23,20 @@ class Told:
     def __init__(self):
         self.sentences: dict[str, str] = {}
         self.warnings: dict[str, str] = {}
+        self.phases: list[str] = []
+        self.steps: list[tuple] = []
 
     def decision(self, what, _choice, why) -> None:
         self.sentences[what] = why
 
     def warning(self, code, text) -> None:
         self.warnings[code] = text
+
+    def phase(self, _phase, text) -> None:
+        self.phases.append(text)
+
+    def progress(self, _epoch, _epochs, step, steps, **more) -> None:
+        self.steps.append((step, steps, more))
 
 
 def pairs(nodes: int = NODES, edges: int = EDGES, seed: int = 1) -> list[tuple[int, int]]:
@@ -81,7 +89,7 @@ def read(folder, files: dict, **given):
         target.parent.mkdir(exist_ok=True, parents=True)
         target.write_bytes(content.encode() if isinstance(content, str) else content)
         inputs.append(Input(name, target, target.stat().st_size, f"id{i}"))
-    spec = SimpleNamespace(inputs=inputs, work=folder / "work", budget=Budget(), models=folder)
+    spec = SimpleNamespace(inputs=inputs, folder=folder, work=folder / "work", budget=Budget(), models=folder)
     told, chosen = Told(), settings(**given)
     checks = Checks(told)
     found = reading.find(sources.find(spec, chosen.data_file, told), chosen, checks, spec.work)

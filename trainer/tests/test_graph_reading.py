@@ -234,3 +234,8 @@ def test_a_file_that_is_cut_off_or_damaged_is_read_or_refused_with_a_sentence(fo
             broken[place] = int(chance.integers(0, 256))
         with contextlib.suppress(UserError):
             read(tmp_path / str(case), {**FORMS[form], name: bytes(broken)})
+
+
+def test_the_names_of_nodes_that_gml_calls_labels_are_no_classes(tmp_path):
+    graph, told = read(tmp_path, {"g.gml": "\n".join(networkx.generate_gml(networkx.Graph((f"Ann{a}", f"Ann{b}") for a, b in PAIRS)))})
+    assert graph.task == "link-prediction" and "left out: name" in told.sentences["columns"]

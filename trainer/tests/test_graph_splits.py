@@ -149,7 +149,7 @@ def test_no_pair_is_an_edge_or_a_loop(g):
 
 def test_the_random_pair_of_an_edge_may_keep_its_source():
     g = graph(nodes=300)
-    found = negatives.draw(g, numpy.arange(50), 0, 100, same_source=True)
+    found = negatives.draw(g, numpy.arange(50), 0, 100, joined=numpy.zeros(300))
     assert (found.pairs[:, 0] == found.source).all() and not negatives.Known(g).illegal(*found.pairs.T).any()
     assert (negatives.draw(g, numpy.arange(50), 0, 100).pairs[:, 0] != found.source).any()
 

@@ -11,7 +11,7 @@ from result_checks import check_files, error_of, result_of
 from test_base_model import install
 
 from trainer.errors import UserError
-from trainer.graph import encoded_texts, features
+from trainer.graph import encoded_texts, features, reading_progress
 from trainer.run import run
 
 GOOD, BAD = "a good and funny film with a great story", "a dull and boring film that is far too long"
@@ -49,6 +49,22 @@ def test_an_installed_model_reads_the_texts_of_nodes_and_later_those_of_new_ones
     assert not numpy.allclose(read(tmp_path / "words", FILES)[0].x.shape, graph.x.shape), "hashed words are others"
 
 
+def test_the_time_is_told_before_texts_are_read_and_the_progress_while(tmp_path, base, monkeypatch):
+    monkeypatch.setattr(encoded_texts, "_BATCH_TOKENS", 100)
+    monkeypatch.setattr(reading_progress, "INTERVAL_SECONDS", 0.0)
+    _, told = read(tmp_path, FILES, text_encoder="org/small")
+    assert told.sentences["reading_seconds"].startswith(f"org/small reads {NODES} different texts of nodes, which takes about ")
+    assert told.phases == [told.sentences["reading_seconds"], "The texts are read. Preparing the graph."]
+    done, of, left = zip(*[(d, o, m["eta_seconds"]) for d, o, m in told.steps])
+    assert len(done) > 5 and list(done) == sorted(set(done)) and set(of) == {done[-1]} and min(left) == left[-1] == 0
+
+
+def test_a_run_can_be_stopped_while_texts_are_read(tmp_path, base):
+    (tmp_path / "stop").write_text("keep")
+    with pytest.raises(UserError, match="stopped before there was anything to keep"):
+        read(tmp_path, FILES, text_encoder="org/small")
+
+
 @pytest.mark.parametrize(("change", "said"), [("gone", "is not installed here"), ("another", "is another version here")])
 def test_a_model_that_is_not_there_any_more_is_named(tmp_path, base, change, said):
     about = encoded_texts.described(base)
@@ -80,6 +96,9 @@ def test_a_training_with_a_text_model_reads_texts_with_it_and_answers_for_new_no
     assert run(str(spec), "local") == 0, events_of(spec.parent)[-1]
     result = result_of(spec.parent)
     schemas["result"].validate(result)
+    told = [e for e in events_of(spec.parent) if e["kind"] in ("phase", "progress")]
+    reads = next(i for i, e in enumerate(told) if "which takes about" in e.get("text", ""))
+    assert told[reads + 1]["fraction"] == 1 and "epoch" not in told[reads + 1] and told[reads + 2]["phase"] == "prepare"
     settings = {s["name"]: s["value"] for s in result["settings"]}
     assert (settings["text_encoder"], settings["model"]) == ("org/small", "sage") and result["graph"]["features"] == 32
     shutil.copytree(spec.parent / "out" / "model", tmp_path / "shared" / "registry" / "model", dirs_exist_ok=True)

@@ -56,11 +56,7 @@ def edges(raw: Raw, settings, checks: Checks) -> Edges:
     merged = _merged(a, b, len(ids), directed, left, parts)
     told["reversed"] = len(one_way) - len(merged[0])
     weight, time, given = merged[2:]
-    if time is not None and len(numpy.unique(time)) < MIN_TIMES:
-        checks.events.decision(
-            "time", raw.time_column, f"{raw.time_column} has fewer than {MIN_TIMES} different times, so edges are not split by it."
-        )
-        time = None
+    time = None if time is None else _times(time, raw.time_column, checks)
     told["time"] = None if time is None else {"column": raw.time_column, "from": float(time.min()), "to": float(time.max())}
     _report(told, raw, checks)
     return Edges(ids, merged[0], merged[1], directed, left, weight, time, given, told, why)
@@ -84,6 +80,19 @@ def _weights(raw: Raw, told: dict, checks: Checks) -> numpy.ndarray | None:
         )
         return numpy.where(missing, mean, raw.weight)
     return None if (known == known[0]).all() and known[0] > 0 else raw.weight
+
+
+def _times(time: numpy.ndarray, column: str, checks: Checks) -> numpy.ndarray | None:
+    """The times of the edges. Missing ones become the earliest, so that no such edge is held out as a new one; None for too few different times."""
+    missing = numpy.isnan(time)
+    if len(numpy.unique(time[~missing])) < MIN_TIMES:
+        checks.events.decision("time", column, f"{column} has fewer than {MIN_TIMES} different times, so edges are not split by it.")
+        return None
+    if missing.any():
+        one = missing.sum() == 1
+        text = f"{count(int(missing.sum()), 'edge')} without a time in {column} {'counts' if one else 'count'} as the oldest{'' if one else ' ones'}."
+        checks.warning("missing_times", text)
+    return numpy.where(missing, time[~missing].min(), time)
 
 
 def _numbered(raw: Raw) -> tuple[pyarrow.Array, int, tuple[numpy.ndarray, numpy.ndarray], numpy.ndarray]:
@@ -145,7 +154,6 @@ def _merged(a: numpy.ndarray, b: numpy.ndarray, nodes: int, directed: bool, left
         key = key[kept]
         weight, time, given = (None if p is None else p[kept] for p in (weight, time, given))
     weight = None if weight is None else weight.astype(numpy.float32)
-    time = None if time is None else numpy.nan_to_num(time, nan=float(numpy.nanmin(time)))
     return (key // nodes).astype(numpy.int32), (key % nodes).astype(numpy.int32), weight, time, given
 
 

@@ -40,7 +40,7 @@ def node_link(source: Input, settings, checks, work) -> Raw:
     named = [_node(n, i) for i, n in enumerate(nodes)]
     known = {n for n, _ in named}
     edges = [one for link in links if (one := _link(link, named, known)) is not None]
-    found = markup.from_objects(source.name, named, edges, value.get("directed") is True, "JSON")
+    found = markup.from_objects(source.name, named, edges, value.get("directed") is True, "JSON", settings)
     found.bad = len(links) - len(edges)
     if "directed" not in value:
         found.directed = None

@@ -121,7 +121,7 @@ def _named(rest: list[str], wanted: str, usual, head: Head) -> str:
     if wanted.strip().lower() == NONE:
         return ""
     if wanted.strip():
-        return next((c for c in rest if c.lower() == wanted.strip().lower()), "")
+        return next((c for c in rest if c.lower() in (wanted.strip().lower(), f"column {wanted.strip().lower()}")), "")
     return next((c for c in rest if c.strip().lower() in usual), "")
 
 

@@ -14,6 +14,7 @@ from trainer.graph import encoded_texts
 from trainer.graph.graph import Graph
 from trainer.graph.reading import Found, detect, formats, loading, matching, nodes, refusals, whole
 from trainer.graph.reading.raw import Nodes
+from trainer.graph.reading_progress import ReadingProgress
 
 
 def find(sources: Sources, settings, checks: Checks) -> Found | None:
@@ -50,7 +51,7 @@ def load(found: Found, settings, checks: Checks, work: Path, spec: Spec) -> Grap
     else:
         raw = loading.raw(found.tables, found.words, settings, checks, work)
     encoder = encoded_texts.find(spec.models, settings.text_encoder) if settings.text_encoder else None
-    return whole.graph(raw, settings, checks, work, encoder)
+    return whole.graph(raw, settings, checks, work, encoder, ReadingProgress(checks.events, spec.folder))
 
 
 def _check_pickles(sources: Sources, asked: bool) -> None:

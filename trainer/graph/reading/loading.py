@@ -1,6 +1,5 @@
 """Reads the tables or the file of a graph that was found, and makes the graph of it."""
 
-import datetime
 import re
 from pathlib import Path
 
@@ -10,17 +9,14 @@ import pyarrow.compute
 
 from trainer.data import names
 from trainer.data.checks import Checks
-from trainer.data.columns import values
 from trainer.data.example import SPLITS
 from trainer.errors import UserError, some
-from trainer.graph.reading import bipartite, columns as columns_of, matching, nodes as node_tables, refusals
+from trainer.graph.reading import bipartite, columns as columns_of, matching, nodes as node_tables, refusals, times
 from trainer.graph.reading.columns import Columns, Ids, NotReadable
 from trainer.graph.reading.detect import Candidate, Tables, ends_of
 from trainer.graph.reading.edge_roles import ASKED, NONE
 from trainer.graph.reading.heads import Head
 from trainer.graph.reading.raw import Nodes, Raw
-
-MILLISECONDS = 1e11  # times from here on are not seconds
 
 
 def raw(tables: Tables, word_lists: list[Nodes], settings, checks: Checks, work: Path) -> Raw:
@@ -34,8 +30,10 @@ def raw(tables: Tables, word_lists: list[Nodes], settings, checks: Checks, work:
     if roles.weight:
         found.weight = numpy.concatenate([columns_of.numbers(r.cells[roles.weight]) for r in read])
     if roles.time:
-        found.time, found.time_column = times(pyarrow.concat_arrays([r.cells[roles.time] for r in read])), roles.time
+        found.time, found.time_column = times.of(pyarrow.concat_arrays([r.cells[roles.time] for r in read])), roles.time
         found.time = None if numpy.isnan(found.time).all() else found.time
+    head = tables.edges[0].head
+    times.check(settings, found.time, head.name, head.columns)
     found.given = _given(tables, read)
     found.directed, found.direction = _direction(tables, read)
     found.nodes = [node_tables.read(n, settings, work) for n in tables.nodes] + word_lists
@@ -75,40 +73,6 @@ def _check_relations(first: Candidate, read: list[Columns], roles) -> None:
     different = sorted({r for part in read for r in pyarrow.compute.unique(part.cells[roles.relation]).to_pylist() if r}, key=names.natural)
     if len(different) > 1:
         raise refusals.knowledge(first.head.name, names.column(roles.relation).lower(), different)
-
-
-def times(cells: pyarrow.Array) -> numpy.ndarray:
-    """Times as seconds since 1970 (float64) for dates and milliseconds, else the numbers themselves; NaN where a cell is neither."""
-    coded = cells.dictionary_encode()
-    texts = coded.dictionary.to_pylist()
-    dates = [t for t in texts[:1000] if t]
-    if dates and sum(map(values.is_date, dates)) >= values.MOSTLY * len(dates):
-        read = numpy.array([*map(_seconds(dates), texts), numpy.nan])
-        return read[numpy.asarray(coded.indices.fill_null(len(texts)))]
-    read = columns_of.numbers(cells)
-    known = read[~numpy.isnan(read)]
-    return read / 1000 if len(known) and known.min() > MILLISECONDS else read
-
-
-def _seconds(dates: list[str]):
-    """A function that reads a date in the order of day, month and year that most of ``dates`` have."""
-    form = re.compile(r"(\d+)[-/.](\d+)[-/.](\d+)(?:[T ](\d+):(\d+)(?::(\d+))?)?")
-    found = [m for d in dates if (m := form.match(d.strip()))]
-    month_first = sum(int(m[2]) > 12 for m in found) > sum(int(m[1]) > 12 for m in found)
-
-    def read(text: str) -> float:
-        match = form.match(text.strip())
-        if match is None:
-            return numpy.nan
-        a, b, c = int(match[1]), int(match[2]), int(match[3])
-        year, month, day = (a, b, c) if len(match[1]) == 4 else (c if c > 99 else 2000 + c, *((a, b) if month_first else (b, a)))
-        try:
-            hour, minute, second = (int(p or 0) for p in match.groups()[3:])
-            return datetime.datetime(year, month, day, hour, minute, second, tzinfo=datetime.UTC).timestamp()
-        except ValueError:
-            return numpy.nan
-
-    return read
 
 
 def _given(tables: Tables, read: list[Columns]) -> numpy.ndarray | None:

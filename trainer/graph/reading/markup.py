@@ -10,19 +10,21 @@ from trainer.config.spec import Input
 from trainer.data.formats import tables
 from trainer.data.formats.decode import NotText, decode
 from trainer.data.formats.objects import cell
-from trainer.graph.reading import columns as columns_of, edge_names, refusals
+from trainer.graph.reading import columns as columns_of, edge_names, refusals, times
+from trainer.graph.reading.edge_roles import NONE
 from trainer.graph.reading.raw import Nodes, Raw
 
 MAX_EDGES = 1_000_000  # each is several Python objects
 MAX_ATTRIBUTES = 2000
+_FIRST = 1000  # edges whose attributes are looked at
 
 
 def graphml(source: Input, settings, checks, work) -> Raw:
-    return _xml(source, "GraphML", b"<edge")
+    return _xml(source, "GraphML", b"<edge", settings)
 
 
 def gexf(source: Input, settings, checks, work) -> Raw:
-    return _xml(source, "GEXF", b"<edge")
+    return _xml(source, "GEXF", b"<edge", settings)
 
 
 def gml(source: Input, settings, checks, work) -> Raw:
@@ -31,7 +33,7 @@ def gml(source: Input, settings, checks, work) -> Raw:
     text = _text(source, "GML", settings)
     _check_size(source, "GML", text.count("edge"))
     lines = [line for line in text.split("\n") if not line.lstrip().startswith("#")]
-    return _raw(source, "GML", lambda: networkx.parse_gml(lines, label="id"))
+    return _raw(source, "GML", settings, lambda: networkx.parse_gml(lines, label="id"))
 
 
 def pajek(source: Input, settings, checks, work) -> Raw:
@@ -39,7 +41,7 @@ def pajek(source: Input, settings, checks, work) -> Raw:
 
     text = _text(source, "Pajek", settings)
     _check_size(source, "Pajek", text.count("\n"))
-    return _raw(source, "Pajek", lambda: networkx.parse_pajek(text))
+    return _raw(source, "Pajek", settings, lambda: networkx.parse_pajek(text))
 
 
 def is_pajek(source: Input) -> bool:
@@ -63,14 +65,14 @@ def _check_size(source: Input, kind: str, edges: int) -> None:
         raise refusals.too_large(source.name, edges, MAX_EDGES, kind)
 
 
-def _xml(source: Input, kind: str, mark: bytes) -> Raw:
+def _xml(source: Input, kind: str, mark: bytes, settings) -> Raw:
     import networkx
 
     data = tables.content(source)
     _check_size(source, kind, max(data.count(mark), data.count(mark.decode().encode("utf-16-le"))))
     check_xml(source.name, kind, data)
     reader = networkx.read_graphml if kind == "GraphML" else networkx.read_gexf
-    return _raw(source, kind, lambda: reader(io.BytesIO(data)))
+    return _raw(source, kind, settings, lambda: reader(io.BytesIO(data)))
 
 
 def check_xml(name: str, kind: str, data: bytes) -> None:
@@ -90,7 +92,7 @@ def check_xml(name: str, kind: str, data: bytes) -> None:
         raise refusals.unreadable(name, kind, f"is not well formed ({e})") from e
 
 
-def _raw(source: Input, kind: str, read) -> Raw:
+def _raw(source: Input, kind: str, settings, read) -> Raw:
     """The graph that networkx reads. Its errors are of many kinds, because the file comes from outside."""
     try:
         graph = read()
@@ -100,16 +102,18 @@ def _raw(source: Input, kind: str, read) -> Raw:
         raise refusals.unreadable(source.name, kind, f"is damaged ({type(e).__name__}: {e})"[:200]) from e
     nodes = list(graph.nodes(data=True))
     edges = list(graph.edges(data=True))
-    return from_objects(source.name, [(str(n), a) for n, a in nodes], [(str(u), str(v), a) for u, v, a in edges], graph.is_directed(), kind)
+    return from_objects(source.name, [(str(n), a) for n, a in nodes], [(str(u), str(v), a) for u, v, a in edges], graph.is_directed(), kind, settings)
 
 
-def from_objects(name: str, nodes: list[tuple[str, dict]], edges: list[tuple[str, str, dict]], directed: bool, kind: str) -> Raw:
-    """A graph of nodes and edges with attributes as Python has them."""
+def from_objects(name: str, nodes: list[tuple[str, dict]], edges: list[tuple[str, str, dict]], directed: bool, kind: str, settings) -> Raw:
+    """A graph of nodes and edges with attributes as Python has them. Raises UserError for a column of times that is not there."""
     ids = columns_of.of_texts(pyarrow.array([n for n, _ in nodes], pyarrow.string()))
     source, target = (columns_of.of_texts(pyarrow.array([e[i] for e in edges], pyarrow.string())) for i in (0, 1))
     attributes = [a for *_, a in edges]
     weight = _column(attributes, edge_names.WEIGHTS)
     found = Raw((name,), source, target, ("source", "target"), weight)
+    found.time, found.time_column = _times(attributes, settings.time_column.strip())
+    times.check(settings, found.time, name, dict.fromkeys(k for a in attributes[:_FIRST] for k in a))
     found.directed, found.direction = directed, f"the {kind} file says so"
     found.nodes = [_nodes(name, ids, [a for _, a in nodes])] if nodes else []
     return found
@@ -117,12 +121,24 @@ def from_objects(name: str, nodes: list[tuple[str, dict]], edges: list[tuple[str
 
 def _column(attributes: list[dict], usual: frozenset[str]) -> numpy.ndarray | None:
     """The first attribute of the edges with such a name that holds numbers."""
-    keys = dict.fromkeys(k for a in attributes[:1000] for k in a)
+    keys = dict.fromkeys(k for a in attributes[:_FIRST] for k in a)
     for key in (k for k in keys if str(k).lower() in usual):
         values = columns_of.numbers(pyarrow.array([cell(a.get(key)) for a in attributes], pyarrow.string()))
         if not numpy.isnan(values).all():
             return values
     return None
+
+
+def _times(attributes: list[dict], wanted: str) -> tuple[numpy.ndarray | None, str]:
+    """The times of the edges and the attribute that has them: ``wanted``, else the first one with a usual name."""
+    if wanted.lower() == NONE:
+        return None, ""
+    usual = {wanted.lower()} if wanted else edge_names.TIMES
+    for key in dict.fromkeys(k for a in attributes[:_FIRST] for k in a if str(k).lower() in usual):
+        values = times.of(pyarrow.array([cell(a.get(key)) for a in attributes], pyarrow.string()))
+        if not numpy.isnan(values).all():
+            return values, str(key)
+    return None, ""
 
 
 def _nodes(name: str, ids: columns_of.Ids, attributes: list[dict]) -> Nodes:
@@ -131,6 +147,8 @@ def _nodes(name: str, ids: columns_of.Ids, attributes: list[dict]) -> Nodes:
     keys = [k for k in dict.fromkeys(k for a in attributes for k in a) if str(k).lower() not in drawn][:MAX_ATTRIBUTES]
     first = numpy.unique(ids.codes, return_index=True)[1]
     cells = {str(k): pyarrow.array([cell(attributes[i].get(k)).strip() for i in first], pyarrow.large_string()) for k in keys}
+    if "label" in cells and "name" not in cells and len(set(cells["label"].to_pylist())) > 0.9 * len(first):
+        cells["name"] = cells.pop("label")  # GML and GEXF call the name of a node its label
     found = Nodes(name, ids.values.cast(pyarrow.string()), cells)
     _number_columns(found)
     return found

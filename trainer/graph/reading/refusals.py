@@ -110,6 +110,14 @@ def complete(nodes: int, edges: int, density: float) -> UserError:
     )
 
 
+def no_times(column: str, file: str) -> UserError:
+    return UserError(
+        "no_times",
+        f"The column {column} of {file} does not have the times of the edges.",
+        "Set time_column to a column of dates or numbers beside the two ends, or to none to split the edges at random.",
+    )
+
+
 def unknown_nodes(edges_file: str, nodes_file: str, share: float, example: str, near: str) -> UserError:
     hint = f" ({near} is there)" if near else ""
     return UserError(

@@ -17,13 +17,14 @@ from trainer.graph.reading.assemble import Edges
 from trainer.graph.reading.loading import split_codes
 from trainer.graph.reading.node_roles import NodeRoles
 from trainer.graph.reading.raw import Nodes, Raw
+from trainer.graph.reading_progress import ReadingProgress
 from trainer.tasks.catalogue import Base
 
 LONGEST_TEXT = 200  # characters of a node's text in the report
 
 
-def graph(raw: Raw, settings, checks: Checks, work: Path, encoder: Base | None = None) -> Graph:
-    """The graph. ``encoder`` reads the texts of nodes. Raises UserError for a graph that nothing can be learnt from."""
+def graph(raw: Raw, settings, checks: Checks, work: Path, encoder: Base | None = None, progress: ReadingProgress | None = None) -> Graph:
+    """The graph. ``encoder`` reads the texts of nodes and tells ``progress``. Raises UserError for a graph that nothing can be learnt from."""
     roles = node_roles.choose(raw.nodes, settings)
     edges = assemble.edges(raw, settings, checks)
     places = [columns_of.places(n.ids, edges.ids) for n in raw.nodes]
@@ -31,7 +32,7 @@ def graph(raw: Raw, settings, checks: Checks, work: Path, encoder: Base | None =
     described = _columns(raw, roles, places, len(edges.ids))
     if encoder is not None and not described.texts:
         raise UserError("no_texts", f"No column of the nodes has texts that {encoder.name} could read.", "Set model and text_encoder to nothing.")
-    made = features.learn(described, roles.task == LINKS, settings.seed, work, encoder)
+    made = features.learn(described, roles.task == LINKS, settings.seed, work, encoder, progress)
     assemble.check(edges, roles.task, made.x is not None, checks)
     leaks.check(raw, roles, labels, edges, checks)
     _decide(raw, roles, edges, made, checks)
@@ -155,7 +156,8 @@ def _decide(raw: Raw, roles: NodeRoles, edges: Edges, made: features.Features, c
     decide("task", roles.task, f"The task is {what}: {roles.why}.")
     decide("directed", edges.directed, f"The edges have {'a' if edges.directed else 'no'} direction: {edges.why}. Messages flow both ways.")
     if edges.told["time"]:
-        decide("time", raw.time_column, f"The edges have times in {raw.time_column}: the newest are held out.")
+        use = "the newest are held out" if roles.task == LINKS else "nodes are predicted, so they are not used"
+        decide("time", raw.time_column, f"The edges have times in {raw.time_column}: {use}.")
     left = "; ".join(f"{some(columns)} ({reason})" for reason, columns in roles.left.items())
     unread = f"; left out: {left}" if left else ""
     if made.x is None:
