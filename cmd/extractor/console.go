@@ -60,7 +60,7 @@ func (c *console) say(text string) {
 func (c *console) watch(_ string, p results.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.bar != nil && (p.Epochs > 0 || p.Script != nil) {
+	if c.bar != nil && (p.Epochs > 0 || p.Fraction > 0 || p.Script != nil) {
 		c.bar.Describe(p.Sentence())
 		_ = c.bar.Set(int(p.Fraction * barSteps))
 	}

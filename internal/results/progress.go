@@ -78,6 +78,9 @@ type TrialProgress struct {
 	Value    *float64
 }
 
+// phasePrepare is the phase in which the data is read. A model may read texts in it, which has a progress of its own.
+const phasePrepare = "prepare"
+
 // PhaseScript is the phase while a script of a user runs. The trainer has no such phase: it writes that the script has started.
 const PhaseScript = "script"
 
@@ -134,6 +137,9 @@ func (p *Progress) Fold(e Event) {
 	}
 	switch e.Kind {
 	case KindPhase:
+		if p.Phase == phasePrepare { // what was read before the training is no progress of the training
+			p.Step, p.Steps, p.Fraction, p.ETA = 0, 0, 0, 0
+		}
 		p.Phase, p.Text = e.Phase, e.Text
 	case KindProgress:
 		p.Epoch, p.Epochs, p.Step, p.Steps = int(e.Epoch), e.Epochs, e.Step, e.Steps

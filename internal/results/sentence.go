@@ -17,7 +17,7 @@ func (p *Progress) Sentence() string {
 		return p.trial(*p.Trial)
 	case p.Phase == "train" && p.Epochs > 0:
 		parts = []string{fmt.Sprintf("epoch %d of %d", p.Epoch, p.Epochs)}
-	case p.Phase == "predict" && p.Fraction > 0:
+	case (p.Phase == "predict" || p.Phase == phasePrepare) && p.Fraction > 0:
 		parts = []string{strings.TrimSuffix(p.Text, ".")}
 	default:
 		return p.Text

@@ -18,6 +18,10 @@ func TestSentence(t *testing.T) {
 	}{
 		"nothing is known": {results.Progress{}, ""},
 		"before training":  {results.Progress{Phase: "prepare", Text: "Reading the data."}, "Reading the data."},
+		"a model that reads texts before the training": {
+			results.Progress{Phase: "prepare", Text: "org/small reads 900 texts.", Fraction: 0.5, ETA: 20 * time.Second},
+			"org/small reads 900 texts, 50 %, 20 s left",
+		},
 		"no evaluation yet": {
 			results.Progress{Phase: "train", Epoch: 1, Epochs: 3, Fraction: 0.051, ETA: 40 * time.Second, Loss: &loss},
 			"epoch 1 of 3, 5 %, 40 s left, loss 0.69",

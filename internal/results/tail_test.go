@@ -177,6 +177,22 @@ func TestProgressForgetsAnEarlierAttempt(t *testing.T) {
 	require.Equal(t, results.Progress{Attempt: 2, Phase: "start", Text: "Starting"}, p)
 }
 
+func TestProgressOfReadingIsNoProgressOfTheTraining(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)
+	var p results.Progress
+	for _, e := range []results.Event{
+		{Kind: results.KindPhase, Phase: "prepare", Text: "org/small reads 900 texts."},
+		{Kind: results.KindProgress, Step: 50, Steps: 100, Fraction: 0.5},
+	} {
+		e.Time, e.Attempt = at, 1
+		p.Fold(e)
+	}
+	require.Equal(t, "org/small reads 900 texts, 50 %", p.Sentence())
+	p.Fold(results.Event{Time: at, Attempt: 1, Kind: results.KindPhase, Phase: "train", Text: "Training on 90 rows."})
+	require.Equal(t, results.Progress{Attempt: 1, Phase: "train", Text: "Training on 90 rows."}, p)
+}
+
 func TestProgressCountsResumesOnce(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)

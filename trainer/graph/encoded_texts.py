@@ -1,16 +1,19 @@
 """Texts of nodes as vectors of an installed text model, which is not trained: the mean of the vectors of the tokens of each text."""
 
 import os
+import time
 from pathlib import Path
 
 import numpy
 
 from trainer.errors import UserError
+from trainer.graph.reading_progress import ReadingProgress
 from trainer.tasks import catalogue
 from trainer.tasks.catalogue import Base
 
 MOST_TOKENS = 256  # of a text; what comes later is not read
 _BATCH_TOKENS = 8192
+_TIMED_TOKENS = 512  # read before the others, to say how long all take
 
 
 def find(models: Path, name: str) -> Base:
@@ -46,8 +49,11 @@ def restored(models: Path, about: dict) -> Base:
     return base
 
 
-def vectors(base: Base, texts: list[str]) -> numpy.ndarray:
-    """The vector of each text (float32, texts x width); NaN for an empty one. Equal texts have equal vectors, whatever stands beside them."""
+def vectors(base: Base, texts: list[str], progress: ReadingProgress | None = None) -> numpy.ndarray:
+    """The vector of each text (float32, texts x width); NaN for an empty one. Equal texts have equal vectors, whatever stands beside them.
+
+    ``progress`` is told how long it takes and how far it is; it may raise UserError to stop.
+    """
     import torch  # seconds
 
     from trainer.tasks import mean_pooled, text, vocabulary
@@ -63,11 +69,27 @@ def vectors(base: Base, texts: list[str]) -> numpy.ndarray:
     tokens = [numpy.asarray(e.ids, numpy.int64) for e in text.encodings(tokenizer, different)]
     found = numpy.full((len(different) + 1, model.head.in_features), numpy.nan, numpy.float32)  # the last one is of empty texts
     model.eval()
+    whole, done = sum(map(len, tokens)), 0
     with torch.inference_mode():
+        if progress is not None and whole:
+            progress.begins(base.name, len(different), _seconds(model.encoder, tokens, whole))
         for rows in _batches(tokens):
             found[rows] = _means(model.encoder, [tokens[r] for r in rows]).numpy()
+            done += sum(len(tokens[r]) for r in rows)
+            if progress is not None:
+                progress.read(done, whole)
     places = {t: i for i, t in enumerate(different)}
     return found[[places.get(t, len(different)) for t in texts]]
+
+
+def _seconds(encoder, tokens: list[numpy.ndarray], whole: int) -> float:
+    """About the seconds that reading all ``tokens``, ``whole`` of them, takes: by the time of a few texts of the middle length."""
+    length = sorted(map(len, tokens))[len(tokens) // 2]
+    some = [t for t in tokens if len(t) == length][: max(1, _TIMED_TOKENS // max(1, length))]
+    _means(encoder, some[:1])  # the first time takes longer
+    began = time.perf_counter()
+    _means(encoder, some)
+    return whole / max(1, length * len(some)) * (time.perf_counter() - began)
 
 
 def _batches(tokens: list[numpy.ndarray]):

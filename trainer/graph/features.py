@@ -14,6 +14,7 @@ import numpy
 from trainer.errors import count, some
 from trainer.graph import encoded_texts, words
 from trainer.graph.large_arrays import allocate
+from trainer.graph.reading_progress import ReadingProgress
 from trainer.tasks.catalogue import Base
 
 NUMBERS, CATEGORY, WORDS, TEXT, FLAGS, ENCODED = "numbers", "category", "words", "text", "flags", "encoded"
@@ -43,9 +44,9 @@ class Features:
     sentences: list[str] = field(default_factory=list)
 
 
-def learn(columns: Columns, links: bool, seed: int, work: Path, encoder: Base | None = None) -> Features:
-    """The features of all nodes. ``links``: edges are predicted, for which wide sparse features are as good projected. ``encoder`` reads texts;
-    without one their words are hashed."""
+def learn(columns: Columns, links: bool, seed: int, work: Path, encoder: Base | None = None, progress: ReadingProgress | None = None) -> Features:
+    """The features of all nodes. ``links``: edges are predicted, for which wide sparse features are as good projected. ``encoder`` reads texts,
+    and tells ``progress``; without one their words are hashed."""
     parts: list[dict] = []
     arrays: dict[str, numpy.ndarray] = {}
     blocks: list = []  # arrays, or a function of the rows
@@ -68,7 +69,7 @@ def learn(columns: Columns, links: bool, seed: int, work: Path, encoder: Base | 
         _bag({"kind": kind, "column": name, "vocabulary": list(vocabulary)}, matrix, links, seed, parts, arrays, blocks, sentences)
     for name, cells in columns.texts.items():
         if encoder is not None:
-            vectors = encoded_texts.vectors(encoder, cells)
+            vectors = encoded_texts.vectors(encoder, cells, progress)
             part, values = _numbers(tuple(map(str, range(vectors.shape[1]))), vectors, [])
             parts.append({"kind": ENCODED, "column": name, "encoder": encoded_texts.described(encoder), "mean": part["mean"], "std": part["std"]})
             blocks.append(values)
@@ -84,13 +85,15 @@ def learn(columns: Columns, links: bool, seed: int, work: Path, encoder: Base | 
     return Features(_joined(blocks, columns.nodes, work), names, {"parts": parts}, arrays, sentences)
 
 
-def encode(described: dict, arrays: dict[str, numpy.ndarray], columns: dict[str, list[str]], rows: int, models: Path) -> numpy.ndarray:
+def encode(
+    described: dict, arrays: dict[str, numpy.ndarray], columns: dict[str, list[str]], rows: int, models: Path, progress: ReadingProgress | None = None
+) -> numpy.ndarray:
     """The features (float32) of new nodes from their columns as text; columns that are missing count as gaps. ``models`` has the installed
-    models, one of which may read the texts: UserError where it is not there.
+    models, one of which may read the texts and tell ``progress``: UserError where it is not there.
 
     A part of zeros and ones reads the columns of its vocabulary. A list of words is JSON, or words with blanks between them.
     """
-    blocks = [_encoded(part, arrays, columns, rows, models) for part in described["parts"]]
+    blocks = [_encoded(part, arrays, columns, rows, models, progress) for part in described["parts"]]
     return numpy.concatenate(blocks, axis=1) if blocks else numpy.zeros((rows, 0), numpy.float32)
 
 
@@ -103,10 +106,10 @@ def plain_words(described: dict, arrays: dict[str, numpy.ndarray]) -> numpy.ndar
     return numpy.concatenate([1 / arrays[p["weights"]] for p in parts]).astype(numpy.float32)
 
 
-def _encoded(part: dict, arrays: dict, columns: dict[str, list[str]], rows: int, models: Path) -> numpy.ndarray:
+def _encoded(part: dict, arrays: dict, columns: dict[str, list[str]], rows: int, models: Path, progress: ReadingProgress | None) -> numpy.ndarray:
     empty = [""] * rows
     if part["kind"] == ENCODED:
-        found = encoded_texts.vectors(encoded_texts.restored(models, part["encoder"]), columns.get(part["column"], empty))
+        found = encoded_texts.vectors(encoded_texts.restored(models, part["encoder"]), columns.get(part["column"], empty), progress)
         return _standardised(found, numpy.array(part["mean"], numpy.float32), numpy.array(part["std"], numpy.float32))
     if part["kind"] == NUMBERS:
         cells = [columns.get(n, empty) for n in part["columns"]]

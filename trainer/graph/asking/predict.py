@@ -41,7 +41,7 @@ def run(spec: Spec, settings, model, launcher, events: Events, began: float) -> 
     work.mkdir()
     found = sources.find(spec, settings.data_file, events)
     asked = questions.read([*found.tables, *found.tokens], settings, described, known, events)
-    ready = prepared.make(asked, known, file, model.folder, described, work, events, spec.models)
+    ready = prepared.make(asked, known, file, model.folder, described, work, events, spec)
     _tell(asked, ready, described, events)
     stop.check(spec.folder)
     events.phase("predict", f"Predicting {count(len(ready.source), 'row')}.")

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import numpy
 
+from trainer.config.spec import Spec
 from trainer.errors import UserError, count, some
 from trainer.graph.asking import extended
 from trainer.graph.asking.questions import Nodes, Pairs, Questions
 from trainer.graph.delivery import encoders
 from trainer.graph.delivery.stored import Stored
+from trainer.graph.reading_progress import ReadingProgress
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,8 @@ class Prepared:
     unknown: int
 
 
-def make(asked: Questions, known: Stored, file: Path, model: Path, described: dict, work: Path, events, models: Path) -> Prepared:
-    """The numbers of all nodes that are asked about. ``models`` has the installed models. Raises UserError if nothing can be answered."""
+def make(asked: Questions, known: Stored, file: Path, model: Path, described: dict, work: Path, events, spec: Spec) -> Prepared:
+    """The numbers of all nodes that are asked about. Raises UserError if nothing can be answered."""
     left = int(described["graph"]["left"])
     asked = _with_prefixes(asked, known, described["graph"].get("prefixes"))
     ids, cells = _new_nodes(asked.nodes, known)
@@ -48,7 +50,7 @@ def make(asked: Questions, known: Stored, file: Path, model: Path, described: di
     edges = edges[:, (edges >= 0).all(axis=0) & ((edges >= known.nodes).any(axis=0))]
     where = file
     if added.ids:
-        x = encoders.features(model, described["graph"]["encoder"], cells, len(added.ids), models)
+        x = encoders.features(model, described["graph"]["encoder"], cells, len(added.ids), spec.models, ReadingProgress(events, spec.folder))
         where = work / "graph.safetensors"
         extended.write(where, known, added.ids, x, edges[0], edges[1])
     joined = numpy.zeros(len(added.ids), bool)

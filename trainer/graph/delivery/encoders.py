@@ -6,6 +6,8 @@ import numpy
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from trainer.graph.reading_progress import ReadingProgress
+
 NAME = "features.safetensors"
 
 
@@ -15,9 +17,11 @@ def save(folder: Path, arrays: dict[str, numpy.ndarray]) -> None:
         save_file({name: numpy.ascontiguousarray(value) for name, value in arrays.items()}, folder / NAME)
 
 
-def features(folder: Path, described: dict, cells: dict[str, list[str]], rows: int, models: Path) -> numpy.ndarray:
-    """The features (float32) of ``rows`` new nodes from their columns as text. ``models`` has the installed models. Raises ValueError where the
-    model does not say how."""
+def features(
+    folder: Path, described: dict, cells: dict[str, list[str]], rows: int, models: Path, progress: ReadingProgress | None = None
+) -> numpy.ndarray:
+    """The features (float32) of ``rows`` new nodes from their columns as text. ``models`` has the installed models; one that reads texts tells
+    ``progress``. Raises ValueError where the model does not say how."""
     import trainer.graph.features as made
 
     if not described.get("parts"):
@@ -26,4 +30,4 @@ def features(folder: Path, described: dict, cells: dict[str, list[str]], rows: i
         arrays = load_file(folder / NAME) if (folder / NAME).exists() else {}
     except SafetensorError as e:
         raise ValueError(f"{NAME} cannot be read: {e}") from None
-    return made.encode(described, arrays, cells, rows, models)
+    return made.encode(described, arrays, cells, rows, models, progress)
