@@ -1,4 +1,4 @@
-"""The command line: ``python -m trainer`` with ``run SPEC``, ``options``, ``sandbox``, ``answer`` or ``warm``."""
+"""The command line: ``python -m trainer`` with ``run SPEC``, ``options``, ``sandbox``, ``answer``, ``board`` or ``warm``."""
 
 import argparse
 import os
@@ -20,11 +20,14 @@ def main(argv: list[str] | None = None) -> int:
         "allowed", nargs="?", choices=["auto", "bubblewrap", "gvisor", "none"], default="auto", help="sandboxes to try (default auto)"
     )
     _answer_arguments(commands.add_parser("answer", help="answer single rows from registered models (Open Inference Protocol v2)"))
+    _board_arguments(commands.add_parser("board", help="show curves that are sent to it in TensorBoard's own pages"))
     commands.add_parser("warm", help="let machines of a standing Ray keep a process that has done the slow imports, up to WARM_WORKERS of them")
     args = parser.parse_args(argv)
 
     if args.command == "answer":
         return _answer(args)
+    if args.command == "board":
+        return _board(args)
     if args.command == "options":
         from trainer.config.options import table
 
@@ -76,13 +79,41 @@ def _answer(args) -> int:
     from pathlib import Path
 
     from trainer.answer import server
+    from trainer.answer.listening import address_of, token_of
     from trainer.answer.store import Registry, Single
 
     try:
         source = Registry(Path(args.registry)) if args.registry else Single(Path(args.version), args.sha256)
-        token = server.token_of(args.token_file, os.environ.pop("ANSWER_TOKEN", ""))
-        server.serve(server.address_of(args.listen), source, args.memory << 20, token, args.sleep, args.with_parent)
+        token = token_of(args.token_file, os.environ.pop("ANSWER_TOKEN", ""))
+        server.serve(address_of(args.listen), source, args.memory << 20, token, args.sleep, args.with_parent)
     except (OSError, ValueError, KeyError) as e:
+        print(f"Error: {e}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _board_arguments(board: argparse.ArgumentParser) -> None:
+    board.add_argument("--listen", default="127.0.0.1:0", help="host and port; port 0 takes a free one, which is printed")
+    board.add_argument("--sleep", type=float, default=900, help="seconds without a request after which the process ends; 0 never (default 900)")
+    board.add_argument("--token-file", default="", help="file with the bearer token; else BOARD_TOKEN, and without one nobody is asked")
+    board.add_argument("--with-parent", action="store_true", help="end when the standard input ends")
+
+
+def _board(args) -> int:
+    import importlib.util
+
+    if importlib.util.find_spec("tensorboard") is None:
+        print('{"missing": "tensorboard"}', flush=True)
+        print("Error: this Python environment lacks the package tensorboard", file=sys.stderr)
+        return 1
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from trainer.answer.listening import address_of, token_of
+    from trainer.board import server
+
+    try:
+        token = token_of(args.token_file, os.environ.pop("BOARD_TOKEN", ""))
+        server.serve(address_of(args.listen), token, args.sleep, args.with_parent)
+    except (OSError, ValueError) as e:
         print(f"Error: {e}", file=sys.stderr)
         return 1
     return 0

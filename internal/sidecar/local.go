@@ -126,7 +126,7 @@ func (l *Local) start(ctx context.Context) (*process, error) {
 	}
 	token := job.Secret(rand.Text())
 	arguments := append([]string{"-B", "-m", "trainer"}, l.cfg.Arguments...)
-	cmd := exec.Command(l.cfg.Python, arguments...) //nolint:noctx,gosec // end ends it; the operator names the interpreter
+	cmd := exec.Command(l.cfg.Python, arguments...) //nolint:noctx // end ends it
 	cmd.Env = environment(trainer, l.cfg.TokenVariable, token)
 	cmd.Dir = os.TempDir()
 	input, err := cmd.StdinPipe()

@@ -26,7 +26,10 @@ type service struct {
 	HealthCheck any               `json:"healthcheck"`
 	Environment map[string]string `json:"environment"`
 	Networks    map[string]any    `json:"networks"`
-	Ports       []struct {
+	Volumes     []struct {
+		ReadOnly bool `json:"read_only"`
+	} `json:"volumes"`
+	Ports []struct {
 		HostIP string `json:"host_ip"`
 	} `json:"ports"`
 }
@@ -54,7 +57,7 @@ func config(t *testing.T, args ...string) (map[string]service, string, error) {
 
 func TestTheServicesOfEachProfile(t *testing.T) {
 	t.Parallel()
-	ours := []string{"extractor", "rabbitmq", "ray"}
+	ours := []string{"extractor", "predictor", "rabbitmq", "ray"}
 	for profile, others := range map[string][]string{
 		"first-look": {"clowder-double"},
 		"clowder1":   {"clowder1", "mongo1"},
@@ -70,7 +73,9 @@ func TestTheServicesOfEachProfile(t *testing.T) {
 			require.ElementsMatch(t, append(others, ours...), slices.Collect(maps.Keys(services)))
 			for name, s := range services {
 				require.Equal(t, "unless-stopped", s.Restart, name)
-				require.Contains(t, s.Networks, "clowder2", name)
+				if name != "predictor" {
+					require.Contains(t, s.Networks, "clowder2", name)
+				}
 				require.False(t, s.Privileged, name)
 				for _, port := range s.Ports {
 					require.Equal(t, "127.0.0.1", port.HostIP, "%s is published to others", name)
@@ -87,6 +92,29 @@ func TestTheServicesOfEachProfile(t *testing.T) {
 			require.Equal(t, services["ray"].Environment["RAY_AUTH_TOKEN"], services["extractor"].Environment["RAY_AUTH_TOKEN"])
 		})
 	}
+}
+
+// The predictor and TensorBoard ask for no token: nobody but the service may reach them.
+func TestOnlyTheServiceReachesThePredictor(t *testing.T) {
+	t.Parallel()
+	services, stderr, err := config(t, "--env-file", filepath.Join(folder, ".env.example"), "--profile", "first-look", "--profile", "clowder", "--profile", "tensorboard", "config", "--format", "json")
+	require.NoError(t, err, stderr)
+	for name, s := range services {
+		inside := name == "predictor" || name == "tensorboard"
+		if _, reaches := s.Networks["predictor"]; reaches {
+			require.True(t, inside || name == "extractor", name)
+		}
+		if inside {
+			require.Len(t, s.Networks, 1, name)
+			require.Empty(t, s.Ports, name)
+			require.True(t, s.ReadOnly, name)
+			require.Equal(t, []string{"ALL"}, s.CapDrop, name)
+			require.NotNil(t, s.HealthCheck, name)
+		}
+	}
+	require.Equal(t, "false", services["extractor"].Environment["TENSORBOARD"])
+	require.Empty(t, services["tensorboard"].Volumes)
+	require.True(t, services["predictor"].Volumes[0].ReadOnly)
 }
 
 // What the service keeps to itself on the volume that both mount, no training can change; what a training leaves, the service can remove.

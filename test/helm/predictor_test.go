@@ -42,3 +42,20 @@ func TestThePredictorNeedsAToken(t *testing.T) {
 		require.NotEqual(t, predictorName, nameOf(o))
 	}
 }
+
+func TestTensorBoardStandsBesideThePredictorWithoutTheVolume(t *testing.T) {
+	t.Parallel()
+	objects := render(t, append([]string{"--set", "predictor.tensorboard=true"}, withPredictor...)...)
+	containers := find[*appsv1.Deployment](t, objects, predictorName).Spec.Template.Spec.Containers
+	require.Len(t, containers, 2)
+	for _, mount := range containers[1].VolumeMounts {
+		require.NotEqual(t, "shared", mount.Name)
+	}
+	require.Len(t, find[*corev1.Service](t, objects, predictorName).Spec.Ports, 2)
+	require.Len(t, find[*networkingv1.NetworkPolicy](t, objects, predictorName).Spec.Ingress[0].Ports, 2)
+	settings := find[*corev1.ConfigMap](t, objects, fullName).Data
+	require.Equal(t, "true", settings["TENSORBOARD"])
+	require.Equal(t, "http://"+predictorName+":8081", settings["TENSORBOARD_URL"])
+	require.Equal(t, settings["PREDICTOR_TOKEN_FILE"], settings["TENSORBOARD_TOKEN_FILE"])
+	require.NotContains(t, find[*corev1.ConfigMap](t, render(t, withPredictor...), fullName).Data, "TENSORBOARD")
+}

@@ -73,7 +73,7 @@ func TestEverySettingHasAPlace(t *testing.T) {
 	elsewhere := []string{
 		"CLOWDER_URL", "RABBITMQ_CA", "CLOWDER_CA", "SHUTDOWN_TIMEOUT", // values of their own
 		"STUDIO_URL", "STUDIO_LISTEN", "STUDIO_LOGIN", "CLOWDER_PUBLIC_URL", "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET_FILE", // studio.*; its client is public
-		"PREDICTOR_URL", "PREDICTOR_TOKEN_FILE", // predictor.*
+		"PREDICTOR_URL", "PREDICTOR_TOKEN_FILE", "TENSORBOARD", "TENSORBOARD_URL", "TENSORBOARD_TOKEN_FILE", // predictor.*
 		"RABBITMQ_URI", "EXTRACTOR_KEY", "STATE_KEY", "STATE_KEY_FILE", // secret
 		"KUBERAY_CONFIG", "KUBERAY_INSTANCE", "KUBECONFIG", "LISTEN", "SHARED_DIR", "RAY_SHARED_DIR", "STATE_DIR", "EXTRACTOR_INFO", // what the pod is and where it has its files
 		"RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", // of a Ray without KubeRay

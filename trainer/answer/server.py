@@ -5,14 +5,12 @@ import hmac
 import json
 import logging
 import re
-import socket
 import sys
 import threading
 import time
 import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from trainer.answer.rows import Refused
 from trainer.answer.store import Loaded, Registry, Single, Unknown
@@ -192,14 +190,3 @@ def _end(server: Server, sleep: float) -> None:
 def _end_with_parent(server: Server) -> None:
     sys.stdin.buffer.read()
     server.shutdown()
-
-
-def address_of(listen: str) -> tuple[str, int]:
-    """The host and port of ``listen``. Raises ValueError."""
-    host, _, port = listen.rpartition(":")
-    return socket.gethostbyname(host or "0.0.0.0"), int(port)
-
-
-def token_of(file: str, variable: str) -> str:
-    """The token in ``file``, else that of the environment."""
-    return Path(file).read_text(encoding="utf-8").strip() if file else variable

@@ -12,10 +12,10 @@ import (
 )
 
 // runs are the parts of the room about runs.
-func (p *Parts) runs(rights web.Rights) runs.Parts {
+func (p *Parts) runs(rights web.Rights, set *Settings) runs.Parts {
 	return runs.Parts{
 		Records: p.Store, Volume: p.Volume, Rights: rights, Clowder: asVisitor{}, Desk: p.Desk, Forms: forms(p.Extractors), Ours: p.ours, Version: p.Version,
-		RunOf: p.Desk.RunOf, Champion: p.champion, Said: p.Desk.Said,
+		RunOf: p.Desk.RunOf, Champion: p.champion, Said: p.Desk.Said, TensorBoard: set.TensorBoard,
 	}
 }
 

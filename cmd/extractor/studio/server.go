@@ -16,6 +16,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/studio"
+	"github.com/ncsa/clowder-ray/internal/studio/boards"
 	"github.com/ncsa/clowder-ray/internal/studio/edit"
 	"github.com/ncsa/clowder-ray/internal/studio/live"
 	"github.com/ncsa/clowder-ray/internal/studio/runs"
@@ -63,6 +64,7 @@ type Server struct {
 	listener net.Listener
 	hub      *live.Hub
 	answers  *answer.Client
+	boards   *boards.Room // nil: TENSORBOARD is off
 	log      *zap.Logger
 }
 
@@ -77,11 +79,16 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := runs.New(site, parts.runs(visitors))
+	list := runs.New(site, parts.runs(visitors, &set))
 	moving, hub := parts.live(site, list)
 	editor := edit.New(site, edit.Parts{Rights: visitors, Trainings: list, Python: parts.python()})
 	answers := parts.answers(&set)
-	handler, err := studio.Handler(site, visitors, list, moving, editor, parts.models(site, &set, visitors, answers))
+	rooms := []studio.Room{list, moving, editor, parts.models(site, &set, visitors, answers)}
+	tensorboard := parts.boards(site, &set, list)
+	if tensorboard != nil {
+		rooms = append(rooms, tensorboard)
+	}
+	handler, err := studio.Handler(site, visitors, rooms...)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +99,7 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	server.RegisterOnShutdown(hub.Stop) // else open streams would hold the stop
 	server.RegisterOnShutdown(editor.Close)
-	return &Server{server: server, listener: listener, hub: hub, answers: answers, log: log}, nil
+	return &Server{server: server, listener: listener, hub: hub, answers: answers, boards: tensorboard, log: log}, nil
 }
 
 // Address is the address on which the studio listens.
@@ -119,5 +126,9 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	<-stopped
 	s.hub.Close()
-	return s.answers.Close()
+	var err error
+	if s.boards != nil {
+		err = s.boards.Close()
+	}
+	return errors.Join(err, s.answers.Close())
 }

@@ -27,6 +27,10 @@ type Settings struct {
 	Predictor        string `mapstructure:"predictor_url"`
 	PredictorToken   string `mapstructure:"predictor_token_file"`
 	AnswersPerMinute int    `mapstructure:"studio_answers_per_minute"`
+
+	TensorBoard      bool   `mapstructure:"tensorboard"`
+	TensorBoardURL   string `mapstructure:"tensorboard_url"`
+	TensorBoardToken string `mapstructure:"tensorboard_token_file"`
 }
 
 // Row describes one field of Settings: its key in the settings file, its environment variable, its default and its meaning.
@@ -49,6 +53,9 @@ func Rows() []Row {
 		{"oidc_client_secret_file", "OIDC_CLIENT_SECRET_FILE", "", "File with the secret of that client; empty for a public client"},
 		{"predictor_url", "PREDICTOR_URL", "", "Address of the process that gives single answers of models. Empty: the service starts one where it has a Python (RAY_PYTHON)"},
 		{"predictor_token_file", "PREDICTOR_TOKEN_FILE", "", "File with the bearer token of that process"},
+		{"tensorboard", "TENSORBOARD", false, "Offer TensorBoard on the pages of runs and comparisons. It needs TENSORBOARD_URL, or the package tensorboard in the Python of RAY_PYTHON"},
+		{"tensorboard_url", "TENSORBOARD_URL", "", "Address of the process that serves TensorBoard (python -m trainer board). Empty: the service starts one where it has a Python"},
+		{"tensorboard_token_file", "TENSORBOARD_TOKEN_FILE", "", "File with the bearer token of that process"},
 		{"studio_answers_per_minute", "STUDIO_ANSWERS_PER_MINUTE", defaultAnswers, "Questions to models that one person may ask in a minute"},
 	}
 }
@@ -71,7 +78,7 @@ func (s *Settings) Validate(clowder string, report func(format string, args ...a
 		report("STUDIO_ANSWERS_PER_MINUTE: it must be at least 1")
 	}
 	s.validateLogin(report)
-	for name, value := range map[string]string{"STUDIO_URL": s.URL, "CLOWDER_PUBLIC_URL": s.PublicURL, "OIDC_ISSUER": s.Issuer, "PREDICTOR_URL": s.Predictor} {
+	for name, value := range map[string]string{"STUDIO_URL": s.URL, "CLOWDER_PUBLIC_URL": s.PublicURL, "OIDC_ISSUER": s.Issuer, "PREDICTOR_URL": s.Predictor, "TENSORBOARD_URL": s.TensorBoardURL} {
 		if value == "" {
 			continue
 		}

@@ -45,10 +45,11 @@ type Curve struct {
 	NotFinite int
 }
 
-// Point is one value.
+// Point is one value. Wall is when it was written, in seconds since 1970; 0 where that is unknown.
 type Point struct {
 	Step  int64
 	Value float64
+	Wall  float64
 }
 
 // Limits says what was left out.
@@ -147,6 +148,10 @@ func (r *reader) add(p *part, e event) {
 	if e.purge && p.purge == nil {
 		p.purge = &e.step
 	}
+	wall := e.wall
+	if math.IsNaN(wall) || math.IsInf(wall, 0) {
+		wall = 0
+	}
 	for _, v := range e.values {
 		c := p.curves[v.tag]
 		if c == nil {
@@ -157,7 +162,7 @@ func (r *reader) add(p *part, e event) {
 			c = &thinned{every: 1}
 			p.curves[v.tag] = c
 		}
-		c.add(Point{Step: e.step, Value: v.number})
+		c.add(Point{Step: e.step, Value: v.number, Wall: wall})
 	}
 }
 

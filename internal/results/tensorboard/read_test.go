@@ -165,8 +165,8 @@ func TestTheLaterStartWinsFromItsFirstStepOfEachTag(t *testing.T) {
 		file("a.tfevents", written(scalar(20, 2, "loss", 2))),
 	})
 	require.Equal(t, []tensorboard.Curve{
-		{Tag: "eval", Points: []tensorboard.Point{{Step: 3, Value: 1}}},
-		{Tag: "loss", Points: []tensorboard.Point{{Step: 1, Value: 1}, {Step: 2, Value: 2}}},
+		{Tag: "eval", Points: []tensorboard.Point{{Step: 3, Value: 1, Wall: 12}}},
+		{Tag: "loss", Points: []tensorboard.Point{{Step: 1, Value: 1, Wall: 10}, {Step: 2, Value: 2, Wall: 20}}},
 	}, logs[0].Curves, "an evaluation that is written into a file of its own leaves the curve of the training alone")
 }
 

@@ -116,9 +116,13 @@ func (d *Door) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// changes reports whether a request counts as a change. Questions to a model have a limit of their own, and a check changes nothing.
+// changes reports whether a request counts as a change. Questions to a model have a limit of their own. A check changes nothing, and neither does
+// TensorBoard.
 func changes(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return false
+	}
+	if strings.HasPrefix(r.URL.Path, "/tensorboard/") {
 		return false
 	}
 	last := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]

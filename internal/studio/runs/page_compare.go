@@ -3,6 +3,7 @@ package runs
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
@@ -14,6 +15,8 @@ type comparePage struct {
 	Columns, Same int
 	// First has for each run the address of the comparison that begins with it.
 	First []string
+	// Boards are the runs for a page of TensorBoard, with commas between them; empty where there is none.
+	Boards string
 }
 
 func (r *Room) showCompare(w http.ResponseWriter, req *http.Request) error {
@@ -32,6 +35,9 @@ func (r *Room) showCompare(w http.ResponseWriter, req *http.Request) error {
 		}
 		p.First = append(p.First, r.site.Link("compare")+"?"+url.Values{"run": order}.Encode())
 	}
+	if r.boards {
+		p.Boards = strings.Join(c.names(), ",")
+	}
 	view := web.View{Title: c.title(), Nav: navRuns, Data: p}
 	if id := c.Runs[0].Dataset.ID; !anyOther(c.Runs, id) {
 		ds, _ := r.dataset(ctx, id, c.Runs[0].Dataset.Name)
@@ -39,6 +45,15 @@ func (r *Room) showCompare(w http.ResponseWriter, req *http.Request) error {
 	}
 	r.pages.compare.Show(w, req, http.StatusOK, view)
 	return nil
+}
+
+// names are the names of the runs.
+func (c Comparison) names() []string {
+	out := make([]string, len(c.Runs))
+	for i, run := range c.Runs {
+		out[i] = run.Run
+	}
+	return out
 }
 
 func anyOther(runs []Compared, dataset string) bool {

@@ -25,7 +25,9 @@ type runPage struct {
 	Did, Key string
 	// Again and WithChampion are links, empty where there is none.
 	Again, WithChampion string
-	files               string
+	// Board says that TensorBoard may show the run.
+	Board bool
+	files string
 }
 
 // Can reports whether an action is possible now.
@@ -68,6 +70,7 @@ func (r *Room) showRun(w http.ResponseWriter, req *http.Request) error {
 	if p.Can(ActionAgain) && mayTrain(role) {
 		p.Again = r.site.Link("datasets", ds.ID, "train") + "?like=" + url.QueryEscape(run)
 	}
+	p.Board = r.boards && !p.FolderGone
 	p.WithChampion = r.championLink(rec)
 	r.pages.run.Show(w, req, http.StatusOK, web.View{Title: p.Name, Dataset: &web.Dataset{ID: ds.ID, Name: ds.Name}, Nav: navRuns, Islands: []string{"live"}, Data: p})
 	return nil

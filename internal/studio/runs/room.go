@@ -99,6 +99,8 @@ type Parts struct {
 	RunOf func(extractor, jobID string) string
 	// Champion is the number of the champion of a model; 0 where none is known.
 	Champion func(dataset, name string) int
+	// TensorBoard says that the studio has pages of TensorBoard.
+	TensorBoard bool
 	// Said is the newest sentence that the user of an active run was told in Clowder, empty for none.
 	Said func(run string) string
 }
@@ -121,6 +123,7 @@ type Room struct {
 	names   names
 	crowns  *crowns
 	sent    *submissions
+	boards  bool
 	now     func() time.Time
 }
 
@@ -132,6 +135,6 @@ func New(site *web.Site, p Parts) *Room {
 	}
 	return &Room{
 		site: site, pages: newPages(site), records: p.Records, volume: p.Volume, rights: p.Rights, clowder: p.Clowder, desk: p.Desk, forms: p.Forms,
-		ours: p.Ours, version: p.Version, runOf: p.RunOf, said: said, shelf: newShelf(p.Volume.Run), names: newNames(), crowns: &crowns{ask: p.Champion, known: map[crownOf]crown{}}, sent: newSubmissions(), now: time.Now,
+		ours: p.Ours, version: p.Version, runOf: p.RunOf, said: said, boards: p.TensorBoard, shelf: newShelf(p.Volume.Run), names: newNames(), crowns: &crowns{ask: p.Champion, known: map[crownOf]crown{}}, sent: newSubmissions(), now: time.Now,
 	}
 }

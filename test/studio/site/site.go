@@ -86,6 +86,8 @@ type Options struct {
 	// Python is an interpreter that answers for models, and Trainer the folder for its PYTHONPATH. Without it nobody answers.
 	Python  string
 	Trainer func() (string, error)
+	// TensorBoard offers TensorBoard, which Python serves.
+	TensorBoard bool
 	// Tokens lets visitors in with the cookie of Clowder's own page, too: with a token, which may save new versions of files.
 	Tokens bool
 }
@@ -114,7 +116,7 @@ func New(tb testing.TB, o Options) *Site {
 	_, err = double.AddFile(s.Dataset, "train.csv", strings.NewReader("text,label\na fine film,positive\n"))
 	require.NoError(tb, err)
 
-	set := studio.Settings{URL: s.URL, Listen: address, Embed: true, PublicURL: o.Page}
+	set := studio.Settings{URL: s.URL, Listen: address, Embed: true, PublicURL: o.Page, TensorBoard: o.TensorBoard}
 	if o.Keycloak {
 		s.Keycloak, err = logintest.Start(logintest.Options{Redirects: []string{s.URL + "/login/callback"}, OnToken: double.AcceptToken})
 		require.NoError(tb, err)
