@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/sidecar"
@@ -105,7 +106,7 @@ func (r *Room) load(ctx context.Context, where sidecar.Place, b *board, forgotte
 		return nil
 	}
 	if v := web.VisitorOf(ctx); v != nil {
-		if err := r.quota.Take(v.Email + v.Session); err != nil {
+		if err := r.quota.Take(v.Email+v.Session, time.Now()); err != nil {
 			return err
 		}
 	}
