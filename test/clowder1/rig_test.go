@@ -249,15 +249,22 @@ func count(lines []string, words string) (n int) {
 	return n
 }
 
+// row is a file in the list of a dataset.
+type row struct {
+	ID, Filename string
+	Folders      struct{ Name string }
+}
+
+func (r *rig) rows(dataset string) (rows []row) {
+	r.Helper()
+	r.call(http.MethodGet, "/api/datasets/"+dataset+"/files", nil, &rows)
+	return rows
+}
+
 // files are the names in a dataset, with the name of their folder.
 func (r *rig) files(dataset string) (names []string) {
 	r.Helper()
-	var rows []struct {
-		Filename string
-		Folders  struct{ Name string }
-	}
-	r.call(http.MethodGet, "/api/datasets/"+dataset+"/files", nil, &rows)
-	for _, row := range rows {
+	for _, row := range r.rows(dataset) {
 		names = append(names, row.Folders.Name+"/"+row.Filename)
 	}
 	return names
