@@ -134,8 +134,8 @@ test-durations: ## print how long each test suite took in the last make test, an
 e2e-compose: setup ui ## run one job with deploy/compose on a real Docker Engine (root where no engine runs)
 	@CACHE=$(CACHE) test/docker/e2e.sh $(PYTHON)
 
-e2e-clowder1: setup test-programs ## submit jobs to a real Clowder v1 that is running, and kill the service in one: make e2e-clowder1 RIG_ENV=FILE
-	@RIG_ENV=$(abspath $(RIG_ENV)) go test -tags clowder1 -count=1 -v -timeout 15m ./test/clowder1
+e2e-clowder1: setup test-programs ## submit jobs to a real Clowder v1 that is running, kill the service in one, make pictures in var/clowder1: make e2e-clowder1 RIG_ENV=FILE
+	@RIG_ENV=$(abspath $(RIG_ENV)) PICTURES=$(CURDIR)/var/clowder1 FORM_LIBRARY=$$(test/setup/ui.sh form $(CACHE)) go test -tags clowder1 -count=1 -v -timeout 15m ./test/clowder1
 
 test-crash: test-parts ## kill the service at every crash point of a job (make test does this too)
 	@go test $(GO_TEST) -tags 'integration crash' -count=1 ./test/crash

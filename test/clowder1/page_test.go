@@ -29,7 +29,7 @@ func TestClowder1Page(t *testing.T) {
 		require.NotEqual(t, "undefined", get[string](b, fmt.Sprintf(`typeof $("#%s").jsonFormValue()`, id)), "the form of %s has values", extractor)
 	}
 	form := "#" + strings.ReplaceAll(stack.Extractor, ".", "_") + "_parameters"
-	b.do(chromedp.SetValue(form+` [name="epochs"]`, "3"))
+	b.do(chromedp.SetValue(form+` [name="epochs"]`, "3"), chromedp.SetValue(form+` textarea[name="more_options"]`, "training.seed: 7\ndata.test_fraction: 0.2"))
 	b.photograph("form", chromedp.Screenshot(fmt.Sprintf(`//tr[.//form[@id=%q]]`, form[1:])))
 	b.click(fmt.Sprintf(`$(%q).closest("tr").find("button.btn-primary")`, form))
 	page := "/datasets/" + dataset
@@ -37,7 +37,8 @@ func TestClowder1Page(t *testing.T) {
 	require.Equal(t, 1, count(lines, "Results in folder finetune/"), "%q", lines)
 	all := r.Records(t)
 	require.Equal(t, job.Done, all[len(all)-1].State)
-	require.EqualValues(t, "3", fmt.Sprint(all[len(all)-1].Request.Parameters["epochs"]), "as typed: %v", all[len(all)-1].Request.Parameters)
+	typed := all[len(all)-1].Request.Parameters
+	require.Equal(t, []string{"3", "training.seed: 7\ndata.test_fraction: 0.2"}, []string{fmt.Sprint(typed["epochs"]), strings.ReplaceAll(fmt.Sprint(typed["more_options"]), "\r", "")})
 	b.goTo(page)
 	b.photograph("files", whole)
 	b.click(`$("#metadata")`)

@@ -2,6 +2,7 @@
 # ui.sh packages CACHE: installs the npm packages of the studio's scripts into CACHE, each checked by its hash, and prints their folder.
 # ui.sh bundle CACHE:   bundles the scripts into internal/studio/ui/dist, which Go embeds; does nothing where that is up to date.
 # ui.sh check CACHE:    checks their types and, against the budget below, their sizes.
+# ui.sh form CACHE:     installs the library that draws the forms of Clowder v1, which its page loads from the internet, and prints its folder.
 # Node fetches and checks only. Nothing that it installs lies in the tree, and no script of a package runs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -80,7 +81,21 @@ check() {
 	done
 }
 
+form() {
+	local dir=$cache/jsonform-2.2.5
+	if [ ! -f "$dir/ready" ]; then
+		rm -rf "$dir" && mkdir -p "$dir"
+		PATH=$(node_bin):$PATH npm --prefix "$dir" install --ignore-scripts --no-audit --no-fund --loglevel error jsonform@2.2.5 >&2
+		sha256sum --quiet --check >&2 <<-SUMS
+			8d37be58bcef81ed53c115e8d67a64ae2056c9f84143ae3916844d1b46d73cc1  $dir/node_modules/jsonform/lib/jsonform.js
+			4b328e42c558197d5b99d7727cfcc60bac9763fad660651230e8baf93f6067ed  $dir/node_modules/jsonform/deps/underscore.js
+		SUMS
+		touch "$dir/ready"
+	fi
+	echo "$dir/node_modules/jsonform"
+}
+
 case ${1:-} in
-packages | bundle | check) "$1" ;;
-*) echo "usage: ui.sh packages|bundle|check CACHE" >&2 && exit 2 ;;
+packages | bundle | check | form) "$1" ;;
+*) echo "usage: ui.sh packages|bundle|check|form CACHE" >&2 && exit 2 ;;
 esac

@@ -175,6 +175,44 @@ func TestHeartbeatKeepsTheOrderOfTheForm(t *testing.T) {
 	}
 }
 
+func TestTheFormOfV1HasFieldsOfSeveralLines(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]map[string]string{
+		"extractor_info.json":          {"more_options": "textarea"},
+		"extractor_info.advanced.json": {"more_options": "textarea"},
+		"extractor_info.script.json":   {"arguments": "textarea", "hyperparameters": "textarea"},
+		"extractor_info.runs.json":     nil,
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			var beat struct {
+				Info struct {
+					Parameters struct {
+						Schema map[string]any
+						Form   []any
+					}
+				} `json:"extractor_info"`
+			}
+			require.NoError(t, json.Unmarshal(infoIn(t, file).Heartbeat("q", form.Owner{}, "i"), &beat))
+			if want == nil {
+				require.Equal(t, []any{"*"}, beat.Info.Parameters.Form)
+				return
+			}
+			require.Len(t, beat.Info.Parameters.Form, len(beat.Info.Parameters.Schema), "each field once")
+			types := map[string]string{}
+			for _, entry := range beat.Info.Parameters.Form {
+				field, _ := entry.(map[string]any)
+				key, _ := field["key"].(string)
+				require.Contains(t, beat.Info.Parameters.Schema, key)
+				if kind, _ := field["type"].(string); kind != "" {
+					types[key] = kind
+				}
+			}
+			require.Equal(t, want, types)
+		})
+	}
+}
+
 func TestWithModels(t *testing.T) {
 	t.Parallel()
 	info := shippedInfo(t)

@@ -13,6 +13,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/platform/ignore"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
@@ -69,7 +70,13 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 	if err != nil {
 		return nil, err
 	}
-	if files, err = inputsOf(rec, files); err != nil {
+	var ignored *ignore.Files
+	if readsDataset(rec) {
+		if ignored, err = ignoredOf(ctx, s, files, dir); err != nil {
+			return nil, err
+		}
+	}
+	if files, err = inputsOf(rec, files, ignored, say); err != nil {
 		return nil, err
 	}
 	var total int64

@@ -2,33 +2,49 @@ package clowder
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform/ignore"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// inputsOf returns the files that a job reads, of those in its dataset: the submitted file, or else all but the results of earlier runs,
-// which are no data and may be large. The model that a prediction is to be made with is always among them.
-func inputsOf(rec job.Record, files []clowder.File) ([]clowder.File, error) {
+// readsDataset reports whether a job reads its dataset, and not single files of it.
+func readsDataset(rec job.Record) bool {
+	return len(rec.Request.Announced) == 0 && rec.Request.Kind != job.File
+}
+
+// inputsOf returns the files that a job reads, of those in its dataset: the submitted file, or else all but those that the dataset leaves out
+// and the results of earlier runs, which are no data and may be large. The model that a prediction is to be made with is always among them.
+func inputsOf(rec job.Record, files []clowder.File, ignored *ignore.Files, say func(string)) ([]clowder.File, error) {
 	if len(rec.Request.Announced) > 0 {
 		return announcedOf(rec, files), nil
 	}
-	file := ""
-	if rec.Request.Kind == job.File {
-		file = rec.Request.ResourceID
-	}
+	left := 0
 	inputs := slices.DeleteFunc(files, func(f clowder.File) bool {
-		if f.ID == rec.Settings.ModelFile && f.ID != "" {
+		switch {
+		case f.ID == rec.Settings.ModelFile && f.ID != "":
+			return false
+		case !readsDataset(rec):
+			return f.ID != rec.Request.ResourceID
+		case isResult(f) || f.Path == ignore.Name:
+			return true
+		case ignored.Out(f.Path):
+			left++
+			return true
+		default:
 			return false
 		}
-		if file != "" {
-			return f.ID != file
-		}
-		return isResult(f)
 	})
-	if file != "" && !slices.ContainsFunc(inputs, func(f clowder.File) bool { return f.ID == file }) {
+	switch {
+	case !readsDataset(rec) && !slices.ContainsFunc(inputs, func(f clowder.File) bool { return f.ID == rec.Request.ResourceID }):
 		return nil, job.Permanent(errors.New("the file is no longer in its dataset: add it again, then submit it"))
+	case left > 0 && len(inputs) == 0:
+		return nil, ignore.ErrAll
+	case left > 0:
+		say(fmt.Sprintf("Left out %s, as %s asks", text.Count(left, "file"), ignore.Name))
 	}
 	return inputs, nil
 }

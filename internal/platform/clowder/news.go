@@ -2,13 +2,12 @@ package clowder
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform/ignore"
 	"github.com/ncsa/clowder-ray/internal/platform/wish"
 )
 
@@ -16,7 +15,7 @@ import (
 const (
 	noWish    = "The dataset asks for no automatic runs: add a finetune.yaml with the line automatic: predict to have new files predicted"
 	noNews    = "None of the new files is there any more"
-	noNewData = "The new files are settings or results, which are not predicted"
+	noNewData = "The new files are settings, results, or files that .clowderignore leaves out, which are not predicted"
 )
 
 // News looks into the dataset of an automatic run, and reads its settings file before any of the data.
@@ -36,7 +35,11 @@ func (c *Platform) News(ctx context.Context, rec job.Record, dir disk.Folder) ([
 	if !asked.Predict {
 		return nil, noWish, nil
 	}
-	news, found := newsAmong(files, rec.Request.Announced)
+	ignored, err := ignoredOf(ctx, s, files, dir)
+	if err != nil {
+		return nil, "", err
+	}
+	news, found := newsAmong(files, rec.Request.Announced, ignored)
 	switch {
 	case len(news) > 0:
 		return news, "", nil
@@ -58,26 +61,15 @@ func wishOf(ctx context.Context, s session, files []clowder.File, dir disk.Folde
 	if settings == nil {
 		return wish.Wish{}, nil
 	}
-	if settings.Size > wish.MaxBytes {
-		return wish.Parse(settings.Path, make([]byte, wish.MaxBytes+1))
-	}
-	staged, err := s.Stage(ctx, []clowder.File{*settings}, dir, nil)
+	doc, err := readFile(ctx, s, *settings, dir, wish.MaxBytes)
 	if err != nil {
 		return wish.Wish{}, err
-	}
-	root, err := dir.Open()
-	if err != nil {
-		return wish.Wish{}, fmt.Errorf("read %s: %w", settings.Path, err)
-	}
-	doc, err := disk.ReadFile(root, staged[0].Path, wish.MaxBytes)
-	if err = errors.Join(err, root.Close()); err != nil {
-		return wish.Wish{}, fmt.Errorf("read %s: %w", settings.Path, err)
 	}
 	return wish.Parse(settings.Path, doc)
 }
 
 // newsAmong returns those of the files that were announced and are data, each once. found says that some that are no data were announced, too.
-func newsAmong(files []clowder.File, announced []job.Announced) (news []job.Announced, found bool) {
+func newsAmong(files []clowder.File, announced []job.Announced, ignored *ignore.Files) (news []job.Announced, found bool) {
 	ids, names := map[string]string{}, map[string]string{}
 	for _, a := range announced {
 		if a.File != "" {
@@ -94,7 +86,7 @@ func newsAmong(files []clowder.File, announced []job.Announced) (news []job.Anno
 		if !known {
 			continue
 		}
-		if isResult(f) || wish.IsSettings(f.Path) {
+		if isResult(f) || wish.IsSettings(f.Path) || isIgnored(ignored, f) {
 			found = true
 			continue
 		}

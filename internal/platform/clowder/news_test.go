@@ -26,6 +26,8 @@ func TestOnlyDataThatWasAnnouncedAndIsWantedIsNews(t *testing.T) {
 		"names, as v1 tells several files": {map[string]string{"finetune.yaml": "automatic: predict"}, []string{"=b.csv", "=b.csv"}, []string{"folder/b.csv"}, "", ""},
 		"beside settings and results":      {map[string]string{"finetune.yaml": "automatic: predict"}, []string{"a.csv", "finetune.yaml", "finetune/run/report.html"}, []string{"a.csv"}, "", ""},
 		"only settings and results":        {map[string]string{"finetune.yaml": "automatic: predict"}, []string{"finetune.yaml", "finetune/run/report.html"}, nil, noNewData, ""},
+		"beside files that are left out":   {map[string]string{"finetune.yaml": "automatic: predict", ".clowderignore": "folder/"}, []string{"a.csv", "folder/b.csv", ".clowderignore"}, []string{"a.csv"}, "", ""},
+		"only files that are left out":     {map[string]string{"finetune.yaml": "automatic: predict", ".clowderignore": "folder/"}, []string{"folder/b.csv"}, nil, noNewData, ""},
 		"files that are gone":              {map[string]string{"finetune.yaml": "automatic: predict"}, []string{"gone.csv"}, nil, noNews, ""},
 		"without settings":                 {nil, []string{"a.csv"}, nil, noWish, ""},
 		"settings that ask for nothing":    {map[string]string{"finetune.yaml": "epochs: 3"}, []string{"a.csv"}, nil, noWish, ""},

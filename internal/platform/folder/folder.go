@@ -16,6 +16,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/platform/ignore"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
@@ -67,10 +68,16 @@ func (f *Platform) Inputs(ctx context.Context) ([]job.Input, error) {
 	return inputs, nil
 }
 
-// each calls take for every file below the dataset folder, hidden ones left out. Links to other places are followed like files.
+// each calls take for every file below the dataset folder but for hidden ones and those that the dataset leaves out. Links to other places are
+// followed like files.
 func (f *Platform) each(ctx context.Context, take func(path, name string) (job.Input, error)) ([]job.Input, error) {
+	ignored, err := f.ignored()
+	if err != nil {
+		return nil, err
+	}
+	left := 0
 	var inputs []job.Input
-	err := filepath.WalkDir(f.dataset, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(f.dataset, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
@@ -88,6 +95,10 @@ func (f *Platform) each(ctx context.Context, take func(path, name string) (job.I
 		if err != nil {
 			return err
 		}
+		if ignored.Out(filepath.ToSlash(name)) {
+			left++
+			return nil
+		}
 		in, err := take(path, filepath.ToSlash(name))
 		if err != nil {
 			return err
@@ -95,7 +106,26 @@ func (f *Platform) each(ctx context.Context, take func(path, name string) (job.I
 		inputs = append(inputs, in)
 		return nil
 	})
+	if err == nil && left > 0 && len(inputs) == 0 {
+		err = ignore.ErrAll
+	}
 	return inputs, err
+}
+
+// ignored reads which files the dataset leaves out.
+func (f *Platform) ignored() (*ignore.Files, error) {
+	file, err := os.Open(filepath.Join(f.dataset, ignore.Name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	doc, err := io.ReadAll(io.LimitReader(file, ignore.MaxBytes+1))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, err
+	}
+	return ignore.Parse(doc)
 }
 
 // stageFile copies one file under its own name into the folder to.
