@@ -15,7 +15,7 @@ from trainer.export import graph_results
 from trainer.graph import features, prepare
 from trainer.graph.graph import Graph
 from trainer.graph.prepare import Prepared
-from trainer.graph.rivals import compare, compare_nodes
+from trainer.graph.rivals import choice, compare, compare_nodes
 from trainer.graph.rivals.compare import Rival
 from trainer.graph.rivals.neighbours import Neighbours
 from trainer.launch.outcome import Outcome
@@ -80,8 +80,8 @@ def _deliver(run: Run, prepared: Prepared, base: Base, outcome: Outcome, asked: 
     else:
         run.events.phase("test", "Comparing the network with simple models on the held-out nodes.")
     found = [network, *_simple(prepared, network, table)]
-    chosen = network if asked else compare.best(found, prepared.plan)
-    listed = compare.entries(found, chosen, prepared.plan, asked)
+    chosen, why = (network, asked) if asked else choice.best(found, prepared.plan)
+    listed = compare.entries(found, chosen, prepared.plan, why)
     run.events.decision("chosen", chosen.name, f"The model {chosen.name} is delivered. {listed[0]['why']}")
     baselines = [
         {"name": r.name, "title": r.title, "test": compare.report(r.answers["test"], prepared.plan)}

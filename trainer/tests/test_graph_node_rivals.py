@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy
 import pytest
 
-from trainer.graph.rivals import compare_nodes, node_scores, nodes as simple
+from trainer.graph.rivals import choice, compare, compare_nodes, node_scores, nodes as simple
 from trainer.graph.rivals.compare import Rival
 from trainer.graph.rivals.fusion import MODEL, Fusion
 from trainer.graph.rivals.node_scores import NodeScores
@@ -79,6 +79,36 @@ def test_the_network_is_a_part_of_the_combination():
     fused = compare_nodes.of_nodes(store, numbers, truth, CLASSES, network, 0)[0]
     assert fused.simple.network
     assert accuracy(fused) == 1
+
+
+def candidate(name, right, n=200):
+    """A candidate that is right for ``right`` of ``n`` validation nodes of three classes: the last ones, or of a combination the first ones."""
+    truth = numpy.arange(n) % 3
+    answered = numpy.where(numpy.arange(n)[:: 1 if name == "fusion" else -1] < right, truth, (truth + 1) % 3)
+    answers = CLASSES.answers((0.8 * numpy.eye(3)[answered] + 0.1).astype(numpy.float32), truth)
+    return Rival(name, name, "estimator", dict.fromkeys(("validation", "test"), answers))
+
+
+@pytest.mark.parametrize(
+    ("scores", "metric", "chosen"),
+    [
+        ({"sage": 150, "fusion": 149}, "accuracy", "fusion"),
+        ({"sage": 150, "fusion": 149}, "f1_macro", "fusion"),
+        ({"sage": 150, "fusion": 120}, "accuracy", "sage"),
+        ({"sage": 150, "fusion": 120}, "loss", "sage"),
+        ({"sage": 140, "fusion": 150}, "accuracy", "fusion"),
+        ({"spread": 150, "linear": 149}, "accuracy", "spread"),
+        ({"sage": 150, "fusion": 150}, "accuracy", "fusion"),
+    ],
+)
+def test_the_combination_is_delivered_unless_another_is_better_by_more_than_the_standard_error(scores, metric, chosen):
+    plan = SimpleNamespace(metric=metric, target=CLASSES, settings=SimpleNamespace(seed=0))
+    found = [candidate(name, right) for name, right in scores.items()]
+    best, why = choice.best(found, plan)
+    assert best.name == chosen
+    assert bool(why) == (best.value(plan) < max(r.value(plan) for r in found))
+    said = compare.entries(found, best, plan, why)[0]["why"]
+    assert said.startswith("Its ") and ("tuned on these nodes" in said) == bool(why)
 
 
 def test_numbers_of_nodes():

@@ -7,7 +7,7 @@ import pytest
 
 from trainer.graph import negatives, splits
 from trainer.graph.graph import Graph
-from trainer.graph.rivals import compare, delivered, fusion
+from trainer.graph.rivals import choice, compare, delivered, fusion
 from trainer.graph.rivals.fusion import MODEL, Fusion
 from trainer.graph.rivals.neighbours import NAMES, Neighbours
 from trainer.measure.metrics import summary
@@ -100,7 +100,7 @@ def test_fusion_is_better_than_its_parts_and_counts_unknown_features_for_nothing
     plan = SimpleNamespace(metric="mrr", target=Links(), settings=SimpleNamespace(seed=0, source=lambda name: "form"))
     scores = {r.name: summary(r.answers["test"], 0)["mrr"] for r in found}
     assert scores["heuristics"] > 0.9 * max(scores.values())
-    best = compare.best(found, plan)
+    best, _ = choice.best(found, plan)
     assert best.value(plan) == max(r.value(plan) for r in found)
     listed = compare.entries(found, best, plan)
     assert [e["chosen"] for e in listed] == [True] + [False] * (len(found) - 1)

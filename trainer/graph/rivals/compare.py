@@ -125,12 +125,6 @@ def _rival(
     return Rival(name, title, sort, answers, scores, learnt, round(spent[0], 3), round(spent[1], 2))
 
 
-def best(found: list[Rival], plan: Plan) -> Rival:
-    """The best candidate by the metric on the validation rows; of equal ones the first."""
-    values = [r.value(plan) for r in found]
-    return found[int(numpy.nanargmax(values))] if not numpy.isnan(values).all() else found[0]
-
-
 def entries(found: list[Rival], chosen: Rival, plan: Plan, asked: str = "") -> list[dict]:
     """The candidates of result.json: the chosen one first, then the best on the validation rows. ``asked`` says why the chosen one is delivered
     if that is not because it is the best."""

@@ -15,6 +15,7 @@ from trainer.measure.predictions import MAX_CLASSES, Predictions
 from trainer.tasks.target import Classes, Number
 
 _SPLITS = ("train", "validation", "test")
+_PARTS = 10  # of the validation nodes, each of which is scored by weights from the others
 
 
 def of_nodes(
@@ -93,7 +94,8 @@ def _constant(truth: dict, classes: int) -> Rival:
 
 
 def _fused(parts: list[Rival], store, truth: dict, target: Classes, seed: int) -> Rival:
-    """The weighted product of the probabilities of ``parts``, with weights from the validation nodes."""
+    """The weighted product of the probabilities of ``parts``, with weights from the validation nodes. The answers for a validation node are by
+    weights that did not see it."""
     names = tuple(MODEL if r.simple is None else r.name for r in parts)
 
     def columns(split: str) -> tuple[Columns, list[numpy.ndarray]]:
@@ -106,9 +108,9 @@ def _fused(parts: list[Rival], store, truth: dict, target: Classes, seed: int) -
         answers = {n: target.answers(node_scores.joined(whole, columns(n)[1]).astype(numpy.float32), truth[n]) for n in ("train", "test")}
         rows = numpy.arange(len(truth["validation"]))
         held = numpy.zeros((len(rows), target.outputs), numpy.float32)
-        half = numpy.random.default_rng(seed).permutation(len(rows)) % 2
-        for side in (0, 1):
-            mine, others = rows[half == side], rows[half != side]
+        part = numpy.random.default_rng(seed).permutation(len(rows)) % _PARTS
+        for number in range(_PARTS):
+            mine, others = rows[part == number], rows[part != number]
             held[mine] = node_scores.joined(fusion.fit(known.rows(others), names, seed), [p[mine] for p in every])
         return whole, {**answers, "validation": target.answers(held, truth["validation"])}
 
