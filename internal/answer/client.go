@@ -110,7 +110,7 @@ func (c *Client) Close() error {
 
 // Describe returns what the model reads and answers. A model that cannot answer is a RefusedError that says why.
 func (c *Client) Describe(ctx context.Context, m Model) (Description, error) {
-	body, err := c.call(ctx, http.MethodGet, m.path(""), nil)
+	body, _, err := c.call(ctx, http.MethodGet, m.path(""), nil)
 	if err != nil {
 		return Description{}, err
 	}
@@ -121,44 +121,51 @@ func (c *Client) Describe(ctx context.Context, m Model) (Description, error) {
 	return d, nil
 }
 
+// Answer is what a model answered.
+type Answer struct {
+	Outputs []Tensor
+	// Woken says that the process was not running, so that the answer took longer.
+	Woken bool
+}
+
 // Infer returns the outputs for the inputs.
-func (c *Client) Infer(ctx context.Context, m Model, inputs []Tensor) ([]Tensor, error) {
+func (c *Client) Infer(ctx context.Context, m Model, inputs []Tensor) (Answer, error) {
 	request, err := json.Marshal(map[string]any{"inputs": inputs})
 	if err != nil {
-		return nil, fmt.Errorf("encode the inputs of a model: %w", err)
+		return Answer{}, fmt.Errorf("encode the inputs of a model: %w", err)
 	}
-	body, err := c.Forward(ctx, m, request)
+	body, woken, err := c.call(ctx, http.MethodPost, m.path("infer"), request)
 	if err != nil {
-		return nil, err
+		return Answer{}, err
 	}
-	var answer struct {
-		Outputs []Tensor `json:"outputs"`
+	found := Answer{Woken: woken}
+	if err := json.Unmarshal(body, &found); err != nil {
+		return Answer{}, fmt.Errorf("read the outputs of a model from the answer process: %w", err)
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, fmt.Errorf("read the outputs of a model from the answer process: %w", err)
-	}
-	return answer.Outputs, nil
+	return found, nil
 }
 
 // Forward sends an inference request of the protocol as it is, and returns the answer.
 func (c *Client) Forward(ctx context.Context, m Model, request []byte) ([]byte, error) {
-	return c.call(ctx, http.MethodPost, m.path("infer"), request)
+	body, _, err := c.call(ctx, http.MethodPost, m.path("infer"), request)
+	return body, err
 }
 
 // call asks the process. A process that has ended since the last question is started again, once: questions change nothing.
-func (c *Client) call(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+func (c *Client) call(ctx context.Context, method, path string, body []byte) (answer []byte, woken bool, err error) {
 	where, err := c.process.At(ctx, "")
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	found, err := c.ask(ctx, where, method, path, body)
 	if err == nil || !sidecar.IsGone(err) || ctx.Err() != nil {
-		return found, err
+		return found, where.Woken, err
 	}
 	if where, err = c.process.At(ctx, where.URL); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return c.ask(ctx, where, method, path, body)
+	found, err = c.ask(ctx, where, method, path, body)
+	return found, true, err
 }
 
 func (c *Client) ask(ctx context.Context, where sidecar.Place, method, path string, body []byte) ([]byte, error) {

@@ -46,9 +46,9 @@ func TestAQuestionHasTheAddressAndTheTokenOfTheProtocol(t *testing.T) {
 	described, err := client.Describe(t.Context(), reviews)
 	require.NoError(t, err)
 	require.Equal(t, []string{"no", "yes"}, described.Parameters.Labels)
-	outputs, err := client.Infer(t.Context(), reviews, []Tensor{{Name: "text", Datatype: "BYTES", Shape: []int{1}, Data: []any{"a fine film"}}})
+	answered, err := client.Infer(t.Context(), reviews, []Tensor{{Name: "text", Datatype: "BYTES", Shape: []int{1}, Data: []any{"a fine film"}}})
 	require.NoError(t, err)
-	require.Equal(t, []any{0.1, 0.9}, outputs[1].Data)
+	require.Equal(t, []any{0.1, 0.9}, answered.Outputs[1].Data)
 	const address = "/v2/models/0a1b2c3d-0123456789abcdef01234567.reviews/versions/3"
 	require.Equal(t, []string{
 		"GET " + address + " Bearer secret",

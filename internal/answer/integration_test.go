@@ -73,12 +73,12 @@ func TestAnswersOfTextsAreThoseOfTheTraining(t *testing.T) {
 		for _, row := range trained.Rows[:20] {
 			line, err := strconv.Atoi(row["row"])
 			require.NoError(t, err)
-			outputs, err := c.Infer(t.Context(), model(trained.Version), []answer.Tensor{texts(lines[line-1])})
+			found, err := c.Infer(t.Context(), model(trained.Version), []answer.Tensor{texts(lines[line-1])})
 			require.NoError(t, err)
-			require.Equal(t, row["predicted"], outputs[0].Data[0])
+			require.Equal(t, row["predicted"], found.Outputs[0].Data[0])
 			want, err := strconv.ParseFloat(row["confidence"], 64)
 			require.NoError(t, err)
-			require.InDelta(t, want, slices.MaxFunc(outputs[1].Data, compare), 1e-3)
+			require.InDelta(t, want, slices.MaxFunc(found.Outputs[1].Data, compare), 1e-3)
 		}
 	}
 }
@@ -100,15 +100,15 @@ func TestAnImageAndARowOfATableAreAnswered(t *testing.T) {
 	c := client(t, s, python, 0)
 	for _, row := range images.Rows[:4] {
 		picture := base64.StdEncoding.EncodeToString(pictures[row["file"]])
-		outputs, err := c.Infer(t.Context(), model(images.Version), []answer.Tensor{{Name: "image", Datatype: "BYTES", Shape: []int{1}, Data: []any{picture}}})
+		found, err := c.Infer(t.Context(), model(images.Version), []answer.Tensor{{Name: "image", Datatype: "BYTES", Shape: []int{1}, Data: []any{picture}}})
 		require.NoError(t, err)
-		require.Equal(t, row["predicted"], outputs[0].Data[0])
+		require.Equal(t, row["predicted"], found.Outputs[0].Data[0])
 	}
-	outputs, err := c.Infer(t.Context(), model(rows.Version), []answer.Tensor{
+	found, err := c.Infer(t.Context(), model(rows.Version), []answer.Tensor{
 		{Name: "size", Datatype: "FP64", Shape: []int{2}, Data: []any{1, 13.5}}, {Name: "colour", Datatype: "BYTES", Shape: []int{2}, Data: []any{"red", "blue"}},
 	})
 	require.NoError(t, err)
-	require.Equal(t, []any{"a", "b"}, outputs[0].Data)
+	require.Equal(t, []any{"a", "b"}, found.Outputs[0].Data)
 	_, err = c.Infer(t.Context(), model(rows.Version), []answer.Tensor{{Name: "size", Datatype: "BYTES", Shape: []int{1}, Data: []any{"big"}}})
 	require.EqualError(t, err, "size must be a number, not big.")
 	_, err = c.Describe(t.Context(), answer.Model{Folder: rows.Version.Folder(), Name: "table", Version: 9})
@@ -145,8 +145,9 @@ func TestAfterSleepAQuestionWakesTheProcess(t *testing.T) {
 	trained := s.Train(t, dataset, "reviews", "ft-words", files, map[string]any{"model": "words"})
 	c := client(t, s, python, 300*time.Millisecond)
 	for range 3 {
-		_, err := c.Infer(t.Context(), model(trained.Version), []answer.Tensor{texts(lines[1])})
+		found, err := c.Infer(t.Context(), model(trained.Version), []answer.Tensor{texts(lines[1])})
 		require.NoError(t, err)
+		require.True(t, found.Woken)
 		time.Sleep(600 * time.Millisecond) // the process sleeps meanwhile; nothing tells the client
 	}
 }

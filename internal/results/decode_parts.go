@@ -53,7 +53,7 @@ func (r *Result) checkSizes() error {
 		atMost("artifacts", len(r.Outputs), maxOutputs), atMost("labels", max(len(r.Model.Labels), len(r.Data.Labels)), maxLabels),
 		atMost("columns", max(len(r.Model.Columns), len(r.Data.InputColumns)), maxLabels), atMost("files", len(r.Data.Files), maxFiles),
 		atMost("reasons", len(r.Data.Dropped), maxList), atMost("workers", len(r.Training.PerWorker), maxWorkers),
-		atMost("samples", len(r.Data.Samples), maxShown), atMost("mistakes", len(r.Mistakes), maxShown), atMost("unsure", len(r.Unsure), maxShown),
+		atMost("samples", len(r.Data.Samples), maxShown), atMost("mistakes", len(r.Mistakes), maxShown), atMost("unsure", len(r.Unsure), maxShown), r.checkExamples(),
 		atMost("baselines", len(r.Metrics.Baselines), maxShown), atMost("candidates", len(r.Candidates), maxShown), r.Data.Lengths.checkSize(), r.Language.check(), r.Search.checkSize(), r.Script.checkSizes(),
 		r.Graph.CheckSizes(), r.Model.Graph.CheckSize())
 	for _, s := range r.allScores() {
@@ -124,6 +124,14 @@ func (r *Result) checkCharts() error {
 	}
 	if p := r.Prediction; p != nil {
 		err = errors.Join(err, p.Values.check("values"))
+	}
+	return err
+}
+
+func (r *Result) checkExamples() error {
+	err := atMost("examples", len(r.Examples), maxShown)
+	for _, e := range r.Examples {
+		err = errors.Join(err, atMost("examples.input", len(e.Input), maxLabels))
 	}
 	return err
 }

@@ -59,6 +59,8 @@ type Result struct {
 	// Mistakes are the most confident errors on the test rows (regression: the largest), Unsure the least sure answers.
 	Mistakes []Example `json:"mistakes,omitempty"`
 	Unsure   []Example `json:"unsure,omitempty"`
+	// Examples are whole test rows of texts and tables, to try the model with. It is empty in results of v0.1.0.
+	Examples []WholeExample `json:"examples,omitempty"`
 	// Entities is set for models of tagged words.
 	Entities *Entities `json:"entities,omitempty"`
 	// LabelSets is set where rows have several labels.
@@ -129,6 +131,24 @@ type Example struct {
 	// LabelDoubted says that two models, which learnt in different ways, give the same other label: the label may be wrong.
 	LabelDoubted bool `json:"label_doubted,omitempty"`
 }
+
+// WholeExample is a test row with all that a model reads of it.
+type WholeExample struct {
+	// As is how the model did on it: ExampleRight, ExampleWrong, ExampleUnsure, or ExampleRow for regression.
+	As string `json:"as"`
+	// Input has the text, or the cells that are not empty, by the names of the inputs.
+	Input     map[string]string `json:"input"`
+	Label     string            `json:"label"`
+	Predicted string            `json:"predicted"`
+}
+
+// How a model did on a WholeExample.
+const (
+	ExampleRight  = "right"
+	ExampleWrong  = "wrong"
+	ExampleUnsure = "unsure"
+	ExampleRow    = "row"
+)
 
 // Histogram counts values between neighbouring edges; there is one edge more than counts.
 type Histogram struct {

@@ -19,6 +19,8 @@ type Place struct {
 	URL string
 	// Token is sent as a bearer token; empty asks for none.
 	Token job.Secret
+	// Woken says that the process was started for this request, or while it waited.
+	Woken bool
 }
 
 // Process is Local, Remote or None.

@@ -52,6 +52,7 @@ type Local struct {
 
 	mu      sync.Mutex
 	running *process // nil before the first question
+	ready   time.Time
 	failed  time.Time
 	failure error
 	closed  bool
@@ -78,6 +79,7 @@ func NewLocal(cfg LocalConfig) Process {
 
 // At returns the running process, and starts one if there is none. Others that ask meanwhile wait for the same start.
 func (l *Local) At(ctx context.Context, gone string) (Place, error) {
+	asked := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -85,7 +87,9 @@ func (l *Local) At(ctx context.Context, gone string) (Place, error) {
 	}
 	if l.running != nil && !l.running.hasEnded() {
 		if l.running.place.URL != gone {
-			return l.running.place, nil
+			found := l.running.place
+			found.Woken = l.ready.After(asked)
+			return found, nil
 		}
 		l.running.end() // it runs and does not answer
 	}
@@ -103,8 +107,10 @@ func (l *Local) At(ctx context.Context, gone string) (Place, error) {
 		}
 		return Place{}, l.failure
 	}
-	l.failure, l.running = nil, started
-	return started.place, nil
+	l.failure, l.running, l.ready = nil, started, time.Now()
+	found := started.place
+	found.Woken = true
+	return found, nil
 }
 
 // Close ends the process and returns when it has ended. No other is started.

@@ -67,6 +67,18 @@ func Duration(d time.Duration) string {
 	}
 }
 
+// Latency writes how long an answer took: "0.7 ms", "12 ms", "1.3 s".
+func Latency(d time.Duration) string {
+	switch d = max(0, d); {
+	case d < 9950*time.Microsecond:
+		return Decimal(float64(d)/float64(time.Millisecond), 1) + " ms"
+	case d < 999500*time.Microsecond:
+		return fmt.Sprintf("%.0f ms", float64(d)/float64(time.Millisecond))
+	default:
+		return Duration(d)
+	}
+}
+
 // About writes an estimated duration: "35 s", "about 2 min", "about 1 h 20 min". A negative one is written as 0.
 func About(d time.Duration) string {
 	switch {

@@ -156,6 +156,16 @@ func TestDurationsHaveOneSpelling(t *testing.T) {
 	}
 }
 
+func TestTheTimeOfAnAnswerIsRead(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0 ms", 740 * time.Microsecond: "0.7 ms", 2 * time.Millisecond: "2 ms", 12300 * time.Microsecond: "12 ms", 999 * time.Millisecond: "999 ms",
+		999600 * time.Microsecond: "1 s", 1290 * time.Millisecond: "1.3 s",
+	} {
+		require.Equal(t, want, text.Latency(d))
+	}
+}
+
 func FuzzExcerpt(f *testing.F) {
 	f.Add("a\x00b \u202e c", 3)
 	f.Fuzz(func(t *testing.T, s string, limit int) {

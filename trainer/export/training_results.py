@@ -9,7 +9,7 @@ from trainer.baseline import Baselines
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.data import Dataset, Example
-from trainer.export import display, label_results, license, results, token_results
+from trainer.export import display, examples, label_results, license, results, token_results
 from trainer.labels.measure import LabelSets
 from trainer.language import forms
 from trainer.launch.outcome import Outcome, Trial
@@ -219,6 +219,7 @@ def test_details(data: Dataset, target, test, classes: int, simple: Baselines) -
     found = {
         "mistakes": _entries(data, target, test, mistakes.mistakes(test), wrong_labels),
         "unsure": _entries(data, target, test, mistakes.unsure(test)) if classes else None,
+        "examples": examples.examples(data.splits["test"], data.kind, data.columns, target, test),
     }
     if not classes:
         return {**found, "regression": curves.regression(test)}

@@ -12,7 +12,7 @@ from PIL import Image
 from small_datasets import png
 
 from trainer.data import Example
-from trainer.export import display, license, results, training_results
+from trainer.export import display, examples, license, results, training_results
 from trainer.measure.predictions import Predictions
 from trainer.tasks.target import Classes, Number
 
@@ -135,3 +135,23 @@ def test_predictions_of_numbers_have_no_confidence():
 def test_the_linear_model_is_delivered_if_it_is_as_good(score, linear, wins):
     baselines = SimpleNamespace(linear=linear, score=lambda _: score)
     assert training_results._baseline_wins({"accuracy": {"value": 0.8}}, baselines) is wins
+
+
+def test_whole_rows_are_kept_to_try_a_model_with():
+    rows = [
+        Example("a.csv", i + 1, text, label)
+        for i, (text, label) in enumerate([("good", "yes"), ("x" * 3000, "yes"), ("bad", "no"), ("so", "no"), ("fine", "yes")])
+    ]
+    test = Predictions(numpy.array([1, 1, 0, 0, 1]), numpy.array([1, 1, 1, 0, 1]), numpy.array([0.9, 0.9, 0.8, 0.51, 0.95]))
+    target = Classes(("no", "yes"))
+    found = examples.examples(rows, "text", ["text"], target, test)
+    assert [(e["as"], e["input"]["text"], e["predicted"]) for e in found] == [
+        ("right", "fine", "yes"),
+        ("wrong", "bad", "yes"),
+        ("unsure", "so", "no"),
+        ("unsure", "good", "yes"),
+    ]
+    cells = [Example("a.csv", 1, ("1.5", "", "red"), "2.5")]
+    numbers = examples.examples(cells, "table", ["size", "age", "colour"], Number(2.0, 1.0), Predictions(numpy.array([2.5]), numpy.array([2.25])))
+    assert numbers == [{"as": "row", "input": {"size": "1.5", "colour": "red"}, "label": "2.5", "predicted": "2.25"}]
+    assert examples.examples(cells, "image", [], target, test) is None

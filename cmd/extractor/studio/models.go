@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/ncsa/clowder-ray/internal/answer"
 	"github.com/ncsa/clowder-ray/internal/answer/manifests"
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 	"github.com/ncsa/clowder-ray/internal/sidecar"
 	"github.com/ncsa/clowder-ray/internal/studio/models"
@@ -40,6 +43,14 @@ func (p *Parts) models(site *web.Site, set *Settings, rights web.Rights, answers
 			}
 			return rec.User
 		},
+		MinConfidence: p.minConfidence,
+		Result: func(run string) *results.Result {
+			found, err := results.ReadFinished(p.Volume.Run(run))
+			if err != nil || found.Run != run {
+				return nil // its folder was removed after some time
+			}
+			return found
+		},
 		WriteZip: func(ctx context.Context, v registry.Version, w http.ResponseWriter) error {
 			stored, err := pipeline.StoredModel(found, v)
 			if err != nil {
@@ -58,7 +69,39 @@ func (p *Parts) models(site *web.Site, set *Settings, rights web.Rights, answers
 	})
 }
 
-const defaultAnswers = 60
+const (
+	defaultAnswers = 60
+	// defaultSure is below what probability of its first class an answer is called unsure where nobody has chosen.
+	defaultSure = 0.6
+	// looked is how many records of a dataset are looked through for a prediction.
+	looked = 100
+)
+
+// minConfidence is the option min_confidence of the newest prediction of a dataset that has one.
+func (p *Parts) minConfidence(ctx context.Context, dataset string) float64 {
+	records, err := p.Store.List(ctx, job.Query{Dataset: dataset, Limit: looked})
+	if err != nil {
+		return defaultSure
+	}
+	for _, rec := range slices.Backward(records) {
+		if e, ok := p.extractor(rec.Request.Extractor); !ok || e.Kind != platform.Predict || !p.ours(rec) {
+			continue
+		}
+		if chosen, ok := rec.Request.Parameters["min_confidence"].(float64); ok && chosen >= 0 && chosen <= 1 {
+			return chosen
+		}
+	}
+	return defaultSure
+}
+
+// extractor is the extractor that a request was sent to.
+func (p *Parts) extractor(name string) (platform.Extractor, bool) {
+	i := slices.IndexFunc(p.Extractors, func(e platform.Extractor) bool { return e.Info.Name == name })
+	if i < 0 {
+		return platform.Extractor{}, false
+	}
+	return p.Extractors[i], true
+}
 
 // modelDesk applies the commands of visitors to models.
 type modelDesk struct {

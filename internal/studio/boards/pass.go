@@ -141,5 +141,5 @@ func (r *Room) send(ctx context.Context, where sidecar.Place, method, path, quer
 		req.Header.Set("Content-Type", kind)
 	}
 	req.Header.Set("Accept-Encoding", "gzip") // its scripts are packed
-	return r.client.Do(req) //nolint:gosec // an address of ours: the visitor names a path below one board
+	return r.client.Do(req)                   //nolint:gosec // an address of ours: the visitor names a path below one board
 }

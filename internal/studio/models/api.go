@@ -69,6 +69,8 @@ func (r *Room) predictOperation(api huma.API) {
 		Version string `path:"version" maxLength:"10" doc:"A number, or champion"`
 		Body    struct {
 			Rows []map[string]any `json:"rows" minItems:"1" maxItems:"64" doc:"Each row is an object from column to value; texts have the column text, images the column image in base64"`
+			// MinConfidence is as in predictions.
+			MinConfidence *float64 `json:"min_confidence,omitempty" minimum:"0" maximum:"1" doc:"Answers below this confidence are marked as unsure. Without it that of the newest prediction of the dataset that has one counts, else 0.6"`
 		}
 	}
 	type reply struct{ Body ModelAnswer }
@@ -79,7 +81,11 @@ func (r *Room) predictOperation(api huma.API) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := r.ask(ctx, v, in.Body.Rows)
+		sure := r.MinConfidence(ctx, in.Dataset)
+		if in.Body.MinConfidence != nil {
+			sure = *in.Body.MinConfidence
+		}
+		found, err := r.ask(ctx, v, in.Body.Rows, sure)
 		return &reply{found}, err
 	})
 }

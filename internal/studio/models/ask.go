@@ -25,8 +25,12 @@ type ModelAnswer struct {
 	// Model is the version that answered: reviews/3.
 	Model string `json:"model"`
 	// Milliseconds is the time from the service to the model and back.
-	Milliseconds float64       `json:"milliseconds"`
-	Rows         []AnsweredRow `json:"rows"`
+	Milliseconds float64 `json:"milliseconds"`
+	// Woken says that the process had to be started first, which takes a second or two.
+	Woken bool `json:"woken,omitempty"`
+	// Took says the same in words: 3 ms.
+	Took string        `json:"took"`
+	Rows []AnsweredRow `json:"rows"`
 }
 
 // AnsweredRow is the answer for one row.
@@ -35,7 +39,7 @@ type AnsweredRow struct {
 	Label string `json:"label,omitempty"`
 	// Value is the predicted number.
 	Value *float64 `json:"value,omitempty"`
-	// Unsure says that even the likeliest class is not likely.
+	// Unsure says that even the likeliest class is less likely than min_confidence.
 	Unsure bool `json:"unsure,omitempty"`
 	// Labels are the classes, the likeliest first.
 	Labels []LikelyLabel `json:"labels,omitempty"`
@@ -58,8 +62,9 @@ func (r AnsweredRow) Number() string {
 	return text.Significant(*r.Value)
 }
 
-// ask lets a version answer rows, each an object from column to value. The visitor may see the dataset.
-func (r *Room) ask(ctx context.Context, v registry.Version, rows []map[string]any) (ModelAnswer, error) {
+// ask lets a version answer rows, each an object from column to value. sure is the confidence below which an answer is called unsure. The
+// visitor may see the dataset.
+func (r *Room) ask(ctx context.Context, v registry.Version, rows []map[string]any, sure float64) (ModelAnswer, error) {
 	visitor := web.VisitorOf(ctx)
 	if err := r.quota.Take(cmp.Or(visitor.Email, visitor.Session), r.now()); err != nil {
 		return ModelAnswer{}, err
@@ -69,12 +74,16 @@ func (r *Room) ask(ctx context.Context, v registry.Version, rows []map[string]an
 		return ModelAnswer{}, err
 	}
 	began := r.now()
-	outputs, err := r.Answers.Infer(ctx, place(v), inputs)
+	found, err := r.Answers.Infer(ctx, place(v), inputs)
 	if err != nil {
 		return ModelAnswer{}, problem(err)
 	}
-	out := ModelAnswer{Model: v.Ref(), Milliseconds: math.Round(10*r.now().Sub(began).Seconds()*1000) / 10}
-	if out.Rows, err = answered(outputs, v.Labels, len(rows)); err != nil {
+	took := r.now().Sub(began)
+	out := ModelAnswer{Model: v.Ref(), Milliseconds: math.Round(10*took.Seconds()*1000) / 10, Woken: found.Woken, Took: text.Latency(took)}
+	if out.Woken {
+		out.Took += ", with waking the model"
+	}
+	if out.Rows, err = answered(found.Outputs, v.Labels, len(rows), sure); err != nil {
 		return ModelAnswer{}, err
 	}
 	return out, nil
@@ -160,7 +169,7 @@ func problem(err error) error {
 }
 
 // answered reads the outputs of the protocol.
-func answered(outputs []answer.Tensor, labels []string, rows int) ([]AnsweredRow, error) {
+func answered(outputs []answer.Tensor, labels []string, rows int, sure float64) ([]AnsweredRow, error) {
 	named := map[string]answer.Tensor{}
 	for _, o := range outputs {
 		named[o.Name] = o
@@ -193,13 +202,10 @@ func answered(outputs []answer.Tensor, labels []string, rows int) ([]AnsweredRow
 		}
 		slices.SortStableFunc(out[i].Labels, func(a, b LikelyLabel) int { return cmp.Compare(b.Probability, a.Probability) })
 		several := math.Abs(sum-1) > 0.01 // labels that do not exclude each other
-		out[i].Unsure = !several && len(labels) > 1 && out[i].Labels[0].Probability < unsureBelow
+		out[i].Unsure = !several && len(labels) > 1 && out[i].Labels[0].Probability < sure
 	}
 	return out, nil
 }
-
-// unsureBelow is the probability of the likeliest class below which the model is called unsure.
-const unsureBelow = 0.6
 
 func at[T any](data []any, i int) (T, bool) {
 	if i >= len(data) {

@@ -10,8 +10,8 @@ import (
 // maxExample is how many columns an example of a request names.
 const maxExample = 4
 
-// example is a row that a program could send.
-func (t tryView) example() map[string]any {
+// request is a row that a program could send.
+func (t tryView) request() map[string]any {
 	row := map[string]any{}
 	for _, c := range t.Reads.Columns[:min(len(t.Reads.Columns), maxExample)] {
 		switch {
@@ -32,15 +32,15 @@ func (t tryView) example() map[string]any {
 
 // Body is the example as a request of the API. A quote could end the argument of a shell, so it is written as JSON can.
 func (t tryView) Body() string {
-	return shell(map[string]any{"rows": []any{t.example()}})
+	return shell(map[string]any{"rows": []any{t.request()}})
 }
 
 // Python is the same as a literal of Python: no value of an example is written differently there.
-func (t tryView) Python() string { return compact(map[string]any{"rows": []any{t.example()}}) }
+func (t tryView) Python() string { return compact(map[string]any{"rows": []any{t.request()}}) }
 
 // Protocol is the example as a request of the protocol.
 func (t tryView) Protocol() string {
-	tensors, err := tensors(t.Reads, []map[string]any{t.example()})
+	tensors, err := tensors(t.Reads, []map[string]any{t.request()})
 	if err != nil {
 		return ""
 	}

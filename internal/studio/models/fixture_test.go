@@ -23,6 +23,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
 
@@ -43,6 +44,9 @@ type house struct {
 	volume   string
 	answers  *answers
 	handler  http.Handler
+
+	sure    float64
+	results map[string]*results.Result
 
 	mu       sync.Mutex
 	promoted []string
@@ -75,6 +79,7 @@ func (h *house) Export(_ context.Context, by *web.Visitor, v registry.Version) e
 // answers is a process that always says the same.
 type answers struct {
 	outputs  []answer.Tensor
+	woken    bool
 	forward  string
 	err      error
 	asked    []answer.Tensor
@@ -87,9 +92,9 @@ func (a *answers) Describe(_ context.Context, m answer.Model) (answer.Descriptio
 	return answer.Description{Inputs: []answer.Tensor{{Name: "text", Datatype: "BYTES", Shape: []int{-1}}}, Parameters: answer.Parameters{Kind: "text"}}, a.err
 }
 
-func (a *answers) Infer(_ context.Context, m answer.Model, inputs []answer.Tensor) ([]answer.Tensor, error) {
+func (a *answers) Infer(_ context.Context, m answer.Model, inputs []answer.Tensor) (answer.Answer, error) {
 	a.asks, a.asked = m, inputs
-	return a.outputs, a.err
+	return answer.Answer{Outputs: a.outputs, Woken: a.woken}, a.err
 }
 
 func (a *answers) Forward(_ context.Context, m answer.Model, request []byte) ([]byte, error) {
@@ -99,7 +104,7 @@ func (a *answers) Forward(_ context.Context, m answer.Model, request []byte) ([]
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	h := &house{t: t, volume: t.TempDir(), answers: &answers{outputs: []answer.Tensor{
+	h := &house{t: t, volume: t.TempDir(), sure: 0.6, results: map[string]*results.Result{}, answers: &answers{outputs: []answer.Tensor{
 		{Name: "label", Data: []any{"yes"}}, {Name: "probability", Data: []any{0.029, 0.971}},
 	}}}
 	h.registry = registry.New(disk.Folder{Volume: h.volume, Name: "registry"})
@@ -111,6 +116,8 @@ func newHouse(t *testing.T) *house {
 		Starter: func(_ context.Context, run string) string {
 			return map[string]string{"ft-1": "ursula@example.org"}[run]
 		},
+		MinConfidence: func(context.Context, string) float64 { return h.sure },
+		Result:        func(run string) *results.Result { return h.results[run] },
 		WriteZip: func(_ context.Context, v registry.Version, w http.ResponseWriter) error {
 			_, err := w.Write([]byte("zip of " + v.Ref()))
 			return err

@@ -14,7 +14,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
-	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 //go:embed template
@@ -104,16 +103,12 @@ type tryView struct {
 	// Given are the values of the fields, Answer what the model said of them, Problem why it said nothing.
 	Given   map[string]string
 	Answer  *AnsweredRow
-	Took    float64
+	Took    string
 	Problem *web.Problem
-}
-
-// Time is how long the answer took, as people read it.
-func (t tryView) Time() string {
-	if t.Took < 1000 {
-		return text.Decimal(t.Took, 1) + " ms"
-	}
-	return text.Decimal(t.Took/1000, 1) + " s"
+	// Sure is the confidence below which an answer is called unsure.
+	Sure float64
+	// Examples are test rows of the version's training that fill the form.
+	Examples []example
 }
 
 func (r *Room) showModel(w http.ResponseWriter, req *http.Request) {
@@ -141,7 +136,9 @@ func (r *Room) show(w http.ResponseWriter, req *http.Request, status int, number
 		API: r.site.Absolute("api", "v1", "models", id, name, "champion", "predict"),
 		V2:  r.site.Absolute("v2", "models", id+"."+name, "infer"),
 	}
-	view.Try = tryView{Version: r.view(chosen, nil), Reads: r.reads(chosen), Given: map[string]string{}}
+	view.Try = tryView{Version: r.view(chosen, nil), Reads: r.reads(chosen), Given: map[string]string{}, Sure: r.MinConfidence(req.Context(), id)}
+	view.Try.Examples = r.examples(chosen, view.Try.Reads)
+	view.Try.fill(req.URL.Query().Get("example"))
 	if fill != nil {
 		fill(chosen, &view.Try)
 		if p := view.Try.Problem; p != nil {
@@ -174,8 +171,8 @@ func (r *Room) tryForm(w http.ResponseWriter, req *http.Request) {
 		row, err := r.posted(req, t)
 		if err == nil {
 			var found ModelAnswer
-			if found, err = r.ask(req.Context(), v, []map[string]any{row}); err == nil {
-				t.Answer, t.Took = &found.Rows[0], found.Milliseconds
+			if found, err = r.ask(req.Context(), v, []map[string]any{row}, t.Sure); err == nil {
+				t.Answer, t.Took = &found.Rows[0], found.Took
 				return
 			}
 		}

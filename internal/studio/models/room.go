@@ -11,6 +11,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
 
@@ -25,7 +26,7 @@ type Registry interface {
 // Answers gives single answers of models.
 type Answers interface {
 	Describe(ctx context.Context, m answer.Model) (answer.Description, error)
-	Infer(ctx context.Context, m answer.Model, inputs []answer.Tensor) ([]answer.Tensor, error)
+	Infer(ctx context.Context, m answer.Model, inputs []answer.Tensor) (answer.Answer, error)
 	Forward(ctx context.Context, m answer.Model, request []byte) ([]byte, error)
 }
 
@@ -47,6 +48,10 @@ type Parts struct {
 	Clowder string
 	// Starter is the e-mail address of the person who started a run, empty where nobody knows.
 	Starter func(ctx context.Context, run string) string
+	// MinConfidence is the confidence below which the newest prediction of a dataset calls an answer unsure.
+	MinConfidence func(ctx context.Context, dataset string) float64
+	// Result is what the training of a run left, nil where its folder is gone.
+	Result func(run string) *results.Result
 	// WriteZip writes model.zip of a version.
 	WriteZip func(ctx context.Context, v registry.Version, w http.ResponseWriter) error
 	// Manifest is a Kubernetes manifest for a version: deployment, kserve or rayservice.

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/answer"
+	"github.com/ncsa/clowder-ray/internal/results"
 )
 
 func body(kind, content string) func(*http.Request) {
@@ -150,6 +151,65 @@ func TestTheFormHasAFieldForEachInput(t *testing.T) {
 	require.Equal(t, http.StatusRequestEntityTooLarge, large.Code)
 
 	require.Contains(t, h.do("carol", "GET", "/models/"+ds+"/pairs").Body.String(), `name="in.reply"`)
+}
+
+func TestExamplesFillTheForm(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.reviews(1)
+	h.results["ft-1"] = &results.Result{Examples: []results.WholeExample{
+		{As: "right", Input: map[string]string{"text": "A <b>fine</b> film."}, Label: "yes", Predicted: "yes"},
+		{As: "wrong", Input: map[string]string{"text": "Never again."}, Label: "no", Predicted: "yes"},
+		{As: "wrong", Input: map[string]string{"another": "column"}, Label: "no", Predicted: "yes"},
+		{As: "invented", Input: map[string]string{"text": "x"}},
+	}}
+	page := h.do("carol", "GET", "/models/"+ds+"/reviews").Body.String()
+	require.Contains(t, page, "one it gets right")
+	require.Contains(t, page, "The model says yes, not no")
+	require.Equal(t, 2, strings.Count(page, "data-example="))
+	filled := h.do("carol", "GET", "/models/"+ds+"/reviews?version=1&example=1").Body.String()
+	require.Contains(t, filled, "A &lt;b&gt;fine&lt;/b&gt; film.</textarea>")
+	require.NotContains(t, h.do("carol", "GET", "/models/"+ds+"/reviews?example=9").Body.String(), "fine</textarea>")
+}
+
+func TestUnsureIsWhatThePredictionsOfTheDatasetCallSo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sure   float64
+		body   string
+		unsure bool
+	}{
+		"the dataset's predictions": {0.99, `{"rows":[{"text":"a"}]}`, true},
+		"nobody has chosen":         {0.6, `{"rows":[{"text":"a"}]}`, false},
+		"the request":               {0.6, `{"rows":[{"text":"a"}],"min_confidence":0.98}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			h.reviews(1)
+			h.sure = c.sure
+			var a ModelAnswer
+			found := h.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(c.body))
+			require.NoError(t, json.Unmarshal(found.Body.Bytes(), &a), found.Body)
+			require.Equal(t, c.unsure, a.Rows[0].Unsure)
+			page := h.do("carol", "POST", "/models/"+ds+"/reviews/try", form(t, map[string]string{"in.text": "a"}, nil)).Body.String()
+			require.Equal(t, c.sure > 0.9, strings.Contains(page, "Unsure:"))
+		})
+	}
+}
+
+func TestAnAnswerSaysWhetherTheModelHadToWake(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.reviews(1)
+	ask := func() ModelAnswer {
+		var a ModelAnswer
+		require.NoError(t, json.Unmarshal(h.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":[{"text":"a"}]}`)).Body.Bytes(), &a))
+		return a
+	}
+	require.Equal(t, "0 ms", ask().Took)
+	h.answers.woken = true
+	require.Equal(t, "0 ms, with waking the model", ask().Took)
 }
 
 func TestAVersionThatAnswersNoRowsSaysWhy(t *testing.T) {

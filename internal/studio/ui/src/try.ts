@@ -15,7 +15,7 @@ interface Row {
 
 interface Answer {
   model: string;
-  milliseconds: number;
+  took: string;
   rows: Row[];
 }
 
@@ -57,6 +57,14 @@ islands("try", (element) => {
       form.requestSubmit();
     }
   });
+
+  for (const link of form.querySelectorAll<HTMLAnchorElement>("[data-example]")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      fill(form, JSON.parse(link.dataset["example"] ?? "{}") as Record<string, string>);
+      form.requestSubmit();
+    });
+  }
 
   async function ask(): Promise<void> {
     const mine = ++asked;
@@ -103,12 +111,8 @@ islands("try", (element) => {
       parts.push(label, likely(row.labels ?? []));
     }
     const source = line("muted", "");
-    source.append(make("small", "", `${content.model} in ${took(content.milliseconds)}`));
+    source.append(make("small", "", `${content.model} in ${content.took}`));
     return [...parts, source];
-  }
-
-  function took(milliseconds: number): string {
-    return milliseconds < 1000 ? `${number.format(milliseconds)} ms` : `${number.format(Math.round(milliseconds / 100) / 10)} s`;
   }
 
   function likely(labels: Likely[]): HTMLElement {
@@ -153,6 +157,15 @@ async function rowOf(form: HTMLFormElement): Promise<Record<string, string>> {
     }
   }
   return row;
+}
+
+// fill writes a row into the fields. A field that the row does not name becomes empty.
+function fill(form: HTMLFormElement, row: Record<string, string>): void {
+  for (const field of form.querySelectorAll<Field>("[data-column]")) {
+    if (field.type !== "file") {
+      field.value = row[field.dataset["column"] ?? ""] ?? "";
+    }
+  }
 }
 
 function base64(file: File): Promise<string> {

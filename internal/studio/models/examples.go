@@ -1,0 +1,75 @@
+package models
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/ncsa/clowder-ray/internal/answer"
+	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/text"
+)
+
+// maxExamples is how many test rows a page offers.
+const maxExamples = 9
+
+// example is a test row that fills the form of a page.
+type example struct {
+	Number int
+	// Title says what is special about it, Hint begins its content.
+	Title, Hint string
+	// Input has the value of each field by its column.
+	Input map[string]string
+}
+
+// JSON is the input for the script of the page.
+func (e example) JSON() string { return compact(e.Input) }
+
+// titles say how a model did on a test row.
+var titles = map[string]string{results.ExampleRight: "one it gets right", results.ExampleWrong: "one it gets wrong", results.ExampleUnsure: "one it is unsure of", results.ExampleRow: "a test row"}
+
+// maxHint is how many characters of a row its link has as a title.
+const maxHint = 120
+
+// examples are test rows of the training that made the version, as far as the form has a field for all that they hold.
+func (r *Room) examples(v registry.Version, reads ModelReads) []example {
+	if reads.Why != "" || r.Result == nil {
+		return nil
+	}
+	found := r.Result(v.Run)
+	if found == nil {
+		return nil
+	}
+	var out []example
+	for _, e := range found.Examples[:min(len(found.Examples), maxExamples)] {
+		title, known := titles[e.As]
+		if !known || !fits(e.Input, reads) {
+			continue
+		}
+		hint := e.Predicted
+		if e.Label != e.Predicted {
+			hint += ", not " + e.Label
+		}
+		out = append(out, example{len(out) + 1, title, text.Excerpt(results.Plain("The model says "+hint, ""), maxHint), e.Input})
+	}
+	return out
+}
+
+// fits reports whether the form has a field for each value.
+func fits(input map[string]string, reads ModelReads) bool {
+	for name := range input {
+		if !slices.ContainsFunc(reads.Columns, func(c answer.Column) bool { return c.Name == name && c.Type != "image" }) {
+			return false
+		}
+	}
+	return len(input) > 0
+}
+
+// fill puts the values of an example into the form. number is its place in an address; any other text fills in nothing.
+func (t *tryView) fill(number string) {
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > len(t.Examples) {
+		return
+	}
+	t.Given = t.Examples[n-1].Input
+}
