@@ -257,6 +257,39 @@ func TestAnExportThatFailsLeavesTheOldFile(t *testing.T) {
 	}
 }
 
+func TestTheNetworkOfAVersionIsWrittenOrTheReasonSaid(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	models := registry.New(disk.Folder{Volume: filepath.Join(dir, "shared"), Name: "registry"})
+	file := filepath.Join(dir, "a.onnx")
+	register := func(run, base, kind, name string) {
+		from := disk.Folder{Volume: filepath.Join(dir, run)}
+		require.NoError(t, os.MkdirAll(from.Path(), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(from.Path(), name), []byte(run), 0o600))
+		sum := sha256.Sum256([]byte(run))
+		_, err := models.Register(t.Context(), registry.Version{
+			Name: "films", Run: run, Base: base, Kind: kind, Created: time.Unix(1e9, 0).UTC(), Files: []registry.File{{Path: name, Size: int64(len(run)), SHA256: hex.EncodeToString(sum[:])}},
+		}, from, func(*registry.Version) (bool, string) { return true, "" })
+		require.NoError(t, err)
+	}
+	register("ft-one", "bert-tiny", "text", "model.onnx")
+	register("ft-two", "words", "text", "terms.json")
+	register("ft-three", "bert-tiny", "text", "model.safetensors")
+	register("ft-four", "gpt-tiny", "language", "model.safetensors")
+	code, stdout, stderr := execute(t, dir, "models", "onnx", "local", "films/1", file)
+	require.Zero(t, code, stderr)
+	require.Equal(t, "wrote the network of films/1 to "+file+"\n", stdout)
+	doc, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "ft-one", string(doc))
+	for ref, why := range map[string]string{"films/2": "a model of scikit-learn", "films/3": "a note of the run ft-three", "films/4": "in its own form"} {
+		code, _, stderr := execute(t, dir, "models", "onnx", "local", ref, filepath.Join(dir, "b.onnx"))
+		require.Equal(t, exitBadInput, code, ref)
+		require.Contains(t, stderr, why)
+	}
+	require.NoFileExists(t, filepath.Join(dir, "b.onnx"))
+}
+
 func TestTimesThatCannotBeAreRefusedAndNotWrapped(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"300000d", "NaN", "1e300", "-1e300", "Inf", "106752d"} {

@@ -53,6 +53,7 @@ func TestBadInputEndsWith2AndOneSentence(t *testing.T) {
 		"two datasets at once":        {[]string{"models", "a", "b"}, "usage: extractor models [DATASET]"},
 		"a champion without number":   {[]string{"models", "promote", "local", "films"}, "NAME/VERSION"},
 		"an export to nowhere":        {[]string{"models", "export", "local", "films/1"}, "usage: extractor models export DATASET NAME/VERSION FILE.zip"},
+		"a network to nowhere":        {[]string{"models", "onnx", "local", "films/1"}, "usage: extractor models onnx DATASET NAME/VERSION FILE.onnx"},
 		"a champion of nothing":       {[]string{"models", "promote", "../..", "films/1"}, "the dataset ../.. has no models"},
 		"no store":                    {[]string{"jobs", "list"}, "jobs.db does not exist"},
 		"a wrong number":              {[]string{"version", "--max-jobs", "many"}, "max-jobs"},

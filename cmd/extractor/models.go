@@ -56,7 +56,17 @@ func (p *program) modelsCommand() *cobra.Command {
 			return export(cmd.Context(), p.stdout, models, args[0], args[1], args[2])
 		},
 	})
-	cmd.AddCommand(p.manifestCommand())
+	cmd.AddCommand(&cobra.Command{
+		Use: "onnx DATASET NAME/VERSION FILE.onnx", Short: "Write the network of a version in the ONNX format, or say why there is none",
+		Args: argCount(3, 3, "models onnx DATASET NAME/VERSION FILE.onnx"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			models, err := p.registry(cmd)
+			if err != nil {
+				return err
+			}
+			return exportONNX(cmd.Context(), p.stdout, models, args[0], args[1], args[2])
+		},
+	}, p.manifestCommand())
 	cmd.AddCommand(basemodels.Commands(basemodels.Environment{
 		Stdin: os.Stdin, Stdout: p.stdout, Stderr: p.stderr, Getenv: p.getenv,
 		Store: func(cmd *cobra.Command) (*basemodel.Store, error) {
@@ -174,8 +184,8 @@ func promote(w io.Writer, models *registry.Registry, dataset, ref string) error 
 	return err
 }
 
-// export writes a version into a file. The file appears only when it is complete.
-func export(ctx context.Context, w io.Writer, models *registry.Registry, dataset, ref, file string) (err error) {
+// export writes a version into a file.
+func export(ctx context.Context, w io.Writer, models *registry.Registry, dataset, ref, file string) error {
 	_, v, err := find(models, dataset, ref)
 	if err != nil {
 		return err
@@ -184,19 +194,49 @@ func export(ctx context.Context, w io.Writer, models *registry.Registry, dataset
 	if err != nil {
 		return err
 	}
+	if err := writeFile(file, func(w io.Writer) error { return stored.Write(ctx, w) }); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "wrote %s to %s\n", v.Ref(), file)
+	return err
+}
+
+// exportONNX writes model.onnx of a version into a file, if it is the file that was registered.
+func exportONNX(ctx context.Context, w io.Writer, models *registry.Registry, dataset, ref, file string) error {
+	_, v, err := find(models, dataset, ref)
+	if err != nil {
+		return err
+	}
+	content, err := models.ONNX(v)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.Close() }()
+	err = writeFile(file, func(w io.Writer) error {
+		_, err := io.Copy(w, content)
+		return errors.Join(err, context.Cause(ctx))
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "wrote the network of %s to %s\n", v.Ref(), file)
+	return err
+}
+
+// writeFile writes a file that appears only when it is complete.
+func writeFile(file string, write func(w io.Writer) error) error {
 	part, err := os.CreateTemp(filepath.Dir(file), ".part-*")
 	if err != nil {
 		return job.Permanent(fmt.Errorf("write the model: %w", err))
 	}
-	err = stored.Write(ctx, part)
+	err = write(part)
 	if err = errors.Join(err, part.Chmod(0o644), part.Sync(), part.Close()); err == nil {
 		err = os.Rename(part.Name(), file)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(part.Name()))
 	}
-	_, err = fmt.Fprintf(w, "wrote %s to %s\n", v.Ref(), file)
-	return err
+	return nil
 }
 
 // handle returns how users name a dataset: by its id, or by its folder if several Clowders have a dataset with this id.

@@ -48,7 +48,7 @@ type Description struct {
 
 // Parameters is what the protocol has no field for.
 type Parameters struct {
-	// Kind is text, image or table.
+	// Kind is text, tokens, image or table.
 	Kind    string   `json:"kind"`
 	Task    string   `json:"task"`
 	Labels  []string `json:"labels"`

@@ -28,7 +28,7 @@ type Version struct {
 	DatasetID   string `json:"dataset_id,omitempty"`
 	DatasetName string `json:"dataset_name,omitempty"`
 	Task        string `json:"task"`
-	// Kind is text, image or table. Base is the installed model that the training started from, or the architecture of a new model.
+	// Kind is text, tokens, image, table, language or graph. Base is the installed model that the training started from, or the architecture of a new model.
 	Kind   string   `json:"kind"`
 	Base   string   `json:"base"`
 	Labels []string `json:"labels"`

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy
 
 from trainer import estimators, saved_model, tasks
+from trainer.answer import words
 from trainer.answer.rows import Form, Refused
 from trainer.data import Example
 from trainer.errors import UserError
@@ -18,7 +19,7 @@ from trainer.run_folder import files
 from trainer.tasks import target as targets
 from trainer.tasks.target import Classes, Labels, Number
 
-_KINDS = ("text", "image", "table")
+_KINDS = ("text", "image", "table", words.KIND)
 _PIECES = 16  # rows of a network at a time: a long text may be many
 
 
@@ -32,12 +33,17 @@ class Model:
     def __init__(self, folder: Path):
         described = saved_model.description(folder)
         if described["kind"] not in _KINDS:
-            raise Refused("Only models of texts, images and tables answer single rows.", 409)
+            raise Refused("Only models of texts, words, images and tables answer single rows.", 409)
         self.task, self.kind = described["task"], described["kind"]
         self.target = targets.restored(described["target"])
         self.form = Form(described, _categories(folder, described))
         self.bytes = _size(folder, described)
         self._lock = threading.Lock()  # a tokenizer has settings, which each text changes
+        self._tagger: words.Tagger | None = None
+        if self.kind == words.KIND:
+            network = _Network(folder, described)
+            self._tagger = words.Tagger(network.encoder, network.pieces, self.labels)
+            return
         self._answers: _Answers = estimators.of(described["base"]).load(folder) if described["base"] in ESTIMATORS else _Network(folder, described)
 
     @property
@@ -46,6 +52,10 @@ class Model:
 
     def answer(self, inputs: list) -> list[dict]:
         """The output tensors for the tensors of a request. Raises Refused."""
+        if self._tagger is not None:
+            texts = self.form.plain(inputs)
+            with self._lock:
+                return self._tagger.tensors(texts)
         examples = self.form.examples(inputs)
         try:
             with self._lock:
@@ -73,6 +83,8 @@ class Model:
         """The inputs, the outputs and the parameters of the protocol's description of a model."""
         count = len(self.labels)
         outputs = [("value", "FP64", [-1])] if isinstance(self.target, Number) else [("label", "BYTES", [-1]), ("probability", "FP32", [-1, count])]
+        if self._tagger is not None:
+            outputs = words.OUTPUTS
         columns = [{"name": c.name, "type": c.type, **({"categories": list(c.categories)} if c.categories else {})} for c in self.form.columns]
         return {
             "platform": "clowder-ray",
@@ -103,13 +115,13 @@ class _Network:
             raise ValueError(f"{ONNX} cannot be read ({type(e).__name__})") from e
         self._wanted = [i.name for i in self._session.get_inputs()]
         self._target = targets.restored(described["target"])
-        self._encoder = tasks.of(described["kind"]).load_encoder(None, folder, described["encoder"])
+        self.encoder = tasks.of(described["kind"]).load_encoder(None, folder, described["encoder"])
 
     def outputs(self, examples: list[Example]) -> numpy.ndarray:
         """Probabilities (examples x classes), or numbers; of a long text the mean over its pieces."""
-        if hasattr(self._encoder, "lengths"):
-            self._encoder.lengths.clear()  # statistics of a training
-        rows = self._encoder.encode(examples, numpy.zeros(len(examples)), "")
+        if hasattr(self.encoder, "lengths"):
+            self.encoder.lengths.clear()  # statistics of a training
+        rows = self.encoder.encode(examples, numpy.zeros(len(examples)), "")
         pieces = [self._logits(rows, numpy.arange(i, min(i + _PIECES, len(rows)))) for i in range(0, len(rows), _PIECES)]
         found = outputs_of(numpy.concatenate(pieces), self._target)
         if rows.owner is None:
@@ -118,6 +130,12 @@ class _Network:
         numpy.add.at(merged, rows.owner, found)
         counts = numpy.bincount(rows.owner, minlength=rows.examples).astype(found.dtype)
         return merged / (counts[:, None] if found.ndim > 1 else counts)
+
+    def pieces(self, rows: Rows):
+        """The logits of ``rows``, some at a time, with the targets of these."""
+        for i in range(0, len(rows), _PIECES):
+            some = numpy.arange(i, min(i + _PIECES, len(rows)))
+            yield self._logits(rows, some), rows.targets[some]
 
     def _logits(self, rows: Rows, some: numpy.ndarray) -> numpy.ndarray:
         inputs = rows.features.batch(some)

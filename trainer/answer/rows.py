@@ -72,6 +72,17 @@ class Form:
             raise Refused(f"A request has 1 to {MOST_ROWS} rows. Let the model answer for a dataset where there are more.")
         return [Example("request", i + 1, content, "") for i, content in enumerate(self._contents(given, count))]
 
+    def plain(self, inputs: list) -> list[str]:
+        """The texts of a request as they were sent, where places in them are answered. Raises Refused."""
+        given = _tensors(inputs)
+        if list(given) != [TEXT] or not 1 <= len(given[TEXT]) <= MOST_ROWS:
+            raise Refused(f"The model reads one input, {TEXT}, with 1 to {MOST_ROWS} rows.")
+        if not all(isinstance(cell, str) for cell in given[TEXT]):
+            raise Refused("A text must be a string.")
+        if sum(map(len, given[TEXT])) > MOST_CHARACTERS:
+            raise Refused(f"The texts have more than {MOST_CHARACTERS} characters.", 413)
+        return given[TEXT]
+
     def _contents(self, given: dict[str, list], count: int) -> list:
         if self.kind == "image":
             return [_image(cell) for cell in given[IMAGE]]

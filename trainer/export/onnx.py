@@ -11,7 +11,7 @@ from trainer.tasks import target as targets
 from trainer.tasks.target import Classes
 
 ONNX, LOGITS = "model.onnx", "logits"
-KINDS = ("text", "image", "table")  # whose networks have this form
+KINDS = ("text", "image", "table", "tokens")  # whose networks have this form
 COMPARED = 32  # test rows on which it is compared with the delivered model
 CLOSE = 1e-4  # the largest difference of probabilities; of numbers, in standard deviations of the target
 MOST_BYTES = 1_800_000_000  # of weights: the format ends at 2 GB
@@ -54,7 +54,7 @@ def _difference(folder: Path, file: Path, kind: str, target, inputs: dict[str, n
     from trainer import tasks
 
     model = tasks.of(kind).load(folder).eval()
-    _write(model, file, inputs)
+    _write(model, file, inputs, kind == "tokens")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
@@ -70,20 +70,21 @@ def _difference(folder: Path, file: Path, kind: str, target, inputs: dict[str, n
     return found
 
 
-def _write(model, file: Path, inputs: dict[str, numpy.ndarray]) -> None:
-    """Trace ``model`` on two rows, with any number of rows, and any length of texts."""
+def _write(model, file: Path, inputs: dict[str, numpy.ndarray], words: bool) -> None:
+    """Trace ``model`` on two rows, with any number of rows, and any length of texts. ``words``: it answers for each token."""
     import warnings
 
     import torch
 
     names = list(inputs)
     first = tuple(torch.from_numpy(numpy.repeat(inputs[name], 2, axis=0)[:2].copy()) for name in names)
-    free = {name: {0: "rows", 1: "length"} if inputs[name].dtype == numpy.int64 else {0: "rows"} for name in names}
+    lengths = {0: "rows", 1: "length"}
+    free = {name: lengths if inputs[name].dtype == numpy.int64 else {0: "rows"} for name in names}
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")  # the tracer warns of every condition in a model
         torch.onnx.export(
             _plain(model, names).eval(), first, str(file), input_names=names, output_names=[LOGITS],
-            dynamic_axes={**free, LOGITS: {0: "rows"}}, opset_version=_OPSET, dynamo=False,
+            dynamic_axes={**free, LOGITS: lengths if words else {0: "rows"}}, opset_version=_OPSET, dynamo=False,
         )  # fmt: skip
 
 
@@ -103,4 +104,6 @@ def _plain(model, names: list[str]):
 
 
 def _answers(logits: numpy.ndarray, target) -> numpy.ndarray:
+    if logits.ndim > 2:
+        logits = logits.reshape(-1, logits.shape[-1])
     return targets.probabilities(logits) if isinstance(target, Classes) else logits / target.std

@@ -64,6 +64,11 @@ class Encoder(text.Encoder):
         rows.append(ids + end)
         wanted.append(places)
 
+    def forget(self) -> None:
+        """Drop what was kept of earlier sentences, for a process that encodes without end."""
+        self._lengths.clear()
+        self._words.forget()
+
     def described(self) -> dict:
         found = super().described()
         share = {"truncated_share": 0.0, "lengths": histogram(self._lengths, unit="tokens", cut=self.max_length)}
@@ -91,6 +96,9 @@ class _Words:
             some = new[start : start + _BATCH]
             encoded = self._tokenizer.encode_batch_fast([self._space + w for w in some], add_special_tokens=False)
             self._known.update((w, one.ids[: self._room] or [self._nothing]) for w, one in zip(some, encoded, strict=True))
+
+    def forget(self) -> None:
+        self._known.clear()
 
     def of(self, word: str) -> list[int]:
         return self._known[word]

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, small_reviews
 from small_datasets import flowers, in_folders, prices, squares, yields
+from test_tokens import conll
 
 from trainer.answer import server as servers
 from trainer.answer.model import Model
@@ -22,6 +23,7 @@ from trainer.answer.rows import MOST_ROWS, Refused
 from trainer.answer.store import Loaded, Place, Registry, Single, Unknown
 from trainer.export import onnx
 from trainer.run import run
+from trainer.tokens import entities
 
 pytest.importorskip("onnxruntime")
 FOLDER = "0a1b2c3d-0123456789abcdef01234567"
@@ -317,3 +319,28 @@ def test_the_process_ends_with_its_parent(tmp_path):
         assert json.loads(process.stdout.readline())["port"]
         process.stdin.close()
         assert process.wait(timeout=30) == 0
+
+
+def test_the_entities_of_a_text_are_those_of_the_training(make_run):
+    spec = make_run({"train.conll": conll()}, epochs=8, learning_rate=0.003, model="bert-tiny", seed=1)
+    assert run(str(spec), "local") == 0
+    found = Model(spec.parent / "out" / "model")
+    rows = predictions(spec)
+    sentences: dict[str, list[dict]] = {}
+    for row in rows:
+        sentences.setdefault(row["row"], []).append(row)
+    for some in sentences.values():
+        text = "  " + " ".join(r["word"] for r in some)
+        said = outputs(found, tensor("text", [text]))
+        tags = [r["predicted"] for r in some]
+        expected = [(kind, " ".join(r["word"] for r in some[a:b])) for a, b, kind in entities.spans(tags)]
+        assert list(zip(said["entity"], said["text"], strict=True)) == expected
+        assert [text[a:b] for a, b in zip(said["start"], said["end"], strict=True)] == said["text"]
+        assert all(0 < p <= 1 for p in said["probability"])
+    twice = outputs(found, tensor("text", [text, text]))
+    assert twice["row"] == [0] * len(said["row"]) + [1] * len(said["row"])
+    assert any(row["entity"] for row in rows)
+    for cells, why in {(" ",): "no word", (1,): "must be a string", (): "1 to 64 rows"}.items():
+        with pytest.raises(Refused, match=why):
+            found.answer([tensor("text", list(cells))])
+    assert found.described()["outputs"][3]["name"] == "entity"

@@ -43,7 +43,22 @@ type AnsweredRow struct {
 	Unsure bool `json:"unsure,omitempty"`
 	// Labels are the classes, the likeliest first.
 	Labels []LikelyLabel `json:"labels,omitempty"`
+	// Parts are the text in parts, those that are entities with their type.
+	Parts []TextPart `json:"parts,omitempty"`
 }
+
+// TextPart is a part of a text.
+type TextPart struct {
+	Text string `json:"text"`
+	// Entity is the type of the entity that the part is, empty for none. Start and End are its characters, from 0.
+	Entity      string  `json:"entity,omitempty"`
+	Start       int     `json:"start"`
+	End         int     `json:"end"`
+	Probability float64 `json:"probability,omitempty"`
+}
+
+// Percent is the probability as people read it.
+func (p TextPart) Percent() string { return LikelyLabel{Probability: p.Probability}.Percent() }
 
 // LikelyLabel is a class with its probability.
 type LikelyLabel struct {
@@ -82,6 +97,10 @@ func (r *Room) ask(ctx context.Context, v registry.Version, rows []map[string]an
 	out := ModelAnswer{Model: v.Ref(), Milliseconds: math.Round(10*took.Seconds()*1000) / 10, Woken: found.Woken, Took: text.Latency(took)}
 	if out.Woken {
 		out.Took += ", with waking the model"
+	}
+	if v.Kind == kindTokens {
+		out.Rows, err = marked(found.Outputs, rows)
+		return out, err
 	}
 	if out.Rows, err = answered(found.Outputs, v.Labels, len(rows), sure); err != nil {
 		return ModelAnswer{}, err

@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	onnxFile = "model.onnx"
 	// maxDescription limits the files that say what a model reads. A table with very many categories has larger ones: its fields are then
 	// without a list.
 	maxDescription = 4 << 20
@@ -19,15 +18,15 @@ const (
 	maxColumns = 200
 )
 
-// estimators answer from their own files; other models from model.onnx.
-var estimators = []string{"words", "linear", "trees", "perceptron"}
-
 // kinds are the kinds of models that answer single rows.
-var kinds = []string{"text", "image", "table"}
+var kinds = []string{"text", kindTokens, "image", "table"}
+
+// kindTokens is the kind of models that give words tags.
+const kindTokens = "tokens"
 
 // ModelReads is what a version reads, and whether it answers single rows.
 type ModelReads struct {
-	Kind    string          `json:"kind" doc:"text, image or table"`
+	Kind    string          `json:"kind" doc:"text, tokens, image or table"`
 	Columns []answer.Column `json:"columns"`
 	// Why says why it does not answer single rows, as a sentence; empty where it does.
 	Why string `json:"why,omitempty"`
@@ -36,12 +35,11 @@ type ModelReads struct {
 // reads finds out what a version reads from the files in the registry, so that no process is needed to show a form.
 func (r *Room) reads(v registry.Version) ModelReads {
 	out := ModelReads{Kind: v.Kind}
-	onnx := slices.ContainsFunc(v.Files, func(f registry.File) bool { return f.Path == onnxFile })
 	switch {
 	case !slices.Contains(kinds, v.Kind):
-		out.Why = "Only models of texts, images and tables answer single rows. Let this one answer for a dataset."
+		out.Why = whyNot(v.Kind)
 		return out
-	case !onnx && !slices.Contains(estimators, v.Base):
+	case !v.HasONNX() && !v.IsEstimator():
 		out.Why = "This version has no model.onnx, so it answers for datasets only. A version that is trained now has one."
 		return out
 	}
@@ -52,6 +50,20 @@ func (r *Room) reads(v registry.Version) ModelReads {
 	}
 	out.Columns = columns
 	return out
+}
+
+// whyNot says how to get answers of a kind of models that does not answer single rows.
+func whyNot(kind string) string {
+	switch kind {
+	case "language":
+		return "A language model writes one token after the other with torch, which the small process here does not have. Submit a dataset with " +
+			"your prompts to ncsa.ray.predict, or download the model: its README has the lines of Python that continue a text."
+	case "graph":
+		return "An answer about a node or a pair needs the graph around it. Submit the dataset to ncsa.ray.predict with the nodes or pairs to ask " +
+			"about, or download the model: its README has the lines of Python that answer for some of them."
+	default:
+		return "Models of this kind do not answer single rows. Let this one answer for a dataset."
+	}
 }
 
 // description is trainer.json, and the part of config.json that describes columns.
@@ -82,6 +94,8 @@ func columnsOf(model disk.Folder) ([]answer.Column, error) {
 	switch d.Kind {
 	case "image":
 		return []answer.Column{{Name: "image", Type: "image"}}, nil
+	case kindTokens:
+		return []answer.Column{{Name: "text", Type: "text"}}, nil
 	case "text":
 		columns := []answer.Column{{Name: "text", Type: "text"}}
 		for _, name := range d.Columns {

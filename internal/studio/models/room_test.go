@@ -218,7 +218,7 @@ func TestAVersionThatAnswersNoRowsSaysWhy(t *testing.T) {
 	h.register("old", "text", "bert-tiny", "ft-2", map[string]string{"trainer.json": `{"kind":"text"}`})
 	h.register("poems", "language", "gpt-small", "ft-3", map[string]string{"trainer.json": `{"kind":"language"}`})
 	h.register("broken", "text", "words", "ft-4", map[string]string{"trainer.json": `{`})
-	for name, why := range map[string]string{"old": "has no model.onnx", "poems": "texts, images and tables", "broken": "cannot be read"} {
+	for name, why := range map[string]string{"old": "has no model.onnx", "poems": "ncsa.ray.predict", "broken": "cannot be read"} {
 		page := h.do("carol", "GET", "/models/"+ds+"/"+name).Body.String()
 		require.Contains(t, page, why)
 		require.NotContains(t, page, "<textarea")

@@ -11,6 +11,13 @@ interface Row {
   value?: number;
   unsure?: boolean;
   labels?: Likely[];
+  parts?: Part[];
+}
+
+interface Part {
+  text: string;
+  entity?: string;
+  probability?: number;
 }
 
 interface Answer {
@@ -100,7 +107,9 @@ islands("try", (element) => {
   function answered(content: Answer): HTMLElement[] {
     const row = content.rows[0] ?? {};
     const parts: HTMLElement[] = [];
-    if (row.value !== undefined) {
+    if (row.parts) {
+      parts.push(entities(row.parts));
+    } else if (row.value !== undefined) {
       parts.push(line("value", number.format(row.value)));
     } else {
       const label = make("p", "label");
@@ -113,6 +122,21 @@ islands("try", (element) => {
     const source = line("muted", "");
     source.append(make("small", "", `${content.model} in ${content.took}`));
     return [...parts, source];
+  }
+
+  function entities(found: Part[]): HTMLElement {
+    const text = make("p", "entities");
+    for (const part of found) {
+      if (!part.entity) {
+        text.append(part.text);
+        continue;
+      }
+      const mark = make("mark", "", `${part.text} `);
+      mark.title = percent.format(part.probability ?? 0);
+      mark.append(make("small", "", part.entity));
+      text.append(mark);
+    }
+    return text;
   }
 
   function likely(labels: Likely[]): HTMLElement {
