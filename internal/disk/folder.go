@@ -39,11 +39,19 @@ func (f Folder) In(name string) Folder {
 
 // Open opens the folder. The caller closes it. The error wraps fs.ErrNotExist if the folder does not exist, and ErrNotAllowed if a link
 // or a file is in its place.
-func (f Folder) Open() (*os.Root, error) { return f.walk(openFolder) }
+func (f Folder) Open() (*os.Root, error) {
+	if root, ok := f.openAtOnce(); ok {
+		return root, nil
+	}
+	return f.walk(openFolder)
+}
 
 // Make opens the folder, and makes it and its parents if they are missing. Only the service may write to it. After a nil error a new
 // folder is on disk.
 func (f Folder) Make() (*os.Root, error) {
+	if root, ok := f.openAtOnce(); ok {
+		return root, nil
+	}
 	if err := os.MkdirAll(f.Volume, folderMode); err != nil {
 		return nil, err
 	}
@@ -86,6 +94,15 @@ func (f Folder) Remove(name string) error {
 		return err
 	}
 	return errors.Join(root.RemoveAll(name), root.Close())
+}
+
+// openAtOnce opens a folder that exists, where the system can do that in one step without following a link. It reports false if that failed
+// for any reason: walk then learns the reason.
+func (f Folder) openAtOnce() (*os.Root, bool) {
+	if f.Name == "" || !filepath.IsLocal(f.Name) {
+		return nil, false
+	}
+	return openBelow(f.Volume, f.Name)
 }
 
 // walk opens the parts of the name one after the other.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -71,4 +72,22 @@ func Exchange(root *os.Root, one, other string) (err error) {
 		return &os.LinkError{Op: "exchange", Old: one, New: other, Err: err}
 	}
 	return nil
+}
+
+// openBelow opens a folder below volume, and follows no link on the way from there.
+func openBelow(volume, name string) (*os.Root, bool) {
+	above, err := unix.Open(volume, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, false
+	}
+	defer func() { _ = unix.Close(above) }()
+	fd, err := unix.Openat2(above, name, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if err != nil {
+		return nil, false
+	}
+	defer func() { _ = unix.Close(fd) }()
+	root, err := os.OpenRoot("/proc/self/fd/" + strconv.Itoa(fd)) // the folder of fd, whatever has its name now
+	return root, err == nil
 }

@@ -23,3 +23,6 @@ func TryLock(*os.File) (bool, error) { return true, nil }
 
 // Exchange is not supported on this system. The caller renames instead.
 func Exchange(_ *os.Root, _, _ string) error { return errors.ErrUnsupported }
+
+// openBelow is not supported on this system.
+func openBelow(_, _ string) (*os.Root, bool) { return nil, false }

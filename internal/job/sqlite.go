@@ -28,6 +28,7 @@ type SQLite struct {
 	// write has one connection, so that writers of this process queue in Go and not in SQLite's busy handler.
 	write, read *sql.DB
 	commits     *committer
+	newest      newest
 	// The statements that every step of a job needs.
 	insert, update, rekey, byRun *sql.Stmt
 	keys                         *Keyring

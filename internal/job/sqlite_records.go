@@ -25,6 +25,7 @@ func (s *SQLite) Accept(ctx context.Context, rec Record) (Record, bool, error) {
 		return Record{}, false, fmt.Errorf("accept job %s: %w", rec.Run, err)
 	}
 	if n == 1 {
+		s.newest.keep(rec)
 		return rec, true, nil
 	}
 	stored, err := s.Get(ctx, rec.Run)
@@ -63,37 +64,55 @@ func (s *SQLite) Get(ctx context.Context, run string) (Record, error) {
 
 // Change implements Store.
 func (s *SQLite) Change(ctx context.Context, run string, fn func(*Record) error) (Record, error) {
+	if rec, ok := s.newest.newer(run, 0); ok {
+		return s.amend(ctx, rec, true, fn)
+	}
 	rec, err := s.Get(ctx, run)
 	if err != nil {
 		return Record{}, err
 	}
-	return s.Amend(ctx, rec, fn)
+	return s.amend(ctx, rec, false, fn)
 }
 
 // Amend implements Store.
 func (s *SQLite) Amend(ctx context.Context, rec Record, fn func(*Record) error) (Record, error) {
+	if newer, ok := s.newest.newer(rec.Run, rec.Version); ok {
+		return s.amend(ctx, newer, true, fn)
+	}
+	return s.amend(ctx, rec, false, fn)
+}
+
+// amend writes what fn makes of rec. If rec is from memory, fn has the last word on the stored record only: what it refuses in the one from
+// memory is read again.
+func (s *SQLite) amend(ctx context.Context, rec Record, memory bool, fn func(*Record) error) (Record, error) {
 	for {
 		next := rec
-		if err := fn(&next); err != nil {
+		err := fn(&next)
+		if err == nil {
+			err = checkChange(rec, next)
+		}
+		if err != nil && !memory {
 			return Record{}, err
 		}
-		if err := checkChange(rec, next); err != nil {
-			return Record{}, err
-		}
-		next.Version, next.Updated = rec.Version+1, s.now().UTC()
-		written, err := s.replace(ctx, next, next.SecretKey != rec.SecretKey)
-		if errors.Is(err, ErrTooLarge) {
-			return Record{}, err
-		}
-		if err != nil {
-			return Record{}, fmt.Errorf("write job %s: %w", rec.Run, err)
+		written := false
+		if err == nil {
+			next.Version, next.Updated = rec.Version+1, s.now().UTC()
+			written, err = s.replace(ctx, next, next.SecretKey != rec.SecretKey)
+			if errors.Is(err, ErrTooLarge) {
+				return Record{}, err
+			}
+			if err != nil {
+				return Record{}, fmt.Errorf("write job %s: %w", rec.Run, err)
+			}
 		}
 		if written {
+			s.newest.keep(next)
 			return next, nil
 		}
 		if rec, err = s.Get(ctx, rec.Run); err != nil {
 			return Record{}, err
 		}
+		memory = false
 	}
 }
 

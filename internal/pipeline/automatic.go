@@ -130,7 +130,7 @@ func addAnnounced(r *job.Record, rec job.Record) error {
 	}
 	for _, a := range rec.Request.Announced {
 		if !slices.ContainsFunc(r.Request.Announced, func(b job.Announced) bool { return a.File == b.File && a.Name == b.Name }) {
-			r.Request.Announced = append(r.Request.Announced, a)
+			r.Request.Announced = append(slices.Clip(r.Request.Announced), a) // others may hold the same list
 		}
 	}
 	if r.Failures == 0 {

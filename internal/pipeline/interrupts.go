@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/results"
 )
 
 // Cancel cancels a job on behalf of by. The caller has checked that they may. An error is permanent if the job can no longer be cancelled,
@@ -34,8 +36,8 @@ func (p *Pipeline) command(ctx context.Context, run string, apply func(*job.Reco
 	return next, nil
 }
 
-// resting keeps the records of jobs that wait on Ray from one look to the next, so that a look at a job to which nothing happens reads
-// nothing from the disk. A record that others have changed is dropped as soon as that is known, and any record after restingAge.
+// resting keeps the records of jobs that wait from one look to the next, so that a look at a job to which nothing happens reads nothing from
+// the disk. A record that others have changed is dropped as soon as that is known, and any record after restingAge.
 type resting struct {
 	mu   sync.Mutex
 	runs map[string]rested
@@ -99,6 +101,67 @@ func (r *resting) forget(run string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.runs, run)
+}
+
+// collected is what a run hands over, as collect has verified and built it.
+type collected struct {
+	attempt  int
+	result   *results.Result
+	failure  string
+	delivery platform.Delivery
+}
+
+// collections keeps what collect has built until upload takes it, which so reads and hashes nothing again. Without it, as after a restart,
+// upload does both.
+type collections struct {
+	mu   sync.Mutex
+	runs map[string]collected
+}
+
+// mostCollected bounds the results in memory: those of jobs that wait for a turn to upload are read again.
+const mostCollected = 32
+
+func (c *collections) keep(run string, what collected) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.runs == nil {
+		c.runs = map[string]collected{}
+	}
+	if len(c.runs) < mostCollected {
+		c.runs[run] = what
+	}
+}
+
+// take returns what collect has built for an attempt, once.
+func (c *collections) take(run string, attempt int) (collected, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	what, ok := c.runs[run]
+	delete(c.runs, run)
+	return what, ok && what.attempt == attempt
+}
+
+func (c *collections) forget(run string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.runs, run)
+}
+
+// built returns what collect has built: from memory, or read and built again.
+func (p *Pipeline) built(ctx context.Context, rec job.Record) (collected, error) {
+	if kept, ok := p.collections.take(rec.Run, rec.Attempt); ok {
+		return kept, nil
+	}
+	result, failure, err := p.result(rec)
+	if err != nil {
+		return collected{}, err
+	}
+	model, err := modelOf(rec)
+	if err != nil {
+		return collected{}, err
+	}
+	d, err := p.build(ctx, rec, result, model, failure)
+	return collected{result: result, failure: failure, delivery: d}, undelivered(failure, err)
 }
 
 // errCutShort is the cause with which the context of a stage ends when its job is cancelled meanwhile.

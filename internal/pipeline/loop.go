@@ -62,6 +62,7 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 	p.reporter.Forget(run)
 	p.follower.Forget(run)
 	p.resting.forget(run)
+	p.collections.forget(run)
 	p.objects.Forget(run)
 	p.clock.forget(run)
 	for _, g := range p.queues {
@@ -123,8 +124,8 @@ func (p *Pipeline) walk(ctx context.Context, run string) (wait time.Duration, ov
 	}
 	for rec.Active() {
 		next, wait := p.step(ctx, interruptible, rec)
-		if wait > 0 && next.Version == rec.Version && (rec.State == job.Submitted || rec.State == job.Running) {
-			p.resting.keep(rec)
+		if wait > 0 {
+			p.resting.keep(next)
 		}
 		if wait > 0 || next.Version == rec.Version || ctx.Err() != nil {
 			return wait, !next.Active()

@@ -115,9 +115,10 @@ type Pipeline struct {
 	follower *progress.Follower
 	objects  *objects.Mover
 	// trainer is the newest look at the trainer on the volume.
-	trainer *rayjob.Cached[struct{}]
-	clock   *clock
-	intakes []*Intake
+	trainer     *rayjob.Cached[struct{}]
+	clock       *clock
+	collections collections
+	intakes     []*Intake
 	// decoding bounds the bytes of messages that are decoded at once.
 	decoding *semaphore.Weighted
 	// activeJobs and activeRequests count the jobs, and the requests about runs, that are accepted and not over.

@@ -171,7 +171,8 @@ func (p *Pipeline) collect(ctx context.Context, rec job.Record) (change, error) 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := p.build(ctx, rec, result, model, failure); err != nil {
+	d, err := p.build(ctx, rec, result, model, failure)
+	if err != nil {
 		return nil, undelivered(failure, err)
 	}
 	crash.At(crash.Built)
@@ -179,6 +180,7 @@ func (p *Pipeline) collect(ctx context.Context, rec job.Record) (change, error) 
 	if err != nil {
 		return nil, err
 	}
+	p.collections.keep(rec.Run, collected{attempt: rec.Attempt, result: result, failure: failure, delivery: d})
 	return func(r *job.Record) error { r.Model = doc; r.Advance(job.Collected); return nil }, nil
 }
 
@@ -222,18 +224,11 @@ func (p *Pipeline) meta(rec job.Record, model *registry.Version) (manifest.Meta,
 
 // upload hands the deliverables of a run over. A failed script ends as a failure all the same.
 func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
-	result, failure, err := p.result(rec)
+	c, err := p.built(ctx, rec)
 	if err != nil {
 		return nil, err
 	}
-	model, err := modelOf(rec)
-	if err != nil {
-		return nil, err
-	}
-	d, err := p.build(ctx, rec, result, model, failure)
-	if err != nil {
-		return nil, undelivered(failure, err)
-	}
+	result, failure, d := c.result, c.failure, c.delivery
 	p.sayPassing(rec, fmt.Sprintf("Uploading %s (%s)", made(result.Kind), text.Count(len(d.Artifacts), "file")))
 	copied := ""
 	end := done(func(where string) string {

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -114,15 +115,15 @@ func produce(root *os.Root, to disk.Folder, d deliverable) (Artifact, error) {
 	}
 	sum := sha256.New()
 	size := new(counter)
-	err := writeAtomically(root, a.Name, func(w io.Writer) error { return d.write(io.MultiWriter(w, sum, size)) })
+	err := writeAtomically(root, a.Name, d.write, sum, size)
 	a.Size, a.SHA256 = int64(*size), hex.EncodeToString(sum.Sum(nil))
 	return a, err
 }
 
 // writeAtomically writes a file of root so that a reader sees all of it or nothing. What a stranger put in its place, a link
 // for example, is replaced and not followed. It does not wait for the disk: what a power cut leaves behind fails its sha256 in
-// built and is made again.
-func writeAtomically(root *os.Root, name string, write func(io.Writer) error) (err error) {
+// built and is made again. The writers also get the same bytes.
+func writeAtomically(root *os.Root, name string, write func(io.Writer) error, also ...io.Writer) (err error) {
 	part := name + ".part"
 	if err := root.RemoveAll(part); err != nil {
 		return job.Retryable(err)
@@ -136,7 +137,11 @@ func writeAtomically(root *os.Root, name string, write func(io.Writer) error) (e
 			_ = root.Remove(part)
 		}
 	}()
-	err = write(f)
+	out := bufio.NewWriter(io.MultiWriter(append(also, f)...)) // templates write in many small pieces
+	err = write(out)
+	if err == nil {
+		err = out.Flush()
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
