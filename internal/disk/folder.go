@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -52,19 +53,27 @@ func (f Folder) Make() (*os.Root, error) {
 	if root, ok := f.openAtOnce(); ok {
 		return root, nil
 	}
+	above, name := path.Split(filepath.ToSlash(filepath.Clean(f.Name)))
+	if parent, ok := (Folder{Volume: f.Volume, Name: strings.TrimSuffix(above, "/")}).openAtOnce(); ok && filepath.IsLocal(f.Name) {
+		root, err := makeFolder(parent, name)
+		return root, errors.Join(err, parent.Close())
+	}
 	if err := os.MkdirAll(f.Volume, folderMode); err != nil {
 		return nil, err
 	}
-	return f.walk(func(parent *os.Root, name string) (*os.Root, error) {
-		err := parent.Mkdir(name, folderMode)
-		if err == nil {
-			err = SyncFolder(parent, ".")
-		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		return openFolder(parent, name)
-	})
+	return f.walk(makeFolder)
+}
+
+// makeFolder opens a folder directly below parent, and makes it if it is missing.
+func makeFolder(parent *os.Root, name string) (*os.Root, error) {
+	err := parent.Mkdir(name, folderMode)
+	if err == nil {
+		err = SyncFolder(parent, ".")
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return openFolder(parent, name)
 }
 
 // MakeShared is Make for a folder that the group of the volume may also write to. Its parents are not shared.
