@@ -20,6 +20,7 @@ import (
 type Target struct {
 	cache *Cache
 	root  *os.Root
+	links *disk.Linker // from the cache into the folder
 
 	mu      sync.Mutex
 	checked map[string]bool // folders that are known to be real folders
@@ -37,7 +38,7 @@ func (c *Cache) Target(dir disk.Folder) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Target{cache: c, root: root, checked: map[string]bool{".": true}}, nil
+	return &Target{cache: c, root: root, links: disk.NewLinker(c.root, root), checked: map[string]bool{".": true}}, nil
 }
 
 // removeInPlaceOf removes what has the name of the folder and is not a folder.
@@ -61,7 +62,10 @@ func removeUnlessFolder(root *os.Root, name string) error {
 }
 
 // Close closes the folder. It cannot fail, because nothing was written through the handle.
-func (t *Target) Close() { _ = t.root.Close() }
+func (t *Target) Close() {
+	t.links.Close()
+	_ = t.root.Close()
+}
 
 // placeTries is how often a link is tried. A link fails while another run replaces the same body by a rename.
 const placeTries = 3
@@ -73,7 +77,7 @@ func (t *Target) Place(sum, local string) error {
 	}
 	var err error
 	for range placeTries {
-		err = disk.Link(t.cache.root, sum, t.root, local)
+		err = t.links.Link(sum, local)
 		if err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) {
 			err = t.copy(sum, local)
 		}

@@ -188,21 +188,37 @@ type bodySink struct {
 	written int64
 }
 
-// copy writes body and fails unless it has exactly size bytes. It reads at most one byte more.
+// copy writes body and fails unless it has exactly size bytes. It reads at most one byte more. A large body is hashed while the next piece
+// of it is read and written.
 func (b *bodySink) copy(ctx context.Context, op operation, body io.Reader, size int64) error {
-	buffer, _ := buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
+	if size <= copyBuffer {
+		buffer, _ := buffers.Get().(*[]byte)
+		defer buffers.Put(buffer)
+		return b.pump(ctx, op, body, size, func() []byte { return *buffer }, func(piece []byte) { _, _ = b.sum.Write(piece) })
+	}
+	hashing := newBehind(b.sum)
+	defer hashing.end()
+	return b.pump(ctx, op, body, size, hashing.buffer, hashing.write)
+}
+
+// pump reads each piece into what buffer returns, writes it, and passes it to hashed.
+func (b *bodySink) pump(ctx context.Context, op operation, body io.Reader, size int64, buffer func() []byte, hashed func([]byte)) error {
 	body = io.LimitReader(body, size+1)
 	for {
+		into := buffer()
 		asked := time.Now()
-		n, err := body.Read(*buffer)
+		n, err := body.Read(into)
 		waited := time.Since(asked)
 		if n > 0 {
 			b.dog.touch()
-			if werr := b.write((*buffer)[:n]); werr != nil {
+			written, werr := b.out.Write(into[:n])
+			b.written += int64(written)
+			b.add(int64(written))
+			if werr != nil {
 				return diskError("store the file", werr)
 			}
 		}
+		hashed(into[:n])
 		switch {
 		case errors.Is(err, io.EOF) && b.written == size:
 			return nil
@@ -217,15 +233,46 @@ func (b *bodySink) copy(ctx context.Context, op operation, body io.Reader, size 
 	}
 }
 
-func (b *bodySink) write(piece []byte) error {
-	n, err := b.out.Write(piece)
-	b.written += int64(n)
-	b.add(int64(n))
-	if err != nil {
-		return err
+// behind hashes pieces in a goroutine of its own, a few pieces behind the one who reads them.
+type behind struct {
+	free, full chan []byte
+	done       chan struct{}
+	used       []*[]byte
+}
+
+// piecesBehind is how many buffers a body is read into in turn.
+const piecesBehind = 4
+
+func newBehind(sum hash.Hash) *behind {
+	h := &behind{free: make(chan []byte, piecesBehind), full: make(chan []byte, piecesBehind), done: make(chan struct{})}
+	for range piecesBehind {
+		buffer, _ := buffers.Get().(*[]byte)
+		h.used = append(h.used, buffer)
+		h.free <- *buffer
 	}
-	_, err = b.sum.Write(piece)
-	return err
+	go func() {
+		defer close(h.done)
+		for piece := range h.full {
+			_, _ = sum.Write(piece) // a hash never fails
+			h.free <- piece[:cap(piece)]
+		}
+	}()
+	return h
+}
+
+// buffer returns the next buffer, once its last piece is hashed.
+func (h *behind) buffer() []byte { return <-h.free }
+
+// write hashes a piece of the newest buffer later.
+func (h *behind) write(piece []byte) { h.full <- piece }
+
+// end returns when all pieces are hashed.
+func (h *behind) end() {
+	close(h.full)
+	<-h.done
+	for _, buffer := range h.used {
+		buffers.Put(buffer)
+	}
 }
 
 func (b *bodySink) hex() string { return hex.EncodeToString(b.sum.Sum(nil)) }

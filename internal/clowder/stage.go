@@ -27,7 +27,7 @@ const (
 	progressEvery = 200 * time.Millisecond
 	// commitEvery and commitEveryBytes are how many files and bytes are made durable together, and so how much work a power cut may
 	// cost. One sync of a file system that other programs write to takes tenths of a second. It blocks only one worker.
-	commitEvery      = 2 << 10
+	commitEvery      = 8 << 10
 	commitEveryBytes = 4 << 30
 )
 

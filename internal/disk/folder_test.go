@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -127,7 +128,7 @@ func TestAPipeThatTakesThePlaceOfAFolderNeverBlocks(t *testing.T) {
 		entries, _ := disk.List(root, "out", 10)
 		require.Empty(t, entries)
 		_ = disk.SyncFolder(root, "out")
-		require.Error(t, disk.Link(root, "nothing", root, "out/x"))
+		require.Error(t, link(root, "nothing", root, "out/x"))
 	}
 	stop()
 }
@@ -170,15 +171,15 @@ func TestALinkIsGivenAcrossTwoFoldersAndNeverThroughOne(t *testing.T) {
 	cache, inputs := folder(t, volume, "cache"), folder(t, volume, "inputs")
 	require.NoError(t, disk.WriteFile(cache, "body", []byte("x")))
 	require.NoError(t, inputs.MkdirAll("deep/er", 0o700))
-	require.NoError(t, disk.Link(cache, "body", inputs, "deep/er/a.csv"))
+	require.NoError(t, link(cache, "body", inputs, "deep/er/a.csv"))
 	doc, err := disk.ReadFile(inputs, "deep/er/a.csv", 10)
 	require.NoError(t, err)
 	require.Equal(t, "x", string(doc))
-	require.ErrorIs(t, disk.Link(cache, "body", inputs, "deep/er/a.csv"), fs.ErrExist)
+	require.ErrorIs(t, link(cache, "body", inputs, "deep/er/a.csv"), fs.ErrExist)
 
 	out := t.TempDir()
 	require.NoError(t, os.Symlink(out, filepath.Join(volume, "inputs", "out")))
-	require.Error(t, disk.Link(cache, "body", inputs, "out/jobs.db"))
+	require.Error(t, link(cache, "body", inputs, "out/jobs.db"))
 	require.NoFileExists(t, filepath.Join(out, "jobs.db"))
 }
 
@@ -188,4 +189,28 @@ func folder(t *testing.T, volume, name string) *os.Root {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, root.Close()) })
 	return root
+}
+
+// link makes one link.
+func link(from *os.Root, old string, to *os.Root, name string) error {
+	l := disk.NewLinker(from, to)
+	defer l.Close()
+	return l.Link(old, name)
+}
+
+func TestALinkerHoldsFewFoldersOpen(t *testing.T) {
+	t.Parallel()
+	volume := t.TempDir()
+	cache, inputs := folder(t, volume, "cache"), folder(t, volume, "inputs")
+	require.NoError(t, disk.WriteFile(cache, "body", []byte("x")))
+	l := disk.NewLinker(cache, inputs)
+	defer l.Close()
+	for i := range 100 { // more than are kept open
+		name := strconv.Itoa(i)
+		require.NoError(t, inputs.Mkdir(name, 0o700))
+		require.NoError(t, l.Link("body", name+"/a"))
+		require.NoError(t, l.Link("body", name+"/b"))
+	}
+	require.ErrorIs(t, l.Link("body", "99/a"), fs.ErrExist)
+	require.ErrorIs(t, l.Link("nothing", "99/c"), fs.ErrNotExist)
 }

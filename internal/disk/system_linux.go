@@ -27,20 +27,9 @@ func Free(dir string) (int64, bool) {
 	return int64(s.Bavail) * s.Bsize, true
 }
 
-// Link makes a hard link named name below to, to the file old below from. The two may be different roots. A link at old or name is never
-// followed. If name exists, the error wraps fs.ErrExist.
-func Link(from *os.Root, old string, to *os.Root, name string) (err error) {
-	source, err := from.OpenFile(path.Dir(old), os.O_RDONLY|folderOnly, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, source.Close()) }()
-	target, err := to.OpenFile(path.Dir(name), os.O_RDONLY|folderOnly, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, target.Close()) }()
-	if err := unix.Linkat(int(source.Fd()), path.Base(old), int(target.Fd()), path.Base(name), 0); err != nil {
+// linkAt makes a hard link named name in the folder to, to the file old in the folder from. A link at old or name is never followed.
+func linkAt(from *os.File, old string, to *os.File, name string) error {
+	if err := unix.Linkat(int(from.Fd()), old, int(to.Fd()), name, 0); err != nil {
 		return &os.LinkError{Op: "link", Old: old, New: name, Err: err}
 	}
 	return nil

@@ -15,8 +15,8 @@ const (
 // Free is not known on this system.
 func Free(string) (int64, bool) { return 0, false }
 
-// Link is not supported on this system. The caller copies instead.
-func Link(_ *os.Root, _ string, _ *os.Root, _ string) error { return errors.ErrUnsupported }
+// linkAt is not supported on this system. The caller copies instead.
+func linkAt(_ *os.File, _ string, _ *os.File, _ string) error { return errors.ErrUnsupported }
 
 // TryLock locks nothing on this system and reports true.
 func TryLock(*os.File) (bool, error) { return true, nil }
