@@ -10,6 +10,7 @@ from trainer.data.columns.values import Style
 from trainer.run_folder import files
 
 DESCRIPTION = "trainer.json"  # beside the weights: the information that a later run needs to use the model
+ONNX, LOGITS = "model.onnx", "logits"  # the network for other programs, and its output
 MAX_HEADER_BYTES = 16 << 20  # limit for a file of weights: the names and shapes of a hundred thousand tensors
 MAX_WORDS_BYTES = 128 << 20  # limit for a vocabulary, which the tokenizers library reads
 _WORDS = ("tokenizer.json", "vocab.json", "vocab.txt", "merges.txt")

@@ -201,6 +201,19 @@ func tryIt(t *testing.T, m *shown) {
 			check(b, row)
 		}
 	})
+	t.Run("test rows fill the form", func(t *testing.T) {
+		for _, name := range []string{"reviews", "rows"} {
+			b := open(t, m.Site, site.Carol, page(name))
+			b.do(chromedp.Click("[data-example]"))
+			b.polled(answered + `.length > 0`)
+			given := get[map[string]string](b, `JSON.parse(document.querySelector("[data-example]").dataset.example)`)
+			require.NotEmpty(t, given)
+			for column, value := range given {
+				require.Equal(t, value, get[string](b, `document.querySelector('[data-column="`+column+`"]').value`))
+			}
+			require.Regexp(t, `^The model says `+b.text(".answer .label"), get[string](b, `document.querySelector("[data-example]").title`))
+		}
+	})
 	t.Run("an image that does not decode", func(t *testing.T) {
 		b := open(t, m.Site, site.Carol, page("pictures"))
 		file := filepath.Join(t.TempDir(), "picture.png")

@@ -13,9 +13,9 @@ from trainer.answer.rows import Form, Refused
 from trainer.data import Example
 from trainer.errors import UserError
 from trainer.estimators import ESTIMATORS
-from trainer.export.onnx import LOGITS, ONNX
 from trainer.plan import Rows
 from trainer.run_folder import files
+from trainer.saved_model import LOGITS, ONNX
 from trainer.tasks import target as targets
 from trainer.tasks.target import Classes, Labels, Number
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy
 
+from trainer.saved_model import LOGITS, ONNX
 from trainer.tasks import target as targets
 from trainer.tasks.target import Classes
 
-ONNX, LOGITS = "model.onnx", "logits"
 KINDS = ("text", "image", "table", "tokens")  # whose networks have this form
 COMPARED = 32  # test rows on which it is compared with the delivered model
 CLOSE = 1e-4  # the largest difference of probabilities; of numbers, in standard deviations of the target
