@@ -22,7 +22,7 @@ from test_graph_delivery import communities
 from trainer.config.spec import Input
 from trainer.graph.asking import answering, questions
 from trainer.graph.delivery import scorers, stored
-from trainer.graph.rivals import compare
+from trainer.graph.rivals import choice
 from trainer.graph.sage import Sage
 from trainer.run import run
 
@@ -69,7 +69,7 @@ def trained(tmp_path_factory):
             spec = make_run(files, run="ft-earlier", epochs=2, more_options=options)
             with pytest.MonkeyPatch.context() as patched:
                 if what.startswith("network"):
-                    patched.setattr(compare, "best", lambda found, *_: found[0])
+                    patched.setattr(choice, "best", lambda found, *_: (found[0], ""))
                 assert run(str(spec), "local") == 0, events_of(spec.parent)[-1]
             known[what] = tmp_path_factory.mktemp("model") / "model"
             shutil.copytree(spec.parent / "out" / "model", known[what])

@@ -13,7 +13,7 @@ from result_checks import check_files
 from test_graph_delivery import communities
 
 from trainer.graph import reading
-from trainer.graph.rivals import compare
+from trainer.graph.rivals import choice
 from trainer.run import run
 
 
@@ -84,7 +84,7 @@ def test_the_champion_has_the_scores_that_it_had_on_the_same_rows(train, tmp_pat
     labels = tuple("abc"[i % 3] for i in range(120)) if task != "link-prediction" else None
     graph = featured(labels=labels, task=task)
     if delivered == "the network":
-        monkeypatch.setattr(compare, "best", lambda found, *_: found[0])
+        monkeypatch.setattr(choice, "best", lambda found, *_: (found[0], ""))
     folder, earlier = train(graph, "ft-earlier")
     shutil.copytree(folder / "out" / "model", tmp_path / "shared" / "registry" / "model")
     version = {"path": "../../registry/model", "run": "ft-earlier", "name": "mine", "version": 1}
