@@ -23,6 +23,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/mount"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/mail"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/pipeline/status"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
@@ -114,6 +115,13 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	if cfg.Objects, err = set.Scripts.Objects(set.objectLimits(), client.Cache(), log); err != nil {
 		return err
 	}
+	mails, err := notifier(set, all, store, log)
+	if err != nil {
+		return err
+	}
+	if mails != nil {
+		cfg.Over = mails.Over
+	}
 	keys, err := set.keyring()
 	if err != nil {
 		return err
@@ -146,7 +154,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	log.Info("starting", zap.String("version", version), zap.Strings("extractors", all.Names()),
 		zap.String("ray", cmp.Or(set.KubeRayConfig, set.RayAddress)), zap.String("clowder", set.ClowderURL), zap.String("shared_dir", set.SharedDir),
 		zap.String("memory_limit", memory))
-	return runAll(ctx, set, parts{ends: ends, pipe: pipe, recovery: recovery, cleaner: cleaner, backend: backend, web: web, pages: pages})
+	return runAll(ctx, set, parts{ends: ends, pipe: pipe, recovery: recovery, cleaner: cleaner, backend: backend, web: web, pages: pages, mails: mails})
 }
 
 // readiness returns why the service accepts no jobs, or nil. A stopping service is not ready.
@@ -172,6 +180,7 @@ type parts struct {
 	backend  *ray
 	web      *health
 	pages    *studio.Server
+	mails    *mail.Notifier
 }
 
 // runAll runs the parts and stops them in an order that loses nothing: first the consumers, which return unhandled messages; then
@@ -206,6 +215,9 @@ func runAll(ctx context.Context, set Settings, p parts) error {
 	if p.pages != nil {
 		part(ctx, p.pages.Run, func() {})
 	}
+	if p.mails != nil {
+		part(statusCtx, p.mails.Run, func() {})
+	}
 	if p.web != nil {
 		part(healthCtx, p.web.Run, func() {})
 	}
@@ -228,7 +240,7 @@ func pipelineConfig(set Settings, all platform.Extractors, volume volume.Volume,
 		MaxRunning: set.MaxRunning, MaxRunningPerUser: set.MaxRunningPerUser, MaxJobsPerUser: set.jobsPerUser(),
 		UserJobsPerHour: set.UserJobsPerHour, UserRequestsPerHour: set.UserRequestsPerHour,
 		MaxRetry: set.MaxRetry, MaxAttempts: set.MaxAttempts, Poll: set.RayPoll, PendingTimeout: set.PendingTimeout, StallTimeout: set.StallTimeout,
-		Attempt: attempt, CheckTrainer: checkTrainer, Version: version, NoteUsers: set.Studio.On(), Scripts: set.Scripts.Preparer(set.localPython(), volume.Overlays()),
+		Attempt: attempt, CheckTrainer: checkTrainer, Version: version, NoteUsers: set.Studio.On() || set.EmailServer != "", Scripts: set.Scripts.Preparer(set.localPython(), volume.Overlays()),
 	}
 }
 

@@ -42,6 +42,8 @@ type Settings struct {
 	ExtractorKey        job.Secret    `mapstructure:"extractor_key"`
 	ExtractorInfo       string        `mapstructure:"extractor_info"`
 	AutomaticAfter      time.Duration `mapstructure:"automatic_after"`
+	EmailServer         string        `mapstructure:"email_server"`
+	EmailSender         string        `mapstructure:"email_sender"`
 	Heartbeat           time.Duration `mapstructure:"heartbeat"`
 	MaxRetry            int           `mapstructure:"max_retry"`
 	MaxAttempts         int           `mapstructure:"max_attempts"`
@@ -114,6 +116,8 @@ func settings() []setting {
 		{"extractor_key", "EXTRACTOR_KEY", "", "Key that makes the extractors private; requires CLOWDER_EMAIL"},
 		{"extractor_info", "EXTRACTOR_INFO", "", "File that replaces the built-in extractor_info.json of the training extractor"},
 		{"automatic_after", "AUTOMATIC_AFTER", "0", "How long no file may be added before an automatic run begins, e.g. 5m, in datasets whose finetune.yaml asks for it; 0 allows no automatic runs"},
+		{"email_server", "EMAIL_SERVER", "", "SMTP server, as host or host:port, through which users are told when their jobs are done or have failed; empty sends no e-mails"},
+		{"email_sender", "EMAIL_SENDER", "", "E-mail address of the sender, required with EMAIL_SERVER"},
 		{"heartbeat", "HEARTBEAT", "60s", "Time between two heartbeats to Clowder; a plain number means seconds"},
 		{"max_retry", "MAX_RETRY", 10, "Attempts of a stage that fails for a transient reason"},
 		{"max_attempts", "MAX_ATTEMPTS", 3, "Attempts of a training that Ray loses"},

@@ -3,8 +3,13 @@ package main
 import (
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/mail"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/retention"
 	"github.com/ncsa/clowder-ray/internal/s3"
 )
@@ -54,6 +59,17 @@ func retentionConfig(set Settings, volume volume.Volume) retention.Config {
 		Runs: volume.Run(""), Deliverables: volume.Deliverables(""), Keys: set.RetainKeys, RunFolders: set.RetainRuns, Records: set.RetainRecords,
 		CacheBytes: set.CacheBytes, Disks: map[string]string{"SHARED_DIR": set.SharedDir, "STATE_DIR": set.StateDir}, MinFree: set.MinFreeBytes,
 	}
+}
+
+// notifier tells users by e-mail of the ends of their jobs, but for requests about runs, which take seconds. It is nil where no server is set.
+func notifier(set Settings, all platform.Extractors, store mail.Records, log *zap.Logger) (*mail.Notifier, error) {
+	if set.EmailServer == "" {
+		return nil, nil
+	}
+	return mail.New(mail.Config{
+		Server: set.EmailServer, Sender: set.EmailSender, Log: log.Named("mail"),
+		Wanted: func(rec job.Record) bool { return all.Of(rec.Request).Kind != platform.Runs },
+	}, store)
 }
 
 var _ retention.Cache = (*clowder.Client)(nil)

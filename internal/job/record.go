@@ -20,8 +20,8 @@ type Record struct {
 	// Owner stands for the user who asked, for fairness between users: a digest of the key, which is the same for all jobs of
 	// a user. It stays when the key is erased.
 	Owner string `json:"owner,omitempty"`
-	// User is the e-mail address of the user who asked, as Clowder tells it. It is known where people see runs in the studio; it is empty
-	// otherwise, and in records of older versions.
+	// User is the e-mail address of the user who asked, as Clowder tells it. It is known where people see runs in the studio or get e-mails; it
+	// is empty otherwise, and in records of older versions.
 	User  string `json:"user,omitempty"`
 	State State  `json:"state"`
 	// Attempt numbers the tries on Ray, from 1. Restarts counts those that followed a broken one by themselves.

@@ -68,7 +68,7 @@ type Config struct {
 	Attempt rayjob.Attempt
 	// Objects are the object stores that users may name; nil is none.
 	Objects objects.Store
-	// NoteUsers: the record of a job names its user, for people who look for their own runs.
+	// NoteUsers: the record of a job names its user, for people who look for their own runs and for e-mails.
 	NoteUsers bool
 	// Studio, where given, is the web page of the service, to which statuses and results lead.
 	Studio Studio
