@@ -67,10 +67,10 @@ ray-down: build ## stop the local Ray
 	@bin/extractor ray down --dir $(RAY_DIR)
 
 .PHONY: studio-pictures
-studio-pictures: ## make pictures of all pages of the studio in var/studio, and those of docs/images, with Chromium
+studio-pictures: ui ## make pictures of all pages of the studio in var/studio, and those of docs/images, with Chromium
 	@mkdir -p var/studio docs/images/studio
 	@STUDIO_PICTURES=$(CURDIR)/var/studio go test -tags integration -count=1 -run TestPages ./test/studio
-	@for page in runs running run compare train; do cp var/studio/$$page-1400-light.png var/studio/$$page-390-dark.png docs/images/studio/; done
+	@for page in runs running run compare train editor; do cp var/studio/$$page-1400-light.png var/studio/$$page-390-dark.png docs/images/studio/; done
 
 .PHONY: pictures
 pictures: setup build ## make the pictures in docs/images from a real training, with Chromium: make pictures [CLOWDER_ENV=file]

@@ -34,6 +34,16 @@ func TestPeopleAreLedToTheStudio(t *testing.T) {
 	require.Equal(t, []string{"studio.example.org"}, hosts)
 }
 
+// TestTheSecretOfTheClientStaysInItsSecret mounts the one key of the Secret that the values name.
+func TestTheSecretOfTheClientStaysInItsSecret(t *testing.T) {
+	t.Parallel()
+	pod := statefulSet(t, render(t, "--values", "testdata/everything.yaml")).Spec.Template.Spec
+	require.Contains(t, pod.Volumes, corev1.Volume{Name: "oidc", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
+		SecretName: "studio-client", Items: []corev1.KeyToPath{{Key: "secret", Path: "secret"}},
+	}}})
+	require.Contains(t, pod.Containers[0].VolumeMounts, corev1.VolumeMount{Name: "oidc", ReadOnly: true, MountPath: "/etc/clowder-ray-oidc"})
+}
+
 func TestThereIsNoStudioUnlessItIsOn(t *testing.T) {
 	t.Parallel()
 	for _, o := range render(t, least...) {
@@ -45,9 +55,10 @@ func TestAStudioNeedsAnAddress(t *testing.T) {
 	t.Parallel()
 	for values, want := range map[string]string{
 		"studio.enabled=true": "studio.url is empty",
-		"studio.enabled=true,studio.url=https://s.example.org,studio.login[0]=oidc": "studio.oidc.issuer is empty",
-		"studio.enabled=true,studio.url=https://s.example.org/":                     "studio",
-		"studio.login[0]=password":                                                  "studio",
+		"studio.enabled=true,studio.url=https://s.example.org,studio.login[0]=oidc":          "studio.oidc.issuer is empty",
+		"studio.enabled=true,studio.url=https://s.example.org,studio.oidc.secret.existing=x": "studio.oidc.issuer is empty",
+		"studio.enabled=true,studio.url=https://s.example.org/":                              "studio",
+		"studio.login[0]=password": "studio",
 	} {
 		_, err := template(t, append(least, "--set", values)...)
 		require.ErrorContains(t, err, want, values)

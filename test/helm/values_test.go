@@ -129,11 +129,12 @@ func TestSettingsAreWrittenAsTheServiceReadsThem(t *testing.T) {
 		"STATE_DIR":        "/state",
 		"SHUTDOWN_TIMEOUT": "45s",
 
-		"STUDIO_URL":         "https://studio.example.org/ray",
-		"STUDIO_LISTEN":      ":8781",
-		"STUDIO_LOGIN":       "oidc,key",
-		"CLOWDER_PUBLIC_URL": "https://clowder.example.org",
-		"OIDC_ISSUER":        "https://clowder.example.org:8443/keycloak/realms/clowder",
-		"OIDC_CLIENT_ID":     "clowder-ray",
+		"STUDIO_URL":              "https://studio.example.org/ray",
+		"STUDIO_LISTEN":           ":8781",
+		"STUDIO_LOGIN":            "oidc,key",
+		"CLOWDER_PUBLIC_URL":      "https://clowder.example.org",
+		"OIDC_ISSUER":             "https://clowder.example.org:8443/keycloak/realms/clowder",
+		"OIDC_CLIENT_ID":          "clowder-ray",
+		"OIDC_CLIENT_SECRET_FILE": "/etc/clowder-ray-oidc/secret",
 	}, data)
 }

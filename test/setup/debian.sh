@@ -5,6 +5,7 @@ missing=()
 [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || missing+=(rabbitmq-server)
 command -v curl >/dev/null || missing+=(curl)
 command -v bwrap >/dev/null || missing+=(bubblewrap) # runsc is optional: without it the tests in gVisor are skipped
+[ -x /usr/sbin/nginx ] || missing+=(nginx-light) # the test of the studio behind a proxy; it needs the program only
 command -v gcc >/dev/null || missing+=(gcc libc6-dev) # go test -race
 command -v uv >/dev/null || python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
 [ ${#missing[@]} -eq 0 ] && exit 0

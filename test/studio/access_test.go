@@ -38,22 +38,38 @@ var axe = sync.OnceValues(func() (string, error) {
 	return string(source), err
 })
 
-// pages are the pages of a site that holds a run in each state.
-func pages(s *site.Site) map[string]string {
+// pages are the pages of a site that holds a run in each state and a settings file.
+func pages(t *testing.T, s *site.Site) map[string]string {
+	t.Helper()
+	file, err := s.Clowder.AddFile(s.Dataset, "finetune.yaml", strings.NewReader("epochs: 5\n# a comment\nseed: 7\n"))
+	require.NoError(t, err)
+	s.Add(t, site.Run{ID: "ft-gonegonegonegonegone", Accuracy: 0.8, Version: 4, NoFolder: true, Text: "Accuracy 0.8 on 1,821 held-out rows."})
 	return map[string]string{
-		"runs":            "datasets/" + s.Dataset + "/runs",
-		"my runs":         "",
-		"no runs":         "datasets/" + s.Empty + "/runs",
-		"a run":           "runs/ft-lr3e4dyy2gkf5pnmt3vc",
-		"a run that goes": "runs/ft-k3vr7now2ninghalfway",
-		"a failed run":    "runs/ft-first3ilm6reviews2ab",
-		"a waiting run":   "runs/ft-a7waiting2inline4rayq",
-		"a comparison":    "compare?run=ft-yigcyhzk4mhq2nof7l3a&run=ft-b2kq91xav5tuw3jz4rme&run=ft-lr3e4dyy2gkf5pnmt3vc",
-		"the form":        "datasets/" + s.Dataset + "/train?like=ft-lr3e4dyy2gkf5pnmt3vc",
-		"a report":        "runs/ft-lr3e4dyy2gkf5pnmt3vc/report",
-		"files":           "datasets/" + s.Dataset + "/files",
-		"models":          "datasets/" + s.Dataset + "/models",
-		"an error":        "runs/ft-none",
+		"the editor":           "datasets/" + s.Dataset + "/files/" + file,
+		"the history":          "datasets/" + s.Dataset + "/files/" + file + "/versions",
+		"a model":              "models/" + s.Dataset + "/reviews",
+		"the champion changes": "models/" + s.Dataset + "/reviews/2/promote",
+		"a manifest":           "models/" + s.Dataset + "/reviews/3/serve",
+		"no models":            "datasets/" + s.Empty + "/models",
+		"no files":             "datasets/" + s.Empty + "/files",
+		"a run without files":  "runs/ft-gonegonegonegonegone",
+		"one run to compare":   "compare?run=ft-yigcyhzk4mhq2nof7l3a",
+		"the form, empty":      "datasets/" + s.Dataset + "/train",
+		"a list with a filter": "datasets/" + s.Dataset + "/runs?state=done&q=nothing",
+		"the login":            "login",
+		"runs":                 "datasets/" + s.Dataset + "/runs",
+		"my runs":              "",
+		"no runs":              "datasets/" + s.Empty + "/runs",
+		"a run":                "runs/ft-lr3e4dyy2gkf5pnmt3vc",
+		"a run that goes":      "runs/ft-k3vr7now2ninghalfway",
+		"a failed run":         "runs/ft-first3ilm6reviews2ab",
+		"a waiting run":        "runs/ft-a7waiting2inline4rayq",
+		"a comparison":         "compare?run=ft-yigcyhzk4mhq2nof7l3a&run=ft-b2kq91xav5tuw3jz4rme&run=ft-lr3e4dyy2gkf5pnmt3vc",
+		"the form":             "datasets/" + s.Dataset + "/train?like=ft-lr3e4dyy2gkf5pnmt3vc",
+		"a report":             "runs/ft-lr3e4dyy2gkf5pnmt3vc/report",
+		"files":                "datasets/" + s.Dataset + "/files",
+		"models":               "datasets/" + s.Dataset + "/models",
+		"an error":             "runs/ft-none",
 	}
 }
 
@@ -68,14 +84,23 @@ func TestPagesAreAccessible(t *testing.T) {
 	require.NoError(t, err)
 	s := site.New(t, site.Options{})
 	s.Fill(t)
-	settings, err := s.Clowder.AddFile(s.Dataset, "finetune.yaml", strings.NewReader("epochs: 5\n# a comment\nseed: 7\n"))
-	require.NoError(t, err)
-	all := pages(s)
-	all["the editor"] = "datasets/" + s.Dataset + "/files/" + settings
-	all["the login"] = "login"
+	all := pages(t, s)
+	all["as a viewer: runs"], all["as a viewer: the editor"], all["as a viewer: a model"] = all["runs"], all["the editor"], all["a model"]
+	all["nobody: the login"] = "login"
 	for name, page := range all {
 		t.Run(name, func(t *testing.T) {
-			b := open(t, s, site.Alice, page)
+			var b *tab
+			switch {
+			case strings.HasPrefix(name, "as a viewer"):
+				b = open(t, s, site.Carol, page)
+			case strings.HasPrefix(name, "nobody"):
+				b = visit(t, s, page)
+				b.do(chromedp.WaitVisible("#key"), chromedp.SetValue("#key", "no key"), chromedp.Click("form button"))
+				b.until("document.body.innerText.includes('Clowder does not accept this key')")
+			default:
+				b = open(t, s, site.Alice, page)
+			}
+			require.NotEmpty(t, b.text("h1"))
 			if strings.HasPrefix(page, "runs/ft-k3vr7") {
 				b.until(`document.querySelectorAll('.live-chart canvas').length === 2`)
 				get[int](b, `(document.querySelectorAll('details').forEach(d => d.open = true), 1)`)
@@ -108,7 +133,7 @@ func TestPagesWithoutScript(t *testing.T) {
 		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		return err
 	}))
-	for name, page := range pages(s) {
+	for name, page := range pages(t, s) {
 		b.do(chromedp.Navigate(s.URL + "/" + page))
 		require.NotEmpty(t, b.html("h1"), name)
 	}

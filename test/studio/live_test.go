@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -107,4 +108,37 @@ func TestAPageSaysThatItIsNotLive(t *testing.T) {
 	s.Append(t, run, results.EventsFile, step(700, 0.111))
 	b.until(lossPicture + `.includes('to 0.111')`)
 	b.until(`document.querySelector('.live-lost').hidden`)
+}
+
+// TestCurvesAreZoomedAndMeasuredAgainstTheChampion zooms with the keys and with the pointer, and finds the champion of the model in the chart of
+// its metric, with its newest value in the legend.
+func TestCurvesAreZoomedAndMeasuredAgainstTheChampion(t *testing.T) {
+	t.Parallel()
+	s := site.New(t, site.Options{})
+	s.Fill(t)
+	b := open(t, s, site.Alice, "runs/"+running)
+	b.until(`document.querySelectorAll('.live-chart canvas').length === 2`)
+	b.until(`[...document.querySelectorAll('.live-chart')].some(c => /Validation accuracy/.test(c.innerText) && /champion reviews\/3\s*0.864/.test(c.innerText))`)
+
+	const all = `[...document.querySelector('.live-chart .live-tools').children].find(b => b.innerText === 'Show all' && !b.hidden)`
+	require.True(t, get[bool](b, all+` === undefined`))
+	get[int](b, `(document.querySelector('.live-chart .live-picture').focus(), 1)`)
+	b.do(chromedp.KeyEvent("+"))
+	b.until(all + ` !== undefined`)
+	b.do(chromedp.KeyEvent("0"))
+	b.until(all + ` === undefined`)
+
+	drag := func(kind string, x int) string {
+		return fmt.Sprintf(`(() => { const o = document.querySelector('.live-chart .u-over'), r = o.getBoundingClientRect();
+			(%[1]q === 'mousedown' ? o : document).dispatchEvent(new MouseEvent(%[1]q, {bubbles: true, button: 0, movementX: 5, clientX: r.left + %[2]d, clientY: r.top + 50}));
+			if (%[1]q === 'mousemove') { o.dispatchEvent(new MouseEvent(%[1]q, {bubbles: true, button: 0, movementX: 5, clientX: r.left + %[2]d, clientY: r.top + 50})); } return 1 })()`, kind, x)
+	}
+	get[int](b, drag("mousemove", 40))
+	get[int](b, drag("mousedown", 40))
+	get[int](b, drag("mousemove", 140))
+	get[int](b, drag("mouseup", 140))
+	b.until(all + ` !== undefined`)
+	get[int](b, `(`+all+`.click(), 1)`)
+	b.until(all + ` === undefined`)
+	require.Equal(t, "live-picture", get[string](b, `document.activeElement.className`))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -70,7 +71,9 @@ func (s *Settings) issuer(ca string) (login.Issuer, error) {
 		if err != nil {
 			return out, job.Permanent(fmt.Errorf("OIDC_CLIENT_SECRET_FILE: %w", err))
 		}
-		out.Secret = job.Secret(strings.TrimSpace(string(secret)))
+		if out.Secret = job.Secret(strings.TrimSpace(string(secret))); out.Secret == "" {
+			return out, job.Permanent(errors.New("OIDC_CLIENT_SECRET_FILE: the file is empty; write the secret of the client into it, or leave the setting out for a public client"))
+		}
 	}
 	roots, err := x509.SystemCertPool()
 	if err != nil {

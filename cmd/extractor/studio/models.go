@@ -3,8 +3,10 @@ package studio
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/ncsa/clowder-ray/internal/answer"
 	"github.com/ncsa/clowder-ray/internal/answer/manifests"
@@ -109,21 +111,40 @@ type modelDesk struct {
 	registry *registry.Registry
 }
 
-// Promote makes the version the champion, and notes it on the dataset as the extractor that manages runs does.
+// Promote makes the version the champion, and notes it on the dataset as the extractor that manages runs does, unless the dataset says so
+// already: an earlier try may have come that far.
 func (d modelDesk) Promote(ctx context.Context, by *web.Visitor, v registry.Version) error {
 	of := registry.Dataset{Clowder: d.parts.Clowder.As("").Address(), ID: v.DatasetID}
-	if _, err := d.registry.Promote(of, v.Name, v.Version); err != nil {
+	err := pipeline.Promote(d.registry, of, v, func(content map[string]any) error {
+		have, err := acting(by).Metadata(ctx, v.DatasetID)
+		if err != nil || championNoted(have, v.Name) == v.Ref() {
+			return err
+		}
+		e := d.manager()
+		content["run"], content["version"] = v.Run, d.parts.Version
+		_, err = acting(by).AddMetadata(ctx, v.DatasetID, clowder.Metadata{Content: content, Contexts: []any{delivery.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version})
 		return err
+	})
+	if missing, ok := errors.AsType[*pipeline.NotNotedError](err); ok {
+		return &web.Problem{
+			Type: "not-noted", Title: "The champion has changed, but Clowder does not say so yet", Status: http.StatusBadGateway,
+			Detail: missing.Ref + " is the champion now, and predictions that name the champion use it. The note on the dataset in Clowder is missing: " + web.AsProblem(missing.Cause).Detail,
+			Do:     "Go back and press Make champion again in a minute. Only the note is added then.",
+		}
 	}
-	e := d.manager()
-	content := map[string]any{
-		"kind": "promotion", "run": v.Run, "version": d.parts.Version, "name": v.Name, "name_version": v.Version, "model_run": v.Run, "champion": v.Ref(),
-	}
-	if v.Test != nil {
-		content["metric"], content["test_value"] = v.Metric, v.Test.Value
-	}
-	_, err := acting(by).AddMetadata(ctx, v.DatasetID, clowder.Metadata{Content: content, Contexts: []any{delivery.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version})
 	return err
+}
+
+// championNoted is the champion of a model as the newest entry about it names it, whichever extractor made the entry; empty for none.
+func championNoted(entries []clowder.Metadata, name string) string {
+	champion, newest := "", time.Time{}
+	for _, m := range entries {
+		named, ok := m.Content["champion"].(string)
+		if ok && m.Content["name"] == name && !m.Created.Before(newest) {
+			champion, newest = named, m.Created
+		}
+	}
+	return champion
 }
 
 // Export submits the dataset to the extractor that manages runs, which puts the model into it.

@@ -25,13 +25,13 @@ func (p *Parts) ours(rec job.Record) bool {
 	return err == nil && address == p.Clowder.As("").Address()
 }
 
-// champion is the number of the champion of a model, 0 where there is none or it cannot be read.
-func (p *Parts) champion(dataset, name string) int {
+// champion is the number of the champion of a model and the run that made it, 0 where there is none or it cannot be read.
+func (p *Parts) champion(dataset, name string) (version int, run string) {
 	v, err := registry.New(p.Volume.Registry()).Champion(registry.Dataset{Clowder: p.Clowder.As("").Address(), ID: dataset}, name)
 	if err != nil || v == nil {
-		return 0
+		return 0, ""
 	}
-	return v.Version
+	return v.Version, v.Run
 }
 
 // forms are the extractors as the studio offers them.
@@ -48,6 +48,7 @@ type actor interface {
 	Dataset(ctx context.Context, id string) (clowder.Dataset, error)
 	Files(ctx context.Context, dataset string) ([]clowder.File, error)
 	Submit(ctx context.Context, dataset, extractor string, parameters map[string]any) (string, error)
+	Metadata(ctx context.Context, dataset string) ([]clowder.Metadata, error)
 	AddMetadata(ctx context.Context, dataset string, m clowder.Metadata) (string, error)
 }
 

@@ -46,7 +46,31 @@ func Check(ctx context.Context, of Issuer, callback string, now time.Time) error
 	case answer.StatusCode >= http.StatusBadRequest:
 		faults = append(faults, fmt.Errorf("the issuer does not know the client %s (%d): add the client of docs/studio.md to the realm, or set OIDC_CLIENT_ID", of.Client, answer.StatusCode))
 	}
+	if len(faults) == 0 {
+		faults = append(faults, p.checkSecret(ctx, found))
+	}
 	return errors.Join(faults...)
+}
+
+// checkSecret exchanges a code that was never given: the issuer looks at the client before it looks at the code.
+func (p *provider) checkSecret(ctx context.Context, found *discovered) error {
+	ctx, cancel := p.with(ctx)
+	defer cancel()
+	_, err := p.config(found).Exchange(ctx, "doctor", oauth2.VerifierOption(oauth2.GenerateVerifier()))
+	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
+	switch {
+	case !ok:
+		if err != nil {
+			return fmt.Errorf("%w: the exchange of a code: %w", errAway, bare(err))
+		}
+		return nil
+	case refused.ErrorCode != "invalid_client" && refused.ErrorCode != "unauthorized_client":
+		return nil // it is the code that is refused
+	case p.of.Secret == "":
+		return fmt.Errorf("the client %s has a secret (Client authentication is on): set OIDC_CLIENT_SECRET_FILE to a file with it, or switch that off", p.of.Client)
+	default:
+		return fmt.Errorf("the issuer does not accept the secret of the client %s: copy it from the tab Credentials of the client into the file of OIDC_CLIENT_SECRET_FILE", p.of.Client)
+	}
 }
 
 // look requests a page of the issuer, without following it.

@@ -64,7 +64,7 @@ const (
 
 // crowns remembers the champions of models, since the rows of a list mostly have the same one.
 type crowns struct {
-	ask   func(dataset, name string) int
+	ask   func(dataset, name string) (version int, run string)
 	mu    sync.Mutex
 	known map[crownOf]crown
 }
@@ -73,13 +73,14 @@ type crownOf struct{ dataset, name string }
 
 type crown struct {
 	version int
+	run     string
 	at      time.Time
 }
 
-// champion is the number of the champion of a model now, 0 where none is known.
-func (c *crowns) champion(now time.Time, dataset, name string) int {
+// champion is the number of the champion of a model now and the run that made it, 0 where none is known.
+func (c *crowns) champion(now time.Time, dataset, name string) (version int, run string) {
 	if c.ask == nil {
-		return 0
+		return 0, ""
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,8 +90,9 @@ func (c *crowns) champion(now time.Time, dataset, name string) int {
 		if len(c.known) >= maxCrowns {
 			clear(c.known)
 		}
-		known = crown{c.ask(dataset, name), now}
+		known = crown{at: now}
+		known.version, known.run = c.ask(dataset, name)
 		c.known[of] = known
 	}
-	return known.version
+	return known.version, known.run
 }

@@ -97,8 +97,8 @@ type Parts struct {
 	Version string
 	// RunOf is the name that the run of a job of Clowder will have.
 	RunOf func(extractor, jobID string) string
-	// Champion is the number of the champion of a model; 0 where none is known.
-	Champion func(dataset, name string) int
+	// Champion is the number of the champion of a model and the run that made it; 0 where none is known.
+	Champion func(dataset, name string) (version int, run string)
 	// TensorBoard says that the studio has pages of TensorBoard.
 	TensorBoard bool
 	// Said is the newest sentence that the user of an active run was told in Clowder, empty for none.

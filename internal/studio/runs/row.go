@@ -101,7 +101,7 @@ func (r *Room) row(rec job.Record) Row {
 		row.Ended = rec.Updated
 	}
 	if m := row.Model; m != nil && m.Made {
-		if n := r.crowns.champion(r.now(), m.Dataset, m.Name); n > 0 {
+		if n, _ := r.crowns.champion(r.now(), m.Dataset, m.Name); n > 0 {
 			m.Champion = n == m.Version
 		}
 	}

@@ -3,12 +3,14 @@ package runs
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"maps"
 	"slices"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/report"
 	"github.com/ncsa/clowder-ray/internal/results/report/chart"
@@ -41,6 +43,8 @@ type View struct {
 	Pictures []template.HTML `json:"-"`
 	// Epochs has the figures of the evaluations, for those who do not see the curves.
 	Epochs Table `json:"-"`
+	// Against is the champion that the curves are measured against; nil where none is known.
+	Against *Against `json:"against,omitempty" doc:"The champion that the curves are measured against"`
 	// Report says that a report can be written from what is there.
 	Report bool `json:"report"`
 }
@@ -49,6 +53,18 @@ type View struct {
 type Table struct {
 	Heads []string
 	Rows  [][]string
+}
+
+// Against is the champion of a model as its own run measured it on the validation rows.
+type Against struct {
+	Ref    string  `json:"ref"`
+	Metric string  `json:"metric"`
+	Value  float64 `json:"value" doc:"The metric on the validation rows of its run"`
+}
+
+// Chart is the title of the chart that shows the metric, as the live curves call it.
+func (a Against) Chart() string {
+	return "Validation " + results.Plain(results.MetricName(a.Metric), "metric")
 }
 
 // The actions on a run.
@@ -64,7 +80,7 @@ func (r *Room) view(rec job.Record) View {
 	v := View{Row: r.row(rec), Notes: []string{}, Settings: []Setting{}, Inputs: []Input{}, Files: []File{}}
 	e := r.forms.Of(rec.Request)
 	v.Actions, v.Keeps, v.RetryRefused = actions(rec, e)
-	v.Inputs, v.SettingsFile = r.inputs(rec), rec.SettingsFile
+	v.Inputs, v.SettingsFile, v.Against = r.inputs(rec), rec.SettingsFile, r.against(rec, e)
 	dir := r.volume.Run(rec.Run)
 	root, err := dir.Open()
 	switch {
@@ -119,6 +135,31 @@ func (r *Room) result(rec job.Record) *results.Result {
 		return nil
 	}
 	return result
+}
+
+// against is the champion of the model that a training makes, unless that is the training's own. It is known as long as the run folder of the
+// champion is kept.
+func (r *Room) against(rec job.Record, e Form) *Against {
+	if e.Kind != KindTrain {
+		return nil
+	}
+	name := registry.Slug(cmp.Or(rec.Settings.RegisterAs, rec.Request.Name))
+	if m := modelOf(rec); m != nil && m.Made {
+		name = m.Name
+	}
+	number, run := r.crowns.champion(r.now(), rec.Request.DatasetID, name)
+	if number == 0 || run == rec.Run {
+		return nil
+	}
+	made := r.result(job.Record{Run: run})
+	if made == nil {
+		return nil
+	}
+	score, ok := made.Metrics.Validation[made.Metric]
+	if !ok {
+		return nil
+	}
+	return &Against{Ref: fmt.Sprintf("%s/%d", name, number), Metric: made.Metric, Value: score.Value}
 }
 
 func folderGone(m *Model) string {

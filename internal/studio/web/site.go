@@ -22,6 +22,9 @@ import (
 //go:embed style.css
 var style []byte
 
+//go:embed icon.svg
+var icon []byte
+
 //go:embed layout.tmpl.html
 var layout string
 
@@ -45,15 +48,19 @@ type Site struct {
 
 	assets    Assets
 	styleName string
+	iconName  string
 	failure   *Page
 }
 
 // NewSite returns the site at an address, the setting STUDIO_URL; clowder is the setting CLOWDER_PUBLIC_URL.
 func NewSite(address *url.URL, clowder string, assets Assets, log *zap.Logger) *Site {
-	sum := sha256.Sum256(style)
+	named := func(name string, content []byte, ext string) string {
+		sum := sha256.Sum256(content)
+		return name + "-" + hex.EncodeToString(sum[:6]) + ext
+	}
 	s := &Site{
 		URL: address, Clowder: strings.TrimRight(clowder, "/"), Log: log, Outage: func() time.Time { return time.Time{} },
-		assets: assets, styleName: "style-" + hex.EncodeToString(sum[:6]) + ".css",
+		assets: assets, styleName: named("style", style, ".css"), iconName: named("icon", icon, ".svg"),
 	}
 	s.failure = s.parse(failureTemplate)
 	return s
@@ -81,9 +88,13 @@ func (s *Site) Routes(mux *http.ServeMux) {
 			next.ServeHTTP(w, r)
 		})
 	}
-	mux.Handle("GET /assets/"+s.styleName, forever(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.ServeContent(w, r, "style.css", time.Time{}, bytes.NewReader(style))
-	})))
+	for name, content := range map[string][]byte{s.styleName: style, s.iconName: icon} {
+		mux.Handle("GET /assets/"+name, forever(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
+		})))
+	}
+	// Browsers ask for this where an answer is no page of ours, such as one of the API.
+	mux.Handle("GET /favicon.ico", http.RedirectHandler(s.Link("assets", s.iconName), http.StatusSeeOther))
 	mux.Handle("GET /assets/", forever(http.StripPrefix("/assets/", s.assets)))
 }
 
@@ -130,13 +141,14 @@ type frame struct {
 	Visitor *Visitor
 	Nonce   string
 	Style   string
+	Icon    string
 	Scripts []string
 	Styles  []string
 }
 
 // Show answers with the page. What cannot be drawn is logged and answered with a page that says so; half a page is never sent.
 func (p *Page) Show(w http.ResponseWriter, r *http.Request, status int, view View) {
-	f := frame{View: view, Site: p.site, Visitor: VisitorOf(r.Context()), Nonce: nonceOf(r.Context()), Style: p.site.Link("assets", p.site.styleName)}
+	f := frame{View: view, Site: p.site, Visitor: VisitorOf(r.Context()), Nonce: nonceOf(r.Context()), Style: p.site.Link("assets", p.site.styleName), Icon: p.site.Link("assets", p.site.iconName)}
 	for _, island := range view.Islands {
 		script, css := p.site.assets.Names(island)
 		if script != "" {

@@ -64,6 +64,22 @@ func TestAPageHasTheLayoutAndEscapesWhatUsersWrote(t *testing.T) {
 	require.Contains(t, w.Header().Get("Content-Security-Policy"), "script-src 'self'; ")
 }
 
+func TestTheIconIsFoundUnderItsNameAndWhereBrowsersLook(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mux := http.NewServeMux()
+	s.Routes(mux)
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, request(t, "/favicon.ico", nil))
+	require.Equal(t, http.StatusSeeOther, w.Code)
+	at := w.Header().Get("Location")
+	require.Regexp(t, `^/ray/assets/icon-[0-9a-f]{12}\.svg$`, at)
+	w = httptest.NewRecorder()
+	mux.ServeHTTP(w, request(t, at[len("/ray"):], nil))
+	require.Equal(t, []any{http.StatusOK, "image/svg+xml"}, []any{w.Code, w.Header().Get("Content-Type")})
+	require.Contains(t, w.Header().Get("Cache-Control"), "immutable")
+}
+
 func TestAPageThatCannotBeDrawnIsNotSentInHalf(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

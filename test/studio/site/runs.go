@@ -1,6 +1,8 @@
 package site
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -75,11 +78,15 @@ func (s *Site) Add(tb testing.TB, r Run) {
 		sum, err = s.Volume.WriteInputs(r.ID, []job.Input{{ID: "file-1", Name: "train.csv", Path: "train.csv", Size: 158112, SHA256: strings.Repeat("2", 64)}})
 		require.NoError(tb, err)
 	}
+	var model json.RawMessage
+	if r.Version > 0 {
+		model = s.register(tb, r)
+	}
 	_, err = s.Store.Change(ctx, r.ID, func(rec *job.Record) error {
 		rec.User, rec.InputsSHA256 = r.By, sum
 		rec.Settings = job.NewSettings(values)
-		if r.Version > 0 {
-			rec.Model = s.model(tb, r)
+		if model != nil {
+			rec.Model = model
 		}
 		return s.reach(rec, r)
 	})
@@ -104,15 +111,25 @@ func (s *Site) reach(rec *job.Record, r Run) error {
 	return nil
 }
 
-func (s *Site) model(tb testing.TB, r Run) json.RawMessage {
+// register makes a version of the model reviews and returns it as the record of its run has it. Its weights are no weights.
+func (s *Site) register(tb testing.TB, r Run) json.RawMessage {
 	tb.Helper()
-	v := registry.Version{
-		Schema: 1, Name: "reviews", Version: r.Version, Run: r.ID, DatasetID: r.Dataset, Task: "text-classification", Kind: "text", Base: "google/bert-tiny", Metric: "accuracy",
-		Why: "reviews/1 was the champion with accuracy 0.842 against " + results.Figure("accuracy", r.Accuracy) + " on the same test rows",
-	}
-	if r.Champion {
-		v.Best = v.Ref()
-	}
+	from := disk.Folder{Volume: tb.TempDir(), Name: "model"}
+	require.NoError(tb, os.MkdirAll(from.Path(), 0o700))
+	weights := []byte("weights of " + r.ID)
+	require.NoError(tb, os.WriteFile(filepath.Join(from.Path(), "weights.bin"), weights, 0o600))
+	sum := sha256.Sum256(weights)
+	low, high := r.Accuracy-0.016, r.Accuracy+0.015
+	v, err := registry.New(s.Volume.Registry()).Register(tb.Context(), registry.Version{
+		Name: "reviews", Run: r.ID, Clowder: s.client.As("").Address(), DatasetID: r.Dataset, Task: "text-classification", Kind: "text", Base: "google/bert-tiny",
+		Labels: []string{"negative", "positive"}, Metric: "accuracy", Test: &registry.Score{Value: r.Accuracy, Low: &low, High: &high, N: 1821}, Created: time.Now().UTC(),
+		WeightsSHA256: hex.EncodeToString(sum[:]),
+		Files:         []registry.File{{Path: "weights.bin", Size: int64(len(weights)), SHA256: hex.EncodeToString(sum[:])}},
+	}, from, func(*registry.Version) (bool, string) {
+		return r.Champion, "reviews/1 was the champion with accuracy 0.842 against " + results.Figure("accuracy", r.Accuracy) + " on the same test rows"
+	})
+	require.NoError(tb, err)
+	v.Version = r.Version
 	doc, err := json.Marshal(v)
 	require.NoError(tb, err)
 	return doc
@@ -220,7 +237,7 @@ func (s *Site) Fill(tb testing.TB) {
 		{ID: "ft-b2kq91xav5tuw3jz4rme", Name: "slower", By: Bob, Accuracy: 0.834, Rate: 5e-5, Version: 2, Text: "Accuracy 0.834 on 1,821 held-out rows."},
 		{ID: "ft-qm4d5kcanceled2xy7wz", By: Bob, State: job.Cancelled, Text: "Cancelled by bob@example.org."},
 		{ID: "ft-lr3e4dyy2gkf5pnmt3vc", Name: "stars-lr3e-4", Accuracy: 0.871, Rate: 3e-4, Version: 3, Champion: true, Text: "Accuracy 0.871 on 1,821 held-out rows.", Settings: map[string]any{"epochs": int64(5), "batch_size": int64(16)}},
-		{ID: "ft-k3vr7now2ninghalfway", Name: "longer texts", By: Bob, State: job.Running, Fraction: 0.67},
+		{ID: "ft-k3vr7now2ninghalfway", Name: "longer texts", By: Bob, State: job.Running, Fraction: 0.67, Settings: map[string]any{"more_options": "register_as: reviews"}},
 		{ID: "ft-a7waiting2inline4rayq", State: job.Staged},
 	} {
 		s.Add(tb, r)

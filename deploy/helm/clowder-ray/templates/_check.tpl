@@ -31,6 +31,9 @@
 {{- if and (has "oidc" $v.studio.login) (not $v.studio.oidc.issuer) -}}
 {{- $faults = append $faults "studio.oidc.issuer is empty: set it to the realm of Clowder's Keycloak" -}}
 {{- end -}}
+{{- if and $v.studio.oidc.secret.existing (not $v.studio.oidc.issuer) -}}
+{{- $faults = append $faults "studio.oidc.secret is set, but studio.oidc.issuer is empty: set the issuer, or leave the secret out" -}}
+{{- end -}}
 {{- with $faults -}}
 {{- fail (printf "\n  - %s\n" (join "\n  - " .)) -}}
 {{- end -}}

@@ -30,6 +30,8 @@ const Client = "clowder-ray"
 type Options struct {
 	// Redirects are the addresses to which the double sends somebody back.
 	Redirects []string
+	// Secret is that of the client; empty: it is a public client.
+	Secret string
 	// TokenLife is how long an access token lasts (5 min).
 	TokenLife time.Duration
 	// OnToken learns of each access token, before its client does.
@@ -185,9 +187,12 @@ func back(w http.ResponseWriter, r *http.Request, to string, answer url.Values) 
 func (k *Keycloak) token(w http.ResponseWriter, r *http.Request) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	client, _, _ := r.BasicAuth()
-	if client != Client && r.PostFormValue("client_id") != Client {
-		reply(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
+	client, secret, ok := r.BasicAuth()
+	if !ok {
+		client, secret = r.PostFormValue("client_id"), r.PostFormValue("client_secret")
+	}
+	if client != Client || k.opts.Secret != "" && secret != k.opts.Secret { // Keycloak says this of a wrong secret, too
+		reply(w, http.StatusUnauthorized, map[string]any{"error": "unauthorized_client", "error_description": "Invalid client or Invalid client credentials"})
 		return
 	}
 	var of grant

@@ -48,11 +48,23 @@ interface Drawn {
   look: Look;
 }
 
+// Level is a value that lines are measured against.
+export interface Level {
+  label: string;
+  value: number;
+}
+
 // Chart draws lines of one kind, with the same facts as a sentence and as a table.
 export class Chart {
   readonly element = make("figure", { class: "live-chart" });
   private readonly better = make("small");
-  private readonly picture = make("div", { class: "live-picture", role: "img" });
+  private readonly picture = make("div", {
+    class: "live-picture",
+    role: "img",
+    tabindex: "0",
+    title: "Drag over the picture to zoom, or press + and \u2212; arrow keys move, 0 shows all",
+  });
+  private readonly whole = make("button", { type: "button", hidden: "" }, "Show all");
   private readonly legend = make("p", { class: "live-legend" });
   private readonly table = make("table", { class: "numbers" });
   private readonly details = make("details", {}, make("summary", {}, "Table"), make("div", { class: "scroll", tabindex: "0" }, this.table));
@@ -62,6 +74,8 @@ export class Chart {
   private log = false;
   private smooth = false;
   private newest = false;
+  private zoom: Point | undefined;
+  private level: Level | undefined;
   private said: Said = { fraction: 0 };
 
   constructor(
@@ -75,14 +89,22 @@ export class Chart {
         const on = button.getAttribute("aria-pressed") !== "true";
         button.setAttribute("aria-pressed", String(on));
         set(on);
-        this.shape = "";
-        this.draw();
+        this.redraw();
       });
       tools.append(button);
     };
     toggle("Log", "Logarithmic axis", (on) => (this.log = on));
     toggle("Smooth", "Show the mean of neighbours", (on) => (this.smooth = on));
-    toggle("Newest", "Show the newest quarter only", (on) => (this.newest = on));
+    toggle("Newest", "Show the newest quarter only", (on) => {
+      this.newest = on;
+      this.show(undefined);
+    });
+    this.whole.addEventListener("click", () => {
+      this.picture.focus();
+      this.show(undefined);
+    });
+    tools.append(this.whole);
+    this.picture.addEventListener("keydown", (e) => this.press(e));
     const heading = make("figcaption", {}, make("h2", {}, title, " ", this.better), tools);
     this.element.append(heading, this.picture, this.legend, this.details);
     this.details.addEventListener("toggle", () => this.fillTable());
@@ -94,9 +116,48 @@ export class Chart {
     this.better.textContent = curve.better === undefined ? "" : `${curve.better} is better`;
   }
 
-  // place says where the best model and the restarts were.
-  place(said: Said): void {
+  // place says where the best model and the restarts were, and what the lines are measured against.
+  place(said: Said, level?: Level): void {
     this.said = said;
+    this.level = level;
+  }
+
+  private redraw(): void {
+    this.shape = "";
+    this.draw();
+  }
+
+  // end is where the longest line ends.
+  private end(): number {
+    return Math.max(...this.curves.map((c) => c.points?.at(-1)?.[0] ?? 0));
+  }
+
+  // show shows a part of the lines, or all.
+  private show(zoom: Point | undefined): void {
+    this.zoom = zoom;
+    this.whole.hidden = zoom === undefined;
+    this.redraw();
+  }
+
+  // press zooms and moves for those who drag nothing.
+  private press(e: KeyboardEvent): void {
+    const { min, max } = this.plot?.scales["x"] ?? {};
+    if (min === undefined || max === undefined || e.ctrlKey || e.metaKey || e.altKey) {
+      return;
+    }
+    const quarter = (max - min) / 4;
+    const to: Record<string, Point | undefined> = {
+      "+": [min + quarter, max - quarter],
+      "-": [min - 2 * quarter, max + 2 * quarter],
+      ArrowLeft: [min - quarter, max - quarter],
+      ArrowRight: [min + quarter, max + quarter],
+      "0": undefined,
+    };
+    if (e.key in to) {
+      e.preventDefault();
+      const zoom = to[e.key];
+      this.show(zoom === undefined || (zoom[0] <= 0 && zoom[1] >= this.end()) ? undefined : zoom);
+    }
   }
 
   // draw shows what the lines hold now.
@@ -115,6 +176,7 @@ export class Chart {
     } else {
       this.plot.setData(data);
     }
+    this.tell(this.plot, lines);
     this.picture.setAttribute("aria-label", this.sentence());
     this.element.dataset["points"] = String(this.curves.reduce((n, c) => n + (c.points?.length ?? 0), 0));
     this.fillTable();
@@ -125,8 +187,7 @@ export class Chart {
     const means = this.curves.some((c) => c.name === "train/loss" && (c.points ?? []).length > 1);
     this.curves.forEach((curve, i) => {
       const all = curve.points ?? [];
-      const end = Math.max(...this.curves.map((c) => c.points?.at(-1)?.[0] ?? 0));
-      const points = this.newest ? all.filter((p) => p[0] >= 0.75 * end) : all;
+      const points = this.newest ? all.filter((p) => p[0] >= 0.75 * this.end()) : all;
       if (points.length === 0) {
         return;
       }
@@ -138,6 +199,11 @@ export class Chart {
         out.push({ label: fine ? "each step" : curve.label, points, look: lookOf(curve.name, i, fine) });
       }
     });
+    if (this.level !== undefined && out.length > 0) {
+      const { label, value } = this.level;
+      const ends = out.flatMap((l) => [l.points[0], l.points.at(-1)] as Point[]).map((p) => p[0]);
+      out.push({ label, points: [[Math.min(...ends), value], [Math.max(...ends), value]], look: { colour: "--muted", width: 1.5, dash: [2, 4] } });
+    }
     return out;
   }
 
@@ -148,8 +214,8 @@ export class Chart {
       width: Math.max(this.picture.clientWidth, 200),
       height: window.innerWidth <= 640 ? 180 : 230,
       legend: { show: false },
-      cursor: { sync: { key: this.sync.key, setSeries: false }, drag: { x: false, y: false }, points: { size: 7 } },
-      scales: { x: { time: false, range: (_u, min, max) => [this.newest || !this.inEpochs() ? min : 0, max > min ? max : min + 1] }, y: this.log ? { distr: 3 } : { range: (_u, min, max) => uPlot.rangeNum(min, max, 0.1, true) } },
+      cursor: { sync: { key: this.sync.key, setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { size: 7 } },
+      scales: { x: { time: false, range: (_u, min, max) => this.zoom ?? [this.newest || !this.inEpochs() ? min : 0, max > min ? max : min + 1] }, y: this.log ? { distr: 3 } : { range: (_u, min, max) => uPlot.rangeNum(min, max, 0.1, true) } },
       axes: [
         { ...axis, size: 30, label: this.inEpochs() ? "epoch" : "step", labelSize: 16, labelFont: axis.font },
         { ...axis, size: 58, values: (_u, ticks) => ticks.map((v) => (v === null ? "" : figure(v))) },
@@ -165,8 +231,16 @@ export class Chart {
           points: { show: l.points.length <= 40, size: 5 },
         })),
       ],
-      hooks: { draw: [(u) => this.mark(u)], setCursor: [(u) => this.tell(u, lines)] },
+      hooks: { draw: [(u) => this.mark(u)], setCursor: [(u) => this.tell(u, lines)], setSelect: [(u) => this.select(u)] },
     };
+  }
+
+  // select shows what the pointer was dragged over.
+  private select(u: uPlot): void {
+    const { left, width } = u.select;
+    if (width > 4) {
+      this.show([u.posToVal(left, "x"), u.posToVal(left + width, "x")]);
+    }
   }
 
   private inEpochs(): boolean {

@@ -1,6 +1,6 @@
 import "./live.css";
 import uPlot from "uplot";
-import { Chart, extend } from "./chart";
+import { Chart, extend, type Level } from "./chart";
 import { make } from "./dom";
 import { islands, setting } from "./island";
 import { Log } from "./log";
@@ -117,12 +117,18 @@ class Run {
       if (wanted.length !== host.childNodes.length || wanted.some((node, i) => node !== host.childNodes[i])) {
         host.replaceChildren(...wanted);
       }
-      all.forEach((c) => c.place(this.said));
+      all.forEach((c) => c.place(this.said, this.levelOf(c)));
       shown.forEach((c) => c.draw());
       if (host.querySelector<HTMLDetailsElement>(".live-more")?.open === true) {
         more.forEach((c) => c.draw());
       }
     });
+  }
+
+  // levelOf is the champion's value, for the chart of its metric.
+  private levelOf(chart: Chart): Level | undefined {
+    const { champion, championValue, championChart } = this.root.dataset;
+    return championChart === chart.title ? { label: `champion ${champion}`, value: Number(championValue) } : undefined;
   }
 
   private more(host: HTMLElement, charts: Chart[]): HTMLElement {
