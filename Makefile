@@ -20,7 +20,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: e2e-kuberay e2e-clowder1 form help setup lock build demo studio run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training bench-graph bench-graph-sets vuln clean cluster-up cluster-down images e2e-compose lint-docker
+.PHONY: e2e-kuberay e2e-clowder1 form help setup lock build demo studio run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training bench-steps bench-graph bench-graph-sets vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -233,6 +233,9 @@ bench: setup build test-programs ## measure latency, transfer rates, memory and 
 
 bench-training: setup ## measure training: make bench-training [DATASET=dir] [FIGURES='start rate padding workers']
 	@$(PYTHON) test/bench/training.py "$(or $(DATASET),test/dataset/reviews)" $(FIGURES)
+
+bench-steps: setup ## measure what a training step spends its processor time on: make bench-steps [MODEL=folder of an installed text model]
+	@$(PYTHON) test/bench/steps.py $(if $(MODEL),--model "$(MODEL)")
 
 bench-graph: setup ## measure trainings on generated graphs, up to 2.9 million nodes and 30 million edges: make bench-graph [FIGURES='rate workers table start']
 	@$(PYTHON) test/bench/graph.py $(or $(FIGURES),rate workers table start)

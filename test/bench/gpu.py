@@ -79,7 +79,9 @@ def step_seconds(args, device: torch.device, compile_it: str) -> float:
     texts = Texts(random.integers(0, args.vocabulary, count * args.tokens, dtype=numpy.int32), numpy.arange(count + 1) * args.tokens, None, 0, 0)
     rows = Rows(texts, random.integers(0, 2, count))
     with tempfile.TemporaryDirectory() as folder:
-        plan = SimpleNamespace(settings=settings, base=SimpleNamespace(is_small=False, fresh=True), splits={"train": rows}, folder=folder)
+        plan = SimpleNamespace(
+            settings=settings, kind="text", base=SimpleNamespace(is_small=False, fresh=True), splits={"train": rows}, folder=folder
+        )
         stepper = Stepper(SimpleNamespace(rank=0, world=1, device=device, threads=1), plan, model, Objective(Classes(("a", "b"))))
         optimization = Optimization(model, settings, 1e-4, 10_000, stepper.scaler)
         stepper.begin()

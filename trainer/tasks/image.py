@@ -50,7 +50,7 @@ class Images:
         if augment is not None and self.augmentation != "none":
             pixels = _varied(pixels, augment, strong=self.augmentation == "strong")
         values = (pixels.astype(numpy.float32) / 255 - numpy.asarray(self.mean, numpy.float32)) / numpy.asarray(self.std, numpy.float32)
-        return {"pixel_values": numpy.ascontiguousarray(values.transpose(0, 3, 1, 2))}
+        return {"pixel_values": values.transpose(0, 3, 1, 2)}  # channels stay last in memory, which convolutions are faster with
 
 
 def _varied(pixels: numpy.ndarray, random: numpy.random.Generator, strong: bool) -> numpy.ndarray:

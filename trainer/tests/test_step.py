@@ -1,34 +1,86 @@
 """The precision of a step by the device, and a step for which the memory is too small."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from conftest import small_reviews
 from result_checks import check_success, codes, error_of, weights
-from small_datasets import flowers
+from small_datasets import flowers, in_folders, squares
 
+from trainer.launch import work
 from trainer.run import run
-from trainer.train import step
+from trainer.tasks.catalogue import SMALL_BYTES, Base
+from trainer.train import loop, step
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 
 
 @pytest.mark.parametrize(
-    ("device", "has_bf16", "wanted", "precision"),
+    ("device", "has_bf16", "gains", "wanted", "precision"),
     [
-        (CPU, True, "auto", "fp32"),
-        (CPU, True, "bf16", "fp32"),
-        (CPU, True, "fp16", "fp32"),
-        (GPU, True, "auto", "bf16"),
-        (GPU, False, "auto", "fp16"),
-        (GPU, True, "bf16", "bf16"),
-        (GPU, False, "bf16", "fp32"),
-        (GPU, True, "fp16", "fp16"),
-        (GPU, True, "fp32", "fp32"),
+        (CPU, True, True, "auto", "bf16"),
+        (CPU, True, False, "auto", "fp32"),
+        (CPU, False, True, "auto", "fp32"),
+        (CPU, True, False, "bf16", "bf16"),
+        (CPU, False, False, "bf16", "fp32"),
+        (CPU, True, True, "fp16", "fp32"),
+        (CPU, True, True, "fp32", "fp32"),
+        (GPU, True, False, "auto", "bf16"),
+        (GPU, False, False, "auto", "fp16"),
+        (GPU, True, False, "bf16", "bf16"),
+        (GPU, False, False, "bf16", "fp32"),
+        (GPU, True, False, "fp16", "fp16"),
+        (GPU, True, True, "fp32", "fp32"),
     ],
 )
-def test_half_precision_is_for_devices_that_have_it(monkeypatch, device, has_bf16, wanted, precision):
+def test_half_precision_is_for_devices_that_have_it_and_for_trainings_that_gain_from_it(monkeypatch, device, has_bf16, gains, wanted, precision):
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: has_bf16)
-    assert step._precision(wanted, device) == precision
+    monkeypatch.setattr(step, "_has_bf16", lambda: has_bf16)
+    assert step._precision(wanted, device, gains) == precision
+
+
+@pytest.mark.parametrize(("can", "has"), [({"avx512_bf16": True}, True), ({"amx_bf16": True}, True), ({"avx512_bf16": False, "avx2": True}, False)])
+def test_a_cpu_has_bf16_by_its_instructions(monkeypatch, can, has):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: can)
+    assert step._has_bf16() is has
+
+
+@pytest.mark.parametrize(
+    ("base", "gains"),
+    [
+        (Base("bert-tiny", "text"), False),
+        (Base("org/large", "text", size=SMALL_BYTES), True),
+        (Base("small-cnn", "image"), True),
+        (Base("mlp", "table"), False),
+    ],
+)
+def test_which_trainings_gain_from_bf16_on_cpus(base, gains):
+    assert step._gains_on_cpus(SimpleNamespace(kind=base.kind, base=base)) is gains
+
+
+def test_a_bf16_training_on_a_cpu_is_resumed_with_the_same_bits(make_run, monkeypatch, schemas):
+    monkeypatch.setattr(step, "_has_bf16", lambda: True)  # torch computes it on every CPU
+    whole = make_run(in_folders(squares(40)), run="ft-whole", model="small-cnn", epochs=3)
+    assert run(str(whole), "local") == 0
+    assert check_success(whole.parent, schemas)["training"]["precision"] == "bf16"
+    real = step.Stepper.step
+    with monkeypatch.context() as once:
+        once.setattr(step.Stepper, "step", lambda self, data, batch, n: real(self, data, batch, n) if n != 2 else 1 / 0)
+        once.setattr(loop, "BETWEEN_SAVES_SECONDS", 0.0)
+        cut = make_run(in_folders(squares(40)), run="ft-cut", model="small-cnn", epochs=3)
+        assert run(str(cut), "local") == 1
+    assert run(str(cut), "local") == 0
+    assert check_success(cut.parent, schemas)["training"]["resumed"] == 1
+    assert weights(cut.parent) == weights(whole.parent)
+
+
+@pytest.mark.skipif(not torch.set_flush_denormal(False), reason="this CPU cannot flush denormal numbers")
+def test_a_training_flushes_denormal_numbers_and_what_follows_it_does_not():
+    tiny = torch.full((1,), 1e-40)
+    with work._without_denormals():
+        assert (tiny * 0.5).item() == 0.0
+    assert (tiny * 0.5).item() > 0.0
 
 
 @pytest.fixture
