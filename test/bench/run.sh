@@ -10,6 +10,14 @@ echo "== from a message to its first status and to the submission on Ray (real R
 bench 500x Delivery ./test/bench
 echo "== where the time of one run goes, from its message to its last status (real RabbitMQ, real Ray; a Clowder that takes a second for each upload)"
 go run ./test/demo | sed -n '/^Where the time went/,/^$/p;/^| /p'
+echo "== the same up to the first step of a network, with one and two workers, with warm processes and without (until: seconds after the message)"
+for workers in 1 2; do
+	for warm in 4 0; do
+		echo "-- workers $workers, WARM_WORKERS $warm"
+		WARM_WORKERS=$warm go run ./test/demo -parameters "{\"model\": \"bert-tiny\", \"epochs\": 1, \"num_workers\": $workers}" |
+			sed -n '/^| seconds/,/prepares the first step/p'
+	done
+done
 echo "== twelve files, their charts and their metadata, delivered to a Clowder that takes a second for each upload"
 bench 3x Results ./internal/platform/clowder
 echo "== trivial jobs, the service beside an extractor made with pyclowder (x: our figure divided by that of pyclowder polling each 2 ms)"

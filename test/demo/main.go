@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -46,6 +47,8 @@ func main() {
 // options is what the command line says.
 type options struct {
 	dataset, program, out, clowder string
+	// parameters are the settings of the run as JSON.
+	parameters string
 }
 
 func run(ctx context.Context, w io.Writer) (err error) {
@@ -54,6 +57,7 @@ func run(ctx context.Context, w io.Writer) (err error) {
 	flag.StringVar(&o.program, "extractor", filepath.Join(stack.Root(), "bin", "extractor"), "the service")
 	flag.StringVar(&o.out, "out", filepath.Join(stack.Root(), "var", "demo"), "where the results are downloaded to")
 	flag.StringVar(&o.clowder, "clowder", "", "address of a Clowder that runs already; the user's API key is in CLOWDER_KEY")
+	flag.StringVar(&o.parameters, "parameters", "{}", "settings of the run as JSON, for example {\"model\": \"bert-tiny\"}")
 	flag.Parse()
 	d := &demo{w: w, began: time.Now()}
 	work, err := os.MkdirTemp("", "demo-")
@@ -129,12 +133,20 @@ func (d *demo) use(ctx context.Context, o options, work, url string, key job.Sec
 	if err != nil {
 		return err
 	}
+	parameters := map[string]any{}
+	if err := json.Unmarshal([]byte(o.parameters), &parameters); err != nil {
+		return fmt.Errorf("read -parameters as a JSON object: %w", err)
+	}
 	clock := &timeline{began: time.Now()}
-	submitted, err := user.Submit(ctx, id, extractor, map[string]any{})
+	submitted, err := user.Submit(ctx, id, extractor, parameters)
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(d.w, "\nThe dataset is submitted to %s with default settings. Clowder shows this log of the job:\n\n", extractor)
+	with := "default settings"
+	if len(parameters) > 0 {
+		with = "the settings " + o.parameters
+	}
+	_, _ = fmt.Fprintf(d.w, "\nThe dataset is submitted to %s with %s. Clowder shows this log of the job:\n\n", extractor, with)
 	last, err := d.follow(ctx, user, submitted)
 	if err != nil {
 		return err
