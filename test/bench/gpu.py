@@ -24,7 +24,7 @@ from trainer.tasks.target import Classes
 from trainer.tasks.text import Texts
 from trainer.train.objective import Objective
 from trainer.train.optimize import Optimization
-from trainer.train.step import Stepper
+from trainer.train.step import Stepper, _has_bf16
 
 STEPS, WARM_UP = 30, 5
 
@@ -36,7 +36,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=value)
     args = parser.parse_args()
     device = torch.device(args.device)
-    kind = torch.bfloat16 if device.type == "cuda" else torch.float32
+    kind = torch.bfloat16 if device.type == "cuda" or _has_bf16() else torch.float32
     ceiling = matmul_rate(device, kind, 8192 if device.type == "cuda" else 1024)
     print(f"matrix product on {torch.cuda.get_device_name() if device.type == 'cuda' else 'CPU'}, {kind}: {ceiling / 1e12:.2f} TFLOP/s")
     for compile_it in ("no", "yes") if device.type == "cuda" else ("no",):
