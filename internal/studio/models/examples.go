@@ -16,8 +16,12 @@ const maxExamples = 9
 // example is a test row that fills the form of a page.
 type example struct {
 	Number int
-	// Title says what is special about it, Hint begins its content.
-	Title, Hint string
+	// Title says what is special about it.
+	Title string
+	// Again says that an earlier example has the same title.
+	Again bool
+	// Hint says what the model answers.
+	Hint string
 	// Input has the value of each field by its column.
 	Input map[string]string
 }
@@ -50,7 +54,8 @@ func (r *Room) examples(v registry.Version, reads ModelReads) []example {
 		if e.Label != e.Predicted {
 			hint += ", not " + e.Label
 		}
-		out = append(out, example{len(out) + 1, title, text.Excerpt(results.Plain("The model says "+hint, ""), maxHint), e.Input})
+		again := slices.ContainsFunc(out, func(other example) bool { return other.Title == title })
+		out = append(out, example{len(out) + 1, title, again, text.Excerpt(results.Plain("The model says "+hint, ""), maxHint), e.Input})
 	}
 	return out
 }
