@@ -32,8 +32,11 @@ func TestEntitiesAreMarkedInTheText(t *testing.T) {
 	found := h.do("carol", "POST", "/api/v1/models/"+ds+"/names/1/predict", asJSON(`{"rows":[{"text":" Änna visits Rome."},{"text":"nobody"},{"text":"X"}]}`))
 	require.NoError(t, json.Unmarshal(found.Body.Bytes(), &a), found.Body)
 	require.Equal(t, []TextPart{
-		{Text: " ", Start: 0, End: 1}, {Text: "Änna", Entity: "PER", Start: 1, End: 5, Probability: 0.9}, {Text: " visits ", Start: 5, End: 13},
-		{Text: "Rome", Entity: "<LOC>", Start: 13, End: 17, Probability: 0.9}, {Text: ".", Start: 17, End: 18},
+		{Text: " ", Start: 0, End: 1},
+		{Text: "Änna", Entity: "PER", Start: 1, End: 5, Probability: 0.9},
+		{Text: " visits ", Start: 5, End: 13},
+		{Text: "Rome", Entity: "<LOC>", Start: 13, End: 17, Probability: 0.9},
+		{Text: ".", Start: 17, End: 18},
 	}, a.Rows[0].Parts)
 	require.Equal(t, []TextPart{{Text: "nobody", Start: 0, End: 6}}, a.Rows[1].Parts)
 	require.Equal(t, "LOC", a.Rows[2].Parts[0].Entity)
