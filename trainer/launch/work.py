@@ -62,10 +62,12 @@ def train(plan: Plan, rank: int, world: int, device: str, threads: int, **asks) 
     Raises UserError for errors that the user can fix; others pass through. The first worker is the only writer and takes its own
     lease within the lease of the start, because a worker that Ray has replaced may still be alive.
     """
+    from trainer.train import step
+
     lease = Lease(Path(plan.work))
     if rank == 0:
         lease = leases.take(lease.folder / "worker", within=lease)
-    with lease.watched(), _user_errors(plan.folder), _without_denormals():
+    with lease.watched(), _user_errors(plan.folder), step.without_denormals():
         return _train(plan, rank, world, device, threads, lease, asks)
 
 
@@ -278,19 +280,6 @@ def to_onnx(folder: Path, kind: str, target, inputs: dict, work: str) -> str:
 
     with Lease(Path(work)).watched():
         return onnx.convert(folder, kind, target, inputs)
-
-
-@contextlib.contextmanager
-def _without_denormals():
-    """Numbers of this thread that are almost zero become zero, on CPUs that can do so. The moments of weights without gradients, such as
-    those of rare words, come there after about 900 steps and stay, and AdamW takes almost three times as long on them."""
-    import torch
-
-    torch.set_flush_denormal(True)
-    try:
-        yield
-    finally:
-        torch.set_flush_denormal(False)
 
 
 @contextlib.contextmanager

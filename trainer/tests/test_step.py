@@ -8,7 +8,6 @@ from conftest import small_reviews
 from result_checks import check_success, codes, error_of, weights
 from small_datasets import flowers, in_folders, squares
 
-from trainer.launch import work
 from trainer.run import run
 from trainer.tasks.catalogue import Base
 from trainer.train import loop, step
@@ -79,7 +78,7 @@ def test_a_bf16_training_on_a_cpu_is_resumed_with_the_same_bits(make_run, monkey
 @pytest.mark.skipif(not torch.set_flush_denormal(False), reason="this CPU cannot flush denormal numbers")
 def test_a_training_flushes_denormal_numbers_and_what_follows_it_does_not():
     tiny = torch.full((1,), 1e-40)
-    with work._without_denormals():
+    with step.without_denormals():
         assert (tiny * 0.5).item() == 0.0
     assert (tiny * 0.5).item() > 0.0
 

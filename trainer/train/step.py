@@ -175,6 +175,17 @@ def _has_bf16() -> bool:
     return can.get("amx_bf16", False) or can.get("avx512_bf16", False)
 
 
+@contextlib.contextmanager
+def without_denormals():
+    """Numbers of this thread that are almost zero become zero, on CPUs that can do so. The moments of weights without gradients, such as
+    those of rare words, come there after about 900 steps and stay, and AdamW takes almost three times as long on them."""
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+
+
 def _seed(device: torch.device, seed: int) -> None:
     """torch.manual_seed for one device. For other device types torch formats a stack trace, which takes a fifth of a small step."""
     torch.default_generator.manual_seed(seed)
