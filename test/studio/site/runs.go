@@ -80,7 +80,7 @@ func (s *Site) Add(tb testing.TB, r Run) {
 	}
 	var model json.RawMessage
 	if r.Version > 0 {
-		model = s.register(tb, r)
+		model = s.model(tb, r)
 	}
 	_, err = s.Store.Change(ctx, r.ID, func(rec *job.Record) error {
 		rec.User, rec.InputsSHA256 = r.By, sum
@@ -111,25 +111,30 @@ func (s *Site) reach(rec *job.Record, r Run) error {
 	return nil
 }
 
-// register makes a version of the model reviews and returns it as the record of its run has it. Its weights are no weights.
-func (s *Site) register(tb testing.TB, r Run) json.RawMessage {
+// model is the version of the model reviews that a run made, as its record has it. A run with a folder has it in the registry, too; its
+// weights are no weights.
+func (s *Site) model(tb testing.TB, r Run) json.RawMessage {
 	tb.Helper()
-	from := disk.Folder{Volume: tb.TempDir(), Name: "model"}
-	require.NoError(tb, os.MkdirAll(from.Path(), 0o700))
 	weights := []byte("weights of " + r.ID)
-	require.NoError(tb, os.WriteFile(filepath.Join(from.Path(), "weights.bin"), weights, 0o600))
 	sum := sha256.Sum256(weights)
 	low, high := r.Accuracy-0.016, r.Accuracy+0.015
-	v, err := registry.New(s.Volume.Registry()).Register(tb.Context(), registry.Version{
-		Name: "reviews", Run: r.ID, Clowder: s.client.As("").Address(), DatasetID: r.Dataset, Task: "text-classification", Kind: "text", Base: "google/bert-tiny",
+	v := registry.Version{
+		Schema: 1, Name: "reviews", Run: r.ID, Clowder: s.client.As("").Address(), DatasetID: r.Dataset, Task: "text-classification", Kind: "text", Base: "google/bert-tiny",
 		Labels: []string{"negative", "positive"}, Metric: "accuracy", Test: &registry.Score{Value: r.Accuracy, Low: &low, High: &high, N: 1821}, Created: time.Now().UTC(),
 		WeightsSHA256: hex.EncodeToString(sum[:]),
 		Files:         []registry.File{{Path: "weights.bin", Size: int64(len(weights)), SHA256: hex.EncodeToString(sum[:])}},
-	}, from, func(*registry.Version) (bool, string) {
-		return r.Champion, "reviews/1 was the champion with accuracy 0.842 against " + results.Figure("accuracy", r.Accuracy) + " on the same test rows"
-	})
-	require.NoError(tb, err)
-	v.Version = r.Version
+		Why:           "reviews/1 was the champion with accuracy 0.842 against " + results.Figure("accuracy", r.Accuracy) + " on the same test rows",
+	}
+	if !r.NoFolder {
+		from := disk.Folder{Volume: tb.TempDir(), Name: "model"}
+		require.NoError(tb, os.MkdirAll(from.Path(), 0o700))
+		require.NoError(tb, os.WriteFile(filepath.Join(from.Path(), "weights.bin"), weights, 0o600))
+		_, err := registry.New(s.Volume.Registry()).Register(tb.Context(), v, from, func(*registry.Version) (bool, string) { return r.Champion, v.Why })
+		require.NoError(tb, err)
+	}
+	if v.Version = r.Version; r.Champion {
+		v.Best = v.Ref()
+	}
 	doc, err := json.Marshal(v)
 	require.NoError(tb, err)
 	return doc
