@@ -38,6 +38,8 @@ func TestCrashPoints(t *testing.T) {
 		t.Run(string(point), func(t *testing.T) {
 			t.Parallel()
 			w := stack.NewFixture(t, program, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
+			// With a studio, the dataset shows a card while the run goes on.
+			w.Env["STUDIO_URL"], w.Env["STUDIO_LISTEN"] = "http://studio.example.org", "127.0.0.1:0"
 			first := w.Start(t, map[string]string{"CRASH_AT": string(point)})
 			id := w.Submit(t, w.Dataset, map[string]any{"epochs": 1})
 			select {
@@ -144,6 +146,7 @@ func check(t *testing.T, w *stack.Fixture, id, logs string) {
 	seen := map[string]bool{}
 	for _, v := range shown {
 		require.False(t, seen[v.Name], "%s twice", v.Name)
+		require.NotEqual(t, "live", v.Parameters["artifact"], "the card of the run is gone")
 		require.Len(t, v.DataIDs, 1)
 		seen[v.Name] = true
 	}
