@@ -20,7 +20,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: e2e-kuberay e2e-clowder1 form help setup lock build demo studio run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training bench-steps bench-graph bench-graph-sets vuln clean cluster-up cluster-down images e2e-compose lint-docker
+.PHONY: e2e-kuberay e2e-clowder1 form help setup lock build demo studio run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-program test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training bench-steps bench-graph bench-graph-sets vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -123,9 +123,11 @@ test-parts: setup test-programs # what the tests start: also the programs of a K
 	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
 	@test/setup/minio.sh $(CACHE) >/dev/null
 
-test-programs: ui
-	@[ -x bin/extractor-test-race ] || echo "building the service for the tests (some minutes where Go's build cache is empty)" >&2
+test-program: ui
 	@go build -tags crash -o bin/extractor-test ./cmd/extractor
+
+test-programs: test-program
+	@[ -x bin/extractor-test-race ] || echo "building the service for the tests (some minutes where Go's build cache is empty)" >&2
 	@go build -race -tags crash -o bin/extractor-test-race ./cmd/extractor
 
 test-durations: ## print how long each test suite took in the last make test, and its slowest tests
@@ -134,7 +136,7 @@ test-durations: ## print how long each test suite took in the last make test, an
 e2e-compose: setup ui ## run one job with deploy/compose on a real Docker Engine (root where no engine runs)
 	@CACHE=$(CACHE) test/docker/e2e.sh $(PYTHON)
 
-e2e-clowder1: setup test-programs ## submit jobs to a real Clowder v1 that is running, kill the service in one, make pictures in var/clowder1: make e2e-clowder1 RIG_ENV=FILE
+e2e-clowder1: setup test-program ## submit jobs to a real Clowder v1 that is running, kill the service in one, make pictures in var/clowder1: make e2e-clowder1 RIG_ENV=FILE
 	@RIG_ENV=$(abspath $(RIG_ENV)) PICTURES=$(CURDIR)/var/clowder1 FORM_LIBRARY=$$(test/setup/ui.sh form $(CACHE)) go test -tags clowder1 -count=1 -v -timeout 15m ./test/clowder1
 
 test-crash: test-parts ## kill the service at every crash point of a job (make test does this too)
