@@ -26,7 +26,7 @@ type Server struct {
 // New starts a server that ends with the test. It refuses as many messages as refuse says, for the moment.
 func New(tb testing.TB, refuse int) *Server {
 	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(tb, err)
 	s := &Server{Address: listener.Addr().String(), Messages: make(chan string, 100)}
 	s.refuse.Store(int64(refuse))
