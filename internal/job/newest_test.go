@@ -1,6 +1,7 @@
 package job
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -47,7 +48,7 @@ func TestAChangeBeginsFromWhatAnotherProcessWrote(t *testing.T) {
 	_, err = theirs.Change(t.Context(), "ft-1", func(r *Record) error { r.CancelledBy = "bob"; return nil })
 	require.NoError(t, err)
 
-	refused := fmt.Errorf("it is not cancelled")
+	refused := errors.New("it is not cancelled")
 	ifCancelled := func(r *Record) error {
 		if r.CancelledBy == "" {
 			return refused
