@@ -281,34 +281,3 @@ func (r *Room) download(w http.ResponseWriter, req *http.Request) {
 		panic(http.ErrAbortHandler) // the archive has begun: an end without its directory shows that it is not whole
 	}
 }
-
-// serveView is the page *Serve this model*.
-type serveView struct {
-	Version  ModelVersion
-	As       string
-	Forms    []serveForm
-	Manifest string
-}
-
-type serveForm struct{ Name, Title, Text string }
-
-var serveForms = []serveForm{
-	{"deployment", "Deployment", "A Deployment, a Service and an autoscaler of the answer process, on any Kubernetes."},
-	{"kserve", "KServe", "An InferenceService with the same process as custom predictor, where KServe is installed."},
-	{"rayservice", "Ray Serve", "A RayService, where KubeRay is installed. Its image needs ray[serve]."},
-}
-
-func (r *Room) showServe(w http.ResponseWriter, req *http.Request) {
-	v, _, err := r.version(req.Context(), req.PathValue("dataset"), req.PathValue("name"), req.PathValue("version"))
-	if err != nil {
-		r.site.Fail(w, req, err)
-		return
-	}
-	view := serveView{Version: r.view(v, nil), As: cmp.Or(req.URL.Query().Get("as"), serveForms[0].Name), Forms: serveForms}
-	if view.Manifest, err = r.Manifest(v, view.As); err != nil {
-		r.site.Fail(w, req, web.NotFound)
-		return
-	}
-	dataset := r.named(req, v.DatasetID, v.DatasetName)
-	r.pages.serve.Show(w, req, http.StatusOK, web.View{Title: "Serve " + v.Ref(), Dataset: &dataset, Nav: "models", Data: view})
-}
