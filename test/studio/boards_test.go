@@ -22,7 +22,7 @@ import (
 func withBoards(t *testing.T) (s *site.Site, run string) {
 	t.Helper()
 	python, err := exec.LookPath(os.Getenv("RAY_PYTHON"))
-	if err != nil || exec.CommandContext(t.Context(), python, "-c", "import tensorboard").Run() != nil { //nolint:gosec // the tester names it
+	if err != nil || exec.CommandContext(t.Context(), python, "-c", "import tensorboard").Run() != nil {
 		t.Skip("RAY_PYTHON names no Python with the package tensorboard")
 	}
 	volume := t.TempDir()
