@@ -3,6 +3,7 @@ package sidecar
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,7 +18,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func script(t *testing.T, body string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "python")
-	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"+body+"\n"), 0o700))
+	syscall.ForkLock.RLock() // a child that has the file open for writing would keep it from being run
+	err := os.WriteFile(file, []byte("#!/bin/sh\n"+body+"\n"), 0o700)
+	syscall.ForkLock.RUnlock()
+	require.NoError(t, err)
 	return file
 }
 
