@@ -72,6 +72,13 @@ func (h *heads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	server.ServeHTTP(w, r)
 }
 
+// saw reports whether a request came with this token.
+func (h *heads) saw(token string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.seen[token]
+}
+
 // RoundTrip implements http.RoundTripper: the way to the dashboards inside a cluster.
 func (h *heads) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {

@@ -25,7 +25,7 @@ func TestNothingOfAnAttemptStays(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, rj.UID, secret.OwnerReferences[0].UID)
 	b.until(t, h, rayjob.Succeeded)
-	require.True(t, b.heads.seen[string(secret.Data["auth_token"])], "the operator uses the token of the attempt")
+	require.True(t, b.heads.saw(string(secret.Data["auth_token"])), "the operator uses the token of the attempt")
 
 	again, err := b.client.List(t.Context())
 	require.NoError(t, err)
