@@ -124,6 +124,19 @@ func TestBehindNGINXAStreamArrivesAtOnce(t *testing.T) {
 			lines <- scan.Text()
 		}
 	}()
+	await := func(words string) {
+		late := time.After(patience)
+		for line := ""; !strings.Contains(line, words); {
+			open := true
+			select {
+			case line, open = <-lines:
+				require.True(t, open, "the stream ended before %s", words)
+			case <-late:
+				require.Fail(t, "the stream does not say "+words)
+			}
+		}
+	}
+	await("event: snapshot") // an event that is written earlier can be a part of it
 	log, err := os.OpenFile(filepath.Join(s.Volume.Run(running).Path(), results.EventsFile), os.O_APPEND|os.O_WRONLY, 0)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, log.Close()) }()
@@ -133,13 +146,7 @@ func TestBehindNGINXAStreamArrivesAtOnce(t *testing.T) {
 			time.Now().UTC().Format(time.RFC3339Nano), step, n)
 		require.NoError(t, err)
 		written := time.Now()
-		for line := ""; !strings.Contains(line, fmt.Sprintf(`"step":%d`, step)); {
-			select {
-			case line = <-lines:
-			case <-time.After(patience):
-				require.Fail(t, "the event did not arrive", step)
-			}
-		}
+		await(fmt.Sprintf(`"step":%d`, step))
 		t.Logf("from the volume through NGINX: %s", time.Since(written))
 	}
 }
