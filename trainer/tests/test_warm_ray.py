@@ -88,17 +88,7 @@ def test_a_killed_copy_is_replaced_by_another_one(make_run, start_on, warm_addre
         assert weights(spec.parent) == plain_weights(reviews, **LONG), "the same bits as in one process without Ray"
 
 
-def test_a_warm_process_that_is_killed_costs_its_runs_nothing_and_is_replaced(make_run, start_on, warm_address, reviews, schemas):  # noqa: F811
-    spec = make_run(reviews, model="bert-tiny", run="ft-server", **LONG)
-    process = start_on(warm_address, spec)
-    until(a_checkpoint(spec.parent), process)
-    os.kill(server(warm_address), signal.SIGKILL)
-    printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
-    assert process.returncode == 0, printed
-    assert codes(check_success(spec.parent, schemas)).count("worker_lost") == 0
-    is_warm(warm_address)
-
-
+# Before the next one: a keeper gives a process that has just started more time.
 def test_a_warm_process_that_hangs_lets_a_run_start_cold(make_run, start_on, warm_address, schemas):  # noqa: F811
     is_warm(warm_address)
     hanging = server(warm_address)
@@ -111,3 +101,14 @@ def test_a_warm_process_that_hangs_lets_a_run_start_cold(make_run, start_on, war
     check_success(spec.parent, schemas)
     is_warm(warm_address)
     assert server(warm_address) != hanging, "its keeper has ended it and started another one"
+
+
+def test_a_warm_process_that_is_killed_costs_its_runs_nothing_and_is_replaced(make_run, start_on, warm_address, reviews, schemas):  # noqa: F811
+    spec = make_run(reviews, model="bert-tiny", run="ft-server", **LONG)
+    process = start_on(warm_address, spec)
+    until(a_checkpoint(spec.parent), process)
+    os.kill(server(warm_address), signal.SIGKILL)
+    printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
+    assert process.returncode == 0, printed
+    assert codes(check_success(spec.parent, schemas)).count("worker_lost") == 0
+    is_warm(warm_address)
