@@ -127,7 +127,7 @@ func TestBehindNGINXAStreamArrivesAtOnce(t *testing.T) {
 	await := func(words string) {
 		late := time.After(patience)
 		for line := ""; !strings.Contains(line, words); {
-			open := true
+			var open bool
 			select {
 			case line, open = <-lines:
 				require.True(t, open, "the stream ended before %s", words)
