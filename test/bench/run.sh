@@ -36,7 +36,9 @@ bench 3x . ./internal/clowder/v1
 echo "== a thousand people look at one run in the studio (memory of server and viewers; p99 from the first to get an event to the last)"
 bench 20x Viewers ./internal/studio/live
 echo "== one text answered by a network of the shape of BERT-tiny, warm and by a process that has to start first"
-bench 1000x Answer ./internal/answer
+bench 50x Answer ./internal/answer
+echo "== the first page of a dataset with ten thousand runs"
+bench 100x FirstPage ./internal/studio/runs
 echo "== a thousand looks at running jobs, one request to Ray"
 bench 100x . ./internal/rayjob/jobsapi
 echo "== 500 RayJobs on a real API server: made, and then watched while nothing changes"
