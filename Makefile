@@ -142,7 +142,7 @@ e2e-clowder1: setup test-program ## submit jobs to a real Clowder v1 that is run
 test-crash: test-parts ## kill the service at every crash point of a job (make test does this too)
 	@go test $(GO_TEST) -tags 'integration crash' -count=1 ./test/crash
 
-test-faults: test-parts ## the tests of all 50 faults that test/faults/matrix.go names: make test-faults [PASSES=20]
+test-faults: test-parts ## the tests of all faults that test/faults/matrix.go names: make test-faults [PASSES=20]
 	@tests=$$(go run ./test/faults/names) && for pass in $$(seq $(or $(PASSES),1)); do echo "pass $$pass" && \
 	go test $(GO_TEST) -tags 'integration crash' -count=1 $$tests || exit 1; done
 
