@@ -7,6 +7,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/studio/edit"
 	"github.com/ncsa/clowder-ray/internal/studio/runs"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
@@ -15,7 +16,7 @@ import (
 func (p *Parts) runs(rights web.Rights, set *Settings) runs.Parts {
 	return runs.Parts{
 		Records: p.Store, Volume: p.Volume, Rights: rights, Clowder: asVisitor{}, Desk: p.Desk, Forms: forms(p.Extractors), Ours: p.ours, Version: p.Version,
-		RunOf: p.Desk.RunOf, Champion: p.champion, Said: p.Desk.Said, TensorBoard: set.TensorBoard,
+		RunOf: p.Desk.RunOf, Champion: p.champion, Settings: new(edit.Settings), Said: p.Desk.Said, TensorBoard: set.TensorBoard,
 	}
 }
 

@@ -87,6 +87,8 @@ type checkInput struct {
 	Body    struct {
 		Name string `json:"name" maxLength:"1000" example:"finetune.yaml" doc:"The name decides how the text is checked"`
 		Text string `json:"text"`
+		// Settings says that the text is what a training is to use.
+		Settings bool `json:"settings,omitempty" doc:"Check the text as the settings of a training, whatever its name"`
 	}
 }
 
@@ -184,6 +186,9 @@ func (r *Room) apiVersions(ctx context.Context, in *fileInput) (*versionsOutput,
 func (r *Room) apiCheck(ctx context.Context, in *checkInput) (*checkOutput, error) {
 	if _, err := r.allowed(ctx, in.Dataset, clowder.RoleViewer); err != nil {
 		return nil, err
+	}
+	if in.Body.Settings {
+		return &checkOutput{Body: r.checker.Settings(ctx, in.Body.Name, in.Body.Text)}, nil
 	}
 	return &checkOutput{Body: r.checker.Check(ctx, in.Body.Name, in.Body.Text)}, nil
 }

@@ -229,6 +229,9 @@ func (r *Room) postEditor(w http.ResponseWriter, req *http.Request) error {
 func (r *Room) afterSave(w http.ResponseWriter, req *http.Request, view *editorView, form form, out Outcome) error {
 	dataset, file := view.Dataset.ID, view.File.ID
 	if form.do == "train" && r.trainings != nil {
+		if report := r.checker.Settings(req.Context(), view.Name, form.text); len(report.Errors()) > 0 {
+			return r.showErrors(w, req, dataset, file, out, report)
+		}
 		run, err := r.trainings.Train(req.Context(), dataset, file, form.key)
 		if err != nil {
 			return fmt.Errorf("train with version %d: %w", out.Number, err)
@@ -237,6 +240,22 @@ func (r *Room) afterSave(w http.ResponseWriter, req *http.Request, view *editorV
 		return nil
 	}
 	r.toFile(w, req, dataset, file, savedQuery(out))
+	return nil
+}
+
+// showErrors shows the file that was saved, with the errors for which no training was started.
+func (r *Room) showErrors(w http.ResponseWriter, req *http.Request, dataset, file string, out Outcome, report check.Report) error {
+	view, err := r.editor(req.Context(), dataset, file)
+	if err != nil {
+		return err
+	}
+	saved := fmt.Sprintf("Saved as version %d. ", out.Number)
+	if out.Unchanged {
+		saved = ""
+	}
+	view.Report = &report
+	view.Notice = &Notice{"failed", saved + fmt.Sprintf("No training was started: line %d has an error. Correct it, then press Save and train again.", report.Errors()[0].Line)}
+	r.show(w, req, http.StatusUnprocessableEntity, view)
 	return nil
 }
 

@@ -14,8 +14,8 @@ var templates embed.FS
 
 // Trainings starts trainings and knows earlier ones.
 type Trainings interface {
-	// Train submits a dataset through Clowder with the credential of the visitor; settings is the id of the settings file. It returns the
-	// name of the run. Two calls of one visitor with the same key are one.
+	// Train submits a dataset through Clowder with the credential of the visitor; settings is the id of the settings file, which
+	// has been checked. It returns the name of the run. Two calls of one visitor with the same key are one.
 	Train(ctx context.Context, dataset, settings, key string) (run string, err error)
 	// LastSettings returns the options that the newest training of the dataset was given, by their names with or without their groups; none
 	// where there was none.

@@ -167,7 +167,7 @@ func (r *Room) apiRun(ctx context.Context, in *RunPath) (*answer[View], error) {
 }
 
 func (r *Room) apiStart(ctx context.Context, in *startInput) (*sentAnswer, error) {
-	sent, err := r.submit(ctx, in.Dataset, in.Body.Extractor, in.Body.Parameters, in.Key)
+	sent, err := r.submit(ctx, in.Dataset, in.Body.Extractor, in.Body.Parameters, in.Key, r.checks)
 	if err != nil {
 		return nil, web.AsProblem(err)
 	}

@@ -177,27 +177,26 @@ func testRows(list []compared) (same bool, words string) {
 // compareSettings puts the settings of all runs side by side, those that differ first.
 func (r *Room) compareSettings(list []compared) []SettingDifference {
 	names := map[string]bool{}
-	values := make([]map[string]any, len(list))
+	values, texts := make([]map[string]any, len(list)), make([]map[string]string, len(list))
 	for i, c := range list {
-		values[i] = map[string]any{}
+		values[i], texts[i] = map[string]any{}, map[string]string{}
 		settings := settingsOfForm(c.rec, r.forms.Of(c.rec.Request))
 		if c.result != nil {
 			settings = settingsOf(c.result)
 		}
-		for _, s := range settings {
-			names[s.Name], values[i][s.Name] = true, s.Value
+		for _, s := range withFileNames(settings, r.forms.Of(c.rec.Request), r.inputs(c.rec)) {
+			names[s.Name], values[i][s.Name], texts[i][s.Name] = true, s.Value, s.Text
 		}
 	}
 	var out []SettingDifference
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		d := SettingDifference{Name: name}
 		for i := range list {
-			value, ok := values[i][name]
-			words := "–"
-			if ok {
-				words = report.SettingText(value)
+			words, ok := texts[i][name]
+			if !ok {
+				words = "–"
 			}
-			d.Values, d.Texts = append(d.Values, value), append(d.Texts, words)
+			d.Values, d.Texts = append(d.Values, values[i][name]), append(d.Texts, words)
 			d.Differs = d.Differs || words != d.Texts[0]
 		}
 		out = append(out, d)

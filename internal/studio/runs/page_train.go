@@ -64,7 +64,7 @@ func (r *Room) postTrain(w http.ResponseWriter, req *http.Request) error {
 	if ok {
 		parameters = parametersOf(e.Info, req.PostForm)
 	}
-	sent, err := r.submit(req.Context(), req.PathValue("ds"), extractor, parameters, req.PostForm.Get("key"))
+	sent, err := r.submit(req.Context(), req.PathValue("ds"), extractor, parameters, req.PostForm.Get("key"), r.checks)
 	if wrong, isProblem := errors.AsType[*web.Problem](err); isProblem && wrong.Status == http.StatusUnprocessableEntity && ok {
 		return r.trainForm(w, req, wrong.Status, extractor, req.PostForm.Get("like"), req.PostForm, wrong)
 	}

@@ -34,6 +34,12 @@ type Desk interface {
 	Stop(ctx context.Context, run, by string) error
 }
 
+// Settings checks the settings file that a training is to use.
+type Settings interface {
+	// Check returns a *web.Problem where the file, given by its id or its name, has a mistake that ends a training.
+	Check(ctx context.Context, dataset, file string) error
+}
+
 // Volume is the shared volume as this room reads it. Trainings write to it, so nothing in it is trusted.
 type Volume interface {
 	// Run is the folder of a run.
@@ -91,6 +97,8 @@ type Parts struct {
 	Clowder Clowder
 	Desk    Desk
 	Forms   Forms
+	// Settings is nil where files are not checked.
+	Settings Settings
 	// Ours reports whether a job belongs to the Clowder whose page the studio is. Two Clowders may use the same ids.
 	Ours func(rec job.Record) bool
 	// Version is the version of the service, for reports.
@@ -115,6 +123,7 @@ type Room struct {
 	clowder Clowder
 	desk    Desk
 	forms   Forms
+	checks  Settings
 	ours    func(rec job.Record) bool
 	version string
 	runOf   func(extractor, jobID string) string
@@ -134,7 +143,7 @@ func New(site *web.Site, p Parts) *Room {
 		said = func(string) string { return "" }
 	}
 	return &Room{
-		site: site, pages: newPages(site), records: p.Records, volume: p.Volume, rights: p.Rights, clowder: p.Clowder, desk: p.Desk, forms: p.Forms,
+		site: site, pages: newPages(site), records: p.Records, volume: p.Volume, rights: p.Rights, clowder: p.Clowder, desk: p.Desk, forms: p.Forms, checks: p.Settings,
 		ours: p.Ours, version: p.Version, runOf: p.RunOf, said: said, boards: p.TensorBoard, shelf: newShelf(p.Volume.Run), names: newNames(), crowns: &crowns{ask: p.Champion, known: map[crownOf]crown{}}, sent: newSubmissions(), now: time.Now,
 	}
 }

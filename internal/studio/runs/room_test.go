@@ -228,6 +228,41 @@ func TestAWrongSettingIsSaidAndTheFormStays(t *testing.T) {
 	}
 }
 
+func TestNoTrainingStartsWithAWrongSettingsFile(t *testing.T) {
+	t.Parallel()
+	s := site.New(t, site.Options{})
+	file, err := s.Clowder.AddFile(s.Dataset, "slow.yaml", strings.NewReader("# long\nepochs: 400\n"))
+	require.NoError(t, err)
+	const want = "slow.yaml, version 1, line 2, column 9: epochs must be a whole number from 1 to 200, not 400. No run was started."
+	for _, extractor := range []string{"ncsa.ray.finetune", "ncsa.ray.finetune-advanced"} {
+		status, answer := call(t, s, site.Bob, http.MethodPost, "datasets/"+s.Dataset+"/runs", map[string]any{"extractor": extractor, "parameters": map[string]any{"config_file": file}})
+		require.Equal(t, []any{422, "settings", want}, []any{status, answer["type"], answer["detail"]})
+	}
+	status, body, _ := post(t, s, site.Bob, "datasets/"+s.Dataset+"/train", url.Values{"extractor": {"ncsa.ray.finetune"}, "config_file": {file}, "run_name": {"again"}})
+	require.Equal(t, 422, status)
+	require.Contains(t, body, want)
+	require.Contains(t, body, `value="again"`, "the form stays")
+	require.Empty(t, s.Clowder.Jobs())
+}
+
+func TestFilesOfTheFormHaveTheirNames(t *testing.T) {
+	t.Parallel()
+	s := site.New(t, site.Options{})
+	const id = "0123456789abcdef01234567"
+	s.Add(t, site.Run{ID: "ft-listed", State: job.Running, Fraction: 0.5, Settings: map[string]any{"config_file": id}, Inputs: []job.Input{{ID: id, Name: "code/finetune.yaml", Version: 4}}})
+	s.Add(t, site.Run{ID: "ft-unlisted", State: job.Running, Fraction: 0.5, Settings: map[string]any{"config_file": id}})
+	for run, want := range map[string]string{"ft-listed": "<td>code/finetune.yaml, version 4</td>", "ft-unlisted": "<td>a file of the dataset</td>"} {
+		_, body := page(t, s, site.Alice, "runs/"+run)
+		require.Contains(t, body, want)
+		require.NotContains(t, body, "<td>"+id)
+	}
+	_, body := page(t, s, site.Alice, "compare?run=ft-listed&run=ft-unlisted")
+	require.Contains(t, body, "code/finetune.yaml, version 4")
+	require.NotContains(t, body, id)
+	_, view := call(t, s, site.Alice, http.MethodGet, "runs/ft-listed", nil)
+	require.Equal(t, id, view["settings"].([]any)[0].(map[string]any)["value"], "scripts have the id")
+}
+
 func TestTextsOfStrangersStayTexts(t *testing.T) {
 	t.Parallel()
 	s := site.New(t, site.Options{})

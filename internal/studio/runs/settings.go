@@ -1,8 +1,10 @@
 package runs
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/report"
@@ -83,6 +85,35 @@ func settingsOfForm(rec job.Record, e Form) []Setting {
 		}
 	}
 	return out
+}
+
+// withFileNames gives the files that a form names by their ids the names that people know.
+func withFileNames(list []Setting, e Form, inputs []Input) []Setting {
+	for _, f := range e.Info.Fields() {
+		if !f.File {
+			continue
+		}
+		for i := range list {
+			if list[i].Name == f.Name {
+				list[i].Text = fileText(list[i].Text, inputs)
+			}
+		}
+	}
+	return list
+}
+
+// fileText is what people read of a file with this id. Before the files of the dataset are listed, nothing but the id is known.
+func fileText(id string, inputs []Input) string {
+	at := slices.IndexFunc(inputs, func(in Input) bool { return in.ID == id })
+	switch {
+	case at >= 0 && inputs[at].Version > 0:
+		return fmt.Sprintf("%s, version %d", inputs[at].Name, inputs[at].Version)
+	case at >= 0:
+		return inputs[at].Name
+	case clowder.CheckIDs("file", id) == nil:
+		return "a file of the dataset"
+	}
+	return id // a name, which the API takes too
 }
 
 // withChoices adds what the trainer has chosen so far.

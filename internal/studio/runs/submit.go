@@ -17,8 +17,9 @@ import (
 )
 
 // submit sends a dataset to an extractor through Clowder, with the credential of the visitor. Parameters are checked first, so that a
-// mistake is known at once. Two submissions of one visitor with the same key are one.
-func (r *Room) submit(ctx context.Context, dataset, extractor string, parameters map[string]any, key string) (Sent, error) {
+// mistake is known at once, and so is the settings file of a training, unless checks is nil. Two submissions of one visitor with the same key
+// are one.
+func (r *Room) submit(ctx context.Context, dataset, extractor string, parameters map[string]any, key string, checks Settings) (Sent, error) {
 	e, ok := r.forms.Named(extractor)
 	if !ok {
 		var names []string
@@ -36,12 +37,19 @@ func (r *Room) submit(ctx context.Context, dataset, extractor string, parameters
 	if _, err := web.CheckRole(ctx, r.rights, dataset, clowder.RoleUploader); err != nil {
 		return Sent{}, err
 	}
-	if _, _, err := e.Info.Parameters(parameters); err != nil {
+	values, _, err := e.Info.Parameters(parameters)
+	if err != nil {
 		return Sent{}, &web.Problem{
 			Type: "parameters", Title: "A setting is not valid", Status: http.StatusUnprocessableEntity, Detail: text.Capital(err.Error()) + ".", Do: "Correct it, then send it again.",
 		}
 	}
+	file, _ := values["config_file"].(string)
 	return r.sent.make(v.Session, key, r.now(), func() (Sent, error) {
+		if file != "" && e.Kind == KindTrain && checks != nil {
+			if err := checks.Check(ctx, dataset, file); err != nil {
+				return Sent{}, err
+			}
+		}
 		job, err := r.clowder.Submit(ctx, v, dataset, e.Name, parameters)
 		if err != nil {
 			return Sent{}, err
@@ -128,9 +136,9 @@ func before(rec job.Record, e Form) map[string]any {
 	return e.Info.Changed(values)
 }
 
-// Train starts a training of a dataset with a settings file, by the id of the file, and returns the name of the run.
+// Train starts a training of a dataset with a settings file that has been checked, by the id of the file, and returns the name of the run.
 func (r *Room) Train(ctx context.Context, dataset, settings, key string) (string, error) {
-	sent, err := r.submit(ctx, dataset, r.forms.trainer().Name, map[string]any{"config_file": settings}, key)
+	sent, err := r.submit(ctx, dataset, r.forms.trainer().Name, map[string]any{"config_file": settings}, key, nil)
 	return sent.Run, err
 }
 

@@ -77,6 +77,13 @@ const (
 
 // view reads everything about a run.
 func (r *Room) view(rec job.Record) View {
+	v := r.read(rec)
+	v.Settings = withFileNames(v.Settings, r.forms.Of(rec.Request), v.Inputs)
+	return v
+}
+
+// read reads everything about a run, with the ids of files where the form had them.
+func (r *Room) read(rec job.Record) View {
 	v := View{Row: r.row(rec), Notes: []string{}, Settings: []Setting{}, Inputs: []Input{}, Files: []File{}}
 	e := r.forms.Of(rec.Request)
 	v.Actions, v.Keeps, v.RetryRefused = actions(rec, e)

@@ -41,6 +41,8 @@ type Run struct {
 	Fraction float64
 	// Change alters the result of a training that ended well.
 	Change func(r *results.Result)
+	// Inputs are the files of the dataset that it uses; none: train.csv.
+	Inputs []job.Input
 	// NoFolder leaves the run folder out.
 	NoFolder bool
 }
@@ -75,7 +77,11 @@ func (s *Site) Add(tb testing.TB, r Run) {
 	}
 	sum := ""
 	if !r.NoFolder {
-		sum, err = s.Volume.WriteInputs(r.ID, []job.Input{{ID: "file-1", Name: "train.csv", Path: "train.csv", Size: 158112, SHA256: strings.Repeat("2", 64)}})
+		inputs := r.Inputs
+		if len(inputs) == 0 {
+			inputs = []job.Input{{ID: "file-1", Name: "train.csv", Path: "train.csv", Size: 158112, SHA256: strings.Repeat("2", 64)}}
+		}
+		sum, err = s.Volume.WriteInputs(r.ID, inputs)
 		require.NoError(tb, err)
 	}
 	var model json.RawMessage

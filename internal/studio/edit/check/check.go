@@ -42,6 +42,17 @@ type Report struct {
 	Skipped string `json:"skipped,omitempty" doc:"Why the text was not checked"`
 }
 
+// Errors are the findings that end a training before it begins.
+func (r Report) Errors() []Finding {
+	var found []Finding
+	for _, f := range r.Findings {
+		if f.Severity == Error {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
 // Python reads the syntax of Python code without running it. Its error says that it could not.
 type Python interface {
 	Check(ctx context.Context, code string) ([]Finding, error)
@@ -64,6 +75,15 @@ func IsSettings(name string) bool {
 
 // Check checks the text of a file by its name.
 func (c *Checker) Check(ctx context.Context, name, text string) Report {
+	return c.check(ctx, name, text, IsSettings(name))
+}
+
+// Settings checks the text of a file as the settings of a training, whatever its name. Of Python code it checks the syntax only.
+func (c *Checker) Settings(ctx context.Context, name, text string) Report {
+	return c.check(ctx, name, text, true)
+}
+
+func (c *Checker) check(ctx context.Context, name, text string, settings bool) Report {
 	if len(text) > MaxBytes {
 		return Report{Skipped: "It is larger than 1 MB."}
 	}
@@ -73,9 +93,9 @@ func (c *Checker) Check(ctx context.Context, name, text string) Report {
 	var findings []Finding
 	switch strings.ToLower(path.Ext(name)) {
 	case ".yaml", ".yml":
-		findings = checkYAML(text, IsSettings(name))
+		findings = checkYAML(text, settings)
 	case ".json":
-		findings = checkJSON(text, IsSettings(name))
+		findings = checkJSON(text, settings)
 	case ".toml":
 		findings = checkTOML(text)
 	case ".py":

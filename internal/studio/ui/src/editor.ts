@@ -5,7 +5,7 @@ import { json } from "@codemirror/lang-json";
 import { python } from "@codemirror/lang-python";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, defineLanguageFacet, foldGutter, foldKeymap, indentOnInput, indentUnit, Language, syntaxHighlighting } from "@codemirror/language";
-import { type Diagnostic, forceLinting, lintGutter, lintKeymap, linter } from "@codemirror/lint";
+import { type Diagnostic, forceLinting, lintGutter, lintKeymap, linter, setDiagnostics } from "@codemirror/lint";
 import { unifiedMergeView } from "@codemirror/merge";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState, type Extension, StateEffect, StateField, type Text } from "@codemirror/state";
@@ -268,7 +268,7 @@ class Editor {
       if (outcome.collision !== undefined) {
         await this.#collide(outcome, outcome.collision, before);
       } else if (train) {
-        this.#train();
+        await this.#train(outcome);
       } else {
         this.#notice("done", outcome.unchanged === true ? `Nothing to save: this is the text of version ${outcome.number}.` : `Saved as version ${outcome.number}.`);
       }
@@ -305,8 +305,20 @@ class Editor {
     this.#keep();
   }
 
-  // #train posts the form: its text is that of the newest version, so that only the training begins.
-  #train(): void {
+  // #train posts the form, unless the training would refuse the settings. Its text is that of the newest version, so that only the training
+  // begins. Without an answer to the check it posts too: the server checks again.
+  async #train(saved: Outcome): Promise<void> {
+    const report = await this.#files.check(this.#name, this.#text(), true).catch(() => undefined);
+    const first = report?.findings.find((finding) => finding.severity === "error");
+    if (report !== undefined && first !== undefined) {
+      const begin = saved.unchanged === true ? "" : `Saved as version ${saved.number}. `;
+      const text = this.#view.state.doc;
+      this.#notice("failed", `${begin}No training was started: line ${first.line} has an error. Correct it, then press Save and train again.`);
+      this.#report(report);
+      this.#view.dispatch(setDiagnostics(this.#view.state, report.findings.map((finding) => diagnostic(text, finding))));
+      this.#goTo(first);
+      return;
+    }
     const act = make("input", { type: "hidden", name: "do", value: "train" });
     this.#form.append(act);
     this.#field.value = this.#text();

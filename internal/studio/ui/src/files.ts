@@ -61,8 +61,9 @@ export class Files {
     return (await call<{ text: string }>("GET", `${this.#file}?version=${number}`)).text;
   }
 
-  check(name: string, text: string): Promise<Report> {
-    return call<Report>("POST", `${this.#dataset}/check`, { name, text });
+  // check checks a text by its name, or as the settings of a training.
+  check(name: string, text: string, settings = false): Promise<Report> {
+    return call<Report>("POST", `${this.#dataset}/check`, { name, text, settings });
   }
 }
 
