@@ -1,5 +1,7 @@
 """Texts of nodes as vectors of an installed text model, which is not trained: the mean of the vectors of the tokens of each text."""
 
+import hashlib
+import json
 import os
 import time
 from pathlib import Path
@@ -12,7 +14,8 @@ from trainer.tasks import catalogue
 from trainer.tasks.catalogue import Base
 
 MOST_TOKENS = 256  # of a text; what comes later is not read
-_BATCH_TOKENS = 8192
+PART_TOKENS = 1 << 16  # in a part, which is kept as soon as it is read: seconds to a minute of work
+BATCH_TOKENS = 8192
 _TIMED_TOKENS = 512  # read before the others, to say how long all take
 
 
@@ -52,7 +55,7 @@ def restored(models: Path, about: dict) -> Base:
 def vectors(base: Base, texts: list[str], progress: ReadingProgress | None = None) -> numpy.ndarray:
     """The vector of each text (float32, texts x width); NaN for an empty one. Equal texts have equal vectors, whatever stands beside them.
 
-    ``progress`` is told how long it takes and how far it is; it may raise UserError to stop.
+    ``progress`` is told how long it takes and how far it is, and keeps what is read for a later start of the run; it may raise UserError to stop.
     """
     import torch  # seconds
 
@@ -69,17 +72,41 @@ def vectors(base: Base, texts: list[str], progress: ReadingProgress | None = Non
     tokens = [numpy.asarray(e.ids, numpy.int64) for e in text.encodings(tokenizer, different)]
     found = numpy.full((len(different) + 1, model.head.in_features), numpy.nan, numpy.float32)  # the last one is of empty texts
     model.eval()
-    whole, done = sum(map(len, tokens)), 0
     with torch.inference_mode():
-        if progress is not None and whole:
-            progress.begins(base.name, len(different), _seconds(model.encoder, tokens, whole))
-        for rows in _batches(tokens):
-            found[rows] = _means(model.encoder, [tokens[r] for r in rows]).numpy()
+        _read(base, model.encoder, different, tokens, found, progress)
+    places = {t: i for i, t in enumerate(different)}
+    return found[[places.get(t, len(different)) for t in texts]]
+
+
+def _read(base: Base, encoder, texts: list[str], tokens: list[numpy.ndarray], found: numpy.ndarray, progress: ReadingProgress | None) -> None:
+    """Fill ``found``, a row for each of the ``texts``, which have these ``tokens``. What an earlier start of the run has read is taken as it is."""
+    width = found.shape[1]
+    left: list[tuple[str, list[numpy.ndarray]]] = []  # the name of each part that is to be read, and its batches
+    for batches in _parts(tokens):
+        rows = numpy.concatenate(batches)
+        name = _name(base, [texts[r] for r in rows]) if progress is not None else ""
+        kept = progress.kept(name, len(rows), width) if progress is not None else None
+        if kept is None:
+            left.append((name, batches))
+        else:
+            found[rows] = kept
+    rest = [tokens[r] for _, batches in left for rows in batches for r in rows]
+    whole, done = sum(map(len, rest)), 0
+    if progress is not None and whole:
+        progress.begins(base.name, len(rest), len(texts) - len(rest), _seconds(encoder, rest, whole))
+    for name, batches in left:
+        for rows in batches:
+            found[rows] = _means(encoder, [tokens[r] for r in rows]).numpy()
             done += sum(len(tokens[r]) for r in rows)
             if progress is not None:
                 progress.read(done, whole)
-    places = {t: i for i, t in enumerate(different)}
-    return found[[places.get(t, len(different)) for t in texts]]
+        if progress is not None:
+            progress.keep(name, found[numpy.concatenate(batches)])
+
+
+def _name(base: Base, texts: list[str]) -> str:
+    """The name of a part: the same model reads the same texts to the same vectors."""
+    return hashlib.sha256(json.dumps([described(base), MOST_TOKENS, texts]).encode()).hexdigest()
 
 
 def _seconds(encoder, tokens: list[numpy.ndarray], whole: int) -> float:
@@ -92,12 +119,26 @@ def _seconds(encoder, tokens: list[numpy.ndarray], whole: int) -> float:
     return whole / max(1, length * len(some)) * (time.perf_counter() - began)
 
 
+def _parts(tokens: list[numpy.ndarray]):
+    """Lists of batches, which divide the work in the same way at each start."""
+    part: list[numpy.ndarray] = []
+    size = 0
+    for rows in _batches(tokens):
+        part.append(rows)
+        size += len(rows) * len(tokens[rows[0]])
+        if size >= PART_TOKENS:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
 def _batches(tokens: list[numpy.ndarray]):
     """Rows with texts of one length, a bounded number of tokens at once: without padding, a vector does not depend on other texts."""
     lengths = numpy.array([len(t) for t in tokens], numpy.int64)
     for length in numpy.unique(lengths[lengths > 0]).tolist():
         rows = numpy.flatnonzero(lengths == length)
-        step = max(1, _BATCH_TOKENS // length)
+        step = max(1, BATCH_TOKENS // length)
         yield from (rows[i : i + step] for i in range(0, len(rows), step))
 
 

@@ -13,6 +13,7 @@ from trainer.config.spec import Input
 from trainer.data import sources
 from trainer.data.checks import Checks
 from trainer.graph import reading
+from trainer.run_folder import lease as leases
 
 NODES, EDGES = 60, 240
 
@@ -89,7 +90,8 @@ def read(folder, files: dict, **given):
         target.parent.mkdir(exist_ok=True, parents=True)
         target.write_bytes(content.encode() if isinstance(content, str) else content)
         inputs.append(Input(name, target, target.stat().st_size, f"id{i}"))
-    spec = SimpleNamespace(inputs=inputs, folder=folder, work=folder / "work", budget=Budget(), models=folder)
+    lease = leases.take(folder / "starts")
+    spec = SimpleNamespace(inputs=inputs, folder=folder, work=lease.folder, budget=Budget(), models=folder)
     told, chosen = Told(), settings(**given)
     checks = Checks(told)
     found = reading.find(sources.find(spec, chosen.data_file, told), chosen, checks, spec.work)

@@ -40,7 +40,7 @@ def start_apart():
     """start_apart(spec, place, number, signal) carries out a run in a process of its own, which is gone when the tests are.
 
     ``place`` is None to let it be, "step" to send the signal after that step, "fit" to send it before words fits its model of
-    that number, or "replace" to send it before that call of os.replace, counted from 1.
+    that number, "text" before that batch of texts of nodes is read, or "replace" before that call of os.replace, counted from 1.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(SLOW)
@@ -106,9 +106,11 @@ def wake(process: multiprocessing.Process) -> None:
 
 
 def _run(spec: str, place: str | None, number: int, sent: int) -> None:
+    from trainer.graph import encoded_texts
     from trainer.run import run
     from trainer.train import consensus, loop
 
+    encoded_texts.PART_TOKENS = encoded_texts.BATCH_TOKENS = 100  # so that the texts of a small graph are read in several parts
     # Whatever the speed of this machine, a request to end is seen after the very next step, and every evaluation is saved.
     consensus.LOOK_SECONDS = loop.BETWEEN_SAVES_SECONDS = 0.0
     if place == "step":
@@ -118,6 +120,9 @@ def _run(spec: str, place: str | None, number: int, sent: int) -> None:
 
         turns = iter(range(1, 10**6))
         _interrupt(words_fit._Fit, "_strength", lambda *_: next(turns) == number, sent, after=False)
+    elif place == "text":
+        batches = iter(range(1, 10**6))
+        _interrupt(encoded_texts, "_means", lambda *_: next(batches) == number, sent, after=False)
     elif place == "replace":
         calls = iter(range(1, 10**6))
         _interrupt(os, "replace", lambda *_: next(calls) == number, sent, after=False)

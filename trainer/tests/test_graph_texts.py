@@ -1,13 +1,15 @@
 """Texts of nodes that an installed model reads, which is not trained."""
 
 import json
+import re
 import shutil
 
 import numpy
 import pytest
 from conftest import events_of
 from graph_files import NODES, lines, pairs, read
-from result_checks import check_files, error_of, result_of
+from process_faults import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
+from result_checks import check_files, error_of, result_of, weights
 from test_base_model import install
 
 from trainer.errors import UserError
@@ -50,7 +52,7 @@ def test_an_installed_model_reads_the_texts_of_nodes_and_later_those_of_new_ones
 
 
 def test_the_time_is_told_before_texts_are_read_and_the_progress_while(tmp_path, base, monkeypatch):
-    monkeypatch.setattr(encoded_texts, "_BATCH_TOKENS", 100)
+    monkeypatch.setattr(encoded_texts, "BATCH_TOKENS", 100)
     monkeypatch.setattr(reading_progress, "INTERVAL_SECONDS", 0.0)
     _, told = read(tmp_path, FILES, text_encoder="org/small")
     assert told.sentences["reading_seconds"].startswith(f"org/small reads {NODES} different texts of nodes, which takes about ")
@@ -63,6 +65,45 @@ def test_a_run_can_be_stopped_while_texts_are_read(tmp_path, base):
     (tmp_path / "stop").write_text("keep")
     with pytest.raises(UserError, match="stopped before there was anything to keep"):
         read(tmp_path, FILES, text_encoder="org/small")
+
+
+def test_a_later_start_reads_only_the_texts_that_no_earlier_one_has_kept(tmp_path, base, monkeypatch):
+    monkeypatch.setattr(encoded_texts, "PART_TOKENS", 100)
+    monkeypatch.setattr(encoded_texts, "BATCH_TOKENS", 100)
+    first, _ = read(tmp_path, FILES, text_encoder="org/small")
+    kept = sorted((tmp_path / reading_progress.FOLDER).iterdir())
+    assert len(kept) > 3
+    content = kept[0].read_bytes()
+    kept[0].write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    kept[1].write_bytes(kept[1].read_bytes()[:-4])
+    kept[2].unlink()
+    again, told = read(tmp_path, FILES, text_encoder="org/small")
+    assert (again.x == first.x).all()
+    said = told.sentences["reading_seconds"]
+    some, rest = (int(n) for n in re.findall(r"(\d+) (?:different texts|others)", said))
+    assert 0 < some < rest and some + rest == NODES, said
+    assert [p.read_bytes() for p in sorted((tmp_path / reading_progress.FOLDER).iterdir())][0] == content
+    _, told = read(tmp_path, FILES, text_encoder="org/small")
+    assert "reading_seconds" not in told.sentences and not told.steps
+    others = {**FILES, "nodes.csv": titles(name="n").replace("number 7", "number seven")}
+    _, told = read(tmp_path, others, text_encoder="org/small")
+    assert "reading_seconds" in told.sentences, "another text is not the one that was read"
+
+
+def test_a_training_killed_while_texts_are_read_goes_on_with_the_next_one(make_run, run_apart, schemas):  # noqa: F811
+    given = {"model": "org/small", "epochs": 1, "more_options": "hidden: 16\neval_negatives: 20\ndecoder: cosine"}
+    spec, whole = make_run(FILES, **given), make_run(FILES, run="ft-whole", **given)
+    install(spec.parent.parent.parent / "models", "org/small")
+    assert run_apart(spec, "text", 6) == KILLED
+    kept = {p: p.stat().st_mtime_ns for p in (spec.parent / reading_progress.FOLDER).iterdir()}
+    assert kept
+    assert run_apart(spec) == 0
+    assert {p: p.stat().st_mtime_ns for p in kept} == kept, "what is kept is not written again"
+    said = [e["text"] for e in events_of(spec.parent) if "read by an earlier start" in e.get("text", "")]
+    assert said and f"{NODES} different" not in said[0]
+    check_files(spec.parent, schemas)
+    assert run_apart(whole) == 0
+    assert weights(spec.parent) == weights(whole.parent)
 
 
 @pytest.mark.parametrize(("change", "said"), [("gone", "is not installed here"), ("another", "is another version here")])

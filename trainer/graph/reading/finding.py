@@ -51,7 +51,7 @@ def load(found: Found, settings, checks: Checks, work: Path, spec: Spec) -> Grap
     else:
         raw = loading.raw(found.tables, found.words, settings, checks, work)
     encoder = encoded_texts.find(spec.models, settings.text_encoder) if settings.text_encoder else None
-    return whole.graph(raw, settings, checks, work, encoder, ReadingProgress(checks.events, spec.folder))
+    return whole.graph(raw, settings, checks, work, encoder, ReadingProgress(checks.events, spec.folder, work))
 
 
 def _check_pickles(sources: Sources, asked: bool) -> None:
