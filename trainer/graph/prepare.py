@@ -169,8 +169,6 @@ def _choose(settings: Settings, graph: Graph, numbers: dict[str, np.ndarray], ch
         checks.events.decision(
             "epochs", settings.epochs, f"The training runs for up to {settings.epochs} epochs, and stops when it no longer improves."
         )
-    if settings.model != KINDS["graph"].shape:
-        settings.choose("model", KINDS["graph"].shape)
 
 
 def fanout(settings: Settings) -> tuple[int, ...]:

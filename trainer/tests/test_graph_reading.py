@@ -9,10 +9,12 @@ import networkx
 import numpy
 import pyarrow
 import pytest
-from graph_files import EDGES, NODES, csr, edges_of, lines, node_link, npz, pairs, read
+from graph_files import EDGES, NODES, csr, edges_of, lines, node_link, npz, pairs, read, settings
 from pyarrow import parquet
 
 from trainer.errors import UserError
+from trainer.graph import splits
+from trainer.graph.delivery import figures
 
 PAIRS = pairs()
 WORDS = {i: f"node {i}" for i in range(NODES)}
@@ -141,6 +143,17 @@ def test_ids_stay_as_they_are_written(tmp_path):
     quoted = ['"' + n.replace('"', '""') + '"' for n in names]
     graph, _ = read(tmp_path, {"e.csv": lines([(quoted[a], quoted[b]) for a, b in PAIRS], head="source,target")})
     assert edges_of(graph) == {(names[a], names[b]) for a, b in PAIRS} and sorted(graph.ids.to_pylist()) == sorted(names)
+
+
+def test_a_million_nodes_of_one_degree_are_read_and_split(tmp_path):
+    nodes = 1_000_000
+    ring = "source,target\n" + "".join(f"{i},{(i + 1) % nodes}\n" for i in range(nodes))
+    graph, _ = read(tmp_path, {"e.csv": ring}, directed="no")
+    assert (graph.nodes, graph.edges) == (nodes, nodes)
+    bins = figures.degree_bins(numpy.bincount(numpy.concatenate([graph.source, graph.target])))
+    assert sum(bins["counts"]) == nodes and sum(map(bool, bins["counts"])) == 1
+    found = splits.links(graph, settings())
+    assert len(found.train) + len(found.validation) + len(found.test) == nodes and abs(len(found.test) / nodes - 0.1) < 0.01
 
 
 def test_whole_numbers_that_a_program_wrote_with_a_point_match_those_without(tmp_path):

@@ -160,6 +160,14 @@ def test_a_hub_and_a_wrong_count_are_told(tmp_path):
     assert "The node 0 is at an end of 65%" in told.warnings["one_node_hub"] and "states 999 edges" in told.warnings["edge_count"]
 
 
+def test_a_table_whose_ids_no_edge_has_is_told(tmp_path):
+    graph, told = read(tmp_path, {**EDGES, "nodes.csv": nodes(lambda i: (f"paper-{i}", i + 0.5), "id,size")})
+    assert graph.x is None
+    assert {c["code"]: c["text"] for c in told.checks.entries}[
+        "unused_tables"
+    ] == "No column of nodes.csv has the ids of the nodes, so what is in it is not used."
+
+
 def test_pairs_apart_can_be_trained_with_features(tmp_path):
     files = {
         "e.csv": lines([(2 * i, 2 * i + 1) for i in range(80)], head="source,target"),

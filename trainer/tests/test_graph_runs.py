@@ -1,17 +1,22 @@
 """Whole runs on graphs: what is delivered, kills, several workers, and a person who stops them."""
 
+import csv
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, events_of
+from conftest import DEFAULTS, ROOT, events_of
 from process_faults import KILLED, run_apart, start_apart, undisturbed  # noqa: F401 - fixtures
+from pyarrow import parquet
 from result_checks import check_files, error_of, result_of, setting, weights
 from small_graphs import groups
 from test_workers import together  # noqa: F401 - a fixture
 
+from trainer.graph import memory
 from trainer.run import run
 from trainer.train import consensus, loop
 
@@ -46,6 +51,20 @@ def test_a_column_of_few_values_of_the_nodes_is_what_a_model_learns(make_run, sc
     assert result["metrics"]["test"]["accuracy"]["value"] > 0.8
 
 
+def test_ids_with_commas_and_quotes_are_the_same_in_all_results(make_run, schemas):
+    files = {name: re.sub(r"\bn(\d+)\b", r'"Smith, ""Ann"" \1"', text) for name, text in groups().items()}
+    spec = make_run(files, epochs=1)
+    assert run(str(spec), "local") == 0
+    check_files(spec.parent, schemas)
+    out = spec.parent / "out"
+    for name, columns in (("predictions.csv", ("source", "target")), ("predicted_links.csv", ("source", "target"))):
+        with open(out / name, newline="") as f:
+            rows = list(csv.DictReader(f))
+        assert rows and all(re.fullmatch(r'Smith, "Ann" \d+', row[c]) for row in rows for c in columns), rows[0]
+    ids = parquet.read_table(out / "embeddings.parquet")["id"].to_pylist()
+    assert len(ids) == 120 and all(re.fullmatch(r'Smith, "Ann" \d+', i) for i in ids)
+
+
 def test_edges_alone_are_enough(make_run, schemas):
     spec = make_run(groups(features=False), epochs=5)
     assert run(str(spec), "local") == 0
@@ -61,6 +80,28 @@ def test_the_same_graph_in_another_order_gives_the_same_model(make_run):
     other = make_run(turned, run="ft-other", **undirected)
     assert run(str(other), "local") == 0
     assert weights(spec.parent) == weights(other.parent)
+
+
+def as_form(result: dict) -> dict:
+    """The settings of a run as the parameters of one that repeats it: what the form has no field for stands in more_options."""
+    values = {s["name"]: s["value"] for s in result["settings"] if s["value"] is not None}
+    more = "\n".join(f"{n}: {json.dumps(v) if isinstance(v, bool) else v}" for n, v in values.items() if n not in DEFAULTS and v != "")
+    return {**{n: v for n, v in values.items() if n in DEFAULTS}, "more_options": more}
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_a_run_with_the_settings_in_a_manifest_repeats_every_bit(make_run, schemas, labels):
+    spec = make_run(groups(labels=labels), epochs=3, seed=7)
+    assert run(str(spec), "local") == 0
+    first = check_files(spec.parent, schemas)
+    again = make_run(groups(labels=labels), run="ft-again", **as_form(first))
+    assert run(str(again), "local") == 0
+    second = check_files(again.parent, schemas)
+    assert second["settings"] == [{**s, "source": t["source"]} for s, t in zip(first["settings"], second["settings"])]
+    assert second["model"] == first["model"] and second["metrics"]["test"] == first["metrics"]["test"]
+    assert [(c["name"], c["test"], c["why"]) for c in second["candidates"]] == [(c["name"], c["test"], c["why"]) for c in first["candidates"]]
+    for made in sorted(p for p in (spec.parent / "out" / "model").iterdir() if p.name != "trainer.json"):  # which names the run
+        assert (again.parent / "out" / "model" / made.name).read_bytes() == made.read_bytes(), made.name
 
 
 @pytest.mark.parametrize(("labels", "steps"), [(False, (4, 11)), (True, (1, 4))])
@@ -122,6 +163,26 @@ def test_a_dry_run_says_how_long_it_takes_and_trains_nothing(make_run, schemas):
     assert result["graph"]["nodes"] > 0 and result["graph"]["split"]["messages"] > 0
     assert result["graph"]["memory"].keys() == {"estimate_bytes", "files_bytes"}
     assert not (spec.parent / "checkpoints").exists()
+
+
+@pytest.mark.parametrize(
+    ("files", "free", "code"),
+    [
+        pytest.param({"edges.csv": "source,target\na,b\n"}, None, "too_few_edges", id="a graph of one edge"),
+        pytest.param({**groups(), "nodes.csv": groups()["nodes.csv"][:2000]}, None, "unknown_nodes", id="ids that no node has"),
+        pytest.param({"g.graphml": '<!DOCTYPE g [<!ENTITY a "aa">]><graphml>&a;</graphml>'}, None, "unsafe_xml", id="an entity bomb"),
+        pytest.param(groups(), 1 << 20, "graph_too_large", id="memory that does not suffice"),
+    ],
+)
+def test_a_graph_that_is_refused_leaves_a_sentence_and_nothing_half_done(make_run, schemas, monkeypatch, files, free, code):
+    if free is not None:
+        monkeypatch.setattr(memory, "available", lambda: free)
+    spec = make_run(files)
+    assert run(str(spec), "local") == 2
+    schemas["error"].validate(error := error_of(spec.parent))
+    assert error["code"] == code and error["do"]
+    assert not any((spec.parent / name).exists() for name in ("out", "result.json", "checkpoints"))
+    assert "train" not in {e.get("phase") for e in events_of(spec.parent)}
 
 
 def test_a_search_is_refused_before_anything_is_trained(make_run):

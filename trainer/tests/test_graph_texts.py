@@ -82,7 +82,7 @@ def test_a_later_start_reads_only_the_texts_that_no_earlier_one_has_kept(tmp_pat
     said = told.sentences["reading_seconds"]
     some, rest = (int(n) for n in re.findall(r"(\d+) (?:different texts|others)", said))
     assert 0 < some < rest and some + rest == NODES, said
-    assert [p.read_bytes() for p in sorted((tmp_path / reading_progress.FOLDER).iterdir())][0] == content
+    assert kept[0].read_bytes() == content
     _, told = read(tmp_path, FILES, text_encoder="org/small")
     assert "reading_seconds" not in told.sentences and not told.steps
     others = {**FILES, "nodes.csv": titles(name="n").replace("number 7", "number seven")}
@@ -141,7 +141,7 @@ def test_a_training_with_a_text_model_reads_texts_with_it_and_answers_for_new_no
     reads = next(i for i, e in enumerate(told) if "which takes about" in e.get("text", ""))
     assert told[reads + 1]["fraction"] == 1 and "epoch" not in told[reads + 1] and told[reads + 2]["phase"] == "prepare"
     settings = {s["name"]: s["value"] for s in result["settings"]}
-    assert (settings["text_encoder"], settings["model"]) == ("org/small", "sage") and result["graph"]["features"] == 32
+    assert (settings["text_encoder"], settings["model"]) == ("org/small", "auto") and result["graph"]["features"] == 32
     shutil.copytree(spec.parent / "out" / "model", tmp_path / "shared" / "registry" / "model", dirs_exist_ok=True)
     more = {"model": {"path": "../../registry/model", "run": "ft-earlier", "name": "model", "version": 1}}
     asked = {"new.csv": titles(range(3), "later"), "edges.csv": lines([("later0", "n2"), ("later1", "n3")], head="source,target")}

@@ -50,7 +50,9 @@ def make(asked: Questions, known: Stored, file: Path, model: Path, described: di
     edges = edges[:, (edges >= 0).all(axis=0) & ((edges >= known.nodes).any(axis=0))]
     where = file
     if added.ids:
-        x = encoders.features(model, described["graph"]["encoder"], cells, len(added.ids), spec.models, ReadingProgress(events, spec.folder, spec.work))
+        x = encoders.features(
+            model, described["graph"]["encoder"], cells, len(added.ids), spec.models, ReadingProgress(events, spec.folder, spec.work)
+        )
         where = work / "graph.safetensors"
         extended.write(where, known, added.ids, x, edges[0], edges[1])
     joined = numpy.zeros(len(added.ids), bool)

@@ -10,6 +10,7 @@ from trainer.data import names
 from trainer.data.checks import Checks
 from trainer.data.gc_pause import paused
 from trainer.data.sources import Sources
+from trainer.errors import some
 from trainer.graph import encoded_texts
 from trainer.graph.graph import Graph
 from trainer.graph.reading import Found, detect, formats, loading, matching, nodes, refusals, whole
@@ -39,6 +40,11 @@ def find(sources: Sources, settings, checks: Checks) -> Found | None:
     for source in (*sources.tables, *sources.graphs):
         if source.name not in used:
             sources.ignored.add(source.name, "not part of the graph")
+    if unused := [s.name for s in sources.tables if s.name not in used]:
+        checks.warning(
+            "unused_tables",
+            f"No column of {some(unused)} has the ids of the nodes, so what is in {'it' if len(unused) == 1 else 'them'} is not used.",
+        )
     if sources.ignored:
         checks.events.decision("ignored_files", sources.ignored.listed()[:1000], f"Not used: {sources.ignored}.")
     return found
