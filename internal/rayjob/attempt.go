@@ -32,7 +32,8 @@ type Attempt struct {
 	Env map[string]string
 	// Metadata is shown with the job by Ray and Kubernetes, so it must not name a person. Labels adds the keys of the attempt.
 	Metadata map[string]string
-	// Warm is how many machines of a standing Ray keep a process that has done the slow imports. 0 means none.
+	// Warm is how many machines of a standing Ray keep a process that has done the slow imports. 0 means none. The pods of a cluster
+	// that is created for the attempt each start one if it is positive.
 	Warm int
 	// Resources are requested from a backend that creates a cluster for the attempt. A standing cluster ignores them.
 	Resources Resources
@@ -111,6 +112,16 @@ func (a Attempt) Entrypoint() string {
 
 // WarmEntrypoint is the command that lets the machines of a standing Ray get their warm processes. The attempt must have passed Check.
 func (a Attempt) WarmEntrypoint() string { return a.Python + " -m trainer warm" }
+
+// WarmPodCommand is the shell command that becomes the warm process of a pod, for the role "driver" or "worker". The attempt must have
+// passed Check.
+func (a Attempt) WarmPodCommand(role string) string {
+	command := a.Python + " -B -m trainer.warm.pod " + role
+	if a.TrainerPath != "" {
+		command = "PYTHONPATH=" + a.TrainerPath + " " + command
+	}
+	return "cd / && " + command
+}
 
 // Owns reports whether a job with the attempt's name belongs to the attempt, by the labels and the entrypoint of the job. The
 // interpreter may differ, since the settings may have changed since the job was submitted.

@@ -146,5 +146,11 @@ func Matrix() []Fault {
 			"trainer/tests.test_the_process_of_another_version_is_not_used", "trainer/tests.test_a_keeper_leaves_when_it_has_nothing_to_keep",
 			"trainer/tests.test_code_of_a_user_never_runs_in_a_copy", "internal/rayjob/jobsapi.TestWarmProcessesAreRequestedOnceRayIsThere",
 		}},
+		{52, "the warm process of a pod that died or hangs, also at its imports, or is of another version", []string{
+			"trainer/tests.test_a_run_starts_cold_if_the_warm_process_of_its_pod_is_dead_or_hangs",
+			"trainer/tests.test_a_run_starts_cold_if_the_warm_process_of_its_pod_is_of_another_version",
+			"trainer/tests.test_a_driver_waits_for_the_imports_of_its_pod_which_has_no_torch",
+			"internal/rayjob/kuberay.TestWhichPodsStartAWarmProcess",
+		}},
 	}
 }

@@ -30,7 +30,7 @@ def create(workers: int, threads: int, settings, kind: str, trains: bool, size: 
         workers = max(1, places)
     events.phase("start", f"Requesting {count(workers, 'worker')} from Ray with {_resources(cpus, gpu, workers)}.")
     minutes = DRY_MINUTES if trains and settings.dry_run else settings.max_minutes
-    warm = bool(place.wanted()) and size <= MAX_WARM_BYTES
+    warm = place.is_used() and size <= MAX_WARM_BYTES
     request = WorkerRequest(workers, cpus, gpu, kind, minutes, events, fullest(nodes, workers, cpus, gpu), warm)
     if workers == 1:
         return SingleWorkerLauncher(request)

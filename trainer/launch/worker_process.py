@@ -27,6 +27,8 @@ def create(address: str, warm: bool, worker: dict) -> WorkerProcess:
             return Copy(*client.start(address, {"do": "work", "worker": worker}, (1, 2)))
         except client.Unavailable as e:
             print(f"Worker {worker['rank']} starts cold: {e}.", flush=True)
+    else:
+        client.dismiss(address)
     return Own(worker)
 
 

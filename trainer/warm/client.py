@@ -1,13 +1,18 @@
 """Asks the warm process of this machine for a copy of itself."""
 
+import contextlib
 import json
 import os
+import signal
 import socket
 import struct
+import time
 
 from trainer.warm import place, wire
 
 ANSWER_SECONDS = 3.0  # after which a warm process counts as hanging
+IMPORT_SECONDS = 60.0  # of waiting for the imports of the warm process of a pod, which began before this process
+LOOK_SECONDS = 0.02
 _OWNER = struct.Struct("3i")  # process, user and group at the other end of a socket
 
 
@@ -36,7 +41,16 @@ def answers(address: str, seconds: float) -> bool:
         return False
 
 
-def connected(address: str, seconds: float) -> socket.socket:
+def dismiss(address: str) -> None:
+    """End the warm process of this pod: its run does not use it, and needs its memory. Copies are left alone."""
+    path = place.socket(address)
+    if place.pod() and place.is_private(path.parent) and (process := place.holder(path)) is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGTERM)
+
+
+def connected(address: str, seconds: float, patience: float = 0.0) -> socket.socket:
+    """A connection to the warm process. ``patience`` is how many seconds it may still need for its imports."""
     path = place.socket(address)
     if not path.exists():
         raise Unavailable("this machine has no warm process")
@@ -45,7 +59,7 @@ def connected(address: str, seconds: float) -> socket.socket:
     to = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         to.settimeout(seconds)
-        to.connect(str(path))
+        _connect(to, path, patience)
         _, user, _ = _OWNER.unpack(to.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _OWNER.size))
         if user != os.geteuid():
             raise Unavailable("the warm process is that of another user")
@@ -55,10 +69,21 @@ def connected(address: str, seconds: float) -> socket.socket:
     return to
 
 
+def _connect(to: socket.socket, path, patience: float) -> None:
+    end = time.monotonic() + patience
+    while True:
+        try:
+            return to.connect(str(path))
+        except ConnectionRefusedError:  # it is dead, or not yet ready
+            if time.monotonic() > end or place.holder(path) is None:
+                raise
+            time.sleep(LOOK_SECONDS)
+
+
 def _start(address: str, job: dict, outputs: tuple[int, int]) -> tuple[socket.socket, int]:
     mask = os.umask(0o022)
     os.umask(mask)
-    to = connected(address, ANSWER_SECONDS)
+    to = connected(address, ANSWER_SECONDS, IMPORT_SECONDS if place.pod() else 0.0)
     try:
         _ask(to, {**job, "environment": dict(os.environ), "folder": os.getcwd(), "mask": mask}, outputs)
         ready = wire.receive(to)

@@ -13,10 +13,10 @@ MAX_SPEC = 64 << 20
 
 def run(spec: str) -> int | None:
     """The exit code of the run, or None where it has to be carried out in this process: scripts of users always are."""
-    if not place.wanted() or not _is_ours(spec):
+    if not place.is_used() or not _is_ours(spec):
         return None
     try:
-        to, process = client.start(os.environ["RAY_ADDRESS"], {"do": "drive", "spec": os.path.abspath(spec)}, (1, 2))
+        to, process = client.start(os.environ.get("RAY_ADDRESS", ""), {"do": "drive", "spec": os.path.abspath(spec)}, (1, 2))
     except client.Unavailable as e:
         print(f"This program starts cold: {e}.", flush=True)
         return None

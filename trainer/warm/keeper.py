@@ -20,8 +20,6 @@ SERVER = ("-B", "-m", "trainer.warm.server")
 MAX_STARTS = 5  # of warm processes that end by themselves
 # What Ray sets for this one process.
 _OWN = ("RAY_JOB_ID", "RAY_RAYLET_PID", "RAY_JOB_CONFIG_JSON_ENV_VAR", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONBREAKPOINT")
-# A process that has threads or has looked for a GPU cannot be copied. Copies set their own number of threads, and look themselves.
-_COPYABLE = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 
 # Of a container: its limit, what it uses, and the statistics that say how much of it is files that can go.
 _CONTAINERS = (
@@ -66,7 +64,7 @@ class Keeper:
 
     def _start(self) -> None:
         environment = {k: v for k, v in os.environ.items() if k not in _OWN}
-        environment |= ENVIRONMENT | _COPYABLE
+        environment |= ENVIRONMENT | place.COPYABLE
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(place.ROOT), environment.get("PYTHONPATH"))))
         self.process = subprocess.Popen(
             [sys.executable, *SERVER, str(place.socket(self.address))],

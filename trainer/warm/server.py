@@ -24,20 +24,26 @@ IDLE_SECONDS = 2 * 3600.0  # without a copy, after which this process ends
 REQUEST_SECONDS = 1.0  # to send a request, so that no asker keeps others waiting
 MAX_REQUEST = 4 << 20
 
-# What drivers and workers import, as far as importing it starts no thread.
-MODULES = (
-    "ray", "ray.util.placement_group", "ray.util.scheduling_strategies", "pandas", "torch", "torch.distributed", "safetensors.torch",
-    "transformers", "sklearn.linear_model", "sklearn.feature_extraction.text", "sklearn.metrics", "scipy.stats", "tensorboardX", "trainer.run",
-    "trainer.prepare", "trainer.data", "trainer.data.sources", "trainer.graph.reading.detect", "trainer.search.setup", "trainer.baseline",
-    "trainer.candidates", "trainer.predict", "trainer.estimators.words", "trainer.launch.ray_launcher", "trainer.launch.worker",
-    "trainer.train.loop", "trainer.train.evaluate", "trainer.train.frozen", "trainer.train.shared_memory", "trainer.tasks.transformer",
-    "trainer.graph.inference", "trainer.measure.curves",
+# What they import, as far as importing it starts no thread. Drivers do without torch.
+DRIVER = (
+    "ray", "ray.util.placement_group", "ray.util.scheduling_strategies", "pandas", "sklearn.linear_model", "sklearn.feature_extraction.text",
+    "sklearn.metrics", "scipy.stats", "trainer.run", "trainer.prepare", "trainer.data", "trainer.data.sources", "trainer.graph.reading.detect",
+    "trainer.search.setup", "trainer.baseline", "trainer.candidates", "trainer.predict", "trainer.estimators.words",
+    "trainer.launch.ray_launcher", "trainer.measure.curves",
 )  # fmt: skip
+WORKER = (
+    "torch", "torch.distributed", "safetensors.torch", "transformers", "tensorboardX", "trainer.launch.worker", "trainer.train.loop",
+    "trainer.train.evaluate", "trainer.train.frozen", "trainer.train.shared_memory", "trainer.tasks.transformer", "trainer.graph.inference",
+    *(k.module for k in KINDS.values()), *(k.library for k in KINDS.values() if k.library),
+)  # fmt: skip
+MODULES = {"": (*DRIVER, *WORKER), "driver": DRIVER, "worker": WORKER}  # by the role of the machine; any process of a run where it has none
 
 
-def main(path: str) -> None:
+def main(path: str, role: str = "") -> None:
+    """Serve at ``path``. A warm process with a ``role`` has no keeper: it ends with its pod."""
     listening = _listen(Path(path))
-    for name in [*MODULES, *(k.module for k in KINDS.values()), *(k.library for k in KINDS.values() if k.library)]:
+    held = place.hold(Path(path)) if role else None
+    for name in MODULES[role]:
         try:
             importlib.import_module(name)
         except ImportError as e:  # the run that needs it says so better
@@ -48,7 +54,7 @@ def main(path: str) -> None:
     threads = len(os.listdir("/proc/self/task"))
     if threads > 1:
         sys.exit(f"A warm process has {threads} threads: it cannot be copied safely.")
-    server = Server(listening)
+    server = Server(listening, held)
     listening.listen(64)
     print("A warm process is ready.", flush=True)
     try:
@@ -71,14 +77,18 @@ def _listen(path: Path) -> socket.socket:
 
 
 class Server:
-    """Forks copies until the keeper, which holds the other end of the standard input, is gone or nobody has come for IDLE_SECONDS."""
+    """Forks copies until the keeper, which holds the other end of the standard input, is gone or nobody has come for IDLE_SECONDS.
 
-    def __init__(self, listening: socket.socket):
-        self.listening = listening
+    Without a keeper, ``held`` is the handle of ``place.hold``.
+    """
+
+    def __init__(self, listening: socket.socket, held: int | None):
+        self.listening, self.held = listening, held
         self.copies: dict[int, tuple[int, socket.socket]] = {}  # by the handle of the process: its id, and the connection of its asker
         self.poll = select.poll()
         self.poll.register(listening, select.POLLIN)
-        self.poll.register(sys.stdin.fileno(), select.POLLIN)
+        if held is None:
+            self.poll.register(sys.stdin.fileno(), select.POLLIN)
         self.used = time.monotonic()
 
     def serve(self) -> None:
@@ -126,6 +136,8 @@ class Server:
     def forget(self) -> None:
         """In a copy: close everything that belongs to this process and to other copies. Their askers would not be seen to end otherwise."""
         self.listening.close()
+        if self.held is not None:
+            os.close(self.held)
         for handle, (_, asker) in self.copies.items():
             os.close(handle)
             asker.close()
@@ -177,4 +189,4 @@ def _request(asker: socket.socket) -> tuple[dict, list[int]]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

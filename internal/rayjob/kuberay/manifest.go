@@ -38,7 +38,7 @@ const keptSeconds = 60
 
 // newRayJob returns the RayJob of the attempt. Only annotations and Ray's metadata contain text of users.
 func (c Config) newRayJob(a rayjob.Attempt, p Profile) (*rayv1.RayJob, error) {
-	env, err := json.Marshal(map[string]any{"env_vars": a.Environment()})
+	env, err := json.Marshal(map[string]any{"env_vars": environment(a, p)})
 	if err != nil {
 		return nil, fmt.Errorf("encode the environment of the training: %w", err)
 	}
@@ -73,6 +73,14 @@ func (c Config) newRayJob(a rayjob.Attempt, p Profile) (*rayv1.RayJob, error) {
 	return rj, check(rj)
 }
 
+// environment is that of the driver and the workers. A cluster that ends with the attempt keeps no warm processes for later ones.
+func environment(a rayjob.Attempt, p Profile) map[string]string {
+	if p.Cluster == "" {
+		a.Warm = 0
+	}
+	return a.Environment()
+}
+
 // check applies KubeRay's own rules. The API server accepts any RayJob, and the KubeRay operator would reject it later.
 func check(rj *rayv1.RayJob) error {
 	err := utils.ValidateRayJobMetadata(rj.ObjectMeta)
@@ -96,11 +104,14 @@ func (c Config) newCluster(a rayjob.Attempt, p Profile, shared []corev1.VolumeMo
 		GroupName: "worker", Replicas: workers, MinReplicas: workers, MaxReplicas: workers,
 		RayStartParams: c.startParams(cpus(p.Machine)), Template: c.newPod(a, p, p.Machine, shared),
 	}
+	warm(a, &group.Template, "worker")
 	spec := &rayv1.RayClusterSpec{
 		RayVersion:    c.RayVersion,
 		AuthOptions:   &rayv1.AuthOptions{Mode: rayv1.AuthModeToken, SecretName: new(a.Name())},
 		HeadGroupSpec: rayv1.HeadGroupSpec{RayStartParams: c.startParams(0), Template: c.newPod(a, p, c.Head, shared)},
 	}
+	spec.HeadGroupSpec.RayStartParams["no-monitor"] = "true" // it starts machines, and this cluster has all of its own
+	warm(a, &spec.HeadGroupSpec.Template, "driver")
 	if p.MinWorkers != nil {
 		group.MinReplicas = new(min(int32(*p.MinWorkers), *workers)) //nolint:gosec // bounded by MaxWorkers
 		c.scale(spec, &group)
@@ -123,9 +134,13 @@ func (c Config) scale(spec *rayv1.RayClusterSpec, group *rayv1.WorkerGroupSpec) 
 	head.RestartPolicy, group.Template.Spec.RestartPolicy = corev1.RestartPolicyNever, corev1.RestartPolicyNever
 }
 
-// startParams keeps the object store within /dev/shm. By default Ray uses a share of the memory, which may be more.
+// startParams keeps the object store within /dev/shm. By default Ray uses a share of the memory, which may be more. Nobody reads what Ray's
+// log monitor sends: the trainer writes the logs of its workers itself.
 func (c Config) startParams(cpus int) map[string]string {
-	return map[string]string{"num-cpus": strconv.Itoa(cpus), "object-store-memory": strconv.FormatInt(c.SharedMemory.Value()/10*8, 10)}
+	return map[string]string{
+		"num-cpus": strconv.Itoa(cpus), "object-store-memory": strconv.FormatInt(c.SharedMemory.Value()/10*8, 10),
+		"include-log-monitor": "0", // KubeRay leaves out what is "false"
+	}
 }
 
 func (c Config) workers(a rayjob.Attempt, p Profile) int {

@@ -69,6 +69,7 @@ func TestOwnCluster(t *testing.T) {
 	require.Equal(t, rj.Name, *spec.AuthOptions.SecretName)
 	require.Nil(t, spec.EnableInTreeAutoscaling)
 	require.Equal(t, "0", spec.HeadGroupSpec.RayStartParams["num-cpus"], "no training lands on the head")
+	require.Equal(t, "true", spec.HeadGroupSpec.RayStartParams["no-monitor"])
 	require.Len(t, spec.WorkerGroupSpecs, 1)
 	group := spec.WorkerGroupSpecs[0]
 	require.EqualValues(t, 3, *group.Replicas)
@@ -77,6 +78,7 @@ func TestOwnCluster(t *testing.T) {
 	require.Equal(t, "2", group.RayStartParams["num-cpus"], "CPUs are whole ones to Ray")
 	require.Equal(t, "858993456", group.RayStartParams["object-store-memory"], "the object store fits into /dev/shm")
 
+	require.Equal(t, "0", group.RayStartParams["include-log-monitor"])
 	for _, pod := range []corev1.PodTemplateSpec{spec.HeadGroupSpec.Template, group.Template} {
 		require.Equal(t, a.Run, pod.Labels[labelRun])
 		box := pod.Spec.Containers[0]

@@ -49,7 +49,6 @@ func (c *Client) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, e
 		}
 	}
 	if p.Cluster == "" {
-		a.Warm = 0 // its cluster ends with it
 		if a.Reads, err = c.cfg.present(a.Reads); err != nil {
 			return rayjob.Handle{}, err
 		}

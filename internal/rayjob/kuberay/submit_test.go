@@ -42,16 +42,6 @@ func TestASubmittedAttemptIsOneRayJobWithItsOwnToken(t *testing.T) {
 	require.NotEqual(t, first.StringData, s.token(t, next.Name()).StringData, "no two attempts share a token")
 }
 
-func TestWarmProcessesAreKeptOnStandingClustersOnly(t *testing.T) {
-	t.Parallel()
-	own, standing := anAttempt(), anAttempt()
-	own.Warm, standing.Warm = 4, 4
-	require.Contains(t, made(t, standing, example(), 2).Spec.RuntimeEnvYAML, `"WARM_WORKERS":"4"`)
-	s := newAPIServer(t, example())
-	s.submitted(t, own)
-	require.NotContains(t, s.rayJob(t, own.Name()).Spec.RuntimeEnvYAML, "WARM_WORKERS", "its cluster ends with it")
-}
-
 func TestARayJobOfAnotherServiceIsNeverAdopted(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*rayv1.RayJob){
