@@ -44,10 +44,13 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 	if err != nil {
 		return "", err
 	}
-	steps := append(fileSteps(s, dataset, parent, ids, extractor, rec.Run, d), metadataStep(s, dataset, extractor, rec.Run, described(d, ids)))
+	_, first := s.(previews)
+	refused := &unshown{crashes: first}
+	steps := append(fileSteps(s, dataset, parent, ids, extractor, rec.Run, d, refused), metadataStep(s, dataset, extractor, rec.Run, described(d, ids)))
 	if _, err := ledger.DoAll(ctx, steps); err != nil {
 		return "", err
 	}
+	refused.tell(say)
 	if err := answerFiles(ctx, s, ledger, extractor, rec, d.Prediction, say); err != nil {
 		return "", err
 	}
@@ -75,15 +78,16 @@ func cardSteps(s session, dataset string, e platform.Extractor, run string, d pl
 	return steps
 }
 
-// fileSteps are the steps that add something to the artifacts, which are uploaded as the files with these ids.
-func fileSteps(s session, dataset, folder string, ids map[string]string, e platform.Extractor, run string, d platform.Delivery) []delivery.Step {
+// fileSteps are the steps that add something to the artifacts, which are uploaded as the files with these ids. Pictures that Clowder does not
+// show are added to refused.
+func fileSteps(s session, dataset, folder string, ids map[string]string, e platform.Extractor, run string, d platform.Delivery, refused *unshown) []delivery.Step {
 	var steps []delivery.Step
 	for _, a := range d.Artifacts {
 		if on, ok := s.(previews); ok && isShown(s, a) {
-			steps = append(steps, previewStep(on, ids[a.Name], e.Name(), a))
+			steps = append(steps, refused.spare(previewStep(on, ids[a.Name], e.Name(), a)))
 		}
 		if a.Show.OnModel() && ids[modelArchive] != "" {
-			steps = append(steps, thumbnailStep(s, dataset, folder, ids[modelArchive], a))
+			steps = append(steps, refused.spare(thumbnailStep(s, dataset, folder, ids[modelArchive], a)))
 		}
 		if a.Name == modelArchive {
 			steps = append(steps, modelStep(s, ids[modelArchive], e, run, d.Content, a))
