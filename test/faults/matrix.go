@@ -80,7 +80,8 @@ func Matrix() []Fault {
 		{29, "an upload that leaves no bytes", []string{"internal/results/delivery.TestDeliverWithABadOtherSide", "internal/clowder.TestUploadsInFlight"}},
 		{30, "a Clowder that is down when a training ends", []string{"test/faults.TestClowderIsDownWhenATrainingEnds"}},
 		{31, "a key that is revoked, a right that is taken, a dataset that is gone", []string{
-			"test/faults.TestARightThatGoesWhileAJobTrains", "internal/retention.TestAFailedJobCanBeRetriedForAWhile",
+			"test/faults.TestARightThatGoesWhileAJobTrains", "internal/clowder/v1.TestASpaceThatWasRemoved",
+			"internal/platform/clowder.TestASpaceThatIsRemovedBeforeTheDelivery", "internal/retention.TestAFailedJobCanBeRetriedForAWhile",
 		}},
 		{32, "a reply queue that is gone", []string{
 			"test/faults.TestOneJobThatComesManyTimesAtOnce", "internal/queue.TestEveryMessageToAMissingQueueIsReturned",
@@ -128,11 +129,12 @@ func Matrix() []Fault {
 		{48, "kill -9 at the crash points of a job of Clowder v1, and a cut after each call of a delivery to it", []string{
 			"test/crash.TestCrashPointsOfAJobOfClowder1", "internal/platform/clowder.TestADeliveryThatIsCutAnywhereIsCompletedOnce",
 		}},
-		{49, "a Clowder v1 that answers with a login page, a stack trace or never, and files that it never stores", []string{
+		{49, "a Clowder v1 that answers with a login page, a stack trace or never, files that it never stores, and previews that it refuses", []string{
 			"internal/clowder/v1.TestAnswersThatAreNotClowders", "internal/clowder/v1.TestWhatAnErrorOfClowderSays",
 			"internal/clowder/v1.TestFoldersThatClowderNeverListsAreAskedForOnce", "internal/clowder/v1.TestAFileThatIsNeverStored",
 			"internal/clowder/v1.TestAFileThatIsDeletedInMidDownload", "internal/clowder/v1.TestAnUploadThatLandsInTheRootIsTakenAway",
 			"internal/clowder/v1.TestWhatClowderHasJustStoredMayBeSeenLater",
+			"internal/platform/clowder.TestPicturesThatClowderRefusesAreDeliveredAllTheSame",
 		}},
 		{50, "a kill while new files of a dataset come in, and a file that comes while their run begins", []string{
 			"test/crash.TestCrashPointsOfAnAutomaticRun", "test/crash.TestCrashPointsOfAnAutomaticRunOfClowder1",

@@ -199,6 +199,34 @@ func TestBodyHashForgetsKeyAndRetryCount(t *testing.T) {
 	require.NotEqual(t, first.BodyHash, other.BodyHash)
 }
 
+func TestARetryCountOfAnyForm(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		count any
+		want  int
+	}{
+		"none":               {nil, 0},
+		"a number":           {3, 3},
+		"a text":             {"3", 3},
+		"a word":             {"many", 0},
+		"an empty text":      {"", 0},
+		"a negative number":  {-1, 0},
+		"a fraction":         {1.5, 0},
+		"beyond 64 bits":     {"99999999999999999999", 0},
+		"true":               {true, 0},
+		"a list":             {[]int{1}, 0},
+		"an object":          {map[string]any{"n": 1}, 0},
+		"a very long number": {strings.Repeat("9", 100_000), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			req, _, err := decode(t, with(t, map[string]any{"retry_count": tc.count}))
+			require.NoError(t, err, "the number decides nothing, so none of them ends a job")
+			require.Equal(t, tc.want, req.RetryCount)
+		})
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{v2Body, v1Body, v1Submitted, `{}`, `{"parameters":"\"{}\""}`, "\xff\xfe{", `{"id":1e400}`, `{"notifies":[1,null]}`, "\xef\xbb\xbf{}"} {
 		f.Add([]byte(seed))
