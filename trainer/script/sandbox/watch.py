@@ -55,7 +55,16 @@ def memory(pids: list[int], enough: int = 0) -> tuple[int, int]:
 
 
 def in_memory_files(pid: int, folders: Iterable[str]) -> int:
-    """Bytes in file systems in memory, by the eyes of a process."""
+    """Bytes in file systems in memory, as a process sees them.
+
+    Nothing while the process still has the root folder of this machine: then its sandbox is not made yet, and these folders are those of
+    the machine.
+    """
+    try:
+        if os.path.samefile(f"/proc/{pid}/root", "/"):
+            return 0
+    except OSError:
+        return 0
     total = 0
     for folder in folders:
         try:

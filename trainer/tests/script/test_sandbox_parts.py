@@ -158,3 +158,9 @@ def test_the_disk_is_measured_without_following_links(tmp_path):
     assert (count, seen) == (2, True) and size <= 16384
     assert watch.disk([tmp_path / "run"], 1) == (pytest.approx(0, abs=16384), 2, True)
     assert watch.disk([tmp_path / "gone"], 0) == (0, 0, True)
+
+
+def test_folders_of_the_machine_are_not_files_in_memory():
+    # A process has the root folder of the machine until its sandbox is made, which takes long on a busy machine.
+    assert watch.in_memory_files(os.getpid(), ("/tmp", "/")) == 0
+    assert watch.in_memory_files(2**30, ("/tmp",)) == 0
