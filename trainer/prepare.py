@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy
 
-from trainer import candidates, estimators, saved_model, tasks
+from trainer import candidates, estimators, finetuning, saved_model, tasks
 from trainer.candidates import Wanted
 from trainer.config.kinds import KINDS
 from trainer.config.settings import Settings
@@ -61,8 +61,11 @@ def delivering(prepared: Prepared, chosen: candidates.Candidate) -> Prepared:
     return Prepared(plan, encoder)
 
 
-def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: Events) -> Prepared:
-    """Encode the data and choose the settings that are still open. Texts are encoded for a network only."""
+def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: Events, on_gpu: bool = False) -> Prepared:
+    """Encode the data and choose the settings that are still open. Texts are encoded for a network only.
+
+    ``on_gpu`` says that the workers have GPUs.
+    """
     base = wanted.network or Base(wanted.estimators[0], data.kind)
     _report_base_model(settings, base, wanted, data.kind, events)
     if wanted.network and base.fresh and KINDS[data.kind].epochs:
@@ -92,6 +95,10 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
     if settings.metric == "auto":
         settings.choose("metric", metric)
     events.decision("metric", metric, why)
+    weights = _class_weights(settings, data, wanted, events)
+    if wanted.network:
+        place = finetuning.Place(spec.folder, on_gpu)
+        finetuning.choose_epochs(settings, base, splits["train"], place, lambda s: digest(s, data.split_sha256, base, encoder.shape), events)
     plan = Plan(
         run=spec.run,
         attempt=spec.attempt,
@@ -103,7 +110,7 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
         base=base,
         shape=encoder.shape,
         splits=splits,
-        weights=_class_weights(settings, data, wanted, events),
+        weights=weights,
         metric=metric,
         settings=settings,
         digest=digest(settings, data.split_sha256, base, encoder.shape),

@@ -116,10 +116,10 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
         if searches:
             wanted = setup.with_network(wanted, dataset.kind, dataset.task)
         workers.request(wanted.network)
-        prepared = prepare.make(spec, settings, dataset, wanted, events)
+        prepared = prepare.make(spec, settings, dataset, wanted, events, wanted.network is not None and workers.launcher.on_gpu)
         own: dict = {}
         if searches:
-            prepared, own = setup.make(spec, settings, dataset, prepared, events)
+            prepared, own = setup.make(spec, settings, dataset, prepared, events, workers.launcher.on_gpu)
         if settings.dry_run:
             trial = workers.launcher.estimate(prepared.plan) if wanted.network else candidates.trial(prepared.plan, dataset)
             export.check(spec, settings, dataset, prepared, trial, events, began)

@@ -32,6 +32,7 @@ MAX_WORKERS = 8
 class Launcher(Protocol):
     workers: int
     machine: Machine
+    on_gpu: bool  # whether each worker has a GPU, as far as it is known before they start
 
     def start(self) -> None: ...
 

@@ -18,7 +18,7 @@ class LocalLauncher:
     machine = Machine()
 
     def __init__(self, use_gpu: str, threads: int, kind: str, events: Events):
-        self.use_gpu, self.kind, self.events = use_gpu, kind, events
+        self.use_gpu, self.kind, self.events, self.on_gpu = use_gpu, kind, events, use_gpu == "yes"
         self.threads = min(threads, len(os.sched_getaffinity(0)))
 
     def start(self) -> None:

@@ -22,7 +22,8 @@ class SingleWorkerLauncher:
     workers = 1
 
     def __init__(self, request: WorkerRequest, rank: int = 0):
-        self.request, self.events, self.rank, self.machine = request, request.events, rank, request.machine
+        self.request, self.events, self.rank = request, request.events, rank
+        self.machine, self.on_gpu = request.machine, request.gpu
 
     def start(self, token: str = "") -> None:
         self.token = token or preflight.announce(self.request.work)
@@ -69,7 +70,7 @@ class WorkerPool:
     """Several workers that each predict a part of the rows. Only the first one reports its progress."""
 
     def __init__(self, request: WorkerRequest):
-        self.request, self.workers, self.machine = request, request.workers, request.machine
+        self.request, self.workers, self.machine, self.on_gpu = request, request.workers, request.machine, request.gpu
         self.members = [SingleWorkerLauncher(request, rank) for rank in range(request.workers)]
 
     def start(self) -> None:

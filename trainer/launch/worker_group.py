@@ -27,7 +27,8 @@ class WorkerGroupLauncher:
     """
 
     def __init__(self, request: WorkerRequest):
-        self.request, self.events, self.workers, self.machine = request, request.events, request.workers, request.machine
+        self.request, self.events, self.workers = request, request.events, request.workers
+        self.machine, self.on_gpu = request.machine, request.gpu
         self.group: PlacementGroup | None = None
         self.actors: list = []
 

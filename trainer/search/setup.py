@@ -53,12 +53,12 @@ def with_network(wanted: Wanted, kind: str, task: str = "") -> Wanted:
     return replace(wanted, network=Base(SHAPES[kind], kind), skipped=())
 
 
-def make(spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, events: Events) -> tuple[Prepared, dict[int, Prepared]]:
+def make(spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, events: Events, on_gpu: bool) -> tuple[Prepared, dict[int, Prepared]]:
     """The plan of the search, and by trial what was prepared for it where it begins with another model."""
     rows = len(data.splits["validation"])
     if rows < FEW_ROWS:
         events.warning("few_validation_rows", f"With {count(rows, 'validation row')} a search can hardly tell settings apart.")
-    others = _other_models(spec, settings, data, prepared, events)
+    others = _other_models(spec, settings, data, prepared, events, on_gpu)
     wanted = settings.trials or TRIALS
     if spaces.is_list(settings.space):
         trials, own = _repeated(spaces.listed(settings.space), others)
@@ -100,7 +100,7 @@ def _space(settings: Settings, prepared: Prepared) -> spaces.Space:
     return spaces.default(settings, learning_rate(base.fresh, base.size // _BYTES)[0], base.fresh, isinstance(prepared.plan.target, Classes))
 
 
-def _other_models(spec: Spec, settings: Settings, data: Dataset, default: Prepared, events: Events) -> list[Prepared]:
+def _other_models(spec: Spec, settings: Settings, data: Dataset, default: Prepared, events: Events, on_gpu: bool) -> list[Prepared]:
     """The other installed models that fit, prepared with their own encoding; none if somebody chose the model."""
     named = {values.get(spaces.MODEL) for values in spaces.listed(settings.space)} if spaces.is_list(settings.space) else None
     if named is None and (settings.source("model") != CHOSEN or settings.space):
@@ -112,7 +112,7 @@ def _other_models(spec: Spec, settings: Settings, data: Dataset, default: Prepar
         own = settings.changed({"model": base.name})
         quiet = Silent(events.path, events.attempt)
         checked = replace(data, checks=list(data.checks), dropped=list(data.dropped))
-        found.append(prepare.make(spec, own, checked, Wanted((), base), quiet))
+        found.append(prepare.make(spec, own, checked, Wanted((), base), quiet, on_gpu))
     return found
 
 

@@ -49,7 +49,8 @@ def test_a_cpu_has_bf16_by_its_instructions(monkeypatch, can, has):
     ("base", "gains"),
     [
         (Base("bert-tiny", "text"), False),
-        (Base("org/large", "text", fresh=False), False),
+        (Base("org/large", "text", fresh=False), True),
+        (Base("org/large", "tokens", fresh=False), False),
         (Base("org/eyes", "image", fresh=False), False),
         (Base("small-cnn", "image"), True),
         (Base("mlp", "table"), False),
