@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy
 
-from trainer import estimators
+from trainer import averaged, estimators
 from trainer.config import settings as options
 from trainer.config.kinds import LABEL_SETS, SHAPES
 from trainer.errors import UserError
@@ -30,6 +30,7 @@ from trainer.tasks.target import Classes, Number
 if TYPE_CHECKING:
     from trainer.data import Dataset
     from trainer.estimators import Estimator
+    from trainer.estimators.words import Words
     from trainer.plan import Plan
 
 ESTIMATOR, NETWORK = "estimator", "network"
@@ -67,6 +68,7 @@ class Candidate:
     outcome: Outcome
     fitted: "Estimator | None" = None
     variant: str = ""  # distinguishes two ways to train the same base
+    beside: averaged.Averaged | None = None  # the estimator that answers together with the network
 
     @property
     def name(self) -> str:
@@ -181,6 +183,27 @@ def as_it_is(base: Base, outcome: Outcome) -> list[Candidate]:
     return [Candidate(base, f"{base.name} as it is, with a linear model on its features", outcome.beside, variant="frozen")]
 
 
+def with_words(network: Candidate, found: list[Candidate], plan: "Plan") -> list[Candidate]:
+    """The finetuned ``network`` averaged with the estimator words, if that was fitted on the same texts and can be weighed by validation rows."""
+    words = next((c for c in found if c.base.name == "words"), None)
+    if words is None or network.base.fresh or not isinstance(plan.target, Classes):
+        return []
+    of_network, of_words = network.outcome.answers, words.outcome.answers
+    own_weights = plan.weights if plan.settings.source("class_weights") == options.CHOSEN else None
+    average = averaged.fit(of_network["validation"], of_words["validation"], own_weights)
+    if average is None:
+        return []
+    answers = {
+        split: average.answers(one, of_words[split]) if numpy.array_equal(one.truth, of_words[split].truth) else one
+        for split, one in of_network.items()
+    }  # fmt: skip
+    parameters = network.outcome.parameters + words.outcome.parameters
+    versions = {**words.outcome.versions, **network.outcome.versions}
+    outcome = replace(network.outcome, answers=answers, parameters=parameters, versions=versions, beside=None)
+    title = f"words and {network.base.name}, averaged"
+    return [Candidate(network.base, title, outcome, variant="with words", beside=averaged.Averaged(cast("Words", words.fitted), average))]
+
+
 def best(found: list[Candidate], wanted: Wanted, plan: "Plan") -> Candidate:
     """The candidate to deliver: the one asked for, else the one with the smallest loss on the validation rows, or, where the user
     chose a metric, the one that is best by it."""
@@ -199,7 +222,7 @@ def _loss(candidate: Candidate, found: list[Candidate], plan: "Plan") -> float:
     """The loss by which candidates are compared: on rows held out in turn if all have it, else on the validation rows."""
     if candidate.held_out_loss is not None and _by_folds(found):
         return candidate.held_out_loss
-    return calibrated_loss(candidate.outcome.answers["validation"], plan, candidate.fitted is None)
+    return calibrated_loss(candidate.outcome.answers["validation"], plan, candidate.fitted is None and candidate.beside is None)
 
 
 def _rank(candidate: Candidate, found: list[Candidate], plan: "Plan") -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy
 
-from trainer import data, estimators, export, saved_model, tasks
+from trainer import averaged, data, estimators, export, saved_model, tasks
 from trainer.archive.zips import Archive, NotAnArchive
 from trainer.config.spec import Input, Spec, Version
 from trainer.data import Example
@@ -71,6 +71,7 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
     with reading_model("The model"):
         target = targets.restored(described["target"])
         encoder = None if model.is_estimator else tasks.of(described["kind"]).load_encoder(spec, model.folder, described["encoder"])
+        beside = averaged.load(model.folder)
     label_column = settings.label_column or described["label_column"]
     columns = described["columns"]
     if settings.text_column and described["kind"] == "text":
@@ -102,6 +103,8 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
         outputs, versions = _estimated(spec, model, target, examples, events)
     else:
         outputs, versions = launcher.predict(Saved(model.folder, described["kind"], target, rows, base=base, asks=asks))
+        if beside is not None:
+            outputs = beside.outputs(outputs, examples)
     events.phase("export", "Writing the predictions.")
     if described["kind"] == tokens.KIND:
         examples = cast(list[Example], token_results.Words(examples))

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy
 
-from trainer import candidates, estimators, finetuning, saved_model, tasks
+from trainer import averaged, candidates, estimators, finetuning, saved_model, tasks
 from trainer.candidates import Wanted
 from trainer.config.kinds import KINDS
 from trainer.config.settings import Settings
@@ -165,6 +165,7 @@ def champion(spec: Spec, data: Dataset, target) -> Saved | None:
             examples = _in_order(data, described["columns"])
         if described["base"] in ESTIMATORS:
             return Saved(folder, described["kind"], theirs, None)
+        averaged.load(folder)
         encoder = tasks.of(data.kind).load_encoder(spec, folder, described["encoder"])
         rows = encoder.encode(examples, theirs.encode([e.target for e in examples]), "champion")
         return Saved(folder, described["kind"], theirs, rows)

@@ -191,9 +191,12 @@ def _candidates(workers: _Workers, plan: Plan, dataset, wanted, events: Events):
             raise
         events.warning("candidate_failed", f"{wanted.network.name} could not be trained, so {found[0].base.name} is delivered. {e.what}")
         return found, candidates.without(wanted, e)
-    found += [candidates.trained(wanted.network, outcome), *candidates.as_it_is(wanted.network, outcome)]
+    network = candidates.trained(wanted.network, outcome)
+    found += [network, *candidates.as_it_is(wanted.network, outcome)]
     if not first:
         found = _fitted(wanted, plan, dataset) + found
+    if not wanted.named and plan.search is None:
+        found += candidates.with_words(network, found, plan)
     return found, wanted
 
 
@@ -213,15 +216,18 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: _W
     listed = candidates.entries(found, best, wanted, prepared.plan) if isinstance(prepared.plan.target, (Classes, Number, Labels)) else None
     if len(found) > 1:
         events.decision("chosen", best.base.name, f"The model {best.name} is delivered. {listed[0]['why']}")
-    if settings.model != best.base.name:
-        settings.choose("model", best.base.name)
+    delivered = catalogue.AUTO if best.beside is not None else best.base.name  # a named model would be delivered alone by a repeated run
+    if settings.model != delivered:
+        settings.choose("model", delivered)
     events.phase("export", "Writing the model, the metrics and the predictions.")
     words = next((c.fitted for c in found if c.base.name == "words"), None)
     simple = baseline.compute(prepared, dataset, words)
     outcome = best.outcome
     if best.fitted is None:
         _to_onnx(workers.launcher, outcome, prepare.delivering(prepared, best).plan, events)
-    outcome.champion = next((c.outcome.champion for c in found if c.outcome.champion), None) or _champions_answers(prepared, dataset, workers)
+    if best.beside is not None:
+        best.beside.save(outcome.saved)
+    outcome.champion = _champions_answers(found, prepared, dataset, workers)
     count_of_workers = workers.launcher.workers if workers.launcher and best.fitted is None else 1
     export.training(spec, settings, dataset, prepare.delivering(prepared, best), outcome, simple, count_of_workers, events, began, listed, search)
 
@@ -237,17 +243,21 @@ def _to_onnx(launcher, outcome: Outcome, plan: Plan, events: Events) -> None:
         events.warning("no_onnx", text)
 
 
-def _champions_answers(prepared, dataset, workers: _Workers):
-    """The predictions of the champion on the test rows: of an estimator here, of a network by a worker; None if they cannot be compared."""
-    from trainer import prepare
+def _champions_answers(found: list, prepared, dataset, workers: _Workers):
+    """The predictions of the champion on the test rows: of an estimator here, of a network by a worker, which may have measured it beside
+    the training; None if they cannot be compared."""
+    from trainer import averaged, prepare
 
     champion = prepared.plan.champion
     if champion is None or champion.rows is None:
         return prepare.champions_answers(champion, dataset)
-    described = Base(champion.folder.name, champion.kind, champion.folder, fresh=False)
-    workers.request(described)
-    outputs, _ = workers.launcher.predict(champion)
-    return champion.target.answers(outputs, champion.rows.example_targets())
+    answers = next((c.outcome.champion for c in found if c.outcome.champion), None)
+    if answers is None:
+        described = Base(champion.folder.name, champion.kind, champion.folder, fresh=False)
+        workers.request(described)
+        outputs, _ = workers.launcher.predict(champion)
+        answers = champion.target.answers(outputs, champion.rows.example_targets())
+    return averaged.of_champion(champion.folder, answers, dataset.splits["test"], champion.target)
 
 
 def _trained(launcher, plan: Plan) -> Outcome:

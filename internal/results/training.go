@@ -87,6 +87,8 @@ type Model struct {
 	// Graph is the network of a graph, nil for other models.
 	Graph         *graph.Network `json:"graph,omitempty"`
 	WeightsSHA256 string         `json:"weights_sha256,omitempty"`
+	// AveragedWith names the estimator that answers together with a text model, else empty.
+	AveragedWith string `json:"averaged_with,omitempty"`
 	// Pooling is mean for an encoder under a linear head on its mean vectors, else empty.
 	Pooling string `json:"pooling,omitempty"`
 }

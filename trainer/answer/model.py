@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy
 
-from trainer import estimators, saved_model, tasks
+from trainer import averaged, estimators, saved_model, tasks
 from trainer.answer import words
 from trainer.answer.rows import Form, Refused
 from trainer.data import Example
@@ -44,7 +44,7 @@ class Model:
             network = _Network(folder, described)
             self._tagger = words.Tagger(network.encoder, network.pieces, self.labels)
             return
-        self._answers: _Answers = estimators.of(described["base"]).load(folder) if described["base"] in ESTIMATORS else _Network(folder, described)
+        self._answers: _Answers = estimators.of(described["base"]).load(folder) if described["base"] in ESTIMATORS else _network(folder, described)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -144,6 +144,21 @@ class _Network:
         return self._session.run([LOGITS], fed)[0]
 
 
+class _WithWords:
+    """A network, averaged with the estimator words."""
+
+    def __init__(self, network: _Network, beside: averaged.Averaged):
+        self._network, self._beside = network, beside
+
+    def outputs(self, examples: list[Example]) -> numpy.ndarray:
+        return self._beside.outputs(self._network.outputs(examples), examples)
+
+
+def _network(folder: Path, described: dict) -> _Answers:
+    network, beside = _Network(folder, described), averaged.load(folder)
+    return network if beside is None else _WithWords(network, beside)
+
+
 def outputs_of(logits: numpy.ndarray, target) -> numpy.ndarray:
     """Probabilities of all classes, or the numbers of a saved model, which are in the unit of the data."""
     if isinstance(target, Classes):
@@ -162,5 +177,6 @@ def _categories(folder: Path, described: dict) -> dict[str, list[str]]:
 
 def _size(folder: Path, described: dict) -> int:
     """About how many bytes the model takes in memory."""
-    read = (ONNX, "tokenizer.json") if described["base"] not in ESTIMATORS else ("weights.safetensors", "terms.json", "config.json")
+    of_network = (ONNX, "tokenizer.json", averaged.WEIGHTS, "terms.json")
+    read = of_network if described["base"] not in ESTIMATORS else ("weights.safetensors", "terms.json", "config.json")
     return 2 * sum((folder / name).stat().st_size for name in read if (folder / name).is_file()) + (1 << 20)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from trainer.estimators.words_labels import WordsLabels
 
 BAG, CHARACTERS, RATIO = "bag", "characters", "ratio"  # the models, by what they read
+CONFIG, WEIGHTS = "config.json", "weights.safetensors"
 _SMALLEST = -1e4  # log-probability: averages of it are finite
 
 
@@ -81,16 +82,17 @@ class Words:
         scores = scores_of(BAG, Features(words, characters, self).of(BAG), self.simple.weights, self.simple.bias, self.classes)
         return _answer(scores, 1.0, self.classes)
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path, config_file: str = CONFIG, weights_file: str = WEIGHTS) -> None:
+        """See Estimator.save. Beside a network, whose files have these names, it takes others."""
         tensors = {"words.idf": self.term_idf, "characters.idf": self.gram_idf}
         for name in self.weights:
             tensors |= {f"{name}.weights": self.weights[name], f"{name}.bias": self.bias[name]}
-        files.write_bytes(folder / "weights.safetensors", safetensors.save({n: numpy.ascontiguousarray(t) for n, t in tensors.items()}))
+        files.write_bytes(folder / weights_file, safetensors.save({n: numpy.ascontiguousarray(t) for n, t in tensors.items()}))
         config = {
             "model_type": "words", "classes": self.classes, "models": list(self.weights), "shares": list(self.shares.values()), "bag": self.bag,
             "temperature": self.temperature, "lower_case": self.lower, "cut": text_terms.CUT, "word": TfIdf.WORD, "characters": list(self.size),
         }  # fmt: skip
-        files.write_json(folder / "config.json", config)
+        files.write_json(folder / config_file, config)
         terms = {"words": self.terms, "characters": self.grams}
         files.write_text(folder / "terms.json", json.dumps(terms, ensure_ascii=False, separators=(",", ":")))
 
@@ -132,12 +134,17 @@ def fit(data: Dataset, target: Classes | Number | Labels, settings: Settings) ->
 
 
 def load(folder: Path) -> "Words | WordsLabels":
-    config = files.read_json(folder / "config.json")
+    config = files.read_json(folder / CONFIG)
     if "thresholds" in config:
         from trainer.estimators import words_labels
 
         return words_labels.load(folder, config)
-    tensors, terms = safetensors.load_file(folder / "weights.safetensors"), files.read_json(folder / "terms.json")
+    return restored(folder, config, WEIGHTS)
+
+
+def restored(folder: Path, config: dict, weights_file: str) -> Words:
+    """The estimator whose configuration is ``config``. Raises the errors of ``load``."""
+    tensors, terms = safetensors.load_file(folder / weights_file), files.read_json(folder / "terms.json")
     names, classes = config["models"], config["classes"]
     found = Words(
         int(classes), list(terms["words"]), list(terms["characters"]), int(config["bag"]), tensors["words.idf"], tensors["characters.idf"],

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 from typing import cast
 
+from trainer import averaged
 from trainer.baseline import Baselines
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
@@ -162,6 +163,7 @@ def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:
         "parameters": outcome.parameters,
         "labels": list(plan.target.labels),
         **described,
+        **({"averaged_with": "words"} if (out / "model" / averaged.CONFIG).is_file() else {}),
         **({"pooling": "mean"} if (out / "model" / "head.safetensors").is_file() else {}),
         "weights_sha256": files.sha256(next(iter(sorted((out / "model").glob("*.safetensors"))))),
     }

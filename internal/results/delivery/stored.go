@@ -59,9 +59,12 @@ func (m StoredModel) Write(ctx context.Context, w io.Writer) error {
 	if err := json.Indent(&facts, m.Facts, "", "  "); err != nil {
 		return fmt.Errorf("write what is known of the model %s: %w", m.Ref, err)
 	}
+	has := func(path string) bool {
+		return slices.ContainsFunc(m.Files, func(f results.Output) bool { return f.Path == path })
+	}
 	form := report.ModelForm{
 		Base: m.Base, Kind: m.Kind, Regression: results.IsRegression(m.Task), Links: m.Task == results.TaskLinks,
-		MeanPooled: slices.ContainsFunc(m.Files, func(f results.Output) bool { return f.Path == report.HeadFile }),
+		MeanPooled: has(report.HeadFile), WithWords: has(report.WordsFile),
 	}
 	guide := form.Guide(nil) +
 		"\n`version.json` says what the model was made from and what it scores. The folder of run " + m.Run +

@@ -24,18 +24,25 @@ type ModelForm struct {
 	// Regression says that it predicts numbers, MeanPooled that it is an encoder under a linear head in HeadFile, and Links that it
 	// predicts the edges of a graph.
 	Regression, MeanPooled, Links bool
+	// WithWords says that the estimator words lies beside the network and answers together with it.
+	WithWords bool
 	// Apart says that the graph which the model reads is too large for the archive.
 	Apart bool
 }
 
-// HeadFile is the linear head beside an encoder whose own weights were left as they are.
-const HeadFile = "head.safetensors"
+// HeadFile is the linear head beside an encoder whose own weights were left as they are, WordsFile the description of the estimator
+// words beside a network.
+const (
+	HeadFile  = "head.safetensors"
+	WordsFile = "words.json"
+)
 
 // FormOf is the form of the model of a training.
 func FormOf(r *results.Result) ModelForm {
 	return ModelForm{
 		Base: r.Model.Base, Kind: r.Model.Kind, Regression: r.IsRegression(), MeanPooled: r.Model.Pooling != "", Links: r.PredictsLinks(),
-		Apart: r.Graph != nil && r.Graph.Stored != nil && !r.Graph.Stored.Delivered,
+		WithWords: r.Model.AveragedWith != "",
+		Apart:     r.Graph != nil && r.Graph.Stored != nil && !r.Graph.Stored.Delivered,
 	}
 }
 
@@ -51,6 +58,8 @@ func (f ModelForm) Snippet() string {
 		return SnippetFile(f.Base)
 	case f.MeanPooled:
 		return SnippetFile("text_mean")
+	case f.WithWords:
+		return SnippetFile("text_words")
 	case f.Kind == results.ModelText && f.Regression:
 		return SnippetFile("text_regression")
 	default:
@@ -74,7 +83,11 @@ func isEstimator(base string) bool { return slices.Contains(estimators, base) }
 var estimators = []string{"words", "linear", "trees", "perceptron"}
 
 // libraries are the Python packages that the snippet needs.
-func libraries(base, kind string) []string {
+func (f ModelForm) libraries() []string {
+	base, kind := f.Base, f.Kind
+	if f.WithWords {
+		return []string{"transformers", "torch", "scikit-learn", "safetensors", "numpy"}
+	}
 	if kind == results.ModelGraph {
 		return []string{"numpy", "scipy", "safetensors"}
 	}
@@ -106,13 +119,16 @@ func (f ModelForm) Guide(versions map[string]string) string {
 		holds = "`model/config.json` describes the columns, and `model/weights.safetensors` holds what was learnt; "
 	case isEstimator(f.Base):
 		holds = "`model/config.json` says what the model reads, JSON files beside it name the features, and `model/weights.safetensors` holds the weights; "
+	case f.WithWords:
+		holds = "`model/` is a network in the format of the transformers library; beside it, `model/" + WordsFile + "`, `model/words.safetensors` and `model/terms.json` " +
+			"hold the model on words and characters, and the answer is the mean of both. `model/model.onnx`, where it is there, is the network alone; "
 	case f.MeanPooled:
 		holds = "`model/` is an encoder in the format of the transformers library, and `model/" + HeadFile + "` holds the linear model on the mean of its token vectors; "
 	case f.Kind == results.ModelTable:
 		holds = "`model/config.json` says how each column is converted to numbers, and `model/model.safetensors` holds the weights; "
 	}
 	var made []string
-	for _, name := range libraries(f.Base, f.Kind) {
+	for _, name := range f.libraries() {
 		if v := versions[name]; v != "" {
 			made = append(made, markdown(name+" "+v))
 		}
@@ -122,7 +138,7 @@ func (f ModelForm) Guide(versions map[string]string) string {
 		note = fmt.Sprintf(" (made with %s)", text.List(made))
 	}
 	return "# How to use this model\n\n" + holds + "the weights are in the safetensors format, which contains no code.\n" +
-		"Unpack the archive, install `" + strings.Join(libraries(f.Base, f.Kind), "`, `") + "`" + note + ", and run this next to the folder:\n\n" +
+		"Unpack the archive, install `" + strings.Join(f.libraries(), "`, `") + "`" + note + ", and run this next to the folder:\n\n" +
 		"```python\n" + f.Snippet() + "```\n"
 }
 
