@@ -152,10 +152,10 @@ test-boundary: setup test-programs ## attacks on the real service: hostile train
 soak: setup test-programs ## hundreds of jobs under random faults: make soak [SOAK=10m] [SEED=n]
 	@SOAK=$(or $(SOAK),10m) SEED=$(SEED) go test -tags 'integration soak' -count=1 -v -timeout 0 -run TestSoak ./test/faults
 
-e2e-kuberay: build ## trainings on a real Kubernetes node: the Helm chart, RayJobs, real pods, and pods that are killed (root)
+e2e-kuberay: build ## trainings on a real Kubernetes node: the Helm chart, RayJobs, real pods, and pods that are killed (root) [RUN=TestName]
 	@export CACHE=$(CACHE); export KUBECONFIG=$$(test/cluster/up.sh) PATH=$$(test/cluster/binaries.sh helm):$$PATH && \
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
-	go test -tags kuberay -count=1 -v -timeout 45m ./test/kuberay
+	go test -tags kuberay -count=1 -v -timeout 45m $(if $(RUN),-run $(RUN)) ./test/kuberay
 
 lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows lint-ui lint-words vuln ## run all linters
 	@go mod tidy -diff

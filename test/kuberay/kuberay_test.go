@@ -79,6 +79,7 @@ type done struct {
 	run, dataset    string
 	result          *results.Result
 	steps, repeated int
+	firstStep       time.Duration // after the message
 }
 
 // train submits a dataset and follows it to its end. Once the training has evaluated for the second time, disturb is called.
@@ -93,12 +94,12 @@ func (w *fixture) train(t *testing.T, title string, parameters map[string]any, d
 		disturb(w.evaluated(t, 2))
 	}
 	last := w.await(t, submitted)
-	line.note("Clowder shows the end", time.Now())
+	line.note(lastWords, "Clowder shows the end", time.Now())
 	require.Equal(t, "SUCCEEDED", last.Status, last.Message)
 	stop()
 	t.Logf("%s: %s\n%s", title, last.Message, line)
 
-	d := done{dataset: id, run: w.newest(t)}
+	d := done{dataset: id, run: w.newest(t), firstStep: line.until("first step")}
 	folder := filepath.Join(w.shared, "runs", d.run)
 	result, failure, err := results.Read(disk.Folder{Volume: folder}, d.run, 1)
 	require.NoError(t, err)

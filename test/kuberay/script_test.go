@@ -59,7 +59,7 @@ func (w *fixture) script(t *testing.T) {
 	require.NoError(t, err)
 	pods := w.scriptPods(t)
 	last := w.await(t, submitted)
-	line.note("Clowder shows the end", time.Now())
+	line.note(lastWords, "Clowder shows the end", time.Now())
 	stop()
 	t.Logf("a script: %s\n%s", last.Message, line)
 	require.Equal(t, "SUCCEEDED", last.Status, last.Message)

@@ -5,6 +5,7 @@ package kuberay
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,28 +19,68 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
-// timeline notes when the parts of one job were first seen, in seconds after its message was sent.
+// Who the time before a step of a job belongs to.
+const (
+	service   = "the service"
+	kubeRay   = "KubeRay"
+	kubelet   = "scheduler, kubelet, image"
+	rayStart  = "Ray's start, readiness probe"
+	gcsWait   = "KubeRay's init container"
+	rayJob    = "Ray's job: supervisor, driver"
+	driver    = "the driver"
+	workers   = "workers: actors, imports left"
+	training  = "the training"
+	lastWords = "KubeRay's polling, the service, Clowder"
+)
+
+// timeline notes when the steps of one job were first seen, and who each is waited for.
 type timeline struct {
 	began time.Time
 	mu    sync.Mutex
 	seen  map[string]bool
-	lines []string
+	steps []step
 }
 
-func (l *timeline) note(what string, at time.Time) {
+// step is what was reached, when, and who made it last until then.
+type step struct {
+	at          time.Time
+	owner, what string
+}
+
+func (l *timeline) note(owner, what string, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.seen[what] {
 		return
 	}
 	l.seen[what] = true
-	l.lines = append(l.lines, fmt.Sprintf("%6.1f s  %s", at.Sub(l.began).Seconds(), what))
+	l.steps = append(l.steps, step{at, owner, what})
 }
 
+// until is the time from the message to a step; 0 if it was not seen.
+func (l *timeline) until(what string) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.steps {
+		if s.what == what {
+			return s.at.Sub(l.began)
+		}
+	}
+	return 0
+}
+
+// String is a table: each second since the message belongs to the step that it ends with.
 func (l *timeline) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return strings.Join(l.lines, "\n")
+	slices.SortStableFunc(l.steps, func(a, b step) int { return a.at.Compare(b.at) })
+	var out strings.Builder
+	from := l.began
+	for _, s := range l.steps {
+		_, _ = fmt.Fprintf(&out, "%6.1f s  +%4.1f  %-32s %s\n", s.at.Sub(l.began).Seconds(), s.at.Sub(from).Seconds(), s.owner, s.what)
+		from = s.at
+	}
+	return out.String()
 }
 
 // watch notes the times of the newest job until the returned function is called.
@@ -49,7 +90,7 @@ func (w *fixture) watch(t *testing.T) (l *timeline, stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		tick := time.NewTicker(200 * time.Millisecond)
+		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
 		for {
 			select {
@@ -74,39 +115,61 @@ func (w *fixture) look(ctx context.Context, l *timeline) {
 		if rj.CreationTimestamp.Time.Before(l.began.Truncate(time.Second)) {
 			continue
 		}
-		l.note("the RayJob is there", now)
+		l.note(service, "the RayJob is there", now)
 		if rj.Status.JobDeploymentStatus == rayv1.JobDeploymentStatusRunning {
-			l.note("the cluster is ready, the job is sent to Ray", now)
+			l.note(kubeRay, "the cluster is ready, the job is sent to Ray", now)
 		}
 		if rj.Status.JobStatus == rayv1.JobStatusSucceeded {
-			l.note("KubeRay says SUCCEEDED", now)
+			l.note(lastWords, "KubeRay says SUCCEEDED", now)
 		}
 		w.lookAtPods(ctx, l, rj.Status.RayClusterName)
 		w.lookAtEvents(l, rj.Labels["clowder-ray.ncsa.illinois.edu/run"])
 	}
 }
 
-// lookAtPods takes the times from the conditions, which are whole seconds.
+// lookAtPods notes what most pods of a kind wait for: the last one counts.
 func (w *fixture) lookAtPods(ctx context.Context, l *timeline, cluster string) {
 	pods, err := w.core.CoreV1().Pods(w.namespace).List(ctx, metav1.ListOptions{LabelSelector: "ray.io/cluster=" + cluster})
 	if err != nil || cluster == "" {
 		return
 	}
-	ready := map[string]int{}
-	for _, pod := range pods.Items {
-		for _, cond := range pod.Status.Conditions {
-			if cond.Type == corev1.PodReady && cond.Status == corev1.ConditionTrue {
-				ready[pod.Labels["ray.io/node-type"]]++
-			}
+	now := time.Now()
+	count, running, ready := map[string]int{}, map[string]int{}, map[string]int{}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		kind := pod.Labels["ray.io/node-type"]
+		count[kind]++
+		if isRunning(pod) {
+			running[kind]++
+		}
+		if isReady(pod) {
+			ready[kind]++
 		}
 	}
-	now := time.Now()
-	if ready["head"] > 0 {
-		l.note("the head is ready", now)
+	for kind, waits := range map[string]string{"head": kubelet, "worker": gcsWait} {
+		all := count[kind]
+		if all == 0 {
+			continue
+		}
+		l.note(kubeRay, "pods: "+kind, now)
+		if running[kind] == all {
+			l.note(waits, "containers of Ray run: "+kind, now)
+		}
+		if ready[kind] == all {
+			l.note(rayStart, "ready: "+kind, now)
+		}
 	}
-	if ready["worker"] > 1 {
-		l.note("both workers are ready", now)
-	}
+}
+
+// isRunning reports whether Ray's container has started.
+func isRunning(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == "ray" && s.State.Running != nil })
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 // lookAtEvents takes the times that the trainer wrote.
@@ -119,11 +182,15 @@ func (w *fixture) lookAtEvents(l *timeline, run string) {
 		switch {
 		case e.Time.Before(l.began):
 		case e.Kind == results.KindPhase && e.Phase == "start":
-			l.note("the driver runs", e.Time)
+			l.note(rayJob, "the driver runs", e.Time)
+		case e.Kind == results.KindPhase && e.Phase == "prepare":
+			l.note(driver, "workers are requested, the data is read", e.Time)
+		case e.Kind == results.KindPhase && e.Phase == "train":
+			l.note(workers, "the training begins", e.Time)
 		case e.Kind == results.KindProgress:
-			l.note("first step", e.Time)
+			l.note(training, "first step", e.Time)
 		case e.Kind == results.KindDone:
-			l.note("the driver is done", e.Time)
+			l.note(training, "the driver is done", e.Time)
 		}
 	}
 }
