@@ -71,7 +71,9 @@ func (s *Session) send(ctx context.Context, op operation, method, address, field
 	tail := "\r\n--" + boundary + "--\r\n"
 
 	traced, sent := traceSent(ctx)
-	req, err := http.NewRequestWithContext(traced, method, address, io.MultiReader(strings.NewReader(head), source, strings.NewReader(tail)))
+	// Only Read is visible, so that net/http copies through the buffers that it keeps: io.MultiReader makes a new one for each body.
+	form := struct{ io.Reader }{io.MultiReader(strings.NewReader(head), source, strings.NewReader(tail))}
+	req, err := http.NewRequestWithContext(traced, method, address, form)
 	if err != nil {
 		return job.Permanent(fmt.Errorf("%s: %w", op.what, bare(err)))
 	}

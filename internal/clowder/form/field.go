@@ -20,6 +20,9 @@ type field struct {
 	Minimum     *float64        `json:"minimum"`
 	Maximum     *float64        `json:"maximum"`
 	Format      string          `json:"format"`
+
+	// unset is the value of the field without input.
+	unset any
 }
 
 // The formats that change how the form draws a field: v2's file picker, whose value is the id of a file and which has no default, and a
@@ -71,6 +74,7 @@ func appendField(form []field, name string, raw json.RawMessage, report reportFu
 		return form
 	}
 	checkField(f, report)
+	f.unset = f.defaultValue()
 	return append(form, f)
 }
 

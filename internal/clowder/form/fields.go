@@ -26,7 +26,7 @@ func (i *Info) Fields() []Field {
 	out := make([]Field, len(i.form))
 	for n, f := range i.form {
 		out[n] = Field{
-			Name: f.Name, Group: groups[f.Name], Type: f.Type, Title: f.Title, Description: f.Description, Default: f.unset(),
+			Name: f.Name, Group: groups[f.Name], Type: f.Type, Title: f.Title, Description: f.Description, Default: f.unset,
 			Choices: slices.Clone(f.Enum), Minimum: f.Minimum, Maximum: f.Maximum, File: f.Format == clowderFile, Long: f.Format == textArea,
 		}
 	}

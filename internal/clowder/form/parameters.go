@@ -36,7 +36,7 @@ func (i *Info) Parameters(raw map[string]any) (resolved map[string]any, warnings
 			continue
 		}
 		if value == nil {
-			value = f.unset()
+			value = f.unset
 		}
 		resolved[f.Name] = value
 	}
@@ -86,7 +86,7 @@ func (i *Info) has(what func(field) bool) bool { return slices.ContainsFunc(i.fo
 func (i *Info) Defaults() map[string]any {
 	out := make(map[string]any, len(i.form))
 	for _, f := range i.form {
-		out[f.Name] = f.unset()
+		out[f.Name] = f.unset
 	}
 	return out
 }
@@ -96,15 +96,15 @@ func (i *Info) Defaults() map[string]any {
 func (i *Info) Changed(resolved map[string]any) map[string]any {
 	out := make(map[string]any)
 	for _, f := range i.form {
-		if value, err := f.value(resolved[f.Name]); err == nil && value != nil && value != f.unset() {
+		if value, err := f.value(resolved[f.Name]); err == nil && value != nil && value != f.unset {
 			out[f.Name] = value
 		}
 	}
 	return out
 }
 
-// unset is the value of a field without input.
-func (f field) unset() any {
+// defaultValue is the value of a field without input.
+func (f field) defaultValue() any {
 	if f.Default != nil {
 		if value, err := f.value(jsonscan.Decode(f.Default)); err == nil && value != nil {
 			return value
