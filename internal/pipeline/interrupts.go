@@ -109,6 +109,8 @@ type collected struct {
 	result   *results.Result
 	failure  string
 	delivery platform.Delivery
+	// planned says that the record of the job has the plan of the delivery, from this process.
+	planned bool
 }
 
 // collections keeps what collect has built until upload takes it, which so reads and hashes nothing again. Without it, as after a restart,

@@ -28,6 +28,7 @@ func (p *Pipeline) lookForChanges(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
+		p.noteStarts(ctx, time.Now().Add(-startNoted))
 		if now := p.clock.wall(); now.Before(seen) { // it was set back, and changes are older than those seen before
 			seen = now.Add(-2 * rescan)
 		}
@@ -63,6 +64,7 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 	p.follower.Forget(run)
 	p.resting.forget(run)
 	p.collections.forget(run)
+	p.starts.forget(run)
 	p.objects.Forget(run)
 	p.clock.forget(run)
 	for _, g := range p.queues {
@@ -127,7 +129,7 @@ func (p *Pipeline) walk(ctx context.Context, run string) (wait time.Duration, ov
 		if wait > 0 {
 			p.resting.keep(next)
 		}
-		if wait > 0 || next.Version == rec.Version || ctx.Err() != nil {
+		if stands := next.Version == rec.Version && next.State == rec.State; wait > 0 || stands || ctx.Err() != nil {
 			return wait, !next.Active()
 		}
 		rec = next

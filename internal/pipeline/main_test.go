@@ -279,6 +279,10 @@ func (f *fakePlatform) CanManage(context.Context, job.Record, job.Record) (strin
 	return "alice", nil
 }
 
+func (f *fakePlatform) Plan(job.Record, platform.Delivery) (json.RawMessage, error) {
+	return json.RawMessage(`[]`), nil
+}
+
 func (f *fakePlatform) Deliver(_ context.Context, rec job.Record, d platform.Delivery, l platform.LedgerFile, _ func(string)) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -118,6 +118,7 @@ type Pipeline struct {
 	trainer     *rayjob.Cached[struct{}]
 	clock       *clock
 	collections collections
+	starts      starts
 	intakes     []*Intake
 	// decoding bounds the bytes of messages that are decoded at once.
 	decoding *semaphore.Weighted

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -21,6 +22,9 @@ const outModel = "out/model/"
 func (p *Pipeline) register(ctx context.Context, rec job.Record, r *results.Result) (*registry.Version, error) {
 	if r.Kind != results.ResultTraining {
 		return modelOf(rec)
+	}
+	if err := p.noteFinished(ctx, rec); err != nil {
+		return nil, err
 	}
 	of, err := p.dataset(rec)
 	if err != nil {
@@ -41,6 +45,23 @@ func (p *Pipeline) register(ctx context.Context, rec job.Record, r *results.Resu
 	}
 	p.remark(rec, fmt.Sprintf("Registered as %s%s: %s", v.Ref(), title, v.Why))
 	return &v, nil
+}
+
+// noteFinished writes that the attempt has succeeded, where that was to wait: from here on the job can no longer be cancelled.
+func (p *Pipeline) noteFinished(ctx context.Context, rec job.Record) error {
+	if !p.mayObserveAgain(rec) {
+		return nil
+	}
+	_, err := p.store.Amend(ctx, rec, func(r *job.Record) error {
+		if r.CancelledBy != "" {
+			return job.Later(0, errors.New("the job was cancelled"))
+		}
+		if r.State != job.Finished {
+			r.Advance(job.Finished)
+		}
+		return nil
+	})
+	return err
 }
 
 // newVersion is what the registry is to keep of a training.

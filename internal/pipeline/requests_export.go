@@ -47,7 +47,7 @@ func (p *Pipeline) export(ctx context.Context, rec job.Record) (change, error) {
 	crash.At(crash.Built)
 	d := platform.Delivery{Folders: m.Folder(rec.Run, rec.Created), Artifacts: artifacts, Content: p.aboutModel(rec, v, "export")}
 	d.Content["folder"] = strings.Join(d.Folders, "/")
-	return p.deliver(ctx, rec, d, done(func(where string) string {
+	return p.deliver(ctx, rec, d, false, done(func(where string) string {
 		return fmt.Sprintf("The model %s (%s) is now in this dataset. %s", v.Ref(), text.Bytes(artifacts[0].Size), where)
 	}))
 }

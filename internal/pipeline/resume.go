@@ -58,12 +58,13 @@ func late(rec job.Record) bool {
 // flushTimeout is how long queued first and terminal statuses may take to be sent when the service stops.
 const flushTimeout = 5 * time.Second
 
-// flushStatuses sends the queued first and terminal statuses, and closes the jobs whose terminal status was sent. The others are sent
-// after the next start.
+// flushStatuses sends the queued first and terminal statuses, notes which first ones were sent, and closes the jobs whose terminal status was
+// sent. The others are sent after the next start.
 func (p *Pipeline) flushStatuses(ctx context.Context) {
 	soon, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
 	p.reporter.Drain(soon)
+	p.noteStarts(ctx, time.Now().Add(time.Second))
 	for _, run := range p.reporter.Ended() {
 		p.walk(ctx, run)
 	}

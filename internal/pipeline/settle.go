@@ -10,6 +10,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
@@ -50,7 +51,17 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 		apply = func(r *job.Record) error { r.Postpone(time.Now().Add(wait), err.Error()); return nil }
 		p.retryLater(rec, err, wait)
 	}
+	if next := rec; err == nil && p.mayObserveAgain(rec) && apply(&next) == nil && next.State == job.Finished {
+		return next, 0
+	}
+	greeted := p.starts.confirmed(rec.Run)
+	if inner := apply; greeted {
+		apply = func(r *job.Record) error { r.StartSent = true; return inner(r) }
+	}
 	next, werr := p.store.Amend(ctx, rec, apply)
+	if werr == nil && greeted {
+		p.starts.forget(rec.Run)
+	}
 	if errors.Is(werr, job.ErrTooLarge) { // it stays so, however often it is written
 		next, werr = p.store.Amend(ctx, rec, failed(werr.Error(), false))
 	}
@@ -62,6 +73,13 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 		p.logChange(rec, next)
 	}
 	return next, wait
+}
+
+// mayObserveAgain reports whether the success of an attempt comes onto the disk together with what is made of it: Ray, or else the result on
+// the volume, tells it again after a kill. The result of a training does not wait, because its model is registered next, which a cancellation
+// must not overtake.
+func (p *Pipeline) mayObserveAgain(rec job.Record) bool {
+	return p.cfg.Extractors.Of(rec.Request).Kind != platform.Train || rec.Settings.Values["dry_run"] == true
 }
 
 // failed decides that the job has failed. One that was cancelled meanwhile stays so: its end is decided in the next step.

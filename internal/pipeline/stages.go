@@ -180,8 +180,14 @@ func (p *Pipeline) collect(ctx context.Context, rec job.Record) (change, error) 
 	if err != nil {
 		return nil, err
 	}
-	p.collections.keep(rec.Run, collected{attempt: rec.Attempt, result: result, failure: failure, delivery: d})
-	return func(r *job.Record) error { r.Model = doc; r.Advance(job.Collected); return nil }, nil
+	plan := rec.Ledger
+	if len(plan) == 0 { // an earlier attempt may have begun its delivery
+		if plan, err = p.platform.Plan(rec, d); err != nil {
+			return nil, err
+		}
+	}
+	p.collections.keep(rec.Run, collected{attempt: rec.Attempt, result: result, failure: failure, delivery: d, planned: len(rec.Ledger) == 0})
+	return func(r *job.Record) error { r.Model, r.Ledger = doc, plan; r.Advance(job.Collected); return nil }, nil
 }
 
 // keepStaged drops the ids of files that were not staged for this job: an answer is added to the file with its id, and the user may
@@ -237,7 +243,7 @@ func (p *Pipeline) upload(ctx context.Context, rec job.Record) (change, error) {
 	if failure != "" {
 		end = failedButKept(result, failure, &copied)
 	}
-	apply, err := p.deliver(ctx, rec, d, end)
+	apply, err := p.deliver(ctx, rec, d, c.planned, end)
 	if err != nil {
 		return nil, undelivered(failure, err)
 	}
@@ -252,10 +258,12 @@ func done(words func(where string) string) func(r *job.Record, where string) {
 	return func(r *job.Record, where string) { r.End(job.Done, words(where)) }
 }
 
-// deliver hands d over and decides the end of the job, given where the user finds the results.
-func (p *Pipeline) deliver(ctx context.Context, rec job.Record, d platform.Delivery, end func(r *job.Record, where string)) (change, error) {
+// deliver hands d over and decides the end of the job, given where the user finds the results. planned says that this process has written the plan
+// of the delivery and has not begun it.
+func (p *Pipeline) deliver(ctx context.Context, rec job.Record, d platform.Delivery, planned bool, end func(r *job.Record, where string)) (change, error) {
 	last := rec.Ledger
 	ledger := p.ledger(ctx, rec)
+	ledger.New = planned
 	ledger.Last = func(doc json.RawMessage) { last = doc }
 	where, err := p.platform.Deliver(ctx, rec, d, ledger, func(text string) { p.remark(rec, text) })
 	if err != nil {

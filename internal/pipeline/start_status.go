@@ -2,9 +2,11 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -40,6 +42,9 @@ func (p *Pipeline) sendStart(ctx context.Context, rec job.Record, found bool) {
 	case rec.Request.Name != "":
 		accepted = fmt.Sprintf("Accepted %s %s; checking the settings", rec.Request.Kind, text.Excerpt(rec.Request.Name, 80))
 	}
+	if rec.Request.APIVersion != 1 { // of v1 nobody can ask later whether it shows the status
+		p.starts.expect(rec.Run)
+	}
 	say(rec.Run, rec.Request, message.Status{Kind: message.StatusStart, Text: accepted + p.howToStop(rec) + p.lead(rec), At: time.Now()})
 }
 
@@ -69,11 +74,15 @@ func (p *Pipeline) sendEnd(rec job.Record, again bool) {
 	say(rec.Run, rec.Request, message.Status{Kind: kind, Text: text.Capital(rec.Ending.Text) + p.lead(rec), At: time.Now()})
 }
 
-// onSent is called by the reporter after a status was sent. The first status is recorded, and the terminal one closes the job.
+// onSent is called by the reporter after a status was sent. The first status is recorded, with the next change of the record where that
+// can wait, and the terminal one closes the job.
 func (p *Pipeline) onSent(run string, s message.Status) {
 	switch {
 	case s.Kind == message.StatusStart:
 		crash.At(crash.StartSent)
+		if p.starts.confirm(run, time.Now()) {
+			return
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 		defer cancel()
 		p.markStartSent(ctx, run)
@@ -99,8 +108,75 @@ func (p *Pipeline) isDelivered(ctx context.Context, run string, kind message.Sta
 
 func (p *Pipeline) markStartSent(ctx context.Context, run string) {
 	_, err := p.store.Change(ctx, run, func(r *job.Record) error { r.StartSent = true; return nil })
+	if err == nil || errors.Is(err, job.ErrNotFound) {
+		p.starts.forget(run)
+	}
 	if err != nil {
 		p.log.Error("record that the first status was sent", zap.String("run", run), zap.Error(err))
+	}
+}
+
+// startNoted is how long a record may not say that the first status was sent. A kill in that time costs one look at the job in Clowder.
+const startNoted = 15 * time.Second
+
+// starts are the first statuses that are confirmed and not yet in the record of their job. The next change of the record writes that too, so
+// that it costs no write of its own. The zero value is ready to use, and safe for concurrent use.
+type starts struct {
+	mu   sync.Mutex
+	sent map[string]time.Time // by run; zero until the status is confirmed
+}
+
+// expect says that the first status of run may wait for the next change of the record.
+func (s *starts) expect(run string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sent == nil {
+		s.sent = map[string]time.Time{}
+	}
+	s.sent[run] = time.Time{}
+}
+
+// confirm reports whether the next change of the record takes the news that the first status of run was sent.
+func (s *starts) confirm(run string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, waits := s.sent[run]
+	if waits {
+		s.sent[run] = now
+	}
+	return waits
+}
+
+// confirmed reports whether the first status of run was sent and its record does not say so yet.
+func (s *starts) confirmed(run string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.sent[run].IsZero()
+}
+
+// before lists the runs whose first status was sent before a time.
+func (s *starts) before(then time.Time) (runs []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for run, at := range s.sent {
+		if !at.IsZero() && at.Before(then) {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}
+
+// forget drops a run whose record says that the first status was sent, or that is over.
+func (s *starts) forget(run string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sent, run)
+}
+
+// noteStarts writes into the records that first statuses were sent before a time.
+func (p *Pipeline) noteStarts(ctx context.Context, then time.Time) {
+	for _, run := range p.starts.before(then) {
+		p.markStartSent(ctx, run)
 	}
 }
 

@@ -29,6 +29,8 @@ type Platform interface {
 	// CanManage returns the name of the user of the job if they may cancel, stop or retry another job of the same dataset, or promote its
 	// model: one of their own, or any if they can edit the dataset. Otherwise the error is permanent.
 	CanManage(ctx context.Context, rec, other job.Record) (by string, err error)
+	// Plan returns the notes of a delivery that has not begun, for a caller that saves them before it calls Deliver. They spare Deliver a write.
+	Plan(rec job.Record, d Delivery) (json.RawMessage, error)
 	// Deliver delivers what the run made, once, however often it is called, and returns where the user finds the results.
 	Deliver(ctx context.Context, rec job.Record, d Delivery, l LedgerFile, say func(string)) (string, error)
 	// Note adds an entry to the metadata of the job's dataset, once, however often it is called.
@@ -41,6 +43,8 @@ type Platform interface {
 type LedgerFile struct {
 	// Saved is what an earlier call saved, empty at first; after a nil return of Save the new notes are on disk.
 	Saved json.RawMessage
+	// New says that Saved is what Plan returned to this process, and that no delivery has begun since.
+	New  bool
 	Save  func(json.RawMessage) error
 	// Last takes the notes at the end of the delivery. They come onto the disk together with that end.
 	Last func(json.RawMessage)

@@ -2,6 +2,7 @@ package clowder
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"strings"
 
@@ -13,6 +14,20 @@ import (
 // resultsRoot is the folder of a dataset that holds the folders of all runs. What lies in it was made here and is never
 // read as training data.
 const resultsRoot = "finetune"
+
+// Plan lists everything that Deliver may do.
+func (c *Platform) Plan(rec job.Record, d platform.Delivery) (json.RawMessage, error) {
+	s, err := c.session(rec)
+	if err != nil {
+		return nil, err
+	}
+	var notes json.RawMessage
+	ledger, err := delivery.OpenLedger(nil, func(doc json.RawMessage) error { notes = doc; return nil })
+	if err != nil {
+		return nil, err
+	}
+	return notes, ledger.Plan(effects(s, d.Folders, rec.Run, d.Artifacts))
+}
 
 // Deliver puts the artifacts into a folder of the run and shows them: pictures and pages on the dataset, a picture on the model, and a
 // metadata entry on both. Each of these is one step of the ledger. What needs the id of a file comes after all files were seen complete.
@@ -30,14 +45,14 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 	if err := ledger.Plan(effects(s, folders, rec.Run, d.Artifacts)); err != nil {
 		return "", err
 	}
-	parent := ""
+	begins, parent := len(l.Saved) == 0 || l.New, ""
 	for i := range folders {
 		if parent, err = ledger.Do(ctx, folderStep(s, dataset, parent, strings.Join(folders[:i+1], "/"), folders[i])); err != nil {
 			return "", err
 		}
-	}
-	if len(l.Saved) == 0 && ledger.Made(delivery.KindFolder, strings.Join(folders, "/")) {
-		ledger.Fresh() // everything else is delivered comes after the folder of the run
+		if begins && ledger.Made(delivery.KindFolder, strings.Join(folders[:i+1], "/")) {
+			ledger.Fresh() // everything else that is delivered comes after the folders
+		}
 	}
 	folder := c.runFolder(s, ledger, dataset, parent, folders)
 	ids, err := delivery.Deliver(ctx, ledger, folder, d.Artifacts, cardSteps(s, dataset, extractor, rec.Run, d)...)

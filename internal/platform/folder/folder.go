@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -184,6 +185,9 @@ func (f *Platform) Note(context.Context, job.Record, map[string]any, platform.Le
 func (f *Platform) CanManage(context.Context, job.Record, job.Record) (string, error) {
 	return "you", nil
 }
+
+// Plan returns no notes, because Deliver needs none.
+func (f *Platform) Plan(job.Record, platform.Delivery) (json.RawMessage, error) { return nil, nil }
 
 // Deliver copies the deliverables into the result folder; copying again changes nothing.
 func (f *Platform) Deliver(ctx context.Context, _ job.Record, d platform.Delivery, _ platform.LedgerFile, _ func(string)) (string, error) {
