@@ -80,3 +80,27 @@ func openBelow(volume, name string) (*os.Root, bool) {
 	root, err := os.OpenRoot("/proc/self/fd/" + strconv.Itoa(fd)) // the folder of fd, whatever has its name now
 	return root, err == nil
 }
+
+// freshSize opens a file below volume without following a link, and closes it again.
+func freshSize(volume, name string) (int64, error) {
+	above, err := unix.Open(volume, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = unix.Close(above) }()
+	fd, err := unix.Openat2(above, name, &unix.OpenHow{
+		Flags: unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	var info unix.Stat_t
+	if err := unix.Fstat(fd, &info); err != nil {
+		return 0, err
+	}
+	if info.Mode&unix.S_IFMT != unix.S_IFREG {
+		return 0, ErrNotAllowed
+	}
+	return info.Size, nil
+}

@@ -26,3 +26,6 @@ func Exchange(_ *os.Root, _, _ string) error { return errors.ErrUnsupported }
 
 // openBelow is not supported on this system.
 func openBelow(_, _ string) (*os.Root, bool) { return nil, false }
+
+// freshSize: callers open the file themselves.
+func freshSize(string, string) (int64, error) { return 0, errors.ErrUnsupported }

@@ -51,7 +51,7 @@ type rested struct {
 }
 
 const (
-	restingAge  = 10 * time.Second
+	restingAge  = time.Minute
 	restingMost = 1000 // records, of a few kilobytes each
 )
 
@@ -71,6 +71,15 @@ func (r *resting) take(run string) (job.Record, bool) {
 		r.runs[run] = rested{taken: true}
 	}
 	return job.Record{}, false
+}
+
+// put keeps the record of a new job for its first look.
+func (r *resting) put(rec job.Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.runs[rec.Run]; !ok && len(r.runs) < restingMost {
+		r.runs[rec.Run] = rested{rec: rec, at: time.Now()}
+	}
 }
 
 // keep keeps the record of a job that take was called for, unless it was dropped since.

@@ -45,7 +45,7 @@ type LedgerFile struct {
 	Saved json.RawMessage
 	// New says that Saved is what Plan returned to this process, and that no delivery has begun since.
 	New  bool
-	Save  func(json.RawMessage) error
+	Save func(json.RawMessage) error
 	// Last takes the notes at the end of the delivery. They come onto the disk together with that end.
 	Last func(json.RawMessage)
 }

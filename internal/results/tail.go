@@ -71,6 +71,9 @@ func (t *Tail) Next() ([]Event, error) {
 
 // NextPlaced is Next with the places of the events.
 func (t *Tail) NextPlaced() ([]Placed, error) {
+	if size, err := t.Dir.FreshSize(EventsFile); errors.Is(err, fs.ErrNotExist) || err == nil && size == t.Offset {
+		return nil, nil
+	}
 	root, err := t.Dir.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -5,9 +5,8 @@ import (
 	"container/heap"
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Queue holds runs with the time at which each is due. A run is either waiting in the heap or taken by one worker, so no run is
@@ -69,15 +68,14 @@ func (q *Queue) get(now time.Time) (run string, wait time.Duration, ok bool) {
 // Work calls do with each run that is due, at most workers at a time, until ctx ends and every call has returned. Unless ctx has
 // ended, do calls Requeue or Done for its run.
 func (q *Queue) Work(ctx context.Context, workers int, do func(run string)) {
-	var group errgroup.Group
-	group.SetLimit(workers)
-	defer func() { _ = group.Wait() }()
+	c := &crew{most: int64(workers), do: do, handed: make(chan string)}
+	defer c.end()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
 		run, wait, ok := q.get(time.Now())
 		if ok {
-			group.Go(func() error { do(run); return nil })
+			c.give(run)
 			continue
 		}
 		if wait > 0 {
@@ -89,6 +87,55 @@ func (q *Queue) Work(ctx context.Context, workers int, do func(run string)) {
 		case <-timer.C:
 		}
 	}
+}
+
+// lingering is how many workers wait for more work when they have none. A new goroutine for each of a thousand short looks would grow its
+// stack each time, which takes longer than the look.
+const lingering = 8
+
+// crew are the goroutines of one call of Work.
+type crew struct {
+	most int64
+	do   func(run string)
+	// handed takes runs to workers that wait.
+	handed chan string
+	// working counts all workers, idle those that wait.
+	working, idle atomic.Int64
+	ended         sync.WaitGroup
+}
+
+// give hands run to a worker that waits, or to a new one; where there are as many as may be, it waits for one.
+func (c *crew) give(run string) {
+	select {
+	case c.handed <- run:
+		return
+	default:
+	}
+	if c.working.Load() >= c.most {
+		c.handed <- run
+		return
+	}
+	c.working.Add(1)
+	c.ended.Go(func() { c.work(run) })
+}
+
+func (c *crew) work(run string) {
+	defer c.working.Add(-1)
+	for ok := true; ok; {
+		c.do(run)
+		if c.idle.Add(1) > lingering { // enough others wait
+			c.idle.Add(-1)
+			return
+		}
+		run, ok = <-c.handed
+		c.idle.Add(-1)
+	}
+}
+
+// end returns when every worker has ended.
+func (c *crew) end() {
+	close(c.handed)
+	c.ended.Wait()
 }
 
 // Requeue gives a taken run back; it is due after the given time, or at once if it was added meanwhile.
