@@ -158,6 +158,25 @@ func TestUploadsStartNoExtractor(t *testing.T) {
 	require.Len(t, b.server.Events(b.ds), 1, "the upload of another program does")
 }
 
+func TestAFolderInOneThatWasJustFoundCostsNoFurtherList(t *testing.T) {
+	t.Parallel()
+	b := setup(t, clowdertest.Options{}, clowder.Config{}, nil)
+	lists := func() int { return b.server.Requests("GET", "/folders") }
+	outer, err := b.s.AddFolder(t.Context(), b.ds, "", "finetune")
+	require.NoError(t, err)
+	before := lists()
+	none, err := b.s.FindFolder(t.Context(), b.ds, outer, "run")
+	require.NoError(t, err)
+	require.Empty(t, none)
+	require.Equal(t, before, lists(), "the list that showed the outer folder is a moment old")
+	b.server.Fail(clowdertest.Fault{Method: "POST", Path: "/newFolder", Status: 500, After: true, Times: 1})
+	_, err = b.s.AddFolder(t.Context(), b.ds, outer, "run")
+	requireKind(t, err, job.KindUnknown, 500)
+	found, err := b.s.FindFolder(t.Context(), b.ds, outer, "run")
+	require.NoError(t, err)
+	require.NotEmpty(t, found, "what may have happened is looked for in a new list")
+}
+
 func TestPathsHaveOnePartForEachFolder(t *testing.T) {
 	t.Parallel()
 	b := setup(t, clowdertest.Options{}, clowder.Config{}, nil)

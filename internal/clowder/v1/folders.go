@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
@@ -110,12 +111,45 @@ func find(list []folder, parent, name string) string {
 	return ""
 }
 
+// recentFolders is a list of folders for a moment: whoever has found a folder looks into it next. It is safe for concurrent use.
+type recentFolders struct {
+	mu      sync.Mutex
+	dataset string
+	list    []folder
+	read    time.Time // before the list was requested
+}
+
+// recentFor is how long a list is used again.
+const recentFor = time.Second
+
+func (r *recentFolders) of(dataset string) []folder {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.dataset != dataset || time.Since(r.read) > recentFor {
+		return nil
+	}
+	return r.list
+}
+
+func (r *recentFolders) set(dataset string, list []folder, read time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dataset, r.list, r.read = dataset, list, read
+}
+
 // FindFolder returns the id of the folder with this name directly in parent ("" is the root of the dataset), or "" if there is none. Each call
-// finds the same folder.
+// finds the same folder. What this session has not made itself may be seen a second late.
 func (s *Session) FindFolder(ctx context.Context, dataset, parent, name string) (string, error) {
-	list, err := s.listFolders(ctx, dataset)
-	if err != nil {
-		return "", err
+	list := s.recent.of(dataset)
+	if list == nil {
+		began := time.Now()
+		var err error
+		if list, err = s.listFolders(ctx, dataset); err != nil {
+			return "", err
+		}
+		if find(list, parent, name) != "" {
+			s.recent.set(dataset, list, began)
+		}
 	}
 	id := find(list, parent, name)
 	if id != "" {
@@ -141,6 +175,7 @@ func (s *Session) AddFolder(ctx context.Context, dataset, parent, name string) (
 	if err := clowder.CheckIDs("dataset", dataset); err != nil {
 		return "", err
 	}
+	s.recent.set("", nil, time.Time{}) // the new folder is not in it, and the call may have an effect that nobody hears of
 	var made struct {
 		ID string `json:"id"`
 	}

@@ -30,6 +30,8 @@ type Session struct {
 	// undone, except by a deletion. This saves two calls for each upload.
 	folders seen
 	files   seen
+	// recent is the list in which a folder was found last.
+	recent recentFolders
 }
 
 // seen is a set of ids.

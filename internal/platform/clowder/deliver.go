@@ -152,7 +152,10 @@ func effects(s session, folders []string, run string, artifacts []delivery.Artif
 // noteHidden tells collaborators what Clowder v2 does not: the owner of a private dataset does not see files that others add. by is who
 // added the files of the run, empty if Clowder does not say. If the lookup fails, only the note is missing.
 func noteHidden(ctx context.Context, s session, dataset, by string, say func(string)) {
-	if d, err := s.Dataset(ctx, dataset); err == nil && by != "" && d.Status == "PRIVATE" && d.Creator.Email != by {
+	if by == "" {
+		return
+	}
+	if d, err := s.Dataset(ctx, dataset); err == nil && d.Status == "PRIVATE" && d.Creator.Email != by {
 		say("Note: this dataset is private, and Clowder does not show your new files to its owner")
 	}
 }
