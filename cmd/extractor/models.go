@@ -84,10 +84,9 @@ func (p *program) modelsCommand() *cobra.Command {
 func (p *program) manifestCommand() *cobra.Command {
 	var as string
 	var options manifests.Options
-	const usage = "models manifest DATASET NAME/VERSION"
 	cmd := &cobra.Command{
-		Use: "manifest DATASET NAME/VERSION", Short: "Print a Kubernetes manifest that serves a version: a Deployment, or for KServe or Ray Serve",
-		Args: argCount(2, 2, usage),
+		Use: "manifest DATASET NAME/VERSION|NAME@champion", Short: "Print a Kubernetes manifest that serves a version: a Deployment, or for KServe or Ray Serve",
+		Args: argCount(2, 2, "models manifest DATASET NAME/VERSION|NAME@champion"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			models, err := p.registry(cmd)
 			if err != nil {
@@ -249,10 +248,10 @@ func handle(all []registry.Dataset, d registry.Dataset) string {
 	return d.ID
 }
 
-// find returns the version that ref names, as NAME/VERSION, in the dataset with this id or folder.
+// find returns the version that ref names, as NAME/VERSION or NAME@champion, in the dataset with this id or folder.
 func find(models *registry.Registry, dataset, ref string) (registry.Dataset, registry.Version, error) {
-	if !strings.Contains(ref, "/") {
-		return registry.Dataset{}, registry.Version{}, job.Permanent(fmt.Errorf("%s: name the model as NAME/VERSION; extractor models lists them", ref))
+	if !strings.ContainsAny(ref, "/@") {
+		return registry.Dataset{}, registry.Version{}, job.Permanent(fmt.Errorf("%s: name the model as NAME/VERSION or NAME@champion; extractor models lists them", ref))
 	}
 	d, err := findDataset(models, dataset)
 	if err != nil {
