@@ -59,7 +59,7 @@ type Result struct {
 	// Mistakes are the most confident errors on the test rows (regression: the largest), Unsure the least sure answers.
 	Mistakes []Example `json:"mistakes,omitempty"`
 	Unsure   []Example `json:"unsure,omitempty"`
-	// Examples are whole test rows of texts and tables, to try the model with. It is empty in results of v0.1.0.
+	// Examples are whole test rows of texts, tables and images, to try the model with. It is empty in results of v0.1.0.
 	Examples []WholeExample `json:"examples,omitempty"`
 	// Entities is set for models of tagged words.
 	Entities *Entities `json:"entities,omitempty"`
@@ -136,7 +136,7 @@ type Example struct {
 type WholeExample struct {
 	// As is how the model did on it: ExampleRight, ExampleWrong, ExampleUnsure, or ExampleRow for regression.
 	As string `json:"as"`
-	// Input has the text, or the cells that are not empty, by the names of the inputs.
+	// Input has the text, the cells that are not empty, or an image in base64, by the names of the inputs.
 	Input     map[string]string `json:"input"`
 	Label     string            `json:"label"`
 	Predicted string            `json:"predicted"`

@@ -150,28 +150,3 @@ func (b *tab) html(selector string) string {
 	require.NoError(b.t, err)
 	return html
 }
-
-// TestPagesByKeyboard walks through the page of a run with the key Tab: the skip link comes first, everything that can be used is reached,
-// and what has the focus can be seen.
-func TestPagesByKeyboard(t *testing.T) {
-	t.Parallel()
-	s := site.New(t, site.Options{})
-	s.Fill(t)
-	b := open(t, s, site.Alice, "runs/ft-k3vr7now2ninghalfway")
-	b.until(`document.querySelectorAll('.live-chart canvas').length === 2`)
-	var reached []string
-	for range 60 {
-		b.do(chromedp.KeyEvent("\t"))
-		at := get[string](b, `document.activeElement === document.body ? "BODY" : (document.activeElement.innerText || document.activeElement.tagName).trim()`)
-		if at == "BODY" {
-			break
-		}
-		reached = append(reached, at)
-		require.True(t, get[bool](b, `(() => { const e = document.activeElement, s = getComputedStyle(e), r = e.getBoundingClientRect(); `+
-			`return s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2 && r.width > 0 && r.bottom > 0 && r.top < innerHeight })()`), "the focus on %s cannot be seen", at)
-	}
-	require.Equal(t, "Skip to the content", reached[0])
-	for _, name := range []string{"Runs", "Log out", "Stop and keep", "Cancel", "Smooth", "Download the log"} {
-		require.Contains(t, reached, name)
-	}
-}

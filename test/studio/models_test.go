@@ -214,6 +214,32 @@ func tryIt(t *testing.T, m *shown) {
 			require.Regexp(t, `^The model says `+b.text(".answer .label"), get[string](b, `document.querySelector("[data-example]").title`))
 		}
 	})
+	t.Run("a test image is asked about", func(t *testing.T) {
+		b := open(t, m.Site, site.Bob, page("pictures"))
+		b.do(chromedp.Click(".examples a"))
+		b.until(answered + `.length > 0`) // in the page that the link leads to
+		require.True(t, get[bool](b, `document.querySelector(".preview").naturalWidth === 24`))
+		require.Regexp(t, `^The model says `+strings.TrimPrefix(b.text(".answer .label"), "Unsure: "), get[string](b, `document.querySelector(".examples a").title`))
+		file := filepath.Join(t.TempDir(), "picture.png")
+		require.NoError(t, os.WriteFile(file, m.pictures[m.images.Rows[1]["file"]], 0o600))
+		b.do(chromedp.SetUploadFiles("input[type=file]", []string{file}))
+		b.until(`document.querySelector("input[name=example]") === null`)
+		get[bool](b, `(document.querySelector(".answer").replaceChildren(), true)`)
+		b.do(chromedp.Click("form .primary"))
+		check(b, m.images.Rows[1])
+	})
+	t.Run("by the keyboard", func(t *testing.T) {
+		b := open(t, m.Site, site.Bob, page("reviews"))
+		b.tabTo("Text")
+		b.press("A wonderful film.")
+		b.tabTo("Ask")
+		b.press("\r")
+		b.polled(answered + `.length > 0`)
+		for name, fields := range map[string][]string{"reviews": {"Text", "Ask"}, "pictures": {"Image", "Ask"}, "rows": append(inputs(open(t, m.Site, site.Bob, page("rows"))), "Ask")} {
+			b.do(chromedp.Navigate(m.URL + "/" + page(name)))
+			require.Subset(t, b.walk(), fields, name)
+		}
+	})
 	t.Run("an image that does not decode", func(t *testing.T) {
 		b := open(t, m.Site, site.Carol, page("pictures"))
 		file := filepath.Join(t.TempDir(), "picture.png")

@@ -154,4 +154,13 @@ def test_whole_rows_are_kept_to_try_a_model_with():
     cells = [Example("a.csv", 1, ("1.5", "", "red"), "2.5")]
     numbers = examples.examples(cells, "table", ["size", "age", "colour"], Number(2.0, 1.0), Predictions(numpy.array([2.5]), numpy.array([2.25])))
     assert numbers == [{"as": "row", "input": {"size": "1.5", "colour": "red"}, "label": "2.5", "predicted": "2.25"}]
-    assert examples.examples(cells, "image", [], target, test) is None
+    assert examples.examples(cells, "graph", [], target, test) is None
+
+
+def test_small_images_are_kept_as_they_are(tmp_path):
+    for name, content in {"a.png": b"a" * 10, "b.png": b"b" * (examples.IMAGE_LIMIT + 1), "c.jpg": b"c", "d.png": b"d"}.items():
+        (tmp_path / name).write_bytes(content)
+    rows = [Example(name, 0, tmp_path / name, "yes") for name in ("b.png", "a.png", "gone.png", "c.jpg", "d.png")]
+    test = Predictions(numpy.array([1, 1, 1, 1, 1]), numpy.array([1, 1, 1, 0, 1]), numpy.array([0.99, 0.9, 0.8, 0.7, 0.6]))
+    found = examples.examples(rows, "image", [], Classes(("no", "yes")), test)
+    assert [(e["as"], base64.b64decode(e["input"]["image"])) for e in found] == [("right", b"a" * 10), ("wrong", b"c"), ("unsure", b"d")]

@@ -1,6 +1,9 @@
 package models
 
 import (
+	"encoding/base64"
+	"html/template"
+	"net/http"
 	"slices"
 	"strconv"
 
@@ -26,8 +29,32 @@ type example struct {
 	Input map[string]string
 }
 
-// JSON is the input for the script of the page.
-func (e example) JSON() string { return compact(e.Input) }
+// JSON is the input for the script of the page; empty for an image, which the page has once it is chosen.
+func (e example) JSON() string {
+	if e.Input[imageColumn] != "" {
+		return ""
+	}
+	return compact(e.Input)
+}
+
+// imageColumn is what a model of images reads.
+const imageColumn = "image"
+
+// maxPicture is the size in bytes of the largest image that is an example.
+const maxPicture = 64 << 10
+
+// picture is an image in base64 as the address of a picture in a page; empty where it is not of a form that browsers show.
+func picture(encoded string) template.URL {
+	content, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil || len(content) > maxPicture {
+		return ""
+	}
+	switch form := http.DetectContentType(content); form {
+	case "image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp":
+		return template.URL("data:" + form + ";base64," + base64.StdEncoding.EncodeToString(content)) //nolint:gosec // of a known form, and base64 ends no attribute
+	}
+	return ""
+}
 
 // titles say how a model did on a test row.
 var titles = map[string]string{results.ExampleRight: "one it gets right", results.ExampleWrong: "one it gets wrong", results.ExampleUnsure: "one it is unsure of", results.ExampleRow: "a test row"}
@@ -62,8 +89,9 @@ func (r *Room) examples(v registry.Version, reads ModelReads) []example {
 
 // fits reports whether the form has a field for each value.
 func fits(input map[string]string, reads ModelReads) bool {
-	for name := range input {
-		if !slices.ContainsFunc(reads.Columns, func(c answer.Column) bool { return c.Name == name && c.Type != "image" }) {
+	for name, value := range input {
+		at := slices.IndexFunc(reads.Columns, func(c answer.Column) bool { return c.Name == name })
+		if at < 0 || reads.Columns[at].Type == imageColumn && (name != imageColumn || picture(value) == "") {
 			return false
 		}
 	}
@@ -77,4 +105,7 @@ func (t *tryView) fill(number string) {
 		return
 	}
 	t.Given = t.Examples[n-1].Input
+	if t.Picture = picture(t.Given[imageColumn]); t.Picture != "" {
+		t.Chosen = n
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/base64"
 	"errors"
+	"html/template"
 	"io"
 	"maps"
 	"net/http"
@@ -109,6 +110,9 @@ type tryView struct {
 	Sure float64
 	// Examples are test rows of the version's training that fill the form.
 	Examples []example
+	// Picture is the image of the example number Chosen, which is asked about unless the visitor chooses another one; empty for none.
+	Picture template.URL
+	Chosen  int
 }
 
 func (r *Room) showModel(w http.ResponseWriter, req *http.Request) {
@@ -190,7 +194,11 @@ func (r *Room) posted(req *http.Request, t *tryView) (map[string]any, error) {
 		if c.Type == "image" {
 			file, header, err := req.FormFile("in." + c.Name)
 			if err != nil {
-				return nil, invalid("Choose an image first.")
+				if t.fill(req.PostFormValue("example")); t.Picture == "" {
+					return nil, invalid("Choose an image first.")
+				}
+				row[c.Name] = t.Given[c.Name]
+				continue
 			}
 			defer func() { _ = file.Close() }()
 			if header.Size > maxImage {

@@ -172,6 +172,36 @@ func TestExamplesFillTheForm(t *testing.T) {
 	require.NotContains(t, h.do("carol", "GET", "/models/"+ds+"/reviews?example=9").Body.String(), "fine</textarea>")
 }
 
+func TestAnImageOfTheTestRowsIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.register("pictures", "image", "small-cnn", "ft-3", map[string]string{"trainer.json": `{"kind":"image"}`, "model.onnx": "x"})
+	png := base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\n of a cat"))
+	example := func(image string) results.WholeExample {
+		return results.WholeExample{As: "right", Input: map[string]string{"image": image}, Label: "yes", Predicted: "yes"}
+	}
+	h.results["ft-3"] = &results.Result{Examples: []results.WholeExample{
+		example("no base64!"), example(base64.StdEncoding.EncodeToString([]byte("<svg onload=alert(1)>"))),
+		example(base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\n" + strings.Repeat("x", maxPicture)))), example(png),
+	}}
+	page := h.do("carol", "GET", "/models/"+ds+"/pictures").Body.String()
+	require.Equal(t, 1, strings.Count(page, "example="), "what no browser shows as a picture is left out")
+	require.NotContains(t, page, png, "the page has an image once it is chosen")
+	chosen := h.do("carol", "GET", "/models/"+ds+"/pictures?version=1&example=1").Body.String()
+	require.Contains(t, chosen, `src="data:image/png;base64,`+strings.ReplaceAll(png, "+", "&#43;")+`"`)
+	require.Contains(t, chosen, `name="example" value="1"`)
+
+	answered := h.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, map[string]string{"version": "1", "example": "1"}, nil))
+	require.Equal(t, 200, answered.Code, answered.Body)
+	require.Equal(t, png, h.answers.asked[0].Data[0])
+	require.Contains(t, answered.Body.String(), "data:image/png", "the page shows what it is about")
+	h.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, map[string]string{"version": "1", "example": "1"}, map[string]string{"in.image": "own"}))
+	require.Equal(t, base64.StdEncoding.EncodeToString([]byte("own")), h.answers.asked[0].Data[0], "an image of the visitor comes first")
+	for _, number := range []string{"2", "0", "x"} {
+		require.Contains(t, h.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, map[string]string{"example": number}, nil)).Body.String(), "Choose an image first.")
+	}
+}
+
 func TestUnsureIsWhatThePredictionsOfTheDatasetCallSo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -65,6 +65,9 @@ islands("try", (element) => {
     }
   });
 
+  if (chosenExample(form) && answer.querySelector(".label, .value, .failed") === null) {
+    form.requestSubmit();
+  }
   for (const link of form.querySelectorAll<HTMLAnchorElement>("[data-example]")) {
     link.addEventListener("click", (event) => {
       event.preventDefault();
@@ -175,12 +178,19 @@ async function rowOf(form: HTMLFormElement): Promise<Record<string, string>> {
       const file = field.files?.[0];
       if (file) {
         row[column] = await base64(file);
+      } else if (chosenExample(form)) {
+        row[column] = (form.querySelector<HTMLImageElement>(".preview")?.src ?? "").replace(/^[^,]*,/, "");
       }
     } else if (field instanceof HTMLTextAreaElement || field.value.trim() !== "") {
       row[column] = field.value;
     }
   }
   return row;
+}
+
+// chosenExample is the field with the number of the example whose image the page shows, until another image is chosen.
+function chosenExample(form: HTMLFormElement): HTMLInputElement | null {
+  return form.querySelector<HTMLInputElement>("input[name=example]");
 }
 
 // fill writes a row into the fields. A field that the row does not name becomes empty.
@@ -213,6 +223,8 @@ function takeImages(form: HTMLFormElement, input: HTMLInputElement, complain: (t
   let shown = "";
   input.addEventListener("change", () => {
     const file = input.files?.[0];
+    chosenExample(form)?.remove();
+    input.required = true;
     URL.revokeObjectURL(shown);
     preview.hidden = !file;
     if (!file) {
