@@ -42,6 +42,9 @@ func TestTrainingsInKubernetes(t *testing.T) {
 		w.requireClean(t, done)
 		first = done
 	})
+	t.Run("its model is served by its manifest", func(t *testing.T) {
+		w.serve(t, first)
+	})
 	t.Run("a prediction sees its model and no other", func(t *testing.T) {
 		w.predict(t, first.dataset)
 	})

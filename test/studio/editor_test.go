@@ -259,10 +259,13 @@ func TestPagesOfFiles(t *testing.T) {
 	conflict.click(save)
 	conflict.says("Both changed line 2")
 	tabs := map[string]*tab{
-		"conflict": conflict, "editor": openFile(t, s, site.Alice, file),
+		"conflict": conflict, "editor": openFile(t, s, site.Alice, file), "editor-error": openFile(t, s, site.Alice, file),
 		"files":   openWith(t, s, []*http.Cookie{s.Token(site.Alice)}, "datasets/"+s.Dataset+"/files"),
 		"history": openWith(t, s, []*http.Cookie{s.Token(site.Alice)}, "datasets/"+s.Dataset+"/files/"+file+"/versions"),
 	}
+	tabs["editor-error"].edit(2, 2, "400")
+	tabs["editor-error"].click("button[value=train]")
+	tabs["editor-error"].says("No training was started: line 2 has an error.")
 	tabs["editor"].edit(6, 7, "sede: 7")
 	tabs["editor"].until(`document.querySelector("[data-part=findings]").innerText.includes("sede")`)
 	folder := os.Getenv("STUDIO_PICTURES")

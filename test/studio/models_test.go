@@ -317,13 +317,15 @@ func modelPages(t *testing.T, m *shown) {
 	folder := os.Getenv("STUDIO_PICTURES")
 	for name, page := range map[string]string{
 		"models": "datasets/" + m.Dataset + "/models", "models-empty": "datasets/" + m.Empty + "/models", "model": "models/" + m.Dataset + "/reviews",
-		"model-image": "models/" + m.Dataset + "/pictures", "model-table": "models/" + m.Dataset + "/rows",
+		"model-image": "models/" + m.Dataset + "/pictures?version=1&example=1", "model-table": "models/" + m.Dataset + "/rows",
 		"model-promote": "models/" + m.Dataset + "/reviews/2/promote", "model-serve": "models/" + m.Dataset + "/reviews/1/serve",
 	} {
 		b := open(t, m.Site, site.Alice, page)
 		if name == "model" {
 			b.do(chromedp.SetValue("textarea", "The ending alone is worth it: a wonderful film."), chromedp.Click("form .primary"))
-			b.polled(answered + `.length > 0`)
+		}
+		if name == "model" || name == "model-image" {
+			b.until(answered + `.length > 0`)
 		}
 		for _, v := range views {
 			b.look(v.width, 1000, v.theme)
