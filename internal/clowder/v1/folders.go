@@ -111,7 +111,8 @@ func find(list []folder, parent, name string) string {
 	return ""
 }
 
-// recentFolders is a list of folders for a moment: whoever has found a folder looks into it next. It is safe for concurrent use.
+// recentFolders keeps a list of folders for a moment, because the next call often looks into the folder that was found. It is safe for
+// concurrent use.
 type recentFolders struct {
 	mu      sync.Mutex
 	dataset string

@@ -14,8 +14,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// TestHostsOfMessagesOfAClowderBelowAPath has a Clowder at the path /clowder, as behind many web servers. v1 puts the Host header of whoever
-// submitted into the message, and the path after it.
+// TestHostsOfMessagesOfAClowderBelowAPath has a Clowder at the path /clowder, as behind many web servers. The host in a message of v1 is the
+// Host header of the submission and this path.
 func TestHostsOfMessagesOfAClowderBelowAPath(t *testing.T) {
 	t.Parallel()
 	server := startDouble(t, clowdertest.Options{})
