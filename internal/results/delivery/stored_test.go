@@ -83,3 +83,21 @@ func TestAStoredModelThatHasChangedIsNotHandedOver(t *testing.T) {
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindRetryable, kind)
 }
+
+func TestAStoredNetworkWithWordsBesideItIsPackedWithTheLinesForBoth(t *testing.T) {
+	t.Parallel()
+	f := resultstest.New(t)
+	f.Write(t, "out/model/"+report.WordsFile, []byte("{}"))
+	m := stored(f)
+	m.Files = append(m.Files, results.Output{Path: report.WordsFile, Size: 2, SHA256: "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"})
+	var packed bytes.Buffer
+	require.NoError(t, m.Write(t.Context(), &packed))
+	z, err := zip.NewReader(bytes.NewReader(packed.Bytes()), int64(packed.Len()))
+	require.NoError(t, err)
+	guide, err := z.Open("README.md")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, guide.Close()) }()
+	body, err := io.ReadAll(guide)
+	require.NoError(t, err)
+	require.Contains(t, string(body), report.SnippetFile("text_words"))
+}

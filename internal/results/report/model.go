@@ -34,6 +34,9 @@ func newModelPart(r *results.Result, m manifest.Meta) *modelPart {
 	case r.Model.FromScratch:
 		origin = results.Plain(r.Model.Base, "") + ", trained from random weights"
 	}
+	if beside := results.Plain(r.Model.AveragedWith, ""); beside != "" {
+		origin += ", averaged with " + beside
+	}
 	part := &modelPart{Snippet: FormOf(r).Snippet(), Facts: []pair{
 		{"Base", origin},
 		{"License", license(r)},

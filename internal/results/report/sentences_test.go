@@ -177,6 +177,9 @@ func TestTheGuidesSayWhatToInstall(t *testing.T) {
 		r.Metrics.Baselines = nil
 		require.Contains(t, BaselineGuide(r), "This is the simple model, the baseline")
 	}
+	both := FormOf(&results.Result{Model: results.Model{Kind: results.ModelText, Base: "org/x", AveragedWith: "words"}})
+	require.Contains(t, both.Guide(nil), "install `transformers`, `torch`, `scikit-learn`, `safetensors`, `numpy`")
+	require.Contains(t, both.Guide(nil), SnippetFile("text_words"))
 	require.NotEqual(t, ModelForm{Kind: results.ModelText, Regression: true}.Guide(nil), ModelForm{Kind: results.ModelText}.Guide(nil), "a regression has no labels")
 	require.NotEqual(t, ModelForm{Kind: results.ModelGraph, Links: true}.Snippet(), ModelForm{Kind: results.ModelGraph, Base: "linear"}.Snippet(), "nodes have labels, links have none")
 	require.Contains(t, ModelForm{Kind: results.ModelGraph}.Guide(nil), "`model/graph.safetensors` has the nodes")
