@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -159,4 +161,34 @@ func TestALinkInThePlaceOfAFileIsReplacedAndNotFollowed(t *testing.T) {
 	info, err := os.Lstat(filepath.Join(dir, "spec.json"))
 	require.NoError(t, err)
 	require.True(t, info.Mode().IsRegular())
+}
+
+func TestTheSizeOfAFileIsToldWithoutALinkOnTheWay(t *testing.T) {
+	t.Parallel()
+	volume := t.TempDir()
+	run := folder(t, volume, "runs/ft-1")
+	require.NoError(t, disk.WriteFile(run, "events.jsonl", []byte("four")))
+	require.NoError(t, run.Mkdir("folder", 0o700))
+	require.NoError(t, run.Symlink("events.jsonl", "link"))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(volume, "runs", "ft-1", "pipe"), 0o600))
+	require.NoError(t, os.Symlink("ft-1", filepath.Join(volume, "runs", "ft-2")))
+	runs := disk.Folder{Volume: volume, Name: "runs"}
+	size, err := runs.In("ft-1").FreshSize("events.jsonl")
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("this system has no such call")
+	}
+	require.NoError(t, err)
+	require.EqualValues(t, 4, size)
+	for _, missing := range []disk.Folder{runs.In("ft-1/deeper"), runs.In("ft-3"), {Volume: filepath.Join(volume, "nothing"), Name: "runs"}} {
+		_, err := missing.FreshSize("events.jsonl")
+		require.ErrorIs(t, err, fs.ErrNotExist)
+	}
+	for _, name := range []string{"folder", "link", "pipe", "../ft-1/events.jsonl"} {
+		_, err := runs.In("ft-1").FreshSize(name)
+		require.Error(t, err, name)
+		require.NotErrorIs(t, err, fs.ErrNotExist, name)
+	}
+	_, err = runs.In("ft-2").FreshSize("events.jsonl")
+	require.Error(t, err)
+	require.NotErrorIs(t, err, fs.ErrNotExist)
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/delivery"
+	"github.com/ncsa/clowder-ray/internal/results/manifest"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 )
 
@@ -71,6 +73,37 @@ func (b *bench) hook() *hooks {
 	h := &hooks{fakePlatform: b.platform, fakeRay: b.ray}
 	b.Pipeline.platform, b.backend = h, h
 	return h
+}
+
+// While the result of a script or of a check is built, the record does not say yet that the attempt has succeeded, so that it can still be
+// cancelled. Before a model is registered it says so.
+func TestACancellationWhileResultsAreBuilt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		accept  func(t *testing.T, b *bench)
+		refused bool
+		state   job.State
+	}{
+		"of a script":                       {func(t *testing.T, b *bench) { t.Helper(); b.acceptScript(t, nil) }, false, job.Cancelled},
+		"of a training":                     {func(t *testing.T, b *bench) { t.Helper(); b.accept(t, run, nil) }, true, job.Done},
+		"of a training in place of a check": {func(t *testing.T, b *bench) { t.Helper(); b.accept(t, run, map[string]any{"dry_run": true}) }, true, job.Done},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := setup(t)
+				var refused error
+				cancel := b.cancelFrom(t, &refused)
+				b.buildFiles = func(ctx context.Context, run, to disk.Folder, r *results.Result, m manifest.Meta) ([]delivery.Artifact, error) {
+					cancel()
+					return buildOne(ctx, run, to, r, m)
+				}
+				tc.accept(t, b)
+				b.runUntilOver(t)
+				require.Equal(t, tc.refused, refused != nil)
+				require.Equal(t, tc.state, b.get(t, run).State)
+				require.Equal(t, tc.refused, len(b.platform.delivered) == 1)
+			})
+		})
+	}
 }
 
 // cancelFrom cancels the run as another process does, and remembers whether that was still possible.

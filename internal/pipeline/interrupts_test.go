@@ -19,6 +19,8 @@ func TestTheRecordOfARestingJobIsKeptUntilItChangesOrIsOld(t *testing.T) {
 	}{
 		"nothing was read":                {func(*resting) {}, 0},
 		"it was read":                     {func(r *resting) { r.take("a"); r.keep(at(1)) }, 1},
+		"the job is new":                  {func(r *resting) { r.put(at(1)) }, 1},
+		"it was known already":            {func(r *resting) { r.take("a"); r.keep(at(2)); r.put(at(1)) }, 2},
 		"nobody was on the job":           {func(r *resting) { r.keep(at(1)) }, 0},
 		"it was seen again":               {func(r *resting) { r.take("a"); r.keep(at(1)); r.drop(at(1)) }, 1},
 		"another process changed it":      {func(r *resting) { r.take("a"); r.keep(at(1)); r.drop(at(2)) }, 0},
@@ -55,4 +57,23 @@ func TestTheRecordOfARestingJobIsKeptUntilItChangesOrIsOld(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestTheFirstStatusIsNotedLaterAtMost(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.accept(t, "ft-one", nil)
+	now := time.Now()
+	require.False(t, b.starts.confirm("ft-one", now), "of Clowder v1 it is written at once")
+	b.starts.expect("ft-one")
+	require.False(t, b.starts.confirmed("ft-one"))
+	require.True(t, b.starts.confirm("ft-one", now))
+	require.True(t, b.starts.confirmed("ft-one"))
+	b.noteStarts(t.Context(), now)
+	require.False(t, b.get(t, "ft-one").StartSent, "it may still go with another change")
+	b.noteStarts(t.Context(), now.Add(time.Second))
+	require.True(t, b.get(t, "ft-one").StartSent)
+	require.False(t, b.starts.confirmed("ft-one"))
+	b.noteStarts(t.Context(), now.Add(time.Hour))
+	require.Empty(t, b.starts.sent)
 }

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,5 +109,32 @@ func TestWorkWaitsForItsWorkers(t *testing.T) {
 			ended = true
 		})
 		require.True(t, ended)
+	})
+}
+
+func TestWorkersOfABurstGoAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const burst, workers = 500, 100
+		var now, most, done atomic.Int64
+		c := &crew{most: workers, handed: make(chan string), do: func(string) {
+			most.Store(max(most.Load(), now.Add(1)))
+			<-time.After(time.Second)
+			now.Add(-1)
+			done.Add(1)
+		}}
+		for range burst {
+			c.give("run")
+		}
+		<-time.After(time.Minute)
+		synctest.Wait()
+		require.EqualValues(t, burst, done.Load())
+		require.EqualValues(t, workers, most.Load())
+		require.EqualValues(t, lingering, c.working.Load())
+		c.give("later")
+		synctest.Wait()
+		require.EqualValues(t, lingering, c.working.Load(), "one that waited has it")
+		c.end()
+		require.EqualValues(t, burst+1, done.Load())
+		require.Zero(t, c.working.Load())
 	})
 }
