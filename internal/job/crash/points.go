@@ -11,7 +11,7 @@ const (
 	Accepted      Point = "accepted"       // the record is on disk, the delivery is not acknowledged
 	Acked         Point = "acked"          // the delivery is acknowledged
 	Joined        Point = "joined"         // a new file has joined an automatic run, its delivery is not acknowledged
-	StartSent     Point = "start-sent"     // the first status is confirmed, the record does not say so
+	StartSent     Point = "start-sent"     // the first status is confirmed, the record does not say so, which may last some seconds
 	Downloaded    Point = "downloaded"     // the files are staged, inputs.json is not written and the record says accepted
 	Packed        Point = "packed"         // the packages of a script are installed, their folder does not have its name
 	Specified     Point = "specified"      // spec.json is written, the record says staged
