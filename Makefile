@@ -18,6 +18,8 @@ export RAY_PYTHON ?= $(PYTHON)
 export SHARED_DIR ?= $(CURDIR)/var/shared
 export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
+# Python compiles the trainer once, not in each of the hundreds of processes that the tests start.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: e2e-kuberay e2e-clowder1 form help setup lock build demo studio run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-program test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training bench-steps bench-graph bench-graph-sets vuln clean cluster-up cluster-down images e2e-compose lint-docker
@@ -94,7 +96,7 @@ export EXTRACTOR_BINARY      ?= $(CURDIR)/bin/extractor-test
 export EXTRACTOR_RACE_BINARY ?= $(CURDIR)/bin/extractor-test-race
 # Packages with tests on real parts, the slowest first, so that none of them runs alone at the end; and the names of these tests.
 # They run each time. The results of all other tests come from Go's cache while nothing changed.
-SLOWEST := ./test/faults ./internal/rayjob/kuberay ./test/boundary ./test/service ./test/e2e ./internal/rayjob/jobsapi
+SLOWEST := ./test/studio ./test/faults ./internal/rayjob/kuberay ./test/crash ./internal/queue ./test/boundary ./test/service
 ON_REAL_PARTS = grep -rl --include='*_test.go' --exclude-dir=bench '^//go:build integration' cmd internal test trainer
 REAL = $(SLOWEST) $$($(ON_REAL_PARTS) | xargs -n1 dirname | sort -u | sed 's|^|./|')
 REAL_TESTS = ^($$($(ON_REAL_PARTS) | xargs grep -hoE '^func (Test|Fuzz)[A-Za-z0-9_]+' | cut -d' ' -f2 | sort -u | paste -sd'|'))$$

@@ -28,7 +28,25 @@ DEFAULTS = {
 
 
 # These files start first, so that none of them runs alone at the end: one process of pytest-xdist runs all tests of a file.
-SLOWEST = ["test_ray.py", "test_resume.py", "test_lease.py", "test_table_runs.py", "test_search.py", "test_trees.py"]
+SLOWEST = [
+    "test_ray.py",
+    "test_resume.py",
+    "test_warm_ray.py",
+    "test_table_runs.py",
+    "test_search.py",
+    "test_script_ray.py",
+    "test_base_model.py",
+    "test_lease.py",
+    "test_trees.py",
+    "test_hostile.py",
+    "test_graph_runs.py",
+    "test_estimator_runs.py",
+    "test_answer.py",
+    "test_faults.py",
+    "test_options.py",
+    "test_scratch.py",
+    "test_language.py",
+]
 
 
 def pytest_collection_modifyitems(items):

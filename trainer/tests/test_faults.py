@@ -40,7 +40,7 @@ def seen(monkeypatch):
 
 
 def test_a_sign_of_life_is_there_long_before_the_training_ends(make_run, seen):
-    events, _ = seen(make_run({"all.csv": small_reviews()}, model="bert-tiny", epochs=1))
+    events, _ = seen(make_run({"all.csv": small_reviews()}, model="bert-tiny", max_length=16, epochs=1))
     assert events[0]["phase"] == "start"
     assert [e["phase"] for e in events if e["kind"] == "phase"] == ["start", "prepare", "train"]
 
@@ -70,7 +70,7 @@ def test_paths_of_artifacts_have_no_empty_part(make_run):
 
 
 def test_a_terminated_training_saves_its_progress(make_run, run_apart):  # noqa: F811
-    spec = make_run({"all.csv": small_reviews()}, model="bert-tiny", epochs=3)
+    spec = make_run({"all.csv": small_reviews()}, model="bert-tiny", max_length=16, epochs=3)
     assert run_apart(spec, "step", 5, signal.SIGTERM) == 143
     assert run_apart(spec) == 0
     assert [e["step"] for e in events_of(spec.parent) if e["kind"] == "resume"] == [5]
@@ -78,7 +78,7 @@ def test_a_terminated_training_saves_its_progress(make_run, run_apart):  # noqa:
 
 @pytest.mark.parametrize("replaced", [1, 2, 3, 4])
 def test_a_half_written_checkpoint_is_never_listed(make_run, run_apart, replaced):  # noqa: F811
-    spec = make_run({"all.csv": small_reviews()}, model="bert-tiny", epochs=2)
+    spec = make_run({"all.csv": small_reviews()}, model="bert-tiny", max_length=16, epochs=2)
     assert run_apart(spec, "replace", replaced) == KILLED
     index = spec.parent / "checkpoints" / "index.json"
     assert index.exists() == (replaced > 2)  # the first checkpoint is complete with the second
@@ -88,7 +88,7 @@ def test_a_half_written_checkpoint_is_never_listed(make_run, run_apart, replaced
 
 
 def test_the_log_can_be_read_while_the_training_runs(make_run, seen):
-    _, log = seen(make_run({"all.csv": small_reviews()}, model="bert-tiny", epochs=1))
+    _, log = seen(make_run({"all.csv": small_reviews()}, model="bert-tiny", max_length=16, epochs=1))
     assert "Training on" in log
 
 

@@ -17,7 +17,7 @@ from trainer.run_folder import lease as leases
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import LEASE_LOST, Lease, LeaseLost
 
-OPTIONS = {"epochs": 3, "more_options": "early_stopping_patience: 0"}
+OPTIONS = {"model": "bert-tiny", "max_length": 16, "epochs": 3, "more_options": "early_stopping_patience: 0"}
 STEPS, PUBLISHED = 6, 8  # of such a training: two in each epoch; two for each checkpoint and two for the results
 
 
@@ -174,10 +174,10 @@ def test_a_driver_that_slept_through_the_whole_training_of_another_changes_nothi
     schemas,
     number,
 ):
-    spec = make_run({"all.csv": small_reviews(60)}, model="bert-tiny", **OPTIONS)
+    spec = make_run({"all.csv": small_reviews(60)}, **OPTIONS)
     old = start_apart(spec, "replace", number, signal.SIGSTOP)
     assert asleep(old)
-    spec = make_run({"all.csv": small_reviews(60)}, model="bert-tiny", attempt=1 + number % 2, **OPTIONS)
+    spec = make_run({"all.csv": small_reviews(60)}, attempt=1 + number % 2, **OPTIONS)
     assert run_apart(spec) == 0
     check_success(spec.parent, schemas)
     before = contents(spec.parent)
@@ -198,7 +198,7 @@ def test_starts_killed_or_suspended_at_random_end_with_the_weights_of_an_undistu
     seed,
 ):
     chance = random.Random(seed)
-    spec = make_run({"all.csv": small_reviews(60)}, model="bert-tiny", seed=seed, **OPTIONS)
+    spec = make_run({"all.csv": small_reviews(60)}, seed=seed, **OPTIONS)
     sleeping = []
     # However far it has come, each start has two things to publish: out/ and result.json.
     places = [chance.choice([("step", chance.randint(1, STEPS)), ("replace", chance.randint(1, PUBLISHED))])]
@@ -221,10 +221,10 @@ def test_starts_killed_or_suspended_at_random_end_with_the_weights_of_an_undistu
 
 
 def test_a_lower_attempt_that_starts_after_a_higher_one_ends_at_once(make_run, start_apart, run_apart):  # noqa: F811
-    spec = make_run({"all.csv": small_reviews(60)}, model="bert-tiny", attempt=2, **OPTIONS)
+    spec = make_run({"all.csv": small_reviews(60)}, attempt=2, **OPTIONS)
     higher = start_apart(spec, "step", 1, signal.SIGSTOP)
     assert asleep(higher)
-    assert run_apart(make_run({"all.csv": small_reviews(60)}, model="bert-tiny", attempt=1, **OPTIONS)) == LEASE_LOST
+    assert run_apart(make_run({"all.csv": small_reviews(60)}, attempt=1, **OPTIONS)) == LEASE_LOST
     wake(higher)
     assert exit_code(higher) == 0
     assert {e["attempt"] for e in events_of(spec.parent)} == {2}

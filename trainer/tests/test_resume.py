@@ -16,7 +16,9 @@ from trainer.run_folder import files
 
 ROWS, EPOCHS = 120, 5
 STEPS = 15  # of the whole training: three in each epoch
-OPTIONS = {"epochs": EPOCHS, "more_options": "keep_checkpoints: 3\nevals_per_epoch: 3\nearly_stopping_patience: 0"}
+# Short texts: what is interrupted does not depend on their length.
+TEXTS = {"model": "bert-tiny", "max_length": 16}
+OPTIONS = {**TEXTS, "epochs": EPOCHS, "more_options": "keep_checkpoints: 3\nevals_per_epoch: 3\nearly_stopping_patience: 0"}
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +30,7 @@ def kept(tmp_path_factory):
 @pytest.fixture
 def interrupted(make_run, run_apart, kept):  # noqa: F811
     """A run that was killed after step 12, with checkpoints at the steps 10, 11 and 12 or, as the best, before."""
-    spec = make_run({"all.csv": small_reviews(ROWS)}, model="bert-tiny", **OPTIONS)
+    spec = make_run({"all.csv": small_reviews(ROWS)}, **OPTIONS)
     if kept.exists():
         shutil.copytree(kept, spec.parent, dirs_exist_ok=True)
     else:
@@ -61,7 +63,7 @@ def test_words_killed_while_it_is_fitted_ends_with_the_same_weights(make_run, ru
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_training_killed_twice_at_random_steps_ends_with_the_same_weights(make_run, run_apart, undisturbed, schemas, seed):  # noqa: F811
     first, second = sorted(random.Random(seed).sample(range(1, STEPS), 2))
-    spec = make_run({"all.csv": small_reviews(ROWS)}, model="bert-tiny", seed=seed, **OPTIONS)
+    spec = make_run({"all.csv": small_reviews(ROWS)}, seed=seed, **OPTIONS)
     assert run_apart(spec, "step", first) == KILLED
     assert run_apart(spec, "step", second) == KILLED
     assert run_apart(spec) == 0
@@ -72,7 +74,7 @@ def test_a_training_killed_twice_at_random_steps_ends_with_the_same_weights(make
 
 
 def test_at_most_one_interval_is_lost(make_run, run_apart, undisturbed):  # noqa: F811
-    spec = make_run({"all.csv": small_reviews(ROWS)}, model="bert-tiny", epochs=EPOCHS)
+    spec = make_run({"all.csv": small_reviews(ROWS)}, **TEXTS, epochs=EPOCHS)
     assert run_apart(spec, "step", 8) == KILLED
     assert run_apart(spec) == 0
     assert resumed_at(spec.parent) == [6]
@@ -80,7 +82,7 @@ def test_at_most_one_interval_is_lost(make_run, run_apart, undisturbed):  # noqa
 
 
 def test_sigterm_saves_the_current_step_and_ends_with_143(make_run, run_apart, undisturbed, schemas):  # noqa: F811
-    spec = make_run({"all.csv": small_reviews(ROWS)}, model="bert-tiny", epochs=3)
+    spec = make_run({"all.csv": small_reviews(ROWS)}, **TEXTS, epochs=3)
     assert run_apart(spec, "step", 2, signal.SIGTERM) == 143
     assert not (spec.parent / "result.json").exists()
     assert not (spec.parent / "error.json").exists()
@@ -93,7 +95,7 @@ def test_sigterm_saves_the_current_step_and_ends_with_143(make_run, run_apart, u
 
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_an_evaluation_missed_by_sigterm_is_made_at_the_next_start(make_run, run_apart, undisturbed, schemas, epochs):  # noqa: F811
-    spec = make_run({"all.csv": small_reviews(ROWS)}, model="bert-tiny", epochs=epochs)
+    spec = make_run({"all.csv": small_reviews(ROWS)}, **TEXTS, epochs=epochs)
     assert run_apart(spec, "step", 3, signal.SIGTERM) == 143
     assert not [e for e in events_of(spec.parent) if e["kind"] == "eval"]
     assert run_apart(spec) == 0
@@ -127,7 +129,7 @@ def test_the_time_limit_counts_what_was_spent_before_a_restart(interrupted, sche
 # them, and the last two are those of the results.
 @pytest.mark.parametrize("number", range(1, 9))
 def test_a_checkpoint_is_whole_or_not_there(make_run, run_apart, undisturbed, schemas, number):  # noqa: F811
-    spec = make_run({"all.csv": small_reviews(ROWS)}, model="bert-tiny", epochs=3)
+    spec = make_run({"all.csv": small_reviews(ROWS)}, **TEXTS, epochs=3)
     assert run_apart(spec, "replace", number) == KILLED
     for folder in listed(spec.parent) if (spec.parent / "checkpoints" / "index.json").exists() else []:
         sums = json.loads((folder / "state.json").read_text())["files"]
@@ -220,10 +222,10 @@ def test_a_damaged_best_checkpoint_is_found_again(interrupted, run_apart, undist
 
 @pytest.mark.parametrize("change", ["settings", "data"])
 def test_a_checkpoint_of_another_training_is_not_used(make_run, run_apart, undisturbed, schemas, change):  # noqa: F811
-    spec = make_run({"all.csv": small_reviews(ROWS)}, model="bert-tiny", epochs=3)
+    spec = make_run({"all.csv": small_reviews(ROWS)}, **TEXTS, epochs=3)
     assert run_apart(spec, "step", 8) == KILLED
     spec = make_run(
-        {"all.csv": small_reviews(ROWS + (10 if change == "data" else 0))}, model="bert-tiny", epochs=3, seed=7 if change == "settings" else 42
+        {"all.csv": small_reviews(ROWS + (10 if change == "data" else 0))}, **TEXTS, epochs=3, seed=7 if change == "settings" else 42
     )
     assert run_apart(spec) == 0
     check_success(spec.parent, schemas)
@@ -255,7 +257,7 @@ def told_at(monkeypatch):
 
 @pytest.mark.parametrize(("step", "best"), [(2, 2), (4, 3)])
 def test_the_stop_file_keep_ends_with_the_best_model(make_run, told_at, schemas, step, best):
-    spec = make_run({"all.csv": small_reviews(ROWS)}, model="bert-tiny", epochs=50, more_options="metric: loss")
+    spec = make_run({"all.csv": small_reviews(ROWS)}, **TEXTS, epochs=50, more_options="metric: loss")
     told_at(spec, step, "keep")
     assert run(str(spec), "local") == 0
     result = check_success(spec.parent, schemas)
@@ -273,7 +275,7 @@ def test_a_stopped_training_that_was_killed_keeps_its_model_at_the_next_start(in
 
 
 def test_the_stop_file_pause_saves_and_the_next_start_resumes(make_run, run_apart, undisturbed, schemas, monkeypatch, told_at):  # noqa: F811
-    spec = make_run({"all.csv": small_reviews(ROWS)}, model="bert-tiny", epochs=3)
+    spec = make_run({"all.csv": small_reviews(ROWS)}, **TEXTS, epochs=3)
     told_at(spec, 4, "pause")
     assert run(str(spec), "local") == 143
     assert not (spec.parent / "error.json").exists()
@@ -286,7 +288,7 @@ def test_the_stop_file_pause_saves_and_the_next_start_resumes(make_run, run_apar
 
 def test_old_checkpoints_are_removed_and_the_best_is_kept(make_run, run_apart):  # noqa: F811
     more = "keep_checkpoints: 2\nearly_stopping_patience: 0\nmetric: accuracy"
-    spec = make_run({"all.csv": small_reviews(200)}, model="bert-tiny", epochs=6, learning_rate=1e-9, more_options=more)
+    spec = make_run({"all.csv": small_reviews(200)}, **TEXTS, epochs=6, learning_rate=1e-9, more_options=more)
     assert run_apart(spec) == 0
     kept = {p.name for p in (spec.parent / "checkpoints").iterdir() if p.is_dir()}
     best = f"step-{result_of(spec.parent)['best_step']:09d}"
