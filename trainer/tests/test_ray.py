@@ -66,6 +66,12 @@ def train_on_ray(start_on, ray_address):
     return train
 
 
+@pytest.fixture
+def some():
+    """The files of a training of some seconds, whose processes are killed after its first epoch."""
+    return {"all.csv": small_reviews(600)}
+
+
 @pytest.fixture(scope="module")
 def known():
     """Weights of runs, by their options."""
@@ -185,8 +191,8 @@ def test_two_workers_predict_what_one_does(make_run, train_on_ray, schemas):
     assert answers[0] == answers[1]
 
 
-def test_a_killed_worker_is_replaced_and_the_weights_are_the_same(make_run, start_on, ray_address, plain_weights, reviews, schemas):
-    spec = make_run(reviews, model="bert-tiny", run="ft-lost", **LONG)
+def test_a_killed_worker_is_replaced_and_the_weights_are_the_same(make_run, start_on, ray_address, plain_weights, some, schemas):
+    spec = make_run(some, model="bert-tiny", run="ft-lost", **LONG)
     process = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), process)
     os.kill(worker(spec.parent, 0), signal.SIGKILL)
@@ -195,7 +201,7 @@ def test_a_killed_worker_is_replaced_and_the_weights_are_the_same(make_run, star
     result = check_success(spec.parent, schemas)
     assert codes(result).count("worker_lost") == 1
     assert result["training"]["resumed"] == 1
-    assert weights(spec.parent) == plain_weights(reviews, **LONG)
+    assert weights(spec.parent) == plain_weights(some, **LONG)
     log = (spec.parent / "logs" / "rank-0.txt").read_text().splitlines()
     assert "[rank 0] Epoch 1, validation" in "\n".join(log)  # of the worker that was killed
 
@@ -212,18 +218,18 @@ def test_a_model_is_as_good_after_one_of_two_workers_is_killed(make_run, start_o
     assert result["metrics"]["test"]["accuracy"]["value"] >= 0.85
 
 
-def test_a_killed_driver_is_started_again_and_ends_the_same(make_run, start_on, ray_address, train_on_ray, plain_weights, reviews, schemas):
-    spec = make_run(reviews, model="bert-tiny", run="ft-driver", **LONG)
+def test_a_killed_driver_is_started_again_and_ends_the_same(make_run, start_on, ray_address, train_on_ray, plain_weights, some, schemas):
+    spec = make_run(some, model="bert-tiny", run="ft-driver", **LONG)
     process = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), process)
     process.kill()
     process.communicate()
-    spec = make_run(reviews, model="bert-tiny", run="ft-driver", attempt=2, **LONG)
+    spec = make_run(some, model="bert-tiny", run="ft-driver", attempt=2, **LONG)
     code, printed = train_on_ray(spec)
     assert code == 0, printed
     result = check_success(spec.parent, schemas)
     assert (result["attempt"], result["training"]["resumed"]) == (2, 1)
-    assert weights(spec.parent) == plain_weights(reviews, **LONG)
+    assert weights(spec.parent) == plain_weights(some, **LONG)
 
 
 def test_a_terminated_driver_saves_the_training_and_ends_with_143(make_run, start_on, ray_address, train_on_ray, reviews, schemas):
@@ -241,8 +247,8 @@ def test_a_terminated_driver_saves_the_training_and_ends_with_143(make_run, star
     assert check_success(spec.parent, schemas)["training"]["resumed"] == 1
 
 
-def test_a_driver_and_its_worker_that_wake_up_again_change_nothing(make_run, start_on, ray_address, train_on_ray, plain_weights, reviews, schemas):
-    spec = make_run(reviews, model="bert-tiny", run="ft-sleep", **LONG)
+def test_a_driver_and_its_worker_that_wake_up_again_change_nothing(make_run, start_on, ray_address, train_on_ray, plain_weights, some, schemas):
+    spec = make_run(some, model="bert-tiny", run="ft-sleep", **LONG)
     old = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), old)
     asleep = [worker(spec.parent, 0), old.pid]
@@ -257,7 +263,7 @@ def test_a_driver_and_its_worker_that_wake_up_again_change_nothing(make_run, sta
     assert old.returncode == LEASE_LOST
     assert (spec.parent / "result.json").read_bytes() == result
     assert check_success(spec.parent, schemas)["training"]["resumed"] == 1
-    assert weights(spec.parent) == plain_weights(reviews, **LONG)
+    assert weights(spec.parent) == plain_weights(some, **LONG)
 
 
 def test_workers_leave_a_machine_that_is_shutting_down_and_lose_no_step(make_run, start_on, machines, reviews, schemas):
@@ -283,8 +289,9 @@ def machines(tmp_path):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_whole_ray_that_dies_costs_one_interval_at_most(make_run, start_on, train_on_ray, plain_weights, reviews, schemas, tmp_path, workers):
-    spec = make_run(reviews, model="bert-tiny", run="ft-all", num_workers=workers, **LONG)
+def test_a_whole_ray_that_dies_costs_one_interval_at_most(make_run, start_on, train_on_ray, plain_weights, some, reviews, schemas, tmp_path, workers):
+    data = some if workers == 1 else reviews
+    spec = make_run(data, model="bert-tiny", run="ft-all", num_workers=workers, **LONG)
     temporary = tempfile.mkdtemp(prefix="ray")
     head = subprocess.Popen(
         [sys.executable, "-c", _HEAD, temporary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True, cwd=tmp_path
@@ -307,7 +314,7 @@ def test_a_whole_ray_that_dies_costs_one_interval_at_most(make_run, start_on, tr
     assert result["training"]["resumed"] == 1
     assert next(e["step"] for e in events_of(spec.parent) if e["kind"] == "resume") >= saved
     if workers == 1:  # the sums of several depend on the order in which they arrive
-        assert weights(spec.parent) == plain_weights(reviews, **LONG)
+        assert weights(spec.parent) == plain_weights(some, **LONG)
     else:
         assert result["metrics"]["test"]["accuracy"]["value"] >= 0.85
 

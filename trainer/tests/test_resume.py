@@ -224,9 +224,7 @@ def test_a_damaged_best_checkpoint_is_found_again(interrupted, run_apart, undist
 def test_a_checkpoint_of_another_training_is_not_used(make_run, run_apart, undisturbed, schemas, change):  # noqa: F811
     spec = make_run({"all.csv": small_reviews(ROWS)}, **TEXTS, epochs=3)
     assert run_apart(spec, "step", 8) == KILLED
-    spec = make_run(
-        {"all.csv": small_reviews(ROWS + (10 if change == "data" else 0))}, **TEXTS, epochs=3, seed=7 if change == "settings" else 42
-    )
+    spec = make_run({"all.csv": small_reviews(ROWS + (10 if change == "data" else 0))}, **TEXTS, epochs=3, seed=7 if change == "settings" else 42)
     assert run_apart(spec) == 0
     check_success(spec.parent, schemas)
     assert resumed_at(spec.parent) == []

@@ -11,7 +11,7 @@ import pytest
 from conftest import small_reviews
 from ray_starts import on_a_busy_machine
 from result_checks import check_success, codes, weights
-from test_ray import LONG, TIMEOUT_SECONDS, a_checkpoint, plain_weights, start_on, until, worker  # noqa: F401 - two are fixtures
+from test_ray import LONG, TIMEOUT_SECONDS, a_checkpoint, plain_weights, some, start_on, until, worker  # noqa: F401 - three are fixtures
 
 from trainer.launch import connection
 from trainer.warm import client, place
@@ -73,8 +73,8 @@ def server(address: str) -> int:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_killed_copy_is_replaced_by_another_one(make_run, start_on, warm_address, plain_weights, reviews, schemas, workers):  # noqa: F811
-    spec = make_run(reviews, model="bert-tiny", run=f"ft-copy-{workers}", num_workers=workers, **LONG)
+def test_a_killed_copy_is_replaced_by_another_one(make_run, start_on, warm_address, plain_weights, some, reviews, schemas, workers):  # noqa: F811
+    spec = make_run(some if workers == 1 else reviews, model="bert-tiny", run=f"ft-copy-{workers}", num_workers=workers, **LONG)
     process = start_on(warm_address, spec)
     until(a_checkpoint(spec.parent), process)
     os.kill(worker(spec.parent, workers - 1), signal.SIGKILL)
@@ -85,7 +85,7 @@ def test_a_killed_copy_is_replaced_by_another_one(make_run, start_on, warm_addre
     assert codes(result).count("worker_lost") == 1
     assert (result["training"]["workers"], result["training"]["resumed"]) == (workers, 1)
     if workers == 1:
-        assert weights(spec.parent) == plain_weights(reviews, **LONG), "the same bits as in one process without Ray"
+        assert weights(spec.parent) == plain_weights(some, **LONG), "the same bits as in one process without Ray"
 
 
 # Before the next one: a keeper gives a process that has just started more time.
@@ -103,8 +103,8 @@ def test_a_warm_process_that_hangs_lets_a_run_start_cold(make_run, start_on, war
     assert server(warm_address) != hanging, "its keeper has ended it and started another one"
 
 
-def test_a_warm_process_that_is_killed_costs_its_runs_nothing_and_is_replaced(make_run, start_on, warm_address, reviews, schemas):  # noqa: F811
-    spec = make_run(reviews, model="bert-tiny", run="ft-server", **LONG)
+def test_a_warm_process_that_is_killed_costs_its_runs_nothing_and_is_replaced(make_run, start_on, warm_address, some, schemas):  # noqa: F811
+    spec = make_run(some, model="bert-tiny", run="ft-server", **LONG)
     process = start_on(warm_address, spec)
     until(a_checkpoint(spec.parent), process)
     os.kill(server(warm_address), signal.SIGKILL)
