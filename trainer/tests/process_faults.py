@@ -30,6 +30,7 @@ SLOW = [
     "sklearn.linear_model",
     "sklearn.metrics",
     "scipy.stats",
+    "trainer.tests.process_preload",
 ]
 NETWORKS = ("bert-tiny", "gpt-small", "mlp")
 _LIMIT_SECONDS = 120
