@@ -30,6 +30,7 @@ DEFAULTS = {
 # These files start first, so that none of them runs alone at the end: one process of pytest-xdist runs all tests of a file.
 SLOWEST = [
     "test_ray.py",
+    "test_ray_workers.py",
     "test_resume.py",
     "test_warm_ray.py",
     "test_table_runs.py",

@@ -116,7 +116,7 @@ def _run(spec: str, place: str | None, number: int, sent: int) -> None:
 
     encoded_texts.PART_TOKENS = encoded_texts.BATCH_TOKENS = 100  # so that the texts of a small graph are read in several parts
     # Half of a small run has nothing to do with faults: the words beside a network that is named, and model.onnx of its weights.
-    # test_ray.py interrupts runs with both.
+    # test_ray.py and test_ray_workers.py interrupt runs with both.
     if json.loads(Path(spec).read_text())["parameters"].get("model") in NETWORKS:
         estimators.names = lambda kind: ()
         onnx.KINDS = ()

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from conftest import small_reviews
+from ray_runs import LONG, TIMEOUT_SECONDS, a_checkpoint, plain_weights, some, start_on, until, worker  # noqa: F401 - three are fixtures
 from ray_starts import on_a_busy_machine
 from result_checks import check_success, codes, weights
-from test_ray import LONG, TIMEOUT_SECONDS, a_checkpoint, plain_weights, some, start_on, until, worker  # noqa: F401 - three are fixtures
 
 from trainer.launch import connection
 from trainer.warm import client, place
