@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -132,10 +133,21 @@ def test_a_run_that_is_stopped_before_anything_was_fitted_says_so(make_run):
     assert error_of(spec.parent)["code"] == "stopped"
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """Where ``trained`` keeps its run for the next tests."""
+    return tmp_path_factory.mktemp("kept") / "run"
+
+
 @pytest.fixture
-def trained(make_run):
+def trained(make_run, kept):
+    """The folder of a finished run, which its test may change."""
     spec = make_run({"all.csv": small_reviews(300)}, run="ft-model")
-    assert run(str(spec), "local") == 0
+    if kept.exists():
+        shutil.copytree(kept, spec.parent, dirs_exist_ok=True)
+    else:
+        assert run(str(spec), "local") == 0
+        shutil.copytree(spec.parent, kept)
     return spec.parent
 
 

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 from collections import Counter
 from pathlib import Path
@@ -34,8 +35,26 @@ def search(spec: Path, schemas) -> dict:
     return check_files(spec.parent, schemas)
 
 
-def test_a_search_measures_every_trial_and_trains_the_better_third_on(make_run, schemas):
-    result = search(make_run({"all.csv": flowers(300)}, **OPTIONS), schemas)
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """Where ``searched`` keeps its run for the next tests."""
+    return tmp_path_factory.mktemp("kept") / "run"
+
+
+@pytest.fixture
+def searched(make_run, schemas, kept) -> Path:
+    """The folder of a finished search."""
+    spec = make_run({"all.csv": flowers(300)}, **OPTIONS)
+    if kept.exists():
+        shutil.copytree(kept, spec.parent, dirs_exist_ok=True)
+    else:
+        search(spec, schemas)
+        shutil.copytree(spec.parent, kept)
+    return spec.parent
+
+
+def test_a_search_measures_every_trial_and_trains_the_better_third_on(searched):
+    result = result_of(searched)
     trials = result["search"]["trials"]
     assert [t["number"] for t in trials] == [0, 1, 2, 3]
     assert trials[0]["settings"] == {} and trials[0]["default"] and trials[0]["epochs"] == 9
@@ -50,10 +69,10 @@ def test_a_search_measures_every_trial_and_trains_the_better_third_on(make_run, 
     assert "few_validation_rows" in codes(result)
 
 
-def test_the_default_of_a_search_has_the_bits_of_a_plain_training(make_run, schemas):
+def test_the_default_of_a_search_has_the_bits_of_a_plain_training(make_run, searched):
     plain = make_run({"all.csv": flowers(300)}, run="ft-plain", **PLAIN)
     assert run(str(plain), "local") == 0
-    result = search(make_run({"all.csv": flowers(300)}, **OPTIONS), schemas)
+    result = result_of(searched)
     assert result["search"]["chosen"] == 0
     assert result["search"]["why"].startswith("The default settings are kept: ")
     assert weights(plain.parent) == result["model"]["weights_sha256"]
@@ -125,10 +144,8 @@ def test_numbers_are_searched_too(make_run, schemas):
     assert {"learning_rate", "weight_decay", "batch_size"} == set(result["search"]["trials"][1]["settings"])
 
 
-def test_the_events_tell_how_far_the_search_is(make_run, schemas):
-    spec = make_run({"all.csv": flowers(300)}, **OPTIONS)
-    search(spec, schemas)
-    events = events_of(spec.parent)
+def test_the_events_tell_how_far_the_search_is(searched):
+    events = events_of(searched)
     trials = [e for e in events if e["kind"] == "trial"]
     assert Counter(e["state"] for e in trials)["dropped"] == 2
     fractions = [e["fraction"] for e in trials]

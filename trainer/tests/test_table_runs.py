@@ -94,13 +94,13 @@ def test_a_saved_model_predicts_a_table_and_is_a_champion(make_run, schemas, nam
     result = result_of(later.parent)
     assert result["prediction"]["rows"] == 90
     assert result["prediction"]["scores"]["accuracy"]["value"] > 0.9
-    third = make_run({"flowers.csv": flowers()}, run="third", more={"champion": version})
+    third = make_run({"flowers.csv": flowers()}, run="third", model="linear", more={"champion": version})
     assert run(str(third), "ray") == 0
     assert check_success(third.parent, schemas)["champion"]["comparable"]
 
 
 def test_a_damaged_model_file_is_refused(make_run):
-    spec = make_run({"flowers.csv": flowers()}, model="trees")
+    spec = make_run({"flowers.csv": flowers()}, model="linear")
     assert run(str(spec), "local") == 0
     model = spec.parent / "out" / "model"
     config = json.loads((model / "config.json").read_text())
