@@ -16,7 +16,7 @@ from result_checks import weights
 
 from trainer.run import run
 
-TIMEOUT_SECONDS = 300
+TIMEOUT_SECONDS = 600  # of a machine that many others use
 LONG = {"epochs": 4, "more_options": "early_stopping_patience: 0"}
 
 
