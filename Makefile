@@ -18,8 +18,6 @@ export RAY_PYTHON ?= $(PYTHON)
 export SHARED_DIR ?= $(CURDIR)/var/shared
 export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
-# Python compiles the trainer once, not in each of the hundreds of processes that the tests start.
-unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: e2e-kuberay e2e-clowder1 form help setup lock build demo studio run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-program test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training bench-steps bench-graph bench-graph-sets vuln clean cluster-up cluster-down images e2e-compose lint-docker
@@ -112,9 +110,10 @@ test: test-integration test-trainer ## all tests: those in Go, then those of the
 test-unit: ## the Go tests that need nothing but Go: some minutes
 	@go test -race -shuffle=on ./...
 
+# Python compiles the trainer once, not in each of the hundreds of processes that these tests start.
 test-trainer: $(VENV)/ready ## the tests of the training program, on a real Ray
 	@mkdir -p $(DURATIONS)
-	@$(PYTHON) -m pytest -q -p no:cacheprovider -n 3 --dist loadfile --no-loadscope-reorder --junitxml $(DURATIONS)/trainer.xml trainer/tests
+	@env -u PYTHONDONTWRITEBYTECODE $(PYTHON) -m pytest -q -p no:cacheprovider -n 3 --dist loadfile --no-loadscope-reorder --junitxml $(DURATIONS)/trainer.xml trainer/tests
 
 test-integration: test-parts $(GOTESTSUM) ## all Go tests, also those on a real RabbitMQ, a real Ray and a real Kubernetes control plane
 	@mkdir -p $(DURATIONS)
