@@ -243,22 +243,6 @@ func (r *Room) afterSave(w http.ResponseWriter, req *http.Request, view *editorV
 	return nil
 }
 
-// showErrors shows the file that was saved, with the errors for which no training was started.
-func (r *Room) showErrors(w http.ResponseWriter, req *http.Request, dataset, file string, out Outcome, report check.Report) error {
-	view, err := r.editor(req.Context(), dataset, file)
-	if err != nil {
-		return err
-	}
-	saved := fmt.Sprintf("Saved as version %d. ", out.Number)
-	if out.Unchanged {
-		saved = ""
-	}
-	view.Report = &report
-	view.Notice = &Notice{"failed", saved + fmt.Sprintf("No training was started: line %d has an error. Correct it, then press Save and train again.", report.Errors()[0].Line)}
-	r.show(w, req, http.StatusUnprocessableEntity, view)
-	return nil
-}
-
 // savedQuery tells the page of a file what became of a save.
 func savedQuery(out Outcome) string {
 	if out.Unchanged {
