@@ -64,7 +64,8 @@ func TestASpaceThatWasRemoved(t *testing.T) {
 	server := startDouble(t, clowdertest.Options{})
 	ds := server.AddDataset(alice, "d")
 	server.Share(ds, bob, "editor")
-	s := session(t, newClient(t, clowder.Config{V1URL: server.URL}), server.Key(bob))
+	client := newClient(t, clowder.Config{V1URL: server.URL})
+	s, later := session(t, client, server.Key(bob)), session(t, client, server.Key(bob))
 	folder, err := s.AddFolder(t.Context(), ds, "", "finetune")
 	require.NoError(t, err)
 	file, err := s.Upload(t.Context(), ds, "", text("a.txt", "", "abc"))
@@ -99,7 +100,7 @@ func TestASpaceThatWasRemoved(t *testing.T) {
 			return err
 		}, 403, mayAdd},
 		"a submission":    {func() error { _, err := s.Submit(t.Context(), ds, "x", nil); return err }, 403, "submit the dataset (editor)"},
-		"the look before": {func() error { _, err := s.FindFolder(t.Context(), ds, "", "finetune"); return err }, 404, "you lack the right to add files"},
+		"the look before": {func() error { _, err := later.FindFolder(t.Context(), ds, "", "finetune"); return err }, 404, "you lack the right to add files"},
 	} {
 		err := tc.call()
 		requireKind(t, err, job.KindPermanent, tc.status)
