@@ -16,7 +16,7 @@ from result_checks import check_success
 from test_warm import START_SECONDS, until
 
 from trainer.launch import worker_process
-from trainer.warm import client, driver, place, server
+from trainer.warm import client, driver, place, pod, server
 
 RUN = "ft-pod-a1"
 
@@ -59,19 +59,32 @@ def start_pod(role: str) -> subprocess.Popen:
 
 
 def test_a_driver_waits_for_the_imports_of_its_pod_which_has_no_torch(make_run, sockets, schemas):
-    run, pod = make_run({"all.csv": small_reviews(200)}), start_pod("driver")
+    run, process = make_run({"all.csv": small_reviews(200)}), start_pod("driver")
     try:
         command = [sys.executable, "-m", "trainer", "run", str(run)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=START_SECONDS, cwd=place.ROOT)
         assert done.returncode == 0, done.stdout + done.stderr
         assert "cold" not in done.stdout
         check_success(run.parent, schemas)
-        assert "libtorch" not in Path(f"/proc/{pod.pid}/maps").read_text()
+        assert "libtorch" not in Path(f"/proc/{process.pid}/maps").read_text()
         client.dismiss("")
-        assert pod.wait(10) == -signal.SIGTERM
+        assert process.wait(10) == -signal.SIGTERM
     finally:
-        pod.kill()
-        pod.wait()
+        process.kill()
+        process.wait()
+
+
+def test_a_head_does_its_imports_once_ray_listens_there(monkeypatch):
+    looks = []
+    monkeypatch.setattr(pod.time, "sleep", looks.append)
+    monkeypatch.setattr(pod, "HEAD_SECONDS", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        address = f"127.0.0.1:{there.getsockname()[1]}"
+        pod.await_head(address)
+        pod.await_head("")
+        assert looks == []
+    pod.await_head(address)
+    assert looks, "it waits, and not without end"
 
 
 def test_a_role_is_one_of_a_process_and_together_they_are_all():

@@ -64,7 +64,7 @@ func TestThePodStartsItsWarmProcessBesideRay(t *testing.T) {
 	bin, said := t.TempDir(), filepath.Join(t.TempDir(), "said")
 	require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", said).Run())
 	for name, does := range map[string]string{"python": `echo "$PYTHONPATH $PWD $(umask) $*" >` + said, "ray": "cat " + said} {
-		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+does+"\n"), 0o700)) //nolint:gosec // a program
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+does+"\n"), 0o700))
 	}
 	shell := exec.CommandContext(t.Context(), "bash", "-c", "--", strings.Join(box.Args, " ")+" && ulimit -n 1024; ray start --block")
 	shell.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
