@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
@@ -21,6 +22,7 @@ func TestWhichPodsStartAWarmProcess(t *testing.T) {
 		want   bool
 	}{
 		"those of a training":                    {func(*rayjob.Attempt) {}, true},
+		"none with less than a CPU":              {func(*rayjob.Attempt) {}, false},
 		"none where warm processes are off":      {func(a *rayjob.Attempt) { a.Warm = 0 }, false},
 		"none of those that run a user's script": {func(a *rayjob.Attempt) { a.Script = true }, false},
 	} {
@@ -31,6 +33,9 @@ func TestWhichPodsStartAWarmProcess(t *testing.T) {
 			tc.change(&a)
 			c := example()
 			c.Script.SharedKernel = true
+			if name == "none with less than a CPU" {
+				c.Head.CPU, c.Profiles[0].CPU = resource.MustParse("900m"), resource.MustParse("900m")
+			}
 			rj := made(t, a, c, 0)
 			require.NotContains(t, rj.Spec.RuntimeEnvYAML, "WARM_WORKERS", "its cluster ends with it")
 			spec := rj.Spec.RayClusterSpec
