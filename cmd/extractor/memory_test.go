@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime/debug"
 	"testing"
-	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/stretchr/testify/require"
@@ -38,29 +37,6 @@ func TestGoKeepsBelowTheMemoryOfTheContainer(t *testing.T) {
 			require.ErrorIs(t, err, tc.err)
 			require.Equal(t, tc.want, limit)
 			require.InDelta(t, tc.limit, debug.SetMemoryLimit(-1), 1)
-		})
-	}
-}
-
-func TestOnlyABusyProgramLetsASmallHeapGrow(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		live, allocated uint64
-		in              time.Duration
-		want            int
-	}{
-		"many jobs":                             {12 << 20, 12 << 20, 80 * time.Millisecond, 300},
-		"many jobs, after the heap has grown":   {12 << 20, 36 << 20, 240 * time.Millisecond, 300},
-		"many jobs and a tiny heap":             {1 << 20, 12 << 20, 80 * time.Millisecond, 700},
-		"many jobs and a large heap":            {100 << 20, 100 << 20, 80 * time.Millisecond, 100},
-		"trainings that run":                    {12 << 20, 12 << 20, 3 * time.Second, 100},
-		"two collections at the same time":      {12 << 20, 1 << 10, 0, 300},
-		"a heap of which nothing is known yet":  {0, 12 << 20, time.Second, 100},
-		"the heap may become as it may already": {23 << 20, 48 << 20, 100 * time.Millisecond, 108},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, tc.want, gcPercent(tc.live, tc.allocated, tc.in))
 		})
 	}
 }

@@ -62,7 +62,6 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	if err != nil {
 		log.Warn("cannot read the memory limit of the container: set GOMEMLIMIT", zap.Error(err))
 	}
-	collectLess()
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
