@@ -54,12 +54,12 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 	if next := rec; err == nil && p.mayObserveAgain(rec) && apply(&next) == nil && next.State == job.Finished {
 		return next, 0
 	}
-	greeted := p.starts.confirmed(rec.Run)
-	if inner := apply; greeted {
+	startSent := p.starts.confirmed(rec.Run)
+	if inner := apply; startSent {
 		apply = func(r *job.Record) error { r.StartSent = true; return inner(r) }
 	}
 	next, werr := p.store.Amend(ctx, rec, apply)
-	if werr == nil && greeted {
+	if werr == nil && startSent {
 		p.starts.forget(rec.Run)
 	}
 	if errors.Is(werr, job.ErrTooLarge) { // it stays so, however often it is written

@@ -3,10 +3,7 @@
 package crash
 
 import (
-	"path"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -26,33 +23,15 @@ func TestCrashPointsOfACheck(t *testing.T) {
 		t.Run(string(point), func(t *testing.T) {
 			t.Parallel()
 			w := stack.NewFixture(t, program, map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n"})
-			first := w.Start(t, map[string]string{"CRASH_AT": string(point)})
-			id := w.Submit(t, w.Dataset, map[string]any{"dry_run": true})
-			select {
-			case <-first.Exited():
-				require.Equal(t, killed, first.ExitCode(), "the service ended at the crash point\n%s", first.Log())
-			case <-time.After(stack.StepTimeout):
-				t.Fatalf("the service never came to %s\n%s", point, first.Log())
-			}
-			second := w.Start(t, nil)
-			records := w.AwaitRecords(t, 1)
-			require.Equal(t, job.Done, records[0].State)
-			require.NoError(t, second.Stop(30*time.Second))
+			id, state := finishedAfterKill(t, w, point, func() string { return w.Submit(t, w.Dataset, map[string]any{"dry_run": true}) })
+			require.Equal(t, job.Done, state)
 			require.EqualValues(t, 1, w.Trainings.Load(), "the check ran once")
 
 			last, updates := w.AwaitJob(t, id)
 			require.Equal(t, "SUCCEEDED", last.Status)
 			require.Equal(t, 1, countText(updates, "Results in folder"), "one last word: %v", updates)
 			require.Equal(t, 1, countText(updates, "Accepted dataset"), "one greeting: %v", updates)
-			files, err := w.Session.Files(t.Context(), w.Dataset)
-			require.NoError(t, err)
-			var names []string
-			for _, f := range files {
-				require.False(t, f.InFlight, f.Path)
-				names = append(names, path.Base(f.Path))
-			}
-			slices.Sort(names)
-			require.Equal(t, []string{"log.txt", "manifest.json", "report.html", "train.csv"}, names, "each file once")
+			require.Equal(t, []string{"log.txt", "manifest.json", "report.html", "train.csv"}, fileNames(t, w), "each file once")
 			notes, err := w.Session.Metadata(t.Context(), w.Dataset)
 			require.NoError(t, err)
 			require.Len(t, notes, 1, "one metadata entry")

@@ -71,37 +71,49 @@ func TestCrashPointsOfAFailedScript(t *testing.T) {
 				}
 				return 2
 			})
-			first := w.Start(t, map[string]string{"CRASH_AT": string(point)})
-			id := w.SubmitTo(t, "ncsa.ray.script", w.Dataset, map[string]any{})
-			select {
-			case <-first.Exited():
-				require.Equal(t, killed, first.ExitCode(), "the service ended at the crash point\n%s", first.Log())
-			case <-time.After(stack.StepTimeout):
-				t.Fatalf("the service never came to %s\n%s", point, first.Log())
-			}
-			second := w.Start(t, nil)
-			records := w.AwaitRecords(t, 1)
-			require.Equal(t, job.Failed, records[0].State)
-			require.NoError(t, second.Stop(30*time.Second))
+			id, state := finishedAfterKill(t, w, point, func() string { return w.SubmitTo(t, "ncsa.ray.script", w.Dataset, map[string]any{}) })
+			require.Equal(t, job.Failed, state)
 			require.EqualValues(t, 1, w.Trainings.Load(), "the script ran once")
 
 			last, updates := w.AwaitJob(t, id)
 			require.NotEqual(t, "SUCCEEDED", last.Status)
 			require.Equal(t, 1, countText(updates, "What the script had saved is delivered"), "one last word: %v", updates)
-			files, err := w.Session.Files(t.Context(), w.Dataset)
-			require.NoError(t, err)
-			var names []string
-			for _, f := range files {
-				require.False(t, f.InFlight, f.Path)
-				names = append(names, path.Base(f.Path))
-			}
-			slices.Sort(names)
-			require.Equal(t, []string{"ckpt.pt", "log.txt", "manifest.json", "report.html", "train.py"}, names, "each file once")
+			require.Equal(t, []string{"ckpt.pt", "log.txt", "manifest.json", "report.html", "train.py"}, fileNames(t, w), "each file once")
 			notes, err := w.Session.Metadata(t.Context(), w.Dataset)
 			require.NoError(t, err)
 			require.Len(t, notes, 1, "one metadata entry")
 		})
 	}
+}
+
+// finishedAfterKill submits a job to a service that is killed at point, and returns the id of the job and the state in which a second service ends it.
+func finishedAfterKill(t *testing.T, w *stack.Fixture, point crash.Point, submit func() string) (id string, state job.State) {
+	t.Helper()
+	first := w.Start(t, map[string]string{"CRASH_AT": string(point)})
+	id = submit()
+	select {
+	case <-first.Exited():
+		require.Equal(t, killed, first.ExitCode(), "the service ended at the crash point\n%s", first.Log())
+	case <-time.After(stack.StepTimeout):
+		t.Fatalf("the service never came to %s\n%s", point, first.Log())
+	}
+	second := w.Start(t, nil)
+	state = w.AwaitRecords(t, 1)[0].State
+	require.NoError(t, second.Stop(30*time.Second))
+	return id, state
+}
+
+// fileNames are the sorted names of the files in the dataset, which are all complete.
+func fileNames(t *testing.T, w *stack.Fixture) (names []string) {
+	t.Helper()
+	files, err := w.Session.Files(t.Context(), w.Dataset)
+	require.NoError(t, err)
+	for _, f := range files {
+		require.False(t, f.InFlight, f.Path)
+		names = append(names, path.Base(f.Path))
+	}
+	slices.Sort(names)
+	return names
 }
 
 // check looks for everything that must be there exactly once.
