@@ -158,7 +158,7 @@ e2e-kuberay: build ## trainings on a real Kubernetes node: the Helm chart, RayJo
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
 	go test -tags kuberay -count=1 -v -timeout 45m $(if $(RUN),-run $(RUN)) ./test/kuberay
 
-lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows lint-ui lint-words vuln ## run all linters
+lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows lint-ui lint-words lint-files vuln ## run all linters
 	@go mod tidy -diff
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(VENV)/bin/ruff format -q --check --config trainer/ruff.toml trainer test
@@ -167,7 +167,7 @@ lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows li
 	@$(LINT) run --build-tags 'integration crash docker kuberay clowder1 soak' ./...
 
 .PHONY: lint-quick
-lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows lint-words ## run the linters that take seconds; the pre-commit hook
+lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows lint-words lint-files ## run the linters that take seconds; the pre-commit hook
 	@$(LINT) fmt --diff ./...
 	@go vet ./...
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
@@ -191,6 +191,10 @@ lint-ui: ## check the types and the sizes of the scripts of the studio
 lint-words: ## find words that plain English does without (test/setup/words.txt)
 	@! git grep -nwiE -f test/setup/words.txt -- ':!test/setup/words.txt' ':!LICENSE' ':!test/stored' | grep -v oldWords || { \
 		echo "write these lines in plain English" >&2; exit 1; }
+
+.PHONY: lint-files
+lint-files: ## find files that are too large to be source, such as a package that was downloaded here
+	@git ls-files -z | xargs -0 stat -c '%s %n' | awk '$$1 > 300000 { print "remove " $$2 " from git: it has more than 300 kB"; found = 1 } END { exit found }'
 
 lint-helm: ## check the Helm chart with the values of each example
 	@helm=$$(test/cluster/binaries.sh helm)/helm; for values in deploy/helm/examples/*.yaml; do \
