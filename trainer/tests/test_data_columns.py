@@ -85,3 +85,10 @@ def test_an_unknown_column_is_refused_with_the_names_that_there_are(wanted):
     assert refused.value.code == "unknown_column"
     assert refused.value.why == "Its columns are text and label."
     assert len(str(refused.value)) < 1000
+
+
+@pytest.mark.parametrize("write", ["E{}", "e{}", "-e{}", ".e{}"])
+def test_codes_that_look_like_the_exponent_of_a_number_are_categories(write):
+    cells = [write.format(i % 3) for i in range(60)]
+    profile = seen_in(code=cells)["code"]
+    assert (profile.numeric, profile.is_class, profile.distinct) == (False, True, 3)
