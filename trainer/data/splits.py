@@ -17,6 +17,7 @@ from trainer.errors import UserError, left_out, some
 
 MIN_ROWS = 20
 MIN_PER_CLASS = 2
+MIN_UNITS = 3  # of a class, for some to be held out
 MAX_CLASSES = 10_000  # with more, results are not read
 BINS = 10  # of a target that is a number
 Splits = dict[str, list[Example]]
@@ -71,7 +72,7 @@ def stratified(rows: list[Example], shares: dict[str, float], keys: Keys, regres
     for label in sorted(classes):
         members = sorted(classes[label], key=lambda m: m[0])
         count = sum(len(unit) for _, unit in members)
-        quota = {n: math.ceil(count * shares[n]) if len(members) >= 3 else 0 for n in ("test", "validation")}
+        quota = {n: math.ceil(count * shares[n]) if len(members) >= MIN_UNITS else 0 for n in ("test", "validation")}
         for _, unit in members:
             split = next((n for n in ("test", "validation") if quota[n] > 0), None)
             if split is None:
@@ -85,11 +86,12 @@ def stratified(rows: list[Example], shares: dict[str, float], keys: Keys, regres
 
 
 def strata(rows: list[Example], regression: bool):
-    """The function from an example to what is to be spread evenly: its class, or the tenth of the range of its number."""
+    """The function from an example to what is to be spread evenly: its class, or the part of the range of its number, of ten."""
     if not regression:
         return lambda e: e.target
     values = sorted(float(e.target) for e in rows)
-    edges = sorted({values[len(values) * i // BINS] for i in range(1, BINS)}) if values else []
+    bins = min(BINS, len(values) // MIN_UNITS)  # of few rows, bins that are large enough to hold some out
+    edges = sorted({values[len(values) * i // bins] for i in range(1, bins)})
     return lambda e: f"{bisect.bisect_right(edges, float(e.target)):02d}"
 
 
@@ -125,13 +127,14 @@ def _units(rows: list[Example], keys: Keys) -> list[list[Example]]:
 
 def _indivisible(empty: list[str], rows: list[Example], keys: Keys, group_column: str) -> UserError:
     """Rows that stay together leave none for a split."""
-    units = len(_units(rows, keys))
-    what = f"the column {group_column} has only {units} groups" if group_column else f"only {units} of them are different"
-    return UserError(
-        "too_few_groups",
-        f"The {len(rows)} rows cannot be divided into rows for training and for {' and '.join(empty)}: {what}.",
-        f"Choose a group_column with more values, or add a file with rows for {' and '.join(empty)}." if group_column else "Add different rows.",
-    )
+    units, wanted = len(_units(rows, keys)), " and ".join(empty)
+    what, do = f"only {units} of them are different", "Add different rows."
+    if group_column:
+        what = f"the column {group_column} has only {units} groups"
+        do = f"Choose a group_column with more values, or add a file with rows for {wanted}."
+    elif units == len(rows):
+        what, do = f"no label has {MIN_UNITS} rows", f"Add rows with the same labels, or add a file with rows for {wanted}."
+    return UserError("too_few_groups", f"The {len(rows)} rows cannot be divided into rows for training and for {wanted}: {what}.", do)
 
 
 def _check_rows(splits: Splits, regression: bool) -> None:
