@@ -1,6 +1,7 @@
 """Entities: runs of words that tags mark, and how well they are found. The rules are those of conlleval and of seqeval's default mode."""
 
 import collections
+import math
 
 import numpy
 
@@ -68,7 +69,7 @@ def _confused(true: set[Span], said: set[Span]) -> collections.Counter:
 def resampled(counts: numpy.ndarray, seed: int) -> numpy.ndarray:
     """The totals by type of sentences that are drawn with replacement: resamples x types x 3."""
     random, n = numpy.random.default_rng(seed), len(counts)
-    flat = counts.reshape(n, -1).astype(numpy.float64)
+    flat = counts.reshape(n, math.prod(counts.shape[1:])).astype(numpy.float64)
     drawn = []
     for start in range(0, RESAMPLES if n > 1 else 0, _CHUNK):
         times = random.multinomial(n, numpy.full(n, 1 / n), size=min(_CHUNK, RESAMPLES - start))
