@@ -2,7 +2,8 @@
 
 Prints, for each kind of data, the share of the model itself (forward and backward) and of everything around it, on one thread and in
 seconds of CPU, so that other programs on the machine change little. Then the same steps in fp32 and in bf16 in turns, where this CPU has
-instructions for bf16. --model is the folder of an installed text model (ORG/NAME), which is measured as well.
+instructions for bf16; and with torch.compile and without it in turns, which needs a C++ compiler, with the seconds of CPU that it takes to compile
+and the number of steps that win them back. --model is the folder of an installed text model (ORG/NAME), which is measured as well.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import contextlib
 import hashlib
 import io
 import json
+import os
 import shutil
 import statistics
 import sys
@@ -47,18 +49,21 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory(prefix="bench") as shared:
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = f"{shared}/compiled"  # so that nothing is compiled yet
         cases = {k: ({"texts": "bert-tiny", "images": "small-cnn", "table": "mlp"}[k], k) for k in args.kinds}
         if args.model:
             name = "/".join(args.model.resolve().parts[-2:])
             shutil.copytree(args.model, Path(shared) / "models" / name)
             cases[f"texts, {name}"] = name, "texts"
-        print("| data | rows/s | model | batch | optimizer | average | the rest | bf16 / fp32 |\n|---|---|---|---|---|---|---|---|")
+        columns = ("data", "rows/s", "model", "batch", "optimizer", "average", "the rest", "bf16 / fp32", "compiled / not")
+        print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
         for shown, (model, kind) in cases.items():
             plan = planned(Path(shared), kind, model)
             whole, rows, parts = measured(plan, args.steps)
             shares = [parts[n] / whole for n in ("model", "batch", "optimizer", "average")]
             shares.append(1 - sum(shares))
-            print(f"| {shown} | {rows / whole:.0f} | {' | '.join(f'{s:.1%}' for s in shares)} | {halves(plan, args.steps)} |", flush=True)
+            pairs = f"{halves(plan, args.steps)} | {compiled(plan, args.steps)}"
+            print(f"| {shown} | {rows / whole:.0f} | {' | '.join(f'{s:.1%}' for s in shares)} | {pairs} |", flush=True)
 
 
 def files(kind: str) -> dict[str, bytes]:
@@ -102,15 +107,15 @@ def planned(shared: Path, kind: str, model: str) -> Plan:
     return plans[0]
 
 
-def training(plan: Plan, precision: str = "") -> loop.Training:
-    chosen = step._precision
-    if precision:
-        step._precision = lambda *_: precision
-    try:
+def training(plan: Plan, precision: str = "", compiled: bool = False) -> loop.Training:
+    with contextlib.ExitStack() as after:
+        after.callback(setattr, step, "_precision", step._precision)
+        after.callback(setattr, step.Stepper, "_compiles", step.Stepper._compiles)
+        if precision:
+            step._precision = lambda *_: precision
+        step.Stepper._compiles = lambda _: compiled
         events = Events(Path(plan.folder) / "events.jsonl", plan.attempt, Lease(Path(plan.work)))
         made = loop.Training(loop.Context(0, 1, torch.device("cpu"), 1), plan, events)
-    finally:
-        step._precision = chosen
     made.stepper.begin()
     for _ in range(WARM_UP):
         made._step()
@@ -159,16 +164,38 @@ def halves(plan: Plan, steps: int) -> str:
     """The rate of steps in bf16 over that of the same steps in fp32, in turns."""
     if not step._has_bf16():
         return "–"
-    pair = {name: training(plan, name) for name in ("fp32", "bf16")}
-    ratios = []
+    seconds = in_turns([training(plan, "fp32"), training(plan, "bf16")], steps)
+    return f"{statistics.median(fp32 / bf16 for fp32, bf16 in seconds):.2f}"
+
+
+def compiled(plan: Plan, steps: int) -> str:
+    """The rate of compiled steps over that of others, in turns; what compiling costs, and after how many steps it has paid."""
+    if not shutil.which("g++"):
+        return "–"
+    began = cpu_seconds()
+    pair = [training(plan), training(plan, compiled=True)]
+    cost = cpu_seconds() - began
+    seconds = in_turns(pair, steps)
+    gain = statistics.median(before - after for before, after in seconds)
+    ratio = statistics.median(before / after for before, after in seconds)
+    return f"{ratio:.2f}, {cost:.0f} s, {f'{cost / gain:,.0f} steps' if gain > 0 else 'never'}"
+
+
+def cpu_seconds() -> float:
+    """Of this process and of the compilers that it started."""
+    return sum(os.times()[:4])
+
+
+def in_turns(trainings: list[loop.Training], steps: int) -> list[list[float]]:
+    """The seconds of CPU of the same steps of each training."""
+    seconds = []
     for _ in range(steps):
-        seconds = {}
-        for name, one in pair.items():
+        seconds.append([])
+        for one in trainings:
             began = time.thread_time()
             one._step()
-            seconds[name] = time.thread_time() - began
-        ratios.append(seconds["fp32"] / seconds["bf16"])
-    return f"{statistics.median(ratios):.2f}"
+            seconds[-1].append(time.thread_time() - began)
+    return seconds
 
 
 if __name__ == "__main__":
