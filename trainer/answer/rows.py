@@ -90,12 +90,11 @@ class Form:
             return self._texts(given)
         columns = []
         for column in self.columns:
-            cells = [_cell(cell) for cell in given.get(column.name, [""] * count)]
+            cells = given.get(column.name, [""] * count)
             if column.type == NUMBER:
-                cells = _numbers(cells, column.name, self._styles.get(column.name, Style()))
+                columns.append(_numbers(cells, column.name, self._styles.get(column.name, Style())))
             else:
-                cells = ["" if values.is_missing(c) else c.strip() for c in cells]
-            columns.append(cells)
+                columns.append(["" if values.is_missing(c) else c.strip() for c in map(_cell, cells)])
         found = list(zip(*columns))
         if not all(any(row) for row in found):
             raise Refused("A row has no value. Give it at least one that the model reads.")
@@ -134,12 +133,16 @@ def _cell(cell) -> str:
     return cell if isinstance(cell, str) else repr(cell)
 
 
-def _numbers(cells: list[str], name: str, style: Style) -> list[str]:
-    read = values.as_numbers(cells, style)
-    for cell, number in zip(cells, read):
-        if not number and not values.is_missing(cell):
-            raise Refused(f"{some([name])} must be a number, not {some([cell])}.")
-    return read
+def _numbers(cells: list, name: str, style: Style) -> list[str]:
+    """The cells as numbers. A text is written in the style of the training data; a number of JSON is one as it is."""
+    found = []
+    for cell in cells:
+        text = _cell(cell)
+        (number,) = values.as_numbers([text], style if isinstance(cell, str) else Style())
+        if not number and not values.is_missing(text):
+            raise Refused(f"{some([name])} must be a number, not {some([text])}.")
+        found.append(number)
+    return found
 
 
 def _text(cell) -> str:
