@@ -3,6 +3,7 @@
 import base64
 import csv
 import io
+import itertools
 
 from PIL import ImageOps
 
@@ -59,9 +60,12 @@ def thumbnail(example: Example) -> str | None:
 def table(head: list[str], rows) -> str:
     """A CSV file that can be opened in a spreadsheet: see ``escape_formula``."""
     lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(map(escape_formula, row) for row in rows)
+    plain = csv.writer(lines, lineterminator="\n")
+    quoted = csv.writer(lines, lineterminator="\n", quoting=csv.QUOTE_ALL)  # the other one puts no quotes around a carriage return
+    for row in itertools.chain([head], rows):
+        cells = row if row is head else [escape_formula(cell) for cell in row]
+        returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+        (quoted if returns else plain).writerow(cells)
     return lines.getvalue()
 
 

@@ -62,7 +62,8 @@ def test_units_that_differ_in_their_numbers_are_one_series(one, other, same):
     [
         ("__pycache__/a.py", True), ("x/.git/HEAD", True), ("wandb/run", True), (".ipynb_checkpoints/a", True), ("a.pyc", True),
         ("model.pt.tmp", True), ("tmp.model", True), ("tmp_x/model.pt", True), ("a.part", True), ("a.incomplete", True), ("a~", True),
-        (".nfs0001", True), ("model.pt", False), ("attempt/model.pt", False), ("tmp", False), ("my_tmp_file.pt", True), ("my_tmpfile.pt", False), ("a.tmp.5", True),
+        (".nfs0001", True), ("model.pt", False), ("attempt/model.pt", False), ("tmp", False), ("my_tmp_file.pt", True),
+        ("my_tmpfile.pt", False), ("a.tmp.5", True),
         ("template.json", False), (".hidden", False),
     ],
 )  # fmt: skip
