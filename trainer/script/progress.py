@@ -89,7 +89,7 @@ class Progress:
         interval = progress_interval(now - self.began, INTERVAL_SECONDS)
         if self._evaluation and (last or now - self._evaluated >= interval):
             self._evaluated = now
-            epoch, step = self._at.epoch_now(), self._at.whole_step() or None
+            epoch, step = self._at.epoch, self._at.whole_step() or None
             for split, values in self._evaluation.items():
                 self.events.eval(epoch, step, split, values, printed=True)
             self._evaluation = {}
@@ -137,7 +137,7 @@ class _Position:
     _BARS = 50
 
     def __init__(self):
-        self.epoch: float | None = None
+        self.epoch: float | None = None  # as printed, with its fraction where the script prints one
         self.epochs: int | None = None
         self.from_zero = False
         self.step: int | None = None  # as printed without a length
@@ -172,10 +172,6 @@ class _Position:
         """The bar of an epoch: the longest one that began again, if one has."""
         again = [bar for bar in self.bars.values() if bar.went_back]
         return max(again or self.bars.values(), key=lambda bar: bar.steps, default=None)
-
-    def epoch_now(self) -> float | None:
-        """The epoch as a number from 0, with its fraction where the script prints one."""
-        return self.epoch
 
     def whole_step(self) -> int:
         """The number that the points of a curve have: steps of the whole training, else epochs, else 0."""

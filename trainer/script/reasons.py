@@ -10,7 +10,7 @@ from trainer.script.checking.package_names import package_of
 from trainer.script.jail import GIB, HOME, INPUTS, MIB, RUN, Limits
 from trainer.script.sandbox import Ended
 
-_EXCEPTION = re.compile(r"((?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?:: (.*))?")
+_EXCEPTION = re.compile(r"((?:[A-Za-z_]\w*\.)*[A-Z]\w*|socket\.gaierror|(?:re|select|struct|zlib)\.error)(?:: (.*))?")
 _FRAME = re.compile(r'  File "([^"]+)", line (\d+)')
 _URL = re.compile(r"https?://[^\s'\")>]+")
 _HOST = re.compile(r"host='([^']+)'")
@@ -82,7 +82,7 @@ def failure(ended: Ended, last: dict[object, list[str]], facts: Facts) -> UserEr
     if (refused := re.search(r"^\S+: error: (.+)$", text, re.MULTILINE)) and ended.code in (2, 1):
         return UserError("script_failed", f"{facts.entry} refused its arguments: {_sentence(refused[1])}", "Correct arguments and submit again.")
     why = next((line for lines in last.values() for line in reversed(lines) if line.strip()), "")
-    why = f"Its last line was: {one_line(_clean(why), 200)}" if why else "It printed nothing."
+    why = _sentence(f"Its last line was: {one_line(_clean(why), 200)}") if why else "It printed nothing."
     if ended.signal is not None:
         return UserError("script_failed", f"{facts.entry} was ended by the signal {_signal_name(ended.signal)}.", _LOOK, why)
     return UserError("script_failed", f"{facts.entry} ended with exit code {ended.code}.", _LOOK, why)
