@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"sync"
+	"sync/atomic"
 )
 
 // writeAhead is the number of bytes after which the kernel is asked to start writing a part file to disk.
@@ -26,30 +28,40 @@ type Part struct {
 	file           *os.File
 	name           string
 	written, asked int64
+	asking         atomic.Bool // the kernel is being asked; that takes long while the disk has much to do
+	asks           sync.WaitGroup
 }
 
-// NewPart makes an empty part file. The caller closes it.
-func (c *Cache) NewPart() (*Part, error) {
+// NewPart makes an empty part file and reserves size bytes of the disk for it. The caller closes it.
+func (c *Cache) NewPart(size int64) (*Part, error) {
 	name := partName()
 	f, err := c.create(name)
 	if err != nil {
 		return nil, err
 	}
+	reserve(f, size)
 	return &Part{cache: c, file: f, name: name}, nil
 }
 
-// Write appends bytes, and asks the kernel now and then to start writing them to disk.
+// Write appends bytes, and asks the kernel now and then to start writing them to disk. It does not wait for that.
 func (p *Part) Write(piece []byte) (int, error) {
 	n, err := p.file.Write(piece)
-	if p.written += int64(n); p.written-p.asked >= writeAhead {
-		startWriting(p.file, p.asked, p.written-p.asked)
-		p.asked = p.written
+	if p.written += int64(n); p.written-p.asked >= writeAhead && p.asking.CompareAndSwap(false, true) {
+		from, to := p.asked, p.written
+		p.asked = to
+		p.asks.Go(func() {
+			startWriting(p.file, from, to-from)
+			p.asking.Store(false)
+		})
 	}
 	return n, err
 }
 
 // Close closes the file.
-func (p *Part) Close() error { return p.file.Close() }
+func (p *Part) Close() error {
+	p.asks.Wait()
+	return p.file.Close()
+}
 
 // Body returns the closed part as a body. sum is its sha256 in hex.
 func (p *Part) Body(sum string) Body { return Body{part: p.name, sum: sum} }

@@ -144,7 +144,7 @@ func TestALargeBodyIsDownloadedIntoAPartFile(t *testing.T) {
 	t.Parallel()
 	l := newFixture(t, "")
 	download := func(text string) *Part {
-		part, err := l.NewPart()
+		part, err := l.NewPart(0)
 		require.NoError(t, err)
 		for _, piece := range strings.SplitAfter(text, " ") {
 			n, err := part.Write([]byte(piece))
@@ -174,10 +174,24 @@ func TestALargeBodyIsDownloadedIntoAPartFile(t *testing.T) {
 	require.Positive(t, free)
 }
 
+func TestAPartIsAsLongAsWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	l := newFixture(t, "")
+	const text = "less than was reserved"
+	part, err := l.NewPart(1 << 20)
+	require.NoError(t, err)
+	_, err = part.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, part.Close())
+	_, err = l.Put(part.Body(sumOf(text)), "k", int64(len(text)))
+	require.NoError(t, err)
+	require.True(t, l.Holds("k", int64(len(text))))
+}
+
 func TestAPartOfALongDownloadIsWrittenOutOnTheWay(t *testing.T) {
 	t.Parallel()
 	l := newFixture(t, "")
-	part, err := l.NewPart()
+	part, err := l.NewPart(0)
 	require.NoError(t, err)
 	piece := make([]byte, writeAhead/2+1)
 	for range 3 {

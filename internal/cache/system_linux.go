@@ -17,6 +17,12 @@ func syncFileSystem(root *os.Root) error {
 	return errors.Join(unix.Syncfs(int(f.Fd())), f.Close())
 }
 
+// reserve allocates blocks for a file that will have size bytes, so that its writes need not. Its length stays. It is only a hint: a disk that
+// is too full fails the write, and some file systems cannot reserve.
+func reserve(f *os.File, size int64) {
+	_ = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, size)
+}
+
 // startWriting asks the kernel to begin writing a range of f to disk, so that the sync at the end finds little to do. It
 // is only a hint, and network file systems refuse it.
 func startWriting(f *os.File, from, length int64) {

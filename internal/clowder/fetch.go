@@ -98,7 +98,7 @@ func (s *Session) receive(ctx context.Context, op operation, f File, from io.Rea
 		}
 		return cache.NewBody(memory.Bytes(), sink.hex()), nil
 	}
-	part, err := s.c.cache.NewPart()
+	part, err := s.c.cache.NewPart(f.Size)
 	if err != nil {
 		return cache.Body{}, diskError("store "+f.Path, err)
 	}

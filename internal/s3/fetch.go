@@ -42,7 +42,7 @@ type download struct {
 // fetch downloads an object into the cache. A connection that breaks is continued at the byte where it broke. An object that is
 // replaced meanwhile is an error.
 func (s *Store) fetch(ctx context.Context, client *minio.Core, a Address, o object) (cache.Body, error) {
-	part, err := s.cache.NewPart()
+	part, err := s.cache.NewPart(o.size)
 	if err != nil {
 		return cache.Body{}, diskFault(err)
 	}
