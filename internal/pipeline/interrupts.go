@@ -40,7 +40,7 @@ func (p *Pipeline) command(ctx context.Context, run string, apply func(*job.Reco
 // the disk. A record that others have changed is dropped as soon as that is known, and any record after restingAge.
 type resting struct {
 	mu   sync.Mutex
-	runs map[string]rested
+	runs map[string]*rested
 }
 
 // rested is a record and when it was read. It does not count while a worker is on the job, and after one that did not keep it again.
@@ -55,20 +55,19 @@ const (
 	restingMost = 1000 // records, of a few kilobytes each
 )
 
-func newResting() *resting { return &resting{runs: map[string]rested{}} }
+func newResting() *resting { return &resting{runs: map[string]*rested{}} }
 
 // take returns the record that is kept for run, if it still counts. keep may be called for the job until drop is.
 func (r *resting) take(run string) (job.Record, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kept, ok := r.runs[run]
-	if ok && !kept.taken && time.Since(kept.at) < restingAge {
+	kept := r.runs[run]
+	if kept != nil && !kept.taken && time.Since(kept.at) < restingAge {
 		kept.taken = true
-		r.runs[run] = kept
 		return kept.rec, true
 	}
-	if ok || len(r.runs) < restingMost {
-		r.runs[run] = rested{taken: true}
+	if kept != nil || len(r.runs) < restingMost {
+		r.runs[run] = &rested{taken: true}
 	}
 	return job.Record{}, false
 }
@@ -78,7 +77,7 @@ func (r *resting) put(rec job.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, ok := r.runs[rec.Run]; !ok && len(r.runs) < restingMost {
-		r.runs[rec.Run] = rested{rec: rec, at: time.Now()}
+		r.runs[rec.Run] = &rested{rec: rec, at: time.Now()}
 	}
 }
 
@@ -86,14 +85,14 @@ func (r *resting) put(rec job.Record) {
 func (r *resting) keep(rec job.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kept, ok := r.runs[rec.Run]
-	if !ok {
+	kept := r.runs[rec.Run]
+	if kept == nil {
 		return
 	}
 	if kept.rec.Version != rec.Version {
 		kept.at = time.Now()
 	}
-	r.runs[rec.Run] = rested{rec: rec, at: kept.at}
+	kept.rec, kept.taken = rec, false
 }
 
 // drop forgets the record of a job if rec is another version.

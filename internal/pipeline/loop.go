@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/pipeline/schedule"
 	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
@@ -57,7 +58,8 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 		return
 	}
 	if !over {
-		p.schedule.Requeue(run, time.Now(), wait)
+		now := time.Now()
+		p.schedule.Requeue(run, now, schedule.Together(now, wait))
 		return
 	}
 	p.reporter.Forget(run)

@@ -27,20 +27,20 @@ const (
 
 // settle writes what a stage came to. It returns the record as it is now and when the job is due again.
 func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply change, err error) (job.Record, time.Duration) {
-	// A stop must not cut off the write that says what has already happened.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
-	defer cancel()
-
 	kind, after := job.KindRetryable, time.Duration(0)
 	if err != nil {
 		kind, after = job.Classify(err)
 	}
+	if kind == job.KindLater {
+		p.waiting(ctx, rec, err)
+		return rec, after
+	}
+	// A stop must not cut off the write that says what has already happened.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
 	wait := time.Duration(0)
 	switch {
 	case err == nil:
-	case kind == job.KindLater:
-		p.waiting(ctx, rec, err)
-		return rec, after
 	case kind == job.KindPermanent:
 		_, bad := errors.AsType[*inputError](err)
 		apply = failed(err.Error(), bad)
@@ -140,6 +140,8 @@ func (p *Pipeline) waiting(ctx context.Context, rec job.Record, err error) {
 		p.log.Error("jobs are waiting because of a wrong setting", zap.String("run", rec.Run), zap.String("error", reason))
 		p.say(rec, "Waiting for the administrator to fix the connection of the extractor to Ray")
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
 	_, err = p.store.Change(ctx, rec.Run, func(r *job.Record) error { r.Failures, r.LastError = 0, reason; return nil })
 	if err != nil {
 		p.log.Error("write the record", zap.String("run", rec.Run), zap.Error(err))

@@ -4,6 +4,7 @@ package schedule
 import (
 	"container/heap"
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,12 +105,16 @@ type crew struct {
 	ended         sync.WaitGroup
 }
 
-// give hands run to a worker that waits, or to a new one; where there are as many as may be, it waits for one.
+// give hands run to a worker that waits, or to a new one; where there are as many as may be, it waits for one. Before it starts a new one it
+// lets those go on that can: a worker with a short look is back after that.
 func (c *crew) give(run string) {
-	select {
-	case c.handed <- run:
-		return
-	default:
+	for range 2 {
+		select {
+		case c.handed <- run:
+			return
+		default:
+			runtime.Gosched()
+		}
 	}
 	if c.working.Load() >= c.most {
 		c.handed <- run
@@ -136,6 +141,20 @@ func (c *crew) work(run string) {
 func (c *crew) end() {
 	close(c.handed)
 	c.ended.Wait()
+}
+
+// grid is the distance between the moments at which long waits end.
+const grid = 250 * time.Millisecond
+
+// Together returns a wait near the given one that ends at the same moment as many others. The process then wakes up a few times a second and not
+// for each of hundreds of runs, and a wake-up takes longer than a look. A wait of at least a second moves by an eighth of a second at most, a
+// shorter one stays.
+func Together(now time.Time, wait time.Duration) time.Duration {
+	if wait < time.Second {
+		return wait
+	}
+	end := now.Add(wait)
+	return wait + end.Round(grid).Sub(end.Round(0))
 }
 
 // Requeue gives a taken run back; it is due after the given time, or at once if it was added meanwhile.

@@ -47,6 +47,28 @@ func TestARunIsInOnePlaceAtATime(t *testing.T) {
 	require.Equal(t, "late", next(q, at(1)))
 }
 
+func TestLongWaitsEndTogether(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ now, wait, want time.Duration }{
+		"a short wait stays":                     {30 * time.Millisecond, 999 * time.Millisecond, 999 * time.Millisecond},
+		"one that ends at such a moment stays":   {0, 2 * time.Second, 2 * time.Second},
+		"one that ends just after it is cut":     {time.Millisecond, 2 * time.Second, 2*time.Second - time.Millisecond},
+		"one that ends just before it is longer": {249 * time.Millisecond, time.Second, time.Second + time.Millisecond},
+		"none moves by more than half of that":   {124 * time.Millisecond, time.Minute, time.Minute - 124*time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tc.want, Together(at(1).Add(tc.now), tc.wait))
+		})
+	}
+	now := time.Now() // which also has a reading of the clock that is never set
+	for range 100 {
+		end := now.Add(Together(now, 2*time.Second))
+		require.Zero(t, end.UnixNano()%int64(grid))
+		now = now.Add(7 * time.Millisecond)
+	}
+}
+
 func TestAReservedRunIsGivenToNoWorker(t *testing.T) {
 	t.Parallel()
 	q := New()
