@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
@@ -44,7 +43,7 @@ type Client struct {
 	coreFactory informers.SharedInformerFactory
 	jobs        raylisters.RayJobNamespaceLister
 	clusters    raylisters.RayClusterNamespaceLister
-	pods        corelisters.PodNamespaceLister
+	pods        cache.Indexer
 	synced      atomic.Bool
 
 	notices   notices
@@ -149,7 +148,24 @@ func (c *Client) inform() {
 		informers.WithTweakListOptions(ours), informers.WithTransform(trim))
 	c.jobs = c.rayFactory.Ray().V1().RayJobs().Lister().RayJobs(c.cfg.Namespace)
 	c.clusters = c.rayFactory.Ray().V1().RayClusters().Lister().RayClusters(c.cfg.Namespace)
-	c.pods = c.coreFactory.Core().V1().Pods().Lister().Pods(c.cfg.Namespace)
+	c.pods = c.coreFactory.Core().V1().Pods().Informer().GetIndexer()
+	// It fails only for an informer that runs.
+	_ = c.pods.AddIndexers(cache.Indexers{byAttempt: func(object any) ([]string, error) {
+		m, err := meta.Accessor(object)
+		if err != nil {
+			return nil, err
+		}
+		return []string{attemptOf(m)}, nil
+	}})
+}
+
+// byAttempt is the index of the pods by their attempt. Without it each look at one run would search the pods of all runs.
+const byAttempt = "attempt"
+
+// attemptOf names the attempt that an object belongs to by its labels.
+func attemptOf(object metav1.Object) string {
+	labels := object.GetLabels()
+	return labels[labelRun] + "/" + labels[labelAttempt]
 }
 
 // trim drops the unused fields, which are most of an object, so that a thousand runs fit into memory.

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay/explain"
 )
@@ -79,7 +79,10 @@ func (c *Client) snapshot(ctx context.Context, rj *rayv1.RayJob) explain.Snapsho
 		return s
 	}
 	s.Cluster = c.clusterOf(ctx, rj)
-	s.Pods, _ = c.pods.List(labels.SelectorFromSet(labels.Set{labelRun: rj.Labels[labelRun], labelAttempt: rj.Labels[labelAttempt]}))
+	pods, _ := c.pods.ByIndex(byAttempt, attemptOf(rj))
+	for _, pod := range pods {
+		s.Pods = append(s.Pods, pod.(*corev1.Pod))
+	}
 	if rj.Labels[explain.QueueLabel] != "" {
 		all, _ := c.workloads.Get(ctx)
 		s.Queue = explain.FindWorkload(all, rj.UID)
