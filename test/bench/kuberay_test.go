@@ -82,7 +82,7 @@ func BenchmarkRayJobs(b *testing.B) {
 		before := cpuSeconds(b, s.Pid())
 		<-time.After(quiet) // what is measured is the cost of this time
 		b.ReportMetric(100*(cpuSeconds(b, s.Pid())-before)/quiet.Seconds(), "%core")
-		b.ReportMetric(residentMB(b, s.Pid()), "MB-resident")
+		reportMemory(b, s.Pid())
 		s.Kill()
 		require.NoError(b, conn.Close())
 	}

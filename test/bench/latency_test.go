@@ -61,7 +61,7 @@ func BenchmarkDelivery(b *testing.B) {
 	}
 	report(b, toStatus, "first-status")
 	report(b, toRay, "submission")
-	b.ReportMetric(residentMB(b, s.Pid()), "MB-resident")
+	reportMemory(b, s.Pid())
 }
 
 func publish(b *testing.B, ch *amqp.Channel, w *stack.Fixture, id, reply string) {
@@ -118,18 +118,27 @@ func report(b *testing.B, d []time.Duration, what string) {
 	}
 }
 
-// residentMB is the memory of a process as the system counts it.
-func residentMB(b *testing.B, pid int) float64 {
+// reportMemory reports the memory of a process: its own pages, the pages of its program file, which the kernel can drop at any time and shares
+// between processes of one program, and the most of both that there was.
+func reportMemory(b *testing.B, pid int) {
+	b.Helper()
+	b.ReportMetric(memoryMB(b, pid, "RssAnon"), "MB-own")
+	b.ReportMetric(memoryMB(b, pid, "RssFile"), "MB-program-file")
+	b.ReportMetric(memoryMB(b, pid, "VmHWM"), "MB-peak")
+}
+
+// memoryMB is the memory of a process as the system counts it in a field of its status.
+func memoryMB(b *testing.B, pid int, field string) float64 {
 	b.Helper()
 	doc, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	require.NoError(b, err)
 	for line := range strings.Lines(string(doc)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kb, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+		if rest, ok := strings.CutPrefix(line, field+":"); ok {
+			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
 			require.NoError(b, err)
-			return kb / 1000
+			return kib * 1024 / 1e6
 		}
 	}
-	b.Fatal("no VmHWM")
+	b.Fatal("no " + field)
 	return 0
 }

@@ -43,7 +43,7 @@ func BenchmarkCrowd(b *testing.B) {
 		<-time.After(watched)
 		share := (processorTime(b, s.Pid()) - before).Seconds() / watched.Seconds()
 		list, all := listJobs(b, program, w, "50"), listJobs(b, program, w, "0")
-		memory := residentMB(b, s.Pid())
+		memory := memoryMB(b, s.Pid(), "VmHWM")
 		require.NoError(b, s.Stop(time.Minute))
 
 		b.ReportMetric(ready.Seconds(), "s-to-ready")
