@@ -23,6 +23,7 @@ start kube-proxy kube-proxy --kubeconfig=access/kube-proxy --hostname-override="
 	--bind-address="$address" --healthz-bind-address=127.0.0.1 --metrics-bind-address=127.0.0.1 --nodeport-addresses=primary \
 	--conntrack-max-per-core=0
 
+# The node's status is written once, so that it keeps the number of CPUs which is set below. Its lease says that it is alive.
 # Images are never collected: there is no registry to get them back from.
 cat >kubelet.yaml <<E
 apiVersion: kubelet.config.k8s.io/v1beta1
@@ -38,6 +39,8 @@ clusterDNS: [$address]
 clusterDomain: cluster.local
 resolvConf: /etc/resolv.conf
 healthzPort: 0
+nodeStatusUpdateFrequency: 24h
+nodeStatusReportFrequency: 24h
 makeIPTablesUtilChains: false
 imageGCHighThresholdPercent: 100
 evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%}
@@ -46,3 +49,6 @@ start kubelet kubelet --config=kubelet.yaml --kubeconfig="access/$name" --hostna
 	--root-dir="$node/kubelet" --cert-dir="$node/keys/kubelet"
 until_ok 60 kubectl get node "$name"
 kubectl wait --for=condition=Ready "node/$name" --timeout=60s >/dev/null
+# The pods of a training may request whole CPUs, as by default, on a machine that has two: they share these.
+cpus() { kubectl patch node "$name" --subresource=status -p '{"status":{"capacity":{"cpu":"8"},"allocatable":{"cpu":"8"}}}'; }
+until_ok 10 cpus >/dev/null

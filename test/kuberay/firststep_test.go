@@ -27,7 +27,7 @@ func TestFirstStep(t *testing.T) {
 	if tag := os.Getenv("EARLIER_TAG"); tag != "" {
 		variants["earlier"], order = []string{"image.tag=" + tag, "settings.WARM_WORKERS=4"}, []string{"earlier", "warm"}
 	}
-	w := newFixture(t)
+	w := newFixtureOf(t, "1") // as by default: pods with less do not import beside Ray
 	seconds := map[string][]float64{}
 	for range rounds {
 		for _, name := range order {

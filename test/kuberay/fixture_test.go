@@ -54,8 +54,14 @@ type fixture struct {
 	claim, shared string
 }
 
-// newFixture installs the chart and returns when Clowder could submit to the service.
+// newFixture installs the chart and returns when Clowder could submit to the service. Its pods request little of a small machine.
 func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	return newFixtureOf(t, "200m")
+}
+
+// newFixtureOf is a fixture whose pods of Ray request so many CPUs each.
+func newFixtureOf(t *testing.T, cpu string) *fixture {
 	t.Helper()
 	conf, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	require.NoError(t, err, "run make e2e-kuberay, which starts a cluster")
@@ -78,7 +84,7 @@ func newFixture(t *testing.T) *fixture {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	w.session = client.As(job.Secret(w.clowder.Key(user)))
-	w.install(t, relay(t, here, uri))
+	w.install(t, relay(t, here, uri), cpu)
 	return w
 }
 
@@ -174,27 +180,27 @@ func join(ctx context.Context, in net.Conn, address string) {
 }
 
 // install installs the chart as a person does, and waits for its pod.
-func (w *fixture) install(t *testing.T, uri string) {
+func (w *fixture) install(t *testing.T, uri, cpu string) {
 	t.Helper()
 	values := filepath.Join(t.TempDir(), "values.yaml")
 	require.NoError(t, os.WriteFile(values, fmt.Appendf(nil, `
-clowderUrl: %s
-secret: {values: {RABBITMQ_URI: %q}}
+clowderUrl: %[1]s
+secret: {values: {RABBITMQ_URI: %[2]q}}
 image: {tag: e2e}
 settings: {RAY_POLL: 500ms, HEARTBEAT: 5s, LOG_LEVEL: debug}
 shared: {storageClass: shared, size: 1Gi}
 state: {storageClass: shared, size: 1Gi}
 ray:
-  image: %s
+  image: %[3]s
   scratch: 4Gi
   sharedMemory: 512Mi
-  head: {cpu: 200m, memory: 3Gi}
+  head: {cpu: %[4]s, memory: 3Gi}
   script: {sharedKernel: true, openNetwork: true} # this node has no gVisor, and its network plugin enforces no policies
   profiles:
-  - {name: small, workers: 2, maxWorkers: 2, cpu: 200m, memory: 2Gi}
-  - {name: scaled, workers: 2, maxWorkers: 2, minWorkers: 1, cpu: 200m, memory: 2Gi}
+  - {name: small, workers: 2, maxWorkers: 2, cpu: %[4]s, memory: 2Gi}
+  - {name: scaled, workers: 2, maxWorkers: 2, minWorkers: 1, cpu: %[4]s, memory: 2Gi}
   - {name: standing, cluster: standing}
-`, w.clowder.URL, uri, rayImage()), 0o600))
+`, w.clowder.URL, uri, rayImage(), cpu), 0o600))
 	helm(t, "install", release, filepath.Join(stack.Root(), "deploy", "helm", "clowder-ray"),
 		"--namespace", w.namespace, "--values", values, "--wait", "--timeout", "3m")
 	t.Cleanup(func() {
