@@ -2,6 +2,8 @@
 package platformtest
 
 import (
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,14 +13,24 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
-// Extractors are the extractors of the product: short form, long form, predictions, scripts, requests about runs.
-func Extractors(tb testing.TB) platform.Extractors {
-	tb.Helper()
+// parsed are the extractors of a test process. Parsing their forms in each test took a quarter of the processor time of many tests.
+var parsed = sync.OnceValues(func() (platform.Extractors, error) {
 	all := platform.Extractors{{Kind: platform.Train}, {Kind: platform.Train}, {Kind: platform.Predict}, {Kind: platform.Script}, {Kind: platform.Runs}}
 	for i, doc := range [][]byte{clowderray.ExtractorInfo, clowderray.AdvancedInfo, clowderray.PredictInfo, clowderray.ScriptInfo, clowderray.RunsInfo} {
 		info, err := form.Parse(doc)
-		require.NoError(tb, err)
+		if err != nil {
+			return nil, err
+		}
 		all[i].Info, all[i].Queue = info, info.Name
 	}
-	return all
+	return all, nil
+})
+
+// Extractors are the extractors of the product: short form, long form, predictions, scripts, requests about runs. The list is a copy, but
+// all tests of a process share the forms, which nobody changes.
+func Extractors(tb testing.TB) platform.Extractors {
+	tb.Helper()
+	all, err := parsed()
+	require.NoError(tb, err)
+	return slices.Clone(all)
 }
