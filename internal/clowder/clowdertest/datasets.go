@@ -66,10 +66,8 @@ func (s *Server) deleteDataset(_ http.ResponseWriter, r *http.Request, u user) (
 		return nil, no
 	}
 	delete(s.state.datasets, d.ID)
-	for id, f := range s.state.files {
-		if f.DatasetID == d.ID {
-			delete(s.state.files, id)
-		}
+	for _, f := range s.state.filesOf[d.ID] {
+		s.state.dropFile(f)
 	}
 	return map[string]string{"deleted": d.ID}, nil
 }
@@ -131,7 +129,7 @@ func (s *Server) createFolder(_ http.ResponseWriter, r *http.Request, u user) (a
 
 func (st *state) addFolder(datasetID, name string, parent *string, u user) *folder {
 	f := &folder{Name: name, DatasetID: datasetID, Parent: parent, Creator: u, Created: now(), Modified: now(), ObjectType: "folder", ID: newID(), Frozen: true}
-	st.folders[f.ID] = f
+	st.putFolder(f)
 	return f
 }
 
@@ -145,8 +143,8 @@ func (s *Server) listFolders(_ http.ResponseWriter, r *http.Request, u user) (an
 		return nil, no
 	}
 	var rows []dataset
-	for _, f := range s.state.folders {
-		if f.DatasetID == d.ID && value(f.Parent) == parent && s.visible(d, f.Creator, u) {
+	for _, f := range s.state.foldersOf[d.ID] {
+		if value(f.Parent) == parent && s.visible(d, f.Creator, u) {
 			id := f.ID
 			rows = append(rows, dataset{
 				Name: f.Name, Status: "PRIVATE", Creator: f.Creator, Created: f.Created, Modified: f.Modified,

@@ -24,8 +24,8 @@ func (s *Server) listFiles(_ http.ResponseWriter, r *http.Request, u user) (any,
 		return nil, no
 	}
 	rows := []file{}
-	for _, f := range s.state.files {
-		if f.DatasetID == d.ID && (inFolder == "" || value(f.FolderID) == inFolder) && s.visible(d, f.Creator, u) {
+	for _, f := range s.state.filesOf[d.ID] {
+		if (inFolder == "" || value(f.FolderID) == inFolder) && s.visible(d, f.Creator, u) {
 			row := *f
 			id := f.ID
 			row.OriginID = &id
@@ -68,7 +68,7 @@ func (s *Server) deleteFile(_ http.ResponseWriter, r *http.Request, u user) (any
 	s.state.mu.Lock()
 	f, no := s.state.allowedFile(r.PathValue("id"), u)
 	if no == nil {
-		delete(s.state.files, f.ID)
+		s.state.dropFile(f)
 	}
 	s.state.mu.Unlock()
 	if no != nil {

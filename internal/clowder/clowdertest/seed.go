@@ -54,8 +54,8 @@ func (s *Server) AddFile(datasetID, filePath string, body io.Reader) (string, er
 }
 
 func (st *state) ensureFolder(d *dataset, parent, name string) string {
-	for _, f := range st.folders {
-		if f.DatasetID == d.ID && f.Name == name && value(f.Parent) == parent {
+	for _, f := range st.foldersOf[d.ID] {
+		if f.Name == name && value(f.Parent) == parent {
 			return f.ID
 		}
 	}

@@ -20,7 +20,9 @@ type state struct {
 	datasets       map[string]*dataset
 	folders        map[string]*folder
 	files          map[string]*file
-	versions       map[string][]fileVersion // by the id of the file, oldest first
+	foldersOf      map[string]map[string]*folder // by the id of the dataset
+	filesOf        map[string]map[string]*file   // by the id of the dataset
+	versions       map[string][]fileVersion      // by the id of the file, oldest first
 	metadata       []*metadata
 	visualizations []*visualization
 	thumbnails     map[string]bool
@@ -36,7 +38,7 @@ type state struct {
 func newState(emails []string) *state {
 	st := &state{
 		users: map[string]user{}, keys: map[string]string{}, jobKeys: map[string]string{}, tokens: map[string]string{}, datasets: map[string]*dataset{},
-		folders: map[string]*folder{}, files: map[string]*file{}, versions: map[string][]fileVersion{}, thumbnails: map[string]bool{}, jobs: map[string]*jobRecord{},
+		folders: map[string]*folder{}, files: map[string]*file{}, foldersOf: map[string]map[string]*folder{}, filesOf: map[string]map[string]*file{}, versions: map[string][]fileVersion{}, thumbnails: map[string]bool{}, jobs: map[string]*jobRecord{},
 		listeners: map[string]*listener{}, tracked: map[string]int{}, instance: newID()[14:],
 		v1: newV1State(),
 	}
@@ -46,6 +48,30 @@ func newState(emails []string) *state {
 		st.keys["key-"+first+"-"+newID()+newID()] = email
 	}
 	return st
+}
+
+// putFile adds a file. The caller holds the lock.
+func (st *state) putFile(f *file) {
+	st.files[f.ID] = f
+	if st.filesOf[f.DatasetID] == nil {
+		st.filesOf[f.DatasetID] = map[string]*file{}
+	}
+	st.filesOf[f.DatasetID][f.ID] = f
+}
+
+// dropFile removes a file. The caller holds the lock.
+func (st *state) dropFile(f *file) {
+	delete(st.files, f.ID)
+	delete(st.filesOf[f.DatasetID], f.ID)
+}
+
+// putFolder adds a folder. The caller holds the lock.
+func (st *state) putFolder(f *folder) {
+	st.folders[f.ID] = f
+	if st.foldersOf[f.DatasetID] == nil {
+		st.foldersOf[f.DatasetID] = map[string]*folder{}
+	}
+	st.foldersOf[f.DatasetID][f.ID] = f
 }
 
 // newID makes an ObjectId: the time in seconds, then random bytes.

@@ -113,7 +113,7 @@ func (st *state) addFile(d *dataset, folderID, name string, u user) *file {
 	if folderID != "" {
 		f.FolderID = &folderID
 	}
-	st.files[f.ID] = f
+	st.putFile(f)
 	return f
 }
 

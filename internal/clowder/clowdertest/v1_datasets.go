@@ -3,6 +3,7 @@ package clowdertest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -64,10 +65,8 @@ func (s *Server) v1Folders(_ http.ResponseWriter, r *http.Request, c v1Caller) *
 		return no
 	}
 	rows := []map[string]string{}
-	for _, f := range s.state.folders {
-		if f.DatasetID == d.ID {
-			rows = append(rows, map[string]string{"id": f.ID, "name": s.state.v1Path(f.ID)})
-		}
+	for _, f := range s.state.foldersOf[d.ID] {
+		rows = append(rows, map[string]string{"id": f.ID, "name": s.state.v1Path(f.ID)})
 	}
 	endless := s.state.v1.orphans[d.ID]
 	s.state.mu.Unlock()
@@ -109,8 +108,8 @@ func (s *Server) v1NewFolder(_ http.ResponseWriter, r *http.Request, c v1Caller)
 	}
 	name := strings.TrimSpace(in["name"])
 	same := 0
-	for _, f := range s.state.folders {
-		if f.DatasetID == d.ID && f.Name == name && value(f.Parent) == value(parent) {
+	for _, f := range s.state.foldersOf[d.ID] {
+		if f.Name == name && value(f.Parent) == value(parent) {
 			same++
 		}
 	}
@@ -129,13 +128,7 @@ func (s *Server) v1Files(_ http.ResponseWriter, r *http.Request, c v1Caller) *v1
 	if no != nil {
 		return no
 	}
-	var files []*file
-	for _, f := range s.state.files {
-		if f.DatasetID == d.ID {
-			files = append(files, f)
-		}
-	}
-	slices.SortFunc(files, func(a, b *file) int {
+	files := slices.SortedFunc(maps.Values(s.state.filesOf[d.ID]), func(a, b *file) int {
 		if a, b := value(a.FolderID), value(b.FolderID); a != b {
 			return strings.Compare(a, b)
 		}

@@ -119,7 +119,7 @@ func (s *Server) v1DeleteFile(_ http.ResponseWriter, r *http.Request, c v1Caller
 	if !mine && !c.global && (d == nil || d.Creator.Email != c.user.Email && d.roles[c.user.Email] != "admin") {
 		return v1Denied()
 	}
-	delete(s.state.files, id)
+	s.state.dropFile(f)
 	if err := os.Remove(s.body(id)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return v1Crash("java.io.IOException")
 	}

@@ -105,7 +105,7 @@ func (s *Server) v1Store(id string, got *received) {
 	switch {
 	case f == nil:
 	case err != nil:
-		delete(s.state.files, id) // as v1 does with bytes that cannot be stored
+		s.state.dropFile(f) // as v1 does with bytes that cannot be stored
 	default:
 		f.VersionNum = 1
 	}
