@@ -43,6 +43,9 @@ type Cache struct {
 	times map[string]int64  // sha256 → modification time in ns
 	used  map[string]int64  // sha256 → last use in s, as far as it is known
 	pins  map[string]int    // sha256 → number of stagings that are linking it
+
+	// commits makes the names of bodies and the lines of the index durable.
+	commits disk.Together
 }
 
 // Open opens the folder, reads the index and removes part files of processes that have ended. It makes the folder if it is
@@ -189,7 +192,8 @@ func (c *Cache) intact(sum string, size int64) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&writable == 0 && info.Size() == size && info.ModTime().UnixNano() == changed
 }
 
-// Commit syncs the bodies of the entries to disk and then the entries themselves. After a nil error both survive a power cut.
+// Commit syncs the bodies of the entries to disk and then their names and the entries. After a nil error all survive a power cut. A power cut
+// before that may leave an entry without its body, which is downloaded again.
 func (c *Cache) Commit(entries []Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -197,12 +201,26 @@ func (c *Cache) Commit(entries []Entry) error {
 	if err := c.syncBodies(entries); err != nil {
 		return fmt.Errorf("write the downloaded files to disk: %w", err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.append(entries); err != nil {
+	if err := c.NoteUses(entries); err != nil {
 		return err
 	}
-	return c.index.Sync()
+	return c.commits.Do(c.syncNames)
+}
+
+// syncNames makes the names of the bodies and the lines of the index durable.
+func (c *Cache) syncNames() error {
+	index := c.openedIndex()
+	err := errors.Join(disk.SyncFolder(c.root, "."), index.Sync())
+	if errors.Is(err, os.ErrClosed) && c.openedIndex() != index {
+		return nil // it was rewritten meanwhile, which makes both durable
+	}
+	return err
+}
+
+func (c *Cache) openedIndex() *os.File {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.index
 }
 
 // NoteUses records that bodies were used. A power cut may lose the record; then the bodies count as used earlier.
@@ -225,7 +243,7 @@ func (c *Cache) syncBodies(entries []Entry) error {
 			return err
 		}
 	}
-	return disk.SyncFolder(c.root, ".")
+	return nil
 }
 
 func syncFile(root *os.Root, name string) error {

@@ -27,12 +27,12 @@ type Target struct {
 }
 
 // Target opens a folder and makes it if it is missing. A link or a file in its place is replaced. A link in the place of one of
-// its parents is refused. The caller closes the target.
+// its parents is refused. A new folder is on disk once the caller has synced its parent. The caller closes the target.
 func (c *Cache) Target(dir disk.Folder) (*Target, error) {
-	root, err := dir.Make()
+	root, err := dir.MakeUnsynced()
 	if errors.Is(err, disk.ErrNotAllowed) && dir.Name != "" {
 		if err = removeInPlaceOf(dir); err == nil {
-			root, err = dir.Make()
+			root, err = dir.MakeUnsynced()
 		}
 	}
 	if err != nil {

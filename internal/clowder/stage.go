@@ -35,7 +35,7 @@ const (
 //
 // Files that are not in the cache are downloaded into it. dir gets hard links, or copies if the file system has no links. The memory
 // does not depend on the sizes. A second call after a crash continues with the files that are missing. After a nil error each file is
-// on disk under its path in dir and has the size that Clowder lists. SHA256 is computed from the received bytes.
+// on disk under its path in dir and has the size that Clowder lists. The name of a new dir is on disk once the caller has synced its parent. SHA256 is computed from the received bytes.
 //
 // dir is made if it is missing. Links and other objects in the place of a file or a folder are replaced, so nothing in dir leads out
 // of it.

@@ -27,7 +27,7 @@ func newTransport(cfg Config, check func(network, address string, c syscall.RawC
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: check}
 	return &http.Transport{
 		DialContext: dialer.DialContext, TLSClientConfig: cfg.TLS.Clone(), TLSHandshakeTimeout: dialTimeout, ForceAttemptHTTP2: true,
-		MaxIdleConns: 64, MaxIdleConnsPerHost: 16, IdleConnTimeout: idleConn, DisableCompression: true,
+		MaxIdleConns: 64, MaxIdleConnsPerHost: 64, IdleConnTimeout: idleConn, DisableCompression: true,
 		ReadBufferSize: readBuffer, WriteBufferSize: readBuffer, ExpectContinueTimeout: time.Second, MaxResponseHeaderBytes: 64 << 10,
 	}
 }

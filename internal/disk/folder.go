@@ -64,6 +64,28 @@ func (f Folder) Make() (*os.Root, error) {
 	return f.walk(makeFolder)
 }
 
+// MakeUnsynced is Make for a folder that a power cut may take away: because it can be made again with its content, or because the caller syncs
+// its parent later. New parents are on disk after a nil error.
+func (f Folder) MakeUnsynced() (*os.Root, error) {
+	if root, ok := f.openAtOnce(); ok {
+		return root, nil
+	}
+	above, name := path.Split(filepath.ToSlash(filepath.Clean(f.Name)))
+	if above == "" || !filepath.IsLocal(f.Name) {
+		return f.Make()
+	}
+	parent, err := Folder{Volume: f.Volume, Name: strings.TrimSuffix(above, "/")}.Make()
+	if err != nil {
+		return nil, err
+	}
+	err = parent.Mkdir(name, folderMode)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, errors.Join(err, parent.Close())
+	}
+	root, err := openFolder(parent, name)
+	return root, errors.Join(err, parent.Close())
+}
+
 // makeFolder opens a folder directly below parent, and makes it if it is missing.
 func makeFolder(parent *os.Root, name string) (*os.Root, error) {
 	err := parent.Mkdir(name, folderMode)
@@ -76,9 +98,9 @@ func makeFolder(parent *os.Root, name string) (*os.Root, error) {
 	return openFolder(parent, name)
 }
 
-// MakeShared is Make for a folder that the group of the volume may also write to. Its parents are not shared.
+// MakeShared is MakeUnsynced for a folder that the group of the volume may also write to. Its parents are not shared.
 func (f Folder) MakeShared() (*os.Root, error) {
-	root, err := f.Make()
+	root, err := f.MakeUnsynced()
 	if err != nil {
 		return nil, err
 	}

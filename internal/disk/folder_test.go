@@ -17,22 +17,50 @@ import (
 
 func TestAFolderIsMadeAndOpenedAgain(t *testing.T) {
 	t.Parallel()
-	folder := disk.Folder{Volume: filepath.Join(t.TempDir(), "shared")}.In("runs").In("ft-1/inputs")
-	_, err := folder.Open()
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	for range 2 {
-		made, err := folder.Make()
-		require.NoError(t, err)
-		require.NoError(t, made.Close())
+	for name, makeIt := range map[string]func(disk.Folder) (*os.Root, error){
+		"on disk": disk.Folder.Make, "with a sync left to the caller": disk.Folder.MakeUnsynced,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := disk.Folder{Volume: filepath.Join(t.TempDir(), "shared")}.In("runs").In("ft-1/inputs")
+			_, err := folder.Open()
+			require.ErrorIs(t, err, fs.ErrNotExist)
+			for range 2 {
+				made, err := makeIt(folder)
+				require.NoError(t, err)
+				require.NoError(t, made.Close())
+			}
+			opened, err := folder.Open()
+			require.NoError(t, err)
+			require.NoError(t, disk.WriteFile(opened, "a.csv", []byte("x")))
+			require.NoError(t, opened.Close())
+			require.FileExists(t, filepath.Join(folder.Path(), "a.csv"))
+			entries, err := os.ReadDir(folder.Path())
+			require.NoError(t, err)
+			require.Len(t, entries, 1, "no part file is left")
+		})
 	}
-	opened, err := folder.Open()
-	require.NoError(t, err)
-	require.NoError(t, disk.WriteFile(opened, "a.csv", []byte("x")))
-	require.NoError(t, opened.Close())
-	require.FileExists(t, filepath.Join(folder.Path(), "a.csv"))
-	entries, err := os.ReadDir(folder.Path())
-	require.NoError(t, err)
-	require.Len(t, entries, 1, "no part file is left")
+}
+
+func TestAFolderIsNotMadeBehindALinkOrOutside(t *testing.T) {
+	t.Parallel()
+	for name, makeIt := range map[string]func(disk.Folder) (*os.Root, error){
+		"on disk": disk.Folder.Make, "with a sync left to the caller": disk.Folder.MakeUnsynced,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			volume, outside := t.TempDir(), t.TempDir()
+			require.NoError(t, os.Symlink(outside, filepath.Join(volume, "link")))
+			require.NoError(t, os.WriteFile(filepath.Join(volume, "file"), nil, 0o600))
+			for _, name := range []string{"link", "link/inside", "file", "file/inside", "../beside", "runs/../../beside"} {
+				_, err := makeIt(disk.Folder{Volume: volume, Name: name})
+				require.ErrorIs(t, err, disk.ErrNotAllowed, name)
+			}
+			entries, err := os.ReadDir(outside)
+			require.NoError(t, err)
+			require.Empty(t, entries)
+		})
+	}
 }
 
 func TestWhatIsRemovedIsNeverBehindALink(t *testing.T) {

@@ -60,13 +60,29 @@ func (v Volume) RequestStop(run string) (requested bool, err error) {
 	return true, v.write(run, stopFile, []byte(keepBest+"\n"))
 }
 
-// WriteInputs writes the list of the staged files and returns its sha256 for ReadInputs.
+// WriteInputs writes the list of the staged files and returns its sha256 for ReadInputs. After a nil error the list is on disk, and so are the
+// names of the folder of the run and of the folders directly in it.
 func (v Volume) WriteInputs(run string, inputs []job.Input) (sum string, err error) {
 	doc, err := encode(inputsFile, inputs)
 	if err != nil {
 		return "", err
 	}
-	return digest(doc), v.write(run, inputsFile, doc)
+	if err := v.write(run, inputsFile, doc); err != nil {
+		return "", err
+	}
+	return digest(doc), v.syncRuns()
+}
+
+// syncRuns makes the names of the folders of all runs durable.
+func (v Volume) syncRuns() error {
+	root, err := v.folder("runs").Open()
+	if err != nil {
+		return fmt.Errorf("open the folder of all runs: %w", err)
+	}
+	if err := errors.Join(disk.SyncFolder(root, "."), root.Close()); err != nil {
+		return fmt.Errorf("write the name of the run folder to disk: %w", err)
+	}
+	return nil
 }
 
 // ReadInputs reads the list of the staged files. It fails if the list is not the one that WriteInputs wrote, because the training can

@@ -54,7 +54,7 @@ func Build(ctx context.Context, run, to disk.Folder, r *results.Result, m manife
 
 // build makes the files of plan in a folder. They are a function of from.
 func build(ctx context.Context, to disk.Folder, from any, plan func() ([]deliverable, error)) ([]Artifact, error) {
-	root, err := to.Make()
+	root, err := to.MakeUnsynced() // what a power cut takes away is made again
 	if err != nil {
 		return nil, results.DiskError(fmt.Errorf("make the folder of deliverables: %w", err))
 	}
