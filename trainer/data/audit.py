@@ -8,7 +8,7 @@ from trainer.data.columns.profiles import Profile
 from trainer.data.columns.roles import Roles
 from trainer.data.example import SPLITS, Example
 from trainer.data.keys import Keys
-from trainer.errors import some
+from trainer.errors import count, some
 
 FEW_ROWS = 200
 IMBALANCE = 5
@@ -111,9 +111,12 @@ def overlap(splits: Splits, keys: Keys, checks: Checks) -> None:
     seen = {n: set(map(keys, splits[n])) for n in SPLITS}
     shared = sum(len(seen[a] & seen[b]) for a, b in (("train", "validation"), ("train", "test"), ("validation", "test")))
     groups = {n: {e.group for e in splits[n] if e.group} for n in SPLITS}
+    common = groups["test"] & (groups["train"] | groups["validation"])
     if shared:
-        checks.warning("split_overlap", f"{shared} examples are in more than one split, so the metrics will be too optimistic.")
-    elif common := groups["test"] & (groups["train"] | groups["validation"]):
-        checks.warning("split_overlap", f"{len(common)} groups of the test rows are also in training, so the metrics may be too optimistic.")
+        what = f"{count(shared, 'example')} {'is' if shared == 1 else 'are'} in more than one split"
+        checks.warning("split_overlap", f"{what}, so the metrics will be too optimistic.")
+    elif common:
+        what = f"{count(len(common), 'group')} of the test rows {'is' if len(common) == 1 else 'are'} also in training"
+        checks.warning("split_overlap", f"{what}, so the metrics may be too optimistic.")
     else:
         checks.ok("split_overlap", "No example is in more than one split.")
