@@ -17,6 +17,9 @@ GOLDEN = SCHEMAS / "golden"
 REVIEWS = ROOT / "test" / "dataset" / "reviews"
 
 sys.path.insert(0, str(ROOT))
+# Several processes run tests side by side. Threads of their libraries would only wait for each other, and spin while they wait.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Ray's workers are other processes: they find the package by this.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
