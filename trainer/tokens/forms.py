@@ -48,7 +48,7 @@ def conll(text: str, tagged: bool = True) -> Found | None:
     for number, line in enumerate(text.split("\n"), 1):
         cells = line.split("\t") if "\t" in line else line.split()
         cells = [c.strip() for c in cells]
-        if cells and cells[0].startswith("# "):
+        if line.startswith("# ") and "\t" in text and ("\t" not in line or cells[0] != "#"):  # a comment; "# O" between blanks is a word
             continue
         if not "".join(cells) or cells[0] == _DOCUMENT:
             _close(rows, sentences)
@@ -75,7 +75,7 @@ def _close(rows: list[tuple[int, list[str]]], sentences: list[Sentence]) -> None
         rows.clear()
 
 
-def table(read: Table, names: dict[str, list[str]] | None = None) -> Found | None:
+def table(read: Table) -> Found | None:
     """The sentences of a table with a column of lists of words and one of as many tags, or of texts and of marked characters."""
     by_name = {c.lower(): c for c in reversed(read.columns)}
     return _lists(read, by_name) or _marked(read, by_name)

@@ -42,7 +42,7 @@ def matrix_market(source: Input, settings, checks, work) -> Raw:
     except (ValueError, OverflowError, MemoryError, OSError) as e:
         raise refusals.unreadable(source.name, "Matrix Market", "is damaged") from e
     rows, columns = matrix.shape
-    source_ids, target_ids = _counted(matrix.row + 1, rows), _counted(matrix.col + 1, columns)
+    source_ids, target_ids = _counted(matrix.row + 1), _counted(matrix.col + 1)
     weight = None if match[2].lower() == "pattern" else matrix.data.astype(numpy.float64)
     found = Raw((source.name,), source_ids, target_ids, ("row", "column"), weight)
     if match[3].lower() != "general":
@@ -62,7 +62,7 @@ def _two_sides(found: Raw) -> None:
     found.source, found.target = (bipartite.prefixed(e, n) for e, n in zip((found.source, found.target), found.ends))
 
 
-def _counted(numbers: numpy.ndarray, largest: int) -> columns_of.Ids:
+def _counted(numbers: numpy.ndarray) -> columns_of.Ids:
     return columns_of.of_numbers(numbers.astype(numpy.int64))
 
 
@@ -85,7 +85,7 @@ def npz(source: Input, settings, checks, work) -> Raw:
     with _Arrays(source) as arrays:
         a, b, weight, size = _edges(source, arrays)
         names = next((arrays.read(k) for k in ("node_names", "idx_to_node", "ids", "node_ids") if k in arrays), None)
-        ids = _node_ids(source, names, size)
+        ids = _node_ids(names, size)
         codes = columns_of.of_texts(ids)
         if len(codes.values) < size:
             raise refusals.unreadable(source.name, "npz", "names two nodes alike")
@@ -138,7 +138,7 @@ def _sparse(source: Input, arrays: "_Arrays", prefix: str):
     return numpy.repeat(numpy.arange(rows), lengths), indices.astype(numpy.int64), data, (rows, columns)
 
 
-def _node_ids(source: Input, names: numpy.ndarray | None, size: int) -> pyarrow.Array:
+def _node_ids(names: numpy.ndarray | None, size: int) -> pyarrow.Array:
     if names is None or names.ndim != 1 or len(names) != size:
         return pyarrow.array(numpy.arange(size)).cast(pyarrow.string())
     return pyarrow.array([_text(v) for v in names.tolist()], pyarrow.string())

@@ -39,7 +39,7 @@ class Edges:
 def edges(raw: Raw, settings, checks: Checks) -> Edges:
     """The edges without loops, duplicates, negative weights, and edges of unknown nodes. Raises UserError where the weights are signs."""
     told: dict = {"read": len(raw.source.codes), "loops": 0, "duplicates": 0, "reversed": 0, "unknown_nodes": 0, "negative": 0}
-    weight = _weights(raw, told, checks)
+    weight = _weights(raw, checks)
     ids, left, (a, b), known = _numbered(raw)
     keep = known & ((a != b) if not left else True)
     told["unknown_nodes"] = int((~known).sum())
@@ -62,7 +62,7 @@ def edges(raw: Raw, settings, checks: Checks) -> Edges:
     return Edges(ids, merged[0], merged[1], directed, left, weight, time, given, told, why)
 
 
-def _weights(raw: Raw, told: dict, checks: Checks) -> numpy.ndarray | None:
+def _weights(raw: Raw, checks: Checks) -> numpy.ndarray | None:
     """The weights (float64). Missing ones become the mean of the others."""
     if raw.weight is None or not len(raw.weight):
         return None

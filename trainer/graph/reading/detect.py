@@ -130,7 +130,7 @@ def _judged(head: Head, roles: EdgeRoles, read: Columns, asked: bool) -> int:
         return NO  # one label for each id
     if asked and (looks_so or roles.way in (NAMED, SIDES)):
         return SURE
-    if roles.way in (NAMED, SIDES) and edge_roles.has_texts(head, roles) and edge_roles.asks_for_label(head, roles):
+    if roles.way in (NAMED, SIDES) and edge_roles.has_texts(head, roles) and edge_roles.asks_for_label(roles):
         return NO
     if roles.way == SIDES:
         return SURE if repeated and not roles.others else NO
@@ -212,7 +212,7 @@ def _is_plain(first: Candidate) -> bool:
     ends = first.roles.source, first.roles.target
     if first.sure == DOUBTFUL:
         raise refusals.ambiguous_ends(ends, first.head.name)
-    if first.roles.way != edge_roles.ASKED and (label := edge_roles.asks_for_label(first.head, first.roles)):
+    if first.roles.way != edge_roles.ASKED and (label := edge_roles.asks_for_label(first.roles)):
         raise refusals.ambiguous_label(ends, first.head.name, label)
     return True
 

@@ -46,7 +46,7 @@ def find(head: Head, settings, asked: bool) -> EdgeRoles | None:
     source, target, way, why = ends
     roles = EdgeRoles(source, target, way, why)
     rest = [c for c in head.columns if c not in (source, target)]
-    roles.split = _named(rest, settings.split_column, names.SPLIT_COLUMNS, head)
+    roles.split = _named(rest, settings.split_column, names.SPLIT_COLUMNS)
     rest = [c for c in rest if c != roles.split]
     roles.weight, roles.time = _weight(head, rest, settings), _time(head, rest, settings)
     for column in (c for c in rest if c not in (roles.weight, roles.time)):
@@ -54,7 +54,7 @@ def find(head: Head, settings, asked: bool) -> EdgeRoles | None:
         cells = head.cells(column)
         if low in edge_names.TYPES and {c.lower() for c in cells} <= edge_names.DIRECTIONS:
             roles.type = column
-        elif not roles.relation and _is_relation(low, cells, head, way):
+        elif not roles.relation and _is_relation(low, cells, head):
             roles.relation = column
         elif not names.is_identifier(low) and len(set(cells)) > 1:
             roles.others.append(column)
@@ -94,11 +94,11 @@ def _first_two(head: Head, asked: bool) -> tuple[str, str, str, str] | None:
         return a, b, ASKED, "they are its first columns"
     if head.comments or not head.has_header:
         return a, b, FIRST, "they are the first columns of a table without a header"
-    known = all(_is_known(c, head) for c in head.columns[2:])
+    known = all(_is_known(c) for c in head.columns[2:])
     return (a, b, PAIR, "the table has no others that are not weights or times") if known else None
 
 
-def _is_known(column: str, head: Head) -> bool:
+def _is_known(column: str) -> bool:
     low = column.strip().lower()
     return low in edge_names.WEIGHTS | edge_names.TIMES | edge_names.TYPES or low in names.SPLIT_COLUMNS
 
@@ -117,7 +117,7 @@ def are_ids(cells: list[str], max_words: float = 2) -> bool:
     return words < max_words and measures < 0.5 * len(cells) and dates < 0.5 * len(cells) and lists < 0.5 * len(cells)
 
 
-def _named(rest: list[str], wanted: str, usual, head: Head) -> str:
+def _named(rest: list[str], wanted: str, usual) -> str:
     if wanted.strip().lower() == NONE:
         return ""
     if wanted.strip():
@@ -128,7 +128,7 @@ def _named(rest: list[str], wanted: str, usual, head: Head) -> str:
 def _weight(head: Head, rest: list[str], settings) -> str:
     """The column of weights: by its name, else the third of a table without a header, if it has numbers that are no times."""
     if settings.weight_column.strip():
-        return _named(rest, settings.weight_column, (), head)
+        return _named(rest, settings.weight_column, ())
     found = [c for c in rest if c.strip().lower() in edge_names.WEIGHTS and _numbers(head.cells(c)) is not None]
     if found or head.has_header:
         return found[0] if found else ""
@@ -138,7 +138,7 @@ def _weight(head: Head, rest: list[str], settings) -> str:
 
 def _time(head: Head, rest: list[str], settings) -> str:
     if settings.time_column.strip():
-        return _named(rest, settings.time_column, (), head)
+        return _named(rest, settings.time_column, ())
     named = next((c for c in rest if c.strip().lower() in edge_names.TIMES and is_time(head.cells(c), True)), "")
     return named or ("" if head.has_header else next((c for c in rest if is_time(head.cells(c), False)), ""))
 
@@ -158,8 +158,9 @@ def is_time(cells: list[str], named: bool) -> bool:
     return found is not None and (named or any(all(low < n < high for n in found) for low, high in _UNIX))
 
 
-def _is_relation(low: str, cells: list[str], head: Head, way: str) -> bool:
-    return _are_relations(cells, len(head.rows)) if low in edge_names.RELATIONS or (low in ("type", "label") or not head.has_header) else False
+def _is_relation(low: str, cells: list[str], head: Head) -> bool:
+    may_be = low in edge_names.RELATIONS or low in ("type", "label") or not head.has_header
+    return may_be and _are_relations(cells, len(head.rows))
 
 
 def _are_relations(cells: list[str], rows: int) -> bool:
@@ -168,7 +169,7 @@ def _are_relations(cells: list[str], rows: int) -> bool:
     return 2 <= len(different) <= max(FEW_NUMBERS, rows // 2) and all(values.number(c) is None for c in different)
 
 
-def asks_for_label(head: Head, roles: EdgeRoles) -> str:
+def asks_for_label(roles: EdgeRoles) -> str:
     """The column that may be a label of the rows, so that they are perhaps no edges at all; empty if there is none."""
     for column in roles.others:
         low = column.strip().lower()

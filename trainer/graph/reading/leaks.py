@@ -41,7 +41,7 @@ def _same(table: Nodes, roles: NodeRoles, number: int, labels: numpy.ndarray, kn
     for (i, name), kind in roles.types.items():
         if i == number and kind == CATEGORY:
             cells = table.cells[name].filter(pyarrow.array(known)).dictionary_encode()
-            if _follows(numpy.asarray(cells.indices), labels[known], roles.task):
+            if _follows(numpy.asarray(cells.indices), labels[known]):
                 found.append(name)
     classes = len(set(labels[known]))
     for j, name in enumerate(table.numbers):
@@ -53,13 +53,13 @@ def _same(table: Nodes, roles: NodeRoles, number: int, labels: numpy.ndarray, kn
             same = numpy.isfinite(column).all() and column.std() > 0 and abs(numpy.corrcoef(column, target)[0, 1]) > 0.9999
         else:
             values, codes = numpy.unique(column, return_inverse=True)
-            same = 2 <= len(values) <= 4 * classes and _follows(codes, labels[known], roles.task)
+            same = 2 <= len(values) <= 4 * classes and _follows(codes, labels[known])
         if same:
             found.append(name)
     return found
 
 
-def _follows(codes: numpy.ndarray, labels: numpy.ndarray, task: str) -> bool:
+def _follows(codes: numpy.ndarray, labels: numpy.ndarray) -> bool:
     """Whether each value stands for one label, and more than one label follows."""
     different, targets = numpy.unique(labels, return_inverse=True)
     counts = numpy.zeros((codes.max() + 1, len(different)), numpy.int64)

@@ -41,7 +41,7 @@ def of_nodes(
     parts = [r for r in found if r.simple is not None]
     if network is not None and all(a.probabilities is not None for a in network.answers.values()):
         parts = [network, *parts]
-    return [_fused(parts, store, truth, target, seed), *found] if len(parts) > 1 else found
+    return [_fused(parts, truth, target, seed), *found] if len(parts) > 1 else found
 
 
 def _linear(store, numbers: dict, truth: dict, target: Classes | Number, classes: int, seed: int, columns: numpy.ndarray | None) -> list[Rival]:
@@ -93,7 +93,7 @@ def _constant(truth: dict, classes: int) -> Rival:
     return Rival(MAJORITY, title, HEURISTIC, {n: dummy(truth["train"], truth[n], classes) for n in _SPLITS})
 
 
-def _fused(parts: list[Rival], store, truth: dict, target: Classes, seed: int) -> Rival:
+def _fused(parts: list[Rival], truth: dict, target: Classes, seed: int) -> Rival:
     """The weighted product of the probabilities of ``parts``, with weights from the validation nodes. The answers for a validation node are by
     weights that did not see it."""
     names = tuple(MODEL if r.simple is None else r.name for r in parts)
