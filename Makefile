@@ -68,12 +68,14 @@ ray-down: build ## stop the local Ray
 
 .PHONY: studio-pictures
 studio-pictures: ui ## make pictures of all pages of the studio in var/studio, and those of docs/images, with Chromium
+	@test/setup/debian.sh browser
 	@mkdir -p var/studio docs/images/studio
 	@STUDIO_PICTURES=$(CURDIR)/var/studio go test -tags integration -count=1 -run TestPages ./test/studio
 	@for page in runs running run compare train editor; do cp var/studio/$$page-1400-light.png var/studio/$$page-390-dark.png docs/images/studio/; done
 
 .PHONY: pictures
 pictures: setup build ## make the pictures in docs/images from a real training, with Chromium: make pictures [CLOWDER_ENV=file]
+	@test/setup/debian.sh browser
 	@go run ./test/pictures -env "$(CLOWDER_ENV)"
 
 # --- a Kubernetes node for tests
@@ -120,7 +122,8 @@ test-integration: test-parts $(GOTESTSUM) ## all Go tests, also those on a real 
 	@$(call go_tests,unit) $(GO_TEST) -tags crash ./...
 	@$(call go_tests,integration) $(GO_TEST) -tags 'integration crash' -count=1 -run "$(REAL_TESTS)" $(REAL)
 
-test-parts: setup test-programs # what the tests start: also the programs of a Kubernetes control plane
+test-parts: setup test-programs # what the tests start: also Chromium and the programs of a Kubernetes control plane
+	@test/setup/debian.sh browser
 	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
 	@test/setup/minio.sh $(CACHE) >/dev/null
 

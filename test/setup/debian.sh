@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the tests and the demo need and that are missing. Asks for root only if there are some.
+# With the argument "browser" also Chromium, which only the tests and the pictures of the pages need.
 set -euo pipefail
 missing=()
 [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || missing+=(rabbitmq-server)
@@ -8,6 +9,10 @@ command -v bwrap >/dev/null || missing+=(bubblewrap) # runsc is optional: withou
 [ -x /usr/sbin/nginx ] || missing+=(nginx-light) # the test of the studio behind a proxy; it needs the program only
 command -v gcc >/dev/null || missing+=(gcc libc6-dev) # go test -race
 command -v uv >/dev/null || python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+if [ "${1:-}" = browser ]; then
+	for name in headless_shell chromium chromium-browser google-chrome chrome; do command -v "$name" >/dev/null && found=$name; done
+	[ -n "${found:-}" ] || missing+=(chromium)
+fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 echo "installing ${missing[*]}" >&2
 sudo=()
