@@ -21,7 +21,6 @@ SLOW = [
     "trainer.train.loop",
     "trainer.train.evaluate",
     "trainer.launch.local",
-    "trainer.launch.ray_launcher",
     "trainer.data",
     "trainer.candidates",
     "trainer.estimators.words",
@@ -38,13 +37,6 @@ _LIMIT_SECONDS = 120
 KILLED = -signal.SIGKILL
 
 
-def forking():
-    """Starts processes as copies of one that has done the slow imports."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(SLOW)
-    return context
-
-
 @pytest.fixture(scope="session")
 def start_apart():
     """start_apart(spec, place, number, signal) carries out a run in a process of its own, which is gone when the tests are.
@@ -52,10 +44,12 @@ def start_apart():
     ``place`` is None to let it be, "step" to send the signal after that step, "fit" to send it before words fits its model of
     that number, "text" before that batch of texts of nodes is read, or "replace" before that call of os.replace, counted from 1.
     """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(SLOW)
     started = []
 
     def start(spec: Path, place: str | None = None, number: int = 0, sent: int = signal.SIGKILL) -> multiprocessing.Process:
-        started.append(forking().Process(target=_run, args=(str(spec), place, number, sent)))
+        started.append(context.Process(target=_run, args=(str(spec), place, number, sent)))
         started[-1].start()
         return started[-1]
 

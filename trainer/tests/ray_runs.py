@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -11,8 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import small_reviews
-from process_faults import forking
+from conftest import ROOT, small_reviews
 from ray_starts import on_a_busy_machine
 from result_checks import weights
 
@@ -35,61 +33,22 @@ def ray_address():
     shutil.rmtree(folder, ignore_errors=True)
 
 
-class Driver:
-    """The program in a process of its own. It is forked from one that has done the slow imports, and then does what its command line does."""
-
-    def __init__(self, address: str, spec: Path, folder: Path):
-        self._printed = folder / f"printed-{time.monotonic_ns()}.txt"
-        self._process = forking().Process(target=_drive, args=(str(spec), {**os.environ, "RAY_ADDRESS": address}, str(folder), str(self._printed)))
-        self._process.start()
-        self.pid = self._process.pid
-
-    @property
-    def returncode(self) -> int | None:
-        return self._process.exitcode
-
-    def communicate(self) -> str:
-        """Wait until the process has ended, and return what it has printed."""
-        self._process.join(TIMEOUT_SECONDS)
-        assert self.returncode is not None, "the program hangs"
-        return self._printed.read_text()
-
-    def terminate(self) -> None:
-        os.kill(self.pid, signal.SIGTERM)
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.join()
-
-
-def _drive(spec: str, environment: dict[str, str], folder: str, printed: str) -> None:
-    """In the new process: what ``python -m trainer run`` does in this environment and folder."""
-    from trainer.__main__ import main
-
-    os.environ.clear()
-    os.environ.update(environment)
-    os.chdir(folder)
-    to = os.open(printed, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    os.dup2(to, 1)
-    os.dup2(to, 2)
-    code = main(["run", spec])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
-
-
 @pytest.fixture
 def start_on(tmp_path):
     """start_on(address, spec) starts the program in a process of its own; it is gone when the test is."""
     started = []
 
-    def start(address: str, spec: Path) -> Driver:
-        started.append(Driver(address, spec, tmp_path))
+    def start(address: str, spec: Path) -> subprocess.Popen:
+        env = {**os.environ, "RAY_ADDRESS": address, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "trainer", "run", str(spec)]
+        started.append(subprocess.Popen(command, env=env, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
         return started[-1]
 
     yield start
     for process in started:
         process.kill()
+        process.wait()
+        process.stdout.close()
 
 
 @pytest.fixture
@@ -98,20 +57,8 @@ def train_on_ray(start_on, ray_address):
 
     def train(spec: Path) -> tuple[int, str]:
         process = start_on(ray_address, spec)
-        printed = process.communicate()
+        printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
         return process.returncode, printed
-
-    return train
-
-
-@pytest.fixture
-def command_on_ray(ray_address, tmp_path):
-    """command_on_ray(spec) does so by the command line, in a process that has imported nothing before."""
-
-    def train(spec: Path) -> tuple[int, str]:
-        command, environment = [sys.executable, "-m", "trainer", "run", str(spec)], {**os.environ, "RAY_ADDRESS": ray_address}
-        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
-        return done.returncode, done.stdout + done.stderr
 
     return train
 
@@ -143,11 +90,11 @@ def plain_weights(make_run, known):
     return of
 
 
-def until(happened, process: Driver):
+def until(happened, process: subprocess.Popen):
     """Wait until ``happened()`` is true, as long as ``process`` lives, and return what it gave."""
     end = time.monotonic() + TIMEOUT_SECONDS
     while not (found := happened()):
-        assert process.returncode is None, process.communicate()
+        assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < end, "nothing happens"
         time.sleep(0.01)
     return found

@@ -9,8 +9,8 @@ import pytest
 from conftest import small_reviews
 from ray_runs import (  # noqa: F401 - most are fixtures
     LONG,
+    TIMEOUT_SECONDS,
     a_checkpoint,
-    command_on_ray,
     known,
     plain_weights,
     ray_address,
@@ -28,9 +28,9 @@ from trainer.run_folder.lease import LEASE_LOST
 pytestmark = pytest.mark.ray
 
 
-def test_one_worker_on_ray_equals_the_same_run_without(make_run, command_on_ray, schemas):
+def test_one_worker_on_ray_equals_the_same_run_without(make_run, train_on_ray, schemas):
     spec = make_run({"all.csv": small_reviews(200)}, model="bert-tiny", run="ft-ray", epochs=2)
-    code, printed = command_on_ray(spec)
+    code, printed = train_on_ray(spec)
     assert code == 0, printed
     result = check_success(spec.parent, schemas)
     assert result["training"]["workers"] == 1
@@ -71,7 +71,7 @@ def test_a_killed_worker_is_replaced_and_the_weights_are_the_same(make_run, star
     process = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), process)
     os.kill(worker(spec.parent, 0), signal.SIGKILL)
-    printed = process.communicate()
+    printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0, printed
     result = check_success(spec.parent, schemas)
     assert codes(result).count("worker_lost") == 1
@@ -86,6 +86,7 @@ def test_a_killed_driver_is_started_again_and_ends_the_same(make_run, start_on, 
     process = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), process)
     process.kill()
+    process.communicate()
     spec = make_run(some, model="bert-tiny", run="ft-driver", attempt=2, **LONG)
     code, printed = train_on_ray(spec)
     assert code == 0, printed
@@ -99,8 +100,8 @@ def test_a_terminated_driver_saves_the_training_and_ends_with_143(make_run, star
     process = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), process)
     before = (spec.parent / "checkpoints" / "index.json").stat().st_mtime_ns
-    process.terminate()
-    printed = process.communicate()
+    process.send_signal(signal.SIGTERM)
+    printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 143, printed
     assert not (spec.parent / "error.json").exists()
     assert (spec.parent / "checkpoints" / "index.json").stat().st_mtime_ns > before
@@ -121,7 +122,7 @@ def test_a_driver_and_its_worker_that_wake_up_again_change_nothing(make_run, sta
     result = (spec.parent / "result.json").read_bytes()
     for pid in asleep:
         os.kill(pid, signal.SIGCONT)
-    old.communicate()
+    old.communicate(timeout=TIMEOUT_SECONDS)
     assert old.returncode == LEASE_LOST
     assert (spec.parent / "result.json").read_bytes() == result
     assert check_success(spec.parent, schemas)["training"]["resumed"] == 1

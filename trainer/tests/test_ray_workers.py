@@ -15,7 +15,6 @@ from ray_runs import (  # noqa: F401 - most are fixtures
     LONG,
     TIMEOUT_SECONDS,
     a_checkpoint,
-    command_on_ray,
     known,
     newest_checkpoint,
     plain_weights,
@@ -33,9 +32,9 @@ from trainer.run import run
 pytestmark = pytest.mark.ray
 
 
-def test_two_workers_share_the_work(make_run, command_on_ray, reviews, schemas):
+def test_two_workers_share_the_work(make_run, train_on_ray, reviews, schemas):
     spec = make_run(reviews, model="bert-tiny", run="ft-two", num_workers=2)
-    code, printed = command_on_ray(spec)
+    code, printed = train_on_ray(spec)
     assert code == 0, printed
     result = check_success(spec.parent, schemas)
     assert result["training"]["workers"] == 2
@@ -65,7 +64,7 @@ def test_a_model_is_as_good_after_one_of_two_workers_is_killed(make_run, start_o
     process = start_on(ray_address, spec)
     until(a_checkpoint(spec.parent), process)
     os.kill(worker(spec.parent, 1), signal.SIGKILL)
-    printed = process.communicate()
+    printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0, printed
     result = check_success(spec.parent, schemas)
     assert (result["training"]["workers"], result["training"]["resumed"]) == (2, 1)
@@ -77,7 +76,7 @@ def test_workers_leave_a_machine_that_is_shutting_down_and_lose_no_step(make_run
     process = start_on(machines.stdout.readline().strip(), spec)
     until(a_checkpoint(spec.parent), process)
     print("go", file=machines.stdin, flush=True)
-    printed = process.communicate()
+    printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0, printed
     check_success(spec.parent, schemas)
     events = events_of(spec.parent)
@@ -109,6 +108,7 @@ def test_a_whole_ray_that_dies_costs_one_interval_at_most(make_run, start_on, tr
         for pid in _below(head.pid):
             os.kill(pid, signal.SIGKILL)
         process.kill()  # the pod of the driver goes with its Ray
+        process.communicate()
     finally:
         head.kill()
         head.communicate()

@@ -78,7 +78,7 @@ def test_a_killed_copy_is_replaced_by_another_one(make_run, start_on, warm_addre
     process = start_on(warm_address, spec)
     until(a_checkpoint(spec.parent), process)
     os.kill(worker(spec.parent, workers - 1), signal.SIGKILL)
-    printed = process.communicate()
+    printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0, printed
     assert "cold" not in printed
     result = check_success(spec.parent, schemas)
@@ -95,7 +95,7 @@ def test_a_warm_process_that_hangs_lets_a_run_start_cold(make_run, start_on, war
     os.kill(hanging, signal.SIGSTOP)
     spec = make_run({"all.csv": small_reviews(200)}, model="bert-tiny", run="ft-cold", epochs=1)
     process = start_on(warm_address, spec)
-    printed = process.communicate()
+    printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0, printed
     assert printed.count("This program starts cold: the warm process of this machine does not answer") == 1
     check_success(spec.parent, schemas)
@@ -108,7 +108,7 @@ def test_a_warm_process_that_is_killed_costs_its_runs_nothing_and_is_replaced(ma
     process = start_on(warm_address, spec)
     until(a_checkpoint(spec.parent), process)
     os.kill(server(warm_address), signal.SIGKILL)
-    printed = process.communicate()
+    printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0, printed
     assert codes(check_success(spec.parent, schemas)).count("worker_lost") == 0
     is_warm(warm_address)
