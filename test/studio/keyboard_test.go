@@ -47,6 +47,9 @@ func (b *tab) next() focused {
 		keys = "\x1b\x1b\t"
 	}
 	b.do(chromedp.KeyEvent(keys))
+	if get[bool](b, `document.activeElement?.closest(".cm-content") != null`) {
+		b.until(`document.querySelector(".cm-editor.cm-focused") !== null`) // the editor draws its ring a moment later
+	}
 	return get[focused](b, lookAtFocus)
 }
 
