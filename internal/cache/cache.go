@@ -209,10 +209,13 @@ func (c *Cache) Commit(entries []Entry) error {
 
 // syncNames makes the names of the bodies and the lines of the index durable.
 func (c *Cache) syncNames() error {
+	if err := disk.SyncFolder(c.root, "."); err != nil {
+		return err
+	}
 	index := c.openedIndex()
-	err := errors.Join(disk.SyncFolder(c.root, "."), index.Sync())
+	err := index.Sync()
 	if errors.Is(err, os.ErrClosed) && c.openedIndex() != index {
-		return nil // it was rewritten meanwhile, which makes both durable
+		return nil // it was rewritten meanwhile, and synced before that ended
 	}
 	return err
 }

@@ -43,7 +43,7 @@ func (t *Together) join() (r *round, first bool) {
 	return t.next, first
 }
 
-// close lets nobody else join the round that begins now: the work may not see what they have changed.
+// close ends the waiting round: callers from now on wait for the next one, because this round's work may not see their changes.
 func (t *Together) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -99,7 +99,7 @@ func TestScriptsOnSeveralMachinesNeedPolicies(t *testing.T) {
 	t.Parallel()
 	ns := cluster.Shared(t).Namespace(t, nil)
 	r := newRights(t, ns, append(least, "--set", "ray.script.maxNodes=2")...)
-	require.Equal(t, []string{"create", "patch", "delete"}, r.may(t, "networking.k8s.io/networkpolicies", ns))
+	require.Equal(t, []string{"get", "create", "patch", "delete"}, r.may(t, "networking.k8s.io/networkpolicies", ns))
 	require.Empty(t, r.may(t, "networking.k8s.io/networkpolicies", ""))
 }
 

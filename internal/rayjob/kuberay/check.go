@@ -46,7 +46,7 @@ func (c *Client) rights() []right {
 	if c.cfg.Script.MaxNodes < 2 {
 		return basicRights
 	}
-	return append(slices.Clone(basicRights), right{networkingv1.GroupName, "networkpolicies", []string{"create", "patch", "delete"}})
+	return append(slices.Clone(basicRights), right{networkingv1.GroupName, "networkpolicies", []string{"get", "create", "patch", "delete"}})
 }
 
 // Check tests whether trainings can run: the API server and the access rights, KubeRay, the shared volume, the standing

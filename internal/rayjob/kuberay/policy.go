@@ -35,11 +35,16 @@ func newPolicy(a rayjob.Attempt, rj *rayv1.RayJob) *networkingv1.NetworkPolicy {
 	}
 }
 
-// createPolicy creates the policy before the pods. An existing one is kept, since an attempt never changes.
+// createPolicy creates the policy before the pods, or keeps the one that an earlier call has created.
 func (c *Client) createPolicy(ctx context.Context, policy *networkingv1.NetworkPolicy) error {
-	_, err := c.core.NetworkingV1().NetworkPolicies(policy.Namespace).Create(ctx, policy, metav1.CreateOptions{FieldManager: manager})
+	policies := c.core.NetworkingV1().NetworkPolicies(policy.Namespace)
+	_, err := policies.Create(ctx, policy, metav1.CreateOptions{FieldManager: manager})
 	if apierrors.IsAlreadyExists(err) {
-		return nil
+		found, err := policies.Get(ctx, policy.Name, metav1.GetOptions{})
+		if err != nil {
+			return c.fault(err, "read a NetworkPolicy")
+		}
+		return c.keep(ctx, found, policies.Delete)
 	}
 	return c.fault(err, "create a NetworkPolicy")
 }

@@ -129,7 +129,7 @@ func (c *Client) standing(ctx context.Context, p Profile) error {
 	return c.fault(err, "look for a RayCluster")
 }
 
-// createToken creates the token of the attempt's cluster. An existing token is kept: pods may have started with it.
+// createToken creates the token of the attempt's cluster, or keeps the one that an earlier call has created.
 func (c *Client) createToken(ctx context.Context, rj *rayv1.RayJob) error {
 	token := make([]byte, 32)
 	_, _ = rand.Read(token) // never fails
@@ -137,11 +137,34 @@ func (c *Client) createToken(ctx context.Context, rj *rayv1.RayJob) error {
 		ObjectMeta: metav1.ObjectMeta{Name: rj.Name, Namespace: rj.Namespace, Labels: rj.Labels},
 		StringData: map[string]string{utils.RAY_AUTH_TOKEN_SECRET_KEY: hex.EncodeToString(token)},
 	}
-	_, err := c.core.CoreV1().Secrets(rj.Namespace).Create(ctx, secret, metav1.CreateOptions{FieldManager: manager})
+	secrets := c.core.CoreV1().Secrets(rj.Namespace)
+	_, err := secrets.Create(ctx, secret, metav1.CreateOptions{FieldManager: manager})
 	if apierrors.IsAlreadyExists(err) {
-		return nil
+		found, err := secrets.Get(ctx, rj.Name, metav1.GetOptions{})
+		if err != nil {
+			return c.fault(err, "read a Secret")
+		}
+		return c.keep(ctx, found, secrets.Delete)
 	}
 	return c.fault(err, "create a Secret")
+}
+
+// keep decides about an object that a submission needs and finds. Without an owner it is from a service that was killed before it created the
+// RayJob, and serves this one. Otherwise a RayJob of this name was deleted, and Kubernetes deletes the object at some later time, when the next
+// RayJob would need it: it is deleted now, and the submission is repeated.
+func (c *Client) keep(ctx context.Context, found metav1.Object, remove func(context.Context, string, metav1.DeleteOptions) error) error {
+	if metav1.GetControllerOf(found) == nil {
+		return nil
+	}
+	_, err := c.live(ctx, found.GetName()) // another service may have created one meanwhile
+	if missing(err) {
+		same := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(found.GetUID()))}
+		err = c.fault(remove(ctx, found.GetName(), same), "delete what an earlier RayJob left")
+	}
+	if err != nil && !missing(err) {
+		return err
+	}
+	return job.Later(deletionPause, errors.New("waiting until what an earlier RayJob of the same name left is deleted"))
 }
 
 // adopt checks that a RayJob belongs to the attempt, and makes it the owner of its token.

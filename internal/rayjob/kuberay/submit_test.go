@@ -74,6 +74,47 @@ func TestASubmissionWaitsWhileAnEarlierRayJobIsDeleted(t *testing.T) {
 	require.ErrorContains(t, err, "until an earlier RayJob of the same name is deleted")
 }
 
+// Kubernetes deletes what a RayJob owned at some time after the RayJob. A submission in between must not build on it.
+func TestASubmissionDeletesWhatADeletedRayJobOwned(t *testing.T) {
+	t.Parallel()
+	s := newAPIServer(t, forScripts())
+	a := aScript(2)
+	s.submitted(t, a)
+	old := s.token(t, a.Name())
+	require.NoError(t, s.rays.RayV1().RayJobs("research").Delete(t.Context(), a.Name(), metav1.DeleteOptions{}))
+	for _, deleted := range []func() bool{
+		func() bool { return s.token(t, a.Name()) == nil },
+		func() bool { return s.policy(t, a.Name()) == nil },
+	} {
+		require.False(t, deleted())
+		_, err := s.Submit(t.Context(), a)
+		requireKind(t, job.KindLater, err)
+		require.ErrorContains(t, err, "waiting until what an earlier RayJob of the same name left is deleted")
+		require.True(t, deleted())
+		require.Nil(t, s.rayJob(t, a.Name()))
+	}
+	s.submitted(t, a)
+	require.NotEqual(t, old.StringData, s.token(t, a.Name()).StringData)
+	require.NotEmpty(t, s.policy(t, a.Name()).OwnerReferences)
+}
+
+func TestASubmissionKeepsTheTokenOfARayJobThatAnotherServiceHasJustCreated(t *testing.T) {
+	t.Parallel()
+	s := newAPIServer(t, example())
+	a := anAttempt()
+	s.submitted(t, a)
+	token := s.token(t, a.Name())
+	hidden := true
+	s.rays.PrependReactor("get", "rayjobs", func(clienttesting.Action) (bool, runtime.Object, error) {
+		defer func() { hidden = false }()
+		return hidden, nil, apierrors.NewNotFound(resourceOf("ray.io", "rayjobs"), a.Name()) // the first look was too early
+	})
+	_, err := s.Submit(t.Context(), a)
+	requireKind(t, job.KindLater, err)
+	require.Equal(t, token, s.token(t, a.Name()))
+	s.submitted(t, a)
+}
+
 func TestOfTwoSubmissionsAtTheSameTimeOneAdoptsTheRayJobOfTheOther(t *testing.T) {
 	t.Parallel()
 	s := newAPIServer(t, example())
