@@ -10,6 +10,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,17 +25,22 @@ import (
 	"github.com/ncsa/clowder-ray/internal/answer"
 	"github.com/ncsa/clowder-ray/internal/answer/answertest"
 	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/sidecar"
 )
 
 var dataset = registry.Dataset{Clowder: "https://clowder.example.org", ID: "655fd7c3e4b0a1b2c3d4e5f6"}
 
 func client(tb testing.TB, s *answertest.Shelf, python string, sleep time.Duration) *answer.Client {
 	tb.Helper()
-	c := answer.NewClient(answer.NewLocal(answer.LocalConfig{
-		Python: python, Trainer: s.Trainer, Registry: filepath.Join(s.Volume, "registry"), Sleep: sleep, Log: zap.NewNop(),
-	}))
+	c := answer.NewClient(local(s, python, sleep))
 	tb.Cleanup(func() { require.NoError(tb, c.Close()) })
 	return c
+}
+
+func local(s *answertest.Shelf, python string, sleep time.Duration) sidecar.Process {
+	return answer.NewLocal(answer.LocalConfig{
+		Python: python, Trainer: s.Trainer, Registry: filepath.Join(s.Volume, "registry"), Sleep: sleep, Log: zap.NewNop(),
+	})
 }
 
 func model(v registry.Version) answer.Model {
@@ -143,11 +149,18 @@ func TestAfterSleepAQuestionWakesTheProcess(t *testing.T) {
 	s := answertest.NewShelf(t, python)
 	files, lines := reviews(t)
 	trained := s.Train(t, dataset, "reviews", "ft-words", files, map[string]any{"model": "words"})
-	c := client(t, s, python, 300*time.Millisecond)
+	process := local(s, python, 300*time.Millisecond)
+	c := answer.NewClient(process)
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	for range 3 {
 		found, err := c.Infer(t.Context(), model(trained.Version), []answer.Tensor{texts(lines[1])})
 		require.NoError(t, err)
 		require.True(t, found.Woken)
-		time.Sleep(600 * time.Millisecond) // the process sleeps meanwhile; nothing tells the client
+		place, err := process.At(t.Context(), "")
+		require.NoError(t, err)
+		require.Eventually(t, func() bool {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(place.URL, "http://"))
+			return err != nil || conn.Close() != nil
+		}, time.Minute, 20*time.Millisecond, "the process ends without questions")
 	}
 }
