@@ -347,6 +347,6 @@ def test_without_a_combination_the_network_alone_answers_for_nodes(known, tmp_pa
 
 def test_a_model_without_its_graph_names_the_remedy(tmp_path):
     model = SimpleNamespace(description=described(), folder=tmp_path)
-    with pytest.raises(UserError, match="too large for model.zip") as e:
+    with pytest.raises(UserError, match=r"too large for model\.zip") as e:
         predict.run(SimpleNamespace(work=tmp_path), options(), model, None, Told(), 0.0)
     assert e.value.code == "no_graph" and e.value.do == "Choose the registered model."
