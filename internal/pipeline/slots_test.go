@@ -26,19 +26,22 @@ func (b *bench) acceptFrom(t *testing.T, user, run string) {
 	require.NoError(t, err)
 }
 
-// holdTrainings lets no training end before the returned function is called.
-func (b *bench) holdTrainings() (release func()) {
-	held := true
-	b.ray.script = func(string, int) rayjob.Observation {
-		if held {
-			return rayjob.Observation{Verdict: rayjob.Running}
+// holdTrainings lets no training end before the returned function is called: for some attempts, or for all.
+func (b *bench) holdTrainings() (release func(attempts ...string)) {
+	all, released := false, map[string]bool{}
+	b.ray.script = func(attempt string, _ int) rayjob.Observation {
+		if all || released[attempt] {
+			return rayjob.Observation{Verdict: rayjob.Succeeded}
 		}
-		return rayjob.Observation{Verdict: rayjob.Succeeded}
+		return rayjob.Observation{Verdict: rayjob.Running}
 	}
-	return func() {
+	return func(attempts ...string) {
 		b.ray.mu.Lock()
 		defer b.ray.mu.Unlock()
-		held = false
+		all = all || len(attempts) == 0
+		for _, attempt := range attempts {
+			released[attempt] = true
+		}
 	}
 }
 
