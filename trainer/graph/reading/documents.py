@@ -49,7 +49,7 @@ def node_link(source: Input, settings, checks, work) -> Raw:
 
 def _node(node, place: int) -> tuple[str, dict]:
     if not isinstance(node, dict):
-        return str(node), {}
+        return _text(node), {}
     key = next((k for k in ("id", "key", "name") if k in node), None)
     rest = {k: v for k, v in node.items() if k != key}
     attributes = rest.pop("attributes", {})
