@@ -149,18 +149,10 @@ func (b *fixture) attempt(t *testing.T, spec raytest.Spec) rayjob.Attempt {
 	return rayjob.Attempt{Run: rayjob.RunName("kuberay", t.Name(), dir), Number: 1, Dir: dir, Python: "python"}
 }
 
-// submit submits an attempt as the service does: again, if it has to wait for Kubernetes.
-func (b *fixture) submit(t *testing.T, a rayjob.Attempt) (h rayjob.Handle) {
+func (b *fixture) submit(t *testing.T, a rayjob.Attempt) rayjob.Handle {
 	t.Helper()
-	require.Eventually(t, func() bool {
-		var err error
-		h, err = b.client.Submit(t.Context(), a)
-		if kind, _ := job.Classify(err); err != nil && kind == job.KindLater {
-			return false
-		}
-		require.NoError(t, err)
-		return true
-	}, wait, 50*time.Millisecond)
+	h, err := b.client.Submit(t.Context(), a)
+	require.NoError(t, err)
 	return h
 }
 

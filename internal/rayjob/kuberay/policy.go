@@ -35,18 +35,9 @@ func newPolicy(a rayjob.Attempt, rj *rayv1.RayJob) *networkingv1.NetworkPolicy {
 	}
 }
 
-// createPolicy creates the policy before the pods, or keeps the one that an earlier call has created.
+// createPolicy creates the policy before the pods.
 func (c *Client) createPolicy(ctx context.Context, policy *networkingv1.NetworkPolicy) error {
-	policies := c.core.NetworkingV1().NetworkPolicies(policy.Namespace)
-	_, err := policies.Create(ctx, policy, metav1.CreateOptions{FieldManager: manager})
-	if apierrors.IsAlreadyExists(err) {
-		found, err := policies.Get(ctx, policy.Name, metav1.GetOptions{})
-		if err != nil {
-			return c.fault(err, "read a NetworkPolicy")
-		}
-		return c.keep(ctx, found, policies.Delete)
-	}
-	return c.fault(err, "create a NetworkPolicy")
+	return create(ctx, c, c.core.NetworkingV1().NetworkPolicies(policy.Namespace), policy, "a NetworkPolicy")
 }
 
 // givePolicy makes the RayJob the owner of its policy, so that Kubernetes deletes the policy with it.

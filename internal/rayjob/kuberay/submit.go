@@ -129,7 +129,7 @@ func (c *Client) standing(ctx context.Context, p Profile) error {
 	return c.fault(err, "look for a RayCluster")
 }
 
-// createToken creates the token of the attempt's cluster, or keeps the one that an earlier call has created.
+// createToken creates the token of the attempt's cluster.
 func (c *Client) createToken(ctx context.Context, rj *rayv1.RayJob) error {
 	token := make([]byte, 32)
 	_, _ = rand.Read(token) // never fails
@@ -137,34 +137,43 @@ func (c *Client) createToken(ctx context.Context, rj *rayv1.RayJob) error {
 		ObjectMeta: metav1.ObjectMeta{Name: rj.Name, Namespace: rj.Namespace, Labels: rj.Labels},
 		StringData: map[string]string{utils.RAY_AUTH_TOKEN_SECRET_KEY: hex.EncodeToString(token)},
 	}
-	secrets := c.core.CoreV1().Secrets(rj.Namespace)
-	_, err := secrets.Create(ctx, secret, metav1.CreateOptions{FieldManager: manager})
-	if apierrors.IsAlreadyExists(err) {
-		found, err := secrets.Get(ctx, rj.Name, metav1.GetOptions{})
-		if err != nil {
-			return c.fault(err, "read a Secret")
-		}
-		return c.keep(ctx, found, secrets.Delete)
-	}
-	return c.fault(err, "create a Secret")
+	return create(ctx, c, c.core.CoreV1().Secrets(rj.Namespace), secret, "a Secret")
 }
 
-// keep decides about an object that a submission needs and finds. Without an owner it is from a service that was killed before it created the
-// RayJob, and serves this one. Otherwise a RayJob of this name was deleted, and Kubernetes deletes the object at some later time, when the next
-// RayJob would need it: it is deleted now, and the submission is repeated.
-func (c *Client) keep(ctx context.Context, found metav1.Object, remove func(context.Context, string, metav1.DeleteOptions) error) error {
+// objects are the objects of one kind in a namespace.
+type objects[T metav1.Object] interface {
+	Create(context.Context, T, metav1.CreateOptions) (T, error)
+	Get(context.Context, string, metav1.GetOptions) (T, error)
+	Delete(context.Context, string, metav1.DeleteOptions) error
+}
+
+// create creates what the RayJob of the same name needs, before the RayJob. An object that exists without an owner is kept: it is from a service
+// that was killed before it created the RayJob. An object that a deleted RayJob owned is replaced: Kubernetes deletes it at some later time, when
+// the new RayJob would need it.
+func create[T metav1.Object](ctx context.Context, c *Client, in objects[T], want T, kind string) error {
+	_, err := in.Create(ctx, want, metav1.CreateOptions{FieldManager: manager})
+	if !apierrors.IsAlreadyExists(err) {
+		return c.fault(err, "create "+kind)
+	}
+	found, err := in.Get(ctx, want.GetName(), metav1.GetOptions{})
+	if err != nil {
+		return c.fault(err, "read "+kind)
+	}
 	if metav1.GetControllerOf(found) == nil {
 		return nil
 	}
-	_, err := c.live(ctx, found.GetName()) // another service may have created one meanwhile
-	if missing(err) {
-		same := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(found.GetUID()))}
-		err = c.fault(remove(ctx, found.GetName(), same), "delete what an earlier RayJob left")
-	}
-	if err != nil && !missing(err) {
+	switch _, err := c.live(ctx, want.GetName()); {
+	case err == nil:
+		return job.Retryable(errors.New("another service has just created the RayJob"))
+	case !missing(err):
 		return err
 	}
-	return job.Later(deletionPause, errors.New("waiting until what an earlier RayJob of the same name left is deleted"))
+	same := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(found.GetUID()))}
+	if err := in.Delete(ctx, want.GetName(), same); err != nil {
+		return c.fault(err, "delete "+kind)
+	}
+	_, err = in.Create(ctx, want, metav1.CreateOptions{FieldManager: manager})
+	return c.fault(err, "create "+kind)
 }
 
 // adopt checks that a RayJob belongs to the attempt, and makes it the owner of its token.

@@ -75,27 +75,25 @@ func TestASubmissionWaitsWhileAnEarlierRayJobIsDeleted(t *testing.T) {
 }
 
 // Kubernetes deletes what a RayJob owned at some time after the RayJob. A submission in between must not build on it.
-func TestASubmissionDeletesWhatADeletedRayJobOwned(t *testing.T) {
+func TestASubmissionReplacesWhatADeletedRayJobOwned(t *testing.T) {
 	t.Parallel()
 	s := newAPIServer(t, forScripts())
 	a := aScript(2)
 	s.submitted(t, a)
 	old := s.token(t, a.Name())
+	var deleted []string
+	s.core.PrependReactor("delete", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		deleted = append(deleted, action.GetResource().Resource)
+		return false, nil, nil
+	})
 	require.NoError(t, s.rays.RayV1().RayJobs("research").Delete(t.Context(), a.Name(), metav1.DeleteOptions{}))
-	for _, deleted := range []func() bool{
-		func() bool { return s.token(t, a.Name()) == nil },
-		func() bool { return s.policy(t, a.Name()) == nil },
-	} {
-		require.False(t, deleted())
-		_, err := s.Submit(t.Context(), a)
-		requireKind(t, job.KindLater, err)
-		require.ErrorContains(t, err, "waiting until what an earlier RayJob of the same name left is deleted")
-		require.True(t, deleted())
-		require.Nil(t, s.rayJob(t, a.Name()))
-	}
 	s.submitted(t, a)
+	require.Equal(t, []string{"secrets", "networkpolicies"}, deleted)
 	require.NotEqual(t, old.StringData, s.token(t, a.Name()).StringData)
+	require.NotEmpty(t, s.token(t, a.Name()).OwnerReferences)
 	require.NotEmpty(t, s.policy(t, a.Name()).OwnerReferences)
+	s.submitted(t, a)
+	require.Len(t, deleted, 2, "the next call adopts the RayJob")
 }
 
 func TestASubmissionKeepsTheTokenOfARayJobThatAnotherServiceHasJustCreated(t *testing.T) {
@@ -110,9 +108,28 @@ func TestASubmissionKeepsTheTokenOfARayJobThatAnotherServiceHasJustCreated(t *te
 		return hidden, nil, apierrors.NewNotFound(resourceOf("ray.io", "rayjobs"), a.Name()) // the first look was too early
 	})
 	_, err := s.Submit(t.Context(), a)
-	requireKind(t, job.KindLater, err)
+	requireKind(t, job.KindRetryable, err)
+	require.ErrorContains(t, err, "another service has just created the RayJob")
 	require.Equal(t, token, s.token(t, a.Name()))
 	s.submitted(t, a)
+}
+
+func TestASubmissionThatMayNotReplaceAnOldTokenCreatesNoRayJob(t *testing.T) {
+	t.Parallel()
+	for verb, want := range map[string]string{"get": "not allowed to read a Secret", "delete": "not allowed to delete a Secret"} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			s := newAPIServer(t, example())
+			a := anAttempt()
+			s.submitted(t, a)
+			require.NoError(t, s.rays.RayV1().RayJobs("research").Delete(t.Context(), a.Name(), metav1.DeleteOptions{}))
+			s.answer(verb, "secrets", apierrors.NewForbidden(resourceOf("", "secrets"), "x", errors.New("no rights")))
+			_, err := s.Submit(t.Context(), a)
+			requireKind(t, job.KindLater, err)
+			require.ErrorContains(t, err, want)
+			require.Nil(t, s.rayJob(t, a.Name()))
+		})
+	}
 }
 
 func TestOfTwoSubmissionsAtTheSameTimeOneAdoptsTheRayJobOfTheOther(t *testing.T) {
