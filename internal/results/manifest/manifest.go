@@ -197,7 +197,7 @@ func (m Manifest) Changed(inputs []job.Input) []string {
 func (m Manifest) Differences(made Manifest) []string {
 	var out []string
 	differ := func(what string, ours, theirs any) {
-		if a, b := fmt.Sprint(ours), fmt.Sprint(theirs); a != b {
+		if a, b := said(ours), said(theirs); a != b {
 			out = append(out, fmt.Sprintf("%s: %s instead of %s", what, shown(b), shown(a)))
 		}
 	}
@@ -228,6 +228,14 @@ func (m Manifest) Differences(made Manifest) []string {
 	differ("the CPU", m.Hardware.CPU, made.Hardware.CPU)
 	differ("the GPU", m.Hardware.GPU, made.Hardware.GPU)
 	return out
+}
+
+// said is a value in words, empty for one that is not there.
+func said(value any) string {
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
 }
 
 // shown is a value in a sentence.
