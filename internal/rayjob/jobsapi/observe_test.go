@@ -232,12 +232,17 @@ func TestAJobThatIsAskedToStopBeforeItBegan(t *testing.T) {
 
 func TestATrainingThatTakesItsTimeToStop(t *testing.T) {
 	t.Parallel()
-	goodbye := make(chan struct{})
-	server, address := serve(t, raytest.Config{Run: func(context.Context, raytest.Driver) int { <-goodbye; return 0 }})
+	began, goodbye := make(chan struct{}), make(chan struct{})
+	server, address := serve(t, raytest.Config{Run: func(context.Context, raytest.Driver) int {
+		close(began)
+		<-goodbye
+		return 0
+	}})
 	t.Cleanup(func() { close(goodbye) })
 	c := client(t, jobsapi.Config{Address: address, StopWait: 200 * time.Millisecond})
 	h, err := c.Submit(t.Context(), attempt())
 	require.NoError(t, err)
+	<-began // a stop that comes earlier ends the training before its program runs
 	for range 2 {
 		err := c.Stop(t.Context(), h)
 		require.EqualError(t, err, "waiting for the training to stop")
