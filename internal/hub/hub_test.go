@@ -173,7 +173,7 @@ func TestADownloadGoesOnWhereItBrokeOff(t *testing.T) {
 			repo := tinyRepo()
 			double := hubtest.New(t, map[string]hubtest.Repo{tiny: repo})
 			double.Fail("model.safetensors", tc.fault)
-			c := client(t, hub.Config{Endpoint: double.URL, IdleTimeout: patience(tc.fault.Kind, 500*time.Millisecond)})
+			c := client(t, hub.Config{Endpoint: double.URL, IdleTimeout: patience(tc.fault.Kind, 3*time.Second)})
 			info, err := c.Info(t.Context(), tiny, "")
 			require.NoError(t, err)
 			got, err := download(t.Context(), c, info, find(t, info, "model.safetensors"), 0)

@@ -16,6 +16,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/test/browser"
 )
 
 // patience is how long a browser may take for the steps of one do.
@@ -30,12 +32,10 @@ type tab struct {
 // openTab starts the Chromium that is installed.
 func (r *rig) openTab() *tab {
 	r.Helper()
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox)...)
+	ctx, stop, err := browser.Start(context.Background())
+	require.NoError(r, err)
 	r.Cleanup(stop)
-	ctx, end := chromedp.NewContext(ctx)
-	r.Cleanup(end)
 	b := &tab{r: r, ctx: ctx}
-	require.NoError(r, chromedp.Do(ctx), "start Chromium (install the package chromium)")
 	home, err := url.Parse(r.url)
 	require.NoError(r, err)
 	b.do(chromedp.EmulateViewport(1300, 1100), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ncsa/clowder-ray/test/browser"
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
@@ -54,22 +55,23 @@ func run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	b, err := openBrowser(ctx)
+	tabs, stop, err := browser.Start(ctx)
 	if err != nil {
 		return err
 	}
-	defer b.close()
+	defer stop()
+	c := &camera{ctx: tabs}
 	reports, err := filepath.Glob(filepath.Join(results, "*", "*", "report.html"))
 	if err != nil || len(reports) != 1 {
 		return errors.Join(err, fmt.Errorf("found %d reports in %s, expected one", len(reports), results))
 	}
-	if err := b.report("file://"+reports[0], filepath.Join(*out, "report.png")); err != nil {
+	if err := c.report("file://"+reports[0], filepath.Join(*out, "report.png")); err != nil {
 		return err
 	}
 	if s == nil {
 		return nil
 	}
-	return s.photographJob(ctx, b, filepath.Join(*out, "job.png"))
+	return s.photographJob(ctx, c, filepath.Join(*out, "job.png"))
 }
 
 // demo runs test/demo, which trains on the bundled dataset and downloads the results into out.

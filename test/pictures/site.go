@@ -64,7 +64,7 @@ func (s *site) call(ctx context.Context, method, path, key string, v any) (err e
 }
 
 // photographJob opens the dataset of the newest job in Clowder's page, as the user, and photographs the log of the job.
-func (s *site) photographJob(ctx context.Context, b *browser, file string) error {
+func (s *site) photographJob(ctx context.Context, c *camera, file string) error {
 	var jobs struct {
 		Data []struct {
 			ID, Created string
@@ -90,7 +90,7 @@ func (s *site) photographJob(ctx context.Context, b *browser, file string) error
 		return err
 	}
 	defer page.Close()
-	return b.job(page.URL+"/datasets/"+newest.Ref.Dataset, newest.ID, file)
+	return c.job(page.URL+"/datasets/"+newest.Ref.Dataset, newest.ID, file)
 }
 
 // servePage serves Clowder's web page to the browser with the user signed in: requests to the API carry the user's key. The

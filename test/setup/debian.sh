@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the tests and the demo need and that are missing. Asks for root only if there are some.
-# With the argument "browser" also Chromium, which only the tests and the pictures of the pages need.
+# With the argument "browser" also the headless shell of Chromium, which only the tests and the pictures of the pages need.
 set -euo pipefail
 missing=()
 [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || missing+=(rabbitmq-server)
@@ -10,8 +10,8 @@ command -v bwrap >/dev/null || missing+=(bubblewrap) # runsc is optional: withou
 command -v gcc >/dev/null || missing+=(gcc libc6-dev) # go test -race
 command -v uv >/dev/null || python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
 if [ "${1:-}" = browser ]; then
-	for name in headless_shell chromium chromium-browser google-chrome chrome; do command -v "$name" >/dev/null && found=$name; done
-	[ -n "${found:-}" ] || missing+=(chromium)
+	for name in chromium-headless-shell headless_shell headless-shell google-chrome chrome; do command -v "$name" >/dev/null && found=$name; done
+	[ -n "${found:-}" ] || missing+=(chromium-headless-shell)
 fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 echo "installing ${missing[*]}" >&2

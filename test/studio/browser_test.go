@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/test/browser"
 	"github.com/ncsa/clowder-ray/test/studio/site"
 )
 
@@ -23,10 +24,8 @@ const patience = time.Minute
 
 // chromium is the browser that all tests share. It ends with the process.
 var chromium = sync.OnceValues(func() (context.Context, error) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true))
-	ctx, _ := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, _ = chromedp.NewContext(ctx)
-	return ctx, chromedp.Do(ctx)
+	tabs, _, err := browser.Start(context.Background())
+	return tabs, err
 })
 
 // tab is a tab of the browser with cookies of its own.
@@ -46,7 +45,7 @@ func open(t *testing.T, s *site.Site, user, page string) *tab {
 func openWith(t *testing.T, s *site.Site, cookies []*http.Cookie, page string) *tab {
 	t.Helper()
 	parent, err := chromium()
-	require.NoError(t, err, "start Chromium (install the package chromium)")
+	require.NoError(t, err)
 	ctx, stop := chromedp.NewContext(parent, chromedp.WithNewBrowserContext())
 	t.Cleanup(stop)
 	b := &tab{t: t, ctx: ctx, s: s}

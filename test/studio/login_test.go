@@ -31,7 +31,7 @@ const (
 func visit(t *testing.T, s *site.Site, page string) *tab {
 	t.Helper()
 	parent, err := chromium()
-	require.NoError(t, err, "start Chromium (install the package chromium)")
+	require.NoError(t, err)
 	ctx, stop := chromedp.NewContext(parent, chromedp.WithNewBrowserContext())
 	t.Cleanup(stop)
 	b := &tab{t: t, ctx: ctx, s: s}

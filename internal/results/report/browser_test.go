@@ -23,6 +23,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
+	"github.com/ncsa/clowder-ray/test/browser"
 )
 
 // The pages that insert the reports: Clowder's card is a third of its page wide until it is made large.
@@ -82,11 +83,11 @@ type findings struct{ Errors, Requests, Changed, Overflow, Hidden, Ground []stri
 
 func TestReportInsideAPageAsClowderShowsIt(t *testing.T) {
 	t.Parallel()
-	browser := findBrowser(t)
+	program := findBrowser(t)
 	for name, page := range pagesToLookAt(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := look(t, browser, page)
+			got := look(t, program, page)
 			require.Empty(t, got.Errors)
 			require.Empty(t, got.Requests)
 			require.Empty(t, got.Changed, "the style of the page around the report")
@@ -97,7 +98,7 @@ func TestReportInsideAPageAsClowderShowsIt(t *testing.T) {
 				require.Equal(t, "rgb(255, 255, 255) rgb(31, 41, 51)", ground, "dark on white, whatever the page is")
 			}
 			for _, width := range []int{narrow, wide} {
-				requireWhiteOnDark(t, screenshot(t, browser, name, page, width), width)
+				requireWhiteOnDark(t, screenshot(t, program, name, page, width), width)
 			}
 		})
 	}
@@ -122,17 +123,15 @@ func pagesToLookAt(t *testing.T) map[string]string {
 
 func findBrowser(t *testing.T) string {
 	t.Helper()
-	for _, name := range []string{os.Getenv("CHROME"), "chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); name != "" && err == nil {
-			return path
-		}
+	program, err := browser.Find()
+	if err != nil {
+		t.Skip(err)
 	}
-	t.Skip("no Chromium is installed and CHROME does not name one: install Debian's chromium to look at the reports")
-	return ""
+	return program
 }
 
 // look opens a page that holds the report four times and returns what its script found.
-func look(t *testing.T, browser, page string) findings {
+func look(t *testing.T, program, page string) findings {
 	t.Helper()
 	var cards strings.Builder
 	for _, ground := range []string{"light", "dark"} {
@@ -140,7 +139,7 @@ func look(t *testing.T, browser, page string) findings {
 			fmt.Fprintf(&cards, `<div class="ground %s"><div class="card" id="%s-%d" style="width:%dpx"></div></div>`, ground, ground, width, width)
 		}
 	}
-	out, log := browse(t, browser, fmt.Sprintf(host, cards.String(), page), "--dump-dom", "--window-size=1500,1000")
+	out, log := browse(t, program, fmt.Sprintf(host, cards.String(), page), "--dump-dom", "--window-size=1500,1000")
 	require.NotContains(t, log, ":CONSOLE", "the browser's console")
 	m := regexp.MustCompile(`(?s)<script id="findings" type="application/json">(.*?)</script>`).FindStringSubmatch(out)
 	require.Len(t, m, 2, "the page wrote nothing down")
@@ -150,7 +149,7 @@ func look(t *testing.T, browser, page string) findings {
 }
 
 // screenshot takes a picture of the report on a dark page. REPORT_SHOTS names a folder in which it is kept.
-func screenshot(t *testing.T, browser, name, page string, width int) image.Image {
+func screenshot(t *testing.T, program, name, page string, width int) image.Image {
 	t.Helper()
 	dir := t.TempDir()
 	height := 1600
@@ -159,7 +158,7 @@ func screenshot(t *testing.T, browser, name, page string, width int) image.Image
 	}
 	file := filepath.Join(dir, fmt.Sprintf("%s-%d.png", name, width))
 	card := fmt.Sprintf(`<style>#own{display:none}</style><div class="ground dark"><div class="card" style="width:%dpx"></div></div>`, width)
-	browse(t, browser, fmt.Sprintf(host, card, page), "--screenshot="+file, fmt.Sprintf("--window-size=%d,%d", width+20, height))
+	browse(t, program, fmt.Sprintf(host, card, page), "--screenshot="+file, fmt.Sprintf("--window-size=%d,%d", width+20, height))
 	body, err := os.ReadFile(file)
 	require.NoError(t, err)
 	picture, err := png.Decode(bytes.NewReader(body))
@@ -182,7 +181,7 @@ func requireWhiteOnDark(t *testing.T, picture image.Image, width int) {
 }
 
 // browse opens a page in a browser without a screen and returns its output and its log.
-func browse(t *testing.T, browser, page string, args ...string) (out, log string) {
+func browse(t *testing.T, program, page string, args ...string) (out, log string) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "host.html")
@@ -193,7 +192,7 @@ func browse(t *testing.T, browser, page string, args ...string) (out, log string
 		"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr", "--disable-dev-shm-usage",
 		"--user-data-dir=" + filepath.Join(dir, "profile"), "--no-first-run", "--disable-extensions", "--disable-background-networking",
 	}
-	cmd := exec.CommandContext(ctx, browser, append(append(fixed, args...), "file://"+file)...)
+	cmd := exec.CommandContext(ctx, program, append(append(fixed, args...), "file://"+file)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	require.NoError(t, cmd.Run(), stderr.String())
