@@ -132,7 +132,7 @@ func DecodeEvent(line []byte) (Event, error) {
 		e.Fraction < 0, e.Fraction > 1, e.ETASeconds != nil && *e.ETASeconds < 0:
 		return Event{}, fmt.Errorf("%w: a number is out of its range", errEvent)
 	case e.Loss != nil && notFinite(*e.Loss) != nil, e.LearningRate != nil && notFinite(*e.LearningRate) != nil,
-		e.BestValue != nil && notFinite(*e.BestValue) != nil,
+		e.BestValue != nil && notFinite(*e.BestValue) != nil, notFinite(e.Value) != nil,
 		notFinite(slices.Collect(maps.Values(e.Metrics))...) != nil:
 		return Event{}, fmt.Errorf("%w: a number is too large to be drawn", errEvent)
 	case e.Kind == KindEval && len(e.Metrics) == 0:
@@ -158,7 +158,10 @@ func (e *Event) bound() {
 	for _, words := range []*string{&e.Text, &e.What, &e.Why, &e.Do, &e.Settings, &e.BestSettings} {
 		*words = strings.Clone(text.Shorten(*words, maxEventText))
 	}
-	for _, name := range []*string{(*string)(&e.Kind), &e.Phase, &e.Code, &e.Split, &e.Metric, &e.Path, &e.Device, &e.State} {
+	for _, name := range []*string{
+		(*string)(&e.Kind), &e.Phase, &e.Code, &e.Split, &e.Metric, &e.Path, &e.Device, &e.State,
+		&e.Name, &e.ID, &e.File, &e.Severity, &e.ResumedFrom,
+	} {
 		*name = text.Shorten(*name, maxEventName)
 	}
 	if len(e.Choice) > maxEventText {
