@@ -109,6 +109,8 @@ class _Launch(Launch):
     def outcome(self, status: int, killed: bool) -> tuple[int | None, int | None, str]:
         if killed:
             return None, signal.SIGKILL, ""
+        if status < 0:  # the kernel has ended runsc, for example for want of memory
+            return None, -status, ""
         return (None, status - 128, "") if 128 < status <= 128 + signal.NSIG else (status, None, "")
 
     def close(self) -> None:
