@@ -28,7 +28,7 @@ const (
 	maxRankEntries = 4096
 )
 
-// RankLogs are the logs of the workers in the order of their ranks.
+// RankLogs are the logs of the first workers in the order of their ranks.
 func RankLogs(root *os.Root) []string {
 	entries, err := disk.List(root, rankLogDir, maxRankEntries)
 	if err != nil {
@@ -38,14 +38,14 @@ func RankLogs(root *os.Root) []string {
 	var names []string
 	for _, e := range entries {
 		rank, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), ".txt"), "rank-")
-		if n, err := strconv.Atoi(rank); ok && err == nil && n >= 0 && len(names) < maxRankLogs {
+		if n, err := strconv.Atoi(rank); ok && err == nil && n >= 0 {
 			name := rankLogDir + "/" + e.Name()
 			ranks[name] = n
 			names = append(names, name)
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(a, b)) })
-	return names
+	return names[:min(len(names), maxRankLogs)]
 }
 
 // CopyLog copies the end of a log. It may be gone or a link that a stranger left, and then that is said.
