@@ -58,14 +58,27 @@ func (c *card) about(m manifest.Meta, r *results.Result) {
 	case r.Model.FromScratch:
 		origin = "trained from random weights (" + markdown(r.Model.Base) + ")"
 	}
-	output := "a number"
-	if r.PredictsLinks() {
-		output = graphs.LinkOutput(r)
-	} else if !r.IsRegression() {
-		output = fmt.Sprintf("one of %d labels: %s", len(r.Model.Labels), markdown(text.ListSome(r.Model.Labels, 20, 60)))
-	}
 	c.p("A model for %s, %s, with %s parameters. Input: %s. Output: %s.\n\n",
-		markdown(r.Task), origin, text.Number(r.Model.Parameters), markdown(reads(r.Model)), output)
+		markdown(r.Task), origin, text.Number(r.Model.Parameters), markdown(reads(r.Model)), cardOutput(r))
+}
+
+// cardOutput says what the model answers.
+func cardOutput(r *results.Result) string {
+	labels := fmt.Sprintf("%d labels: %s", len(r.Model.Labels), markdown(text.ListSome(r.Model.Labels, 20, 60)))
+	switch {
+	case r.PredictsLinks():
+		return graphs.LinkOutput(r)
+	case r.IsRegression():
+		return "a number"
+	case r.Model.Kind == results.ModelLanguage:
+		return languageOutput
+	case r.Model.Kind == results.ModelTokens:
+		return "for each word one of " + labels
+	case r.LabelSets != nil:
+		return "any of " + labels
+	default:
+		return "one of " + labels
+	}
 }
 
 // maxCardBaselines is how many simple models the card has: the report has them all.

@@ -68,7 +68,11 @@ func labelName(r *results.Result) string {
 	if r.PredictsLinks() {
 		return "none: a pair of nodes has an edge or not"
 	}
-	return results.Plain(r.Data.LabelColumn, "the name of the folder")
+	otherwise := "the name of the folder"
+	if strings.HasSuffix(r.Task, "-generation") {
+		otherwise = "none: a language model learns to continue the texts"
+	}
+	return results.Plain(r.Data.LabelColumn, otherwise)
 }
 
 // because is the reason of the first decision of that name, as a sentence behind what it decided.

@@ -48,6 +48,8 @@ func newModelPart(r *results.Result, m manifest.Meta) *modelPart {
 		part.Facts = append(part.Facts, pair{"Output", graphs.LinkOutput(r)})
 	case r.IsRegression():
 		part.Facts = append(part.Facts, pair{"Output", "a number in the unit of " + results.Plain(r.Data.LabelColumn, "the target")})
+	case r.Model.Kind == results.ModelLanguage:
+		part.Facts = append(part.Facts, pair{"Output", languageOutput})
 	default:
 		part.Facts = append(part.Facts, pair{"Output", results.Plain(text.ListSome(r.Model.Labels, 30, 60), "")})
 	}

@@ -98,7 +98,7 @@ func sandboxWords(s results.Sandbox) string {
 func launcherWords(s *results.Script) string {
 	words := results.Plain(s.Launcher, "")
 	if s.Processes > 1 || s.Nodes > 1 {
-		words += ", " + fmt.Sprintf("%d processes", s.Processes)
+		words += ", " + text.Count(s.Processes, "process")
 	}
 	if s.Nodes > 1 {
 		words += fmt.Sprintf(" on each of %d nodes", s.Nodes)

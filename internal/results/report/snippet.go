@@ -155,6 +155,9 @@ func BaselineGuide(r *results.Result) string {
 		"```python\n" + SnippetFile("baseline_"+r.Model.Kind) + "```\n"
 }
 
+// languageOutput is what a language model answers.
+const languageOutput = "text that continues the input"
+
 // reads says in words what the model takes.
 func reads(m results.Model) string {
 	switch m.Kind {
@@ -162,6 +165,8 @@ func reads(m results.Model) string {
 		if isEstimator(m.Base) {
 			return "text in any language"
 		}
+		return fmt.Sprintf("text, up to %s tokens", text.Number(m.MaxLength))
+	case results.ModelTokens, results.ModelLanguage:
 		return fmt.Sprintf("text, up to %s tokens", text.Number(m.MaxLength))
 	case results.ModelImage:
 		return fmt.Sprintf("images, resized to %d by %d pixels", m.ImageSize, m.ImageSize)
