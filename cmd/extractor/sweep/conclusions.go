@@ -62,7 +62,7 @@ func (t *table) aboutWorkers(rows []row) []string {
 	most := rows[len(rows)-1]
 	switch {
 	case best.Workers == most.Workers:
-		out = append(out, text.Capital(text.Count(best.Workers, "worker"))+" pay for this dataset. More may pay, too.")
+		out = append(out, text.Capital(text.Count(best.UsedWorkers, "worker"))+" pay for this dataset. More may pay, too.")
 	case most.waiting() >= waitingMuch:
 		out = append(out, fmt.Sprintf("Use %s. With more, each of them waits for the others for %.0f %% of its time: a larger batch_size helps.",
 			text.Count(best.Workers, "worker"), 100*most.waiting()))
@@ -77,7 +77,7 @@ func (t *table) aboutWorkers(rows []row) []string {
 func (t *table) aboutEpochs() string {
 	few := t.Rows[0]
 	many := t.base(t.Rows[len(t.Rows)-1])
-	if few.Epochs == many.Epochs {
+	if few.Epochs == many.Epochs || few.Score.N == 0 || many.Score.N == 0 {
 		return ""
 	}
 	name := results.MetricName(few.Metric)

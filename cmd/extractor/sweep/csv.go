@@ -26,13 +26,16 @@ func (t *table) writeCSV(w io.Writer) error {
 	}
 	for _, r := range t.Rows {
 		speedUp, efficiency := t.speedUp(r)
-		low, high := "", ""
+		value, low, high := "", "", ""
+		if r.Score.N > 0 {
+			value = number(r.Score.Value)
+		}
 		if r.Score.Low != nil && r.Score.High != nil {
 			low, high = number(*r.Score.Low), number(*r.Score.High)
 		}
 		err := out.Write([]string{
 			strconv.Itoa(r.Workers), strconv.Itoa(r.Epochs), strconv.Itoa(r.UsedWorkers), known(r.Threads), number(r.EpochsDone), r.Stopped,
-			number(r.Seconds), number(r.TrainingSeconds), positive(r.RowsPerSecond), positive(speedUp), positive(efficiency), r.Metric, number(r.Score.Value),
+			number(r.Seconds), number(r.TrainingSeconds), positive(r.RowsPerSecond), positive(speedUp), positive(efficiency), r.Metric, value,
 			low, high, score(r.Accuracy), score(r.NetworkScore), positive(r.cores()), known(r.peak()), number(r.waiting()), r.Model, r.Run,
 		})
 		if err != nil {
@@ -102,7 +105,7 @@ func (t *table) cells(r row) []string {
 	speedUp, efficiency := t.speedUp(r)
 	out := []string{
 		text.Number(r.Workers), text.Number(r.Epochs), seconds(r.Seconds), seconds(r.TrainingSeconds), dash(r.RowsPerSecond > 0, text.Number(int64(r.RowsPerSecond+0.5))),
-		dash(speedUp > 0, fmt.Sprintf("%.2f", speedUp)), dash(efficiency > 0, fmt.Sprintf("%.0f %%", 100*efficiency)), results.Figure(r.Metric, r.Score.Value),
+		dash(speedUp > 0, fmt.Sprintf("%.2f", speedUp)), dash(efficiency > 0, fmt.Sprintf("%.0f %%", 100*efficiency)), dash(r.Score.N > 0, results.Figure(r.Metric, r.Score.Value)),
 	}
 	if t.hasAccuracy() {
 		out = append(out, figure("accuracy", r.Accuracy))
