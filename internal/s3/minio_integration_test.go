@@ -5,8 +5,6 @@ package s3
 import (
 	"bytes"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
 	"net"
@@ -129,32 +127,6 @@ func newWorld(t *testing.T, server *objectstore.Store) *world {
 	return w
 }
 
-// cutter ends a connection after some bytes of an answer.
-type cutter struct {
-	http.ResponseWriter
-	left int64
-}
-
-// Write implements io.Writer.
-func (c *cutter) Write(p []byte) (int, error) {
-	if int64(len(p)) > c.left {
-		_, _ = c.ResponseWriter.Write(p[:c.left])
-		if f, ok := c.ResponseWriter.(http.Flusher); ok {
-			f.Flush()
-		}
-		panic(http.ErrAbortHandler)
-	}
-	c.left -= int64(len(p))
-	return c.ResponseWriter.Write(p)
-}
-
-// Flush implements http.Flusher.
-func (c *cutter) Flush() {
-	if f, ok := c.ResponseWriter.(http.Flusher); ok {
-		f.Flush()
-	}
-}
-
 // breaks sets what happens to requests from now on, and returns what was requested before.
 func (w *world) breaks(f func(*http.Request) *breakage) (seen []string) {
 	w.mu.Lock()
@@ -166,18 +138,6 @@ func (w *world) breaks(f func(*http.Request) *breakage) (seen []string) {
 func (w *world) stage(t *testing.T, address string) ([]job.Input, error) {
 	t.Helper()
 	return w.Stage(t.Context(), Request{Address: address, Dir: disk.Folder{Volume: w.folder, Name: "inputs"}, Place: "objects", Name: "data"}, func(string) {})
-}
-
-func digest(content string) string {
-	sum := sha256.Sum256([]byte(content))
-	return hex.EncodeToString(sum[:])
-}
-
-func requirePermanent(t *testing.T, err error, want string) {
-	t.Helper()
-	kind, _ := job.Classify(err)
-	require.Equal(t, job.KindPermanent, kind, "%v", err)
-	require.ErrorContains(t, err, want)
 }
 
 func testStage(t *testing.T, w *world) {
@@ -293,17 +253,6 @@ func testRefusals(t *testing.T, w *world) {
 }
 
 // files makes a set of files from their content.
-func files(content map[string]string) (all []File) {
-	for _, name := range []string{"a.pt", "b/c.pt", "log.txt"} {
-		if text, ok := content[name]; ok {
-			all = append(all, File{Name: name, Size: int64(len(text)), SHA256: digest(text), Open: func() (io.ReadCloser, error) {
-				return io.NopCloser(disk.Verify(strings.NewReader(text), name, int64(len(text)), digest(text))), nil
-			}})
-		}
-	}
-	return all
-}
-
 func testUpload(t *testing.T, w *world) {
 	t.Helper()
 	w.minio.Bucket(t, "mirror", nil)
