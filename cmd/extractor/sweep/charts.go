@@ -24,7 +24,7 @@ func (t *table) charts() []*chart.Chart {
 	if len(workers) > 1 {
 		out = append(out, t.timeChart(), t.speedUpChart())
 	}
-	if len(epochs) > 1 {
+	if len(epochs) > 1 && t.any(func(r row) bool { return r.Score.N > 0 }) {
 		out = append(out, t.scoreChart())
 	}
 	return out

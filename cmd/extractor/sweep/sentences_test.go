@@ -3,7 +3,6 @@ package sweep
 import (
 	"bytes"
 	"encoding/csv"
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,9 +43,7 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 	require.Equal(t, []string{"Workers", "Epochs", "Time", "Training", "Rows/s", "Speed-up", "Efficiency", "F1", "CPU per worker", "Memory per worker", "Waiting"}, made.columns())
 	require.Equal(t, []string{"1", "10", "1 min 45 s", "0 s", "–", "–", "–", "–", "–", "–", "–"}, made.cells(made.Rows[0]))
 	require.Empty(t, made.conclusions(), "nothing is concluded from scores that nobody knows")
-	for _, c := range made.charts() {
-		require.False(t, math.IsNaN(c.Y.Low) || math.IsInf(c.Y.Low, 0) || math.IsNaN(c.Y.High) || math.IsInf(c.Y.High, 0), c.Title)
-	}
+	require.Empty(t, made.charts(), "there is no score to draw")
 }
 
 func TestSentencesCountTheWorkersThatRan(t *testing.T) {
@@ -141,7 +138,7 @@ func TestARowAddsUpItsWorkers(t *testing.T) {
 
 func TestNumbersAreReadInOrderAndOnce(t *testing.T) {
 	t.Parallel()
-	for given, want := range map[string][]int{"1": {1}, "3,1,2": {1, 2, 3}, " 2 ,2, 2": {2}, "10000,1": {1, 10000}, "+4": {4}} {
+	for given, want := range map[string][]int{"1": {1}, "3,1,2": {1, 2, 3}, "2 ,2, 2": {2}, "10000,1": {1, 10000}, "+4": {4}} {
 		got, err := numbers(given)
 		require.NoError(t, err, given)
 		require.Equal(t, want, got)
