@@ -192,16 +192,17 @@ func TestWhatASearchCostAndWon(t *testing.T) {
 
 func TestCandidatesAreOrderedByWhatChoseTheModel(t *testing.T) {
 	t.Parallel()
-	order := func(metric string, values ...map[string]float64) (names string) {
+	order := func(metric string, values ...map[string]float64) string {
 		r := goldenTraining(t)
 		r.Task, r.Metric, r.Candidates = results.TaskLinks, metric, nil
 		for i, v := range values {
 			r.Candidates = append(r.Candidates, results.Candidate{Name: string(rune('a' + i)), Validation: v, Chosen: i == 0})
 		}
+		var names []string
 		for _, row := range newCandidatesPart(r).Table.Rows {
-			names += row[0]
+			names = append(names, row[0])
 		}
-		return names
+		return strings.Join(names, "")
 	}
 	mrr := func(v float64) map[string]float64 { return map[string]float64{"mrr": v} }
 	loss := func(v float64) map[string]float64 { return map[string]float64{"loss": v} }
