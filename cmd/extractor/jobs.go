@@ -20,6 +20,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // jobsCommand reads and changes the job store, also while the service runs: both see each other's changes.
@@ -112,7 +113,7 @@ func listJobs(w io.Writer, recs []job.Record, leftOut map[string]error) error {
 			note = r.Ending.Text
 		}
 		age := max(0, time.Since(r.Created)).Round(time.Second)
-		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.Run, extractorOf(r), r.State, r.Attempt, age, r.Request.Name, cut(note, 80))
+		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.Run, extractorOf(r), r.State, r.Attempt, age, r.Request.Name, text.Excerpt(note, 80))
 	}
 	for _, run := range sortedKeys(leftOut) {
 		word, remedy := unreadable(leftOut[run])
@@ -135,7 +136,8 @@ func modelOf(r job.Record) string {
 
 func showJob(w io.Writer, r job.Record) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	line := func(name string, value any) { _, _ = fmt.Fprintf(tw, "%s\t%v\n", name, value) }
+	// Users have written some of the values, which must not change the terminal.
+	line := func(name string, value any) { _, _ = fmt.Fprintf(tw, "%s\t%s\n", name, text.Lines(fmt.Sprint(value))) }
 	line("run", r.Run)
 	line("extractor", extractorOf(r))
 	line("state", r.State)
@@ -178,11 +180,4 @@ func printLogs(w io.Writer, dir disk.Folder, run string) error {
 		err = job.Permanent(fmt.Errorf("the job %s has no logs: its training has not started, or SHARED_DIR is not the shared volume of the service", run))
 	}
 	return err
-}
-
-func cut(s string, n int) string {
-	if runes := []rune(strings.TrimSpace(s)); len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return s
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // modelsCommand reads and changes the model registry and the base models on the shared volume, also while the service runs.
@@ -146,7 +147,7 @@ func listModels(w io.Writer, models *registry.Registry, dataset string) error {
 				return err
 			}
 			_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", id, v.Ref(), mark, v.Task, testScore(v), v.Base,
-				v.Created.Format(time.DateTime), v.Run, cut(v.DatasetName, 40))
+				v.Created.Format(time.DateTime), v.Run, text.Excerpt(v.DatasetName, 40))
 		}
 	}
 	return tw.Flush()

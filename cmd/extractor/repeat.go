@@ -13,6 +13,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform/folder"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // repeat sets the parameters of r to the settings of a manifest, including its seed. Parameters of the command line override
@@ -51,7 +52,7 @@ func (p *program) repeat(ctx context.Context, set Settings, path string, r *loca
 	}
 	if files := old.Changed(inputs); len(files) > 0 {
 		_, err = fmt.Fprintf(p.stdout, "Warning: the data differs from run %s, so %s will differ too; changed files: %s\n",
-			old.Run, madeBy(old), cut(strings.Join(files, ", "), 300))
+			old.Run, madeBy(old), text.Excerpt(strings.Join(files, ", "), 300))
 	}
 	return old, err
 }
@@ -71,8 +72,8 @@ func settingsOf(m manifest.Manifest, form map[string]any) map[string]any {
 		}
 		if _, ok := form[name]; ok {
 			out[name] = value
-		} else if text := optionText(value); text != "" {
-			more = append(more, name+": "+text)
+		} else if words := optionText(value); words != "" {
+			more = append(more, name+": "+words)
 		}
 	}
 	out["more_options"] = strings.Join(more, "\n")
@@ -173,6 +174,6 @@ func (p *program) compareOutputs(old, made manifest.Manifest) error {
 	if len(causes) == 0 {
 		causes = []string{"no recorded difference: the script may write the time, or use numbers that it does not seed"}
 	}
-	_, err := fmt.Fprintf(p.stdout, "The files differ from run %s: %s. Differences:\n  %s\n", old.Run, cut(strings.Join(differ, ", "), 300), strings.Join(causes, "\n  "))
+	_, err := fmt.Fprintf(p.stdout, "The files differ from run %s: %s. Differences:\n  %s\n", old.Run, text.Excerpt(strings.Join(differ, ", "), 300), strings.Join(causes, "\n  "))
 	return err
 }
