@@ -132,7 +132,7 @@ def test_several_labels_have_a_column_each_up_to_fifty():
     found = lines(label_results.table(examples, target, outputs, "text", ["text"], knows=True))
     assert sum(name.startswith("probability of ") for name in found[0]) == label_results.SHOWN
     assert (found[0]["predicted"], found[0]["label"], found[0]["id"]) == ("l01; l02", "l01;l02", "'@7")
-    assert (found[0]["probability of l01"], found[1]["predicted"]) == ("0.7500", "")
+    assert (found[0]["probability of l01"], found[1]["predicted"]) == ("0.7500", "(none)")
 
 
 def conversation(question: str, answer: str) -> tuple[Turn, ...]:
