@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
@@ -15,20 +14,11 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
-// settled are the settings of an environment.
-func settled(t *testing.T, env ...string) Settings {
-	t.Helper()
-	fs := pflag.NewFlagSet("t", pflag.ContinueOnError)
-	addFlags(fs)
-	set, err := readSettings(fs, env)
-	require.NoError(t, err)
-	return set
-}
-
 func TestTheSettingsReachTheirParts(t *testing.T) {
 	t.Parallel()
-	set := settled(t, "SHARED_DIR=/srv/shared", "STATE_DIR=/srv/state", "MAX_FILES=7", "MAX_BYTES=900", "RETAIN_KEYS=1d", "RETAIN_RUNS=2d", "RETAIN_RECORDS=30d",
+	set, err := readEnv("SHARED_DIR=/srv/shared", "STATE_DIR=/srv/state", "MAX_FILES=7", "MAX_BYTES=900", "RETAIN_KEYS=1d", "RETAIN_RUNS=2d", "RETAIN_RECORDS=30d",
 		"CACHE_BYTES=5", "MIN_FREE_BYTES=6", "SCRIPT_PACKAGES_BYTES=8", "RABBITMQ_URI=amqps://broker/%2f", "RABBITMQ_CA=/etc/ca.pem")
+	require.NoError(t, err)
 	limits := set.objectLimits()
 	require.Equal(t, 7, limits.Objects)
 	require.Equal(t, int64(900), limits.Bytes, "an object store is bounded as a dataset is")
@@ -71,13 +61,13 @@ func TestEveryLimitThatCannotBeIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fs := pflag.NewFlagSet("t", pflag.ContinueOnError)
-			addFlags(fs)
-			_, err := readSettings(fs, tc.env)
+			_, err := readEnv(tc.env...)
 			require.ErrorContains(t, err, tc.want)
 		})
 	}
-	require.Zero(t, settled(t, "RETAIN_RECORDS=0", "RETAIN_RUNS=0").RetainRecords, "0 keeps everything")
+	set, err := readEnv("RETAIN_RECORDS=0", "RETAIN_RUNS=0")
+	require.NoError(t, err)
+	require.Zero(t, set.RetainRecords, "0 keeps everything")
 }
 
 func TestAStateFolderThatCannotBeLocked(t *testing.T) {
