@@ -9,11 +9,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/ncsa/clowder-ray/internal/rayjob/raytest"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -56,11 +58,13 @@ func (p pod) pipe(name string) {
 	_ = syscall.Mkfifo(p.path(name), 0o666)
 }
 
-// alternate runs the steps in turn, as fast as it can, until the test ends.
+// alternate runs the steps in turn until the test ends. Pauses of up to a millisecond let the service meet each state at each of its own
+// steps, and leave the other attacks their share of the processor.
 func (p pod) alternate(steps ...func()) {
 	p.work.Go(func() {
 		for i := 0; p.life.Err() == nil; i++ {
 			steps[i%len(steps)]()
+			time.Sleep(rand.N(time.Millisecond))
 		}
 	})
 }
