@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -95,15 +96,10 @@ func (s *fixture) gauges(tb testing.TB, service *stack.Service) (all []Gauge) {
 		<-time.After(200 * time.Millisecond)
 	}
 	vhost := s.uri[strings.LastIndex(s.uri, "/")+1:]
-	out, err := s.broker.Ctl(tb.Context(), "-q", "list_queues", "-p", vhost, "messages_unacknowledged")
+	out, err := s.broker.Eval(tb.Context(), `lists:sum([N || [{_, N}] <- rabbit_amqqueue:info_all(<<"`+vhost+`">>, [messages_unacknowledged])]).`)
 	require.NoError(tb, err)
-	unsettled := 0.0
-	for word := range strings.FieldsSeq(out) {
-		var n float64
-		if _, err := fmt.Sscan(word, &n); err == nil {
-			unsettled += n
-		}
-	}
+	unsettled, err := strconv.ParseFloat(out, 64)
+	require.NoError(tb, err)
 	return append(all, Gauge{Name: "unacknowledged messages", After: unsettled})
 }
 
