@@ -49,7 +49,7 @@ func extractors(env map[string]string) int {
 // StepTimeout is how long a test waits for one step while other tests use the machine.
 const StepTimeout = 2 * time.Minute
 
-// storePoll is the time between two looks at the store of the service: each opens the file again, as another process does.
+// storePoll is the time between two looks at the store of the service.
 const storePoll = 100 * time.Millisecond
 
 // Fixture is everything around one service: a virtual host of a real RabbitMQ, the double of Clowder with a dataset, and the
@@ -218,22 +218,36 @@ func (w *Fixture) SubmitTo(tb testing.TB, extractor, dataset string, parameters 
 // Records reads the store of the service.
 func (w *Fixture) Records(tb testing.TB) []job.Record {
 	tb.Helper()
-	store, err := job.OpenSQLite(tb.Context(), filepath.Join(w.Env["STATE_DIR"], "jobs.db"))
-	require.NoError(tb, err)
+	store := w.openStore(tb)
 	defer func() { require.NoError(tb, store.Close()) }()
-	all, err := store.List(tb.Context(), job.Query{})
-	require.NoError(tb, err)
-	return all
+	return list(tb, store)
 }
 
 // AwaitRecords waits until the store of the service holds n records, all over, which is after their last statuses.
 func (w *Fixture) AwaitRecords(tb testing.TB, n int) []job.Record {
 	tb.Helper()
+	store := w.openStore(tb) // once: to open it costs more than all the looks of a wait
+	defer func() { require.NoError(tb, store.Close()) }()
 	var all []job.Record
 	require.Eventually(tb, func() bool {
-		all = w.Records(tb)
+		all = list(tb, store)
 		return len(all) == n && !slices.ContainsFunc(all, func(r job.Record) bool { return r.Active() })
 	}, StepTimeout, storePoll, "the jobs are not over")
+	return all
+}
+
+// openStore opens the store of the service, as another process does.
+func (w *Fixture) openStore(tb testing.TB) *job.SQLite {
+	tb.Helper()
+	store, err := job.OpenSQLite(tb.Context(), filepath.Join(w.Env["STATE_DIR"], "jobs.db"))
+	require.NoError(tb, err)
+	return store
+}
+
+func list(tb testing.TB, store *job.SQLite) []job.Record {
+	tb.Helper()
+	all, err := store.List(tb.Context(), job.Query{})
+	require.NoError(tb, err)
 	return all
 }
 
