@@ -17,6 +17,7 @@ type details struct {
 	Message      string `json:"message"`
 	ErrorType    string `json:"error_type"`
 	ExitCode     *int   `json:"driver_exit_code"`
+	Entrypoint   string `json:"entrypoint"`
 }
 
 // core returns the fields that all kinds of details share.
@@ -25,9 +26,16 @@ func (d details) core() details { return d }
 // owned is details with the fields that show the owner of the job. The frequent listing leaves them out.
 type owned struct {
 	details
-	Entrypoint string            `json:"entrypoint"`
-	Metadata   map[string]string `json:"metadata"`
+	Metadata map[string]string `json:"metadata"`
 }
+
+// noEntrypoint is the command in a leftover entry. Ray looks once a second whether a job still runs. If the entry of a job was
+// deleted between its end and the next look, Ray takes the job for one that died and writes a new entry with this command, with
+// the status FAILED and without metadata (_monitor_job_internal and put_status of Ray 2.60).
+const noEntrypoint = "Entrypoint not found."
+
+// leftover reports whether the entry was written after the job was deleted. Such a job no longer exists.
+func (d details) leftover() bool { return d.Entrypoint == noEntrypoint }
 
 var errNotRay = errors.New("the answer does not come from Ray")
 

@@ -35,12 +35,17 @@ func (c *Client) Observe(ctx context.Context, h rayjob.Handle) (rayjob.Observati
 	return c.judge(d.details), nil
 }
 
-// look requests one job by name.
+// look requests one job by name. It deletes a leftover entry and returns errLeftover, so that the name is free again.
 func (c *Client) look(ctx context.Context, id string) (d owned, err error) {
 	err = c.do(ctx, jobCall(http.MethodGet, id, "", "look up a training"), func(r io.Reader) error {
 		d, err = decodeOwned(r)
 		return err
 	})
+	if err == nil && d.leftover() {
+		if err = gone(c.remove(ctx, id)); err == nil {
+			err = errLeftover
+		}
+	}
 	return d, err
 }
 
@@ -60,12 +65,17 @@ func (c *Client) lost(ctx context.Context, h rayjob.Handle) (rayjob.Observation,
 }
 
 // poll lists all jobs once for all callers. It keeps the reasons of the previous listing, since Ray repeats the end of each
-// log in every listing.
+// log in every listing. It deletes leftover entries, which no caller asks for.
 func (c *Client) poll(ctx context.Context, before map[string]rayjob.Observation) (map[string]rayjob.Observation, error) {
 	jobs := map[string]rayjob.Observation{}
+	var leftovers []string
 	err := c.do(ctx, call{method: http.MethodGet, path: "/api/jobs/", what: "list its jobs"}, func(r io.Reader) error {
 		limited := &io.LimitedReader{R: r, N: maxListing}
 		err := decodeListing(limited, func(d details) {
+			if d.leftover() {
+				leftovers = append(leftovers, d.SubmissionID)
+				return
+			}
 			obs, ok := before[d.SubmissionID]
 			if !ok || obs.Verdict != rayjob.Failed || d.Status != statusFailed {
 				obs = c.judge(d)
@@ -78,7 +88,21 @@ func (c *Client) poll(ctx context.Context, before map[string]rayjob.Observation)
 		return err
 	})
 	c.logOutage(ctx, err)
+	c.removeLeftovers(ctx, leftovers)
 	return jobs, err
+}
+
+// removeLeftovers deletes the leftover entries of attempts, of which nothing but the name tells whose they were. The next poll
+// repeats what fails. An attempt that has the name by now is not over, and Ray deletes only entries of jobs that are over.
+func (c *Client) removeLeftovers(ctx context.Context, ids []string) {
+	for _, id := range ids {
+		if _, ok := rayjob.RunOf(id); !ok {
+			continue
+		}
+		if err := c.remove(ctx, id); err != nil {
+			c.log.Debug("a leftover entry on Ray could not be deleted", zap.String("ray_job", id), zap.Error(err))
+		}
+	}
 }
 
 // logOutage logs when the cluster becomes unreachable and when it responds again, and not every failed request.

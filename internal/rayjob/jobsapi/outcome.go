@@ -111,10 +111,13 @@ func bare(err error) error {
 	return err
 }
 
+// errLeftover says that Ray had only a leftover entry of the job.
+var errLeftover = errors.New("only a leftover entry of the training was on the Ray cluster")
+
 // notFound reports that Ray does not know the job.
 func notFound(err error) bool {
 	a, ok := errors.AsType[*answer](err)
-	return ok && a.status == http.StatusNotFound
+	return ok && a.status == http.StatusNotFound || errors.Is(err, errLeftover)
 }
 
 // says reports that err is an answer of Ray whose text contains words. Ray distinguishes some cases only by text.

@@ -60,6 +60,7 @@ func (c *Client) requestStop(ctx context.Context, id string) (bool, error) {
 }
 
 // Release implements rayjob.Backend. It deletes the job's entry, which Ray would otherwise keep as long as the cluster runs.
+// Ray may write a leftover entry within a second; look and poll delete it, also after a restart of the service.
 func (c *Client) Release(ctx context.Context, h rayjob.Handle) error {
 	err := c.remove(ctx, h.ID)
 	if !says(err, "non-terminal") {

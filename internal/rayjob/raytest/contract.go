@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -129,19 +130,23 @@ func (c contract) succeed(t *testing.T) {
 	require.NoError(t, c.backend.Stop(t.Context(), h))
 	require.NoError(t, c.backend.Release(t.Context(), h))
 	require.NoError(t, c.backend.Release(t.Context(), h))
-	c.lost(t, h)
-	require.ErrorIs(t, c.backend.Logs(t.Context(), h, &logs), rayjob.ErrNoLogs)
+	require.EventuallyWithT(t, func(now *assert.CollectT) { // Ray may bring an entry back for a moment
+		obs, err := c.backend.Observe(t.Context(), h)
+		require.NoError(now, err)
+		require.Equal(now, rayjob.Lost, obs.Verdict, obs.Reason)
+		require.ErrorIs(now, c.backend.Logs(t.Context(), h, &logs), rayjob.ErrNoLogs)
+	}, c.Timeout, 50*time.Millisecond)
 }
 
 // lost waits until the attempt is lost.
 func (c contract) lost(t *testing.T, h rayjob.Handle) rayjob.Observation {
 	t.Helper()
 	var obs rayjob.Observation
-	require.Eventually(t, func() bool {
+	require.EventuallyWithT(t, func(now *assert.CollectT) {
 		var err error
 		obs, err = c.backend.Observe(t.Context(), h)
-		require.NoError(t, err)
-		return obs.Verdict == rayjob.Lost
+		require.NoError(now, err)
+		require.Equal(now, rayjob.Lost, obs.Verdict, obs.Reason)
 	}, c.Timeout, 50*time.Millisecond)
 	requirePlain(t, obs.Reason)
 	return obs
