@@ -28,24 +28,34 @@ func TestALeftoverEntryIsNoAttempt(t *testing.T) {
 		jobs []string
 	}{
 		"it is lost": {func(t *testing.T, c *jobsapi.Client) {
+			t.Helper()
 			obs, err := c.Observe(t.Context(), h)
 			require.NoError(t, err)
 			require.Equal(t, rayjob.Observation{Verdict: rayjob.Lost, Reason: "the entry of the training on the Ray cluster was deleted"}, obs)
 		}, []string{"by-hand"}},
 		"its name is free": {func(t *testing.T, c *jobsapi.Client) {
+			t.Helper()
 			_, err := c.Submit(t.Context(), attempt())
 			require.NoError(t, err)
 			obs, err := c.Observe(t.Context(), h)
 			require.NoError(t, err)
 			require.NotEqual(t, rayjob.Failed, obs.Verdict)
 		}, []string{"by-hand", "ft-abc-a1"}},
-		"nothing is to be stopped": {func(t *testing.T, c *jobsapi.Client) { require.NoError(t, c.Stop(t.Context(), h)) }, []string{"by-hand"}},
-		"it is released":           {func(t *testing.T, c *jobsapi.Client) { require.NoError(t, c.Release(t.Context(), h)) }, []string{"by-hand"}},
+		"nothing is to be stopped": {func(t *testing.T, c *jobsapi.Client) {
+			t.Helper()
+			require.NoError(t, c.Stop(t.Context(), h))
+		}, []string{"by-hand"}},
+		"it is released": {func(t *testing.T, c *jobsapi.Client) {
+			t.Helper()
+			require.NoError(t, c.Release(t.Context(), h))
+		}, []string{"by-hand"}},
 		"a look at another attempt deletes it": {func(t *testing.T, c *jobsapi.Client) {
+			t.Helper()
 			_, err := c.Observe(t.Context(), rayjob.Handle{ID: "ft-other-a1"})
 			require.NoError(t, err)
 		}, []string{"by-hand"}},
 		"no service owns it": {func(t *testing.T, c *jobsapi.Client) {
+			t.Helper()
 			own, err := c.List(t.Context())
 			require.NoError(t, err)
 			require.Empty(t, own)

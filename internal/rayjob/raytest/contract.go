@@ -12,7 +12,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -90,7 +89,7 @@ func (c contract) until(t *testing.T, h rayjob.Handle, want rayjob.Verdict) rayj
 			require.Equal(t, want, obs.Verdict, obs.Reason)
 		}
 		return obs.Verdict == want
-	}, c.Timeout, 50*time.Millisecond)
+	}, c.Timeout, 50*time.Millisecond, "the last observation was %+v", &obs)
 	return obs
 }
 
@@ -130,11 +129,15 @@ func (c contract) succeed(t *testing.T) {
 	require.NoError(t, c.backend.Stop(t.Context(), h))
 	require.NoError(t, c.backend.Release(t.Context(), h))
 	require.NoError(t, c.backend.Release(t.Context(), h))
-	require.EventuallyWithT(t, func(now *assert.CollectT) { // Ray may bring an entry back for a moment
-		obs, err := c.backend.Observe(t.Context(), h)
-		require.NoError(now, err)
-		require.Equal(now, rayjob.Lost, obs.Verdict, obs.Reason)
-		require.ErrorIs(now, c.backend.Logs(t.Context(), h, &logs), rayjob.ErrNoLogs)
+	c.lost(t, h)
+	require.Eventually(t, func() bool { // Ray may bring the entry back for a moment, which the next Observe deletes
+		err := c.backend.Logs(t.Context(), h, &logs)
+		if err != nil {
+			require.ErrorIs(t, err, rayjob.ErrNoLogs)
+			return true
+		}
+		c.lost(t, h)
+		return false
 	}, c.Timeout, 50*time.Millisecond)
 }
 
@@ -142,12 +145,12 @@ func (c contract) succeed(t *testing.T) {
 func (c contract) lost(t *testing.T, h rayjob.Handle) rayjob.Observation {
 	t.Helper()
 	var obs rayjob.Observation
-	require.EventuallyWithT(t, func(now *assert.CollectT) {
+	require.Eventually(t, func() bool {
 		var err error
 		obs, err = c.backend.Observe(t.Context(), h)
-		require.NoError(now, err)
-		require.Equal(now, rayjob.Lost, obs.Verdict, obs.Reason)
-	}, c.Timeout, 50*time.Millisecond)
+		require.NoError(t, err)
+		return obs.Verdict == rayjob.Lost
+	}, c.Timeout, 50*time.Millisecond, "the last observation was %+v", &obs)
 	requirePlain(t, obs.Reason)
 	return obs
 }
