@@ -182,7 +182,7 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 	if err != nil {
 		return err
 	}
-	volume := volume.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir}
+	volume := volume.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir, Barrier: new(disk.Barrier)}
 	all, err := extractors(set, volume)
 	if err != nil {
 		return err

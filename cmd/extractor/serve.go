@@ -65,7 +65,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
-	volume := volume.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir}
+	volume := volume.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir, Barrier: new(disk.Barrier)}
 	all, err := extractors(set, volume)
 	if err != nil {
 		return err

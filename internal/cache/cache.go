@@ -43,9 +43,9 @@ type Cache struct {
 	times map[string]int64  // sha256 → modification time in ns
 	used  map[string]int64  // sha256 → last use in s, as far as it is known
 	pins  map[string]int    // sha256 → number of stagings that are linking it
+	fresh map[string]bool   // bodies that are not known to be on disk
 
-	// commits makes the names of bodies and the lines of the index durable.
-	commits disk.Together
+	barrier disk.Barrier
 }
 
 // Open opens the folder, reads the index and removes part files of processes that have ended. It makes the folder if it is
@@ -58,6 +58,7 @@ func Open(dir disk.Folder, log *zap.Logger) (*Cache, error) {
 	c := &Cache{
 		dir: dir, root: root, log: log,
 		sums: make(map[string]string), times: make(map[string]int64), used: make(map[string]int64), pins: make(map[string]int),
+		fresh: make(map[string]bool),
 	}
 	if err := c.openIndex(); err != nil {
 		return nil, errors.Join(err, root.Close())
@@ -141,7 +142,7 @@ func (c *Cache) Put(body Body, key string, size int64) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	c.times[body.sum] = changed
+	c.times[body.sum], c.fresh[body.sum] = changed, true
 	return c.pin(key, body.sum), nil
 }
 
@@ -192,69 +193,74 @@ func (c *Cache) intact(sum string, size int64) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&writable == 0 && info.Size() == size && info.ModTime().UnixNano() == changed
 }
 
-// Commit syncs the bodies of the entries to disk and then their names and the entries. After a nil error all survive a power cut. A power cut
-// before that may leave an entry without its body, which is downloaded again.
-func (c *Cache) Commit(entries []Entry) error {
-	if len(entries) == 0 {
+// Commit makes durable what a staging has brought: the bodies of the entries, and the names of all files in target, nil for none. Then it adds the
+// entries to the index. After a nil error a power cut takes no file out of target. It may take entries out of the index, and then the cache
+// downloads these files again for the next run.
+func (c *Cache) Commit(entries []Entry, target *Target) error {
+	if len(entries) == 0 && target == nil {
 		return nil
 	}
-	if err := c.syncBodies(entries); err != nil {
+	fresh := c.unsynced(entries)
+	if err := c.sync(fresh, target); err != nil {
 		return fmt.Errorf("write the downloaded files to disk: %w", err)
 	}
-	if err := c.NoteUses(entries); err != nil {
-		return err
-	}
-	return c.commits.Do(c.syncNames)
-}
-
-// syncNames makes the names of the bodies and the lines of the index durable.
-func (c *Cache) syncNames() error {
-	if err := disk.SyncFolder(c.root, "."); err != nil {
-		return err
-	}
-	index := c.openedIndex()
-	err := index.Sync()
-	if errors.Is(err, os.ErrClosed) && c.openedIndex() != index {
-		return nil // it was rewritten meanwhile, and synced before that ended
-	}
-	return err
-}
-
-func (c *Cache) openedIndex() *os.File {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.index
-}
-
-// NoteUses records that bodies were used. A power cut may lose the record; then the bodies count as used earlier.
-func (c *Cache) NoteUses(entries []Entry) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	for _, sum := range fresh {
+		delete(c.fresh, sum)
+	}
 	return c.append(entries)
 }
 
-// maxSingleSyncs is the number of files or folders up to which each is synced on its own. For more, one sync of the whole file
-// system is cheaper.
-const maxSingleSyncs = 16
-
-func (c *Cache) syncBodies(entries []Entry) error {
-	if len(entries) > maxSingleSyncs {
-		return syncFileSystem(c.root)
-	}
+// unsynced returns the bodies of the entries that are not known to be on disk. Another staging may have brought some of them.
+func (c *Cache) unsynced(entries []Entry) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var sums []string
 	for _, entry := range entries {
-		if err := syncFile(c.root, entry.SHA256); err != nil {
-			return err
+		if c.fresh[entry.SHA256] {
+			sums = append(sums, entry.SHA256)
 		}
 	}
-	return nil
+	return sums
 }
 
-func syncFile(root *os.Root, name string) error {
-	f, _, err := disk.Open(root, name)
-	if err != nil {
-		return err
+// maxSingleSyncs is the number of files and folders up to which each is opened and synced. For more, the whole file system is synced.
+const maxSingleSyncs = 16
+
+// sync makes bodies and the names in the folders of target durable.
+func (c *Cache) sync(bodies []string, target *Target) (err error) {
+	folders := target.Folders()
+	if len(bodies)+len(folders) > maxSingleSyncs {
+		if target == nil {
+			return c.barrier.SyncAll(c.root)
+		}
+		return c.barrier.SyncAll(c.root, target.root)
 	}
-	return errors.Join(f.Sync(), f.Close())
+	var files []*os.File
+	defer func() {
+		for _, f := range files {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	for _, sum := range bodies {
+		f, _, err := disk.Open(c.root, sum)
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
+	}
+	for _, name := range folders {
+		f, err := disk.OpenNames(target.root, name)
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	return c.barrier.Sync(files...)
 }
 
 // removeStaleParts removes part files of processes that have ended.

@@ -1,6 +1,8 @@
 package cache
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +24,7 @@ func TestCacheReplacesATornBody(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, sum), []byte("to"), 0o600))
 	entry, err := c.Put(NewBody([]byte("torn"), sum), "k", 4)
 	require.NoError(t, err)
-	require.NoError(t, c.Commit([]Entry{entry}))
+	require.NoError(t, c.Commit([]Entry{entry}, nil))
 	body, err := os.ReadFile(filepath.Join(dir, sum))
 	require.NoError(t, err)
 	require.Equal(t, "torn", string(body))
@@ -31,12 +33,48 @@ func TestCacheReplacesATornBody(t *testing.T) {
 	require.Equal(t, sum, got.SHA256)
 }
 
-func TestManyFoldersAreSyncedAtOnce(t *testing.T) {
+func TestABodyOfAnotherStagingIsSyncedToo(t *testing.T) {
 	t.Parallel()
-	root, err := os.OpenRoot(t.TempDir())
+	l := newFixture(t, "")
+	first, err := l.Put(NewBody([]byte("body"), sumOf("body")), "first", 4)
 	require.NoError(t, err)
-	defer func() { require.NoError(t, root.Close()) }()
-	names := make([]string, maxSingleSyncs+1)
-	require.NoError(t, syncFolders(root, names), "one by one, folders without a name would be an error")
-	require.Error(t, syncFolders(root, names[1:]))
+	second, ok := l.Take("first", 4)
+	require.True(t, ok)
+	require.Equal(t, []string{first.SHA256}, l.unsynced([]Entry{second}), "the first staging has not committed, and may be killed")
+	require.NoError(t, l.compact(true))
+	doc, err := os.ReadFile(filepath.Join(l.dir, indexName))
+	require.NoError(t, err)
+	require.Empty(t, doc, "a line says that the body is on disk")
+
+	require.NoError(t, l.Commit([]Entry{second}, nil))
+	require.Empty(t, l.unsynced([]Entry{first}))
+	require.NoError(t, os.Remove(l.body(first.SHA256)))
+	require.NoError(t, l.Commit([]Entry{first}, nil), "a body that is on disk is not opened again")
+}
+
+func TestTheNamesInTheTargetAreSyncedWithTheBodies(t *testing.T) {
+	t.Parallel()
+	for name, folders := range map[string]int{"few": 2, "many": maxSingleSyncs + 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newFixture(t, "1")
+			dir := disk.Folder{Volume: l.dir + "-volume", Name: "inputs"}
+			target, err := l.Target(dir)
+			require.NoError(t, err)
+			defer target.Close()
+			line, ok := l.Take("1", 10)
+			require.True(t, ok)
+			for i := range folders {
+				require.NoError(t, target.Place(line.SHA256, fmt.Sprintf("%d/a.csv", i)))
+			}
+			require.NoError(t, l.Commit([]Entry{line}, target))
+			require.NoError(t, os.RemoveAll(filepath.Join(dir.Path(), "0")))
+			err = l.Commit([]Entry{line}, target)
+			if folders > maxSingleSyncs {
+				require.NoError(t, err, "the whole file system is synced without a look at its folders")
+				return
+			}
+			require.ErrorIs(t, err, fs.ErrNotExist)
+		})
+	}
 }

@@ -28,7 +28,7 @@ const (
 	indexTries = 3
 )
 
-// Entry is one line of the index. Of two lines with the same key the later one counts.
+// Entry is one line of the index. Of two lines with the same key the later one counts. A line is written once its body is on disk.
 type Entry struct {
 	Key    string `json:"key"`
 	SHA256 string `json:"sha256"`
@@ -178,13 +178,17 @@ func (c *Cache) compact(gone bool) error {
 	return errors.Join(c.index.Chmod(0o600), old.Close())
 }
 
-// writeIndex writes one line for each file whose body is in the cache, and forgets the other files.
+// writeIndex writes one line for each file whose body is in the cache, and forgets the other files. A body that is not known to be on disk gets its
+// line from Commit.
 func (c *Cache) writeIndex(w io.Writer) (lines int, err error) {
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	for key, sum := range c.sums {
 		if _, here := c.times[sum]; !here {
 			delete(c.sums, key)
+			continue
+		}
+		if c.fresh[sum] {
 			continue
 		}
 		if err := enc.Encode(Entry{Key: key, SHA256: sum, Time: c.times[sum], Used: cmp.Or(c.used[sum], time.Now().Unix())}); err != nil {

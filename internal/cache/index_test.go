@@ -73,7 +73,7 @@ func TestTheCacheOpensWithADamagedIndex(t *testing.T) {
 			sum := strings.Repeat("3", 64)
 			line, err := l.Put(NewBody([]byte("0123456789"), sum), "3", 10)
 			require.NoError(t, err)
-			require.NoError(t, l.Commit([]Entry{line}))
+			require.NoError(t, l.Commit([]Entry{line}, nil))
 			l.Release(sum)
 			require.NoError(t, l.Close())
 			l.open(t)

@@ -28,7 +28,7 @@ func (l *fixture) keep(t *testing.T, key, text string) Entry {
 	t.Helper()
 	entry, err := l.Put(NewBody([]byte(text), sumOf(text)), key, int64(len(text)))
 	require.NoError(t, err)
-	require.NoError(t, l.Commit([]Entry{entry}))
+	require.NoError(t, l.Commit([]Entry{entry}, nil))
 	l.Release(entry.SHA256)
 	return entry
 }
@@ -158,7 +158,7 @@ func TestALargeBodyIsDownloadedIntoAPartFile(t *testing.T) {
 	first := download(text)
 	entry, err := l.Put(first.Body(sumOf(text)), "k", int64(len(text)))
 	require.NoError(t, err)
-	require.NoError(t, l.Commit([]Entry{entry}))
+	require.NoError(t, l.Commit([]Entry{entry}, nil))
 	require.True(t, l.Holds("k", int64(len(text))))
 	again, err := l.Put(download(text).Body(sumOf(text)), "other", int64(len(text)))
 	require.NoError(t, err)
@@ -209,7 +209,7 @@ func TestACommitOfABodyThatIsGoneWritesNoLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newFixture(t, "")
-			require.NoError(t, l.Commit(nil))
+			require.NoError(t, l.Commit(nil, nil))
 			var entries []Entry
 			for i := range n {
 				text := fmt.Sprint("body ", i)
@@ -219,13 +219,13 @@ func TestACommitOfABodyThatIsGoneWritesNoLine(t *testing.T) {
 			}
 			if n == 1 {
 				require.NoError(t, os.Remove(l.body(entries[0].SHA256)))
-				require.ErrorContains(t, l.Commit(entries), "write the downloaded files to disk")
+				require.ErrorContains(t, l.Commit(entries, nil), "write the downloaded files to disk")
 				doc, err := os.ReadFile(filepath.Join(l.dir, indexName))
 				require.NoError(t, err)
 				require.Empty(t, doc)
 				return
 			}
-			require.NoError(t, l.Commit(entries))
+			require.NoError(t, l.Commit(entries, nil))
 			require.NoError(t, l.Close())
 			l.open(t)
 			for _, entry := range entries {
@@ -260,7 +260,7 @@ func TestManyRunsUseAndTrimTheCacheAtTheSameTime(t *testing.T) {
 				if err := inputs.Place(entry.SHA256, text); err != nil {
 					t.Error(err)
 				}
-				if err := l.Commit([]Entry{entry}); err != nil {
+				if err := l.Commit([]Entry{entry}, nil); err != nil {
 					t.Error(err)
 				}
 				l.Release(entry.SHA256)

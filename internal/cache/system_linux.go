@@ -1,21 +1,11 @@
 package cache
 
 import (
-	"errors"
 	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
-
-// syncFileSystem writes everything of the file system that holds root to disk: one call for thousands of small files.
-func syncFileSystem(root *os.Root) error {
-	f, err := root.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(unix.Syncfs(int(f.Fd())), f.Close())
-}
 
 // reserve allocates blocks for a file that will have size bytes, so that its writes need not. Its length stays. It is only a hint: a disk that
 // is too full fails the write, and some file systems cannot reserve.

@@ -2,28 +2,7 @@
 
 package cache
 
-import (
-	"io/fs"
-	"os"
-
-	"github.com/ncsa/clowder-ray/internal/disk"
-)
-
-// syncFileSystem syncs every file and folder below root, where the system has no single call for it.
-func syncFileSystem(root *os.Root) error {
-	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir():
-			return disk.SyncFolder(root, name)
-		case entry.Type().IsRegular():
-			return syncFile(root, name)
-		default:
-			return nil
-		}
-	})
-}
+import "os"
 
 func reserve(*os.File, int64) {}
 

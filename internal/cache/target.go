@@ -156,24 +156,12 @@ func (t *Target) makeFolder(name string) error {
 	return nil
 }
 
-// Folders lists the folders of the placed files and their parents, sorted. The target itself is ".".
+// Folders lists the folders of the placed files and their parents, sorted. The target itself is ".". A nil target has none.
 func (t *Target) Folders() []string {
+	if t == nil {
+		return nil
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Sorted(maps.Keys(t.checked))
-}
-
-// Sync makes the names in all folders durable.
-func (t *Target) Sync() error { return syncFolders(t.root, t.Folders()) }
-
-func syncFolders(root *os.Root, names []string) error {
-	if len(names) > maxSingleSyncs {
-		return syncFileSystem(root)
-	}
-	for _, name := range names {
-		if err := disk.SyncFolder(root, name); err != nil {
-			return err
-		}
-	}
-	return nil
 }

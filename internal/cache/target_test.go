@@ -42,7 +42,7 @@ func TestAPlacedFileIsALinkOfTheBodyThatNoTrainingCanChange(t *testing.T) {
 	}
 	require.NoError(t, in.Place(sum, "train.csv"))
 	require.Equal(t, []string{".", "raw", "raw/deep"}, in.Folders())
-	require.NoError(t, in.Sync())
+	require.NoError(t, l.Commit(nil, in.Target))
 	body, err := os.Stat(l.body(sum))
 	require.NoError(t, err)
 	placed, err := os.Stat(in.path("raw/deep/train.csv"))

@@ -84,5 +84,6 @@ func (c *Cache) remove(b cachedBody) (bool, error) {
 	}
 	delete(c.times, b.sum)
 	delete(c.used, b.sum)
+	delete(c.fresh, b.sum)
 	return true, nil
 }

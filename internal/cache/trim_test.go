@@ -29,7 +29,7 @@ func newFixture(t *testing.T, digits string) *fixture {
 		require.NoError(t, err)
 		entry.Used = int64(1000 + i) // in the order of the digits
 		l.used[sum] = entry.Used
-		require.NoError(t, l.Commit([]Entry{entry}))
+		require.NoError(t, l.Commit([]Entry{entry}, nil))
 		l.Release(sum)
 	}
 	return l
@@ -81,7 +81,7 @@ func TestAUseIsRememberedOverARestart(t *testing.T) {
 	l := newFixture(t, "12")
 	line, ok := l.Take("1", 10)
 	require.True(t, ok)
-	require.NoError(t, l.NoteUses([]Entry{line}))
+	require.NoError(t, l.Commit([]Entry{line}, nil))
 	l.Release(line.SHA256)
 	require.NoError(t, l.Close())
 	l.open(t)
@@ -134,7 +134,7 @@ func TestTheIndexDoesNotGrowWithEveryUse(t *testing.T) {
 	line, _ := l.Take("1", 10)
 	l.Release(line.SHA256)
 	for range maxSuperseded/100 + 1 {
-		require.NoError(t, l.NoteUses(repeat(line, 100)))
+		require.NoError(t, l.Commit(repeat(line, 100), nil))
 	}
 	_, err := l.Trim(1000)
 	require.NoError(t, err)
@@ -142,7 +142,7 @@ func TestTheIndexDoesNotGrowWithEveryUse(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join(l.dir, indexName))
 	require.NoError(t, err)
 	require.Equal(t, 2, strings.Count(string(doc), "\n"))
-	require.NoError(t, l.NoteUses([]Entry{line}))
+	require.NoError(t, l.Commit([]Entry{line}, nil))
 	doc, err = os.ReadFile(filepath.Join(l.dir, indexName))
 	require.NoError(t, err)
 	require.Equal(t, 3, strings.Count(string(doc), "\n"), "the new index is written on")

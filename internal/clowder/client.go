@@ -33,8 +33,8 @@ type Client struct {
 	storage *http.Client
 	// inQuery holds the digest of each key that a Clowder v1 takes as a query parameter only.
 	inQuery sync.Map
-	// syncTarget makes the names of staged files durable. Tests replace it.
-	syncTarget func(*cache.Target) error
+	// commit makes staged files durable. Tests replace it.
+	commit func(*cache.Cache, []cache.Entry, *cache.Target) error
 }
 
 // NewClient checks the configuration and opens the cache. It does not connect.
@@ -42,7 +42,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg.withDefaults(), fixed: cfg.URL != "", syncTarget: (*cache.Target).Sync}
+	c := &Client{cfg: cfg.withDefaults(), fixed: cfg.URL != "", commit: (*cache.Cache).Commit}
 	c.log = c.cfg.Logger
 	local := false
 	if cfg.V1URL != "" {

@@ -61,15 +61,11 @@ func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, prog
 	if err := st.checkSpace(); err != nil {
 		return nil, err
 	}
-	err = st.all(ctx)
-	// Files that were downloaded before an error are kept for the next attempt.
-	if flushed := st.flush(true); err == nil {
-		err = flushed
+	if err := st.all(ctx); err != nil {
+		_ = st.commit(nil) // files that were downloaded before the error are kept for the next attempt
+		return nil, err
 	}
-	if err == nil {
-		err = diskError("store the dataset", s.c.syncTarget(target))
-	}
-	if err != nil {
+	if err := st.commit(target); err != nil {
 		return nil, err
 	}
 	st.reportProgress(true)
@@ -90,9 +86,9 @@ type staging struct {
 	streams chan struct{}
 
 	mu           sync.Mutex    // guards the fields below; the cache has its own lock, which is taken inside
-	downloaded   []cache.Entry // entries of downloaded files
-	reused       []cache.Entry // entries of files that the cache had
-	pending      int64
+	entries      []cache.Entry // of files that were placed since the last commit
+	downloaded   int           // files that were downloaded since the last commit
+	pending      int64         // their bytes
 	bytes        int64
 	done         int
 	lastReported time.Time
@@ -139,7 +135,7 @@ func (st *staging) one(ctx context.Context, i int) error {
 	f := st.files[i]
 	line, cached := st.cache.Take(st.key(f), f.Size)
 	if cached {
-		st.reuse(f, line)
+		st.add(f.Size)
 	} else {
 		var err error
 		if line, err = st.download(ctx, f); err != nil {
@@ -152,19 +148,20 @@ func (st *staging) one(ctx context.Context, i int) error {
 		return diskError("put "+f.Path+" into the inputs", err)
 	}
 	st.inputs[i] = job.Input{ID: f.ID, Name: f.Path, Path: st.paths[i], Size: f.Size, SHA256: line.SHA256, ContentType: f.ContentType, Version: f.Version}
-	st.mu.Lock()
-	st.done++
-	st.mu.Unlock()
+	if st.placed(line) {
+		err = st.commit(nil)
+	}
 	st.reportProgress(false)
-	return st.flush(false)
+	return err
 }
 
-// reuse counts a file that the cache has.
-func (st *staging) reuse(f File, line cache.Entry) {
-	st.add(f.Size)
+// placed counts a file that is in its place, and reports whether enough files were downloaded to make them durable.
+func (st *staging) placed(line cache.Entry) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.reused = append(st.reused, line)
+	st.done++
+	st.entries = append(st.entries, line)
+	return st.downloaded >= commitEvery || st.pending >= commitEveryBytes
 }
 
 // download puts a file into the cache.
@@ -185,25 +182,18 @@ func (st *staging) download(ctx context.Context, f File) (cache.Entry, error) {
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.downloaded = append(st.downloaded, line)
+	st.downloaded++
 	st.pending += f.Size
 	return line, nil
 }
 
-// flush makes the files that were downloaded since the last flush durable: if there are enough of them, or all.
-func (st *staging) flush(all bool) error {
+// commit makes the files durable that were placed since the last commit, and the names in the folders of target, nil for none.
+func (st *staging) commit(target *cache.Target) error {
 	st.mu.Lock()
-	if !all && len(st.downloaded) < commitEvery && st.pending < commitEveryBytes {
-		st.mu.Unlock()
-		return nil
-	}
-	downloaded, reused := st.downloaded, st.reused
-	st.downloaded, st.reused, st.pending = nil, nil, 0
+	entries := st.entries
+	st.entries, st.downloaded, st.pending = nil, 0, 0
 	st.mu.Unlock()
-	if err := errors.Join(st.cache.Commit(downloaded), st.cache.NoteUses(reused)); err != nil {
-		return diskError("store the dataset", err)
-	}
-	return nil
+	return diskError("store the dataset", st.s.c.commit(st.cache, entries, target))
 }
 
 // add counts bytes. A download that starts again subtracts its bytes first.

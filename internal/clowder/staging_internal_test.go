@@ -109,18 +109,18 @@ func TestTheFoldersOfTheInputsAreDurable(t *testing.T) {
 			}
 			for range 2 { // a second call finds the links of one that was killed before it synced
 				var synced []string
-				c.syncTarget = func(target *cache.Target) error {
+				c.commit = func(all *cache.Cache, entries []cache.Entry, target *cache.Target) error {
 					for _, f := range tc.paths {
 						require.FileExists(t, filepath.Join(volume, "inputs", f), "all files are there before the sync")
 					}
 					synced = target.Folders()
-					return target.Sync()
+					return all.Commit(entries, target)
 				}
 				_, err = c.As("KEY").Stage(t.Context(), files, disk.Folder{Volume: volume, Name: "inputs"}, nil)
 				require.NoError(t, err)
 				require.Equal(t, tc.want, synced)
 			}
-			c.syncTarget = func(*cache.Target) error { return syscall.ENOSPC }
+			c.commit = func(*cache.Cache, []cache.Entry, *cache.Target) error { return syscall.ENOSPC }
 			_, err = c.As("KEY").Stage(t.Context(), files, disk.Folder{Volume: volume, Name: "inputs"}, nil)
 			require.ErrorContains(t, err, "the disk of the training service is full")
 		})

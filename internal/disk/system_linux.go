@@ -104,3 +104,33 @@ func freshSize(volume, name string) (int64, error) {
 	}
 	return info.Size, nil
 }
+
+// syncFileSystems syncs each file system that holds one of the folders or one of the files.
+func syncFileSystems(folders []*os.Root, files []*os.File) error {
+	synced := map[uint64]bool{}
+	for _, folder := range folders {
+		f, err := folder.Open(".")
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(syncOnce(f, synced), f.Close()); err != nil {
+			return err
+		}
+	}
+	for _, f := range files {
+		if err := syncOnce(f, synced); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncOnce syncs the file system that holds f, unless that was done.
+func syncOnce(f *os.File, synced map[uint64]bool) error {
+	var info unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &info); err != nil || synced[info.Dev] {
+		return err
+	}
+	synced[info.Dev] = true
+	return unix.Syncfs(int(f.Fd()))
+}

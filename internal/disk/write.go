@@ -25,28 +25,39 @@ func WriteFile(root *os.Root, name string, doc []byte) error {
 }
 
 // Write is WriteFile for content that the function write produces.
-func Write(root *os.Root, name string, write func(io.Writer) error) (err error) {
+func Write(root *os.Root, name string, write func(io.Writer) error) error {
+	f, err := replace(root, name, func(f *os.File) error { return errors.Join(write(f), f.Sync()) })
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return SyncFolder(root, path.Clean(path.Dir(filepath.ToSlash(name))))
+}
+
+// Replace is WriteFile without the syncs. The caller syncs the returned file and its folder before it relies on them, and closes the file. Until
+// then a power cut may leave the old file, the new one, or a part of it.
+func Replace(root *os.Root, name string, doc []byte) (*os.File, error) {
+	return replace(root, name, func(f *os.File) error {
+		_, err := f.Write(doc)
+		return err
+	})
+}
+
+// replace writes a file beside its place, moves it there, and returns it open.
+func replace(root *os.Root, name string, write func(*os.File) error) (*os.File, error) {
 	folder, base := path.Split(filepath.ToSlash(name))
 	part := fmt.Sprintf("%s.%s-%08x.part", folder, strings.TrimLeft(base, "."), rand.Uint32()) //nolint:gosec // a name, not a secret
 	f, err := root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	err = write(f)
-	if err = errors.Join(err, f.Chmod(fs.FileMode(fileMode)), f.Sync(), f.Close()); err == nil {
+	if err = errors.Join(f.Chmod(fs.FileMode(fileMode)), write(f)); err == nil {
 		err = root.Rename(part, name)
 	}
 	if err != nil {
-		return errors.Join(err, root.Remove(part))
+		return nil, errors.Join(err, f.Close(), root.Remove(part))
 	}
-	return SyncFolder(root, path.Clean(folder+"."))
-}
-
-// SyncFolder makes the names in a folder below root durable.
-func SyncFolder(root *os.Root, name string) error {
-	f, err := root.OpenFile(name, os.O_RDONLY|folderOnly, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return f, nil
 }

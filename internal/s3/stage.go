@@ -2,7 +2,6 @@ package s3
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"sync"
@@ -67,13 +66,12 @@ func (s *Store) Stage(ctx context.Context, r Request, say func(string)) ([]job.I
 			return err
 		})
 	}
-	err = group.Wait()
-	// What was downloaded before an error is kept for the next attempt.
-	if kept := s.cache.Commit(st.downloaded); err == nil {
-		err = diskFault(errors.Join(kept, s.cache.NoteUses(st.reused), target.Sync()))
-	}
-	if err != nil {
+	if err := group.Wait(); err != nil {
+		_ = s.cache.Commit(st.entries, nil) // what was downloaded before the error is kept for the next attempt
 		return nil, err
+	}
+	if err := s.cache.Commit(st.entries, target); err != nil {
+		return nil, diskFault(err)
 	}
 	return st.inputs, nil
 }
@@ -87,8 +85,8 @@ type staging struct {
 	target  *cache.Target
 	inputs  []job.Input
 
-	mu                 sync.Mutex
-	downloaded, reused []cache.Entry
+	mu      sync.Mutex
+	entries []cache.Entry
 }
 
 // one puts one object into the folder of the run.
@@ -112,11 +110,7 @@ func (st *staging) one(ctx context.Context, o object) (job.Input, error) {
 		}
 	}
 	st.mu.Lock()
-	if cached {
-		st.reused = append(st.reused, entry)
-	} else {
-		st.downloaded = append(st.downloaded, entry)
-	}
+	st.entries = append(st.entries, entry)
 	st.mu.Unlock()
 	local := path.Join(st.request.Place, o.name)
 	err := st.target.Place(entry.SHA256, local)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
@@ -67,22 +68,16 @@ func (v Volume) WriteInputs(run string, inputs []job.Input) (sum string, err err
 	if err != nil {
 		return "", err
 	}
-	if err := v.write(run, inputsFile, doc); err != nil {
-		return "", err
-	}
-	return digest(doc), v.syncRuns()
-}
-
-// syncRuns makes the names of the folders of all runs durable.
-func (v Volume) syncRuns() error {
-	root, err := v.folder("runs").Open()
+	runs, err := v.folder("runs").Open()
 	if err != nil {
-		return fmt.Errorf("open the folder of all runs: %w", err)
+		return "", fmt.Errorf("open the folder of all runs: %w", err)
 	}
-	if err := errors.Join(disk.SyncFolder(root, "."), root.Close()); err != nil {
-		return fmt.Errorf("write the name of the run folder to disk: %w", err)
+	defer func() { _ = runs.Close() }()
+	names, err := disk.OpenNames(runs, ".")
+	if err != nil {
+		return "", fmt.Errorf("open the folder of all runs: %w", err)
 	}
-	return nil
+	return digest(doc), errors.Join(v.write(run, inputsFile, doc, names), names.Close())
 }
 
 // ReadInputs reads the list of the staged files. It fails if the list is not the one that WriteInputs wrote, because the training can
@@ -102,7 +97,7 @@ func (v Volume) ReadInputs(rec job.Record) ([]job.Input, error) {
 	return inputs, nil
 }
 
-// WriteJSON writes value as JSON to a file of a run folder. A reader sees all of it or nothing, also after a crash.
+// WriteJSON writes value as JSON to a file of a run folder. A reader sees all of it or nothing, after a nil error also after a power cut.
 func (v Volume) WriteJSON(run, name string, value any) error {
 	doc, err := encode(name, value)
 	if err != nil {
@@ -111,16 +106,29 @@ func (v Volume) WriteJSON(run, name string, value any) error {
 	return v.write(run, name, doc)
 }
 
-func (v Volume) write(run, name string, doc []byte) error {
+// write writes a file of a run folder and syncs it, its name and what is open in beside, together with what other jobs write at this moment.
+func (v Volume) write(run, name string, doc []byte, beside ...*os.File) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write %s: %w", name, err)
+		}
+	}()
 	root, err := v.Run(run).Open()
 	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+		return err
 	}
 	defer func() { _ = root.Close() }()
-	if err := disk.WriteFile(root, name, doc); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+	f, err := disk.Replace(root, name, doc)
+	if err != nil {
+		return err
 	}
-	return nil
+	defer func() { err = errors.Join(err, f.Close()) }()
+	names, err := disk.OpenNames(root, ".")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, names.Close()) }()
+	return v.Barrier.Sync(append(beside, f, names)...)
 }
 
 // read reads a file of a run folder of at most limit bytes.

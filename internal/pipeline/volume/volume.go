@@ -23,6 +23,8 @@ import (
 type Volume struct {
 	// Dir is the path here, RayDir the path in the pods of Ray.
 	Dir, RayDir string
+	// Barrier makes the files durable that several jobs write at the same time. If it is nil, each job syncs its own.
+	Barrier *disk.Barrier
 }
 
 // Run is the folder of a run. The training of that run can write anything there at any moment.
