@@ -3,7 +3,6 @@ package pipeline
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -150,7 +149,7 @@ func TestAModelIsExported(t *testing.T) {
 				require.Equal(t, "finetune", d.Folders[0])
 				require.Contains(t, d.Folders[1], "export-"+strings.ReplaceAll(tc.want, "/", "-"))
 				require.Len(t, d.Artifacts, 1)
-				require.FileExists(t, filepath.Join(d.Artifacts[0].Folder.Path(), d.Artifacts[0].Name))
+				require.Equal(t, "model.zip", d.Artifacts[0].Name)
 				require.Equal(t, "export", d.Content["kind"])
 				require.Equal(t, request, d.Content["run"], "by which the entry is found again")
 				require.Empty(t, b.ray.submits)

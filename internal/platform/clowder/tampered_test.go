@@ -70,7 +70,7 @@ func built(t *testing.T, d *deliveryTest) platform.Delivery {
 func copied(t *testing.T, d *deliveryTest, made platform.Delivery) platform.Delivery {
 	t.Helper()
 	to := disk.Folder{Volume: d.dir, Name: "deliver"}
-	require.NoError(t, os.CopyFS(to.Path(), os.DirFS(made.Artifacts[0].Folder.Path())))
+	require.NoError(t, delivery.CopyTo(t.Context(), to.Path(), made.Artifacts))
 	made.Artifacts = slices.Clone(made.Artifacts)
 	for i := range made.Artifacts {
 		made.Artifacts[i].Folder = to
@@ -143,7 +143,7 @@ func TestWhatWasChangedAfterTheCheckIsNotCopiedToAFolderEither(t *testing.T) {
 func TestAFileIsVerifiedWhileItIsSent(t *testing.T) {
 	t.Parallel()
 	d := newDelivery(t, alice)
-	made := built(t, d)
+	made := copied(t, d, built(t, d))
 	for _, a := range made.Artifacts {
 		if a.Name != "report.html" {
 			continue

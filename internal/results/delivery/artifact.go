@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -30,11 +31,11 @@ func (s Show) OnCard() bool { return s == ShowImage || s == ShowHTML || s == Sho
 // OnModel says whether it is the small picture of the model's file.
 func (s Show) OnModel() bool { return s == ShowImage || s == ShowThumbnail }
 
-// Artifact is one deliverable: a finished file on this machine.
+// Artifact is one deliverable: a finished file on this machine, or one that is kept in memory.
 type Artifact struct {
 	// Name is where the user finds it in the folder of the run, with slashes: "model.zip", "plots/loss.png".
 	Name string
-	// Folder is where it lies now, under its name.
+	// Folder is where it lies now, under its name. It is zero for one in memory.
 	Folder      disk.Folder `json:"-"`
 	ContentType string
 	Size        int64
@@ -42,11 +43,16 @@ type Artifact struct {
 	Show        Show
 	Title       string
 	Description string
+
+	content []byte // of one in memory
 }
 
 // Open opens the file for a reader that gets the bytes that were built or, before the last of them, an error. The error is
 // permanent where another program has changed the file: it must not be handed over, and a look by a person is due.
 func (a Artifact) Open() (io.ReadCloser, error) {
+	if a.Folder == (disk.Folder{}) {
+		return io.NopCloser(bytes.NewReader(a.content)), nil
+	}
 	root, err := a.Folder.Open()
 	if err != nil {
 		return nil, results.DiskError(fmt.Errorf("open the folder of the deliverables: %w", err))

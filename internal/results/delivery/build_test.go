@@ -2,17 +2,22 @@ package delivery
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"image/png"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
@@ -29,10 +34,7 @@ func TestBuildMakesWhatTheUserGets(t *testing.T) {
 	var names []string
 	for _, a := range artifacts {
 		names = append(names, a.Name)
-		info, err := os.Stat(pathOf(a))
-		require.NoError(t, err)
-		require.Equal(t, a.Size, info.Size())
-		require.Len(t, a.SHA256, 64)
+		requireWhole(t, a)
 		require.NotEmpty(t, a.ContentType)
 		require.NotEmpty(t, a.Show)
 		require.NotEmpty(t, a.Title)
@@ -46,15 +48,16 @@ func TestBuildMakesWhatTheUserGets(t *testing.T) {
 
 func TestBuildGivesTheSameBytesAgain(t *testing.T) {
 	t.Parallel()
-	f := resultstest.New(t)
+	f := newLarge(t)
 	first, err := buildAll(t, f)
 	require.NoError(t, err)
 
-	before := modified(t, first)
+	before := inFolder(t, f)
+	require.Equal(t, []string{builtFile, "model.zip"}, slices.Sorted(maps.Keys(before)), "what is small stays in memory")
 	again, err := buildAll(t, f)
 	require.NoError(t, err)
 	require.Equal(t, first, again)
-	require.Equal(t, before, modified(t, again), "what is there and whole is kept")
+	require.Equal(t, before, inFolder(t, f), "what is there and whole is kept")
 
 	require.NoError(t, os.RemoveAll(f.Path("deliver")))
 	again, err = buildAll(t, f)
@@ -65,7 +68,7 @@ func TestBuildGivesTheSameBytesAgain(t *testing.T) {
 func TestBuildMakesAnewWhatIsNotWhole(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(t *testing.T, f *resultstest.Fixture){
-		"a changed file": func(t *testing.T, f *resultstest.Fixture) { t.Helper(); f.Write(t, "deliver/report.html", []byte("x")) },
+		"a changed file": func(t *testing.T, f *resultstest.Fixture) { t.Helper(); f.Write(t, "deliver/model.zip", []byte("x")) },
 		"a missing file": func(t *testing.T, f *resultstest.Fixture) {
 			t.Helper()
 			require.NoError(t, os.Remove(f.Path("deliver/model.zip")))
@@ -83,7 +86,7 @@ func TestBuildMakesAnewWhatIsNotWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := resultstest.New(t)
+			f := newLarge(t)
 			first, err := buildAll(t, f)
 			require.NoError(t, err)
 			damage(t, f)
@@ -99,12 +102,12 @@ func TestBuildMakesAnewWhatIsNotWhole(t *testing.T) {
 
 func TestBuildFollowsNoLinkThatAStrangerLeft(t *testing.T) {
 	t.Parallel()
-	f := resultstest.New(t)
+	f := newLarge(t)
 	victim := filepath.Join(t.TempDir(), "victim")
 	require.NoError(t, os.WriteFile(victim, []byte("untouched"), 0o600))
 	require.NoError(t, os.MkdirAll(f.Path("deliver"), 0o755))
-	require.NoError(t, os.Symlink(victim, f.Path("deliver/report.html")))
-	require.NoError(t, os.Symlink(victim, f.Path("deliver/report.html.part")))
+	require.NoError(t, os.Symlink(victim, f.Path("deliver/model.zip")))
+	require.NoError(t, os.Symlink(victim, f.Path("deliver/model.zip.part")))
 	_, err := buildAll(t, f)
 	require.NoError(t, err)
 	body, err := os.ReadFile(victim)
@@ -142,9 +145,8 @@ func TestBuildWithoutEventsOrPredictions(t *testing.T) {
 func TestArchiveHoldsTheModelAndHowToLoadIt(t *testing.T) {
 	t.Parallel()
 	f := resultstest.New(t)
-	_, err := buildAll(t, f)
-	require.NoError(t, err)
-	z, err := zip.OpenReader(f.Path("deliver/model.zip"))
+	deliverAll(t, f)
+	z, err := zip.OpenReader(f.Path("user/model.zip"))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, z.Close()) }()
 	var names []string
@@ -168,15 +170,14 @@ func TestArchiveHoldsTheModelAndHowToLoadIt(t *testing.T) {
 func TestMetricsAndManifestAreWhatTheyPromise(t *testing.T) {
 	t.Parallel()
 	f := resultstest.NewGolden(t, results.ResultFile)
-	_, err := buildAll(t, f)
-	require.NoError(t, err)
+	deliverAll(t, f)
 	var metrics DeliveredMetrics
-	readJSON(t, f.Path("deliver/metrics.json"), &metrics)
+	readJSON(t, f.Path("user/metrics.json"), &metrics)
 	require.Equal(t, f.Result.Metrics, metrics.Metrics)
 	require.NotEmpty(t, metrics.Training.PerWorker, "what each worker used is told to programs too")
 	require.Equal(t, f.Result.Training, metrics.Training)
 	var man map[string]any
-	readJSON(t, f.Path("deliver/manifest.json"), &man)
+	readJSON(t, f.Path("user/manifest.json"), &man)
 	require.Equal(t, f.Result.Run, man["run"])
 	require.Len(t, man["dataset"].(map[string]any)["files"], len(f.Meta.Inputs))
 	require.Len(t, man["outputs"], len(f.Result.Outputs))
@@ -185,9 +186,8 @@ func TestMetricsAndManifestAreWhatTheyPromise(t *testing.T) {
 func TestPictureIsAPictureAndTheChartHoldsItsData(t *testing.T) {
 	t.Parallel()
 	f := resultstest.New(t)
-	_, err := buildAll(t, f)
-	require.NoError(t, err)
-	file, err := os.Open(f.Path("deliver/plots/loss.png"))
+	deliverAll(t, f)
+	file, err := os.Open(f.Path("user/plots/loss.png"))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, file.Close()) }()
 	config, err := png.DecodeConfig(file)
@@ -196,7 +196,7 @@ func TestPictureIsAPictureAndTheChartHoldsItsData(t *testing.T) {
 	require.Equal(t, chart.PNGHeight, config.Height)
 
 	var spec map[string]any
-	readJSON(t, f.Path("deliver/loss_curve.vl.json"), &spec)
+	readJSON(t, f.Path("user/loss_curve.vl.json"), &spec)
 	require.EqualValues(t, chart.VegaWidth, spec["width"])
 	values := spec["data"].(map[string]any)["values"].([]any)
 	require.Len(t, values, 60+3)
@@ -235,15 +235,66 @@ func TestMetadataIsSmallAndJSON(t *testing.T) {
 	require.LessOrEqual(t, len(content), 30)
 }
 
-func modified(t *testing.T, artifacts []Artifact) []time.Time {
+// inFolder is when the files in the folder of the deliverables were written.
+func inFolder(t *testing.T, f *resultstest.Fixture) map[string]time.Time {
 	t.Helper()
-	var out []time.Time
-	for _, a := range artifacts {
-		info, err := os.Stat(pathOf(a))
+	entries, err := os.ReadDir(f.Path("deliver"))
+	require.NoError(t, err)
+	written := map[string]time.Time{}
+	for _, e := range entries {
+		info, err := e.Info()
 		require.NoError(t, err)
-		out = append(out, info.ModTime())
+		written[e.Name()] = info.ModTime()
 	}
-	return out
+	return written
+}
+
+func TestADeliverableMovesToTheDiskWhenItOutgrowsTheMemory(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string]int{"empty": 0, "the largest in memory": inMemory, "one byte more": inMemory + 1, "much more": 10 * inMemory} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			body := bytes.Repeat([]byte("x"), size)
+			plan := []deliverable{{Artifact{Name: "plots/a.png"}, func(w io.Writer) error {
+				for piece := range slices.Chunk(body, 1000) {
+					if _, err := w.Write(piece); err != nil {
+						return err
+					}
+				}
+				return nil
+			}}}
+			made, err := build(t.Context(), disk.Folder{Volume: dir, Name: "deliver/ft-1"}, "key", nil, plan)
+			require.NoError(t, err)
+			require.Equal(t, body, append([]byte{}, requireWhole(t, made[0])...))
+			if size <= inMemory {
+				require.NoDirExists(t, filepath.Join(dir, "deliver"))
+				return
+			}
+			require.FileExists(t, filepath.Join(dir, "deliver/ft-1/plots/a.png"))
+		})
+	}
+}
+
+func TestADeliverableThatCannotBeWrittenLeavesNoPart(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string]int{"in memory": 1, "a file": inMemory + 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newLarge(t)
+			broken := errors.New("the weights changed")
+			plan := []deliverable{{Artifact{Name: "a.bin"}, func(w io.Writer) error {
+				_, err := w.Write(make([]byte, size))
+				return errors.Join(err, broken)
+			}}}
+			_, err := build(t.Context(), f.Run().In("deliver"), "key", nil, plan)
+			require.ErrorIs(t, err, broken)
+			require.ErrorContains(t, err, "make a.bin")
+			left, err := filepath.Glob(f.Path("deliver/*"))
+			require.NoError(t, err)
+			require.Empty(t, left)
+		})
+	}
 }
 
 func readJSON(t *testing.T, path string, v any) {

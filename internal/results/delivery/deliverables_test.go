@@ -86,37 +86,34 @@ func TestArchiveOfEachKindSaysHowToUseIt(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&f.Result)
 			}
-			_, err := buildAll(t, f)
-			require.NoError(t, err)
-			require.Contains(t, string(inArchive(t, f.Path("deliver/model.zip"), "README.md")), report.SnippetFile(tc.snippet))
+			deliverAll(t, f)
+			require.Contains(t, string(inArchive(t, f.Path("user/model.zip"), "README.md")), report.SnippetFile(tc.snippet))
 			require.NotEmpty(t, report.SnippetFile(tc.snippet))
-			require.NotEmpty(t, inArchive(t, f.Path("deliver/model.zip"), "model/config.json"))
+			require.NotEmpty(t, inArchive(t, f.Path("user/model.zip"), "model/config.json"))
 		})
 	}
 	f := resultstest.NewGolden(t, results.ResultFile)
-	_, err := buildAll(t, f)
-	require.NoError(t, err)
-	require.Equal(t, resultstest.Safetensors(64), inArchive(t, f.Path("deliver/baseline.zip"), "baseline/weights.safetensors"))
+	deliverAll(t, f)
+	require.Equal(t, resultstest.Safetensors(64), inArchive(t, f.Path("user/baseline.zip"), "baseline/weights.safetensors"))
 	for _, kind := range []string{results.ModelText, results.ModelImage, results.ModelTable} {
 		f.Result.Model.Kind = kind
 		require.NotEmpty(t, report.SnippetFile("baseline_"+kind))
 		require.Contains(t, report.BaselineGuide(&f.Result), report.SnippetFile("baseline_"+kind))
 	}
-	require.Contains(t, string(inArchive(t, f.Path("deliver/baseline.zip"), "README.md")), "the bag of words, the baseline for the trained model")
+	require.Contains(t, string(inArchive(t, f.Path("user/baseline.zip"), "README.md")), "the bag of words, the baseline for the trained model")
 }
 
 func TestALargeGraphStaysWithTheRegisteredVersion(t *testing.T) {
 	t.Parallel()
 	for _, delivered := range []bool{true, false} {
 		f := resultstest.NewGolden(t, "result-graph.json", func(r *results.Result) { r.Graph.Stored.Delivered = delivered })
-		_, err := buildAll(t, f)
-		require.NoError(t, err)
-		z, err := zip.OpenReader(f.Path("deliver/model.zip"))
+		deliverAll(t, f)
+		z, err := zip.OpenReader(f.Path("user/model.zip"))
 		require.NoError(t, err)
 		_, err = z.Open("model/graph.safetensors")
 		require.Equal(t, delivered, err == nil)
 		require.NoError(t, z.Close())
-		require.NotEmpty(t, inArchive(t, f.Path("deliver/model.zip"), "model/model.safetensors"))
+		require.NotEmpty(t, inArchive(t, f.Path("user/model.zip"), "model/model.safetensors"))
 	}
 }
 
@@ -139,9 +136,8 @@ func TestLogHoldsEveryWorker(t *testing.T) {
 	for _, name := range []string{"rank-10", "rank-2", "rank-0", "other", "rank-x"} {
 		f.Write(t, "logs/"+name+".txt", []byte("printed by "+name+"\n"))
 	}
-	_, err := buildAll(t, f)
-	require.NoError(t, err)
-	body, err := os.ReadFile(f.Path("deliver/log.txt"))
+	deliverAll(t, f)
+	body, err := os.ReadFile(f.Path("user/log.txt"))
 	require.NoError(t, err)
 	_, printed, found := strings.Cut(string(body), "What it printed: log.txt")
 	require.True(t, found)

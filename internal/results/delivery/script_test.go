@@ -2,12 +2,12 @@ package delivery
 
 import (
 	"archive/zip"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -41,8 +41,7 @@ func TestAScriptDeliversItsCodeAndItsFiles(t *testing.T) {
 			gone := stage(t, f, "gone.py", "print(3)\n")
 			require.NoError(t, os.Remove(f.Path("inputs/"+gone.Path)))
 
-			artifacts, err := buildAll(t, f)
-			require.NoError(t, err)
+			artifacts := deliverAll(t, f)
 			var names []string
 			for _, a := range artifacts {
 				names = append(names, a.Name)
@@ -55,7 +54,7 @@ func TestAScriptDeliversItsCodeAndItsFiles(t *testing.T) {
 			require.Equal(t, []string{"code/model.py", "code/train.py"}, zipped(t, artifacts, "code.zip"))
 			require.Equal(t, []string{"outputs/note.ipynb", "outputs/page.HTML", "outputs/runs/a/b/events.out.tfevents.1", "outputs/z18.bin", "outputs/z19.bin"}, zipped(t, artifacts, "outputs.zip"))
 
-			m, err := manifest.ReadManifest(filepath.Join(artifacts[0].Folder.Path(), "manifest.json"))
+			m, err := manifest.ReadManifest(f.Path("user/manifest.json"))
 			require.NoError(t, err)
 			require.Equal(t, "train.py", m.Script.Entry)
 			require.Equal(t, f.Result.Partial, m.Script.Failed)
@@ -95,9 +94,9 @@ func zipped(t *testing.T, artifacts []Artifact, name string) []string {
 	t.Helper()
 	at := slices.IndexFunc(artifacts, func(a Artifact) bool { return a.Name == name })
 	require.GreaterOrEqual(t, at, 0, name)
-	archive, err := zip.OpenReader(filepath.Join(artifacts[at].Folder.Path(), name))
+	body := requireWhole(t, artifacts[at])
+	archive, err := zip.NewReader(bytes.NewReader(body), int64(len(body)))
 	require.NoError(t, err)
-	defer func() { _ = archive.Close() }()
 	var names []string
 	for _, file := range archive.File {
 		body, err := file.Open()

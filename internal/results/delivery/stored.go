@@ -35,16 +35,14 @@ func (m StoredModel) Folder(run string, at time.Time) []string {
 
 // Build makes model.zip in the folder to, as the Build of a run makes its own files.
 func (m StoredModel) Build(ctx context.Context, to disk.Folder) ([]Artifact, error) {
-	return build(ctx, to, m, func() ([]deliverable, error) {
-		return []deliverable{{
-			Artifact{
-				Name: "model.zip", ContentType: typeZip,
-				Title:       "Model",
-				Description: "The model " + m.Ref + ", made by run " + m.Run + ", with instructions to load it.",
-			},
-			func(w io.Writer) error { return m.Write(ctx, w) },
-		}}, nil
-	})
+	return build(ctx, to, m, nil, []deliverable{{
+		Artifact{
+			Name: "model.zip", ContentType: typeZip,
+			Title:       "Model",
+			Description: "The model " + m.Ref + ", made by run " + m.Run + ", with instructions to load it.",
+		},
+		func(w io.Writer) error { return m.Write(ctx, w) },
+	}})
 }
 
 // Write writes model.zip: the model in a folder model/, beside it how to load it and what is known of it. A file that is not

@@ -34,18 +34,18 @@ func stored(f *resultstest.Fixture) StoredModel {
 
 func TestAStoredModelIsPackedWithHowToLoadIt(t *testing.T) {
 	t.Parallel()
-	f := resultstest.New(t)
-	m, dir := stored(f), t.TempDir()
+	f := newLarge(t)
+	m, to := stored(f), f.Run().In("deliver")
 	require.Equal(t, []string{"finetune", "2026-11-22-export-reviews-3-abc"}, m.Folder("ft-abc", time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)))
-	artifacts, err := m.Build(t.Context(), disk.Folder{Volume: dir})
+	artifacts, err := m.Build(t.Context(), to)
 	require.NoError(t, err)
 	require.Len(t, artifacts, 1)
 	require.Equal(t, "model.zip", artifacts[0].Name)
 
 	packed := map[string]string{}
-	z, err := zip.OpenReader(pathOf(artifacts[0]))
+	archive := requireWhole(t, artifacts[0])
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	require.NoError(t, err)
-	defer func() { require.NoError(t, z.Close()) }()
 	for _, e := range z.File {
 		r, err := e.Open()
 		require.NoError(t, err)
@@ -56,13 +56,13 @@ func TestAStoredModelIsPackedWithHowToLoadIt(t *testing.T) {
 	require.Len(t, packed, 2+len(m.Files))
 	require.Contains(t, packed["README.md"], report.SnippetFile("text"))
 	require.JSONEq(t, `{"name":"reviews"}`, packed["version.json"])
-	require.Equal(t, string(resultstest.Safetensors(4096)), packed["model/model.safetensors"])
+	require.Equal(t, string(resultstest.Safetensors(2*inMemory)), packed["model/model.safetensors"])
 
-	before := modified(t, artifacts)
-	again, err := m.Build(t.Context(), disk.Folder{Volume: dir})
+	before := inFolder(t, f)
+	again, err := m.Build(t.Context(), to)
 	require.NoError(t, err)
 	require.Equal(t, artifacts, again)
-	require.Equal(t, before, modified(t, again), "what is there and whole is kept")
+	require.Equal(t, before, inFolder(t, f), "what is there and whole is kept")
 }
 
 func TestAStoredModelThatHasChangedIsNotHandedOver(t *testing.T) {
