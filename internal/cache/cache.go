@@ -201,13 +201,18 @@ func (c *Cache) Commit(entries []Entry, target *Target) error {
 		return nil
 	}
 	fresh := c.unsynced(entries)
-	if err := c.sync(fresh, target); err != nil {
-		return fmt.Errorf("write the downloaded files to disk: %w", err)
-	}
+	err := c.sync(fresh, target)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, sum := range fresh {
-		delete(c.fresh, sum)
+		if err == nil {
+			delete(c.fresh, sum)
+		} else {
+			delete(c.times, sum) // a later sync would not report what was lost, so the next staging downloads the body again
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("write the downloaded files to disk: %w", err)
 	}
 	return c.append(entries)
 }

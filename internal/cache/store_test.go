@@ -223,6 +223,7 @@ func TestACommitOfABodyThatIsGoneWritesNoLine(t *testing.T) {
 				doc, err := os.ReadFile(filepath.Join(l.dir, indexName))
 				require.NoError(t, err)
 				require.Empty(t, doc)
+				require.False(t, l.Holds(entries[0].Key, int64(len(entries[0].Key))), "it is downloaded again")
 				return
 			}
 			require.NoError(t, l.Commit(entries, nil))

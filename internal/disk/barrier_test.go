@@ -23,7 +23,7 @@ func TestCallersThatComeDuringASyncShareTheNextOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var barrier Barrier
-		running, first := barrier.enter(round{})
+		running, first := barrier.enter(nil, nil)
 		require.True(t, first)
 		require.Nil(t, running.after, "the first caller waits for nobody")
 		barrier.begin()
