@@ -155,5 +155,9 @@ func Matrix() []Fault {
 			"trainer/tests.test_a_driver_waits_for_the_imports_of_its_pod_which_has_no_torch",
 			"internal/rayjob/kuberay.TestWhichPodsStartAWarmProcess",
 		}},
+		{53, "a disk that fails a sync, and a power cut before a downloaded file is on it", []string{
+			"internal/disk.TestCallersThatComeDuringASyncShareTheNextOne", "internal/cache.TestACommitOfABodyThatIsGoneWritesNoLine",
+			"internal/cache.TestABodyOfAnotherStagingIsSyncedToo", "internal/cache.TestCacheReplacesATornBody",
+		}},
 	}
 }
