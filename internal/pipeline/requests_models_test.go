@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -150,6 +151,11 @@ func TestAModelIsExported(t *testing.T) {
 				require.Contains(t, d.Folders[1], "export-"+strings.ReplaceAll(tc.want, "/", "-"))
 				require.Len(t, d.Artifacts, 1)
 				require.Equal(t, "model.zip", d.Artifacts[0].Name)
+				archive, err := d.Artifacts[0].Open()
+				require.NoError(t, err)
+				size, err := io.Copy(io.Discard, archive)
+				require.NoError(t, errors.Join(err, archive.Close()))
+				require.Equal(t, d.Artifacts[0].Size, size)
 				require.Equal(t, "export", d.Content["kind"])
 				require.Equal(t, request, d.Content["run"], "by which the entry is found again")
 				require.Empty(t, b.ray.submits)
