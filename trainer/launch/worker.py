@@ -1,8 +1,6 @@
 """What a worker does, in whichever process: a Ray actor's own, or a copy of the warm process. It does not know Ray."""
 
-import os
 import threading
-from datetime import timedelta
 from pathlib import Path
 
 from trainer.launch import preflight, work, worker_log
@@ -11,8 +9,6 @@ from trainer.plan import Plan, Saved
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.warm import wire
-
-EXCHANGE_SECONDS = 600  # how long workers wait for each other: longer than saving a large model takes
 
 
 class Worker:
@@ -54,23 +50,20 @@ class Worker:
 
     def meeting_place(self, world: int) -> tuple[str, int]:
         """The address and the port of the store at which the workers of the group meet. Called on the first one."""
-        import torch
+        from trainer.launch import process_group
 
-        patience = timedelta(seconds=EXCHANGE_SECONDS)
-        self.store = torch.distributed.TCPStore(self.address, 0, world, is_master=True, wait_for_workers=False, timeout=patience)
+        self.store = process_group.store(self.address, 0, world, first=True)
         return self.address, self.store.port
 
     def train_together(self, device: str, plan: Plan, world: int, threads: int, place: tuple[str, int]) -> Outcome | None:
         """The outcome on the first worker, None on the others."""
         import torch
 
-        if device == "cuda":
-            os.environ.setdefault("NCCL_SOCKET_IFNAME", "^lo,docker,veth")  # the interfaces on which no other machine can be reached
-        patience = timedelta(seconds=EXCHANGE_SECONDS)
+        from trainer.launch import process_group
+
         if self.rank > 0:
-            self.store = torch.distributed.TCPStore(*place, world, is_master=False, timeout=patience)
-        backend = "nccl" if device == "cuda" else "gloo"
-        torch.distributed.init_process_group(backend, store=self.store, rank=self.rank, world_size=world, timeout=patience)
+            self.store = process_group.store(*place, world, first=False)
+        process_group.join(device, self.rank, world, self.store)
         try:
             return work.train(plan, self.rank, world, device, threads, leaving=self.leaving.is_set)
         finally:

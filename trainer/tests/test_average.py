@@ -27,7 +27,7 @@ def test_the_average_follows_its_formula():
     model = network()
     average, want = MovingAverage(model), {n: p.detach().clone() for n, p in model.named_parameters()}
     for step in steps(model, 30):
-        average.follow(model, step)
+        average.follow(step)
         decay = min(DECAY, step / (9 + step))
         for name, value in model.named_parameters():
             want[name] = decay * want[name] + (1 - decay) * value.detach()
@@ -39,7 +39,7 @@ def test_buffers_are_those_of_the_model():
     model = network()
     average = MovingAverage(model)
     for step in steps(model, 3):
-        average.follow(model, step)
+        average.follow(step)
     assert average.module[1].num_batches_tracked == 3
     assert torch.equal(average.module[1].running_mean, model[1].running_mean)
 
@@ -48,8 +48,8 @@ def test_the_average_has_no_gradients_and_leaves_the_model_alone():
     model = network()
     average = MovingAverage(model)
     before = copy.deepcopy(model.state_dict())
-    average.follow(model, 1)
-    assert not any(p.requires_grad for p in average.parameters())
+    average.follow(1)
+    assert not any(p.requires_grad for p in average.module.parameters())
     assert all(p.requires_grad for p in model.parameters())
     assert all(torch.equal(a, b) for a, b in zip(before.values(), model.state_dict().values(), strict=True))
 
@@ -58,9 +58,9 @@ def test_an_average_that_is_resumed_goes_on_bit_for_bit():
     model = network()
     whole = resumed = MovingAverage(model)
     for step in steps(model, 20):
-        whole.follow(model, step)
+        whole.follow(step)
         if resumed is not whole:
-            resumed.follow(model, step)
+            resumed.follow(step)
         if step == 10:  # as from a checkpoint, which holds the weights and the number of the step
             resumed = MovingAverage(model)
             resumed.module.load_state_dict(whole.module.state_dict())

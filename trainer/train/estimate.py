@@ -23,7 +23,7 @@ def seconds(stepper, data, validation, batch_size: int, settings, ctx) -> float:
     costs = numpy.asarray([data.features.lengths[b].max() * len(b) for b in order])
     typical = [order[i] for i in numpy.argsort(costs, kind="stable")[len(order) // 2 :][: STEPS + 1]]
     itself = ctx.world == 1 and not all(p.requires_grad for p in stepper.model.parameters())
-    model = stepper.model.train() if itself else copy.deepcopy(stepper.model).train()
+    model = stepper.model.train() if itself else copy.deepcopy(stepper.computing).train()
     times = []
     began = time.monotonic()
     for batch in typical:

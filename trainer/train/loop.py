@@ -245,7 +245,7 @@ class Training:
         self.at.rows += len(batch)
         self.at.rows_seen += len(batch)
         if self.average is not None:
-            self.average.follow(self.model, self.at.step)
+            self.average.follow(self.at.step)
         return loss
 
     def _measure(self) -> None:
