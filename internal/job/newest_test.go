@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -61,4 +62,65 @@ func TestAChangeBeginsFromWhatAnotherProcessWrote(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "bob", next.CancelledBy)
 	require.Equal(t, "alice", next.User)
+}
+
+// changedAfter lists the active records that changed after a moment, and those that were left out.
+func changedAfter(t *testing.T, s *SQLite, after time.Time) (found, leftOut []string) {
+	t.Helper()
+	s.leftOut = func(run string, _ error) { leftOut = append(leftOut, run) }
+	recs, err := s.List(t.Context(), Query{Active: true, ChangedAfter: after})
+	require.NoError(t, err)
+	for _, rec := range recs {
+		found = append(found, fmt.Sprintf("%s %d %s", rec.Run, rec.Version, rec.CancelledBy))
+	}
+	return found, leftOut
+}
+
+func TestRecentChangesAreThoseOfAllProcesses(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir() + "/jobs.db"
+	ours, err := OpenSQLite(t.Context(), path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, ours.Close()) }()
+	theirs, err := OpenSQLite(t.Context(), path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, theirs.Close()) }()
+	var last Record
+	for i := range 4 {
+		last, _, err = ours.Accept(t.Context(), New(fmt.Sprintf("ft-%d", i), Request{}, "key"))
+		require.NoError(t, err)
+	}
+	cancel := func(r *Record) error { r.CancelledBy = "bob"; return nil }
+	_, err = theirs.Change(t.Context(), "ft-1", cancel)
+	require.NoError(t, err)
+	_, err = ours.Change(t.Context(), "ft-2", cancel)
+	require.NoError(t, err)
+	_, err = theirs.Change(t.Context(), "ft-3", func(r *Record) error { r.End(Failed, "it failed"); return r.Close() })
+	require.NoError(t, err)
+	found, leftOut := changedAfter(t, ours, last.Updated)
+	require.Equal(t, []string{"ft-1 2 bob", "ft-2 2 bob"}, found, "the one that is over is in no list of active ones")
+	require.Empty(t, leftOut)
+}
+
+func TestWhatThisProcessWroteIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	s, err := OpenSQLite(t.Context(), t.TempDir()+"/jobs.db")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	before := time.Now().Add(-time.Second)
+	for _, run := range []string{"ft-known", "ft-unknown"} {
+		_, _, err = s.Accept(t.Context(), New(run, Request{}, "key"))
+		require.NoError(t, err)
+	}
+	// Damage shows what is read from the file.
+	_, err = s.write.ExecContext(t.Context(), "UPDATE jobs SET record = CAST('{' AS BLOB)")
+	require.NoError(t, err)
+	delete(s.newest.byRun, "ft-unknown")
+	found, leftOut := changedAfter(t, s, before)
+	require.Equal(t, []string{"ft-known 1 "}, found)
+	require.Equal(t, []string{"ft-unknown"}, leftOut)
+	_, err = s.write.ExecContext(t.Context(), "UPDATE jobs SET version = 2 WHERE run = 'ft-known'")
+	require.NoError(t, err)
+	_, leftOut = changedAfter(t, s, before)
+	require.Equal(t, []string{"ft-known", "ft-unknown"}, leftOut, "a version that another process wrote is read")
 }

@@ -30,10 +30,10 @@ type SQLite struct {
 	commits     *committer
 	newest      newest
 	// The statements that every step of a job needs.
-	insert, update, rekey, byRun *sql.Stmt
-	keys                         *Keyring
-	id                           string
-	now                          func() time.Time
+	insert, update, rewrite, rekey, byRun *sql.Stmt
+	keys                                  *Keyring
+	id                                    string
+	now                                   func() time.Time
 	// leftOut is called for each record that a list leaves out.
 	leftOut func(run string, why error)
 	// erased: the write-ahead log may hold a key that this handle has erased. looked: Shred has emptied the log once.
@@ -119,11 +119,12 @@ func (s *SQLite) prepare(ctx context.Context) error {
 		return err
 	}
 	s.commits = newCommitter(s.write)
-	var errs [4]error
+	var errs [5]error
 	s.insert, errs[0] = s.write.PrepareContext(ctx, insertRecord)
 	s.update, errs[1] = s.write.PrepareContext(ctx, updateRecord)
-	s.rekey, errs[2] = s.write.PrepareContext(ctx, rekeyRecord)
-	s.byRun, errs[3] = s.read.PrepareContext(ctx, recordByRun)
+	s.rewrite, errs[2] = s.write.PrepareContext(ctx, rewriteRecord)
+	s.rekey, errs[3] = s.write.PrepareContext(ctx, rekeyRecord)
+	s.byRun, errs[4] = s.read.PrepareContext(ctx, recordByRun)
 	return errors.Join(errs[:]...)
 }
 

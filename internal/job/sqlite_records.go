@@ -20,7 +20,7 @@ func (s *SQLite) Accept(ctx context.Context, rec Record) (Record, bool, error) {
 	}
 	key := s.keys.seal(rec.Run, rec.SecretKey)
 	n, err := s.commits.exec(ctx, s.insert, rec.Run, rec.Version, rec.State, rec.Active(), rec.Created.UnixNano(), rec.Updated.UnixNano(),
-		key.text, key.by, doc)
+		key.text, key.by, rec.Request.DatasetID, rec.User, doc)
 	if err != nil {
 		return Record{}, false, fmt.Errorf("accept job %s: %w", rec.Run, err)
 	}
@@ -41,13 +41,14 @@ var columns = fmt.Sprintf("run, version, secret, sealed_by, CASE WHEN length(rec
 var recordByRun = "SELECT " + columns + " FROM jobs WHERE run = ?" //nolint:gosec // the columns are fixed texts
 
 const (
-	insertRecord = `INSERT INTO jobs (run, version, state, active, created, updated, secret, sealed_by, record)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run) DO NOTHING`
-	// updateRecord writes the next version of a record if the stored one is the version before it; rekeyRecord writes another
-	// key of its user as well.
-	updateRecord = `UPDATE jobs SET version = ?, state = ?, active = ?, updated = ?, record = ? WHERE run = ? AND version = ?`
-	rekeyRecord  = `UPDATE jobs SET secret = ?, sealed_by = ?, version = ?, state = ?, active = ?, updated = ?, record = ?
-		WHERE run = ? AND version = ?`
+	insertRecord = `INSERT INTO jobs (run, version, state, active, created, updated, secret, sealed_by, dataset, user, record)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run) DO NOTHING`
+	// updateRecord writes the next version of a record if the stored one is the version before it. rewriteRecord also writes what seldom
+	// changes: SQLite writes the index of a column that is set, even to the same value. rekeyRecord also writes the user's key.
+	updateRecord  = `UPDATE jobs SET ` + always
+	rewriteRecord = `UPDATE jobs SET active = ?, dataset = ?, user = ?, ` + always
+	rekeyRecord   = `UPDATE jobs SET secret = ?, sealed_by = ?, active = ?, dataset = ?, user = ?, ` + always
+	always        = `version = ?, state = ?, updated = ?, record = ? WHERE run = ? AND version = ?`
 )
 
 // Get implements Store.
@@ -97,7 +98,7 @@ func (s *SQLite) amend(ctx context.Context, rec Record, memory bool, fn func(*Re
 		written := false
 		if err == nil {
 			next.Version, next.Updated = rec.Version+1, s.now().UTC()
-			written, err = s.replace(ctx, next, next.SecretKey != rec.SecretKey)
+			written, err = s.replace(ctx, rec, next)
 			if errors.Is(err, ErrTooLarge) {
 				return Record{}, err
 			}
@@ -116,17 +117,20 @@ func (s *SQLite) amend(ctx context.Context, rec Record, memory bool, fn func(*Re
 	}
 }
 
-// replace writes rec if the stored version is the one before it, and the key of its user where that is another one now.
-func (s *SQLite) replace(ctx context.Context, rec Record, rekey bool) (bool, error) {
-	doc, err := encode(rec)
+// replace writes next, which follows on old, if old is still the stored version.
+func (s *SQLite) replace(ctx context.Context, old, next Record) (bool, error) {
+	doc, err := encode(next)
 	if err != nil {
 		return false, err
 	}
-	args := []any{rec.Version, rec.State, rec.Active(), rec.Updated.UnixNano(), doc, rec.Run, rec.Version - 1}
-	update := s.update
-	if rekey {
-		key := s.keys.seal(rec.Run, rec.SecretKey)
-		update, args = s.rekey, append([]any{key.text, key.by}, args...)
+	args, update := []any{next.Version, next.State, next.Updated.UnixNano(), doc, next.Run, old.Version}, s.update
+	rekeyed := next.SecretKey != old.SecretKey
+	if rekeyed || next.Active() != old.Active() || next.User != old.User || next.Request.DatasetID != old.Request.DatasetID {
+		args, update = append([]any{next.Active(), next.Request.DatasetID, next.User}, args...), s.rewrite
+	}
+	if rekeyed {
+		key := s.keys.seal(next.Run, next.SecretKey)
+		args, update = append([]any{key.text, key.by}, args...), s.rekey
 		defer s.erased.Store(true) // once it is written, or may be
 	}
 	n, err := s.commits.exec(ctx, update, args...)
@@ -141,30 +145,17 @@ func (s *SQLite) List(ctx context.Context, q Query) (out []Record, err error) {
 
 // Each implements Store.
 func (s *SQLite) Each(ctx context.Context, q Query, fn func(Record) error) error {
-	where, args := q.where()
-	limit := -1
-	if q.Limit > 0 {
-		limit = q.Limit
+	if !q.ChangedAfter.IsZero() {
+		return s.eachChanged(ctx, q, fn)
 	}
-	// The newest are found by key and index alone; only those that are wanted are read.
-	//nolint:gosec // the condition is made of fixed texts
-	rows, err := s.read.QueryContext(ctx, `SELECT `+columns+` FROM jobs WHERE run IN (
-			SELECT run FROM jobs WHERE `+where+` ORDER BY created DESC, run LIMIT ?
-		) ORDER BY created, run`, append(args, limit)...)
+	rows, err := s.query(ctx, q, columns)
 	if err != nil {
 		return fmt.Errorf("list jobs: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		rec, err := s.scan(rows)
-		if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrDamaged) {
-			s.leftOut(rec.Run, err)
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("list jobs: %w", err)
-		}
-		if err := fn(rec); err != nil {
+		if err := s.pass(rec, err, fn); err != nil {
 			return err
 		}
 	}
@@ -172,6 +163,66 @@ func (s *SQLite) Each(ctx context.Context, q Query, fn func(Record) error) error
 		return fmt.Errorf("list jobs: %w", err)
 	}
 	return nil
+}
+
+// eachChanged is Each for the records that changed last, which this process has mostly written itself: these come from memory.
+func (s *SQLite) eachChanged(ctx context.Context, q Query, fn func(Record) error) error {
+	rows, err := s.query(ctx, q, "run, version")
+	if err != nil {
+		return fmt.Errorf("list jobs: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var found []Record
+	for rows.Next() {
+		var rec Record
+		if err := rows.Scan(&rec.Run, &rec.Version); err != nil {
+			return fmt.Errorf("list jobs: %w", err)
+		}
+		found = append(found, rec)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return fmt.Errorf("list jobs: %w", err)
+	}
+	for _, named := range found {
+		rec, ok := s.newest.newer(named.Run, named.Version-1)
+		var err error
+		if !ok {
+			rec, err = s.Get(ctx, named.Run)
+			rec.Run = named.Run // also of one that cannot be read
+		}
+		if errors.Is(err, ErrNotFound) { // it was forgotten in the meantime
+			continue
+		}
+		if err := s.pass(rec, err, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// query selects what is read of the records that match. The newest are found by key and index alone; only those that are wanted are read.
+func (s *SQLite) query(ctx context.Context, q Query, read string) (*sql.Rows, error) {
+	where, args := q.where()
+	limit := -1
+	if q.Limit > 0 {
+		limit = q.Limit
+	}
+	//nolint:gosec // columns and condition are made of fixed texts
+	return s.read.QueryContext(ctx, `SELECT `+read+` FROM jobs WHERE run IN (
+			SELECT run FROM jobs WHERE `+where+` ORDER BY created DESC, run LIMIT ?
+		) ORDER BY created, run`, append(args, limit)...)
+}
+
+// pass calls fn with a record that was read. One that is too large or damaged is left out.
+func (s *SQLite) pass(rec Record, err error, fn func(Record) error) error {
+	if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrDamaged) {
+		s.leftOut(rec.Run, err)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("list jobs: %w", err)
+	}
+	return fn(rec)
 }
 
 // where is the condition of q. It names only what is asked for, so that SQLite can pick the index for it.
@@ -201,7 +252,7 @@ func (q Query) where() (condition string, args []any) {
 }
 
 // Forget implements Store. What is forgotten, and what was erased before, is not left in the files of the store either. A record that
-// is no JSON stays: SQLite computes the dataset from it to delete it, and cannot.
+// is no JSON stays: a backup can still replace it.
 func (s *SQLite) Forget(ctx context.Context, before time.Time) (int, error) {
 	res, err := s.write.ExecContext(ctx, "DELETE FROM jobs WHERE active = 0 AND updated < ? AND json_valid(CAST(record AS TEXT))", before.UnixNano())
 	if err != nil {

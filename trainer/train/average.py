@@ -19,7 +19,8 @@ class MovingAverage:
 
     def __init__(self, model: torch.nn.Module):
         self.module = copy.deepcopy(model).requires_grad_(False)
-        self._averages, self._weights = list(self.module.parameters()), list(model.parameters())
+        self._averages: list[torch.Tensor] = list(self.module.parameters())
+        self._weights: list[torch.Tensor] = list(model.parameters())
         self._buffers = list(zip(self.module.buffers(), model.buffers(), strict=True))
 
     @torch.no_grad()

@@ -18,7 +18,8 @@ class HalfCopy:
         self.model = copy.deepcopy(model)
         for weights in self.model.parameters():
             weights.data = weights.data.to(torch.bfloat16)
-        self._theirs, self._mine = list(model.parameters()), list(self.model.parameters())
+        self._theirs: list[torch.Tensor] = list(model.parameters())
+        self._mine: list[torch.Tensor] = list(self.model.parameters())
 
     def take_weights(self) -> None:
         with torch.no_grad():

@@ -31,8 +31,8 @@ func New() *Queue {
 	return &Queue{entries: map[string]*entry{}, wake: make(chan struct{}, 1)}
 }
 
-// Add makes run due at once. A run that is taken is due again as soon as its worker is done.
-func (q *Queue) Add(run string) { q.AddAt(run, time.Time{}) }
+// Add makes run due now, after the runs that were due before. A run that is taken is due again as soon as its worker is done.
+func (q *Queue) Add(run string) { q.AddAt(run, time.Now()) }
 
 // AddAt makes run due at the given time, in place of an earlier time. A run that is taken is due again as soon as its worker is
 // done, because that worker may not have seen what it was added for.
@@ -189,7 +189,7 @@ func (q *Queue) Done(run string) {
 	e := q.entries[run]
 	delete(q.entries, run)
 	if e.dirty {
-		q.push(&entry{run: run})
+		q.push(&entry{run: run, due: time.Now()})
 	}
 	q.signal()
 }

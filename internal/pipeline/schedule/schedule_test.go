@@ -18,8 +18,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// at is a moment by its number.
-func at(n int) time.Time { return time.Unix(int64(n), 0) }
+var began = time.Now()
+
+// at is a moment by its number: n hours after the tests began.
+func at(n int) time.Time { return began.Add(time.Duration(n) * time.Hour) }
 
 // next takes the run that is due, or none.
 func next(q *Queue, now time.Time) string {
@@ -36,7 +38,7 @@ func TestARunIsInOnePlaceAtATime(t *testing.T) {
 	require.Equal(t, "now", next(q, at(1)))
 	_, wait, ok := q.get(at(1))
 	require.False(t, ok)
-	require.Equal(t, 9*time.Second, wait)
+	require.Equal(t, 9*time.Hour, wait)
 	q.Add("now") // while a worker has it
 	require.Empty(t, next(q, at(1)))
 	q.Requeue("now", at(1), time.Hour)
@@ -45,6 +47,26 @@ func TestARunIsInOnePlaceAtATime(t *testing.T) {
 	require.False(t, q.Has("now"))
 	q.Add("late")
 	require.Equal(t, "late", next(q, at(1)))
+}
+
+// A job that waited for its turn is not passed by all jobs that come in the meantime.
+func TestRunsAreTakenInTheOrderInWhichTheyBecameDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New()
+		q.Add("old")
+		require.Equal(t, "old", next(q, time.Now()))
+		q.Requeue("old", time.Now(), time.Second)
+		for _, run := range []string{"new-1", "new-2", "new-3"} {
+			time.Sleep(400 * time.Millisecond)
+			q.Add(run)
+		}
+		time.Sleep(time.Minute)
+		var order []string
+		for range 4 {
+			order = append(order, next(q, time.Now()))
+		}
+		require.Equal(t, []string{"new-1", "new-2", "old", "new-3"}, order)
+	})
 }
 
 func TestLongWaitsEndTogether(t *testing.T) {
@@ -58,7 +80,7 @@ func TestLongWaitsEndTogether(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, Together(at(1).Add(tc.now), tc.wait))
+			require.Equal(t, tc.want, Together(time.Unix(1, 0).Add(tc.now), tc.wait))
 		})
 	}
 	now := time.Now() // which also has a reading of the clock that is never set
