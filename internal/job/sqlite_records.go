@@ -207,7 +207,6 @@ func (s *SQLite) query(ctx context.Context, q Query, read string) (*sql.Rows, er
 	if q.Limit > 0 {
 		limit = q.Limit
 	}
-	//nolint:gosec // columns and condition are made of fixed texts
 	return s.read.QueryContext(ctx, `SELECT `+read+` FROM jobs WHERE run IN (
 			SELECT run FROM jobs WHERE `+where+` ORDER BY created DESC, run LIMIT ?
 		) ORDER BY created, run`, append(args, limit)...)
