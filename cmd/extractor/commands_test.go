@@ -220,7 +220,7 @@ func TestTheExitCodeOfALocalRunSaysWhoCanHelp(t *testing.T) {
 			} else {
 				require.NoDirExists(t, v.Run("ft-one").Path())
 			}
-			require.Equal(t, tc.err == "" && tc.keep, strings.Contains(out.String(), v.Run("ft-one").Path()))
+			require.Equal(t, tc.kept && tc.keep, strings.Contains(out.String(), v.Run("ft-one").Path()))
 		})
 	}
 }

@@ -68,7 +68,7 @@ func (p *program) runLocally(cmd *cobra.Command, set Settings, r localRequest) (
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	l.work, l.keep = s.work, keep
+	l.work, l.keep, s.keep = s.work, keep, keep
 	return s.run(cmd.Context(), l)
 }
 
@@ -81,6 +81,8 @@ type localSession struct {
 	ray     *raylocal.Local
 	console *console
 	jobs    int
+	// keep leaves the volume of the session where it is.
+	keep bool
 }
 
 // openLocal makes the temporary folder of a session, and starts a local Ray unless the command or the settings name one.
@@ -94,7 +96,7 @@ func (p *program) openLocal(cmd *cobra.Command, set Settings) (*localSession, er
 	}
 	// Installed models are on the shared volume. Without a volume, the run uses a temporary folder.
 	if _, err := os.Stat(set.SharedDir); err != nil {
-		set.SharedDir, set.RaySharedDir = filepath.Join(work, "shared"), filepath.Join(work, "shared")
+		set.SharedDir, set.RaySharedDir = filepath.Join(work, sessionVolume), filepath.Join(work, sessionVolume)
 	}
 	s := &localSession{p: p, set: set, work: work, console: newConsole(p.stdout)}
 	if set.RayAddress != "" {
@@ -109,12 +111,25 @@ func (p *program) openLocal(cmd *cobra.Command, set Settings) (*localSession, er
 	return s, nil
 }
 
-// Close stops what the session has started.
+// sessionVolume is the shared volume in the temporary folder of a session, where no other volume is used.
+const sessionVolume = "shared"
+
+// Close stops what the session has started, and removes its temporary folder. A volume in it with a run that is kept stays.
 func (s *localSession) Close() (err error) {
 	if s.ray != nil {
 		err = s.ray.Stop()
 	}
-	return errors.Join(err, os.RemoveAll(s.work))
+	if !s.keep || !strings.HasPrefix(s.set.SharedDir, s.work) {
+		return errors.Join(err, os.RemoveAll(s.work))
+	}
+	entries, lost := os.ReadDir(s.work)
+	err = errors.Join(err, lost)
+	for _, e := range entries {
+		if e.Name() != sessionVolume {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(s.work, e.Name())))
+		}
+	}
+	return err
 }
 
 // job describes the job. It still needs its work folder.
@@ -259,6 +274,9 @@ func (p *program) exitFor(rec job.Record, volume volume.Volume, keep bool) error
 	case rec.Ending.State == job.Cancelled:
 		return errors.Join(errors.New(rec.Ending.Text), volume.RemoveRun(rec.Run))
 	default:
+		if keep {
+			_, _ = fmt.Fprintln(p.stdout, "The run folder is", volume.Run(rec.Run).Path())
+		}
 		return fmt.Errorf("%s\n%s", rec.Ending.Text, results.LastLines(volume.Run(rec.Run), 15))
 	}
 }

@@ -198,6 +198,37 @@ func TestSettingsComeFromFileEnvironmentAndFlagsInThisOrder(t *testing.T) {
 	require.NotContains(t, fmt.Sprintf("%+v", set), "canary")
 }
 
+func TestAListInOneTextMayHaveBlanks(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		arguments, environ []string
+	}{
+		"a variable": {nil, []string{"CLOWDER_HOSTS= http://a ,http://b,, "}},
+		"a flag":     {[]string{"--clowder-hosts", "http://a, http://b"}, nil},
+	} {
+		fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+		addFlags(fs)
+		require.NoError(t, fs.Parse(tc.arguments))
+		set, err := readSettings(fs, tc.environ)
+		require.NoError(t, err, name)
+		require.Equal(t, []string{"http://a", "http://b"}, set.ClowderHosts, name)
+	}
+}
+
+func TestASettingThatIsOnOrOffHasAFlag(t *testing.T) {
+	t.Parallel()
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	addFlags(fs)
+	require.NoError(t, fs.Parse([]string{"--tensorboard", "--studio-embed=false"}))
+	set, err := readSettings(fs, nil)
+	require.NoError(t, err)
+	require.True(t, set.Studio.TensorBoard)
+	require.False(t, set.Studio.Embed)
+	for _, s := range settings() {
+		require.NotNil(t, fs.Lookup(flagName(s.key)), s.key)
+	}
+}
+
 func TestSettingsReportAllFaultsAtOnce(t *testing.T) {
 	t.Parallel()
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)

@@ -174,6 +174,8 @@ func addFlags(fs *pflag.FlagSet) {
 	for _, s := range settings() {
 		help := s.help + " (" + s.env + ")"
 		switch value := s.value.(type) {
+		case bool:
+			fs.Bool(flagName(s.key), value, help)
 		case string:
 			fs.String(flagName(s.key), value, help)
 		case int:
@@ -220,7 +222,7 @@ func readSettings(fs *pflag.FlagSet, environ []string) (Settings, error) {
 	}
 	var out Settings
 	err := v.UnmarshalExact(&out, viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(
-		durationHook, mapstructure.StringToTimeDurationHookFunc(), mapstructure.StringToSliceHookFunc(","))))
+		durationHook, mapstructure.StringToTimeDurationHookFunc(), listHook)))
 	if err != nil {
 		return Settings{}, fmt.Errorf("read the settings: %w", err)
 	}
@@ -228,6 +230,29 @@ func readSettings(fs *pflag.FlagSet, environ []string) (Settings, error) {
 		return Settings{}, err
 	}
 	return out, nil
+}
+
+// listHook reads a list that is written in one text with commas. Blanks around its parts mean nothing.
+func listHook(_, to reflect.Type, data any) (any, error) {
+	if to != reflect.TypeFor[[]string]() {
+		return data, nil
+	}
+	var parts []string
+	switch d := data.(type) {
+	case string:
+		parts = strings.Split(d, ",")
+	case []string: // of a flag
+		parts = d
+	default:
+		return data, nil
+	}
+	list := make([]string, 0, len(parts))
+	for _, part := range parts {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list, nil
 }
 
 // durationHook reads a plain number as seconds, like pyclowder's HEARTBEAT, and 90d as days.

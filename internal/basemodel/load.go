@@ -86,6 +86,18 @@ func (l *loader) clear() error {
 	return errors.Join(faults...)
 }
 
+// differs says that a file was not what the source says, twice.
+func (l *loader) differs(f File, why error) error {
+	says := "the Hub says"
+	switch offer := l.plan.Offer; {
+	case offer.Described:
+		says = ModelFile + " says"
+	case offer.Source != SourceHub:
+		return sentence("%s was changed while it was copied (%w), twice. Nothing was installed. Try again when nobody writes there.", f.Path, why)
+	}
+	return sentence("%s is not what %s it is (%w), twice. Nothing was installed. Try again, or try another mirror.", f.Path, says, why)
+}
+
 // file loads one file. If it is not what the source says, it is loaded once again from its first byte, and then removed.
 func (l *loader) file(ctx context.Context, f File) error {
 	if !isFileName(f.Path) || f.Size < 0 {
@@ -96,11 +108,7 @@ func (l *loader) file(ctx context.Context, f File) error {
 		err = l.attempt(ctx, f, false)
 	}
 	if errors.Is(err, errDiffers) {
-		says := "the Hub says"
-		if l.plan.Offer.Described {
-			says = ModelFile + " says"
-		}
-		err = job.Permanent(sentence("%s is not what %s it is (%w), twice. Nothing was installed. Try again, or try another mirror.", f.Path, says, err))
+		err = job.Permanent(l.differs(f, err))
 		return errors.Join(err, l.folder.Remove(f.Path))
 	}
 	return err

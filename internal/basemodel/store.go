@@ -107,7 +107,10 @@ func readModel(root *os.Root, folder string) (*Model, error) {
 		return nil, err
 	}
 	m, err := DecodeModel(doc)
-	return &m, err
+	if err != nil {
+		return nil, err
+	}
+	return &m, nil
 }
 
 // DecodeModel reads a model.json and checks it.

@@ -75,7 +75,7 @@ func (f *fetched) attempt(ctx context.Context) error {
 			return err
 		}
 		switch {
-		case errors.Is(err, io.EOF) && skip == 0:
+		case errors.Is(err, io.EOF) && skip == 0 && dog.ctx.Err() == nil: // a connection that is ended here may look like a clean end
 			return nil
 		case err != nil:
 			return f.broken(ctx, dog, err)

@@ -68,6 +68,9 @@ func New(cfg Config, records Records) (*Notifier, error) {
 			return nil, job.Permanent(fmt.Errorf("EMAIL_SERVER: %q is no port: write host or host:port", p))
 		}
 	}
+	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
+		host = "[" + host + "]" // the client puts the port behind it
+	}
 	if _, err := netmail.ParseAddress(cfg.Sender); err != nil {
 		return nil, job.Permanent(fmt.Errorf("EMAIL_SENDER: %q is no e-mail address: write one such as clowder@example.org", text.Excerpt(cfg.Sender, 60)))
 	}

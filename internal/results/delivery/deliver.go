@@ -136,10 +136,7 @@ func (d *delivery) adopt(ctx context.Context, a Artifact, prior Entry, files []R
 			good = append(good, f)
 		}
 	}
-	slices.SortFunc(good, func(a, b Remote) int {
-		// The one that the ledger names comes first, then any, but always the same.
-		return cmp.Or(boolCompare(b.ID == prior.ID, a.ID == prior.ID), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(good, func(a, b Remote) int { return cmp.Compare(a.ID, b.ID) }) // always the same one stays
 	for i, f := range slices.Concat(good, bad) {
 		if i == 0 && len(good) > 0 {
 			continue
@@ -185,15 +182,4 @@ func (d *delivery) check(ctx context.Context, l *Ledger, ids map[string]string) 
 		}
 	}
 	return err
-}
-
-func boolCompare(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	default:
-		return -1
-	}
 }

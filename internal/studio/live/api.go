@@ -97,24 +97,24 @@ func (r *Room) events(run string, after int64, limit int) (LogEvents, error) {
 	out := LogEvents{Events: []PlacedEvent{}, After: after}
 	tail := results.NewTail(r.runs.Folder(run))
 	tail.Offset = after
-	for len(out.Events) < limit {
+	for {
 		before := tail.Offset
 		placed, err := tail.NextPlaced()
 		if err != nil {
 			return LogEvents{}, err
 		}
-		for i, p := range placed {
+		for _, p := range placed {
 			if len(out.Events) == limit {
-				out.After, out.More = placed[i-1].End, true
+				out.More = true
 				return out, nil
 			}
-			out.Events = append(out.Events, PlacedEvent{p.End, p.Event})
+			out.Events, out.After = append(out.Events, PlacedEvent{p.End, p.Event}), p.End
 		}
-		if out.After = tail.Offset; tail.Offset <= before {
+		if tail.Offset == before { // also of a log that began again, which is before the offset that was asked for
+			out.After = tail.Offset
 			return out, nil
 		}
 	}
-	return out, nil
 }
 
 func (r *Room) apiSeries(ctx context.Context, in *seriesInput) (*seriesAnswer, error) {
@@ -125,7 +125,7 @@ func (r *Room) apiSeries(ctx context.Context, in *seriesInput) (*seriesAnswer, e
 	defer cancel()
 	s, err := r.hub.Moment(limited, in.Run, in.Points)
 	if err != nil {
-		return nil, huma.ErrorWithHeaders(problem(err), http.Header{"Retry-After": {retryAfter}})
+		return nil, problem(err)
 	}
 	s.Log = nil
 	if len(in.Names) > 0 {

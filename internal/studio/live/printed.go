@@ -68,11 +68,11 @@ func (p *printed) read(f io.ReaderAt, info os.FileInfo) (news Printed, ok bool, 
 	if whole == 0 && len(chunk) < maxPrinted {
 		return Printed{}, false, nil // the first line is still being written
 	}
-	if whole == 0 {
-		whole = len(chunk)
+	first := news.From && p.offset > 0 // the first line was cut
+	if whole == 0 {                    // such as a progress bar, of which the last state is shown below the lines before it
+		whole, first, news.From = len(chunk), false, news.From && p.end == ""
 	}
 	chunk = chunk[:whole]
-	first := news.From && p.offset > 0 // the first line was cut
 	p.offset += int64(whole)
 	if first {
 		_, chunk, _ = bytes.Cut(chunk, []byte{'\n'})

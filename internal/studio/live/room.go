@@ -47,20 +47,20 @@ const (
 var (
 	busy = &web.Problem{
 		Type: "busy", Title: "Too many viewers", Status: http.StatusServiceUnavailable,
-		Detail: "Too many people look at runs now.", Do: "The page asks again from time to time.",
+		Detail: "Too many people look at runs now.", Do: "The page asks again from time to time.", RetryAfter: retryAfter,
 	}
 	tooMany = &web.Problem{
 		Type: "too-many-streams", Title: "Too many open pages", Status: http.StatusTooManyRequests,
-		Detail: "You have too many pages of runs open at once.", Do: "Close some of them.",
+		Detail: "You have too many pages of runs open at once.", Do: "Close some of them.", RetryAfter: retryAfter,
 	}
 	stopping = &web.Problem{
 		Type: "stopping", Title: "The service restarts", Status: http.StatusServiceUnavailable,
-		Detail: "The service is about to restart.", Do: "Try again in some seconds.",
+		Detail: "The service is about to restart.", Do: "Try again in some seconds.", RetryAfter: retryAfter,
 	}
 )
 
-// retryAfter is when a client that was refused comes back, in seconds.
-const retryAfter = "10"
+// retryAfter is when a client that was refused comes back.
+const retryAfter = 10 * time.Second
 
 // problem turns an error of the hub into one that a visitor reads.
 func problem(err error) *web.Problem {

@@ -19,7 +19,6 @@ const (
 func (r *Room) stream(w http.ResponseWriter, req *http.Request, run string) error {
 	viewer, err := r.hub.Watch(run, userOf(req.Context()), after(req))
 	if err != nil {
-		w.Header().Set("Retry-After", retryAfter)
 		return problem(err)
 	}
 	defer viewer.Close()

@@ -5,7 +5,13 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
+
+type datasetQuery struct {
+	Dataset string `query:"dataset" required:"true" maxLength:"64"`
+}
 
 type modelPath struct {
 	Dataset string `path:"dataset" maxLength:"64"`
@@ -26,39 +32,36 @@ func (r *Room) Operations(api huma.API) {
 		}
 	}
 	huma.Register(api, operation(http.MethodGet, "/api/v1/models", "list-models", "The models of a dataset, the newest first"),
-		func(ctx context.Context, in *struct {
-			Dataset string `query:"dataset" required:"true" maxLength:"64"`
-		},
-		) (*listed, error) {
+		problems(func(ctx context.Context, in *datasetQuery) (*listed, error) {
 			var out listed
 			var err error
 			out.Body.Models, _, _, err = r.list(ctx, in.Dataset)
 			return &out, err
-		})
+		}))
 	type oneModel struct{ Body TrainedModel }
 	huma.Register(api, operation(http.MethodGet, "/api/v1/models/{dataset}/{name}", "get-model", "A model with all its versions and its champion"),
-		func(ctx context.Context, in *modelPath) (*oneModel, error) {
+		problems(func(ctx context.Context, in *modelPath) (*oneModel, error) {
 			m, _, _, err := r.whole(ctx, in.Dataset, in.Name)
 			return &oneModel{m}, err
-		})
+		}))
 	type oneVersion struct{ Body ModelVersion }
 	huma.Register(api, operation(http.MethodGet, "/api/v1/models/{dataset}/{name}/{version}", "get-version", "One version of a model, and what it reads"),
-		func(ctx context.Context, in *versionPath) (*oneVersion, error) {
+		problems(func(ctx context.Context, in *versionPath) (*oneVersion, error) {
 			v, _, err := r.version(ctx, in.Dataset, in.Name, in.Version)
 			if err != nil {
 				return nil, err
 			}
 			_, champion, _, err := r.model(ctx, in.Dataset, in.Name)
 			return &oneVersion{r.detailed(v, champion)}, err
-		})
+		}))
 	huma.Register(api, operation(http.MethodPost, "/api/v1/models/{dataset}/{name}/{version}/promote", "promote-version", "Make a version the champion"),
-		func(ctx context.Context, in *versionPath) (*oneVersion, error) {
+		problems(func(ctx context.Context, in *versionPath) (*oneVersion, error) {
 			v, err := r.promote(ctx, in.Dataset, in.Name, in.Version)
 			if err != nil {
 				return nil, err
 			}
 			return &oneVersion{r.detailed(v, &v)}, nil
-		})
+		}))
 	r.predictOperation(api)
 }
 
@@ -76,7 +79,7 @@ func (r *Room) predictOperation(api huma.API) {
 	type reply struct{ Body ModelAnswer }
 	op := operation(http.MethodPost, "/api/v1/models/{dataset}/{name}/{version}/predict", "predict", "Let a version answer up to 64 rows at once")
 	op.MaxBodyBytes = maxImage*2 + maxText
-	huma.Register(api, op, func(ctx context.Context, in *question) (*reply, error) {
+	huma.Register(api, op, problems(func(ctx context.Context, in *question) (*reply, error) {
 		v, _, err := r.version(ctx, in.Dataset, in.Name, in.Version)
 		if err != nil {
 			return nil, err
@@ -87,7 +90,18 @@ func (r *Room) predictOperation(api huma.API) {
 		}
 		found, err := r.ask(ctx, v, in.Body.Rows, sure)
 		return &reply{found}, err
-	})
+	}))
+}
+
+// problems makes the errors of an operation problems that a visitor may read.
+func problems[I, O any](do func(context.Context, *I) (*O, error)) func(context.Context, *I) (*O, error) {
+	return func(ctx context.Context, in *I) (*O, error) {
+		out, err := do(ctx, in)
+		if err != nil {
+			return nil, web.AsProblem(err)
+		}
+		return out, nil
+	}
 }
 
 func operation(method, path, id, summary string) huma.Operation {

@@ -91,7 +91,7 @@ func (r *Room) infer(w http.ResponseWriter, req *http.Request, model string, v r
 	}
 	var reply map[string]json.RawMessage
 	decoder := json.NewDecoder(bytes.NewReader(found))
-	if decoder.Decode(&reply) != nil {
+	if decoder.Decode(&reply) != nil || reply == nil { // null is none either
 		return errors.New("the answer process sent no JSON object")
 	}
 	reply["model_name"], _ = json.Marshal(model) // a string has JSON

@@ -131,7 +131,12 @@ func grouped(flat map[string]any) map[string]any {
 func before(rec job.Record, e Form) map[string]any {
 	values := rec.Settings.Values
 	if len(values) == 0 {
-		values, _, _ = e.Info.Parameters(rec.Request.Parameters) // what was wrong in them is left out
+		values = map[string]any{}
+		for name, value := range rec.Request.Parameters { // one by one: what was wrong in them is left out
+			if right, _, err := e.Info.Parameters(map[string]any{name: value}); err == nil {
+				maps.Copy(values, e.Info.Changed(right))
+			}
+		}
 	}
 	return e.Info.Changed(values)
 }

@@ -103,7 +103,7 @@ func newAxis(name string, trials []results.Trial, value func(results.Trial) any)
 		if n, ok := v.(float64); ok && !math.IsInf(n, 0) {
 			numbers[t.Number] = n
 		}
-		words = append(words, text.Shorten(results.Plain(fmt.Sprint(v), "–"), 10))
+		words = append(words, spelled(v))
 	}
 	if len(numbers) < len(trials) {
 		sorted := slices.Compact(slices.Sorted(slices.Values(words)))
@@ -129,6 +129,14 @@ func newAxis(name string, trials []results.Trial, value func(results.Trial) any)
 	}
 	a.Low, a.High = short(low), short(high)
 	return a
+}
+
+// spelled is a value that is no number, in at most ten characters.
+func spelled(v any) string {
+	if v == nil {
+		return "–"
+	}
+	return text.Shorten(results.Plain(fmt.Sprint(v), "–"), 10)
 }
 
 // short writes a number with three significant digits.

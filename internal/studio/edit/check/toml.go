@@ -29,7 +29,8 @@ func checkTOML(source string) []Finding {
 	return fault(at, text.Capital(text.Excerpt(strings.TrimPrefix(err.Error(), "toml: "), 200))+".")
 }
 
-// tooDeep returns where brackets or the parts of a name are nested too deeply, or -1. Brackets in texts count, too.
+// tooDeep returns where brackets or the parts of a name are nested too deeply, or -1. Brackets in texts count, too, and so do the dots of a
+// text that looks like a name. Dots that follow each other are of no name.
 func tooDeep(source string) int {
 	open, parts := 0, 0
 	for i := range len(source) {
@@ -39,7 +40,9 @@ func tooDeep(source string) int {
 		case ']', '}':
 			open = max(0, open-1)
 		case '.':
-			parts++
+			if i > 0 && source[i-1] != '.' {
+				parts++
+			}
 		case '\n', '"', '\'':
 			parts = 0
 		}

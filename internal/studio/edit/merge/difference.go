@@ -35,19 +35,19 @@ func Difference(before, after string) ([]Hunk, error) {
 	if err != nil {
 		return nil, err
 	}
-	hunks := make([]Hunk, 0, len(unified.Hunks))
+	hunks, longer := make([]Hunk, 0, len(unified.Hunks)), 0
 	for _, h := range unified.Hunks {
-		older, newer := h.FromLine, h.ToLine
+		older, newer := h.FromLine, h.FromLine+longer // the library's own number is wrong behind a hunk of two changes
 		var hunk Hunk
 		for _, l := range h.Lines {
 			line := Line{Text: strings.TrimRight(l.Content, "\r\n")}
 			switch l.Kind {
 			case udiff.Delete:
 				line.Change, line.Old = Removed, older
-				older++
+				older, longer = older+1, longer-1
 			case udiff.Insert:
 				line.Change, line.New = Added, newer
-				newer++
+				newer, longer = newer+1, longer+1
 			default:
 				line.Change, line.Old, line.New = Same, older, newer
 				older, newer = older+1, newer+1

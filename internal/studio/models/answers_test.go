@@ -1,0 +1,183 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/answer"
+	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/studio/web"
+)
+
+func TestTheOutputsOfTheProcessAreRead(t *testing.T) {
+	t.Parallel()
+	number := func(v float64) *float64 { return &v }
+	for name, c := range map[string]struct {
+		outputs []answer.Tensor
+		labels  []string
+		want    []AnsweredRow
+	}{
+		"numbers": {
+			[]answer.Tensor{{Name: "value", Data: []any{-1.5, 0.0}}},
+			nil,
+			[]AnsweredRow{{Value: number(-1.5)}, {Value: number(0)}},
+		},
+		"the likeliest class first, and equal ones in the order of the model": {
+			[]answer.Tensor{{Name: "probability", Data: []any{0.3, 0.4, 0.3, 1.0, 0.0, 0.0}}, {Name: "label", Data: []any{"b", "a"}}},
+			[]string{"a", "b", "c"},
+			[]AnsweredRow{
+				{Label: "b", Labels: []LikelyLabel{{"b", 0.4}, {"a", 0.3}, {"c", 0.3}}, Unsure: true},
+				{Label: "a", Labels: []LikelyLabel{{"a", 1}, {"b", 0}, {"c", 0}}},
+			},
+		},
+		"labels that do not exclude each other are never unsure": {
+			[]answer.Tensor{{Name: "label", Data: []any{"", "a, b"}}, {Name: "probability", Data: []any{0.1, 0.2, 0.5, 0.55}}},
+			[]string{"a", "b"},
+			[]AnsweredRow{{Labels: []LikelyLabel{{"b", 0.2}, {"a", 0.1}}}, {Label: "a, b", Labels: []LikelyLabel{{"b", 0.55}, {"a", 0.5}}}},
+		},
+		"the only class is sure": {
+			[]answer.Tensor{{Name: "label", Data: []any{"a", "a"}}, {Name: "probability", Data: []any{1.0, 0.995}}},
+			[]string{"a"},
+			[]AnsweredRow{{Label: "a", Labels: []LikelyLabel{{"a", 1}}}, {Label: "a", Labels: []LikelyLabel{{"a", 0.995}}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rows, err := answered(c.outputs, c.labels, 2, 0.999)
+			require.NoError(t, err)
+			require.Equal(t, c.want, rows)
+		})
+	}
+}
+
+func TestOutputsThatDoNotFitTheRowsAreNotShown(t *testing.T) {
+	t.Parallel()
+	label := answer.Tensor{Name: "label", Data: []any{"yes", "no"}}
+	for name, outputs := range map[string][]answer.Tensor{
+		"nothing":                      nil,
+		"a label for one row of two":   {{Name: "label", Data: []any{"yes"}}, {Name: "probability", Data: []any{0.1, 0.9, 0.8, 0.2}}},
+		"a label that is a number":     {{Name: "label", Data: []any{1.0, 0.0}}, {Name: "probability", Data: []any{0.1, 0.9, 0.8, 0.2}}},
+		"no probabilities":             {label},
+		"too few probabilities":        {label, {Name: "probability", Data: []any{0.1, 0.9, 0.8}}},
+		"a probability that is a text": {label, {Name: "probability", Data: []any{"0.1", 0.9, 0.8, 0.2}}},
+		"a value for one row of two":   {{Name: "value", Data: []any{1.5}}},
+		"a value that is not a number": {{Name: "value", Data: []any{1.5, nil}}},
+		"entities for a kind without":  tagged([4]any{0.0, 0.0, 1.0, "PER"}),
+		"no value beside right labels": {label, {Name: "probability", Data: []any{0.1, 0.9, 0.8, 0.2}}, {Name: "value"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			h.reviews(1)
+			h.answers.outputs = outputs
+			found := h.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":[{"text":"a"},{"text":"b"}]}`))
+			require.Equal(t, http.StatusInternalServerError, found.Code, found.Body)
+			require.NotContains(t, found.Body.String(), "yes")
+		})
+	}
+}
+
+func TestANumberIsShownAsPeopleReadIt(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.register("prices", "table", "linear", "ft-2", map[string]string{"trainer.json": `{"kind":"table","columns":["size"],"types":{"size":"number"}}`})
+	h.answers.outputs = []answer.Tensor{{Name: "value", Data: []any{1234.56789}}}
+	page := h.do("carol", "POST", "/models/"+ds+"/prices/try", form(t, map[string]string{"in.size": " 7 "}, nil))
+	require.Contains(t, page.Body.String(), `<p class="value">1234.57</p>`)
+	require.Contains(t, page.Body.String(), `value=" 7 "`, "the field keeps what was typed")
+	found := h.do("carol", "POST", "/api/v1/models/"+ds+"/prices/1/predict", asJSON(`{"rows":[{"size":7}]}`))
+	var a ModelAnswer
+	require.NoError(t, json.Unmarshal(found.Body.Bytes(), &a), found.Body)
+	require.InDelta(t, 1234.56789, *a.Rows[0].Value, 0, "a program gets all digits")
+	require.Empty(t, AnsweredRow{}.Number())
+}
+
+func TestCellsOfRowsBecomeInputs(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.register("rows", "table", "trees", "ft-2", map[string]string{
+		"trainer.json": `{"kind":"table","columns":["size","colour","new","never"],"types":{"size":"number","colour":"category","new":"category"}}`,
+	})
+	found := h.do("carol", "POST", "/api/v1/models/"+ds+"/rows/1/predict", asJSON(`{"rows":[{"new":true,"size":1.5},{"size":null,"colour":"red"}]}`))
+	require.NotEqual(t, http.StatusUnprocessableEntity, found.Code, found.Body)
+	require.Equal(t, []answer.Tensor{
+		{Name: "size", Datatype: "BYTES", Shape: []int{2}, Data: []any{1.5, ""}},
+		{Name: "colour", Datatype: "BYTES", Shape: []int{2}, Data: []any{"", "red"}},
+		{Name: "new", Datatype: "BYTES", Shape: []int{2}, Data: []any{true, ""}},
+	}, h.answers.asked, "in the order of the columns, an empty text where a row has none, and no column that no row has")
+
+	_, err := tensors(ModelReads{Columns: []answer.Column{{Name: "size"}}}, []map[string]any{{strings.Repeat("é", 100): 1}})
+	require.EqualError(t, err, `The model has no column "`+strings.Repeat("é", 59)+`…". Correct the input, then ask again.`)
+}
+
+func TestTheProtocolSaysWhatWentWrong(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		method, path, body string
+		forward            string
+		err                error
+		status             int
+		said               string
+	}{
+		"a model that answers no rows is not ready": {
+			"GET", "poems/ready", "", "", nil, http.StatusConflict,
+			"This version does not answer single rows. A language model writes one token after the other",
+		},
+		"a model that the process does not find": {"GET", "reviews", "", "", &answer.RefusedError{Status: 404, Message: "x"}, 404, "Not found."},
+		"a process that is not there":            {"GET", "reviews", "", "", answer.ErrNotSetUp, http.StatusServiceUnavailable, "PREDICTOR_URL"},
+		"a process that sends no JSON":           {"POST", "reviews/infer", "{}", "Segmentation fault", nil, 500, "Something went wrong."},
+		"a process that sends a list":            {"POST", "reviews/infer", "{}", `[{"secret":1}]`, nil, 500, "Something went wrong."},
+		"a process that sends null":              {"POST", "reviews/infer", "{}", "null", nil, 500, "Something went wrong."},
+		"a question over the limit":              {"POST", "reviews/infer", strings.Repeat(" ", answer.MaxRequest+1), "", nil, 413, "This is too large."},
+		"a question at the limit":                {"POST", "reviews/infer", strings.Repeat(" ", answer.MaxRequest), "{}", nil, 200, "model_name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			h.reviews(1)
+			h.register("poems", "language", "gpt-small", "ft-3", map[string]string{"trainer.json": `{"kind":"language"}`})
+			h.answers.forward, h.answers.err = c.forward, c.err
+			found := h.do("carol", c.method, "/v2/models/"+ds+"."+c.path, asJSON(c.body))
+			require.Equal(t, c.status, found.Code)
+			require.Equal(t, "application/json", found.Header().Get("Content-Type"))
+			require.Contains(t, found.Body.String(), c.said)
+			require.NotContains(t, found.Body.String(), "secret")
+			require.Equal(t, c.status == http.StatusServiceUnavailable, found.Header().Get("Retry-After") == "60")
+		})
+	}
+}
+
+func TestADownloadThatBreaksOffDoesNotLookWhole(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.reviews(1)
+	breaks := func(_ context.Context, _ registry.Version, w http.ResponseWriter) error {
+		_, _ = w.Write([]byte("half of an archive"))
+		return errors.New("the disk is gone")
+	}
+	room := &Room{Parts: Parts{Registry: h.registry, Rights: h, Clowder: clowderHost, WriteZip: breaks}}
+	visitors := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.SetPathValue("dataset", ds)
+		r.SetPathValue("name", "reviews")
+		r.SetPathValue("version", "1")
+		room.download(w, r.WithContext(web.WithVisitor(r.Context(), &web.Visitor{Name: "carol"})))
+	})
+	server := httptest.NewServer(visitors)
+	defer server.Close()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
+	require.NoError(t, err)
+	found, err := server.Client().Do(req)
+	if err == nil { // the beginning may have been sent
+		_, err = io.ReadAll(found.Body)
+		require.NoError(t, found.Body.Close())
+	}
+	require.Error(t, err, "the connection ends before the body does")
+}
