@@ -110,7 +110,7 @@ func TestTheListOfOutputsIsHeldAgainstItself(t *testing.T) {
 		"a sha256 with a line end":       {[]results.Output{{Path: "out/a", SHA256: sum[1:] + "\n"}}, "artifacts.0.sha256"},
 		"a sha256 of another length":     {[]results.Output{{Path: "out/a", SHA256: sum + "0"}}, "artifacts.0.sha256"},
 		"no sha256":                      {[]results.Output{{Path: "out/a"}}, "artifacts.0.sha256"},
-		"sizes whose sum would begin anew": {
+		"sizes whose sum would begin again": {
 			[]results.Output{file("out/a", 1<<62), file("out/b", 1<<62), file("out/c", 1<<62), file("out/d", 1<<62)},
 			"the artifacts have more than 64 GiB",
 		},

@@ -86,7 +86,7 @@ func TestALogIsReadUpToALimitOnly(t *testing.T) {
 	require.NoError(t, os.WriteFile(logOf(tail), []byte(phaseLine+"\n"), 0o600))
 	events, err = tail.Next()
 	require.NoError(t, err)
-	require.Len(t, events, 1, "a log that begins anew is read")
+	require.Len(t, events, 1, "a log that begins again is read")
 	require.False(t, tail.Full())
 }
 

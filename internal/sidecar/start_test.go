@@ -73,10 +73,10 @@ func TestAProcessThatEndedByItselfIsStartedAgain(t *testing.T) {
 
 func TestAnotherStartIsTriedAfterARest(t *testing.T) {
 	t.Parallel()
-	l := local(t, `echo x >> "$0.starts"; test -e "$0.mended" && echo '{"port": 4711}' && exec cat`, time.Minute)
+	l := local(t, `echo x >> "$0.starts"; test -e "$0.repaired" && echo '{"port": 4711}' && exec cat`, time.Minute)
 	_, failure := l.At(t.Context(), "")
 	require.ErrorIs(t, failure, ErrNotSetUp)
-	require.NoError(t, os.WriteFile(l.cfg.Python+".mended", nil, 0o600))
+	require.NoError(t, os.WriteFile(l.cfg.Python+".repaired", nil, 0o600))
 	_, err := l.At(t.Context(), "")
 	require.Equal(t, failure, err)
 	require.Equal(t, 1, starts(t, l))
@@ -85,7 +85,7 @@ func TestAnotherStartIsTriedAfterARest(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "http://127.0.0.1:4711", place.URL)
 	l.running.end()
-	require.NoError(t, os.Remove(l.cfg.Python+".mended"))
+	require.NoError(t, os.Remove(l.cfg.Python+".repaired"))
 	_, err = l.At(t.Context(), "")
 	require.ErrorIs(t, err, ErrNotSetUp)
 	require.Equal(t, 3, starts(t, l), "a start that succeeded ends the rest after the one that failed")

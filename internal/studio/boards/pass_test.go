@@ -144,7 +144,7 @@ func TestAProcessThatHasEndedIsStartedOnce(t *testing.T) {
 
 	at.places, at.gone = []string{dead.URL, dead.URL, h.process.URL}, nil
 	require.Equal(t, http.StatusServiceUnavailable, h.do("carol", "GET", "/tensorboard/ft-1/data/runs", "").Code)
-	require.Equal(t, []string{dead.URL}, at.gone, "one that ends again and again is not started for ever")
+	require.Equal(t, []string{dead.URL}, at.gone, "one that ends again and again is not always started again")
 }
 
 func TestAnEnvironmentWithoutTensorBoardSaysWhatItLacks(t *testing.T) {

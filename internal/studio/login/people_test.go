@@ -131,7 +131,7 @@ func TestAQuestionToClowderOutlivesTheRequestOfOneVisitor(t *testing.T) {
 	v, err := request(gone)
 	require.NoError(t, err, "others wait for the same answer")
 	require.Equal(t, alice, v.Email)
-	require.True(t, r.limited, "but not for ever")
+	require.True(t, r.limited, "but only for some time")
 }
 
 func TestOnlyATokenOfSomebodyWhoMayWriteSaves(t *testing.T) {
