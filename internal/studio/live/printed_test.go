@@ -25,7 +25,8 @@ func TestALogIsFollowed(t *testing.T) {
 		"bytes that are no text stay readable": {{"a\xff\xfeb\n", Printed{"a��b\n", true}, true}},
 		"a very long line is cut":              {{strings.Repeat("y", 3*maxPrintedLine) + "\n", Printed{strings.Repeat("y", maxPrintedLine) + "…\n", true}, true}},
 		"a progress bar without a line end leaves the lines before it": {
-			{"one\n", Printed{"one\n", true}, true}, {strings.Repeat(bar, maxPrinted/10), Printed{}, false},
+			{"one\n", Printed{"one\n", true}, true},
+			{strings.Repeat(bar, maxPrinted/10), Printed{}, false},
 			{strings.Repeat(bar, maxPrinted/10) + "99 %", Printed{"99 %\n", false}, true},
 		},
 		"a log that is long begins at its end":  {{strings.Repeat(line, 1000), Printed{strings.Repeat(line, maxPrinted/100), true}, true}},
