@@ -66,14 +66,27 @@ func (p *program) root() *cobra.Command {
 		Short:         "Finetune models on Clowder datasets with Ray",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return job.Permanent(err) })
 	addFlags(root.PersistentFlags())
 	root.AddCommand(p.serveCommand(), p.runCommand(), p.predictCommand(), p.modelsCommand(), p.jobsCommand(), p.doctorCommand(),
 		p.rayCommand(), p.readyCommand(), p.versionCommand(), sweep.Command(sweep.Environment{Stdout: p.stdout, Open: p.openSweep}))
+	refuseMistakes(root)
 	return root
+}
+
+// refuseMistakes makes arguments that a command does not take permanent errors, which end with exit code 2; also the name of a command that
+// a group such as jobs does not have.
+func refuseMistakes(cmd *cobra.Command) {
+	if !cmd.Runnable() {
+		cmd.Args, cmd.RunE = cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error { return job.Permanent(check(cmd, args)) }
+	}
+	for _, sub := range cmd.Commands() {
+		refuseMistakes(sub)
+	}
 }
 
 func (p *program) versionCommand() *cobra.Command {

@@ -71,7 +71,10 @@ func Trials(s *results.Search) *Parallel {
 	}
 	// The lines that matter are drawn over the others.
 	slices.SortStableFunc(p.Lines, func(a, b parallelLine) int { return rank(a.Class) - rank(b.Class) })
-	p.Summary = fmt.Sprintf("%s over %s and the validation loss; the table has the values.", text.Count(len(measured), "trial"), text.List(names))
+	for i, name := range names {
+		names[i] = results.Plain(name, "an option")
+	}
+	p.Summary = fmt.Sprintf("%s over %s and the validation loss; the table has the values.", text.Count(len(measured), "trial"), text.ListSome(names, maxAxes, 40))
 	return p
 }
 
