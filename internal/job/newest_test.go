@@ -35,15 +35,19 @@ func TestTheNewestRecordsAreKept(t *testing.T) {
 	require.False(t, ok, "what is over is forgotten, and its key")
 }
 
+// opened is a store as a process opens it.
+func opened(t *testing.T, path string) *SQLite {
+	t.Helper()
+	s, err := OpenSQLite(t.Context(), path)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
 func TestAChangeBeginsFromWhatAnotherProcessWrote(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/jobs.db"
-	ours, err := OpenSQLite(t.Context(), path)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, ours.Close()) }()
-	theirs, err := OpenSQLite(t.Context(), path)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, theirs.Close()) }()
+	ours, theirs := opened(t, path), opened(t, path)
 	rec, _, err := ours.Accept(t.Context(), New("ft-1", Request{}, "key"))
 	require.NoError(t, err)
 	_, err = theirs.Change(t.Context(), "ft-1", func(r *Record) error { r.CancelledBy = "bob"; return nil })
@@ -79,19 +83,15 @@ func changedAfter(t *testing.T, s *SQLite, after time.Time) (found, leftOut []st
 func TestRecentChangesAreThoseOfAllProcesses(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/jobs.db"
-	ours, err := OpenSQLite(t.Context(), path)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, ours.Close()) }()
-	theirs, err := OpenSQLite(t.Context(), path)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, theirs.Close()) }()
+	ours, theirs := opened(t, path), opened(t, path)
 	var last Record
 	for i := range 4 {
+		var err error
 		last, _, err = ours.Accept(t.Context(), New(fmt.Sprintf("ft-%d", i), Request{}, "key"))
 		require.NoError(t, err)
 	}
 	cancel := func(r *Record) error { r.CancelledBy = "bob"; return nil }
-	_, err = theirs.Change(t.Context(), "ft-1", cancel)
+	_, err := theirs.Change(t.Context(), "ft-1", cancel)
 	require.NoError(t, err)
 	_, err = ours.Change(t.Context(), "ft-2", cancel)
 	require.NoError(t, err)
@@ -104,16 +104,14 @@ func TestRecentChangesAreThoseOfAllProcesses(t *testing.T) {
 
 func TestWhatThisProcessWroteIsNotReadAgain(t *testing.T) {
 	t.Parallel()
-	s, err := OpenSQLite(t.Context(), t.TempDir()+"/jobs.db")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, s.Close()) }()
+	s := opened(t, t.TempDir()+"/jobs.db")
 	before := time.Now().Add(-time.Second)
 	for _, run := range []string{"ft-known", "ft-unknown"} {
-		_, _, err = s.Accept(t.Context(), New(run, Request{}, "key"))
+		_, _, err := s.Accept(t.Context(), New(run, Request{}, "key"))
 		require.NoError(t, err)
 	}
 	// Damage shows what is read from the file.
-	_, err = s.write.ExecContext(t.Context(), "UPDATE jobs SET record = CAST('{' AS BLOB)")
+	_, err := s.write.ExecContext(t.Context(), "UPDATE jobs SET record = CAST('{' AS BLOB)")
 	require.NoError(t, err)
 	delete(s.newest.byRun, "ft-unknown")
 	found, leftOut := changedAfter(t, s, before)

@@ -29,7 +29,6 @@ from trainer.tasks.text import Texts
 from trainer.train import half_copy, step
 from trainer.train.objective import Objective
 from trainer.train.optimize import Optimization
-from trainer.train.step import Stepper
 
 STEPS, WARM_UP = 30, 5
 
@@ -58,19 +57,9 @@ CASES = [
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    for name, value in (
-        ("layers", 12),
-        ("hidden", 768),
-        ("rows", 64),
-        ("tokens", 128),
-        ("vocabulary", 30522),
-    ):
+    for name, value in (("layers", 12), ("hidden", 768), ("rows", 64), ("tokens", 128), ("vocabulary", 30522)):
         parser.add_argument(f"--{name}", type=int, default=value)
-    parser.add_argument(
-        "--profile",
-        action="store_true",
-        help="also print which kernels take the time of a step that is not compiled",
-    )
+    parser.add_argument("--profile", action="store_true", help="also print which kernels take the time of a step that is not compiled")
     args = parser.parse_args()
     device = torch.device(args.device)
     on_gpu = device.type == "cuda"
@@ -89,19 +78,9 @@ def main() -> None:
         shown = f"{case.shown} | {case.compiled} | {'NCCL' if case.grouped else '–'} | {begins:.0f} s"
         print(f"| {shown} | {1000 * seconds:.1f} | {args.rows / seconds:.0f} | {rate / 1e12:.2f} | {rate / ceiling:.2f} |", flush=True)
     if args.profile:
-        activities = [
-            torch.profiler.ProfilerActivity.CPU,
-            *([torch.profiler.ProfilerActivity.CUDA] if on_gpu else []),
-        ]
-        with torch.profiler.profile(activities=activities) as profile:
+        with torch.profiler.profile() as profile:
             step_seconds(args, device, CASES[2])
-        print(
-            profile.key_averages().table(
-                sort_by=f"self_{args.device}_time_total",
-                row_limit=25,
-                max_name_column_width=60,
-            )
-        )
+        print(profile.key_averages().table(sort_by=f"self_{device.type}_time_total", row_limit=25, max_name_column_width=60))
 
 
 @contextlib.contextmanager
@@ -151,14 +130,10 @@ def step_seconds(args, device: torch.device, case: Case) -> tuple[float, float]:
     rows = Rows(texts, random.integers(0, 2, 4 * batch))
     with tempfile.TemporaryDirectory() as folder:
         plan = SimpleNamespace(
-            settings=settings,
-            kind="text",
-            base=SimpleNamespace(is_small=False, fresh=True),
-            splits={"train": rows},
-            folder=folder,
+            settings=settings, kind="text", base=SimpleNamespace(is_small=False, fresh=True), splits={"train": rows}, folder=folder
         )
         ctx = SimpleNamespace(rank=0, world=world, device=device, threads=1)
-        stepper = Stepper(ctx, plan, model, Objective(Classes(("a", "b"))))
+        stepper = step.Stepper(ctx, plan, model, Objective(Classes(("a", "b"))))
         optimization = Optimization(model, settings, 1e-4, 10_000, stepper.scaler)
         stepper.begin()
         at = iter(range(10_000))

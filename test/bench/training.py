@@ -32,11 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset", type=Path)
     parser.add_argument("figures", nargs="*", default=["start", "rate", "padding", "workers"])
-    parser.add_argument(
-        "--model",
-        default="bert-tiny",
-        help="the network: what is trained by default has no steps, and needs no worker",
-    )
+    parser.add_argument("--model", default="bert-tiny", help="the network: what is trained by default has no steps, and needs no worker")
     parser.add_argument("--workers", default="1,2", help="for the table")
     parser.add_argument("--epochs", default="1,3", help="for the table")
     parser.add_argument("--batches", default="32,128", help="for the table")
@@ -46,10 +42,7 @@ def main() -> None:
         bench.run("ray", epochs=1)  # so that the files of the libraries are in memory
         for figure in args.figures:
             if figure == "workers":
-                table(
-                    bench,
-                    *([int(n) for n in text.split(",")] for text in (args.workers, args.epochs, args.batches)),
-                )
+                table(bench, *([int(n) for n in text.split(",")] for text in (args.workers, args.epochs, args.batches)))
             else:
                 {"rate": rate, "padding": padding, "start": start, "gpu": gpu}[figure](bench)
 
@@ -57,28 +50,13 @@ def main() -> None:
 @contextlib.contextmanager
 def ray(folder: str):
     """A Ray of our own on all CPUs of this machine, reachable from this machine only."""
-    os.environ.update(
-        RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0",
-        RAY_USAGE_STATS_ENABLED="0",
-        RAY_AUTH_MODE="disabled",
-    )
+    os.environ.update(RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0", RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled")
     command = str(Path(sys.executable).with_name("ray"))
     cpus = str(len(os.sched_getaffinity(0)))
     port = "26379"
-    start = [
-        command,
-        "start",
-        "--head",
-        "--node-ip-address=127.0.0.1",
-        f"--port={port}",
-        f"--num-cpus={cpus}",
-    ]
+    start = [command, "start", "--head", "--node-ip-address=127.0.0.1", f"--port={port}", f"--num-cpus={cpus}"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run(
-        [*start, "--include-dashboard=false", f"--temp-dir={folder}/ray"],
-        check=True,
-        **quiet,
-    )
+    subprocess.run([*start, "--include-dashboard=false", f"--temp-dir={folder}/ray"], check=True, **quiet)
     try:
         yield f"127.0.0.1:{port}"
     finally:
@@ -89,12 +67,7 @@ class Bench:
     """Runs of the training program with one model on one dataset."""
 
     def __init__(self, folder: Path, dataset: Path, address: str, model: str):
-        self.folder, self.dataset, self.address, self.model = (
-            folder,
-            dataset,
-            address,
-            model,
-        )
+        self.folder, self.dataset, self.address, self.model = folder, dataset, address, model
 
     def warm_up(self) -> None:
         """Wait until the machine has its warm process."""
@@ -102,12 +75,7 @@ class Bench:
         os.environ.update(RAY_ADDRESS=self.address, WARM_WORKERS="1")
         from trainer.warm import client
 
-        subprocess.run(
-            [sys.executable, "-m", "trainer", "warm"],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            cwd=self.folder,
-            check=True,
-        )
+        subprocess.run([sys.executable, "-m", "trainer", "warm"], env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=self.folder, check=True)
         end = time.monotonic() + WARM_SECONDS
         while not client.answers(self.address, 5.0):
             if time.monotonic() > end:
@@ -123,11 +91,7 @@ class Bench:
         if process.returncode:
             sys.exit(f"a run failed with {process.returncode}:\n{output}")
         result = json.loads((folder / "result.json").read_text())
-        return {
-            **result,
-            "wall": time.monotonic() - began,
-            "times": _times(folder, wall),
-        }
+        return {**result, "wall": time.monotonic() - began, "times": _times(folder, wall)}
 
     def first_step(self, launcher: str, **parameters) -> dict[str, float]:
         """The seconds from the driver's start to its phases and to the first step of a run that is ended then."""
@@ -150,18 +114,8 @@ class Bench:
         shutil.copytree(self.dataset, folder / "inputs")
         inputs = []
         for file in sorted(p for p in (folder / "inputs").rglob("*") if p.is_file()):
-            name, data = (
-                file.relative_to(folder / "inputs").as_posix(),
-                file.read_bytes(),
-            )
-            inputs.append(
-                {
-                    "name": name,
-                    "path": name,
-                    "size": len(data),
-                    "sha256": hashlib.sha256(data).hexdigest(),
-                }
-            )
+            name, data = file.relative_to(folder / "inputs").as_posix(), file.read_bytes()
+            inputs.append({"name": name, "path": name, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()})
         spec = {
             "schema": 2,
             "kind": "train",
@@ -177,23 +131,8 @@ class Bench:
 
     def _started(self, folder: Path, launcher: str) -> subprocess.Popen:
         env = {**os.environ, "RAY_ADDRESS": self.address, "PYTHONPATH": str(ROOT)}
-        command = [
-            sys.executable,
-            "-m",
-            "trainer",
-            "run",
-            str(folder / "spec.json"),
-            "--launcher",
-            launcher,
-        ]
-        return subprocess.Popen(
-            command,
-            env=env,
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        command = [sys.executable, "-m", "trainer", "run", str(folder / "spec.json"), "--launcher", launcher]
+        return subprocess.Popen(command, env=env, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def _times(folder: Path, began: float) -> dict[str, float]:
@@ -210,29 +149,12 @@ def _times(folder: Path, began: float) -> dict[str, float]:
 
 
 def table(bench: Bench, workers: list[int], epochs: list[int], batches: list[int]) -> None:
-    head = [
-        "rows a step",
-        "epochs",
-        "workers",
-        "time",
-        "training",
-        "estimated before",
-        "samples/s",
-        "accuracy",
-        "speed-up",
-        "efficiency",
-    ]
+    head = ["rows a step", "epochs", "workers", "time", "training", "estimated before", "samples/s", "accuracy", "speed-up", "efficiency"]
     print(f"\n| {' | '.join(head)} |\n{'|---' * len(head)}|")
     for batch, many in itertools.product(batches, epochs):
         alone = None
         for count in workers:
-            run = bench.run(
-                "ray",
-                epochs=many,
-                num_workers=count,
-                batch_size=batch,
-                early_stopping_patience=0,
-            )
+            run = bench.run("ray", epochs=many, num_workers=count, batch_size=batch, early_stopping_patience=0)
             rate = run["training"]["samples_per_second"]
             alone = alone or rate
             test = run["metrics"]["test"]
@@ -252,13 +174,7 @@ def padding(bench: Bench) -> None:
     for length in (longest["model"]["max_length"], 128):
         ratios = _in_turns(
             functools.partial(bench.run, "local", epochs=1, max_length=length),
-            functools.partial(
-                bench.run,
-                "local",
-                epochs=1,
-                max_length=length,
-                more_options="padding: max_length",
-            ),
+            functools.partial(bench.run, "local", epochs=1, max_length=length, more_options="padding: max_length"),
         )
         print(f"\nrate with dynamic padding / with padding to {length} tokens: {ratios}")
 
@@ -273,18 +189,10 @@ def start(bench: Bench) -> None:
             for name, found in runs.items():
                 os.environ["WARM_WORKERS"] = "1" if name == "warm" else "0"
                 before = _cpu_seconds()
-                found.append(
-                    (
-                        bench.first_step("ray", epochs=1, num_workers=workers),
-                        _cpu_seconds() - before,
-                    )
-                )
+                found.append((bench.first_step("ray", epochs=1, num_workers=workers), _cpu_seconds() - before))
         for name, found in runs.items():
             seconds = " | ".join(f"{min(times[phase] for times, _ in found):.1f} s" for phase in ("prepare", "train", "first step"))
-            print(
-                f"| {workers} | {name} | {seconds} | {min(cpu for _, cpu in found):.0f} s |",
-                flush=True,
-            )
+            print(f"| {workers} | {name} | {seconds} | {min(cpu for _, cpu in found):.0f} s |", flush=True)
 
 
 def gpu(bench: Bench) -> None:
@@ -308,10 +216,7 @@ def _cpu_seconds() -> float:
 def _in_turns(one, other) -> str:
     found = []
     for _ in range(ROUNDS):
-        a, b = (
-            one()["training"]["samples_per_second"],
-            other()["training"]["samples_per_second"],
-        )
+        a, b = one()["training"]["samples_per_second"], other()["training"]["samples_per_second"]
         found.append(a / b)
     return f"{statistics.median(found):.2f} ({min(found):.2f} to {max(found):.2f}, {ROUNDS} pairs)"
 

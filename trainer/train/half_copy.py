@@ -11,7 +11,7 @@ class HalfCopy:
     """The copy, as ``model``, of a model whose weights are all trained.
 
     With autocast, norms and the sums between layers are in fp32, and each product converts its weights and inputs. A GPU spends more
-    time on that than on the products. The optimizer, the moving average, evaluations and checkpoints use the weights in fp32 as ever.
+    time on that than on the products. The optimizer, the moving average, evaluations and checkpoints use the weights in fp32.
     """
 
     def __init__(self, model: torch.nn.Module):

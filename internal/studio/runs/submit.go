@@ -129,16 +129,16 @@ func grouped(flat map[string]any) map[string]any {
 
 // before are the settings of an earlier run, to begin a form with: what its user chose.
 func before(rec job.Record, e Form) map[string]any {
-	values := rec.Settings.Values
-	if len(values) == 0 {
-		values = map[string]any{}
-		for name, value := range rec.Request.Parameters { // one by one: what was wrong in them is left out
-			if right, _, err := e.Info.Parameters(map[string]any{name: value}); err == nil {
-				maps.Copy(values, e.Info.Changed(right))
-			}
+	if len(rec.Settings.Values) > 0 {
+		return e.Info.Changed(rec.Settings.Values)
+	}
+	chosen := map[string]any{}
+	for name, value := range rec.Request.Parameters { // one by one: what was wrong in them is left out
+		if right, _, err := e.Info.Parameters(map[string]any{name: value}); err == nil {
+			maps.Copy(chosen, e.Info.Changed(right))
 		}
 	}
-	return e.Info.Changed(values)
+	return chosen
 }
 
 // Train starts a training of a dataset with a settings file that has been checked, by the id of the file, and returns the name of the run.
