@@ -156,24 +156,36 @@ func create[T metav1.Object](ctx context.Context, c *Client, in objects[T], want
 		return c.fault(err, "create "+kind)
 	}
 	found, err := in.Get(ctx, want.GetName(), metav1.GetOptions{})
-	if err != nil {
-		return c.fault(err, "read "+kind)
-	}
-	if metav1.GetControllerOf(found) == nil {
+	switch {
+	case err == nil && metav1.GetControllerOf(found) == nil:
 		return nil
+	case err == nil:
+		err = removeOwned(ctx, c, in, found, kind)
+	case apierrors.IsNotFound(err): // Kubernetes has deleted it in the meantime
+		err = nil
+	default:
+		err = c.fault(err, "read "+kind)
 	}
-	switch _, err := c.live(ctx, want.GetName()); {
+	if err != nil {
+		return err
+	}
+	_, err = in.Create(ctx, want, metav1.CreateOptions{FieldManager: manager})
+	return c.fault(err, "create "+kind)
+}
+
+// removeOwned deletes what a deleted RayJob owned, if Kubernetes has not deleted it yet.
+func removeOwned[T metav1.Object](ctx context.Context, c *Client, in objects[T], found T, kind string) error {
+	switch _, err := c.live(ctx, found.GetName()); {
 	case err == nil:
 		return job.Retryable(errors.New("another service has just created the RayJob"))
 	case !missing(err):
 		return err
 	}
 	same := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(found.GetUID()))}
-	if err := in.Delete(ctx, want.GetName(), same); err != nil {
+	if err := in.Delete(ctx, found.GetName(), same); !apierrors.IsNotFound(err) {
 		return c.fault(err, "delete "+kind)
 	}
-	_, err = in.Create(ctx, want, metav1.CreateOptions{FieldManager: manager})
-	return c.fault(err, "create "+kind)
+	return nil
 }
 
 // adopt checks that a RayJob belongs to the attempt, and makes it the owner of its token.

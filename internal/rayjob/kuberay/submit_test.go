@@ -3,6 +3,7 @@ package kuberay
 import (
 	"encoding/hex"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -94,6 +95,31 @@ func TestASubmissionReplacesWhatADeletedRayJobOwned(t *testing.T) {
 	require.NotEmpty(t, s.policy(t, a.Name()).OwnerReferences)
 	s.submitted(t, a)
 	require.Len(t, deleted, 2, "the next call adopts the RayJob")
+}
+
+func TestASubmissionReplacesATokenThatKubernetesDeletesAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"get", "delete"} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			s := newAPIServer(t, example())
+			a := anAttempt()
+			s.submitted(t, a)
+			old := s.token(t, a.Name())
+			require.NoError(t, s.rays.RayV1().RayJobs("research").Delete(t.Context(), a.Name(), metav1.DeleteOptions{}))
+			var once sync.Once
+			s.core.PrependReactor(verb, "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+				var err error
+				once.Do(func() {
+					err = s.core.Tracker().Delete(resourceOf("", "secrets").WithVersion("v1"), "research", a.Name())
+				})
+				return false, nil, err
+			})
+			_, err := s.Submit(t.Context(), a)
+			require.NoError(t, err)
+			require.NotEqual(t, old.StringData, s.token(t, a.Name()).StringData)
+		})
+	}
 }
 
 func TestASubmissionKeepsTheTokenOfARayJobThatAnotherServiceHasJustCreated(t *testing.T) {
