@@ -188,21 +188,6 @@ func TestAPartIsAsLongAsWhatWasWritten(t *testing.T) {
 	require.True(t, l.Holds("k", int64(len(text))))
 }
 
-func TestAPartOfALongDownloadIsWrittenOutOnTheWay(t *testing.T) {
-	t.Parallel()
-	l := newFixture(t, "")
-	part, err := l.NewPart(0)
-	require.NoError(t, err)
-	piece := make([]byte, writeAhead/2+1)
-	for range 3 {
-		_, err := part.Write(piece)
-		require.NoError(t, err)
-	}
-	require.EqualValues(t, 2*len(piece), part.asked, "the kernel was asked once, in the middle")
-	require.NoError(t, part.Close())
-	part.Remove()
-}
-
 func TestACommitOfABodyThatIsGoneWritesNoLine(t *testing.T) {
 	t.Parallel()
 	for name, n := range map[string]int{"few": 1, "many": maxSingleSyncs + 1} {

@@ -13,6 +13,24 @@ func reserve(f *os.File, size int64) {
 	_ = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, size)
 }
 
+// setDirect lets the writes to f go around the page cache, or not any longer, and reports whether it could. Only file systems of a local disk do:
+// one on a network would wait for its server at each write.
+func setDirect(f *os.File, on bool) bool {
+	var system unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &system); err != nil || system.Type != unix.EXT4_SUPER_MAGIC && system.Type != unix.XFS_SUPER_MAGIC {
+		return false
+	}
+	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
+	if err != nil {
+		return false
+	}
+	if flags &^= unix.O_DIRECT; on {
+		flags |= unix.O_DIRECT
+	}
+	_, err = unix.FcntlInt(f.Fd(), unix.F_SETFL, flags)
+	return err == nil
+}
+
 // startWriting asks the kernel to begin writing a range of f to disk, so that the sync at the end finds little to do. It
 // is only a hint, and network file systems refuse it.
 func startWriting(f *os.File, from, length int64) {
