@@ -1,22 +1,20 @@
 package cache
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"math/rand/v2"
 	"os"
 	"sync"
 )
 
+// pieceSize is how many bytes of a part file are hashed and written at once, and pieces how many such pieces a part has in memory at most.
 const (
-	// pieceSize is how many bytes of a part file are written at once, and pieces how many such pieces a part has in memory at most.
 	pieceSize = 1 << 20
-	pieces    = 3
-	// directSize is the size from which a part goes around the page cache. The kernel copies no bytes then, and the sync at the end finds
-	// nothing to do.
-	directSize = 32 << 20
-	// writeAhead is the number of bytes after which the kernel is asked to start writing other part files to disk.
-	writeAhead = 32 << 20
+	pieces    = 4
 )
 
 //nolint:gochecknoglobals // a pool of buffers is shared by nature and holds no state
@@ -32,17 +30,18 @@ type Body struct {
 // NewBody returns a body that was downloaded into memory. sum is its sha256 in hex.
 func NewBody(content []byte, sum string) Body { return Body{content: content, sum: sum} }
 
-// Part is a body that is being downloaded into a file of the cache. It collects what it gets in pieces, and writes a piece while it gets the
-// next one. It is not safe for concurrent use.
+// Part is a body that is being downloaded into a file of the cache. It collects what it gets in pieces. One goroutine hashes the full pieces and
+// another one writes them, side by side with the download. It is not safe for concurrent use.
 type Part struct {
 	cache *Cache
 	name  string
-	piece *[]byte       // not full; nil: none
-	held  int           // pieces that exist
-	full  chan *[]byte  // to the goroutine that writes; nil until a piece is full
-	free  chan *[]byte  // from it
-	ended chan struct{} // it has written all pieces
 	disk  writer
+	sum   hash.Hash
+	piece *[]byte // not full; nil: none
+	held  int     // pieces that exist
+
+	full, free chan *[]byte  // to the goroutines and back; nil until the first piece is full
+	ended      chan struct{} // all pieces are written
 }
 
 // NewPart makes an empty part file and reserves size bytes of the disk for it. The caller closes it.
@@ -53,10 +52,10 @@ func (c *Cache) NewPart(size int64) (*Part, error) {
 		return nil, err
 	}
 	reserve(f, size)
-	return &Part{cache: c, name: name, disk: writer{file: f, direct: size >= directSize && setDirect(f, true)}}, nil
+	return &Part{cache: c, name: name, disk: writer{file: f, direct: size >= directSize && setDirect(f, true)}, sum: sha256.New()}, nil
 }
 
-// Write appends bytes. A later Write or Close may return the error of an earlier one.
+// Write appends bytes. A later Write or Close returns an error of the disk.
 func (p *Part) Write(bytes []byte) (int, error) {
 	for rest := bytes; len(rest) > 0; {
 		if p.piece == nil {
@@ -74,7 +73,7 @@ func (p *Part) Write(bytes []byte) (int, error) {
 	return len(bytes), nil
 }
 
-// next returns an empty piece. If there are too many, it waits until one is written.
+// next returns an empty piece. While all are in use, it waits until one is written.
 func (p *Part) next() *[]byte {
 	if p.held == pieces {
 		return <-p.free
@@ -84,30 +83,43 @@ func (p *Part) next() *[]byte {
 	return piece
 }
 
-// pass lets the full piece be written.
+// pass hands the full piece over to be hashed and written.
 func (p *Part) pass() {
 	if p.full == nil {
+		hashed := make(chan *[]byte, pieces)
 		p.full, p.free, p.ended = make(chan *[]byte, pieces), make(chan *[]byte, pieces), make(chan struct{})
-		go func() {
-			defer close(p.ended)
-			for piece := range p.full {
-				p.disk.write(*piece)
-				*piece = (*piece)[:0]
-				p.free <- piece
-			}
-		}()
+		go p.hash(hashed)
+		go p.write(hashed)
 	}
 	p.full <- p.piece
 	p.piece = nil
 }
 
-// Close writes the rest and closes the file.
+func (p *Part) hash(hashed chan<- *[]byte) {
+	defer close(hashed)
+	for piece := range p.full {
+		_, _ = p.sum.Write(*piece) // a hash never fails
+		hashed <- piece
+	}
+}
+
+func (p *Part) write(hashed <-chan *[]byte) {
+	defer close(p.ended)
+	for piece := range hashed {
+		p.disk.write(*piece)
+		*piece = (*piece)[:0]
+		p.free <- piece
+	}
+}
+
+// Close writes the rest and closes the file. After a nil error all bytes are in the file.
 func (p *Part) Close() error {
 	if p.full != nil {
 		close(p.full)
 		<-p.ended
 	}
 	if p.piece != nil {
+		_, _ = p.sum.Write(*p.piece)
 		p.disk.write(*p.piece)
 		*p.piece = (*p.piece)[:0]
 		buffers.Put(p.piece)
@@ -119,8 +131,8 @@ func (p *Part) Close() error {
 	return errors.Join(p.disk.failure(), p.disk.close())
 }
 
-// Body returns the closed part as a body. sum is its sha256 in hex.
-func (p *Part) Body(sum string) Body { return Body{part: p.name, sum: sum} }
+// Body returns the closed part as a body.
+func (p *Part) Body() Body { return Body{part: p.name, sum: hex.EncodeToString(p.sum.Sum(nil))} }
 
 // Remove removes the closed part. If that fails, Open removes the file at a later start.
 func (p *Part) Remove() { _ = p.cache.root.Remove(p.name) }

@@ -156,11 +156,11 @@ func TestALargeBodyIsDownloadedIntoAPartFile(t *testing.T) {
 	}
 	const text = "a body in pieces"
 	first := download(text)
-	entry, err := l.Put(first.Body(sumOf(text)), "k", int64(len(text)))
+	entry, err := l.Put(first.Body(), "k", int64(len(text)))
 	require.NoError(t, err)
 	require.NoError(t, l.Commit([]Entry{entry}, nil))
 	require.True(t, l.Holds("k", int64(len(text))))
-	again, err := l.Put(download(text).Body(sumOf(text)), "other", int64(len(text)))
+	again, err := l.Put(download(text).Body(), "other", int64(len(text)))
 	require.NoError(t, err)
 	require.Equal(t, entry.SHA256, again.SHA256)
 	download("cancelled").Remove()
@@ -183,7 +183,7 @@ func TestAPartIsAsLongAsWhatWasWritten(t *testing.T) {
 	_, err = part.Write([]byte(text))
 	require.NoError(t, err)
 	require.NoError(t, part.Close())
-	_, err = l.Put(part.Body(sumOf(text)), "k", int64(len(text)))
+	_, err = l.Put(part.Body(), "k", int64(len(text)))
 	require.NoError(t, err)
 	require.True(t, l.Holds("k", int64(len(text))))
 }

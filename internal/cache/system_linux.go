@@ -13,8 +13,8 @@ func reserve(f *os.File, size int64) {
 	_ = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, size)
 }
 
-// setDirect lets the writes to f go around the page cache, or not any longer, and reports whether it could. Only file systems of a local disk do:
-// one on a network would wait for its server at each write.
+// setDirect switches whether writes to f go around the page cache, and reports whether it could. Only ext4 and XFS do: on a
+// file system of a network each write would wait for the server.
 func setDirect(f *os.File, on bool) bool {
 	var system unix.Statfs_t
 	if err := unix.Fstatfs(int(f.Fd()), &system); err != nil || system.Type != unix.EXT4_SUPER_MAGIC && system.Type != unix.XFS_SUPER_MAGIC {

@@ -8,6 +8,14 @@ import (
 	"syscall"
 )
 
+const (
+	// directSize is the size from which a file goes around the page cache. The kernel copies no bytes then, and the sync at the end finds
+	// nothing to do.
+	directSize = 32 << 20
+	// writeAhead is the number of bytes after which the kernel is asked to start writing another file to disk.
+	writeAhead = 32 << 20
+)
+
 // writer appends pieces to a file. Only one goroutine writes; others may ask for a failure.
 type writer struct {
 	file           *os.File
@@ -23,11 +31,11 @@ func (w *writer) write(piece []byte) {
 	if w.failure() != nil {
 		return
 	}
-	if w.direct && len(piece)%pieceSize != 0 { // the end of a file, which fills no block of the disk
+	if w.direct && len(piece) < pieceSize { // the end of a file, which may fill no block of the disk
 		w.direct = !setDirect(w.file, false)
 	}
 	n, err := w.file.Write(piece)
-	if w.direct && errors.Is(err, syscall.EINVAL) && setDirect(w.file, false) { // this disk has larger blocks
+	if w.direct && errors.Is(err, syscall.EINVAL) && setDirect(w.file, false) { // the disk has larger blocks than a page
 		w.direct = false
 		_, err = w.file.Write(piece[n:])
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"net/http"
 	"net/url"
@@ -57,7 +56,7 @@ func (s *Session) fetchOnce(ctx context.Context, f File, add func(int64)) (cache
 		return cache.Body{}, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	return s.receive(ctx, op, f, answer.Body, &bodySink{sum: sha256.New(), dog: dog, pace: pace{least: s.c.cfg.MinRate, window: s.c.cfg.RateWindow}, add: add})
+	return s.receive(ctx, op, f, answer.Body, &bodySink{dog: dog, pace: pace{least: s.c.cfg.MinRate, window: s.c.cfg.RateWindow}, add: add})
 }
 
 // fromMount copies a file that a mounted folder has. A file that is not there, or has another size than Clowder lists, is downloaded. It is
@@ -78,7 +77,7 @@ func (s *Session) fromMount(ctx context.Context, f File, add func(int64)) (got c
 	ctx, dog, stop := watch(ctx, s.c.cfg.IdleTimeout)
 	defer stop()
 	op := operation{what: fmt.Sprintf("copy %q", text.Excerpt(f.Path, 80)), right: mayView}
-	got, err = s.receive(ctx, op, f, file, &bodySink{sum: sha256.New(), dog: dog, pace: pace{window: s.c.cfg.RateWindow}, add: add})
+	got, err = s.receive(ctx, op, f, file, &bodySink{dog: dog, pace: pace{window: s.c.cfg.RateWindow}, add: add})
 	if kind, _ := job.Classify(err); err != nil && kind != job.KindPermanent && ctx.Err() == nil {
 		s.c.log.Warn("a file of a mounted folder changed while it was copied, downloading it", zap.String("file_id", f.ID), zap.Error(err))
 		return got, false, nil
@@ -96,7 +95,8 @@ func (s *Session) receive(ctx context.Context, op operation, f File, from io.Rea
 			sink.add(-sink.written)
 			return cache.Body{}, err
 		}
-		return cache.NewBody(memory.Bytes(), sink.hex()), nil
+		sum := sha256.Sum256(memory.Bytes())
+		return cache.NewBody(memory.Bytes(), hex.EncodeToString(sum[:])), nil
 	}
 	part, err := s.c.cache.NewPart(f.Size)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Session) receive(ctx context.Context, op operation, f File, from io.Rea
 		part.Remove()
 		return cache.Body{}, err
 	}
-	return part.Body(sink.hex()), nil
+	return part.Body(), nil
 }
 
 // open requests the newest body. v2 puts the name into a header and fails with 500 for a name outside Latin-1. Such files, and other files
@@ -178,47 +178,33 @@ func (s *Session) stream(ctx context.Context, op operation, client *http.Client,
 	return nil, s.answerError(op, answer.StatusCode, answer.Header, body)
 }
 
-// bodySink writes one body and computes its checksum.
+// bodySink writes one body.
 type bodySink struct {
 	out     io.Writer
-	sum     hash.Hash
 	dog     *watchdog
 	pace    pace
 	add     func(int64)
 	written int64
 }
 
-// copy writes body and fails unless it has exactly size bytes. It reads at most one byte more. A large body is hashed while the next piece
-// of it is read and written.
+// copy writes body and fails unless it has exactly size bytes. It reads at most one byte more.
 func (b *bodySink) copy(ctx context.Context, op operation, body io.Reader, size int64) error {
-	if size <= copyBuffer {
-		buffer, _ := buffers.Get().(*[]byte)
-		defer buffers.Put(buffer)
-		return b.pump(ctx, op, body, size, func() []byte { return *buffer }, func(piece []byte) { _, _ = b.sum.Write(piece) })
-	}
-	hashing := newBehind(b.sum)
-	defer hashing.end()
-	return b.pump(ctx, op, body, size, hashing.buffer, hashing.write)
-}
-
-// pump reads each piece into what buffer returns, writes it, and passes it to hashed.
-func (b *bodySink) pump(ctx context.Context, op operation, body io.Reader, size int64, buffer func() []byte, hashed func([]byte)) error {
+	buffer, _ := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
 	body = io.LimitReader(body, size+1)
 	for {
-		into := buffer()
 		asked := time.Now()
-		n, err := body.Read(into)
+		n, err := body.Read(*buffer)
 		waited := time.Since(asked)
 		if n > 0 {
 			b.dog.touch()
-			written, werr := b.out.Write(into[:n])
+			written, werr := b.out.Write((*buffer)[:n])
 			b.written += int64(written)
 			b.add(int64(written))
 			if werr != nil {
 				return diskError("store the file", werr)
 			}
 		}
-		hashed(into[:n])
 		switch {
 		case errors.Is(err, io.EOF) && b.written == size:
 			return nil
@@ -232,50 +218,6 @@ func (b *bodySink) pump(ctx context.Context, op operation, body io.Reader, size 
 		}
 	}
 }
-
-// behind hashes pieces in a goroutine of its own, a few pieces behind the one who reads them.
-type behind struct {
-	free, full chan []byte
-	done       chan struct{}
-	used       []*[]byte
-}
-
-// piecesBehind is how many buffers a body is read into in turn.
-const piecesBehind = 4
-
-func newBehind(sum hash.Hash) *behind {
-	h := &behind{free: make(chan []byte, piecesBehind), full: make(chan []byte, piecesBehind), done: make(chan struct{})}
-	for range piecesBehind {
-		buffer, _ := buffers.Get().(*[]byte)
-		h.used = append(h.used, buffer)
-		h.free <- *buffer
-	}
-	go func() {
-		defer close(h.done)
-		for piece := range h.full {
-			_, _ = sum.Write(piece) // a hash never fails
-			h.free <- piece[:cap(piece)]
-		}
-	}()
-	return h
-}
-
-// buffer returns the next buffer, once its last piece is hashed.
-func (h *behind) buffer() []byte { return <-h.free }
-
-// write hashes a piece of the newest buffer later.
-func (h *behind) write(piece []byte) { h.full <- piece }
-
-// end returns when all pieces are hashed.
-func (h *behind) end() {
-	close(h.full)
-	<-h.done
-	for _, buffer := range h.used {
-		buffers.Put(buffer)
-	}
-}
-
-func (b *bodySink) hex() string { return hex.EncodeToString(b.sum.Sum(nil)) }
 
 func isLatin1(name string) bool {
 	for _, r := range name {

@@ -1,7 +1,6 @@
 package clowder
 
 import (
-	"crypto/sha256"
 	"io"
 	"net/http"
 	"strings"
@@ -77,7 +76,7 @@ func TestASlowDiskIsNotBlamedOnClowder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, dog, stop := watch(t.Context(), time.Hour)
 		defer stop()
-		sink := &bodySink{out: slowDisk{}, sum: sha256.New(), dog: dog, pace: pace{least: 10_000, window: 5 * time.Minute}, add: func(int64) {}}
+		sink := &bodySink{out: slowDisk{}, dog: dog, pace: pace{least: 10_000, window: 5 * time.Minute}, add: func(int64) {}}
 		body := io.LimitReader(drip{"x", time.Millisecond}, 100)
 		require.NoError(t, sink.copy(t.Context(), operation{what: "download"}, body, 100))
 	})

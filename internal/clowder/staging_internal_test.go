@@ -1,7 +1,6 @@
 package clowder
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -29,7 +28,7 @@ func TestAFullDiskIsReported(t *testing.T) {
 	defer func() { _ = full.Close() }()
 	_, dog, stop := watch(t.Context(), time.Minute)
 	defer stop()
-	sink := &bodySink{out: full, sum: sha256.New(), dog: dog, add: func(int64) {}}
+	sink := &bodySink{out: full, dog: dog, add: func(int64) {}}
 	err = sink.copy(t.Context(), operation{what: "download"}, strings.NewReader("abc"), 3)
 	require.ErrorContains(t, err, "the disk of the training service is full")
 	kind, _ := job.Classify(err)

@@ -2,9 +2,7 @@ package s3
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -33,7 +31,6 @@ type download struct {
 	address Address // of the object, for errors
 	object  object
 	part    *cache.Part
-	sum     hash.Hash
 	check   hash.Hash // computes what want is
 	want    string    // the checksum that the store has, empty for none
 	written int64
@@ -47,7 +44,7 @@ func (s *Store) fetch(ctx context.Context, client *minio.Core, a Address, o obje
 		return cache.Body{}, diskFault(err)
 	}
 	d := &download{
-		client: client, address: Address{Bucket: a.Bucket, Prefix: o.key}, object: o, part: part, sum: sha256.New(),
+		client: client, address: Address{Bucket: a.Bucket, Prefix: o.key}, object: o, part: part,
 		check: minio.ChecksumCRC64NVME.Hasher(),
 	}
 	err = d.all(ctx, s.pause)
@@ -58,7 +55,7 @@ func (s *Store) fetch(ctx context.Context, client *minio.Core, a Address, o obje
 		part.Remove()
 		return cache.Body{}, err
 	}
-	return part.Body(hex.EncodeToString(d.sum.Sum(nil))), nil
+	return part.Body(), nil
 }
 
 // all reads the object to its end.
@@ -136,7 +133,6 @@ func (d *download) write(piece []byte) error {
 		return job.Permanent(fmt.Errorf("%s %w: submit again when nobody writes to it", d.address, errChanged))
 	}
 	n, err := d.part.Write(piece)
-	d.sum.Write(piece[:n])
 	d.check.Write(piece[:n])
 	d.written += int64(n)
 	return diskFault(err)

@@ -57,6 +57,7 @@ func Matrix() []Fault {
 		{21, "a watch that breaks or is too old", []string{"internal/rayjob/kuberay.TestWatchIsBroken"}},
 		{22, "a RayJob that is deleted by hand", []string{
 			"internal/rayjob/kuberay.TestRayJobDeletedByHand", "internal/rayjob/kuberay.TestASubmissionReplacesWhatADeletedRayJobOwned",
+			"internal/rayjob/kuberay.TestASubmissionReplacesATokenThatKubernetesDeletesAtTheSameTime",
 			"internal/pipeline.TestHowAJobEndsBadly", "test/faults.TestRayForgetsItsTrainings",
 		}},
 		{23, "every status of a RayJob, unknown ones too", []string{

@@ -155,19 +155,16 @@ func create[T metav1.Object](ctx context.Context, c *Client, in objects[T], want
 	if !apierrors.IsAlreadyExists(err) {
 		return c.fault(err, "create "+kind)
 	}
-	found, err := in.Get(ctx, want.GetName(), metav1.GetOptions{})
-	switch {
-	case err == nil && metav1.GetControllerOf(found) == nil:
-		return nil
-	case err == nil:
-		err = removeOwned(ctx, c, in, found, kind)
+	switch found, err := in.Get(ctx, want.GetName(), metav1.GetOptions{}); {
 	case apierrors.IsNotFound(err): // Kubernetes has deleted it in the meantime
-		err = nil
+	case err != nil:
+		return c.fault(err, "read "+kind)
+	case metav1.GetControllerOf(found) == nil:
+		return nil
 	default:
-		err = c.fault(err, "read "+kind)
-	}
-	if err != nil {
-		return err
+		if err := removeOwned(ctx, c, in, found, kind); err != nil {
+			return err
+		}
 	}
 	_, err = in.Create(ctx, want, metav1.CreateOptions{FieldManager: manager})
 	return c.fault(err, "create "+kind)
