@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 )
@@ -174,20 +172,21 @@ func (l *Ledger) Do(ctx context.Context, s Step) (string, error) {
 func (l *Ledger) DoAll(ctx context.Context, steps []Step) ([]string, error) {
 	ids, errs := make([]string, len(steps)), make([]error, len(steps))
 	var failed atomic.Bool
-	var group errgroup.Group
-	group.SetLimit(l.atOnce)
+	var begun sync.WaitGroup
+	places := make(chan struct{}, l.atOnce)
 	for i, s := range steps {
-		group.Go(func() error {
-			if failed.Load() {
-				return nil
-			}
+		places <- struct{}{}
+		if failed.Load() { // looked at here, so that the steps that are begun are always the first ones
+			break
+		}
+		begun.Go(func() {
 			if ids[i], errs[i] = l.Do(ctx, s); errs[i] != nil {
 				failed.Store(true)
 			}
-			return nil
+			<-places
 		})
 	}
-	_ = group.Wait() // the errors are in errs
+	begun.Wait()
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
