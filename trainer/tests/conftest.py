@@ -35,7 +35,6 @@ SLOWEST = [
     "test_ray.py",
     "test_ray_workers.py",
     "test_resume.py",
-    "test_warm_ray.py",
     "test_table_runs.py",
     "test_search.py",
     "test_script_ray.py",

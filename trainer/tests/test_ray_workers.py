@@ -61,7 +61,7 @@ def test_two_workers_predict_what_one_does(make_run, train_on_ray, schemas):
 
 def test_a_model_is_as_good_after_one_of_two_workers_is_killed(make_run, start_on, ray_address, reviews, schemas):
     spec = make_run(reviews, model="bert-tiny", run="ft-lost-two", num_workers=2, **LONG)
-    process = start_on(ray_address, spec)
+    process = start_on(ray_address, spec, cold=True)
     until(a_checkpoint(spec.parent), process)
     os.kill(worker(spec.parent, 1), signal.SIGKILL)
     printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
@@ -73,7 +73,7 @@ def test_a_model_is_as_good_after_one_of_two_workers_is_killed(make_run, start_o
 
 def test_workers_leave_a_machine_that_is_shutting_down_and_lose_no_step(make_run, start_on, machines, reviews, schemas):
     spec = make_run(reviews, model="bert-tiny", run="ft-leave", num_workers=2, **LONG)
-    process = start_on(machines.stdout.readline().strip(), spec)
+    process = start_on(machines.stdout.readline().strip(), spec, cold=True)
     until(a_checkpoint(spec.parent), process)
     print("go", file=machines.stdin, flush=True)
     printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
@@ -102,7 +102,7 @@ def test_a_whole_ray_that_dies_costs_one_interval_at_most(make_run, start_on, tr
         [sys.executable, "-c", _HEAD, temporary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True, cwd=tmp_path
     )
     try:
-        process = start_on(head.stdout.readline().strip(), spec)
+        process = start_on(head.stdout.readline().strip(), spec, cold=True)
         until(a_checkpoint(spec.parent), process)
         saved = newest_checkpoint(spec.parent)
         for pid in _below(head.pid):
