@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -69,20 +67,8 @@ func BenchmarkRayJobs(b *testing.B) {
 			require.NoError(b, err)
 			makeReady(b, plane, rj)
 		}
-		require.Eventually(b, func() bool {
-			running := 0
-			for _, r := range w.Records(b) {
-				if r.State == "running" {
-					running++
-				}
-			}
-			return running == flying
-		}, stack.StepTimeout, time.Second)
-
-		before := cpuSeconds(b, s.Pid())
-		<-time.After(quiet) // what is measured is the cost of this time
-		b.ReportMetric(100*(cpuSeconds(b, s.Pid())-before)/quiet.Seconds(), "%core")
-		reportMemory(b, s.Pid())
+		require.Eventually(b, func() bool { return running(b, w) == flying }, stack.StepTimeout, time.Second)
+		watchAtRest(b, s)
 		s.Kill()
 		require.NoError(b, conn.Close())
 	}
@@ -100,17 +86,4 @@ func makeReady(b *testing.B, plane *cluster.Plane, rj *rayv1.RayJob) {
 	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 	_, err = pods.UpdateStatus(b.Context(), pod, metav1.UpdateOptions{})
 	require.NoError(b, err)
-}
-
-// cpuSeconds is what a process has used until now.
-func cpuSeconds(b *testing.B, pid int) float64 {
-	b.Helper()
-	doc, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	require.NoError(b, err)
-	fields := strings.Fields(string(doc[strings.LastIndexByte(string(doc), ')')+1:]))
-	user, err := strconv.ParseFloat(fields[11], 64)
-	require.NoError(b, err)
-	system, err := strconv.ParseFloat(fields[12], 64)
-	require.NoError(b, err)
-	return (user + system) / 100 // USER_HZ
 }
