@@ -100,6 +100,8 @@ SLOWEST := ./test/studio ./test/faults ./internal/rayjob/kuberay ./test/crash ./
 ON_REAL_PARTS = grep -rl --include='*_test.go' --exclude-dir=bench '^//go:build integration' cmd internal test trainer
 REAL = $(SLOWEST) $$($(ON_REAL_PARTS) | xargs -n1 dirname | sort -u | sed 's|^|./|')
 REAL_TESTS = ^($$($(ON_REAL_PARTS) | xargs grep -hoE '^func (Test|Fuzz)[A-Za-z0-9_]+' | cut -d' ' -f2 | sort -u | paste -sd'|'))$$
+# A program with the race detector sleeps for a second at its end otherwise.
+export GORACE ?= atexit_sleep_ms=0
 # The tests of a package wait much more than they compute, so eight of them run at once, and two packages.
 GO_TEST := -race -ldflags=-w -p 2 -parallel 8 -timeout 30m
 # The durations of the last run, which make test-durations prints.
@@ -120,7 +122,7 @@ test-trainer: $(VENV)/ready ## the tests of the training program, on a real Ray
 test-integration: test-parts $(GOTESTSUM) ## all Go tests, also those on a real RabbitMQ, a real Ray and a real Kubernetes control plane
 	@mkdir -p $(DURATIONS)
 	@$(call go_tests,unit) $(GO_TEST) -tags crash ./...
-	@$(call go_tests,integration) $(GO_TEST) -tags 'integration crash' -count=1 -run "$(REAL_TESTS)" $(REAL)
+	@go run ./test/broker/share $(call go_tests,integration) $(GO_TEST) -tags 'integration crash' -count=1 -run "$(REAL_TESTS)" $(REAL)
 
 test-parts: setup test-programs # what the tests start: also Chromium and the programs of a Kubernetes control plane
 	@test/setup/debian.sh browser

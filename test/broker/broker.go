@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/ncsa/clowder-ray/test/ports"
@@ -43,7 +42,6 @@ type Broker struct {
 	mapper  *process
 	node    *process
 	janitor *janitor
-	calls   sync.Mutex
 	// external is the address of a broker that somebody else runs; nothing of it is ours to stop.
 	external string
 }
@@ -86,6 +84,9 @@ func (b *Broker) start(ctx context.Context, port int) error {
 	}
 	b.amqp, b.dist, b.epmd = cmp.Or(port, free[0]), free[1], free[2]
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
+		return err
+	}
+	if err := b.writePorts(); err != nil {
 		return err
 	}
 	for name, text := range map[string]string{"plugins": "[].\n", "env.conf": "", "rabbitmq.conf": "loopback_users = none\n"} {

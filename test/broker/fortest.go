@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// shared is the one node of a test binary, started by the first test that asks for it.
+// shared is the one node that the tests of a binary share. The first test that asks for it starts it, unless sharedVar names one.
 var shared = struct {
 	sync.Mutex
 	broker  *Broker
@@ -18,8 +18,8 @@ var shared = struct {
 	started bool
 }{}
 
-// ForTest returns a broker for tests that leave it as it is: the one that AMQP_URL names, else one node for the whole
-// test binary. Without either it skips the test. TestMain should run Main, which stops the node.
+// ForTest returns a broker for tests that leave it as it is: the one that AMQP_URL names, the one that Command share has started, or one node for
+// the whole test binary. Without any it skips the test. TestMain should run Main, which stops the node.
 func ForTest(tb testing.TB) *Broker {
 	tb.Helper()
 	if uri := os.Getenv("AMQP_URL"); uri != "" {
@@ -29,7 +29,11 @@ func ForTest(tb testing.TB) *Broker {
 	defer shared.Unlock()
 	if !shared.started {
 		shared.started = true
-		shared.broker, shared.err = Start(context.Background(), Options{})
+		if dir := os.Getenv(sharedVar); dir != "" {
+			shared.broker, shared.err = attach(dir)
+		} else {
+			shared.broker, shared.err = Start(context.Background(), Options{})
+		}
 	}
 	return check(tb, shared.broker, shared.err)
 }
@@ -68,7 +72,7 @@ func (b *Broker) Vhost(tb testing.TB) string {
 	}
 	shared.Lock()
 	shared.vhosts++
-	name := fmt.Sprintf("test-%d", shared.vhosts)
+	name := fmt.Sprintf("test-%d-%d", os.Getpid(), shared.vhosts) // several processes may share the node
 	shared.Unlock()
 	b.MustEval(tb, fmt.Sprintf(`rabbit_vhost:add(<<"%[1]s">>, <<"test">>), rabbit_auth_backend_internal:set_permissions(`+
 		`<<"guest">>, <<"%[1]s">>, <<".*">>, <<".*">>, <<".*">>, <<"test">>).`, name))

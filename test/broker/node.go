@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // scripts are Debian's own scripts below this folder; the ones in PATH are wrappers that insist on the user rabbitmq.
@@ -17,6 +18,9 @@ const scripts = "/usr/lib/rabbitmq"
 
 // nodeName is the same for every broker: each has a port mapper of its own.
 const nodeName = "private@localhost"
+
+//nolint:gochecknoglobals // the calls of this process to nodes, counted
+var calls atomic.Int64
 
 // installed finds the scripts of RabbitMQ.
 func installed() (server, ctl string, err error) {
@@ -80,10 +84,9 @@ func (b *Broker) Eval(ctx context.Context, expression string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the node's cookie: %w", err)
 	}
-	// The caller is a node too, whose name is the same for all: the second of two at once is refused.
-	b.calls.Lock()
-	defer b.calls.Unlock()
-	cmd := exec.CommandContext(ctx, "erl_call", "-c", string(cookie), "-n", nodeName, "-e")
+	// The caller is a node too, and the second of two with one name is refused.
+	caller := fmt.Sprintf("caller-%d-%d", os.Getpid(), calls.Add(1))
+	cmd := exec.CommandContext(ctx, "erl_call", "-h", caller, "-c", string(cookie), "-n", nodeName, "-e")
 	cmd.Env = b.environ()
 	cmd.Stdin = strings.NewReader(expression + "\n")
 	out, err := output(cmd)
