@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 )
 
 func (s *Server) body(id string) string { return filepath.Join(s.opts.Dir, id) }
@@ -123,6 +124,9 @@ func latin1(name string) (string, bool) {
 	return string(out), true
 }
 
+//nolint:gochecknoglobals // a pool of buffers is shared by nature and holds no state
+var buffers = sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}
+
 func (s *Server) stream(w http.ResponseWriter, id, kind string) *refusal {
 	in, err := os.Open(s.body(id))
 	if err != nil {
@@ -131,9 +135,10 @@ func (s *Server) stream(w http.ResponseWriter, id, kind string) *refusal {
 	defer func() { _ = in.Close() }()
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Transfer-Encoding", "chunked") // otherwise net/http adds a length to short bodies
-	buffer := make([]byte, 256<<10)
+	buffer, _ := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
 	// The wrapper hides ReadFrom and WriteTo, so that the buffer is used. A client that disconnects is not an error.
-	_, _ = io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{in}, buffer)
+	_, _ = io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{in}, *buffer)
 	return nil
 }
 
