@@ -20,7 +20,7 @@ import (
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
-// flying is how many RayJobs are in flight at once, and quiet how long nothing changes.
+// flying is how many jobs run at once, and quiet how long nothing changes.
 const (
 	flying = 500
 	quiet  = 30 * time.Second

@@ -40,7 +40,6 @@ func BenchmarkRunningJobs(b *testing.B) {
 		limited := startsIn(b, group, program)
 		for b.Loop() {
 			runningJobs(b, limited)
-			b.ReportMetric(groupFigure(b, group, "memory.max_usage_in_bytes", "")/1e6, "MB-of-the-container")
 			b.ReportMetric(groupFigure(b, group, "memory.stat", "pgmajfault"), "reads-of-dropped-pages")
 			require.Zero(b, groupFigure(b, group, "memory.oom_control", "oom_kill"))
 		}
@@ -122,17 +121,13 @@ func startsIn(b *testing.B, group, program string) string {
 	return start
 }
 
-// groupFigure is a number of a file of a control group: its only one, or that of a line.
+// groupFigure is the number of a line of a file of a control group.
 func groupFigure(b *testing.B, group, file, line string) float64 {
 	b.Helper()
 	doc, err := os.ReadFile(filepath.Join(group, file))
 	require.NoError(b, err)
 	for text := range strings.Lines(string(doc)) {
-		name, value, found := strings.Cut(strings.TrimSpace(text), " ")
-		if !found {
-			name, value = "", name
-		}
-		if name == line {
+		if value, found := strings.CutPrefix(strings.TrimSpace(text), line+" "); found {
 			figure, err := strconv.ParseFloat(value, 64)
 			require.NoError(b, err)
 			return figure

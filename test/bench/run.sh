@@ -41,5 +41,7 @@ echo "== the first page of a dataset with ten thousand runs"
 bench 100x FirstPage ./internal/studio/runs
 echo "== a thousand looks at running jobs, one request to Ray"
 bench 100x . ./internal/rayjob/jobsapi
+echo "== 500 running jobs of the Jobs API while nothing changes, without a limit of memory and in a container of 90 MB (root)"
+bench 1x RunningJobs ./test/bench
 echo "== 500 RayJobs on a real API server: made, and then watched while nothing changes"
 bench 1x RayJobs ./test/bench

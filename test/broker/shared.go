@@ -32,7 +32,7 @@ func attach(dir string) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := os.ReadFile(filepath.Join(dir, portsName))
+	doc, err := os.ReadFile(filepath.Join(dir, portsName)) //nolint:gosec // the folder comes from Command share
 	if err != nil {
 		return nil, fmt.Errorf("%s names no broker that runs: %w", sharedVar, err)
 	}

@@ -19,7 +19,7 @@ func main() {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "share:", err)
 	}
-	os.Exit(code)
+	os.Exit(code) //nolint:forbidigo // this is main
 }
 
 func run(command []string) (code int, err error) {
