@@ -194,6 +194,18 @@ func BenchmarkDownloadManySmallFiles(b *testing.B) {
 	compare(b, at, s, files, "--parallel", "--parallel-max", "16")
 }
 
+// BenchmarkDownloadFromClowder compares on a dataset of a real Clowder v2, which CLOWDER_URL, CLOWDER_KEY and CLOWDER_DATASET name.
+func BenchmarkDownloadFromClowder(b *testing.B) {
+	at, dataset := served{URL: os.Getenv("CLOWDER_URL"), Key: os.Getenv("CLOWDER_KEY")}, os.Getenv("CLOWDER_DATASET")
+	if at.URL == "" || at.Key == "" || dataset == "" {
+		b.Skip("no dataset of a real Clowder v2: CLOWDER_URL, CLOWDER_KEY or CLOWDER_DATASET is not set")
+	}
+	s := benchSession(b, at)
+	files, err := s().Files(b.Context(), dataset)
+	require.NoError(b, err)
+	compare(b, at, s, files, "--parallel", "--parallel-max", "16")
+}
+
 // BenchmarkUploadOneGigabyte shows that memory does not grow with the size.
 func BenchmarkUploadOneGigabyte(b *testing.B) {
 	at := startDoubleProcess(b)
