@@ -136,7 +136,7 @@ func settings() []setting {
 		{"ray_token", "RAY_AUTH_TOKEN", "", "Token of the Ray cluster"},
 		{"ray_token_file", "RAY_AUTH_TOKEN_PATH", "", "File with the token of the Ray cluster"},
 		{"ray_python", "RAY_PYTHON", defaultPython, "Python interpreter on Ray that has torch and transformers"},
-		{"ray_poll", "RAY_POLL", "2s", "Time between two status requests to Ray"},
+		{"ray_poll", "RAY_POLL", "2s", "Longest time between two status requests to Ray; a job of less than 20 s is looked at more often"},
 		{"warm_workers", "WARM_WORKERS", 4, "Machines of a standing Ray that keep a process with the libraries loaded, so that a run starts seconds earlier. Each takes 0.6 GB of memory and no CPU, and ends after two hours without a run. Pods of clusters that KubeRay creates for one run start such a process beside Ray. 0 turns both off"},
 		{"kuberay_config", "KUBERAY_CONFIG", "", "File that describes the RayJobs for a Kubernetes cluster; empty uses RAY_ADDRESS"},
 		{"kuberay_instance", "KUBERAY_INSTANCE", "clowder-ray", "Name of this service on its RayJobs; must be unique in the namespace"},

@@ -57,7 +57,7 @@ func (h *hooks) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, er
 	return handle, err
 }
 
-func (h *hooks) Observe(context.Context, rayjob.Handle) (rayjob.Observation, error) {
+func (h *hooks) Observe(context.Context, rayjob.Handle, time.Duration) (rayjob.Observation, error) {
 	h.fakeRay.mu.Lock()
 	h.observed++
 	n := h.observed

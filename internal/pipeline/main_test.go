@@ -136,6 +136,7 @@ type fakeRay struct {
 	attempts []rayjob.Attempt
 	released []string
 	observed int
+	maxAge   time.Duration // of the newest look
 	// script returns the verdict of the attempt at each look; the default succeeds at the third.
 	script func(a string, look int) rayjob.Observation
 	// failure, where set, is what the trainer leaves as error.json.
@@ -181,10 +182,11 @@ func (f *fakeRay) Submit(_ context.Context, a rayjob.Attempt) (rayjob.Handle, er
 	return h, resultstest.Play(dir, a.Run, a.Number)
 }
 
-func (f *fakeRay) Observe(_ context.Context, h rayjob.Handle) (rayjob.Observation, error) {
+func (f *fakeRay) Observe(_ context.Context, h rayjob.Handle, maxAge time.Duration) (rayjob.Observation, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.observed++
+	f.maxAge = maxAge
 	if f.script != nil {
 		return f.script(h.ID, f.observed), nil
 	}

@@ -59,7 +59,7 @@ type Config struct {
 	MaxAttempts int
 	// AutomaticAfter is how long an automatic run waits for more files after each one.
 	AutomaticAfter time.Duration
-	// Poll is the time between two looks at a running training.
+	// Poll is the longest time between two looks at a running training. A young one is looked at more often.
 	Poll time.Duration
 	// PendingTimeout and StallTimeout end a training that does not start and one that says nothing any more.
 	PendingTimeout time.Duration

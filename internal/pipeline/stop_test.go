@@ -68,11 +68,11 @@ func (r snaggedRay) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle
 	return r.fakeRay.Submit(ctx, a)
 }
 
-func (r snaggedRay) Observe(ctx context.Context, h rayjob.Handle) (rayjob.Observation, error) {
+func (r snaggedRay) Observe(ctx context.Context, h rayjob.Handle, maxAge time.Duration) (rayjob.Observation, error) {
 	if err := r.at(ctx, "observe"); err != nil {
 		return rayjob.Observation{}, err
 	}
-	return r.fakeRay.Observe(ctx, h)
+	return r.fakeRay.Observe(ctx, h, maxAge)
 }
 
 func (r snaggedRay) Release(ctx context.Context, h rayjob.Handle) error {

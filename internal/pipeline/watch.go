@@ -23,6 +23,23 @@ import (
 // not counted by the trainer, which stops the training itself at the limit.
 const graceAfterLimit = 30 * time.Minute
 
+// shortestLook is the shortest time between two looks at a training.
+const shortestLook = 200 * time.Millisecond
+
+// untilNextLook is how long a job that waits for Ray or trains is not looked at: a tenth of the time since that began, between shortestLook and the
+// configured time. So the looks make a short training a tenth longer at most, and hundreds of long ones take little.
+func (p *Pipeline) untilNextLook(rec job.Record) time.Duration {
+	began := rec.Began
+	if rec.State == job.Running {
+		began = rec.Trained
+	}
+	return p.between(p.clock.wall().Sub(began).Abs())
+}
+
+func (p *Pipeline) between(since time.Duration) time.Duration {
+	return min(p.cfg.Poll, max(shortestLook, since/10))
+}
+
 // watch looks at the training once: at Ray for the verdict, at the events for the progress. It never stops a training
 // itself: an end that is decided here stops it in finish, and another attempt stops it in submit, so
 // that the decision is on disk first and is not taken for somebody else's stop.
@@ -30,11 +47,16 @@ func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 	if rec.Handle == nil {
 		return nil, job.Permanent(errors.New("the job record has no Ray attempt: submit again"))
 	}
-	obs, err := p.backend.Observe(ctx, *rec.Handle)
+	obs, err := p.backend.Observe(ctx, *rec.Handle, p.untilNextLook(rec))
 	if err != nil {
 		return nil, err
 	}
 	progress := p.follow(rec)
+	if progress.Done && progress.Attempt == rec.Attempt && !obs.Verdict.Terminal() { // no event follows, so none is missed
+		if obs, err = p.backend.Observe(ctx, *rec.Handle, shortestLook); err != nil {
+			return nil, err
+		}
+	}
 
 	switch obs.Verdict {
 	case rayjob.Succeeded:
@@ -66,7 +88,7 @@ func (p *Pipeline) pending(rec job.Record, obs rayjob.Observation) (change, erro
 			p.noun(rec), text.About(waited), because(obs.Notice)))
 	}
 	p.sayPassing(rec, waitingLine(obs.Notice, waited, began.Add(p.cfg.PendingTimeout)))
-	return nil, job.Later(p.cfg.Poll, errors.New("waiting for Ray to start the job"))
+	return nil, job.Later(p.untilNextLook(rec), errors.New("waiting for Ray to start the job"))
 }
 
 // running waits for the training to end, unless it takes too long or falls silent.
@@ -96,7 +118,11 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 		return p.handleFailure(rec, rayjob.Observation{Reason: "the " + p.noun(rec) + " reported nothing for " + text.About(silent)})
 	}
 	p.objects.Look(rec, func(text string) { p.remark(rec, text) })
-	return nil, job.Later(p.cfg.Poll, errors.New("training"))
+	wait := p.untilNextLook(rec)
+	if progress.Done {
+		wait = min(wait, p.between(p.follower.Silence(rec.Run)))
+	}
+	return nil, job.Later(wait, errors.New("training"))
 }
 
 // codeStopped is the trainer's code for a run that somebody stopped before there was anything to keep.

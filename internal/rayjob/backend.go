@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -14,8 +15,9 @@ type Backend interface {
 	// Submit starts the attempt, or adopts it if it was started before. After a nil return Ray knows the attempt by name.
 	// After any error the same call may be repeated.
 	Submit(ctx context.Context, a Attempt) (Handle, error)
-	// Observe returns the state of the attempt. It is cheap: any number of attempts may be observed at any rate.
-	Observe(ctx context.Context, h Handle) (Observation, error)
+	// Observe returns the state of the attempt as it was at most maxAge ago, unless Ray would be asked too often. It is cheap: any number of
+	// attempts may be observed at any rate.
+	Observe(ctx context.Context, h Handle, maxAge time.Duration) (Observation, error)
 	// Stop ends the attempt and returns nil once it has ended. While the training uses its grace period, the error is of
 	// job.KindLater. It is no error to stop an attempt that has ended or does not exist.
 	Stop(ctx context.Context, h Handle) error

@@ -105,3 +105,32 @@ func TestWhoGivesUpLeavesTheFetchToAnother(t *testing.T) {
 		require.Equal(t, 2, c.fetches)
 	})
 }
+
+func TestACallerMayWantAYoungerAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken")
+		c := &counter{errs: map[int]error{4: broken}}
+		shared := rayjob.NewCached(time.Minute, c.fetch)
+		younger := func(maxAge time.Duration) int {
+			got, err := shared.Younger(t.Context(), maxAge)
+			require.NoError(t, err)
+			return got
+		}
+		require.Equal(t, 1, younger(20*time.Second))
+		<-time.After(20*time.Second - time.Nanosecond)
+		require.Equal(t, 1, younger(20*time.Second))
+		<-time.After(time.Nanosecond)
+		require.Equal(t, 2, younger(20*time.Second))
+		require.Equal(t, 2, younger(0), "a fetch takes a second, so the next one waits for nine")
+		<-time.After(9 * time.Second)
+		require.Equal(t, 3, younger(0))
+		<-time.After(time.Minute)
+		for range 2 {
+			_, err := shared.Younger(t.Context(), time.Hour)
+			require.ErrorIs(t, err, broken, "nobody gets an older answer than the others")
+			<-time.After(time.Minute - time.Second)
+		}
+		require.Equal(t, 4, c.fetches, "a failure is kept for the whole time")
+	})
+}

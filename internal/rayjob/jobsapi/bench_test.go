@@ -38,7 +38,7 @@ func BenchmarkObserve1000(b *testing.B) {
 		var all sync.WaitGroup
 		for i := range 1000 {
 			all.Go(func() {
-				if _, err := c.Observe(b.Context(), rayjob.Handle{ID: fmt.Sprint("ft-x-a", i)}); err != nil {
+				if _, err := c.Observe(b.Context(), rayjob.Handle{ID: fmt.Sprint("ft-x-a", i)}, time.Hour); err != nil {
 					b.Error(err)
 				}
 			})

@@ -28,7 +28,7 @@ type Config struct {
 	Transport http.RoundTripper
 	// Instance is the name of the submitting service. List returns only its attempts; without a name List fails.
 	Instance string
-	// PollInterval is the shortest time between two listings of all jobs (2 s).
+	// PollInterval is how old a listing of all jobs may be (2 s). Observe may ask for a younger one.
 	PollInterval time.Duration
 	// Timeout bounds one request (20 s). Ray itself waits 10 s for a process that takes a job.
 	Timeout time.Duration

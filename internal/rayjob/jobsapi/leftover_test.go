@@ -29,7 +29,7 @@ func TestALeftoverEntryIsNoAttempt(t *testing.T) {
 	}{
 		"it is lost": {func(t *testing.T, c *jobsapi.Client) {
 			t.Helper()
-			obs, err := c.Observe(t.Context(), h)
+			obs, err := c.Observe(t.Context(), h, time.Hour)
 			require.NoError(t, err)
 			require.Equal(t, rayjob.Observation{Verdict: rayjob.Lost, Reason: "the entry of the training on the Ray cluster was deleted"}, obs)
 		}, []string{"by-hand"}},
@@ -37,7 +37,7 @@ func TestALeftoverEntryIsNoAttempt(t *testing.T) {
 			t.Helper()
 			_, err := c.Submit(t.Context(), attempt())
 			require.NoError(t, err)
-			obs, err := c.Observe(t.Context(), h)
+			obs, err := c.Observe(t.Context(), h, time.Hour)
 			require.NoError(t, err)
 			require.NotEqual(t, rayjob.Failed, obs.Verdict)
 		}, []string{"by-hand", "ft-abc-a1"}},
@@ -51,7 +51,7 @@ func TestALeftoverEntryIsNoAttempt(t *testing.T) {
 		}, []string{"by-hand"}},
 		"a look at another attempt deletes it": {func(t *testing.T, c *jobsapi.Client) {
 			t.Helper()
-			_, err := c.Observe(t.Context(), rayjob.Handle{ID: "ft-other-a1"})
+			_, err := c.Observe(t.Context(), rayjob.Handle{ID: "ft-other-a1"}, time.Hour)
 			require.NoError(t, err)
 		}, []string{"by-hand"}},
 		"no service owns it": {func(t *testing.T, c *jobsapi.Client) {
@@ -79,7 +79,7 @@ func TestALeftoverEntryThatCannotBeDeletedIsTriedAgain(t *testing.T) {
 	server.Fault(1, http.MethodDelete, one, raytest.Answer(http.StatusInternalServerError, "no"))
 	c := client(t, jobsapi.Config{Address: address, PollInterval: time.Nanosecond})
 	for _, left := range []int{1, 0} {
-		obs, err := c.Observe(t.Context(), rayjob.Handle{ID: "ft-other-a1"})
+		obs, err := c.Observe(t.Context(), rayjob.Handle{ID: "ft-other-a1"}, time.Hour)
 		require.NoError(t, err)
 		require.Equal(t, rayjob.Lost, obs.Verdict)
 		require.Len(t, server.Jobs(), left)

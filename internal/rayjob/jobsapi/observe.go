@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -17,8 +18,8 @@ const maxListing = 256 << 20
 
 // Observe implements rayjob.Backend from the shared listing. It requests an attempt by name only if the listing does not
 // contain it, since the attempt may be younger.
-func (c *Client) Observe(ctx context.Context, h rayjob.Handle) (rayjob.Observation, error) {
-	jobs, err := c.jobs.Get(ctx)
+func (c *Client) Observe(ctx context.Context, h rayjob.Handle, maxAge time.Duration) (rayjob.Observation, error) {
+	jobs, err := c.jobs.Younger(ctx, maxAge)
 	if err != nil {
 		return rayjob.Observation{}, err
 	}

@@ -107,7 +107,7 @@ func TestVerdicts(t *testing.T) {
 			server.Change("ft-x-a1", func(j *raytest.Job) {
 				j.Status, j.Message, j.ErrorType, j.ExitCode = tc.job.Status, tc.job.Message, tc.job.ErrorType, tc.job.ExitCode
 			})
-			obs, err := client(t, jobsapi.Config{Address: address}).Observe(t.Context(), rayjob.Handle{ID: "ft-x-a1"})
+			obs, err := client(t, jobsapi.Config{Address: address}).Observe(t.Context(), rayjob.Handle{ID: "ft-x-a1"}, time.Hour)
 			require.NoError(t, err)
 			require.Equal(t, tc.want, obs)
 		})
@@ -125,7 +125,7 @@ func TestAForeignStatusIsWarnedAboutOnce(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(c.CloseIdleConnections)
 	for range 3 {
-		obs, err := c.Observe(t.Context(), rayjob.Handle{ID: "ft-x-a7"})
+		obs, err := c.Observe(t.Context(), rayjob.Handle{ID: "ft-x-a7"}, time.Hour)
 		require.NoError(t, err)
 		require.Equal(t, rayjob.Running, obs.Verdict)
 	}
@@ -143,7 +143,7 @@ func TestAllJobsShareOneListing(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 1000 {
 		all.Go(func() {
-			obs, err := c.Observe(t.Context(), rayjob.Handle{ID: fmt.Sprint("ft-x-a", i)})
+			obs, err := c.Observe(t.Context(), rayjob.Handle{ID: fmt.Sprint("ft-x-a", i)}, time.Hour)
 			if err != nil || obs.Verdict != rayjob.Running {
 				t.Error(obs, err)
 			}
@@ -160,7 +160,7 @@ func TestAnErrorIsSharedAsWell(t *testing.T) {
 	server.Fault(1, http.MethodGet, jobs, raytest.Answer(502, "bad gateway"))
 	c := client(t, jobsapi.Config{Address: address, PollInterval: time.Hour})
 	for range 10 {
-		_, err := c.Observe(t.Context(), rayjob.Handle{ID: "x"})
+		_, err := c.Observe(t.Context(), rayjob.Handle{ID: "x"}, time.Hour)
 		kind, _ := job.Classify(err)
 		require.Equal(t, job.KindRetryable, kind)
 	}
@@ -175,11 +175,11 @@ func TestOneWhoGivesUpDoesNotSpoilItForTheOthers(t *testing.T) {
 	c := client(t, jobsapi.Config{Address: address, PollInterval: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
 	first := make(chan error, 1)
-	go func() { _, err := c.Observe(ctx, rayjob.Handle{ID: "x"}); first <- err }()
+	go func() { _, err := c.Observe(ctx, rayjob.Handle{ID: "x"}, time.Hour); first <- err }()
 	require.Eventually(t, func() bool { return server.Requests(http.MethodGet, jobs) == 1 }, 5*time.Second, time.Millisecond)
 	others := make(chan error, 5)
 	for range cap(others) {
-		go func() { _, err := c.Observe(t.Context(), rayjob.Handle{ID: "x"}); others <- err }()
+		go func() { _, err := c.Observe(t.Context(), rayjob.Handle{ID: "x"}, time.Hour); others <- err }()
 	}
 	cancel()
 	require.ErrorIs(t, <-first, context.Canceled)
@@ -193,11 +193,11 @@ func TestAJobYoungerThanTheListingIsNotLost(t *testing.T) {
 	t.Parallel()
 	_, address := serve(t, raytest.Config{Start: make(chan struct{})})
 	c := client(t, jobsapi.Config{Address: address, PollInterval: time.Hour})
-	_, err := c.Observe(t.Context(), rayjob.Handle{ID: "other"})
+	_, err := c.Observe(t.Context(), rayjob.Handle{ID: "other"}, time.Hour)
 	require.NoError(t, err)
 	h, err := c.Submit(t.Context(), attempt())
 	require.NoError(t, err)
-	obs, err := c.Observe(t.Context(), h)
+	obs, err := c.Observe(t.Context(), h, time.Hour)
 	require.NoError(t, err)
 	require.Equal(t, rayjob.Pending, obs.Verdict)
 	var logs bytes.Buffer
@@ -211,7 +211,7 @@ func TestAProxyThatSays404IsNotBelieved(t *testing.T) {
 	server.Fault(1, http.MethodGet, one, raytest.Answer(404, "default backend - 404"))
 	server.Fault(1, http.MethodGet, "/api/version", raytest.Answer(404, "default backend - 404"))
 	c := client(t, jobsapi.Config{Address: address})
-	_, err := c.Observe(t.Context(), rayjob.Handle{ID: "ft-x-a1"})
+	_, err := c.Observe(t.Context(), rayjob.Handle{ID: "ft-x-a1"}, time.Hour)
 	require.Error(t, err)
 }
 
@@ -225,7 +225,7 @@ func TestAJobThatIsAskedToStopBeforeItBegan(t *testing.T) {
 	h, err := c.Submit(t.Context(), attempt())
 	require.NoError(t, err)
 	require.NoError(t, c.Stop(t.Context(), h))
-	obs, err := c.Observe(t.Context(), h)
+	obs, err := c.Observe(t.Context(), h, time.Hour)
 	require.NoError(t, err)
 	require.Equal(t, rayjob.Stopped, obs.Verdict)
 }
@@ -263,7 +263,7 @@ func TestLogsAreCut(t *testing.T) {
 	h, err := c.Submit(t.Context(), attempt())
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		obs, err := c.Observe(t.Context(), h)
+		obs, err := c.Observe(t.Context(), h, time.Hour)
 		require.NoError(t, err)
 		return obs.Verdict == rayjob.Succeeded
 	}, 5*time.Second, time.Millisecond)

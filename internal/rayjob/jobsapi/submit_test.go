@@ -121,7 +121,7 @@ func TestRayThatIsNotThere(t *testing.T) {
 	web := httptest.NewServer(http.NotFoundHandler())
 	web.Close()
 	c := client(t, jobsapi.Config{Address: web.URL})
-	_, observe := c.Observe(t.Context(), rayjob.Handle{ID: "x"})
+	_, observe := c.Observe(t.Context(), rayjob.Handle{ID: "x"}, time.Hour)
 	_, submit := c.Submit(t.Context(), attempt())
 	for _, err := range []error{observe, submit, c.Stop(t.Context(), rayjob.Handle{ID: "x"}), c.Release(t.Context(), rayjob.Handle{ID: "x"})} {
 		kind, _ := job.Classify(err)

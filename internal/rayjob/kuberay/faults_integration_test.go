@@ -60,7 +60,7 @@ func TestOperatorIsAwayWhenTheTrainingEnds(t *testing.T) {
 	b.operator.Kill()
 	close(ends)
 	require.Never(t, func() bool {
-		obs, err := b.client.Observe(t.Context(), h)
+		obs, err := b.client.Observe(t.Context(), h, time.Hour)
 		return err != nil || obs.Verdict != rayjob.Running
 	}, 2*time.Second, 100*time.Millisecond)
 	b.operator.Start(t)
@@ -105,7 +105,7 @@ func TestAPIServerIsAway(t *testing.T) {
 	require.Eventually(t, b.client.synced.Load, wait, 10*time.Millisecond, "there is a copy to look at")
 
 	require.NoError(t, b.plane.StopAPI(t.Context()))
-	obs, err := b.client.Observe(t.Context(), h)
+	obs, err := b.client.Observe(t.Context(), h, time.Hour)
 	require.NoError(t, err)
 	require.Equal(t, rayjob.Running, obs.Verdict, "nothing is concluded from silence")
 	_, err = b.client.Submit(t.Context(), b.attempt(t, raytest.Spec{}))
@@ -116,7 +116,7 @@ func TestAPIServerIsAway(t *testing.T) {
 
 	require.Eventually(t, func() bool { return b.client.Stop(t.Context(), h) == nil }, 2*wait, time.Second)
 	require.Eventually(t, func() bool {
-		obs, err := b.client.Observe(t.Context(), h)
+		obs, err := b.client.Observe(t.Context(), h, time.Hour)
 		return err == nil && obs.Verdict == rayjob.Stopped
 	}, 2*wait, 100*time.Millisecond)
 

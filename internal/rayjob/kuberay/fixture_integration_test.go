@@ -162,7 +162,7 @@ func (b *fixture) until(t *testing.T, h rayjob.Handle, want rayjob.Verdict) rayj
 	var obs rayjob.Observation
 	require.Eventually(t, func() bool {
 		var err error
-		obs, err = b.client.Observe(t.Context(), h)
+		obs, err = b.client.Observe(t.Context(), h, time.Hour)
 		require.NoError(t, err)
 		if obs.Verdict != want && obs.Verdict.Terminal() {
 			require.Equal(t, want, obs.Verdict, obs.Reason)

@@ -2,6 +2,7 @@ package kuberay
 
 import (
 	"context"
+	"time"
 
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	"go.uber.org/zap"
@@ -11,7 +12,7 @@ import (
 )
 
 // Observe implements rayjob.Backend.
-func (c *Client) Observe(ctx context.Context, h rayjob.Handle) (rayjob.Observation, error) {
+func (c *Client) Observe(ctx context.Context, h rayjob.Handle, _ time.Duration) (rayjob.Observation, error) {
 	rj, err := c.find(ctx, h.ID)
 	switch {
 	case missing(err):

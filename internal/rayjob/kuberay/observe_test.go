@@ -17,23 +17,23 @@ import (
 func TestAnObservationConcludesNothingFromSilence(t *testing.T) {
 	t.Parallel()
 	s := newAPIServer(t, example())
-	lost, err := s.Observe(t.Context(), rayjob.Handle{ID: "ft-never-a1"})
+	lost, err := s.Observe(t.Context(), rayjob.Handle{ID: "ft-never-a1"}, time.Hour)
 	require.NoError(t, err)
 	require.Equal(t, rayjob.Observation{Verdict: rayjob.Lost, Reason: "the RayJob of the training was deleted in the Kubernetes cluster"}, lost)
 
 	h := s.submitted(t, anAttempt())
-	obs, err := s.Observe(t.Context(), h)
+	obs, err := s.Observe(t.Context(), h, time.Hour)
 	require.NoError(t, err)
 	require.Equal(t, rayjob.Pending, obs.Verdict)
 	require.NotEmpty(t, obs.Notice)
 	h.Session = "of an earlier RayJob"
-	obs, err = s.Observe(t.Context(), h)
+	obs, err = s.Observe(t.Context(), h, time.Hour)
 	require.NoError(t, err)
 	require.Equal(t, rayjob.Lost, obs.Verdict)
 	require.Contains(t, obs.Reason, "was replaced by another RayJob of the same name")
 
 	s.answer("get", "rayjobs", errors.New("connection refused"))
-	_, err = s.Observe(t.Context(), h)
+	_, err = s.Observe(t.Context(), h, time.Hour)
 	requireKind(t, job.KindRetryable, err)
 }
 
@@ -45,7 +45,7 @@ func TestACachedRayJobIsObservedWithoutARequest(t *testing.T) {
 	rj.Status.JobDeploymentStatus, rj.Status.JobStatus = rayv1.JobDeploymentStatusComplete, rayv1.JobStatusSucceeded
 	require.NoError(t, s.rayFactory.Ray().V1().RayJobs().Informer().GetIndexer().Add(rj))
 	s.synced.Store(true)
-	obs, err := s.Observe(t.Context(), rayjob.Handle{ID: rj.Name})
+	obs, err := s.Observe(t.Context(), rayjob.Handle{ID: rj.Name}, time.Hour)
 	require.NoError(t, err)
 	require.Equal(t, rayjob.Observation{Verdict: rayjob.Succeeded}, obs)
 	require.Empty(t, s.rays.Actions())
@@ -56,7 +56,7 @@ func TestAnUnknownStatusKeepsTheTrainingRunning(t *testing.T) {
 	rj := made(t, anAttempt(), example(), 0)
 	rj.Status.JobDeploymentStatus, rj.Status.JobStatus = "Hibernating", rayv1.JobStatusFailed
 	s := newAPIServer(t, example(), rj)
-	obs, err := s.Observe(t.Context(), rayjob.Handle{ID: rj.Name})
+	obs, err := s.Observe(t.Context(), rayjob.Handle{ID: rj.Name}, time.Hour)
 	require.NoError(t, err)
 	require.Equal(t, rayjob.Running, obs.Verdict)
 	require.False(t, s.warned.First("Hibernating/FAILED/"), "the log has named it once")

@@ -66,7 +66,7 @@ func TestNameIsEnoughToRelease(t *testing.T) {
 			require.Equal(t, spec.Wait, exists(a, "stopped"))
 			ray, err := b.client.standingDashboard(t.Context(), "standing")
 			require.NoError(t, err)
-			obs, err := ray.Observe(t.Context(), rayjob.Handle{ID: h.ID})
+			obs, err := ray.Observe(t.Context(), rayjob.Handle{ID: h.ID}, time.Hour)
 			require.NoError(t, err)
 			require.Equal(t, rayjob.Lost, obs.Verdict, "Ray has no entry any more")
 		})

@@ -83,7 +83,7 @@ func (c contract) until(t *testing.T, h rayjob.Handle, want rayjob.Verdict) rayj
 	var obs rayjob.Observation
 	require.Eventually(t, func() bool {
 		var err error
-		obs, err = c.backend.Observe(t.Context(), h)
+		obs, err = c.backend.Observe(t.Context(), h, time.Hour)
 		require.NoError(t, err)
 		if obs.Verdict != want && obs.Verdict.Terminal() {
 			require.Equal(t, want, obs.Verdict, obs.Reason)
@@ -147,7 +147,7 @@ func (c contract) lost(t *testing.T, h rayjob.Handle) rayjob.Observation {
 	var obs rayjob.Observation
 	require.Eventually(t, func() bool {
 		var err error
-		obs, err = c.backend.Observe(t.Context(), h)
+		obs, err = c.backend.Observe(t.Context(), h, time.Hour)
 		require.NoError(t, err)
 		return obs.Verdict == rayjob.Lost
 	}, c.Timeout, 50*time.Millisecond, "the last observation was %+v", &obs)
@@ -239,7 +239,7 @@ func (c contract) token(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			backend := c.Backend(t, token)
 			_, submit := backend.Submit(t.Context(), c.attempt(t, Spec{}))
-			_, observe := backend.Observe(t.Context(), rayjob.Handle{ID: "ft-a1"})
+			_, observe := backend.Observe(t.Context(), rayjob.Handle{ID: "ft-a1"}, time.Hour)
 			for _, err := range []error{
 				submit, observe, backend.Stop(t.Context(), rayjob.Handle{ID: "ft-a1"}), backend.Release(t.Context(), rayjob.Handle{ID: "ft-a1"}),
 				backend.Logs(t.Context(), rayjob.Handle{ID: "ft-a1"}, &bytes.Buffer{}),
