@@ -20,9 +20,10 @@ import (
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
-// flying is how many jobs run at once, and quiet how long nothing changes.
+// flying is how many jobs run at once, young how long they are looked at more often than later, and quiet how long nothing changes then.
 const (
 	flying = 500
+	young  = 20 * time.Second
 	quiet  = 30 * time.Second
 )
 

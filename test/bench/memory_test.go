@@ -81,6 +81,7 @@ func running(b *testing.B, w *stack.Fixture) (n int) {
 // watchAtRest reports what the service costs while nothing changes.
 func watchAtRest(b *testing.B, s *stack.Service) {
 	b.Helper()
+	<-time.After(young)
 	before := processorTime(b, s.Pid())
 	<-time.After(quiet) // what is measured is the cost of this time
 	b.ReportMetric(100*(processorTime(b, s.Pid())-before).Seconds()/quiet.Seconds(), "%core")
