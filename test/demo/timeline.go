@@ -48,6 +48,7 @@ func awaitWarm(ctx context.Context, began time.Time) bool {
 type timeline struct {
 	began time.Time
 	marks []mark
+	built bool // it is known when the deliverables were built: one of them was large enough for a file
 }
 
 // mark is the end of a part of a run.
@@ -78,7 +79,11 @@ func (l *timeline) print(w io.Writer, shared string, end time.Time) error {
 	if err := l.events(runs[0]); err != nil {
 		return err
 	}
-	l.marks = append(l.marks, mark{end, "Clowder", "takes the last files, the visualization, the metadata and the last status"})
+	last := mark{end, "Clowder", "takes the last files, the visualization, the metadata and the last status"}
+	if !l.built {
+		last.owner, last.what = "service, Clowder", "the service sees the end and builds the deliverables; Clowder "+last.what
+	}
+	l.marks = append(l.marks, last)
 	slices.SortStableFunc(l.marks, func(a, b mark) int { return a.at.Compare(b.at) })
 	_, _ = fmt.Fprintf(w, "\nWhere the time went from the message to the last status:\n\n| seconds | until | owner | what |\n|---|---|---|---|\n")
 	before := l.began
@@ -112,6 +117,7 @@ func (l *timeline) files(folder string) error {
 	}
 	if len(times) > 0 {
 		at := slices.MaxFunc(times, func(a, b time.Time) int { return a.Compare(b) })
+		l.built = true
 		l.marks = append(l.marks, mark{at, "service", "sees the end, verifies the result and builds the deliverables"})
 	}
 	return nil

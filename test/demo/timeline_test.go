@@ -50,6 +50,11 @@ func TestTheTimelineHasAnOwnerForEachSecond(t *testing.T) {
 	require.Equal(t, []string{
 		"0.1 service", "1.9 Ray", "0.2 trainer", "0.8 trainer", "0.5 trainer", "2.5 trainer", "0.5 trainer", "0.5 trainer", "1.0 service", "2.0 Clowder",
 	}, rows, out.String())
+
+	require.NoError(t, os.RemoveAll(deliver), "small deliverables stay in memory")
+	out.Reset()
+	require.NoError(t, (&timeline{began: began}).print(&out, shared, began.Add(10*time.Second)))
+	require.Contains(t, out.String(), "|   3.0 |  10.0 | service, Clowder |")
 }
 
 func TestATimelineIsThatOfOneRun(t *testing.T) {
