@@ -26,8 +26,9 @@ const graceAfterLimit = 30 * time.Minute
 // shortestLook is the shortest time between two looks at a training.
 const shortestLook = 200 * time.Millisecond
 
-// untilNextLook is how long a job that waits for Ray or trains is not looked at: a tenth of the time since that began, between shortestLook and the
-// configured time. So the looks make a short training a tenth longer at most, and hundreds of long ones take little.
+// untilNextLook is how long a job that waits for Ray or trains is not looked at, and how old Ray's answer about it may be: a tenth of the time
+// since that began, between shortestLook and the configured time. So the end of a short training is seen after a fifth of its time or two of the
+// shortest times, and hundreds of long trainings take little.
 func (p *Pipeline) untilNextLook(rec job.Record) time.Duration {
 	began := rec.Began
 	if rec.State == job.Running {
@@ -36,6 +37,12 @@ func (p *Pipeline) untilNextLook(rec job.Record) time.Duration {
 	return p.between(p.clock.wall().Sub(began).Abs())
 }
 
+// saysDone reports whether the trainer has said that the present attempt is done. Its process ends soon.
+func saysDone(rec job.Record, progress results.Progress) bool {
+	return progress.Done && progress.Attempt == rec.Attempt
+}
+
+// between is the time until the next look at what began that long ago.
 func (p *Pipeline) between(since time.Duration) time.Duration {
 	return min(p.cfg.Poll, max(shortestLook, since/10))
 }
@@ -52,7 +59,7 @@ func (p *Pipeline) watch(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	progress := p.follow(rec)
-	if progress.Done && progress.Attempt == rec.Attempt && !obs.Verdict.Terminal() { // no event follows, so none is missed
+	if saysDone(rec, progress) && !obs.Verdict.Terminal() { // no event follows, so none is missed
 		if obs, err = p.backend.Observe(ctx, *rec.Handle, shortestLook); err != nil {
 			return nil, err
 		}
@@ -119,7 +126,7 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 	}
 	p.objects.Look(rec, func(text string) { p.remark(rec, text) })
 	wait := p.untilNextLook(rec)
-	if progress.Done {
+	if saysDone(rec, progress) {
 		wait = min(wait, p.between(p.follower.Silence(rec.Run)))
 	}
 	return nil, job.Later(wait, errors.New("training"))

@@ -40,8 +40,8 @@ func (s *Cached[T]) Forget() {
 // Get returns the value, which is at most as old as NewCached allows, or the error of the newest fetch.
 func (s *Cached[T]) Get(ctx context.Context) (T, error) { return s.Younger(ctx, s.maxAge) }
 
-// Younger does so for a value that is at most maxAge old. But fetches with such a limit take a tenth of the time at most, and an error
-// is kept as long as for Get.
+// Younger does so for a value that is at most maxAge old. But the fetches that Get would not make take a tenth of the time at most, and an
+// error is kept as long as for Get.
 func (s *Cached[T]) Younger(ctx context.Context, maxAge time.Duration) (T, error) {
 	for {
 		s.mu.Lock()
