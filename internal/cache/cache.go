@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,7 +45,8 @@ type Cache struct {
 	times map[string]int64  // sha256 → modification time in ns
 	used  map[string]int64  // sha256 → last use in s, as far as it is known
 	pins  map[string]int    // sha256 → number of stagings that are linking it
-	fresh map[string]bool   // bodies that are not known to be on disk
+	fresh map[string]uint64 // bodies that are not known to be on disk → number of the Put that stored it
+	puts  uint64            // number of the newest Put that stored a body
 
 	barrier disk.Barrier
 }
@@ -58,7 +61,7 @@ func Open(dir disk.Folder, log *zap.Logger) (*Cache, error) {
 	c := &Cache{
 		dir: dir, root: root, log: log,
 		sums: make(map[string]string), times: make(map[string]int64), used: make(map[string]int64), pins: make(map[string]int),
-		fresh: make(map[string]bool),
+		fresh: make(map[string]uint64),
 	}
 	if err := c.openIndex(); err != nil {
 		return nil, errors.Join(err, root.Close())
@@ -142,7 +145,8 @@ func (c *Cache) Put(body Body, key string, size int64) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	c.times[body.sum], c.fresh[body.sum] = changed, true
+	c.puts++
+	c.times[body.sum], c.fresh[body.sum] = changed, c.puts
 	return c.pin(key, body.sum), nil
 }
 
@@ -201,33 +205,40 @@ func (c *Cache) Commit(entries []Entry, target *Target) error {
 		return nil
 	}
 	fresh := c.unsynced(entries)
-	err := c.sync(fresh, target)
+	err := c.sync(slices.Collect(maps.Keys(fresh)), target)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, sum := range fresh {
-		if err == nil {
-			delete(c.fresh, sum)
-		} else {
-			delete(c.times, sum) // a later sync would not report what was lost, so the next staging downloads the body again
-		}
-	}
+	c.noteSync(fresh, err)
 	if err != nil {
 		return fmt.Errorf("write the downloaded files to disk: %w", err)
 	}
 	return c.append(entries)
 }
 
-// unsynced returns the bodies of the entries that are not known to be on disk. Another staging may have brought some of them.
-func (c *Cache) unsynced(entries []Entry) []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var sums []string
-	for _, entry := range entries {
-		if c.fresh[entry.SHA256] {
-			sums = append(sums, entry.SHA256)
+// noteSync records what a sync of bodies came to. The caller holds the lock.
+func (c *Cache) noteSync(bodies map[string]uint64, err error) {
+	for sum, put := range bodies {
+		switch {
+		case err != nil:
+			delete(c.times, sum) // a later sync would not report what was lost, so the next staging downloads the body again
+		case c.fresh[sum] == put: // otherwise the body was stored again, perhaps after the sync
+			delete(c.fresh, sum)
 		}
 	}
-	return sums
+}
+
+// unsynced returns the bodies of the entries that are not known to be on disk, with the Put that stored each. Another staging may have
+// brought some of them.
+func (c *Cache) unsynced(entries []Entry) map[string]uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	bodies := make(map[string]uint64)
+	for _, entry := range entries {
+		if put, ok := c.fresh[entry.SHA256]; ok {
+			bodies[entry.SHA256] = put
+		}
+	}
+	return bodies
 }
 
 // maxSingleSyncs is the number of files and folders up to which each is opened and synced. For more, the whole file system is synced.

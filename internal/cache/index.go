@@ -188,7 +188,7 @@ func (c *Cache) writeIndex(w io.Writer) (lines int, err error) {
 			delete(c.sums, key)
 			continue
 		}
-		if c.fresh[sum] {
+		if _, fresh := c.fresh[sum]; fresh {
 			continue
 		}
 		if err := enc.Encode(Entry{Key: key, SHA256: sum, Time: c.times[sum], Used: cmp.Or(c.used[sum], time.Now().Unix())}); err != nil {
