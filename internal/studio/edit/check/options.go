@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -184,19 +185,24 @@ func (o *Option) limits() string {
 
 func written(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// number reads a number as YAML and Python do.
+// wholeYAML is a whole number that YAML 1.1, which the trainer reads, writes with another base than ten.
+var wholeYAML = regexp.MustCompile(`^([-+]?)0(b[01]+|x[0-9a-fA-F]+|[0-7]+)$`)
+
+// number reads a number as the trainer does: by YAML 1.1, or else by Python's float.
 func number(v value) (float64, bool) {
 	if v.kind == truth {
 		return 0, false
 	}
 	plain := strings.ReplaceAll(strings.TrimSpace(v.text), "_", "")
-	if n, err := strconv.ParseFloat(plain, 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
-		return n, true
+	if wholeYAML.MatchString(plain) {
+		n, err := strconv.ParseInt(plain, 0, 64) // it reads a leading zero as base eight, too
+		return float64(n), err == nil
 	}
-	if n, err := strconv.ParseInt(plain, 0, 64); err == nil {
-		return float64(n), true
+	if strings.ContainsAny(plain, "xX") { // Go's fractions in base sixteen
+		return 0, false
 	}
-	return 0, false
+	n, err := strconv.ParseFloat(plain, 64)
+	return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
 }
 
 // nearest returns the choice that a wrong value is nearest to, or the nearer limit of a number.

@@ -11,6 +11,7 @@ func TestAValueThatTheTrainerTakesIsRight(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, text string }{
 		"a truth where yes and no are choices":  {"finetune.yaml", "use_gpu: true\nlower_case: false\n"},
+		"off and on where they are":             {"finetune.yaml", "use_gpu: off\nlower_case: On\n"},
 		"a truth of JSON where they are":        {"finetune.json", `{"use_gpu": true, "lower_case": false}`},
 		"a choice in capitals":                  {"finetune.yaml", "optimizer: ADAMW\n"},
 		"a number in quotes":                    {"finetune.yaml", "epochs: \"5\"\nweight_decay: '1e-2'\n"},
@@ -18,6 +19,7 @@ func TestAValueThatTheTrainerTakesIsRight(t *testing.T) {
 		"a whole number with a point":           {"finetune.yaml", "epochs: 5.0\n"},
 		"a number with lines between digits":    {"finetune.yaml", "batch_size: 1_000\n"},
 		"a hexadecimal number":                  {"finetune.yaml", "epochs: 0x10\n"},
+		"numbers with other bases":              {"finetune.yaml", "epochs: 0b101\nbatch_size: 010\n"},
 		"both limits of a number":               {"finetune.yaml", "epochs: 200\nwarmup_ratio: 0\ntest_fraction: 0.5\nseed: 2147483647\n"},
 		"each word for a truth":                 {"finetune.yaml", "dry_run: Yes\nfreeze_encoder: OFF\ndeterministic: 1\nmerge: \"no\"\n"},
 		"an option without a value":             {"finetune.yaml", "epochs: ~\nmodel: ''\noptimizer:\n"},
@@ -49,6 +51,10 @@ func TestAValueThatTheTrainerRefusesIsAnError(t *testing.T) {
 			"finetune.json", `{"seed": 1e999}`, "1:10-15 error: seed must be a whole number from 0 to 2147483647, not 1e999.",
 		},
 		"a truth for a number of JSON": {"finetune.json", `{"epochs": false}`, "1:12-17 error: epochs must be a whole number from 1 to 200, not false."},
+		"a truth for a number":         {"finetune.yaml", "epochs: on\n", "1:9-11 error: epochs must be a whole number from 1 to 200, not on."},
+		"off in quotes for a choice":   {"finetune.yaml", "use_gpu: \"off\"\n", "1:10-15 error: use_gpu must be one of auto, yes, no, not off."},
+		"an octal number of Python":    {"finetune.yaml", "epochs: 0o17\n", "1:9-13 error: epochs must be a whole number from 1 to 200, not 0o17."},
+		"a fraction of base sixteen":   {"finetune.yaml", "warmup_ratio: 0x1p-2\n", "1:15-21 error: warmup_ratio must be a number from 0 to 0.5, not 0x1p-2."},
 		"a number for a truth":         {"finetune.yaml", "dry_run: 2\n", "1:10-11 error: dry_run must be true or false, not 2."},
 		"a truth for a word":           {"finetune.yaml", "optimizer: true\n", "1:12-16 error: optimizer must be one of adamw, sgd, adafactor, not true."},
 		"a group for one value": {

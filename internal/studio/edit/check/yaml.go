@@ -133,11 +133,20 @@ func yamlValue(written, content *yaml.Node) value {
 		v.kind = list
 	case content.Tag == "!!null":
 		v.kind = nothing
-	case content.Tag == "!!bool":
+	case content.Tag == "!!bool" || content.Style == 0 && truthYAML[content.Value]:
 		v.kind = truth
 	}
 	return v
 }
+
+// truthYAML has the words that YAML 1.1, which the trainer reads, takes for a truth where no quotes are around them.
+var truthYAML = func() map[string]bool {
+	words := make(map[string]bool)
+	for _, word := range []string{"yes", "no", "true", "false", "on", "off"} {
+		words[word], words[strings.ToUpper(word)], words[text.Capital(word)] = true, true, true
+	}
+	return words
+}()
 
 func placeOfNode(node *yaml.Node) place { return place{max(1, node.Line), max(1, node.Column)} }
 
