@@ -103,11 +103,11 @@ func TestADamagedSettingsFileEndsEveryCommandWithOneSentence(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ text, want string }{
 		"no YAML":              {"max_jobs: [", "read the settings file"},
-		"a misspelt setting":   {"max_jbos: 3", "max_jbos"},
-		"a list for a number":  {"max_jobs: [1, 2]", "max_jobs"},
-		"a text for a time":    {"stall_timeout: soon", "stall_timeout"},
+		"a misspelt setting":   {"max_jbos: 3", "max_jbos: there is no such setting"},
+		"a list for a number":  {"max_jobs: [1, 2]", "MAX_JOBS: must be a single value, not a list or a group"},
+		"a text for a time":    {"stall_timeout: soon", `STALL_TIMEOUT: must be a time like 90s, 5m, 2h or 7d, got "soon"`},
 		"a value out of range": {"max_jobs: 0", "MAX_JOBS: must be at least 1"},
-		"nested settings":      {"ray: {address: x}", "ray"},
+		"nested settings":      {"ray: {address: x}", "ray.address: there is no such setting"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -294,7 +294,7 @@ func TestTimesThatCannotBeAreRefusedAndNotWrapped(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"300000d", "NaN", "1e300", "-1e300", "Inf", "106752d"} {
 		_, err := readEnv("RETAIN_RECORDS="+text, "RETAIN_RUNS=1d")
-		require.ErrorContains(t, err, "retain_records", text)
+		require.ErrorContains(t, err, "RETAIN_RECORDS", text)
 	}
 	set, err := readEnv("RETAIN_RECORDS=106751d")
 	require.NoError(t, err)

@@ -3,15 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"net/url"
 	"path/filepath"
-	"reflect"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 
@@ -220,68 +216,14 @@ func readSettings(fs *pflag.FlagSet, environ []string) (Settings, error) {
 			}
 		}
 	}
-	var out Settings
-	err := v.UnmarshalExact(&out, viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(
-		durationHook, mapstructure.StringToTimeDurationHookFunc(), listHook)))
+	out, err := decode(v)
 	if err != nil {
-		return Settings{}, fmt.Errorf("read the settings: %w", err)
+		return Settings{}, err
 	}
 	if err := out.complete(); err != nil {
 		return Settings{}, err
 	}
 	return out, nil
-}
-
-// listHook reads a list that is written in one text with commas. Blanks around its parts mean nothing.
-func listHook(_, to reflect.Type, data any) (any, error) {
-	if to != reflect.TypeFor[[]string]() {
-		return data, nil
-	}
-	var parts []string
-	switch d := data.(type) {
-	case string:
-		parts = strings.Split(d, ",")
-	case []string: // of a flag
-		parts = d
-	default:
-		return data, nil
-	}
-	list := make([]string, 0, len(parts))
-	for _, part := range parts {
-		if part = strings.TrimSpace(part); part != "" {
-			list = append(list, part)
-		}
-	}
-	return list, nil
-}
-
-// durationHook reads a plain number as seconds, like pyclowder's HEARTBEAT, and 90d as days.
-func durationHook(_, to reflect.Type, data any) (any, error) {
-	if to != reflect.TypeFor[time.Duration]() {
-		return data, nil
-	}
-	switch n := data.(type) {
-	case int:
-		return duration(float64(n), time.Second)
-	case float64:
-		return duration(n, time.Second)
-	case string:
-		if seconds, err := strconv.ParseFloat(n, 64); err == nil {
-			return duration(seconds, time.Second)
-		}
-		if days, err := strconv.Atoi(strings.TrimSuffix(n, "d")); err == nil {
-			return duration(float64(days), 24*time.Hour)
-		}
-	}
-	return data, nil
-}
-
-// duration returns n units. It is an error if that is no number or longer than 292 years, which no time can hold.
-func duration(n float64, unit time.Duration) (time.Duration, error) {
-	if ns := n * float64(unit); math.Abs(ns) < math.MaxInt64 {
-		return time.Duration(ns), nil
-	}
-	return 0, errors.New("the time is not a number or is longer than 292 years: set a shorter one, or 0 for no limit where the setting allows it")
 }
 
 // complete sets the values that depend on others and reports all invalid values, each with the name of its setting.

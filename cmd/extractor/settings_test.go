@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,7 +32,29 @@ func TestDurationsAreReadInAllTheirForms(t *testing.T) {
 		require.Equal(t, want, set.StallTimeout, text)
 	}
 	_, err := readEnv("STALL_TIMEOUT=soon")
-	require.ErrorContains(t, err, "stall_timeout")
+	require.ErrorContains(t, err, "STALL_TIMEOUT")
+}
+
+func TestNumbersAreReadInBaseTen(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{"10": 10, "010": 10, " 8 ": 8, "1_000": 1000} {
+		set, err := readEnv("MAX_JOBS=" + text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, set.MaxJobs, text)
+	}
+}
+
+func TestEachValueOfAWrongTypeIsOneLine(t *testing.T) {
+	t.Parallel()
+	_, err := readEnv("MAX_JOBS=many", "MAX_BYTES=0x10", "STUDIO_EMBED=maybe", "HEARTBEAT=5x", "RETAIN_RUNS=1e99d")
+	require.ErrorContains(t, err, `MAX_JOBS: must be a whole number, got "many"`)
+	require.ElementsMatch(t, []string{
+		`HEARTBEAT: must be a time like 90s, 5m, 2h or 7d, got "5x"`,
+		`MAX_BYTES: must be a whole number, got "0x10"`,
+		`MAX_JOBS: must be a whole number, got "many"`,
+		`RETAIN_RUNS: must be a time like 90s, 5m, 2h or 7d, got "1e99d"`,
+		`STUDIO_EMBED: must be true or false, got "maybe"`,
+	}, strings.Split(err.Error(), "\n"))
 }
 
 func TestInvalidSettingsNameTheSettingAndTheRule(t *testing.T) {
