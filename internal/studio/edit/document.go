@@ -93,7 +93,7 @@ func (r *Room) open(ctx context.Context, dataset, file string) (Document, error)
 	body, err := web.VisitorOf(ctx).Clowder.ReadFile(ctx, state.File, 0, maxText)
 	why := unreadable(body)
 	if errors.Is(err, clowder.ErrFileTooLarge) {
-		why, err = "This file is larger than 1 MB.", nil
+		why, err = overLimit, nil
 	}
 	if err != nil {
 		return Document{}, err
@@ -151,14 +151,25 @@ func checkText(text string) error {
 // version reads the text of one version by its number.
 func (r *Room) version(ctx context.Context, f clowder.FileState, number int) (string, error) {
 	body, err := web.VisitorOf(ctx).Clowder.ReadFile(ctx, f.File, number, maxText)
+	why := unreadable(body)
+	if errors.Is(err, clowder.ErrFileTooLarge) {
+		why, err = overLimit, nil
+	}
 	if err != nil {
 		return "", err
 	}
-	if why := unreadable(body); why != "" {
-		return "", &web.Problem{Type: "text", Title: "Not a text", Status: http.StatusConflict, Detail: why, Do: "Open it in Clowder."}
+	if why != "" {
+		problem := &web.Problem{Type: "text", Title: "Not a text", Status: http.StatusConflict, Detail: why, Do: "Open it in Clowder."}
+		return "", fmt.Errorf("%w: %w", errNoText, problem)
 	}
 	return string(body), nil
 }
+
+// errNoText is wrapped by the error about a version that the editor cannot show.
+var errNoText = errors.New("no text")
+
+// overLimit is why a file of more than maxText bytes is not opened.
+const overLimit = "This file is larger than 1 MB."
 
 // Saved is a version of a file as people see it.
 type Saved struct {

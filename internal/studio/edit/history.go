@@ -1,6 +1,8 @@
 package edit
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -11,12 +13,14 @@ import (
 
 // historyView is what the page with the versions of a file shows.
 type historyView struct {
-	Dataset    web.Dataset
-	ID, Name   string
-	Versions   []Saved
-	From, To   int
-	Hunks      []merge.Hunk
-	Compared   bool
+	Dataset  web.Dataset
+	ID, Name string
+	Versions []Saved
+	From, To int
+	Hunks    []merge.Hunk
+	Compared bool
+	// Unreadable says that one of the two versions cannot be shown.
+	Unreadable bool
 	Base       string
 	CanRestore bool
 	Twice      bool
@@ -58,21 +62,32 @@ func (r *Room) showHistory(w http.ResponseWriter, req *http.Request) error {
 	}
 	view.Compared = view.From == view.To && req.URL.Query().Has("from")
 	if view.From > 0 && view.To > 0 && view.From != view.To {
-		before, err := r.version(ctx, state, view.From)
-		if err != nil {
-			return err
-		}
-		after, err := r.version(ctx, state, view.To)
-		if err != nil {
-			return err
-		}
-		view.Compared = true
-		if view.Hunks, err = merge.Difference(before, after); err != nil {
+		if err := r.compare(ctx, state, &view); err != nil {
 			return err
 		}
 	}
 	r.pages.history.Show(w, req, http.StatusOK, web.View{Title: "Versions of " + state.Name, Dataset: &view.Dataset, Nav: navFiles, Data: view})
 	return nil
+}
+
+// compare finds what changed between the two versions of a view. The view of versions that cannot be shown says so.
+func (r *Room) compare(ctx context.Context, state clowder.FileState, view *historyView) error {
+	var texts [2]string
+	for i, number := range []int{view.From, view.To} {
+		var err error
+		texts[i], err = r.version(ctx, state, number)
+		if errors.Is(err, errNoText) {
+			view.Unreadable = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var err error
+	view.Compared = true
+	view.Hunks, err = merge.Difference(texts[0], texts[1])
+	return err
 }
 
 // postRestore saves an older version as the newest one.

@@ -67,6 +67,28 @@ func TestTheHistoryComparesAnyTwoVersions(t *testing.T) { //nolint:paralleltest 
 	require.Equal(t, 404, h.do(carol, http.MethodGet, page+"?from=99", "").status)
 }
 
+func TestAHistoryIsShownThatHoldsVersionsWithoutText(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
+	h := newHouse(t)
+	page := h.page("files", h.file, "versions")
+	for _, text := range []string{"a\n", strings.Repeat("x", maxText+1), "b\n", "\xff"} {
+		require.NoError(t, h.direct(bob, text))
+	}
+	for query, says := range map[string]string{
+		"":             "Versions 4 and 5 cannot be compared",
+		"?from=2&to=3": "Versions 2 and 3 cannot be compared",
+		"?from=3&to=4": "Versions 3 and 4 cannot be compared",
+		"?from=2&to=4": "From version 2 to version 4",
+	} {
+		got := h.do(carol, http.MethodGet, page+query, "")
+		require.Equal(t, 200, got.status, query)
+		require.Contains(t, got.body, says, query)
+		require.Contains(t, got.body, "(newest)", query)
+	}
+	restored := h.post(bob, page, "version", "3", "base", strings.Trim(h.tag(), `"`))
+	require.Equal(t, 409, restored.status)
+	require.Contains(t, restored.body, "This file is larger than 1 MB.")
+}
+
 func TestAConflictWithoutItsCommonVersionIsTheWholeText(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
 	h := newHouse(t)
 	page, before := h.page("files", h.file), h.text(h.file)
