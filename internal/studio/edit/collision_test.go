@@ -43,6 +43,7 @@ func TestAVersionThatCameBetweenTheLookAndTheSaveIsShown(t *testing.T) { //nolin
 	got := h.save(alice, tag, "epochs: 6\n")
 	require.Equal(t, 200, got.status, got.body)
 	require.EqualValues(t, 3, got.json["number"])
+	require.NotContains(t, got.json, "same_number", "the other version has another number")
 	other, _ := got.json["collision"].(map[string]any)
 	require.Equal(t, []any{2.0, bob, "epochs: 99\n", true}, []any{other["number"], other["by"], other["text"], other["text_known"]})
 	require.Equal(t, []string{"1 " + alice, "2 " + bob, "3 " + alice}, h.clowder.Versions(h.file))

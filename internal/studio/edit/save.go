@@ -26,7 +26,7 @@ type Outcome struct {
 	// Unchanged says that the text was the one of the newest version, so that nothing was saved.
 	Unchanged bool `json:"unchanged,omitempty" doc:"The text is that of the newest version; nothing was saved"`
 	// Collision is a version that somebody saved in Clowder itself in the same instant; nil for none.
-	Collision *Newest `json:"collision,omitempty" doc:"A version with the same number that somebody saved in Clowder in the same instant"`
+	Collision *Newest `json:"collision,omitempty" doc:"A version that somebody saved in Clowder in the same instant"`
 }
 
 // Stale is the refusal of a save whose text came from an older version. It has the newest one.
@@ -107,7 +107,7 @@ func (r *Room) saveLocked(ctx context.Context, dataset, file, base, text string)
 			Do:     "Open the file again and look at its history.",
 		}
 	}
-	out.Twice = out.Collision != nil
+	out.Twice = out.Collision != nil && out.Collision.Twice
 	r.presence.saved(file, out.Saved)
 	return out, nil
 }
