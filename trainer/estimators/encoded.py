@@ -6,6 +6,7 @@ from typing import cast
 
 import numpy
 
+from trainer import threads
 from trainer.config.settings import Settings
 from trainer.data import Dataset, Example
 from trainer.data.columns.features import CATEGORY, NUMBER
@@ -51,11 +52,9 @@ def values(encoder: Encoder, examples: list[Example]) -> numpy.ndarray:
 
 def outputs(encoder: Encoder, examples: list[Example], scores: Callable[[numpy.ndarray], numpy.ndarray], classifies: bool) -> numpy.ndarray:
     """The probabilities or the numbers of ``examples``, a block at a time, on one BLAS thread: sums would depend on their number."""
-    from threadpoolctl import ThreadpoolController
-
     step = max(1, MAX_ENTRIES // max(1, encoder.width))
     blocks = [examples[i : i + step] for i in range(0, len(examples), step)] or [[]]
-    with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
+    with threads.one_of_blas():
         found = numpy.concatenate([scores(values(encoder, block)) for block in blocks]).astype(numpy.float64)
     return softmax(found) if classifies else found[:, 0]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy
 from safetensors import numpy as safetensors
 
+from trainer import threads
 from trainer.config.settings import Settings
 from trainer.data import Dataset, Example
 from trainer.estimators import encoded, folds
@@ -56,11 +57,9 @@ class PerceptronTable:
 def fit(data: Dataset, target: Classes | Number, settings: Settings) -> PerceptronTable | None:
     """Fit on the training rows, or on a sample of very many. The number of epochs is chosen by the loss on the validation rows, or by
     folds where these are few. None if the table is so wide that this would take too long."""
-    from threadpoolctl import ThreadpoolController
-
     train = encoded.of(data, target, settings, data.splits["train"])
     weights = _weights(train, target)
-    with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
+    with threads.one_of_blas():
         held, loss = folds.of(data, target, settings.seed), None
         if held is not None and (epochs := _epochs(len(held.examples), weights, len(held.held_out))) > _FEWEST_EPOCHS:
             epochs, loss = _by_folds(data, target, settings, held, epochs)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy
 
+from trainer import threads
 from trainer.config.settings import Settings
 from trainer.data import Dataset, Example
 from trainer.estimators import balance, boosting, columns as columns_of, encoded, folds, forest as forests
@@ -53,13 +54,11 @@ class Trees:
 def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees:
     """Fit on the training rows, or on an even sample of very many. The number of rounds and the size of the trees are chosen by the
     loss on the validation rows, or by folds where these are few."""
-    from threadpoolctl import threadpool_limits
-
     labels = target.labels
     examples = _sample(data, len(labels), settings.seed)
     columns = Columns.learn(data.columns, data.types, examples)
     train = _rows(columns, examples, target, data, settings)
-    with threadpool_limits(limits=1):
+    with threads.one():
         if (held := folds.of(data, target, settings.seed)) is not None and (chosen := _by_folds(data, target, settings, held)):
             shape, rounds, loss = chosen
             best = boosting.fit(train, None, columns.known, len(labels), shape, max(1, rounds), settings.seed)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy
 
+from trainer import threads
 from trainer.config.settings import Settings
 from trainer.data import Dataset, Example
 from trainer.data.gc_pause import paused
@@ -46,9 +47,7 @@ class _Vocabulary:
 @paused()
 def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Words:
     """Learn the terms, fit the models, and choose among them. Very many or long texts are sampled by the seed."""
-    from threadpoolctl import ThreadpoolController
-
-    with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
+    with threads.one_of_blas():
         return _Fit(data, target, settings).words()
 
 

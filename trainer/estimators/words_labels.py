@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy
 from safetensors import numpy as safetensors
 
+from trainer import threads
 from trainer.config.settings import Settings
 from trainer.data import Dataset, Example
 from trainer.estimators import log_count_ratio, text_terms
@@ -123,9 +124,7 @@ class _Vocabulary:
 
 def fit(data: Dataset, target: Labels, settings: Settings) -> WordsLabels:
     """Learn the terms and fit the models. Very many or long texts are sampled by the seed."""
-    from threadpoolctl import ThreadpoolController
-
-    with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
+    with threads.one_of_blas():
         return _Fit(data, target, settings).model()
 
 

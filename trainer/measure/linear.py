@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy
 
+from trainer import threads
 from trainer.measure import predictions
 from trainer.measure.predictions import Predictions
 from trainer.measure.tfidf import MAX_TERMS
@@ -73,10 +74,8 @@ def fit(
     model on a busy machine too. If it does not allow enough iterations over all rows, a sample drawn by ``seed`` is used.
     One BLAS thread is used, so that the sums do not depend on the number of cores.
     """
-    from threadpoolctl import ThreadpoolController
-
     best, best_loss = None, numpy.inf
-    with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
+    with threads.one_of_blas():
         tried = strengths or (STRENGTHS if len(validation_target) else (1.0,))
         for model in path(train, train_target, classes, seed, budget_seconds, class_weights, tried):
             loss = _loss(model.predict(validation, validation_target), class_weights) if len(validation_target) else 0.0

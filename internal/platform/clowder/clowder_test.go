@@ -22,10 +22,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
-	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
-	"github.com/ncsa/clowder-ray/internal/results/manifest"
-	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 )
 
 const alice, bob = "alice@example.org", "bob@example.org"
@@ -37,7 +34,7 @@ type deliveryTest struct {
 	platform *Platform
 	client   *clowder.Client
 	rec      job.Record
-	dir      string
+	dir      string          // an empty folder of this test
 	bodies   string          // the folder of what Clowder has stored
 	saved    json.RawMessage // what is on disk, last what the delivery noted at its end
 	last     json.RawMessage
@@ -95,7 +92,6 @@ func newDeliveryBehind(tb testing.TB, site http.Handler, req job.Request, key st
 	tb.Cleanup(func() { require.NoError(tb, d.client.Close()) })
 	d.platform = New(d.client, platformtest.Extractors(tb))
 	d.rec = job.New(run, req, job.Secret(key))
-	require.NoError(tb, resultstest.Play(d.dir, run, 1))
 	return d
 }
 
@@ -137,11 +133,7 @@ func (d *deliveryTest) deliver(tb testing.TB, version string, cut int) error {
 // assemble makes what version of the service delivers of the run.
 func (d *deliveryTest) assemble(tb testing.TB, version string) platform.Delivery {
 	tb.Helper()
-	result, failure, err := results.Read(disk.Folder{Volume: d.dir}, d.rec.Run, 1)
-	require.NoError(tb, err)
-	require.Nil(tb, failure)
-	meta := manifest.Meta{Run: d.rec.Run, Version: version, Started: time.Unix(0, 0)}
-	made := assemble(tb, disk.Folder{Volume: d.dir}, disk.Folder{Volume: d.dir, Name: "deliver"}, result, meta)
+	made := deliveryOf(tb, d.rec.Run, version)
 	d.shown = 0
 	for _, a := range made.Artifacts {
 		if isShown(d.session(tb), a) {
@@ -248,10 +240,8 @@ func TestADeliveryThatIsCutAnywhereIsCompletedOnce(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		t.Run(fmt.Sprintf("Clowder v%d", version), func(t *testing.T) {
 			t.Parallel()
-			run := newDeliveryTo(t, version, alice).dir // one for all, so that its pictures are drawn once
 			for cut := 1; ; cut++ {
 				d := newDeliveryTo(t, version, alice)
-				d.dir = run
 				err := d.deliver(t, "1", cut)
 				if err == nil {
 					require.Greater(t, cut, 30, "every call and every save was cut once")

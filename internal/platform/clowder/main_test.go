@@ -1,7 +1,11 @@
 package clowder
 
 import (
+	"os"
+	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -11,16 +15,63 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
+	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 	"github.com/ncsa/clowder-ray/test/bubble"
 )
 
 func TestMain(m *testing.M) {
 	bubble.OneProcessor()
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(tests{m})
+}
+
+// tests gives the deliveries of all tests a folder, and removes it after the last one.
+type tests struct{ m *testing.M }
+
+// Run runs the tests.
+func (t tests) Run() int {
+	dir, err := os.MkdirTemp("", "clowder-ray-deliveries-")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	deliveries.dir = dir
+	return t.m.Run()
 }
 
 // run is the run of most tests.
 const run = "ft-one"
+
+// deliveries are what versions of the service deliver of finished runs. All tests share them: to draw the pictures of one takes more than a
+// second with the race detector.
+var deliveries struct {
+	sync.Mutex
+
+	dir  string
+	made map[[2]string]platform.Delivery // by run and version
+}
+
+// deliveryOf returns what a version of the service delivers of a finished run. Its files belong to all tests: one that changes them takes copies.
+func deliveryOf(tb testing.TB, run, version string) platform.Delivery {
+	tb.Helper()
+	deliveries.Lock()
+	defer deliveries.Unlock()
+	if made, ok := deliveries.made[[2]string{run, version}]; ok {
+		return made
+	}
+	dir := filepath.Join(deliveries.dir, run+"-"+version)
+	require.NoError(tb, os.Mkdir(dir, 0o700))
+	require.NoError(tb, resultstest.Play(dir, run, 1))
+	result, failure, err := results.Read(disk.Folder{Volume: dir}, run, 1)
+	require.NoError(tb, err)
+	require.Nil(tb, failure)
+	meta := manifest.Meta{Run: run, Version: version, Started: time.Unix(0, 0)}
+	made := assemble(tb, disk.Folder{Volume: dir}, disk.Folder{Volume: dir, Name: "deliver"}, result, meta)
+	if deliveries.made == nil {
+		deliveries.made = make(map[[2]string]platform.Delivery)
+	}
+	deliveries.made[[2]string{run, version}] = made
+	return made
+}
 
 // assemble makes the delivery of a finished run in the folder to, as the pipeline does.
 func assemble(tb testing.TB, from, to disk.Folder, result *results.Result, meta manifest.Meta) platform.Delivery {

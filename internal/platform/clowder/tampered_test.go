@@ -12,16 +12,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
-	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
-	"github.com/ncsa/clowder-ray/internal/results/manifest"
 )
 
 const secret = "EXTRACTOR_KEY=the key of the service"
@@ -56,16 +53,6 @@ var tampers = map[string]func(t *testing.T, path, outside string){
 	},
 }
 
-// built is a delivery of a finished run, ready to be handed over.
-func built(t *testing.T, d *deliveryTest) platform.Delivery {
-	t.Helper()
-	result, _, err := results.Read(disk.Folder{Volume: d.dir}, d.rec.Run, 1)
-	require.NoError(t, err)
-	made := assemble(t, disk.Folder{Volume: d.dir}, disk.Folder{Volume: d.dir, Name: "deliver"}, result,
-		manifest.Meta{Run: d.rec.Run, Started: time.Unix(0, 0)})
-	return made
-}
-
 // copied is a delivery with its files copied into the folder of d.
 func copied(t *testing.T, d *deliveryTest, made platform.Delivery) platform.Delivery {
 	t.Helper()
@@ -80,7 +67,7 @@ func copied(t *testing.T, d *deliveryTest, made platform.Delivery) platform.Deli
 
 func TestWhatWasChangedAfterTheCheckIsNeverUploaded(t *testing.T) {
 	t.Parallel()
-	one := built(t, newDelivery(t, alice)) // for all, so that its pictures are drawn once
+	one := deliveryOf(t, run, "1")
 	for name, tamper := range tampers {
 		// A file alone; one that is a visualization, too; and one that is a thumbnail of the model besides.
 		for _, file := range []string{"manifest.json", "report.html", "plots/loss.png", "model.zip"} {
@@ -124,7 +111,7 @@ func (d *deliveryTest) requireNoSecret(t *testing.T) {
 
 func TestWhatWasChangedAfterTheCheckIsNotCopiedToAFolderEither(t *testing.T) {
 	t.Parallel()
-	one := built(t, newDelivery(t, alice))
+	one := deliveryOf(t, run, "1")
 	for name, tamper := range tampers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +130,7 @@ func TestWhatWasChangedAfterTheCheckIsNotCopiedToAFolderEither(t *testing.T) {
 func TestAFileIsVerifiedWhileItIsSent(t *testing.T) {
 	t.Parallel()
 	d := newDelivery(t, alice)
-	made := copied(t, d, built(t, d))
+	made := copied(t, d, deliveryOf(t, run, "1"))
 	for _, a := range made.Artifacts {
 		if a.Name != "report.html" {
 			continue

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from trainer import threads
 from trainer.measure import linear
 from trainer.measure.linear import Linear
 from trainer.measure.predictions import Predictions
@@ -87,13 +88,11 @@ def fit(
     Columns keep their scales, as the reading of the graph chose them: a column that the neighbours average out would otherwise count as much
     as one that they share.
     """
-    from threadpoolctl import ThreadpoolController
-
     train, held = numbers["train"], numbers["validation"]
     size = float(numpy.linalg.norm(features[train], axis=1).mean()) or 1.0  # so that the same strengths suit all features
     best: Linear | None = None
     most = (-numpy.inf, -numpy.inf)
-    with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
+    with threads.one_of_blas():
         for model in linear.path(features[train] / size, truth["train"], classes, seed, _SECONDS, None, _STRENGTHS, even=False):
             value = _goodness(model.predict(features[held] / size, truth["validation"])) if len(held) else most
             if best is None or value > most:
