@@ -96,14 +96,14 @@ export EXTRACTOR_BINARY      ?= $(CURDIR)/bin/extractor-test
 export EXTRACTOR_RACE_BINARY ?= $(CURDIR)/bin/extractor-test-race
 # Packages with tests on real parts, the slowest first, so that none of them runs alone at the end; and the names of these tests.
 # They run each time. The results of all other tests come from Go's cache while nothing changed.
-SLOWEST := ./test/studio ./test/faults ./internal/rayjob/kuberay ./test/crash ./internal/queue ./test/boundary ./test/service
+SLOWEST := ./test/studio ./test/faults ./test/crash ./test/e2e ./internal/rayjob/kuberay ./internal/queue ./test/boundary ./test/service
 ON_REAL_PARTS = grep -rl --include='*_test.go' --exclude-dir=bench '^//go:build integration' cmd internal test trainer
 REAL = $(SLOWEST) $$($(ON_REAL_PARTS) | xargs -n1 dirname | sort -u | sed 's|^|./|')
 REAL_TESTS = ^($$($(ON_REAL_PARTS) | xargs grep -hoE '^func (Test|Fuzz)[A-Za-z0-9_]+' | cut -d' ' -f2 | sort -u | paste -sd'|'))$$
 # A program with the race detector sleeps for a second at its end otherwise.
 export GORACE ?= atexit_sleep_ms=0
 # The tests of a package wait much more than they compute, so eight of them run at once, and two packages.
-GO_TEST := -race -ldflags=-w -p 2 -parallel 8 -timeout 30m
+GO_TEST := -race -ldflags=-w -p 3 -parallel 8 -timeout 30m
 # The durations of the last run, which make test-durations prints.
 DURATIONS := var/durations
 go_tests = $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --junitfile $(DURATIONS)/$(1).xml --
@@ -114,10 +114,14 @@ test: test-integration test-trainer ## all tests: those in Go, then those of the
 test-unit: ## the Go tests that need nothing but Go: some minutes
 	@go test -race -shuffle=on ./...
 
+# What the tests of the training program read of this repository; one that opens another file of it fails.
+TRAINER_READS := trainer test/dataset test/setup test/stored deploy/images/ray docs/training.md $(wildcard extractor_info*.json) \
+	internal/results/report/snippet internal/studio/edit/check
 # Python compiles the trainer once, not in each of the hundreds of processes that these tests start.
-test-trainer: $(VENV)/ready ## the tests of the training program, on a real Ray
+test-trainer: $(VENV)/ready ## the tests of the training program, on a real Ray, unless they have passed with the same files: make test-trainer [FRESH=1]
 	@mkdir -p $(DURATIONS)
-	@env -u PYTHONDONTWRITEBYTECODE $(PYTHON) -m pytest -q -p no:cacheprovider -n 3 --dist loadfile --no-loadscope-reorder --junitxml $(DURATIONS)/trainer.xml trainer/tests
+	@TRAINER_READS="$(TRAINER_READS)" test/setup/once.sh $(CACHE)/passed $(TRAINER_READS) -- env -u PYTHONDONTWRITEBYTECODE \
+	$(PYTHON) -m pytest -q -p no:cacheprovider -n 3 --dist loadfile --no-loadscope-reorder --junitxml $(DURATIONS)/trainer.xml trainer/tests
 
 test-integration: test-parts $(GOTESTSUM) ## all Go tests, also those on a real RabbitMQ, a real Ray and a real Kubernetes control plane
 	@mkdir -p $(DURATIONS)

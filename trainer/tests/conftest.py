@@ -59,6 +59,23 @@ def pytest_collection_modifyitems(items):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "ray: needs a real Ray, which the test starts")
+    if declared := os.environ.get("TRAINER_READS"):
+        sys.addaudithook(_only(declared.split()))
+
+
+def _only(declared: list[str]):
+    """An audit hook under which the tests read files of this repository only where the Makefile says so: it does not run them again while these
+    files stay as they are."""
+    house, hidden, files = f"{ROOT}/", f"{ROOT}/.", tuple(f"{ROOT}/{name}" for name in declared)
+
+    def check(event: str, details: tuple) -> None:
+        if event != "open" or not isinstance(details[0], str) or (details[2] or 0) & os.O_ACCMODE != os.O_RDONLY:
+            return
+        name = os.path.abspath(details[0])
+        if name.startswith(house) and not name.startswith((*files, hidden)):
+            raise RuntimeError(f"the tests read {name}, which is not in TRAINER_READS of the Makefile")
+
+    return check
 
 
 @pytest.fixture(scope="session")
