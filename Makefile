@@ -116,7 +116,7 @@ test-unit: ## the Go tests that need nothing but Go: some minutes
 
 # What the tests of the training program read of this repository; one that opens another file of it fails.
 TRAINER_READS := trainer test/dataset test/setup test/stored deploy/images/ray docs/training.md $(wildcard extractor_info*.json) \
-	internal/results/report/snippet internal/studio/edit/check
+	internal/results/report/snippet internal/studio/edit/check $(wildcard test/bench/*.py)
 # Python compiles the trainer once, not in each of the hundreds of processes that these tests start.
 test-trainer: $(VENV)/ready ## the tests of the training program, on a real Ray, unless they have passed with the same files: make test-trainer [FRESH=1]
 	@mkdir -p $(DURATIONS)

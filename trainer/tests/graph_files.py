@@ -6,6 +6,9 @@ import random
 from types import SimpleNamespace
 
 import numpy
+import pyarrow
+import pytest
+from pyarrow import parquet
 
 from trainer.archive.budget import Budget
 from trainer.config.options import options
@@ -13,6 +16,7 @@ from trainer.config.spec import Input
 from trainer.data import sources
 from trainer.data.checks import Checks
 from trainer.graph import reading
+from trainer.graph.reading.raw import Nodes, Raw
 from trainer.run_folder import lease as leases
 
 NODES, EDGES = 60, 240
@@ -78,6 +82,21 @@ def node_link(rows, directed=False, key="links") -> str:
     return json.dumps({"directed": directed, "multigraph": False, "nodes": nodes, key: [{"source": f"n{a}", "target": f"n{b}"} for a, b in rows]})
 
 
+@pytest.fixture
+def source(tmp_path):
+    """source(name, content) is a file of a dataset: a table of Arrow, bytes or a text."""
+
+    def made(name: str, content) -> Input:
+        file = tmp_path / name.replace("/", "-")
+        if isinstance(content, pyarrow.Table):
+            parquet.write_table(content, file)
+        else:
+            file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return Input(name, file, file.stat().st_size, "")
+
+    return made
+
+
 def settings(**given) -> SimpleNamespace:
     return SimpleNamespace(**{n: o.default for n, o in options("train").items()} | given)
 
@@ -103,3 +122,17 @@ def edges_of(graph) -> set[tuple[str, str]]:
     """The edges as pairs of ids; the smaller number first where they have no direction."""
     ids = graph.ids.to_pylist()
     return {(ids[a], ids[b]) for a, b in zip(graph.source.tolist(), graph.target.tolist())}
+
+
+def matrix(head: str, *rows: str) -> str:
+    return "\n".join([f"%%MatrixMarket matrix {head}", "% a comment", *rows]) + "\n"
+
+
+def ends(raw: Raw) -> list[tuple[str, str]]:
+    """The ids at both ends of each edge."""
+    found = [e.values.cast(pyarrow.string()).take(pyarrow.array(e.codes)).to_pylist() for e in (raw.source, raw.target)]
+    return list(zip(*found))
+
+
+def cells(table: Nodes) -> dict:
+    return {name: column.to_pylist() for name, column in table.cells.items()}

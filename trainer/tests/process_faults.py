@@ -22,6 +22,8 @@ SLOW = [
     "trainer.train.evaluate",
     "trainer.launch.local",
     "trainer.data",
+    "trainer.graph.reading.finding",
+    "trainer.search.setup",
     "trainer.candidates",
     "trainer.estimators.words",
     "trainer.measure.curves",

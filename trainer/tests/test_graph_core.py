@@ -1,25 +1,17 @@
-"""The parts of a training on a graph by themselves: splits, pairs without an edge, drawn neighbours, layers, and texts that are read in parts."""
+"""The parts of a training on a graph by themselves: splits, pairs without an edge, and the files of a training."""
 
-import hashlib
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy
 import pyarrow
 import pytest
-import torch
-from graph_files import Told
 from test_graph_delivery import graph
 
 from trainer.errors import UserError
-from trainer.graph import encoded_texts, large_arrays, negatives, prepare, reading_progress, splits, store as stores
+from trainer.graph import large_arrays, negatives, prepare, splits
 from trainer.graph.graph import CLASSES, NUMBERS
 from trainer.graph.negatives import Known
-from trainer.graph.reading_progress import ReadingProgress
-from trainer.graph.sage import EXTRA, Sage, combined
-from trainer.graph.sampler import Sampler, Skipped
-from trainer.run_folder import files, lease as leases
-from trainer.tasks.catalogue import Base
 
 STAR = [[0, i] for i in range(1, 6)]
 
@@ -214,214 +206,6 @@ def test_without_edges_nothing_is_drawn():
 def test_the_end_that_joined_later_is_the_source():
     found = negatives.draw(ring(50), numpy.arange(49), 0, 5, joined=numpy.arange(50.0))
     assert (found.source == found.target + 1).all()
-
-
-# Drawn neighbours.
-
-
-def test_flags_of_skipped_edges_are_cleared():
-    flags = numpy.zeros(6, bool)
-    skipped = Skipped(numpy.array([1, 4]), numpy.array([2, 4]), 6, flags)
-    a, b = numpy.array([1, 2, 1, 4, 0, 2]), numpy.array([2, 1, 4, 4, 5, 4])
-    assert skipped.among(a, b).tolist() == [True, True, False, True, False, False]
-    skipped.close()
-    assert not flags.any()
-
-
-@pytest.fixture
-def star(tmp_path):
-    source, target = numpy.asarray(STAR).T
-    return stores.build(tmp_path / "graph", 7, source, target, numpy.arange(1, 6, dtype=numpy.float32))
-
-
-@pytest.mark.parametrize("aggregation", ["mean", "add", "max"])
-def test_no_nodes_have_no_neighbours(star, aggregation):
-    bags = Sampler(star, aggregation).neighbours(numpy.zeros(0, numpy.int64), 3, numpy.random.default_rng(0))
-    assert len(bags.found) == len(bags.start) == 0
-
-
-@pytest.mark.parametrize(
-    ("aggregation", "share"), [("mean", [1 / 15, 2 / 15, 3 / 15, 4 / 15, 5 / 15, 1]), ("add", [1, 2, 3, 4, 5, 3]), ("max", None)]
-)
-def test_what_a_neighbour_counts_by_its_weight(star, aggregation, share):
-    bags = Sampler(star, aggregation).neighbours(numpy.array([0, 6, 3]), 5, numpy.random.default_rng(0))
-    assert bags.found.tolist() == [1, 2, 3, 4, 5, 0] and bags.start.tolist() == [0, 5, 5]
-    assert bags.share is None if share is None else bags.share.tolist() == pytest.approx(share)
-
-
-def test_a_sum_over_what_is_left_has_the_size_of_the_sum_over_all_that_may_be_seen(star):
-    sampler = Sampler(star, "add")
-    skipped = sampler.skipping(numpy.array([0]), numpy.array([5]))
-    bags = sampler.neighbours(numpy.array([5, 0]), 5, numpy.random.default_rng(0), skipped)
-    assert bags.found.tolist() == [1, 2, 3, 4] and bags.start.tolist() == [0, 0] and bags.share.tolist() == [1, 2, 3, 4]
-
-
-# Layers.
-
-
-def test_neighbours_are_combined_for_each_node():
-    rows = torch.tensor([[1.0, 4.0], [3.0, 2.0], [5.0, 0.0]])
-    bag, start = torch.tensor([0, 1, 2]), torch.tensor([0, 2, 2])
-    for mode, first, last in (("mean", [2, 3], [5, 0]), ("sum", [4, 6], [5, 0]), ("max", [3, 4], [5, 0])):
-        assert combined(rows, bag, start, None, mode).tolist() == [first, [0, 0], last]
-    assert combined(rows, bag, start, torch.tensor([1.0, 0.5, 2.0]), "mean").tolist() == [[2.5, 5], [0, 0], [10, 0]]
-    assert combined(rows, bag[:0], start, None, "max").tolist() == [[0, 0]] * 3
-
-
-def sage(decoder: str = "cosine", outputs: int = 0, directed: bool = False) -> Sage:
-    torch.manual_seed(0)
-    return Sage(3, 4, 1, "mean", decoder, outputs, directed, 0.0)
-
-
-@pytest.mark.parametrize("directed", [False, True])
-def test_a_row_of_a_model_of_edges_has_an_embedding_of_one_length_and_what_the_node_adds(directed):
-    model = sage(directed=directed)
-    torch.nn.init.ones_(model.popularity.weight[:1])
-    row = model.settled(torch.tensor([[3.0, 0, 4.0, 0]]))[0]
-    assert row[:4].tolist() == pytest.approx([0.6 * numpy.e, 0, 0.8 * numpy.e, 0])
-    assert row[4:].tolist() == pytest.approx([7, 0 if directed else 7])
-
-
-def test_a_dot_product_adds_nothing_for_a_node_and_classes_are_not_negative():
-    last = torch.tensor([[1.0, -2.0, 3.0, 0.0]])
-    assert sage("dot").settled(last).tolist() == [[1, -2, 3, 0, *[0] * EXTRA]]
-    assert sage(outputs=2).settled(last).tolist() == [[1, 0, 3, 0]]
-    assert sage(outputs=2).classified(last).shape == (1, 2)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"width": 0}, {"hidden": -4}, {"outputs": 10**9}, {"aggregation": "mode"}, {"width": "wide"}],
-    ids=["width", "hidden", "outputs", "mode", "text"],
-)
-def test_a_description_that_is_not_of_the_weights_is_refused(tmp_path, change):
-    sage(outputs=2).save(tmp_path, {})
-    files.write_json(tmp_path / "config.json", files.read_json(tmp_path / "config.json") | change)
-    with pytest.raises(ValueError, match=r".+"):
-        Sage.load(tmp_path)
-
-
-# Texts that an installed model reads.
-
-
-class Encoder:
-    """Stands for a model whose vector of a token is its number and one. It counts the tokens that it has read."""
-
-    def __init__(self):
-        self.shapes: list[tuple[int, int]] = []
-
-    def __call__(self, input_ids, attention_mask):
-        assert attention_mask.all()
-        self.shapes.append(tuple(input_ids.shape))
-        return SimpleNamespace(last_hidden_state=torch.stack([input_ids, torch.ones_like(input_ids)], dim=2))
-
-
-BASE = Base("org/small", "text", size=10, fresh=False, commit="abc1234")
-TOKENS = [numpy.array(t, numpy.int64) for t in ([1, 3], [], [5], [2, 2], [4, 8], [6, 6, 6])]
-TEXTS = [f"text {i}" for i in range(len(TOKENS))]
-MEANS = [2, None, 5, 2, 6, 6]
-
-
-def progress(folder) -> ReadingProgress:
-    lease = leases.take(folder / "starts")
-    return ReadingProgress(Told(), folder, lease.folder)
-
-
-def vectors(kept=None) -> tuple[numpy.ndarray, Encoder]:
-    encoder, found = Encoder(), numpy.full((len(TOKENS) + 1, 2), numpy.nan, numpy.float32)
-    encoded_texts._read(BASE, encoder, TEXTS, TOKENS, found, kept)
-    return found, encoder
-
-
-def right(found) -> bool:
-    known = [i for i, m in enumerate(MEANS) if m is not None]
-    return found[known].tolist() == [[MEANS[i], 1] for i in known] and numpy.isnan(found[[1, 6]]).all()
-
-
-def test_texts_of_one_length_are_read_together_without_padding(monkeypatch):
-    found, encoder = vectors()
-    assert right(found) and encoder.shapes == [(1, 1), (3, 2), (1, 3)]
-    monkeypatch.setattr(encoded_texts, "BATCH_TOKENS", 4)
-    found, encoder = vectors()
-    assert right(found) and encoder.shapes == [(1, 1), (2, 2), (1, 2), (1, 3)]
-    monkeypatch.setattr(encoded_texts, "BATCH_TOKENS", 1)
-    assert right(vectors()[0])
-
-
-def test_parts_that_an_earlier_start_has_kept_are_not_read_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(encoded_texts, "PART_TOKENS", 5)
-    first = progress(tmp_path)
-    assert right(vectors(first)[0])
-    kept = sorted((tmp_path / reading_progress.FOLDER).iterdir())
-    assert len(kept) == 2 and first.events.sentences["reading_seconds"].startswith("org/small reads 5 different texts of nodes")
-    second = progress(tmp_path)
-    found, encoder = vectors(second)
-    assert right(found) and not encoder.shapes and not second.events.sentences
-    kept[0].write_bytes(b"damaged")
-    third = progress(tmp_path)
-    found, encoder = vectors(third)
-    assert right(found) and encoder.shapes and "read by an earlier start of this run." in third.events.sentences["reading_seconds"]
-
-
-def test_the_name_of_a_part_is_of_the_model_and_its_texts():
-    one = encoded_texts._name(BASE, ["a", "b"])
-    others = [(replace(BASE, commit="other"), ["a", "b"]), (replace(BASE, size=11), ["a", "b"]), (BASE, ["ab"]), (BASE, ["b", "a"])]
-    assert len({one, *(encoded_texts._name(*o) for o in others)}) == 5 and one == encoded_texts._name(BASE, ["a", "b"])
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        pytest.param(lambda p: p.unlink(), id="lacks"),
-        pytest.param(lambda p: p.write_bytes(b""), id="empty"),
-        pytest.param(lambda p: p.write_bytes(p.read_bytes()[:-4]), id="cut off"),
-        pytest.param(lambda p: p.write_bytes(p.read_bytes() + b"1234"), id="too long"),
-        pytest.param(lambda p: p.write_bytes(p.read_bytes()[:-1] + b"\x07"), id="another byte"),
-        pytest.param(lambda p: p.write_bytes(hashlib.sha256(b"").digest()), id="no vectors"),
-    ],
-)
-def test_vectors_that_are_damaged_are_not_taken(tmp_path, damage):
-    reading = progress(tmp_path)
-    values = numpy.arange(6, dtype=numpy.float32).reshape(2, 3)
-    reading.keep("part", values)
-    assert numpy.array_equal(reading.kept("part", 2, 3), values)
-    assert reading.kept("part", 3, 3) is None and reading.kept("other", 2, 3) is None
-    damage(tmp_path / reading_progress.FOLDER / "part")
-    assert reading.kept("part", 2, 3) is None
-
-
-def test_the_reading_is_told_seldom_and_at_its_end(tmp_path, monkeypatch):
-    reading = progress(tmp_path)
-    monkeypatch.setattr(reading_progress, "progress_interval", lambda *_: 1e9)
-    for done in (1, 2, 3):
-        reading.read(done, 3)
-    assert [(d, o) for d, o, _ in reading.events.steps] == [(3, 3)] and reading.events.phases == ["The texts are read. Preparing the graph."]
-
-
-@pytest.mark.parametrize(
-    ("installed", "about", "said"),
-    [
-        ([], {}, "is not installed here"),
-        ([replace(BASE, kind="image")], {}, "is not installed here"),
-        ([BASE], {"commit": "other"}, "is another version here than in the training"),
-        ([BASE], {"bytes": 11}, "is another version here than in the training"),
-    ],
-    ids=["none", "of images", "commit", "size"],
-)
-def test_a_model_that_is_another_one_now_names_the_remedy(monkeypatch, tmp_path, installed, about, said):
-    monkeypatch.setattr(encoded_texts.catalogue, "installed", lambda models: installed)
-    with pytest.raises(UserError, match=said) as e:
-        encoded_texts.restored(tmp_path, encoded_texts.described(BASE) | about)
-    assert e.value.code == "encoder_missing" and "extractor models install org/small" in e.value.do
-    monkeypatch.setattr(encoded_texts.catalogue, "installed", lambda models: [BASE])
-    assert encoded_texts.restored(tmp_path, encoded_texts.described(BASE)) is BASE
-
-
-def test_a_model_that_is_not_installed_reads_no_texts(monkeypatch, tmp_path):
-    monkeypatch.setattr(encoded_texts.catalogue, "choose", lambda *_: Base("transformer", "text"))
-    with pytest.raises(UserError, match="transformer is not an installed model") as e:
-        encoded_texts.find(tmp_path, "transformer")
-    assert e.value.code == "encoder_unfit" and "owner/name" in e.value.do
 
 
 # The files of a training.

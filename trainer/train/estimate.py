@@ -10,6 +10,7 @@ from trainer.train import batches
 
 STEPS = 3  # timed after one warm-up step
 BUDGET_SECONDS = 3.0
+SHORT_SECONDS = 20.0  # of a training for which one timed step is enough
 OVERHEAD = 1.1  # factor for the optimizer, over forward and backward
 STEP_SECONDS = 0.0006  # fixed cost of a step, which dominates for very small models
 FORWARD = 1 / 3  # share of a training step that an evaluation takes
@@ -32,7 +33,8 @@ def seconds(stepper, data, validation, batch_size: int, settings, ctx) -> float:
         if ctx.device.type == "cuda":
             torch.cuda.synchronize()
         times.append(time.monotonic() - start)
-        if time.monotonic() - began > BUDGET_SECONDS:
+        short = len(times) > 1 and times[-1] * len(order) * settings.epochs < SHORT_SECONDS
+        if short or time.monotonic() - began > BUDGET_SECONDS:
             break
     if itself:
         model.zero_grad(set_to_none=True)
