@@ -37,8 +37,8 @@ func TestDurationsAreReadInAllTheirForms(t *testing.T) {
 
 func TestNumbersAreReadInBaseTen(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int{"10": 10, "010": 10, " 8 ": 8, "1_000": 1000} {
-		set, err := readEnv("MAX_JOBS=" + text)
+	for text, want := range map[string]int{"10": 10, "010": 10, "1_000": 1000} {
+		set, err := readEnv("MAX_JOBS= " + text)
 		require.NoError(t, err, text)
 		require.Equal(t, want, set.MaxJobs, text)
 	}
