@@ -13,7 +13,6 @@ import (
 // in the wrong order, and a finished job would stay PROCESSING. The page also redraws all lines every 10 s.
 const (
 	statusGap      = time.Second
-	noteHold       = 2 * time.Second // a note waits so long for what it can be joined with, above all for the end of the job
 	progressFirst  = 3 * time.Second // for the first progressQuick lines, so that a short training shows progress
 	progressQuick  = 10
 	progressGap    = 10 * time.Second
@@ -28,8 +27,7 @@ const (
 //
 // Statuses keep their order and are at least one second apart, including the terminal one. Of several passing lines only the newest
 // one waits, so that a short job ends without delay. The first ten progress lines are three seconds apart, the next ones ten, and after
-// 150 lines a hundred. A note waits for two seconds, unless the job ends, so that the end of a short job takes it over and need not
-// follow it. Nothing is sent after a terminal status.
+// 150 lines a hundred. Nothing is sent after a terminal status.
 type Throttle struct {
 	waiting      []Status
 	last         time.Time
@@ -112,9 +110,6 @@ func (t *Throttle) due(s Status) time.Time {
 		return time.Time{}
 	}
 	due := t.last.Add(statusGap)
-	if held := s.At.Add(noteHold); s.Note && !t.closed && held.After(due) {
-		due = held
-	}
 	if s.Progress && !t.lastProgress.IsZero() {
 		gap := progressGap
 		switch {

@@ -211,52 +211,6 @@ func TestNotesThatWaitAreSentAsOneStatus(t *testing.T) {
 	}
 }
 
-func TestANoteWaitsForTheEndOfTheJob(t *testing.T) {
-	t.Parallel()
-	now := func(text string) message.Status {
-		s := note(text)
-		s.At = time.Now()
-		return s
-	}
-	for name, tc := range map[string]struct {
-		note string
-		end  time.Duration // after the note, 0 for none
-		want []sent
-	}{
-		"an end that follows soon takes it over":      {"Registered", 1500 * time.Millisecond, []sent{{"start", 0}, {"Registered. end", 1500 * time.Millisecond}}},
-		"nothing follows, and it is sent":             {"Registered", 0, []sent{{"start", 0}, {"Registered", 2 * time.Second}}},
-		"an end that cannot take it follows it":       {strings.Repeat("x", 199), 1500 * time.Millisecond, []sent{{"start", 0}, {strings.Repeat("x", 199), 1500 * time.Millisecond}, {"end", 2500 * time.Millisecond}}},
-		"an end that comes at once waits for no more": {"Registered", time.Nanosecond, []sent{{"start", 0}, {"Registered. end", time.Second}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var throttle message.Throttle
-				start := time.Now()
-				throttle.Offer(line(message.StatusStart, "start"))
-				got := append([]sent(nil), sendNow(t, &throttle, start))
-				throttle.Offer(now(tc.note))
-				if tc.end > 0 {
-					<-time.After(tc.end)
-					_, _, ok := throttle.Next(time.Now())
-					require.False(t, ok, "the note waits")
-					throttle.Offer(line(message.StatusDone, "end"))
-				}
-				require.Equal(t, tc.want, append(got, drain(&throttle, start)...))
-			})
-		})
-	}
-}
-
-// sendNow sends the one status that may go at this time.
-func sendNow(t *testing.T, throttle *message.Throttle, start time.Time) sent {
-	t.Helper()
-	s, _, ok := throttle.Next(time.Now())
-	require.True(t, ok)
-	throttle.Sent(time.Now())
-	return sent{s.Text, time.Since(start)}
-}
-
 func TestANoteJoinsNoStatusThatIsBeingSent(t *testing.T) {
 	t.Parallel()
 	var throttle message.Throttle
