@@ -1,7 +1,6 @@
 """Shared fixtures: a builder of run folders, and the contract's schemas as a judge of what a run wrote."""
 
 import hashlib
-import importlib.util
 import json
 import os
 import sys
@@ -75,8 +74,9 @@ def _only(declared: list[str]):
         if details[1] is None and not details[0].startswith("/"):  # os.open, which may be below any folder
             return
         name = os.path.abspath(details[0])
-        if name.endswith(".pyc"):
-            name = importlib.util.source_from_cache(name)
+        folder, compiled, file = name.rpartition("/__pycache__/")
+        if compiled:
+            name = f"{folder}/{file.partition('.')[0]}.py"
         if name.startswith(house) and not name.startswith((*files, hidden)):
             raise RuntimeError(f"the tests read {name}, which is not in TRAINER_READS of the Makefile")
 
