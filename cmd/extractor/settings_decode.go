@@ -60,10 +60,10 @@ func flat(err error) []error {
 	return []error{err}
 }
 
-// wholeHook reads a whole number of base ten, also after zeros.
+// wholeHook reads a whole number of base ten, also after zeros. In a file, an empty text is 0.
 func wholeHook(_, to reflect.Type, data any) (any, error) {
 	written, ok := data.(string)
-	if !ok || to.Kind() != reflect.Int && to.Kind() != reflect.Int64 {
+	if !ok || written == "" || to.Kind() != reflect.Int && to.Kind() != reflect.Int64 {
 		return data, nil
 	}
 	n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimSpace(written), "_", ""), 10, 64)
@@ -73,10 +73,10 @@ func wholeHook(_, to reflect.Type, data any) (any, error) {
 	return n, nil
 }
 
-// truthHook reads true and false.
+// truthHook reads true and false. In a file, an empty text is false.
 func truthHook(_, to reflect.Type, data any) (any, error) {
 	written, ok := data.(string)
-	if !ok || to.Kind() != reflect.Bool {
+	if !ok || written == "" || to.Kind() != reflect.Bool {
 		return data, nil
 	}
 	truth, err := strconv.ParseBool(strings.TrimSpace(written))

@@ -44,6 +44,19 @@ func TestNumbersAreReadInBaseTen(t *testing.T) {
 	}
 }
 
+func TestAnEmptyTextInAFileIsNothing(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "settings.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("max_running: ''\nstudio_embed: ''\n"), 0o600))
+	fs := pflag.NewFlagSet("t", pflag.ContinueOnError)
+	addFlags(fs)
+	require.NoError(t, fs.Set("config", file))
+	set, err := readSettings(fs, nil)
+	require.NoError(t, err)
+	require.Zero(t, set.MaxRunning)
+	require.False(t, set.Studio.Embed)
+}
+
 func TestEachValueOfAWrongTypeIsOneLine(t *testing.T) {
 	t.Parallel()
 	_, err := readEnv("MAX_JOBS=many", "MAX_BYTES=0x10", "STUDIO_EMBED=maybe", "HEARTBEAT=5x", "RETAIN_RUNS=1e99d")
