@@ -102,7 +102,7 @@ REAL = $(SLOWEST) $$($(ON_REAL_PARTS) | xargs -n1 dirname | sort -u | sed 's|^|.
 REAL_TESTS = ^($$($(ON_REAL_PARTS) | xargs grep -hoE '^func (Test|Fuzz)[A-Za-z0-9_]+' | cut -d' ' -f2 | sort -u | paste -sd'|'))$$
 # A program with the race detector sleeps for a second at its end otherwise.
 export GORACE ?= atexit_sleep_ms=0
-# The tests of a package wait much more than they compute, so eight of them run at once, and two packages.
+# The tests of a package wait much more than they compute, so eight of them run at once, and three packages.
 GO_TEST := -race -ldflags=-w -p 3 -parallel 8 -timeout 30m
 # The durations of the last run, which make test-durations prints.
 DURATIONS := var/durations

@@ -105,6 +105,7 @@ func TestADamagedSettingsFileEndsEveryCommandWithOneSentence(t *testing.T) {
 		"no YAML":              {"max_jobs: [", "read the settings file"},
 		"a misspelt setting":   {"max_jbos: 3", "max_jbos: there is no such setting"},
 		"a list for a number":  {"max_jobs: [1, 2]", "MAX_JOBS: must be a single value, not a list or a group"},
+		"lists in a list":      {"clowder_hosts: [[a], [b]]", "CLOWDER_HOSTS: must be a single value, not a list or a group"},
 		"a text for a time":    {"stall_timeout: soon", `STALL_TIMEOUT: must be a time like 90s, 5m, 2h or 7d, got "soon"`},
 		"a value out of range": {"max_jobs: 0", "MAX_JOBS: must be at least 1"},
 		"nested settings":      {"ray: {address: x}", "ray.address: there is no such setting"},

@@ -39,7 +39,8 @@ func decode(v *viper.Viper) (Settings, error) {
 		if _, ok := errors.AsType[*mapstructure.UnconvertibleTypeError](why); ok {
 			why = errors.New("must be a single value, not a list or a group")
 		}
-		invalid = append(invalid, fmt.Errorf("%s: %w", names[failed.Name()], why))
+		key, _, _ := strings.Cut(failed.Name(), "[") // of a list, its part is named
+		invalid = append(invalid, fmt.Errorf("%s: %w", names[key], why))
 	}
 	return out, errors.Join(invalid...)
 }

@@ -16,6 +16,7 @@ from trainer.config.spec import Input
 from trainer.data import sources
 from trainer.data.checks import Checks
 from trainer.graph import reading
+from trainer.graph.reading import heads
 from trainer.graph.reading.raw import Nodes, Raw
 from trainer.run_folder import lease as leases
 
@@ -95,6 +96,12 @@ def source(tmp_path):
         return Input(name, file, file.stat().st_size, "")
 
     return made
+
+
+@pytest.fixture
+def look(source):
+    """look(content, name, **settings) is the beginning of a table."""
+    return lambda content, name="e.csv", **given: heads.look(source(name, content), settings(**given))
 
 
 def settings(**given) -> SimpleNamespace:

@@ -5,17 +5,12 @@
 import numpy
 import pyarrow
 import pytest
-from graph_files import settings, source  # noqa: F401 - one is a fixture
+from graph_files import look, settings, source  # noqa: F401 - two are fixtures
 
 from trainer.config.spec import Input
 from trainer.errors import UserError
 from trainer.graph.reading import columns, heads
 from trainer.graph.reading.columns import NotReadable
-
-
-@pytest.fixture
-def look(source):
-    return lambda content, name="e.csv", **given: heads.look(source(name, content), settings(**given))
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,8 @@
 """The network of a graph by itself: drawn neighbours and layers."""
 
-from types import SimpleNamespace
-
 import numpy
 import pytest
 import torch
-from test_graph_delivery import graph
 
 from trainer.graph import store as stores
 from trainer.graph.sage import EXTRA, Sage, combined
@@ -13,14 +10,6 @@ from trainer.graph.sampler import Sampler, Skipped
 from trainer.run_folder import files
 
 STAR = [[0, i] for i in range(1, 6)]
-
-
-def settings(test: float = 0.2, validation: float = 0.2, seed: int = 1) -> SimpleNamespace:
-    return SimpleNamespace(test_fraction=test, validation_fraction=validation, seed=seed)
-
-
-def ring(nodes: int = 200, **more):
-    return graph([[i, i + 1] for i in range(nodes - 1)], nodes, **more)
 
 
 def test_flags_of_skipped_edges_are_cleared():

@@ -8,19 +8,14 @@ from types import SimpleNamespace
 import numpy
 import pyarrow
 import pytest
-from graph_files import Told, settings, source  # noqa: F401 - one is a fixture
+from graph_files import Told, look, settings, source  # noqa: F401 - two are fixtures
 
 from trainer.data.checks import Checks
 from trainer.errors import UserError
 from trainer.graph.graph import CLASSES, LINKS, NUMBERS
-from trainer.graph.reading import heads, leaks, matching, node_roles, nodes
+from trainer.graph.reading import leaks, matching, node_roles, nodes
 from trainer.graph.reading.node_roles import CATEGORY, LISTS, TEXT, NodeRoles
 from trainer.graph.reading.raw import Nodes
-
-
-@pytest.fixture
-def look(source):
-    return lambda content, name="e.csv", **given: heads.look(source(name, content), settings(**given))
 
 
 def ends(*ids: str) -> tuple[pyarrow.Array, pyarrow.Array]:

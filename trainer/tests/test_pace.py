@@ -3,6 +3,7 @@
 import time
 from types import SimpleNamespace
 
+import numpy
 import pytest
 import torch
 from conftest import events_of, small_reviews
@@ -50,6 +51,27 @@ def test_the_remaining_time_never_exceeds_the_time_limit(tell):
     assert tell(1.0, 1, most=30.0) == 30
     assert tell(11.0, 2, most=20.0) == 20
     assert tell(40.0, 3, most=-1.0) == 0
+
+
+class _Rows(list):
+    features = SimpleNamespace(lengths=numpy.ones(80))
+
+
+@pytest.mark.parametrize(("step", "rehearsals", "whole"), [(0.1, 2, 11.06), (0.25, 4, 27.56)], ids=["short", "long"])
+def test_a_short_training_is_estimated_from_one_timed_step(monkeypatch, step, rehearsals, whole):
+    clock = [0.0]
+    monkeypatch.setattr(estimate, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    calls = []
+
+    def rehearse(_model, _data, batch):
+        calls.append(batch)
+        clock[0] += step * (3 if len(calls) == 1 else 1)  # the first one warms up
+
+    stepper = SimpleNamespace(model=torch.nn.Linear(1, 1), computing=torch.nn.Linear(1, 1), rehearse=rehearse)
+    monkeypatch.setattr(estimate.batches, "epoch", lambda *_: list(numpy.arange(80).reshape(10, 8)))
+    settings = SimpleNamespace(seed=1, epochs=10, evals_per_epoch=0)
+    found = estimate.seconds(stepper, _Rows(range(80)), _Rows(), 8, settings, SimpleNamespace(world=1, device=torch.device("cpu")))
+    assert (len(calls), round(found, 2)) == (rehearsals, whole)
 
 
 @pytest.mark.parametrize("dry_run", [False, True])

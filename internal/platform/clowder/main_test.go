@@ -34,7 +34,7 @@ func (t tests) Run() int {
 		panic(err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	deliveries.dir = dir
+	deliveries.dir, deliveries.made = dir, make(map[[2]string]platform.Delivery)
 	return t.m.Run()
 }
 
@@ -65,20 +65,11 @@ func deliveryOf(tb testing.TB, run, version string) platform.Delivery {
 	require.NoError(tb, err)
 	require.Nil(tb, failure)
 	meta := manifest.Meta{Run: run, Version: version, Started: time.Unix(0, 0)}
-	made := assemble(tb, disk.Folder{Volume: dir}, disk.Folder{Volume: dir, Name: "deliver"}, result, meta)
-	if deliveries.made == nil {
-		deliveries.made = make(map[[2]string]platform.Delivery)
+	artifacts, err := delivery.Build(tb.Context(), disk.Folder{Volume: dir}, disk.Folder{Volume: dir, Name: "deliver"}, result, meta)
+	require.NoError(tb, err)
+	made := platform.Delivery{
+		Folders: delivery.Folder(meta, result), Artifacts: artifacts, Content: delivery.Metadata(meta, result), Prediction: result.Prediction,
 	}
 	deliveries.made[[2]string{run, version}] = made
 	return made
-}
-
-// assemble makes the delivery of a finished run in the folder to, as the pipeline does.
-func assemble(tb testing.TB, from, to disk.Folder, result *results.Result, meta manifest.Meta) platform.Delivery {
-	tb.Helper()
-	artifacts, err := delivery.Build(tb.Context(), from, to, result, meta)
-	require.NoError(tb, err)
-	return platform.Delivery{
-		Folders: delivery.Folder(meta, result), Artifacts: artifacts, Content: delivery.Metadata(meta, result), Prediction: result.Prediction,
-	}
 }

@@ -90,20 +90,26 @@ func (r *Room) open(ctx context.Context, dataset, file string) (Document, error)
 	}
 	d := Document{File: state, Role: role, Tag: tag(state)}
 	d.ReadOnly, d.Do, d.Login = mayNotSave(web.VisitorOf(ctx), role, state)
-	body, err := web.VisitorOf(ctx).Clowder.ReadFile(ctx, state.File, 0, maxText)
-	why := unreadable(body)
-	if errors.Is(err, clowder.ErrFileTooLarge) {
-		why, err = overLimit, nil
-	}
-	if err != nil {
+	var why string
+	if d.Text, why, err = r.text(ctx, state, 0); err != nil {
 		return Document{}, err
 	}
 	if why != "" {
 		d.ReadOnly, d.Do, d.Login, d.Unreadable = why, "Open it in Clowder.", false, true
-		return d, nil
 	}
-	d.Text = string(body)
 	return d, nil
+}
+
+// text reads a version of a file, the newest one for number 0. If the editor cannot show it, the text is empty and why says the reason.
+func (r *Room) text(ctx context.Context, f clowder.FileState, number int) (text, why string, err error) {
+	body, err := web.VisitorOf(ctx).Clowder.ReadFile(ctx, f.File, number, maxText)
+	if errors.Is(err, clowder.ErrFileTooLarge) {
+		return "", "This file is larger than 1 MB.", nil
+	}
+	if why = unreadable(body); err != nil || why != "" {
+		return "", why, err
+	}
+	return string(body), "", nil
 }
 
 // mayNotSave returns why the visitor cannot save a new version, and what they can do; empty where they can.
@@ -150,26 +156,16 @@ func checkText(text string) error {
 
 // version reads the text of one version by its number.
 func (r *Room) version(ctx context.Context, f clowder.FileState, number int) (string, error) {
-	body, err := web.VisitorOf(ctx).Clowder.ReadFile(ctx, f.File, number, maxText)
-	why := unreadable(body)
-	if errors.Is(err, clowder.ErrFileTooLarge) {
-		why, err = overLimit, nil
-	}
-	if err != nil {
-		return "", err
-	}
-	if why != "" {
+	text, why, err := r.text(ctx, f, number)
+	if err == nil && why != "" {
 		problem := &web.Problem{Type: "text", Title: "Not a text", Status: http.StatusConflict, Detail: why, Do: "Open it in Clowder."}
-		return "", fmt.Errorf("%w: %w", errNoText, problem)
+		err = fmt.Errorf("%w: %w", errNoText, problem)
 	}
-	return string(body), nil
+	return text, err
 }
 
 // errNoText is wrapped by the error about a version that the editor cannot show.
 var errNoText = errors.New("no text")
-
-// overLimit is why a file of more than maxText bytes is not opened.
-const overLimit = "This file is larger than 1 MB."
 
 // Saved is a version of a file as people see it.
 type Saved struct {
