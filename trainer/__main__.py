@@ -51,8 +51,11 @@ def main(argv: list[str] | None = None) -> int:
 
         if (code := driver.run(args.spec)) is not None:
             return code
-    from trainer.run import ENDED, run as run_training
-    from trainer.run_folder.lease import LEASE_LOST
+    from trainer.gc_pause import importing
+
+    with importing():
+        from trainer.run import ENDED, run as run_training
+        from trainer.run_folder.lease import LEASE_LOST
 
     code = run_training(args.spec, args.launcher)
     if args.launcher == "ray" and code not in (ENDED, LEASE_LOST):

@@ -26,6 +26,7 @@ from trainer.run_folder import stop
 from trainer.tasks import catalogue
 from trainer.tasks.catalogue import AUTO, Base
 from trainer.tasks.target import Classes, Number
+from trainer.train.position import Position
 
 if TYPE_CHECKING:
     from trainer.data import Dataset
@@ -47,16 +48,6 @@ class Wanted:
     network: Base | None
     named: str = ""
     skipped: tuple[dict, ...] = ()
-
-
-@dataclass(frozen=True)
-class Position:
-    """The position of an estimator's training, which has no steps."""
-
-    best_epoch = 0
-    best_step = 0
-    step = 0
-    resumed = 0
 
 
 @dataclass(frozen=True)

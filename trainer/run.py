@@ -11,7 +11,7 @@ import traceback
 from dataclasses import replace
 from pathlib import Path
 
-from trainer import candidates, export, launch, termination
+from trainer import candidates, export, gc_pause, launch, termination
 from trainer.config import settings as options, spec as specs
 from trainer.config.kinds import SHAPES, of_task
 from trainer.config.spec import Spec
@@ -100,11 +100,12 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
         stop.check(spec.folder)
         workers.request(likely.network)
         events.phase("prepare", "Reading the data.")
-        from trainer import data, prepare  # while the workers import
-        from trainer.data import sources
-        from trainer.data.checks import Checks
-        from trainer.graph import reading
-        from trainer.search import setup
+        with gc_pause.importing():  # while the workers import
+            from trainer import data, prepare
+            from trainer.data import sources
+            from trainer.data.checks import Checks
+            from trainer.graph import reading
+            from trainer.search import setup
 
         files_of_data, checks = sources.find(spec, settings.data_file, events), Checks(events)
         if found_graph := reading.find(files_of_data, settings, checks, spec.work):
@@ -166,7 +167,6 @@ class _Workers:
 def _candidates(workers: _Workers, plan: Plan, dataset, wanted, events: Events):
     """Train all candidates: the estimators here while the workers import, then the network. Gives them, and what is left of ``wanted``
     if the network could not be trained."""
-    found = []
     if wanted.network is None:
         events.decision(
             "estimate",
@@ -174,10 +174,7 @@ def _candidates(workers: _Workers, plan: Plan, dataset, wanted, events: Events):
             f"The training takes about {count(max(1, round(seconds)), 'second')} on one CPU.",
         )
         events.phase("train", f"Training {some(wanted.estimators)} on {count(len(dataset.splits['train']), 'row')}.")
-    # The driver of several workers imports torch in a thread, and SciPy fails beside a thread that imports torch.
-    first = wanted.network is None or workers.launcher.workers == 1
-    if first:
-        found = _fitted(wanted, plan, dataset)
+    found = [c for c in (candidates.fit(n, plan, dataset) for n in wanted.estimators) if c is not None]
     if wanted.network is None:
         for candidate in found:
             events.eval(0, 0, "validation", candidates.summary(candidate.outcome.answers["validation"], plan))
@@ -193,15 +190,9 @@ def _candidates(workers: _Workers, plan: Plan, dataset, wanted, events: Events):
         return found, candidates.without(wanted, e)
     network = candidates.trained(wanted.network, outcome)
     found += [network, *candidates.as_it_is(wanted.network, outcome)]
-    if not first:
-        found = _fitted(wanted, plan, dataset) + found
     if not wanted.named and plan.search is None:
         found += candidates.with_words(network, found, plan)
     return found, wanted
-
-
-def _fitted(wanted, plan: Plan, dataset) -> list:
-    return [c for c in (candidates.fit(n, plan, dataset) for n in wanted.estimators) if c is not None]
 
 
 def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: _Workers, events: Events, began: float, own: dict) -> None:

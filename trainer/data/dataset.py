@@ -13,11 +13,11 @@ from trainer.data.columns.values import Style
 from trainer.data.example import SPLITS, Dataset, Example
 from trainer.data.formats import tables
 from trainer.data.formats.table import NotATable, Table
-from trainer.data.gc_pause import paused
 from trainer.data.keys import Keys
 from trainer.data.rows import Rows
 from trainer.data.sources import Ignored, Sources
 from trainer.errors import UserError, some
+from trainer.gc_pause import paused
 from trainer.labels import splitting
 from trainer.language import documents, forms
 from trainer.run_folder.events import Events

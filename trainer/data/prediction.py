@@ -13,10 +13,10 @@ from trainer.data.columns.values import Style
 from trainer.data.example import Example
 from trainer.data.formats import tables
 from trainer.data.formats.table import NotATable, Table
-from trainer.data.gc_pause import paused
 from trainer.data.images import Index
 from trainer.data.rows import PAIR, Rows
 from trainer.errors import UserError, left_out, some
+from trainer.gc_pause import paused
 from trainer.language import forms
 from trainer.run_folder.events import Events
 

@@ -14,10 +14,10 @@ import numpy
 from trainer import threads
 from trainer.config.settings import Settings
 from trainer.data import Dataset, Example
-from trainer.data.gc_pause import paused
 from trainer.estimators import balance, folds, log_count_ratio, text_terms
 from trainer.estimators.text_terms import Terms
 from trainer.estimators.words import BAG, CHARACTERS, RATIO, Features, Words, averaged, scores_of, text_of
+from trainer.gc_pause import paused
 from trainer.measure import linear
 from trainer.tasks.target import Classes, Number
 

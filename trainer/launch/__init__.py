@@ -12,6 +12,7 @@ results for the same seed and number of workers.
 from pathlib import Path
 from typing import Protocol
 
+from trainer import gc_pause
 from trainer.config.spec import Spec
 from trainer.errors import count
 from trainer.launch.capacity import Machine
@@ -64,7 +65,8 @@ def create(name: str, settings, base: Base, spec: Spec, events: Events) -> Launc
     fewer = max(1, min(workers, size // BYTES_EACH))
     if fewer < workers:
         events.decision("workers", fewer, f"{count(fewer, 'worker')} instead of {workers}: the data is too small for more.")
-    from trainer.launch import ray_launcher
+    with gc_pause.importing():
+        from trainer.launch import ray_launcher
 
     launcher = ray_launcher.create(fewer, threads, settings, base.kind, trains, size, events)
     if not settings.num_workers:

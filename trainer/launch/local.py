@@ -4,6 +4,7 @@ import os
 import signal
 from pathlib import Path
 
+from trainer import gc_pause
 from trainer.errors import no_gpu
 from trainer.launch import work
 from trainer.launch.capacity import Machine
@@ -43,7 +44,8 @@ class LocalLauncher:
 
     def _device(self) -> str:
         os.environ["OMP_NUM_THREADS"] = str(self.threads)
-        import torch
+        with gc_pause.importing():
+            import torch
 
         if self.use_gpu == "yes" and not torch.cuda.is_available():
             raise no_gpu()

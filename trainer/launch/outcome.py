@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trainer.config.settings import Settings
+from trainer.train.position import Position
 
-if TYPE_CHECKING:  # the checkpoint imports torch
-    from trainer import candidates
+if TYPE_CHECKING:
     from trainer.language.asking import Asked
     from trainer.measure.likelihoods import Likelihoods
     from trainer.measure.predictions import Predictions
-    from trainer.train.checkpoint import Position
 
 MAX_TRAIN_ROWS = 2000  # training rows measured at the end: enough to see how well they were learned, to about one point
 
@@ -33,7 +32,7 @@ class Outcome:
     precision: str
     stopped: str
     epochs: float
-    position: "Position | candidates.Position"
+    position: Position
     seconds: float
     estimate_seconds: float
     samples_per_second: float

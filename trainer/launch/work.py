@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from trainer import gc_pause
 from trainer.config.kinds import KINDS
 from trainer.errors import as_user_error, reading_model
 from trainer.launch import preflight, usage
@@ -34,6 +35,7 @@ ENVIRONMENT = {
 PROGRESS_SECONDS = 2.0  # between two progress events of a prediction, at the beginning
 
 
+@gc_pause.importing()
 def warm_up(work: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
     """Do the slow imports and set up this process; returns the name of the device. Takes seconds and needs no data."""
     os.environ.update(ENVIRONMENT)
@@ -190,8 +192,8 @@ def _with_linear_head(outcome: Outcome, plan: Plan, ctx, saved: Path) -> Outcome
     """The installed model with its own weights under a linear head, as an alternative to the finetuned one; None if it cannot have one."""
     from trainer import tasks
     from trainer.train import evaluate, frozen
-    from trainer.train.checkpoint import Position
     from trainer.train.objective import Objective
+    from trainer.train.position import Position
 
     began, cpu = time.monotonic(), time.process_time()
     model = frozen.model(plan, ctx.device)

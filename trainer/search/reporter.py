@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trainer.search.trials import Record
-from trainer.train.checkpoint import Position
+from trainer.train.position import Position
 from trainer.train.progress import TENSORBOARD, ProgressReporter
 
 if TYPE_CHECKING:

@@ -57,6 +57,14 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: place.get(item.path.name, len(SLOWEST)))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    from trainer import gc_pause
+
+    with gc_pause.importing():
+        return (yield)
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "ray: needs a real Ray, which the test starts")
     if declared := os.environ.get("TRAINER_READS"):

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from trainer.run_folder import lease as leases
-from trainer.train.checkpoint import Checkpoints, Position, restore
+from trainer.train.checkpoint import Checkpoints, restore
+from trainer.train.position import Position
 
 
 def trainable() -> tuple[torch.nn.Module, torch.optim.Optimizer]:

@@ -8,7 +8,7 @@ from conftest import events_of
 
 from trainer.run_folder.events import Events
 from trainer.train import progress
-from trainer.train.checkpoint import Position
+from trainer.train.position import Position
 from trainer.train.progress import ProgressReporter
 
 READ_LINE, READ_EVENTS, READ_ENTRIES = 64 << 10, 64 << 20, 100  # what the service takes of a line, of a run, and of its warnings

@@ -13,8 +13,8 @@ from trainer.run_folder.events import Events
 from trainer.tasks.catalogue import Base
 from trainer.tasks.target import NO_WORD, Classes, Number
 from trainer.train import checkpoint, evaluate, frozen, loop
-from trainer.train.checkpoint import Position
 from trainer.train.objective import Objective
+from trainer.train.position import Position
 from trainer.train.progress import Meter
 from trainer.train.step import MAX_HALVINGS, Stepper
 

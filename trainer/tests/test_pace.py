@@ -13,7 +13,7 @@ from small_datasets import flowers, in_folders, squares
 from trainer.run import run
 from trainer.run_folder.events import Events
 from trainer.train import estimate, progress
-from trainer.train.checkpoint import Position
+from trainer.train.position import Position
 from trainer.train.progress import ProgressReporter
 
 

@@ -21,6 +21,7 @@ from trainer.search.cost import STEP, Costs
 from trainer.search.trials import KEPT, WAITING, Record, Search, State, Trial
 from trainer.tasks.catalogue import Base
 from trainer.tasks.target import Number
+from trainer.train.position import Position
 
 # The work of trials.
 
@@ -231,7 +232,7 @@ def answers(right: float, count: int = 200) -> dict:
 
 def outcome(right: float, searched: Searched | None = None) -> Outcome:
     return Outcome(
-        Path("/saved"), "cpu", 1, 10, 0.003, 1, "fp32", "all epochs done", 9.0, candidates.Position(), 1.0, 1.0, 1.0, 0, [], answers(right), None,
+        Path("/saved"), "cpu", 1, 10, 0.003, 1, "fp32", "all epochs done", 9.0, Position(), 1.0, 1.0, 1.0, 0, [], answers(right), None,
         {}, {},
         search=searched,
     )  # fmt: skip

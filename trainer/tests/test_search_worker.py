@@ -15,8 +15,8 @@ from trainer.search import run as search_run, trials
 from trainer.search.reporter import TrialReporter
 from trainer.search.run import Runner
 from trainer.search.trials import DIVERGED, DROPPED, KEPT, WAITING, Record
-from trainer.train.checkpoint import Position
 from trainer.train.loop import ALL_DONE, STOPPED, TIME_LIMIT, Context
+from trainer.train.position import Position
 
 PER_EPOCH = 9  # steps
 

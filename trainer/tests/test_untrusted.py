@@ -18,7 +18,8 @@ from trainer.errors import UserError
 from trainer.export import results
 from trainer.run_folder import files, stop
 from trainer.tasks.perceptron import Perceptron
-from trainer.train.checkpoint import Checkpoints, Position
+from trainer.train.checkpoint import Checkpoints
+from trainer.train.position import Position
 
 
 def test_no_more_than_the_limit_of_a_file_is_read(tmp_path):

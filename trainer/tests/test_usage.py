@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from trainer.launch import usage
-from trainer.train.checkpoint import Position
+from trainer.train.position import Position
 
 SIZE = 64_000_000
 

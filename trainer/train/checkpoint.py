@@ -9,7 +9,7 @@ step, so checkpoints need no state of a random generator.
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -18,31 +18,10 @@ from safetensors.torch import load_file, save_file
 from trainer.plan import INDEX
 from trainer.run_folder import files
 from trainer.run_folder.lease import Lease
+from trainer.train.position import Position
 
 _NAME = re.compile(r"step-(\d{9})")
 _FILE = re.compile(r"\w+\.safetensors")
-
-
-@dataclass
-class Position:
-    """The position of a training. ``total`` (loss) and ``rows`` count from the last evaluation, after step ``measured``. ``seconds`` is
-    the time of the steps; ``spent`` includes evaluations and checkpoints. ``scaler`` is the state of the gradient scaler in fp16."""
-
-    step: int = 0
-    measured: int = 0
-    evaluations: int = 0
-    best_step: int = 0
-    best_epoch: float = 0.0
-    best_value: float | None = None
-    best_loss: float | None = None
-    since_best: int = 0
-    total: float = 0.0
-    rows: int = 0
-    seconds: float = 0.0
-    spent: float = 0.0
-    rows_seen: int = 0
-    resumed: int = 0
-    scaler: dict = field(default_factory=dict)
 
 
 class Checkpoints:

@@ -22,10 +22,11 @@ from trainer.run_folder.events import Events
 from trainer.tasks import transformer
 from trainer.train import batches, checkpoint, estimate, evaluate, frozen
 from trainer.train.average import MovingAverage
-from trainer.train.checkpoint import Checkpoints, Position
+from trainer.train.checkpoint import Checkpoints
 from trainer.train.consensus import Consensus
 from trainer.train.objective import Objective
 from trainer.train.optimize import Optimization
+from trainer.train.position import Position
 from trainer.train.progress import TENSORBOARD, ProgressReporter
 from trainer.train.rate import learning_rate
 from trainer.train.step import Stepper

@@ -9,7 +9,7 @@ from trainer.errors import count
 from trainer.run_folder.events import Events, progress_interval
 from trainer.run_folder.tensorboard import TensorBoardLog
 from trainer.train import estimate
-from trainer.train.checkpoint import Position
+from trainer.train.position import Position
 
 TENSORBOARD = "tensorboard"  # the folder of scalars in the run folder
 PROGRESS_SECONDS = 2.0  # between two progress events, at the beginning

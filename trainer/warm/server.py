@@ -17,6 +17,7 @@ import sys
 import time
 from pathlib import Path
 
+from trainer import gc_pause
 from trainer.config.kinds import KINDS
 from trainer.warm import copies, place, wire
 
@@ -43,14 +44,14 @@ def main(path: str, role: str = "") -> None:
     """Serve at ``path``. A warm process with a ``role`` has no keeper: it ends with its pod."""
     listening = _listen(Path(path))
     held = place.hold(Path(path)) if role else None
-    for name in MODULES[role]:
-        try:
-            importlib.import_module(name)
-        except ImportError as e:  # the run that needs it says so better
-            print(f"The warm process starts without {name}: {e}", flush=True)
-    copies.prepare()
-    gc.collect()
-    gc.freeze()  # so that collections in copies do not write to memory that they share
+    with gc_pause.importing():
+        for name in MODULES[role]:
+            try:
+                importlib.import_module(name)
+            except ImportError as e:  # the run that needs it says so better
+                print(f"The warm process starts without {name}: {e}", flush=True)
+        copies.prepare()
+        gc.collect()  # what stays is not scanned in copies, which would write to memory that they share
     threads = len(os.listdir("/proc/self/task"))
     if threads > 1:
         sys.exit(f"A warm process has {threads} threads: it cannot be copied safely.")

@@ -8,9 +8,9 @@ import pyarrow.compute
 from trainer.config.spec import Spec
 from trainer.data import names
 from trainer.data.checks import Checks
-from trainer.data.gc_pause import paused
 from trainer.data.sources import Sources
 from trainer.errors import some
+from trainer.gc_pause import paused
 from trainer.graph import encoded_texts
 from trainer.graph.graph import Graph
 from trainer.graph.reading import Found, detect, formats, loading, matching, nodes, refusals, whole
