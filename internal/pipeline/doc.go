@@ -6,5 +6,6 @@
 //
 // The package handles no AMQP frames, no HTTP and no Kubernetes types. The packages that do are passed in as interfaces: the platform
 // (Clowder or folders), the Ray backend, the message broker. Its subpackages each do one thing: schedule (which run is due), admission
-// (who may go on), status (send statuses), progress (read event logs) and volume (the layout of the shared volume).
+// (who may go on), status (send statuses), listing (describe runs and models), progress (read event logs), objects (copy from and to object
+// stores) and volume (the layout of the shared volume).
 package pipeline

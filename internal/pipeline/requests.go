@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/pipeline/listing"
 	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
@@ -60,6 +61,27 @@ func (p *Pipeline) chooseRun(ctx context.Context, rec job.Record) (change, error
 		r.Advance(job.Staged)
 		return nil
 	}, nil
+}
+
+// listRuns lists the newest runs of the dataset as statuses, the newest last, and ends with the number of all.
+func (p *Pipeline) listRuns(ctx context.Context, rec job.Record, runs []job.Record, wanted string) (change, error) {
+	if err := p.checkMayRead(ctx, rec); err != nil {
+		return nil, err
+	}
+	runs = slices.DeleteFunc(runs, func(r job.Record) bool { return !isNamed(r, wanted) })
+	for _, r := range slices.Backward(runs[:min(listing.Shown, len(runs))]) {
+		p.say(rec, listing.Run(p.noun(r), r, p.reporter.LastText(r.Run)))
+	}
+	return answered(listing.Runs(runs)), nil
+}
+
+// checkMayRead returns an error if the user may not read the dataset.
+func (p *Pipeline) checkMayRead(ctx context.Context, rec job.Record) error {
+	may, err := p.platform.MayRead(ctx, rec, rec.Request.DatasetID)
+	if err == nil && !may {
+		err = job.Permanent(errors.New("you cannot view this dataset: ask its owner to share it with you"))
+	}
+	return err
 }
 
 // actOnRun applies the action to the chosen run or model, if the user may. An effect that an interrupted try has had is not repeated.

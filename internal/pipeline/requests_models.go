@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/crash"
+	"github.com/ncsa/clowder-ray/internal/pipeline/listing"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
-	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -47,54 +49,10 @@ func (p *Pipeline) listModels(ctx context.Context, rec job.Record, wanted string
 		}
 	}
 	registry.ByAge(shown)
-	for _, v := range shown[max(0, len(shown)-listed):] {
-		p.say(rec, modelLine(v, champions[v.Name] == v.Ref()))
+	for _, v := range shown[max(0, len(shown)-listing.Shown):] {
+		p.say(rec, listing.Model(v, champions[v.Name] == v.Ref()))
 	}
-	return answered(modelTally(shown, champions)), nil
-}
-
-// modelLine describes a version and its test score in one line.
-func modelLine(v registry.Version, champion bool) string {
-	line := v.Ref()
-	if champion {
-		line += ", the champion"
-	}
-	line += ": "
-	switch s := v.Test; {
-	case s == nil:
-		line += "without test rows"
-	case s.Low != nil && s.High != nil:
-		line += fmt.Sprintf("%s %.3f (%.3f to %.3f) on %s", results.MetricName(v.Metric), s.Value, *s.Low, *s.High, text.Count(s.N, "test row"))
-	default:
-		line += fmt.Sprintf("%s %.3f on %s", results.MetricName(v.Metric), s.Value, text.Count(s.N, "test row"))
-	}
-	return fmt.Sprintf("%s, %s from %s, made %s by run %s", line, v.Task, v.Base, v.Created.UTC().Format("2006-01-02 15:04 UTC"), v.Run)
-}
-
-// modelTally counts versions and names the champions: "3 versions in this dataset; champion: reviews/2".
-func modelTally(versions []registry.Version, champions map[string]string) string {
-	if len(versions) == 0 {
-		return "This dataset has no such model"
-	}
-	text := text.Count(len(versions), "version") + " in this dataset"
-	if len(versions) > listed {
-		text += fmt.Sprintf("; the newest %d are listed", listed)
-	}
-	var names []string
-	for _, v := range versions {
-		if ref := champions[v.Name]; ref != "" {
-			names = append(names, ref)
-			champions[v.Name] = ""
-		}
-	}
-	switch len(names) {
-	case 0:
-		return text + "; no champion"
-	case 1:
-		return text + "; champion: " + names[0]
-	default:
-		return text + "; champions: " + strings.Join(names, ", ")
-	}
+	return answered(listing.Models(shown, champions)), nil
 }
 
 // chooseVersion finds the version of the dataset that is to be promoted, if the user may. It is remembered before anything is
@@ -152,6 +110,47 @@ func (p *Pipeline) promote(ctx context.Context, rec job.Record) (change, error) 
 		return nil, err
 	}
 	return answered(fmt.Sprintf("%s is now the champion: predictions with %s@champion use it", v.Ref(), v.Name)), nil
+}
+
+// chooseExport finds the model that is to be put into the dataset: one of its own, or one of a dataset that the user may read.
+func (p *Pipeline) chooseExport(ctx context.Context, rec job.Record, settings job.Settings) (change, error) {
+	if err := p.checkMayRead(ctx, rec); err != nil {
+		return nil, badInput(err)
+	}
+	of, err := p.dataset(rec)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	v, err := p.registry.Find(of, settings.Run, func(dataset string) (bool, error) {
+		return p.platform.MayRead(ctx, rec, dataset)
+	})
+	if err != nil {
+		return nil, badInput(err)
+	}
+	p.remark(rec, fmt.Sprintf("Exporting model %s from run %s", v.Ref(), v.Run))
+	return chosen(v, settings, job.Collected)
+}
+
+// export puts the chosen model as model.zip into the dataset.
+func (p *Pipeline) export(ctx context.Context, rec job.Record) (change, error) {
+	v, err := modelOf(rec)
+	if err != nil {
+		return nil, err
+	}
+	m, err := StoredModel(p.registry, *v)
+	if err != nil {
+		return nil, err
+	}
+	artifacts, err := m.Build(ctx, p.cfg.Volume.Deliverables(rec.Run))
+	if err != nil {
+		return nil, err
+	}
+	crash.At(crash.Built)
+	d := platform.Delivery{Folders: m.Folder(rec.Run, rec.Created), Artifacts: artifacts, Content: p.aboutModel(rec, v, "export")}
+	d.Content["folder"] = strings.Join(d.Folders, "/")
+	return p.deliver(ctx, rec, d, false, done(func(where string) string {
+		return fmt.Sprintf("The model %s (%s) is now in this dataset. %s", v.Ref(), text.Bytes(artifacts[0].Size), where)
+	}))
 }
 
 // NotNotedError says that a version is the champion, but that its dataset does not say so. Promoting it again adds what is missing.

@@ -9,6 +9,9 @@ import (
 	"testing"
 )
 
+// URLVariable names a broker that is not ours; its tests use it instead of one of their own.
+const URLVariable = "AMQP_URL"
+
 // shared is the one node that the tests of a binary share. The first test that asks for it starts it, unless sharedVar names one.
 var shared = struct {
 	sync.Mutex
@@ -22,7 +25,7 @@ var shared = struct {
 // the whole test binary. Without any it skips the test. TestMain should run Main, which stops the node.
 func ForTest(tb testing.TB) *Broker {
 	tb.Helper()
-	if uri := os.Getenv("AMQP_URL"); uri != "" {
+	if uri := os.Getenv(URLVariable); uri != "" {
 		return &Broker{external: uri}
 	}
 	shared.Lock()

@@ -1,5 +1,5 @@
 // Command share starts a RabbitMQ, runs a command whose tests use it, and stops it: share COMMAND [ARGUMENT...].
-// It ends with the exit code of the command.
+// If AMQP_URL names one, it starts none. It ends with the exit code of the command.
 package main
 
 import (
@@ -28,13 +28,15 @@ func run(command []string) (code int, err error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	b, err := broker.Start(ctx, broker.Options{})
-	if err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, b.Stop()) }()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the caller's own command
-	cmd.Env = append(os.Environ(), b.Share())
+	if os.Getenv(broker.URLVariable) == "" {
+		b, failed := broker.Start(ctx, broker.Options{})
+		if failed != nil {
+			return 1, failed
+		}
+		defer func() { err = errors.Join(err, b.Stop()) }()
+		cmd.Env = append(os.Environ(), b.Share())
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err = cmd.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.Exited() {
