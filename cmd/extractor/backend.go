@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 	"k8s.io/klog/v2"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/rayjob/jobsapi"
@@ -29,7 +30,7 @@ type ray struct {
 }
 
 // newRay returns the backend of the service with this instance name. Without a name, it cannot list its own attempts.
-func newRay(set Settings, instance string, log *zap.Logger) (*ray, error) {
+func newRay(set settings.Settings, instance string, log *zap.Logger) (*ray, error) {
 	if set.KubeRayConfig != "" {
 		return newKubeRay(set, instance, log)
 	}
@@ -51,7 +52,7 @@ func newRay(set Settings, instance string, log *zap.Logger) (*ray, error) {
 	}, nil
 }
 
-func newKubeRay(set Settings, instance string, log *zap.Logger) (*ray, error) {
+func newKubeRay(set settings.Settings, instance string, log *zap.Logger) (*ray, error) {
 	cfg, err := kuberay.ReadConfig(set.KubeRayConfig)
 	if err != nil {
 		return nil, job.Permanent(fmt.Errorf("KUBERAY_CONFIG: %w", err))
@@ -86,11 +87,11 @@ func newKubeRay(set Settings, instance string, log *zap.Logger) (*ray, error) {
 }
 
 // profiles returns the profiles that the form offers; none without KUBERAY_CONFIG.
-func (s *Settings) profiles() ([]string, error) {
-	if s.KubeRayConfig == "" {
+func profiles(set settings.Settings) ([]string, error) {
+	if set.KubeRayConfig == "" {
 		return nil, nil
 	}
-	cfg, err := kuberay.ReadConfig(s.KubeRayConfig)
+	cfg, err := kuberay.ReadConfig(set.KubeRayConfig)
 	if err != nil {
 		return nil, job.Permanent(fmt.Errorf("KUBERAY_CONFIG: %w", err))
 	}

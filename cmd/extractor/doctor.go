@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/basemodel"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -59,7 +60,7 @@ type check struct {
 	look func(context.Context) (string, error)
 }
 
-func checks(set Settings) []check {
+func checks(set settings.Settings) []check {
 	volume := volume.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir}
 	all, infoErr := extractors(set, volume)
 	return []check{
@@ -101,7 +102,7 @@ func checks(set Settings) []check {
 		}},
 		{"job store", func(ctx context.Context) (string, error) { return checkStore(ctx, set) }},
 		{"scripts", func(ctx context.Context) (string, error) {
-			return set.Scripts.Doctor(ctx, set.localPython(), set.KubeRayConfig != "")
+			return set.Scripts.Doctor(ctx, localPython(set), set.KubeRayConfig != "")
 		}},
 		{"studio", func(ctx context.Context) (string, error) { return set.Studio.Doctor(ctx, set.ClowderCA) }},
 		{"models", func(context.Context) (string, error) { return checkModels(volume.BaseModels()) }},
@@ -134,7 +135,7 @@ func checkModels(folder disk.Folder) (string, error) {
 }
 
 // checkClowder uses no key and no cache, so it changes nothing on the shared volume.
-func checkClowder(ctx context.Context, set Settings) (string, error) {
+func checkClowder(ctx context.Context, set settings.Settings) (string, error) {
 	if set.ClowderURL == "" && set.Clowder1URL == "" && len(set.ClowderHosts) == 0 {
 		return "", errors.New("set CLOWDER_URL to the address of Clowder as seen from this machine (CLOWDER1_URL for a v1 beside it), or CLOWDER_HOSTS to the Clowder hosts that messages may name")
 	}
@@ -170,14 +171,14 @@ func checkWritable(name, dir string, need int64) (string, error) {
 	}
 }
 
-func checkStore(ctx context.Context, set Settings) (string, error) {
+func checkStore(ctx context.Context, set settings.Settings) (string, error) {
 	if _, err := checkWritable("STATE_DIR", set.StateDir, set.MinFreeBytes); err != nil {
 		return "", err
 	}
-	store, err := set.openStore(ctx)
+	store, err := openStore(ctx, set)
 	if err != nil {
 		return "", fmt.Errorf("STATE_DIR: %w", err)
 	}
 	active, err := store.List(ctx, job.Query{Active: true})
-	return fmt.Sprintf("%s, %s", set.storePath(), text.Count(len(active), "active job")), errors.Join(err, store.Close())
+	return fmt.Sprintf("%s, %s", set.StorePath(), text.Count(len(active), "active job")), errors.Join(err, store.Close())
 }

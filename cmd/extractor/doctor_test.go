@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -89,11 +90,11 @@ func TestDoctorSaysWhichModelsCanBeUsed(t *testing.T) {
 
 func TestDoctorCountsTheActiveJobs(t *testing.T) {
 	t.Parallel()
-	set := Settings{StateDir: t.TempDir()}
+	set := settings.Settings{StateDir: t.TempDir()}
 	found, err := checkStore(t.Context(), set)
 	require.NoError(t, err)
 	require.Contains(t, found, "0 active jobs")
-	store, err := job.OpenSQLite(t.Context(), set.storePath())
+	store, err := job.OpenSQLite(t.Context(), set.StorePath())
 	require.NoError(t, err)
 	_, _, err = store.Accept(t.Context(), jobtest.Record("ft-one", "h"))
 	require.NoError(t, err)
@@ -102,7 +103,7 @@ func TestDoctorCountsTheActiveJobs(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, found, "1 active job")
 
-	require.NoError(t, os.WriteFile(set.storePath(), []byte("this is not a database, but a text that is long enough"), 0o600))
+	require.NoError(t, os.WriteFile(set.StorePath(), []byte("this is not a database, but a text that is long enough"), 0o600))
 	_, err = checkStore(t.Context(), set)
 	require.ErrorContains(t, err, "STATE_DIR")
 }
@@ -116,17 +117,17 @@ func TestDoctorSaysWhichClowdersItFinds(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, two.Close()) })
 	for name, tc := range map[string]struct {
-		set  Settings
+		set  settings.Settings
 		want string
 		no   string
 	}{
-		"a v2":                        {Settings{ClowderURL: two.URL}, `^Clowder 2\S+ at \S+$`, ""},
-		"a v1":                        {Settings{ClowderURL: one.URL}, `^Clowder 1\S+ at \S+$`, ""},
-		"both":                        {Settings{ClowderURL: two.URL, Clowder1URL: one.URL}, `^Clowder 2\S+ at \S+; Clowder 1\S+ at \S+$`, ""},
-		"a v1 that is to be a v2":     {Settings{ClowderURL: one.URL, ClowderVersion: 2}, "", "no Clowder v2 at "},
-		"a v2 that is to be a v1":     {Settings{ClowderURL: two.URL, ClowderVersion: 1}, "", "no Clowder v1 at "},
-		"a v2 in the place of the v1": {Settings{ClowderURL: two.URL, Clowder1URL: two.URL}, `^Clowder 2\S+ at \S+$`, "no Clowder v1 at "},
-		"no address":                  {Settings{}, "", "CLOWDER1_URL"},
+		"a v2":                        {settings.Settings{ClowderURL: two.URL}, `^Clowder 2\S+ at \S+$`, ""},
+		"a v1":                        {settings.Settings{ClowderURL: one.URL}, `^Clowder 1\S+ at \S+$`, ""},
+		"both":                        {settings.Settings{ClowderURL: two.URL, Clowder1URL: one.URL}, `^Clowder 2\S+ at \S+; Clowder 1\S+ at \S+$`, ""},
+		"a v1 that is to be a v2":     {settings.Settings{ClowderURL: one.URL, ClowderVersion: 2}, "", "no Clowder v2 at "},
+		"a v2 that is to be a v1":     {settings.Settings{ClowderURL: two.URL, ClowderVersion: 1}, "", "no Clowder v1 at "},
+		"a v2 in the place of the v1": {settings.Settings{ClowderURL: two.URL, Clowder1URL: two.URL}, `^Clowder 2\S+ at \S+$`, "no Clowder v1 at "},
+		"no address":                  {settings.Settings{}, "", "CLOWDER1_URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -22,7 +23,7 @@ type endpoint struct {
 type endpoints []endpoint
 
 // newPublishers returns a publisher for each extractor, which announces it to Clowder.
-func newPublishers(set Settings, all platform.Extractors, instance string, log *zap.Logger, m *queue.Metrics) (endpoints, error) {
+func newPublishers(set settings.Settings, all platform.Extractors, instance string, log *zap.Logger, m *queue.Metrics) (endpoints, error) {
 	out := make(endpoints, len(all))
 	owner := form.Owner{Email: set.ClowderEmail, Key: set.ExtractorKey.Reveal()}
 	for i, e := range all {
@@ -40,7 +41,7 @@ func newPublishers(set Settings, all platform.Extractors, instance string, log *
 }
 
 // addConsumers adds a consumer for each extractor, which passes its jobs to pipe.
-func (es endpoints) addConsumers(set Settings, all platform.Extractors, pipe *pipeline.Pipeline, log *zap.Logger, m *queue.Metrics) error {
+func (es endpoints) addConsumers(set settings.Settings, all platform.Extractors, pipe *pipeline.Pipeline, log *zap.Logger, m *queue.Metrics) error {
 	for i, e := range all {
 		intake := pipeline.NewIntake(pipe, e, es[i].publisher, set.ClowderVersion)
 		var err error
@@ -51,12 +52,12 @@ func (es endpoints) addConsumers(set Settings, all platform.Extractors, pipe *pi
 	return nil
 }
 
-func brokerConfig(set Settings, e platform.Extractor) queue.Config {
+func brokerConfig(set settings.Settings, e platform.Extractor) queue.Config {
 	return queue.Config{URI: set.RabbitMQURI, Queue: e.Queue, ConnectionName: "clowder-ray " + e.Queue, CAFile: set.RabbitMQCA}
 }
 
 // waitingOn returns a function that counts the messages in a queue of the broker.
-func waitingOn(set Settings) func(context.Context, string) (int, error) {
+func waitingOn(set settings.Settings) func(context.Context, string) (int, error) {
 	return func(ctx context.Context, name string) (int, error) {
 		return queue.Depth(ctx, brokerConfig(set, platform.Extractor{Queue: name}))
 	}

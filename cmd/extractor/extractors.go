@@ -6,6 +6,7 @@ import (
 	"os"
 
 	clowderray "github.com/ncsa/clowder-ray"
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
@@ -13,8 +14,8 @@ import (
 )
 
 // extractors reads the forms of all extractors of this service and adds the installed models and the profiles to them.
-func extractors(set Settings, volume volume.Volume) (platform.Extractors, error) {
-	train, err := set.trainingForm()
+func extractors(set settings.Settings, volume volume.Volume) (platform.Extractors, error) {
+	train, err := trainingForm(set)
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +23,7 @@ func extractors(set Settings, volume volume.Volume) (platform.Extractors, error)
 	if err != nil {
 		return nil, err
 	}
-	profiles, err := set.profiles()
+	profiles, err := profiles(set)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +62,11 @@ func extractors(set Settings, volume volume.Volume) (platform.Extractors, error)
 }
 
 // trainingForm returns the form in EXTRACTOR_INFO, or else the built-in one.
-func (s *Settings) trainingForm() ([]byte, error) {
-	if s.ExtractorInfo == "" {
+func trainingForm(set settings.Settings) ([]byte, error) {
+	if set.ExtractorInfo == "" {
 		return clowderray.ExtractorInfo, nil
 	}
-	doc, err := os.ReadFile(s.ExtractorInfo)
+	doc, err := os.ReadFile(set.ExtractorInfo)
 	if err != nil {
 		return nil, job.Permanent(fmt.Errorf("EXTRACTOR_INFO: %w", err))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -36,11 +37,11 @@ func TestEveryCommandHasAPlainHelpText(t *testing.T) {
 func TestEverySettingHasAPlainHelpTextAndAField(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, s := range settings() {
-		require.Regexp(t, `^[A-Z].*[^.]$`, s.help, s.key)
-		require.NotRegexp(t, oldWords, s.help, s.key)
-		require.False(t, seen[s.key] || seen[s.env], "%s is there twice", s.key)
-		seen[s.key], seen[s.env] = true, true
+	for _, s := range settings.Table() {
+		require.Regexp(t, `^[A-Z].*[^.]$`, s.Help, s.Key)
+		require.NotRegexp(t, oldWords, s.Help, s.Key)
+		require.False(t, seen[s.Key] || seen[s.Env], "%s is there twice", s.Key)
+		seen[s.Key], seen[s.Env] = true, true
 	}
 }
 

@@ -72,10 +72,10 @@ func (p *program) withStore(f func(context.Context, job.Store, *cobra.Command, [
 		if err != nil {
 			return err
 		}
-		if _, err := os.Stat(set.storePath()); errors.Is(err, os.ErrNotExist) {
-			return job.Permanent(fmt.Errorf("%s does not exist: set STATE_DIR to the state folder of the service", set.storePath()))
+		if _, err := os.Stat(set.StorePath()); errors.Is(err, os.ErrNotExist) {
+			return job.Permanent(fmt.Errorf("%s does not exist: set STATE_DIR to the state folder of the service", set.StorePath()))
 		}
-		s, err := set.openStore(cmd.Context(), job.WithLeftOut(func(run string, why error) { p.leftOut.add(run, why) }))
+		s, err := openStore(cmd.Context(), set, job.WithLeftOut(func(run string, why error) { p.leftOut.add(run, why) }))
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/cache"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -57,7 +58,7 @@ func newLocalRequest(cmd *cobra.Command, dataset, extractor string) (localReques
 }
 
 // runLocally runs one job from a local folder to another one and waits for its end.
-func (p *program) runLocally(cmd *cobra.Command, set Settings, r localRequest) (err error) {
+func (p *program) runLocally(cmd *cobra.Command, set settings.Settings, r localRequest) (err error) {
 	keep, _ := cmd.Flags().GetBool("keep")
 	l, err := r.job()
 	if err != nil {
@@ -75,7 +76,7 @@ func (p *program) runLocally(cmd *cobra.Command, set Settings, r localRequest) (
 // localSession is what the local jobs of one command share. The caller closes it.
 type localSession struct {
 	p    *program
-	set  Settings
+	set  settings.Settings
 	work string
 	// ray is the local Ray that this session has started, nil where another is used.
 	ray     *raylocal.Local
@@ -86,7 +87,7 @@ type localSession struct {
 }
 
 // openLocal makes the temporary folder of a session, and starts a local Ray unless the command or the settings name one.
-func (p *program) openLocal(cmd *cobra.Command, set Settings) (*localSession, error) {
+func (p *program) openLocal(cmd *cobra.Command, set settings.Settings) (*localSession, error) {
 	if ray, _ := cmd.Flags().GetString("ray"); ray != "" {
 		set.RayAddress = ray
 	}
@@ -103,7 +104,7 @@ func (p *program) openLocal(cmd *cobra.Command, set Settings) (*localSession, er
 		return s, nil
 	}
 	s.console.say("Starting a local Ray")
-	s.set.RayPython = set.localPython()
+	s.set.RayPython = localPython(set)
 	if s.ray, err = raylocal.Start(cmd.Context(), p.localRay(s.set.RayPython, filepath.Join(work, "ray"), false)); err != nil {
 		return nil, errors.Join(fmt.Errorf("%w\n%s", err, pythonRemedy), os.RemoveAll(work))
 	}
@@ -192,7 +193,7 @@ type localJob struct {
 // interruptGrace is how long a training may take to stop after an interrupt.
 const interruptGrace = 45 * time.Second
 
-func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err error) {
+func (p *program) oneJob(ctx context.Context, set settings.Settings, l localJob) (err error) {
 	log, err := newLogger(p.stderr, quietLevel(set.LogLevel), set.LogFormat)
 	if err != nil {
 		return err
@@ -232,7 +233,7 @@ func (p *program) oneJob(ctx context.Context, set Settings, l localJob) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, bodies.Close()) }()
-	if cfg.Objects, err = set.Scripts.Objects(set.objectLimits(), bodies, log); err != nil {
+	if cfg.Objects, err = set.Scripts.Objects(objectLimits(set), bodies, log); err != nil {
 		return err
 	}
 	cfg.Watch, cfg.Over = l.console.watch, func(string) { stop(pipeline.ErrStopping) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 )
@@ -156,15 +157,15 @@ func TestTheLocalPython(t *testing.T) {
 		}
 		return python
 	}
-	set := Settings{RayPython: defaultPython}
-	require.Equal(t, defaultPython, set.localPython(), "nothing is installed")
+	set := settings.Settings{RayPython: settings.DefaultPython}
+	require.Equal(t, settings.DefaultPython, localPython(set), "nothing is installed")
 	install("venv-broken", 0, false)
-	require.Equal(t, defaultPython, set.localPython(), "the installation is not complete")
+	require.Equal(t, settings.DefaultPython, localPython(set), "the installation is not complete")
 	install("venv-old", time.Hour, true)
 	newest := install("venv-new", time.Minute, true)
-	require.Equal(t, newest, set.localPython())
+	require.Equal(t, newest, localPython(set))
 	set.RayPython = "/opt/python"
-	require.Equal(t, "/opt/python", set.localPython(), "RAY_PYTHON overrides it")
+	require.Equal(t, "/opt/python", localPython(set), "RAY_PYTHON overrides it")
 }
 
 func TestStoppingALocalRayThatDoesNotRunIsNoError(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
-	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
@@ -180,109 +179,16 @@ func TestModelsListsTheVersionsAndPromotesOne(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "nowhere"))
 }
 
-func TestSettingsComeFromFileEnvironmentAndFlagsInThisOrder(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "settings.yaml")
-	require.NoError(t, os.WriteFile(file, []byte("max_jobs: 3\nmax_retry: 4\nheartbeat: 2m\nclowder_hosts: [http://a, http://b]\n"), 0o600))
-	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	addFlags(fs)
-	require.NoError(t, fs.Parse([]string{"--config", file, "--max-retry", "6"}))
-	set, err := readSettings(fs, []string{"MAX_RETRY=5", "HEARTBEAT=90", "STALL_TIMEOUT=45m", "RABBITMQ_URI=amqp://u:canary@h/%2f", "MAX_JOBS="})
-	require.NoError(t, err)
-	require.Equal(t, 3, set.MaxJobs, "an empty variable is no value")
-	require.Equal(t, 6, set.MaxRetry)
-	require.Equal(t, 90*time.Second, set.Heartbeat, "pyclowder's bare number is seconds")
-	require.Equal(t, 45*time.Minute, set.StallTimeout)
-	require.Equal(t, 30*time.Minute, defaults(t).StallTimeout)
-	require.Equal(t, []string{"http://a", "http://b"}, set.ClowderHosts)
-	require.NotContains(t, fmt.Sprintf("%+v", set), "canary")
+// readEnv reads settings from an environment.
+func readEnv(environ ...string) (settings.Settings, error) {
+	fs := pflag.NewFlagSet("t", pflag.ContinueOnError)
+	settings.AddFlags(fs)
+	return settings.Read(fs, environ)
 }
 
-func TestAListInOneTextMayHaveBlanks(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		arguments, environ []string
-	}{
-		"a variable": {nil, []string{"CLOWDER_HOSTS= http://a ,http://b,, "}},
-		"a flag":     {[]string{"--clowder-hosts", "http://a, http://b"}, nil},
-	} {
-		fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-		addFlags(fs)
-		require.NoError(t, fs.Parse(tc.arguments))
-		set, err := readSettings(fs, tc.environ)
-		require.NoError(t, err, name)
-		require.Equal(t, []string{"http://a", "http://b"}, set.ClowderHosts, name)
-	}
-}
-
-func TestASettingThatIsOnOrOffHasAFlag(t *testing.T) {
-	t.Parallel()
-	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	addFlags(fs)
-	require.NoError(t, fs.Parse([]string{"--tensorboard", "--studio-embed=false"}))
-	set, err := readSettings(fs, nil)
-	require.NoError(t, err)
-	require.True(t, set.Studio.TensorBoard)
-	require.False(t, set.Studio.Embed)
-	for _, s := range settings() {
-		require.NotNil(t, fs.Lookup(flagName(s.key)), s.key)
-	}
-}
-
-func TestSettingsReportAllFaultsAtOnce(t *testing.T) {
-	t.Parallel()
-	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	addFlags(fs)
-	_, err := readSettings(fs, []string{"MAX_JOBS=0", "CLOWDER_URL=clowder", "EXTRACTOR_KEY=k", "LOG_FORMAT=xml", "HEARTBEAT=-1"})
-	for _, name := range []string{"MAX_JOBS", "CLOWDER_URL", "EXTRACTOR_KEY", "LOG_FORMAT", "HEARTBEAT"} {
-		require.ErrorContains(t, err, name)
-	}
-	file := filepath.Join(t.TempDir(), "settings.yaml")
-	require.NoError(t, os.WriteFile(file, []byte("max_jbos: 3\n"), 0o600))
-	require.NoError(t, fs.Parse([]string{"--config", file}))
-	_, err = readSettings(fs, nil)
-	require.ErrorContains(t, err, "max_jbos", "a misspelt key is not passed over")
-}
-
-func TestTheExampleOfADeploymentIsValid(t *testing.T) {
-	t.Parallel()
-	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	addFlags(fs)
-	require.NoError(t, fs.Parse([]string{"--config", filepath.Join("..", "..", "deploy", "settings.yaml")}))
-	set, err := readSettings(fs, nil)
-	require.NoError(t, err)
-	require.Equal(t, "/shared", set.SharedDir)
-}
-
-var update = flag.Bool("update", false, "write the table of settings into docs/configuration.md")
-
-func TestConfigurationListsEverySetting(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join("..", "..", "docs", "configuration.md")
-	page, err := os.ReadFile(file)
-	require.NoError(t, err)
-	var want strings.Builder
-	want.WriteString("| variable | key | default | meaning |\n|---|---|---|---|\n")
-	for _, s := range settings() {
-		value := "`" + fmt.Sprint(s.value) + "` "
-		if value == "`` " || value == "`[]` " {
-			value = ""
-		}
-		fmt.Fprintf(&want, "| `%s` | `%s` | %s| %s |\n", s.env, s.key, value, s.help)
-	}
-	if before, rest, found := strings.Cut(string(page), "| variable |"); *update && found {
-		_, after, _ := strings.Cut(rest, "\n\n")
-		page = []byte(before + want.String() + "\n" + after)
-		require.NoError(t, os.WriteFile(file, page, 0o600))
-	}
-	require.Contains(t, string(page), want.String(), "write it again with -update")
-}
-
-func defaults(t *testing.T) Settings {
+func defaults(t *testing.T) settings.Settings {
 	t.Helper()
-	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	addFlags(fs)
-	set, err := readSettings(fs, nil)
+	set, err := readEnv()
 	require.NoError(t, err)
 	return set
 }

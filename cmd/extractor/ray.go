@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/rayjob/raylocal"
 )
 
@@ -23,7 +24,7 @@ func (p *program) rayCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			local, err := raylocal.Start(cmd.Context(), p.localRay(set.localPython(), dir, true))
+			local, err := raylocal.Start(cmd.Context(), p.localRay(localPython(set), dir, true))
 			if err != nil {
 				return fmt.Errorf("%w\n%s", err, pythonRemedy)
 			}
@@ -45,7 +46,7 @@ func (p *program) rayCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *program) rayDir(cmd *cobra.Command) (Settings, string, error) {
+func (p *program) rayDir(cmd *cobra.Command) (settings.Settings, string, error) {
 	set, err := p.settings(cmd)
 	if err != nil {
 		return set, "", err
@@ -78,15 +79,15 @@ const pythonRemedy = "set RAY_PYTHON to a Python that has ray, torch and transfo
 
 // localPython returns the interpreter for a local Ray: the one that RAY_PYTHON names, or else the newest one that make setup has
 // installed in the cache, or else the default of RAY_PYTHON.
-func (s *Settings) localPython() string {
-	if s.RayPython != defaultPython {
-		return s.RayPython
+func localPython(set settings.Settings) string {
+	if set.RayPython != settings.DefaultPython {
+		return set.RayPython
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return s.RayPython
+		return set.RayPython
 	}
-	newest, at := s.RayPython, time.Time{}
+	newest, at := set.RayPython, time.Time{}
 	markers, _ := filepath.Glob(filepath.Join(cache, "clowder-ray", "venv-*", "ready")) // the pattern is valid
 	for _, marker := range markers {
 		python := filepath.Join(filepath.Dir(marker), "bin", "python")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -18,7 +19,7 @@ import (
 
 // repeat sets the parameters of r to the settings of a manifest, including its seed. Parameters of the command line override
 // them. It prints a warning if the files differ from the files of that run.
-func (p *program) repeat(ctx context.Context, set Settings, path string, r *localRequest) (manifest.Manifest, error) {
+func (p *program) repeat(ctx context.Context, set settings.Settings, path string, r *localRequest) (manifest.Manifest, error) {
 	old, err := manifest.ReadManifest(path)
 	if err != nil {
 		return old, job.Permanent(fmt.Errorf("--from: %w", err))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/cmd/extractor/sweep"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -68,7 +69,7 @@ func (p *program) root() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return job.Permanent(err) })
-	addFlags(root.PersistentFlags())
+	settings.AddFlags(root.PersistentFlags())
 	root.AddCommand(p.serveCommand(), p.runCommand(), p.predictCommand(), p.modelsCommand(), p.jobsCommand(), p.doctorCommand(),
 		p.rayCommand(), p.readyCommand(), p.versionCommand(), sweep.Command(sweep.Environment{Stdout: p.stdout, Open: p.openSweep}))
 	refuseMistakes(root)
@@ -109,8 +110,8 @@ func (p *program) openSweep(cmd *cobra.Command) (sweep.Trainer, error) {
 }
 
 // settings reads the settings for a command. An invalid setting is a permanent error, which ends with exit code 2.
-func (p *program) settings(cmd *cobra.Command) (Settings, error) {
-	s, err := readSettings(cmd.Flags(), p.environ)
+func (p *program) settings(cmd *cobra.Command) (settings.Settings, error) {
+	s, err := settings.Read(cmd.Flags(), p.environ)
 	return s, job.Permanent(err)
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ncsa/clowder-ray/cmd/extractor/scripts"
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -74,7 +75,7 @@ func datasetAndArguments(usage string) cobra.PositionalArgs {
 }
 
 // runScript runs a script of the folder.
-func (p *program) runScript(cmd *cobra.Command, set Settings, r localRequest, entry string, arguments []string) error {
+func (p *program) runScript(cmd *cobra.Command, set settings.Settings, r localRequest, entry string, arguments []string) error {
 	values, err := scripts.Local(r.dataset, entry, arguments)
 	if err != nil {
 		return err

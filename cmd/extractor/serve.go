@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/cmd/extractor/studio"
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/mount"
@@ -57,7 +58,7 @@ func (p *program) serveCommand() *cobra.Command {
 const heartbeats = "extractors"
 
 // serve wires the service, in the order in which a job passes through it, and runs it until ctx ends.
-func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
+func serve(ctx context.Context, set settings.Settings, log *zap.Logger) (err error) {
 	memory, err := limitMemory(memlimit.FromCgroup)
 	if err != nil {
 		log.Warn("cannot read the memory limit of the container: set GOMEMLIMIT", zap.Error(err))
@@ -70,7 +71,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := set.Scripts.Installer(ctx, set.localPython()); err != nil {
+	if _, err := set.Scripts.Installer(ctx, localPython(set)); err != nil {
 		return err
 	}
 	release, err := lockStateDir(set.StateDir)
@@ -78,7 +79,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	store, err := set.openForService(ctx, reg, log)
+	store, err := openForService(ctx, set, reg, log)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	// All statuses go through one publisher, so that users see them in order.
 	platform := clowderplatform.New(client, all)
 	cfg := pipelineConfig(set, all, volume, attempt, checkTrainer)
-	if cfg.Objects, err = set.Scripts.Objects(set.objectLimits(), client.Cache(), log); err != nil {
+	if cfg.Objects, err = set.Scripts.Objects(objectLimits(set), client.Cache(), log); err != nil {
 		return err
 	}
 	mails, err := notifier(set, all, store, log)
@@ -122,7 +123,7 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 	if mails != nil {
 		cfg.Over = mails.Over
 	}
-	keys, err := set.keyring()
+	keys, err := keyring(set)
 	if err != nil {
 		return err
 	}
@@ -145,7 +146,8 @@ func serve(ctx context.Context, set Settings, log *zap.Logger) (err error) {
 		return err
 	}
 	pages, err := studio.New(ctx, set.Studio, studio.Parts{
-		ClowderURL: set.ClowderURL, ClowderVersion: set.ClowderVersion, ClowderCA: set.ClowderCA, Keys: keys, Clowder: client, Store: store, Volume: volume, Extractors: all, Places: platform, Desk: pipe, Way: way, Python: set.localPython(), Trainer: set.trainer,
+		ClowderURL: set.ClowderURL, ClowderVersion: set.ClowderVersion, ClowderCA: set.ClowderCA, Keys: keys, Clowder: client, Store: store, Volume: volume, Extractors: all, Places: platform, Desk: pipe, Way: way, Python: localPython(set),
+		Trainer: func() (string, error) { return installTrainer(set) },
 		Version: version, Log: log,
 	})
 	if err != nil {
@@ -186,7 +188,7 @@ type parts struct {
 // runAll runs the parts and stops them in an order that loses nothing: first the consumers, which return unhandled messages; then
 // the pipeline, which sends its last statuses; then the publishers; and last the health endpoints, which show that the service is
 // stopping.
-func runAll(ctx context.Context, set Settings, p parts) error {
+func runAll(ctx context.Context, set settings.Settings, p parts) error {
 	// A part that fails stops the others, like a signal.
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -234,21 +236,21 @@ func runAll(ctx context.Context, set Settings, p parts) error {
 	}
 }
 
-func pipelineConfig(set Settings, all platform.Extractors, volume volume.Volume, attempt rayjob.Attempt, checkTrainer func() error) pipeline.Config {
+func pipelineConfig(set settings.Settings, all platform.Extractors, volume volume.Volume, attempt rayjob.Attempt, checkTrainer func() error) pipeline.Config {
 	return pipeline.Config{
 		Instance: set.ClowderURL, Instance1: cmp.Or(set.Clowder1URL, set.ClowderURL), Extractors: all, Volume: volume, AutomaticAfter: set.AutomaticAfter, MaxJobs: set.MaxJobs, MaxDownloads: maxDownloads, MaxUploads: maxUploads,
-		MaxRunning: set.MaxRunning, MaxRunningPerUser: set.MaxRunningPerUser, MaxJobsPerUser: set.jobsPerUser(),
+		MaxRunning: set.MaxRunning, MaxRunningPerUser: set.MaxRunningPerUser, MaxJobsPerUser: set.JobsPerUser(),
 		UserJobsPerHour: set.UserJobsPerHour, UserRequestsPerHour: set.UserRequestsPerHour,
 		MaxRetry: set.MaxRetry, MaxAttempts: set.MaxAttempts, Poll: set.RayPoll, PendingTimeout: set.PendingTimeout, StallTimeout: set.StallTimeout,
-		Attempt: attempt, CheckTrainer: checkTrainer, Version: version, NoteUsers: set.Studio.On() || set.EmailServer != "", Scripts: set.Scripts.Preparer(set.localPython(), volume.Overlays()),
+		Attempt: attempt, CheckTrainer: checkTrainer, Version: version, NoteUsers: set.Studio.On() || set.EmailServer != "", Scripts: set.Scripts.Preparer(localPython(set), volume.Overlays()),
 	}
 }
 
-func rayConfig(set Settings) jobsapi.Config {
+func rayConfig(set settings.Settings) jobsapi.Config {
 	return jobsapi.Config{Address: set.RayAddress, Token: set.RayToken, TokenFile: set.RayTokenFile, PollInterval: set.RayPoll}
 }
 
-func clowderClient(set Settings, cache disk.Folder, log *zap.Logger) (*clowder.Client, error) {
+func clowderClient(set settings.Settings, cache disk.Folder, log *zap.Logger) (*clowder.Client, error) {
 	mounts, err := mount.Parse(set.MountedPaths)
 	if err != nil {
 		return nil, job.Permanent(fmt.Errorf("MOUNTED_PATHS: %w", err))
@@ -278,15 +280,15 @@ const (
 	maxUploads   = 16
 )
 
-// trainer installs the trainer on the shared volume and returns its folder.
-func (s *Settings) trainer() (string, error) {
-	at, _, err := trainer.Install(disk.Folder{Volume: s.SharedDir, Name: "trainer"})
+// installTrainer installs the trainer on the shared volume and returns its folder.
+func installTrainer(set settings.Settings) (string, error) {
+	at, _, err := trainer.Install(disk.Folder{Volume: set.SharedDir, Name: "trainer"})
 	return at, err
 }
 
 // attemptTemplate installs the trainer on the shared volume and returns how Ray runs it. check verifies the installed trainer and
 // repairs it if it has changed.
-func attemptTemplate(set Settings) (a rayjob.Attempt, check func() error, err error) {
+func attemptTemplate(set settings.Settings) (a rayjob.Attempt, check func() error, err error) {
 	folder := disk.Folder{Volume: set.SharedDir, Name: "trainer"}
 	_, digest, err := trainer.Install(folder)
 	if err != nil {

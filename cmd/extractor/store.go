@@ -11,16 +11,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
 // openStore opens the job store with the state keys of the settings.
-func (s *Settings) openStore(ctx context.Context, options ...job.Option) (*job.SQLite, error) {
-	keys, err := s.keyring()
+func openStore(ctx context.Context, set settings.Settings, options ...job.Option) (*job.SQLite, error) {
+	keys, err := keyring(set)
 	if err != nil {
 		return nil, err
 	}
-	return job.OpenSQLite(ctx, s.storePath(), append(options, job.WithKeys(keys))...)
+	return job.OpenSQLite(ctx, set.StorePath(), append(options, job.WithKeys(keys))...)
 }
 
 // leftOut are the jobs that a list leaves out, and why.
@@ -56,10 +57,10 @@ func unreadable(why error) (word, remedy string) {
 }
 
 // keyring reads the state keys. Without a key it returns nil, and nothing is encrypted.
-func (s *Settings) keyring() (*job.Keyring, error) {
-	name, text := "STATE_KEY", s.StateKey
-	if s.StateKeyFile != "" {
-		doc, err := os.ReadFile(s.StateKeyFile)
+func keyring(set settings.Settings) (*job.Keyring, error) {
+	name, text := "STATE_KEY", set.StateKey
+	if set.StateKeyFile != "" {
+		doc, err := os.ReadFile(set.StateKeyFile)
 		if err != nil {
 			return nil, job.Permanent(fmt.Errorf("STATE_KEY_FILE: %w", err))
 		}
@@ -69,8 +70,8 @@ func (s *Settings) keyring() (*job.Keyring, error) {
 	if err != nil {
 		return nil, job.Permanent(fmt.Errorf("%s: %w", name, err))
 	}
-	if keys == nil && s.StateKeyFile != "" {
-		return nil, job.Permanent(fmt.Errorf("STATE_KEY_FILE: %s contains no key: create one with openssl rand -base64 32", s.StateKeyFile))
+	if keys == nil && set.StateKeyFile != "" {
+		return nil, job.Permanent(fmt.Errorf("STATE_KEY_FILE: %s contains no key: create one with openssl rand -base64 32", set.StateKeyFile))
 	}
 	return keys, nil
 }
@@ -78,12 +79,12 @@ func (s *Settings) keyring() (*job.Keyring, error) {
 // openForService opens the job store and updates its records: it encrypts keys with the newest state key and shrinks records
 // that are too large.
 // A record that cannot be read is logged once and counted; its job stands still, and its files and its training on Ray stay.
-func (s *Settings) openForService(ctx context.Context, reg prometheus.Registerer, log *zap.Logger) (*job.SQLite, error) {
+func openForService(ctx context.Context, set settings.Settings, reg prometheus.Registerer, log *zap.Logger) (*job.SQLite, error) {
 	var left leftOut
 	promauto.With(reg).NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "clowder_ray", Subsystem: "store", Name: "unreadable_records", Help: "Jobs that are left out because their records cannot be read.",
 	}, left.count)
-	store, err := s.openStore(ctx, job.WithLeftOut(func(run string, why error) {
+	store, err := openStore(ctx, set, job.WithLeftOut(func(run string, why error) {
 		if left.add(run, why) {
 			_, remedy := unreadable(why)
 			log.Error("a job is left out: "+remedy, zap.String("run", run), zap.Error(why))

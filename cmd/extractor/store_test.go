@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
@@ -25,11 +24,9 @@ func TestTheStoreIsSealedByTheStateKey(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(key(1)+"\n"), 0o600))
 	state := "STATE_DIR=" + filepath.Join(dir, "state")
 	open := func(env ...string) (*job.SQLite, error) {
-		fs := pflag.NewFlagSet("t", pflag.ContinueOnError)
-		addFlags(fs)
-		set, err := readSettings(fs, append(env, state))
+		set, err := readEnv(append(env, state)...)
 		require.NoError(t, err)
-		return set.openStore(t.Context())
+		return openStore(t.Context(), set)
 	}
 	s, err := open("STATE_KEY_FILE=" + file)
 	require.NoError(t, err)
@@ -57,21 +54,19 @@ func TestTheStoreIsSealedByTheStateKey(t *testing.T) {
 func TestADamagedRecordIsListedWithWhatToDoAndLoggedOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	fs := pflag.NewFlagSet("t", pflag.ContinueOnError)
-	addFlags(fs)
-	set, err := readSettings(fs, []string{"STATE_DIR=" + filepath.Join(dir, "state")})
+	set, err := readEnv("STATE_DIR=" + filepath.Join(dir, "state"))
 	require.NoError(t, err)
-	s, err := set.openStore(t.Context())
+	s, err := openStore(t.Context(), set)
 	require.NoError(t, err)
 	for _, run := range []string{"ft-good", "ft-bad"} {
 		_, _, err = s.Accept(t.Context(), jobtest.Record(run, "h1"))
 		require.NoError(t, err)
 	}
 	require.NoError(t, s.Close())
-	doc, err := os.ReadFile(set.storePath())
+	doc, err := os.ReadFile(set.StorePath())
 	require.NoError(t, err)
 	doc = bytes.Replace(doc, []byte(`{"run":"ft-bad"`), []byte(`{"run";"ft-bad"`), 1)
-	require.NoError(t, os.WriteFile(set.storePath(), doc, 0o600))
+	require.NoError(t, os.WriteFile(set.StorePath(), doc, 0o600))
 
 	code, stdout, stderr := execute(t, dir, "jobs", "list")
 	require.Zero(t, code, stderr)
@@ -86,7 +81,7 @@ func TestADamagedRecordIsListedWithWhatToDoAndLoggedOnce(t *testing.T) {
 
 	core, logged := observer.New(zap.InfoLevel)
 	reg := prometheus.NewRegistry()
-	s, err = set.openForService(t.Context(), reg, zap.New(core))
+	s, err = openForService(t.Context(), set, reg, zap.New(core))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
 	for range 3 {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -19,7 +20,7 @@ func TestTheSettingsReachTheirParts(t *testing.T) {
 	set, err := readEnv("SHARED_DIR=/srv/shared", "STATE_DIR=/srv/state", "MAX_FILES=7", "MAX_BYTES=900", "RETAIN_KEYS=1d", "RETAIN_RUNS=2d", "RETAIN_RECORDS=30d",
 		"CACHE_BYTES=5", "MIN_FREE_BYTES=6", "SCRIPT_PACKAGES_BYTES=8", "RABBITMQ_URI=amqps://broker/%2f", "RABBITMQ_CA=/etc/ca.pem")
 	require.NoError(t, err)
-	limits := set.objectLimits()
+	limits := objectLimits(set)
 	require.Equal(t, 7, limits.Objects)
 	require.Equal(t, int64(900), limits.Bytes, "an object store is bounded as a dataset is")
 
@@ -38,7 +39,7 @@ func TestTheSettingsReachTheirParts(t *testing.T) {
 
 func TestNobodyIsMailedWithoutAServer(t *testing.T) {
 	t.Parallel()
-	n, err := notifier(Settings{}, nil, nil, zap.NewNop())
+	n, err := notifier(settings.Settings{}, nil, nil, zap.NewNop())
 	require.NoError(t, err)
 	require.Nil(t, n)
 }

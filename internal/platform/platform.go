@@ -19,7 +19,7 @@ type Platform interface {
 	// rec are checked by now.
 	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error)
 	// News returns which of the announced files an automatic run is to read, with their ids: those that are still in the dataset, if the dataset
-	// wishes for such runs. Settings and results are never among them. If there are none, reason says why, for the user. dir is a folder for
+	// asks for such runs. Settings and results are never among them. If there are none, reason says why, for the user. dir is a folder for
 	// files that News reads, which it makes.
 	News(ctx context.Context, rec job.Record, dir disk.Folder) (files []job.Announced, reason string, err error)
 	// User is the e-mail address of the user of the job, or "you" for a command on this machine.

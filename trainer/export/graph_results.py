@@ -14,12 +14,12 @@ from trainer.data import Dataset, Example
 from trainer.errors import count
 from trainer.export import display, results
 from trainer.export.training_results import add_event_files, compared_champion, described_training, test_details
+from trainer.graph.comparison.compare import ComparedModel
 from trainer.graph.delivery import chances, encoders, figures, likeliest, picture, stored, tables, vectors
 from trainer.graph.delivery.chances import Chance
 from trainer.graph.delivery.scorers import ByTable
 from trainer.graph.graph import LINKS
 from trainer.graph.prepare import Prepared
-from trainer.graph.rivals.compare import Rival
 from trainer.graph.score import EXTRA
 from trainer.launch.outcome import Outcome
 from trainer.measure import links, metrics
@@ -35,21 +35,21 @@ SAMPLES = 5
 
 @dataclass(frozen=True)
 class Delivered:
-    """What is delivered: the candidate ``rival``. ``outcome`` is that of the network, whose ``table`` has a row for each node."""
+    """What is delivered: ``candidate``. ``outcome`` is that of the network, whose ``table`` has a row for each node."""
 
-    rival: Rival
+    candidate: ComparedModel
     outcome: Outcome
     table: numpy.ndarray
 
     @property
     def needs_network(self) -> bool:
         """Whether predictions take the network."""
-        return self.rival.simple is None or self.rival.simple.network
+        return self.candidate.simple is None or self.candidate.simple.network
 
     @property
     def parameters(self) -> int:
         """Of all that is delivered."""
-        beside = self.rival.parameters if self.rival.simple is not None else 0
+        beside = self.candidate.parameters if self.candidate.simple is not None else 0
         return beside + (self.outcome.parameters if self.needs_network else 0)
 
 
@@ -67,7 +67,7 @@ def training(
     """Write all results that the worker did not write, and result.json last. ``listed`` are the candidates, and ``baselines`` the simple
     models on the same test rows."""
     plan, graph, outcome, out = prepared.plan, prepared.graph, delivered.outcome, spec.work / results.OUT
-    answers = delivered.rival.answers
+    answers = delivered.candidate.answers
     classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     reports = {n: metrics.report(a, classes, settings.seed, scale) for n, a in answers.items()}
     at = outcome.position
@@ -123,15 +123,15 @@ def _model(folder: Path, delivered: Delivered, prepared: Prepared, test: dict, c
         os.rename(delivered.outcome.saved, folder)
     else:
         folder.mkdir()
-        files.write_json(folder / "config.json", {"model_type": delivered.rival.name, "task": prepared.plan.task})
-    if delivered.rival.simple is not None:
-        delivered.rival.simple.save(folder)
+        files.write_json(folder / "config.json", {"model_type": delivered.candidate.name, "task": prepared.plan.task})
+    if delivered.candidate.simple is not None:
+        delivered.candidate.simple.save(folder)
     graph, target = prepared.graph, prepared.plan.target
     if target.labels:
         files.write_json(folder / "labels.json", list(target.labels))
     settings = prepared.plan.settings
     more = {
-        "delivered": delivered.rival.name, "network": delivered.needs_network, "directed": graph.directed, "left": graph.left,
+        "delivered": delivered.candidate.name, "network": delivered.needs_network, "directed": graph.directed, "left": graph.left,
         "encoder": graph.encoder, "seed": settings.seed, "ends": list(graph.ends), "prefixes": list(graph.prefixes), "id_column": settings.id_column,
     }  # fmt: skip
     if chance is not None:
@@ -145,7 +145,7 @@ def _model(folder: Path, delivered: Delivered, prepared: Prepared, test: dict, c
 
 def _of_links(out: Path, settings: Settings, prepared: Prepared, delivered: Delivered, chance: Chance, threshold: float, events: Events) -> dict:
     """Write what a model of links says; gives its figures."""
-    graph, against, test = prepared.graph, prepared.measured["test"], delivered.rival.answers["test"]
+    graph, against, test = prepared.graph, prepared.measured["test"], delivered.candidate.answers["test"]
     files.write_text(out / "predictions.csv", tables.of_links(graph, against, test, chance, threshold))
     seen = figures.degrees(graph, prepared.messages)
     found: dict = {}
@@ -159,7 +159,7 @@ def _of_links(out: Path, settings: Settings, prepared: Prepared, delivered: Deli
         }
     if settings.predict_top_k:
         known = stored.load(out / "model" / stored.NAME)
-        scorer = delivered.rival.simple or ByTable(delivered.table)
+        scorer = delivered.candidate.simple or ByTable(delivered.table)
         sources = _sources(prepared, delivered)
         events.phase("export", f"Looking for the likeliest new links of {count(len(sources), 'node')}.")
         new = likeliest.find(scorer, known, delivered.table, sources, settings.predict_top_k, graph.left)
@@ -225,7 +225,7 @@ def described_data(prepared: Prepared) -> dict:
 
 
 def _described_model(delivered: Delivered, prepared: Prepared, out: Path) -> dict:
-    plan, name = prepared.plan, delivered.rival.name
+    plan, name = prepared.plan, delivered.candidate.name
     weights = "model.safetensors" if (out / "model" / "model.safetensors").exists() else stored.NAME
     found = {
         "kind": plan.kind, "base": name, "from_scratch": True, "parameters": delivered.parameters, "labels": list(plan.target.labels),
@@ -233,7 +233,7 @@ def _described_model(delivered: Delivered, prepared: Prepared, out: Path) -> dic
     }  # fmt: skip
     if weights != stored.NAME:
         shape = plan.shape
-        decoder = "" if plan.task != LINKS else "fused" if delivered.rival.simple is not None else str(shape["model"]["decoder"])
+        decoder = "" if plan.task != LINKS else "fused" if delivered.candidate.simple is not None else str(shape["model"]["decoder"])
         found["graph"] = {
             **{name: shape["model"][name] for name in ("layers", "hidden", "aggregation")}, "decoder": decoder,
             "features": 0 if prepared.graph.told.get("from_edges") else shape["model"]["width"], "fanout": shape["fanout"],

@@ -1,1 +1,1 @@
-"""Graphs: reading them, features of nodes, sampling of neighbours, the network, and simple rivals of it."""
+"""Graphs: reading them, features of nodes, sampling of neighbours, the network, and simple models to compare it with."""

@@ -14,10 +14,10 @@ from trainer import saved_model
 from trainer.config.spec import Spec
 from trainer.errors import count
 from trainer.graph import store as stores
+from trainer.graph.comparison import node_scores
 from trainer.graph.delivery import scorers, stored
 from trainer.graph.delivery.stored import Stored
 from trainer.graph.graph import LINKS, Graph
-from trainer.graph.rivals import node_scores
 from trainer.graph.store import Store
 from trainer.measure import links
 from trainer.measure.links import LinkAnswers

@@ -13,11 +13,11 @@ from trainer.data.checks import Checks
 from trainer.errors import count
 from trainer.export import graph_results
 from trainer.graph import features, prepare
+from trainer.graph.comparison import choice, compare, compare_nodes
+from trainer.graph.comparison.compare import ComparedModel
+from trainer.graph.comparison.neighbours import Neighbours
 from trainer.graph.graph import Graph
 from trainer.graph.prepare import Prepared
-from trainer.graph.rivals import choice, compare, compare_nodes
-from trainer.graph.rivals.compare import Rival
-from trainer.graph.rivals.neighbours import Neighbours
 from trainer.launch.outcome import Outcome
 from trainer.plan import Plan
 from trainer.run_folder import stop
@@ -96,7 +96,7 @@ def _deliver(run: Run, prepared: Prepared, base: Base, outcome: Outcome, asked: 
     graph_results.training(run.spec, run.settings, prepared, delivered, listed, baselines, workers, run.events, run.began)
 
 
-def _simple(prepared: Prepared, network: Rival, table: numpy.ndarray) -> list[Rival]:
+def _simple(prepared: Prepared, network: ComparedModel, table: numpy.ndarray) -> list[ComparedModel]:
     """The simple models on the same rows, and their combination with the network."""
     store, plan = prepared.store, prepared.plan
     if prepared.links is not None:

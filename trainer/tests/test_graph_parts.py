@@ -12,11 +12,11 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from trainer.errors import UserError
 from trainer.graph import memory, score
+from trainer.graph.comparison import fusion, neighbours
+from trainer.graph.comparison.fusion import Columns, Fusion
 from trainer.graph.delivery import chances, scorers
 from trainer.graph.memory import Needs
 from trainer.graph.reading import shape, times
-from trainer.graph.rivals import fusion, neighbours
-from trainer.graph.rivals.fusion import Columns, Fusion
 from trainer.measure.links import LinkAnswers
 
 

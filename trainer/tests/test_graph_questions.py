@@ -21,8 +21,8 @@ from test_graph_delivery import communities
 
 from trainer.config.spec import Input
 from trainer.graph.asking import answering, questions
+from trainer.graph.comparison import choice
 from trainer.graph.delivery import scorers, stored
-from trainer.graph.rivals import choice
 from trainer.graph.sage import Sage
 from trainer.run import run
 

@@ -13,7 +13,7 @@ from result_checks import check_files
 from test_graph_delivery import communities
 
 from trainer.graph import reading
-from trainer.graph.rivals import choice
+from trainer.graph.comparison import choice
 from trainer.run import run
 
 

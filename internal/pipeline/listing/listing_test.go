@@ -20,13 +20,17 @@ func TestRun(t *testing.T) {
 		want   string
 	}{
 		"being prepared": {func(*job.Record) {}, "", `Training ft-one, 2026-11-27 08:05 UTC, being prepared`},
-		"named, with its newest status": {func(r *job.Record) { r.Settings.RunName, r.State = "slow", job.Submitted }, "Waiting for Ray to start the job",
-			`Training ft-one "slow", 2026-11-27 08:05 UTC, waiting: Waiting for Ray to start the job`},
+		"named, with its newest status": {
+			func(r *job.Record) { r.Settings.RunName, r.State = "slow", job.Submitted }, "Waiting for Ray to start the job",
+			`Training ft-one "slow", 2026-11-27 08:05 UTC, waiting: Waiting for Ray to start the job`,
+		},
 		"running":         {func(r *job.Record) { r.State, r.Trained = job.Running, time.Now().Add(-3*time.Minute) }, "", `Training ft-one, 2026-11-27 08:05 UTC, running for about 3 min`},
 		"saving":          {func(r *job.Record) { r.State = job.Collected }, "", `Training ft-one, 2026-11-27 08:05 UTC, saving its results`},
 		"being cancelled": {func(r *job.Record) { r.State, r.CancelledBy = job.Running, "alice" }, "", `Training ft-one, 2026-11-27 08:05 UTC, being cancelled`},
-		"its end stands for its newest status": {func(r *job.Record) { r.Ending = &job.Ending{State: job.Failed, Text: "out of memory"} }, "Epoch 1 of 2",
-			`Training ft-one, 2026-11-27 08:05 UTC, failed: out of memory`},
+		"its end stands for its newest status": {
+			func(r *job.Record) { r.Ending = &job.Ending{State: job.Failed, Text: "out of memory"} }, "Epoch 1 of 2",
+			`Training ft-one, 2026-11-27 08:05 UTC, failed: out of memory`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -42,14 +46,14 @@ func TestRun(t *testing.T) {
 func TestRunsAreCountedByState(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	running := func(minutes time.Duration) job.Record {
-		return job.Record{State: job.Running, Trained: now.Add(-minutes * time.Minute)}
+	running := func(since time.Duration) job.Record {
+		return job.Record{State: job.Running, Trained: now.Add(-since)}
 	}
 	done := job.Record{Ending: &job.Ending{State: job.Done}}
 	for want, runs := range map[string][]job.Record{
 		"This dataset has no such run":                            nil,
 		"1 run in this dataset: 1 done":                           {done},
-		"3 runs in this dataset: 2 running, 1 done":               {running(1), done, running(50)},
+		"3 runs in this dataset: 2 running, 1 done":               {running(time.Minute), done, running(time.Hour)},
 		"7 runs in this dataset: 7 done; the newest 6 are listed": {done, done, done, done, done, done, done},
 	} {
 		require.Equal(t, want, listing.Runs(runs))
@@ -82,8 +86,11 @@ func TestModelsNameTheirChampions(t *testing.T) {
 		"none":                         {nil, nil, "This dataset has no such model"},
 		"no champion":                  {[]registry.Version{a}, map[string]string{"a": ""}, "1 version in this dataset; no champion"},
 		"one champion of two versions": {[]registry.Version{a, a}, map[string]string{"a": "a/1"}, "2 versions in this dataset; champion: a/1"},
-		"two champions, in the order of the versions": {[]registry.Version{b, a, b}, map[string]string{"a": "a/1", "b": "b/2"},
-			"3 versions in this dataset; champions: b/2, a/1"},
+		"two champions, in the order of the versions": {
+			[]registry.Version{b, a, b},
+			map[string]string{"a": "a/1", "b": "b/2"},
+			"3 versions in this dataset; champions: b/2, a/1",
+		},
 		"more than are listed": {[]registry.Version{a, a, a, a, a, a, a}, nil, "7 versions in this dataset; the newest 6 are listed; no champion"},
 	} {
 		t.Run(name, func(t *testing.T) {

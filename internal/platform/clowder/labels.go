@@ -16,7 +16,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/platform/wish"
+	"github.com/ncsa/clowder-ray/internal/platform/settingsfile"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -32,7 +32,7 @@ const (
 // from is what the form says.
 func addLabels(ctx context.Context, s session, from string, inputs []job.Input, dir disk.Folder, say func(string)) error {
 	if from == "" {
-		asked, err := stagedWish(inputs, dir)
+		asked, err := stagedOptions(inputs, dir)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func addLabels(ctx context.Context, s session, from string, inputs []job.Input, 
 	group.SetLimit(labelStreams)
 	asked := 0
 	for i := range inputs {
-		if wish.IsSettings(inputs[i].Name) {
+		if settingsfile.Is(inputs[i].Name) {
 			continue
 		}
 		asked++
@@ -77,7 +77,7 @@ func addLabels(ctx context.Context, s session, from string, inputs []job.Input, 
 	}
 	missing := 0
 	for _, in := range inputs {
-		if in.Label == "" && !wish.IsSettings(in.Name) {
+		if in.Label == "" && !settingsfile.Is(in.Name) {
 			missing++
 		}
 	}
@@ -90,30 +90,30 @@ func addLabels(ctx context.Context, s session, from string, inputs []job.Input, 
 	return nil
 }
 
-// stagedWish reads the settings file among the staged files.
-func stagedWish(inputs []job.Input, dir disk.Folder) (w wish.Wish, err error) {
+// stagedOptions reads the settings file among the staged files.
+func stagedOptions(inputs []job.Input, dir disk.Folder) (o settingsfile.Options, err error) {
 	var settings *job.Input
 	for i, in := range inputs {
-		if wish.IsSettings(in.Name) && (settings == nil || wish.Better(in.Name, settings.Name)) {
+		if settingsfile.Is(in.Name) && (settings == nil || settingsfile.Better(in.Name, settings.Name)) {
 			settings = &inputs[i]
 		}
 	}
-	if settings == nil || settings.Size > wish.MaxBytes {
-		return w, nil // the trainer refuses one that is too large
+	if settings == nil || settings.Size > settingsfile.MaxBytes {
+		return o, nil // the trainer refuses one that is too large
 	}
 	root, err := dir.Open()
 	if err != nil {
-		return w, fmt.Errorf("read %s: %w", settings.Name, err)
+		return o, fmt.Errorf("read %s: %w", settings.Name, err)
 	}
-	doc, err := disk.ReadFile(root, settings.Path, wish.MaxBytes)
+	doc, err := disk.ReadFile(root, settings.Path, settingsfile.MaxBytes)
 	if err = errors.Join(err, root.Close()); err != nil {
-		return w, fmt.Errorf("read %s: %w", settings.Name, err)
+		return o, fmt.Errorf("read %s: %w", settings.Name, err)
 	}
-	w, err = wish.Parse(settings.Name, doc)
+	o, err = settingsfile.Parse(settings.Name, doc)
 	if err != nil {
-		return wish.Wish{}, nil //nolint:nilerr // the trainer reads the file as well, and says more of what is wrong in it
+		return settingsfile.Options{}, nil //nolint:nilerr // the trainer reads the file as well, and says more of what is wrong in it
 	}
-	return w, nil
+	return o, nil
 }
 
 // labelIn returns the first label under a key: the name of a member, or names of nested ones with points between them.

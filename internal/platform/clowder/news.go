@@ -8,12 +8,12 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform/ignore"
-	"github.com/ncsa/clowder-ray/internal/platform/wish"
+	"github.com/ncsa/clowder-ray/internal/platform/settingsfile"
 )
 
 // The reasons why an automatic run has nothing to do.
 const (
-	noWish    = "The dataset asks for no automatic runs: add a finetune.yaml with the line automatic: predict to have new files predicted"
+	notAsked  = "The dataset asks for no automatic runs: add a finetune.yaml with the line automatic: predict to have new files predicted"
 	noNews    = "None of the new files is there any more"
 	noNewData = "The new files are settings, results, or files that .clowderignore leaves out, which are not predicted"
 )
@@ -28,12 +28,12 @@ func (c *Platform) News(ctx context.Context, rec job.Record, dir disk.Folder) ([
 	if err != nil {
 		return nil, "", err
 	}
-	asked, err := wishOf(ctx, s, files, dir)
+	asked, err := optionsOf(ctx, s, files, dir)
 	if err != nil {
 		return nil, "", err
 	}
 	if !asked.Predict {
-		return nil, noWish, nil
+		return nil, notAsked, nil
 	}
 	ignored, err := ignoredOf(ctx, s, files, dir)
 	if err != nil {
@@ -50,22 +50,22 @@ func (c *Platform) News(ctx context.Context, rec job.Record, dir disk.Folder) ([
 	}
 }
 
-// wishOf reads the settings file of a dataset, if it has one. dir takes the file.
-func wishOf(ctx context.Context, s session, files []clowder.File, dir disk.Folder) (wish.Wish, error) {
+// optionsOf reads the settings file of a dataset, if it has one. dir takes the file.
+func optionsOf(ctx context.Context, s session, files []clowder.File, dir disk.Folder) (settingsfile.Options, error) {
 	var settings *clowder.File
 	for i, f := range files {
-		if wish.IsSettings(f.Path) && !isResult(f) && (settings == nil || wish.Better(f.Path, settings.Path)) {
+		if settingsfile.Is(f.Path) && !isResult(f) && (settings == nil || settingsfile.Better(f.Path, settings.Path)) {
 			settings = &files[i]
 		}
 	}
 	if settings == nil {
-		return wish.Wish{}, nil
+		return settingsfile.Options{}, nil
 	}
-	doc, err := readFile(ctx, s, *settings, dir, wish.MaxBytes)
+	doc, err := readFile(ctx, s, *settings, dir, settingsfile.MaxBytes)
 	if err != nil {
-		return wish.Wish{}, err
+		return settingsfile.Options{}, err
 	}
-	return wish.Parse(settings.Path, doc)
+	return settingsfile.Parse(settings.Path, doc)
 }
 
 // newsAmong returns those of the files that were announced and are data, each once. found says that some that are no data were announced, too.
@@ -86,7 +86,7 @@ func newsAmong(files []clowder.File, announced []job.Announced, ignored *ignore.
 		if !known {
 			continue
 		}
-		if isResult(f) || wish.IsSettings(f.Path) || isIgnored(ignored, f) {
+		if isResult(f) || settingsfile.Is(f.Path) || isIgnored(ignored, f) {
 			found = true
 			continue
 		}

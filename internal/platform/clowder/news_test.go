@@ -9,7 +9,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/platform/wish"
+	"github.com/ncsa/clowder-ray/internal/platform/settingsfile"
 )
 
 // TestOnlyDataThatWasAnnouncedAndIsWantedIsNews in both versions of Clowder.
@@ -29,12 +29,12 @@ func TestOnlyDataThatWasAnnouncedAndIsWantedIsNews(t *testing.T) {
 		"beside files that are left out":   {map[string]string{"finetune.yaml": "automatic: predict", ".clowderignore": "folder/"}, []string{"a.csv", "folder/b.csv", ".clowderignore"}, []string{"a.csv"}, "", ""},
 		"only files that are left out":     {map[string]string{"finetune.yaml": "automatic: predict", ".clowderignore": "folder/"}, []string{"folder/b.csv"}, nil, noNewData, ""},
 		"files that are gone":              {map[string]string{"finetune.yaml": "automatic: predict"}, []string{"gone.csv"}, nil, noNews, ""},
-		"without settings":                 {nil, []string{"a.csv"}, nil, noWish, ""},
-		"settings that ask for nothing":    {map[string]string{"finetune.yaml": "epochs: 3"}, []string{"a.csv"}, nil, noWish, ""},
-		"settings of a result":             {map[string]string{"finetune/run/finetune.yaml": "automatic: predict"}, []string{"a.csv"}, nil, noWish, ""},
-		"the settings nearest to the top":  {map[string]string{"x/finetune.yaml": "automatic: predict", "finetune.yml": "automatic: no"}, []string{"a.csv"}, nil, noWish, ""},
+		"without settings":                 {nil, []string{"a.csv"}, nil, notAsked, ""},
+		"settings that ask for nothing":    {map[string]string{"finetune.yaml": "epochs: 3"}, []string{"a.csv"}, nil, notAsked, ""},
+		"settings of a result":             {map[string]string{"finetune/run/finetune.yaml": "automatic: predict"}, []string{"a.csv"}, nil, notAsked, ""},
+		"the settings nearest to the top":  {map[string]string{"x/finetune.yaml": "automatic: predict", "finetune.yml": "automatic: no"}, []string{"a.csv"}, nil, notAsked, ""},
 		"settings that are wrong":          {map[string]string{"finetune.yaml": "automatic: train"}, []string{"a.csv"}, nil, "", "finetune.yaml: automatic must be predict or no"},
-		"settings that are too large":      {map[string]string{"finetune.yaml": strings.Repeat("#", wish.MaxBytes+1)}, []string{"a.csv"}, nil, "", "larger than 1 MiB"},
+		"settings that are too large":      {map[string]string{"finetune.yaml": strings.Repeat("#", settingsfile.MaxBytes+1)}, []string{"a.csv"}, nil, "", "larger than 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import numpy
 
+from trainer.graph.comparison import node_scores
 from trainer.graph.delivery import likeliest, scorers, stored
 from trainer.graph.delivery.stored import Stored
-from trainer.graph.rivals import node_scores
 
 
 @dataclass(frozen=True)

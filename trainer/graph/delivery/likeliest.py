@@ -5,8 +5,8 @@ from typing import Protocol
 
 import numpy
 
+from trainer.graph.comparison.neighbours import ranges
 from trainer.graph.reading.shape import distinct
-from trainer.graph.rivals.neighbours import ranges
 from trainer.graph.score import EXTRA
 
 CANDIDATES = 50  # of each node beside the wanted ones, from its vector and from the neighbours of its neighbours

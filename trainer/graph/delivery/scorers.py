@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy
 
 from trainer.graph import score
+from trainer.graph.comparison import delivered, node_scores
+from trainer.graph.comparison.neighbours import Neighbours
 from trainer.graph.delivery.likeliest import Scorer
-from trainer.graph.rivals import delivered, node_scores
-from trainer.graph.rivals.neighbours import Neighbours
 from trainer.run_folder import files
 
 

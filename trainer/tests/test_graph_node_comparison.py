@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy
 import pytest
 
-from trainer.graph.rivals import choice, compare, compare_nodes, node_scores, nodes as simple
-from trainer.graph.rivals.compare import Rival
-from trainer.graph.rivals.fusion import MODEL, Fusion
-from trainer.graph.rivals.node_scores import NodeScores
+from trainer.graph.comparison import choice, compare, compare_nodes, node_scores, nodes as simple
+from trainer.graph.comparison.compare import ComparedModel
+from trainer.graph.comparison.fusion import MODEL, Fusion
+from trainer.graph.comparison.node_scores import NodeScores
 from trainer.measure.linear import Linear
 from trainer.measure.metrics import summary
 from trainer.tasks.target import Classes, Number
@@ -36,8 +36,8 @@ def groups(nodes=240, noise=2.0, seed=0):
     return SimpleNamespace(indptr=indptr, indices=indices, x=x, nodes=nodes), numbers, group
 
 
-def accuracy(rival, split="test"):
-    return summary(rival.answers[split], 3)["accuracy"]
+def accuracy(candidate, split="test"):
+    return summary(candidate.answers[split], 3)["accuracy"]
 
 
 def test_labels_spread_along_a_path():
@@ -75,7 +75,7 @@ def test_the_network_is_a_part_of_the_combination():
     store, numbers, group = groups()
     truth = {n: group[numbers[n]] for n in SPLITS}
     right = {n: CLASSES.answers((0.98 * numpy.eye(3)[truth[n]] + 0.01).astype(numpy.float32), truth[n]) for n in SPLITS}
-    network = Rival("sage", "a network", "network", right)
+    network = ComparedModel("sage", "a network", "network", right)
     fused = compare_nodes.of_nodes(store, numbers, truth, CLASSES, network, 0)[0]
     assert fused.simple.network
     assert accuracy(fused) == 1
@@ -86,7 +86,7 @@ def candidate(name, right, n=200):
     truth = numpy.arange(n) % 3
     answered = numpy.where(numpy.arange(n)[:: 1 if name == "fusion" else -1] < right, truth, (truth + 1) % 3)
     answers = CLASSES.answers((0.8 * numpy.eye(3)[answered] + 0.1).astype(numpy.float32), truth)
-    return Rival(name, name, "estimator", dict.fromkeys(("validation", "test"), answers))
+    return ComparedModel(name, name, "estimator", dict.fromkeys(("validation", "test"), answers))
 
 
 @pytest.mark.parametrize(

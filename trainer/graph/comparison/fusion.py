@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy
 
 from trainer.graph import score
+from trainer.graph.comparison.neighbours import Neighbours
 from trainer.graph.negatives import Negatives
-from trainer.graph.rivals.neighbours import Neighbours
 from trainer.measure import links
 from trainer.measure.links import LinkAnswers
 

@@ -11,14 +11,14 @@ from safetensors.numpy import save_file
 from test_graph_delivery import answers, graph
 
 from trainer.graph import champion, store as stores
+from trainer.graph.comparison import choice, compare, compare_nodes, neighbours, node_scores, nodes as simple
+from trainer.graph.comparison.compare import FUSION, ComparedModel
+from trainer.graph.comparison.fusion import MODEL, Fusion
+from trainer.graph.comparison.neighbours import Neighbours
+from trainer.graph.comparison.node_scores import LINEAR, PROPAGATION, SPREAD, NodeScores
+from trainer.graph.comparison.nodes import Spread
 from trainer.graph.delivery import stored
 from trainer.graph.graph import CLASSES
-from trainer.graph.rivals import choice, compare, compare_nodes, neighbours, node_scores, nodes as simple
-from trainer.graph.rivals.compare import FUSION, Rival
-from trainer.graph.rivals.fusion import MODEL, Fusion
-from trainer.graph.rivals.neighbours import Neighbours
-from trainer.graph.rivals.node_scores import LINEAR, PROPAGATION, SPREAD, NodeScores
-from trainer.graph.rivals.nodes import Spread
 from trainer.launch.outcome import Outcome
 from trainer.measure.linear import Linear
 from trainer.measure.links import LinkAnswers
@@ -43,13 +43,13 @@ def near(pairs, nodes: int, x=None) -> Neighbours:
 # The order of the candidates.
 
 
-def of_numbers(name: str, error: float, **more) -> Rival:
+def of_numbers(name: str, error: float, **more) -> ComparedModel:
     found = {n: Predictions(numpy.zeros(30), numpy.full(30, error)) for n in ("validation", "test")}
-    return Rival(name, f"title of {name}", "estimator", found, **more)
+    return ComparedModel(name, f"title of {name}", "estimator", found, **more)
 
 
-def of_ranks(name: str, rank: float) -> Rival:
-    return Rival(name, name, "heuristic", {n: answers(numpy.ones(30), numpy.zeros(30), numpy.full(30, rank)) for n in ("validation", "test")})
+def of_ranks(name: str, rank: float) -> ComparedModel:
+    return ComparedModel(name, name, "heuristic", {n: answers(numpy.ones(30), numpy.zeros(30), numpy.full(30, rank)) for n in ("validation", "test")})
 
 
 def test_candidates_stand_in_the_order_of_the_metric_after_the_chosen_one():
@@ -64,7 +64,7 @@ def test_candidates_stand_in_the_order_of_the_metric_after_the_chosen_one():
 
 
 def test_a_candidate_without_a_figure_is_the_last_one():
-    empty = Rival("empty", "empty", "estimator", {n: answers([], []) for n in ("validation", "test")})
+    empty = ComparedModel("empty", "empty", "estimator", {n: answers([], []) for n in ("validation", "test")})
     found = [empty, of_ranks("slow", 4.0), of_ranks("fast", 2.0)]
     best, why = choice.best(found, plan("mrr"))
     assert best.name == "fast" and why == ""

@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"errors"
@@ -18,8 +18,8 @@ import (
 // environment variable of its setting.
 func decode(v *viper.Viper) (Settings, error) {
 	names := make(map[string]string) // key → environment variable
-	for _, s := range settings() {
-		names[s.key] = s.env
+	for _, s := range Table() {
+		names[s.Key] = s.Env
 	}
 	var invalid []error
 	for _, key := range slices.Sorted(slices.Values(v.AllKeys())) {

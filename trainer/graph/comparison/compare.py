@@ -8,11 +8,11 @@ from typing import Any
 import numpy
 
 from trainer import candidates
+from trainer.graph.comparison import fusion
+from trainer.graph.comparison.delivered import PairScores
+from trainer.graph.comparison.fusion import MODEL, Columns, Fusion
+from trainer.graph.comparison.neighbours import TITLES, Neighbours
 from trainer.graph.negatives import Negatives
-from trainer.graph.rivals import fusion
-from trainer.graph.rivals.delivered import PairScores
-from trainer.graph.rivals.fusion import MODEL, Columns, Fusion
-from trainer.graph.rivals.neighbours import TITLES, Neighbours
 from trainer.launch.outcome import Outcome
 from trainer.measure import links, metrics
 from trainer.measure.links import LinkAnswers
@@ -27,7 +27,7 @@ _DIGITS = 4
 
 
 @dataclass(frozen=True)
-class Rival:
+class ComparedModel:
     """A candidate. ``simple`` is what is delivered where it is the best; None for the network itself."""
 
     name: str
@@ -46,16 +46,16 @@ class Rival:
         return _sign(plan.metric) * found
 
 
-def of_network(outcome: Outcome, name: str) -> Rival:
+def of_network(outcome: Outcome, name: str) -> ComparedModel:
     """The network that the workers trained."""
     answers = dict(outcome.answers)
     if isinstance(answers["test"], LinkAnswers):
         answers["test"] = links.at_threshold(answers["test"], answers["validation"])
     cpu = sum(w["cpu_seconds"] for w in outcome.workers)
-    return Rival(name, f"{name} from random weights", candidates.NETWORK, answers, None, outcome.parameters, outcome.seconds, cpu, name)
+    return ComparedModel(name, f"{name} from random weights", candidates.NETWORK, answers, None, outcome.parameters, outcome.seconds, cpu, name)
 
 
-def of_links(graph: Neighbours, table: numpy.ndarray | None, measured: dict[str, Negatives], seed: int, metric: str = "mrr") -> list[Rival]:
+def of_links(graph: Neighbours, table: numpy.ndarray | None, measured: dict[str, Negatives], seed: int, metric: str = "mrr") -> list[ComparedModel]:
     """The simple models of edges, their fusion, and their fusion with the network, whose table of all nodes is ``table``.
 
     The fusions are learnt on the validation edges. So their validation figures come from two halves of the sources, each scored by
@@ -81,9 +81,9 @@ def _sign(metric: str) -> int:
     return 1 if metrics.higher_is_better(metric) else -1
 
 
-def _single(name: str, graph: Neighbours, known: dict[str, Columns], measured: dict[str, Negatives], spent: tuple[float, float]) -> Rival:
+def _single(name: str, graph: Neighbours, known: dict[str, Columns], measured: dict[str, Negatives], spent: tuple[float, float]) -> ComparedModel:
     score = Fusion((name,), (1.0,))
-    return _rival(name, TITLES[name], HEURISTIC, PairScores(score, graph, None), known, measured, spent, None)
+    return _compared(name, TITLES[name], HEURISTIC, PairScores(score, graph, None), known, measured, spent, None)
 
 
 def _fused(
@@ -97,17 +97,17 @@ def _fused(
     seed: int,
     spent: tuple[float, float],
     metric: str,
-) -> Rival:
+) -> ComparedModel:
     began, cpu = time.monotonic(), time.process_time()
     sources = measured["validation"].source
     tried = [(fusion.crossed(known["validation"], names, sources, seed, balance), balance) for balance in (fusion.PAIRS, 0.0)]
     held, balance = max(tried, key=lambda t: _sign(metric) * metrics.summary(t[0], 0)[metric])
     score = fusion.fit(known["validation"], names, seed, balance)
     spent = spent[0] + time.monotonic() - began, spent[1] + time.process_time() - cpu
-    return _rival(name, title, candidates.ESTIMATOR, PairScores(score, graph, table), known, measured, spent, held)
+    return _compared(name, title, candidates.ESTIMATOR, PairScores(score, graph, table), known, measured, spent, held)
 
 
-def _rival(
+def _compared(
     name: str,
     title: str,
     sort: str,
@@ -116,16 +116,16 @@ def _rival(
     measured: dict[str, Negatives],
     spent: tuple[float, float],
     held: LinkAnswers | None,
-) -> Rival:
+) -> ComparedModel:
     answers = {split: scores.fusion.answers(columns, measured[split].source.astype(numpy.int64)) for split, columns in known.items()}
     if held is not None:
         answers["validation"] = held
     answers["test"] = links.at_threshold(answers["test"], answers["validation"])
     learnt = scores.parameters if sort == candidates.ESTIMATOR else 0
-    return Rival(name, title, sort, answers, scores, learnt, round(spent[0], 3), round(spent[1], 2))
+    return ComparedModel(name, title, sort, answers, scores, learnt, round(spent[0], 3), round(spent[1], 2))
 
 
-def entries(found: list[Rival], chosen: Rival, plan: Plan, asked: str = "") -> list[dict]:
+def entries(found: list[ComparedModel], chosen: ComparedModel, plan: Plan, asked: str = "") -> list[dict]:
     """The candidates of result.json: the chosen one first, then the best on the validation rows. ``asked`` says why the chosen one is delivered
     if that is not because it is the best."""
     rows = "edges" if isinstance(chosen.answers["validation"], LinkAnswers) else "nodes"
@@ -133,16 +133,20 @@ def entries(found: list[Rival], chosen: Rival, plan: Plan, asked: str = "") -> l
     return [_entry(r, chosen, plan, asked, rows) for r in order]
 
 
-def _entry(rival: Rival, chosen: Rival, plan: Plan, asked: str, rows: str) -> dict:
-    entry: dict[str, Any] = {"name": rival.name, "title": rival.title, "sort": rival.sort}
-    if rival.base:
-        entry["base"] = rival.base
-    if rival.parameters:
-        entry["parameters"] = rival.parameters
-    entry |= {"seconds": rival.seconds, "cpu_seconds": round(rival.cpu, 2), "validation": candidates.summary(rival.answers["validation"], plan)}
-    if test := report(rival.answers["test"], plan):
+def _entry(candidate: ComparedModel, chosen: ComparedModel, plan: Plan, asked: str, rows: str) -> dict:
+    entry: dict[str, Any] = {"name": candidate.name, "title": candidate.title, "sort": candidate.sort}
+    if candidate.base:
+        entry["base"] = candidate.base
+    if candidate.parameters:
+        entry["parameters"] = candidate.parameters
+    entry |= {
+        "seconds": candidate.seconds,
+        "cpu_seconds": round(candidate.cpu, 2),
+        "validation": candidates.summary(candidate.answers["validation"], plan),
+    }
+    if test := report(candidate.answers["test"], plan):
         entry["test"] = test
-    return entry | {"chosen": rival is chosen, "why": _why(rival, chosen, plan, asked, rows)}
+    return entry | {"chosen": candidate is chosen, "why": _why(candidate, chosen, plan, asked, rows)}
 
 
 def report(answers: LinkAnswers | Predictions, plan: Plan) -> dict:
@@ -151,9 +155,9 @@ def report(answers: LinkAnswers | Predictions, plan: Plan) -> dict:
     return metrics.report(answers, classes, plan.settings.seed, scale)
 
 
-def _why(rival: Rival, chosen: Rival, plan: Plan, asked: str, rows: str) -> str:
-    own, its = abs(rival.value(plan)), abs(chosen.value(plan))
-    if rival is chosen:
+def _why(candidate: ComparedModel, chosen: ComparedModel, plan: Plan, asked: str, rows: str) -> str:
+    own, its = abs(candidate.value(plan)), abs(chosen.value(plan))
+    if candidate is chosen:
         return asked or f"Its {metrics.title(plan.metric)} on the validation {rows} is the best: {own:.{_DIGITS}g}."
     return f"Its {metrics.title(plan.metric)} on the validation {rows} is {own:.{_DIGITS}g}, that of {chosen.name} {its:.{_DIGITS}g}."
 

@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import numpy
 
-from trainer.graph.rivals.compare import FUSION, Rival
+from trainer.graph.comparison.compare import FUSION, ComparedModel
 from trainer.measure import metrics
 from trainer.measure.predictions import Predictions
 from trainer.plan import Plan
@@ -12,7 +12,7 @@ from trainer.plan import Plan
 _RESAMPLES, _ROWS = 200, 2000  # of the validation nodes, and rows of each at most
 
 
-def best(found: list[Rival], plan: Plan) -> tuple[Rival, str]:
+def best(found: list[ComparedModel], plan: Plan) -> tuple[ComparedModel, str]:
     """The best candidate by the metric on the validation rows, of equal ones the first; and why, if it is another one.
 
     Of nodes, the combination is delivered unless another candidate is better by more than the standard error of their difference: the epoch of the
@@ -30,13 +30,13 @@ def best(found: list[Rival], plan: Plan) -> tuple[Rival, str]:
     return fused, _why(first, fused, plan, error) if behind else ""
 
 
-def _why(first: Rival, fused: Rival, plan: Plan, error: float) -> str:
+def _why(first: ComparedModel, fused: ComparedModel, plan: Plan, error: float) -> str:
     title, own, its = metrics.title(plan.metric), abs(fused.value(plan)), abs(first.value(plan))
     text = f"Its {title} on the validation nodes is {own:.4g}. That of {first.name}, which was tuned on these nodes, is {its:.4g}: "
     return f"{text}better by no more than the standard error of the difference, {error:.2g}."
 
 
-def _error(one: Rival, other: Rival, plan: Plan) -> float:
+def _error(one: ComparedModel, other: ComparedModel, plan: Plan) -> float:
     """The standard error of the difference of two candidates in the metric, on the same validation rows."""
     random, n = numpy.random.default_rng(plan.settings.seed), len(one.answers["validation"])
     size = min(n, _ROWS)
@@ -45,7 +45,7 @@ def _error(one: Rival, other: Rival, plan: Plan) -> float:
     return float(numpy.nanstd(differences)) * (size / n) ** 0.5
 
 
-def _value(rival: Rival, rows: numpy.ndarray, plan: Plan) -> float:
-    answers = rival.answers["validation"]
+def _value(candidate: ComparedModel, rows: numpy.ndarray, plan: Plan) -> float:
+    answers = candidate.answers["validation"]
     columns = {f.name: None if (values := getattr(answers, f.name)) is None else values[rows] for f in fields(answers)}
-    return replace(rival, answers={"validation": Predictions(**columns)}).value(plan)
+    return replace(candidate, answers={"validation": Predictions(**columns)}).value(plan)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy
 
-from trainer.graph.rivals import nodes as simple
-from trainer.graph.rivals.fusion import MODEL, Columns, Fusion, restored
-from trainer.graph.rivals.nodes import Spread
+from trainer.graph.comparison import nodes as simple
+from trainer.graph.comparison.fusion import MODEL, Columns, Fusion, restored
+from trainer.graph.comparison.nodes import Spread
 from trainer.run_folder import files
 
 NAME = "fusion.json"

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy
 
 from trainer import candidates
-from trainer.graph.rivals import fusion, node_scores, nodes as simple
-from trainer.graph.rivals.compare import FEWEST, FUSION, HEURISTIC, Rival, timed
-from trainer.graph.rivals.fusion import MODEL, Columns, Fusion
-from trainer.graph.rivals.node_scores import LINEAR, MAJORITY, PROPAGATION, SPREAD, TITLES, NodeScores
-from trainer.graph.rivals.nodes import Spread
+from trainer.graph.comparison import fusion, node_scores, nodes as simple
+from trainer.graph.comparison.compare import FEWEST, FUSION, HEURISTIC, ComparedModel, timed
+from trainer.graph.comparison.fusion import MODEL, Columns, Fusion
+from trainer.graph.comparison.node_scores import LINEAR, MAJORITY, PROPAGATION, SPREAD, TITLES, NodeScores
+from trainer.graph.comparison.nodes import Spread
 from trainer.measure.dummy import dummy
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 from trainer.tasks.target import Classes, Number
@@ -23,10 +23,10 @@ def of_nodes(
     numbers: dict[str, numpy.ndarray],
     truth: dict[str, numpy.ndarray],
     target: Classes | Number,
-    network: Rival | None,
+    network: ComparedModel | None,
     seed: int,
     columns: numpy.ndarray | None = None,
-) -> list[Rival]:
+) -> list[ComparedModel]:
     """The simple models, fitted on the training nodes. ``store`` has indptr, indices and x; ``numbers`` and ``truth`` are the nodes of each
     split and their classes or numbers. The linear models are also fitted on features that are multiplied by ``columns``; what is better on the
     validation nodes counts. The first are the combinations, if there are enough validation nodes to learn their weights."""
@@ -44,7 +44,9 @@ def of_nodes(
     return [_fused(parts, truth, target, seed), *found] if len(parts) > 1 else found
 
 
-def _linear(store, numbers: dict, truth: dict, target: Classes | Number, classes: int, seed: int, columns: numpy.ndarray | None) -> list[Rival]:
+def _linear(
+    store, numbers: dict, truth: dict, target: Classes | Number, classes: int, seed: int, columns: numpy.ndarray | None
+) -> list[ComparedModel]:
     if store.x is None or not simple.affordable(store.nodes, store.x.shape[1]):
         return []
     found = []
@@ -58,7 +60,7 @@ def _linear(store, numbers: dict, truth: dict, target: Classes | Number, classes
             model, outputs = best
             scores = NodeScores(Fusion((name,), (1.0,)), classes, {name: model})
             answers = {n: simple.answers(target, o, truth[n]) for n, o in outputs.items()}
-            found.append(Rival(name, TITLES[name], candidates.ESTIMATOR, answers, scores, model.parameters, seconds, cpu))
+            found.append(ComparedModel(name, TITLES[name], candidates.ESTIMATOR, answers, scores, model.parameters, seconds, cpu))
     return found
 
 
@@ -77,7 +79,7 @@ def _fitted(
     return best
 
 
-def _propagation(store, numbers: dict, truth: dict, target: Classes | Number, classes: int) -> Rival:
+def _propagation(store, numbers: dict, truth: dict, target: Classes | Number, classes: int) -> ComparedModel:
     def spread() -> numpy.ndarray:
         return simple.propagate(store.indptr, store.indices, numbers["train"], truth["train"], target)
 
@@ -85,15 +87,15 @@ def _propagation(store, numbers: dict, truth: dict, target: Classes | Number, cl
     outputs = {n: known[numbers[n]] if classes else known[numbers[n], 0] for n in _SPLITS}
     answers = {n: simple.answers(target, o, truth[n]) for n, o in outputs.items()}
     scores = NodeScores(Fusion((PROPAGATION,), (1.0,)), classes, propagated=known)
-    return Rival(PROPAGATION, TITLES[PROPAGATION], HEURISTIC, answers, scores, 0, seconds, cpu)
+    return ComparedModel(PROPAGATION, TITLES[PROPAGATION], HEURISTIC, answers, scores, 0, seconds, cpu)
 
 
-def _constant(truth: dict, classes: int) -> Rival:
+def _constant(truth: dict, classes: int) -> ComparedModel:
     title = "most frequent class" if classes else "mean of the training nodes"
-    return Rival(MAJORITY, title, HEURISTIC, {n: dummy(truth["train"], truth[n], classes) for n in _SPLITS})
+    return ComparedModel(MAJORITY, title, HEURISTIC, {n: dummy(truth["train"], truth[n], classes) for n in _SPLITS})
 
 
-def _fused(parts: list[Rival], truth: dict, target: Classes, seed: int) -> Rival:
+def _fused(parts: list[ComparedModel], truth: dict, target: Classes, seed: int) -> ComparedModel:
     """The weighted product of the probabilities of ``parts``, with weights from the validation nodes. The answers for a validation node are by
     weights that did not see it."""
     names = tuple(MODEL if r.simple is None else r.name for r in parts)
@@ -119,4 +121,4 @@ def _fused(parts: list[Rival], truth: dict, target: Classes, seed: int) -> Rival
     spread = next((r.simple.propagated for r in parts if r.name == PROPAGATION), None)
     scores = NodeScores(whole, target.outputs, linear, spread)
     title = "the network and the simple models, weighed" if MODEL in names else "the simple models, weighed"
-    return Rival(FUSION, title, candidates.ESTIMATOR, answers, scores, scores.parameters, seconds, cpu)
+    return ComparedModel(FUSION, title, candidates.ESTIMATOR, answers, scores, scores.parameters, seconds, cpu)

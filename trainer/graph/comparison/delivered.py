@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy
 
-from trainer.graph.rivals import fusion
-from trainer.graph.rivals.fusion import MODEL, Fusion
-from trainer.graph.rivals.neighbours import Neighbours
+from trainer.graph.comparison import fusion
+from trainer.graph.comparison.fusion import MODEL, Fusion
+from trainer.graph.comparison.neighbours import Neighbours
 from trainer.run_folder import files
 
 NAME = "fusion.json"

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy
 
-from trainer.graph.rivals import nodes
+from trainer.graph.comparison import nodes
 
 _MOST_STEPS = 2_000_000  # two-step walks from one source; the neighbours of hubs are thinned above this
 _MOST_NEAR = 1000  # neighbours of a target, from which paths of three edges are counted

@@ -6,10 +6,10 @@ import numpy
 import pytest
 
 from trainer.graph import negatives, splits
+from trainer.graph.comparison import choice, compare, delivered, fusion
+from trainer.graph.comparison.fusion import MODEL, Fusion
+from trainer.graph.comparison.neighbours import NAMES, Neighbours
 from trainer.graph.graph import Graph
-from trainer.graph.rivals import choice, compare, delivered, fusion
-from trainer.graph.rivals.fusion import MODEL, Fusion
-from trainer.graph.rivals.neighbours import NAMES, Neighbours
 from trainer.measure.metrics import summary
 from trainer.tasks.target import Links
 

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
+)
+
+func TestExtractorsNeedDifferentQueuesAndReadableForms(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "info.json")
+	require.NoError(t, os.WriteFile(broken, []byte("{"), 0o600))
+	for env, want := range map[string]string{
+		"RABBITMQ_QUEUE=ncsa.ray.runs":    "each extractor needs a different name and queue",
+		"EXTRACTOR_INFO=" + dir + "/none": "EXTRACTOR_INFO",
+		"EXTRACTOR_INFO=" + broken:        "extractor_info.json",
+		"KUBERAY_CONFIG=" + dir + "/none": "KUBERAY_CONFIG",
+	} {
+		set, err := readEnv(env, "SHARED_DIR="+dir)
+		require.NoError(t, err)
+		_, err = extractors(set, volume.Volume{Dir: set.SharedDir})
+		require.ErrorContains(t, err, want, env)
+		kind, _ := job.Classify(err)
+		require.Equal(t, job.KindPermanent, kind, env)
+	}
+	set, err := readEnv("SHARED_DIR=" + dir)
+	require.NoError(t, err)
+	all, err := extractors(set, volume.Volume{Dir: set.SharedDir})
+	require.NoError(t, err)
+	require.Equal(t, []string{finetuner, advanced, predictor, scripter, "ncsa.ray.runs"}, all.Names())
+}
+
+func TestProfilesComeFromTheKubeRayConfiguration(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "kuberay.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("profiles: [{name: small}, {name: gpu, gpu: 1}]\n"), 0o600))
+	set := settings.Settings{KubeRayConfig: file}
+	names, err := profiles(set)
+	require.NoError(t, err)
+	require.Equal(t, []string{"small", "gpu"}, names)
+	require.NoError(t, os.WriteFile(file, []byte("profile: []\n"), 0o600))
+	_, err = profiles(set)
+	require.ErrorContains(t, err, `unknown field "profile"`)
+	_, err = newRay(set, "", zap.NewNop())
+	require.ErrorContains(t, err, "KUBERAY_CONFIG")
+}
+
+func TestTheClientOfClowderNeedsReadableCertificates(t *testing.T) {
+	t.Parallel()
+	empty := filepath.Join(t.TempDir(), "ca.crt")
+	require.NoError(t, os.WriteFile(empty, []byte("x"), 0o600))
+	for file, want := range map[string]string{filepath.Join(t.TempDir(), "none"): "no such file", empty: "contains no certificate"} {
+		set, err := readEnv("CLOWDER_URL=https://clowder.example.org", "CLOWDER_CA="+file)
+		require.NoError(t, err)
+		_, err = checkClowder(t.Context(), set)
+		require.ErrorContains(t, err, want)
+	}
+}
