@@ -150,7 +150,7 @@ func TestAnAutomaticRunWithNothingToDoIsSkipped(t *testing.T) {
 		alter func(b *bench)
 		want  string
 	}{
-		"without a wish":         {func(b *bench) { b.platform.noNews = "The dataset asks for nothing" }, "The dataset asks for nothing"},
+		"not asked for":          {func(b *bench) { b.platform.noNews = "The dataset asks for nothing" }, "The dataset asks for nothing"},
 		"without a model":        {func(b *bench) { _ = os.RemoveAll(b.cfg.Volume.Registry().Path()) }, "This dataset has no model yet: train one first, enter the model of another dataset, or choose a model file"},
 		"where it is turned off": {func(b *bench) { b.cfg.Extractors = b.cfg.Extractors[:5] }, "Automatic runs were switched off: to predict the files, submit the dataset to ncsa.ray.predict"},
 	} {

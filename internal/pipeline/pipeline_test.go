@@ -234,6 +234,6 @@ func TestAStopIsNoFailure(t *testing.T) {
 		again.runUntilOver(t)
 		require.Equal(t, job.Done, b.get(t, run).State)
 		require.Empty(t, again.ray.submits, "the running attempt is found again")
-		require.NotContains(t, again.published.kinds(run), message.StatusStart, "a job is greeted once")
+		require.NotContains(t, again.published.kinds(run), message.StatusStart, "the first status is sent once")
 	})
 }

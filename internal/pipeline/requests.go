@@ -141,8 +141,7 @@ func (p *Pipeline) retryRun(ctx context.Context, rec, target job.Record) (change
 		return handOver(target.Run), nil
 	}
 	// Clowder mixes up statuses that come close together, and those of the run begin at once.
-	greeted := rec.StartSent && p.clock.aged(rec.Updated, time.Second)
-	if ending := target.Active() && target.Ending != nil; ending || !greeted {
+	if ending := target.Active() && target.Ending != nil; ending || !p.startAged(rec, time.Second) {
 		return nil, job.Later(time.Second, errors.New("waiting for the earlier status"))
 	}
 	if _, err := p.manage(ctx, rec, target, actionRetry); err != nil {

@@ -101,6 +101,7 @@ func TestARetriedRunGoesOnInTheJobThatAskedForIt(t *testing.T) {
 				require.Equal(t, []message.StatusKind{message.StatusProcessing, message.StatusDone}, b.published.kinds(run))
 				first, second := b.published.of(request)[0], b.published.of(run)[0]
 				require.GreaterOrEqual(t, second.At.Sub(first.At), time.Second, "Clowder mixes up what comes close together")
+				require.Less(t, second.At.Sub(first.At), 5*time.Second, "the user does not wait for the next write of the record")
 			})
 		})
 	}

@@ -54,7 +54,7 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 	if next := rec; err == nil && p.mayObserveAgain(rec) && apply(&next) == nil && next.State == job.Finished {
 		return next, 0
 	}
-	startSent := p.starts.confirmed(rec.Run)
+	startSent := !p.starts.confirmed(rec.Run).IsZero()
 	if inner := apply; startSent {
 		apply = func(r *job.Record) error { r.StartSent = true; return inner(r) }
 	}

@@ -147,11 +147,19 @@ func (s *starts) confirm(run string, now time.Time) bool {
 	return waits
 }
 
-// confirmed reports whether the first status of run was sent and its record does not say so yet.
-func (s *starts) confirmed(run string) bool {
+// confirmed returns when the first status of run was confirmed. It is zero if it was not, or if the record of the job says so by now.
+func (s *starts) confirmed(run string) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.sent[run].IsZero()
+	return s.sent[run]
+}
+
+// startAged reports whether the first status of a job was confirmed at least age ago.
+func (p *Pipeline) startAged(rec job.Record, age time.Duration) bool {
+	if at := p.starts.confirmed(rec.Run); !at.IsZero() {
+		return time.Since(at) >= age
+	}
+	return rec.StartSent && p.clock.aged(rec.Updated, age)
 }
 
 // before lists the runs whose first status was sent before a time.

@@ -17,7 +17,7 @@ import (
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
-// testAutomatic adds files, as users do, to a dataset with a wish and a model, and kills the service between two of them. An administrator
+// testAutomatic adds files, as users do, to a dataset that asks for predictions and has a model, and kills the service between two of them. An administrator
 // has enabled the extractor that hears of new files.
 func (r *rig) testAutomatic() {
 	dataset, _ := r.dataset("Automatic")

@@ -107,7 +107,7 @@ func TestTheOtherClowderTellsOfNewFiles(t *testing.T) {
 	require.Eventually(t, func() bool { return len(automatic()) > 0 && len(r.Records(t)) > len(automatic()) }, stack.StepTimeout, 200*time.Millisecond)
 	r.awaitNoActive()
 	for _, rec := range automatic() {
-		require.Equal(t, job.Skipped, rec.State, "without a wish, and about results: %v", rec.Ending)
+		require.Equal(t, job.Skipped, rec.State, "not asked for, and about results: %v", rec.Ending)
 	}
 	before := len(automatic())
 	uploadTo(t, two, dataset.ID, "finetune.yaml", "automatic: predict\n")

@@ -21,9 +21,10 @@ import (
 // quietPeriod is longer than the service takes to start again, so that no file misses its run.
 const quietPeriod = 8 * time.Second
 
-var wish = map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n", "finetune.yaml": "automatic: predict\n"}
+// asking is a dataset that asks for predictions of new files.
+var asking = map[string]string{"train.csv": "text,label\ngood,yes\nbad,no\n", "finetune.yaml": "automatic: predict\n"}
 
-// TestCrashPointsOfAnAutomaticRun: two new files of a dataset with a wish are one prediction, however the service is killed. Its results,
+// TestCrashPointsOfAnAutomaticRun: two new files of a dataset that asks for predictions are one prediction, however the service is killed. Its results,
 // which Clowder v2 announces like all files, start nothing.
 func TestCrashPointsOfAnAutomaticRun(t *testing.T) {
 	t.Parallel()
@@ -31,7 +32,7 @@ func TestCrashPointsOfAnAutomaticRun(t *testing.T) {
 	for _, point := range []crash.Point{crash.Accepted, crash.Joined, crash.Downloaded, crash.UploadDone, crash.EndSent} {
 		t.Run(string(point), func(t *testing.T) {
 			t.Parallel()
-			w := stack.NewFixture(t, program, wish)
+			w := stack.NewFixture(t, program, asking)
 			w.Env["AUTOMATIC_AFTER"] = quietPeriod.String()
 			trained := w.Start(t, nil)
 			w.AwaitJob(t, w.Submit(t, w.Dataset, nil))
@@ -84,7 +85,7 @@ func TestCrashPointsOfAnAutomaticRunOfClowder1(t *testing.T) {
 			t.Parallel()
 			w := stack.NewFixture(t, program, nil)
 			w.Env["AUTOMATIC_AFTER"] = quietPeriod.String()
-			one := w.AddClowder1(t, wish)
+			one := w.AddClowder1(t, asking)
 			trained := w.Start(t, nil)
 			one.AwaitEnd(t, one.Submit(t, stack.Extractor))
 			w.AwaitRecords(t, 1)

@@ -30,7 +30,7 @@ func TestCrashPointsOfACheck(t *testing.T) {
 			last, updates := w.AwaitJob(t, id)
 			require.Equal(t, "SUCCEEDED", last.Status)
 			require.Equal(t, 1, countText(updates, "Results in folder"), "one last word: %v", updates)
-			require.Equal(t, 1, countText(updates, "Accepted dataset"), "one greeting: %v", updates)
+			require.Equal(t, 1, countText(updates, "Accepted dataset"), "one first status: %v", updates)
 			require.Equal(t, []string{"log.txt", "manifest.json", "report.html", "train.csv"}, fileNames(t, w), "each file once")
 			notes, err := w.Session.Metadata(t.Context(), w.Dataset)
 			require.NoError(t, err)

@@ -195,7 +195,7 @@ func TestEveryFaultOfTheHubEndsWithAModelOrWithASentence(t *testing.T) {
 			if tc.want != "" {
 				require.ErrorContains(t, err, tc.want)
 				require.NoDirExists(t, filepath.Join(o.models(), tiny))
-				double.Heal()
+				double.Clear()
 				_, _, err = o.run(t, "install", tiny, "--yes")
 			}
 			require.NoError(t, err)

@@ -62,8 +62,8 @@ func (h *Hub) Fail(suffix string, f Fault) {
 	h.faults[f.of+" "+suffix] = f
 }
 
-// Heal removes all faults.
-func (h *Hub) Heal() {
+// Clear removes all faults.
+func (h *Hub) Clear() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	clear(h.faults)

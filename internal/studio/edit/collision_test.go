@@ -165,7 +165,7 @@ func TestAFailedSaveIsNotRepeated(t *testing.T) { //nolint:paralleltest // huma 
 func TestAVisitorWhoGoesAwayLeavesNoSaveHalfDone(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
 	h := newHouse(t)
 	base := strings.Trim(h.tag(), `"`)
-	seat := h.room.presence.enter(h.file, h.visitor(bob, false), time.Now())
+	window := h.room.presence.enter(h.file, h.visitor(bob, false), time.Now())
 	ctx, goAway := context.WithCancel(t.Context())
 	h.meanwhile(goAway)
 	ctx = web.WithVisitor(ctx, h.visitor(alice, false))
@@ -173,7 +173,7 @@ func TestAVisitorWhoGoesAwayLeavesNoSaveHalfDone(t *testing.T) { //nolint:parall
 	require.NoError(t, err)
 	require.Equal(t, 2, out.Number)
 	require.Equal(t, "epochs: 6\n", h.text(h.file))
-	_, newest := h.room.presence.around(seat)
+	_, newest := h.room.presence.around(window)
 	require.Equal(t, out.Saved, newest, "the other windows are told")
 	_, err = h.room.save(ctx, h.dataset, h.file, out.Tag, "epochs: 7\n")
 	require.ErrorIs(t, err, context.Canceled, "who is gone before a save begins saves nothing")

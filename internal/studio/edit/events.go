@@ -42,7 +42,7 @@ func (r *Room) stream(w http.ResponseWriter, req *http.Request) {
 }
 
 // follow sends messages until something ends.
-func (r *Room) follow(ctx context.Context, s *seat, out *messages, dataset string, state clowder.FileState) {
+func (r *Room) follow(ctx context.Context, s *window, out *messages, dataset string, state clowder.FileState) {
 	look, beat := time.NewTicker(r.look), time.NewTicker(r.beat)
 	defer look.Stop()
 	defer beat.Stop()

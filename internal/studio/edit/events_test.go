@@ -93,7 +93,7 @@ func TestAStreamEndsForWhoMayNoLongerLook(t *testing.T) { //nolint:paralleltest 
 	h.clowder.Share(h.dataset, bob, "")
 	until(t, messages, "end", "you may not see it")
 	require.Equal(t, 404, h.do(dave, http.MethodGet, h.api("files", h.file, "events"), "").status)
-	for range maxSeatsEach {
+	for range maxWindowsEach {
 		h.room.presence.enter("x", h.visitor(carol, false), time.Now())
 	}
 	full := h.do(carol, http.MethodGet, h.api("files", h.file, "events"), "")

@@ -38,14 +38,14 @@ func TestEachPersonIsShownOnceInTheOrderOfTheirComing(t *testing.T) {
 	people, _ = p.around(mine)
 	require.Equal(t, []string{"Ann", "ben@example.org"}, []string{people[0].Name, people[1].Name})
 	require.Equal(t, at.Add(time.Hour).UTC(), people[1].Since, "the other window of ben stays")
-	for _, s := range []*seat{first, third, mine, other} {
+	for _, s := range []*window{first, third, mine, other} {
 		p.leave(s)
 	}
 	people, newest := p.around(mine)
 	require.Nil(t, people)
 	require.Zero(t, newest)
 	require.Empty(t, p.files, "nothing stays of files that nobody has open")
-	require.Zero(t, p.seats)
+	require.Zero(t, p.windows)
 }
 
 func TestAWindowIsToldOfASaveAlthoughItWasSlow(t *testing.T) {
@@ -69,19 +69,19 @@ func TestOneVisitorCannotTakeAllPlaces(t *testing.T) {
 	t.Parallel()
 	p := newPresence()
 	greedy := &web.Visitor{Email: "ann@example.org"}
-	var seats []*seat
-	for i := range maxSeatsEach {
-		seats = append(seats, p.enter(fmt.Sprint("file ", i%3), greedy, time.Unix(0, 0)))
-		require.NotNil(t, seats[i])
+	var windows []*window
+	for i := range maxWindowsEach {
+		windows = append(windows, p.enter(fmt.Sprint("file ", i%3), greedy, time.Unix(0, 0)))
+		require.NotNil(t, windows[i])
 	}
 	require.Nil(t, p.enter("file 9", greedy, time.Unix(0, 0)), "the limit holds over all files")
-	for i := len(seats); i < maxSeats; i++ {
+	for i := len(windows); i < maxWindows; i++ {
 		require.NotNil(t, p.enter("file 0", &web.Visitor{Email: strconv.Itoa(i)}, time.Unix(0, 0)))
 	}
 	require.Nil(t, p.enter("file 0", &web.Visitor{Email: "one too many"}, time.Unix(0, 0)))
-	p.leave(seats[0])
+	p.leave(windows[0])
 	require.NotNil(t, p.enter("file 9", greedy, time.Unix(0, 0)), "a closed window gives its place back")
-	p.leave(seats[1])
+	p.leave(windows[1])
 	p.close()
 	p.close()
 	require.Nil(t, p.enter("file 0", greedy, time.Unix(0, 0)), "a service that ends opens nothing")

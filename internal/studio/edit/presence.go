@@ -9,10 +9,10 @@ import (
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
 
-// maxSeats limits the streams of all files, and maxSeatsEach those of one visitor.
+// maxWindows limits the streams of all files, and maxWindowsEach those of one visitor.
 const (
-	maxSeats     = 2000
-	maxSeatsEach = 8
+	maxWindows     = 2000
+	maxWindowsEach = 8
 )
 
 // Person has a file open.
@@ -26,20 +26,20 @@ type Person struct {
 
 // presence knows who has which file open.
 type presence struct {
-	mu    sync.Mutex
-	files map[string]*openFile
-	seats int
-	done  chan struct{}
-	ended bool
+	mu      sync.Mutex
+	files   map[string]*openFile
+	windows int
+	done    chan struct{}
+	ended   bool
 }
 
 type openFile struct {
-	seats  []*seat
-	newest Saved // the last version that the studio saved since the first of them opened it
+	windows []*window
+	newest  Saved // the last version that the studio saved since the first of them opened it
 }
 
-// seat is one open window.
-type seat struct {
+// window is one open window.
+type window struct {
 	file   string
 	person Person
 	// changed receives when somebody came, went or saved.
@@ -51,18 +51,18 @@ func newPresence() *presence {
 }
 
 // enter adds a window of a visitor. It returns nil where there are too many, or the service ends.
-func (p *presence) enter(file string, v *web.Visitor, now time.Time) *seat {
+func (p *presence) enter(file string, v *web.Visitor, now time.Time) *window {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	own := 0
 	for _, f := range p.files {
-		for _, s := range f.seats {
+		for _, s := range f.windows {
 			if s.person.Email == v.Email {
 				own++
 			}
 		}
 	}
-	if p.ended || p.seats >= maxSeats || own >= maxSeatsEach {
+	if p.ended || p.windows >= maxWindows || own >= maxWindowsEach {
 		return nil
 	}
 	f := p.files[file]
@@ -70,29 +70,29 @@ func (p *presence) enter(file string, v *web.Visitor, now time.Time) *seat {
 		f = &openFile{}
 		p.files[file] = f
 	}
-	s := &seat{file: file, person: Person{Name: cmp.Or(v.Name, v.Email), Email: v.Email, Since: now.UTC()}, changed: make(chan struct{}, 1)}
-	f.seats = append(f.seats, s)
-	p.seats++
-	f.tell()
+	s := &window{file: file, person: Person{Name: cmp.Or(v.Name, v.Email), Email: v.Email, Since: now.UTC()}, changed: make(chan struct{}, 1)}
+	f.windows = append(f.windows, s)
+	p.windows++
+	f.wake()
 	return s
 }
 
-func (p *presence) leave(s *seat) {
+func (p *presence) leave(s *window) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := p.files[s.file]
-	f.seats = slices.DeleteFunc(f.seats, func(other *seat) bool { return other == s })
-	p.seats--
-	if len(f.seats) == 0 {
+	f.windows = slices.DeleteFunc(f.windows, func(other *window) bool { return other == s })
+	p.windows--
+	if len(f.windows) == 0 {
 		delete(p.files, s.file)
 		return
 	}
-	f.tell()
+	f.wake()
 }
 
-// tell wakes all windows of the file. A window that was woken and has not looked yet needs no second call.
-func (f *openFile) tell() {
-	for _, s := range f.seats {
+// wake wakes all windows of the file. A window that was woken and has not looked yet needs no second call.
+func (f *openFile) wake() {
+	for _, s := range f.windows {
 		select {
 		case s.changed <- struct{}{}:
 		default:
@@ -106,12 +106,12 @@ func (p *presence) saved(file string, version Saved) {
 	defer p.mu.Unlock()
 	if f := p.files[file]; f != nil {
 		f.newest = version
-		f.tell()
+		f.wake()
 	}
 }
 
 // around returns who else has the file open, by the time at which they opened it, and the newest version that the studio saved.
-func (p *presence) around(s *seat) ([]Person, Saved) {
+func (p *presence) around(s *window) ([]Person, Saved) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := p.files[s.file]
@@ -119,7 +119,7 @@ func (p *presence) around(s *seat) ([]Person, Saved) {
 		return nil, Saved{}
 	}
 	people, seen := []Person{}, map[string]bool{}
-	for _, other := range f.seats {
+	for _, other := range f.windows {
 		if other == s || seen[other.person.Email] {
 			continue
 		}

@@ -141,9 +141,9 @@ def test_any_mixture_of_lines_gives_valid_events(tmp_path_factory, schemas, line
 
 
 METRICS = {
-    "the wish of the user": ({"val_loss": 2.0, "epoch_time": 3.0}, "epoch_time", "epoch_time"),
-    "the wish in another spelling": ({"Valid Acc": 0.5, "loss": 1.0}, "val_acc", "Valid Acc"),
-    "a wish that nothing was printed for": ({"val_loss": 2.0}, "auc", None),
+    "what the user asks for": ({"val_loss": 2.0, "epoch_time": 3.0}, "epoch_time", "epoch_time"),
+    "the same in another spelling": ({"Valid Acc": 0.5, "loss": 1.0}, "val_acc", "Valid Acc"),
+    "a metric that nothing was printed for": ({"val_loss": 2.0}, "auc", None),
     "an accuracy before a loss": ({"val_loss": 2.0, "accuracy": 0.5}, "", "accuracy"),
     "a test before a validation": ({"val_accuracy": 0.6, "test_accuracy": 0.5}, "", "test_accuracy"),
     "a validation before the training": ({"loss": 1.0, "val_loss": 2.0}, "", "val_loss"),
