@@ -17,7 +17,7 @@ import (
 // of a process that has to be started.
 func BenchmarkAnswer(b *testing.B) {
 	python := answertest.Python(b)
-	s := answertest.NewShelf(b, python)
+	s := answertest.NewVolume(b, python)
 	files, lines := reviews(b)
 	trained := s.Train(b, dataset, "reviews", "ft-network", files, map[string]any{"model": "bert-tiny", "epochs": 1, "max_length": 64})
 	ask := func(c *answer.Client, i int) time.Duration {

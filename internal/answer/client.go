@@ -168,7 +168,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte) (an
 	return found, true, err
 }
 
-func (c *Client) ask(ctx context.Context, where sidecar.Place, method, path string, body []byte) ([]byte, error) {
+func (c *Client) ask(ctx context.Context, where sidecar.Endpoint, method, path string, body []byte) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, where.URL+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("ask the answer process: %w", err)

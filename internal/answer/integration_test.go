@@ -30,14 +30,14 @@ import (
 
 var dataset = registry.Dataset{Clowder: "https://clowder.example.org", ID: "655fd7c3e4b0a1b2c3d4e5f6"}
 
-func client(tb testing.TB, s *answertest.Shelf, python string, sleep time.Duration) *answer.Client {
+func client(tb testing.TB, s *answertest.Volume, python string, sleep time.Duration) *answer.Client {
 	tb.Helper()
 	c := answer.NewClient(local(s, python, sleep))
 	tb.Cleanup(func() { require.NoError(tb, c.Close()) })
 	return c
 }
 
-func local(s *answertest.Shelf, python string, sleep time.Duration) sidecar.Process {
+func local(s *answertest.Volume, python string, sleep time.Duration) sidecar.Process {
 	return answer.NewLocal(answer.LocalConfig{
 		Python: python, Trainer: s.Trainer, Registry: filepath.Join(s.Volume, "registry"), Sleep: sleep, Log: zap.NewNop(),
 	})
@@ -67,7 +67,7 @@ func reviews(tb testing.TB) (files map[string][]byte, lines []string) {
 func TestAnswersOfTextsAreThoseOfTheTraining(t *testing.T) {
 	t.Parallel()
 	python := answertest.Python(t)
-	s := answertest.NewShelf(t, python)
+	s := answertest.NewVolume(t, python)
 	files, lines := reviews(t)
 	words := s.Train(t, dataset, "reviews", "ft-words", files, map[string]any{"model": "words"})
 	network := s.Train(t, dataset, "reviews", "ft-network", files, map[string]any{"model": "bert-tiny", "epochs": 1, "max_length": 64})
@@ -94,7 +94,7 @@ func compare(a, b any) int { return int(1e9 * (a.(float64) - b.(float64))) }
 func TestAnImageAndARowOfATableAreAnswered(t *testing.T) {
 	t.Parallel()
 	python := answertest.Python(t)
-	s := answertest.NewShelf(t, python)
+	s := answertest.NewVolume(t, python)
 	pictures := pictures(t)
 	var table strings.Builder
 	table.WriteString("size,colour,kind\n")
@@ -146,7 +146,7 @@ func pictures(t *testing.T) map[string][]byte {
 func TestAfterSleepAQuestionWakesTheProcess(t *testing.T) {
 	t.Parallel()
 	python := answertest.Python(t)
-	s := answertest.NewShelf(t, python)
+	s := answertest.NewVolume(t, python)
 	files, lines := reviews(t)
 	trained := s.Train(t, dataset, "reviews", "ft-words", files, map[string]any{"model": "words"})
 	process := local(s, python, 300*time.Millisecond)

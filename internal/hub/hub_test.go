@@ -147,8 +147,8 @@ func TestAWayBackFromAnotherHostGetsNoToken(t *testing.T) {
 	require.Equal(t, "token: ", seen)
 }
 
-// patience is the idle timeout of a download: short only where a connection is silent without end, since a busy machine is silent too.
-func patience(fault hubtest.Kind, short time.Duration) time.Duration {
+// idleTimeout is the idle timeout of a download: short only where a connection is silent without end, since a busy machine is silent too.
+func idleTimeout(fault hubtest.Kind, short time.Duration) time.Duration {
 	if fault == hubtest.Stalled {
 		return short
 	}
@@ -173,7 +173,7 @@ func TestADownloadGoesOnWhereItBrokeOff(t *testing.T) {
 			repo := tinyRepo()
 			double := hubtest.New(t, map[string]hubtest.Repo{tiny: repo})
 			double.Fail("model.safetensors", tc.fault)
-			c := client(t, hub.Config{Endpoint: double.URL, IdleTimeout: patience(tc.fault.Kind, 3*time.Second)})
+			c := client(t, hub.Config{Endpoint: double.URL, IdleTimeout: idleTimeout(tc.fault.Kind, 3*time.Second)})
 			info, err := c.Info(t.Context(), tiny, "")
 			require.NoError(t, err)
 			got, err := download(t.Context(), c, info, find(t, info, "model.safetensors"), 0)
@@ -208,7 +208,7 @@ func TestAFileThatNeverArrivesIsGivenUp(t *testing.T) {
 			t.Parallel()
 			double := hubtest.New(t, map[string]hubtest.Repo{tiny: tinyRepo()})
 			double.Fail("model.safetensors", hubtest.Fault{Kind: tc.fault})
-			c := client(t, hub.Config{Endpoint: double.URL, Attempts: 2, IdleTimeout: patience(tc.fault, 300*time.Millisecond)})
+			c := client(t, hub.Config{Endpoint: double.URL, Attempts: 2, IdleTimeout: idleTimeout(tc.fault, 300*time.Millisecond)})
 			info, err := c.Info(t.Context(), tiny, "")
 			require.NoError(t, err)
 			_, err = download(t.Context(), c, info, find(t, info, "model.safetensors"), 1)

@@ -113,12 +113,12 @@ func nextPage(link string) string {
 }
 
 type infoAnswer struct {
-	SHA      string    `json:"sha"`
-	Gated    gate      `json:"gated"`
-	Disabled bool      `json:"disabled"`
-	CardData cardData  `json:"cardData"`
-	Tags     []string  `json:"tags"`
-	Siblings []sibling `json:"siblings"`
+	SHA      string      `json:"sha"`
+	Gated    gateSetting `json:"gated"`
+	Disabled bool        `json:"disabled"`
+	CardData cardData    `json:"cardData"`
+	Tags     []string    `json:"tags"`
+	Siblings []sibling   `json:"siblings"`
 }
 
 // sibling is one file. Size is missing in the answer of some mirrors.
@@ -135,12 +135,12 @@ type lfs struct {
 	OID    string `json:"oid"`
 }
 
-// gate is false, or how people get in: auto or manual.
-type gate bool
+// gateSetting is false, or how people get in: auto or manual.
+type gateSetting bool
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (g *gate) UnmarshalJSON(doc []byte) error {
-	*g = gate(!bytes.Equal(doc, []byte("false")) && !bytes.Equal(doc, []byte("null")))
+func (g *gateSetting) UnmarshalJSON(doc []byte) error {
+	*g = gateSetting(!bytes.Equal(doc, []byte("false")) && !bytes.Equal(doc, []byte("null")))
 	return nil
 }
 

@@ -131,7 +131,7 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	if created {
 		p.log.Info("job", zap.String("run", rec.Run), zap.String("job_id", req.JobID), zap.String("state", string(rec.State)),
 			zap.String("dataset", req.DatasetID), zap.Int("api_version", req.APIVersion))
-		p.resting.put(rec)
+		p.records.put(rec)
 		p.sendStart(ctx, rec, false)
 		in.begin(rec)
 	} else if err := in.repeated(ctx, d, rec, req, key); err != nil {

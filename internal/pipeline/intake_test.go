@@ -41,10 +41,10 @@ func TestNoJobsAreTakenWhileTheyCouldNotBeServed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	in := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2)
-	b.Admit(false)
+	b.SetAdmission(false)
 	require.Zero(t, in.Free())
 	<-in.Freed()
-	b.Admit(true)
+	b.SetAdmission(true)
 	require.Equal(t, 4, in.Free())
 	require.NotEmpty(t, in.Freed())
 }

@@ -30,59 +30,59 @@ func (p *Pipeline) command(ctx context.Context, run string, apply func(*job.Reco
 	if err != nil {
 		return job.Record{}, err
 	}
-	p.resting.drop(next)
+	p.records.drop(next)
 	p.interrupts.cut(next)
 	p.schedule.Add(next.Run)
 	return next, nil
 }
 
-// resting keeps the records of jobs that wait from one look to the next, so that a look at a job to which nothing happens reads nothing from
+// recordCache keeps the records of jobs that wait from one look to the next, so that a look at a job to which nothing happens reads nothing from
 // the disk. A record that others have changed is dropped as soon as that is known, and any record after restingAge.
-type resting struct {
+type recordCache struct {
 	mu   sync.Mutex
-	runs map[string]*rested
+	runs map[string]*cachedRecord
 }
 
-// rested is a record and when it was read. It does not count while a worker is on the job, and after one that did not keep it again.
-type rested struct {
+// cachedRecord is a record and when it was read. It does not count while a worker is on the job, and after one that did not keep it again.
+type cachedRecord struct {
 	rec   job.Record
 	at    time.Time
 	taken bool
 }
 
 const (
-	restingAge  = time.Minute
+	recordAge   = time.Minute
 	restingMost = 1000 // records, of a few kilobytes each
 )
 
-func newResting() *resting { return &resting{runs: map[string]*rested{}} }
+func newRecordCache() *recordCache { return &recordCache{runs: map[string]*cachedRecord{}} }
 
 // take returns the record that is kept for run, if it still counts. keep may be called for the job until drop is.
-func (r *resting) take(run string) (job.Record, bool) {
+func (r *recordCache) take(run string) (job.Record, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	kept := r.runs[run]
-	if kept != nil && !kept.taken && time.Since(kept.at) < restingAge {
+	if kept != nil && !kept.taken && time.Since(kept.at) < recordAge {
 		kept.taken = true
 		return kept.rec, true
 	}
 	if kept != nil || len(r.runs) < restingMost {
-		r.runs[run] = &rested{taken: true}
+		r.runs[run] = &cachedRecord{taken: true}
 	}
 	return job.Record{}, false
 }
 
 // put keeps the record of a new job for its first look.
-func (r *resting) put(rec job.Record) {
+func (r *recordCache) put(rec job.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, ok := r.runs[rec.Run]; !ok && len(r.runs) < restingMost {
-		r.runs[rec.Run] = &rested{rec: rec, at: time.Now()}
+		r.runs[rec.Run] = &cachedRecord{rec: rec, at: time.Now()}
 	}
 }
 
 // keep keeps the record of a job that take was called for, unless it was dropped since.
-func (r *resting) keep(rec job.Record) {
+func (r *recordCache) keep(rec job.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	kept := r.runs[rec.Run]
@@ -96,7 +96,7 @@ func (r *resting) keep(rec job.Record) {
 }
 
 // drop forgets the record of a job if rec is another version.
-func (r *resting) drop(rec job.Record) {
+func (r *recordCache) drop(rec job.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if kept, ok := r.runs[rec.Run]; ok && kept.rec.Version != rec.Version {
@@ -105,7 +105,7 @@ func (r *resting) drop(rec job.Record) {
 }
 
 // forget drops what is kept of a job that is over.
-func (r *resting) forget(run string) {
+func (r *recordCache) forget(run string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.runs, run)

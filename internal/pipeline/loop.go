@@ -39,7 +39,7 @@ func (p *Pipeline) lookForChanges(ctx context.Context) {
 			continue
 		}
 		for _, rec := range changed {
-			p.resting.drop(rec)
+			p.records.drop(rec)
 			if rec.CancelledBy != "" || !p.schedule.Has(rec.Run) {
 				p.interrupts.cut(rec)
 				p.schedule.Add(rec.Run)
@@ -64,7 +64,7 @@ func (p *Pipeline) work(ctx context.Context, run string) {
 	}
 	p.reporter.Forget(run)
 	p.follower.Forget(run)
-	p.resting.forget(run)
+	p.records.forget(run)
 	p.collections.forget(run)
 	p.starts.forget(run)
 	p.objects.Forget(run)
@@ -89,14 +89,14 @@ func (p *Pipeline) signalIntakes() {
 	}
 }
 
-// Admit allows the intakes to take jobs, or leaves all jobs in RabbitMQ while they cannot be served.
-func (p *Pipeline) Admit(open bool) {
+// SetAdmission allows the intakes to take jobs, or leaves all jobs in RabbitMQ while they cannot be served.
+func (p *Pipeline) SetAdmission(open bool) {
 	p.closed.Store(!open)
 	p.signalIntakes()
 }
 
-// Hold keeps every worker from a run whose job is over until release is called. It reports false if the run is scheduled or being worked on.
-func (p *Pipeline) Hold(run string) (release func(), held bool) {
+// Lock keeps every worker from a run whose job is over until release is called. It reports false if the run is scheduled or being worked on.
+func (p *Pipeline) Lock(run string) (release func(), held bool) {
 	if !p.schedule.Reserve(run) {
 		return nil, false
 	}
@@ -105,7 +105,7 @@ func (p *Pipeline) Hold(run string) (release func(), held bool) {
 
 // read returns the record of a run, which may be the one of the last look if nothing is known to have changed it since.
 func (p *Pipeline) read(ctx context.Context, run string) (job.Record, error) {
-	if rec, ok := p.resting.take(run); ok {
+	if rec, ok := p.records.take(run); ok {
 		return rec, nil
 	}
 	return p.store.Get(ctx, run)
@@ -129,7 +129,7 @@ func (p *Pipeline) walk(ctx context.Context, run string) (wait time.Duration, ov
 	for rec.Active() {
 		next, wait := p.step(ctx, interruptible, rec)
 		if wait > 0 {
-			p.resting.keep(next)
+			p.records.keep(next)
 		}
 		if stands := next.Version == rec.Version && next.State == rec.State; wait > 0 || stands || ctx.Err() != nil {
 			return wait, !next.Active()

@@ -37,8 +37,8 @@ func (p *Pipeline) RunOf(queue, jobID string) string {
 	return rayjob.RunName(p.cfg.Instance, queue, jobID)
 }
 
-// Said returns the newest sentence that the user of a run was told, empty if this process has told none.
-func (p *Pipeline) Said(run string) string { return p.reporter.LastText(run) }
+// LastStatus returns the newest sentence that the user of a run was told, empty if this process has told none.
+func (p *Pipeline) LastStatus(run string) string { return p.reporter.LastText(run) }
 
 // dataset is the dataset of a job as the registry names it. The error about a Clowder that is not served is permanent.
 func (p *Pipeline) dataset(rec job.Record) (registry.Dataset, error) {

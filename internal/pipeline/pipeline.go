@@ -107,7 +107,7 @@ type Pipeline struct {
 	stages     []stage
 	requests   []stage
 	interrupts *interrupts
-	resting    *resting
+	records    *recordCache
 
 	schedule *schedule.Queue
 	reporter *status.Reporter
@@ -163,7 +163,7 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform platform.
 		cfg: cfg, store: store, backend: backend, platform: platform, metrics: metrics, log: log.Named("pipeline"),
 		registry: registry.New(cfg.Volume.Registry()), schedule: schedule.New(),
 		trainer:  rayjob.NewCached(trainerChecked, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, cfg.CheckTrainer() }),
-		follower: progress.NewFollower(cfg.Volume.Run), clock: newClock(), buildFiles: delivery.Build, interrupts: newInterrupts(), resting: newResting(),
+		follower: progress.NewFollower(cfg.Volume.Run), clock: newClock(), buildFiles: delivery.Build, interrupts: newInterrupts(), records: newRecordCache(),
 	}
 	p.objects = objects.New(cfg.Objects, cfg.Volume, platform.User, p.log)
 	p.registry.OnFault(func(path string, err error) {

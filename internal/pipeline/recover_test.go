@@ -21,8 +21,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// lostAndFound is a recovery beside the double of a Clowder in which alice has a dataset.
-type lostAndFound struct {
+// recoveryFixture is a recovery beside the double of a Clowder in which alice has a dataset.
+type recoveryFixture struct {
 	*Recovery
 	*bench
 	server  *clowdertest.Server
@@ -33,14 +33,14 @@ type lostAndFound struct {
 	sent []queue.Message
 }
 
-func (l *lostAndFound) Publish(_ context.Context, m queue.Message) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.sent = append(l.sent, m)
+func (f *recoveryFixture) Publish(_ context.Context, m queue.Message) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sent = append(f.sent, m)
 	return nil
 }
 
-func newLostAndFound(t *testing.T) *lostAndFound {
+func newLostAndFound(t *testing.T) *recoveryFixture {
 	t.Helper()
 	server, err := clowdertest.New(clowdertest.Options{})
 	require.NoError(t, err)
@@ -48,19 +48,19 @@ func newLostAndFound(t *testing.T) *lostAndFound {
 	client, err := clowder.NewClient(clowder.Config{URL: server.URL, Cache: disk.Folder{Volume: t.TempDir()}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	l := &lostAndFound{bench: setup(t), server: server, dataset: server.AddDataset(alice, "Reviews")}
+	l := &recoveryFixture{bench: setup(t), server: server, dataset: server.AddDataset(alice, "Reviews")}
 	l.Recovery = NewRecovery(l.Pipeline, clowderplatform.New(client, l.cfg.Extractors), l, func(context.Context, string) (int, error) { return l.queued, nil }, 0)
 	return l
 }
 
 // knows stores a job of a user that is on, so that the user's key is known.
-func (l *lostAndFound) knows(t *testing.T, user string) {
+func (f *recoveryFixture) knows(t *testing.T, user string) {
 	t.Helper()
-	id := l.server.AddJob(user, l.dataset, "ncsa.ray.finetune")
-	rec := job.New(rayjob.RunName(l.cfg.Instance, "ncsa.ray.finetune", id), job.Request{
-		Key: id, JobID: id, APIVersion: 2, Host: "http://backend:8000", DatasetID: l.dataset, ReplyTo: "clowder.abc", BodyHash: id,
-	}, job.Secret(l.server.Key(user)))
-	_, _, err := l.store.Accept(t.Context(), rec)
+	id := f.server.AddJob(user, f.dataset, "ncsa.ray.finetune")
+	rec := job.New(rayjob.RunName(f.cfg.Instance, "ncsa.ray.finetune", id), job.Request{
+		Key: id, JobID: id, APIVersion: 2, Host: "http://backend:8000", DatasetID: f.dataset, ReplyTo: "clowder.abc", BodyHash: id,
+	}, job.Secret(f.server.Key(user)))
+	_, _, err := f.store.Accept(t.Context(), rec)
 	require.NoError(t, err)
 }
 
@@ -94,14 +94,14 @@ func TestALostJobIsWrittenAnew(t *testing.T) {
 func TestALostJobThatIsNotBegunIsTold(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		lose func(l *lostAndFound) string
+		lose func(l *recoveryFixture) string
 		want string
 		kind message.StatusKind
 	}{
-		"a later request replaced it": {func(l *lostAndFound) string {
+		"a later request replaced it": {func(l *recoveryFixture) string {
 			return l.server.AddJob(alice, l.dataset, "ncsa.ray.finetune")
 		}, "a later request replaced it", message.StatusSkip},
-		"a request about runs, which would mean another run by now": {func(l *lostAndFound) string {
+		"a request about runs, which would mean another run by now": {func(l *recoveryFixture) string {
 			return l.server.AddJob(alice, l.dataset, "ncsa.ray.runs")
 		}, "submit it again", message.StatusError},
 	} {

@@ -37,45 +37,45 @@ func (s *block) at(ctx context.Context, call string) error {
 	return s.end(ctx)
 }
 
-type snaggedPlatform struct {
+type failingPlatform struct {
 	*fakePlatform
 	*block
 }
 
-func (p snaggedPlatform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error) {
+func (p failingPlatform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error) {
 	if err := p.at(ctx, "stage"); err != nil {
 		return nil, err
 	}
 	return p.fakePlatform.Stage(ctx, rec, dir, say)
 }
 
-func (p snaggedPlatform) Deliver(ctx context.Context, rec job.Record, d platform.Delivery, l platform.LedgerFile, say func(string)) (string, error) {
+func (p failingPlatform) Deliver(ctx context.Context, rec job.Record, d platform.Delivery, l platform.LedgerFile, say func(string)) (string, error) {
 	if err := p.at(ctx, "deliver"); err != nil {
 		return "", err
 	}
 	return p.fakePlatform.Deliver(ctx, rec, d, l, say)
 }
 
-type snaggedRay struct {
+type failingRay struct {
 	*fakeRay
 	*block
 }
 
-func (r snaggedRay) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, error) {
+func (r failingRay) Submit(ctx context.Context, a rayjob.Attempt) (rayjob.Handle, error) {
 	if err := r.at(ctx, "submit"); err != nil {
 		return rayjob.Handle{}, err
 	}
 	return r.fakeRay.Submit(ctx, a)
 }
 
-func (r snaggedRay) Observe(ctx context.Context, h rayjob.Handle, maxAge time.Duration) (rayjob.Observation, error) {
+func (r failingRay) Observe(ctx context.Context, h rayjob.Handle, maxAge time.Duration) (rayjob.Observation, error) {
 	if err := r.at(ctx, "observe"); err != nil {
 		return rayjob.Observation{}, err
 	}
 	return r.fakeRay.Observe(ctx, h, maxAge)
 }
 
-func (r snaggedRay) Release(ctx context.Context, h rayjob.Handle) error {
+func (r failingRay) Release(ctx context.Context, h rayjob.Handle) error {
 	if err := r.at(ctx, "release"); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (r snaggedRay) Release(ctx context.Context, h rayjob.Handle) error {
 
 // blockOn puts a block between the pipeline and everything around it.
 func (b *bench) blockOn(s *block) {
-	b.Pipeline.platform, b.backend = snaggedPlatform{b.platform, s}, snaggedRay{b.ray, s}
+	b.Pipeline.platform, b.backend = failingPlatform{b.platform, s}, failingRay{b.ray, s}
 	b.published.hook = func(ctx context.Context, sent message.Status) error {
 		if sent.Kind.Terminal() {
 			return s.at(ctx, "publish")

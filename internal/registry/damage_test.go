@@ -29,7 +29,7 @@ var damages = map[string]func(path string) error{
 }
 
 // requireSentence checks an error that a user reads: what to do, no path, no other dataset.
-func requireSentence(t *testing.T, s *shelf, err error, want string) {
+func requireSentence(t *testing.T, s *fixture, err error, want string) {
 	t.Helper()
 	require.EqualError(t, err, want)
 	require.ErrorIs(t, err, registry.ErrUnreadable)
@@ -180,15 +180,15 @@ func TestAChampionThatCannotBeReadIsAskedForInVain(t *testing.T) {
 func TestARunWhoseVersionCannotBeReadIsNotRegisteredTwice(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		damage func(t *testing.T, s *shelf, v registry.Version)
+		damage func(t *testing.T, s *fixture, v registry.Version)
 		again  bool // another run that came to the same weights
 	}{
-		"its second witness is there": {damage: func(t *testing.T, _ *shelf, _ registry.Version) { t.Helper() }, again: true},
-		"it is of the version before, which had none": {damage: func(t *testing.T, s *shelf, v registry.Version) {
+		"its second witness is there": {damage: func(t *testing.T, _ *fixture, _ registry.Version) { t.Helper() }, again: true},
+		"it is of the version before, which had none": {damage: func(t *testing.T, s *fixture, v registry.Version) {
 			t.Helper()
 			require.NoError(t, os.Remove(s.file(v, "run")))
 		}},
-		"its second witness is damaged, too": {damage: func(t *testing.T, s *shelf, v registry.Version) {
+		"its second witness is damaged, too": {damage: func(t *testing.T, s *fixture, v registry.Version) {
 			t.Helper()
 			require.NoError(t, os.Truncate(s.file(v, "run"), 0))
 		}},

@@ -24,8 +24,8 @@ var (
 	birds = registry.Dataset{Clowder: "https://clowder.example.org", ID: "655fd7c3e4b0a1b2c3d4e5f7"}
 )
 
-// shelf is a registry and the folder from which runs bring their models.
-type shelf struct {
+// fixture is a registry and the folder from which runs bring their models.
+type fixture struct {
 	*registry.Registry
 	volume, dir string
 
@@ -33,10 +33,10 @@ type shelf struct {
 	faults []string // the paths that were reported to the operator
 }
 
-func newShelf(t *testing.T) *shelf {
+func newShelf(t *testing.T) *fixture {
 	t.Helper()
 	volume := t.TempDir()
-	s := &shelf{Registry: registry.New(disk.Folder{Volume: volume, Name: "registry"}), volume: volume, dir: filepath.Join(volume, "registry")}
+	s := &fixture{Registry: registry.New(disk.Folder{Volume: volume, Name: "registry"}), volume: volume, dir: filepath.Join(volume, "registry")}
 	s.OnFault(func(path string, _ error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -46,13 +46,13 @@ func newShelf(t *testing.T) *shelf {
 }
 
 // trained is a run's model: its files lie in the returned folder.
-func (s *shelf) trained(t *testing.T, run string) (registry.Version, disk.Folder) {
+func (f *fixture) trained(t *testing.T, run string) (registry.Version, disk.Folder) {
 	t.Helper()
 	v := registry.Version{
 		Name: "Film reviews", Run: run, Clowder: films.Clowder, DatasetID: films.ID, DatasetName: "Film reviews", Task: "text-classification", Kind: "text", Base: "bert-tiny",
 		Labels: []string{"no", "yes"}, Metric: "accuracy", Test: &registry.Score{Value: 0.9, N: 40}, Created: time.Unix(int64(len(run)), 0).UTC(),
 	}
-	from := disk.Folder{Volume: s.volume, Name: "runs/" + run + "/out/model"}
+	from := disk.Folder{Volume: f.volume, Name: "runs/" + run + "/out/model"}
 	for path, body := range map[string]string{"model.safetensors": "weights of " + run, "tokenizer/vocab.txt": "a\nb\n"} {
 		sum := sha256.Sum256([]byte(body))
 		v.Files = append(v.Files, registry.File{Path: path, Size: int64(len(body)), SHA256: hex.EncodeToString(sum[:])})
@@ -66,13 +66,13 @@ func (s *shelf) trained(t *testing.T, run string) (registry.Version, disk.Folder
 }
 
 // register brings one run's model in.
-func (s *shelf) register(t *testing.T, run string, alter ...func(*registry.Version)) registry.Version {
+func (f *fixture) register(t *testing.T, run string, alter ...func(*registry.Version)) registry.Version {
 	t.Helper()
-	v, from := s.trained(t, run)
+	v, from := f.trained(t, run)
 	for _, f := range alter {
 		f(&v)
 	}
-	got, err := s.Register(t.Context(), v, from, first)
+	got, err := f.Register(t.Context(), v, from, first)
 	require.NoError(t, err)
 	return got
 }
@@ -82,8 +82,8 @@ func in(of registry.Dataset) func(*registry.Version) {
 }
 
 // file is the path of a file in the folder of a version.
-func (s *shelf) file(v registry.Version, name string) string {
-	return filepath.Join(filepath.Dir(s.Model(v).Path()), name)
+func (f *fixture) file(v registry.Version, name string) string {
+	return filepath.Join(filepath.Dir(f.Model(v).Path()), name)
 }
 
 // first makes the first version the champion and no other.

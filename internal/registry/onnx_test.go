@@ -16,13 +16,13 @@ import (
 )
 
 // withONNX registers a run whose model has a network for other programs.
-func (s *shelf) withONNX(t *testing.T, run, network string) registry.Version {
+func (f *fixture) withONNX(t *testing.T, run, network string) registry.Version {
 	t.Helper()
-	v, from := s.trained(t, run)
+	v, from := f.trained(t, run)
 	sum := sha256.Sum256([]byte(network))
 	v.Files = append(v.Files, registry.File{Path: registry.ONNXFile, Size: int64(len(network)), SHA256: hex.EncodeToString(sum[:])})
 	require.NoError(t, os.WriteFile(filepath.Join(from.Path(), registry.ONNXFile), []byte(network), 0o600))
-	got, err := s.Register(t.Context(), v, from, first)
+	got, err := f.Register(t.Context(), v, from, first)
 	require.NoError(t, err)
 	return got
 }

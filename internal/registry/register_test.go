@@ -37,24 +37,24 @@ func TestEveryRunIsOneVersion(t *testing.T) {
 
 func TestAKillAnywhereLeavesOneVersionOfARun(t *testing.T) {
 	t.Parallel()
-	for name, kill := range map[string]func(t *testing.T, s *shelf, name string){
-		"while the files are copied": func(t *testing.T, _ *shelf, name string) {
+	for name, kill := range map[string]func(t *testing.T, s *fixture, name string){
+		"while the files are copied": func(t *testing.T, _ *fixture, name string) {
 			t.Helper()
 			require.NoError(t, os.MkdirAll(filepath.Join(name, ".ft-one", "model"), 0o700))
 			require.NoError(t, os.WriteFile(filepath.Join(name, ".ft-one", "model", "model.safetensors"), []byte("wei"), 0o600))
 		},
-		"before it takes its number": func(t *testing.T, s *shelf, name string) {
+		"before it takes its number": func(t *testing.T, s *fixture, name string) {
 			t.Helper()
 			s.register(t, "ft-one")
 			require.NoError(t, os.Rename(filepath.Join(name, "1"), filepath.Join(name, ".ft-one")))
 			require.NoError(t, os.Remove(filepath.Join(name, "champion.json")))
 		},
-		"before the champion is named": func(t *testing.T, s *shelf, name string) {
+		"before the champion is named": func(t *testing.T, s *fixture, name string) {
 			t.Helper()
 			s.register(t, "ft-one")
 			require.NoError(t, os.Remove(filepath.Join(name, "champion.json")))
 		},
-		"after everything": func(t *testing.T, s *shelf, _ string) {
+		"after everything": func(t *testing.T, s *fixture, _ string) {
 			t.Helper()
 			s.register(t, "ft-one")
 		},
@@ -203,7 +203,7 @@ func TestTheChampionIsWhoWonOrWhoAPersonChose(t *testing.T) {
 	requireChampion(t, s, 2)
 }
 
-func requireChampion(t *testing.T, s *shelf, number int) {
+func requireChampion(t *testing.T, s *fixture, number int) {
 	t.Helper()
 	champion, err := s.Champion(films, "film-reviews")
 	require.NoError(t, err)

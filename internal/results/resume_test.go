@@ -13,13 +13,13 @@ import (
 )
 
 // placedAll reads a log to its end from an offset.
-func placedAll(t *testing.T, dir disk.Folder, offset int64) []results.Placed {
+func placedAll(t *testing.T, dir disk.Folder, offset int64) []results.LoggedEvent {
 	t.Helper()
 	tail := results.NewTail(dir)
 	tail.Offset = offset
-	all := []results.Placed{}
+	all := []results.LoggedEvent{}
 	for {
-		placed, err := tail.NextPlaced()
+		placed, err := tail.NextLogged()
 		require.NoError(t, err)
 		if len(placed) == 0 {
 			return all
@@ -94,9 +94,9 @@ func TestATailThatWaitsForBytesDoesNotCountThemTwice(t *testing.T) {
 	t.Parallel()
 	hole := strings.Repeat("\x00", len(phaseLine)) + "\n"
 	tail := results.NewTail(disk.Folder{Volume: t.TempDir()})
-	write := func(body string) []results.Placed {
+	write := func(body string) []results.LoggedEvent {
 		require.NoError(t, os.WriteFile(logOf(tail), []byte(body), 0o600))
-		placed, err := tail.NextPlaced()
+		placed, err := tail.NextLogged()
 		require.NoError(t, err)
 		return placed
 	}

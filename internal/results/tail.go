@@ -45,8 +45,8 @@ func NewTail(dir disk.Folder) *Tail { return &Tail{Dir: dir} }
 // Full reports whether the log is larger than what is read of one. Next then returns nothing more.
 func (t *Tail) Full() bool { return t.Offset >= MaxEventBytes }
 
-// Placed is an event with its place in the log.
-type Placed struct {
+// LoggedEvent is an event with its place in the log.
+type LoggedEvent struct {
 	Event
 	// End is the offset of the byte after its line. A Tail that begins there reads the events that follow.
 	End int64
@@ -58,7 +58,7 @@ type Placed struct {
 //
 // The file is opened again each time, because NFS promises fresh bytes at open and not while a file is held open.
 func (t *Tail) Next() ([]Event, error) {
-	placed, err := t.NextPlaced()
+	placed, err := t.NextLogged()
 	if len(placed) == 0 {
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func (t *Tail) Next() ([]Event, error) {
 	return events, err
 }
 
-// NextPlaced is Next with the places of the events.
-func (t *Tail) NextPlaced() ([]Placed, error) {
+// NextLogged is Next with the places of the events.
+func (t *Tail) NextLogged() ([]LoggedEvent, error) {
 	if size, err := t.Dir.FreshSize(EventsFile); errors.Is(err, fs.ErrNotExist) || err == nil && size == t.Offset {
 		return nil, nil
 	}
@@ -109,8 +109,8 @@ func (t *Tail) NextPlaced() ([]Placed, error) {
 }
 
 // take decodes the complete lines of chunk, which begins at Offset, and moves on behind them.
-func (t *Tail) take(chunk []byte) []Placed {
-	var events []Placed
+func (t *Tail) take(chunk []byte) []LoggedEvent {
+	var events []LoggedEvent
 	for {
 		line, rest, complete := bytes.Cut(chunk, []byte{'\n'})
 		if !complete {
@@ -124,7 +124,7 @@ func (t *Tail) take(chunk []byte) []Placed {
 		e, ok := t.decode(line)
 		t.Offset += int64(len(line)) + 1
 		if ok {
-			events = append(events, Placed{e, t.Offset})
+			events = append(events, LoggedEvent{e, t.Offset})
 		}
 		t.holes, t.oversize = 0, false
 		chunk = rest

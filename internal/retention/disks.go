@@ -21,41 +21,41 @@ type disks struct {
 	low error
 }
 
-// Low says which disk is too full for new jobs, and what to do; nil where all have room.
-func (k *Keeper) Low() error {
-	k.disks.mu.Lock()
-	defer k.disks.mu.Unlock()
-	return k.disks.low
+// DiskPressure says which disk is too full for new jobs, and what to do; nil where all have room.
+func (c *Cleaner) DiskPressure() error {
+	c.disks.mu.Lock()
+	defer c.disks.mu.Unlock()
+	return c.disks.low
 }
 
 // look looks at the disks. If one is low, it removes downloaded bodies. If that is not enough, it pauses new jobs, which then wait
 // in RabbitMQ instead of failing here.
-func (k *Keeper) look() {
-	before := k.Low()
-	err := k.makeRoom(before != nil)
-	k.disks.mu.Lock()
-	k.disks.low = err
-	k.disks.mu.Unlock()
+func (c *Cleaner) look() {
+	before := c.DiskPressure()
+	err := c.makeRoom(before != nil)
+	c.disks.mu.Lock()
+	c.disks.low = err
+	c.disks.mu.Unlock()
 	switch {
 	case err != nil && before == nil:
-		k.log.Error("new jobs are paused", zap.Error(err))
-		k.jobs.Admit(false)
+		c.log.Error("new jobs are paused", zap.Error(err))
+		c.jobs.SetAdmission(false)
 	case err == nil && before != nil:
-		k.log.Info("new jobs are accepted again")
-		k.jobs.Admit(true)
+		c.log.Info("new jobs are accepted again")
+		c.jobs.SetAdmission(true)
 	}
 }
 
 // makeRoom measures the disks and, where one is low, removes downloaded bodies: first what is above their limit, then as many
 // as are missing.
-func (k *Keeper) makeRoom(wasLow bool) error {
-	missing, err := k.disks.measure(wasLow, k.metrics)
-	for limit, round := k.cfg.CacheBytes, 0; missing > 0 && round < 2; round++ {
-		left, trimErr := k.trimCache(limit)
+func (c *Cleaner) makeRoom(wasLow bool) error {
+	missing, err := c.disks.measure(wasLow, c.metrics)
+	for limit, round := c.cfg.CacheBytes, 0; missing > 0 && round < 2; round++ {
+		left, trimErr := c.trimCache(limit)
 		if trimErr != nil {
 			return errors.Join(err, trimErr)
 		}
-		missing, err = k.disks.measure(wasLow, k.metrics)
+		missing, err = c.disks.measure(wasLow, c.metrics)
 		limit = max(0, left-missing)
 	}
 	return err

@@ -34,8 +34,8 @@ type overlay struct {
 }
 
 // trimOverlays removes the overlays that were used longest ago until the others fit. It keeps those of jobs that are not over.
-func (k *Keeper) trimOverlays(ctx context.Context) error {
-	root, err := k.cfg.Overlays.Open()
+func (c *Cleaner) trimOverlays(ctx context.Context) error {
+	root, err := c.cfg.Overlays.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -43,12 +43,12 @@ func (k *Keeper) trimOverlays(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = root.Close() }()
-	all, total, err := k.listOverlays(root)
-	if err != nil || total <= k.cfg.OverlayBytes {
+	all, total, err := c.listOverlays(root)
+	if err != nil || total <= c.cfg.OverlayBytes {
 		return err
 	}
 	needed := map[string]bool{}
-	err = k.store.Each(ctx, job.Query{Active: true}, func(rec job.Record) error {
+	err = c.store.Each(ctx, job.Query{Active: true}, func(rec job.Record) error {
 		needed[rec.Overlay()] = true
 		return nil
 	})
@@ -57,23 +57,23 @@ func (k *Keeper) trimOverlays(ctx context.Context) error {
 	}
 	slices.SortFunc(all, func(a, b overlay) int { return a.used.Compare(b.used) })
 	for _, o := range all {
-		if total <= k.cfg.OverlayBytes {
+		if total <= c.cfg.OverlayBytes {
 			break
 		}
-		if needed[k.cfg.Overlays.Name+"/"+o.name] || time.Since(o.used) < overlayRest {
+		if needed[c.cfg.Overlays.Name+"/"+o.name] || time.Since(o.used) < overlayRest {
 			continue
 		}
-		if err := k.cfg.Overlays.Remove(o.name); err != nil {
+		if err := c.cfg.Overlays.Remove(o.name); err != nil {
 			return err
 		}
-		k.log.Info("removed packages of scripts", zap.String("overlay", o.name), zap.Int64("bytes", o.size))
+		c.log.Info("removed packages of scripts", zap.String("overlay", o.name), zap.Int64("bytes", o.size))
 		total -= o.size
 	}
 	return nil
 }
 
 // listOverlays returns the overlays and the size of all of them in bytes.
-func (k *Keeper) listOverlays(root *os.Root) (all []overlay, total int64, err error) {
+func (c *Cleaner) listOverlays(root *os.Root) (all []overlay, total int64, err error) {
 	entries, err := disk.List(root, ".", maxOverlays)
 	if err != nil {
 		return nil, 0, err
@@ -85,13 +85,13 @@ func (k *Keeper) listOverlays(root *os.Root) (all []overlay, total int64, err er
 			continue
 		}
 		here[e.Name()] = true
-		if _, known := k.overlays[e.Name()]; !known {
-			k.overlays[e.Name()] = sizeOf(root, e.Name())
+		if _, known := c.overlays[e.Name()]; !known {
+			c.overlays[e.Name()] = sizeOf(root, e.Name())
 		}
-		all = append(all, overlay{e.Name(), k.overlays[e.Name()], info.ModTime()})
-		total += k.overlays[e.Name()]
+		all = append(all, overlay{e.Name(), c.overlays[e.Name()], info.ModTime()})
+		total += c.overlays[e.Name()]
 	}
-	maps.DeleteFunc(k.overlays, func(name string, _ int64) bool { return !here[name] })
+	maps.DeleteFunc(c.overlays, func(name string, _ int64) bool { return !here[name] })
 	return all, total, nil
 }
 

@@ -35,21 +35,21 @@ func TestThePackagesUsedLongestAgoGoFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			h.cfg.Overlays, h.cfg.OverlayBytes = disk.Folder{Volume: h.shared, Name: "overlays"}, tc.limit
+			f := newFixture(t)
+			f.cfg.Overlays, f.cfg.OverlayBytes = disk.Folder{Volume: f.shared, Name: "overlays"}, tc.limit
 			for digit, age := range tc.ages {
-				dir := filepath.Join(h.shared, "overlays", strings.Repeat(digit, 32))
+				dir := filepath.Join(f.shared, "overlays", strings.Repeat(digit, 32))
 				require.NoError(t, os.MkdirAll(filepath.Join(dir, "package"), 0o755))
 				require.NoError(t, os.WriteFile(filepath.Join(dir, "package", "module.py"), []byte("0123456789"), 0o444))
 				at := time.Now().Add(-age)
 				require.NoError(t, os.Chtimes(dir, at, at))
 			}
-			other := filepath.Join(h.shared, "overlays", "of-an-administrator")
+			other := filepath.Join(f.shared, "overlays", "of-an-administrator")
 			require.NoError(t, os.MkdirAll(other, 0o755))
 			if tc.needed != "" {
-				_, _, err := h.store.Accept(t.Context(), jobtest.Record("ft-one", "h1"))
+				_, _, err := f.store.Accept(t.Context(), jobtest.Record("ft-one", "h1"))
 				require.NoError(t, err)
-				_, err = h.store.Change(t.Context(), "ft-one", func(r *job.Record) error {
+				_, err = f.store.Change(t.Context(), "ft-one", func(r *job.Record) error {
 					r.Script = json.RawMessage(`{"overlay":"overlays/` + strings.Repeat(tc.needed, 32) + `"}`)
 					if tc.state.Terminal() {
 						r.End(tc.state, "x")
@@ -60,10 +60,10 @@ func TestThePackagesUsedLongestAgoGoFirst(t *testing.T) {
 				})
 				require.NoError(t, err)
 			}
-			require.NoError(t, h.trimOverlays(t.Context()))
+			require.NoError(t, f.trimOverlays(t.Context()))
 			var left []string
 			for _, digit := range []string{"1", "2", "3"} {
-				if _, err := os.Stat(filepath.Join(h.shared, "overlays", strings.Repeat(digit, 32))); err == nil {
+				if _, err := os.Stat(filepath.Join(f.shared, "overlays", strings.Repeat(digit, 32))); err == nil {
 					left = append(left, digit)
 				}
 			}

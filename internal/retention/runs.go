@@ -20,9 +20,9 @@ import (
 const maxRuns = 100_000
 
 // tidyRuns looks at every run folder. It leaves folders of other services and of active runs alone.
-func (k *Keeper) tidyRuns(ctx context.Context) error {
+func (c *Cleaner) tidyRuns(ctx context.Context) error {
 	var faults []error
-	for _, folder := range []disk.Folder{k.cfg.Runs, k.cfg.Deliverables} {
+	for _, folder := range []disk.Folder{c.cfg.Runs, c.cfg.Deliverables} {
 		entries, err := list(folder)
 		faults = append(faults, err)
 		for _, e := range entries {
@@ -30,7 +30,7 @@ func (k *Keeper) tidyRuns(ctx context.Context) error {
 				return ctx.Err()
 			}
 			if e.IsDir() {
-				faults = append(faults, k.tidyRun(ctx, e.Name()))
+				faults = append(faults, c.tidyRun(ctx, e.Name()))
 			}
 		}
 	}
@@ -50,13 +50,13 @@ func list(folder disk.Folder) ([]fs.DirEntry, error) {
 	return disk.List(root, ".", maxRuns)
 }
 
-func (k *Keeper) tidyRun(ctx context.Context, run string) error {
-	release, held := k.jobs.Hold(run)
+func (c *Cleaner) tidyRun(ctx context.Context, run string) error {
+	release, held := c.jobs.Lock(run)
 	if !held {
 		return nil
 	}
 	defer release()
-	rec, err := k.store.Get(ctx, run)
+	rec, err := c.store.Get(ctx, run)
 	switch age := time.Since(rec.Updated); {
 	case errors.Is(err, job.ErrNotFound):
 		return nil
@@ -64,23 +64,23 @@ func (k *Keeper) tidyRun(ctx context.Context, run string) error {
 		return err
 	case rec.Active():
 		return nil
-	case k.cfg.RunFolders > 0 && age > k.cfg.RunFolders:
-		k.log.Info("removing the folder of an old run", zap.String("run", run))
-		return errors.Join(k.cfg.Runs.Remove(run), k.cfg.Deliverables.Remove(run))
-	case k.mayGoOn(rec, age):
+	case c.cfg.RunFolders > 0 && age > c.cfg.RunFolders:
+		c.log.Info("removing the folder of an old run", zap.String("run", run))
+		return errors.Join(c.cfg.Runs.Remove(run), c.cfg.Deliverables.Remove(run))
+	case c.mayGoOn(rec, age):
 		return nil
 	default:
-		return errors.Join(trim(k.cfg.Runs.In(run)), k.cfg.Deliverables.Remove(run))
+		return errors.Join(trim(c.cfg.Runs.In(run)), c.cfg.Deliverables.Remove(run))
 	}
 }
 
 // mayGoOn reports whether the job may still be retried, so that its checkpoints are of use.
-func (k *Keeper) mayGoOn(rec job.Record, age time.Duration) bool {
+func (c *Cleaner) mayGoOn(rec job.Record, age time.Duration) bool {
 	switch rec.State {
 	case job.Failed:
 		return rec.SecretKey != ""
 	case job.Cancelled:
-		return k.cfg.Keys > 0 && age < k.cfg.Keys
+		return c.cfg.Keys > 0 && age < c.cfg.Keys
 	default:
 		return false
 	}

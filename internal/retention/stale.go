@@ -21,10 +21,10 @@ var stale = []struct{ folder, prefix string }{
 }
 
 // dropStale removes half-written files of processes that were killed. It follows no link.
-func (k *Keeper) dropStale() error {
+func (c *Cleaner) dropStale() error {
 	var faults []error
 	for _, s := range stale {
-		faults = append(faults, dropFrom(disk.Folder{Volume: k.cfg.Shared}, s.folder, s.prefix))
+		faults = append(faults, dropFrom(disk.Folder{Volume: c.cfg.Shared}, s.folder, s.prefix))
 	}
 	return errors.Join(faults...)
 }

@@ -107,15 +107,15 @@ func (p Place) faults() (faults []string) {
 	return faults
 }
 
-// Who asks for a place.
-type Who struct {
+// Requester asks for a place.
+type Requester struct {
 	// User is the e-mail address, Dataset the id in Clowder of the dataset that is worked on.
 	User, Dataset string
 }
 
 // find returns the place of an address with the longest prefix that the user may use in this way. The error is permanent, for the
 // user, and the same for a place that does not exist and for one of other users.
-func (c Config) find(a Address, who Who, access string) (Place, error) {
+func (c Config) find(a Address, who Requester, access string) (Place, error) {
 	best := -1
 	for i, p := range c.Places {
 		if p.covers(a) && p.allows(who) && (p.Access == readWrite || p.Access == access) && (best < 0 || len(p.Prefix) > len(c.Places[best].Prefix)) {
@@ -136,7 +136,7 @@ func (p Place) covers(a Address) bool {
 	return p.Bucket == a.Bucket && (p.Prefix == "" || a.Prefix == p.Prefix || strings.HasPrefix(a.Prefix, p.Prefix+"/"))
 }
 
-func (p Place) allows(who Who) bool {
+func (p Place) allows(who Requester) bool {
 	user := len(p.Users) == 0 || slices.ContainsFunc(p.Users, func(one string) bool { return who.User != "" && strings.EqualFold(one, who.User) })
 	return user && (len(p.Datasets) == 0 || slices.Contains(p.Datasets, who.Dataset))
 }

@@ -61,10 +61,10 @@ func TestPlacesOfOtherUsersLookLikeNone(t *testing.T) {
 		{Bucket: "study", Access: readWrite, Users: []string{"ada@example.org"}, Datasets: []string{"d1"}, Region: "study"},
 		{Bucket: "inbox", Access: write, Region: "inbox"},
 	}}
-	ada, bob := Who{User: "ada@example.org", Dataset: "d1"}, Who{User: "bob@example.org", Dataset: "d1"}
+	ada, bob := Requester{User: "ada@example.org", Dataset: "d1"}, Requester{User: "bob@example.org", Dataset: "d1"}
 	for name, tc := range map[string]struct {
 		address, access string
-		who             Who
+		who             Requester
 		want            string // the region, empty for a refusal
 	}{
 		"everybody's":               {"s3://public/a", read, bob, "public"},
@@ -75,8 +75,8 @@ func TestPlacesOfOtherUsersLookLikeNone(t *testing.T) {
 		"a folder of somebody else": {"s3://lab/ada/runs", write, bob, ""},
 		"the rest of the bucket":    {"s3://lab/ada/runs", read, bob, "lab"},
 		"a dataset":                 {"s3://study", write, ada, "study"},
-		"another dataset":           {"s3://study", read, Who{User: ada.User, Dataset: "d2"}, ""},
-		"nobody":                    {"s3://study", read, Who{Dataset: "d1"}, ""},
+		"another dataset":           {"s3://study", read, Requester{User: ada.User, Dataset: "d2"}, ""},
+		"nobody":                    {"s3://study", read, Requester{Dataset: "d1"}, ""},
 		"only to write":             {"s3://inbox/a", read, ada, ""},
 		"an unknown bucket":         {"s3://other", read, ada, ""},
 	} {

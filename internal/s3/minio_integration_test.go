@@ -29,8 +29,8 @@ import (
 	"github.com/ncsa/clowder-ray/test/objectstore"
 )
 
-// world is a store over a real MinIO behind a proxy that can break.
-type world struct {
+// fixture is a store over a real MinIO behind a proxy that can break.
+type fixture struct {
 	*Store
 	minio  *objectstore.Store
 	folder string
@@ -53,7 +53,7 @@ func TestS3(t *testing.T) {
 	t.Setenv("WRONG_ACCESS_KEY_ID", objectstore.User)
 	t.Setenv("WRONG_SECRET_ACCESS_KEY", "not the secret")
 	server := objectstore.Start(t)
-	for name, test := range map[string]func(*testing.T, *world){
+	for name, test := range map[string]func(*testing.T, *fixture){
 		"stage":                         testStage,
 		"one object":                    testStageOne,
 		"broken downloads":              testBrokenDownloads,
@@ -65,13 +65,13 @@ func TestS3(t *testing.T) {
 		"manifest of another":           testForeignManifest,
 		"expired keys":                  testExpired,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, newWorld(t, server)) })
+		t.Run(name, func(t *testing.T) { test(t, newFixture(t, server)) })
 	}
 }
 
-func newWorld(t *testing.T, server *objectstore.Store) *world {
+func newFixture(t *testing.T, server *objectstore.Store) *fixture {
 	t.Helper()
-	w := &world{minio: server, folder: t.TempDir()}
+	w := &fixture{minio: server, folder: t.TempDir()}
 	target, err := url.Parse(server.Endpoint)
 	require.NoError(t, err)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
@@ -128,19 +128,19 @@ func newWorld(t *testing.T, server *objectstore.Store) *world {
 }
 
 // breaks sets what happens to requests from now on, and returns what was requested before.
-func (w *world) breaks(f func(*http.Request) *breakage) (seen []string) {
+func (w *fixture) breaks(f func(*http.Request) *breakage) (seen []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seen, w.seen, w.broken = w.seen, nil, f
 	return seen
 }
 
-func (w *world) stage(t *testing.T, address string) ([]job.Input, error) {
+func (w *fixture) stage(t *testing.T, address string) ([]job.Input, error) {
 	t.Helper()
 	return w.Stage(t.Context(), Request{Address: address, Dir: disk.Folder{Volume: w.folder, Name: "inputs"}, Place: "objects", Name: "data"}, func(string) {})
 }
 
-func testStage(t *testing.T, w *world) {
+func testStage(t *testing.T, w *fixture) {
 	t.Helper()
 	w.minio.Bucket(t, "stage", map[string]string{"set/a.csv": "one", "set/deep/b.csv": "two", "set/empty": "", "set/folder/": "", "settled": "no"})
 	inputs, err := w.stage(t, "s3://stage/set/")
@@ -168,7 +168,7 @@ func testStage(t *testing.T, w *world) {
 	require.Equal(t, []string{"GET /stage/set/a.csv"}, read, "the cache has the others")
 }
 
-func testStageOne(t *testing.T, w *world) {
+func testStageOne(t *testing.T, w *fixture) {
 	t.Helper()
 	w.minio.Bucket(t, "single", map[string]string{"deep/a.csv": "one", "deep/a.csv.bak": "two"})
 	inputs, err := w.stage(t, "s3://single/deep/a.csv")
@@ -177,7 +177,7 @@ func testStageOne(t *testing.T, w *world) {
 }
 
 // A connection that is cut again and again is continued where it broke, also where the object was written in parts.
-func testBrokenDownloads(t *testing.T, w *world) {
+func testBrokenDownloads(t *testing.T, w *fixture) {
 	t.Helper()
 	w.minio.Bucket(t, "cut", nil)
 	body := make([]byte, 12<<20)
@@ -203,7 +203,7 @@ func testBrokenDownloads(t *testing.T, w *world) {
 	require.GreaterOrEqual(t, reads.Load(), int32(5))
 }
 
-func testReplaced(t *testing.T, w *world) {
+func testReplaced(t *testing.T, w *fixture) {
 	t.Helper()
 	old := strings.Repeat("o", 1<<20)
 	w.minio.Bucket(t, "replace", map[string]string{"a": old})
@@ -222,7 +222,7 @@ func testReplaced(t *testing.T, w *world) {
 	require.Equal(t, digest(strings.Repeat("n", 1<<20)), inputs[0].SHA256)
 }
 
-func testRefusals(t *testing.T, w *world) {
+func testRefusals(t *testing.T, w *fixture) {
 	t.Helper()
 	w.minio.Bucket(t, "refuse", map[string]string{
 		"many/1": "", "many/2": "", "many/3": "", "many/4": "", "many/5": "", "many/6": "", "both/a": "1", "nobody/a": "1",
@@ -253,18 +253,18 @@ func testRefusals(t *testing.T, w *world) {
 }
 
 // files makes a set of files from their content.
-func testUpload(t *testing.T, w *world) {
+func testUpload(t *testing.T, w *fixture) {
 	t.Helper()
 	w.minio.Bucket(t, "mirror", nil)
 	const at = "s3://mirror/runs/"
-	require.NoError(t, w.Check(at, Who{}))
+	require.NoError(t, w.Check(at, Requester{}))
 	first := Set{Run: "ft-a", Name: "checkpoints/1", Files: files(map[string]string{"a.pt": "weights", "log.txt": "1"})}
-	require.NoError(t, w.Upload(t.Context(), at, Who{}, first))
+	require.NoError(t, w.Upload(t.Context(), at, Requester{}, first))
 	second := Set{Run: "ft-a", Name: "checkpoints/2", Files: files(map[string]string{"a.pt": "weights", "log.txt": "12"}), Before: "checkpoints/1"}
 	w.breaks(nil)
-	require.NoError(t, w.Upload(t.Context(), at, Who{}, second))
-	require.NoError(t, w.Remove(t.Context(), at, Who{}, "ft-a", "checkpoints/1"))
-	require.NoError(t, w.Remove(t.Context(), at, Who{}, "ft-a", "checkpoints/1"), "removing twice is no error")
+	require.NoError(t, w.Upload(t.Context(), at, Requester{}, second))
+	require.NoError(t, w.Remove(t.Context(), at, Requester{}, "ft-a", "checkpoints/1"))
+	require.NoError(t, w.Remove(t.Context(), at, Requester{}, "ft-a", "checkpoints/1"), "removing twice is no error")
 	objects := w.minio.Objects(t, "mirror")
 	require.Contains(t, objects["runs/ft-a/checkpoints/2.json"], digest("weights"))
 	delete(objects, "runs/ft-a/checkpoints/2.json")
@@ -275,7 +275,7 @@ func testUpload(t *testing.T, w *world) {
 }
 
 // A process that is killed while it uploads leaves a set without a manifest, which the next one completes: nothing is sent twice.
-func testUploadAgain(t *testing.T, w *world) {
+func testUploadAgain(t *testing.T, w *fixture) {
 	t.Helper()
 	w.minio.Bucket(t, "again", nil)
 	set := Set{Run: "ft-a", Name: "outputs", Files: files(map[string]string{"a.pt": "weights", "b/c.pt": "more", "log.txt": "1"})}
@@ -285,11 +285,11 @@ func testUploadAgain(t *testing.T, w *world) {
 		}
 		return nil
 	})
-	requirePermanent(t, w.Upload(t.Context(), "s3://again", Who{}, set), "does not allow to write to s3://again/ft-a")
+	requirePermanent(t, w.Upload(t.Context(), "s3://again", Requester{}, set), "does not allow to write to s3://again/ft-a")
 	require.NotContains(t, w.minio.Objects(t, "again"), "ft-a/outputs.json")
 	require.NoError(t, w.minio.Admin.RemoveObject(t.Context(), "again", "ft-a/outputs/b/c.pt", minio.RemoveObjectOptions{}))
 	w.breaks(nil)
-	require.NoError(t, w.Upload(t.Context(), "s3://again", Who{}, set))
+	require.NoError(t, w.Upload(t.Context(), "s3://again", Requester{}, set))
 	var sent []string
 	for _, request := range w.breaks(nil) {
 		if strings.HasPrefix(request, "PUT ") {
@@ -298,45 +298,45 @@ func testUploadAgain(t *testing.T, w *world) {
 	}
 	require.Equal(t, []string{"PUT /again/ft-a/outputs/b/c.pt", "PUT /again/ft-a/outputs.json"}, sent)
 	require.Len(t, w.minio.Objects(t, "again"), 4)
-	require.NoError(t, w.Upload(t.Context(), "s3://again", Who{}, set))
+	require.NoError(t, w.Upload(t.Context(), "s3://again", Requester{}, set))
 	require.NotContains(t, strings.Join(w.breaks(nil), "\n"), "PUT", "a complete set is not touched")
 }
 
-func testUploadChanged(t *testing.T, w *world) {
+func testUploadChanged(t *testing.T, w *fixture) {
 	t.Helper()
 	w.minio.Bucket(t, "change", nil)
 	set := Set{Run: "ft-a", Name: "outputs", Files: files(map[string]string{"a.pt": "weights"})}
 	set.Files[0].Open = func() (io.ReadCloser, error) {
 		return io.NopCloser(disk.Verify(strings.NewReader("WEIGHTS"), "a.pt", 7, set.Files[0].SHA256)), nil
 	}
-	err := w.Upload(t.Context(), "s3://change", Who{}, set)
+	err := w.Upload(t.Context(), "s3://change", Requester{}, set)
 	require.ErrorIs(t, err, disk.ErrChanged)
 	require.Empty(t, w.minio.Objects(t, "change"), "bytes that differ from the list never arrive")
 	gone := errors.New("gone")
 	set.Files[0].Open = func() (io.ReadCloser, error) { return nil, gone }
-	require.ErrorIs(t, w.Upload(t.Context(), "s3://change", Who{}, set), gone)
+	require.ErrorIs(t, w.Upload(t.Context(), "s3://change", Requester{}, set), gone)
 }
 
-func testForeignManifest(t *testing.T, w *world) {
+func testForeignManifest(t *testing.T, w *fixture) {
 	t.Helper()
 	w.minio.Bucket(t, "foreign", map[string]string{"ft-a/outputs.json": "my notes"})
 	set := Set{Run: "ft-a", Name: "outputs", Files: files(map[string]string{"a.pt": "weights"})}
-	requirePermanent(t, w.Upload(t.Context(), "s3://foreign", Who{}, set), "has a file outputs.json that is not of this service: name another folder")
+	requirePermanent(t, w.Upload(t.Context(), "s3://foreign", Requester{}, set), "has a file outputs.json that is not of this service: name another folder")
 	require.Equal(t, map[string]string{"ft-a/outputs.json": "my notes"}, w.minio.Objects(t, "foreign"))
 }
 
 // Keys that expire while a run goes on are a fault that the administrator can correct, and then the upload goes on.
-func testExpired(t *testing.T, w *world) {
+func testExpired(t *testing.T, w *fixture) {
 	t.Helper()
 	w.minio.Bucket(t, "expire", nil)
 	set := Set{Run: "ft-a", Name: "outputs", Files: files(map[string]string{"a.pt": "weights"})}
 	w.breaks(func(*http.Request) *breakage {
 		return &breakage{status: http.StatusBadRequest, body: "<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>"}
 	})
-	err := w.Upload(t.Context(), "s3://expire", Who{}, set)
+	err := w.Upload(t.Context(), "s3://expire", Requester{}, set)
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindRetryable, kind)
 	require.ErrorContains(t, err, "S3_SOURCES: the bucket expire has credentials that have expired: renew them")
 	w.breaks(nil)
-	require.NoError(t, w.Upload(t.Context(), "s3://expire", Who{}, set))
+	require.NoError(t, w.Upload(t.Context(), "s3://expire", Requester{}, set))
 }

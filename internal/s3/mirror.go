@@ -47,7 +47,7 @@ const maxManifest = 64 << 20
 const sumHeader = "Sha256"
 
 // Check says whether the user may write to an address. It sends no request.
-func (s *Store) Check(address string, who Who) error {
+func (s *Store) Check(address string, who Requester) error {
 	a, err := ParseAddress(address)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *Store) Check(address string, who Who) error {
 
 // Upload copies a set to <address>/<run>/<set>. It can be repeated after a crash: what is there with the same sha256 stays, and a set
 // with a manifest is not touched. An upload that was broken off leaves no parts behind.
-func (s *Store) Upload(ctx context.Context, address string, who Who, set Set) error {
+func (s *Store) Upload(ctx context.Context, address string, who Requester, set Set) error {
 	u, err := s.upload(address, who, set.Run)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *Store) Upload(ctx context.Context, address string, who Who, set Set) er
 }
 
 // Sets returns the names of the complete sets in a folder of a run.
-func (s *Store) Sets(ctx context.Context, address string, who Who, run, folder string) ([]string, error) {
+func (s *Store) Sets(ctx context.Context, address string, who Requester, run, folder string) ([]string, error) {
 	u, err := s.upload(address, who, run)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (s *Store) Sets(ctx context.Context, address string, who Who, run, folder s
 }
 
 // Remove removes a set, its manifest first. It is no error if there is none.
-func (s *Store) Remove(ctx context.Context, address string, who Who, run, name string) error {
+func (s *Store) Remove(ctx context.Context, address string, who Requester, run, name string) error {
 	u, err := s.upload(address, who, run)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ type upload struct {
 	folder Address
 }
 
-func (s *Store) upload(address string, who Who, run string) (*upload, error) {
+func (s *Store) upload(address string, who Requester, run string) (*upload, error) {
 	a, err := ParseAddress(address)
 	if err != nil {
 		return nil, err

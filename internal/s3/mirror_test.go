@@ -33,7 +33,7 @@ func written(requests []string) (changes []string) {
 func TestAManifestIsWrittenAfterTheFilesThatItLists(t *testing.T) {
 	t.Parallel()
 	d := newDouble(t, nil)
-	require.NoError(t, d.Upload(t.Context(), at+"/", Who{}, outputs(map[string]string{"a.pt": "weights", "b/c.pt": "more", "log.txt": ""})))
+	require.NoError(t, d.Upload(t.Context(), at+"/", Requester{}, outputs(map[string]string{"a.pt": "weights", "b/c.pt": "more", "log.txt": ""})))
 	changes := written(d.spoils(nil))
 	require.ElementsMatch(t, []string{"PUT /data/runs/ft-a/outputs/a.pt", "PUT /data/runs/ft-a/outputs/b/c.pt", "PUT /data/runs/ft-a/outputs/log.txt"}, changes[:3])
 	require.Equal(t, []string{"PUT /data/runs/ft-a/outputs.json"}, changes[3:])
@@ -53,7 +53,7 @@ func TestAManifestIsWrittenAfterTheFilesThatItLists(t *testing.T) {
 func TestASetWithoutFilesHasAManifest(t *testing.T) {
 	t.Parallel()
 	d := newDouble(t, nil)
-	require.NoError(t, d.Upload(t.Context(), at, Who{}, outputs(nil)))
+	require.NoError(t, d.Upload(t.Context(), at, Requester{}, outputs(nil)))
 	require.Equal(t, []string{"PUT /data/runs/ft-a/outputs.json"}, written(d.spoils(nil)))
 }
 
@@ -76,11 +76,11 @@ func TestASecondUploadSendsOnlyWhatIsMissing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDouble(t, nil)
-			require.NoError(t, d.Upload(t.Context(), at, Who{}, set))
+			require.NoError(t, d.Upload(t.Context(), at, Requester{}, set))
 			whole := d.bodies()
 			tc.change(d)
 			d.spoils(nil)
-			require.NoError(t, d.Upload(t.Context(), at, Who{}, set))
+			require.NoError(t, d.Upload(t.Context(), at, Requester{}, set))
 			require.Equal(t, tc.want, written(d.spoils(nil)))
 			if tc.want != nil {
 				require.Equal(t, whole, d.bodies())
@@ -118,7 +118,7 @@ func TestAFileOfAnEarlierSetIsCopiedInsideTheStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDouble(t, nil)
-			require.NoError(t, d.Upload(t.Context(), at, Who{}, first))
+			require.NoError(t, d.Upload(t.Context(), at, Requester{}, first))
 			tc.change(d)
 			second := Set{Run: "ft-a", Name: "checkpoints/2", Files: files(map[string]string{"a.pt": "weights", "log.txt": "12"}), Before: tc.before}
 			var opened []string
@@ -128,7 +128,7 @@ func TestAFileOfAnEarlierSetIsCopiedInsideTheStore(t *testing.T) {
 					return f.Open()
 				}
 			}
-			require.NoError(t, d.Upload(t.Context(), at, Who{}, second))
+			require.NoError(t, d.Upload(t.Context(), at, Requester{}, second))
 			require.Equal(t, tc.opened, opened)
 			require.Equal(t, stored{body: "weights", sum: digest("weights")}, d.objects["runs/ft-a/checkpoints/2/a.pt"])
 			require.Equal(t, stored{body: "12", sum: digest("12")}, d.objects["runs/ft-a/checkpoints/2/log.txt"])
@@ -208,7 +208,7 @@ func TestAnUploadThatFailsWritesNoManifest(t *testing.T) {
 			d := newDouble(t, nil)
 			set := outputs(map[string]string{"a.pt": "weights", "log.txt": "1"})
 			tc.change(d, &set)
-			err := d.Upload(t.Context(), at, Who{}, set)
+			err := d.Upload(t.Context(), at, Requester{}, set)
 			require.ErrorContains(t, err, tc.want)
 			kind, _ := job.Classify(err)
 			require.Equal(t, tc.kind, kind)
@@ -232,7 +232,7 @@ func TestAManifestThatAnotherProcessWroteFirstStays(t *testing.T) {
 		}
 		return false
 	})
-	require.NoError(t, d.Upload(t.Context(), at, Who{}, outputs(map[string]string{"a.pt": "weights"})))
+	require.NoError(t, d.Upload(t.Context(), at, Requester{}, outputs(map[string]string{"a.pt": "weights"})))
 	require.JSONEq(t, theirs, d.bodies()["runs/ft-a/outputs.json"])
 }
 
@@ -243,14 +243,14 @@ func TestOnlyCompleteSetsAreListed(t *testing.T) {
 		"runs/ft-a/checkpoints/10.json": "{}", "runs/ft-a/checkpoints/3/inner.json": "a file of a set", "runs/ft-a/checkpoints/notes.txt": "",
 		"runs/ft-a/outputs.json": "{}", "runs/ft-b/checkpoints/7.json": "{}",
 	})
-	sets, err := d.Sets(t.Context(), at, Who{}, "ft-a", "checkpoints")
+	sets, err := d.Sets(t.Context(), at, Requester{}, "ft-a", "checkpoints")
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"1", "10"}, sets)
-	sets, err = d.Sets(t.Context(), at, Who{}, "ft-c", "checkpoints")
+	sets, err = d.Sets(t.Context(), at, Requester{}, "ft-c", "checkpoints")
 	require.NoError(t, err)
 	require.Empty(t, sets)
 	d.spoils(refuses(http.MethodGet, "/data/", http.StatusForbidden, "AccessDenied"))
-	_, err = d.Sets(t.Context(), at, Who{}, "ft-a", "checkpoints")
+	_, err = d.Sets(t.Context(), at, Requester{}, "ft-a", "checkpoints")
 	requirePermanent(t, err, "the store does not allow to list s3://data/runs/ft-a")
 }
 
@@ -258,13 +258,13 @@ func TestASetIsRemovedWithItsManifestFirst(t *testing.T) {
 	t.Parallel()
 	objects := map[string]string{"runs/ft-a/1.json": "{}", "runs/ft-a/1/a": "x", "runs/ft-a/1/b/c": "y", "runs/ft-a/1/z": "z", "runs/ft-a/10/a": "other", "runs/ft-a/10.json": "{}"}
 	d := newDouble(t, objects)
-	require.NoError(t, d.Remove(t.Context(), at, Who{}, "ft-a", "1"))
+	require.NoError(t, d.Remove(t.Context(), at, Requester{}, "ft-a", "1"))
 	require.Equal(t, []string{"DELETE /data/runs/ft-a/1.json", "DELETE /data/runs/ft-a/1/a", "DELETE /data/runs/ft-a/1/b/c", "DELETE /data/runs/ft-a/1/z"}, written(d.spoils(nil)))
 	require.Equal(t, map[string]string{"runs/ft-a/10/a": "other", "runs/ft-a/10.json": "{}"}, d.bodies())
-	require.NoError(t, d.Remove(t.Context(), at, Who{}, "ft-a", "1"), "there is none any more")
+	require.NoError(t, d.Remove(t.Context(), at, Requester{}, "ft-a", "1"), "there is none any more")
 	for _, suffix := range []string{"/runs/ft-a/10.json", "/runs/ft-a/10/a"} {
 		d.spoils(refuses(http.MethodDelete, suffix, http.StatusForbidden, "AccessDenied"))
-		requirePermanent(t, d.Remove(t.Context(), at, Who{}, "ft-a", "10"), "the store does not allow to remove from s3://data/runs/ft-a")
+		requirePermanent(t, d.Remove(t.Context(), at, Requester{}, "ft-a", "10"), "the store does not allow to remove from s3://data/runs/ft-a")
 	}
 }
 
@@ -279,9 +279,9 @@ func TestAnAddressThatMayNotBeWrittenGetsNoRequest(t *testing.T) {
 			t.Parallel()
 			d := newDouble(t, nil)
 			d.cfg.Places = append(d.cfg.Places, Place{Bucket: "library", Endpoint: d.cfg.Places[0].Endpoint, Private: true, Access: read})
-			_, listing := d.Sets(t.Context(), tc.address, Who{}, "ft-a", "checkpoints")
+			_, listing := d.Sets(t.Context(), tc.address, Requester{}, "ft-a", "checkpoints")
 			for _, err := range []error{
-				d.Check(tc.address, Who{}), d.Upload(t.Context(), tc.address, Who{}, outputs(nil)), listing, d.Remove(t.Context(), tc.address, Who{}, "ft-a", "1"),
+				d.Check(tc.address, Requester{}), d.Upload(t.Context(), tc.address, Requester{}, outputs(nil)), listing, d.Remove(t.Context(), tc.address, Requester{}, "ft-a", "1"),
 			} {
 				requirePermanent(t, err, tc.want)
 			}

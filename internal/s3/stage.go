@@ -17,7 +17,7 @@ import (
 // Request asks for the objects of an address.
 type Request struct {
 	Address string
-	Who     Who
+	Who     Requester
 	// Dir is the folder of the inputs of the run. The files get the paths Place/<name> in it and the names Name/<name>.
 	Dir         disk.Folder
 	Place, Name string

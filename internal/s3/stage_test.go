@@ -128,14 +128,14 @@ func TestADownloadThatBreaksOffGoesOnAtItsByte(t *testing.T) {
 	require.Equal(t, []string{tag, tag, tag, tag}, tags, "each part is of the same object")
 }
 
-// flipper changes each byte, and ends the connection after some of them.
-type flipper struct {
+// corruptingServer changes each byte, and ends the connection after some of them.
+type corruptingServer struct {
 	http.ResponseWriter
 	left int64
 }
 
 // Write implements io.Writer.
-func (f *flipper) Write(p []byte) (int, error) {
+func (f *corruptingServer) Write(p []byte) (int, error) {
 	other := make([]byte, len(p))
 	for i, b := range p {
 		other[i] = b ^ 1
@@ -185,12 +185,12 @@ func TestADownloadThatFailsLeavesNothingInTheCache(t *testing.T) {
 		},
 		"its bytes are others than the store has": {
 			func(d *double, w http.ResponseWriter, r *http.Request) {
-				d.answer(&flipper{ResponseWriter: w, left: 100}, r)
+				d.answer(&corruptingServer{ResponseWriter: w, left: 100}, r)
 			}, "the store failed to read s3://data/a: checksum mismatch", job.KindRetryable, 1,
 		},
 		"the bytes of its first connection are others": {
 			func(d *double, w http.ResponseWriter, r *http.Request) {
-				d.answer(&flipper{ResponseWriter: w, left: 3}, r)
+				d.answer(&corruptingServer{ResponseWriter: w, left: 3}, r)
 			}, "the bytes of s3://data/a differ from the checksum of the store", job.KindRetryable, 4,
 		},
 	} {

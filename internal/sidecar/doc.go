@@ -13,8 +13,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// Place is where a process is, now.
-type Place struct {
+// Endpoint is where a process is, now.
+type Endpoint struct {
 	// URL has no slash at its end.
 	URL string
 	// Token is sent as a bearer token; empty asks for none.
@@ -26,7 +26,7 @@ type Place struct {
 // Process is Local, Remote or None.
 type Process interface {
 	// At returns the place of a running process. gone is the URL where the process no longer answers, or empty.
-	At(ctx context.Context, gone string) (Place, error)
+	At(ctx context.Context, gone string) (Endpoint, error)
 	// Close ends the process if it is ours.
 	Close() error
 }

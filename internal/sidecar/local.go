@@ -60,7 +60,7 @@ type Local struct {
 
 // process is one that was started.
 type process struct {
-	place Place
+	place Endpoint
 	input io.Closer     // its end ends the process
 	ended chan struct{} // closed after the process was waited for
 	kill  func() error
@@ -78,12 +78,12 @@ func NewLocal(cfg LocalConfig) Process {
 }
 
 // At returns the running process, and starts one if there is none. Others that ask meanwhile wait for the same start.
-func (l *Local) At(ctx context.Context, gone string) (Place, error) {
+func (l *Local) At(ctx context.Context, gone string) (Endpoint, error) {
 	asked := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return Place{}, ErrNotSetUp
+		return Endpoint{}, ErrNotSetUp
 	}
 	if l.running != nil && !l.running.hasEnded() {
 		if l.running.place.URL != gone {
@@ -95,7 +95,7 @@ func (l *Local) At(ctx context.Context, gone string) (Place, error) {
 	}
 	l.running = nil
 	if l.failure != nil && time.Since(l.failed) < restAfterFailure {
-		return Place{}, l.failure
+		return Endpoint{}, l.failure
 	}
 	// A visitor who leaves must not end a start that others wait for.
 	started, err := l.start(context.WithoutCancel(ctx))
@@ -105,7 +105,7 @@ func (l *Local) At(ctx context.Context, gone string) (Place, error) {
 		if missing, ok := errors.AsType[*MissingError](err); ok {
 			l.failure = errors.Join(ErrNotSetUp, missing)
 		}
-		return Place{}, l.failure
+		return Endpoint{}, l.failure
 	}
 	l.failure, l.running, l.ready = nil, started, time.Now()
 	found := started.place

@@ -24,15 +24,15 @@ func NewRemote(url, setting, tokenFile string) *Remote {
 }
 
 // At returns the address, with the token as it is now.
-func (r *Remote) At(context.Context, string) (Place, error) {
+func (r *Remote) At(context.Context, string) (Endpoint, error) {
 	if r.tokenFile == "" {
-		return Place{URL: r.url}, nil
+		return Endpoint{URL: r.url}, nil
 	}
 	token, err := os.ReadFile(r.tokenFile)
 	if err != nil {
-		return Place{}, fmt.Errorf("%s: %w", r.setting, err)
+		return Endpoint{}, fmt.Errorf("%s: %w", r.setting, err)
 	}
-	return Place{URL: r.url, Token: job.Secret(strings.TrimSpace(string(token)))}, nil
+	return Endpoint{URL: r.url, Token: job.Secret(strings.TrimSpace(string(token)))}, nil
 }
 
 // Close does nothing: the process is not ours.
@@ -42,7 +42,7 @@ func (r *Remote) Close() error { return nil }
 type None struct{}
 
 // At returns ErrNotSetUp.
-func (None) At(context.Context, string) (Place, error) { return Place{}, ErrNotSetUp }
+func (None) At(context.Context, string) (Endpoint, error) { return Endpoint{}, ErrNotSetUp }
 
 // Close does nothing.
 func (None) Close() error { return nil }

@@ -40,7 +40,7 @@ func TestARemoteProcessMayAskForNoToken(t *testing.T) {
 	t.Parallel()
 	place, err := NewRemote("http://answers:8000", "ANSWER_TOKEN_FILE", "").At(t.Context(), "")
 	require.NoError(t, err)
-	require.Equal(t, Place{URL: "http://answers:8000"}, place)
+	require.Equal(t, Endpoint{URL: "http://answers:8000"}, place)
 }
 
 // refused is what an HTTP client says of a port where nobody listens.

@@ -27,7 +27,7 @@ func starts(t *testing.T, l *Local) int {
 func TestAllWhoAskAtTheSameTimeGetTheSameProcess(t *testing.T) {
 	t.Parallel()
 	l := local(t, `echo x >> "$0.starts"; echo '{"port": 4711}'; exec cat`, time.Minute)
-	places := make([]Place, 8)
+	places := make([]Endpoint, 8)
 	var all sync.WaitGroup
 	for i := range places {
 		all.Go(func() {

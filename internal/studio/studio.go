@@ -13,14 +13,14 @@ import (
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
 
-// Room is a part of the studio for visitors.
-type Room interface {
+// Section is a part of the studio for visitors.
+type Section interface {
 	// Routes adds the pages and the forms, Operations the operations of the API. A request that arrives there has a web.Visitor.
 	Routes(mux *http.ServeMux)
 	Operations(api huma.API)
 }
 
-// Public is a room with pages that need no login.
+// Public is a section with pages that need no login.
 type Public interface {
 	Public(mux *http.ServeMux)
 }
@@ -36,13 +36,13 @@ type Login interface {
 func init() { huma.NewError = web.NewHumaError }
 
 // Handler returns the whole site. An error says that its address cannot be a trusted origin.
-func Handler(site *web.Site, login Login, rooms ...Room) (http.Handler, error) {
+func Handler(site *web.Site, login Login, sections ...Section) (http.Handler, error) {
 	private, public := http.NewServeMux(), http.NewServeMux()
 	api := API(private, site)
-	for _, room := range rooms {
-		room.Routes(private)
-		room.Operations(api)
-		if p, ok := room.(Public); ok {
+	for _, section := range sections {
+		section.Routes(private)
+		section.Operations(api)
+		if p, ok := section.(Public); ok {
 			p.Public(public)
 		}
 	}
@@ -75,14 +75,14 @@ func API(mux *http.ServeMux, site *web.Site) huma.API {
 	return humago.New(mux, config)
 }
 
-// schemaName names a type in the description of the API. The types of two rooms may have the same name, so it begins with the room.
+// schemaName names a type in the description of the API. The types of two sections may have the same name, so it begins with the section.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	if room := path.Base(t.PkgPath()); t.PkgPath() != "" && strings.Contains(t.PkgPath(), "/internal/studio/") {
-		return strings.ToUpper(room[:1]) + room[1:] + name
+	if section := path.Base(t.PkgPath()); t.PkgPath() != "" && strings.Contains(t.PkgPath(), "/internal/studio/") {
+		return strings.ToUpper(section[:1]) + section[1:] + name
 	}
 	return name
 }

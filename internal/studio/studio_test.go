@@ -19,32 +19,32 @@ type noAssets struct{ http.Handler }
 
 func (noAssets) Names(string) (script, style string) { return "", "" }
 
-// everybody lets each request in as Alice.
-type everybody struct{}
+// loggedIn lets each request in as Alice.
+type loggedIn struct{}
 
-func (everybody) Public(mux *http.ServeMux) {
+func (loggedIn) Public(mux *http.ServeMux) {
 	mux.HandleFunc("GET /login", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("log in")) })
 }
 
-func (everybody) Wrap(next http.Handler) http.Handler {
+func (loggedIn) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(web.WithVisitor(r.Context(), &web.Visitor{Name: "Alice"})))
 	})
 }
 
-// room greets its visitor and counts changes.
-type room struct{ changes *int }
+// fakeSection greets its visitor and counts changes.
+type fakeSection struct{ changes *int }
 
 type greeting struct{ Body struct{ Name string } }
 
-func (r room) Routes(mux *http.ServeMux) {
+func (r fakeSection) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /change", func(w http.ResponseWriter, _ *http.Request) {
 		*r.changes++
 		w.WriteHeader(http.StatusSeeOther)
 	})
 }
 
-func (r room) Operations(api huma.API) {
+func (r fakeSection) Operations(api huma.API) {
 	huma.Get(api, "/api/v1/me", func(ctx context.Context, _ *struct{}) (*greeting, error) {
 		var g greeting
 		g.Body.Name = web.VisitorOf(ctx).Name
@@ -58,7 +58,7 @@ func handler(t *testing.T, changes *int) http.Handler {
 	address, err := url.Parse("https://example.com/ray")
 	require.NoError(t, err)
 	site := web.NewSite(address, "https://clowder.example.org", noAssets{http.NotFoundHandler()}, zap.NewNop())
-	h, err := Handler(site, everybody{}, room{changes})
+	h, err := Handler(site, loggedIn{}, fakeSection{changes})
 	require.NoError(t, err)
 	return h
 }

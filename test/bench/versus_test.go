@@ -85,21 +85,21 @@ func pyclowder(b *testing.B) string {
 	return strings.TrimSpace(string(out))
 }
 
-// pace is what one side came to: messages each second, and what its process and the doubles used for each.
-type pace struct {
+// costs is what one side came to: messages each second, and what its process and the doubles used for each.
+type costs struct {
 	rate               float64
 	processor, doubles time.Duration
 }
 
 // cost is the CPU of a message beside that of another side.
-func (p pace) cost(other pace) float64 { return p.processor.Seconds() / other.processor.Seconds() }
+func (p costs) cost(other costs) float64 { return p.processor.Seconds() / other.processor.Seconds() }
 
-func (p pace) String() string {
+func (p costs) String() string {
 	return fmt.Sprintf("%.1f/s, %.1f ms of CPU (doubles %.1f)", p.rate, p.processor.Seconds()*1000, p.doubles.Seconds()*1000)
 }
 
-// race is what both sides have in common: the doubles and who reads the statuses.
-type race struct {
+// comparison is what both sides have in common: the doubles and who reads the statuses.
+type comparison struct {
 	w        *stack.Fixture
 	ch       *amqp.Channel
 	reply    string
@@ -107,12 +107,12 @@ type race struct {
 	jobs     int
 }
 
-func newRace(b *testing.B, w *stack.Fixture) *race {
+func newRace(b *testing.B, w *stack.Fixture) *comparison {
 	b.Helper()
 	conn, err := amqp.Dial(w.Env["RABBITMQ_URI"])
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, conn.Close()) })
-	r := &race{w: w}
+	r := &comparison{w: w}
 	r.ch, err = conn.Channel()
 	require.NoError(b, err)
 	reply, err := r.ch.QueueDeclare("", false, true, true, false, nil)
@@ -124,7 +124,7 @@ func newRace(b *testing.B, w *stack.Fixture) *race {
 }
 
 // extractor runs the extractor made with pyclowder; poll is the pause of its main loop in seconds, empty for its own.
-func (r *race) extractor(b *testing.B, python, poll string, messages int) pace {
+func (r *comparison) extractor(b *testing.B, python, poll string, messages int) costs {
 	b.Helper()
 	_, err := r.ch.QueueDeclare(digest, true, false, false, false, nil)
 	require.NoError(b, err)
@@ -151,7 +151,7 @@ func (r *race) extractor(b *testing.B, python, poll string, messages int) pace {
 
 // run measures from the first of the messages that lie in the queue to the last of their terminal statuses, after one job
 // that warms up.
-func (r *race) run(b *testing.B, queue string, pid, messages int) pace {
+func (r *comparison) run(b *testing.B, queue string, pid, messages int) costs {
 	b.Helper()
 	r.publish(b, queue, r.bodies(b, 1))
 	r.await(b, 1)
@@ -159,7 +159,7 @@ func (r *race) run(b *testing.B, queue string, pid, messages int) pace {
 }
 
 // submissions measures up to the last submission on Ray, where no training ends.
-func (r *race) submissions(b *testing.B, pid, messages int) pace {
+func (r *comparison) submissions(b *testing.B, pid, messages int) costs {
 	b.Helper()
 	before := r.w.Trainings.Load()
 	return r.measure(b, stack.Extractor, pid, messages, func() {
@@ -167,20 +167,20 @@ func (r *race) submissions(b *testing.B, pid, messages int) pace {
 	})
 }
 
-func (r *race) measure(b *testing.B, queue string, pid, messages int, await func()) pace {
+func (r *comparison) measure(b *testing.B, queue string, pid, messages int, await func()) costs {
 	b.Helper()
 	bodies := r.bodies(b, messages)
 	used, own, began := processorTime(b, pid), processorTime(b, os.Getpid()), time.Now()
 	r.publish(b, queue, bodies)
 	await()
 	took, n := time.Since(began), time.Duration(messages)
-	return pace{
+	return costs{
 		rate: float64(messages) / took.Seconds(), processor: (processorTime(b, pid) - used) / n, doubles: (processorTime(b, os.Getpid()) - own) / n,
 	}
 }
 
 // bodies makes as many datasets with one file and the messages about them.
-func (r *race) bodies(b *testing.B, n int) [][]byte {
+func (r *comparison) bodies(b *testing.B, n int) [][]byte {
 	b.Helper()
 	var bodies [][]byte
 	for range n {
@@ -199,7 +199,7 @@ func (r *race) bodies(b *testing.B, n int) [][]byte {
 	return bodies
 }
 
-func (r *race) publish(b *testing.B, queue string, bodies [][]byte) {
+func (r *comparison) publish(b *testing.B, queue string, bodies [][]byte) {
 	b.Helper()
 	for _, body := range bodies {
 		require.NoError(b, r.ch.PublishWithContext(b.Context(), "", queue, true, false, amqp.Publishing{Body: body, ReplyTo: r.reply}))
@@ -207,7 +207,7 @@ func (r *race) publish(b *testing.B, queue string, bodies [][]byte) {
 }
 
 // await returns after n terminal statuses, each of which must tell of a success.
-func (r *race) await(b *testing.B, n int) {
+func (r *comparison) await(b *testing.B, n int) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), 10*stack.StepTimeout)
 	defer cancel()

@@ -39,9 +39,9 @@ type Broker struct {
 	// amqp is the port for clients, dist that of Erlang's distribution, epmd that of the port mapper.
 	amqp, dist, epmd int
 
-	mapper  *process
-	node    *process
-	janitor *janitor
+	mapper *process
+	node   *process
+	reaper *reaper
 	// external is the address of a broker that somebody else runs; nothing of it is ours to stop.
 	external string
 }
@@ -100,7 +100,7 @@ func (b *Broker) start(ctx context.Context, port int) error {
 	if b.mapper, err = startProcess(mapper, 0, b.path("epmd.out")); err != nil {
 		return err
 	}
-	if b.janitor, err = startJanitor(b.mapper.pid(), b.removes()); err != nil {
+	if b.reaper, err = startReaper(b.mapper.pid(), b.removes()); err != nil {
 		return err
 	}
 	return b.startNode(ctx)
@@ -180,13 +180,13 @@ func (b *Broker) Stop() error {
 	if b.external != "" {
 		return nil
 	}
-	err := b.janitor.dismiss()
+	err := b.reaper.dismiss()
 	b.node.kill()
 	b.mapper.kill()
 	if b.ownDir {
 		err = errors.Join(err, os.RemoveAll(b.dir))
 	}
-	b.node, b.mapper, b.janitor = nil, nil, nil
+	b.node, b.mapper, b.reaper = nil, nil, nil
 	return err
 }
 

@@ -47,38 +47,38 @@ func (p *process) kill() {
 	<-p.exited
 }
 
-// janitor is a small shell that outlives us: it ends the process group of a broker when our end of its pipe closes,
+// reaper is a small shell that outlives us: it ends the process group of a broker when our end of its pipe closes,
 // whether by Stop, by a panic or by kill -9.
-type janitor struct {
+type reaper struct {
 	cmd   *exec.Cmd
 	leash io.WriteCloser
 }
 
-func startJanitor(group int, dir string) (*janitor, error) {
+func startReaper(group int, dir string) (*reaper, error) {
 	const script = `cat
 kill -9 "-$1" 2>/dev/null
 for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 "-$1" 2>/dev/null || break; sleep 0.1; done
 if [ -n "$2" ]; then rm -rf -- "$2"; fi`
-	cmd := exec.Command("sh", "-c", script, "janitor", strconv.Itoa(group), dir) //nolint:noctx // it must outlive every call
+	cmd := exec.Command("sh", "-c", script, "reaper", strconv.Itoa(group), dir) //nolint:noctx // it must outlive every call
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	leash, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start the janitor: %w", err)
+		return nil, fmt.Errorf("start the reaper: %w", err)
 	}
-	return &janitor{cmd: cmd, leash: leash}, nil
+	return &reaper{cmd: cmd, leash: leash}, nil
 }
 
-// dismiss ends the janitor and waits until it has done its work.
-func (j *janitor) dismiss() error {
+// dismiss ends the reaper and waits until it has done its work.
+func (j *reaper) dismiss() error {
 	if j == nil {
 		return nil
 	}
 	_ = j.leash.Close()
 	if err := j.cmd.Wait(); err != nil {
-		return fmt.Errorf("end the janitor: %w", err)
+		return fmt.Errorf("end the reaper: %w", err)
 	}
 	return nil
 }

@@ -20,27 +20,27 @@ import (
 	"github.com/ncsa/clowder-ray/test/browser"
 )
 
-// patience is how long a browser may take for the steps of one do.
-const patience = time.Minute
+// testTimeout is how long a browser may take for the steps of one do.
+const testTimeout = time.Minute
 
 // tab is a tab of a Chromium in which alice is logged in.
 type tab struct {
-	r   *rig
+	r   *fixture
 	ctx context.Context //nolint:containedctx // chromedp keeps the tab in its context
 }
 
 // openTab starts the Chromium that is installed.
-func (r *rig) openTab() *tab {
-	r.Helper()
+func (f *fixture) openTab() *tab {
+	f.Helper()
 	ctx, stop, err := browser.Start(context.Background())
-	require.NoError(r, err)
-	r.Cleanup(stop)
-	b := &tab{r: r, ctx: ctx}
-	home, err := url.Parse(r.url)
-	require.NoError(r, err)
+	require.NoError(f, err)
+	f.Cleanup(stop)
+	b := &tab{r: f, ctx: ctx}
+	home, err := url.Parse(f.url)
+	require.NoError(f, err)
 	b.do(chromedp.EmulateViewport(1300, 1100), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		for _, c := range r.browser.Jar.Cookies(home) {
-			if _, err := cdp.Call(ctx, t, network.SetCookie, network.SetCookieParams{Name: c.Name, Value: c.Value, URL: r.url}); err != nil {
+		for _, c := range f.browser.Jar.Cookies(home) {
+			if _, err := cdp.Call(ctx, t, network.SetCookie, network.SetCookieParams{Name: c.Name, Value: c.Value, URL: f.url}); err != nil {
 				return err
 			}
 		}
@@ -95,7 +95,7 @@ func (b *tab) serveFormLibrary() {
 // do takes steps.
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.r.Helper()
-	ctx, stop := context.WithTimeout(b.ctx, patience)
+	ctx, stop := context.WithTimeout(b.ctx, testTimeout)
 	defer stop()
 	require.NoError(b.r, chromedp.Do(ctx, steps...))
 }
@@ -117,7 +117,7 @@ func get[T any](b *tab, expression string) T {
 // until waits until an expression is true in the page.
 func (b *tab) until(expression string) {
 	b.r.Helper()
-	require.Eventually(b.r, func() bool { return get[bool](b, expression) }, patience, 100*time.Millisecond, expression)
+	require.Eventually(b.r, func() bool { return get[bool](b, expression) }, testTimeout, 100*time.Millisecond, expression)
 }
 
 // click clicks the first element of a jQuery selection.

@@ -34,7 +34,7 @@ func TestClowder1KilledAtRandomMoments(t *testing.T) { newRig(t).testKilledAtRan
 func TestClowder1TellsOfNewFiles(t *testing.T) { newRig(t).testAutomatic() }
 
 // testKilledInATraining submits a good job, kills the service while it trains, and expects one set of results and one end.
-func testKilledInATraining(r *rig, s *stack.Service) *stack.Service {
+func testKilledInATraining(r *fixture, s *stack.Service) *stack.Service {
 	dataset, _ := r.dataset("Größe <1>")
 	page, release := "/datasets/"+dataset, r.HoldTrainings()
 	training := make(chan struct{})
@@ -63,64 +63,64 @@ func testKilledInATraining(r *rig, s *stack.Service) *stack.Service {
 }
 
 // testFileJob submits one of two files.
-func (r *rig) testFileJob() {
-	dataset, _ := r.dataset("One of two")
-	file := r.upload(dataset, "done.csv", false)
-	r.submit("files", file, stack.Extractor, nil)
-	lines := r.awaitLine("/files/"+file, "DONE", 1)
-	require.Equal(r, []int{1, 1}, []int{count(lines, "DONE"), count(lines, "Accepted file do\u2060ne.csv")}, "the name of the file ends nothing: %q", lines)
-	require.Equal(r, 1, count(r.files(dataset), "model.zip"))
-	all := r.Records(r)
-	inputs, err := os.ReadFile(filepath.Join(r.Env["SHARED_DIR"], "runs", all[len(all)-1].Run, "inputs.json"))
-	require.NoError(r, err)
-	require.Contains(r, string(inputs), file)
-	require.NotContains(r, string(inputs), "train.csv")
+func (f *fixture) testFileJob() {
+	dataset, _ := f.dataset("One of two")
+	file := f.upload(dataset, "done.csv", false)
+	f.submit("files", file, stack.Extractor, nil)
+	lines := f.awaitLine("/files/"+file, "DONE", 1)
+	require.Equal(f, []int{1, 1}, []int{count(lines, "DONE"), count(lines, "Accepted file do\u2060ne.csv")}, "the name of the file ends nothing: %q", lines)
+	require.Equal(f, 1, count(f.files(dataset), "model.zip"))
+	all := f.Records(f)
+	inputs, err := os.ReadFile(filepath.Join(f.Env["SHARED_DIR"], "runs", all[len(all)-1].Run, "inputs.json"))
+	require.NoError(f, err)
+	require.Contains(f, string(inputs), file)
+	require.NotContains(f, string(inputs), "train.csv")
 }
 
 // testWrongSettings submits what the page does not keep anybody from submitting.
-func (r *rig) testWrongSettings() {
-	dataset, _ := r.dataset("Wrong")
-	r.submit("datasets", dataset, stack.Extractor, map[string]any{"epochs": 900_000})
-	lines := r.awaitLine("/datasets/"+dataset, "ERROR: ", 1)
-	require.Equal(r, 1, count(lines, "poch"), "the field is named: %q", lines)
-	require.Zero(r, count(lines, "DONE"))
+func (f *fixture) testWrongSettings() {
+	dataset, _ := f.dataset("Wrong")
+	f.submit("datasets", dataset, stack.Extractor, map[string]any{"epochs": 900_000})
+	lines := f.awaitLine("/datasets/"+dataset, "ERROR: ", 1)
+	require.Equal(f, 1, count(lines, "poch"), "the field is named: %q", lines)
+	require.Zero(f, count(lines, "DONE"))
 }
 
 // testEvents adds a file as other users do, with extractions switched on, and submits its dataset afterwards.
-func (r *rig) testEvents() {
-	before := len(r.Records(r))
-	dataset, _ := r.dataset("Events")
-	r.upload(dataset, "more.csv", true)
-	r.submit("datasets", dataset, stack.Manager, map[string]any{"action": "list"})
-	r.awaitLine("/datasets/"+dataset, "DONE", 1)
-	require.Len(r, r.Records(r), before+1, "only the submission became a job")
+func (f *fixture) testEvents() {
+	before := len(f.Records(f))
+	dataset, _ := f.dataset("Events")
+	f.upload(dataset, "more.csv", true)
+	f.submit("datasets", dataset, stack.Manager, map[string]any{"action": "list"})
+	f.awaitLine("/datasets/"+dataset, "DONE", 1)
+	require.Len(f, f.Records(f), before+1, "only the submission became a job")
 }
 
 // testCancel cancels, on Clowder's page, the last of three submissions, of which the first one trains and the others wait.
-func (r *rig) testCancel() {
-	r.serve(map[string]string{"MAX_JOBS": "1"})
-	release := r.HoldTrainings()
-	before := len(r.Records(r))
+func (f *fixture) testCancel() {
+	f.serve(map[string]string{"MAX_JOBS": "1"})
+	release := f.HoldTrainings()
+	before := len(f.Records(f))
 	var datasets []string
 	for _, name := range []string{"Trains", "Waits", "Is cancelled"} {
-		dataset, _ := r.dataset(name)
+		dataset, _ := f.dataset(name)
 		datasets = append(datasets, "/datasets/"+dataset)
-		r.submit("datasets", dataset, stack.Extractor, nil)
+		f.submit("datasets", dataset, stack.Extractor, nil)
 		if name == "Trains" {
-			r.awaitLine("/datasets/"+dataset, "START: ", 1)
+			f.awaitLine("/datasets/"+dataset, "START: ", 1)
 		} else {
-			r.awaitLine("/datasets/"+dataset, "SUBMITTED", 1)
+			f.awaitLine("/datasets/"+dataset, "SUBMITTED", 1)
 		}
 	}
-	text, _ := r.do(http.MethodGet, datasets[2], "", nil)
+	text, _ := f.do(http.MethodGet, datasets[2], "", nil)
 	ids := cancels.FindStringSubmatch(text)
-	require.NotNil(r, ids, "the page offers no cancellation")
-	r.call(http.MethodDelete, "/api"+datasets[2]+"/extractions/"+ids[1], map[string]string{"extractor": stack.Extractor}, nil)
-	r.awaitLine(datasets[2], "Cancel Success", 1)
+	require.NotNil(f, ids, "the page offers no cancellation")
+	f.call(http.MethodDelete, "/api"+datasets[2]+"/extractions/"+ids[1], map[string]string{"extractor": stack.Extractor}, nil)
+	f.awaitLine(datasets[2], "Cancel Success", 1)
 	release()
 	for _, page := range datasets[:2] {
-		lines := r.awaitLine(page, "DONE", 1)
-		require.Equal(r, 1, count(lines, "DONE"), "%q", lines)
+		lines := f.awaitLine(page, "DONE", 1)
+		require.Equal(f, 1, count(lines, "DONE"), "%q", lines)
 	}
-	require.Len(r, r.Records(r), before+2, "the cancelled one never came")
+	require.Len(f, f.Records(f), before+2, "the cancelled one never came")
 }

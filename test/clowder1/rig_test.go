@@ -27,8 +27,8 @@ import (
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
-// rig is a Clowder v1, as alice uses it, and the service beside it.
-type rig struct {
+// fixture is a Clowder v1, as alice uses it, and the service beside it.
+type fixture struct {
 	testing.TB
 	*stack.Fixture
 	url, key string
@@ -38,11 +38,11 @@ type rig struct {
 
 // newRig reads RIG_ENV, a file of NAME=value lines with CLOWDER_URL, RABBITMQ_URI, ALICE_KEY and, unless they are "password", ALICE_PASSWORD
 // and ADMIN_PASSWORD.
-func newRig(tb testing.TB) *rig {
+func newRig(tb testing.TB) *fixture {
 	tb.Helper()
 	require.NotEmpty(tb, os.Getenv("RIG_ENV"), "set RIG_ENV to the file that describes a running Clowder v1")
 	env := readEnv(tb, "RIG_ENV")
-	r := &rig{TB: tb, Fixture: stack.NewFixtureWith(tb, stack.Program(tb), clowdertest.Options{}, nil), url: env["CLOWDER_URL"], key: env["ALICE_KEY"]}
+	r := &fixture{TB: tb, Fixture: stack.NewFixtureWith(tb, stack.Program(tb), clowdertest.Options{}, nil), url: env["CLOWDER_URL"], key: env["ALICE_KEY"]}
 	r.Env["RABBITMQ_URI"], r.Env["CLOWDER_URL"], r.Env["CLOWDER_VERSION"] = env["RABBITMQ_URI"], env["CLOWDER_URL"], "1"
 	if exchange := env["RABBITMQ_EXCHANGE"]; exchange != "" {
 		r.Env["RABBITMQ_EXCHANGE"] = exchange
@@ -67,134 +67,134 @@ func readEnv(tb testing.TB, variable string) map[string]string {
 }
 
 // login returns a browser in which a user is logged in.
-func (r *rig) login(user, password string) *http.Client {
-	r.Helper()
+func (f *fixture) login(user, password string) *http.Client {
+	f.Helper()
 	jar, err := cookiejar.New(nil)
-	require.NoError(r, err)
+	require.NoError(f, err)
 	browser := &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	_, status := r.doAs(browser, http.MethodPost, "/authenticate/userpass", "application/x-www-form-urlencoded",
+	_, status := f.doAs(browser, http.MethodPost, "/authenticate/userpass", "application/x-www-form-urlencoded",
 		strings.NewReader(url.Values{"username": {user}, "password": {password}}.Encode()))
-	require.Less(r, status, 400)
+	require.Less(f, status, 400)
 	return browser
 }
 
 // enable lets Clowder tell an extractor of events, as an administrator does. It disables all others.
-func (r *rig) enable(extractor string) {
-	r.Helper()
-	require.Eventually(r, func() bool {
-		_, status := r.do(http.MethodGet, "/api/extractors/"+extractor, "", nil)
+func (f *fixture) enable(extractor string) {
+	f.Helper()
+	require.Eventually(f, func() bool {
+		_, status := f.do(http.MethodGet, "/api/extractors/"+extractor, "", nil)
 		return status == http.StatusOK
 	}, stack.StepTimeout, 100*time.Millisecond, "Clowder does not register %s", extractor)
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
-	require.NoError(r, w.WriteField("extractors", extractor))
-	require.NoError(r, w.Close())
-	_, status := r.doAs(r.admin, http.MethodPost, "/extractors", w.FormDataContentType(), &form)
-	require.Less(r, status, 400)
+	require.NoError(f, w.WriteField("extractors", extractor))
+	require.NoError(f, w.Close())
+	_, status := f.doAs(f.admin, http.MethodPost, "/extractors", w.FormDataContentType(), &form)
+	require.Less(f, status, 400)
 }
 
 // forgetSubmissions removes what an earlier test that was stopped has left in the queues.
-func (r *rig) forgetSubmissions() {
-	r.Helper()
-	conn, err := amqp.Dial(r.Env["RABBITMQ_URI"])
-	require.NoError(r, err)
+func (f *fixture) forgetSubmissions() {
+	f.Helper()
+	conn, err := amqp.Dial(f.Env["RABBITMQ_URI"])
+	require.NoError(f, err)
 	defer func() { _ = conn.Close() }()
 	for _, name := range []string{stack.Extractor, stack.Manager} {
 		ch, err := conn.Channel()
-		require.NoError(r, err)
+		require.NoError(f, err)
 		_, _ = ch.QueuePurge(name, false) // it may not exist yet
 	}
 }
 
 // do makes a request with the key and the session of alice.
-func (r *rig) do(method, path, contentType string, body io.Reader) (string, int) {
-	r.Helper()
-	return r.doAs(r.browser, method, path, contentType, body)
+func (f *fixture) do(method, path, contentType string, body io.Reader) (string, int) {
+	f.Helper()
+	return f.doAs(f.browser, method, path, contentType, body)
 }
 
-func (r *rig) doAs(browser *http.Client, method, path, contentType string, body io.Reader) (string, int) {
-	r.Helper()
-	req, err := http.NewRequestWithContext(r.Context(), method, r.url+path, body)
-	require.NoError(r, err)
+func (f *fixture) doAs(browser *http.Client, method, path, contentType string, body io.Reader) (string, int) {
+	f.Helper()
+	req, err := http.NewRequestWithContext(f.Context(), method, f.url+path, body)
+	require.NoError(f, err)
 	if strings.HasPrefix(path, "/api/") {
-		req.Header.Set("X-API-Key", r.key)
+		req.Header.Set("X-API-Key", f.key)
 	}
 	req.Header.Set("Content-Type", contentType)
 	answer, err := browser.Do(req)
-	require.NoError(r, err)
+	require.NoError(f, err)
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(answer.Body)
-	require.NoError(r, err)
+	require.NoError(f, err)
 	return string(text), answer.StatusCode
 }
 
 // call sends JSON and decodes the answer.
-func (r *rig) call(method, path string, body, into any) {
-	r.Helper()
+func (f *fixture) call(method, path string, body, into any) {
+	f.Helper()
 	doc, err := json.Marshal(body)
-	require.NoError(r, err)
-	answer, status := r.do(method, path, "application/json", bytes.NewReader(doc))
-	require.Equal(r, http.StatusOK, status, answer)
+	require.NoError(f, err)
+	answer, status := f.do(method, path, "application/json", bytes.NewReader(doc))
+	require.Equal(f, http.StatusOK, status, answer)
 	if into != nil {
-		require.NoError(r, json.Unmarshal([]byte(answer), into), answer)
+		require.NoError(f, json.Unmarshal([]byte(answer), into), answer)
 	}
 }
 
 // dataset makes a dataset with one table and returns the ids of both.
-func (r *rig) dataset(name string) (dataset, file string) {
-	r.Helper()
+func (f *fixture) dataset(name string) (dataset, file string) {
+	f.Helper()
 	var made struct{ ID string }
-	r.call(http.MethodPost, "/api/datasets/createempty", map[string]string{"name": name, "description": "d"}, &made)
-	return made.ID, r.upload(made.ID, "train.csv", false)
+	f.call(http.MethodPost, "/api/datasets/createempty", map[string]string{"name": name, "description": "d"}, &made)
+	return made.ID, f.upload(made.ID, "train.csv", false)
 }
 
 // upload adds a table to a dataset and waits until it is stored.
-func (r *rig) upload(dataset, name string, extract bool) string {
-	r.Helper()
-	return r.uploadBody(dataset, name, "text,label\ngood,yes\nbad,no\n", extract)
+func (f *fixture) upload(dataset, name string, extract bool) string {
+	f.Helper()
+	return f.uploadBody(dataset, name, "text,label\ngood,yes\nbad,no\n", extract)
 }
 
-func (r *rig) uploadBody(dataset, name, body string, extract bool) string {
-	r.Helper()
+func (f *fixture) uploadBody(dataset, name, body string, extract bool) string {
+	f.Helper()
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	part, err := w.CreateFormFile("file", name)
-	require.NoError(r, err)
+	require.NoError(f, err)
 	_, err = part.Write([]byte(body))
-	require.NoError(r, err)
-	require.NoError(r, w.Close())
-	answer, status := r.do(http.MethodPost, fmt.Sprintf("/api/uploadToDataset/%s?extract=%t", dataset, extract), w.FormDataContentType(), &form)
-	require.Equal(r, http.StatusOK, status, answer)
+	require.NoError(f, err)
+	require.NoError(f, w.Close())
+	answer, status := f.do(http.MethodPost, fmt.Sprintf("/api/uploadToDataset/%s?extract=%t", dataset, extract), w.FormDataContentType(), &form)
+	require.Equal(f, http.StatusOK, status, answer)
 	var made struct{ ID string }
-	require.NoError(r, json.Unmarshal([]byte(answer), &made))
-	require.Eventually(r, func() bool {
+	require.NoError(f, json.Unmarshal([]byte(answer), &made))
+	require.Eventually(f, func() bool {
 		var file struct{ Status string }
-		r.call(http.MethodGet, "/api/files/"+made.ID+"/metadata", nil, &file)
+		f.call(http.MethodGet, "/api/files/"+made.ID+"/metadata", nil, &file)
 		return file.Status != "CREATED"
 	}, stack.StepTimeout, 100*time.Millisecond)
 	return made.ID
 }
 
 // serve starts the service and returns once Clowder knows its extractors.
-func (r *rig) serve(env map[string]string) *stack.Service {
-	r.Helper()
-	all := maps.Clone(r.Env)
+func (f *fixture) serve(env map[string]string) *stack.Service {
+	f.Helper()
+	all := maps.Clone(f.Env)
 	maps.Copy(all, env)
-	s, err := stack.StartService(r.Context(), stack.Program(r), all, nil)
-	require.NoError(r, err)
-	r.Cleanup(func() {
+	s, err := stack.StartService(f.Context(), stack.Program(f), all, nil)
+	require.NoError(f, err)
+	f.Cleanup(func() {
 		s.Kill()
-		if r.Failed() {
-			r.Logf("what the service said:\n%s", s.Log())
+		if f.Failed() {
+			f.Logf("what the service said:\n%s", s.Log())
 		}
 	})
-	require.NoError(r, s.AwaitReady(r.Context()))
+	require.NoError(f, s.AwaitReady(f.Context()))
 	if env["EXTRACTOR_KEY"] != "" {
 		return s // its names are others
 	}
 	for _, name := range []string{stack.Extractor, stack.Predictor, stack.Manager} {
-		require.Eventually(r, func() bool {
-			_, status := r.do(http.MethodGet, "/api/extractors/"+name, "", nil)
+		require.Eventually(f, func() bool {
+			_, status := f.do(http.MethodGet, "/api/extractors/"+name, "", nil)
 			return status == http.StatusOK
 		}, stack.StepTimeout, 100*time.Millisecond, "Clowder does not register %s", name)
 	}
@@ -202,14 +202,14 @@ func (r *rig) serve(env map[string]string) *stack.Service {
 }
 
 // submit submits a dataset ("datasets") or a file ("files") and returns the id of the job.
-func (r *rig) submit(collection, id, extractor string, parameters map[string]any) string {
-	r.Helper()
+func (f *fixture) submit(collection, id, extractor string, parameters map[string]any) string {
+	f.Helper()
 	var answer struct {
 		Status string `json:"status"`
 		Job    string `json:"job_id"`
 	}
-	r.call(http.MethodPost, "/api/"+collection+"/"+id+"/extractions", map[string]any{"extractor": extractor, "parameters": parameters}, &answer)
-	require.Equal(r, "OK", answer.Status)
+	f.call(http.MethodPost, "/api/"+collection+"/"+id+"/extractions", map[string]any{"extractor": extractor, "parameters": parameters}, &answer)
+	require.Equal(f, "OK", answer.Status)
 	return answer.Job
 }
 
@@ -220,10 +220,10 @@ var (
 )
 
 // log is what the page of a dataset or a file shows of its jobs.
-func (r *rig) log(page string) (lines []string) {
-	r.Helper()
-	text, status := r.do(http.MethodGet, page, "", nil)
-	require.Equal(r, http.StatusOK, status)
+func (f *fixture) log(page string) (lines []string) {
+	f.Helper()
+	text, status := f.do(http.MethodGet, page, "", nil)
+	require.Equal(f, http.StatusOK, status)
 	for _, cell := range logCell.FindAllStringSubmatch(text, -1) {
 		lines = append(lines, html.UnescapeString(strings.Join(strings.Fields(tag.ReplaceAllString(cell[1], " ")), " ")))
 	}
@@ -231,10 +231,10 @@ func (r *rig) log(page string) (lines []string) {
 }
 
 // awaitLine waits until a page shows a line with these words n times, and returns all its lines.
-func (r *rig) awaitLine(page, words string, n int) (lines []string) {
-	r.Helper()
-	require.Eventually(r, func() bool {
-		lines = r.log(page)
+func (f *fixture) awaitLine(page, words string, n int) (lines []string) {
+	f.Helper()
+	require.Eventually(f, func() bool {
+		lines = f.log(page)
 		return count(lines, words) >= n
 	}, stack.StepTimeout, 200*time.Millisecond, "%s does not show %q", page, words)
 	return lines
@@ -255,16 +255,16 @@ type row struct {
 	Folders      struct{ Name string }
 }
 
-func (r *rig) rows(dataset string) (rows []row) {
-	r.Helper()
-	r.call(http.MethodGet, "/api/datasets/"+dataset+"/files", nil, &rows)
+func (f *fixture) rows(dataset string) (rows []row) {
+	f.Helper()
+	f.call(http.MethodGet, "/api/datasets/"+dataset+"/files", nil, &rows)
 	return rows
 }
 
 // files are the names in a dataset, with the name of their folder.
-func (r *rig) files(dataset string) (names []string) {
-	r.Helper()
-	for _, row := range r.rows(dataset) {
+func (f *fixture) files(dataset string) (names []string) {
+	f.Helper()
+	for _, row := range f.rows(dataset) {
 		names = append(names, row.Folders.Name+"/"+row.Filename)
 	}
 	return names

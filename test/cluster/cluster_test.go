@@ -21,8 +21,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob/raytest"
 )
 
-// patience is the longest that a step of the control plane may take on a busy machine.
-const patience = time.Minute
+// testTimeout is the longest that a step of the control plane may take on a busy machine.
+const testTimeout = time.Minute
 
 // setup is a namespace with an operator, a kubelet that is played, and a Ray that is played.
 func setup(t *testing.T, ray raytest.Config) (plane *Plane, jobs func() (*rayv1.RayJob, error), operator *Operator) {
@@ -70,7 +70,7 @@ func reaches(t *testing.T, get func() (*rayv1.RayJob, error), deployment rayv1.J
 		job, err = get()
 		require.NoError(t, err)
 		return job.Status.JobDeploymentStatus == deployment && job.Status.JobStatus == status
-	}, patience, 50*time.Millisecond, "the RayJob never became %s/%s", deployment, status)
+	}, testTimeout, 50*time.Millisecond, "the RayJob never became %s/%s", deployment, status)
 }
 
 func TestRayJobRunsToItsEnd(t *testing.T) {
@@ -120,12 +120,12 @@ func TestKubeletDeletesPods(t *testing.T) {
 		pod, err := pods.Get(t.Context(), "pod", metav1.GetOptions{})
 		require.NoError(t, err)
 		return pod.Status.Phase == corev1.PodRunning && pod.Status.PodIP != "" && pod.Spec.NodeName == NodeName
-	}, patience, 20*time.Millisecond)
+	}, testTimeout, 20*time.Millisecond)
 	require.NoError(t, pods.Delete(t.Context(), "pod", metav1.DeleteOptions{}))
 	require.Eventually(t, func() bool {
 		_, err := pods.Get(t.Context(), "pod", metav1.GetOptions{})
 		return apierrors.IsNotFound(err)
-	}, patience, 20*time.Millisecond)
+	}, testTimeout, 20*time.Millisecond)
 }
 
 func TestControllersDeleteWhatBelongsToAnObject(t *testing.T) {
@@ -143,7 +143,7 @@ func TestControllersDeleteWhatBelongsToAnObject(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := maps.Get(t.Context(), "owned", metav1.GetOptions{})
 		return apierrors.IsNotFound(err)
-	}, patience, 50*time.Millisecond)
+	}, testTimeout, 50*time.Millisecond)
 }
 
 func TestUserMayDoWhatRBACAllows(t *testing.T) {
@@ -174,7 +174,7 @@ func TestUserMayDoWhatRBACAllows(t *testing.T) {
 		require.NoError(t, err)
 		return review.Status.Allowed
 	}
-	require.Eventually(t, func() bool { return may("list") }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return may("list") }, testTimeout, 20*time.Millisecond)
 	require.False(t, may("delete"))
 }
 

@@ -30,12 +30,12 @@ import (
 
 const (
 	extractor = "ncsa.ray.finetune"
-	patience  = 10 * time.Minute
+	timeout   = 10 * time.Minute
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	err := run(ctx, os.Stdout)
 	cancel()
 	stop()

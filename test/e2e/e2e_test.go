@@ -27,8 +27,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(broker.Main(m)) }
 
-// patience is for a whole training beside other tests on a small machine.
-const patience = 5 * time.Minute
+// testTimeout is for a whole training beside other tests on a small machine.
+const testTimeout = 5 * time.Minute
 
 func TestAServiceKilledInTheMiddleOfATrainingDeliversItOnce(t *testing.T) {
 	python := raytest.Python(t)
@@ -53,7 +53,7 @@ func TestAServiceKilledInTheMiddleOfATrainingDeliversItOnce(t *testing.T) {
 		}
 		events, err := results.ReadEvents(disk.Folder{Volume: filepath.Dir(logs[0])})
 		return err == nil && slices.ContainsFunc(events, func(e results.Event) bool { return e.Kind == results.KindEval })
-	}, patience, 20*time.Millisecond)
+	}, testTimeout, 20*time.Millisecond)
 	first.Kill()
 	require.Equal(t, job.Running, w.Records(t)[0].State)
 

@@ -115,7 +115,7 @@ func (w *fixture) predict(t *testing.T, dataset string) {
 		}
 		run = pods.Items[0].Labels["clowder-ray.ncsa.illinois.edu/run"]
 		return true
-	}, patience, 100*time.Millisecond)
+	}, testTimeout, 100*time.Millisecond)
 	pod := w.podsOf(t, run)[0]
 	seen := w.execIn(t, pod.Name, "ray", "find", "/shared/registry", "/shared/models", "-name", "config.json", "-printf", `%P\n`)
 	w.requireItsRunOnly(t, run)

@@ -38,8 +38,8 @@ const (
 	extractor = "ncsa.ray.finetune"
 	user      = "alice@example.org"
 	release   = "clowder-ray"
-	// patience is for one training with the start of its cluster, on a small machine that does other things too.
-	patience = 10 * time.Minute
+	// testTimeout is for one training with the start of its cluster, on a small machine that does other things too.
+	testTimeout = 10 * time.Minute
 )
 
 // fixture is a namespace with the chart in it, and a broker and a Clowder outside of the cluster.
@@ -213,7 +213,7 @@ ray:
 	require.Eventually(t, func() bool {
 		l, err := w.session.Listeners(t.Context())
 		return err == nil && len(l) == stack.Extractors
-	}, patience, 100*time.Millisecond, "Clowder has heard no heartbeat")
+	}, testTimeout, 100*time.Millisecond, "Clowder has heard no heartbeat")
 	w.findShared(t)
 }
 

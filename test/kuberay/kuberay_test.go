@@ -121,7 +121,7 @@ func (w *fixture) await(t *testing.T, id string) clowder.Job {
 		var err error
 		last, err = w.session.Job(t.Context(), id)
 		return err == nil && (last.Status == "SUCCEEDED" || last.Status == "ERROR" || last.Status == "SKIPPED")
-	}, patience, 100*time.Millisecond)
+	}, testTimeout, 100*time.Millisecond)
 	return last
 }
 
@@ -142,7 +142,7 @@ func (w *fixture) evaluated(t *testing.T, n int) (run string) {
 			}
 		}
 		return err == nil && found >= n
-	}, patience, 100*time.Millisecond)
+	}, testTimeout, 100*time.Millisecond)
 	return run
 }
 
@@ -247,7 +247,7 @@ func (w *fixture) requireGone(t *testing.T, run string) {
 		secrets, err := w.core.CoreV1().Secrets(w.namespace).List(t.Context(), of)
 		require.NoError(t, err)
 		return len(jobs.Items)+len(secrets.Items) == 0
-	}, patience, 200*time.Millisecond)
+	}, testTimeout, 200*time.Millisecond)
 }
 
 // requireNoPods waits until Ray has no pod left.
@@ -257,7 +257,7 @@ func (w *fixture) requireNoPods(t *testing.T) {
 		pods, err := w.core.CoreV1().Pods(w.namespace).List(context.Background(), metav1.ListOptions{LabelSelector: "ray.io/is-ray-node=yes"})
 		require.NoError(t, err)
 		return len(pods.Items) == 0
-	}, patience, 200*time.Millisecond)
+	}, testTimeout, 200*time.Millisecond)
 }
 
 // stand makes the standing RayCluster, as an administrator does, and waits until it is ready.
@@ -278,5 +278,5 @@ func (w *fixture) stand(t *testing.T) {
 	require.Eventually(t, func() bool {
 		c, err := clusters.Get(t.Context(), cluster.Name, metav1.GetOptions{})
 		return err == nil && meta.IsStatusConditionTrue(c.Status.Conditions, string(rayv1.RayClusterProvisioned))
-	}, patience, 200*time.Millisecond)
+	}, testTimeout, 200*time.Millisecond)
 }

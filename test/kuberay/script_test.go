@@ -96,6 +96,6 @@ func (w *fixture) scriptPods(t *testing.T) []corev1.Pod {
 		var err error
 		pods, err = w.core.CoreV1().Pods(w.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "ray.io/is-ray-node=yes"})
 		return err == nil && len(pods.Items) > 0 && pods.Items[0].Status.Phase == corev1.PodRunning
-	}, patience, 100*time.Millisecond)
+	}, testTimeout, 100*time.Millisecond)
 	return pods.Items
 }

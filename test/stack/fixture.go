@@ -67,11 +67,11 @@ type Fixture struct {
 	program string
 	hold    atomic.Pointer[chan struct{}]
 	started atomic.Pointer[func(raytest.Driver)]
-	player  atomic.Pointer[Player]
+	player  atomic.Pointer[FakeTrainer]
 }
 
-// Player plays a training program: it works in the run folder until it ends or ctx does, and returns its exit code.
-type Player func(ctx context.Context, folder string, d raytest.Driver) int
+// FakeTrainer plays a training program: it works in the run folder until it ends or ctx does, and returns its exit code.
+type FakeTrainer func(ctx context.Context, folder string, d raytest.Driver) int
 
 // NewFixture builds a fixture for program, which ends with the test.
 func NewFixture(tb testing.TB, program string, files map[string]string) *Fixture {
@@ -134,7 +134,7 @@ func (w *Fixture) HoldStore(tb testing.TB) (release func()) {
 }
 
 // PlayTrainings has play take the place of the training program from now on.
-func (w *Fixture) PlayTrainings(play Player) { w.player.Store(&play) }
+func (w *Fixture) PlayTrainings(play FakeTrainer) { w.player.Store(&play) }
 
 // Play plays a training that ends well.
 func Play(_ context.Context, folder string, _ raytest.Driver) int {
@@ -166,7 +166,7 @@ func (w *Fixture) train(ctx context.Context, d raytest.Driver) int {
 		}
 	}
 	words := strings.Fields(d.Entrypoint)
-	play := Player(Play)
+	play := FakeTrainer(Play)
 	if p := w.player.Load(); p != nil {
 		play = *p
 	}

@@ -48,7 +48,7 @@ func (b *tab) reach(words string) {
 	require.Eventually(b.t, func() bool { // a look in the middle of a navigation fails
 		at, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.readyState === "complete" ? location.href : ""`))
 		return err == nil && strings.Contains(at, words)
-	}, patience, 100*time.Millisecond)
+	}, testTimeout, 100*time.Millisecond)
 }
 
 // records waits until the service has n jobs of which all fulfil a condition.

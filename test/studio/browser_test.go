@@ -19,8 +19,8 @@ import (
 	"github.com/ncsa/clowder-ray/test/studio/site"
 )
 
-// patience is how long a browser may take for the steps of one Do.
-const patience = time.Minute
+// testTimeout is how long a browser may take for the steps of one Do.
+const testTimeout = time.Minute
 
 // chromium is the browser that all tests share. It ends with the process.
 var chromium = sync.OnceValues(func() (context.Context, error) {
@@ -64,7 +64,7 @@ func openWith(t *testing.T, s *site.Site, cookies []*http.Cookie, page string) *
 // do takes steps.
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, stop := context.WithTimeout(b.ctx, patience)
+	ctx, stop := context.WithTimeout(b.ctx, testTimeout)
 	defer stop()
 	require.NoError(b.t, chromedp.Do(ctx, steps...))
 }

@@ -61,17 +61,17 @@ func TestTheCardInClowder(t *testing.T) {
 	page, show := clowderPage(t)
 	s := site.New(t, site.Options{Page: page.URL, Prefix: "/studio"})
 	s.Add(t, site.Run{ID: run, Name: "secret name", State: job.Running, Fraction: 0.6})
-	fragment, err := s.Way.Page(run)
+	fragment, err := s.Links.Page(run)
 	require.NoError(t, err)
 	show(fragment)
 
 	b := visit(t, s, "login")
 	b.do(chromedp.Navigate(page.URL))
 	sees := func(words string) func() bool { return func() bool { return strings.Contains(b.shown(), words) } }
-	require.Eventually(t, sees("Epoch 2 of 3, 60 %"), patience, 300*time.Millisecond)
+	require.Eventually(t, sees("Epoch 2 of 3, 60 %"), testTimeout, 300*time.Millisecond)
 	require.NotContains(t, b.shown(), "secret name")
 	s.Append(t, run, results.EventsFile, step(700, 0.2))
-	require.Eventually(t, sees("Epoch 3 of 3, 70 %"), patience, 300*time.Millisecond, "the card is loaded again by itself")
+	require.Eventually(t, sees("Epoch 3 of 3, 70 %"), testTimeout, 300*time.Millisecond, "the card is loaded again by itself")
 
 	link := get[string](b, `(() => { const a = document.querySelector("a"); return a.target + " " + a.rel + " " + a.href })()`)
 	require.Equal(t, "_blank noopener "+s.URL+"/runs/"+run, link)
@@ -81,6 +81,6 @@ func TestTheCardInClowder(t *testing.T) {
 	other, showOther := clowderPage(t)
 	showOther(fragment)
 	b.do(chromedp.Navigate(other.URL))
-	require.Eventually(t, sees("chrome-error"), patience, 300*time.Millisecond, "the browser refuses to show the card in another page")
+	require.Eventually(t, sees("chrome-error"), testTimeout, 300*time.Millisecond, "the browser refuses to show the card in another page")
 	require.NotContains(t, b.shown(), "Epoch")
 }

@@ -90,7 +90,7 @@ func TestAPageOfAnotherOriginNeitherFramesNorChanges(t *testing.T) {
 			return err
 		}))
 		return err == nil && framed != "" && framed != "about:blank"
-	}, patience, patience/600)
+	}, testTimeout, testTimeout/600)
 	require.Contains(t, framed, "chrome-error:", "the browser shows nothing of it")
 
 	b.do(chromedp.Navigate(stranger(t, `<form method="post" action="`+s.URL+`/runs/`+running+`/cancel"><button>go</button></form>`)))

@@ -46,7 +46,7 @@ func (b *tab) until(expression string) {
 	require.Eventually(b.t, func() bool {
 		ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression))
 		return err == nil && ok
-	}, patience, 50*time.Millisecond, expression)
+	}, testTimeout, 50*time.Millisecond, expression)
 }
 
 // signIn fills in the form of Keycloak.

@@ -44,8 +44,8 @@ type shown struct {
 func withModels(t *testing.T) *shown {
 	t.Helper()
 	python, volume := answertest.Python(t), t.TempDir()
-	shelf := answertest.On(t, python, volume)
-	m := &shown{Site: site.New(t, site.Options{Volume: volume, Python: python, Trainer: shelf.Trainer}), pictures: map[string][]byte{}}
+	trained := answertest.On(t, python, volume)
+	m := &shown{Site: site.New(t, site.Options{Volume: volume, Python: python, Trainer: trained.Trainer}), pictures: map[string][]byte{}}
 	of := registry.Dataset{Clowder: m.Clowder.URL, ID: m.Dataset}
 
 	doc, err := os.ReadFile(filepath.Join("..", "dataset", "reviews", "train.csv"))
@@ -55,15 +55,15 @@ func withModels(t *testing.T) *shown {
 	for _, line := range lines {
 		m.lines = append(m.lines, line[1])
 	}
-	m.texts = shelf.Train(t, of, "reviews", "ft-texts", map[string][]byte{"train.csv": doc}, map[string]any{"model": "words"})
-	shelf.Train(t, of, "reviews", "ft-texts-2", map[string][]byte{"train.csv": doc}, map[string]any{"model": "words", "seed": 7})
-	_, err = shelf.Registry.Promote(of, "reviews", 1)
+	m.texts = trained.Train(t, of, "reviews", "ft-texts", map[string][]byte{"train.csv": doc}, map[string]any{"model": "words"})
+	trained.Train(t, of, "reviews", "ft-texts-2", map[string][]byte{"train.csv": doc}, map[string]any{"model": "words", "seed": 7})
+	_, err = trained.Registry.Promote(of, "reviews", 1)
 	require.NoError(t, err)
 
 	for i := range 40 {
 		m.pictures[fmt.Sprintf("%s/%02d.png", []string{"left", "right"}[i%2], i)] = picture(t, i)
 	}
-	m.images = shelf.Train(t, of, "pictures", "ft-images", m.pictures, map[string]any{"epochs": 1})
+	m.images = trained.Train(t, of, "pictures", "ft-images", m.pictures, map[string]any{"epochs": 1})
 
 	var table strings.Builder
 	table.WriteString("size,colour,kind\n")
@@ -73,7 +73,7 @@ func withModels(t *testing.T) *shown {
 		m.rows = append(m.rows, row)
 		table.WriteString(strings.Join(row, ",") + "\n")
 	}
-	m.table = shelf.Train(t, of, "rows", "ft-table", map[string][]byte{"rows.csv": []byte(table.String())}, map[string]any{})
+	m.table = trained.Train(t, of, "rows", "ft-table", map[string][]byte{"rows.csv": []byte(table.String())}, map[string]any{})
 	return m
 }
 
@@ -118,7 +118,7 @@ const answered = `(document.querySelector(".answer .figure, .answer .value, .ans
 // polled waits until an expression is true in the page.
 func (b *tab) polled(expression string) {
 	b.t.Helper()
-	ctx, stop := context.WithTimeout(b.ctx, patience)
+	ctx, stop := context.WithTimeout(b.ctx, testTimeout)
 	defer stop()
 	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression))
 	require.NoError(b.t, err, expression)

@@ -57,7 +57,7 @@ http {
 		require.NoError(t, err)
 		answer, err := http.DefaultClient.Do(req)
 		return err == nil && answer.Body.Close() == nil && answer.StatusCode == http.StatusOK
-	}, patience, 20*time.Millisecond)
+	}, testTimeout, 20*time.Millisecond)
 	return s
 }
 
@@ -125,7 +125,7 @@ func TestBehindNGINXAStreamArrivesAtOnce(t *testing.T) {
 		}
 	}()
 	await := func(words string) {
-		late := time.After(patience)
+		late := time.After(testTimeout)
 		for line := ""; !strings.Contains(line, words); {
 			var open bool
 			select {

@@ -49,16 +49,7 @@ def training(
     at = outcome.position
     baselines, described, table = simple.reports, None, ""
     if outcome.language is not None:
-        from trainer.export import language_results  # heavy
-        from trainer.language import encoding
-
-        encoder = encoding.of(prepared.encoder)
-        split = "test" if reports["test"] else "validation"
-        reports[split] |= language_results.exact_match(encoder, data, outcome.language.after, plan.asks)
-        language_results.judge(reports["test"], baselines, data, events)
-        baselines = [*baselines, *language_results.baselines(encoder, data, outcome.language, plan.asks, settings.seed, plan.base.name)]
-        described = language_results.described(prepared, data, outcome)
-        table = language_results.predictions(data, outcome.answers["test"], encoder, outcome.language, plan.asks)
+        baselines, described, table = _of_language(settings, data, prepared, outcome, reports, baselines, events)
     figures = {
         "task": plan.task,
         "metric": plan.metric,
@@ -75,11 +66,7 @@ def training(
     test = outcome.answers["test"]
     files.write_text(out / "predictions.csv", table or _predictions(data, plan.target, test))
     if _baseline_wins(reports["test"], simple):
-        description = {
-            "kind": plan.kind, "title": simple.title, "task": plan.task, "columns": list(data.columns), "labels": list(plan.target.labels),
-            "encoder": prepared.encoder.described()["encoder"],
-        }  # fmt: skip
-        simple.save(out / "baseline", description)
+        _save_baseline(simple, out / "baseline", plan, data, prepared)
     add_event_files(spec, settings, out)
     if outcome.learning_rate and not settings.learning_rate:
         settings.choose("learning_rate", outcome.learning_rate)
@@ -104,6 +91,22 @@ def training(
         label_sets=label_results.described(plan.target, test, simple, out / "model", settings.seed) if isinstance(plan.target, Labels) else None,
         **test_details(token_results.by_words(data) if plan.kind == tokens.KIND else data, plan.target, test, classes, simple),
     )  # fmt: skip
+
+
+def _of_language(
+    settings: Settings, data: Dataset, prepared: Prepared, outcome: Outcome, reports: dict, baselines: list[dict], events: Events
+) -> tuple[list[dict], dict | None, str]:
+    """The baselines, the ``language`` of result.json and the predictions of a language model. Adds the exact matches to ``reports``."""
+    from trainer.export import language_results  # heavy
+    from trainer.language import encoding
+
+    plan, encoder, asked = prepared.plan, encoding.of(prepared.encoder), outcome.language
+    split = "test" if reports["test"] else "validation"
+    reports[split] |= language_results.exact_match(encoder, data, asked.after, plan.asks)
+    language_results.judge(reports["test"], baselines, data, events)
+    more = language_results.baselines(encoder, data, asked, plan.asks, settings.seed, plan.base.name)
+    table = language_results.predictions(data, outcome.answers["test"], encoder, asked, plan.asks)
+    return [*baselines, *more], language_results.described(prepared, data, outcome), table
 
 
 def check(
@@ -273,6 +276,13 @@ def _predictions(data: Dataset, target, test) -> str:
         line.append(target.text(test.predicted[i]))
         rows.append([*line, f"{test.confidence[i]:.4f}", f"{test.likelihood[i]:.4f}"] if classifies else line)
     return display.table(head, rows)
+
+
+def _save_baseline(simple: Baselines, to: Path, plan: Plan, data: Dataset, prepared: Prepared) -> None:
+    simple.save(to, {
+        "kind": plan.kind, "title": simple.title, "task": plan.task, "columns": list(data.columns), "labels": list(plan.target.labels),
+        "encoder": prepared.encoder.described()["encoder"],
+    })  # fmt: skip
 
 
 def _baseline_wins(test: dict, simple: Baselines) -> bool:

@@ -49,8 +49,8 @@ def dismiss(address: str) -> None:
             os.kill(process, signal.SIGTERM)
 
 
-def connected(address: str, seconds: float, patience: float = 0.0) -> socket.socket:
-    """A connection to the warm process. ``patience`` is how many seconds it may still need for its imports."""
+def connected(address: str, seconds: float, import_seconds: float = 0.0) -> socket.socket:
+    """A connection to the warm process. ``import_seconds`` is how many seconds it may still need for its imports."""
     path = place.socket(address)
     if not path.exists():
         raise Unavailable("this machine has no warm process")
@@ -59,7 +59,7 @@ def connected(address: str, seconds: float, patience: float = 0.0) -> socket.soc
     to = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         to.settimeout(seconds)
-        _connect(to, path, patience)
+        _connect(to, path, import_seconds)
         _, user, _ = _OWNER.unpack(to.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _OWNER.size))
         if user != os.geteuid():
             raise Unavailable("the warm process is that of another user")
@@ -69,8 +69,8 @@ def connected(address: str, seconds: float, patience: float = 0.0) -> socket.soc
     return to
 
 
-def _connect(to: socket.socket, path, patience: float) -> None:
-    end = time.monotonic() + patience
+def _connect(to: socket.socket, path, import_seconds: float) -> None:
+    end = time.monotonic() + import_seconds
     while True:
         try:
             return to.connect(str(path))

@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"slices"
+
 	"github.com/ncsa/clowder-ray/cmd/extractor/scripts"
 	"github.com/ncsa/clowder-ray/cmd/extractor/studio"
 )
@@ -15,7 +17,22 @@ type Row struct {
 
 // Table is the only table of all settings. The table in docs/configuration.md is generated from it.
 func Table() []Row {
-	rows := []Row{
+	rows := slices.Concat(clowderRows(), limitRows(), rayRows(), operationRows())
+	for _, row := range scripts.Rows() {
+		rows = append(rows, Row{row.Key, row.Env, row.Value, row.Help})
+	}
+	for _, row := range studio.Rows() {
+		rows = append(rows, Row{row.Key, row.Env, row.Value, row.Help})
+	}
+	return rows
+}
+
+// DefaultPython is looked up on the PATH of Ray.
+const DefaultPython = "python"
+
+// clowderRows say how the service reaches RabbitMQ, Clowder and users.
+func clowderRows() []Row {
+	return []Row{
 		{"rabbitmq_uri", "RABBITMQ_URI", "amqp://guest:guest@127.0.0.1/%2f", "URI of Clowder's RabbitMQ broker; amqps:// for TLS"},
 		{"rabbitmq_queue", "RABBITMQ_QUEUE", "", "Queue and name of the training extractor; empty uses the name in extractor_info.json"},
 		{"rabbitmq_advanced_queue", "RABBITMQ_ADVANCED_QUEUE", "", "Queue and name of the training extractor with all options; empty uses ncsa.ray.finetune-advanced"},
@@ -38,6 +55,12 @@ func Table() []Row {
 		{"email_server", "EMAIL_SERVER", "", "SMTP server, as host or host:port, through which users are told when their jobs are done or have failed; empty sends no e-mails"},
 		{"email_sender", "EMAIL_SENDER", "", "E-mail address of the sender, required with EMAIL_SERVER"},
 		{"heartbeat", "HEARTBEAT", "60s", "Time between two heartbeats to Clowder; a plain number means seconds"},
+	}
+}
+
+// limitRows say what bounds jobs.
+func limitRows() []Row {
+	return []Row{
 		{"max_retry", "MAX_RETRY", 10, "Attempts of a stage that fails for a transient reason"},
 		{"max_attempts", "MAX_ATTEMPTS", 3, "Attempts of a training that Ray loses"},
 		{"max_jobs", "MAX_JOBS", 64, "Active jobs at the same time; further messages stay in RabbitMQ"},
@@ -51,6 +74,12 @@ func Table() []Row {
 		{"pending_timeout", "PENDING_TIMEOUT", "1h", "How long a training may wait on Ray before it starts; after that the job fails"},
 		{"stall_timeout", "STALL_TIMEOUT", "30m", "How long a training may show no progress before it is ended"},
 		{"recover_every", "RECOVER_EVERY", "10m", "How often to search Clowder for jobs whose message the broker lost, and the minimum age of such a job; 0 disables the search"},
+	}
+}
+
+// rayRows say where trainings run.
+func rayRows() []Row {
+	return []Row{
 		{"ray_address", "RAY_ADDRESS", "", "Dashboard URL of the Ray cluster, e.g. http://ray-head:8265"},
 		{"ray_token", "RAY_AUTH_TOKEN", "", "Token of the Ray cluster"},
 		{"ray_token_file", "RAY_AUTH_TOKEN_PATH", "", "File with the token of the Ray cluster"},
@@ -60,6 +89,12 @@ func Table() []Row {
 		{"kuberay_config", "KUBERAY_CONFIG", "", "File that describes the RayJobs for a Kubernetes cluster; empty uses RAY_ADDRESS"},
 		{"kuberay_instance", "KUBERAY_INSTANCE", "clowder-ray", "Name of this service on its RayJobs; must be unique in the namespace"},
 		{"kubeconfig", "KUBECONFIG", "", "File with the credentials for the Kubernetes cluster; empty uses the service account of the pod"},
+	}
+}
+
+// operationRows are the settings of storage and operation.
+func operationRows() []Row {
+	return []Row{
 		{"shared_dir", "SHARED_DIR", "var/shared", "Path of the shared volume on this service"},
 		{"ray_shared_dir", "RAY_SHARED_DIR", "", "Path of the shared volume on Ray; empty means the same path"},
 		{"state_dir", "STATE_DIR", "var/state", "Folder of the job store; use a separate disk"},
@@ -75,14 +110,4 @@ func Table() []Row {
 		{"log_format", "LOG_FORMAT", "console", "Format of the log: console or json"},
 		{"shutdown_timeout", "SHUTDOWN_TIMEOUT", "20s", "Longest time for an orderly shutdown after SIGTERM"},
 	}
-	for _, row := range scripts.Rows() {
-		rows = append(rows, Row{row.Key, row.Env, row.Value, row.Help})
-	}
-	for _, row := range studio.Rows() {
-		rows = append(rows, Row{row.Key, row.Env, row.Value, row.Help})
-	}
-	return rows
 }
-
-// DefaultPython is looked up on the PATH of Ray.
-const DefaultPython = "python"

@@ -6,8 +6,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
 
-// boards returns the room about TensorBoard, or nil where the setting TENSORBOARD is off: then its addresses are those of no page.
-func (p *Parts) boards(site *web.Site, set *Settings, access boards.Access) *boards.Room {
+// boards returns the section about TensorBoard, or nil where the setting TENSORBOARD is off: then its addresses are those of no page.
+func (p *Parts) boards(site *web.Site, set *Settings, access boards.Access) *boards.Section {
 	if !set.TensorBoard {
 		return nil
 	}

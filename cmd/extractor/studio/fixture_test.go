@@ -25,16 +25,16 @@ import (
 
 const alice = "alice@example.org"
 
-// house is a service with a Clowder, without the parts that train.
-type house struct {
+// fixture is a service with a Clowder, without the parts that train.
+type fixture struct {
 	clowder *clowdertest.Server
 	client  *clowder.Client
 	parts   *Parts
 	dataset string
 }
 
-// newHouse starts a Clowder of a version with a dataset of Alice.
-func newHouse(t *testing.T, version int) *house {
+// newFixture starts a Clowder of a version with a dataset of Alice.
+func newFixture(t *testing.T, version int) *fixture {
 	t.Helper()
 	double, err := clowdertest.New(clowdertest.Options{Version: version, Dir: t.TempDir(), Users: []string{alice}})
 	require.NoError(t, err)
@@ -48,44 +48,44 @@ func newHouse(t *testing.T, version int) *house {
 		require.NoError(t, double.Close())
 	})
 	all := platformtest.Extractors(t)
-	h := &house{clowder: double, client: client, dataset: double.AddDataset(alice, "Film reviews")}
-	h.parts = &Parts{
+	f := &fixture{clowder: double, client: client, dataset: double.AddDataset(alice, "Film reviews")}
+	f.parts = &Parts{
 		ClowderURL: double.URL, ClowderVersion: version, Clowder: client, Store: store, Volume: volume.Volume{Dir: t.TempDir()}, Extractors: all,
-		Places: clowderplatform.New(client, all), Desk: idle{}, Version: "1.2.3", Log: zap.NewNop(),
+		Places: clowderplatform.New(client, all), Jobs: idle{}, Version: "1.2.3", Log: zap.NewNop(),
 	}
-	return h
+	return f
 }
 
 // alice is a visitor with the key of Alice, as the login makes one.
-func (h *house) alice(t *testing.T) *web.Visitor {
+func (f *fixture) alice(t *testing.T) *web.Visitor {
 	t.Helper()
-	key := job.Secret(h.clowder.Key(alice))
-	v := &web.Visitor{Email: alice, Clowder: h.client.As(key)}
-	if h.parts.ClowderVersion == 1 {
+	key := job.Secret(f.clowder.Key(alice))
+	v := &web.Visitor{Email: alice, Clowder: f.client.As(key)}
+	if f.parts.ClowderVersion == 1 {
 		var err error
-		v.V1, err = v1.At(h.client, "", key)
+		v.V1, err = v1.At(f.client, "", key)
 		require.NoError(t, err)
 	}
 	return v
 }
 
 // accept adds the record of a job about the dataset, after change. The records are as old as their order says.
-func (h *house) accept(t *testing.T, run string, change func(*job.Record)) {
+func (f *fixture) accept(t *testing.T, run string, change func(*job.Record)) {
 	t.Helper()
 	rec := jobtest.Record(run, "h")
-	rec.Request.DatasetID = h.dataset
+	rec.Request.DatasetID = f.dataset
 	change(&rec)
-	_, _, err := h.parts.Store.Accept(t.Context(), rec)
+	_, _, err := f.parts.Store.Accept(t.Context(), rec)
 	require.NoError(t, err)
 }
 
 // register adds versions of a model of the dataset. The first one is the champion.
-func (h *house) register(t *testing.T, name string, versions int) (made []registry.Version) {
+func (f *fixture) register(t *testing.T, name string, versions int) (made []registry.Version) {
 	t.Helper()
-	models := registry.New(h.parts.Volume.Registry())
+	models := registry.New(f.parts.Volume.Registry())
 	for i := range versions {
 		v, err := models.Register(t.Context(), registry.Version{
-			Name: name, Run: "ft-" + name + "-" + strconv.Itoa(i+1), Clowder: h.clowder.URL, DatasetID: h.dataset, Base: "words",
+			Name: name, Run: "ft-" + name + "-" + strconv.Itoa(i+1), Clowder: f.clowder.URL, DatasetID: f.dataset, Base: "words",
 			Created: time.Unix(1e9, 0).UTC(),
 		}, disk.Folder{Volume: t.TempDir()}, func(champion *registry.Version) (bool, string) { return champion == nil, "" })
 		require.NoError(t, err)
@@ -94,10 +94,10 @@ func (h *house) register(t *testing.T, name string, versions int) (made []regist
 	return made
 }
 
-// idle is a Desk of a service on which nothing runs.
+// idle is the Jobs of a service on which nothing runs.
 type idle struct{}
 
 func (idle) Cancel(context.Context, string, string) error { return nil }
 func (idle) Stop(context.Context, string, string) error   { return nil }
 func (idle) RunOf(string, string) string                  { return "" }
-func (idle) Said(string) string                           { return "" }
+func (idle) LastStatus(string) string                     { return "" }

@@ -28,8 +28,8 @@ func cardKeys(keys *job.Keyring) ([][]byte, error) {
 	return derived, nil
 }
 
-// Way leads the users of Clowder to the studio.
-type Way struct {
+// Links lead the users of Clowder to the studio: addresses in statuses, and cards on datasets.
+type Links struct {
 	site  *web.Site
 	cards live.Cards
 	embed bool
@@ -42,8 +42,8 @@ type Shown interface {
 	HideLive(ctx context.Context, rec job.Record) error
 }
 
-// NewWay returns the way to the studio, or nil if there is none.
-func NewWay(set Settings, clowderURL string, keys *job.Keyring, shown Shown, log *zap.Logger) (*Way, error) {
+// NewLinks returns the links to the studio, or nil where the studio is off.
+func NewLinks(set Settings, clowderURL string, keys *job.Keyring, shown Shown, log *zap.Logger) (*Links, error) {
 	if !set.On() {
 		return nil, nil //nolint:nilnil // no studio is no error
 	}
@@ -55,35 +55,35 @@ func NewWay(set Settings, clowderURL string, keys *job.Keyring, shown Shown, log
 	if err != nil {
 		return nil, err
 	}
-	return &Way{site: site, cards: live.NewCards(site, derived), embed: set.Embed, shown: shown}, nil
+	return &Links{site: site, cards: live.NewCards(site, derived), embed: set.Embed, shown: shown}, nil
 }
 
 // Link is the address of the page of a run.
-func (w *Way) Link(run string) string { return w.site.Absolute("runs", run) }
+func (l *Links) Link(run string) string { return l.site.Absolute("runs", run) }
 
 // Page is what Show shows on the dataset of a run, a fragment of HTML.
-func (w *Way) Page(run string) (string, error) { return w.cards.Visualization(run, w.embed) }
+func (l *Links) Page(run string) (string, error) { return l.cards.Visualization(run, l.embed) }
 
 // Show shows on the dataset of a job how far the job is, once.
-func (w *Way) Show(ctx context.Context, rec job.Record) error {
-	page, err := w.Page(rec.Run)
+func (l *Links) Show(ctx context.Context, rec job.Record) error {
+	page, err := l.Page(rec.Run)
 	if err != nil {
 		return err
 	}
-	return w.shown.ShowLive(ctx, rec, page)
+	return l.shown.ShowLive(ctx, rec, page)
 }
 
 // Hide removes what Show has shown.
-func (w *Way) Hide(ctx context.Context, rec job.Record) error { return w.shown.HideLive(ctx, rec) }
+func (l *Links) Hide(ctx context.Context, rec job.Record) error { return l.shown.HideLive(ctx, rec) }
 
-// live returns the room about runs that go on. The caller stops the hub.
-func (p *Parts) live(site *web.Site, access live.Access) (*live.Room, *live.Hub) {
+// live returns the section about runs that go on. The caller stops the hub.
+func (p *Parts) live(site *web.Site, access live.Access) (*live.Section, *live.Hub) {
 	from := followed{p}
 	hub := live.NewHub(from, site.Log)
-	return live.New(site, hub, from, access, p.Way.cards), hub
+	return live.New(site, hub, from, access, p.Links.cards), hub
 }
 
-// followed are the runs of the service as the room follows them.
+// followed are the runs of the service as the section follows them.
 type followed struct{ parts *Parts }
 
 func (f followed) Get(ctx context.Context, run string) (job.Record, error) {
@@ -92,4 +92,4 @@ func (f followed) Get(ctx context.Context, run string) (job.Record, error) {
 
 func (f followed) Folder(run string) disk.Folder { return f.parts.Volume.Run(run) }
 
-func (f followed) Said(run string) string { return f.parts.Desk.Said(run) }
+func (f followed) LastStatus(run string) string { return f.parts.Jobs.LastStatus(run) }

@@ -42,10 +42,10 @@ func (d *dashboard) HideLive(_ context.Context, rec job.Record) error {
 	return d.fault
 }
 
-// way returns the way to the studio with these keys.
-func way(t *testing.T, set Settings, keys *job.Keyring, shown Shown) *Way {
+// linksTo returns the links to the studio with these keys.
+func linksTo(t *testing.T, set Settings, keys *job.Keyring, shown Shown) *Links {
 	t.Helper()
-	w, err := NewWay(set, "https://clowder.example.org", keys, shown, zap.NewNop())
+	w, err := NewLinks(set, "https://clowder.example.org", keys, shown, zap.NewNop())
 	require.NoError(t, err)
 	return w
 }
@@ -55,12 +55,12 @@ func TestARunThatGoesOnIsShownOnItsDataset(t *testing.T) {
 	const link = `<a href="https://studio.example.org/ray/runs/ft-one" target="_blank" rel="noopener">Open it in the studio</a>`
 	shown := &dashboard{pages: map[string]string{}}
 	set := served()
-	w := way(t, set, stateKeys(t, 1), shown)
+	w := linksTo(t, set, stateKeys(t, 1), shown)
 	require.NoError(t, w.Show(t.Context(), job.Record{Run: "ft-one"}))
 	require.Equal(t, "<div><p>This run goes on. "+link+"</p></div>", shown.pages["ft-one"], "STUDIO_EMBED=false shows a link only")
 
 	set.Embed = true
-	w = way(t, set, stateKeys(t, 1), shown)
+	w = linksTo(t, set, stateKeys(t, 1), shown)
 	require.NoError(t, w.Show(t.Context(), job.Record{Run: "ft-one"}))
 	require.Regexp(t, `<iframe src="https://studio\.example\.org/ray/embed/runs/ft-one\?t=[\w-]{22}" `, shown.pages["ft-one"])
 	require.Contains(t, shown.pages["ft-one"], link)
@@ -79,7 +79,7 @@ func TestTheAddressOfACardOutlivesARestart(t *testing.T) {
 	card := func(keys *job.Keyring, run string) string {
 		set := served()
 		set.Embed = true
-		page, err := way(t, set, keys, nil).Page(run)
+		page, err := linksTo(t, set, keys, nil).Page(run)
 		require.NoError(t, err)
 		return page
 	}
@@ -102,9 +102,9 @@ func TestTheAddressOfACardOutlivesARestart(t *testing.T) {
 
 func TestThereIsNoWayToNoStudio(t *testing.T) {
 	t.Parallel()
-	w, err := NewWay(Settings{Listen: "127.0.0.1:0"}, "https://clowder.example.org", nil, nil, zap.NewNop())
+	w, err := NewLinks(Settings{Listen: "127.0.0.1:0"}, "https://clowder.example.org", nil, nil, zap.NewNop())
 	require.NoError(t, err)
 	require.Nil(t, w)
-	_, err = NewWay(Settings{URL: "https://studio example"}, "https://clowder.example.org", nil, nil, zap.NewNop())
+	_, err = NewLinks(Settings{URL: "https://studio example"}, "https://clowder.example.org", nil, nil, zap.NewNop())
 	require.ErrorContains(t, err, "STUDIO_URL: ")
 }

@@ -17,29 +17,29 @@ import (
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
 
-// ways are the ways to log in.
-func (s *Settings) ways() []login.Way {
+// methods are the methods to log in.
+func (s *Settings) methods() []login.Method {
 	switch {
 	case len(s.Login) > 0:
-		ways := make([]login.Way, len(s.Login))
+		ways := make([]login.Method, len(s.Login))
 		for i, name := range s.Login {
-			ways[i] = login.Way(strings.TrimSpace(name))
+			ways[i] = login.Method(strings.TrimSpace(name))
 		}
 		return ways
 	case s.Issuer != "":
-		return []login.Way{login.ByOIDC, login.ByKey}
+		return []login.Method{login.ByOIDC, login.ByKey}
 	default:
-		return []login.Way{login.ByKey}
+		return []login.Method{login.ByKey}
 	}
 }
 
 func (s *Settings) validateLogin(report func(format string, args ...any)) {
-	for _, way := range s.ways() {
-		if !slices.Contains([]login.Way{login.ByOIDC, login.ByKey, login.ByCookie}, way) {
+	for _, way := range s.methods() {
+		if !slices.Contains([]login.Method{login.ByOIDC, login.ByKey, login.ByCookie}, way) {
 			report("STUDIO_LOGIN: %q must be oidc, key or cookie", way)
 		}
 	}
-	if slices.Contains(s.ways(), login.ByOIDC) && s.Issuer == "" {
+	if slices.Contains(s.methods(), login.ByOIDC) && s.Issuer == "" {
 		report("STUDIO_LOGIN: oidc needs OIDC_ISSUER, the realm of Clowder's Keycloak")
 	}
 }
@@ -47,8 +47,8 @@ func (s *Settings) validateLogin(report func(format string, args ...any)) {
 // keysPurpose names what the keys of cookies are derived for.
 const keysPurpose = "studio cookies"
 
-// door returns the login of the site.
-func door(site *web.Site, set Settings, parts Parts) (*login.Door, error) {
+// authenticator returns the login of the site.
+func authenticator(site *web.Site, set Settings, parts Parts) (*login.Authenticator, error) {
 	keys, err := parts.Keys.Derive(keysPurpose)
 	if err != nil {
 		return nil, fmt.Errorf("STATE_KEY: %w", err)
@@ -57,7 +57,7 @@ func door(site *web.Site, set Settings, parts Parts) (*login.Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	return login.New(site, login.At(parts.Clowder, parts.ClowderVersion), login.Config{Ways: set.ways(), Issuer: issuer, Keys: keys})
+	return login.New(site, login.At(parts.Clowder, parts.ClowderVersion), login.Config{Methods: set.methods(), Issuer: issuer, Keys: keys})
 }
 
 // issuer returns how the studio reaches Keycloak. ca is the setting CLOWDER_CA: Keycloak mostly has the certificate of Clowder.
@@ -104,8 +104,8 @@ func (s *Settings) Doctor(ctx context.Context, ca string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("STUDIO_URL: %w", err)
 	}
-	names := make([]string, len(s.ways()))
-	for i, way := range s.ways() {
+	names := make([]string, len(s.methods()))
+	for i, way := range s.methods() {
 		names[i] = string(way)
 	}
 	found := fmt.Sprintf("%s/, login with %s", address, strings.Join(names, ", "))
@@ -113,7 +113,7 @@ func (s *Settings) Doctor(ctx context.Context, ca string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if slices.Contains(s.ways(), login.ByOIDC) {
+	if slices.Contains(s.methods(), login.ByOIDC) {
 		if err := login.Check(ctx, issuer, address.JoinPath("login", "callback").String(), time.Now()); err != nil {
 			return "", err
 		}

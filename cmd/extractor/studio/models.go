@@ -33,11 +33,11 @@ func (p *Parts) answers(set *Settings) *answer.Client {
 	}))
 }
 
-// models returns the room about models.
-func (p *Parts) models(site *web.Site, set *Settings, rights web.Rights, answers *answer.Client) *models.Room {
+// models returns the section about models.
+func (p *Parts) models(site *web.Site, set *Settings, rights web.Rights, answers *answer.Client) *models.Section {
 	found := registry.New(p.Volume.Registry())
 	return models.New(site, models.Parts{
-		Registry: found, Answers: answers, Rights: rights, Desk: modelDesk{p, found}, Clowder: p.Clowder.As("").Address(),
+		Registry: found, Answers: answers, Rights: rights, Commands: modelCommands{p, found}, Clowder: p.Clowder.As("").Address(),
 		Starter: func(ctx context.Context, run string) string {
 			rec, err := p.Store.Get(ctx, run)
 			if err != nil {
@@ -105,23 +105,23 @@ func (p *Parts) extractor(name string) (platform.Extractor, bool) {
 	return p.Extractors[i], true
 }
 
-// modelDesk applies the commands of visitors to models.
-type modelDesk struct {
+// modelCommands applies the commands of visitors to models.
+type modelCommands struct {
 	parts    *Parts
 	registry *registry.Registry
 }
 
 // Promote makes the version the champion, and notes it on the dataset as the extractor that manages runs does, unless the dataset says so
 // already: an earlier try may have come that far.
-func (d modelDesk) Promote(ctx context.Context, by *web.Visitor, v registry.Version) error {
-	of := registry.Dataset{Clowder: d.parts.Clowder.As("").Address(), ID: v.DatasetID}
-	err := pipeline.Promote(d.registry, of, v, func(content map[string]any) error {
+func (c modelCommands) Promote(ctx context.Context, by *web.Visitor, v registry.Version) error {
+	of := registry.Dataset{Clowder: c.parts.Clowder.As("").Address(), ID: v.DatasetID}
+	err := pipeline.Promote(c.registry, of, v, func(content map[string]any) error {
 		have, err := acting(by).Metadata(ctx, v.DatasetID)
 		if err != nil || championNoted(have, v.Name) == v.Ref() {
 			return err
 		}
-		e := d.manager()
-		content["run"], content["version"] = v.Run, d.parts.Version
+		e := c.manager()
+		content["run"], content["version"] = v.Run, c.parts.Version
 		_, err = acting(by).AddMetadata(ctx, v.DatasetID, clowder.Metadata{Content: content, Contexts: []any{delivery.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version})
 		return err
 	})
@@ -148,17 +148,17 @@ func championNoted(entries []clowder.Metadata, name string) string {
 }
 
 // Export submits the dataset to the extractor that manages runs, which puts the model into it.
-func (d modelDesk) Export(ctx context.Context, by *web.Visitor, v registry.Version) error {
-	_, err := acting(by).Submit(ctx, v.DatasetID, d.manager().Name(), map[string]any{"action": "export", "run": v.Ref()})
+func (c modelCommands) Export(ctx context.Context, by *web.Visitor, v registry.Version) error {
+	_, err := acting(by).Submit(ctx, v.DatasetID, c.manager().Name(), map[string]any{"action": "export", "run": v.Ref()})
 	return err
 }
 
 // manager is the extractor that manages runs.
-func (d modelDesk) manager() platform.Extractor {
-	for _, e := range d.parts.Extractors {
+func (c modelCommands) manager() platform.Extractor {
+	for _, e := range c.parts.Extractors {
 		if e.Kind == platform.Runs {
 			return e
 		}
 	}
-	return d.parts.Extractors[0]
+	return c.parts.Extractors[0]
 }

@@ -52,38 +52,38 @@ func TestAPromotionIsNotedInBothVersionsOfClowder(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		t.Run(fmt.Sprintf("Clowder v%d", version), func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, version)
-			made := h.register(t, "films", 2)
-			desk, by := modelDesk{h.parts, registry.New(h.parts.Volume.Registry())}, h.alice(t)
+			f := newFixture(t, version)
+			made := f.register(t, "films", 2)
+			commands, by := modelCommands{f.parts, registry.New(f.parts.Volume.Registry())}, f.alice(t)
 			noted := func() (champions []any) {
-				entries, err := acting(by).Metadata(t.Context(), h.dataset)
+				entries, err := acting(by).Metadata(t.Context(), f.dataset)
 				require.NoError(t, err)
 				for _, m := range entries {
 					champions = append(champions, m.Content["champion"])
 				}
 				return champions
 			}
-			require.NoError(t, desk.Promote(t.Context(), by, made[1]))
-			require.NoError(t, desk.Promote(t.Context(), by, made[1]))
+			require.NoError(t, commands.Promote(t.Context(), by, made[1]))
+			require.NoError(t, commands.Promote(t.Context(), by, made[1]))
 			require.Equal(t, []any{"films/2"}, noted(), "a note that is there is not repeated")
-			number, run := h.parts.champion(h.dataset, "films")
+			number, run := f.parts.champion(f.dataset, "films")
 			require.Equal(t, []any{2, "ft-films-2"}, []any{number, run})
 
-			entries, err := acting(by).Metadata(t.Context(), h.dataset)
+			entries, err := acting(by).Metadata(t.Context(), f.dataset)
 			require.NoError(t, err)
 			require.Equal(t, "ft-films-2", entries[0].Content["run"])
 			require.Equal(t, "1.2.3", entries[0].Content["version"], "the version of the service, as other entries have it")
 			require.Equal(t, "ncsa.ray.runs", entries[0].Listener)
 
-			h.clowder.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "metadata", Status: http.StatusInternalServerError})
-			err = desk.Promote(t.Context(), by, made[0])
+			f.clowder.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "metadata", Status: http.StatusInternalServerError})
+			err = commands.Promote(t.Context(), by, made[0])
 			problem := web.AsProblem(err)
 			require.Equal(t, []any{"not-noted", http.StatusBadGateway}, []any{problem.Type, problem.Status})
 			require.Contains(t, problem.Detail, "films/1 is the champion now")
-			number, _ = h.parts.champion(h.dataset, "films")
+			number, _ = f.parts.champion(f.dataset, "films")
 			require.Equal(t, 1, number, "the champion has changed all the same")
-			h.clowder.ClearFaults()
-			require.NoError(t, desk.Promote(t.Context(), by, made[0]))
+			f.clowder.ClearFaults()
+			require.NoError(t, commands.Promote(t.Context(), by, made[0]))
 			require.ElementsMatch(t, []any{"films/1", "films/2"}, noted())
 		})
 	}
@@ -91,13 +91,13 @@ func TestAPromotionIsNotedInBothVersionsOfClowder(t *testing.T) {
 
 func TestAPromotionOfAVersionThatIsGoneNotesNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, 2)
-	gone := h.register(t, "films", 1)[0]
+	f := newFixture(t, 2)
+	gone := f.register(t, "films", 1)[0]
 	gone.Version = 7
-	desk := modelDesk{h.parts, registry.New(h.parts.Volume.Registry())}
-	err := desk.Promote(t.Context(), h.alice(t), gone)
+	commands := modelCommands{f.parts, registry.New(f.parts.Volume.Registry())}
+	err := commands.Promote(t.Context(), f.alice(t), gone)
 	require.ErrorContains(t, err, "films/7")
-	require.Zero(t, h.clowder.Requests("", "metadata"))
+	require.Zero(t, f.clowder.Requests("", "metadata"))
 }
 
 // TestWhatIsUnsureIsWhatTheNewestPredictionSays: people choose min_confidence in the form of a prediction.
@@ -133,28 +133,28 @@ func TestWhatIsUnsureIsWhatTheNewestPredictionSays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, 2)
+			f := newFixture(t, 2)
 			for i, change := range tc.records {
-				h.accept(t, fmt.Sprintf("pr-%d", i), change)
+				f.accept(t, fmt.Sprintf("pr-%d", i), change)
 			}
-			require.InDelta(t, tc.want, h.parts.minConfidence(t.Context(), h.dataset), 0)
+			require.InDelta(t, tc.want, f.parts.minConfidence(t.Context(), f.dataset), 0)
 		})
 	}
 }
 
 func TestTheExtractorThatManagesRunsIsAskedForAnExport(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, 2)
-	desk := modelDesk{parts: h.parts}
-	require.Equal(t, "ncsa.ray.runs", desk.manager().Name())
-	for i := range h.parts.Extractors {
-		if h.parts.Extractors[i].Kind == platform.Runs {
-			h.parts.Extractors[i].Queue = "private.key.ncsa.ray.runs"
+	f := newFixture(t, 2)
+	commands := modelCommands{parts: f.parts}
+	require.Equal(t, "ncsa.ray.runs", commands.manager().Name())
+	for i := range f.parts.Extractors {
+		if f.parts.Extractors[i].Kind == platform.Runs {
+			f.parts.Extractors[i].Queue = "private.key.ncsa.ray.runs"
 		}
 	}
-	require.Equal(t, "private.key.ncsa.ray.runs", desk.manager().Name(), "Clowder knows it by its queue")
+	require.Equal(t, "private.key.ncsa.ray.runs", commands.manager().Name(), "Clowder knows it by its queue")
 
-	version := h.register(t, "films", 1)[0]
-	require.Error(t, desk.Export(t.Context(), h.alice(t), version), "a Clowder without a broker takes no job")
-	require.Equal(t, 1, h.clowder.Requests(http.MethodPost, h.dataset+"/extract"))
+	version := f.register(t, "films", 1)[0]
+	require.Error(t, commands.Export(t.Context(), f.alice(t), version), "a Clowder without a broker takes no job")
+	require.Equal(t, 1, f.clowder.Requests(http.MethodPost, f.dataset+"/extract"))
 }

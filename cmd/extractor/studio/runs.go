@@ -12,11 +12,11 @@ import (
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
 
-// runs are the parts of the room about runs.
+// runs are the parts of the section about runs.
 func (p *Parts) runs(rights web.Rights, set *Settings) runs.Parts {
 	return runs.Parts{
-		Records: p.Store, Volume: p.Volume, Rights: rights, Clowder: asVisitor{}, Desk: p.Desk, Forms: forms(p.Extractors), Ours: p.ours, Version: p.Version,
-		RunOf: p.Desk.RunOf, Champion: p.champion, Settings: new(edit.Settings), Said: p.Desk.Said, TensorBoard: set.TensorBoard,
+		Records: p.Store, Volume: p.Volume, Rights: rights, Clowder: asVisitor{}, Commands: p.Jobs, Forms: forms(p.Extractors), Ours: p.ours, Version: p.Version,
+		RunOf: p.Jobs.RunOf, Champion: p.champion, Settings: new(edit.Settings), LastStatus: p.Jobs.LastStatus, TensorBoard: set.TensorBoard,
 	}
 }
 

@@ -38,9 +38,9 @@ type Parts struct {
 	Places interface {
 		Address(rec job.Record) (string, error)
 	}
-	Desk Desk
+	Jobs Jobs
 	// Way leads the users of Clowder here.
-	Way *Way
+	Links *Links
 	// Python is the interpreter of the setting RAY_PYTHON, which need not be on this machine. Trainer returns the folder with the trainer for
 	// its PYTHONPATH.
 	Python  string
@@ -50,12 +50,12 @@ type Parts struct {
 	Log     *zap.Logger
 }
 
-// Desk applies the commands of people to runs, and tells of runs that are not over. The caller has checked that they may.
-type Desk interface {
+// Jobs applies the commands of people to runs, and tells of runs that are not over. The caller has checked that they may.
+type Jobs interface {
 	Cancel(ctx context.Context, run, by string) error
 	Stop(ctx context.Context, run, by string) error
 	RunOf(queue, jobID string) string
-	Said(run string) string
+	LastStatus(run string) string
 }
 
 // Server serves the studio.
@@ -64,7 +64,7 @@ type Server struct {
 	listener net.Listener
 	hub      *live.Hub
 	answers  *answer.Client
-	boards   *boards.Room // nil: TENSORBOARD is off
+	boards   *boards.Section // nil: TENSORBOARD is off
 	log      *zap.Logger
 }
 
@@ -74,8 +74,8 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 		return nil, nil //nolint:nilnil // no studio is no error
 	}
 	log := parts.Log.Named("studio")
-	site := parts.Way.site
-	visitors, err := door(site, set, parts)
+	site := parts.Links.site
+	visitors, err := authenticator(site, set, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -83,12 +83,12 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	moving, hub := parts.live(site, list)
 	editor := edit.New(site, edit.Parts{Rights: visitors, Trainings: list, Python: parts.python()})
 	answers := parts.answers(&set)
-	rooms := []studio.Room{list, moving, editor, parts.models(site, &set, visitors, answers)}
+	sections := []studio.Section{list, moving, editor, parts.models(site, &set, visitors, answers)}
 	tensorboard := parts.boards(site, &set, list)
 	if tensorboard != nil {
-		rooms = append(rooms, tensorboard)
+		sections = append(sections, tensorboard)
 	}
-	handler, err := studio.Handler(site, visitors, rooms...)
+	handler, err := studio.Handler(site, visitors, sections...)
 	if err != nil {
 		return nil, err
 	}

@@ -25,15 +25,15 @@ type site struct {
 	browser *http.Client
 }
 
-// serve runs the studio of a house until the test ends.
-func serve(t *testing.T, h *house, change func(*Settings)) *site {
+// serve runs the studio of a fixture until the test ends.
+func serve(t *testing.T, f *fixture, change func(*Settings)) *site {
 	t.Helper()
 	set := served()
 	set.Listen = free(t)
 	set.URL = "http://" + set.Listen + "/ray"
 	change(&set)
-	h.parts.Way = way(t, set, h.parts.Keys, nil)
-	server, err := New(t.Context(), set, *h.parts)
+	f.parts.Links = linksTo(t, set, f.parts.Keys, nil)
+	server, err := New(t.Context(), set, *f.parts)
 	require.NoError(t, err)
 	require.Equal(t, set.Listen, server.Address())
 	ctx, stop := context.WithCancel(t.Context())
@@ -49,7 +49,7 @@ func serve(t *testing.T, h *house, change func(*Settings)) *site {
 		stop()
 		require.NoError(t, <-ended)
 	})
-	form := url.Values{"key": {h.clowder.Key(alice)}, "back": {"/"}}.Encode()
+	form := url.Values{"key": {f.clowder.Key(alice)}, "back": {"/"}}.Encode()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/login/key", strings.NewReader(form))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -89,10 +89,10 @@ func process(t *testing.T) (url string, asked <-chan *http.Request) {
 func TestTensorBoardIsReachedWithItsOwnToken(t *testing.T) {
 	t.Parallel()
 	address, asked := process(t)
-	h := newHouse(t, 2)
-	h.accept(t, "ft-one", func(r *job.Record) { r.User = alice })
+	f := newFixture(t, 2)
+	f.accept(t, "ft-one", func(r *job.Record) { r.User = alice })
 	token := holding(t, canary+"\n")
-	s := serve(t, h, func(s *Settings) { s.TensorBoard, s.TensorBoardURL, s.TensorBoardToken = true, address+"/", token })
+	s := serve(t, f, func(s *Settings) { s.TensorBoard, s.TensorBoardURL, s.TensorBoardToken = true, address+"/", token })
 	require.Equal(t, http.StatusOK, s.get("/tensorboard/ft-one/index.js"))
 	r := <-asked
 	require.Equal(t, "Bearer "+canary, r.Header.Get("Authorization"))
@@ -105,9 +105,9 @@ func TestTensorBoardIsReachedWithItsOwnToken(t *testing.T) {
 func TestTensorBoardHasNoAddressWhereItIsNotOffered(t *testing.T) {
 	t.Parallel()
 	address, asked := process(t)
-	h := newHouse(t, 2)
-	h.accept(t, "ft-one", func(r *job.Record) { r.User = alice })
-	s := serve(t, h, func(s *Settings) { s.TensorBoardURL = address })
+	f := newFixture(t, 2)
+	f.accept(t, "ft-one", func(r *job.Record) { r.User = alice })
+	s := serve(t, f, func(s *Settings) { s.TensorBoardURL = address })
 	for _, path := range []string{"/tensorboard/ft-one", "/tensorboard/ft-one/index.js"} {
 		require.Equal(t, http.StatusNotFound, s.get(path))
 	}
@@ -117,11 +117,11 @@ func TestTensorBoardHasNoAddressWhereItIsNotOffered(t *testing.T) {
 func TestAnswersComeFromTheProcessOfTheOperator(t *testing.T) {
 	t.Parallel()
 	address, asked := process(t)
-	h := newHouse(t, 2)
-	h.parts.Python = filepath.Join(t.TempDir(), "none")
+	f := newFixture(t, 2)
+	f.parts.Python = filepath.Join(t.TempDir(), "none")
 	token := holding(t, canary+"\n")
 	model := answer.Model{Folder: "folder", Name: "films", Version: 3}
-	remote := h.parts.answers(&Settings{Predictor: address, PredictorToken: token})
+	remote := f.parts.answers(&Settings{Predictor: address, PredictorToken: token})
 	t.Cleanup(func() { require.NoError(t, remote.Close()) })
 	found, err := remote.Describe(t.Context(), model)
 	require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestAnswersComeFromTheProcessOfTheOperator(t *testing.T) {
 	require.ErrorContains(t, err, "PREDICTOR_TOKEN_FILE: open ")
 	require.Empty(t, asked, "it is not asked without its token")
 
-	local := h.parts.answers(&Settings{})
+	local := f.parts.answers(&Settings{})
 	t.Cleanup(func() { require.NoError(t, local.Close()) })
 	_, err = local.Describe(t.Context(), model)
 	require.ErrorIs(t, err, answer.ErrNotSetUp, "this machine has no Python")
@@ -142,12 +142,12 @@ func TestAnswersComeFromTheProcessOfTheOperator(t *testing.T) {
 func TestTheStudioServesBothVersionsOfClowder(t *testing.T) {
 	t.Parallel()
 	for _, version := range []int{1, 2} {
-		h := newHouse(t, version)
-		h.register(t, "films", 1)
-		s := serve(t, h, func(*Settings) {})
+		f := newFixture(t, version)
+		f.register(t, "films", 1)
+		s := serve(t, f, func(*Settings) {})
 		for path, want := range map[string]int{
-			"/": http.StatusOK, "/datasets/" + h.dataset + "/models": http.StatusOK, "/models/" + h.dataset + "/films": http.StatusOK,
-			"/models/" + h.dataset + "/birds": http.StatusNotFound, "/runs/ft-none": http.StatusNotFound, "/nowhere": http.StatusNotFound,
+			"/": http.StatusOK, "/datasets/" + f.dataset + "/models": http.StatusOK, "/models/" + f.dataset + "/films": http.StatusOK,
+			"/models/" + f.dataset + "/birds": http.StatusNotFound, "/runs/ft-none": http.StatusNotFound, "/nowhere": http.StatusNotFound,
 		} {
 			require.Equal(t, want, s.get(path), "Clowder v%d: %s", version, path)
 		}
@@ -176,9 +176,9 @@ func TestAStudioThatCannotStartSaysWhichSettingToChange(t *testing.T) {
 			t.Parallel()
 			set := served()
 			tc.change(&set)
-			h := newHouse(t, 2)
-			h.parts.Way = way(t, set, nil, nil)
-			server, err := New(t.Context(), set, *h.parts)
+			f := newFixture(t, 2)
+			f.parts.Links = linksTo(t, set, nil, nil)
+			server, err := New(t.Context(), set, *f.parts)
 			require.ErrorContains(t, err, tc.want)
 			require.Nil(t, server)
 		})

@@ -109,15 +109,15 @@ func TestTheWaysToLogInFollowFromTheSettings(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		set  Settings
-		want []login.Way
+		want []login.Method
 	}{
-		"nothing is set":                         {Settings{}, []login.Way{login.ByKey}},
-		"a realm is set":                         {Settings{Issuer: "https://k.example.org"}, []login.Way{login.ByOIDC, login.ByKey}},
-		"the order of the operator":              {Settings{Login: []string{"key", "oidc"}, Issuer: "https://k"}, []login.Way{login.ByKey, login.ByOIDC}},
-		"the operator leaves Keycloak out":       {Settings{Login: []string{"key"}, Issuer: "https://k.example.org"}, []login.Way{login.ByKey}},
-		"blanks beside the commas of a variable": {Settings{Login: []string{" cookie", "key "}}, []login.Way{login.ByCookie, login.ByKey}},
+		"nothing is set":                         {Settings{}, []login.Method{login.ByKey}},
+		"a realm is set":                         {Settings{Issuer: "https://k.example.org"}, []login.Method{login.ByOIDC, login.ByKey}},
+		"the order of the operator":              {Settings{Login: []string{"key", "oidc"}, Issuer: "https://k"}, []login.Method{login.ByKey, login.ByOIDC}},
+		"the operator leaves Keycloak out":       {Settings{Login: []string{"key"}, Issuer: "https://k.example.org"}, []login.Method{login.ByKey}},
+		"blanks beside the commas of a variable": {Settings{Login: []string{" cookie", "key "}}, []login.Method{login.ByCookie, login.ByKey}},
 	} {
-		require.Equal(t, tc.want, tc.set.ways(), name)
+		require.Equal(t, tc.want, tc.set.methods(), name)
 	}
 }
 

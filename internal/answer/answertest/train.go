@@ -42,30 +42,30 @@ func Python(tb testing.TB) string {
 	return ""
 }
 
-// Shelf is a shared volume with runs and a registry.
-type Shelf struct {
+// Volume is a shared volume with runs and a registry.
+type Volume struct {
 	Volume   string
 	Registry *registry.Registry
 	python   string
 	trainer  string
 }
 
-// NewShelf returns an empty volume whose models the interpreter trains.
-func NewShelf(tb testing.TB, python string) *Shelf {
+// NewVolume returns an empty volume whose models the interpreter trains.
+func NewVolume(tb testing.TB, python string) *Volume {
 	tb.Helper()
 	return On(tb, python, tb.TempDir())
 }
 
-// On returns a shelf on a volume that is there.
-func On(tb testing.TB, python, volume string) *Shelf {
+// On returns a Volume on a folder that is there.
+func On(tb testing.TB, python, volume string) *Volume {
 	tb.Helper()
 	at, _, err := trainer.Install(disk.Folder{Volume: volume, Name: "trainer"})
 	require.NoError(tb, err)
-	return &Shelf{Volume: volume, Registry: registry.New(disk.Folder{Volume: volume, Name: "registry"}), python: python, trainer: at}
+	return &Volume{Volume: volume, Registry: registry.New(disk.Folder{Volume: volume, Name: "registry"}), python: python, trainer: at}
 }
 
 // Trainer is the folder for PYTHONPATH.
-func (s *Shelf) Trainer() (string, error) { return s.trainer, nil }
+func (v *Volume) Trainer() (string, error) { return v.trainer, nil }
 
 // Trained is a registered model with what its training answered on the test rows.
 type Trained struct {
@@ -75,12 +75,12 @@ type Trained struct {
 }
 
 // Train trains on the files of a dataset and registers the model, which becomes the champion.
-func (s *Shelf) Train(tb testing.TB, of registry.Dataset, name, run string, files map[string][]byte, parameters map[string]any) Trained {
+func (v *Volume) Train(tb testing.TB, of registry.Dataset, name, run string, files map[string][]byte, parameters map[string]any) Trained {
 	tb.Helper()
-	folder := disk.Folder{Volume: s.Volume, Name: path.Join("runs", run)}
-	s.writeSpec(tb, folder, run, files, parameters)
-	cmd := exec.CommandContext(tb.Context(), s.python, "-B", "-m", "trainer", "run", filepath.Join(folder.Path(), "spec.json"), "--launcher", "local")
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+s.trainer)
+	folder := disk.Folder{Volume: v.Volume, Name: path.Join("runs", run)}
+	v.writeSpec(tb, folder, run, files, parameters)
+	cmd := exec.CommandContext(tb.Context(), v.python, "-B", "-m", "trainer", "run", filepath.Join(folder.Path(), "spec.json"), "--launcher", "local")
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+v.trainer)
 	out, err := cmd.CombinedOutput()
 	require.NoError(tb, err, "%s", out)
 
@@ -97,23 +97,23 @@ func (s *Shelf) Train(tb testing.TB, of registry.Dataset, name, run string, file
 		Artifacts []registry.File
 	}
 	decode(tb, filepath.Join(folder.Path(), "result.json"), &result)
-	v := registry.Version{
+	version := registry.Version{
 		Name: name, Run: run, Clowder: of.Clowder, DatasetID: of.ID, DatasetName: name, Task: result.Task, Kind: result.Model.Kind, Base: result.Model.Base,
 		Labels: result.Model.Labels, Metric: result.Metric, WeightsSHA256: result.Model.WeightsSHA256, Created: time.Now().UTC().Truncate(time.Second),
 	}
 	for _, a := range result.Artifacts {
 		if file, ok := strings.CutPrefix(a.Path, "out/model/"); ok {
-			v.Files = append(v.Files, registry.File{Path: file, Size: a.Size, SHA256: a.SHA256})
+			version.Files = append(version.Files, registry.File{Path: file, Size: a.Size, SHA256: a.SHA256})
 		}
 	}
 	rows := predictions(tb, filepath.Join(folder.Path(), "out", "predictions.csv"))
-	v.Test = &registry.Score{Value: result.Metrics.Test[result.Metric].Value, N: len(rows)}
-	v, err = s.Registry.Register(tb.Context(), v, folder.In("out/model"), func(*registry.Version) (bool, string) { return true, "it is the first version" })
+	version.Test = &registry.Score{Value: result.Metrics.Test[result.Metric].Value, N: len(rows)}
+	version, err = v.Registry.Register(tb.Context(), version, folder.In("out/model"), func(*registry.Version) (bool, string) { return true, "it is the first version" })
 	require.NoError(tb, err)
-	return Trained{Version: v, Rows: rows}
+	return Trained{Version: version, Rows: rows}
 }
 
-func (s *Shelf) writeSpec(tb testing.TB, folder disk.Folder, run string, files map[string][]byte, parameters map[string]any) {
+func (v *Volume) writeSpec(tb testing.TB, folder disk.Folder, run string, files map[string][]byte, parameters map[string]any) {
 	tb.Helper()
 	var inputs []map[string]any
 	for i, name := range slices.Sorted(maps.Keys(files)) {

@@ -38,15 +38,15 @@ func open(r io.ReaderAt, size int64) (weights, error) {
 	return collect(value)
 }
 
-// shelf hands out the storages of a checkpoint, each of them once.
-type shelf struct {
+// storageTable hands out the storages of a checkpoint, each of them once.
+type storageTable struct {
 	byKey map[string]*storage
 	// place finds the bytes of a new storage, if they can be found before the pickle ends.
 	place func(*storage) error
 }
 
 // get carries out ("storage", class, key, device, numbers) and, in old files, a view that is always empty today.
-func (s shelf) get(id tuple) (any, error) {
+func (s storageTable) get(id tuple) (any, error) {
 	if len(id) < 5 || len(id) > 6 || id[0] != "storage" || len(id) == 6 && id[5] != nil {
 		return nil, damaged("its pickle names a storage in an unknown way")
 	}
@@ -126,7 +126,7 @@ func openZip(r io.ReaderAt, size int64) (any, error) {
 		}
 		return nil
 	}
-	return load(newSource(r, offset, count), shelf{map[string]*storage{}, place}.get)
+	return load(newSource(r, offset, count), storageTable{map[string]*storage{}, place}.get)
 }
 
 // stored returns where the bytes of f lie in the ZIP of size bytes. PyTorch compresses nothing, so a file that is compressed is refused.
@@ -173,7 +173,7 @@ func openOld(r io.ReaderAt, size int64) (any, error) {
 	in, byKey := newSource(r, 0, size), map[string]*storage{}
 	var values [5]any
 	for i := range values {
-		keep := shelf{byKey, func(*storage) error { return nil }}.get
+		keep := storageTable{byKey, func(*storage) error { return nil }}.get
 		if i != 3 {
 			keep = nil
 		}

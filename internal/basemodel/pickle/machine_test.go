@@ -195,7 +195,7 @@ func TestInstructionsAreCountedOverAllPickles(t *testing.T) {
 func TestAStorageIsHandedOutOnce(t *testing.T) {
 	t.Parallel()
 	placed := 0
-	s := shelf{map[string]*storage{}, func(*storage) error { placed++; return nil }}
+	s := storageTable{map[string]*storage{}, func(*storage) error { placed++; return nil }}
 	id := func(class global, key string, numbers int64, more ...any) tuple {
 		return append(tuple{"storage", class, key, "cpu", numbers}, more...)
 	}

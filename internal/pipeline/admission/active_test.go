@@ -86,15 +86,15 @@ func TestAQueueKnowsWhetherAnybodyWaitsOrWould(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCrowd(tc.slots, tc.perUser)
-			c.all(tc.runs...)
-			require.Equal(t, tc.heldByA, c.HeldBy("a"))
-			require.Equal(t, tc.contended, c.Contended())
+			f := newCrowd(tc.slots, tc.perUser)
+			f.all(tc.runs...)
+			require.Equal(t, tc.heldByA, f.HeldBy("a"))
+			require.Equal(t, tc.contended, f.Contended())
 			for _, run := range tc.runs {
-				c.Leave(run)
+				f.Leave(run)
 			}
-			require.False(t, c.Contended())
-			require.Zero(t, c.HeldBy("a"))
+			require.False(t, f.Contended())
+			require.Zero(t, f.HeldBy("a"))
 		})
 	}
 }
@@ -104,35 +104,35 @@ func TestAQueueKeepsItsLimitsWhateverHappens(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		slots, perUser := r.IntN(4), r.IntN(3)
-		c := newCrowd(slots, perUser)
+		f := newCrowd(slots, perUser)
 		inside, present := map[string]bool{}, map[string]bool{}
 		for moment := range 120 {
 			run := fmt.Sprintf("%c%d", 'a'+rune(r.IntN(4)), r.IntN(6))
 			if r.IntN(3) > 0 {
-				if c.Enter(run, owner(run), at(moment)) {
+				if f.Enter(run, owner(run), at(moment)) {
 					inside[run] = true
 				}
 				present[run] = true
 			} else {
-				c.Leave(run)
+				f.Leave(run)
 				delete(inside, run)
 				delete(present, run)
 			}
-			for _, called := range c.called {
+			for _, called := range f.called {
 				require.False(t, inside[called], "seed %d: %s was called twice", seed, called)
 				inside[called] = true
 			}
-			c.called = nil
+			f.called = nil
 
 			held := map[string]int{}
 			for run := range inside {
 				held[owner(run)]++
 			}
-			admitted, waiting := c.Size()
+			admitted, waiting := f.Size()
 			require.Equal(t, []int{len(inside), len(present) - len(inside)}, []int{admitted, waiting}, "seed %d", seed)
 			require.True(t, slots == 0 || admitted <= slots, "seed %d", seed)
 			for _, user := range []string{"a", "b", "c", "d"} {
-				require.Equal(t, held[user], c.HeldBy(user), "seed %d", seed)
+				require.Equal(t, held[user], f.HeldBy(user), "seed %d", seed)
 				require.True(t, perUser == 0 || held[user] <= perUser, "seed %d", seed)
 			}
 			if slots > 0 && admitted == slots {
@@ -147,27 +147,27 @@ func TestAQueueKeepsItsLimitsWhateverHappens(t *testing.T) {
 
 func TestAJobThatEntersAgainKeepsItsPlace(t *testing.T) {
 	t.Parallel()
-	c := newCrowd(1, 0)
-	c.all("x1", "a1", "a2")
-	require.True(t, c.Enter("x1", "x", at(99)), "it has a slot already")
-	require.False(t, c.Enter("a1", "a", at(99)), "it waits already")
-	place, _ := c.PositionUpdate("a1", at(100))
+	f := newCrowd(1, 0)
+	f.all("x1", "a1", "a2")
+	require.True(t, f.Enter("x1", "x", at(99)), "it has a slot already")
+	require.False(t, f.Enter("a1", "a", at(99)), "it waits already")
+	place, _ := f.PositionUpdate("a1", at(100))
 	require.Zero(t, place.Ahead)
-	place, _ = c.PositionUpdate("a2", at(100))
+	place, _ = f.PositionUpdate("a2", at(100))
 	require.Equal(t, 1, place.Ahead)
-	c.Leave("never there")
-	_, waiting := c.Size()
+	f.Leave("never there")
+	_, waiting := f.Size()
 	require.Equal(t, 2, waiting)
 }
 
 func TestAnOlderJobOfAUserGoesFirstThoughItCameLater(t *testing.T) {
 	t.Parallel()
-	c := newCrowd(1, 0)
-	c.Enter("x1", "x", at(0))
-	c.Enter("a2", "a", at(20))
-	c.Enter("a1", "a", at(10))
-	c.Enter("a4", "a", at(30))
-	c.Enter("a3", "a", at(30))
-	c.Leave("x1")
-	require.Equal(t, []string{"a1", "a2", "a3", "a4"}, append([]string(nil), c.drain()...))
+	f := newCrowd(1, 0)
+	f.Enter("x1", "x", at(0))
+	f.Enter("a2", "a", at(20))
+	f.Enter("a1", "a", at(10))
+	f.Enter("a4", "a", at(30))
+	f.Enter("a3", "a", at(30))
+	f.Leave("x1")
+	require.Equal(t, []string{"a1", "a2", "a3", "a4"}, append([]string(nil), f.drain()...))
 }

@@ -12,14 +12,14 @@ import (
 // at is a moment by its number.
 func at(n int) time.Time { return time.Unix(int64(n), 0) }
 
-// crowd is a queue with the jobs that it admitted later.
-type crowd struct {
+// fixture is a queue with the jobs that it admitted later.
+type fixture struct {
 	*Queue
 	called []string
 }
 
-func newCrowd(places, each int) *crowd {
-	c := &crowd{}
+func newCrowd(places, each int) *fixture {
+	c := &fixture{}
 	c.Queue = NewQueue("Waiting for x", places, each, func(run string) { c.called = append(c.called, run) })
 	return c
 }
@@ -27,21 +27,21 @@ func newCrowd(places, each int) *crowd {
 // owner of a test's run is its first letter.
 func owner(run string) string { return run[:1] }
 
-func (c *crowd) all(runs ...string) {
+func (f *fixture) all(runs ...string) {
 	for i, run := range runs {
-		c.Enter(run, owner(run), at(i))
+		f.Enter(run, owner(run), at(i))
 	}
 }
 
 // drain lets one job after the other leave and returns the order in which the waiting ones were called.
-func (c *crowd) drain() []string {
-	for len(c.admitted) > 0 {
-		for run := range c.admitted {
-			c.Leave(run)
+func (f *fixture) drain() []string {
+	for len(f.admitted) > 0 {
+		for run := range f.admitted {
+			f.Leave(run)
 			break
 		}
 	}
-	return c.called
+	return f.called
 }
 
 func TestUsersTakeTurns(t *testing.T) {
@@ -58,18 +58,18 @@ func TestUsersTakeTurns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCrowd(tc.places, tc.each)
-			c.all(tc.runs...)
+			f := newCrowd(tc.places, tc.each)
+			f.all(tc.runs...)
 			if tc.want != nil {
-				require.Equal(t, tc.want, c.drain())
+				require.Equal(t, tc.want, f.drain())
 				return
 			}
-			require.Contains(t, c.admitted, "a1")
-			require.Contains(t, c.admitted, "b1", "a2 would be the second of its user")
-			c.Leave("b1")
-			require.Equal(t, []string{"b2"}, c.called, "a2 came earlier and still waits for a1")
-			c.Leave("a1")
-			require.Equal(t, []string{"b2", "a2"}, c.called)
+			require.Contains(t, f.admitted, "a1")
+			require.Contains(t, f.admitted, "b1", "a2 would be the second of its user")
+			f.Leave("b1")
+			require.Equal(t, []string{"b2"}, f.called, "a2 came earlier and still waits for a1")
+			f.Leave("a1")
+			require.Equal(t, []string{"b2", "a2"}, f.called)
 		})
 	}
 }
@@ -78,90 +78,90 @@ func TestThePlaceThatIsToldIsTheOneThatComes(t *testing.T) {
 	t.Parallel()
 	for seed := range 200 {
 		r := rand.New(rand.NewPCG(uint64(seed), 0))
-		c := newCrowd(1, 0)
-		c.all("x1")
+		f := newCrowd(1, 0)
+		f.all("x1")
 		var runs []string
 		for i := range 1 + r.IntN(12) {
 			runs = append(runs, fmt.Sprintf("%c%02d", 'a'+rune(r.IntN(4)), i))
 		}
-		c.all(runs...)
+		f.all(runs...)
 		for range r.IntN(4) { // turns that were taken change who is next
-			for run := range c.admitted {
-				c.Leave(run)
+			for run := range f.admitted {
+				f.Leave(run)
 			}
 		}
-		passed := len(c.called)
+		passed := len(f.called)
 		told := map[string]int{}
 		for _, run := range runs {
-			if place, news := c.PositionUpdate(run, at(100)); news {
+			if place, news := f.PositionUpdate(run, at(100)); news {
 				told[run] = place.Ahead
 			}
 		}
-		for i, run := range c.drain()[passed:] {
-			require.Equal(t, i, told[run], "seed %d: %s in %v", seed, run, c.called)
+		for i, run := range f.drain()[passed:] {
+			require.Equal(t, i, told[run], "seed %d: %s in %v", seed, run, f.called)
 		}
-		require.Len(t, c.called, len(runs))
+		require.Len(t, f.called, len(runs))
 	}
 }
 
 func TestAPlaceIsToldWhenItChangesAndNotTooOften(t *testing.T) {
 	t.Parallel()
-	c := newCrowd(1, 0)
-	c.all("x1", "a1", "b1", "c1")
-	place, news := c.PositionUpdate("c1", at(100))
+	f := newCrowd(1, 0)
+	f.all("x1", "a1", "b1", "c1")
+	place, news := f.PositionUpdate("c1", at(100))
 	require.True(t, news)
 	require.Equal(t, Position{Ahead: 2}, place)
-	_, news = c.PositionUpdate("c1", at(200))
+	_, news = f.PositionUpdate("c1", at(200))
 	require.False(t, news, "nothing has changed")
-	c.Leave("x1")
-	_, news = c.PositionUpdate("c1", at(201))
+	f.Leave("x1")
+	_, news = f.PositionUpdate("c1", at(201))
 	require.True(t, news)
-	c.Leave("a1")
-	_, news = c.PositionUpdate("c1", at(202))
+	f.Leave("a1")
+	_, news = f.PositionUpdate("c1", at(202))
 	require.False(t, news, "it was told a second ago")
-	place, news = c.PositionUpdate("c1", at(231))
+	place, news = f.PositionUpdate("c1", at(231))
 	require.True(t, news)
 	require.Equal(t, Position{}, place)
-	_, news = c.PositionUpdate("b1", at(300))
+	_, news = f.PositionUpdate("b1", at(300))
 	require.False(t, news, "who is inside has no place in the line")
 }
 
 func TestAUserAtTheLimitWaitsForTheOwnJobs(t *testing.T) {
 	t.Parallel()
-	c := newCrowd(0, 1)
-	c.all("a1", "a2", "a3", "b1")
-	place, _ := c.PositionUpdate("a3", at(100))
+	f := newCrowd(0, 1)
+	f.all("a1", "a2", "a3", "b1")
+	place, _ := f.PositionUpdate("a3", at(100))
 	require.Equal(t, Position{Ahead: 1, OwnLimit: true}, place)
-	inside, waiting := c.Size()
+	inside, waiting := f.Size()
 	require.Equal(t, []int{2, 2}, []int{inside, waiting})
 }
 
 func TestWhoLeavesTheLineKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
-	c := newCrowd(1, 0)
-	c.all("x1", "a1", "b1")
-	c.Leave("a1")
-	c.Leave("a1")
-	c.Leave("x1")
-	require.Equal(t, []string{"b1"}, c.called)
-	require.True(t, c.Enter("b1", "b", at(0)), "who was called is inside")
-	c.Leave("b1")
-	require.Empty(t, c.held)
-	require.Empty(t, c.turns)
-	require.Empty(t, c.waiting)
+	f := newCrowd(1, 0)
+	f.all("x1", "a1", "b1")
+	f.Leave("a1")
+	f.Leave("a1")
+	f.Leave("x1")
+	require.Equal(t, []string{"b1"}, f.called)
+	require.True(t, f.Enter("b1", "b", at(0)), "who was called is inside")
+	f.Leave("b1")
+	require.Empty(t, f.held)
+	require.Empty(t, f.turns)
+	require.Empty(t, f.waiting)
 }
 
 func TestJobsThatWereOnTheirWayAreSeatedBeyondTheLimit(t *testing.T) {
 	t.Parallel()
-	c := newCrowd(1, 0)
-	c.Restore("a1", "a")
-	c.Restore("a2", "a")
-	c.Restore("a2", "a")
-	c.all("b1")
-	c.Leave("a1")
-	require.Empty(t, c.called, "the limit was lowered: one must leave first")
-	c.Leave("a2")
-	require.Equal(t, []string{"b1"}, c.called)
+	f := newCrowd(1, 0)
+	f.Restore("a1", "a")
+	f.Restore("a2", "a")
+	f.Restore("a2", "a")
+	f.all("b1")
+	f.Leave("a1")
+	require.Empty(t, f.called, "the limit was lowered: one must leave first")
+	f.Leave("a2")
+	require.Equal(t, []string{"b1"}, f.called)
 }
 
 func TestAPositionIsDescribedForItsUser(t *testing.T) {

@@ -32,8 +32,8 @@ const (
 // snapshotForm is the name of a snapshot on the volume, which the trainer publishes by one rename.
 var snapshotForm = regexp.MustCompile(`^[0-9]{6,12}$`)
 
-// mirror is what is known of the copies of one run.
-type mirror struct {
+// copies is what is known of the copies of one run.
+type copies struct {
 	rec job.Record
 	say func(string)
 	// wanted is the newest snapshot on the volume, done the last one that was copied.
@@ -54,7 +54,7 @@ func (m *Mover) Look(rec job.Record, say func(string)) {
 	defer m.mu.Unlock()
 	known, ok := m.runs[rec.Run]
 	if !ok {
-		known = &mirror{}
+		known = &copies{}
 		m.runs[rec.Run] = known
 	}
 	known.rec, known.say, known.wanted = rec, say, newest
@@ -74,8 +74,8 @@ func (m *Mover) Forget(run string) {
 }
 
 // due reports that a snapshot should be copied now. The caller holds the lock.
-func (k *mirror) due() bool {
-	return k.wanted != k.done && k.wanted != "" && time.Since(k.failed) >= pause
+func (c *copies) due() bool {
+	return c.wanted != c.done && c.wanted != "" && time.Since(c.failed) >= pause
 }
 
 // Run copies snapshots, one at a time, until ctx ends. What it has not copied by then is copied by the next process.
@@ -97,7 +97,7 @@ func (m *Mover) Run(ctx context.Context) {
 }
 
 // next returns a snapshot to copy.
-func (m *Mover) next() (mirror, bool) {
+func (m *Mover) next() (copies, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, known := range m.runs {
@@ -105,11 +105,11 @@ func (m *Mover) next() (mirror, bool) {
 			return *known, true
 		}
 	}
-	return mirror{}, false
+	return copies{}, false
 }
 
 // note keeps the outcome of a copy. The user reads of the first failure only; the run goes on.
-func (m *Mover) note(ctx context.Context, task mirror, err error) {
+func (m *Mover) note(ctx context.Context, task copies, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known, ok := m.runs[task.rec.Run]
@@ -149,7 +149,7 @@ func (m *Mover) newest(run string) string {
 
 // copySnapshot copies one snapshot and removes those that are too old. The trainer may remove a snapshot meanwhile, since it has a newer
 // one.
-func (m *Mover) copySnapshot(ctx context.Context, task mirror) error {
+func (m *Mover) copySnapshot(ctx context.Context, task copies) error {
 	who, err := m.who(ctx, task.rec)
 	if err != nil {
 		return err

@@ -33,10 +33,10 @@ const place = ".s3"
 // Store is what this package needs of s3.Store.
 type Store interface {
 	Stage(ctx context.Context, r s3.Request, say func(string)) ([]job.Input, error)
-	Check(address string, who s3.Who) error
-	Upload(ctx context.Context, address string, who s3.Who, set s3.Set) error
-	Sets(ctx context.Context, address string, who s3.Who, run, folder string) ([]string, error)
-	Remove(ctx context.Context, address string, who s3.Who, run, name string) error
+	Check(address string, who s3.Requester) error
+	Upload(ctx context.Context, address string, who s3.Requester, set s3.Set) error
+	Sets(ctx context.Context, address string, who s3.Requester, run, folder string) ([]string, error)
+	Remove(ctx context.Context, address string, who s3.Requester, run, name string) error
 }
 
 // User returns the e-mail address of the user of a job.
@@ -51,12 +51,12 @@ type Mover struct {
 
 	wake chan struct{}
 	mu   sync.Mutex
-	runs map[string]*mirror
+	runs map[string]*copies
 }
 
 // New returns a mover. A nil store means that no object store is offered.
 func New(store Store, v volume.Volume, user User, log *zap.Logger) *Mover {
-	return &Mover{store: store, volume: v, user: user, log: log.Named("objects"), wake: make(chan struct{}, 1), runs: map[string]*mirror{}}
+	return &Mover{store: store, volume: v, user: user, log: log.Named("objects"), wake: make(chan struct{}, 1), runs: map[string]*copies{}}
 }
 
 // Target is the address that takes the results of a job, empty for none.
@@ -109,13 +109,13 @@ func (m *Mover) Stage(ctx context.Context, rec job.Record, dataset []job.Input, 
 }
 
 // who may be asked for only if there is a store.
-func (m *Mover) who(ctx context.Context, rec job.Record) (s3.Who, error) {
+func (m *Mover) who(ctx context.Context, rec job.Record) (s3.Requester, error) {
 	if m.store == nil {
-		return s3.Who{}, job.Permanent(errors.New("no object store can be used here: leave Data source, Code source and Output target empty, " +
+		return s3.Requester{}, job.Permanent(errors.New("no object store can be used here: leave Data source, Code source and Output target empty, " +
 			"or ask the administrator of the extractor to set S3_SOURCES"))
 	}
 	user, err := m.user(ctx, rec)
-	return s3.Who{User: user, Dataset: rec.Request.DatasetID}, err
+	return s3.Requester{User: user, Dataset: rec.Request.DatasetID}, err
 }
 
 // Deliver copies the results of a job to its target and returns a sentence for its last status, empty without a target. What the store

@@ -31,7 +31,7 @@ type memory struct {
 	sources map[string][]job.Input // what Stage returns, by address
 	files   map[string]string
 	sets    []string
-	who     []s3.Who
+	who     []s3.Requester
 	fails   error
 	changed chan struct{}
 }
@@ -45,14 +45,14 @@ func (s *memory) Stage(_ context.Context, r s3.Request, _ func(string)) (all []j
 	return all, s.fails
 }
 
-func (s *memory) Check(address string, _ s3.Who) error {
+func (s *memory) Check(address string, _ s3.Requester) error {
 	if address != "s3://out/runs" {
 		return job.Permanent(fmt.Errorf("%s cannot be written to", address))
 	}
 	return nil
 }
 
-func (s *memory) Upload(_ context.Context, _ string, who s3.Who, set s3.Set) error {
+func (s *memory) Upload(_ context.Context, _ string, who s3.Requester, set s3.Set) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer func() { s.changed <- struct{}{} }()
@@ -75,7 +75,7 @@ func (s *memory) Upload(_ context.Context, _ string, who s3.Who, set s3.Set) err
 	return nil
 }
 
-func (s *memory) Sets(_ context.Context, _ string, _ s3.Who, _, folder string) (names []string, err error) {
+func (s *memory) Sets(_ context.Context, _ string, _ s3.Requester, _, folder string) (names []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range s.sets {
@@ -86,7 +86,7 @@ func (s *memory) Sets(_ context.Context, _ string, _ s3.Who, _, folder string) (
 	return names, nil
 }
 
-func (s *memory) Remove(_ context.Context, _ string, _ s3.Who, _, name string) error {
+func (s *memory) Remove(_ context.Context, _ string, _ s3.Requester, _, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sets = slices.DeleteFunc(s.sets, func(one string) bool { return one == name })
@@ -95,17 +95,17 @@ func (s *memory) Remove(_ context.Context, _ string, _ s3.Who, _, name string) e
 
 const run = "ft-one"
 
-// world is a mover over a volume and a store in memory.
-type world struct {
+// fixture is a mover over a volume and a store in memory.
+type fixture struct {
 	*Mover
 	store *memory
 	dir   string
 	said  chan string
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{store: &memory{files: map[string]string{}, changed: make(chan struct{}, 100)}, dir: t.TempDir(), said: make(chan string, 100)}
+	w := &fixture{store: &memory{files: map[string]string{}, changed: make(chan struct{}, 100)}, dir: t.TempDir(), said: make(chan string, 100)}
 	user := func(context.Context, job.Record) (string, error) { return "ada@example.org", nil }
 	w.Mover = New(w.store, volume.Volume{Dir: w.dir}, user, zaptest.NewLogger(t))
 	require.NoError(t, os.MkdirAll(filepath.Join(w.dir, "runs", run), 0o755))
@@ -116,24 +116,24 @@ func record(values map[string]any) job.Record {
 	return job.Record{Run: run, Request: job.Request{DatasetID: "d1"}, Settings: job.NewSettings(values)}
 }
 
-func (w *world) write(t *testing.T, name, content string) {
+func (f *fixture) write(t *testing.T, name, content string) {
 	t.Helper()
-	file := filepath.Join(w.dir, "runs", run, name)
+	file := filepath.Join(f.dir, "runs", run, name)
 	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 }
 
 func TestCodeAndDataJoinTheDataset(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.store.sources = map[string][]job.Input{"s3://lab/code": {{Name: "train.py"}}, "s3://lab/set": {{Name: "a.csv"}, {Name: "deep/b.csv"}}}
-	inputs, err := w.Stage(t.Context(), record(map[string]any{"code_source": "s3://lab/code", "data_source": " s3://lab/set ", "output_target": "s3://out/runs"}),
+	f := newFixture(t)
+	f.store.sources = map[string][]job.Input{"s3://lab/code": {{Name: "train.py"}}, "s3://lab/set": {{Name: "a.csv"}, {Name: "deep/b.csv"}}}
+	inputs, err := f.Stage(t.Context(), record(map[string]any{"code_source": "s3://lab/code", "data_source": " s3://lab/set ", "output_target": "s3://out/runs"}),
 		[]job.Input{{Name: "notes.txt"}}, func(string) {})
 	require.NoError(t, err)
 	require.Equal(t, []job.Input{
 		{Name: "train.py", Path: ".s3/code/train.py"}, {Name: "data/a.csv", Path: ".s3/data/a.csv"}, {Name: "data/deep/b.csv", Path: ".s3/data/deep/b.csv"},
 	}, inputs)
-	require.Equal(t, s3.Who{User: "ada@example.org", Dataset: "d1"}, w.store.who[0])
+	require.Equal(t, s3.Requester{User: "ada@example.org", Dataset: "d1"}, f.store.who[0])
 }
 
 func TestAddressesThatCannotBeUsed(t *testing.T) {
@@ -151,12 +151,12 @@ func TestAddressesThatCannotBeUsed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.store.sources = map[string][]job.Input{"s3://lab/code": {{Name: "train.py"}}, "s3://lab/set": {{Name: "a.csv"}}, "s3://lab/tree": {{Name: "data/a.csv"}}}
+			f := newFixture(t)
+			f.store.sources = map[string][]job.Input{"s3://lab/code": {{Name: "train.py"}}, "s3://lab/set": {{Name: "a.csv"}}, "s3://lab/tree": {{Name: "data/a.csv"}}}
 			if tc.none {
-				w.Mover.store = nil
+				f.Mover.store = nil
 			}
-			_, err := w.Stage(t.Context(), record(tc.values), []job.Input{{Name: "train.py"}}, func(string) {})
+			_, err := f.Stage(t.Context(), record(tc.values), []job.Input{{Name: "train.py"}}, func(string) {})
 			kind, _ := job.Classify(err)
 			require.Equal(t, job.KindPermanent, kind)
 			require.ErrorContains(t, err, tc.want)
@@ -166,90 +166,90 @@ func TestAddressesThatCannotBeUsed(t *testing.T) {
 
 func TestAJobWithoutAddressesNeedsNoStore(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.Mover.store = nil
-	inputs, err := w.Stage(t.Context(), record(map[string]any{"data_source": ""}), nil, func(string) {})
+	f := newFixture(t)
+	f.Mover.store = nil
+	inputs, err := f.Stage(t.Context(), record(map[string]any{"data_source": ""}), nil, func(string) {})
 	require.NoError(t, err)
 	require.Empty(t, inputs)
-	said, err := w.Deliver(t.Context(), record(nil), &results.Result{})
+	said, err := f.Deliver(t.Context(), record(nil), &results.Result{})
 	require.NoError(t, err)
 	require.Empty(t, said)
-	w.Look(record(nil), func(string) {})
+	f.Look(record(nil), func(string) {})
 }
 
 func TestResultsAreCopied(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write(t, "out/model/a.pt", "")
+	f := newFixture(t)
+	f.write(t, "out/model/a.pt", "")
 	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	result := &results.Result{Outputs: []results.Output{{Path: "out/model/a.pt", SHA256: empty}}}
 	rec := record(map[string]any{"output_target": "s3://out/runs"})
-	said, err := w.Deliver(t.Context(), rec, result)
+	said, err := f.Deliver(t.Context(), rec, result)
 	require.NoError(t, err)
 	require.Equal(t, ". A copy is in s3://out/runs/ft-one", said)
-	require.Equal(t, map[string]string{"ft-one/outputs/model/a.pt": ""}, w.store.files)
+	require.Equal(t, map[string]string{"ft-one/outputs/model/a.pt": ""}, f.store.files)
 
-	w.store.fails = job.Permanent(errors.New("the store does not allow to write to s3://out/runs"))
-	said, err = w.Deliver(t.Context(), rec, result)
+	f.store.fails = job.Permanent(errors.New("the store does not allow to write to s3://out/runs"))
+	said, err = f.Deliver(t.Context(), rec, result)
 	require.NoError(t, err, "the results are in Clowder all the same")
 	require.Equal(t, ". They could not be copied to s3://out/runs: the store does not allow to write to s3://out/runs", said)
 
-	w.store.fails = job.Retryable(errors.New("away"))
-	_, err = w.Deliver(t.Context(), rec, result)
+	f.store.fails = job.Retryable(errors.New("away"))
+	_, err = f.Deliver(t.Context(), rec, result)
 	require.ErrorContains(t, err, "away", "the job waits for the store")
 }
 
 // snapshot writes a snapshot as the trainer publishes it.
-func (w *world) snapshot(t *testing.T, number int) {
+func (f *fixture) snapshot(t *testing.T, number int) {
 	t.Helper()
 	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	folder := fmt.Sprintf("checkpoints/%06d", number)
-	w.write(t, folder+"/files/out/a.pt", "")
-	w.write(t, folder+"/manifest.json", `{"number": 1, "files": [{"path": "out/a.pt", "size": 0, "sha256": "`+empty+`", "mode": 420}]}`)
+	f.write(t, folder+"/files/out/a.pt", "")
+	f.write(t, folder+"/manifest.json", `{"number": 1, "files": [{"path": "out/a.pt", "size": 0, "sha256": "`+empty+`", "mode": 420}]}`)
 }
 
 func TestSnapshotsAreCopiedWhileARunGoesOn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	f := newFixture(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { defer close(ended); w.Run(ctx) }()
+	go func() { defer close(ended); f.Run(ctx) }()
 	defer func() { stop(); <-ended }()
 	rec := record(map[string]any{"output_target": "s3://out/runs"})
-	say := func(text string) { w.said <- text }
-	w.Look(rec, say) // there is none yet
+	say := func(text string) { f.said <- text }
+	f.Look(rec, say) // there is none yet
 	for number := 1; number <= 4; number++ {
-		w.snapshot(t, number)
-		w.Look(rec, say)
-		<-w.store.changed
+		f.snapshot(t, number)
+		f.Look(rec, say)
+		<-f.store.changed
 		require.Eventually(t, func() bool {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return w.runs[run].done == fmt.Sprintf("%06d", number)
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			return f.runs[run].done == fmt.Sprintf("%06d", number)
 		}, 10*time.Second, time.Millisecond)
 	}
-	require.Equal(t, []string{"checkpoints/000003", "checkpoints/000004"}, w.store.sets, "older ones are removed")
-	w.Look(rec, say)
-	w.Forget(run)
-	require.Empty(t, w.said)
-	require.Empty(t, w.store.changed, "a snapshot is copied once")
+	require.Equal(t, []string{"checkpoints/000003", "checkpoints/000004"}, f.store.sets, "older ones are removed")
+	f.Look(rec, say)
+	f.Forget(run)
+	require.Empty(t, f.said)
+	require.Empty(t, f.store.changed, "a snapshot is copied once")
 }
 
 func TestAFailedCopyIsToldOnceAndTheRunGoesOn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.store.fails = job.Retryable(errors.New("S3_SOURCES: the bucket out has credentials that have expired: renew them"))
+	f := newFixture(t)
+	f.store.fails = job.Retryable(errors.New("S3_SOURCES: the bucket out has credentials that have expired: renew them"))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { defer close(ended); w.Run(ctx) }()
+	go func() { defer close(ended); f.Run(ctx) }()
 	defer func() { stop(); <-ended }()
 	rec := record(map[string]any{"output_target": "s3://out/runs"})
-	w.snapshot(t, 1)
+	f.snapshot(t, 1)
 	for range 3 {
-		w.Look(rec, func(text string) { w.said <- text })
+		f.Look(rec, func(text string) { f.said <- text })
 	}
-	require.Equal(t, "The checkpoints cannot be copied to s3://out/runs now: S3_SOURCES: the bucket out has credentials that have expired: renew them; the run goes on", <-w.said)
-	require.Empty(t, w.said)
+	require.Equal(t, "The checkpoints cannot be copied to s3://out/runs now: S3_SOURCES: the bucket out has credentials that have expired: renew them; the run goes on", <-f.said)
+	require.Empty(t, f.said)
 }
 
 func TestSnapshotsThatNobodyShouldCopy(t *testing.T) {
@@ -263,15 +263,15 @@ func TestSnapshotsThatNobodyShouldCopy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.write(t, "checkpoints/000001/manifest.json", tc.manifest)
-			require.Equal(t, "000001", w.newest(run))
-			_, err := w.Mover.snapshot(run, "000001")
+			f := newFixture(t)
+			f.write(t, "checkpoints/000001/manifest.json", tc.manifest)
+			require.Equal(t, "000001", f.newest(run))
+			_, err := f.Mover.snapshot(run, "000001")
 			require.ErrorContains(t, err, tc.want)
 		})
 	}
-	w := newWorld(t)
-	w.write(t, "checkpoints/notes", "")
-	w.write(t, "checkpoints/000002", "a file")
-	require.Empty(t, w.newest(run))
+	f := newFixture(t)
+	f.write(t, "checkpoints/notes", "")
+	f.write(t, "checkpoints/000002", "a file")
+	require.Empty(t, f.newest(run))
 }

@@ -69,7 +69,7 @@ func (q *Queue) get(now time.Time) (run string, wait time.Duration, ok bool) {
 // Work calls do with each run that is due, at most workers at a time, until ctx ends and every call has returned. Unless ctx has
 // ended, do calls Requeue or Done for its run.
 func (q *Queue) Work(ctx context.Context, workers int, do func(run string)) {
-	c := &crew{most: int64(workers), do: do, handed: make(chan string)}
+	c := &workerGroup{most: int64(workers), do: do, handed: make(chan string)}
 	defer c.end()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -94,8 +94,8 @@ func (q *Queue) Work(ctx context.Context, workers int, do func(run string)) {
 // stack each time, which takes longer than the look.
 const lingering = 8
 
-// crew are the goroutines of one call of Work.
-type crew struct {
+// workerGroup are the goroutines of one call of Work.
+type workerGroup struct {
 	most int64
 	do   func(run string)
 	// handed takes runs to workers that wait.
@@ -107,7 +107,7 @@ type crew struct {
 
 // give hands run to a worker that waits, or to a new one; where there are as many as may be, it waits for one. Before it starts a new one it
 // lets those go on that can: a worker with a short look is back after that.
-func (c *crew) give(run string) {
+func (c *workerGroup) give(run string) {
 	for range 2 {
 		select {
 		case c.handed <- run:
@@ -124,7 +124,7 @@ func (c *crew) give(run string) {
 	c.ended.Go(func() { c.work(run) })
 }
 
-func (c *crew) work(run string) {
+func (c *workerGroup) work(run string) {
 	defer c.working.Add(-1)
 	for ok := true; ok; {
 		c.do(run)
@@ -138,7 +138,7 @@ func (c *crew) work(run string) {
 }
 
 // end returns when every worker has ended.
-func (c *crew) end() {
+func (c *workerGroup) end() {
 	close(c.handed)
 	c.ended.Wait()
 }

@@ -160,7 +160,7 @@ func TestWorkersOfABurstGoAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const burst, workers = 500, 100
 		var now, most, done atomic.Int64
-		c := &crew{most: workers, handed: make(chan string), do: func(string) {
+		c := &workerGroup{most: workers, handed: make(chan string), do: func(string) {
 			most.Store(max(most.Load(), now.Add(1)))
 			<-time.After(time.Second)
 			now.Add(-1)

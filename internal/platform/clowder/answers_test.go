@@ -16,22 +16,22 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
-// birdwatch is a dataset of pictures and what a model says of them.
-type birdwatch struct {
+// fixture is a dataset of pictures and what a model says of them.
+type fixture struct {
 	*deliveryTest
 	session session
 	made    results.Prediction
 }
 
-func newBirdwatch(t *testing.T, pictures int) *birdwatch {
+func newBirdwatch(t *testing.T, pictures int) *fixture {
 	t.Helper()
 	return newBirdwatchIn(t, 2, pictures)
 }
 
 // newBirdwatchIn is newBirdwatch with a version of Clowder.
-func newBirdwatchIn(t *testing.T, version, pictures int) *birdwatch {
+func newBirdwatchIn(t *testing.T, version, pictures int) *fixture {
 	t.Helper()
-	b := &birdwatch{deliveryTest: newDeliveryTo(t, version, alice)}
+	b := &fixture{deliveryTest: newDeliveryTo(t, version, alice)}
 	b.session = b.deliveryTest.session(t)
 	b.rec.Request.Extractor, b.rec.Settings = "ncsa.ray.predict", job.Settings{Write: "both"}
 	sure := 0.75
@@ -45,20 +45,20 @@ func newBirdwatchIn(t *testing.T, version, pictures int) *birdwatch {
 }
 
 // answer adds the predictions; the save with the number of cut fails, as a kill would.
-func (b *birdwatch) answer(t *testing.T, cut int) error {
+func (f *fixture) answer(t *testing.T, cut int) error {
 	t.Helper()
 	saves := 0
 	save := func(doc json.RawMessage) error {
 		if saves++; saves == cut {
 			return errCut
 		}
-		b.saved = doc
+		f.saved = doc
 		return nil
 	}
-	ledger, err := delivery.OpenLedger(b.saved, save)
+	ledger, err := delivery.OpenLedger(f.saved, save)
 	require.NoError(t, err)
-	e := b.platform.extractors.Of(b.rec.Request)
-	err = answerFiles(t.Context(), b.session, ledger, e, b.rec, &b.made, func(text string) { b.said = append(b.said, text) })
+	e := f.platform.extractors.Of(f.rec.Request)
+	err = answerFiles(t.Context(), f.session, ledger, e, f.rec, &f.made, func(text string) { f.said = append(f.said, text) })
 	if err != nil {
 		return err
 	}
@@ -67,10 +67,10 @@ func (b *birdwatch) answer(t *testing.T, cut int) error {
 	return save(notes)
 }
 
-func (b *birdwatch) requireOneEach(t *testing.T) {
+func (f *fixture) requireOneEach(t *testing.T) {
 	t.Helper()
-	for _, a := range b.made.PerFile {
-		have, err := b.session.FileMetadata(t.Context(), a.ID)
+	for _, a := range f.made.PerFile {
+		have, err := f.session.FileMetadata(t.Context(), a.ID)
 		require.NoError(t, err)
 		require.Len(t, have, 1, a.File)
 		require.Equal(t, map[string]any{"run": run, "predicted": "wren", "confidence": 0.75}, have[0].Content)

@@ -60,7 +60,7 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 		return "", err
 	}
 	_, first := s.(previews)
-	refused := &unshown{crashes: first}
+	refused := &refusedPictures{crashes: first}
 	steps := append(fileSteps(s, dataset, parent, ids, extractor, rec.Run, d, refused), metadataStep(s, dataset, extractor, rec.Run, described(d, ids)))
 	if _, err := ledger.DoAll(ctx, steps); err != nil {
 		return "", err
@@ -95,7 +95,7 @@ func cardSteps(s session, dataset string, e platform.Extractor, run string, d pl
 
 // fileSteps are the steps that add something to the artifacts, which are uploaded as the files with these ids. Pictures that Clowder does not
 // show are added to refused.
-func fileSteps(s session, dataset, folder string, ids map[string]string, e platform.Extractor, run string, d platform.Delivery, refused *unshown) []delivery.Step {
+func fileSteps(s session, dataset, folder string, ids map[string]string, e platform.Extractor, run string, d platform.Delivery, refused *refusedPictures) []delivery.Step {
 	var steps []delivery.Step
 	for _, a := range d.Artifacts {
 		if on, ok := s.(previews); ok && isShown(s, a) {

@@ -21,9 +21,9 @@ import (
 // errKilled is what every call answers after the simulated death of the service.
 var errKilled = errors.New("the service is dead")
 
-// world is what survives a death: the files on the other side and the ledger on disk. Every call on it passes two points, one
+// fakeRemote is what survives a death: the files on the other side and the ledger on disk. Every call on it passes two points, one
 // before and one after its effect. At the one that the test names the service dies: no later call has an effect.
-type world struct {
+type fakeRemote struct {
 	atOnce int
 
 	mu      sync.Mutex
@@ -40,112 +40,112 @@ type world struct {
 	fault func(a Artifact, effect func() string) (string, error)
 }
 
-func newWorld() *world {
-	return &world{atOnce: 1, files: map[string]Remote{}, uploads: map[string]int{}, dieAt: -1}
+func newFakeRemote() *fakeRemote {
+	return &fakeRemote{atOnce: 1, files: map[string]Remote{}, uploads: map[string]int{}, dieAt: -1}
 }
 
 // point is passed with the lock held.
-func (w *world) point(name string) error {
-	if w.died == "" {
-		w.points = append(w.points, name)
-		if len(w.points)-1 == w.dieAt {
-			w.died = name
+func (r *fakeRemote) point(name string) error {
+	if r.died == "" {
+		r.points = append(r.points, name)
+		if len(r.points)-1 == r.dieAt {
+			r.died = name
 		}
 	}
-	if w.died != "" {
+	if r.died != "" {
 		return errKilled
 	}
 	return nil
 }
 
 // between passes the points before and after an effect, which another call can follow at once.
-func (w *world) between(name string, effect func()) error {
-	w.mu.Lock()
-	err := w.point("before " + name)
+func (r *fakeRemote) between(name string, effect func()) error {
+	r.mu.Lock()
+	err := r.point("before " + name)
 	if err == nil {
 		effect()
 	}
-	w.mu.Unlock()
+	r.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	runtime.Gosched()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.point("after " + name)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.point("after " + name)
 }
 
-func (w *world) List(context.Context) (list []Remote, err error) {
-	err = w.between("list", func() {
-		list = slices.SortedFunc(maps.Values(w.files), func(a, b Remote) int { return strings.Compare(b.ID, a.ID) })
+func (r *fakeRemote) List(context.Context) (list []Remote, err error) {
+	err = r.between("list", func() {
+		list = slices.SortedFunc(maps.Values(r.files), func(a, b Remote) int { return strings.Compare(b.ID, a.ID) })
 	})
 	return list, err
 }
 
-func (w *world) Upload(_ context.Context, a Artifact) (id string, err error) {
+func (r *fakeRemote) Upload(_ context.Context, a Artifact) (id string, err error) {
 	effect := func() string {
-		w.uploads[a.Name]++
-		id := fmt.Sprintf("id%02d", len(w.order))
-		w.order = append(w.order, a.Name)
-		w.files[id] = Remote{ID: id, Name: a.Name, Size: a.Size}
+		r.uploads[a.Name]++
+		id := fmt.Sprintf("id%02d", len(r.order))
+		r.order = append(r.order, a.Name)
+		r.files[id] = Remote{ID: id, Name: a.Name, Size: a.Size}
 		return id
 	}
-	if w.fault != nil {
-		return w.fault(a, effect)
+	if r.fault != nil {
+		return r.fault(a, effect)
 	}
-	err = w.between("upload of "+a.Name, func() { id = effect() })
+	err = r.between("upload of "+a.Name, func() { id = effect() })
 	return id, err
 }
 
-func (w *world) Remove(_ context.Context, id string) error {
-	return w.between("removal", func() { delete(w.files, id) })
+func (r *fakeRemote) Remove(_ context.Context, id string) error {
+	return r.between("removal", func() { delete(r.files, id) })
 }
 
 // card is a chart that the other side shows, an effect beside the uploads.
-func (w *world) card() Step {
+func (r *fakeRemote) card() Step {
 	return Step{
 		Kind: KindVisualization, Name: "loss_curve.vl.json", Size: 15,
 		Look: func(context.Context, Entry) (string, bool, error) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return "card", w.cards > 0, nil
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return "card", r.cards > 0, nil
 		},
-		Do: func(context.Context) (string, error) { return "card", w.between("card", func() { w.cards++ }) },
+		Do: func(context.Context) (string, error) { return "card", r.between("card", func() { r.cards++ }) },
 	}
 }
 
-func (w *world) save(doc json.RawMessage) error {
-	return w.between("save", func() { w.disk = slices.Clone(doc) })
+func (r *fakeRemote) save(doc json.RawMessage) error {
+	return r.between("save", func() { r.disk = slices.Clone(doc) })
 }
 
 // life delivers once from what is on disk and reports where it died.
-func (w *world) life(t *testing.T, artifacts []Artifact, dieAt int) (ids map[string]string, died string, err error) {
+func (r *fakeRemote) life(t *testing.T, artifacts []Artifact, dieAt int) (ids map[string]string, died string, err error) {
 	t.Helper()
-	w.points, w.dieAt, w.died = nil, dieAt, ""
-	l, err := OpenLedger(w.disk, w.save)
+	r.points, r.dieAt, r.died = nil, dieAt, ""
+	l, err := OpenLedger(r.disk, r.save)
 	require.NoError(t, err)
-	l.atOnce = w.atOnce
-	ids, err = Deliver(t.Context(), l, w, artifacts, w.card())
+	l.atOnce = r.atOnce
+	ids, err = Deliver(t.Context(), l, r, artifacts, r.card())
 	if err == nil {
 		var notes json.RawMessage
 		notes, err = l.Encode()
 		require.NoError(t, err)
-		err = w.save(notes)
+		err = r.save(notes)
 	}
-	if w.died != "" {
-		return nil, w.died, nil
+	if r.died != "" {
+		return nil, r.died, nil
 	}
 	return ids, "", err
 }
 
 // requireOneOfEach checks the promise: one complete file of each name, known to the ledger by its id.
-func (w *world) requireOneOfEach(t *testing.T, artifacts []Artifact, ids map[string]string) {
+func (r *fakeRemote) requireOneOfEach(t *testing.T, artifacts []Artifact, ids map[string]string) {
 	t.Helper()
-	require.Len(t, w.files, len(artifacts))
+	require.Len(t, r.files, len(artifacts))
 	for _, a := range artifacts {
-		require.Equal(t, Remote{ID: ids[a.Name], Name: a.Name, Size: a.Size}, w.files[ids[a.Name]])
+		require.Equal(t, Remote{ID: ids[a.Name], Name: a.Name, Size: a.Size}, r.files[ids[a.Name]])
 	}
-	l, err := OpenLedger(w.disk, w.save)
+	l, err := OpenLedger(r.disk, r.save)
 	require.NoError(t, err)
 	for _, e := range l.Entries() {
 		require.Equal(t, StateDone, e.State, e.Name)
@@ -153,7 +153,7 @@ func (w *world) requireOneOfEach(t *testing.T, artifacts []Artifact, ids map[str
 			require.Equal(t, ids[e.Name], e.ID)
 		}
 	}
-	require.Equal(t, 1, w.cards, "one chart")
+	require.Equal(t, 1, r.cards, "one chart")
 }
 
 func someArtifacts() []Artifact {
@@ -168,7 +168,7 @@ func TestDeliverSurvivesADeathAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	artifacts := someArtifacts()
 	for _, atOnce := range []int{1, len(artifacts) + 1} {
-		clean := newWorld()
+		clean := newFakeRemote()
 		clean.atOnce = atOnce
 		ids, _, err := clean.life(t, artifacts, -1)
 		require.NoError(t, err)
@@ -183,19 +183,19 @@ func TestDeliverSurvivesADeathAtEveryPoint(t *testing.T) {
 			for j := -1; j < points; j++ { // and a second death while it recovers
 				t.Run(fmt.Sprintf("%d at once, death at %d then %d", atOnce, i, j), func(t *testing.T) {
 					t.Parallel()
-					w := newWorld()
-					w.atOnce = atOnce
-					_, died, _ := w.life(t, artifacts, i)
+					r := newFakeRemote()
+					r.atOnce = atOnce
+					_, died, _ := r.life(t, artifacts, i)
 					require.NotEmpty(t, died)
 					if j >= 0 {
-						_, _, err := w.life(t, artifacts, j)
+						_, _, err := r.life(t, artifacts, j)
 						require.NoError(t, err)
 					}
-					ids, died, err := w.life(t, artifacts, -1)
+					ids, died, err := r.life(t, artifacts, -1)
 					require.NoError(t, err)
 					require.Empty(t, died)
-					w.requireOneOfEach(t, artifacts, ids)
-					for name, n := range w.uploads {
+					r.requireOneOfEach(t, artifacts, ids)
+					for name, n := range r.uploads {
 						require.Equal(t, 1, n, name)
 					}
 				})
@@ -215,36 +215,36 @@ func TestUploadsOverlapUpToALimit(t *testing.T) {
 	for i := range batches {
 		batches[i].Add(atOnce)
 	}
-	w := newWorld()
-	w.atOnce = atOnce
-	w.fault = func(_ Artifact, effect func() string) (string, error) {
+	r := newFakeRemote()
+	r.atOnce = atOnce
+	r.fault = func(_ Artifact, effect func() string) (string, error) {
 		batch := &batches[(begun.Add(1)-1)/atOnce]
 		most.Store(max(most.Load(), underWay.Add(1)))
 		defer underWay.Add(-1)
 		batch.Done()
 		batch.Wait()
-		w.mu.Lock()
-		defer w.mu.Unlock()
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		return effect(), nil
 	}
-	ids, _, err := w.life(t, artifacts, -1)
+	ids, _, err := r.life(t, artifacts, -1)
 	require.NoError(t, err)
 	require.EqualValues(t, atOnce, most.Load())
-	w.requireOneOfEach(t, artifacts, ids)
+	r.requireOneOfEach(t, artifacts, ids)
 }
 
 func TestAfterAFailureNothingNewIsBegun(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
-	w.fault = func(a Artifact, effect func() string) (string, error) {
+	r := newFakeRemote()
+	r.fault = func(a Artifact, effect func() string) (string, error) {
 		if a.Name == "plots/loss.png" {
 			return "", job.Retryable(errors.New("503"))
 		}
 		return effect(), nil
 	}
-	_, _, err := w.life(t, someArtifacts(), -1)
+	_, _, err := r.life(t, someArtifacts(), -1)
 	require.ErrorContains(t, err, "plots/loss.png: 503")
-	require.Equal(t, []string{"metrics.json"}, w.order)
+	require.Equal(t, []string{"metrics.json"}, r.order)
 }
 
 func TestDeliverWithABadOtherSide(t *testing.T) {
@@ -252,7 +252,7 @@ func TestDeliverWithABadOtherSide(t *testing.T) {
 	artifacts := someArtifacts()
 	lost := errors.New("the answer was lost")
 	for name, tc := range map[string]struct {
-		before func(w *world)
+		before func(r *fakeRemote)
 		fault  func(n int, effect func() string) (string, error) // n counts the uploads of report.html from 1
 		errs   []job.Kind                                        // of the calls before the good one
 		// uploads of report.html that took effect
@@ -299,42 +299,42 @@ func TestDeliverWithABadOtherSide(t *testing.T) {
 			}, errs: []job.Kind{job.KindRetryable}, uploads: 1,
 		},
 		"a file that is there already is adopted": {
-			before: func(w *world) { w.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30} }, uploads: 0,
+			before: func(r *fakeRemote) { r.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30} }, uploads: 0,
 		},
 		"of two there already one is kept": {
-			before: func(w *world) {
-				w.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30}
-				w.files["y"] = Remote{ID: "y", Name: "report.html", Size: 30}
+			before: func(r *fakeRemote) {
+				r.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30}
+				r.files["y"] = Remote{ID: "y", Name: "report.html", Size: 30}
 			}, uploads: 0,
 		},
 		"a broken file is replaced": {
-			before: func(w *world) {
-				w.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30, State: RemoteBroken}
+			before: func(r *fakeRemote) {
+				r.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30, State: RemoteBroken}
 			}, uploads: 1,
 		},
 		"a file of another size is replaced": {
-			before: func(w *world) { w.files["x"] = Remote{ID: "x", Name: "report.html", Size: 29} }, uploads: 1,
+			before: func(r *fakeRemote) { r.files["x"] = Remote{ID: "x", Name: "report.html", Size: 29} }, uploads: 1,
 		},
 		"an earlier attempt's file of the same size is replaced": {
-			before: func(w *world) {
-				w.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30}
-				w.disk = json.RawMessage(`[{"kind":"file","name":"report.html","sha256":"old","size":30,"state":"done","id":"x"}]`)
+			before: func(r *fakeRemote) {
+				r.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30}
+				r.disk = json.RawMessage(`[{"kind":"file","name":"report.html","sha256":"old","size":30,"state":"done","id":"x"}]`)
 			}, uploads: 1,
 		},
 		"a file that vanished after it was delivered is uploaded again": {
-			before: func(w *world) {
-				w.disk = json.RawMessage(`[{"kind":"file","name":"report.html","sha256":"` + strings.Repeat("3", 64) + `","size":30,"state":"done","id":"gone"}]`)
+			before: func(r *fakeRemote) {
+				r.disk = json.RawMessage(`[{"kind":"file","name":"report.html","sha256":"` + strings.Repeat("3", 64) + `","size":30,"state":"done","id":"gone"}]`)
 			}, errs: []job.Kind{job.KindRetryable}, uploads: 1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld()
+			r := newFakeRemote()
 			if tc.before != nil {
-				tc.before(w)
+				tc.before(r)
 			}
 			n := 0
-			w.fault = func(a Artifact, effect func() string) (string, error) {
+			r.fault = func(a Artifact, effect func() string) (string, error) {
 				if a.Name != "report.html" || tc.fault == nil {
 					return effect(), nil
 				}
@@ -342,39 +342,39 @@ func TestDeliverWithABadOtherSide(t *testing.T) {
 				return tc.fault(n, effect)
 			}
 			for _, want := range tc.errs {
-				_, _, err := w.life(t, artifacts, -1)
+				_, _, err := r.life(t, artifacts, -1)
 				require.Error(t, err)
 				kind, _ := job.Classify(err)
 				require.Equal(t, want, kind)
 			}
-			ids, _, err := w.life(t, artifacts, -1)
+			ids, _, err := r.life(t, artifacts, -1)
 			require.NoError(t, err)
-			w.requireOneOfEach(t, artifacts, ids)
-			require.Equal(t, tc.uploads, w.uploads["report.html"])
+			r.requireOneOfEach(t, artifacts, ids)
+			require.Equal(t, tc.uploads, r.uploads["report.html"])
 		})
 	}
 }
 
 func TestDeliverWaitsForAFileThatIsStillArriving(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
-	w.files["x"] = Remote{ID: "x", Name: "report.html", State: RemoteArriving}
-	_, _, err := w.life(t, someArtifacts(), -1)
+	r := newFakeRemote()
+	r.files["x"] = Remote{ID: "x", Name: "report.html", State: RemoteArriving}
+	_, _, err := r.life(t, someArtifacts(), -1)
 	kind, after := job.Classify(err)
 	require.Equal(t, job.KindLater, kind)
 	require.Equal(t, arrival, after)
-	w.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30}
-	ids, _, err := w.life(t, someArtifacts(), -1)
+	r.files["x"] = Remote{ID: "x", Name: "report.html", Size: 30}
+	ids, _, err := r.life(t, someArtifacts(), -1)
 	require.NoError(t, err)
-	w.requireOneOfEach(t, someArtifacts(), ids)
-	require.Zero(t, w.uploads["report.html"])
+	r.requireOneOfEach(t, someArtifacts(), ids)
+	require.Zero(t, r.uploads["report.html"])
 }
 
 func TestDeliverLeavesAUsersFileAlone(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
-	w.files["mine"] = Remote{ID: "mine", Name: "notes.txt", Size: 1}
-	_, _, err := w.life(t, someArtifacts(), -1)
+	r := newFakeRemote()
+	r.files["mine"] = Remote{ID: "mine", Name: "notes.txt", Size: 1}
+	_, _, err := r.life(t, someArtifacts(), -1)
 	require.NoError(t, err)
-	require.Contains(t, w.files, "mine")
+	require.Contains(t, r.files, "mine")
 }

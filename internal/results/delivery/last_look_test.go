@@ -12,16 +12,16 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// unsteady is a world whose other side shows a change between two lists, and may refuse what it is asked.
-type unsteady struct {
-	*world
+// changingRemote is a world whose other side shows a change between two lists, and may refuse what it is asked.
+type changingRemote struct {
+	*fakeRemote
 	lists   int
 	before  map[int]func() // before the list of that number, from 1
 	listErr map[int]error
 	remove  error
 }
 
-func (u *unsteady) List(ctx context.Context) ([]Remote, error) {
+func (u *changingRemote) List(ctx context.Context) ([]Remote, error) {
 	u.lists++
 	if change := u.before[u.lists]; change != nil {
 		change()
@@ -29,18 +29,18 @@ func (u *unsteady) List(ctx context.Context) ([]Remote, error) {
 	if err := u.listErr[u.lists]; err != nil {
 		return nil, err
 	}
-	return u.world.List(ctx)
+	return u.fakeRemote.List(ctx)
 }
 
-func (u *unsteady) Remove(ctx context.Context, id string) error {
+func (u *changingRemote) Remove(ctx context.Context, id string) error {
 	if u.remove != nil {
 		return u.remove
 	}
-	return u.world.Remove(ctx, id)
+	return u.fakeRemote.Remove(ctx, id)
 }
 
 // deliver delivers to an unsteady world with the ledger on its disk, and writes the ledger as the caller of Deliver does.
-func (u *unsteady) deliver(t *testing.T, artifacts []Artifact) (map[string]string, error) {
+func (u *changingRemote) deliver(t *testing.T, artifacts []Artifact) (map[string]string, error) {
 	t.Helper()
 	u.lists = 0
 	l, err := OpenLedger(u.disk, u.save)
@@ -64,44 +64,44 @@ func remoteReport(id string, size int64, state RemoteState) Remote {
 func TestTheLastLookSeesWhatTheUploadsDidNot(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		change  func(w *world, id string) // before the last list; id is that of the report
-		kind    job.Kind                  // of the error, 0 for none
+		change  func(r *fakeRemote, id string) // before the last list; id is that of the report
+		kind    job.Kind                       // of the error, 0 for none
 		text    string
 		uploads int // of the report, in both calls
 		stays   bool
 	}{
 		"a double that arrived late is removed": {
-			change:  func(w *world, _ string) { w.files["late"] = remoteReport("late", 30, RemoteComplete) },
+			change:  func(r *fakeRemote, _ string) { r.files["late"] = remoteReport("late", 30, RemoteComplete) },
 			uploads: 1,
 		},
 		"a broken double is removed": {
-			change:  func(w *world, _ string) { w.files["late"] = remoteReport("late", 3, RemoteBroken) },
+			change:  func(r *fakeRemote, _ string) { r.files["late"] = remoteReport("late", 3, RemoteBroken) },
 			uploads: 1,
 		},
 		"a file of another name stays": {
-			change:  func(w *world, _ string) { w.files["late"] = Remote{ID: "late", Name: "Report.html", Size: 30} },
+			change:  func(r *fakeRemote, _ string) { r.files["late"] = Remote{ID: "late", Name: "Report.html", Size: 30} },
 			uploads: 1, stays: true,
 		},
 		"a file that is gone is uploaded again": {
-			change: func(w *world, id string) { delete(w.files, id) },
+			change: func(r *fakeRemote, id string) { delete(r.files, id) },
 			kind:   job.KindRetryable, text: "report.html is missing from the folder of the run and will be uploaded again", uploads: 2,
 		},
 		"a file that broke is removed and uploaded again": {
-			change: func(w *world, id string) { w.files[id] = remoteReport(id, 30, RemoteBroken) },
+			change: func(r *fakeRemote, id string) { r.files[id] = remoteReport(id, 30, RemoteBroken) },
 			kind:   job.KindRetryable, text: "report.html is missing from the folder of the run and will be uploaded again", uploads: 2,
 		},
 		"a file that is not stored yet is waited for": {
-			change: func(w *world, id string) { w.files[id] = remoteReport(id, 30, RemoteArriving) },
+			change: func(r *fakeRemote, id string) { r.files[id] = remoteReport(id, 30, RemoteArriving) },
 			kind:   job.KindLater, text: "report.html is still being stored", uploads: 1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u, artifacts := &unsteady{world: newWorld()}, someArtifacts()
+			u, artifacts := &changingRemote{fakeRemote: newFakeRemote()}, someArtifacts()
 			u.before = map[int]func(){2: func() {
 				for id, f := range u.files {
 					if f.Name == "report.html" {
-						tc.change(u.world, id)
+						tc.change(u.fakeRemote, id)
 						return
 					}
 				}
@@ -135,25 +135,25 @@ func TestAnotherSideThatRefusesIsNamedAndNothingIsSentBlindly(t *testing.T) {
 	t.Parallel()
 	down := job.Retryable(errors.New("503 Service Unavailable"))
 	for name, tc := range map[string]struct {
-		side    func(u *unsteady)
+		side    func(u *changingRemote)
 		text    string
 		uploads int
 	}{
 		"the first list fails": {
-			func(u *unsteady) { u.listErr = map[int]error{1: down} },
+			func(u *changingRemote) { u.listErr = map[int]error{1: down} },
 			"look for the file metrics.json: list the folder of the run: 503 Service Unavailable", 0,
 		},
 		"the last list fails": {
-			func(u *unsteady) { u.listErr = map[int]error{2: down} }, "list the folder of the run: 503 Service Unavailable", 3,
+			func(u *changingRemote) { u.listErr = map[int]error{2: down} }, "list the folder of the run: 503 Service Unavailable", 3,
 		},
 		"a broken file cannot be removed": {
-			func(u *unsteady) {
+			func(u *changingRemote) {
 				u.files["old"] = remoteReport("old", 7, RemoteBroken)
 				u.remove = down
 			}, "look for the file report.html: remove an incomplete or duplicate report.html: 503 Service Unavailable", 2,
 		},
 		"a double cannot be removed": {
-			func(u *unsteady) {
+			func(u *changingRemote) {
 				u.before = map[int]func(){2: func() { u.files["late"] = remoteReport("late", 30, RemoteComplete) }}
 				u.remove = down
 			}, "remove an incomplete or duplicate report.html: 503 Service Unavailable", 3,
@@ -161,7 +161,7 @@ func TestAnotherSideThatRefusesIsNamedAndNothingIsSentBlindly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u, artifacts := &unsteady{world: newWorld()}, someArtifacts()
+			u, artifacts := &changingRemote{fakeRemote: newFakeRemote()}, someArtifacts()
 			tc.side(u)
 			_, err := u.deliver(t, artifacts)
 			require.EqualError(t, err, tc.text)
@@ -182,7 +182,7 @@ func TestAnotherSideThatRefusesIsNamedAndNothingIsSentBlindly(t *testing.T) {
 
 func TestADeliveryOfNothingLooksAtItsFolderOnce(t *testing.T) {
 	t.Parallel()
-	u := &unsteady{world: newWorld()}
+	u := &changingRemote{fakeRemote: newFakeRemote()}
 	u.files["mine"] = Remote{ID: "mine", Name: "notes.txt", Size: 1}
 	l, err := OpenLedger(nil, func(json.RawMessage) error { return errors.New("nothing to write") })
 	require.NoError(t, err)
@@ -196,7 +196,7 @@ func TestADeliveryOfNothingLooksAtItsFolderOnce(t *testing.T) {
 // TestAFileOfAnEarlierDeliveryIsNotForgotten: only files of this delivery are looked for.
 func TestAFileOfAnEarlierDeliveryIsNotForgotten(t *testing.T) {
 	t.Parallel()
-	u, artifacts := &unsteady{world: newWorld()}, someArtifacts()
+	u, artifacts := &changingRemote{fakeRemote: newFakeRemote()}, someArtifacts()
 	u.disk = json.RawMessage(`[{"kind":"file","name":"old.txt","sha256":"` + strings.Repeat("9", 64) + `","size":1,"state":"done","id":"gone"}]`)
 	_, err := u.deliver(t, artifacts)
 	require.NoError(t, err)

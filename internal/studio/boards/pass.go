@@ -26,15 +26,15 @@ const (
 
 // policy is for TensorBoard's page, whose scripts build functions from texts. The page stays in a box: it may load from and ask below its own
 // address only, it opens no windows and sends no forms. So it cannot act in the studio, although it has the same origin.
-func (r *Room) policy(runs string) string {
-	own := r.site.Absolute("tensorboard", runs) + "/"
+func (s *Section) policy(runs string) string {
+	own := s.site.Absolute("tensorboard", runs) + "/"
 	return "sandbox allow-scripts allow-same-origin allow-downloads; default-src 'none'; script-src " + own + " 'unsafe-eval'; style-src " + own +
 		" 'unsafe-inline'; img-src " + own + " data: blob:; font-src " + own + " data:; connect-src " + own +
 		"; worker-src 'none'; frame-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 }
 
 // answer passes one request on. Requests for data are answered from what the event files say now.
-func (r *Room) answer(w http.ResponseWriter, req *http.Request, records []job.Record) error {
+func (s *Section) answer(w http.ResponseWriter, req *http.Request, records []job.Record) error {
 	path := req.PathValue("path")
 	if strings.Contains(path, "..") {
 		return web.NotFound
@@ -43,20 +43,20 @@ func (r *Room) answer(w http.ResponseWriter, req *http.Request, records []job.Re
 	if err != nil {
 		return err
 	}
-	where, err := r.Process.At(req.Context(), "")
+	where, err := s.Process.At(req.Context(), "")
 	if err != nil {
 		return err
 	}
-	b := r.shelf.board(records)
+	b := s.boards.board(records)
 	if req.Method == http.MethodPost {
 		path = "data/plugin/" + path
 	}
-	reply, err := r.ask(req, where, b, path, question)
+	reply, err := s.ask(req, where, b, path, question)
 	if err != nil && sidecar.IsGone(err) && req.Context().Err() == nil {
-		if where, err = r.Process.At(req.Context(), where.URL); err != nil {
+		if where, err = s.Process.At(req.Context(), where.URL); err != nil {
 			return err
 		}
-		reply, err = r.ask(req, where, b, path, question)
+		reply, err = s.ask(req, where, b, path, question)
 	}
 	if err != nil {
 		return err
@@ -74,39 +74,39 @@ func (r *Room) answer(w http.ResponseWriter, req *http.Request, records []job.Re
 	if to := reply.Header.Get("Location"); strings.HasPrefix(to, "../") { // within its own pages
 		h.Set("Location", to)
 	}
-	h.Set("Content-Security-Policy", r.policy(req.PathValue("runs")))
+	h.Set("Content-Security-Policy", s.policy(req.PathValue("runs")))
 	w.WriteHeader(reply.StatusCode)
 	_, _ = io.Copy(w, io.LimitReader(reply.Body, maxAnswer)) // the reader has gone
 	return nil
 }
 
 // ask sends the curves where they are needed, and then the question.
-func (r *Room) ask(req *http.Request, where sidecar.Place, b *board, path string, question []byte) (*http.Response, error) {
+func (s *Section) ask(req *http.Request, where sidecar.Endpoint, b *board, path string, question []byte) (*http.Response, error) {
 	if strings.HasPrefix(path, "data/") {
-		if err := r.load(req.Context(), where, b, false); err != nil {
+		if err := s.load(req.Context(), where, b, false); err != nil {
 			return nil, err
 		}
 	}
-	reply, err := r.send(req.Context(), where, req.Method, "/experiment/"+b.name+"/"+path, req.URL.RawQuery, req.Header.Get("Content-Type"), question)
+	reply, err := s.send(req.Context(), where, req.Method, "/experiment/"+b.name+"/"+path, req.URL.RawQuery, req.Header.Get("Content-Type"), question)
 	if err != nil || reply.StatusCode != http.StatusNotFound || !strings.HasPrefix(path, "data/") {
 		return reply, err
 	}
 	_ = reply.Body.Close() // it has forgotten the board, or there is no such curve
-	if err := r.load(req.Context(), where, b, true); err != nil {
+	if err := s.load(req.Context(), where, b, true); err != nil {
 		return nil, err
 	}
-	return r.send(req.Context(), where, req.Method, "/experiment/"+b.name+"/"+path, req.URL.RawQuery, req.Header.Get("Content-Type"), question)
+	return s.send(req.Context(), where, req.Method, "/experiment/"+b.name+"/"+path, req.URL.RawQuery, req.Header.Get("Content-Type"), question)
 }
 
 // load sends the curves of a board to the process, if it does not have what the event files say now. forgotten says that it has nothing.
-func (r *Room) load(ctx context.Context, where sidecar.Place, b *board, forgotten bool) error {
+func (s *Section) load(ctx context.Context, where sidecar.Endpoint, b *board, forgotten bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !forgotten && b.at == where.URL && !b.old() {
 		return nil
 	}
 	if v := web.VisitorOf(ctx); v != nil {
-		if err := r.quota.Take(v.Email+v.Session, time.Now()); err != nil {
+		if err := s.quota.Take(v.Email+v.Session, time.Now()); err != nil {
 			return err
 		}
 	}
@@ -114,7 +114,7 @@ func (r *Room) load(ctx context.Context, where sidecar.Place, b *board, forgotte
 	if err != nil {
 		return fmt.Errorf("encode the curves of a run: %w", err)
 	}
-	reply, err := r.send(ctx, where, http.MethodPut, "/boards/"+b.name, "", "application/json", doc)
+	reply, err := s.send(ctx, where, http.MethodPut, "/boards/"+b.name, "", "application/json", doc)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (r *Room) load(ctx context.Context, where sidecar.Place, b *board, forgotte
 }
 
 // send makes one request to the process. Nothing of the visitor's request but these parts is passed on.
-func (r *Room) send(ctx context.Context, where sidecar.Place, method, path, query, kind string, body []byte) (*http.Response, error) {
+func (s *Section) send(ctx context.Context, where sidecar.Endpoint, method, path, query, kind string, body []byte) (*http.Response, error) {
 	address := where.URL + (&url.URL{Path: path, RawQuery: query}).RequestURI()
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
@@ -141,5 +141,5 @@ func (r *Room) send(ctx context.Context, where sidecar.Place, method, path, quer
 		req.Header.Set("Content-Type", kind)
 	}
 	req.Header.Set("Accept-Encoding", "gzip") // its scripts are packed
-	return r.client.Do(req)                   //nolint:gosec // an address of ours: the visitor names a path below one board
+	return s.client.Do(req)                   //nolint:gosec // an address of ours: the visitor names a path below one board
 }

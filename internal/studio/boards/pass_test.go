@@ -68,7 +68,7 @@ func TestWhatTheProcessAnswersIsPassedOnOrRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			process, puts := served(t, c.process)
-			found := newHouse(t, process).do("carol", "GET", c.path, "")
+			found := newFixture(t, process).do("carol", "GET", c.path, "")
 			require.Equal(t, c.status, found.Code)
 			require.Equal(t, c.puts, *puts)
 			require.Equal(t, c.location, found.Header().Get("Location"))
@@ -90,7 +90,7 @@ func TestAPackedAnswerStaysPacked(t *testing.T) {
 		w.Header().Set("X-Other", "x")
 		_, _ = io.WriteString(w, "\x1f\x8bpacked")
 	})
-	found := newHouse(t, process).do("carol", "GET", "/tensorboard/ft-1/index.js", "")
+	found := newFixture(t, process).do("carol", "GET", "/tensorboard/ft-1/index.js", "")
 	require.Equal(t, "\x1f\x8bpacked", found.Body.String())
 	require.Equal(t, "gzip", found.Header().Get("Content-Encoding"))
 	require.Equal(t, "text/javascript", found.Header().Get("Content-Type"))
@@ -100,14 +100,14 @@ func TestAPackedAnswerStaysPacked(t *testing.T) {
 
 func TestAVisitorReachesPagesBelowTheirBoardOnly(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	f := newFixture(t, nil)
 	for _, path := range []string{"a..b", "data/..", "%2e%2e/%2e%2e/boards/x", "..%2f..%2fboards%2fx", `..%5cx`} {
-		require.NotEqual(t, http.StatusOK, h.do("carol", "GET", "/tensorboard/ft-1/"+path, "").Code, path)
+		require.NotEqual(t, http.StatusOK, f.do("carol", "GET", "/tensorboard/ft-1/"+path, "").Code, path)
 	}
-	long := h.do("carol", "POST", "/tensorboard/ft-1/data/plugin/scalars/scalars_multirun", strings.Repeat("x", maxQuestion+1))
+	long := f.do("carol", "POST", "/tensorboard/ft-1/data/plugin/scalars/scalars_multirun", strings.Repeat("x", maxQuestion+1))
 	require.Equal(t, http.StatusRequestEntityTooLarge, long.Code)
-	require.Empty(t, h.asked)
-	found := h.do("carol", "GET", "/tensorboard/ft-1/a%3Fb%23c%2Fd?e=%2F..%2F&f=%26", "")
+	require.Empty(t, f.asked)
+	found := f.do("carol", "GET", "/tensorboard/ft-1/a%3Fb%23c%2Fd?e=%2F..%2F&f=%26", "")
 	require.Equal(t, "GET a?b#c/d?e=%2F..%2F&f=%26 ", found.Body.String(), "a mark of the path does not end it, and the query stays as it is")
 }
 
@@ -118,14 +118,14 @@ type moving struct {
 	err    error
 }
 
-func (m *moving) At(_ context.Context, gone string) (sidecar.Place, error) {
+func (m *moving) At(_ context.Context, gone string) (sidecar.Endpoint, error) {
 	if gone != "" {
 		m.gone, m.places = append(m.gone, gone), m.places[1:]
 	}
 	if len(m.places) == 0 {
-		return sidecar.Place{}, m.err
+		return sidecar.Endpoint{}, m.err
 	}
-	return sidecar.Place{URL: m.places[0], Token: "ours"}, nil
+	return sidecar.Endpoint{URL: m.places[0], Token: "ours"}, nil
 }
 
 func (m *moving) Close() error { return nil }
@@ -135,15 +135,15 @@ func TestAProcessThatHasEndedIsStartedOnce(t *testing.T) {
 	dead := httptest.NewServer(http.NotFoundHandler())
 	dead.Close()
 	at := &moving{places: []string{dead.URL, dead.URL}}
-	h := newHouse(t, at)
-	h.wrote("ft-1/tensorboard/events.out.tfevents.1", "loss", 2)
-	at.places[1] = h.process.URL
-	require.Equal(t, http.StatusOK, h.do("carol", "GET", "/tensorboard/ft-1/data/runs", "").Code)
+	f := newFixture(t, at)
+	f.wrote("ft-1/tensorboard/events.out.tfevents.1", "loss", 2)
+	at.places[1] = f.process.URL
+	require.Equal(t, http.StatusOK, f.do("carol", "GET", "/tensorboard/ft-1/data/runs", "").Code)
 	require.Equal(t, []string{dead.URL}, at.gone)
-	require.Equal(t, 1, h.puts, "the new one has the curves")
+	require.Equal(t, 1, f.puts, "the new one has the curves")
 
-	at.places, at.gone = []string{dead.URL, dead.URL, h.process.URL}, nil
-	require.Equal(t, http.StatusServiceUnavailable, h.do("carol", "GET", "/tensorboard/ft-1/data/runs", "").Code)
+	at.places, at.gone = []string{dead.URL, dead.URL, f.process.URL}, nil
+	require.Equal(t, http.StatusServiceUnavailable, f.do("carol", "GET", "/tensorboard/ft-1/data/runs", "").Code)
 	require.Equal(t, []string{dead.URL}, at.gone, "one that ends again and again is not always started again")
 }
 
@@ -159,7 +159,7 @@ func TestAnEnvironmentWithoutTensorBoardSaysWhatItLacks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			found := newHouse(t, &moving{err: c.err}).do("carol", "GET", "/tensorboard/ft-1/", "")
+			found := newFixture(t, &moving{err: c.err}).do("carol", "GET", "/tensorboard/ft-1/", "")
 			require.Equal(t, c.status, found.Code)
 			require.Contains(t, found.Body.String(), c.said)
 			require.NotContains(t, found.Body.String(), "/secret")
@@ -169,17 +169,17 @@ func TestAnEnvironmentWithoutTensorBoardSaysWhatItLacks(t *testing.T) {
 
 func TestAPersonMayHaveEventFilesReadSoOften(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
-	for h.puts <= 10*readsPerMinute {
-		h.forget()
-		found := h.do("carol", "GET", "/tensorboard/ft-1/data/runs", "")
+	f := newFixture(t, nil)
+	for f.puts <= 10*readsPerMinute {
+		f.forget()
+		found := f.do("carol", "GET", "/tensorboard/ft-1/data/runs", "")
 		if found.Code == http.StatusTooManyRequests {
 			break
 		}
 		require.Equal(t, http.StatusOK, found.Code)
 	}
-	require.GreaterOrEqual(t, h.puts, readsPerMinute)
-	require.LessOrEqual(t, h.puts, 10*readsPerMinute, "there is a limit")
-	require.Equal(t, http.StatusOK, h.do("carol", "GET", "/tensorboard/ft-1/", "").Code, "its page needs no files")
-	require.Equal(t, http.StatusOK, h.do("alice", "GET", "/tensorboard/ft-1/data/runs", "").Code, "others have their own")
+	require.GreaterOrEqual(t, f.puts, readsPerMinute)
+	require.LessOrEqual(t, f.puts, 10*readsPerMinute, "there is a limit")
+	require.Equal(t, http.StatusOK, f.do("carol", "GET", "/tensorboard/ft-1/", "").Code, "its page needs no files")
+	require.Equal(t, http.StatusOK, f.do("alice", "GET", "/tensorboard/ft-1/data/runs", "").Code, "others have their own")
 }

@@ -100,15 +100,15 @@ type optionsOutput struct {
 }
 
 // Operations adds the operations of the API.
-func (r *Room) Operations(api huma.API) {
+func (s *Section) Operations(api huma.API) {
 	const files = "/api/v1/datasets/{dataset}/files"
-	register(api, http.MethodGet, files, "list-files", "List the text files of a dataset", r.apiList)
-	register(api, http.MethodPost, files, "create-file", "Add a text file to a dataset", r.apiCreate)
-	register(api, http.MethodGet, files+"/{file}", "read-file", "Read a text file", r.apiRead)
-	register(api, http.MethodPut, files+"/{file}", "save-file", "Save a new version of a text file, if it has no newer one", r.apiSave)
-	register(api, http.MethodGet, files+"/{file}/versions", "list-versions", "List the versions of a text file", r.apiVersions)
-	register(api, http.MethodPost, "/api/v1/datasets/{dataset}/check", "check-text", "Check a settings file or the syntax of another text", r.apiCheck)
-	register(api, http.MethodGet, "/api/v1/options", "list-options", "List the options of a training", r.apiOptions)
+	register(api, http.MethodGet, files, "list-files", "List the text files of a dataset", s.apiList)
+	register(api, http.MethodPost, files, "create-file", "Add a text file to a dataset", s.apiCreate)
+	register(api, http.MethodGet, files+"/{file}", "read-file", "Read a text file", s.apiRead)
+	register(api, http.MethodPut, files+"/{file}", "save-file", "Save a new version of a text file, if it has no newer one", s.apiSave)
+	register(api, http.MethodGet, files+"/{file}/versions", "list-versions", "List the versions of a text file", s.apiVersions)
+	register(api, http.MethodPost, "/api/v1/datasets/{dataset}/check", "check-text", "Check a settings file or the syntax of another text", s.apiCheck)
+	register(api, http.MethodGet, "/api/v1/options", "list-options", "List the options of a training", s.apiOptions)
 }
 
 func register[I, O any](api huma.API, method, path, id, summary string, handle func(context.Context, *I) (*O, error)) {
@@ -131,15 +131,15 @@ func register[I, O any](api huma.API, method, path, id, summary string, handle f
 	})
 }
 
-func (r *Room) apiList(ctx context.Context, in *datasetInput) (*listOutput, error) {
+func (s *Section) apiList(ctx context.Context, in *datasetInput) (*listOutput, error) {
 	var out listOutput
 	var err error
-	out.Body.Files, out.Body.Others, _, err = r.list(ctx, in.Dataset)
+	out.Body.Files, out.Body.Others, _, err = s.list(ctx, in.Dataset)
 	return &out, err
 }
 
-func (r *Room) apiRead(ctx context.Context, in *readInput) (*readOutput, error) {
-	d, err := r.open(ctx, in.Dataset, in.File)
+func (s *Section) apiRead(ctx context.Context, in *readInput) (*readOutput, error) {
+	d, err := s.open(ctx, in.Dataset, in.File)
 	if err != nil {
 		return nil, err
 	}
@@ -147,52 +147,52 @@ func (r *Room) apiRead(ctx context.Context, in *readInput) (*readOutput, error) 
 	out.Body.ID, out.Body.Name, out.Body.Text, out.Body.Newest = d.File.ID, d.File.Name, d.Text, savedOf(d.File)
 	out.Body.ReadOnly, out.Body.Do = d.ReadOnly, d.Do
 	if in.Version > 0 {
-		if out.Body.Text, err = r.version(ctx, d.File, in.Version); err != nil {
+		if out.Body.Text, err = s.version(ctx, d.File, in.Version); err != nil {
 			return nil, err
 		}
 	}
 	return &out, nil
 }
 
-func (r *Room) apiSave(ctx context.Context, in *saveInput) (*saveOutput, error) {
-	done, err := r.save(ctx, in.Dataset, in.File, strings.Trim(strings.TrimPrefix(strings.TrimSpace(in.IfMatch), "W/"), `"`), in.Body.Text)
+func (s *Section) apiSave(ctx context.Context, in *saveInput) (*saveOutput, error) {
+	done, err := s.save(ctx, in.Dataset, in.File, strings.Trim(strings.TrimPrefix(strings.TrimSpace(in.IfMatch), "W/"), `"`), in.Body.Text)
 	if err != nil {
 		return nil, err
 	}
 	return &saveOutput{ETag: `"` + done.Tag + `"`, Body: done}, nil
 }
 
-func (r *Room) apiCreate(ctx context.Context, in *createInput) (*createOutput, error) {
-	made, err := r.create(ctx, in.Dataset, in.Body.Name, in.Body.Text)
+func (s *Section) apiCreate(ctx context.Context, in *createInput) (*createOutput, error) {
+	made, err := s.create(ctx, in.Dataset, in.Body.Name, in.Body.Text)
 	if err != nil {
 		return nil, err
 	}
 	return &createOutput{
-		Location: r.site.Link("api", "v1", "datasets", in.Dataset, "files", made.ID),
+		Location: s.site.Link("api", "v1", "datasets", in.Dataset, "files", made.ID),
 		Body:     Listed{ID: made.ID, Path: made.Path, Version: made.Version, Bytes: made.Size, By: made.Creator},
 	}, nil
 }
 
-func (r *Room) apiVersions(ctx context.Context, in *fileInput) (*versionsOutput, error) {
-	state, _, err := r.state(ctx, in.Dataset, in.File, clowder.RoleViewer)
+func (s *Section) apiVersions(ctx context.Context, in *fileInput) (*versionsOutput, error) {
+	state, _, err := s.state(ctx, in.Dataset, in.File, clowder.RoleViewer)
 	if err != nil {
 		return nil, err
 	}
 	var out versionsOutput
-	out.Body.Versions, err = r.history(ctx, state)
+	out.Body.Versions, err = s.history(ctx, state)
 	return &out, err
 }
 
-func (r *Room) apiCheck(ctx context.Context, in *checkInput) (*checkOutput, error) {
-	if _, err := r.allowed(ctx, in.Dataset, clowder.RoleViewer); err != nil {
+func (s *Section) apiCheck(ctx context.Context, in *checkInput) (*checkOutput, error) {
+	if _, err := s.allowed(ctx, in.Dataset, clowder.RoleViewer); err != nil {
 		return nil, err
 	}
 	if in.Body.Settings {
-		return &checkOutput{Body: r.checker.Settings(ctx, in.Body.Name, in.Body.Text)}, nil
+		return &checkOutput{Body: s.checker.Settings(ctx, in.Body.Name, in.Body.Text)}, nil
 	}
-	return &checkOutput{Body: r.checker.Check(ctx, in.Body.Name, in.Body.Text)}, nil
+	return &checkOutput{Body: s.checker.Check(ctx, in.Body.Name, in.Body.Text)}, nil
 }
 
-func (r *Room) apiOptions(context.Context, *struct{}) (*optionsOutput, error) {
+func (s *Section) apiOptions(context.Context, *struct{}) (*optionsOutput, error) {
 	return &optionsOutput{CacheControl: "private, max-age=3600", Body: check.Options()}, nil
 }

@@ -12,15 +12,15 @@ import (
 )
 
 // create adds a file through the API.
-func (h *house) create(email, name, text string) answer {
-	h.t.Helper()
+func (f *fixture) create(email, name, text string) answer {
+	f.t.Helper()
 	body, err := json.Marshal(map[string]string{"name": name, "text": text})
-	require.NoError(h.t, err)
-	return h.do(email, http.MethodPost, h.api("files"), string(body), "Content-Type", "application/json")
+	require.NoError(f.t, err)
+	return f.do(email, http.MethodPost, f.api("files"), string(body), "Content-Type", "application/json")
 }
 
 func TestTheAPIListsTheTextFilesOfADataset(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
+	h := newFixture(t)
 	require.NoError(t, h.direct(bob, "epochs: 6\n"))
 	for _, name := range []string{"b.py", "a/z.txt", "a/FINETUNE.YML", "B.MD", "image.png", "no-ending"} {
 		h.add(name, "x = 1\n")
@@ -50,55 +50,55 @@ func TestTheAPIListsTheTextFilesOfADataset(t *testing.T) { //nolint:paralleltest
 }
 
 func TestAnOlderVersionIsReadWithTheTagOfTheNewest(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	require.Equal(t, 200, h.save(bob, h.tag(), "epochs: 6\n").status)
-	path := h.api("files", h.file)
-	old := h.do(carol, http.MethodGet, path+"?version=1", "")
+	f := newFixture(t)
+	require.Equal(t, 200, f.save(bob, f.tag(), "epochs: 6\n").status)
+	path := f.api("files", f.file)
+	old := f.do(carol, http.MethodGet, path+"?version=1", "")
 	require.Equal(t, 200, old.status, old.body)
 	require.Contains(t, old.json["text"], "epochs: 5\n")
-	require.Equal(t, h.tag(), old.header.Get("ETag"))
+	require.Equal(t, f.tag(), old.header.Get("ETag"))
 	newest, _ := old.json["newest"].(map[string]any)
 	require.EqualValues(t, 2, newest["number"])
-	require.Equal(t, "epochs: 6\n", h.do(carol, http.MethodGet, path+"?version=0", "").json["text"], "no version is the newest")
-	require.Equal(t, 404, h.do(carol, http.MethodGet, path+"?version=3", "").status)
+	require.Equal(t, "epochs: 6\n", f.do(carol, http.MethodGet, path+"?version=0", "").json["text"], "no version is the newest")
+	require.Equal(t, 404, f.do(carol, http.MethodGet, path+"?version=3", "").status)
 	for _, wrong := range []string{"-1", "one", "1.5"} {
-		refused := h.do(carol, http.MethodGet, path+"?version="+wrong, "")
+		refused := f.do(carol, http.MethodGet, path+"?version="+wrong, "")
 		require.Equal(t, 422, refused.status, wrong)
 		require.Equal(t, "request", refused.json["type"], wrong)
 	}
-	require.NoError(t, h.direct(bob, "a\xff"))
-	require.NoError(t, h.direct(bob, "epochs: 7\n"))
-	broken := h.do(carol, http.MethodGet, path+"?version=3", "")
+	require.NoError(t, f.direct(bob, "a\xff"))
+	require.NoError(t, f.direct(bob, "epochs: 7\n"))
+	broken := f.do(carol, http.MethodGet, path+"?version=3", "")
 	require.Equal(t, 409, broken.status, broken.body)
 	require.Equal(t, "Not a text", broken.json["title"])
 	require.Equal(t, []any{"This file is not UTF-8 text.", "Open it in Clowder."}, []any{broken.json["detail"], broken.json["do"]})
 }
 
 func TestAReaderLearnsWhyAFileCannotBeSaved(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	published, elsewhere := h.add("published.yaml", "a: 1\n"), h.add("elsewhere.yaml", "a: 1\n")
-	h.clowder.Publish(published)
-	h.clowder.Register(elsewhere, "/data/elsewhere.yaml")
-	zero := h.add("zero.txt", "a\x00b")
+	f := newFixture(t)
+	published, elsewhere := f.add("published.yaml", "a: 1\n"), f.add("elsewhere.yaml", "a: 1\n")
+	f.clowder.Publish(published)
+	f.clowder.Register(elsewhere, "/data/elsewhere.yaml")
+	zero := f.add("zero.txt", "a\x00b")
 	for name, c := range map[string]struct {
 		who, file string
 		header    []string
 		why, do   any
 	}{
-		"an editor may": {bob, h.file, nil, nil, nil},
+		"an editor may": {bob, f.file, nil, nil, nil},
 		"a viewer": {
-			carol, h.file, nil, "Read only: you are viewer of this dataset.", "Ask an owner of the dataset for the role editor.",
+			carol, f.file, nil, "Read only: you are viewer of this dataset.", "Ask an owner of the dataset for the role editor.",
 		},
 		"an uploader": {
-			erin, h.file, nil, "Read only: you are uploader of this dataset.", "Ask an owner of the dataset for the role editor.",
+			erin, f.file, nil, "Read only: you are uploader of this dataset.", "Ask an owner of the dataset for the role editor.",
 		},
 		"an editor with a key": {
-			bob, h.file,
+			bob, f.file,
 			[]string{"By-Key", "1"},
 			"Read only: Clowder takes new versions only from a login with its Keycloak.", "Log in with Keycloak, or save a copy.",
 		},
 		"a viewer with a key": {
-			carol, h.file, []string{"By-Key", "1"}, "Read only: you are viewer of this dataset.", "Ask an owner of the dataset for the role editor.",
+			carol, f.file, []string{"By-Key", "1"}, "Read only: you are viewer of this dataset.", "Ask an owner of the dataset for the role editor.",
 		},
 		"a published file": {
 			alice, published, nil, "Read only: this file is part of a published version of the dataset.", "Open the file of the dataset itself.",
@@ -107,45 +107,45 @@ func TestAReaderLearnsWhyAFileCannotBeSaved(t *testing.T) { //nolint:paralleltes
 			alice, elsewhere, nil, "Read only: Clowder keeps no versions of this file, because it is stored elsewhere.", "Save a copy.",
 		},
 		"a file with a zero in it": {alice, zero, nil, "This file is not text.", "Open it in Clowder."},
-		"a file that is no text":   {carol, h.add("no.txt", "\xfe\xff"), nil, "This file is not UTF-8 text.", "Open it in Clowder."},
+		"a file that is no text":   {carol, f.add("no.txt", "\xfe\xff"), nil, "This file is not UTF-8 text.", "Open it in Clowder."},
 		"a file larger than allowed": {
-			alice, h.add("large.md", strings.Repeat("x", maxText+1)), nil, "This file is larger than 1 MB.", "Open it in Clowder.",
+			alice, f.add("large.md", strings.Repeat("x", maxText+1)), nil, "This file is larger than 1 MB.", "Open it in Clowder.",
 		},
 	} {
-		got := h.do(c.who, http.MethodGet, h.api("files", c.file), "", c.header...)
+		got := f.do(c.who, http.MethodGet, f.api("files", c.file), "", c.header...)
 		require.Equal(t, 200, got.status, name+got.body)
 		require.Equal(t, []any{c.why, c.do}, []any{got.json["read_only"], got.json["do"]}, name)
 	}
-	page := h.do(alice, http.MethodGet, h.page("files", elsewhere), "").body
+	page := f.do(alice, http.MethodGet, f.page("files", elsewhere), "").body
 	require.Contains(t, page, ">Save a copy<")
 	require.NotContains(t, page, "Log in", "another login would not help")
 }
 
 func TestASaveTakesItsTagAsHTTPWritesIt(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
+	f := newFixture(t)
 	for i, form := range []string{`"%s"`, `W/"%s"`, `%s`, `  "%s" `} {
-		tag := strings.Trim(h.tag(), `"`)
-		got := h.save(alice, fmt.Sprintf(form, tag), fmt.Sprintf("seed: %d\n", i))
+		tag := strings.Trim(f.tag(), `"`)
+		got := f.save(alice, fmt.Sprintf(form, tag), fmt.Sprintf("seed: %d\n", i))
 		require.Equal(t, 200, got.status, form+got.body)
 		require.Equal(t, `"`+got.json["tag"].(string)+`"`, got.header.Get("ETag"))
 	}
 	for _, form := range []string{"*", `""`, `"1-"`, `"5-x", "%s"`, "1"} {
-		tag := strings.ReplaceAll(form, "%s", strings.Trim(h.tag(), `"`))
-		require.GreaterOrEqual(t, h.save(alice, tag, "seed: 99\n").status, 412, "a save names one version: "+tag)
+		tag := strings.ReplaceAll(form, "%s", strings.Trim(f.tag(), `"`))
+		require.GreaterOrEqual(t, f.save(alice, tag, "seed: 99\n").status, 412, "a save names one version: "+tag)
 	}
-	require.Equal(t, "seed: 3\n", h.text(h.file))
+	require.Equal(t, "seed: 3\n", f.text(f.file))
 }
 
 func TestAFileIsAddedThroughTheAPI(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
+	f := newFixture(t)
 	text := "# ü\n" + strings.Repeat("\x01", maxText-5) // JSON writes six bytes for one
-	made := h.create(erin, "  notes.md ", text)
+	made := f.create(erin, "  notes.md ", text)
 	require.Equal(t, 201, made.status, made.body)
 	id, _ := made.json["id"].(string)
-	require.Equal(t, "/ray"+h.api("files", id), made.header.Get("Location"))
+	require.Equal(t, "/ray"+f.api("files", id), made.header.Get("Location"))
 	require.Equal(t, []any{"notes.md", 1.0, float64(maxText), erin}, []any{made.json["path"], made.json["version"], made.json["bytes"], made.json["by"]})
-	require.Equal(t, text, h.text(id))
-	require.Equal(t, text, h.do(carol, http.MethodGet, h.api("files", id), "").json["text"])
+	require.Equal(t, text, f.text(id))
+	require.Equal(t, text, f.do(carol, http.MethodGet, f.api("files", id), "").json["text"])
 
 	for name, c := range map[string]struct {
 		who, name, text string
@@ -173,23 +173,23 @@ func TestAFileIsAddedThroughTheAPI(t *testing.T) { //nolint:paralleltest // huma
 			alice, "a.md", strings.Repeat("x", maxText+1), 413, "It is larger than 1 MB.", "Make it shorter, or upload it in Clowder.",
 		},
 	} {
-		got := h.create(c.who, c.name, c.text)
+		got := f.create(c.who, c.name, c.text)
 		require.Equal(t, c.status, got.status, name+got.body)
 		require.Contains(t, got.json["detail"], strings.TrimSuffix(c.detail, "."), name)
 		require.Contains(t, got.json["do"], c.do, name)
 	}
-	list := h.do(alice, http.MethodGet, h.api("files"), "")
+	list := f.do(alice, http.MethodGet, f.api("files"), "")
 	require.Len(t, list.json["files"], 2, "nothing else was added")
 }
 
 func TestOneNameIsAddedOnceByTenPeopleAtOnce(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
+	f := newFixture(t)
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	count := map[int]int{}
 	for i := range 10 {
 		group.Go(func() {
-			got := h.create([]string{alice, erin}[i%2], []string{"notes.md", "Notes.MD"}[i/5], "x\n")
+			got := f.create([]string{alice, erin}[i%2], []string{"notes.md", "Notes.MD"}[i/5], "x\n")
 			mu.Lock()
 			defer mu.Unlock()
 			count[got.status]++
@@ -200,45 +200,45 @@ func TestOneNameIsAddedOnceByTenPeopleAtOnce(t *testing.T) { //nolint:parallelte
 }
 
 func TestNobodyLearnsWhatExists(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
+	f := newFixture(t)
 	const free = "000000000000000000000000"
 	check := `{"name": "a.yaml", "text": "a: 1"}`
 	for name, c := range map[string]struct{ method, path, body string }{
 		"the list":      {http.MethodGet, "/api/v1/datasets/%s/files", ""},
 		"a new file":    {http.MethodPost, "/api/v1/datasets/%s/files", check},
-		"a file":        {http.MethodGet, "/api/v1/datasets/%s/files/" + h.file, ""},
-		"its versions":  {http.MethodGet, "/api/v1/datasets/%s/files/" + h.file + "/versions", ""},
-		"a save":        {http.MethodPut, "/api/v1/datasets/%s/files/" + h.file, `{"text": "x"}`},
+		"a file":        {http.MethodGet, "/api/v1/datasets/%s/files/" + f.file, ""},
+		"its versions":  {http.MethodGet, "/api/v1/datasets/%s/files/" + f.file + "/versions", ""},
+		"a save":        {http.MethodPut, "/api/v1/datasets/%s/files/" + f.file, `{"text": "x"}`},
 		"a check":       {http.MethodPost, "/api/v1/datasets/%s/check", check},
-		"what happens":  {http.MethodGet, "/api/v1/datasets/%s/files/" + h.file + "/events", ""},
+		"what happens":  {http.MethodGet, "/api/v1/datasets/%s/files/" + f.file + "/events", ""},
 		"the page":      {http.MethodGet, "/datasets/%s/files", ""},
-		"its history":   {http.MethodGet, "/datasets/%s/files/" + h.file + "/versions", ""},
-		"a restoration": {http.MethodPost, "/datasets/%s/files/" + h.file + "/versions", "version=1"},
+		"its history":   {http.MethodGet, "/datasets/%s/files/" + f.file + "/versions", ""},
+		"a restoration": {http.MethodPost, "/datasets/%s/files/" + f.file + "/versions", "version=1"},
 	} {
 		header := []string{"If-Match", `"1-x"`, "Content-Type", "application/json"}
 		if strings.HasPrefix(c.path, "/datasets/") {
 			header = []string{"Content-Type", "application/x-www-form-urlencoded"}
 		}
-		hidden := h.do(dave, c.method, fmt.Sprintf(c.path, h.dataset), c.body, header...)
+		hidden := f.do(dave, c.method, fmt.Sprintf(c.path, f.dataset), c.body, header...)
 		require.Equal(t, 404, hidden.status, name+hidden.body)
 		require.Contains(t, hidden.body, "There is no such page, or you may not see it.", name)
 		for _, other := range []string{free, "no-id", "..%2f..", strings.Repeat("0", 64)} {
-			got := h.do(dave, c.method, fmt.Sprintf(c.path, other), c.body, header...)
+			got := f.do(dave, c.method, fmt.Sprintf(c.path, other), c.body, header...)
 			require.Equal(t, 404, got.status, name+other)
 			require.Equal(t, hidden.body, got.body, name+other)
 		}
 	}
-	for _, other := range []string{free, "no-id", h.clowder.AddUnfinishedFile(h.clowder.AddDataset(dave, "of dave"), "a.yaml")} {
-		require.Equal(t, 404, h.do(alice, http.MethodGet, h.api("files", other), "").status, other)
-		require.Equal(t, 404, h.do(alice, http.MethodGet, h.api("files", other, "versions"), "").status, other)
+	for _, other := range []string{free, "no-id", f.clowder.AddUnfinishedFile(f.clowder.AddDataset(dave, "of dave"), "a.yaml")} {
+		require.Equal(t, 404, f.do(alice, http.MethodGet, f.api("files", other), "").status, other)
+		require.Equal(t, 404, f.do(alice, http.MethodGet, f.api("files", other, "versions"), "").status, other)
 	}
-	checked := h.do(carol, http.MethodPost, h.api("check"), check, "Content-Type", "application/json")
+	checked := f.do(carol, http.MethodPost, f.api("check"), check, "Content-Type", "application/json")
 	require.Equal(t, 200, checked.status, "who sees the dataset may check")
 }
 
 func TestTheOptionsOfATrainingMayBeKeptByABrowserOnly(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	got := h.do(dave, http.MethodGet, "/api/v1/options", "")
+	f := newFixture(t)
+	got := f.do(dave, http.MethodGet, "/api/v1/options", "")
 	require.Equal(t, 200, got.status)
 	require.Equal(t, "private, max-age=3600", got.header.Get("Cache-Control"))
 	var options []map[string]any

@@ -25,8 +25,8 @@ type conflictView struct {
 }
 
 // showMerge shows the visitor's text merged with the newest version, which is what the next save names.
-func (r *Room) showMerge(w http.ResponseWriter, req *http.Request, view *editorView, form form, newest Newest) error {
-	merged, err := r.merged(req, view, form.base, form.text, newest.Text)
+func (s *Section) showMerge(w http.ResponseWriter, req *http.Request, view *editorView, form form, newest Newest) error {
+	merged, err := s.merged(req, view, form.base, form.text, newest.Text)
 	if err != nil {
 		return err
 	}
@@ -37,13 +37,13 @@ func (r *Room) showMerge(w http.ResponseWriter, req *http.Request, view *editorV
 		view.Merge = viewOf(merged, newest.By, form.text, form.base)
 		view.Notice.Text = begin + "Both changed " + places(view.Merge.Conflicts) + ": choose, then save."
 	}
-	r.show(w, req, http.StatusPreconditionFailed, view)
+	s.show(w, req, http.StatusPreconditionFailed, view)
 	return nil
 }
 
 // resolve chooses one side in all conflicts of a merge that was shown.
-func (r *Room) resolve(w http.ResponseWriter, req *http.Request, view *editorView, form form) error {
-	merged, err := r.merged(req, view, form.mineBase, form.mine, view.Text)
+func (s *Section) resolve(w http.ResponseWriter, req *http.Request, view *editorView, form form) error {
+	merged, err := s.merged(req, view, form.mineBase, form.mine, view.Text)
 	if err != nil {
 		return err
 	}
@@ -53,21 +53,21 @@ func (r *Room) resolve(w http.ResponseWriter, req *http.Request, view *editorVie
 		view.Content = merged.Theirs()
 		view.Notice.Text = "The lines of " + view.Newest.By + " stand in all places that both changed. Read the text, then save."
 	}
-	r.show(w, req, http.StatusOK, view)
+	s.show(w, req, http.StatusOK, view)
 	return nil
 }
 
 // showCollision says that somebody saved in Clowder in the same instant. The visitor's text is saved; theirs is merged into it.
-func (r *Room) showCollision(w http.ResponseWriter, req *http.Request, view *editorView, form form, out Outcome) error {
+func (s *Section) showCollision(w http.ResponseWriter, req *http.Request, view *editorView, form form, out Outcome) error {
 	other := *out.Collision
 	view.Base, view.Content, view.Newest = out.Tag, form.text, out.Saved
 	begin := fmt.Sprintf("Saved as version %d. %s saved version %d in Clowder in the same instant. ", out.Number, other.By, other.Number)
 	if !other.Known {
 		view.Notice = &Notice{"waiting", begin + fmt.Sprintf("Clowder no longer returns that text (%s): ask its author.", text.Bytes(other.Bytes))}
-		r.show(w, req, http.StatusOK, view)
+		s.show(w, req, http.StatusOK, view)
 		return nil
 	}
-	merged, err := r.merged(req, view, form.base, form.text, other.Text)
+	merged, err := s.merged(req, view, form.base, form.text, other.Text)
 	if err != nil {
 		return err
 	}
@@ -76,16 +76,16 @@ func (r *Room) showCollision(w http.ResponseWriter, req *http.Request, view *edi
 	if merged.Conflicts > 0 {
 		view.Notice.Text = begin + "Both changed " + places(viewOf(merged, "", "", "").Conflicts) + ": choose between the marks, then save."
 	}
-	r.show(w, req, http.StatusOK, view)
+	s.show(w, req, http.StatusOK, view)
 	return nil
 }
 
 // merged merges two texts that came from the version with this tag. Where Clowder does not return that version, all that differs is a
 // conflict.
-func (r *Room) merged(req *http.Request, view *editorView, base, mine, theirs string) (merge.Result, error) {
+func (s *Section) merged(req *http.Request, view *editorView, base, mine, theirs string) (merge.Result, error) {
 	common := ""
 	if number := numberOf(base); number > 0 {
-		found, err := r.version(req.Context(), view.File, number)
+		found, err := s.version(req.Context(), view.File, number)
 		if err != nil && web.AsProblem(err) != web.NotFound {
 			return merge.Result{}, err
 		}

@@ -31,8 +31,8 @@ type Listed struct {
 }
 
 // list returns the text files of a dataset, settings first, then by path. others is how many files the editor does not open.
-func (r *Room) list(ctx context.Context, dataset string) (files []Listed, others int, role clowder.Role, err error) {
-	if role, err = r.allowed(ctx, dataset, clowder.RoleViewer); err != nil {
+func (s *Section) list(ctx context.Context, dataset string) (files []Listed, others int, role clowder.Role, err error) {
+	if role, err = s.allowed(ctx, dataset, clowder.RoleViewer); err != nil {
 		return nil, 0, role, err
 	}
 	found, err := web.VisitorOf(ctx).Clowder.FilesNow(ctx, dataset)
@@ -55,8 +55,8 @@ func (r *Room) list(ctx context.Context, dataset string) (files []Listed, others
 }
 
 // create adds a new file to the root of a dataset. A name that is there already is refused: Clowder would keep both.
-func (r *Room) create(ctx context.Context, dataset, name, content string) (clowder.File, error) {
-	if _, err := r.allowed(ctx, dataset, clowder.RoleUploader); err != nil {
+func (s *Section) create(ctx context.Context, dataset, name, content string) (clowder.File, error) {
+	if _, err := s.allowed(ctx, dataset, clowder.RoleUploader); err != nil {
 		return clowder.File{}, err
 	}
 	name = strings.TrimSpace(name)
@@ -72,7 +72,7 @@ func (r *Room) create(ctx context.Context, dataset, name, content string) (clowd
 	if err := checkText(content); err != nil {
 		return clowder.File{}, err
 	}
-	free, err := r.locks.take(ctx, "new in "+dataset)
+	free, err := s.locks.take(ctx, "new in "+dataset)
 	if err != nil {
 		return clowder.File{}, err
 	}
@@ -102,14 +102,14 @@ func contentType(name string) string {
 }
 
 // copyOf saves a text as a new file beside the one that it came from.
-func (r *Room) copyOf(ctx context.Context, dataset, name, content string) (clowder.File, error) {
+func (s *Section) copyOf(ctx context.Context, dataset, name, content string) (clowder.File, error) {
 	suffix := path.Ext(name)
 	for n := 1; ; n++ {
 		free := fmt.Sprintf("%s-copy%s", strings.TrimSuffix(name, suffix), suffix)
 		if n > 1 {
 			free = fmt.Sprintf("%s-copy-%d%s", strings.TrimSuffix(name, suffix), n, suffix)
 		}
-		made, err := r.create(ctx, dataset, free, content)
+		made, err := s.create(ctx, dataset, free, content)
 		if n == maxCopies || err == nil || web.AsProblem(err).Status != http.StatusConflict {
 			return made, err
 		}
@@ -120,27 +120,27 @@ func (r *Room) copyOf(ctx context.Context, dataset, name, content string) (clowd
 const maxCopies = 20
 
 // restore saves an older version as the newest one.
-func (r *Room) restore(ctx context.Context, dataset, file, base string, number int) (Outcome, error) {
-	state, _, err := r.state(ctx, dataset, file, clowder.RoleEditor)
+func (s *Section) restore(ctx context.Context, dataset, file, base string, number int) (Outcome, error) {
+	state, _, err := s.state(ctx, dataset, file, clowder.RoleEditor)
 	if err != nil {
 		return Outcome{}, err
 	}
-	old, err := r.version(ctx, state, number)
+	old, err := s.version(ctx, state, number)
 	if err != nil {
 		return Outcome{}, err
 	}
-	return r.save(ctx, dataset, file, base, old)
+	return s.save(ctx, dataset, file, base, old)
 }
 
 // settingsName is the file in which a training looks for its settings.
 const settingsName = "finetune.yaml"
 
 // firstSettings is the text of a new settings file: what the newest training of the dataset was given, or a few options to begin with.
-func (r *Room) firstSettings(ctx context.Context, dataset string) (string, error) {
+func (s *Section) firstSettings(ctx context.Context, dataset string) (string, error) {
 	var last map[string]any
-	if r.trainings != nil {
+	if s.trainings != nil {
 		var err error
-		if last, err = r.trainings.LastSettings(ctx, dataset); err != nil {
+		if last, err = s.trainings.LastSettings(ctx, dataset); err != nil {
 			return "", err
 		}
 	}

@@ -56,16 +56,16 @@ func numberOf(tag string) (number int) {
 }
 
 // allowed returns the role of the visitor in a dataset if it is at least as high as needed. What is no id belongs to nothing.
-func (r *Room) allowed(ctx context.Context, dataset string, needed clowder.Role) (clowder.Role, error) {
+func (s *Section) allowed(ctx context.Context, dataset string, needed clowder.Role) (clowder.Role, error) {
 	if clowder.CheckIDs("dataset", dataset) != nil {
 		return clowder.NoRole, web.NotFound
 	}
-	return web.CheckRole(ctx, r.rights, dataset, needed)
+	return web.CheckRole(ctx, s.rights, dataset, needed)
 }
 
 // state reads a file of the dataset if the visitor has at least this role in it. A file of another dataset is not there.
-func (r *Room) state(ctx context.Context, dataset, file string, needed clowder.Role) (clowder.FileState, clowder.Role, error) {
-	role, err := r.allowed(ctx, dataset, needed)
+func (s *Section) state(ctx context.Context, dataset, file string, needed clowder.Role) (clowder.FileState, clowder.Role, error) {
+	role, err := s.allowed(ctx, dataset, needed)
 	if err != nil {
 		return clowder.FileState{}, role, err
 	}
@@ -83,15 +83,15 @@ func (r *Room) state(ctx context.Context, dataset, file string, needed clowder.R
 }
 
 // open reads the newest version of a file.
-func (r *Room) open(ctx context.Context, dataset, file string) (Document, error) {
-	state, role, err := r.state(ctx, dataset, file, clowder.RoleViewer)
+func (s *Section) open(ctx context.Context, dataset, file string) (Document, error) {
+	state, role, err := s.state(ctx, dataset, file, clowder.RoleViewer)
 	if err != nil {
 		return Document{}, err
 	}
 	d := Document{File: state, Role: role, Tag: tag(state)}
 	d.ReadOnly, d.Do, d.Login = mayNotSave(web.VisitorOf(ctx), role, state)
 	var why string
-	if d.Text, why, err = r.text(ctx, state, 0); err != nil {
+	if d.Text, why, err = s.text(ctx, state, 0); err != nil {
 		return Document{}, err
 	}
 	if why != "" {
@@ -101,7 +101,7 @@ func (r *Room) open(ctx context.Context, dataset, file string) (Document, error)
 }
 
 // text reads a version of a file, the newest one for number 0. If the editor cannot show it, the text is empty and why says the reason.
-func (r *Room) text(ctx context.Context, f clowder.FileState, number int) (text, why string, err error) {
+func (s *Section) text(ctx context.Context, f clowder.FileState, number int) (text, why string, err error) {
 	body, err := web.VisitorOf(ctx).Clowder.ReadFile(ctx, f.File, number, maxText)
 	if errors.Is(err, clowder.ErrFileTooLarge) {
 		return "", "This file is larger than 1 MB.", nil
@@ -155,8 +155,8 @@ func checkText(text string) error {
 }
 
 // version reads the text of one version by its number.
-func (r *Room) version(ctx context.Context, f clowder.FileState, number int) (string, error) {
-	text, why, err := r.text(ctx, f, number)
+func (s *Section) version(ctx context.Context, f clowder.FileState, number int) (string, error) {
+	text, why, err := s.text(ctx, f, number)
 	if err == nil && why != "" {
 		problem := &web.Problem{Type: "text", Title: "Not a text", Status: http.StatusConflict, Detail: why, Do: "Open it in Clowder."}
 		err = fmt.Errorf("%w: %w", errNoText, problem)
@@ -183,7 +183,7 @@ func savedOf(f clowder.FileState) Saved {
 }
 
 // history lists the versions of a file, newest first.
-func (r *Room) history(ctx context.Context, f clowder.FileState) ([]Saved, error) {
+func (s *Section) history(ctx context.Context, f clowder.FileState) ([]Saved, error) {
 	versions, err := web.VisitorOf(ctx).Clowder.Versions(ctx, f.ID, maxHistory)
 	if err != nil {
 		return nil, err

@@ -16,34 +16,34 @@ const writeTime = 10 * time.Second
 
 // stream tells a window that has a file open who else has it open, and when somebody saves a version. It ends when the visitor may no longer
 // see the dataset, and when the service stops.
-func (r *Room) stream(w http.ResponseWriter, req *http.Request) {
+func (s *Section) stream(w http.ResponseWriter, req *http.Request) {
 	ctx, v := req.Context(), web.VisitorOf(req.Context())
 	dataset, file := req.PathValue("dataset"), req.PathValue("file")
-	state, _, err := r.state(ctx, dataset, file, clowder.RoleViewer)
+	state, _, err := s.state(ctx, dataset, file, clowder.RoleViewer)
 	if err != nil {
-		r.site.Fail(w, req, err)
+		s.site.Fail(w, req, err)
 		return
 	}
-	s := r.presence.enter(file, v, time.Now())
-	if s == nil {
+	win := s.presence.enter(file, v, time.Now())
+	if win == nil {
 		w.Header().Set("Retry-After", "30")
-		r.site.Fail(w, req, &web.Problem{
+		s.site.Fail(w, req, &web.Problem{
 			Type: "streams", Title: "Too many open windows", Status: http.StatusServiceUnavailable,
 			Detail: "The studio shows no more than so many files at a time.", Do: "Close other windows of the studio. Saving works without.",
 		})
 		return
 	}
-	defer r.presence.leave(s)
+	defer s.presence.leave(win)
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // or NGINX keeps it back
 	out := messages{w: w, control: http.NewResponseController(w)}
-	r.follow(ctx, s, &out, dataset, state)
+	s.follow(ctx, win, &out, dataset, state)
 }
 
 // follow sends messages until something ends.
-func (r *Room) follow(ctx context.Context, s *window, out *messages, dataset string, state clowder.FileState) {
-	look, beat := time.NewTicker(r.look), time.NewTicker(r.beat)
+func (s *Section) follow(ctx context.Context, win *window, out *messages, dataset string, state clowder.FileState) {
+	look, beat := time.NewTicker(s.look), time.NewTicker(s.beat)
 	defer look.Stop()
 	defer beat.Stop()
 	known := savedOf(state)
@@ -51,17 +51,17 @@ func (r *Room) follow(ctx context.Context, s *window, out *messages, dataset str
 		select {
 		case <-ctx.Done():
 			return
-		case <-r.presence.done:
+		case <-s.presence.done:
 			return
-		case <-s.changed:
-			people, newest := r.presence.around(s)
+		case <-win.changed:
+			people, newest := s.presence.around(win)
 			out.send("people", map[string]any{"people": people})
 			if newest.Number > 0 && newest.Tag != known.Tag && !newest.At.Before(known.At) {
 				known = newest
 				out.send("saved", known)
 			}
 		case <-look.C:
-			now, _, err := r.state(ctx, dataset, s.file, clowder.RoleViewer)
+			now, _, err := s.state(ctx, dataset, win.file, clowder.RoleViewer)
 			switch p := web.AsProblem(err); {
 			case err == nil && tag(now) != known.Tag:
 				known = savedOf(now)

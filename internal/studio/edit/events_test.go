@@ -12,14 +12,14 @@ import (
 )
 
 // listen opens the stream of the settings file and passes on its messages as "event data".
-func (h *house) listen(ctx context.Context, email string) <-chan string {
-	h.t.Helper()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.server.URL+h.api("files", h.file, "events"), http.NoBody)
-	require.NoError(h.t, err)
+func (f *fixture) listen(ctx context.Context, email string) <-chan string {
+	f.t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.server.URL+f.api("files", f.file, "events"), http.NoBody)
+	require.NoError(f.t, err)
 	req.Header.Set("As", email)
-	got, err := h.server.Client().Do(req) //nolint:bodyclose // the goroutine below closes it
-	require.NoError(h.t, err)
-	require.Equal(h.t, 200, got.StatusCode)
+	got, err := f.server.Client().Do(req) //nolint:bodyclose // the goroutine below closes it
+	require.NoError(f.t, err)
+	require.Equal(f.t, 200, got.StatusCode)
 	out := make(chan string, 20)
 	go func() {
 		defer close(out)
@@ -58,26 +58,26 @@ func until(t *testing.T, messages <-chan string, parts ...string) {
 }
 
 func TestPeopleInOneFileSeeEachOther(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	h.room.look = 50 * time.Millisecond
+	f := newFixture(t)
+	f.section.look = 50 * time.Millisecond
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	first := h.listen(ctx, alice)
+	first := f.listen(ctx, alice)
 	until(t, first, `people {"people":[]}`)
 	gone, away := context.WithCancel(t.Context())
-	second := h.listen(gone, bob)
+	second := f.listen(gone, bob)
 	until(t, second, "people", `"name":"alice"`)
 	until(t, first, "people", `"name":"bob"`, `"email":"bob@example.org"`)
-	third := h.listen(ctx, alice)
+	third := f.listen(ctx, alice)
 	until(t, third, `"you":true`)
 
-	require.Equal(t, 200, h.save(bob, h.tag(), "epochs: 8\n").status)
+	require.Equal(t, 200, f.save(bob, f.tag(), "epochs: 8\n").status)
 	until(t, first, "saved", `"number":2`, `"by":"bob@example.org"`)
-	require.NoError(t, h.direct(bob, "epochs: 9\n"))
+	require.NoError(t, f.direct(bob, "epochs: 9\n"))
 	until(t, first, "saved", `"number":3`)
 	away()
 	until(t, first, "people", `"you":true`)
-	h.room.Close()
+	f.section.Close()
 	for range first { // ends, because the service stops
 	}
 	for range second { // the visitor went away
@@ -87,16 +87,16 @@ func TestPeopleInOneFileSeeEachOther(t *testing.T) { //nolint:paralleltest // hu
 }
 
 func TestAStreamEndsForWhoMayNoLongerLook(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	h.room.look = 20 * time.Millisecond
-	messages := h.listen(t.Context(), bob)
-	h.clowder.Share(h.dataset, bob, "")
+	f := newFixture(t)
+	f.section.look = 20 * time.Millisecond
+	messages := f.listen(t.Context(), bob)
+	f.clowder.Share(f.dataset, bob, "")
 	until(t, messages, "end", "you may not see it")
-	require.Equal(t, 404, h.do(dave, http.MethodGet, h.api("files", h.file, "events"), "").status)
+	require.Equal(t, 404, f.do(dave, http.MethodGet, f.api("files", f.file, "events"), "").status)
 	for range maxWindowsEach {
-		h.room.presence.enter("x", h.visitor(carol, false), time.Now())
+		f.section.presence.enter("x", f.visitor(carol, false), time.Now())
 	}
-	full := h.do(carol, http.MethodGet, h.api("files", h.file, "events"), "")
+	full := f.do(carol, http.MethodGet, f.api("files", f.file, "events"), "")
 	require.Equal(t, 503, full.status)
 	require.Equal(t, "30", full.header.Get("Retry-After"))
 }

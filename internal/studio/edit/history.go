@@ -33,9 +33,9 @@ func (historyView) Before(number int) int { return number - 1 }
 func (v historyView) Newest() int { return numberOf(v.Base) }
 
 // showHistory is the page with the versions of a file, and what changed between two of them.
-func (r *Room) showHistory(w http.ResponseWriter, req *http.Request) error {
+func (s *Section) showHistory(w http.ResponseWriter, req *http.Request) error {
 	ctx, dataset := req.Context(), req.PathValue("dataset")
-	state, role, err := r.state(ctx, dataset, req.PathValue("file"), clowder.RoleViewer)
+	state, role, err := s.state(ctx, dataset, req.PathValue("file"), clowder.RoleViewer)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (r *Room) showHistory(w http.ResponseWriter, req *http.Request) error {
 	view := historyView{Dataset: web.Dataset{ID: dataset, Name: named.Name}, ID: state.ID, Name: state.Name, Base: tag(state)}
 	why, _, _ := mayNotSave(v, role, state)
 	view.CanRestore = why == ""
-	if view.Versions, err = r.history(ctx, state); err != nil {
+	if view.Versions, err = s.history(ctx, state); err != nil {
 		return err
 	}
 	for _, version := range view.Versions {
@@ -62,20 +62,20 @@ func (r *Room) showHistory(w http.ResponseWriter, req *http.Request) error {
 	}
 	view.Compared = view.From == view.To && req.URL.Query().Has("from")
 	if view.From > 0 && view.To > 0 && view.From != view.To {
-		if err := r.compare(ctx, state, &view); err != nil {
+		if err := s.compare(ctx, state, &view); err != nil {
 			return err
 		}
 	}
-	r.pages.history.Show(w, req, http.StatusOK, web.View{Title: "Versions of " + state.Name, Dataset: &view.Dataset, Nav: navFiles, Data: view})
+	s.pages.history.Show(w, req, http.StatusOK, web.View{Title: "Versions of " + state.Name, Dataset: &view.Dataset, Nav: navFiles, Data: view})
 	return nil
 }
 
 // compare finds what changed between the two versions of a view. The view of versions that cannot be shown says so.
-func (r *Room) compare(ctx context.Context, state clowder.FileState, view *historyView) error {
+func (s *Section) compare(ctx context.Context, state clowder.FileState, view *historyView) error {
 	var texts [2]string
 	for i, number := range []int{view.From, view.To} {
 		var err error
-		texts[i], err = r.version(ctx, state, number)
+		texts[i], err = s.version(ctx, state, number)
 		if errors.Is(err, errNoText) {
 			view.Unreadable = true
 			return nil
@@ -91,16 +91,16 @@ func (r *Room) compare(ctx context.Context, state clowder.FileState, view *histo
 }
 
 // postRestore saves an older version as the newest one.
-func (r *Room) postRestore(w http.ResponseWriter, req *http.Request) error {
+func (s *Section) postRestore(w http.ResponseWriter, req *http.Request) error {
 	dataset, file := req.PathValue("dataset"), req.PathValue("file")
 	number, err := strconv.Atoi(req.PostFormValue("version"))
 	if err != nil || number < 1 {
 		return &web.Problem{Type: "request", Title: "Which version?", Status: http.StatusBadRequest, Do: "Go back and choose a version."}
 	}
-	out, err := r.restore(req.Context(), dataset, file, req.PostFormValue("base"), number)
+	out, err := s.restore(req.Context(), dataset, file, req.PostFormValue("base"), number)
 	if err != nil {
 		return err
 	}
-	r.toFile(w, req, dataset, file, savedQuery(out))
+	s.toFile(w, req, dataset, file, savedQuery(out))
 	return nil
 }

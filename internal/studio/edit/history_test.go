@@ -12,10 +12,10 @@ import (
 )
 
 func TestAVersionIsRestoredOnlyByWhoMaySaveIt(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	require.Equal(t, 200, h.save(bob, h.tag(), "epochs: 6\n").status)
-	base := strings.Trim(h.tag(), `"`)
-	page := h.page("files", h.file, "versions")
+	f := newFixture(t)
+	require.Equal(t, 200, f.save(bob, f.tag(), "epochs: 6\n").status)
+	base := strings.Trim(f.tag(), `"`)
+	page := f.page("files", f.file, "versions")
 	for name, c := range map[string]struct {
 		who    string
 		fields []string
@@ -30,23 +30,23 @@ func TestAVersionIsRestoredOnlyByWhoMaySaveIt(t *testing.T) { //nolint:parallelt
 		"without the newest": {bob, []string{"version", "1"}, 428, "Which version did you change?"},
 		"from an older page": {bob, []string{"version", "1", "base", "1-x"}, 412, "bob@example.org saved version 2 at"},
 	} {
-		got := h.post(c.who, page, c.fields...)
+		got := f.post(c.who, page, c.fields...)
 		require.Equal(t, c.status, got.status, name)
 		require.Contains(t, got.body, c.says, name)
 	}
-	require.Len(t, h.clowder.Versions(h.file), 2)
-	same := h.post(bob, page, "version", "2", "base", base)
-	require.Equal(t, "/ray"+h.page("files", h.file)+"?same=1", same.header.Get("Location"), "the newest one is there already")
-	done := h.post(bob, page, "version", "1", "base", base)
-	require.Equal(t, "/ray"+h.page("files", h.file)+"?saved=3", done.header.Get("Location"))
+	require.Len(t, f.clowder.Versions(f.file), 2)
+	same := f.post(bob, page, "version", "2", "base", base)
+	require.Equal(t, "/ray"+f.page("files", f.file)+"?same=1", same.header.Get("Location"), "the newest one is there already")
+	done := f.post(bob, page, "version", "1", "base", base)
+	require.Equal(t, "/ray"+f.page("files", f.file)+"?saved=3", done.header.Get("Location"))
 }
 
 func TestTheHistoryComparesAnyTwoVersions(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	page := h.page("files", h.file, "versions")
-	require.NotContains(t, h.do(carol, http.MethodGet, page, "").body, `id="difference"`, "the first version has nothing before it")
+	f := newFixture(t)
+	page := f.page("files", f.file, "versions")
+	require.NotContains(t, f.do(carol, http.MethodGet, page, "").body, `id="difference"`, "the first version has nothing before it")
 	for _, text := range []string{"a\n", "<b>\n", "a\n"} {
-		require.NoError(t, h.direct(bob, text))
+		require.NoError(t, f.direct(bob, text))
 	}
 	for query, c := range map[string]struct{ has, hasNot string }{
 		"":                {"From version 3 to version 4", "Both texts are the same."},
@@ -59,19 +59,19 @@ func TestTheHistoryComparesAnyTwoVersions(t *testing.T) { //nolint:paralleltest 
 		"?from=0&to=4":    {"(newest)", `id="difference"`},
 		"?from=3&from=99": {"From version 3 to version 4", "From version 99"},
 	} {
-		got := h.do(carol, http.MethodGet, page+query, "")
+		got := f.do(carol, http.MethodGet, page+query, "")
 		require.Equal(t, 200, got.status, query)
 		require.Contains(t, got.body, c.has, query)
 		require.NotContains(t, got.body, c.hasNot, query)
 	}
-	require.Equal(t, 404, h.do(carol, http.MethodGet, page+"?from=99", "").status)
+	require.Equal(t, 404, f.do(carol, http.MethodGet, page+"?from=99", "").status)
 }
 
 func TestAHistoryIsShownThatHoldsVersionsWithoutText(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	page := h.page("files", h.file, "versions")
+	f := newFixture(t)
+	page := f.page("files", f.file, "versions")
 	for _, text := range []string{"a\n", strings.Repeat("x", maxText+1), "b\n", "\xff"} {
-		require.NoError(t, h.direct(bob, text))
+		require.NoError(t, f.direct(bob, text))
 	}
 	for query, says := range map[string]string{
 		"":             "Versions 4 and 5 cannot be compared",
@@ -79,53 +79,53 @@ func TestAHistoryIsShownThatHoldsVersionsWithoutText(t *testing.T) { //nolint:pa
 		"?from=3&to=4": "Versions 3 and 4 cannot be compared",
 		"?from=2&to=4": "From version 2 to version 4",
 	} {
-		got := h.do(carol, http.MethodGet, page+query, "")
+		got := f.do(carol, http.MethodGet, page+query, "")
 		require.Equal(t, 200, got.status, query)
 		require.Contains(t, got.body, says, query)
 		require.Contains(t, got.body, "(newest)", query)
 	}
-	restored := h.post(bob, page, "version", "3", "base", strings.Trim(h.tag(), `"`))
+	restored := f.post(bob, page, "version", "3", "base", strings.Trim(f.tag(), `"`))
 	require.Equal(t, 409, restored.status)
 	require.Contains(t, restored.body, "This file is larger than 1 MB.")
 }
 
 func TestAConflictWithoutItsCommonVersionIsTheWholeText(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	page, before := h.page("files", h.file), h.text(h.file)
+	f := newFixture(t)
+	page, before := f.page("files", f.file), f.text(f.file)
 	for _, base := range []string{"9-x", "no tag", "-1-x"} {
-		got := h.post(bob, page, "do", "save", "base", base, "text", "epochs: 6\r\nseed: 7\r\n")
+		got := f.post(bob, page, "do", "save", "base", base, "text", "epochs: 6\r\nseed: 7\r\n")
 		require.Equal(t, 412, got.status, base)
 		require.Contains(t, got.body, "Both changed lines 1 to 2: choose, then save.", base)
 		require.Contains(t, got.body, "mine\nepochs: 6\nseed: 7\n=======\n"+before, base)
-		taken := h.post(bob, page, "do", "take", "mine_base", base, "mine", "epochs: 6\n")
+		taken := f.post(bob, page, "do", "take", "mine_base", base, "mine", "epochs: 6\n")
 		require.Contains(t, taken.body, "The lines of alice@example.org stand in all places that both changed.", base)
 		require.Contains(t, taken.body, "\n"+before+"</textarea>", base)
 	}
-	base := strings.Trim(h.tag(), `"`)
-	require.NoError(t, h.direct(alice, "epochs: 99\n"))
+	base := strings.Trim(f.tag(), `"`)
+	require.NoError(t, f.direct(alice, "epochs: 99\n"))
 	// Clowder gives the newest text to the page and to the save, and then fails for the version that both came from.
-	h.clowder.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/files/" + h.file, Skip: 4, Status: 500})
-	got := h.post(bob, page, "do", "save", "base", base, "text", "epochs: 6\n")
+	f.clowder.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/files/" + f.file, Skip: 4, Status: 500})
+	got := f.post(bob, page, "do", "save", "base", base, "text", "epochs: 6\n")
 	require.Equal(t, 502, got.status, "without that version known there is no merge")
-	require.Equal(t, "epochs: 99\n", h.text(h.file))
+	require.Equal(t, "epochs: 99\n", f.text(f.file))
 }
 
 func TestSettingsAreFoundByTheirPathBeforeTheirName(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	h.add("code/a.yaml", "epochs: 900\n")
-	h.add("a.yaml", "epochs: 9\n")
-	h.add("code/deep/b.yaml", "epochs: 901\n")
-	ctx := web.WithVisitor(t.Context(), h.visitor(bob, false))
+	f := newFixture(t)
+	f.add("code/a.yaml", "epochs: 900\n")
+	f.add("a.yaml", "epochs: 9\n")
+	f.add("code/deep/b.yaml", "epochs: 901\n")
+	ctx := web.WithVisitor(t.Context(), f.visitor(bob, false))
 	for file, want := range map[string]string{
 		"a.yaml": "", "code/a.yaml": "not 900.", "b.yaml": "not 901.", "code/deep/b.yaml": "not 901.", "deep/b.yaml": "", "": "", "../a.yaml": "",
 	} {
-		err := new(Settings).Check(ctx, h.dataset, file)
+		err := new(Settings).Check(ctx, f.dataset, file)
 		if want == "" {
 			require.NoError(t, err, file)
 			continue
 		}
 		require.ErrorContains(t, err, want, file)
 	}
-	h.clowder.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/datasets/", Status: 500})
-	require.NoError(t, new(Settings).Check(ctx, h.dataset, "b.yaml"), "the training says what is wrong")
+	f.clowder.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/datasets/", Status: 500})
+	require.NoError(t, new(Settings).Check(ctx, f.dataset, "b.yaml"), "the training says what is wrong")
 }

@@ -18,27 +18,27 @@ import (
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
 
-// navFiles is the entry of the navigation that the pages of this room belong to.
+// navFiles is the entry of the navigation that the pages of this section belong to.
 const navFiles = "files"
 
 // Routes adds the pages, the forms and the streams.
-func (r *Room) Routes(mux *http.ServeMux) {
+func (s *Section) Routes(mux *http.ServeMux) {
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /datasets/{dataset}/files":                  r.showFiles,
-		"POST /datasets/{dataset}/files":                 r.postNew,
-		"GET /datasets/{dataset}/files/{file}":           r.showEditor,
-		"POST /datasets/{dataset}/files/{file}":          r.postEditor,
-		"GET /datasets/{dataset}/files/{file}/versions":  r.showHistory,
-		"POST /datasets/{dataset}/files/{file}/versions": r.postRestore,
+		"GET /datasets/{dataset}/files":                  s.showFiles,
+		"POST /datasets/{dataset}/files":                 s.postNew,
+		"GET /datasets/{dataset}/files/{file}":           s.showEditor,
+		"POST /datasets/{dataset}/files/{file}":          s.postEditor,
+		"GET /datasets/{dataset}/files/{file}/versions":  s.showHistory,
+		"POST /datasets/{dataset}/files/{file}/versions": s.postRestore,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
 			req.Body = http.MaxBytesReader(w, req.Body, maxForm)
 			if err := handle(w, req); err != nil {
-				r.site.Fail(w, req, err)
+				s.site.Fail(w, req, err)
 			}
 		})
 	}
-	mux.HandleFunc("GET /api/v1/datasets/{dataset}/files/{file}/events", r.stream)
+	mux.HandleFunc("GET /api/v1/datasets/{dataset}/files/{file}/events", s.stream)
 }
 
 // maxForm is the size in bytes of a form with two texts of maxText bytes, which a browser can write with three bytes for one.
@@ -55,9 +55,9 @@ type filesView struct {
 	Settings string // the name of a settings file
 }
 
-func (r *Room) showFiles(w http.ResponseWriter, req *http.Request) error {
+func (s *Section) showFiles(w http.ResponseWriter, req *http.Request) error {
 	ctx, dataset := req.Context(), req.PathValue("dataset")
-	files, others, role, err := r.list(ctx, dataset)
+	files, others, role, err := s.list(ctx, dataset)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (r *Room) showFiles(w http.ResponseWriter, req *http.Request) error {
 		return err
 	}
 	about := web.Dataset{ID: dataset, Name: named.Name}
-	r.pages.files.Show(w, req, http.StatusOK, web.View{Title: "Files of " + named.Name, Dataset: &about, Nav: navFiles, Data: filesView{
+	s.pages.files.Show(w, req, http.StatusOK, web.View{Title: "Files of " + named.Name, Dataset: &about, Nav: navFiles, Data: filesView{
 		Dataset: about, Files: files, Others: others, CanAdd: role.AtLeast(clowder.RoleUploader), Role: role, Settings: settingsName,
 		HasThem: slices.ContainsFunc(files, func(f Listed) bool { return check.IsSettings(f.Path) }),
 	}})
@@ -74,24 +74,24 @@ func (r *Room) showFiles(w http.ResponseWriter, req *http.Request) error {
 }
 
 // postNew adds a file and opens it.
-func (r *Room) postNew(w http.ResponseWriter, req *http.Request) error {
+func (s *Section) postNew(w http.ResponseWriter, req *http.Request) error {
 	ctx, dataset := req.Context(), req.PathValue("dataset")
 	name, content := req.PostFormValue("name"), ""
 	if req.PostFormValue("do") == "settings" {
-		if _, err := r.allowed(ctx, dataset, clowder.RoleUploader); err != nil {
+		if _, err := s.allowed(ctx, dataset, clowder.RoleUploader); err != nil {
 			return err
 		}
 		var err error
-		if content, err = r.firstSettings(ctx, dataset); err != nil {
+		if content, err = s.firstSettings(ctx, dataset); err != nil {
 			return err
 		}
 		name = settingsName
 	}
-	made, err := r.create(ctx, dataset, name, content)
+	made, err := s.create(ctx, dataset, name, content)
 	if err != nil {
 		return err
 	}
-	r.toFile(w, req, dataset, made.ID, "new=1")
+	s.toFile(w, req, dataset, made.ID, "new=1")
 	return nil
 }
 
@@ -119,8 +119,8 @@ type editorView struct {
 }
 
 // showEditor is the page of a file.
-func (r *Room) showEditor(w http.ResponseWriter, req *http.Request) error {
-	view, err := r.editor(req.Context(), req.PathValue("dataset"), req.PathValue("file"))
+func (s *Section) showEditor(w http.ResponseWriter, req *http.Request) error {
+	view, err := s.editor(req.Context(), req.PathValue("dataset"), req.PathValue("file"))
 	if err != nil {
 		return err
 	}
@@ -135,32 +135,32 @@ func (r *Room) showEditor(w http.ResponseWriter, req *http.Request) error {
 	case query.Has("new"):
 		view.Notice = &Notice{"done", "The file is in the dataset now."}
 	}
-	r.show(w, req, http.StatusOK, view)
+	s.show(w, req, http.StatusOK, view)
 	return nil
 }
 
-func (r *Room) show(w http.ResponseWriter, req *http.Request, status int, view *editorView) {
-	r.pages.editor.Show(w, req, status, web.View{Title: view.Name, Dataset: &view.Dataset, Nav: navFiles, Islands: []string{"editor"}, Data: view})
+func (s *Section) show(w http.ResponseWriter, req *http.Request, status int, view *editorView) {
+	s.pages.editor.Show(w, req, status, web.View{Title: view.Name, Dataset: &view.Dataset, Nav: navFiles, Islands: []string{"editor"}, Data: view})
 }
 
 // editor reads what the page of a file shows.
-func (r *Room) editor(ctx context.Context, dataset, file string) (*editorView, error) {
+func (s *Section) editor(ctx context.Context, dataset, file string) (*editorView, error) {
 	v := web.VisitorOf(ctx)
-	if _, err := r.allowed(ctx, dataset, clowder.RoleViewer); err != nil {
+	if _, err := s.allowed(ctx, dataset, clowder.RoleViewer); err != nil {
 		return nil, err
 	}
 	view := &editorView{
 		Dataset: web.Dataset{ID: dataset}, Key: rand.Text(), Visitor: v.Email,
-		API:    r.site.Link("api", "v1", "datasets", dataset),
-		Events: r.site.Link("api", "v1", "datasets", dataset, "files", file, "events"),
+		API:    s.site.Link("api", "v1", "datasets", dataset),
+		Events: s.site.Link("api", "v1", "datasets", dataset, "files", file, "events"),
 	}
 	group, inner := errgroup.WithContext(ctx) // each call of Clowder takes some 100 ms
 	group.Go(func() (err error) {
-		view.Document, err = r.open(inner, dataset, file)
+		view.Document, err = s.open(inner, dataset, file)
 		return err
 	})
 	group.Go(func() (err error) {
-		view.Files, _, _, err = r.list(inner, dataset)
+		view.Files, _, _, err = s.list(inner, dataset)
 		return err
 	})
 	group.Go(func() error {
@@ -180,66 +180,66 @@ func (r *Room) editor(ctx context.Context, dataset, file string) (*editorView, e
 	view.Newest, view.Base, view.Content = savedOf(view.File), view.Tag, view.Text
 	view.Windows = strings.Contains(view.Text, "\r\n")
 	may := view.Role.AtLeast(clowder.RoleUploader)
-	view.CanTrain = may && r.trainings != nil && view.ReadOnly == "" && slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(path.Ext(view.Name)))
+	view.CanTrain = may && s.trainings != nil && view.ReadOnly == "" && slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(path.Ext(view.Name)))
 	view.CanCopy = may && !view.Unreadable && (view.Login || !view.File.KeepsVersions())
 	return view, nil
 }
 
 // postEditor does what a button of the page of a file says.
-func (r *Room) postEditor(w http.ResponseWriter, req *http.Request) error {
+func (s *Section) postEditor(w http.ResponseWriter, req *http.Request) error {
 	ctx, dataset, file := req.Context(), req.PathValue("dataset"), req.PathValue("file")
 	if err := req.ParseForm(); err != nil {
 		return tooLarge(err)
 	}
-	view, err := r.editor(ctx, dataset, file)
+	view, err := s.editor(ctx, dataset, file)
 	if err != nil {
 		return err
 	}
 	form := posted(req, view.Windows)
 	switch form.do {
 	case "check":
-		report := r.checker.Check(ctx, view.Name, form.text)
+		report := s.checker.Check(ctx, view.Name, form.text)
 		view.Content, view.Base, view.Report = form.text, form.base, &report
-		r.show(w, req, http.StatusOK, view)
+		s.show(w, req, http.StatusOK, view)
 		return nil
 	case "copy":
-		made, err := r.copyOf(ctx, dataset, view.File.Name, form.text)
+		made, err := s.copyOf(ctx, dataset, view.File.Name, form.text)
 		if err != nil {
-			return r.keepText(w, req, view, form, err)
+			return s.keepText(w, req, view, form, err)
 		}
-		r.toFile(w, req, dataset, made.ID, "copy=1")
+		s.toFile(w, req, dataset, made.ID, "copy=1")
 		return nil
 	case "take", "keep":
-		return r.resolve(w, req, view, form)
+		return s.resolve(w, req, view, form)
 	}
-	out, err := r.save(ctx, dataset, file, form.base, form.text)
+	out, err := s.save(ctx, dataset, file, form.base, form.text)
 	if old, ok := asStale(err); ok {
-		return r.showMerge(w, req, view, form, old.Newest)
+		return s.showMerge(w, req, view, form, old.Newest)
 	}
 	if err != nil {
-		return r.keepText(w, req, view, form, err)
+		return s.keepText(w, req, view, form, err)
 	}
 	if out.Collision != nil {
-		return r.showCollision(w, req, view, form, out)
+		return s.showCollision(w, req, view, form, out)
 	}
-	return r.afterSave(w, req, view, form, out)
+	return s.afterSave(w, req, view, form, out)
 }
 
 // afterSave leads to the file again, or to the run that the button has started.
-func (r *Room) afterSave(w http.ResponseWriter, req *http.Request, view *editorView, form form, out Outcome) error {
+func (s *Section) afterSave(w http.ResponseWriter, req *http.Request, view *editorView, form form, out Outcome) error {
 	dataset, file := view.Dataset.ID, view.File.ID
-	if form.do == "train" && r.trainings != nil {
-		if report := r.checker.Settings(req.Context(), view.Name, form.text); len(report.Errors()) > 0 {
-			return r.showErrors(w, req, dataset, file, out, report)
+	if form.do == "train" && s.trainings != nil {
+		if report := s.checker.Settings(req.Context(), view.Name, form.text); len(report.Errors()) > 0 {
+			return s.showErrors(w, req, dataset, file, out, report)
 		}
-		run, err := r.trainings.Train(req.Context(), dataset, file, form.key)
+		run, err := s.trainings.Train(req.Context(), dataset, file, form.key)
 		if err != nil {
 			return fmt.Errorf("train with version %d: %w", out.Number, err)
 		}
-		http.Redirect(w, req, r.site.Link("runs", run), http.StatusSeeOther) //nolint:gosec // a path of the studio: Link escapes its parts
+		http.Redirect(w, req, s.site.Link("runs", run), http.StatusSeeOther) //nolint:gosec // a path of the studio: Link escapes its parts
 		return nil
 	}
-	r.toFile(w, req, dataset, file, savedQuery(out))
+	s.toFile(w, req, dataset, file, savedQuery(out))
 	return nil
 }
 
@@ -252,18 +252,18 @@ func savedQuery(out Outcome) string {
 }
 
 // toFile leads to the page of a file.
-func (r *Room) toFile(w http.ResponseWriter, req *http.Request, dataset, file, query string) {
-	http.Redirect(w, req, r.site.Link("datasets", dataset, "files", file)+"?"+query, http.StatusSeeOther) //nolint:gosec // a path of the studio: Link escapes its parts
+func (s *Section) toFile(w http.ResponseWriter, req *http.Request, dataset, file, query string) {
+	http.Redirect(w, req, s.site.Link("datasets", dataset, "files", file)+"?"+query, http.StatusSeeOther) //nolint:gosec // a path of the studio: Link escapes its parts
 }
 
 // keepText shows an error above the text, which the visitor must not lose.
-func (r *Room) keepText(w http.ResponseWriter, req *http.Request, view *editorView, form form, err error) error {
+func (s *Section) keepText(w http.ResponseWriter, req *http.Request, view *editorView, form form, err error) error {
 	p := web.AsProblem(err)
 	if p == web.NotFound {
 		return err
 	}
 	view.Content, view.Base, view.Notice = form.text, form.base, &Notice{"failed", p.Title + ": " + p.Error()}
-	r.show(w, req, p.Status, view)
+	s.show(w, req, p.Status, view)
 	return nil
 }
 

@@ -123,16 +123,16 @@ func TestWhoWaitsForALockCanGoAway(t *testing.T) {
 }
 
 func TestAStreamOutlivesAClowderThatDoesNotAnswer(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	h.room.look, h.room.beat = 10*time.Millisecond, time.Hour
-	messages := h.listen(t.Context(), bob)
+	f := newFixture(t)
+	f.section.look, f.section.beat = 10*time.Millisecond, time.Hour
+	messages := f.listen(t.Context(), bob)
 	until(t, messages, "people")
-	h.clowder.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/summary", Times: 20, Status: 500})
-	require.Eventually(t, func() bool { return h.clowder.Requests(http.MethodGet, "/summary") > 22 }, 20*time.Second, 5*time.Millisecond)
-	h.clowder.ClearFaults()
-	require.NoError(t, h.direct(alice, "epochs: 9\n"))
+	f.clowder.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/summary", Times: 20, Status: 500})
+	require.Eventually(t, func() bool { return f.clowder.Requests(http.MethodGet, "/summary") > 22 }, 20*time.Second, 5*time.Millisecond)
+	f.clowder.ClearFaults()
+	require.NoError(t, f.direct(alice, "epochs: 9\n"))
 	until(t, messages, "saved", `"number":2`, `"by":"alice@example.org"`)
-	h.clowder.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/summary", Status: 401})
+	f.clowder.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/summary", Status: 401})
 	until(t, messages, "end", "Clowder no longer accepts your login. Log in again.")
 	for m := range messages {
 		require.Fail(t, "nothing comes after the end", m)
@@ -140,12 +140,12 @@ func TestAStreamOutlivesAClowderThatDoesNotAnswer(t *testing.T) { //nolint:paral
 }
 
 func TestAQuietStreamIsKeptOpen(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	h.room.look, h.room.beat = time.Hour, 5*time.Millisecond
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.server.URL+h.api("files", h.file, "events"), http.NoBody)
+	f := newFixture(t)
+	f.section.look, f.section.beat = time.Hour, 5*time.Millisecond
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.server.URL+f.api("files", f.file, "events"), http.NoBody)
 	require.NoError(t, err)
 	req.Header.Set("As", carol)
-	got, err := h.server.Client().Do(req)
+	got, err := f.server.Client().Do(req)
 	require.NoError(t, err)
 	defer func() { _ = got.Body.Close() }()
 	require.Equal(t, "text/event-stream", got.Header.Get("Content-Type"))

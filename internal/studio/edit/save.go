@@ -47,7 +47,7 @@ func stale(newest Newest, base string) *Stale {
 }
 
 // save stores a text as the next version of a file, if base is the tag of its newest version. The error is a *Stale where it is not.
-func (r *Room) save(ctx context.Context, dataset, file, base, text string) (Outcome, error) {
+func (s *Section) save(ctx context.Context, dataset, file, base, text string) (Outcome, error) {
 	if base == "" {
 		return Outcome{}, &web.Problem{
 			Type: "version-missing", Title: "Which version did you change?", Status: http.StatusPreconditionRequired,
@@ -63,16 +63,16 @@ func (r *Room) save(ctx context.Context, dataset, file, base, text string) (Outc
 			Detail: "Some lines begin with " + merge.Begin + " or " + merge.End + ".", Do: "Choose one side for each of them, then save again.",
 		}
 	}
-	free, err := r.locks.take(ctx, file)
+	free, err := s.locks.take(ctx, file)
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer free()
-	return r.saveLocked(ctx, dataset, file, base, text)
+	return s.saveLocked(ctx, dataset, file, base, text)
 }
 
-func (r *Room) saveLocked(ctx context.Context, dataset, file, base, text string) (Outcome, error) {
-	state, role, err := r.state(ctx, dataset, file, clowder.RoleEditor)
+func (s *Section) saveLocked(ctx context.Context, dataset, file, base, text string) (Outcome, error) {
+	state, role, err := s.state(ctx, dataset, file, clowder.RoleEditor)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -80,7 +80,7 @@ func (r *Room) saveLocked(ctx context.Context, dataset, file, base, text string)
 	if why, do, _ := mayNotSave(v, role, state); why != "" {
 		return Outcome{}, &web.Problem{Type: "read-only", Title: "This file is read only", Status: http.StatusForbidden, Detail: why, Do: do}
 	}
-	current, err := r.version(ctx, state, 0)
+	current, err := s.version(ctx, state, 0)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -95,12 +95,12 @@ func (r *Room) saveLocked(ctx context.Context, dataset, file, base, text string)
 	defer cancel()
 	made, err := v.Clowder.Update(ctx, state, []byte(text))
 	if err != nil {
-		if made, err = r.afterDoubt(ctx, state, text, err); err != nil {
+		if made, err = s.afterDoubt(ctx, state, text, err); err != nil {
 			return Outcome{}, err
 		}
 	}
 	out := Outcome{Saved: savedOf(made)}
-	if out.Collision, err = r.collision(ctx, state, made, text); err != nil {
+	if out.Collision, err = s.collision(ctx, state, made, text); err != nil {
 		return Outcome{}, &web.Problem{
 			Type: "not-verified", Title: "Saved, but not verified", Status: http.StatusBadGateway,
 			Detail: fmt.Sprintf("Your text is version %d. Clowder did not say whether somebody else saved in the same instant.", made.Version),
@@ -108,7 +108,7 @@ func (r *Room) saveLocked(ctx context.Context, dataset, file, base, text string)
 		}
 	}
 	out.Twice = out.Collision != nil && out.Collision.Twice
-	r.presence.saved(file, out.Saved)
+	s.presence.saved(file, out.Saved)
 	return out, nil
 }
 
@@ -116,7 +116,7 @@ func (r *Room) saveLocked(ctx context.Context, dataset, file, base, text string)
 const saveTime = 2 * time.Minute
 
 // afterDoubt finds out what became of an update without a clear answer: Clowder can fail after it has stored a version.
-func (r *Room) afterDoubt(ctx context.Context, before clowder.FileState, text string, doubt error) (clowder.FileState, error) {
+func (s *Section) afterDoubt(ctx context.Context, before clowder.FileState, text string, doubt error) (clowder.FileState, error) {
 	if kind, _ := job.Classify(doubt); kind != job.KindUnknown {
 		return clowder.FileState{}, doubt
 	}
@@ -128,7 +128,7 @@ func (r *Room) afterDoubt(ctx context.Context, before clowder.FileState, text st
 	if tag(now) == tag(before) {
 		return clowder.FileState{}, doubt
 	}
-	current, err := r.version(ctx, now, 0)
+	current, err := s.version(ctx, now, 0)
 	if err != nil {
 		return clowder.FileState{}, doubt
 	}
@@ -140,7 +140,7 @@ func (r *Room) afterDoubt(ctx context.Context, before clowder.FileState, text st
 
 // collision looks for a version that somebody saved in Clowder itself in the same instant: it has the number of ours, or it came between
 // the version that was compared and ours.
-func (r *Room) collision(ctx context.Context, before, made clowder.FileState, mine string) (*Newest, error) {
+func (s *Section) collision(ctx context.Context, before, made clowder.FileState, mine string) (*Newest, error) {
 	v := web.VisitorOf(ctx)
 	versions, err := v.Clowder.Versions(ctx, made.ID, maxHistory)
 	if err != nil {
@@ -155,7 +155,7 @@ func (r *Room) collision(ctx context.Context, before, made clowder.FileState, mi
 		}}
 		// Either of these can be ours, and both can be.
 		for _, number := range []int{other.Number, 0} {
-			if text, err := r.version(ctx, made, number); err == nil && text != mine {
+			if text, err := s.version(ctx, made, number); err == nil && text != mine {
 				newest.Text, newest.Known = text, true
 				break
 			}

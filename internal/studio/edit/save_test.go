@@ -13,20 +13,20 @@ import (
 )
 
 func TestASaveNamesTheVersionThatItsTextCameFrom(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	opened := h.do(alice, http.MethodGet, h.api("files", h.file), "")
+	f := newFixture(t)
+	opened := f.do(alice, http.MethodGet, f.api("files", f.file), "")
 	require.Equal(t, 200, opened.status, opened.body)
 	first := opened.header.Get("ETag")
 	require.Regexp(t, `^"1-[0-9a-f]+"$`, first)
 	require.Contains(t, opened.json["text"], "epochs: 5")
 
-	saved := h.save(alice, first, "epochs: 6\n")
+	saved := f.save(alice, first, "epochs: 6\n")
 	require.Equal(t, 200, saved.status, saved.body)
 	require.EqualValues(t, 2, saved.json["number"])
 	require.Regexp(t, `^"2-`, saved.header.Get("ETag"))
-	require.Equal(t, "epochs: 6\n", h.text(h.file))
+	require.Equal(t, "epochs: 6\n", f.text(f.file))
 
-	refused := h.save(bob, first, "epochs: 7\n")
+	refused := f.save(bob, first, "epochs: 7\n")
 	require.Equal(t, 412, refused.status, refused.body)
 	require.Equal(t, "version-changed", refused.json["type"])
 	newest, _ := refused.json["newest"].(map[string]any)
@@ -34,19 +34,19 @@ func TestASaveNamesTheVersionThatItsTextCameFrom(t *testing.T) { //nolint:parall
 	require.Contains(t, refused.json["detail"], "alice@example.org saved version 2 at")
 	require.Contains(t, refused.json["do"], "Merge")
 
-	merged := h.save(bob, `"`+newest["tag"].(string)+`"`, "epochs: 7\n")
+	merged := f.save(bob, `"`+newest["tag"].(string)+`"`, "epochs: 7\n")
 	require.Equal(t, 200, merged.status, merged.body)
-	require.Equal(t, []string{"1 " + alice, "2 " + alice, "3 " + bob}, h.clowder.Versions(h.file))
+	require.Equal(t, []string{"1 " + alice, "2 " + alice, "3 " + bob}, f.clowder.Versions(f.file))
 
-	again := h.save(bob, merged.header.Get("ETag"), "epochs: 7\n")
+	again := f.save(bob, merged.header.Get("ETag"), "epochs: 7\n")
 	require.Equal(t, 200, again.status)
 	require.Equal(t, true, again.json["unchanged"])
-	require.Len(t, h.clowder.Versions(h.file), 3, "the same text is no new version")
+	require.Len(t, f.clowder.Versions(f.file), 3, "the same text is no new version")
 }
 
 func TestASaveThatCannotBeIsRefusedWithAReason(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	tag := h.tag()
+	f := newFixture(t)
+	tag := f.tag()
 	for name, c := range map[string]struct {
 		who, tag, text string
 		status         int
@@ -61,36 +61,36 @@ func TestASaveThatCannotBeIsRefusedWithAReason(t *testing.T) { //nolint:parallel
 		"too much":            {alice, tag, strings.Repeat("x", maxText+1), 413, "text"},
 		"an open conflict":    {alice, tag, "a\n<<<<<<< mine\nb\n=======\nc\n>>>>>>> theirs\n", 422, "conflict-marks"},
 	} {
-		got := h.save(c.who, c.tag, c.text)
+		got := f.save(c.who, c.tag, c.text)
 		require.Equal(t, c.status, got.status, name+got.body)
 		require.Equal(t, c.kind, got.json["type"], name)
 		require.Equal(t, "application/problem+json", got.header.Get("Content-Type"), name)
 	}
-	byKey := h.do(alice, http.MethodPut, h.api("files", h.file), `{"text":"x"}`, "If-Match", tag, "By-Key", "yes")
+	byKey := f.do(alice, http.MethodPut, f.api("files", f.file), `{"text":"x"}`, "If-Match", tag, "By-Key", "yes")
 	require.Equal(t, 403, byKey.status)
 	require.Equal(t, "read-only", byKey.json["type"])
 	require.Contains(t, byKey.json["detail"], "Keycloak")
-	require.Len(t, h.clowder.Versions(h.file), 1)
+	require.Len(t, f.clowder.Versions(f.file), 1)
 
-	other := h.clowder.AddDataset(alice, "another")
-	foreign, err := h.clowder.AddFile(other, "x.yaml", strings.NewReader("a: 1\n"))
+	other := f.clowder.AddDataset(alice, "another")
+	foreign, err := f.clowder.AddFile(other, "x.yaml", strings.NewReader("a: 1\n"))
 	require.NoError(t, err)
-	require.Equal(t, 404, h.do(alice, http.MethodGet, h.api("files", foreign), "").status, "a file of another dataset is not in this one")
-	picture := h.add("a.png", "png")
-	require.Equal(t, 404, h.do(alice, http.MethodGet, h.api("files", picture), "").status)
-	h.clowder.Publish(h.file)
-	require.Equal(t, 403, h.save(alice, tag, "x").status, "a published file takes no version")
+	require.Equal(t, 404, f.do(alice, http.MethodGet, f.api("files", foreign), "").status, "a file of another dataset is not in this one")
+	picture := f.add("a.png", "png")
+	require.Equal(t, 404, f.do(alice, http.MethodGet, f.api("files", picture), "").status)
+	f.clowder.Publish(f.file)
+	require.Equal(t, 403, f.save(alice, tag, "x").status, "a published file takes no version")
 }
 
 func TestTwentySavesAtOnceMakeOneVersion(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	tag := h.tag()
+	f := newFixture(t)
+	tag := f.tag()
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	count := map[int]int{}
 	for i := range 20 {
 		group.Go(func() {
-			got := h.save([]string{alice, bob}[i%2], tag, fmt.Sprintf("seed: %d\n", i))
+			got := f.save([]string{alice, bob}[i%2], tag, fmt.Sprintf("seed: %d\n", i))
 			mu.Lock()
 			defer mu.Unlock()
 			count[got.status]++
@@ -98,22 +98,22 @@ func TestTwentySavesAtOnceMakeOneVersion(t *testing.T) { //nolint:paralleltest /
 	}
 	group.Wait()
 	require.Equal(t, map[int]int{200: 1, 412: 19}, count)
-	require.Len(t, h.clowder.Versions(h.file), 2)
+	require.Len(t, f.clowder.Versions(f.file), 2)
 }
 
 func TestASaveInClowderInTheSameInstantIsTold(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
 	for name, lastFirst := range map[string]bool{"the rows in the order of the texts": false, "the rows in the other order": true} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
-			tag := h.tag()
-			h.clowder.RaceUpdates(2, lastFirst)
+			f := newFixture(t)
+			tag := f.tag()
+			f.clowder.RaceUpdates(2, lastFirst)
 			var group sync.WaitGroup
-			group.Go(func() { require.NoError(t, h.direct(bob, "epochs: 99\n")) })
-			got := h.save(alice, tag, "epochs: 6\n")
+			group.Go(func() { require.NoError(t, f.direct(bob, "epochs: 99\n")) })
+			got := f.save(alice, tag, "epochs: 6\n")
 			group.Wait()
 			require.Equal(t, 200, got.status, got.body)
-			if h.clowder.Versions(h.file)[2] == "2 "+bob && got.json["collision"] == nil {
-				require.True(t, h.twice(), "the other row came after the look: the history shows it")
+			if f.clowder.Versions(f.file)[2] == "2 "+bob && got.json["collision"] == nil {
+				require.True(t, f.twice(), "the other row came after the look: the history shows it")
 				return
 			}
 			other, _ := got.json["collision"].(map[string]any)
@@ -121,15 +121,15 @@ func TestASaveInClowderInTheSameInstantIsTold(t *testing.T) { //nolint:parallelt
 			if other["text_known"] == true {
 				require.Equal(t, "epochs: 99\n", other["text"])
 			}
-			require.True(t, h.twice())
+			require.True(t, f.twice())
 		})
 	}
 }
 
 // twice reports whether the history says that two versions have one number.
-func (h *house) twice() bool {
-	h.t.Helper()
-	list, _ := h.do(alice, http.MethodGet, h.api("files", h.file, "versions"), "").json["versions"].([]any)
+func (f *fixture) twice() bool {
+	f.t.Helper()
+	list, _ := f.do(alice, http.MethodGet, f.api("files", f.file, "versions"), "").json["versions"].([]any)
 	for _, v := range list {
 		if row, _ := v.(map[string]any); row["same_number"] == true {
 			return true
@@ -139,26 +139,26 @@ func (h *house) twice() bool {
 }
 
 func TestAVersionBetweenTheLookAndTheSaveIsTold(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	tag := h.tag()
+	f := newFixture(t)
+	tag := f.tag()
 	done := make(chan error, 1)
-	// The room has read the state and waits for the text: now somebody saves in Clowder.
-	h.clowder.Fail(clowdertest.Fault{Method: http.MethodPut, Path: "/files/", Times: 1, Status: 503, Body: "{}", After: true})
-	go func() { done <- h.direct(bob, "epochs: 99\n") }()
+	// The section has read the state and waits for the text: now somebody saves in Clowder.
+	f.clowder.Fail(clowdertest.Fault{Method: http.MethodPut, Path: "/files/", Times: 1, Status: 503, Body: "{}", After: true})
+	go func() { done <- f.direct(bob, "epochs: 99\n") }()
 	require.Error(t, <-done, "Clowder fails after it has stored the version")
-	require.Equal(t, 412, h.save(alice, tag, "epochs: 6\n").status)
-	require.Len(t, h.clowder.Versions(h.file), 2)
+	require.Equal(t, 412, f.save(alice, tag, "epochs: 6\n").status)
+	require.Len(t, f.clowder.Versions(f.file), 2)
 }
 
 func TestAnAnswerThatGotLostIsLookedUp(t *testing.T) { //nolint:paralleltest // huma keeps its errors in a variable
-	h := newHouse(t)
-	tag := h.tag()
-	h.clowder.Fail(clowdertest.Fault{Method: http.MethodPut, Path: "/files/", Times: 1, Status: 500, After: true})
-	got := h.save(alice, tag, "epochs: 6\n")
+	f := newFixture(t)
+	tag := f.tag()
+	f.clowder.Fail(clowdertest.Fault{Method: http.MethodPut, Path: "/files/", Times: 1, Status: 500, After: true})
+	got := f.save(alice, tag, "epochs: 6\n")
 	require.Equal(t, 200, got.status, got.body)
 	require.EqualValues(t, 2, got.json["number"])
-	h.clowder.Fail(clowdertest.Fault{Method: http.MethodPut, Path: "/files/", Times: 1, Status: 500})
-	got = h.save(alice, got.header.Get("ETag"), "epochs: 7\n")
+	f.clowder.Fail(clowdertest.Fault{Method: http.MethodPut, Path: "/files/", Times: 1, Status: 500})
+	got = f.save(alice, got.header.Get("ETag"), "epochs: 7\n")
 	require.Equal(t, 502, got.status, got.body)
-	require.Equal(t, "epochs: 6\n", h.text(h.file))
+	require.Equal(t, "epochs: 6\n", f.text(f.file))
 }

@@ -74,8 +74,8 @@ func refusal(name string, version int, errors []check.Finding) *web.Problem {
 }
 
 // showErrors shows the file that was saved, with the errors for which no training was started.
-func (r *Room) showErrors(w http.ResponseWriter, req *http.Request, dataset, file string, out Outcome, report check.Report) error {
-	view, err := r.editor(req.Context(), dataset, file)
+func (s *Section) showErrors(w http.ResponseWriter, req *http.Request, dataset, file string, out Outcome, report check.Report) error {
+	view, err := s.editor(req.Context(), dataset, file)
 	if err != nil {
 		return err
 	}
@@ -85,6 +85,6 @@ func (r *Room) showErrors(w http.ResponseWriter, req *http.Request, dataset, fil
 	}
 	view.Report = &report
 	view.Notice = &Notice{"failed", saved + fmt.Sprintf("No training was started: line %d has an error. Correct it, then press Save and train again.", report.Errors()[0].Line)}
-	r.show(w, req, http.StatusUnprocessableEntity, view)
+	s.show(w, req, http.StatusUnprocessableEntity, view)
 	return nil
 }

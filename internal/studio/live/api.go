@@ -23,7 +23,7 @@ import (
 type (
 	// LogEvents is a part of the event log of a run.
 	LogEvents struct {
-		Events []PlacedEvent `json:"events"`
+		Events []LoggedEvent `json:"events"`
 		After  int64         `json:"after" doc:"Where the next request goes on"`
 		More   bool          `json:"more" doc:"There is more already"`
 		Over   bool          `json:"over" doc:"The run is over, and nothing follows"`
@@ -43,7 +43,7 @@ type (
 		Points int      `query:"points" minimum:"10" maximum:"10000" default:"1000" doc:"How many points the answer has in all, about; peaks stay"`
 	}
 
-	seriesAnswer struct{ Body Moment }
+	seriesAnswer struct{ Body Snapshot }
 
 	logInput struct {
 		Run   string `path:"run" doc:"Id of the run" maxLength:"100"`
@@ -55,7 +55,7 @@ type (
 const streamType = "text/event-stream"
 
 // Operations adds the operations of the API.
-func (r *Room) Operations(api huma.API) {
+func (s *Section) Operations(api huma.API) {
 	registry := api.OpenAPI().Components.Schemas
 	events := huma.SchemaFromType(registry, reflect.TypeFor[LogEvents]())
 	huma.Register(api, huma.Operation{
@@ -63,26 +63,26 @@ func (r *Room) Operations(api huma.API) {
 		Description: "As a stream of server-sent events: first a snapshot, then event, state, said and log as they come, and end at last. " +
 			"The id of an event is its offset, so a client that sends Last-Event-ID misses none and gets none twice.",
 		Responses: map[string]*huma.Response{"200": {Description: "Events", Content: map[string]*huma.MediaType{"application/json": {Schema: events}, streamType: {}}}},
-	}, r.apiEvents)
+	}, s.apiEvents)
 	huma.Register(api, huma.Operation{
 		OperationID: "series", Method: http.MethodGet, Path: "/api/v1/runs/{run}/series", Summary: "The curves of a run, and how far it is", Tags: []string{"Runs"},
-	}, r.apiSeries)
+	}, s.apiSeries)
 	huma.Register(api, huma.Operation{
 		OperationID: "log", Method: http.MethodGet, Path: "/api/v1/runs/{run}/log", Summary: "What a run printed", Tags: []string{"Runs"},
 		Responses: map[string]*huma.Response{"200": {Description: "The log", Content: map[string]*huma.MediaType{"text/plain": {}}}},
-	}, r.apiLog)
+	}, s.apiLog)
 }
 
-func (r *Room) apiEvents(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
-	rec, err := r.access.See(ctx, in.Run)
+func (s *Section) apiEvents(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
+	rec, err := s.access.See(ctx, in.Run)
 	if err != nil {
 		return nil, web.AsProblem(err)
 	}
 	return answer(func(w http.ResponseWriter, req *http.Request) error {
 		if strings.Contains(in.Accept, streamType) {
-			return r.stream(w, req, in.Run)
+			return s.stream(w, req, in.Run)
 		}
-		events, err := r.events(in.Run, in.After, in.Limit)
+		events, err := s.events(in.Run, in.After, in.Limit)
 		if err != nil {
 			return err
 		}
@@ -93,13 +93,13 @@ func (r *Room) apiEvents(ctx context.Context, in *eventsInput) (*huma.StreamResp
 }
 
 // events reads a part of the event log of a run.
-func (r *Room) events(run string, after int64, limit int) (LogEvents, error) {
-	out := LogEvents{Events: []PlacedEvent{}, After: after}
-	tail := results.NewTail(r.runs.Folder(run))
+func (s *Section) events(run string, after int64, limit int) (LogEvents, error) {
+	out := LogEvents{Events: []LoggedEvent{}, After: after}
+	tail := results.NewTail(s.runs.Folder(run))
 	tail.Offset = after
 	for {
 		before := tail.Offset
-		placed, err := tail.NextPlaced()
+		placed, err := tail.NextLogged()
 		if err != nil {
 			return LogEvents{}, err
 		}
@@ -108,7 +108,7 @@ func (r *Room) events(run string, after int64, limit int) (LogEvents, error) {
 				out.More = true
 				return out, nil
 			}
-			out.Events, out.After = append(out.Events, PlacedEvent{p.End, p.Event}), p.End
+			out.Events, out.After = append(out.Events, LoggedEvent{p.End, p.Event}), p.End
 		}
 		if tail.Offset == before { // also of a log that began again, which is before the offset that was asked for
 			out.After = tail.Offset
@@ -117,33 +117,33 @@ func (r *Room) events(run string, after int64, limit int) (LogEvents, error) {
 	}
 }
 
-func (r *Room) apiSeries(ctx context.Context, in *seriesInput) (*seriesAnswer, error) {
-	if _, err := r.access.See(ctx, in.Run); err != nil {
+func (s *Section) apiSeries(ctx context.Context, in *seriesInput) (*seriesAnswer, error) {
+	if _, err := s.access.See(ctx, in.Run); err != nil {
 		return nil, web.AsProblem(err)
 	}
 	limited, cancel := context.WithTimeout(ctx, writeTime)
 	defer cancel()
-	s, err := r.hub.Moment(limited, in.Run, in.Points)
+	snapshot, err := s.hub.Snapshot(limited, in.Run, in.Points)
 	if err != nil {
 		return nil, problem(err)
 	}
-	s.Log = nil
+	snapshot.Log = nil
 	if len(in.Names) > 0 {
-		s.Lines = slices.DeleteFunc(s.Lines, func(l Curve) bool { return !slices.Contains(in.Names, l.Name) })
+		snapshot.Lines = slices.DeleteFunc(snapshot.Lines, func(l Curve) bool { return !slices.Contains(in.Names, l.Name) })
 	}
-	return &seriesAnswer{s}, nil
+	return &seriesAnswer{snapshot}, nil
 }
 
-func (r *Room) apiLog(ctx context.Context, in *logInput) (*huma.StreamResponse, error) {
-	if _, err := r.access.See(ctx, in.Run); err != nil {
+func (s *Section) apiLog(ctx context.Context, in *logInput) (*huma.StreamResponse, error) {
+	if _, err := s.access.See(ctx, in.Run); err != nil {
 		return nil, web.AsProblem(err)
 	}
-	return answer(func(w http.ResponseWriter, req *http.Request) error { return r.sendLog(w, req, in.Run) }), nil
+	return answer(func(w http.ResponseWriter, req *http.Request) error { return s.sendLog(w, req, in.Run) }), nil
 }
 
 // sendLog sends the log as a file: it holds what a program of a user printed.
-func (r *Room) sendLog(w http.ResponseWriter, req *http.Request, run string) error {
-	root, err := r.runs.Folder(run).Open()
+func (s *Section) sendLog(w http.ResponseWriter, req *http.Request, run string) error {
+	root, err := s.runs.Folder(run).Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return web.NotFound
 	}

@@ -21,10 +21,10 @@ import (
 // that they take in server and clients together, and how long an event is on its way from the volume to a viewer, less the second of a look.
 func BenchmarkViewers(b *testing.B) {
 	const viewers = 1000
-	w := newWorld(b)
-	w.tell(b, training, progress(1, 0.9))
-	server, room := site(b, w, "")
-	room.access = everybody{w}
+	f := newFixture(b)
+	f.tell(b, training, progress(1, 0.9))
+	server, section := site(b, f, "")
+	section.access = allowAll{f}
 	before := memory()
 
 	arrived := make(chan time.Time, viewers)
@@ -39,7 +39,7 @@ func BenchmarkViewers(b *testing.B) {
 	var delays []time.Duration
 	step := 2
 	for b.Loop() {
-		w.tell(b, progress(step, 0.5))
+		f.tell(b, progress(step, 0.5))
 		step++
 		var times []time.Time
 		for range viewers {
@@ -54,13 +54,13 @@ func BenchmarkViewers(b *testing.B) {
 	b.ReportMetric(used, "MB")
 	b.ReportMetric(delays[len(delays)/2].Seconds()*1000, "p50-ms")
 	b.ReportMetric(delays[len(delays)*99/100].Seconds()*1000, "p99-ms")
-	room.hub.Stop()
+	section.hub.Stop()
 }
 
-// everybody may see the run.
-type everybody struct{ *world }
+// allowAll may see the run.
+type allowAll struct{ *fixture }
 
-func (e everybody) See(ctx context.Context, name string) (job.Record, error) { return e.Get(ctx, name) }
+func (e allowAll) See(ctx context.Context, name string) (job.Record, error) { return e.Get(ctx, name) }
 
 // watchOne reads a stream to its end, on a connection without the buffers of an HTTP client, and tells when each event arrives.
 func watchOne(tb testing.TB, address, user string, open *sync.WaitGroup, arrived chan<- time.Time) {

@@ -86,34 +86,34 @@ type cardView struct {
 }
 
 // Public adds the card, which needs no login.
-func (r *Room) Public(mux *http.ServeMux) {
+func (s *Section) Public(mux *http.ServeMux) {
 	mux.HandleFunc("GET /embed/runs/{run}", func(w http.ResponseWriter, req *http.Request) {
-		if err := r.showCard(w, req); err != nil {
-			r.site.Fail(w, req, err)
+		if err := s.showCard(w, req); err != nil {
+			s.site.Fail(w, req, err)
 		}
 	})
 }
 
-func (r *Room) showCard(w http.ResponseWriter, req *http.Request) error {
+func (s *Section) showCard(w http.ResponseWriter, req *http.Request) error {
 	run := req.PathValue("run")
-	if !r.cards.valid(run, req.URL.Query().Get("t")) {
+	if !s.cards.valid(run, req.URL.Query().Get("t")) {
 		return web.NotFound
 	}
-	rec, err := r.runs.Get(req.Context(), run)
+	rec, err := s.runs.Get(req.Context(), run)
 	if errors.Is(err, job.ErrNotFound) || err == nil && !rec.Active() && time.Since(rec.Updated) > cardTime {
 		return web.NotFound
 	}
 	if err != nil {
 		return err
 	}
-	view := r.cardOf(req.Context(), rec)
+	view := s.cardOf(req.Context(), rec)
 	var page strings.Builder
 	if err := cardTemplate.Execute(&page, view); err != nil {
 		return err
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+view.Nonce+"'; base-uri 'none'; form-action 'none'; frame-ancestors "+origin(r.site.Clowder))
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+view.Nonce+"'; base-uri 'none'; form-action 'none'; frame-ancestors "+origin(s.site.Clowder))
 	h.Del("Cross-Origin-Opener-Policy")
 	h.Set("Referrer-Policy", "no-referrer")
 	if view.Going {
@@ -133,18 +133,18 @@ func origin(address string) string {
 }
 
 // cardOf says how far a run is. Without its events, the card shows the state alone.
-func (r *Room) cardOf(ctx context.Context, rec job.Record) cardView {
-	view := cardView{Nonce: rand.Text(), Run: rec.Run, Going: rec.Active(), Link: r.site.Absolute("runs", rec.Run)}
+func (s *Section) cardOf(ctx context.Context, rec job.Record) cardView {
+	view := cardView{Nonce: rand.Text(), Run: rec.Run, Going: rec.Active(), Link: s.site.Absolute("runs", rec.Run)}
 	limited, cancel := context.WithTimeout(ctx, writeTime)
 	defer cancel()
-	s, err := r.hub.Moment(limited, rec.Run, snapshotPoints)
+	snapshot, err := s.hub.Snapshot(limited, rec.Run, snapshotPoints)
 	if err != nil {
-		s = Moment{}
+		snapshot = Snapshot{}
 	}
-	view.Percent = int(100 * s.Said.Fraction)
-	view.Sentence = cardSentence(rec, s.Said)
+	view.Percent = int(100 * snapshot.Progress.Fraction)
+	view.Sentence = cardSentence(rec, snapshot.Progress)
 	for _, name := range []string{"train/loss", "loss"} {
-		for _, line := range s.Lines {
+		for _, line := range snapshot.Lines {
 			if line.Name == name && len(line.Points) > 1 {
 				view.Curve = polyline(line.Points)
 				view.CurveWords = "Loss from " + text.Significant(line.Points[0].Y) + " to " + text.Significant(line.Points[len(line.Points)-1].Y)
@@ -155,7 +155,7 @@ func (r *Room) cardOf(ctx context.Context, rec job.Record) cardView {
 }
 
 // cardSentence says how far a run is, without a word that came from its data.
-func cardSentence(rec job.Record, s Said) string {
+func cardSentence(rec job.Record, s Progress) string {
 	switch rec.State {
 	case job.Accepted, job.Staged, job.Submitted:
 		return "Waiting to start."

@@ -109,7 +109,7 @@ func FuzzEventsDrawFiniteLines(f *testing.F) {
 		c := &curves{}
 		for _, text := range [][]byte{a, b, a} {
 			if e, err := results.DecodeEvent(text); err == nil {
-				_ = eventFrame(results.Placed{Event: e, End: 1}, c.add(e))
+				_ = eventFrame(results.LoggedEvent{Event: e, End: 1}, c.add(e))
 			}
 		}
 		for _, line := range c.sample(snapshotPoints) {

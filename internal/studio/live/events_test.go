@@ -14,15 +14,15 @@ import (
 
 func TestEventsGoOnWhereTheLastAnswerEnded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	f := newFixture(t)
 	path := "/api/v1/runs/" + run + "/events"
-	server, _ := site(t, w, "alice@example.org")
+	server, _ := site(t, f, "alice@example.org")
 	require.Contains(t, body(t, get(t, server, path)), `"events":[]`, "a run that has said nothing has a list, too")
 
 	lines := []string{training, progress(1, 0.9), progress(2, 0.8), progress(3, 0.7)}
-	w.tell(t, lines...)
-	w.write(t, "events.jsonl", progress(4, 0.6)) // without an end: it is still being written
-	w.end(job.Done, "All is well.")
+	f.tell(t, lines...)
+	f.write(t, "events.jsonl", progress(4, 0.6)) // without an end: it is still being written
+	f.end(job.Done, "All is well.")
 	read := func(after int64, limit int) (LogEvents, []int) {
 		var got LogEvents
 		require.NoError(t, json.Unmarshal([]byte(body(t, get(t, server, fmt.Sprintf("%s?after=%d&limit=%d", path, after, limit)))), &got))
@@ -72,13 +72,13 @@ func TestEventsGoOnWhereTheLastAnswerEnded(t *testing.T) {
 // The log is read a megabyte at a time. That a part ends where the limit does says nothing of what follows.
 func TestMoreEventsFollowThanOneReadOfTheLogHolds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	f := newFixture(t)
 	line := `{"time":"2026-11-21T05:03:52Z","attempt":1,"kind":"log","text":"` + strings.Repeat("x", 1000) + `"}`
 	for range 1200 {
-		w.tell(t, line)
+		f.tell(t, line)
 	}
-	room := &Room{runs: w}
-	all, err := room.events(run, 0, 1200)
+	section := &Section{runs: f}
+	all, err := section.events(run, 0, 1200)
 	require.NoError(t, err)
 	require.Len(t, all.Events, 1200)
 	require.False(t, all.More)
@@ -96,7 +96,7 @@ func TestMoreEventsFollowThanOneReadOfTheLogHolds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := room.events(run, c.after, c.limit)
+			got, err := section.events(run, c.after, c.limit)
 			require.NoError(t, err)
 			require.Equal(t, c.more, got.More)
 			last := got.Events[len(got.Events)-1]
@@ -110,8 +110,8 @@ func TestMoreEventsFollowThanOneReadOfTheLogHolds(t *testing.T) {
 
 func TestCurvesAreRefusedWhileTheServiceStops(t *testing.T) {
 	t.Parallel()
-	server, room := site(t, newWorld(t), "alice@example.org")
-	room.hub.Close()
+	server, section := site(t, newFixture(t), "alice@example.org")
+	section.hub.Close()
 	refused := get(t, server, "/api/v1/runs/"+run+"/series")
 	require.Equal(t, http.StatusServiceUnavailable, refused.StatusCode)
 	require.Equal(t, "10", refused.Header.Get("Retry-After"))

@@ -22,8 +22,8 @@ import (
 
 const run = "ft-one"
 
-// world is one run of the service: its record and its folder.
-type world struct {
+// fixture is one run of the service: its record and its folder.
+type fixture struct {
 	dir string
 
 	mu      sync.Mutex
@@ -32,53 +32,53 @@ type world struct {
 	gone    bool
 }
 
-func newWorld(tb testing.TB) *world {
+func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
-	w := &world{dir: tb.TempDir(), rec: job.Record{Run: run, State: job.Running, Attempt: 1}}
+	w := &fixture{dir: tb.TempDir(), rec: job.Record{Run: run, State: job.Running, Attempt: 1}}
 	require.NoError(tb, os.MkdirAll(filepath.Join(w.dir, run), 0o755))
 	return w
 }
 
-func (w *world) Get(context.Context, string) (job.Record, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.gone {
+func (f *fixture) Get(context.Context, string) (job.Record, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.gone {
 		return job.Record{}, job.ErrNotFound
 	}
-	return w.rec, nil
+	return f.rec, nil
 }
 
-func (w *world) Folder(run string) disk.Folder { return disk.Folder{Volume: w.dir, Name: run} }
+func (f *fixture) Folder(run string) disk.Folder { return disk.Folder{Volume: f.dir, Name: run} }
 
-func (w *world) Said(string) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.waiting
+func (f *fixture) LastStatus(string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.waiting
 }
 
-func (w *world) change(fn func(*job.Record)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	fn(&w.rec)
+func (f *fixture) change(fn func(*job.Record)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fn(&f.rec)
 }
 
-func (w *world) end(state job.State, text string) {
-	w.change(func(rec *job.Record) { rec.State, rec.Ending = state, &job.Ending{State: state, Text: text} })
+func (f *fixture) end(state job.State, text string) {
+	f.change(func(rec *job.Record) { rec.State, rec.Ending = state, &job.Ending{State: state, Text: text} })
 }
 
 // write appends to a file of the run.
-func (w *world) write(tb testing.TB, name, text string) {
+func (f *fixture) write(tb testing.TB, name, text string) {
 	tb.Helper()
-	f, err := os.OpenFile(filepath.Join(w.dir, run, name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	file, err := os.OpenFile(filepath.Join(f.dir, run, name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	require.NoError(tb, err)
-	_, err = f.WriteString(text)
+	_, err = file.WriteString(text)
 	require.NoError(tb, err)
-	require.NoError(tb, f.Close())
+	require.NoError(tb, file.Close())
 }
 
-func (w *world) tell(tb testing.TB, events ...string) {
+func (f *fixture) tell(tb testing.TB, events ...string) {
 	tb.Helper()
-	w.write(tb, results.EventsFile, strings.Join(events, "\n")+"\n")
+	f.write(tb, results.EventsFile, strings.Join(events, "\n")+"\n")
 }
 
 // progress is an event after some steps of 10,000.
@@ -92,9 +92,9 @@ func validation(step int, accuracy float64) string {
 
 const training = `{"time":"2026-11-21T05:03:49Z","attempt":1,"kind":"phase","phase":"train","text":"Training on 1080 rows."}`
 
-func newHub(tb testing.TB, w *world) *Hub {
+func newHub(tb testing.TB, f *fixture) *Hub {
 	tb.Helper()
-	h := NewHub(w, zap.NewNop())
+	h := NewHub(f, zap.NewNop())
 	tb.Cleanup(h.Close)
 	return h
 }
@@ -111,7 +111,7 @@ type browser struct {
 	last     int64
 	points   map[string][]float64 // the values of each line
 	state    JobState
-	said     Said
+	said     Progress
 	log      string
 }
 
@@ -152,7 +152,7 @@ func (b *browser) take(tb testing.TB, m got) {
 	case kindSnapshot:
 		var s struct {
 			State JobState
-			Said  Said
+			Said  Progress
 			Lines []struct {
 				Name   string
 				Points [][2]float64
@@ -181,8 +181,8 @@ func (b *browser) take(tb testing.TB, m got) {
 		}
 	case kindState:
 		decode(&b.state)
-	case kindSaid:
-		b.said = Said{}
+	case kindProgress:
+		b.said = Progress{}
 		decode(&b.said)
 	case kindLog:
 		var l Printed

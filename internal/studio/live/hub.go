@@ -13,14 +13,14 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// Runs is what the room asks of the service about runs.
+// Runs is what the section asks of the service about runs.
 type Runs interface {
 	// Get returns the record of a run, or job.ErrNotFound.
 	Get(ctx context.Context, run string) (job.Record, error)
 	// Folder is the folder of a run.
 	Folder(run string) disk.Folder
-	// Said is the newest sentence that the user of an active run was told in Clowder, empty for none.
-	Said(run string) string
+	// LastStatus is the newest sentence that the user of an active run was told in Clowder, empty for none.
+	LastStatus(run string) string
 }
 
 const (
@@ -182,15 +182,15 @@ func (v *Viewer) resume() [][]byte {
 	return frames
 }
 
-// Moment returns all that is known about a run, with at most so many points.
-func (h *Hub) Moment(ctx context.Context, run string, points int) (Moment, error) {
+// Snapshot returns all that is known about a run, with at most so many points.
+func (h *Hub) Snapshot(ctx context.Context, run string, points int) (Snapshot, error) {
 	v, err := h.Watch(run, nobody, -1)
 	if err != nil {
-		return Moment{}, err
+		return Snapshot{}, err
 	}
 	defer v.Close()
 	if _, err := v.Next(ctx, nil); err != nil {
-		return Moment{}, err
+		return Snapshot{}, err
 	}
 	v.watched.mu.Lock()
 	defer v.watched.mu.Unlock()

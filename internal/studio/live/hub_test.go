@@ -19,11 +19,11 @@ import (
 
 func TestAViewerBeginsWithASnapshotAndGetsNews(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.tell(t, training, progress(1, 0.9), progress(2, 0.8))
-	w.write(t, results.LogFile, "step 1\nstep 2\n")
+	f := newFixture(t)
+	f.tell(t, training, progress(1, 0.9), progress(2, 0.8))
+	f.write(t, results.LogFile, "step 1\nstep 2\n")
 	synctest.Test(t, func(t *testing.T) {
-		h := newHub(t, w)
+		h := newHub(t, f)
 		v, err := h.Watch(run, "alice", -1)
 		require.NoError(t, err)
 		defer v.Close()
@@ -35,22 +35,22 @@ func TestAViewerBeginsWithASnapshotAndGetsNews(t *testing.T) {
 		require.Equal(t, "Epoch 1 of 2, 0 %, loss 0.80", b.said.Sentence)
 		require.Equal(t, "step 1\nstep 2\n", b.log)
 
-		w.tell(t, progress(3, 0.7), validation(3, 0.6))
-		w.write(t, results.LogFile, "step 3\nstep")
+		f.tell(t, progress(3, 0.7), validation(3, 0.6))
+		f.write(t, results.LogFile, "step 3\nstep")
 		require.ErrorIs(t, b.listen(t, v), context.DeadlineExceeded)
 		require.Equal(t, []float64{0.9, 0.8, 0.7}, b.points["loss"])
 		require.Equal(t, []float64{0.6}, b.points["validation/accuracy"])
 		require.Equal(t, "step 1\nstep 2\nstep 3\n", b.log, "a line that is not whole yet waits")
-		require.Equal(t, []string{kindSnapshot, kindEvent, kindEvent, kindLog, kindSaid}, b.kinds())
-		info, err := os.Stat(filepath.Join(w.dir, run, results.EventsFile))
+		require.Equal(t, []string{kindSnapshot, kindEvent, kindEvent, kindLog, kindProgress}, b.kinds())
+		info, err := os.Stat(filepath.Join(f.dir, run, results.EventsFile))
 		require.NoError(t, err)
 		require.Equal(t, info.Size(), b.last, "the id is the offset after the event")
 
-		w.change(func(rec *job.Record) { rec.StoppedBy = "alice" })
+		f.change(func(rec *job.Record) { rec.StoppedBy = "alice" })
 		require.ErrorIs(t, b.listen(t, v), context.DeadlineExceeded)
 		require.True(t, b.state.Stopping)
 
-		w.end(job.Done, "All is well.")
+		f.end(job.Done, "All is well.")
 		require.ErrorIs(t, b.listen(t, v), io.EOF)
 		require.True(t, b.state.Over)
 		require.Equal(t, "All is well.", b.said.Sentence)
@@ -62,20 +62,20 @@ func TestAViewerThatComesBackMissesNothingAndGetsNothingTwice(t *testing.T) {
 	for name, restarted := range map[string]bool{"after a break": false, "after a restart of the service": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.tell(t, training, progress(1, 0.9))
+			f := newFixture(t)
+			f.tell(t, training, progress(1, 0.9))
 			synctest.Test(t, func(t *testing.T) {
-				h := newHub(t, w)
+				h := newHub(t, f)
 				v, err := h.Watch(run, "alice", -1)
 				require.NoError(t, err)
 				b := newBrowser()
 				require.ErrorIs(t, b.listen(t, v), context.DeadlineExceeded)
 				v.Close()
 
-				w.tell(t, progress(2, 0.8), progress(3, 0.7))
+				f.tell(t, progress(2, 0.8), progress(3, 0.7))
 				if restarted {
 					h.Close()
-					h = newHub(t, w)
+					h = newHub(t, f)
 				}
 				v, err = h.Watch(run, "alice", b.last)
 				require.NoError(t, err)
@@ -99,45 +99,45 @@ func TestAViewerGetsANewSnapshot(t *testing.T) {
 		return out
 	}
 	for name, c := range map[string]struct {
-		after func(t *testing.T, w *world, b *browser) int64 // prepares, and returns the last id that the viewer knows
+		after func(t *testing.T, f *fixture, b *browser) int64 // prepares, and returns the last id that the viewer knows
 		loss  int
 	}{
-		"that knows an offset of another log": {func(_ *testing.T, _ *world, b *browser) int64 { return b.last + 17 }, 3},
-		"where the log was begun again": {func(t *testing.T, w *world, b *browser) int64 {
+		"that knows an offset of another log": {func(_ *testing.T, _ *fixture, b *browser) int64 { return b.last + 17 }, 3},
+		"where the log was begun again": {func(t *testing.T, f *fixture, b *browser) int64 {
 			t.Helper()
-			require.NoError(t, os.Remove(filepath.Join(w.dir, run, results.EventsFile)))
-			w.tell(t, progress(1, 0.5))
+			require.NoError(t, os.Remove(filepath.Join(f.dir, run, results.EventsFile)))
+			f.tell(t, progress(1, 0.5))
 			time.Sleep(2 * look)
 			return b.last
 		}, 1},
-		"that is far behind": {func(t *testing.T, w *world, b *browser) int64 {
+		"that is far behind": {func(t *testing.T, f *fixture, b *browser) int64 {
 			t.Helper()
 			for i := range 10 {
-				w.tell(t, many(4+400*i, 400)...)
+				f.tell(t, many(4+400*i, 400)...)
 				time.Sleep(2 * look)
 			}
 			return b.last
 		}, snapshotPoints},
-		"when very much comes at once": {func(t *testing.T, w *world, b *browser) int64 {
+		"when very much comes at once": {func(t *testing.T, f *fixture, b *browser) int64 {
 			t.Helper()
-			w.tell(t, many(4, maxEventsAtOnce+1)...)
+			f.tell(t, many(4, maxEventsAtOnce+1)...)
 			time.Sleep(2 * look)
 			return b.last
 		}, maxEventsAtOnce + 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.tell(t, many(1, 3)...)
+			f := newFixture(t)
+			f.tell(t, many(1, 3)...)
 			synctest.Test(t, func(t *testing.T) {
-				h := newHub(t, w)
+				h := newHub(t, f)
 				v, err := h.Watch(run, "alice", -1)
 				require.NoError(t, err)
 				b := newBrowser()
 				require.ErrorIs(t, b.listen(t, v), context.DeadlineExceeded)
 				defer v.Close()
 
-				again, err := h.Watch(run, "alice", c.after(t, w, b))
+				again, err := h.Watch(run, "alice", c.after(t, f, b))
 				require.NoError(t, err)
 				defer again.Close()
 				fresh := newBrowser()
@@ -154,24 +154,24 @@ func TestAViewerGetsANewSnapshot(t *testing.T) {
 
 func TestAttemptsOfARun(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.tell(t, progress(10, 0.9), progress(20, 0.8), progress(30, 0.7))
+	f := newFixture(t)
+	f.tell(t, progress(10, 0.9), progress(20, 0.8), progress(30, 0.7))
 	synctest.Test(t, func(t *testing.T) {
-		h := newHub(t, w)
+		h := newHub(t, f)
 		v, err := h.Watch(run, "alice", -1)
 		require.NoError(t, err)
 		defer v.Close()
 		b := newBrowser()
 		require.ErrorIs(t, b.listen(t, v), context.DeadlineExceeded)
 
-		w.tell(t, strings.Replace(progress(1, 66), `"attempt":1`, `"attempt":3`, 1))
+		f.tell(t, strings.Replace(progress(1, 66), `"attempt":1`, `"attempt":3`, 1))
 		require.ErrorIs(t, b.listen(t, v), context.DeadlineExceeded)
 		require.Equal(t, []float64{0.9, 0.8, 0.7}, b.points["loss"], "an attempt that the service did not start")
 
-		w.change(func(rec *job.Record) { rec.Attempt = 2 })
-		w.tell(t, strings.Replace(progress(20, 0.75), `"attempt":1`, `"attempt":2`, 1))
+		f.change(func(rec *job.Record) { rec.Attempt = 2 })
+		f.tell(t, strings.Replace(progress(20, 0.75), `"attempt":1`, `"attempt":2`, 1))
 		time.Sleep(2 * look)
-		s, err := h.Moment(t.Context(), run, snapshotPoints)
+		s, err := h.Snapshot(t.Context(), run, snapshotPoints)
 		require.NoError(t, err)
 		require.Equal(t, []Point{{0.002, 0.9}, {0.004, 0.75}}, s.Lines[0].Points, "it went on from step 10")
 	})
@@ -179,9 +179,9 @@ func TestAttemptsOfARun(t *testing.T) {
 
 func TestARunIsLookedAtWhileItHasViewers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	f := newFixture(t)
 	synctest.Test(t, func(t *testing.T) {
-		h := newHub(t, w)
+		h := newHub(t, f)
 		first, err := h.Watch(run, "alice", -1)
 		require.NoError(t, err)
 		second, err := h.Watch(run, "bob", -1)
@@ -207,9 +207,9 @@ func TestARunIsLookedAtWhileItHasViewers(t *testing.T) {
 
 func TestViewersAreLimited(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	f := newFixture(t)
 	synctest.Test(t, func(t *testing.T) {
-		h := newHub(t, w)
+		h := newHub(t, f)
 		var viewers []*Viewer
 		for i := range maxViewers {
 			v, err := h.Watch(run, fmt.Sprint("user ", i/maxViewersOfUser), -1)
@@ -234,9 +234,9 @@ func TestViewersAreLimited(t *testing.T) {
 
 func TestTheStopOfTheServiceEndsViewers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	f := newFixture(t)
 	synctest.Test(t, func(t *testing.T) {
-		h := newHub(t, w)
+		h := newHub(t, f)
 		v, err := h.Watch(run, "alice", -1)
 		require.NoError(t, err)
 		defer v.Close()
@@ -259,11 +259,11 @@ func TestTheStopOfTheServiceEndsViewers(t *testing.T) {
 
 func TestARunWithoutARecordOrAFolderEnds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.gone = true
-	require.NoError(t, os.RemoveAll(filepath.Join(w.dir, run)))
+	f := newFixture(t)
+	f.gone = true
+	require.NoError(t, os.RemoveAll(filepath.Join(f.dir, run)))
 	synctest.Test(t, func(t *testing.T) {
-		h := newHub(t, w)
+		h := newHub(t, f)
 		v, err := h.Watch(run, "alice", -1)
 		require.NoError(t, err)
 		defer v.Close()

@@ -10,12 +10,12 @@ import (
 
 // The kinds of messages to a viewer.
 const (
-	// kindSnapshot is a Moment, kindEvent an event of the trainer with what it draws, kindState a JobState, kindSaid a Said, kindLog a Printed,
+	// kindSnapshot is a Snapshot, kindEvent an event of the trainer with what it draws, kindState a JobState, kindProgress a Progress, kindLog a Printed,
 	// kindEnd an End. Nothing follows the last one.
 	kindSnapshot = "snapshot"
 	kindEvent    = "event"
 	kindState    = "state"
-	kindSaid     = "said"
+	kindProgress = "said"
 	kindLog      = "log"
 	kindEnd      = "end"
 )
@@ -31,8 +31,8 @@ type JobState struct {
 	Ending     string `json:"ending,omitempty" doc:"How the run ended, in a sentence"`
 }
 
-// Said is how far a run is.
-type Said struct {
+// Progress is how far a run is.
+type Progress struct {
 	Sentence   string  `json:"sentence,omitempty" doc:"The progress in a sentence"`
 	Phase      string  `json:"phase,omitempty" doc:"start, prepare, train, test, predict, export, or script"`
 	Fraction   float64 `json:"fraction" doc:"Share of the whole training, 0 to 1"`
@@ -54,14 +54,14 @@ type Printed struct {
 	From bool `json:"from,omitempty" doc:"The text replaces what was sent before"`
 }
 
-// Moment is all that a viewer needs to begin.
-type Moment struct {
+// Snapshot is all that a viewer needs to begin.
+type Snapshot struct {
 	// After is the offset in the event log up to which this is.
-	After int64    `json:"after" doc:"Offset in the event log up to which this is"`
-	State JobState `json:"state"`
-	Said  Said     `json:"said"`
-	Lines []Curve  `json:"lines"`
-	Log   *Printed `json:"log,omitempty" doc:"The end of the log"`
+	After    int64    `json:"after" doc:"Offset in the event log up to which this is"`
+	State    JobState `json:"state"`
+	Progress Progress `json:"said"`
+	Lines    []Curve  `json:"lines"`
+	Log      *Printed `json:"log,omitempty" doc:"The end of the log"`
 }
 
 // End says why a stream is over.
@@ -69,8 +69,8 @@ type End struct {
 	Text string `json:"text"`
 }
 
-// PlacedEvent is an event of the trainer with its place in the log.
-type PlacedEvent struct {
+// LoggedEvent is an event of the trainer with its place in the log.
+type LoggedEvent struct {
 	Offset int64         `json:"offset" doc:"Offset of the byte after its line in events.jsonl"`
 	Event  results.Event `json:"event" doc:"As the trainer wrote it"`
 }
@@ -104,7 +104,7 @@ func frame(kind string, id int64, value any) message {
 }
 
 // eventFrame is the message about an event of the trainer.
-func eventFrame(e results.Placed, points []drawn) message {
+func eventFrame(e results.LoggedEvent, points []drawn) message {
 	news := newsEvent{Event: e.Event}
 	for _, d := range points {
 		if d.isNew {

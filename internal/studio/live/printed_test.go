@@ -34,12 +34,12 @@ func TestALogIsFollowed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, p := newWorld(t), printed{}
+			f, p := newFixture(t), printed{}
 			for _, s := range steps {
 				if s.write != "" {
-					w.write(t, results.LogFile, s.write)
+					f.write(t, results.LogFile, s.write)
 				}
-				got, ok, err := p.next(w.Folder(run))
+				got, ok, err := p.next(f.Folder(run))
 				require.NoError(t, err)
 				require.Equal(t, s.ok, ok)
 				require.Equal(t, s.want, got)

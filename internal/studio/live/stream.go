@@ -16,8 +16,8 @@ const (
 )
 
 // stream sends what happens in a run until it is over, the visitor may no longer see it, or the visitor goes away.
-func (r *Room) stream(w http.ResponseWriter, req *http.Request, run string) error {
-	viewer, err := r.hub.Watch(run, userOf(req.Context()), after(req))
+func (s *Section) stream(w http.ResponseWriter, req *http.Request, run string) error {
+	viewer, err := s.hub.Watch(run, userOf(req.Context()), after(req))
 	if err != nil {
 		return problem(err)
 	}
@@ -32,11 +32,11 @@ func (r *Room) stream(w http.ResponseWriter, req *http.Request, run string) erro
 	}
 	ticker := time.NewTicker(heartbeat)
 	defer ticker.Stop()
-	r.serve(req.Context(), run, viewer, ticker.C, out)
+	s.serve(req.Context(), run, viewer, ticker.C, out)
 	return nil
 }
 
-func (r *Room) serve(ctx context.Context, run string, viewer *Viewer, tick <-chan time.Time, out sender) {
+func (s *Section) serve(ctx context.Context, run string, viewer *Viewer, tick <-chan time.Time, out sender) {
 	for beats := 1; ; {
 		frames, err := viewer.Next(ctx, tick)
 		switch {
@@ -57,7 +57,7 @@ func (r *Room) serve(ctx context.Context, run string, viewer *Viewer, tick <-cha
 		if beats++; beats%recheck != 0 {
 			continue
 		}
-		_, err = r.access.See(ctx, run)
+		_, err = s.access.See(ctx, run)
 		if text, ends := noLonger(err); ends {
 			if text != "" {
 				_ = out.send(frame(kindEnd, -1, End{text}).frame)

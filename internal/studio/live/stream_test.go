@@ -47,7 +47,7 @@ func (l *lost) Write(b []byte) (int, error) {
 // streamed returns what a stream of a quiet run sends in so many heartbeats, and whether it has ended by itself.
 func streamed(t *testing.T, access Access, w http.ResponseWriter, beats int) (ended bool) {
 	t.Helper()
-	world := newWorld(t)
+	world := newFixture(t)
 	synctest.Test(t, func(t *testing.T) {
 		hub := newHub(t, world)
 		viewer, err := hub.Watch(run, "alice", -1)
@@ -58,7 +58,7 @@ func streamed(t *testing.T, access Access, w http.ResponseWriter, beats int) (en
 		tick, done := make(chan time.Time), make(chan struct{})
 		go func() {
 			defer close(done)
-			(&Room{hub: hub, access: access}).serve(ctx, run, viewer, tick, sender{w, http.NewResponseController(w)})
+			(&Section{hub: hub, access: access}).serve(ctx, run, viewer, tick, sender{w, http.NewResponseController(w)})
 		}()
 		for range beats {
 			synctest.Wait()
@@ -148,11 +148,11 @@ func TestABrowserThatComesBackSaysWhatItKnows(t *testing.T) {
 
 func TestAStreamThatCannotBeginSaysWhenToComeBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.tell(t, progress(1, 0.9))
-	server, room := site(t, w, "alice@example.org")
+	f := newFixture(t)
+	f.tell(t, progress(1, 0.9))
+	server, section := site(t, f, "alice@example.org")
 	for range maxViewersOfUser {
-		v, err := room.hub.Watch(run, "alice@example.org", -1)
+		v, err := section.hub.Watch(run, "alice@example.org", -1)
 		require.NoError(t, err)
 		defer v.Close()
 	}
@@ -163,7 +163,7 @@ func TestAStreamThatCannotBeginSaysWhenToComeBack(t *testing.T) {
 	require.Contains(t, body(t, refused), tooMany.Detail)
 	require.Equal(t, http.StatusOK, get(t, server, path+"series").StatusCode, "a short look is no stream")
 
-	room.hub.Stop()
+	section.hub.Stop()
 	refused = get(t, server, path+"events", "Accept", streamType)
 	require.Equal(t, http.StatusServiceUnavailable, refused.StatusCode)
 	require.Equal(t, "10", refused.Header.Get("Retry-After"))

@@ -42,7 +42,7 @@ type watch struct {
 	progress results.Progress
 	waiting  string // the newest sentence of the service, for what the trainer tells nothing about
 	curves   curves
-	said     Said
+	said     Progress
 	// news[0] has the number first. A viewer of another generation gets a snapshot.
 	news       []message
 	bytes      int
@@ -82,9 +82,9 @@ func (w *watch) look(ctx context.Context) error {
 		w.logEnd = w.printed.end
 		w.tell(frame(kindLog, -1, log))
 	}
-	if said := w.sayNow(); !sameSaid(said, w.said) {
+	if said := w.sayNow(); !sameProgress(said, w.said) {
 		w.said = said
-		w.tell(frame(kindSaid, -1, said))
+		w.tell(frame(kindProgress, -1, said))
 	}
 	w.looked, w.over = true, w.state.Over
 	close(w.changed)
@@ -93,11 +93,11 @@ func (w *watch) look(ctx context.Context) error {
 }
 
 // read returns the new events, at the first look all that there are.
-func (w *watch) read() ([]results.Placed, error) {
-	var all []results.Placed
+func (w *watch) read() ([]results.LoggedEvent, error) {
+	var all []results.LoggedEvent
 	for n := 0; w.tail.Offset == 0 || !w.looked || n < readsAtOnce; n++ {
 		offset := w.tail.Offset
-		events, err := w.tail.NextPlaced()
+		events, err := w.tail.NextLogged()
 		if err != nil || w.tail.Offset <= offset {
 			return append(all, events...), err
 		}
@@ -114,7 +114,7 @@ func (w *watch) update(rec job.Record) {
 	if rec.Ending != nil {
 		state.Ending = rec.Ending.Text
 	}
-	w.attempt, w.waiting = rec.Attempt, w.runs.Said(w.run)
+	w.attempt, w.waiting = rec.Attempt, w.runs.LastStatus(w.run)
 	if state != w.state {
 		w.state = state
 		w.tell(frame(kindState, -1, state))
@@ -122,7 +122,7 @@ func (w *watch) update(rec job.Record) {
 }
 
 // fold takes events into account and tells them, at the first look as many as are kept.
-func (w *watch) fold(events []results.Placed) {
+func (w *watch) fold(events []results.LoggedEvent) {
 	flood, told := w.looked && len(events) > maxEventsAtOnce, len(events)-maxNews
 	for i, e := range events {
 		if e.Attempt > w.attempt {
@@ -162,9 +162,9 @@ func (w *watch) restart() {
 	w.generation++
 }
 
-func (w *watch) sayNow() Said {
+func (w *watch) sayNow() Progress {
 	p := &w.progress
-	s := Said{
+	s := Progress{
 		Sentence: p.Sentence(), Phase: p.Phase, Fraction: p.Fraction, ETASeconds: p.ETA.Seconds(), Epoch: p.Epoch, Epochs: p.Epochs,
 		Resumes: w.curves.resumes,
 	}
@@ -182,7 +182,7 @@ func (w *watch) sayNow() Said {
 	return s
 }
 
-func sameSaid(a, b Said) bool {
+func sameProgress(a, b Progress) bool {
 	sameBest := a.Best == nil && b.Best == nil || a.Best != nil && b.Best != nil && *a.Best == *b.Best
 	sameResumes := slices.Equal(a.Resumes, b.Resumes)
 	a.Best, b.Best, a.Resumes, b.Resumes = nil, nil, nil, nil
@@ -224,7 +224,7 @@ func (w *watch) resume(after int64) (frames [][]byte, next uint64, generation in
 		}
 		next = w.first + uint64(i) + 1
 	}
-	frames = [][]byte{frame(kindState, -1, w.state).frame, frame(kindSaid, -1, w.said).frame}
+	frames = [][]byte{frame(kindState, -1, w.state).frame, frame(kindProgress, -1, w.said).frame}
 	if w.logEnd != "" {
 		frames = append(frames, frame(kindLog, -1, Printed{Text: w.logEnd, From: true}).frame)
 	}
@@ -240,8 +240,8 @@ func (w *watch) snapshotFrame() []byte {
 }
 
 // whole is all that is known, with at most so many points.
-func (w *watch) whole(points int) Moment {
-	s := Moment{After: w.after, State: w.state, Said: w.said, Lines: w.curves.sample(points)}
+func (w *watch) whole(points int) Snapshot {
+	s := Snapshot{After: w.after, State: w.state, Progress: w.said, Lines: w.curves.sample(points)}
 	if w.logEnd != "" {
 		s.Log = &Printed{Text: w.logEnd, From: true}
 	}

@@ -20,20 +20,20 @@ func TestACardSaysHowFarARunIs(t *testing.T) {
 	best := 0.9316
 	for name, c := range map[string]struct {
 		state job.State
-		said  Said
+		said  Progress
 		want  string
 	}{
-		"a run that waits":           {job.Staged, Said{}, "Waiting to start."},
-		"one that saves":             {job.Collected, Said{Epochs: 3}, "Saving the results."},
-		"one that failed":            {job.Failed, Said{Sentence: "secret.csv has no rows"}, "Failed."},
-		"one that was cancelled":     {job.Cancelled, Said{}, "Cancelled."},
-		"one that was skipped":       {job.Skipped, Said{}, "Skipped."},
-		"one that has said nothing":  {job.Running, Said{Sentence: "Reading secret.csv", Phase: "prepare"}, "Running."},
-		"a script":                   {job.Running, Said{Fraction: 0.499}, "Running, 50 %."},
-		"the first epoch":            {job.Running, Said{Epochs: 3, Epoch: 1}, "Epoch 1 of 3."},
-		"the time that is left":      {job.Running, Said{Epochs: 3, Epoch: 2, Fraction: 0.5, ETASeconds: 600}, "Epoch 2 of 3, 50 %, about 10 min left."},
-		"the best value":             {job.Running, Said{Epochs: 3, Epoch: 2, Metric: "f1", Best: &best}, "Epoch 2 of 3, best validation F1 so far 0.932."},
-		"a metric of a script's own": {job.Running, Said{Metric: "<b>\x1b[1m", Best: &best}, "Running, best validation <b> [1m so far 0.932."},
+		"a run that waits":           {job.Staged, Progress{}, "Waiting to start."},
+		"one that saves":             {job.Collected, Progress{Epochs: 3}, "Saving the results."},
+		"one that failed":            {job.Failed, Progress{Sentence: "secret.csv has no rows"}, "Failed."},
+		"one that was cancelled":     {job.Cancelled, Progress{}, "Cancelled."},
+		"one that was skipped":       {job.Skipped, Progress{}, "Skipped."},
+		"one that has said nothing":  {job.Running, Progress{Sentence: "Reading secret.csv", Phase: "prepare"}, "Running."},
+		"a script":                   {job.Running, Progress{Fraction: 0.499}, "Running, 50 %."},
+		"the first epoch":            {job.Running, Progress{Epochs: 3, Epoch: 1}, "Epoch 1 of 3."},
+		"the time that is left":      {job.Running, Progress{Epochs: 3, Epoch: 2, Fraction: 0.5, ETASeconds: 600}, "Epoch 2 of 3, 50 %, about 10 min left."},
+		"the best value":             {job.Running, Progress{Epochs: 3, Epoch: 2, Metric: "f1", Best: &best}, "Epoch 2 of 3, best validation F1 so far 0.932."},
+		"a metric of a script's own": {job.Running, Progress{Metric: "<b>\x1b[1m", Best: &best}, "Running, best validation <b> [1m so far 0.932."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,14 +80,14 @@ func TestTheCurveOfACardStaysInItsPicture(t *testing.T) {
 
 func TestClowderShowsALinkAndTheCardWhereItIsWanted(t *testing.T) {
 	t.Parallel()
-	_, room := site(t, newWorld(t), "")
-	with, err := room.cards.Visualization(run, true)
+	_, section := site(t, newFixture(t), "")
+	with, err := section.cards.Visualization(run, true)
 	require.NoError(t, err)
-	without, err := room.cards.Visualization(`ft-"><script>`, false)
+	without, err := section.cards.Visualization(`ft-"><script>`, false)
 	require.NoError(t, err)
 	const link = `<a href="https://studio.example.org/ray/runs/`
 	require.Contains(t, with, link+run+`" target="_blank" rel="noopener">`)
-	require.Contains(t, with, `<iframe src="`+room.cards.Address(run)+`"`)
+	require.Contains(t, with, `<iframe src="`+section.cards.Address(run)+`"`)
 	require.Contains(t, without, link)
 	require.NotContains(t, without, "<iframe")
 	require.NotContains(t, without, "<script")
@@ -106,26 +106,26 @@ func TestACardIsFramedByClowderOnly(t *testing.T) {
 
 func TestALogThatIsNotThereIsNotFound(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	server, _ := site(t, w, "alice@example.org")
+	f := newFixture(t)
+	server, _ := site(t, f, "alice@example.org")
 	path := "/api/v1/runs/" + run + "/log"
 	require.Equal(t, http.StatusNotFound, get(t, server, path).StatusCode, "it has printed nothing")
 	theirs := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(theirs, []byte("secret"), 0o600))
-	require.NoError(t, os.Symlink(theirs, filepath.Join(w.dir, run, results.LogFile)))
+	require.NoError(t, os.Symlink(theirs, filepath.Join(f.dir, run, results.LogFile)))
 	linked := get(t, server, path)
 	require.GreaterOrEqual(t, linked.StatusCode, 400)
 	require.NotContains(t, body(t, linked), "secret", "a script of a user could make such a link")
-	require.NoError(t, os.RemoveAll(filepath.Join(w.dir, run)))
+	require.NoError(t, os.RemoveAll(filepath.Join(f.dir, run)))
 	require.Equal(t, http.StatusNotFound, get(t, server, path).StatusCode, "its folder was removed")
 }
 
 func TestTheEndOfALogBeginsWithAWholeLine(t *testing.T) {
 	t.Parallel()
-	w, p := newWorld(t), printed{}
+	f, p := newFixture(t), printed{}
 	for i := range 40 {
-		w.write(t, results.LogFile, strings.Repeat(strconv.Itoa(i%10), 999)+"\n")
-		_, ok, err := p.next(w.Folder(run))
+		f.write(t, results.LogFile, strings.Repeat(strconv.Itoa(i%10), 999)+"\n")
+		_, ok, err := p.next(f.Folder(run))
 		require.NoError(t, err)
 		require.True(t, ok)
 	}
@@ -134,9 +134,9 @@ func TestTheEndOfALogBeginsWithAWholeLine(t *testing.T) {
 	for _, line := range lines {
 		require.Len(t, strings.TrimSuffix(line, "\n"), 999)
 	}
-	require.NoError(t, os.Truncate(filepath.Join(w.dir, run, results.LogFile), 0))
-	w.write(t, results.LogFile, "again\n")
-	news, ok, err := p.next(w.Folder(run))
+	require.NoError(t, os.Truncate(filepath.Join(f.dir, run, results.LogFile), 0))
+	f.write(t, results.LogFile, "again\n")
+	news, ok, err := p.next(f.Folder(run))
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Equal(t, Printed{"again\n", true}, news, "a log that was begun again replaces what viewers have")

@@ -1,4 +1,4 @@
-// Package login is the door of the studio: it finds out who a visitor is and what Clowder lets them do.
+// Package login is the login of the studio: it finds out who a visitor is and what Clowder lets them do.
 //
 // Visitors log in at the Keycloak of Clowder (OpenID Connect, authorization code with PKCE), paste an API key of Clowder once, or, where the
 // operator chose that, bring the cookie of Clowder's own page. Scripts send the credential of Clowder in a header. Whichever way, the identity is

@@ -30,42 +30,42 @@ type keyLogin struct {
 const renewKeyAfter = 10 * time.Minute
 
 // keyVisitor is the visitor who pasted a key. The time of the request is noted in a new cookie now and then.
-func (d *Door) keyVisitor(w http.ResponseWriter, r *http.Request, text string) (*web.Visitor, error) {
+func (a *Authenticator) keyVisitor(w http.ResponseWriter, r *http.Request, text string) (*web.Visitor, error) {
 	var login keyLogin
-	now := d.now()
-	if !d.sealer.open(keyCookie, text, &login) || d.left.Contains(login.ID) || over(now, login.Started, login.Used) {
+	now := a.now()
+	if !a.sealer.open(keyCookie, text, &login) || a.left.Contains(login.ID) || over(now, login.Started, login.Used) {
 		return nil, errEnded
 	}
 	name := nameOf(login.ID)
-	v, err := d.people.visitor(r.Context(), name, func(context.Context) (Credential, error) {
-		if d.left.Contains(login.ID) || d.now().Sub(login.Started) >= wholeLife {
+	v, err := a.users.visitor(r.Context(), name, func(context.Context) (Credential, error) {
+		if a.left.Contains(login.ID) || a.now().Sub(login.Started) >= wholeLife {
 			return Credential{}, errEnded
 		}
 		return Credential{Secret: job.Secret(login.Key)}, nil
 	})
 	if err == nil && byPerson(r) && now.Sub(login.Used) >= renewKeyAfter {
 		login.Used = now
-		err = d.setKey(w, login)
+		err = a.setKey(w, login)
 	}
 	return v, err
 }
 
-func (d *Door) setKey(w http.ResponseWriter, login keyLogin) error {
-	text, err := d.sealer.seal(keyCookie, login)
+func (a *Authenticator) setKey(w http.ResponseWriter, login keyLogin) error {
+	text, err := a.sealer.seal(keyCookie, login)
 	if err != nil {
 		return err
 	}
-	d.cookies.set(w, keyCookie, text, 0)
+	a.cookies.set(w, keyCookie, text, 0)
 	return nil
 }
 
 // beginKey logs somebody in with a key that Clowder accepts.
-func (d *Door) beginKey(ctx context.Context, w http.ResponseWriter, key string) error {
+func (a *Authenticator) beginKey(ctx context.Context, w http.ResponseWriter, key string) error {
 	c := Credential{Secret: job.Secret(key)}
 	id := rand.Text()
-	if _, err := d.people.visitor(ctx, nameOf(id), func(context.Context) (Credential, error) { return c, nil }); err != nil {
-		d.people.forget(nameOf(id))
+	if _, err := a.users.visitor(ctx, nameOf(id), func(context.Context) (Credential, error) { return c, nil }); err != nil {
+		a.users.forget(nameOf(id))
 		return err
 	}
-	return d.setKey(w, keyLogin{Key: key, ID: id, Started: d.now(), Used: d.now()})
+	return a.setKey(w, keyLogin{Key: key, ID: id, Started: a.now(), Used: a.now()})
 }

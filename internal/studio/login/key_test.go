@@ -43,7 +43,7 @@ func TestAKeyIsCheckedAndSealed(t *testing.T) {
 		} {
 			seal, err := newSealer(c.keys)
 			require.NoError(t, err)
-			p.door.sealer = seal
+			p.login.sealer = seal
 			require.Equal(t, c.want, b.get(p.url+"/api/v1/me").status, name)
 		}
 	})
@@ -51,7 +51,7 @@ func TestAKeyIsCheckedAndSealed(t *testing.T) {
 
 func TestAWrongKeyIsRefused(t *testing.T) {
 	t.Parallel()
-	p := build(t, setup{ways: []Way{ByKey}})
+	p := build(t, setup{ways: []Method{ByKey}})
 	for name, key := range map[string]string{
 		"an unknown key": "not-a-key-of-clowder", "nothing": "", "two words": "a b", "control characters": "a\x00b", "a long text": strings.Repeat("k", 3000),
 	} {
@@ -68,7 +68,7 @@ func TestAWrongKeyIsRefused(t *testing.T) {
 
 func TestALoginWithAKeyEnds(t *testing.T) {
 	t.Parallel()
-	p := build(t, setup{ways: []Way{ByKey}})
+	p := build(t, setup{ways: []Method{ByKey}})
 	address, err := url.Parse(p.url)
 	require.NoError(t, err)
 	begin := func() *browser {
@@ -109,7 +109,7 @@ func TestALoginWithAKeyEnds(t *testing.T) {
 
 func TestTheKeyOfAnInstallationIsNobodys(t *testing.T) {
 	t.Parallel()
-	p := build(t, setup{ways: []Way{ByKey}, version: 1})
+	p := build(t, setup{ways: []Method{ByKey}, version: 1})
 	require.Equal(t, "alice X sees /, save false", p.browser(t).loginWithKey(p, p.clowder.Key(alice), "/").body)
 	require.Equal(t, http.StatusForbidden, p.browser(t).loginWithKey(p, p.clowder.GlobalKey(), "/").status)
 	require.Equal(t, http.StatusUnauthorized, p.browser(t).get(p.url+"/api/v1/me", "X-API-KEY", p.clowder.GlobalKey()).status)
@@ -147,7 +147,7 @@ func TestScriptsSendTheCredentialInAHeader(t *testing.T) {
 
 func TestTheCookieOfClowderCountsOnlyWhereTheOperatorChoseIt(t *testing.T) {
 	t.Parallel()
-	with, without := build(t, setup{ways: []Way{ByCookie, ByKey}}), build(t, setup{ways: []Way{ByKey}})
+	with, without := build(t, setup{ways: []Method{ByCookie, ByKey}}), build(t, setup{ways: []Method{ByKey}})
 	for name, form := range map[string]func(token string) string{
 		"as the page writes it": clowdertest.CookieOf,
 		"as the API writes it":  func(token string) string { return `Authorization="Bearer ` + token + `"` },

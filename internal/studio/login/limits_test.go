@@ -83,7 +83,7 @@ func TestWhatACookieHoldsOpensWithItsOwnKeysOnly(t *testing.T) {
 func TestAStateKeyOfAnotherLengthStopsTheStart(t *testing.T) {
 	t.Parallel()
 	site := web.NewSite(&url.URL{Scheme: "https", Host: "studio.example.org"}, "", noAssets{http.NotFoundHandler()}, zap.NewNop())
-	_, err := New(site, &oracle{}, Config{Ways: []Way{ByKey}, Keys: [][]byte{bytes.Repeat([]byte("k"), 31)}})
+	_, err := New(site, &oracle{}, Config{Methods: []Method{ByKey}, Keys: [][]byte{bytes.Repeat([]byte("k"), 31)}})
 	require.ErrorContains(t, err, "the key for cookies")
 	require.NotContains(t, err.Error(), "kkk")
 }
@@ -122,7 +122,7 @@ func TestACredentialIsPrintableAndNotTooLong(t *testing.T) {
 
 func TestAScriptOfAnOpenPageIsNotLedToTheLogin(t *testing.T) {
 	t.Parallel()
-	p := build(t, setup{ways: []Way{ByKey}})
+	p := build(t, setup{ways: []Method{ByKey}})
 	for dest, status := range map[string]int{"": 200, "document": 200, "empty": 401, "image": 401, "iframe": 401} {
 		shown := p.browser(t).get(p.url+"/runs/x?a=b", "Sec-Fetch-Dest", dest)
 		require.Equal(t, status, shown.status, dest)
@@ -132,7 +132,7 @@ func TestAScriptOfAnOpenPageIsNotLedToTheLogin(t *testing.T) {
 
 func TestALoginThatClowderEndedLosesNoForm(t *testing.T) {
 	t.Parallel()
-	p := build(t, setup{ways: []Way{ByCookie}})
+	p := build(t, setup{ways: []Method{ByCookie}})
 	token := p.clowder.Token(alice)
 	p.clowder.RevokeToken(token)
 	b := p.browser(t)
@@ -147,7 +147,7 @@ func TestALoginThatClowderEndedLosesNoForm(t *testing.T) {
 
 func TestThePageAfterALogoutClearsWhatTheBrowserKept(t *testing.T) {
 	t.Parallel()
-	p := build(t, setup{ways: []Way{ByKey}})
+	p := build(t, setup{ways: []Method{ByKey}})
 	b := p.browser(t)
 	require.Contains(t, b.post(p.url+"/logout", nil).body, `<img src="/ray/logout/clear"`, "also for nobody")
 	shown := b.get(p.url + "/logout/clear")

@@ -24,77 +24,77 @@ const (
 )
 
 // startOIDC sends a visitor to Keycloak.
-func (d *Door) startOIDC(w http.ResponseWriter, r *http.Request) {
-	a := attempt{
-		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Back: safeBack(r.URL.Query().Get("back")), At: d.now(),
+func (a *Authenticator) startOIDC(w http.ResponseWriter, r *http.Request) {
+	begun := attempt{
+		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Back: safeBack(r.URL.Query().Get("back")), At: a.now(),
 	}
-	to, err := d.provider.start(r.Context(), a)
+	to, err := a.provider.start(r.Context(), begun)
 	if err == nil {
 		var text string
-		if text, err = d.sealer.seal(attemptCookie, a); err == nil {
-			if begun := d.attempts(r); len(begun) >= maxAttempts {
-				for _, name := range begun {
-					d.cookies.remove(w, name)
+		if text, err = a.sealer.seal(attemptCookie, begun); err == nil {
+			if old := a.attempts(r); len(old) >= maxAttempts {
+				for _, name := range old {
+					a.cookies.remove(w, name)
 				}
 			}
-			d.cookies.set(w, attemptCookie+a.State[:stateMark], text, attemptLife)
+			a.cookies.set(w, attemptCookie+begun.State[:stateMark], text, attemptLife)
 			http.Redirect(w, r, to, http.StatusSeeOther)
 			return
 		}
 	}
-	d.log.Warn("the login service cannot be asked", zap.Error(err))
-	d.show(w, r, http.StatusBadGateway, loginView{Back: a.Back, Problem: failure(err, refusedProblem())})
+	a.log.Warn("the login service cannot be asked", zap.Error(err))
+	a.show(w, r, http.StatusBadGateway, loginView{Back: begun.Back, Problem: failure(err, refusedProblem())})
 }
 
 // finishOIDC takes the visitor back from Keycloak.
-func (d *Door) finishOIDC(w http.ResponseWriter, r *http.Request) {
+func (a *Authenticator) finishOIDC(w http.ResponseWriter, r *http.Request) {
 	answer := r.URL.Query()
-	a, found := d.attemptOf(w, r, answer.Get("state"))
+	begun, found := a.attemptOf(w, r, answer.Get("state"))
 	if !found {
-		d.show(w, r, http.StatusBadRequest, loginView{Problem: &web.Problem{
+		a.show(w, r, http.StatusBadRequest, loginView{Problem: &web.Problem{
 			Type: "login", Title: "This login cannot go on", Detail: "It took longer than ten minutes, or it was begun in another browser.", Do: "Log in again.",
 		}})
 		return
 	}
-	token, err := d.provider.finish(r.Context(), a, answer)
+	token, err := a.provider.finish(r.Context(), begun, answer)
 	if err == nil {
-		err = d.beginOIDC(r.Context(), w, token)
+		err = a.beginOIDC(r.Context(), w, token)
 	}
 	if err != nil {
 		p := failure(err, refusedProblem())
-		d.log.Info("a login at the login service failed", zap.Error(err))
-		d.show(w, r, p.Status, loginView{Back: a.Back, Problem: p, End: d.provider.endPage(r.Context())})
+		a.log.Info("a login at the login service failed", zap.Error(err))
+		a.show(w, r, p.Status, loginView{Back: begun.Back, Problem: p, End: a.provider.endPage(r.Context())})
 		return
 	}
-	d.log.Info("a visitor logged in", zap.String("with", string(ByOIDC)))
-	d.lead(w, r, a.Back)
+	a.log.Info("a visitor logged in", zap.String("with", string(ByOIDC)))
+	a.lead(w, r, begun.Back)
 }
 
 // attemptOf returns the attempt that the cookie for a state holds, and removes the cookie: an attempt counts once.
-func (d *Door) attemptOf(w http.ResponseWriter, r *http.Request, state string) (attempt, bool) {
-	var a attempt
+func (a *Authenticator) attemptOf(w http.ResponseWriter, r *http.Request, state string) (attempt, bool) {
+	var begun attempt
 	if len(state) < stateMark || !plain(state) {
-		return a, false
+		return begun, false
 	}
 	name := attemptCookie + state[:stateMark]
-	text := d.cookies.get(r, name)
+	text := a.cookies.get(r, name)
 	if text == "" {
-		return a, false
+		return begun, false
 	}
-	d.cookies.remove(w, name)
-	return a, d.sealer.open(attemptCookie, text, &a) && d.now().Sub(a.At) < attemptLife
+	a.cookies.remove(w, name)
+	return begun, a.sealer.open(attemptCookie, text, &begun) && a.now().Sub(begun.At) < attemptLife
 }
 
 // beginOIDC logs somebody in whom Clowder knows.
-func (d *Door) beginOIDC(ctx context.Context, w http.ResponseWriter, token *oauth2.Token) error {
+func (a *Authenticator) beginOIDC(ctx context.Context, w http.ResponseWriter, token *oauth2.Token) error {
 	profile, err := ask(ctx, func(ctx context.Context) (clowder.Profile, error) {
-		return d.people.clowder.Profile(ctx, Credential{Secret: job.Secret(token.AccessToken), Token: true})
+		return a.users.clowder.Profile(ctx, Credential{Secret: job.Secret(token.AccessToken), Token: true})
 	})
-	d.people.outage.note(d.now(), err)
+	a.users.outage.note(a.now(), err)
 	if err != nil {
 		return err
 	}
-	d.cookies.set(w, sessionCookie, d.sessions.begin(profile.Email, token), 0)
+	a.cookies.set(w, sessionCookie, a.sessions.begin(profile.Email, token), 0)
 	return nil
 }
 

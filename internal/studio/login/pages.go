@@ -19,7 +19,7 @@ import (
 //go:embed login.tmpl.html
 var templates embed.FS
 
-// pages are the pages of the door.
+// pages are the pages of the login.
 type pages struct{ login *web.Page }
 
 func newPages(site *web.Site) pages { return pages{site.Parse(templates, "login.tmpl.html")} }
@@ -36,33 +36,33 @@ type loginView struct {
 }
 
 // Public adds the pages that need no login.
-func (d *Door) Public(mux *http.ServeMux) {
+func (a *Authenticator) Public(mux *http.ServeMux) {
 	mux.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) {
-		d.show(w, r, http.StatusOK, loginView{Back: r.URL.Query().Get("back")})
+		a.show(w, r, http.StatusOK, loginView{Back: r.URL.Query().Get("back")})
 	})
-	mux.HandleFunc("POST /login/key", d.withKey)
-	mux.HandleFunc("POST /logout", d.logout)
+	mux.HandleFunc("POST /login/key", a.withKey)
+	mux.HandleFunc("POST /logout", a.logout)
 	// A browser keeps whole pages for the way back, although they are not to be stored. The page after a logout contains this as a picture, so it
 	// is requested when the page before has been kept.
 	mux.HandleFunc("GET /logout/clear", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Clear-Site-Data", `"cache"`)
 		w.WriteHeader(http.StatusNoContent)
 	})
-	if d.offers(ByOIDC) {
-		mux.HandleFunc("GET /login/oidc", d.startOIDC)
-		mux.HandleFunc("GET /login/callback", d.finishOIDC)
+	if a.offers(ByOIDC) {
+		mux.HandleFunc("GET /login/oidc", a.startOIDC)
+		mux.HandleFunc("GET /login/callback", a.finishOIDC)
 	}
 }
 
 // show answers with the login page, and with the problem of a login that failed.
-func (d *Door) show(w http.ResponseWriter, r *http.Request, status int, view loginView) {
-	view.OIDC, view.Key, view.Cookie = d.offers(ByOIDC), d.offers(ByKey), d.offers(ByCookie)
+func (a *Authenticator) show(w http.ResponseWriter, r *http.Request, status int, view loginView) {
+	view.OIDC, view.Key, view.Cookie = a.offers(ByOIDC), a.offers(ByKey), a.offers(ByCookie)
 	view.Back = safeBack(view.Back)
 	title := "Log in"
 	if view.Out {
 		title = "Logged out"
 	}
-	d.pages.login.Show(w, r, status, web.View{Title: title, Data: view})
+	a.pages.login.Show(w, r, status, web.View{Title: title, Data: view})
 }
 
 // maxBack is the length in bytes of the longest way back.
@@ -87,55 +87,55 @@ func safeBack(back string) string {
 func backQuery(back string) string { return url.Values{"back": {safeBack(back)}}.Encode() }
 
 // lead sends the visitor to a page of the studio.
-func (d *Door) lead(w http.ResponseWriter, r *http.Request, back string) {
-	http.Redirect(w, r, strings.TrimSuffix(d.site.Link(), "/")+safeBack(back), http.StatusSeeOther) //nolint:gosec // safeBack gives paths of the studio only
+func (a *Authenticator) lead(w http.ResponseWriter, r *http.Request, back string) {
+	http.Redirect(w, r, strings.TrimSuffix(a.site.Link(), "/")+safeBack(back), http.StatusSeeOther) //nolint:gosec // safeBack gives paths of the studio only
 }
 
-// maxForm limits the body of a form at the door.
+// maxForm limits the body of a form of the login.
 const maxForm = 16 << 10
 
-func (d *Door) withKey(w http.ResponseWriter, r *http.Request) {
-	if !d.offers(ByKey) {
-		d.site.Fail(w, r, web.NotFound)
+func (a *Authenticator) withKey(w http.ResponseWriter, r *http.Request) {
+	if !a.offers(ByKey) {
+		a.site.Fail(w, r, web.NotFound)
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	key, back := strings.TrimSpace(r.PostFormValue("key")), r.PostFormValue("back")
-	fail := func(p *web.Problem) { d.show(w, r, p.Status, loginView{Back: back, Problem: p}) }
+	fail := func(p *web.Problem) { a.show(w, r, p.Status, loginView{Back: back, Problem: p}) }
 	if !plain(key) || len(key) > maxSealed/3 {
 		fail(wrongKey())
 		return
 	}
-	err := d.beginKey(r.Context(), w, key)
+	err := a.beginKey(r.Context(), w, key)
 	if err != nil {
-		d.log.Info("a login with a key failed", zap.Int("status", clowder.StatusOf(err)))
+		a.log.Info("a login with a key failed", zap.Int("status", clowder.StatusOf(err)))
 		fail(failure(err, wrongKey()))
 		return
 	}
-	d.log.Info("a visitor logged in", zap.String("with", string(ByKey)))
-	d.lead(w, r, back)
+	a.log.Info("a visitor logged in", zap.String("with", string(ByKey)))
+	a.lead(w, r, back)
 }
 
 // logout ends the login of the browser, here and at Keycloak.
-func (d *Door) logout(w http.ResponseWriter, r *http.Request) {
+func (a *Authenticator) logout(w http.ResponseWriter, r *http.Request) {
 	view := loginView{Out: true}
-	if secret := d.cookies.get(r, sessionCookie); secret != "" {
-		d.cookies.remove(w, sessionCookie)
+	if secret := a.cookies.get(r, sessionCookie); secret != "" {
+		a.cookies.remove(w, sessionCookie)
 		name := nameOf(secret)
-		d.people.forget(name)
-		if one := d.sessions.remove(name); one != nil && !d.provider.end(r.Context(), one.lastToken()) {
-			view.End = d.provider.endPage(r.Context())
+		a.users.forget(name)
+		if one := a.sessions.remove(name); one != nil && !a.provider.end(r.Context(), one.lastToken()) {
+			view.End = a.provider.endPage(r.Context())
 		}
 	}
-	if text := d.cookies.get(r, keyCookie); text != "" {
-		d.cookies.remove(w, keyCookie)
+	if text := a.cookies.get(r, keyCookie); text != "" {
+		a.cookies.remove(w, keyCookie)
 		var login keyLogin
-		if d.sealer.open(keyCookie, text, &login) {
-			d.left.Add(login.ID, true)
-			d.people.forget(nameOf(login.ID))
+		if a.sealer.open(keyCookie, text, &login) {
+			a.left.Add(login.ID, true)
+			a.users.forget(nameOf(login.ID))
 		}
 	}
-	d.show(w, r, http.StatusOK, view)
+	a.show(w, r, http.StatusOK, view)
 }
 
 // lastToken is the newest token of a login that has ended here.
@@ -191,6 +191,6 @@ func failure(err error, wrong *web.Problem) *web.Problem {
 const retryAfter = 30 * time.Second
 
 // attempts returns the names of the cookies of logins at Keycloak that have begun.
-func (d *Door) attempts(r *http.Request) []string {
-	return slices.Sorted(slices.Values(d.cookies.named(r, attemptCookie)))
+func (a *Authenticator) attempts(r *http.Request) []string {
+	return slices.Sorted(slices.Values(a.cookies.named(r, attemptCookie)))
 }

@@ -109,13 +109,13 @@ func TestNoSecretIsLoggedOrShown(t *testing.T) {
 	for _, cookie := range b.client.Jar.Cookies(address) {
 		secrets = append(secrets, cookie.Value)
 	}
-	for _, one := range p.door.sessions.held {
+	for _, one := range p.login.sessions.held {
 		secrets = append(secrets, one.token.AccessToken, one.token.RefreshToken)
 	}
 	b.loginWithKey(p, p.clowder.Key(bob), "/")
 	said := b.loginWithKey(p, "wrong-key-canary", "/").body + b.get(p.url+"/api/v1/me", "X-API-KEY", "wrong-key-canary").body
 	p.keycloak.Close()
-	p.door.provider.found = nil
+	p.login.provider.found = nil
 	said += p.browser(t).get(p.url + "/login/oidc").body
 	var logged strings.Builder
 	for _, entry := range p.log.All() {
@@ -133,14 +133,14 @@ func TestNoSecretIsLoggedOrShown(t *testing.T) {
 func TestTheLoginPageOffersTheChosenWays(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		ways    []Way
+		ways    []Method
 		with    []string
 		without []string
 	}{
-		"Keycloak and key": {[]Way{ByOIDC, ByKey}, []string{"/ray/login/oidc?back=%2fruns%2fx", "Use an API key instead", `name="key"`}, []string{"Open Clowder"}},
-		"a key":            {[]Way{ByKey}, []string{`name="key"`, "autofocus"}, []string{"/login/oidc", "instead"}},
-		"Keycloak":         {[]Way{ByOIDC}, []string{"/ray/login/oidc"}, []string{`name="key"`}},
-		"the cookie":       {[]Way{ByCookie}, []string{"Open Clowder"}, []string{`name="key"`, "/login/oidc"}},
+		"Keycloak and key": {[]Method{ByOIDC, ByKey}, []string{"/ray/login/oidc?back=%2fruns%2fx", "Use an API key instead", `name="key"`}, []string{"Open Clowder"}},
+		"a key":            {[]Method{ByKey}, []string{`name="key"`, "autofocus"}, []string{"/login/oidc", "instead"}},
+		"Keycloak":         {[]Method{ByOIDC}, []string{"/ray/login/oidc"}, []string{`name="key"`}},
+		"the cookie":       {[]Method{ByCookie}, []string{"Open Clowder"}, []string{`name="key"`, "/login/oidc"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -66,14 +66,14 @@ func newLine(next http.RoundTripper) *line {
 
 // lined puts a line between the studio and its Keycloak.
 func (p *place) lined() *line {
-	l := newLine(p.door.provider.of.HTTP.Transport)
-	p.door.provider.of.HTTP.Transport = l
+	l := newLine(p.login.provider.of.HTTP.Transport)
+	p.login.provider.of.HTTP.Transport = l
 	return l
 }
 
 // expireIn lets the access tokens of all logins end so long after the clock of the studio.
 func (p *place) expireIn(d time.Duration) {
-	for _, one := range p.door.sessions.held {
+	for _, one := range p.login.sessions.held {
 		one.token.Expiry = p.clock.now().Add(d)
 	}
 }
@@ -102,7 +102,7 @@ func TestAnExchangeThatFailsSaysWhetherToTryAgain(t *testing.T) {
 			require.Contains(t, shown.body, c.said)
 			require.NotContains(t, shown.body, "canary")
 			require.Contains(t, shown.body, "back=%2fruns%2fft-1", "the next try leads to the same page")
-			require.Empty(t, p.door.sessions.held)
+			require.Empty(t, p.login.sessions.held)
 			for _, entry := range p.log.All() {
 				require.NotContains(t, entry.ContextMap()["error"], "canary", "an answer can repeat what was sent")
 			}
@@ -116,7 +116,7 @@ func TestAnAccessTokenOfAnotherLoginIsRefused(t *testing.T) {
 	shown := p.browser(t).login(p, "/", alice)
 	require.Equal(t, http.StatusForbidden, shown.status)
 	require.Contains(t, shown.body, "did not confirm the login")
-	require.Empty(t, p.door.sessions.held)
+	require.Empty(t, p.login.sessions.held)
 }
 
 func TestATokenThatStillLastsIsUsedWhileKeycloakIsAway(t *testing.T) {
@@ -174,7 +174,7 @@ func TestALogoutThatKeycloakDoesNotTakeSaysWhereToEndIt(t *testing.T) {
 			for _, token := range p.keycloak.Tokens() {
 				require.NotContains(t, shown.body, token)
 			}
-			require.Empty(t, p.door.sessions.held, "here it has ended")
+			require.Empty(t, p.login.sessions.held, "here it has ended")
 		})
 	}
 }
@@ -190,7 +190,7 @@ func TestAnIssuerWithoutAPageForTheEndHasNoLinkToOne(t *testing.T) {
 	}
 	l := p.lined()
 	for _, end := range []string{"", "javascript:alert(1)"} {
-		p.door.provider.found = nil
+		p.login.provider.found = nil
 		l.set("openid-configuration", document(end))
 		require.Equal(t, "alice X sees /, save true", b.login(p, "/", alice).body)
 		shown := b.post(p.url+"/logout", nil)

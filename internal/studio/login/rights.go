@@ -21,49 +21,49 @@ type roleEntry struct {
 
 // Role is the role of a visitor in a dataset, as Clowder says. An answer counts for a minute, and one that gives no role for ten seconds. While
 // Clowder does not answer, an older one counts for looking only. An invalid id gives no role, as one of no dataset does.
-func (d *Door) Role(ctx context.Context, v *web.Visitor, dataset string) (clowder.Role, error) {
+func (a *Authenticator) Role(ctx context.Context, v *web.Visitor, dataset string) (clowder.Role, error) {
 	if v == nil || clowder.CheckIDs("dataset", dataset) != nil {
 		return clowder.NoRole, nil //nolint:nilerr // nobody learns what is wrong with an id
 	}
-	who, found := d.people.known.Get(v.Session)
+	who, found := a.users.known.Get(v.Session)
 	if !found {
 		return clowder.NoRole, ended()
 	}
-	role, err := d.people.role(ctx, who, dataset)
+	role, err := a.users.role(ctx, who, dataset)
 	if unauthorized(err) {
 		return clowder.NoRole, ended()
 	}
 	return role, err
 }
 
-func (p *people) role(ctx context.Context, who *person, dataset string) (clowder.Role, error) {
+func (u *userCache) role(ctx context.Context, who *cachedUser, dataset string) (clowder.Role, error) {
 	key, entry := roleOf{who.name, dataset}, &roleEntry{}
-	if earlier, found, _ := p.roles.PeekOrAdd(key, entry); found {
+	if earlier, found, _ := u.roles.PeekOrAdd(key, entry); found {
 		entry = earlier
-		p.roles.Get(key) // used now
+		u.roles.Get(key) // used now
 	}
 	c, err := who.credential(ctx) // also where the role is known: a stream ends with its login
 	if err != nil {
 		return clowder.NoRole, err
 	}
-	profile, err := p.profile(ctx, who, c)
+	profile, err := u.profile(ctx, who, c)
 	if err != nil {
 		return clowder.NoRole, err
 	}
 	entry.asking.Lock()
 	defer entry.asking.Unlock()
-	age, life := p.now().Sub(entry.asked), freshFor
+	age, life := u.now().Sub(entry.asked), freshFor
 	if entry.role == clowder.NoRole {
 		life = refusedFor
 	}
 	if !entry.asked.IsZero() && age < life {
 		return limited(entry.role, profile.ReadOnly), nil
 	}
-	role, err := ask(ctx, func(ctx context.Context) (clowder.Role, error) { return p.clowder.Role(ctx, c, dataset) })
-	p.outage.note(p.now(), err)
+	role, err := ask(ctx, func(ctx context.Context) (clowder.Role, error) { return u.clowder.Role(ctx, c, dataset) })
+	u.outage.note(u.now(), err)
 	switch {
 	case err == nil:
-		entry.role, entry.asked = role, p.now()
+		entry.role, entry.asked = role, u.now()
 	case !refusal(err) && entry.role != clowder.NoRole && age < staleFor:
 		return limited(entry.role, true), nil
 	default:

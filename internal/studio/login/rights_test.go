@@ -37,15 +37,15 @@ func (o *oracle) Role(context.Context, Credential, string) (clowder.Role, error)
 	return o.role, o.err
 }
 
-// rights returns the door of an oracle, and Alice before it.
-func rights(t *testing.T, o *oracle) (*Door, *web.Visitor, *clock) {
+// rights returns a login that asks an oracle, and Alice as its visitor.
+func rights(t *testing.T, o *oracle) (*Authenticator, *web.Visitor, *clock) {
 	t.Helper()
 	at := &clock{at: time.Now()}
-	known, err := newPeople(o, at.now)
+	known, err := newUserCache(o, at.now)
 	require.NoError(t, err)
 	o.profile.Email = alice
-	known.known.Add("alice", &person{name: "alice", credential: func(context.Context) (Credential, error) { return Credential{Secret: "k"}, nil }})
-	return &Door{people: known}, &web.Visitor{Session: "alice"}, at
+	known.known.Add("alice", &cachedUser{name: "alice", credential: func(context.Context) (Credential, error) { return Credential{Secret: "k"}, nil }})
+	return &Authenticator{users: known}, &web.Visitor{Session: "alice"}, at
 }
 
 func TestARoleIsAskedAgainAfterAMinute(t *testing.T) {
@@ -87,14 +87,14 @@ func TestWhileClowderDoesNotAnswerPeopleMayLook(t *testing.T) {
 	d, v, at := rights(t, o)
 	_, err := d.Role(t.Context(), v, dataset)
 	require.NoError(t, err)
-	require.Zero(t, d.people.outage.start())
+	require.Zero(t, d.users.outage.start())
 
 	o.err = job.Retryable(errors.New("connection refused"))
 	at.pass(2 * time.Minute)
 	role, err := d.Role(t.Context(), v, dataset)
 	require.NoError(t, err)
 	require.Equal(t, clowder.RoleViewer, role, "changes wait")
-	require.Equal(t, at.now(), d.people.outage.start())
+	require.Equal(t, at.now(), d.users.outage.start())
 	_, err = d.Role(t.Context(), v, strings.Repeat("f", 24))
 	require.Error(t, err, "nothing is known of another dataset")
 	at.pass(staleFor)
@@ -105,7 +105,7 @@ func TestWhileClowderDoesNotAnswerPeopleMayLook(t *testing.T) {
 	role, err = d.Role(t.Context(), v, dataset)
 	require.NoError(t, err)
 	require.Equal(t, clowder.RoleOwner, role)
-	require.Zero(t, d.people.outage.start())
+	require.Zero(t, d.users.outage.start())
 }
 
 func TestARoleIsNoMoreThanThePersonMayDo(t *testing.T) {
@@ -147,9 +147,9 @@ func TestUnknownAndForbiddenDatasetsLookTheSame(t *testing.T) {
 		answers := map[string]error{}
 		for _, id := range []string{private, dataset} {
 			c := Credential{Secret: job.Secret(p.clowder.Key(bob))}
-			v, err := p.door.plainVisitor(t.Context(), c)
+			v, err := p.login.plainVisitor(t.Context(), c)
 			require.NoError(t, err)
-			_, answers[id] = web.CheckRole(web.WithVisitor(t.Context(), v), p.door, id, clowder.RoleViewer)
+			_, answers[id] = web.CheckRole(web.WithVisitor(t.Context(), v), p.login, id, clowder.RoleViewer)
 		}
 		require.Equal(t, web.NotFound, answers[private], version)
 		require.Equal(t, answers[private], answers[dataset], version)
@@ -158,7 +158,7 @@ func TestUnknownAndForbiddenDatasetsLookTheSame(t *testing.T) {
 
 func TestAPageSaysThatClowderDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	p := build(t, setup{ways: []Way{ByKey}})
+	p := build(t, setup{ways: []Method{ByKey}})
 	b := p.browser(t)
 	b.loginWithKey(p, p.clowder.Key(alice), "/")
 	require.NoError(t, p.clowder.Close())
@@ -179,18 +179,18 @@ func TestAStreamEndsWithItsLogin(t *testing.T) {
 	b.login(p, "/", alice)
 	id := p.clowder.AddDataset(alice, "Reviews")
 	var v *web.Visitor
-	for name := range p.door.sessions.held {
+	for name := range p.login.sessions.held {
 		v = &web.Visitor{Session: name}
 	}
-	role, err := p.door.Role(t.Context(), v, id)
+	role, err := p.login.Role(t.Context(), v, id)
 	require.NoError(t, err)
 	require.Equal(t, clowder.RoleOwner, role)
 	for range 12 { // the tokens are renewed although no request comes
 		p.clock.pass(30 * time.Minute)
-		_, err = p.door.Role(t.Context(), v, id)
+		_, err = p.login.Role(t.Context(), v, id)
 		require.NoError(t, err)
 	}
 	p.clock.pass(2 * time.Hour)
-	_, err = p.door.Role(t.Context(), v, id)
+	_, err = p.login.Role(t.Context(), v, id)
 	require.Equal(t, http.StatusUnauthorized, web.AsProblem(err).Status)
 }

@@ -75,10 +75,10 @@ func TestOutputsThatDoNotFitTheRowsAreNotShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			h.reviews(1)
-			h.answers.outputs = outputs
-			found := h.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":[{"text":"a"},{"text":"b"}]}`))
+			f := newFixture(t)
+			f.reviews(1)
+			f.answers.outputs = outputs
+			found := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":[{"text":"a"},{"text":"b"}]}`))
 			require.Equal(t, http.StatusInternalServerError, found.Code, found.Body)
 			require.NotContains(t, found.Body.String(), "yes")
 		})
@@ -87,13 +87,13 @@ func TestOutputsThatDoNotFitTheRowsAreNotShown(t *testing.T) {
 
 func TestANumberIsShownAsPeopleReadIt(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.register("prices", "table", "linear", "ft-2", map[string]string{"trainer.json": `{"kind":"table","columns":["size"],"types":{"size":"number"}}`})
-	h.answers.outputs = []answer.Tensor{{Name: "value", Data: []any{1234.56789}}}
-	page := h.do("carol", "POST", "/models/"+ds+"/prices/try", form(t, map[string]string{"in.size": " 7 "}, nil))
+	f := newFixture(t)
+	f.register("prices", "table", "linear", "ft-2", map[string]string{"trainer.json": `{"kind":"table","columns":["size"],"types":{"size":"number"}}`})
+	f.answers.outputs = []answer.Tensor{{Name: "value", Data: []any{1234.56789}}}
+	page := f.do("carol", "POST", "/models/"+ds+"/prices/try", form(t, map[string]string{"in.size": " 7 "}, nil))
 	require.Contains(t, page.Body.String(), `<p class="value">1234.57</p>`)
 	require.Contains(t, page.Body.String(), `value=" 7 "`, "the field keeps what was typed")
-	found := h.do("carol", "POST", "/api/v1/models/"+ds+"/prices/1/predict", asJSON(`{"rows":[{"size":7}]}`))
+	found := f.do("carol", "POST", "/api/v1/models/"+ds+"/prices/1/predict", asJSON(`{"rows":[{"size":7}]}`))
 	var a ModelAnswer
 	require.NoError(t, json.Unmarshal(found.Body.Bytes(), &a), found.Body)
 	require.InDelta(t, 1234.56789, *a.Rows[0].Value, 0, "a program gets all digits")
@@ -102,17 +102,17 @@ func TestANumberIsShownAsPeopleReadIt(t *testing.T) {
 
 func TestCellsOfRowsBecomeInputs(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.register("rows", "table", "trees", "ft-2", map[string]string{
+	f := newFixture(t)
+	f.register("rows", "table", "trees", "ft-2", map[string]string{
 		"trainer.json": `{"kind":"table","columns":["size","colour","new","never"],"types":{"size":"number","colour":"category","new":"category"}}`,
 	})
-	found := h.do("carol", "POST", "/api/v1/models/"+ds+"/rows/1/predict", asJSON(`{"rows":[{"new":true,"size":1.5},{"size":null,"colour":"red"}]}`))
+	found := f.do("carol", "POST", "/api/v1/models/"+ds+"/rows/1/predict", asJSON(`{"rows":[{"new":true,"size":1.5},{"size":null,"colour":"red"}]}`))
 	require.NotEqual(t, http.StatusUnprocessableEntity, found.Code, found.Body)
 	require.Equal(t, []answer.Tensor{
 		{Name: "size", Datatype: "BYTES", Shape: []int{2}, Data: []any{1.5, ""}},
 		{Name: "colour", Datatype: "BYTES", Shape: []int{2}, Data: []any{"", "red"}},
 		{Name: "new", Datatype: "BYTES", Shape: []int{2}, Data: []any{true, ""}},
-	}, h.answers.asked, "in the order of the columns, an empty text where a row has none, and no column that no row has")
+	}, f.answers.asked, "in the order of the columns, an empty text where a row has none, and no column that no row has")
 
 	_, err := tensors(ModelReads{Columns: []answer.Column{{Name: "size"}}}, []map[string]any{{strings.Repeat("é", 100): 1}})
 	require.EqualError(t, err, `The model has no column "`+strings.Repeat("é", 59)+`…". Correct the input, then ask again.`)
@@ -141,11 +141,11 @@ func TestTheProtocolSaysWhatWentWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			h.reviews(1)
-			h.register("poems", "language", "gpt-small", "ft-3", map[string]string{"trainer.json": `{"kind":"language"}`})
-			h.answers.forward, h.answers.err = c.forward, c.err
-			found := h.do("carol", c.method, "/v2/models/"+ds+"."+c.path, asJSON(c.body))
+			f := newFixture(t)
+			f.reviews(1)
+			f.register("poems", "language", "gpt-small", "ft-3", map[string]string{"trainer.json": `{"kind":"language"}`})
+			f.answers.forward, f.answers.err = c.forward, c.err
+			found := f.do("carol", c.method, "/v2/models/"+ds+"."+c.path, asJSON(c.body))
 			require.Equal(t, c.status, found.Code)
 			require.Equal(t, "application/json", found.Header().Get("Content-Type"))
 			require.Contains(t, found.Body.String(), c.said)
@@ -157,18 +157,18 @@ func TestTheProtocolSaysWhatWentWrong(t *testing.T) {
 
 func TestADownloadThatBreaksOffDoesNotLookWhole(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(1)
+	f := newFixture(t)
+	f.reviews(1)
 	breaks := func(_ context.Context, _ registry.Version, w http.ResponseWriter) error {
 		_, _ = w.Write([]byte("half of an archive"))
 		return errors.New("the disk is gone")
 	}
-	room := &Room{Parts: Parts{Registry: h.registry, Rights: h, Clowder: clowderHost, WriteZip: breaks}}
+	section := &Section{Parts: Parts{Registry: f.registry, Rights: f, Clowder: clowderHost, WriteZip: breaks}}
 	visitors := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.SetPathValue("dataset", ds)
 		r.SetPathValue("name", "reviews")
 		r.SetPathValue("version", "1")
-		room.download(w, r.WithContext(web.WithVisitor(r.Context(), &web.Visitor{Name: "carol"})))
+		section.download(w, r.WithContext(web.WithVisitor(r.Context(), &web.Visitor{Name: "carol"})))
 	})
 	server := httptest.NewServer(visitors)
 	defer server.Close()

@@ -25,7 +25,7 @@ type versionPath struct {
 }
 
 // Operations adds the operations of the API.
-func (r *Room) Operations(api huma.API) {
+func (s *Section) Operations(api huma.API) {
 	type listed struct {
 		Body struct {
 			Models []TrainedModel `json:"models"`
@@ -35,37 +35,37 @@ func (r *Room) Operations(api huma.API) {
 		problems(func(ctx context.Context, in *datasetQuery) (*listed, error) {
 			var out listed
 			var err error
-			out.Body.Models, _, _, err = r.list(ctx, in.Dataset)
+			out.Body.Models, _, _, err = s.list(ctx, in.Dataset)
 			return &out, err
 		}))
 	type oneModel struct{ Body TrainedModel }
 	huma.Register(api, operation(http.MethodGet, "/api/v1/models/{dataset}/{name}", "get-model", "A model with all its versions and its champion"),
 		problems(func(ctx context.Context, in *modelPath) (*oneModel, error) {
-			m, _, _, err := r.whole(ctx, in.Dataset, in.Name)
+			m, _, _, err := s.whole(ctx, in.Dataset, in.Name)
 			return &oneModel{m}, err
 		}))
 	type oneVersion struct{ Body ModelVersion }
 	huma.Register(api, operation(http.MethodGet, "/api/v1/models/{dataset}/{name}/{version}", "get-version", "One version of a model, and what it reads"),
 		problems(func(ctx context.Context, in *versionPath) (*oneVersion, error) {
-			v, _, err := r.version(ctx, in.Dataset, in.Name, in.Version)
+			v, _, err := s.version(ctx, in.Dataset, in.Name, in.Version)
 			if err != nil {
 				return nil, err
 			}
-			_, champion, _, err := r.model(ctx, in.Dataset, in.Name)
-			return &oneVersion{r.detailed(v, champion)}, err
+			_, champion, _, err := s.model(ctx, in.Dataset, in.Name)
+			return &oneVersion{s.detailed(v, champion)}, err
 		}))
 	huma.Register(api, operation(http.MethodPost, "/api/v1/models/{dataset}/{name}/{version}/promote", "promote-version", "Make a version the champion"),
 		problems(func(ctx context.Context, in *versionPath) (*oneVersion, error) {
-			v, err := r.promote(ctx, in.Dataset, in.Name, in.Version)
+			v, err := s.promote(ctx, in.Dataset, in.Name, in.Version)
 			if err != nil {
 				return nil, err
 			}
-			return &oneVersion{r.detailed(v, &v)}, nil
+			return &oneVersion{s.detailed(v, &v)}, nil
 		}))
-	r.predictOperation(api)
+	s.predictOperation(api)
 }
 
-func (r *Room) predictOperation(api huma.API) {
+func (s *Section) predictOperation(api huma.API) {
 	type question struct {
 		Dataset string `path:"dataset" maxLength:"64"`
 		Name    string `path:"name" maxLength:"60"`
@@ -80,15 +80,15 @@ func (r *Room) predictOperation(api huma.API) {
 	op := operation(http.MethodPost, "/api/v1/models/{dataset}/{name}/{version}/predict", "predict", "Let a version answer up to 64 rows at once")
 	op.MaxBodyBytes = maxImage*2 + maxText
 	huma.Register(api, op, problems(func(ctx context.Context, in *question) (*reply, error) {
-		v, _, err := r.version(ctx, in.Dataset, in.Name, in.Version)
+		v, _, err := s.version(ctx, in.Dataset, in.Name, in.Version)
 		if err != nil {
 			return nil, err
 		}
-		sure := r.MinConfidence(ctx, in.Dataset)
+		sure := s.MinConfidence(ctx, in.Dataset)
 		if in.Body.MinConfidence != nil {
 			sure = *in.Body.MinConfidence
 		}
-		found, err := r.ask(ctx, v, in.Body.Rows, sure)
+		found, err := s.ask(ctx, v, in.Body.Rows, sure)
 		return &reply{found}, err
 	}))
 }

@@ -79,21 +79,21 @@ func (r AnsweredRow) Number() string {
 
 // ask lets a version answer rows, each an object from column to value. sure is the confidence below which an answer is called unsure. The
 // visitor may see the dataset.
-func (r *Room) ask(ctx context.Context, v registry.Version, rows []map[string]any, sure float64) (ModelAnswer, error) {
+func (s *Section) ask(ctx context.Context, v registry.Version, rows []map[string]any, sure float64) (ModelAnswer, error) {
 	visitor := web.VisitorOf(ctx)
-	if err := r.quota.Take(cmp.Or(visitor.Email, visitor.Session), r.now()); err != nil {
+	if err := s.quota.Take(cmp.Or(visitor.Email, visitor.Session), s.now()); err != nil {
 		return ModelAnswer{}, err
 	}
-	inputs, err := tensors(r.reads(v), rows)
+	inputs, err := tensors(s.reads(v), rows)
 	if err != nil {
 		return ModelAnswer{}, err
 	}
-	began := r.now()
-	found, err := r.Answers.Infer(ctx, place(v), inputs)
+	began := s.now()
+	found, err := s.Answers.Infer(ctx, place(v), inputs)
 	if err != nil {
 		return ModelAnswer{}, problem(err)
 	}
-	took := r.now().Sub(began)
+	took := s.now().Sub(began)
 	out := ModelAnswer{Model: v.Ref(), Milliseconds: math.Round(10*took.Seconds()*1000) / 10, Woken: found.Woken, Took: text.Latency(took)}
 	if out.Woken {
 		out.Took += ", with waking the model"

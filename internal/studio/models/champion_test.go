@@ -14,46 +14,46 @@ import (
 )
 
 // found returns the path of a file in the registry, whatever the folder of the dataset is called.
-func (h *house) found(name string) string {
-	h.t.Helper()
+func (f *fixture) found(name string) string {
+	f.t.Helper()
 	var at string
-	require.NoError(h.t, filepath.WalkDir(filepath.Join(h.volume, "registry"), func(path string, _ fs.DirEntry, err error) error {
+	require.NoError(f.t, filepath.WalkDir(filepath.Join(f.volume, "registry"), func(path string, _ fs.DirEntry, err error) error {
 		if filepath.Base(path) == name {
 			at = path
 		}
 		return err
 	}))
-	require.NotEmpty(h.t, at)
+	require.NotEmpty(f.t, at)
 	return at
 }
 
 func TestAChampionThatCannotBeReadHidesNoVersion(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(2)
-	require.NoError(t, os.WriteFile(h.found("champion.json"), []byte("{"), 0o600))
-	page := h.do("carol", "GET", "/models/"+ds+"/reviews")
+	f := newFixture(t)
+	f.reviews(2)
+	require.NoError(t, os.WriteFile(f.found("champion.json"), []byte("{"), 0o600))
+	page := f.do("carol", "GET", "/models/"+ds+"/reviews")
 	require.Equal(t, http.StatusOK, page.Code)
 	require.Contains(t, page.Body.String(), "No champion. Predictions that name the champion use the newest version.")
-	list := h.do("carol", "GET", "/datasets/"+ds+"/models").Body.String()
+	list := f.do("carol", "GET", "/datasets/"+ds+"/models").Body.String()
 	require.Contains(t, list, "2 versions")
 	require.Contains(t, list, `class="muted">none</td>`)
-	h.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/champion/predict", asJSON(`{"rows":[{"text":"a"}]}`))
-	require.Equal(t, 2, h.answers.asks.Version, "without a champion the newest version answers")
-	require.Contains(t, h.do("alice", "GET", "/models/"+ds+"/reviews/1/promote").Body.String(), "There is no champion now.")
-	require.Equal(t, http.StatusSeeOther, h.do("alice", "POST", "/models/"+ds+"/reviews/1/promote").Code, "a new choice repairs it")
-	require.Contains(t, h.do("carol", "GET", "/models/"+ds+"/reviews").Body.String(), "Champion: <strong>reviews/1</strong>")
+	f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/champion/predict", asJSON(`{"rows":[{"text":"a"}]}`))
+	require.Equal(t, 2, f.answers.asks.Version, "without a champion the newest version answers")
+	require.Contains(t, f.do("alice", "GET", "/models/"+ds+"/reviews/1/promote").Body.String(), "There is no champion now.")
+	require.Equal(t, http.StatusSeeOther, f.do("alice", "POST", "/models/"+ds+"/reviews/1/promote").Code, "a new choice repairs it")
+	require.Contains(t, f.do("carol", "GET", "/models/"+ds+"/reviews").Body.String(), "Champion: <strong>reviews/1</strong>")
 }
 
 func TestARegistryThatCannotBeReadIsNotAnEmptyOne(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(1)
-	folder := filepath.Dir(filepath.Dir(h.found("champion.json")))
+	f := newFixture(t)
+	f.reviews(1)
+	folder := filepath.Dir(filepath.Dir(f.found("champion.json")))
 	require.NoError(t, os.RemoveAll(folder))
 	require.NoError(t, os.WriteFile(folder, nil, 0o600))
 	for _, path := range []string{"/datasets/" + ds + "/models", "/api/v1/models?dataset=" + ds} {
-		found := h.do("carol", "GET", path)
+		found := f.do("carol", "GET", path)
 		require.GreaterOrEqual(t, found.Code, http.StatusBadRequest, path)
 		require.Contains(t, html.UnescapeString(found.Body.String()), "list of this dataset's models cannot be read: ask the administrator", path)
 		require.NotContains(t, found.Body.String(), "registry/", path)
@@ -62,30 +62,30 @@ func TestARegistryThatCannotBeReadIsNotAnEmptyOne(t *testing.T) {
 
 func TestAVersionIsNamedByItsNumberOnly(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(2)
+	f := newFixture(t)
+	f.reviews(2)
 	for number, status := range map[string]int{
 		"1": 200, "2": 200, "champion": 200, "0": 404, "3": 404, "-1": 404, "01": 404, "1.0": 404, "%2B1": 404, "Champion": 404, "newest": 404,
 	} {
-		require.Equal(t, status, h.do("carol", "GET", "/api/v1/models/"+ds+"/reviews/"+number).Code, number)
-		require.Equal(t, status, h.do("carol", "GET", "/v2/models/"+ds+".reviews/versions/"+number+"/ready").Code, number)
+		require.Equal(t, status, f.do("carol", "GET", "/api/v1/models/"+ds+"/reviews/"+number).Code, number)
+		require.Equal(t, status, f.do("carol", "GET", "/v2/models/"+ds+".reviews/versions/"+number+"/ready").Code, number)
 	}
 	for _, path := range []string{"/models/" + ds + "/reviews?version=3", "/models/" + ds + "/reviews?version=x", "/models/" + ds + "/reviews/3/serve"} {
-		require.Equal(t, http.StatusNotFound, h.do("carol", "GET", path).Code, path)
+		require.Equal(t, http.StatusNotFound, f.do("carol", "GET", path).Code, path)
 	}
-	require.Equal(t, http.StatusNotFound, h.do("alice", "POST", "/models/"+ds+"/reviews/3/promote").Code)
-	require.Equal(t, http.StatusNotFound, h.do("alice", "POST", "/models/"+ds+"/reviews/3/export").Code)
-	require.Empty(t, h.promoted)
-	require.Empty(t, h.exported)
+	require.Equal(t, http.StatusNotFound, f.do("alice", "POST", "/models/"+ds+"/reviews/3/promote").Code)
+	require.Equal(t, http.StatusNotFound, f.do("alice", "POST", "/models/"+ds+"/reviews/3/export").Code)
+	require.Empty(t, f.promoted)
+	require.Empty(t, f.exported)
 }
 
 func TestAVersionInTheAPISaysWhatItReads(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(2)
+	f := newFixture(t)
+	f.reviews(2)
 	read := func(method, path string) ModelVersion {
 		var v ModelVersion
-		found := h.do("alice", method, "/api/v1/models/"+ds+path)
+		found := f.do("alice", method, "/api/v1/models/"+ds+path)
 		require.Equal(t, http.StatusOK, found.Code, found.Body)
 		require.NoError(t, json.Unmarshal(found.Body.Bytes(), &v))
 		return v
@@ -94,7 +94,7 @@ func TestAVersionInTheAPISaysWhatItReads(t *testing.T) {
 	require.True(t, one.Champion)
 	require.False(t, two.Champion)
 	require.Equal(t, "text", two.Reads.Columns[0].Name)
-	info, err := os.Stat(h.found("trainer.json"))
+	info, err := os.Stat(f.found("trainer.json"))
 	require.NoError(t, err)
 	require.Equal(t, info.Size(), two.Size, "the bytes of its files")
 	require.Equal(t, time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC), two.Made)
@@ -104,10 +104,10 @@ func TestAVersionInTheAPISaysWhatItReads(t *testing.T) {
 
 func TestTheNewestModelOfADatasetComesFirst(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(1)
-	v := h.register("apples", "text", "words", "ft-8", map[string]string{"trainer.json": `{"kind":"text"}`})
-	at := h.found("apples")
+	f := newFixture(t)
+	f.reviews(1)
+	v := f.register("apples", "text", "words", "ft-8", map[string]string{"trainer.json": `{"kind":"text"}`})
+	at := f.found("apples")
 	doc, err := os.ReadFile(filepath.Join(at, "1", "version.json"))
 	require.NoError(t, err)
 	var stored map[string]any
@@ -118,7 +118,7 @@ func TestTheNewestModelOfADatasetComesFirst(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(at, "1", "version.json"), doc, 0o600))
 		var list struct{ Models []TrainedModel }
-		require.NoError(t, json.Unmarshal(h.do("carol", "GET", "/api/v1/models?dataset="+ds).Body.Bytes(), &list))
+		require.NoError(t, json.Unmarshal(f.do("carol", "GET", "/api/v1/models?dataset="+ds).Body.Bytes(), &list))
 		var names []string
 		for _, m := range list.Models {
 			names = append(names, m.Name)
@@ -131,15 +131,15 @@ func TestTheNewestModelOfADatasetComesFirst(t *testing.T) {
 
 func TestAFormThatCannotBeReadAsksNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(1)
+	f := newFixture(t)
+	f.reviews(1)
 	cut := body("multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"in.text\"\r\n\r\nThe end")
-	found := h.do("carol", "POST", "/models/"+ds+"/reviews/try", cut)
+	found := f.do("carol", "POST", "/models/"+ds+"/reviews/try", cut)
 	require.Equal(t, http.StatusUnprocessableEntity, found.Code)
 	require.Contains(t, found.Body.String(), "The form cannot be read.")
-	require.Nil(t, h.answers.asked)
+	require.Nil(t, f.answers.asked)
 	simple := body("application/x-www-form-urlencoded", "in.text=The+end&in.other=x")
-	require.Equal(t, http.StatusOK, h.do("carol", "POST", "/models/"+ds+"/reviews/try", simple).Code, "a program may send a simple form")
-	require.Equal(t, []any{"The end"}, h.answers.asked[0].Data)
-	require.Len(t, h.answers.asked, 1, "fields that no column has are left out")
+	require.Equal(t, http.StatusOK, f.do("carol", "POST", "/models/"+ds+"/reviews/try", simple).Code, "a program may send a simple form")
+	require.Equal(t, []any{"The end"}, f.answers.asked[0].Data)
+	require.Len(t, f.answers.asked, 1, "fields that no column has are left out")
 }

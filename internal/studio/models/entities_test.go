@@ -24,12 +24,12 @@ func tagged(rows ...[4]any) []answer.Tensor {
 
 func TestEntitiesAreMarkedInTheText(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.register("names", "tokens", "bert-tiny", "ft-2", map[string]string{"trainer.json": `{"kind":"tokens"}`, "model.onnx": "x"})
-	require.Contains(t, h.do("carol", "GET", "/models/"+ds+"/names").Body.String(), "<textarea")
-	h.answers.outputs = tagged([4]any{0.0, 1.0, 5.0, "PER"}, [4]any{0.0, 13.0, 17.0, "<LOC>"}, [4]any{2.0, 0.0, 1.0, "LOC"})
+	f := newFixture(t)
+	f.register("names", "tokens", "bert-tiny", "ft-2", map[string]string{"trainer.json": `{"kind":"tokens"}`, "model.onnx": "x"})
+	require.Contains(t, f.do("carol", "GET", "/models/"+ds+"/names").Body.String(), "<textarea")
+	f.answers.outputs = tagged([4]any{0.0, 1.0, 5.0, "PER"}, [4]any{0.0, 13.0, 17.0, "<LOC>"}, [4]any{2.0, 0.0, 1.0, "LOC"})
 	var a ModelAnswer
-	found := h.do("carol", "POST", "/api/v1/models/"+ds+"/names/1/predict", asJSON(`{"rows":[{"text":" Änna visits Rome."},{"text":"nobody"},{"text":"X"}]}`))
+	found := f.do("carol", "POST", "/api/v1/models/"+ds+"/names/1/predict", asJSON(`{"rows":[{"text":" Änna visits Rome."},{"text":"nobody"},{"text":"X"}]}`))
 	require.NoError(t, json.Unmarshal(found.Body.Bytes(), &a), found.Body)
 	require.Equal(t, []TextPart{
 		{Text: " ", Start: 0, End: 1},
@@ -41,10 +41,10 @@ func TestEntitiesAreMarkedInTheText(t *testing.T) {
 	require.Equal(t, []TextPart{{Text: "nobody", Start: 0, End: 6}}, a.Rows[1].Parts)
 	require.Equal(t, "LOC", a.Rows[2].Parts[0].Entity)
 
-	page := h.do("carol", "POST", "/models/"+ds+"/names/try", form(t, map[string]string{"in.text": " Änna visits Rome."}, nil)).Body.String()
+	page := f.do("carol", "POST", "/models/"+ds+"/names/try", form(t, map[string]string{"in.text": " Änna visits Rome."}, nil)).Body.String()
 	require.NotContains(t, page, "<mark", "the answer is about a text that was not asked")
-	h.answers.outputs = tagged([4]any{0.0, 13.0, 17.0, "<LOC>"})
-	page = h.do("carol", "POST", "/models/"+ds+"/names/try", form(t, map[string]string{"in.text": " Änna visits Rome."}, nil)).Body.String()
+	f.answers.outputs = tagged([4]any{0.0, 13.0, 17.0, "<LOC>"})
+	page = f.do("carol", "POST", "/models/"+ds+"/names/try", form(t, map[string]string{"in.text": " Änna visits Rome."}, nil)).Body.String()
 	require.Contains(t, page, `<mark title="90.0 %">Rome <small>&lt;LOC&gt;</small></mark>`)
 }
 
@@ -56,10 +56,10 @@ func TestEntitiesThatCannotBeAreNotShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			h.register("names", "tokens", "bert-tiny", "ft-2", map[string]string{"trainer.json": `{"kind":"tokens"}`, "model.onnx": "x"})
-			h.answers.outputs = outputs
-			found := h.do("carol", "POST", "/api/v1/models/"+ds+"/names/1/predict", asJSON(`{"rows":[{"text":"Anna"}]}`))
+			f := newFixture(t)
+			f.register("names", "tokens", "bert-tiny", "ft-2", map[string]string{"trainer.json": `{"kind":"tokens"}`, "model.onnx": "x"})
+			f.answers.outputs = outputs
+			found := f.do("carol", "POST", "/api/v1/models/"+ds+"/names/1/predict", asJSON(`{"rows":[{"text":"Anna"}]}`))
 			require.Equal(t, http.StatusInternalServerError, found.Code, found.Body)
 		})
 	}

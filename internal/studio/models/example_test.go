@@ -59,14 +59,14 @@ func TestTheExampleOfARequestIsForTheColumnsOfTheVersion(t *testing.T) {
 func TestAWordOfADatasetEndsNoArgumentOfAShell(t *testing.T) {
 	t.Parallel()
 	const category, name = `x'; rm -rf ~ #`, `it's "<b>\`
-	h := newHouse(t)
+	f := newFixture(t)
 	trainer, err := json.Marshal(map[string]any{
 		"kind": "table", "columns": []string{name}, "types": map[string]string{name: "category"},
 		"encoder": map[string]any{"columns": []any{map[string]any{"name": name, "categories": []string{category}}}},
 	})
 	require.NoError(t, err)
-	h.register("rows", "table", "trees", "ft-2", map[string]string{"trainer.json": string(trainer)})
-	page := h.do("carol", "GET", "/models/"+ds+"/rows").Body.String()
+	f.register("rows", "table", "trees", "ft-2", map[string]string{"trainer.json": string(trainer)})
+	page := f.do("carol", "GET", "/models/"+ds+"/rows").Body.String()
 	require.NotContains(t, page, category)
 	commands := shown.FindAllStringSubmatch(html.UnescapeString(page), -1)
 	require.Len(t, commands, 2, "each argument ends where it should")
@@ -120,9 +120,9 @@ func TestTheFilesOfAVersionSayWhatItReads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			v := h.register("rows", "table", "trees", "ft-2", c.files)
-			reads := (&Room{Parts: Parts{Registry: h.registry}}).reads(v)
+			f := newFixture(t)
+			v := f.register("rows", "table", "trees", "ft-2", c.files)
+			reads := (&Section{Parts: Parts{Registry: f.registry}}).reads(v)
 			require.Equal(t, c.why, reads.Why)
 			require.Len(t, reads.Columns, c.count)
 			if c.want != nil {
@@ -134,13 +134,13 @@ func TestTheFilesOfAVersionSayWhatItReads(t *testing.T) {
 
 func TestAKindWithoutSingleAnswersSaysHowToGetThem(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	f := newFixture(t)
 	for kind, why := range map[string]string{
 		"graph": "the nodes or pairs to ask about", "language": "your prompts", "boxes": "Let this one answer for a dataset.",
 	} {
 		// The kind counts before the missing model.onnx: training again would not help.
-		h.register(kind+"s", kind, "base", "ft-"+kind, map[string]string{"trainer.json": `{}`})
-		page := h.do("carol", "GET", "/models/"+ds+"/"+kind+"s").Body.String()
+		f.register(kind+"s", kind, "base", "ft-"+kind, map[string]string{"trainer.json": `{}`})
+		page := f.do("carol", "GET", "/models/"+ds+"/"+kind+"s").Body.String()
 		require.Contains(t, page, why)
 		require.NotContains(t, page, "onnx")
 		require.NotContains(t, page, "As a request")

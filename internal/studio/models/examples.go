@@ -63,11 +63,11 @@ var titles = map[string]string{results.ExampleRight: "one it gets right", result
 const maxHint = 120
 
 // examples are test rows of the training that made the version, as far as the form has a field for all that they hold.
-func (r *Room) examples(v registry.Version, reads ModelReads) []example {
-	if reads.Why != "" || r.Result == nil {
+func (s *Section) examples(v registry.Version, reads ModelReads) []example {
+	if reads.Why != "" || s.Result == nil {
 		return nil
 	}
-	found := r.Result(v.Run)
+	found := s.Result(v.Run)
 	if found == nil {
 		return nil
 	}

@@ -37,8 +37,8 @@ type noAssets struct{ http.Handler }
 
 func (noAssets) Names(string) (script, style string) { return "", "" }
 
-// house is a studio with this room only, where visitors are named by a header.
-type house struct {
+// fixture is a studio with this section only, where visitors are named by a header.
+type fixture struct {
 	t        *testing.T
 	registry *registry.Registry
 	volume   string
@@ -54,25 +54,25 @@ type house struct {
 }
 
 // Role gives each person of the tests a role by its name.
-func (h *house) Role(_ context.Context, v *web.Visitor, dataset string) (clowder.Role, error) {
+func (f *fixture) Role(_ context.Context, v *web.Visitor, dataset string) (clowder.Role, error) {
 	if dataset != ds {
 		return clowder.NoRole, nil
 	}
 	return map[string]clowder.Role{"alice": clowder.RoleOwner, "bob": clowder.RoleEditor, "ursula": clowder.RoleUploader, "carol": clowder.RoleViewer}[v.Name], nil
 }
 
-func (h *house) Promote(_ context.Context, by *web.Visitor, v registry.Version) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.promoted = append(h.promoted, by.Name+" "+v.Ref())
-	_, err := h.registry.Promote(registry.Dataset{Clowder: clowderHost, ID: ds}, v.Name, v.Version)
+func (f *fixture) Promote(_ context.Context, by *web.Visitor, v registry.Version) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.promoted = append(f.promoted, by.Name+" "+v.Ref())
+	_, err := f.registry.Promote(registry.Dataset{Clowder: clowderHost, ID: ds}, v.Name, v.Version)
 	return err
 }
 
-func (h *house) Export(_ context.Context, by *web.Visitor, v registry.Version) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.exported = append(h.exported, by.Name+" "+v.Ref())
+func (f *fixture) Export(_ context.Context, by *web.Visitor, v registry.Version) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.exported = append(f.exported, by.Name+" "+v.Ref())
 	return nil
 }
 
@@ -102,75 +102,75 @@ func (a *answers) Forward(_ context.Context, m answer.Model, request []byte) ([]
 	return []byte(a.forward), a.err
 }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	h := &house{t: t, volume: t.TempDir(), sure: 0.6, results: map[string]*results.Result{}, answers: &answers{outputs: []answer.Tensor{
+	f := &fixture{t: t, volume: t.TempDir(), sure: 0.6, results: map[string]*results.Result{}, answers: &answers{outputs: []answer.Tensor{
 		{Name: "label", Data: []any{"yes"}}, {Name: "probability", Data: []any{0.029, 0.971}},
 	}}}
-	h.registry = registry.New(disk.Folder{Volume: h.volume, Name: "registry"})
+	f.registry = registry.New(disk.Folder{Volume: f.volume, Name: "registry"})
 	address, err := url.Parse("https://studio.example.org/ray")
 	require.NoError(t, err)
 	site := web.NewSite(address, clowderHost, noAssets{http.NotFoundHandler()}, zap.NewNop())
-	room := New(site, Parts{
-		Registry: h.registry, Answers: h.answers, Rights: h, Desk: h, Clowder: clowderHost, AnswersPerMinute: 60,
+	section := New(site, Parts{
+		Registry: f.registry, Answers: f.answers, Rights: f, Commands: f, Clowder: clowderHost, AnswersPerMinute: 60,
 		Starter: func(_ context.Context, run string) string {
 			return map[string]string{"ft-1": "ursula@example.org"}[run]
 		},
-		MinConfidence: func(context.Context, string) float64 { return h.sure },
-		Result:        func(run string) *results.Result { return h.results[run] },
+		MinConfidence: func(context.Context, string) float64 { return f.sure },
+		Result:        func(run string) *results.Result { return f.results[run] },
 		WriteZip: func(_ context.Context, v registry.Version, w http.ResponseWriter) error {
 			_, err := w.Write([]byte("zip of " + v.Ref()))
 			return err
 		},
 		Manifest: func(v registry.Version, as string) (string, error) { return "kind: " + as + " # " + v.Ref(), nil },
 	})
-	room.now = func() time.Time { return time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC) }
+	section.now = func() time.Time { return time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC) }
 	mux := http.NewServeMux()
-	room.Routes(mux)
-	room.Operations(humago.New(mux, huma.DefaultConfig("test", "1")))
-	h.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	section.Routes(mux)
+	section.Operations(humago.New(mux, huma.DefaultConfig("test", "1")))
+	f.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Header.Get("X-Test")
 		mux.ServeHTTP(w, r.WithContext(web.WithVisitor(r.Context(), &web.Visitor{Name: name, Email: name + "@example.org", Session: name})))
 	})
-	return h
+	return f
 }
 
 // register adds a version of a model with these files.
-func (h *house) register(name, kind, base, run string, files map[string]string) registry.Version {
-	h.t.Helper()
-	from := disk.Folder{Volume: h.volume, Name: "runs/" + run + "/out/model"}
+func (f *fixture) register(name, kind, base, run string, files map[string]string) registry.Version {
+	f.t.Helper()
+	from := disk.Folder{Volume: f.volume, Name: "runs/" + run + "/out/model"}
 	v := registry.Version{
 		Name: name, Run: run, Clowder: clowderHost, DatasetID: ds, DatasetName: "Reviews", Task: kind + "-classification", Kind: kind, Base: base,
 		Labels: []string{"no", "yes"}, Metric: "accuracy", Created: time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC), WeightsSHA256: run,
 	}
 	low, high := 0.884, 0.946
 	v.Test = &registry.Score{Value: 0.92, Low: &low, High: &high, N: 300}
-	require.NoError(h.t, os.MkdirAll(from.Path(), 0o700))
+	require.NoError(f.t, os.MkdirAll(from.Path(), 0o700))
 	for path, body := range files {
 		sum := sha256.Sum256([]byte(body))
 		v.Files = append(v.Files, registry.File{Path: path, Size: int64(len(body)), SHA256: hex.EncodeToString(sum[:])})
-		require.NoError(h.t, os.WriteFile(filepath.Join(from.Path(), path), []byte(body), 0o600))
+		require.NoError(f.t, os.WriteFile(filepath.Join(from.Path(), path), []byte(body), 0o600))
 	}
-	v, err := h.registry.Register(h.t.Context(), v, from, func(c *registry.Version) (bool, string) { return c == nil, "it is the first version" })
-	require.NoError(h.t, err)
+	v, err := f.registry.Register(f.t.Context(), v, from, func(c *registry.Version) (bool, string) { return c == nil, "it is the first version" })
+	require.NoError(f.t, err)
 	return v
 }
 
 // reviews registers versions of a text model without a network.
-func (h *house) reviews(versions int) {
+func (f *fixture) reviews(versions int) {
 	for i := range versions {
-		h.register("reviews", "text", "words", "ft-"+strconv.Itoa(i+1), map[string]string{"trainer.json": `{"kind":"text","columns":["review"],"types":{"review":"text"}}`})
+		f.register("reviews", "text", "words", "ft-"+strconv.Itoa(i+1), map[string]string{"trainer.json": `{"kind":"text","columns":["review"],"types":{"review":"text"}}`})
 	}
 }
 
 // do sends a request of a person.
-func (h *house) do(person, method, path string, change ...func(*http.Request)) *httptest.ResponseRecorder {
+func (f *fixture) do(person, method, path string, change ...func(*http.Request)) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, http.NoBody)
 	r.Header.Set("X-Test", person)
 	for _, c := range change {
 		c(r)
 	}
 	w := httptest.NewRecorder()
-	h.handler.ServeHTTP(w, r)
+	f.handler.ServeHTTP(w, r)
 	return w
 }

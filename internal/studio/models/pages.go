@@ -39,17 +39,17 @@ const (
 )
 
 // Routes adds the pages, the forms, and the protocol for programs.
-func (r *Room) Routes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /datasets/{dataset}/models", r.showList)
-	mux.HandleFunc("GET /models/{dataset}/{name}", r.showModel)
-	mux.HandleFunc("POST /models/{dataset}/{name}/try", r.tryForm)
-	mux.HandleFunc("GET /models/{dataset}/{name}/{version}/promote", r.showPromote)
-	mux.HandleFunc("POST /models/{dataset}/{name}/{version}/promote", r.promoteForm)
-	mux.HandleFunc("POST /models/{dataset}/{name}/{version}/export", r.exportForm)
-	mux.HandleFunc("GET /models/{dataset}/{name}/{version}/serve", r.showServe)
-	mux.HandleFunc("GET /models/{dataset}/{name}/{version}/model.zip", r.download)
-	mux.HandleFunc("GET /api/v1/models/{dataset}/{name}/{version}/model.zip", r.download)
-	r.protocol(mux)
+func (s *Section) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /datasets/{dataset}/models", s.showList)
+	mux.HandleFunc("GET /models/{dataset}/{name}", s.showModel)
+	mux.HandleFunc("POST /models/{dataset}/{name}/try", s.tryForm)
+	mux.HandleFunc("GET /models/{dataset}/{name}/{version}/promote", s.showPromote)
+	mux.HandleFunc("POST /models/{dataset}/{name}/{version}/promote", s.promoteForm)
+	mux.HandleFunc("POST /models/{dataset}/{name}/{version}/export", s.exportForm)
+	mux.HandleFunc("GET /models/{dataset}/{name}/{version}/serve", s.showServe)
+	mux.HandleFunc("GET /models/{dataset}/{name}/{version}/model.zip", s.download)
+	mux.HandleFunc("GET /api/v1/models/{dataset}/{name}/{version}/model.zip", s.download)
+	s.protocol(mux)
 }
 
 // listView is what the page of all models shows.
@@ -59,21 +59,21 @@ type listView struct {
 	MayTrain bool
 }
 
-func (r *Room) showList(w http.ResponseWriter, req *http.Request) {
+func (s *Section) showList(w http.ResponseWriter, req *http.Request) {
 	id := req.PathValue("dataset")
-	models, title, role, err := r.list(req.Context(), id)
+	models, title, role, err := s.list(req.Context(), id)
 	if err != nil {
-		r.site.Fail(w, req, err)
+		s.site.Fail(w, req, err)
 		return
 	}
-	dataset := r.named(req, id, title)
-	r.pages.list.Show(w, req, http.StatusOK, web.View{
+	dataset := s.named(req, id, title)
+	s.pages.list.Show(w, req, http.StatusOK, web.View{
 		Title: "Models", Dataset: &dataset, Nav: "models", Data: listView{dataset, models, role.AtLeast(clowder.RoleUploader)},
 	})
 }
 
 // named is a dataset as pages name it. The registry knows the name of each dataset with a model; of others Clowder does.
-func (r *Room) named(req *http.Request, id, title string) web.Dataset {
+func (s *Section) named(req *http.Request, id, title string) web.Dataset {
 	if v := web.VisitorOf(req.Context()); title == "" && v != nil && v.Clowder != nil {
 		if found, err := v.Dataset(req.Context(), id); err == nil {
 			title = found.Name
@@ -91,10 +91,10 @@ type modelView struct {
 	Best     *ModelVersion
 	Try      tryView
 	MayWrite bool
-	// Said is what an earlier request of this visitor has done.
-	Said string
-	API  string
-	V2   string
+	// Notice is what an earlier request of this visitor has done.
+	Notice string
+	API    string
+	V2     string
 }
 
 // tryView is the form of *Try it*, and the answer where there is one.
@@ -115,33 +115,33 @@ type tryView struct {
 	Chosen  int
 }
 
-func (r *Room) showModel(w http.ResponseWriter, req *http.Request) {
-	r.show(w, req, http.StatusOK, req.URL.Query().Get("version"), nil)
+func (s *Section) showModel(w http.ResponseWriter, req *http.Request) {
+	s.show(w, req, http.StatusOK, req.URL.Query().Get("version"), nil)
 }
 
 // show draws the page of a model, with the answer that fill adds to the form.
-func (r *Room) show(w http.ResponseWriter, req *http.Request, status int, number string, fill func(v registry.Version, t *tryView)) {
+func (s *Section) show(w http.ResponseWriter, req *http.Request, status int, number string, fill func(v registry.Version, t *tryView)) {
 	id, name := req.PathValue("dataset"), req.PathValue("name")
-	m, versions, role, err := r.whole(req.Context(), id, name)
+	m, versions, role, err := s.whole(req.Context(), id, name)
 	if err != nil {
-		r.site.Fail(w, req, err)
+		s.site.Fail(w, req, err)
 		return
 	}
-	chosen, _, err := r.version(req.Context(), id, name, cmp.Or(number, "champion"))
+	chosen, _, err := s.version(req.Context(), id, name, cmp.Or(number, "champion"))
 	if err != nil {
-		r.site.Fail(w, req, err)
+		s.site.Fail(w, req, err)
 		return
 	}
 	for i, v := range versions {
-		m.Versions[i].MayPromote = !m.Versions[i].Champion && r.mayPromote(req.Context(), v, role)
+		m.Versions[i].MayPromote = !m.Versions[i].Champion && s.mayPromote(req.Context(), v, role)
 	}
 	view := modelView{
-		TrainedModel: m, Best: m.Champion, MayWrite: role.AtLeast(clowder.RoleUploader), Said: said[req.URL.Query().Get("done")],
-		API: r.site.Absolute("api", "v1", "models", id, name, "champion", "predict"),
-		V2:  r.site.Absolute("v2", "models", id+"."+name, "infer"),
+		TrainedModel: m, Best: m.Champion, MayWrite: role.AtLeast(clowder.RoleUploader), Notice: said[req.URL.Query().Get("done")],
+		API: s.site.Absolute("api", "v1", "models", id, name, "champion", "predict"),
+		V2:  s.site.Absolute("v2", "models", id+"."+name, "infer"),
 	}
-	view.Try = tryView{Version: r.view(chosen, nil), Reads: r.reads(chosen), Given: map[string]string{}, Sure: r.MinConfidence(req.Context(), id)}
-	view.Try.Examples = r.examples(chosen, view.Try.Reads)
+	view.Try = tryView{Version: s.view(chosen, nil), Reads: s.reads(chosen), Given: map[string]string{}, Sure: s.MinConfidence(req.Context(), id)}
+	view.Try.Examples = s.examples(chosen, view.Try.Reads)
 	view.Try.fill(req.URL.Query().Get("example"))
 	if fill != nil {
 		fill(chosen, &view.Try)
@@ -149,8 +149,8 @@ func (r *Room) show(w http.ResponseWriter, req *http.Request, status int, number
 			status = p.Status
 		}
 	}
-	dataset := r.named(req, id, versions[0].DatasetName)
-	r.pages.model.Show(w, req, status, web.View{Title: name, Dataset: &dataset, Nav: "models", Islands: []string{"try"}, Data: view})
+	dataset := s.named(req, id, versions[0].DatasetName)
+	s.pages.model.Show(w, req, status, web.View{Title: name, Dataset: &dataset, Nav: "models", Islands: []string{"try"}, Data: view})
 }
 
 // said is what a page says after a form, by the word in its address.
@@ -160,10 +160,10 @@ var said = map[string]string{
 }
 
 // tryForm answers the form of a page without script: with the page, and the answer in it.
-func (r *Room) tryForm(w http.ResponseWriter, req *http.Request) {
+func (s *Section) tryForm(w http.ResponseWriter, req *http.Request) {
 	req.Body = http.MaxBytesReader(w, req.Body, maxForm)
 	if err := req.ParseMultipartForm(maxForm); err != nil && !errors.Is(err, http.ErrNotMultipart) { //nolint:gosec // the body has a limit
-		r.site.Fail(w, req, tooLarge(err))
+		s.site.Fail(w, req, tooLarge(err))
 		return
 	}
 	defer func() {
@@ -171,11 +171,11 @@ func (r *Room) tryForm(w http.ResponseWriter, req *http.Request) {
 			_ = req.MultipartForm.RemoveAll()
 		}
 	}()
-	r.show(w, req, http.StatusOK, req.PostFormValue("version"), func(v registry.Version, t *tryView) {
-		row, err := r.posted(req, t)
+	s.show(w, req, http.StatusOK, req.PostFormValue("version"), func(v registry.Version, t *tryView) {
+		row, err := s.posted(req, t)
 		if err == nil {
 			var found ModelAnswer
-			if found, err = r.ask(req.Context(), v, []map[string]any{row}, t.Sure); err == nil {
+			if found, err = s.ask(req.Context(), v, []map[string]any{row}, t.Sure); err == nil {
 				t.Answer, t.Took = &found.Rows[0], found.Took
 				return
 			}
@@ -188,7 +188,7 @@ func (r *Room) tryForm(w http.ResponseWriter, req *http.Request) {
 }
 
 // posted reads the row that a form holds: fields are called in.COLUMN, so that no column can have the name of another field.
-func (r *Room) posted(req *http.Request, t *tryView) (map[string]any, error) {
+func (s *Section) posted(req *http.Request, t *tryView) (map[string]any, error) {
 	row := map[string]any{}
 	for _, c := range t.Reads.Columns {
 		if c.Type == "image" {
@@ -229,63 +229,63 @@ func tooLarge(err error) error {
 	}
 }
 
-func (r *Room) showPromote(w http.ResponseWriter, req *http.Request) {
+func (s *Section) showPromote(w http.ResponseWriter, req *http.Request) {
 	id, name := req.PathValue("dataset"), req.PathValue("name")
-	v, role, err := r.version(req.Context(), id, name, req.PathValue("version"))
-	if err == nil && !r.mayPromote(req.Context(), v, role) {
+	v, role, err := s.version(req.Context(), id, name, req.PathValue("version"))
+	if err == nil && !s.mayPromote(req.Context(), v, role) {
 		err = web.NotFound
 	}
 	if err != nil {
-		r.site.Fail(w, req, err)
+		s.site.Fail(w, req, err)
 		return
 	}
-	m, _, _, err := r.whole(req.Context(), id, name)
+	m, _, _, err := s.whole(req.Context(), id, name)
 	if err != nil {
-		r.site.Fail(w, req, err)
+		s.site.Fail(w, req, err)
 		return
 	}
-	dataset := r.named(req, id, v.DatasetName)
-	r.pages.promote.Show(w, req, http.StatusOK, web.View{
+	dataset := s.named(req, id, v.DatasetName)
+	s.pages.promote.Show(w, req, http.StatusOK, web.View{
 		Title: "Make " + v.Ref() + " the champion", Dataset: &dataset, Nav: "models",
 		Data: struct {
 			Version  ModelVersion
 			Champion *ModelVersion
-		}{r.view(v, nil), m.Champion},
+		}{s.view(v, nil), m.Champion},
 	})
 }
 
-func (r *Room) promoteForm(w http.ResponseWriter, req *http.Request) {
-	if _, err := r.promote(req.Context(), req.PathValue("dataset"), req.PathValue("name"), req.PathValue("version")); err != nil {
-		r.site.Fail(w, req, err)
+func (s *Section) promoteForm(w http.ResponseWriter, req *http.Request) {
+	if _, err := s.promote(req.Context(), req.PathValue("dataset"), req.PathValue("name"), req.PathValue("version")); err != nil {
+		s.site.Fail(w, req, err)
 		return
 	}
-	r.back(w, req, "promoted")
+	s.back(w, req, "promoted")
 }
 
-func (r *Room) exportForm(w http.ResponseWriter, req *http.Request) {
-	if err := r.export(req.Context(), req.PathValue("dataset"), req.PathValue("name"), req.PathValue("version")); err != nil {
-		r.site.Fail(w, req, err)
+func (s *Section) exportForm(w http.ResponseWriter, req *http.Request) {
+	if err := s.export(req.Context(), req.PathValue("dataset"), req.PathValue("name"), req.PathValue("version")); err != nil {
+		s.site.Fail(w, req, err)
 		return
 	}
-	r.back(w, req, "export")
+	s.back(w, req, "export")
 }
 
-func (r *Room) back(w http.ResponseWriter, req *http.Request, done string) {
-	http.Redirect(w, req, r.site.Link("models", req.PathValue("dataset"), req.PathValue("name"))+"?"+url.Values{"done": {done}}.Encode(), http.StatusSeeOther) //nolint:gosec // a path of ours, its parts escaped
+func (s *Section) back(w http.ResponseWriter, req *http.Request, done string) {
+	http.Redirect(w, req, s.site.Link("models", req.PathValue("dataset"), req.PathValue("name"))+"?"+url.Values{"done": {done}}.Encode(), http.StatusSeeOther) //nolint:gosec // a path of ours, its parts escaped
 }
 
 // download sends model.zip.
-func (r *Room) download(w http.ResponseWriter, req *http.Request) {
-	v, _, err := r.version(req.Context(), req.PathValue("dataset"), req.PathValue("name"), req.PathValue("version"))
+func (s *Section) download(w http.ResponseWriter, req *http.Request) {
+	v, _, err := s.version(req.Context(), req.PathValue("dataset"), req.PathValue("name"), req.PathValue("version"))
 	if err != nil {
-		r.site.Fail(w, req, err)
+		s.site.Fail(w, req, err)
 		return
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/zip")
 	h.Set("Content-Disposition", `attachment; filename="`+v.Name+"-"+numberOf(v)+`.zip"`)
 	h.Set("Content-Security-Policy", "sandbox")
-	if err := r.WriteZip(req.Context(), v, w); err != nil {
+	if err := s.WriteZip(req.Context(), v, w); err != nil {
 		panic(http.ErrAbortHandler) // the archive has begun: an end without its directory shows that it is not whole
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // protocol adds the routes of the Open Inference Protocol v2. A model is called DATASET.NAME, with Clowder's id of the dataset. A path
 // without a version is the champion.
-func (r *Room) protocol(mux *http.ServeMux) {
+func (s *Section) protocol(mux *http.ServeMux) {
 	mux.HandleFunc("GET /v2", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, map[string]any{"name": "clowder-ray", "version": "1", "extensions": []string{}})
 	})
@@ -25,18 +25,18 @@ func (r *Room) protocol(mux *http.ServeMux) {
 		mux.HandleFunc("GET /v2/health/"+what, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, map[string]any{what: true}) })
 	}
 	for _, path := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
-		mux.HandleFunc("GET "+path, r.v2(r.describe))
-		mux.HandleFunc("GET "+path+"/ready", r.v2(r.ready))
-		mux.HandleFunc("POST "+path+"/infer", r.v2(r.infer))
+		mux.HandleFunc("GET "+path, s.v2(s.describe))
+		mux.HandleFunc("GET "+path+"/ready", s.v2(s.ready))
+		mux.HandleFunc("POST "+path+"/infer", s.v2(s.infer))
 	}
 }
 
 // v2 finds the version that a request of the protocol names. Errors have the form of the protocol.
-func (r *Room) v2(next func(w http.ResponseWriter, req *http.Request, model string, v registry.Version) error) http.HandlerFunc {
+func (s *Section) v2(next func(w http.ResponseWriter, req *http.Request, model string, v registry.Version) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		model := req.PathValue("model")
 		dataset, name, _ := strings.Cut(model, ".")
-		v, _, err := r.version(req.Context(), dataset, name, cmp.Or(req.PathValue("version"), "champion"))
+		v, _, err := s.version(req.Context(), dataset, name, cmp.Or(req.PathValue("version"), "champion"))
 		if err == nil {
 			err = next(w, req, model, v)
 		}
@@ -51,11 +51,11 @@ func (r *Room) v2(next func(w http.ResponseWriter, req *http.Request, model stri
 	}
 }
 
-func (r *Room) describe(w http.ResponseWriter, req *http.Request, model string, v registry.Version) error {
-	if err := r.take(req); err != nil {
+func (s *Section) describe(w http.ResponseWriter, req *http.Request, model string, v registry.Version) error {
+	if err := s.take(req); err != nil {
 		return err
 	}
-	d, err := r.Answers.Describe(req.Context(), place(v))
+	d, err := s.Answers.Describe(req.Context(), place(v))
 	if err != nil {
 		return problem(err)
 	}
@@ -68,8 +68,8 @@ func (r *Room) describe(w http.ResponseWriter, req *http.Request, model string, 
 	return nil
 }
 
-func (r *Room) ready(w http.ResponseWriter, _ *http.Request, model string, v registry.Version) error {
-	if why := r.reads(v).Why; why != "" {
+func (s *Section) ready(w http.ResponseWriter, _ *http.Request, model string, v registry.Version) error {
+	if why := s.reads(v).Why; why != "" {
 		return &web.Problem{Type: "no-single-answers", Title: "This version does not answer single rows", Status: http.StatusConflict, Detail: why}
 	}
 	writeJSON(w, map[string]any{"name": model, "ready": true})
@@ -77,15 +77,15 @@ func (r *Room) ready(w http.ResponseWriter, _ *http.Request, model string, v reg
 }
 
 // infer passes an inference on as it is, and puts the name by which the visitor knows the model into the answer.
-func (r *Room) infer(w http.ResponseWriter, req *http.Request, model string, v registry.Version) error {
-	if err := r.take(req); err != nil {
+func (s *Section) infer(w http.ResponseWriter, req *http.Request, model string, v registry.Version) error {
+	if err := s.take(req); err != nil {
 		return err
 	}
 	question, err := io.ReadAll(http.MaxBytesReader(w, req.Body, answer.MaxRequest))
 	if err != nil {
 		return tooLarge(err)
 	}
-	found, err := r.Answers.Forward(req.Context(), place(v), question)
+	found, err := s.Answers.Forward(req.Context(), place(v), question)
 	if err != nil {
 		return problem(err)
 	}
@@ -99,9 +99,9 @@ func (r *Room) infer(w http.ResponseWriter, req *http.Request, model string, v r
 	return nil
 }
 
-func (r *Room) take(req *http.Request) error {
+func (s *Section) take(req *http.Request) error {
 	visitor := web.VisitorOf(req.Context())
-	return r.quota.Take(cmp.Or(visitor.Email, visitor.Session), r.now())
+	return s.quota.Take(cmp.Or(visitor.Email, visitor.Session), s.now())
 }
 
 func writeJSON(w http.ResponseWriter, value any) {

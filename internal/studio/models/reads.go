@@ -33,7 +33,7 @@ type ModelReads struct {
 }
 
 // reads finds out what a version reads from the files in the registry, so that no process is needed to show a form.
-func (r *Room) reads(v registry.Version) ModelReads {
+func (s *Section) reads(v registry.Version) ModelReads {
 	out := ModelReads{Kind: v.Kind}
 	switch {
 	case !slices.Contains(kinds, v.Kind):
@@ -43,7 +43,7 @@ func (r *Room) reads(v registry.Version) ModelReads {
 		out.Why = "This version has no model.onnx, so it answers for datasets only. A version that is trained now has one."
 		return out
 	}
-	columns, err := columnsOf(r.Registry.Model(v))
+	columns, err := columnsOf(s.Registry.Model(v))
 	if err != nil {
 		out.Why = "The files of this version cannot be read. Try another version, or ask the administrator."
 		return out

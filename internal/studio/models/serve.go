@@ -23,17 +23,17 @@ var serveForms = []serveForm{
 	{"rayservice", "Ray Serve", "A RayService, where KubeRay is installed. Its image needs ray[serve]."},
 }
 
-func (r *Room) showServe(w http.ResponseWriter, req *http.Request) {
-	v, _, err := r.version(req.Context(), req.PathValue("dataset"), req.PathValue("name"), req.PathValue("version"))
+func (s *Section) showServe(w http.ResponseWriter, req *http.Request) {
+	v, _, err := s.version(req.Context(), req.PathValue("dataset"), req.PathValue("name"), req.PathValue("version"))
 	if err != nil {
-		r.site.Fail(w, req, err)
+		s.site.Fail(w, req, err)
 		return
 	}
-	view := serveView{Version: r.view(v, nil), As: cmp.Or(req.URL.Query().Get("as"), serveForms[0].Name), Forms: serveForms}
-	if view.Manifest, err = r.Manifest(v, view.As); err != nil {
-		r.site.Fail(w, req, web.NotFound)
+	view := serveView{Version: s.view(v, nil), As: cmp.Or(req.URL.Query().Get("as"), serveForms[0].Name), Forms: serveForms}
+	if view.Manifest, err = s.Manifest(v, view.As); err != nil {
+		s.site.Fail(w, req, web.NotFound)
 		return
 	}
-	dataset := r.named(req, v.DatasetID, v.DatasetName)
-	r.pages.serve.Show(w, req, http.StatusOK, web.View{Title: "Serve " + v.Ref(), Dataset: &dataset, Nav: "models", Data: view})
+	dataset := s.named(req, v.DatasetID, v.DatasetName)
+	s.pages.serve.Show(w, req, http.StatusOK, web.View{Title: "Serve " + v.Ref(), Dataset: &dataset, Nav: "models", Data: view})
 }

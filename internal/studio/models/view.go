@@ -81,10 +81,10 @@ type TrainedModel struct {
 	Versions []ModelVersion `json:"versions"`
 }
 
-func (r *Room) view(v registry.Version, champion *registry.Version) ModelVersion {
+func (s *Section) view(v registry.Version, champion *registry.Version) ModelVersion {
 	out := ModelVersion{
 		Name: v.Name, Version: v.Version, Ref: v.Ref(), Run: v.Run, DatasetID: v.DatasetID, Task: v.Task, Kind: v.Kind, Base: v.Base, Labels: v.Labels,
-		Metric: v.Metric, Made: v.Created, Champion: champion != nil && champion.Version == v.Version, Why: v.Why, Ago: web.Ago(r.now().Sub(v.Created)),
+		Metric: v.Metric, Made: v.Created, Champion: champion != nil && champion.Version == v.Version, Why: v.Why, Ago: web.Ago(s.now().Sub(v.Created)),
 	}
 	if v.Test != nil {
 		out.Score = &TestScore{Value: v.Test.Value, Low: v.Test.Low, High: v.Test.High, Rows: v.Test.N}
@@ -96,41 +96,41 @@ func (r *Room) view(v registry.Version, champion *registry.Version) ModelVersion
 }
 
 // detailed is a version with what it reads.
-func (r *Room) detailed(v registry.Version, champion *registry.Version) ModelVersion {
-	out, reads := r.view(v, champion), r.reads(v)
+func (s *Section) detailed(v registry.Version, champion *registry.Version) ModelVersion {
+	out, reads := s.view(v, champion), s.reads(v)
 	out.Reads = &reads
 	return out
 }
 
 // whole returns a model with all its versions for a visitor who may see it.
-func (r *Room) whole(ctx context.Context, dataset, name string) (TrainedModel, []registry.Version, clowder.Role, error) {
-	versions, champion, role, err := r.model(ctx, dataset, name)
+func (s *Section) whole(ctx context.Context, dataset, name string) (TrainedModel, []registry.Version, clowder.Role, error) {
+	versions, champion, role, err := s.model(ctx, dataset, name)
 	if err != nil {
 		return TrainedModel{}, nil, role, err
 	}
-	return r.gathered(dataset, versions, champion), versions, role, nil
+	return s.gathered(dataset, versions, champion), versions, role, nil
 }
 
 // gathered makes a model of its versions, newest first.
-func (r *Room) gathered(dataset string, versions []registry.Version, champion *registry.Version) TrainedModel {
+func (s *Section) gathered(dataset string, versions []registry.Version, champion *registry.Version) TrainedModel {
 	m := TrainedModel{Name: versions[0].Name, Dataset: dataset, Task: versions[0].Task, Labels: versions[0].Labels}
 	for _, v := range versions {
-		m.Versions = append(m.Versions, r.view(v, champion))
+		m.Versions = append(m.Versions, s.view(v, champion))
 	}
 	if champion != nil && champion.Known() {
-		best := r.view(*champion, champion)
+		best := s.view(*champion, champion)
 		m.Champion, m.Task, m.Labels = &best, best.Task, best.Labels
 	}
 	return m
 }
 
 // list returns the models of a dataset, the newest first. The second value is the name of the dataset as the registry knows it.
-func (r *Room) list(ctx context.Context, dataset string) ([]TrainedModel, string, clowder.Role, error) {
-	role, err := web.CheckRole(ctx, r.Rights, dataset, clowder.RoleViewer)
+func (s *Section) list(ctx context.Context, dataset string) ([]TrainedModel, string, clowder.Role, error) {
+	role, err := web.CheckRole(ctx, s.Rights, dataset, clowder.RoleViewer)
 	if err != nil {
 		return nil, "", role, err
 	}
-	all, err := r.Registry.All(r.dataset(dataset))
+	all, err := s.Registry.All(s.dataset(dataset))
 	if err != nil {
 		return nil, "", role, err
 	}
@@ -143,11 +143,11 @@ func (r *Room) list(ctx context.Context, dataset string) ([]TrainedModel, string
 	models := make([]TrainedModel, 0, len(named))
 	for name, versions := range named {
 		slices.Reverse(versions)
-		champion, err := r.Registry.Champion(r.dataset(dataset), name)
+		champion, err := s.Registry.Champion(s.dataset(dataset), name)
 		if err != nil && !errors.Is(err, registry.ErrUnreadable) {
 			return nil, "", role, err
 		}
-		models = append(models, r.gathered(dataset, versions, champion))
+		models = append(models, s.gathered(dataset, versions, champion))
 	}
 	slices.SortFunc(models, func(a, b TrainedModel) int { return b.Versions[0].Made.Compare(a.Versions[0].Made) })
 	return models, title, role, nil

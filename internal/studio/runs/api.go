@@ -98,39 +98,39 @@ type startInput struct {
 }
 
 // Operations adds the operations of the API.
-func (r *Room) Operations(api huma.API) {
-	huma.Register(api, huma.Operation{OperationID: "me", Method: http.MethodGet, Path: "/api/v1/me", Summary: "Who you are", Tags: []string{"You"}}, r.apiMe)
-	huma.Register(api, huma.Operation{OperationID: "dataset", Method: http.MethodGet, Path: "/api/v1/datasets/{dataset}", Summary: "A dataset, your role, and its newest runs", Tags: []string{"Datasets"}}, r.apiDataset)
-	huma.Register(api, huma.Operation{OperationID: "runs", Method: http.MethodGet, Path: "/api/v1/runs", Summary: "Runs, newest first", Tags: []string{"Runs"}}, r.apiList)
-	huma.Register(api, huma.Operation{OperationID: "run", Method: http.MethodGet, Path: "/api/v1/runs/{run}", Summary: "One run", Tags: []string{"Runs"}}, r.apiRun)
+func (s *Section) Operations(api huma.API) {
+	huma.Register(api, huma.Operation{OperationID: "me", Method: http.MethodGet, Path: "/api/v1/me", Summary: "Who you are", Tags: []string{"You"}}, s.apiMe)
+	huma.Register(api, huma.Operation{OperationID: "dataset", Method: http.MethodGet, Path: "/api/v1/datasets/{dataset}", Summary: "A dataset, your role, and its newest runs", Tags: []string{"Datasets"}}, s.apiDataset)
+	huma.Register(api, huma.Operation{OperationID: "runs", Method: http.MethodGet, Path: "/api/v1/runs", Summary: "Runs, newest first", Tags: []string{"Runs"}}, s.apiList)
+	huma.Register(api, huma.Operation{OperationID: "run", Method: http.MethodGet, Path: "/api/v1/runs/{run}", Summary: "One run", Tags: []string{"Runs"}}, s.apiRun)
 	huma.Register(api, huma.Operation{
 		OperationID: "start", Method: http.MethodPost, Path: "/api/v1/datasets/{dataset}/runs", Summary: "Start a run", Tags: []string{"Runs"}, DefaultStatus: http.StatusAccepted,
 		Description: "Submits the dataset through Clowder with your credential. The answer has the id of the run before the run exists: GET /runs/{run} answers 404 until the message has arrived, most often within a second.",
-	}, r.apiStart)
+	}, s.apiStart)
 	for action, summary := range map[string]string{
 		ActionCancel: "Cancel a run", ActionStop: "Stop a training and keep its best model, or a script and keep what it has saved", ActionRetry: "Retry a failed or cancelled run",
 	} {
-		huma.Register(api, huma.Operation{OperationID: action, Method: http.MethodPost, Path: "/api/v1/runs/{run}/" + action, Summary: summary, Tags: []string{"Runs"}}, r.apiAct(action))
+		huma.Register(api, huma.Operation{OperationID: action, Method: http.MethodPost, Path: "/api/v1/runs/{run}/" + action, Summary: summary, Tags: []string{"Runs"}}, s.apiAct(action))
 	}
-	huma.Register(api, huma.Operation{OperationID: "compare", Method: http.MethodGet, Path: "/api/v1/compare", Summary: "Two to ten runs side by side", Tags: []string{"Runs"}}, r.apiCompare)
-	huma.Register(api, huma.Operation{OperationID: "files-of-run", Method: http.MethodGet, Path: "/api/v1/runs/{run}/files", Summary: "Files of a run", Tags: []string{"Runs"}}, r.apiFiles)
+	huma.Register(api, huma.Operation{OperationID: "compare", Method: http.MethodGet, Path: "/api/v1/compare", Summary: "Two to ten runs side by side", Tags: []string{"Runs"}}, s.apiCompare)
+	huma.Register(api, huma.Operation{OperationID: "files-of-run", Method: http.MethodGet, Path: "/api/v1/runs/{run}/files", Summary: "Files of a run", Tags: []string{"Runs"}}, s.apiFiles)
 	huma.Register(api, huma.Operation{
 		OperationID: "file-of-run", Method: http.MethodGet, Path: "/api/v1/runs/{run}/files/{path...}", Summary: "One file of a run, as an attachment", Tags: []string{"Runs"},
 		Responses: map[string]*huma.Response{"200": {Description: "The bytes of the file", Content: map[string]*huma.MediaType{"application/octet-stream": {}}}},
-	}, r.apiFile)
+	}, s.apiFile)
 	// A path of several parts is known to the router of Go only.
 	paths := api.OpenAPI().Paths
 	paths["/api/v1/runs/{run}/files/{path}"] = paths["/api/v1/runs/{run}/files/{path...}"]
 	delete(paths, "/api/v1/runs/{run}/files/{path...}")
 }
 
-func (r *Room) apiMe(ctx context.Context, _ *struct{}) (*answer[Me], error) {
+func (s *Section) apiMe(ctx context.Context, _ *struct{}) (*answer[Me], error) {
 	v := web.VisitorOf(ctx)
 	return &answer[Me]{Me{v.Email, v.Name, v.CanSave}}, nil
 }
 
-func (r *Room) apiDataset(ctx context.Context, in *datasetInput) (*answer[DatasetView], error) {
-	list, err := r.list(ctx, Filter{Dataset: in.Dataset, Limit: newestShown})
+func (s *Section) apiDataset(ctx context.Context, in *datasetInput) (*answer[DatasetView], error) {
+	list, err := s.list(ctx, Filter{Dataset: in.Dataset, Limit: newestShown})
 	if err != nil {
 		return nil, web.AsProblem(err)
 	}
@@ -138,45 +138,45 @@ func (r *Room) apiDataset(ctx context.Context, in *datasetInput) (*answer[Datase
 	if len(list.Runs) > 0 {
 		name = list.Runs[0].Dataset.Name
 	}
-	ds, creator := r.dataset(ctx, in.Dataset, name)
+	ds, creator := s.dataset(ctx, in.Dataset, name)
 	out := DatasetView{Dataset: ds, Role: string(list.Role), Creator: creator, Runs: list}
-	for _, e := range r.forms.startable() {
+	for _, e := range s.forms.startable() {
 		out.Extractors = append(out.Extractors, e.Name)
 	}
 	return &answer[DatasetView]{out}, nil
 }
 
-func (r *Room) apiList(ctx context.Context, in *listInput) (*listed, error) {
-	list, err := r.list(ctx, Filter{Dataset: in.Dataset, State: in.State, Kind: in.Kind, Model: in.Model, By: in.User, Text: in.Text, Limit: in.Limit, Cursor: in.Cursor})
+func (s *Section) apiList(ctx context.Context, in *listInput) (*listed, error) {
+	list, err := s.list(ctx, Filter{Dataset: in.Dataset, State: in.State, Kind: in.Kind, Model: in.Model, By: in.User, Text: in.Text, Limit: in.Limit, Cursor: in.Cursor})
 	if err != nil {
 		return nil, web.AsProblem(err)
 	}
 	out := &listed{Body: list}
 	if list.Next != "" {
-		out.Link = r.nextLink(in, list.Next)
+		out.Link = s.nextLink(in, list.Next)
 	}
 	return out, nil
 }
 
-func (r *Room) apiRun(ctx context.Context, in *RunPath) (*answer[View], error) {
-	rec, _, err := r.find(ctx, in.Run)
+func (s *Section) apiRun(ctx context.Context, in *RunPath) (*answer[View], error) {
+	rec, _, err := s.find(ctx, in.Run)
 	if err != nil {
 		return nil, web.AsProblem(err)
 	}
-	return &answer[View]{r.view(rec)}, nil
+	return &answer[View]{s.view(rec)}, nil
 }
 
-func (r *Room) apiStart(ctx context.Context, in *startInput) (*sentAnswer, error) {
-	sent, err := r.submit(ctx, in.Dataset, in.Body.Extractor, in.Body.Parameters, in.Key, r.checks)
+func (s *Section) apiStart(ctx context.Context, in *startInput) (*sentAnswer, error) {
+	sent, err := s.submit(ctx, in.Dataset, in.Body.Extractor, in.Body.Parameters, in.Key, s.checks)
 	if err != nil {
 		return nil, web.AsProblem(err)
 	}
-	return &sentAnswer{Location: r.site.Link("api", "v1", "runs", sent.Run), Body: sent}, nil
+	return &sentAnswer{Location: s.site.Link("api", "v1", "runs", sent.Run), Body: sent}, nil
 }
 
-func (r *Room) apiAct(action string) func(context.Context, *actionInput) (*answer[Done], error) {
+func (s *Section) apiAct(action string) func(context.Context, *actionInput) (*answer[Done], error) {
 	return func(ctx context.Context, in *actionInput) (*answer[Done], error) {
-		said, err := r.act(ctx, in.Run, action, in.Key)
+		said, err := s.act(ctx, in.Run, action, in.Key)
 		if err != nil {
 			return nil, web.AsProblem(err)
 		}
@@ -184,42 +184,42 @@ func (r *Room) apiAct(action string) func(context.Context, *actionInput) (*answe
 	}
 }
 
-func (r *Room) apiCompare(ctx context.Context, in *compareInput) (*answer[Comparison], error) {
-	c, err := r.compare(ctx, in.Runs)
+func (s *Section) apiCompare(ctx context.Context, in *compareInput) (*answer[Comparison], error) {
+	c, err := s.compare(ctx, in.Runs)
 	if err != nil {
 		return nil, web.AsProblem(err)
 	}
 	return &answer[Comparison]{c}, nil
 }
 
-func (r *Room) apiFiles(ctx context.Context, in *RunPath) (*answer[[]File], error) {
-	rec, _, err := r.find(ctx, in.Run)
+func (s *Section) apiFiles(ctx context.Context, in *RunPath) (*answer[[]File], error) {
+	rec, _, err := s.find(ctx, in.Run)
 	if err != nil {
 		return nil, web.AsProblem(err)
 	}
-	return &answer[[]File]{r.filesOf(rec)}, nil
+	return &answer[[]File]{s.filesOf(rec)}, nil
 }
 
-func (r *Room) apiFile(ctx context.Context, in *fileInput) (*huma.StreamResponse, error) {
-	rec, _, err := r.find(ctx, in.Run)
+func (s *Section) apiFile(ctx context.Context, in *fileInput) (*huma.StreamResponse, error) {
+	rec, _, err := s.find(ctx, in.Run)
 	if err != nil {
 		return nil, web.AsProblem(err)
 	}
 	return &huma.StreamResponse{Body: func(c huma.Context) {
 		req, w := humago.Unwrap(c)
-		if err := r.send(w, req, rec, in.Path); err != nil {
+		if err := s.send(w, req, rec, in.Path); err != nil {
 			web.WriteProblem(w, web.AsProblem(err))
 		}
 	}}, nil
 }
 
 // nextLink is the header that leads to the next page.
-func (r *Room) nextLink(in *listInput, cursor string) string {
+func (s *Section) nextLink(in *listInput, cursor string) string {
 	q := url.Values{"cursor": {cursor}}
 	for name, value := range map[string]string{"dataset": in.Dataset, "state": in.State, "kind": in.Kind, "model": in.Model, "user": in.User, "q": in.Text, "limit": strconv.Itoa(in.Limit)} {
 		if value != "" {
 			q.Set(name, value)
 		}
 	}
-	return "<" + r.site.Absolute("api", "v1", "runs") + "?" + q.Encode() + `>; rel="next"`
+	return "<" + s.site.Absolute("api", "v1", "runs") + "?" + q.Encode() + `>; rel="next"`
 }

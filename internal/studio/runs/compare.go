@@ -69,7 +69,7 @@ type compared struct {
 }
 
 // compare compares runs that the visitor may see.
-func (r *Room) compare(ctx context.Context, runs []string) (Comparison, error) {
+func (s *Section) compare(ctx context.Context, runs []string) (Comparison, error) {
 	runs = slices.Clone(runs)
 	seen := map[string]bool{}
 	runs = slices.DeleteFunc(runs, func(run string) bool { again := seen[run]; seen[run] = true; return again || run == "" })
@@ -81,14 +81,14 @@ func (r *Room) compare(ctx context.Context, runs []string) (Comparison, error) {
 	}
 	list := make([]compared, len(runs))
 	for i, run := range runs {
-		rec, _, err := r.find(ctx, run)
+		rec, _, err := s.find(ctx, run)
 		if err != nil {
 			return Comparison{}, err
 		}
 		list[i].rec = rec
 	}
-	together(len(list), func(i int) { r.load(&list[i]) })
-	return r.newComparison(list), nil
+	together(len(list), func(i int) { s.load(&list[i]) })
+	return s.newComparison(list), nil
 }
 
 func isAre(n int) string {
@@ -99,9 +99,9 @@ func isAre(n int) string {
 }
 
 // load reads what is compared of a run.
-func (r *Room) load(c *compared) {
-	c.result = r.result(c.rec)
-	events, err := results.ReadEvents(r.volume.Run(c.rec.Run))
+func (s *Section) load(c *compared) {
+	c.result = s.result(c.rec)
+	events, err := results.ReadEvents(s.volume.Run(c.rec.Run))
 	if err != nil {
 		return
 	}
@@ -116,14 +116,14 @@ func (r *Room) load(c *compared) {
 	c.curves = chart.NewCurves(events, like)
 }
 
-func (r *Room) newComparison(list []compared) Comparison {
+func (s *Section) newComparison(list []compared) Comparison {
 	out := Comparison{Runs: []Compared{}, Settings: []SettingDifference{}, Metrics: []MetricDifference{}, Curves: []ComparedCurve{}}
 	ids := make([]string, len(list))
 	for i, c := range list {
 		ids[i] = c.rec.Run
 	}
 	for i, colour := range colours(ids) {
-		row := r.row(list[i].rec)
+		row := s.row(list[i].rec)
 		row.Colour = colour
 		out.Runs = append(out.Runs, Compared{Letter: string(rune('A' + i)), Row: row})
 		if list[i].result == nil {
@@ -131,7 +131,7 @@ func (r *Room) newComparison(list []compared) Comparison {
 		}
 	}
 	out.SameRows, out.Rows = testRows(list)
-	out.Settings = r.compareSettings(list)
+	out.Settings = s.compareSettings(list)
 	out.Metrics = compareMetrics(list, out.SameRows)
 	out.draw(list)
 	return out
@@ -175,16 +175,16 @@ func testRows(list []compared) (same bool, words string) {
 }
 
 // compareSettings puts the settings of all runs side by side, those that differ first.
-func (r *Room) compareSettings(list []compared) []SettingDifference {
+func (s *Section) compareSettings(list []compared) []SettingDifference {
 	names := map[string]bool{}
 	values, texts := make([]map[string]any, len(list)), make([]map[string]string, len(list))
 	for i, c := range list {
 		values[i], texts[i] = map[string]any{}, map[string]string{}
-		settings := settingsOfForm(c.rec, r.forms.Of(c.rec.Request))
+		settings := settingsOfForm(c.rec, s.forms.Of(c.rec.Request))
 		if c.result != nil {
 			settings = settingsOf(c.result)
 		}
-		for _, s := range withFileNames(settings, r.forms.Of(c.rec.Request), r.inputs(c.rec)) {
+		for _, s := range withFileNames(settings, s.forms.Of(c.rec.Request), s.inputs(c.rec)) {
 			names[s.Name], values[i][s.Name], texts[i][s.Name] = true, s.Value, s.Text
 		}
 	}

@@ -42,8 +42,8 @@ func (f File) Name() string { return strings.TrimPrefix(f.Path, results.OutDir) 
 const maxShownInputs = 1000
 
 // inputs are the staged files of a run, none where their list is not there or not the one that the service wrote.
-func (r *Room) inputs(rec job.Record) []Input {
-	list, err := r.volume.ReadInputs(rec)
+func (s *Section) inputs(rec job.Record) []Input {
+	list, err := s.volume.ReadInputs(rec)
 	if err != nil {
 		return []Input{}
 	}
@@ -85,24 +85,24 @@ func offered(r *results.Result, name string) bool {
 }
 
 // openFile opens a file of a run that files lists.
-func (r *Room) openFile(rec job.Record, name string) (*os.File, os.FileInfo, error) {
-	root, err := r.volume.Run(rec.Run).Open()
+func (s *Section) openFile(rec job.Record, name string) (*os.File, os.FileInfo, error) {
+	root, err := s.volume.Run(rec.Run).Open()
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { _ = root.Close() }()
-	if !slices.ContainsFunc(files(root, r.result(rec)), func(f File) bool { return f.Path == name }) {
+	if !slices.ContainsFunc(files(root, s.result(rec)), func(f File) bool { return f.Path == name }) {
 		return nil, nil, os.ErrNotExist
 	}
 	return disk.Open(root, name)
 }
 
 // filesOf are the files of a run, none where its folder is gone.
-func (r *Room) filesOf(rec job.Record) []File {
-	root, err := r.volume.Run(rec.Run).Open()
+func (s *Section) filesOf(rec job.Record) []File {
+	root, err := s.volume.Run(rec.Run).Open()
 	if err != nil {
 		return []File{}
 	}
 	defer func() { _ = root.Close() }()
-	return files(root, r.result(rec))
+	return files(root, s.result(rec))
 }

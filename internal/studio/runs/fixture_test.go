@@ -39,9 +39,9 @@ type noAssets struct{ http.Handler }
 
 func (noAssets) Names(string) (script, style string) { return "", "" }
 
-// room is a room whose surroundings are kept in memory. Its time stands still until it passes.
-type room struct {
-	*Room
+// fixture is a fixture whose surroundings are kept in memory. Its time stands still until it passes.
+type fixture struct {
+	*Section
 	t      *testing.T
 	volume string
 	time   time.Time
@@ -64,28 +64,28 @@ type room struct {
 	commands  []string
 }
 
-// newRoom returns a room with the dataset ds1 of alice.
-func newRoom(t *testing.T) *room {
+// newFixture returns a section with the dataset ds1 of alice.
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	h := &room{
+	f := &fixture{
 		t: t, volume: t.TempDir(), time: noon, champions: map[string]int{}, named: map[string]knownName{"ds1": {name: "Film reviews", creator: alice}},
 		roles: map[string]clowder.Role{"ds1 " + alice: clowder.RoleOwner, "ds1 " + bob: clowder.RoleUploader, "ds1 " + carol: clowder.RoleViewer},
 	}
 	address, err := url.Parse("https://ray.example.org/studio")
 	require.NoError(t, err)
 	site := web.NewSite(address, "https://clowder.example.org", noAssets{http.NotFoundHandler()}, zap.NewNop())
-	site.Outage = func() time.Time { return h.outage }
-	h.Room = New(site, Parts{
-		Records: records{h}, Volume: shared{h}, Rights: rights{h}, Clowder: platform{h}, Desk: desk{h}, Forms: forms(t), Settings: checks{h},
+	site.Outage = func() time.Time { return f.outage }
+	f.Section = New(site, Parts{
+		Records: records{f}, Volume: shared{f}, Rights: rights{f}, Clowder: platform{f}, Commands: commands{f}, Forms: forms(t), Settings: checks{f},
 		Ours: func(rec job.Record) bool { return rec.Request.Host == "" }, Version: "1.0.0", RunOf: func(extractor, job string) string { return "ft-" + extractor + "-" + job },
 		Champion: func(dataset, name string) (int, string) {
-			n := h.champions[dataset+" "+name]
+			n := f.champions[dataset+" "+name]
 			return n, fmt.Sprintf("ft-champion-%d", n)
 		},
 	})
-	h.now = func() time.Time { return h.time }
-	h.shelf.now = h.now
-	return h
+	f.now = func() time.Time { return f.time }
+	f.folders.now = f.now
+	return f
 }
 
 // forms are the extractors of the product.
@@ -107,25 +107,25 @@ func forms(t *testing.T) Forms {
 }
 
 // as is the context of a request of a person.
-func (h *room) as(person string) context.Context {
-	return web.WithVisitor(h.t.Context(), &web.Visitor{Email: person, Session: "login of " + person})
+func (f *fixture) as(person string) context.Context {
+	return web.WithVisitor(f.t.Context(), &web.Visitor{Email: person, Session: "login of " + person})
 }
 
-func (h *room) pass(d time.Duration) { h.time = h.time.Add(d) }
+func (f *fixture) pass(d time.Duration) { f.time = f.time.Add(d) }
 
-func (h *room) rename(dataset, name, creator string) {
-	h.named[dataset] = knownName{name: name, creator: creator}
+func (f *fixture) rename(dataset, name, creator string) {
+	f.named[dataset] = knownName{name: name, creator: creator}
 }
 
 // add adds a run of alice on ds1, a second younger than the one before.
-func (h *room) add(run string, change ...func(*job.Record)) job.Record {
+func (f *fixture) add(run string, change ...func(*job.Record)) job.Record {
 	rec := job.Record{Run: run, State: job.Done, Attempt: 1, User: alice, Request: job.Request{DatasetID: "ds1", Name: "Film reviews", Extractor: "ncsa.ray.finetune", JobID: "job-" + run}}
 	for _, c := range change {
 		c(&rec)
 	}
-	rec.Created = noon.Add(time.Duration(len(h.stored)) * time.Second)
+	rec.Created = noon.Add(time.Duration(len(f.stored)) * time.Second)
 	rec.Updated = rec.Created.Add(time.Minute)
-	h.stored = append(h.stored, rec)
+	f.stored = append(f.stored, rec)
 	return rec
 }
 
@@ -145,9 +145,9 @@ func to(extractor string) func(*job.Record) {
 }
 
 // folder makes the folder of a run.
-func (h *room) folder(run string) disk.Folder {
-	dir := disk.Folder{Volume: h.volume, Name: run}
-	require.NoError(h.t, os.MkdirAll(dir.Path(), 0o700))
+func (f *fixture) folder(run string) disk.Folder {
+	dir := disk.Folder{Volume: f.volume, Name: run}
+	require.NoError(f.t, os.MkdirAll(dir.Path(), 0o700))
 	return dir
 }
 
@@ -158,8 +158,8 @@ func problem(t *testing.T, err error) *web.Problem {
 	return web.AsProblem(err)
 }
 
-// records are those of a room.
-type records struct{ *room }
+// records are those of a section.
+type records struct{ *fixture }
 
 func (r records) Get(_ context.Context, run string) (job.Record, error) {
 	if r.broken != nil {
@@ -189,19 +189,19 @@ func (r records) List(_ context.Context, q job.Query) (out []job.Record, err err
 	return slices.Clone(out), r.broken
 }
 
-type shared struct{ *room }
+type shared struct{ *fixture }
 
 func (s shared) Run(run string) disk.Folder { return disk.Folder{Volume: s.volume, Name: run} }
 
 func (shared) ReadInputs(job.Record) ([]job.Input, error) { return nil, nil }
 
-type rights struct{ *room }
+type rights struct{ *fixture }
 
 func (r rights) Role(_ context.Context, v *web.Visitor, dataset string) (clowder.Role, error) {
 	return r.roles[dataset+" "+v.Email], r.lost
 }
 
-type platform struct{ *room }
+type platform struct{ *fixture }
 
 func (p platform) Dataset(_ context.Context, _ *web.Visitor, id string) (name, creator string, err error) {
 	p.asked.Add(1)
@@ -224,21 +224,21 @@ func (p platform) Submit(_ context.Context, v *web.Visitor, dataset, extractor s
 	return strconv.Itoa(len(p.submitted)), nil
 }
 
-type desk struct{ *room }
+type commands struct{ *fixture }
 
-func (d desk) Cancel(_ context.Context, run, person string) error {
+func (d commands) Cancel(_ context.Context, run, person string) error {
 	return d.command("cancel", run, person)
 }
 
-func (d desk) Stop(_ context.Context, run, person string) error {
+func (d commands) Stop(_ context.Context, run, person string) error {
 	return d.command("stop", run, person)
 }
 
-func (d desk) command(what, run, person string) error {
+func (d commands) command(what, run, person string) error {
 	d.commands = append(d.commands, person+" "+what+" "+run)
 	return nil
 }
 
-type checks struct{ *room }
+type checks struct{ *fixture }
 
 func (c checks) Check(context.Context, string, string) error { return c.wrong }

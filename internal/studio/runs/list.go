@@ -53,7 +53,7 @@ const (
 )
 
 // list returns a page of runs that the visitor may see.
-func (r *Room) list(ctx context.Context, f Filter) (List, error) {
+func (s *Section) list(ctx context.Context, f Filter) (List, error) {
 	v := web.VisitorOf(ctx)
 	if f.By == "me" || f.Dataset == "" {
 		f.By = v.Email
@@ -61,7 +61,7 @@ func (r *Room) list(ctx context.Context, f Filter) (List, error) {
 	out := List{Runs: []Row{}}
 	if f.Dataset != "" {
 		var err error
-		if out.Role, err = r.look(ctx, f.Dataset); err != nil {
+		if out.Role, err = s.look(ctx, f.Dataset); err != nil {
 			return out, err
 		}
 	}
@@ -73,21 +73,21 @@ func (r *Room) list(ctx context.Context, f Filter) (List, error) {
 	if f.Limit == 0 {
 		f.Limit = defaultLimit
 	}
-	found, next, err := r.scan(ctx, f, before)
+	found, next, err := s.scan(ctx, f, before)
 	if err != nil {
 		return out, err
 	}
 	if f.Dataset == "" {
-		if found, err = r.visible(ctx, v, found); err != nil {
+		if found, err = s.visible(ctx, v, found); err != nil {
 			return out, err
 		}
 	}
-	out.Next, out.Runs = next, r.rows(found)
+	out.Next, out.Runs = next, s.rows(found)
 	return out, nil
 }
 
 // scan reads records, newest first, until a page is full, all are read, or maxScanned were. next is where the next page begins.
-func (r *Room) scan(ctx context.Context, f Filter, before job.Position) (found []job.Record, next string, err error) {
+func (s *Section) scan(ctx context.Context, f Filter, before job.Position) (found []job.Record, next string, err error) {
 	for scanned := 0; scanned < maxScanned; {
 		q := job.Query{Dataset: f.Dataset, User: f.By, Before: before, Limit: batch}
 		switch f.State {
@@ -99,12 +99,12 @@ func (r *Room) scan(ctx context.Context, f Filter, before job.Position) (found [
 		if plain := f.State+f.Kind+f.Model+f.Text == ""; plain {
 			q.Limit = f.Limit + 1 + f.Limit/4 // requests about runs stand between them
 		}
-		records, err := r.records.List(ctx, q)
+		records, err := s.records.List(ctx, q)
 		if err != nil {
 			return nil, "", err
 		}
 		for _, rec := range slices.Backward(records) {
-			if !r.shows(rec) || !r.matches(rec, f) {
+			if !s.shows(rec) || !s.matches(rec, f) {
 				before = rec.Position()
 				continue
 			}
@@ -122,8 +122,8 @@ func (r *Room) scan(ctx context.Context, f Filter, before job.Position) (found [
 }
 
 // matches reports whether a record is what the filter asks for. The store has looked at dataset and user.
-func (r *Room) matches(rec job.Record, f Filter) bool {
-	if f.State != "" && stateOf(rec).Name != f.State || f.Kind != "" && r.forms.Of(rec.Request).Kind != f.Kind {
+func (s *Section) matches(rec job.Record, f Filter) bool {
+	if f.State != "" && stateOf(rec).Name != f.State || f.Kind != "" && s.forms.Of(rec.Request).Kind != f.Kind {
 		return false
 	}
 	if f.Model != "" {
@@ -144,7 +144,7 @@ func (r *Room) matches(rec job.Record, f Filter) bool {
 }
 
 // visible leaves out the runs of datasets that the visitor may no longer see.
-func (r *Room) visible(ctx context.Context, v *web.Visitor, records []job.Record) (out []job.Record, err error) {
+func (s *Section) visible(ctx context.Context, v *web.Visitor, records []job.Record) (out []job.Record, err error) {
 	var datasets []string
 	for _, rec := range records {
 		if id := rec.Request.DatasetID; !slices.Contains(datasets, id) {
@@ -153,9 +153,9 @@ func (r *Room) visible(ctx context.Context, v *web.Visitor, records []job.Record
 	}
 	roles, errs, gone := make([]clowder.Role, len(datasets)), make([]error, len(datasets)), make([]bool, len(datasets))
 	together(len(datasets), func(i int) {
-		roles[i], errs[i] = r.rights.Role(ctx, v, datasets[i])
+		roles[i], errs[i] = s.rights.Role(ctx, v, datasets[i])
 		if errs[i] == nil && roles[i] == clowder.NoRole {
-			gone[i] = r.datasetGone(ctx, v, datasets[i])
+			gone[i] = s.datasetGone(ctx, v, datasets[i])
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -170,9 +170,9 @@ func (r *Room) visible(ctx context.Context, v *web.Visitor, records []job.Record
 }
 
 // rows describes records, several at once, since a shared volume takes its time for each.
-func (r *Room) rows(records []job.Record) []Row {
+func (s *Section) rows(records []job.Record) []Row {
 	out := make([]Row, len(records))
-	together(len(records), func(i int) { out[i] = r.row(records[i]) })
+	together(len(records), func(i int) { out[i] = s.row(records[i]) })
 	return out
 }
 

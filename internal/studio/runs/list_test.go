@@ -31,7 +31,7 @@ func TestEachRunIsOnOnePageOfAList(t *testing.T) {
 	}{
 		{7, 3, 3, ""}, {6, 3, 2, "the last page is full"}, {1, 50, 1, ""}, {0, 3, 1, "no run"}, {60, 0, 2, "without a limit a page has fifty"}, {60, -1, 2, ""}, {210, 1000, 2, "no page has more than two hundred"},
 	} {
-		h := newRoom(t)
+		h := newFixture(t)
 		var want []string
 		for i := range c.runs {
 			want = append(want, h.add(fmt.Sprintf("ft-%03d", i)).Run)
@@ -56,7 +56,7 @@ func TestEachRunIsOnOnePageOfAList(t *testing.T) {
 
 func TestAPageLooksAtABoundedNumberOfRecords(t *testing.T) {
 	t.Parallel()
-	h := newRoom(t)
+	h := newFixture(t)
 	h.add("ft-wanted", func(rec *job.Record) { rec.Settings.RunName = "The needle" })
 	for i := range maxScanned + batch {
 		h.add(fmt.Sprintf("ft-%05d", i))
@@ -76,35 +76,35 @@ func TestAPageLooksAtABoundedNumberOfRecords(t *testing.T) {
 
 func TestRunsAreFoundByTheirWords(t *testing.T) {
 	t.Parallel()
-	h := newRoom(t)
-	rec := h.add("ft-abc", func(rec *job.Record) {
+	f := newFixture(t)
+	rec := f.add("ft-abc", func(rec *job.Record) {
 		rec.Settings.RunName, rec.Request.Name, rec.Request.JobID = "Größer", "Film reviews", "6740"
 		rec.Ending = &job.Ending{State: job.Failed, Text: "train.csv has no column of labels."}
 	})
 	for text, want := range map[string]bool{
 		"": true, " größer ": true, "GRÖSS": false, "film REVIEWS": true, "6740": true, "FT-ABC": true, "no column": true, "no  column": false, "alice": false,
 	} {
-		require.Equal(t, want, h.matches(rec, Filter{Text: text}), "%q", text)
+		require.Equal(t, want, f.matches(rec, Filter{Text: text}), "%q", text)
 	}
 	rec.Ending = nil
-	require.False(t, h.matches(rec, Filter{Text: "no column"}), "a run that goes on has no last sentence")
+	require.False(t, f.matches(rec, Filter{Text: "no column"}), "a run that goes on has no last sentence")
 }
 
 func TestFiltersAreAllApplied(t *testing.T) {
 	t.Parallel()
-	h := newRoom(t)
+	f := newFixture(t)
 	version := func(name string, number int) func(*job.Record) {
 		return func(rec *job.Record) {
 			rec.Model = fmt.Appendf(nil, `{"name":%q,"version":%d,"run":%q}`, name, number, rec.Run)
 		}
 	}
-	h.add("ft-1", version("reviews", 1))
-	h.add("ft-2", version("reviews", 2), in(job.Failed))
-	h.add("ft-3", version("letters", 1), by(bob))
-	h.add("ft-4", to("ncsa.ray.predict"), func(rec *job.Record) { rec.Model = []byte(`{"name":"reviews","version":1,"run":"ft-1"}`) })
-	h.add("ft-5", to("ncsa.ray.script"), in(job.Accepted))
-	h.add("ft-6", in(job.Uploaded), func(rec *job.Record) { rec.Ending = &job.Ending{State: job.Done} }, func(rec *job.Record) { rec.Model = []byte("{}") })
-	h.add("ft-7", in(job.Running), to("of.an.older.version"))
+	f.add("ft-1", version("reviews", 1))
+	f.add("ft-2", version("reviews", 2), in(job.Failed))
+	f.add("ft-3", version("letters", 1), by(bob))
+	f.add("ft-4", to("ncsa.ray.predict"), func(rec *job.Record) { rec.Model = []byte(`{"name":"reviews","version":1,"run":"ft-1"}`) })
+	f.add("ft-5", to("ncsa.ray.script"), in(job.Accepted))
+	f.add("ft-6", in(job.Uploaded), func(rec *job.Record) { rec.Ending = &job.Ending{State: job.Done} }, func(rec *job.Record) { rec.Model = []byte("{}") })
+	f.add("ft-7", in(job.Running), to("of.an.older.version"))
 	for _, c := range []struct {
 		filter Filter
 		want   string
@@ -124,7 +124,7 @@ func TestFiltersAreAllApplied(t *testing.T) {
 		{Filter{State: StateWaiting, Text: "ft-5"}, "5"},
 	} {
 		c.filter.Dataset = "ds1"
-		l, err := h.list(h.as(alice), c.filter)
+		l, err := f.list(f.as(alice), c.filter)
 		require.NoError(t, err)
 		require.Equal(t, c.want, strings.ReplaceAll(strings.Join(runsOf(l), " "), "ft-", ""), "%+v", c.filter)
 	}
@@ -132,41 +132,41 @@ func TestFiltersAreAllApplied(t *testing.T) {
 
 func TestOnesOwnRunsAreThoseThatOneMayStillSee(t *testing.T) {
 	t.Parallel()
-	h := newRoom(t)
-	h.rename("ds2", "Letters", alice)
-	h.roles["ds3 "+bob] = clowder.RoleViewer
-	h.add("ft-mine", by(bob))
-	h.add("ft-of-alice")
-	h.add("ft-forbidden", by(bob), on("ds2"))
-	h.add("ft-gone", by(bob), on("ds-gone"))
-	h.add("ft-shared", by(bob), on("ds3"))
-	h.add("ft-of-nothing", by(bob), on(""))
-	h.add("ft-elsewhere", by(bob), func(rec *job.Record) { rec.Request.Host = "https://other.example.org" })
+	f := newFixture(t)
+	f.rename("ds2", "Letters", alice)
+	f.roles["ds3 "+bob] = clowder.RoleViewer
+	f.add("ft-mine", by(bob))
+	f.add("ft-of-alice")
+	f.add("ft-forbidden", by(bob), on("ds2"))
+	f.add("ft-gone", by(bob), on("ds-gone"))
+	f.add("ft-shared", by(bob), on("ds3"))
+	f.add("ft-of-nothing", by(bob), on(""))
+	f.add("ft-elsewhere", by(bob), func(rec *job.Record) { rec.Request.Host = "https://other.example.org" })
 	for _, filter := range []Filter{{}, {By: alice}, {By: "me"}} {
-		l, err := h.list(h.as(bob), filter)
+		l, err := f.list(f.as(bob), filter)
 		require.NoError(t, err)
 		require.Equal(t, []string{"ft-shared", "ft-gone", "ft-mine"}, runsOf(l), "nobody lists the runs of others without a dataset")
 	}
-	h.down = clowder.NewAnswerError(503, "busy")
-	l, err := h.list(h.as(bob), Filter{})
+	f.down = clowder.NewAnswerError(503, "busy")
+	l, err := f.list(f.as(bob), Filter{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"ft-shared", "ft-mine"}, runsOf(l), "a dataset is gone only where Clowder says so")
-	h.lost = clowder.NewAnswerError(500, "broken")
-	_, err = h.list(h.as(bob), Filter{})
+	f.lost = clowder.NewAnswerError(500, "broken")
+	_, err = f.list(f.as(bob), Filter{})
 	require.Equal(t, 502, problem(t, err).Status)
 }
 
 func TestAListThatCannotBeReadIsAnError(t *testing.T) {
 	t.Parallel()
-	h := newRoom(t)
-	_, err := h.list(h.as(dave), Filter{Dataset: "ds1"})
+	f := newFixture(t)
+	_, err := f.list(f.as(dave), Filter{Dataset: "ds1"})
 	require.Equal(t, web.NotFound, err)
-	h.broken = errors.New("the disk is full")
-	_, err = h.list(h.as(alice), Filter{Dataset: "ds1"})
+	f.broken = errors.New("the disk is full")
+	_, err = f.list(f.as(alice), Filter{Dataset: "ds1"})
 	p := problem(t, err)
 	require.Equal(t, 500, p.Status)
 	require.NotContains(t, p.Error(), "disk", "a visitor learns nothing of the inside")
-	_, _, err = h.find(h.as(alice), "ft-1")
+	_, _, err = f.find(f.as(alice), "ft-1")
 	require.Equal(t, 500, problem(t, err).Status)
 }
 

@@ -31,14 +31,14 @@ func newNames() names { return names{mu: &sync.Mutex{}, known: map[string]knownN
 
 // dataset returns the name of a dataset that the visitor may see, and who created it. Where Clowder does not tell, the name is that of
 // before, or the given one, or the id.
-func (r *Room) dataset(ctx context.Context, id, name string) (Dataset, string) {
-	r.names.mu.Lock()
-	known, ok := r.names.known[id]
-	r.names.mu.Unlock()
-	if !ok || r.now().Sub(known.at) > nameAge {
-		if asked, creator, err := r.clowder.Dataset(ctx, web.VisitorOf(ctx), id); err == nil {
-			known = knownName{asked, creator, r.now()}
-			r.names.keep(id, known)
+func (s *Section) dataset(ctx context.Context, id, name string) (Dataset, string) {
+	s.names.mu.Lock()
+	known, ok := s.names.known[id]
+	s.names.mu.Unlock()
+	if !ok || s.now().Sub(known.at) > nameAge {
+		if asked, creator, err := s.clowder.Dataset(ctx, web.VisitorOf(ctx), id); err == nil {
+			known = knownName{asked, creator, s.now()}
+			s.names.keep(id, known)
 		}
 	}
 	return Dataset{ID: id, Name: results.Plain(cmp.Or(known.name, name), id)}, known.creator
@@ -56,41 +56,41 @@ func (n names) keep(id string, name knownName) {
 	n.known[id] = name
 }
 
-// crownAge is how long a champion is believed, and maxCrowns how many are remembered.
+// championAge is how long a champion is believed, and maxChampions how many are remembered.
 const (
-	crownAge  = 10 * time.Second
-	maxCrowns = 1000
+	championAge  = 10 * time.Second
+	maxChampions = 1000
 )
 
-// crowns remembers the champions of models, since the rows of a list mostly have the same one.
-type crowns struct {
+// championCache remembers the champions of models, since the rows of a list mostly have the same one.
+type championCache struct {
 	ask   func(dataset, name string) (version int, run string)
 	mu    sync.Mutex
-	known map[crownOf]crown
+	known map[modelKey]cachedChampion
 }
 
-type crownOf struct{ dataset, name string }
+type modelKey struct{ dataset, name string }
 
-type crown struct {
+type cachedChampion struct {
 	version int
 	run     string
 	at      time.Time
 }
 
 // champion is the number of the champion of a model now and the run that made it, 0 where none is known.
-func (c *crowns) champion(now time.Time, dataset, name string) (version int, run string) {
+func (c *championCache) champion(now time.Time, dataset, name string) (version int, run string) {
 	if c.ask == nil {
 		return 0, ""
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	of := crownOf{dataset, name}
+	of := modelKey{dataset, name}
 	known, ok := c.known[of]
-	if !ok || now.Sub(known.at) > crownAge {
-		if len(c.known) >= maxCrowns {
+	if !ok || now.Sub(known.at) > championAge {
+		if len(c.known) >= maxChampions {
 			clear(c.known)
 		}
-		known = crown{at: now}
+		known = cachedChampion{at: now}
 		known.version, known.run = c.ask(dataset, name)
 		c.known[of] = known
 	}

@@ -13,37 +13,37 @@ import (
 
 func TestTheNameOfADatasetIsAskedOnceAMinute(t *testing.T) {
 	t.Parallel()
-	h := newRoom(t)
-	h.rename("ds1", "Film reviews", alice)
-	ds, creator := h.dataset(h.as(alice), "ds1", "")
+	f := newFixture(t)
+	f.rename("ds1", "Film reviews", alice)
+	ds, creator := f.dataset(f.as(alice), "ds1", "")
 	require.Equal(t, Dataset{ID: "ds1", Name: "Film reviews"}, ds)
 	require.Equal(t, alice, creator)
-	h.rename("ds1", "Books", bob)
-	ds, _ = h.dataset(h.as(alice), "ds1", "")
+	f.rename("ds1", "Books", bob)
+	ds, _ = f.dataset(f.as(alice), "ds1", "")
 	require.Equal(t, "Film reviews", ds.Name)
-	require.EqualValues(t, 1, h.asked.Load())
-	h.pass(nameAge + time.Second)
-	ds, creator = h.dataset(h.as(alice), "ds1", "")
+	require.EqualValues(t, 1, f.asked.Load())
+	f.pass(nameAge + time.Second)
+	ds, creator = f.dataset(f.as(alice), "ds1", "")
 	require.Equal(t, "Books", ds.Name)
 	require.Equal(t, bob, creator)
-	require.EqualValues(t, 2, h.asked.Load())
+	require.EqualValues(t, 2, f.asked.Load())
 }
 
 func TestWhereClowderDoesNotTellANameTheOneBeforeStands(t *testing.T) {
 	t.Parallel()
-	h := newRoom(t)
-	h.down = errors.New("no answer")
+	f := newFixture(t)
+	f.down = errors.New("no answer")
 	for given, want := range map[string]string{"Film reviews": "Film reviews", "": "ds1", "two\nlines": "two lines"} {
-		ds, creator := h.dataset(h.as(alice), "ds1", given)
+		ds, creator := f.dataset(f.as(alice), "ds1", given)
 		require.Equal(t, Dataset{ID: "ds1", Name: want}, ds)
 		require.Empty(t, creator)
 	}
-	h.down = nil
-	h.rename("ds1", "Letters", alice)
-	_, _ = h.dataset(h.as(alice), "ds1", "")
-	h.down = clowder.NewAnswerError(503, "busy")
-	h.pass(time.Hour)
-	ds, creator := h.dataset(h.as(alice), "ds1", "of the record")
+	f.down = nil
+	f.rename("ds1", "Letters", alice)
+	_, _ = f.dataset(f.as(alice), "ds1", "")
+	f.down = clowder.NewAnswerError(503, "busy")
+	f.pass(time.Hour)
+	ds, creator := f.dataset(f.as(alice), "ds1", "of the record")
 	require.Equal(t, "Letters", ds.Name)
 	require.Equal(t, alice, creator)
 }
@@ -61,7 +61,7 @@ func TestNamesAreBounded(t *testing.T) {
 func TestAChampionIsAskedAgainAfterTenSeconds(t *testing.T) {
 	t.Parallel()
 	version, asked := 1, 0
-	c := &crowns{known: map[crownOf]crown{}, ask: func(dataset, name string) (int, string) {
+	c := &championCache{known: map[modelKey]cachedChampion{}, ask: func(dataset, name string) (int, string) {
 		asked++
 		return version, dataset + " " + name
 	}}
@@ -72,15 +72,15 @@ func TestAChampionIsAskedAgainAfterTenSeconds(t *testing.T) {
 	}
 	require.Equal(t, 1, champion(noon, "reviews"))
 	version = 2
-	require.Equal(t, 1, champion(noon.Add(crownAge), "reviews"))
+	require.Equal(t, 1, champion(noon.Add(championAge), "reviews"))
 	require.Equal(t, 2, champion(noon, "letters"), "each model has its own")
-	require.Equal(t, 2, champion(noon.Add(crownAge+1), "reviews"))
+	require.Equal(t, 2, champion(noon.Add(championAge+1), "reviews"))
 	require.Equal(t, 3, asked)
-	for i := range maxCrowns + 5 {
+	for i := range maxChampions + 5 {
 		_ = champion(noon, strconv.Itoa(i))
 	}
-	require.LessOrEqual(t, len(c.known), maxCrowns)
-	n, run := (&crowns{}).champion(noon, "ds1", "reviews")
+	require.LessOrEqual(t, len(c.known), maxChampions)
+	n, run := (&championCache{}).champion(noon, "ds1", "reviews")
 	require.Zero(t, n, "without a registry none is known")
 	require.Empty(t, run)
 }

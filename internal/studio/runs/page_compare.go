@@ -19,9 +19,9 @@ type comparePage struct {
 	Boards string
 }
 
-func (r *Room) showCompare(w http.ResponseWriter, req *http.Request) error {
+func (s *Section) showCompare(w http.ResponseWriter, req *http.Request) error {
 	ctx := req.Context()
-	c, err := r.compare(ctx, req.URL.Query()["run"])
+	c, err := s.compare(ctx, req.URL.Query()["run"])
 	if err != nil {
 		return err
 	}
@@ -33,17 +33,17 @@ func (r *Room) showCompare(w http.ResponseWriter, req *http.Request) error {
 				order = append(order, c.Runs[j].Run)
 			}
 		}
-		p.First = append(p.First, r.site.Link("compare")+"?"+url.Values{"run": order}.Encode())
+		p.First = append(p.First, s.site.Link("compare")+"?"+url.Values{"run": order}.Encode())
 	}
-	if r.boards {
+	if s.boards {
 		p.Boards = strings.Join(c.names(), ",")
 	}
 	view := web.View{Title: c.title(), Nav: navRuns, Data: p}
 	if id := c.Runs[0].Dataset.ID; !anyOther(c.Runs, id) {
-		ds, _ := r.dataset(ctx, id, c.Runs[0].Dataset.Name)
+		ds, _ := s.dataset(ctx, id, c.Runs[0].Dataset.Name)
 		view.Dataset = &web.Dataset{ID: ds.ID, Name: ds.Name}
 	}
-	r.pages.compare.Show(w, req, http.StatusOK, view)
+	s.pages.compare.Show(w, req, http.StatusOK, view)
 	return nil
 }
 

@@ -52,22 +52,22 @@ func filterOf(q url.Values) Filter {
 	return f
 }
 
-func (r *Room) showMine(w http.ResponseWriter, req *http.Request) error {
+func (s *Section) showMine(w http.ResponseWriter, req *http.Request) error {
 	f := filterOf(req.URL.Query())
 	f.By = ""
-	p, err := r.listPage(req, f, r.site.Link())
+	p, err := s.listPage(req, f, s.site.Link())
 	if err != nil {
 		return err
 	}
 	p.Mine, p.Heading = true, "My runs"
-	r.pages.list.Show(w, req, http.StatusOK, web.View{Title: p.Heading, Nav: navRuns, Data: p})
+	s.pages.list.Show(w, req, http.StatusOK, web.View{Title: p.Heading, Nav: navRuns, Data: p})
 	return nil
 }
 
-func (r *Room) showList(w http.ResponseWriter, req *http.Request) error {
+func (s *Section) showList(w http.ResponseWriter, req *http.Request) error {
 	ctx, f := req.Context(), filterOf(req.URL.Query())
 	f.Dataset = req.PathValue("ds")
-	p, err := r.listPage(req, f, r.site.Link("datasets", f.Dataset, "runs"))
+	p, err := s.listPage(req, f, s.site.Link("datasets", f.Dataset, "runs"))
 	if err != nil {
 		return err
 	}
@@ -75,13 +75,13 @@ func (r *Room) showList(w http.ResponseWriter, req *http.Request) error {
 	if len(p.Runs) > 0 {
 		name = p.Runs[0].Dataset.Name
 	}
-	ds, owner := r.dataset(ctx, f.Dataset, name)
+	ds, owner := s.dataset(ctx, f.Dataset, name)
 	p.Heading, p.CanTrain, p.Owner = "Runs", mayTrain(p.Role), owner
-	for i, e := range r.forms.startable() {
+	for i, e := range s.forms.startable() {
 		if e.Kind == KindTrain && i > 0 {
 			continue // the form leads to the one with every option
 		}
-		p.Forms = append(p.Forms, choice{Word: r.forms.verb(i), Link: r.trainLink(ds.ID, e.Name), First: i == 0})
+		p.Forms = append(p.Forms, choice{Word: s.forms.verb(i), Link: s.trainLink(ds.ID, e.Name), First: i == 0})
 	}
 	people := map[string]bool{}
 	for _, row := range p.Runs {
@@ -93,19 +93,19 @@ func (r *Room) showList(w http.ResponseWriter, req *http.Request) error {
 	if f.By != "" && !people[f.By] {
 		p.People = append(p.People, f.By)
 	}
-	r.pages.list.Show(w, req, http.StatusOK, web.View{Title: "Runs of " + ds.Name, Dataset: &web.Dataset{ID: ds.ID, Name: ds.Name}, Nav: navRuns, Data: p})
+	s.pages.list.Show(w, req, http.StatusOK, web.View{Title: "Runs of " + ds.Name, Dataset: &web.Dataset{ID: ds.ID, Name: ds.Name}, Nav: navRuns, Data: p})
 	return nil
 }
 
 // listPage fills what both lists have.
-func (r *Room) listPage(req *http.Request, f Filter, address string) (listPage, error) {
-	list, err := r.list(req.Context(), f)
+func (s *Section) listPage(req *http.Request, f Filter, address string) (listPage, error) {
+	list, err := s.list(req.Context(), f)
 	if err != nil {
 		return listPage{}, err
 	}
 	p := listPage{
 		List: list, Filter: f, Filtered: f.State+f.Kind+f.Model+f.By+f.Text != "", States: StateNames(), Kinds: kindChoices,
-		Plain: address, Outage: !r.site.Outage().IsZero(),
+		Plain: address, Outage: !s.site.Outage().IsZero(),
 	}
 	if len(list.Runs) > 0 {
 		p.Tally = list.tally()
@@ -138,8 +138,8 @@ func withQuery(address string, q url.Values) string {
 }
 
 // trainLink leads to the form of an extractor.
-func (r *Room) trainLink(dataset, extractor string) string {
-	return r.site.Link("datasets", dataset, "train") + "?extractor=" + url.QueryEscape(extractor)
+func (s *Section) trainLink(dataset, extractor string) string {
+	return s.site.Link("datasets", dataset, "train") + "?extractor=" + url.QueryEscape(extractor)
 }
 
 // verb is what a button says that starts a run of the extractor with this number. The second one that trains has the form with every option.

@@ -45,44 +45,44 @@ func (p runPage) FileLink(name string) string {
 // refreshPending is how often the page of a run looks for its message, in seconds.
 const refreshPending = "2"
 
-func (r *Room) showRun(w http.ResponseWriter, req *http.Request) error {
+func (s *Section) showRun(w http.ResponseWriter, req *http.Request) error {
 	ctx, run := req.Context(), req.PathValue("run")
-	rec, role, err := r.find(ctx, run)
+	rec, role, err := s.find(ctx, run)
 	if errors.Is(err, web.NotFound) {
-		sent, ok := r.pending(ctx, run)
+		sent, ok := s.pending(ctx, run)
 		if !ok {
 			return err
 		}
 		w.Header().Set("Refresh", refreshPending)
-		r.pages.pending.Show(w, req, http.StatusOK, web.View{Title: sent.Run, Dataset: &web.Dataset{ID: sent.Dataset.ID, Name: sent.Dataset.Name}, Nav: navRuns, Data: sent})
+		s.pages.pending.Show(w, req, http.StatusOK, web.View{Title: sent.Run, Dataset: &web.Dataset{ID: sent.Dataset.ID, Name: sent.Dataset.Name}, Nav: navRuns, Data: sent})
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	ds, _ := r.dataset(ctx, rec.Request.DatasetID, rec.Request.Name)
+	ds, _ := s.dataset(ctx, rec.Request.DatasetID, rec.Request.Name)
 	p := runPage{
-		View: r.view(rec), MayManage: r.mayManage(rec, role, web.VisitorOf(ctx)), Did: did[req.URL.Query().Get("did")], Key: newKey(),
-		files: r.site.Link("runs", run, "files"),
+		View: s.view(rec), MayManage: s.mayManage(rec, role, web.VisitorOf(ctx)), Did: did[req.URL.Query().Get("did")], Key: newKey(),
+		files: s.site.Link("runs", run, "files"),
 	}
 	p.Changed = countChanged(p.Settings)
 	p.HasLog = slices.ContainsFunc(p.Files, func(f File) bool { return f.Path == results.LogFile })
 	if p.Can(ActionAgain) && mayTrain(role) {
-		p.Again = r.site.Link("datasets", ds.ID, "train") + "?like=" + url.QueryEscape(run)
+		p.Again = s.site.Link("datasets", ds.ID, "train") + "?like=" + url.QueryEscape(run)
 	}
-	p.Board = r.boards && !p.FolderGone
-	p.WithChampion = r.championLink(rec)
-	r.pages.run.Show(w, req, http.StatusOK, web.View{Title: p.Name, Dataset: &web.Dataset{ID: ds.ID, Name: ds.Name}, Nav: navRuns, Islands: []string{"live"}, Data: p})
+	p.Board = s.boards && !p.FolderGone
+	p.WithChampion = s.championLink(rec)
+	s.pages.run.Show(w, req, http.StatusOK, web.View{Title: p.Name, Dataset: &web.Dataset{ID: ds.ID, Name: ds.Name}, Nav: navRuns, Islands: []string{"live"}, Data: p})
 	return nil
 }
 
 // championLink leads to the comparison of a run with the run of the champion that it was measured against; empty for none.
-func (r *Room) championLink(rec job.Record) string {
-	result := r.result(rec)
+func (s *Section) championLink(rec job.Record) string {
+	result := s.result(rec)
 	if result == nil || result.Champion == nil || result.Champion.Run == "" || result.Champion.Run == rec.Run {
 		return ""
 	}
-	return r.site.Link("compare") + "?" + url.Values{"run": {result.Champion.Run, rec.Run}}.Encode()
+	return s.site.Link("compare") + "?" + url.Values{"run": {result.Champion.Run, rec.Run}}.Encode()
 }
 
 // filePolicy keeps a browser from running anything of a file, should it show it nevertheless.
@@ -91,20 +91,20 @@ const filePolicy = "sandbox; default-src 'none'"
 // reportFile is offered as a file of each run that has a result.
 const reportFile = "report.html"
 
-func (r *Room) download(w http.ResponseWriter, req *http.Request) error {
-	rec, _, err := r.find(req.Context(), req.PathValue("run"))
+func (s *Section) download(w http.ResponseWriter, req *http.Request) error {
+	rec, _, err := s.find(req.Context(), req.PathValue("run"))
 	if err != nil {
 		return err
 	}
-	return r.send(w, req, rec, req.PathValue("path"))
+	return s.send(w, req, rec, req.PathValue("path"))
 }
 
 // send sends a file of a run as an attachment, also parts of it.
-func (r *Room) send(w http.ResponseWriter, req *http.Request, rec job.Record, name string) error {
+func (s *Section) send(w http.ResponseWriter, req *http.Request, rec job.Record, name string) error {
 	if name == reportFile {
-		return r.sendReport(w, rec, true)
+		return s.sendReport(w, rec, true)
 	}
-	f, info, err := r.openFile(rec, name)
+	f, info, err := s.openFile(rec, name)
 	if errors.Is(err, os.ErrNotExist) {
 		return web.NotFound
 	}

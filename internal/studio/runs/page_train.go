@@ -49,56 +49,56 @@ type formField struct {
 // DatasetFile is a file that a field of the form can name.
 type DatasetFile struct{ ID, Name string }
 
-func (r *Room) showTrain(w http.ResponseWriter, req *http.Request) error {
+func (s *Section) showTrain(w http.ResponseWriter, req *http.Request) error {
 	q := req.URL.Query()
-	return r.trainForm(w, req, http.StatusOK, q.Get("extractor"), q.Get("like"), nil, nil)
+	return s.trainForm(w, req, http.StatusOK, q.Get("extractor"), q.Get("like"), nil, nil)
 }
 
-func (r *Room) postTrain(w http.ResponseWriter, req *http.Request) error {
+func (s *Section) postTrain(w http.ResponseWriter, req *http.Request) error {
 	if err := req.ParseForm(); err != nil {
 		return &web.Problem{Type: "request", Title: "The form was not understood", Status: http.StatusBadRequest, Detail: "The browser sent a form that cannot be read.", Do: "Open the form again."}
 	}
 	extractor := req.PostForm.Get("extractor")
-	e, ok := r.forms.Named(extractor)
+	e, ok := s.forms.Named(extractor)
 	var parameters map[string]any
 	if ok {
 		parameters = parametersOf(e.Info, req.PostForm)
 	}
-	sent, err := r.submit(req.Context(), req.PathValue("ds"), extractor, parameters, req.PostForm.Get("key"), r.checks)
+	sent, err := s.submit(req.Context(), req.PathValue("ds"), extractor, parameters, req.PostForm.Get("key"), s.checks)
 	if wrong, isProblem := errors.AsType[*web.Problem](err); isProblem && wrong.Status == http.StatusUnprocessableEntity && ok {
-		return r.trainForm(w, req, wrong.Status, extractor, req.PostForm.Get("like"), req.PostForm, wrong)
+		return s.trainForm(w, req, wrong.Status, extractor, req.PostForm.Get("like"), req.PostForm, wrong)
 	}
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, req, r.site.Link("runs", sent.Run), http.StatusSeeOther)
+	http.Redirect(w, req, s.site.Link("runs", sent.Run), http.StatusSeeOther)
 	return nil
 }
 
 // trainForm shows the form of an extractor with the settings of the run like, or with those that were posted.
-func (r *Room) trainForm(w http.ResponseWriter, req *http.Request, status int, extractor, like string, posted url.Values, problem *web.Problem) error {
+func (s *Section) trainForm(w http.ResponseWriter, req *http.Request, status int, extractor, like string, posted url.Values, problem *web.Problem) error {
 	ctx, id := req.Context(), req.PathValue("ds")
-	if _, err := web.CheckRole(ctx, r.rights, id, clowder.RoleUploader); err != nil {
+	if _, err := web.CheckRole(ctx, s.rights, id, clowder.RoleUploader); err != nil {
 		return err
 	}
-	e, ok := r.forms.Named(extractor)
+	e, ok := s.forms.Named(extractor)
 	if !ok {
-		e = r.forms.startable()[0]
+		e = s.forms.startable()[0]
 	}
 	values := map[string]any{}
 	var row *Row
 	if like != "" {
-		rec, _, err := r.find(ctx, like)
+		rec, _, err := s.find(ctx, like)
 		if err != nil {
 			return err
 		}
 		if extractor == "" {
-			e = r.forms.Of(rec.Request)
+			e = s.forms.Of(rec.Request)
 		}
-		shown := r.row(rec)
+		shown := s.row(rec)
 		row, values = &shown, before(rec, e)
 	}
-	ds, _ := r.dataset(ctx, id, "")
+	ds, _ := s.dataset(ctx, id, "")
 	what := "Run"
 	for _, f := range startKinds {
 		if f.Value == e.Kind {
@@ -112,14 +112,14 @@ func (r *Room) trainForm(w http.ResponseWriter, req *http.Request, status int, e
 	if row != nil {
 		p.Heading = "Run " + row.Name + " again with changes"
 	}
-	startable := r.forms.startable()
+	startable := s.forms.startable()
 	for i, other := range startable {
-		p.Others = append(p.Others, choice{Word: startable.verb(i), Link: r.trainLink(id, other.Name), First: other.Name == e.Name})
+		p.Others = append(p.Others, choice{Word: startable.verb(i), Link: s.trainLink(id, other.Name), First: other.Name == e.Name})
 	}
 	if hasFiles(e.Info) {
-		p.Files = r.datasetFiles(ctx, id)
+		p.Files = s.datasetFiles(ctx, id)
 	}
-	r.pages.train.Show(w, req, status, web.View{Title: p.Heading, Dataset: &web.Dataset{ID: ds.ID, Name: ds.Name}, Nav: navRuns, Data: p})
+	s.pages.train.Show(w, req, status, web.View{Title: p.Heading, Dataset: &web.Dataset{ID: ds.ID, Name: ds.Name}, Nav: navRuns, Data: p})
 	return nil
 }
 
@@ -176,8 +176,8 @@ func hasFiles(info *form.Info) bool {
 }
 
 // datasetFiles are the files that a field can name; none where Clowder does not list them, since every field has a way without.
-func (r *Room) datasetFiles(ctx context.Context, dataset string) []DatasetFile {
-	files, err := r.clowder.Files(ctx, web.VisitorOf(ctx), dataset)
+func (s *Section) datasetFiles(ctx context.Context, dataset string) []DatasetFile {
+	files, err := s.clowder.Files(ctx, web.VisitorOf(ctx), dataset)
 	if err != nil {
 		return nil
 	}

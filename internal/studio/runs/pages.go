@@ -12,7 +12,7 @@ import (
 //go:embed template/*.tmpl.html
 var templates embed.FS
 
-// pages are the templates of the room.
+// pages are the templates of the section.
 type pages struct{ list, run, pending, compare, train, report *web.Page }
 
 func newPages(site *web.Site) pages {
@@ -22,48 +22,48 @@ func newPages(site *web.Site) pages {
 	return pages{list: page("list"), run: page("run"), pending: page("pending"), compare: page("compare"), train: page("train"), report: page("report")}
 }
 
-// The entry of the navigation that the pages of this room belong to.
+// The entry of the navigation that the pages of this section belong to.
 const navRuns = "runs"
 
 // Routes adds the pages and the forms.
-func (r *Room) Routes(mux *http.ServeMux) {
+func (s *Section) Routes(mux *http.ServeMux) {
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /{$}":                        r.showMine,
-		"GET /datasets/{ds}/{$}":          r.toRuns,
-		"GET /datasets/{ds}":              r.toRuns,
-		"GET /datasets/{ds}/runs":         r.showList,
-		"GET /datasets/{ds}/train":        r.showTrain,
-		"POST /datasets/{ds}/train":       r.postTrain,
-		"GET /runs/{run}":                 r.showRun,
-		"GET /runs/{run}/report":          r.showReport,
-		"GET /runs/{run}/report.html":     r.rawReport,
-		"GET /runs/{run}/files/{path...}": r.download,
-		"GET /compare":                    r.showCompare,
-		"POST /runs/{run}/cancel":         r.postAction(ActionCancel),
-		"POST /runs/{run}/stop":           r.postAction(ActionStop),
-		"POST /runs/{run}/retry":          r.postAction(ActionRetry),
+		"GET /{$}":                        s.showMine,
+		"GET /datasets/{ds}/{$}":          s.toRuns,
+		"GET /datasets/{ds}":              s.toRuns,
+		"GET /datasets/{ds}/runs":         s.showList,
+		"GET /datasets/{ds}/train":        s.showTrain,
+		"POST /datasets/{ds}/train":       s.postTrain,
+		"GET /runs/{run}":                 s.showRun,
+		"GET /runs/{run}/report":          s.showReport,
+		"GET /runs/{run}/report.html":     s.rawReport,
+		"GET /runs/{run}/files/{path...}": s.download,
+		"GET /compare":                    s.showCompare,
+		"POST /runs/{run}/cancel":         s.postAction(ActionCancel),
+		"POST /runs/{run}/stop":           s.postAction(ActionStop),
+		"POST /runs/{run}/retry":          s.postAction(ActionRetry),
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
 			if err := handle(w, req); err != nil {
-				r.site.Fail(w, req, err)
+				s.site.Fail(w, req, err)
 			}
 		})
 	}
 }
 
-func (r *Room) toRuns(w http.ResponseWriter, req *http.Request) error {
-	http.Redirect(w, req, r.site.Link("datasets", req.PathValue("ds"), "runs"), http.StatusSeeOther) //nolint:gosec // a path of ours, whose parts are escaped
+func (s *Section) toRuns(w http.ResponseWriter, req *http.Request) error {
+	http.Redirect(w, req, s.site.Link("datasets", req.PathValue("ds"), "runs"), http.StatusSeeOther) //nolint:gosec // a path of ours, whose parts are escaped
 	return nil
 }
 
 // postAction does something to a run and shows its page.
-func (r *Room) postAction(action string) func(http.ResponseWriter, *http.Request) error {
+func (s *Section) postAction(action string) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, req *http.Request) error {
 		run := req.PathValue("run")
-		if _, err := r.act(req.Context(), run, action, req.PostFormValue("key")); err != nil {
+		if _, err := s.act(req.Context(), run, action, req.PostFormValue("key")); err != nil {
 			return err
 		}
-		http.Redirect(w, req, r.site.Link("runs", run)+"?did="+action, http.StatusSeeOther) //nolint:gosec // a path of ours, whose parts are escaped
+		http.Redirect(w, req, s.site.Link("runs", run)+"?did="+action, http.StatusSeeOther) //nolint:gosec // a path of ours, whose parts are escaped
 		return nil
 	}
 }
@@ -74,32 +74,32 @@ var did = map[string]string{
 	ActionRetry: "The run was sent to Clowder again. It begins in a moment.",
 }
 
-func (r *Room) showReport(w http.ResponseWriter, req *http.Request) error {
-	rec, _, err := r.find(req.Context(), req.PathValue("run"))
+func (s *Section) showReport(w http.ResponseWriter, req *http.Request) error {
+	rec, _, err := s.find(req.Context(), req.PathValue("run"))
 	if err != nil {
 		return err
 	}
-	if r.result(rec) == nil {
+	if s.result(rec) == nil {
 		return web.NotFound
 	}
-	ds, _ := r.dataset(req.Context(), rec.Request.DatasetID, rec.Request.Name)
-	r.pages.report.Show(w, req, http.StatusOK, web.View{Title: "Report of " + nameOfRun(rec), Dataset: &web.Dataset{ID: ds.ID, Name: ds.Name}, Nav: navRuns, Data: r.row(rec)})
+	ds, _ := s.dataset(req.Context(), rec.Request.DatasetID, rec.Request.Name)
+	s.pages.report.Show(w, req, http.StatusOK, web.View{Title: "Report of " + nameOfRun(rec), Dataset: &web.Dataset{ID: ds.ID, Name: ds.Name}, Nav: navRuns, Data: s.row(rec)})
 	return nil
 }
 
 // reportPolicy lets a report show what is in it and nothing else. Only a page of the studio may frame it.
 const reportPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 
-func (r *Room) rawReport(w http.ResponseWriter, req *http.Request) error {
-	rec, _, err := r.find(req.Context(), req.PathValue("run"))
+func (s *Section) rawReport(w http.ResponseWriter, req *http.Request) error {
+	rec, _, err := s.find(req.Context(), req.PathValue("run"))
 	if err != nil {
 		return err
 	}
-	return r.sendReport(w, rec, false)
+	return s.sendReport(w, rec, false)
 }
 
-func (r *Room) sendReport(w http.ResponseWriter, rec job.Record, attached bool) error {
-	doc, err := r.report(rec)
+func (s *Section) sendReport(w http.ResponseWriter, rec job.Record, attached bool) error {
+	doc, err := s.report(rec)
 	if err != nil {
 		return err
 	}

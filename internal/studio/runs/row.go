@@ -90,9 +90,9 @@ func newProgress(p *results.Progress) *Progress {
 }
 
 // row describes a run for a list.
-func (r *Room) row(rec job.Record) Row {
-	e := r.forms.Of(rec.Request)
-	out, progress, gone := r.shelf.look(rec)
+func (s *Section) row(rec job.Record) Row {
+	e := s.forms.Of(rec.Request)
+	out, progress, gone := s.folders.look(rec)
 	row := Row{
 		Run: rec.Run, Name: nameOfRun(rec), Colour: colourOf(rec.Run), Kind: e.Kind, Noun: e.Noun, Dataset: Dataset{rec.Request.DatasetID, results.Plain(rec.Request.Name, "")},
 		State: stateOf(rec), Model: modelOf(rec), By: rec.User, Attempt: rec.Attempt, Created: rec.Created, FolderGone: gone,
@@ -101,7 +101,7 @@ func (r *Room) row(rec job.Record) Row {
 		row.Ended = rec.Updated
 	}
 	if m := row.Model; m != nil && m.Made {
-		if n, _ := r.crowns.champion(r.now(), m.Dataset, m.Name); n > 0 {
+		if n, _ := s.champions.champion(s.now(), m.Dataset, m.Name); n > 0 {
 			m.Champion = n == m.Version
 		}
 	}
@@ -114,19 +114,19 @@ func (r *Room) row(rec job.Record) Row {
 		row.Progress = newProgress(&progress)
 		row.Figure = figureSoFar(&progress)
 	}
-	row.Sentence = r.sentence(rec, &progress)
+	row.Sentence = s.sentence(rec, &progress)
 	return row
 }
 
 // sentence says what happens to a run now, or how it ended.
-func (r *Room) sentence(rec job.Record, progress *results.Progress) string {
+func (s *Section) sentence(rec job.Record, progress *results.Progress) string {
 	switch {
 	case rec.Ending != nil:
 		return text.Capital(rec.Ending.Text)
 	case rec.State == job.Running && progress.Sentence() != "":
 		return text.Capital(progress.Sentence())
 	}
-	if said := r.said(rec.Run); said != "" {
+	if said := s.lastStatus(rec.Run); said != "" {
 		return text.Capital(said)
 	}
 	switch rec.State {

@@ -19,11 +19,11 @@ import (
 // submit sends a dataset to an extractor through Clowder, with the credential of the visitor. Parameters are checked first, so that a
 // mistake is known at once, and so is the settings file of a training, unless checks is nil. Two submissions of one visitor with the same key
 // are one.
-func (r *Room) submit(ctx context.Context, dataset, extractor string, parameters map[string]any, key string, checks Settings) (Sent, error) {
-	e, ok := r.forms.Named(extractor)
+func (s *Section) submit(ctx context.Context, dataset, extractor string, parameters map[string]any, key string, checks Settings) (Sent, error) {
+	e, ok := s.forms.Named(extractor)
 	if !ok {
 		var names []string
-		for _, f := range r.forms {
+		for _, f := range s.forms {
 			if f.Kind != KindRuns {
 				names = append(names, f.Name)
 			}
@@ -34,7 +34,7 @@ func (r *Room) submit(ctx context.Context, dataset, extractor string, parameters
 		}
 	}
 	v := web.VisitorOf(ctx)
-	if _, err := web.CheckRole(ctx, r.rights, dataset, clowder.RoleUploader); err != nil {
+	if _, err := web.CheckRole(ctx, s.rights, dataset, clowder.RoleUploader); err != nil {
 		return Sent{}, err
 	}
 	values, _, err := e.Info.Parameters(parameters)
@@ -44,28 +44,28 @@ func (r *Room) submit(ctx context.Context, dataset, extractor string, parameters
 		}
 	}
 	file, _ := values["config_file"].(string)
-	return r.sent.make(v.Session, key, r.now(), func() (Sent, error) {
+	return s.sent.make(v.Session, key, s.now(), func() (Sent, error) {
 		if file != "" && e.Kind == KindTrain && checks != nil {
 			if err := checks.Check(ctx, dataset, file); err != nil {
 				return Sent{}, err
 			}
 		}
-		job, err := r.clowder.Submit(ctx, v, dataset, e.Name, parameters)
+		job, err := s.clowder.Submit(ctx, v, dataset, e.Name, parameters)
 		if err != nil {
 			return Sent{}, err
 		}
-		named, _ := r.dataset(ctx, dataset, "")
-		return Sent{Run: r.runOf(e.Name, job), JobID: job, Dataset: named, Kind: e.Kind, Noun: e.Noun, By: v.Email, At: r.now()}, nil
+		named, _ := s.dataset(ctx, dataset, "")
+		return Sent{Run: s.runOf(e.Name, job), JobID: job, Dataset: named, Kind: e.Kind, Noun: e.Noun, By: v.Email, At: s.now()}, nil
 	})
 }
 
 // pending returns a run that was sent to Clowder and that the service has not heard of, if the visitor may see it.
-func (r *Room) pending(ctx context.Context, run string) (Sent, bool) {
-	sent, ok := r.sent.of(run, r.now())
+func (s *Section) pending(ctx context.Context, run string) (Sent, bool) {
+	sent, ok := s.sent.of(run, s.now())
 	if !ok || sent.Dataset.ID == "" {
 		return Sent{}, false
 	}
-	_, err := r.look(ctx, sent.Dataset.ID)
+	_, err := s.look(ctx, sent.Dataset.ID)
 	return sent, err == nil
 }
 
@@ -142,23 +142,23 @@ func before(rec job.Record, e Form) map[string]any {
 }
 
 // Train starts a training of a dataset with a settings file that has been checked, by the id of the file, and returns the name of the run.
-func (r *Room) Train(ctx context.Context, dataset, settings, key string) (string, error) {
-	sent, err := r.submit(ctx, dataset, r.forms.trainer().Name, map[string]any{"config_file": settings}, key, nil)
+func (s *Section) Train(ctx context.Context, dataset, settings, key string) (string, error) {
+	sent, err := s.submit(ctx, dataset, s.forms.trainer().Name, map[string]any{"config_file": settings}, key, nil)
 	return sent.Run, err
 }
 
 // LastSettings returns what the user of the newest training of a dataset chose, by the names of the options with their groups; none where
 // there was no training. The caller may see the dataset.
-func (r *Room) LastSettings(ctx context.Context, dataset string) (map[string]any, error) {
-	if _, err := r.look(ctx, dataset); err != nil {
+func (s *Section) LastSettings(ctx context.Context, dataset string) (map[string]any, error) {
+	if _, err := s.look(ctx, dataset); err != nil {
 		return nil, err
 	}
-	newest, err := r.records.List(ctx, job.Query{Dataset: dataset, Limit: lookedAt})
+	newest, err := s.records.List(ctx, job.Query{Dataset: dataset, Limit: lookedAt})
 	if err != nil {
 		return nil, err
 	}
 	for _, rec := range slices.Backward(newest) {
-		if e := r.forms.Of(rec.Request); r.shows(rec) && e.Kind == KindTrain {
+		if e := s.forms.Of(rec.Request); s.shows(rec) && e.Kind == KindTrain {
 			return before(rec, e), nil
 		}
 	}

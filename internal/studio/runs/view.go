@@ -76,19 +76,19 @@ const (
 )
 
 // view reads everything about a run.
-func (r *Room) view(rec job.Record) View {
-	v := r.read(rec)
-	v.Settings = withFileNames(v.Settings, r.forms.Of(rec.Request), v.Inputs)
+func (s *Section) view(rec job.Record) View {
+	v := s.read(rec)
+	v.Settings = withFileNames(v.Settings, s.forms.Of(rec.Request), v.Inputs)
 	return v
 }
 
 // read reads everything about a run, with the ids of files where the form had them.
-func (r *Room) read(rec job.Record) View {
-	v := View{Row: r.row(rec), Notes: []string{}, Settings: []Setting{}, Inputs: []Input{}, Files: []File{}}
-	e := r.forms.Of(rec.Request)
+func (s *Section) read(rec job.Record) View {
+	v := View{Row: s.row(rec), Notes: []string{}, Settings: []Setting{}, Inputs: []Input{}, Files: []File{}}
+	e := s.forms.Of(rec.Request)
 	v.Actions, v.Keeps, v.RetryRefused = actions(rec, e)
-	v.Inputs, v.SettingsFile, v.Against = r.inputs(rec), rec.SettingsFile, r.against(rec, e)
-	dir := r.volume.Run(rec.Run)
+	v.Inputs, v.SettingsFile, v.Against = s.inputs(rec), rec.SettingsFile, s.against(rec, e)
+	dir := s.volume.Run(rec.Run)
 	root, err := dir.Open()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -103,7 +103,7 @@ func (r *Room) read(rec job.Record) View {
 	}
 	defer func() { _ = root.Close() }()
 
-	result := r.result(rec)
+	result := s.result(rec)
 	events, err := results.ReadEvents(dir)
 	if err != nil {
 		v.Problem = "The events of this run cannot be read now: try again later, or ask the administrator."
@@ -132,8 +132,8 @@ func (r *Room) read(rec job.Record) View {
 }
 
 // result is the result of a run, or what a script left that failed; nil where there is none or it cannot be read.
-func (r *Room) result(rec job.Record) *results.Result {
-	dir := r.volume.Run(rec.Run)
+func (s *Section) result(rec job.Record) *results.Result {
+	dir := s.volume.Run(rec.Run)
 	result, err := results.ReadFinished(dir)
 	if err != nil {
 		result, err = results.ReadLeft(dir)
@@ -146,7 +146,7 @@ func (r *Room) result(rec job.Record) *results.Result {
 
 // against is the champion of the model that a training makes, unless that is the training's own. It is known as long as the run folder of the
 // champion is kept.
-func (r *Room) against(rec job.Record, e Form) *Against {
+func (s *Section) against(rec job.Record, e Form) *Against {
 	if e.Kind != KindTrain {
 		return nil
 	}
@@ -154,11 +154,11 @@ func (r *Room) against(rec job.Record, e Form) *Against {
 	if m := modelOf(rec); m != nil && m.Made {
 		name = m.Name
 	}
-	number, run := r.crowns.champion(r.now(), rec.Request.DatasetID, name)
+	number, run := s.champions.champion(s.now(), rec.Request.DatasetID, name)
 	if number == 0 || run == rec.Run {
 		return nil
 	}
-	made := r.result(job.Record{Run: run})
+	made := s.result(job.Record{Run: run})
 	if made == nil {
 		return nil
 	}

@@ -1,3 +1,3 @@
-// Package web is what all rooms of the studio share: links, the layout of pages, the visitor of a request, errors that a visitor reads,
+// Package web is what all sections of the studio share: links, the layout of pages, the visitor of a request, errors that a visitor reads,
 // and the headers of an answer.
 package web

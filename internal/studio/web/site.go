@@ -107,14 +107,14 @@ type View struct {
 	Nav string
 	// Islands are the scripts that the page uses where they are built: "live", "try", "editor".
 	Islands []string
-	// Data is what the template of the room shows.
+	// Data is what the template of the section shows.
 	Data any
 }
 
 // Dataset is a dataset as pages name it.
 type Dataset struct{ ID, Name string }
 
-// Page is a template of a room inside the layout.
+// Page is a template of a section inside the layout.
 type Page struct {
 	site     *Site
 	template *template.Template

@@ -55,8 +55,8 @@ type Site struct {
 	// Dataset is the id of the dataset "Film reviews", Empty of one without runs.
 	Dataset, Empty string
 
-	// Way leads the users of Clowder to the studio.
-	Way *studio.Way
+	// Links lead the users of Clowder to the studio.
+	Links *studio.Links
 
 	client  *clowder.Client
 	options Options
@@ -165,11 +165,11 @@ func (s *Site) start(tb testing.TB) {
 	ctx, stop := context.WithCancel(context.Background())
 	all := extractors(tb)
 	places := clowderplatform.New(s.client, all)
-	way, err := studio.NewWay(s.set, s.Clowder.URL, s.keys, places, s.options.Log)
+	links, err := studio.NewLinks(s.set, s.Clowder.URL, s.keys, places, s.options.Log)
 	require.NoError(tb, err)
-	s.Way = way
+	s.Links = links
 	server, err := studio.New(ctx, s.set, studio.Parts{
-		ClowderURL: s.Clowder.URL, ClowderVersion: s.options.Version, Clowder: s.client, Keys: s.keys, Store: s.Store, Volume: s.Volume, Extractors: all, Places: places, Desk: desk{s}, Way: way,
+		ClowderURL: s.Clowder.URL, ClowderVersion: s.options.Version, Clowder: s.client, Keys: s.keys, Store: s.Store, Volume: s.Volume, Extractors: all, Places: places, Jobs: jobs{s}, Links: links,
 		Python: s.options.Python, Trainer: s.options.Trainer, Version: "1.0.0", Log: s.options.Log,
 	})
 	require.NoError(tb, err)
@@ -228,21 +228,21 @@ func (s *Site) Token(user string) *http.Cookie {
 	return &http.Cookie{Name: "Authorization", Value: url.PathEscape("Bearer " + s.Clowder.Token(user))} //nolint:gosec // it is sent, not set: Clowder set it
 }
 
-// desk changes records as the pipeline does.
-type desk struct{ site *Site }
+// jobs changes records as the pipeline does.
+type jobs struct{ site *Site }
 
-func (d desk) Cancel(ctx context.Context, run, by string) error {
-	_, err := d.site.Store.Change(ctx, run, func(r *job.Record) error { return r.Cancel(by) })
+func (j jobs) Cancel(ctx context.Context, run, by string) error {
+	_, err := j.site.Store.Change(ctx, run, func(r *job.Record) error { return r.Cancel(by) })
 	return err
 }
 
-func (d desk) Stop(ctx context.Context, run, by string) error {
-	_, err := d.site.Store.Change(ctx, run, func(r *job.Record) error { return r.Stop(by) })
+func (j jobs) Stop(ctx context.Context, run, by string) error {
+	_, err := j.site.Store.Change(ctx, run, func(r *job.Record) error { return r.Stop(by) })
 	return err
 }
 
-func (d desk) RunOf(queue, jobID string) string {
-	return rayjob.RunName(d.site.Clowder.URL, queue, jobID)
+func (j jobs) RunOf(queue, jobID string) string {
+	return rayjob.RunName(j.site.Clowder.URL, queue, jobID)
 }
 
-func (desk) Said(string) string { return "" }
+func (jobs) LastStatus(string) string { return "" }

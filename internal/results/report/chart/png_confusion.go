@@ -34,15 +34,15 @@ func WriteConfusionPNG(w io.Writer, m *Matrix) error {
 		p.X.Tick.Label.Font.Size, p.Y.Tick.Label.Font.Size = pngText*2/3, pngText*2/3
 	}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(n)-0.5, -0.5, float64(n)-0.5
-	p.Add(heat{m})
+	p.Add(heatmap{m})
 	return writePlot(w, p)
 }
 
-// heat draws the cells of a matrix.
-type heat struct{ m *Matrix }
+// heatmap draws the cells of a matrix.
+type heatmap struct{ m *Matrix }
 
 // Plot implements plot.Plotter.
-func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
+func (h heatmap) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	n := len(h.m.Rows)
 	var style draw.TextStyle

@@ -35,10 +35,10 @@ func (r *register) Profile(ctx context.Context, c Credential) (clowder.Profile, 
 }
 
 // known returns what is kept of people, and a request of Alice with a key.
-func known(t *testing.T, r *register) (*people, func(context.Context) (*web.Visitor, error), *clock) {
+func known(t *testing.T, r *register) (*userCache, func(context.Context) (*web.Visitor, error), *clock) {
 	t.Helper()
 	at := &clock{at: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
-	p, err := newPeople(r, at.now)
+	p, err := newUserCache(r, at.now)
 	require.NoError(t, err)
 	r.profile.Email = alice
 	return p, func(ctx context.Context) (*web.Visitor, error) {

@@ -16,36 +16,36 @@ import (
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
 
-// Way is one way to log in.
-type Way string
+// Method is one way to log in.
+type Method string
 
 // The ways: at Keycloak, with an API key, and with the cookie of Clowder's own page.
 const (
-	ByOIDC   Way = "oidc"
-	ByKey    Way = "key"
-	ByCookie Way = "cookie"
+	ByOIDC   Method = "oidc"
+	ByKey    Method = "key"
+	ByCookie Method = "cookie"
 )
 
 // Config is how visitors log in.
 type Config struct {
-	// Ways are those that the operator offers.
-	Ways   []Way
-	Issuer Issuer
+	// Methods are those that the operator offers.
+	Methods []Method
+	Issuer  Issuer
 	// Keys of 32 bytes seal cookies: the first one seals, all open. Without any, a restart ends the logins with an API key.
 	Keys [][]byte
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }
 
-// Door lets visitors in. It is safe for concurrent use.
-type Door struct {
+// Authenticator lets visitors in. It is safe for concurrent use.
+type Authenticator struct {
 	site     *web.Site
-	ways     []Way
+	methods  []Method
 	cookies  cookies
 	sealer   sealer
 	provider *provider // nil: no login at Keycloak
 	sessions *sessions
-	people   *people
+	users    *userCache
 	left     *lru.Cache[string, bool] // ids of logins with a key that their owner ended
 	changes  *web.Quota
 	pages    pages
@@ -59,8 +59,8 @@ const changesPerMinute = 30
 // maxLeft is how many ended logins are remembered until their cookie is worthless.
 const maxLeft = 100_000
 
-// New returns the door of a site to a Clowder.
-func New(site *web.Site, clowder Clowder, cfg Config) (*Door, error) {
+// New returns the login of a site with the users of a Clowder.
+func New(site *web.Site, clowder Clowder, cfg Config) (*Authenticator, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -68,7 +68,7 @@ func New(site *web.Site, clowder Clowder, cfg Config) (*Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := newPeople(clowder, cfg.Now)
+	known, err := newUserCache(clowder, cfg.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -76,39 +76,39 @@ func New(site *web.Site, clowder Clowder, cfg Config) (*Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Door{
-		site: site, ways: cfg.Ways, cookies: newCookies(site.URL), sealer: seal, people: known, left: left,
+	d := &Authenticator{
+		site: site, methods: cfg.Methods, cookies: newCookies(site.URL), sealer: seal, users: known, left: left,
 		changes: web.NewQuota(changesPerMinute, "changes"), pages: newPages(site), now: cfg.Now, log: site.Log.Named("login"),
 	}
 	if d.offers(ByOIDC) {
 		d.provider = newProvider(cfg.Issuer, site.Absolute("login", "callback"))
 	}
 	d.sessions = newSessions(d.provider, cfg.Now)
-	site.Outage = d.people.outage.start
+	site.Outage = d.users.outage.start
 	return d, nil
 }
 
-func (d *Door) offers(way Way) bool { return slices.Contains(d.ways, way) }
+func (a *Authenticator) offers(way Method) bool { return slices.Contains(a.methods, way) }
 
 // errNobody is the error about a request without any credential.
 var errNobody = errors.New("nobody is logged in")
 
 // Wrap passes on the requests of visitors. Pages of others lead to the login; other requests are refused with 401.
-func (d *Door) Wrap(next http.Handler) http.Handler {
+func (a *Authenticator) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v, err := d.visitor(w, r)
+		v, err := a.visitor(w, r)
 		switch {
 		case err == nil:
 		case unauthorized(err) || errors.Is(err, errNobody):
-			d.refuse(w, r, errors.Is(err, errNobody))
+			a.refuse(w, r, errors.Is(err, errNobody))
 			return
 		default:
-			d.site.Fail(w, r, failure(err, ended()))
+			a.site.Fail(w, r, failure(err, ended()))
 			return
 		}
 		if changes(r) {
-			if err := d.changes.Take(v.Email, d.now()); err != nil {
-				d.site.Fail(w, r, err)
+			if err := a.changes.Take(v.Email, a.now()); err != nil {
+				a.site.Fail(w, r, err)
 				return
 			}
 		}
@@ -130,28 +130,28 @@ func changes(r *http.Request) bool {
 }
 
 // refuse answers a request of nobody: pages lead to the login and back. A form cannot be sent again after a login, so its answer says so.
-func (d *Door) refuse(w http.ResponseWriter, r *http.Request, nobody bool) {
+func (a *Authenticator) refuse(w http.ResponseWriter, r *http.Request, nobody bool) {
 	if isAPI(r) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="studio"`)
-		d.site.Fail(w, r, ended())
+		a.site.Fail(w, r, ended())
 		return
 	}
 	if r.Method == http.MethodGet && slices.Contains([]string{"", "document"}, r.Header.Get("Sec-Fetch-Dest")) {
-		to := d.site.Link("login")
-		if d.offers(ByOIDC) {
-			to = d.site.Link("login", "oidc")
+		to := a.site.Link("login")
+		if a.offers(ByOIDC) {
+			to = a.site.Link("login", "oidc")
 		}
 		http.Redirect(w, r, to+"?"+backQuery(r.URL.RequestURI()), http.StatusSeeOther)
 		return
 	}
 	if nobody {
-		d.site.Fail(w, r, &web.Problem{
+		a.site.Fail(w, r, &web.Problem{
 			Type: "login", Title: "You are not logged in", Status: http.StatusUnauthorized, Detail: "Nothing was changed.",
 			Do: "Go back, copy what you typed, log in, and send it again.",
 		})
 		return
 	}
-	d.site.Fail(w, r, ended())
+	a.site.Fail(w, r, ended())
 }
 
 // ended is the problem of a login that has ended.
@@ -167,27 +167,27 @@ func isAPI(r *http.Request) bool {
 }
 
 // visitor finds out who makes a request. It sets a cookie where that has to be renewed.
-func (d *Door) visitor(w http.ResponseWriter, r *http.Request) (*web.Visitor, error) {
+func (a *Authenticator) visitor(w http.ResponseWriter, r *http.Request) (*web.Visitor, error) {
 	if isAPI(r) {
 		if c, found := fromHeaders(r); found {
-			return d.plainVisitor(r.Context(), c)
+			return a.plainVisitor(r.Context(), c)
 		}
 	}
-	if secret := d.cookies.get(r, sessionCookie); secret != "" && d.provider != nil {
-		v, err := d.sessionVisitor(r, secret)
+	if secret := a.cookies.get(r, sessionCookie); secret != "" && a.provider != nil {
+		v, err := a.sessionVisitor(r, secret)
 		if !errors.Is(err, errEnded) {
 			return v, err
 		}
 	}
-	if text := d.cookies.get(r, keyCookie); text != "" && d.offers(ByKey) {
-		v, err := d.keyVisitor(w, r, text)
+	if text := a.cookies.get(r, keyCookie); text != "" && a.offers(ByKey) {
+		v, err := a.keyVisitor(w, r, text)
 		if !unauthorized(err) {
 			return v, err
 		}
 	}
-	if d.offers(ByCookie) {
+	if a.offers(ByCookie) {
 		if token := clowderToken(r); token != "" {
-			return d.plainVisitor(r.Context(), Credential{Secret: job.Secret(token), Token: true})
+			return a.plainVisitor(r.Context(), Credential{Secret: job.Secret(token), Token: true})
 		}
 	}
 	return nil, errNobody
@@ -203,24 +203,24 @@ func fromHeaders(r *http.Request) (Credential, bool) {
 }
 
 // plainVisitor is the visitor with a credential that comes with each request.
-func (d *Door) plainVisitor(ctx context.Context, c Credential) (*web.Visitor, error) {
+func (a *Authenticator) plainVisitor(ctx context.Context, c Credential) (*web.Visitor, error) {
 	if !plain(c.Secret.Reveal()) {
 		return nil, errEnded
 	}
-	return d.people.visitor(ctx, nameOf(fmt.Sprintf("%t %s", c.Token, c.Secret.Reveal())), func(context.Context) (Credential, error) { return c, nil })
+	return a.users.visitor(ctx, nameOf(fmt.Sprintf("%t %s", c.Token, c.Secret.Reveal())), func(context.Context) (Credential, error) { return c, nil })
 }
 
 // sessionVisitor is the visitor who logged in at Keycloak.
-func (d *Door) sessionVisitor(r *http.Request, secret string) (*web.Visitor, error) {
-	one, err := d.sessions.find(nameOf(secret), byPerson(r))
+func (a *Authenticator) sessionVisitor(r *http.Request, secret string) (*web.Visitor, error) {
+	one, err := a.sessions.find(nameOf(secret), byPerson(r))
 	if err != nil {
 		return nil, err
 	}
-	return d.people.visitor(r.Context(), one.name, func(ctx context.Context) (Credential, error) {
-		if _, err := d.sessions.find(one.name, false); err != nil {
+	return a.users.visitor(r.Context(), one.name, func(ctx context.Context) (Credential, error) {
+		if _, err := a.sessions.find(one.name, false); err != nil {
 			return Credential{}, err
 		}
-		return d.sessions.credential(ctx, one)
+		return a.sessions.credential(ctx, one)
 	})
 }
 

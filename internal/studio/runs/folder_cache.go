@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxShelf is how many runs are remembered, about a kilobyte each.
-	maxShelf = 4096
+	// maxCachedRuns is how many runs are remembered, about a kilobyte each.
+	maxCachedRuns = 4096
 	// Between two looks at the folder of a run pass lookActive or, where the run is over, lookOver. A shared volume answers each look in
 	// milliseconds, and a list asks for fifty runs.
 	lookActive = time.Second
@@ -23,17 +23,17 @@ const (
 	chunks = 8
 )
 
-// shelf remembers what the folders of runs say, and reads again what has changed.
-type shelf struct {
+// folderCache remembers what the folders of runs say, and reads again what has changed.
+type folderCache struct {
 	folder func(run string) disk.Folder
 	now    func() time.Time
 
 	mu   sync.Mutex
-	runs map[string]*kept
+	runs map[string]*cachedRun
 }
 
-// kept is what is remembered of one run.
-type kept struct {
+// cachedRun is what is remembered of one run.
+type cachedRun struct {
 	mu      sync.Mutex
 	looked  time.Time
 	attempt int
@@ -53,14 +53,14 @@ type stamp struct {
 	time time.Time
 }
 
-func newShelf(folder func(run string) disk.Folder) *shelf {
-	return &shelf{folder: folder, now: time.Now, runs: map[string]*kept{}}
+func newFolderCache(folder func(run string) disk.Folder) *folderCache {
+	return &folderCache{folder: folder, now: time.Now, runs: map[string]*cachedRun{}}
 }
 
 // look returns what is known of a run: its outcome, nil for none, how far it is, and whether its folder is gone. What cannot be read is
 // left out: the page of the run says why.
-func (s *shelf) look(rec job.Record) (out *outcome, progress results.Progress, gone bool) {
-	k := s.of(rec.Run)
+func (c *folderCache) look(rec job.Record) (out *outcome, progress results.Progress, gone bool) {
+	k := c.of(rec.Run)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	over := !rec.Active()
@@ -68,53 +68,53 @@ func (s *shelf) look(rec job.Record) (out *outcome, progress results.Progress, g
 	if over && k.over {
 		wait = lookOver
 	}
-	if now := s.now(); k.attempt != rec.Attempt || k.over != over || now.Sub(k.looked) >= wait {
+	if now := c.now(); k.attempt != rec.Attempt || k.over != over || now.Sub(k.looked) >= wait {
 		k.looked, k.attempt, k.over = now, rec.Attempt, over
-		k.read(s.folder(rec.Run), rec)
+		k.read(c.folder(rec.Run), rec)
 	}
 	return k.outcome, k.progress, k.gone
 }
 
-// of returns the place of a run. Where the shelf is full, some other run loses its place.
-func (s *shelf) of(run string) *kept {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	k := s.runs[run]
+// of returns the entry of a run. Where the cache is full, some other run is dropped.
+func (c *folderCache) of(run string) *cachedRun {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := c.runs[run]
 	if k == nil {
-		for other := range s.runs {
-			if len(s.runs) < maxShelf {
+		for other := range c.runs {
+			if len(c.runs) < maxCachedRuns {
 				break
 			}
-			delete(s.runs, other)
+			delete(c.runs, other)
 		}
-		k = &kept{}
-		s.runs[run] = k
+		k = &cachedRun{}
+		c.runs[run] = k
 	}
 	return k
 }
 
-func (k *kept) read(dir disk.Folder, rec job.Record) {
+func (c *cachedRun) read(dir disk.Folder, rec job.Record) {
 	root, err := dir.Open()
 	if err != nil {
-		k.gone = errors.Is(err, fs.ErrNotExist) && rec.State != job.Accepted
-		k.outcome, k.stamp, k.tail, k.progress = nil, stamp{}, nil, results.Progress{}
+		c.gone = errors.Is(err, fs.ErrNotExist) && rec.State != job.Accepted
+		c.outcome, c.stamp, c.tail, c.progress = nil, stamp{}, nil, results.Progress{}
 		return
 	}
-	k.gone = false
-	k.readResult(root, dir)
+	c.gone = false
+	c.readResult(root, dir)
 	_ = root.Close()
-	if k.outcome != nil || k.over {
-		k.tail, k.progress = nil, results.Progress{} // the result says all that a list shows
+	if c.outcome != nil || c.over {
+		c.tail, c.progress = nil, results.Progress{} // the result says all that a list shows
 		return
 	}
-	if k.tail == nil {
-		k.tail = results.NewTail(dir)
+	if c.tail == nil {
+		c.tail = results.NewTail(dir)
 	}
 	for range chunks {
-		events, err := k.tail.Next()
+		events, err := c.tail.Next()
 		for _, e := range events {
 			if e.Attempt <= rec.Attempt {
-				k.progress.Fold(e)
+				c.progress.Fold(e)
 			}
 		}
 		if err != nil || len(events) == 0 {
@@ -124,7 +124,7 @@ func (k *kept) read(dir disk.Folder, rec job.Record) {
 }
 
 // readResult reads the result, or what a failed script left, where it is another file than before.
-func (k *kept) readResult(root *os.Root, dir disk.Folder) {
+func (c *cachedRun) readResult(root *os.Root, dir disk.Folder) {
 	for _, file := range []struct {
 		name string
 		read func(disk.Folder) (*results.Result, error)
@@ -133,14 +133,14 @@ func (k *kept) readResult(root *os.Root, dir disk.Folder) {
 		if err != nil || info.Mode().Type()&fs.ModeType != 0 {
 			continue
 		}
-		if seen := (stamp{info.Size(), info.ModTime()}); seen != k.stamp {
-			k.stamp, k.outcome = seen, nil
+		if seen := (stamp{info.Size(), info.ModTime()}); seen != c.stamp {
+			c.stamp, c.outcome = seen, nil
 			if r, err := file.read(dir); err == nil {
 				o := newOutcome(r)
-				k.outcome = &o
+				c.outcome = &o
 			}
 		}
 		return
 	}
-	k.stamp, k.outcome = stamp{}, nil
+	c.stamp, c.outcome = stamp{}, nil
 }

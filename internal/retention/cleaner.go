@@ -35,10 +35,10 @@ type Config struct {
 
 // Jobs is what works on the jobs.
 type Jobs interface {
-	// Hold keeps everybody from working on a run whose job is over, until release is called.
-	Hold(run string) (release func(), held bool)
-	// Admit lets new jobs come, or not.
-	Admit(open bool)
+	// Lock keeps everybody from working on a run whose job is over, until release is called.
+	Lock(run string) (release func(), held bool)
+	// SetAdmission lets new jobs come, or not.
+	SetAdmission(open bool)
 }
 
 // Cache holds downloaded bodies.
@@ -54,8 +54,8 @@ const (
 	lookEvery = 15 * time.Second
 )
 
-// Keeper cleans up.
-type Keeper struct {
+// Cleaner cleans up.
+type Cleaner struct {
 	cfg     Config
 	store   job.Store
 	jobs    Jobs
@@ -67,30 +67,30 @@ type Keeper struct {
 	overlays map[string]int64
 }
 
-// New returns a keeper. Run starts it.
-func New(cfg Config, store job.Store, jobs Jobs, cache Cache, metrics *Metrics, log *zap.Logger) *Keeper {
-	return &Keeper{
+// New returns a cleaner. Run starts it.
+func New(cfg Config, store job.Store, jobs Jobs, cache Cache, metrics *Metrics, log *zap.Logger) *Cleaner {
+	return &Cleaner{
 		cfg: cfg, store: store, jobs: jobs, cache: cache, metrics: metrics, log: log.Named("retention"), overlays: map[string]int64{},
 		disks: &disks{folders: cfg.Disks, min: cfg.MinFree, free: disk.Free},
 	}
 }
 
 // Run sweeps, watches the disks and removes erased keys from the files of the store, until ctx ends.
-func (k *Keeper) Run(ctx context.Context) error {
-	k.lookRound(ctx)
+func (c *Cleaner) Run(ctx context.Context) error {
+	c.lookRound(ctx)
 	sweeps, looks := time.NewTicker(sweepEvery), time.NewTicker(lookEvery)
 	defer sweeps.Stop()
 	defer looks.Stop()
 	for {
-		if err := k.sweep(ctx); err != nil && ctx.Err() == nil {
-			k.log.Warn("clean up", zap.Error(err))
+		if err := c.sweep(ctx); err != nil && ctx.Err() == nil {
+			c.log.Warn("clean up", zap.Error(err))
 		}
 		for swept := true; swept; {
 			select {
 			case <-ctx.Done():
 				return nil
 			case <-looks.C:
-				k.lookRound(ctx)
+				c.lookRound(ctx)
 			case <-sweeps.C:
 				swept = false
 			}
@@ -99,31 +99,31 @@ func (k *Keeper) Run(ctx context.Context) error {
 }
 
 // lookRound is the work that is due more often than a sweep.
-func (k *Keeper) lookRound(ctx context.Context) {
-	k.look()
-	if err := k.store.Shred(ctx); err != nil && ctx.Err() == nil {
-		k.log.Warn("erased keys may still be in the files of the job store", zap.Error(err))
+func (c *Cleaner) lookRound(ctx context.Context) {
+	c.look()
+	if err := c.store.Shred(ctx); err != nil && ctx.Err() == nil {
+		c.log.Warn("erased keys may still be in the files of the job store", zap.Error(err))
 	}
 }
 
 // sweep is one clean-up. If a step fails, the others still run.
-func (k *Keeper) sweep(ctx context.Context) error {
-	err := errors.Join(k.eraseKeys(ctx), k.tidyRuns(ctx), k.forget(ctx), k.dropStale(), k.trimOverlays(ctx))
-	_, trimErr := k.trimCache(k.cfg.CacheBytes)
+func (c *Cleaner) sweep(ctx context.Context) error {
+	err := errors.Join(c.eraseKeys(ctx), c.tidyRuns(ctx), c.forget(ctx), c.dropStale(), c.trimOverlays(ctx))
+	_, trimErr := c.trimCache(c.cfg.CacheBytes)
 	return errors.Join(err, trimErr)
 }
 
 // eraseKeys erases the keys of jobs that failed long ago.
-func (k *Keeper) eraseKeys(ctx context.Context) error {
-	if k.cfg.Keys <= 0 {
+func (c *Cleaner) eraseKeys(ctx context.Context) error {
+	if c.cfg.Keys <= 0 {
 		return nil
 	}
-	old, err := k.store.List(ctx, job.Query{Over: true, WithKey: true, ChangedBefore: time.Now().Add(-k.cfg.Keys)})
+	old, err := c.store.List(ctx, job.Query{Over: true, WithKey: true, ChangedBefore: time.Now().Add(-c.cfg.Keys)})
 	if err != nil {
 		return err
 	}
 	for _, rec := range old {
-		_, err := k.store.Change(ctx, rec.Run, func(r *job.Record) error {
+		_, err := c.store.Change(ctx, rec.Run, func(r *job.Record) error {
 			if r.State.Terminal() { // and was not retried meanwhile
 				r.SecretKey = ""
 			}
@@ -132,28 +132,28 @@ func (k *Keeper) eraseKeys(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("erase the key of job %s: %w", rec.Run, err)
 		}
-		k.log.Info("erased the key of a job that failed long ago", zap.String("run", rec.Run))
+		c.log.Info("erased the key of a job that failed long ago", zap.String("run", rec.Run))
 	}
 	return nil
 }
 
 // forget removes old records. Their run folders are gone by then.
-func (k *Keeper) forget(ctx context.Context) error {
-	if k.cfg.Records <= 0 {
+func (c *Cleaner) forget(ctx context.Context) error {
+	if c.cfg.Records <= 0 {
 		return nil
 	}
-	n, err := k.store.Forget(ctx, time.Now().Add(-k.cfg.Records))
+	n, err := c.store.Forget(ctx, time.Now().Add(-c.cfg.Records))
 	if n > 0 {
-		k.log.Info("removed old job records", zap.Int("jobs", n))
+		c.log.Info("removed old job records", zap.Int("jobs", n))
 	}
 	return err
 }
 
 // trimCache removes downloaded bodies down to a size in bytes and returns the size that is left.
-func (k *Keeper) trimCache(limit int64) (int64, error) {
-	left, err := k.cache.TrimCache(limit)
+func (c *Cleaner) trimCache(limit int64) (int64, error) {
+	left, err := c.cache.TrimCache(limit)
 	if err == nil {
-		k.metrics.cache.Set(float64(left))
+		c.metrics.cache.Set(float64(left))
 	}
 	return left, err
 }

@@ -22,13 +22,13 @@ const (
 	staleFor = time.Hour
 	// askTime limits one question about a person. A page waits for it.
 	askTime = 8 * time.Second
-	// maxPeople and maxRoles limit what is kept of answers.
-	maxPeople = 20_000
-	maxRoles  = 100_000
+	// maxUsers and maxRoles limit what is kept of answers.
+	maxUsers = 20_000
+	maxRoles = 100_000
 )
 
-// person is somebody with a credential, and what Clowder said of them.
-type person struct {
+// cachedUser is somebody with a credential, and what Clowder said of them.
+type cachedUser struct {
 	name       string
 	credential func(context.Context) (Credential, error)
 
@@ -38,17 +38,17 @@ type person struct {
 	refused error     // the last answer, if it was a refusal, at the time asked
 }
 
-// people are those who made requests in the last time. It is safe for concurrent use.
-type people struct {
+// userCache are those who made requests in the last time. It is safe for concurrent use.
+type userCache struct {
 	clowder Clowder
 	now     func() time.Time
-	known   *lru.Cache[string, *person]
+	known   *lru.Cache[string, *cachedUser]
 	roles   *lru.Cache[roleOf, *roleEntry]
 	outage  outage
 }
 
-func newPeople(c Clowder, now func() time.Time) (*people, error) {
-	known, err := lru.New[string, *person](maxPeople)
+func newUserCache(c Clowder, now func() time.Time) (*userCache, error) {
+	known, err := lru.New[string, *cachedUser](maxUsers)
 	if err != nil {
 		return nil, err
 	}
@@ -56,46 +56,46 @@ func newPeople(c Clowder, now func() time.Time) (*people, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &people{clowder: c, now: now, known: known, roles: roles}, nil
+	return &userCache{clowder: c, now: now, known: known, roles: roles}, nil
 }
 
 // visitor returns the person with a credential as the visitor of a request. An error with the status 401 says that Clowder refuses the credential.
-func (p *people) visitor(ctx context.Context, name string, credential func(context.Context) (Credential, error)) (*web.Visitor, error) {
-	who := &person{name: name, credential: credential}
-	if earlier, found, _ := p.known.PeekOrAdd(name, who); found {
+func (u *userCache) visitor(ctx context.Context, name string, credential func(context.Context) (Credential, error)) (*web.Visitor, error) {
+	who := &cachedUser{name: name, credential: credential}
+	if earlier, found, _ := u.known.PeekOrAdd(name, who); found {
 		who = earlier
-		p.known.Get(name) // used now
+		u.known.Get(name) // used now
 	}
 	c, err := credential(ctx)
 	if err != nil {
 		return nil, err
 	}
-	profile, err := p.profile(ctx, who, c)
+	profile, err := u.profile(ctx, who, c)
 	if err != nil {
 		return nil, err
 	}
 	v := &web.Visitor{Email: profile.Email, Name: profile.Name(), CanSave: c.Token && !profile.ReadOnly, Session: name}
-	return v, p.clowder.Lend(v, c)
+	return v, u.clowder.Lend(v, c)
 }
 
 // profile returns what Clowder says of a person, at most freshFor old, or older while Clowder does not answer.
-func (p *people) profile(ctx context.Context, who *person, c Credential) (clowder.Profile, error) {
+func (u *userCache) profile(ctx context.Context, who *cachedUser, c Credential) (clowder.Profile, error) {
 	who.asking.Lock()
 	defer who.asking.Unlock()
-	age := p.now().Sub(who.asked)
+	age := u.now().Sub(who.asked)
 	switch {
 	case who.refused != nil && age < refusedFor:
 		return clowder.Profile{}, who.refused
 	case who.refused == nil && !who.asked.IsZero() && age < freshFor:
 		return who.profile, nil
 	}
-	profile, err := ask(ctx, func(ctx context.Context) (clowder.Profile, error) { return p.clowder.Profile(ctx, c) })
-	p.outage.note(p.now(), err)
+	profile, err := ask(ctx, func(ctx context.Context) (clowder.Profile, error) { return u.clowder.Profile(ctx, c) })
+	u.outage.note(u.now(), err)
 	switch {
 	case err == nil:
-		who.profile, who.asked, who.refused = profile, p.now(), nil
+		who.profile, who.asked, who.refused = profile, u.now(), nil
 	case refusal(err):
-		who.asked, who.refused = p.now(), err
+		who.asked, who.refused = u.now(), err
 	case who.refused == nil && !who.asked.IsZero() && age < staleFor:
 		return who.profile, nil
 	}
@@ -103,7 +103,7 @@ func (p *people) profile(ctx context.Context, who *person, c Credential) (clowde
 }
 
 // forget removes what is kept of a login.
-func (p *people) forget(name string) { p.known.Remove(name) }
+func (u *userCache) forget(name string) { u.known.Remove(name) }
 
 // ask limits the time of a question to Clowder. It does not end with the request of one visitor, since others can wait for the answer.
 func ask[T any](ctx context.Context, question func(context.Context) (T, error)) (T, error) {

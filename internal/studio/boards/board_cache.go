@@ -37,8 +37,8 @@ const (
 	maxSent   = 300_000
 )
 
-// shelf remembers which boards the process has.
-type shelf struct {
+// boardCache remembers which boards the process has.
+type boardCache struct {
 	folder func(run string) disk.Folder
 	boards *lru.Cache[string, *board]
 	mu     sync.Mutex
@@ -58,28 +58,28 @@ type board struct {
 	looked time.Time
 }
 
-func newShelf(folder func(run string) disk.Folder) *shelf {
+func newBoardCache(folder func(run string) disk.Folder) *boardCache {
 	boards, err := lru.New[string, *board](maxBoards)
 	if err != nil {
 		panic(err) // the size is not positive
 	}
-	return &shelf{folder: folder, boards: boards}
+	return &boardCache{folder: folder, boards: boards}
 }
 
 // board returns the board of these runs. Each has a name that tells nothing.
-func (s *shelf) board(records []job.Record) *board {
+func (c *boardCache) board(records []job.Record) *board {
 	runs, active := make([]string, len(records)), false
 	for i, rec := range records {
 		runs[i], active = rec.Run, active || rec.Active()
 	}
 	sum := sha256.Sum256([]byte(strings.Join(runs, ",")))
 	name := hex.EncodeToString(sum[:16])
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b, found := s.boards.Get(name)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b, found := c.boards.Get(name)
 	if !found {
-		b = &board{name: name, runs: runs, folder: s.folder}
-		s.boards.Add(name, b)
+		b = &board{name: name, runs: runs, folder: c.folder}
+		c.boards.Add(name, b)
 	}
 	b.active.Store(active)
 	return b

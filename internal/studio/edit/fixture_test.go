@@ -32,12 +32,12 @@ const (
 	erin  = "erin@example.org"  // uploader
 )
 
-// house is the room on a double of Clowder, with a dataset of alice and a settings file in it.
-type house struct {
+// fixture is the section on a double of Clowder, with a dataset of alice and a settings file in it.
+type fixture struct {
 	t       *testing.T
 	clowder *clowdertest.Server
 	client  *clowder.Client
-	room    *Room
+	section *Section
 	server  *httptest.Server
 	dataset string
 	file    string
@@ -55,16 +55,16 @@ func (asked) Role(ctx context.Context, v *web.Visitor, dataset string) (clowder.
 	return v.Clowder.Role(ctx, dataset)
 }
 
-func (h *house) Train(_ context.Context, dataset, settings, _ string) (string, error) {
-	h.trained = append(h.trained, dataset+" "+settings)
+func (f *fixture) Train(_ context.Context, dataset, settings, _ string) (string, error) {
+	f.trained = append(f.trained, dataset+" "+settings)
 	return "ft-1", nil
 }
 
-func (h *house) LastSettings(context.Context, string) (map[string]any, error) {
+func (f *fixture) LastSettings(context.Context, string) (map[string]any, error) {
 	return map[string]any{"epochs": 5.0, "learning_rate": 3e-4, "seed": 7.0, "task": "text-classification", "config_file": "x", "training.class_weights": "none"}, nil
 }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	server, err := clowdertest.New(clowdertest.Options{Dir: t.TempDir(), Users: []string{alice, bob, carol, dave, erin}})
 	require.NoError(t, err)
@@ -72,42 +72,42 @@ func newHouse(t *testing.T) *house {
 	require.NoError(t, err)
 	address, err := url.Parse("http://studio.example.org/ray")
 	require.NoError(t, err)
-	h := &house{t: t, clowder: server, client: client, dataset: server.AddDataset(alice, "Reviews")}
-	server.Share(h.dataset, bob, "editor")
-	server.Share(h.dataset, carol, "viewer")
-	server.Share(h.dataset, erin, "uploader")
-	h.file = h.add("finetune.yaml", "epochs: 5\ntraining:\n  seed: 7\n  weight_decay: 0.1\n")
+	f := &fixture{t: t, clowder: server, client: client, dataset: server.AddDataset(alice, "Reviews")}
+	server.Share(f.dataset, bob, "editor")
+	server.Share(f.dataset, carol, "viewer")
+	server.Share(f.dataset, erin, "uploader")
+	f.file = f.add("finetune.yaml", "epochs: 5\ntraining:\n  seed: 7\n  weight_decay: 0.1\n")
 	site := web.NewSite(address, server.URL, noAssets{http.NotFoundHandler()}, zap.NewNop())
-	h.room = New(site, Parts{Rights: asked{}, Trainings: h})
+	f.section = New(site, Parts{Rights: asked{}, Trainings: f})
 	mux := http.NewServeMux()
-	h.room.Routes(mux)
+	f.section.Routes(mux)
 	huma.NewError = web.NewHumaError
-	h.room.Operations(humago.New(mux, huma.DefaultConfig("test", "1")))
-	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mux.ServeHTTP(w, r.WithContext(web.WithVisitor(r.Context(), h.visitor(r.Header.Get("As"), r.Header.Get("By-Key") != ""))))
+	f.section.Operations(humago.New(mux, huma.DefaultConfig("test", "1")))
+	f.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mux.ServeHTTP(w, r.WithContext(web.WithVisitor(r.Context(), f.visitor(r.Header.Get("As"), r.Header.Get("By-Key") != ""))))
 	}))
-	h.server.Client().CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	f.server.Client().CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	t.Cleanup(func() {
-		h.room.Close()
-		h.server.Close()
+		f.section.Close()
+		f.server.Close()
 		require.NoError(t, client.Close())
 		require.NoError(t, server.Close())
 	})
-	return h
+	return f
 }
 
-func (h *house) visitor(email string, byKey bool) *web.Visitor {
+func (f *fixture) visitor(email string, byKey bool) *web.Visitor {
 	name, _, _ := strings.Cut(email, "@")
-	v := &web.Visitor{Email: email, Name: name, Session: email, CanSave: !byKey, Clowder: h.client.Bearer(job.Secret(h.clowder.Token(email)))}
+	v := &web.Visitor{Email: email, Name: name, Session: email, CanSave: !byKey, Clowder: f.client.Bearer(job.Secret(f.clowder.Token(email)))}
 	if byKey {
-		v.Clowder = h.client.As(job.Secret(h.clowder.Key(email)))
+		v.Clowder = f.client.As(job.Secret(f.clowder.Key(email)))
 	}
 	return v
 }
 
-func (h *house) add(name, content string) string {
-	id, err := h.clowder.AddFile(h.dataset, name, strings.NewReader(content))
-	require.NoError(h.t, err)
+func (f *fixture) add(name, content string) string {
+	id, err := f.clowder.AddFile(f.dataset, name, strings.NewReader(content))
+	require.NoError(f.t, err)
 	return id
 }
 
@@ -119,19 +119,19 @@ type answer struct {
 	json   map[string]any
 }
 
-func (h *house) do(email, method, path, body string, header ...string) answer {
-	h.t.Helper()
-	req, err := http.NewRequestWithContext(h.t.Context(), method, h.server.URL+path, strings.NewReader(body))
-	require.NoError(h.t, err)
+func (f *fixture) do(email, method, path, body string, header ...string) answer {
+	f.t.Helper()
+	req, err := http.NewRequestWithContext(f.t.Context(), method, f.server.URL+path, strings.NewReader(body))
+	require.NoError(f.t, err)
 	req.Header.Set("As", email)
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	got, err := h.server.Client().Do(req)
-	require.NoError(h.t, err)
+	got, err := f.server.Client().Do(req)
+	require.NoError(f.t, err)
 	defer func() { _ = got.Body.Close() }()
 	text, err := io.ReadAll(got.Body)
-	require.NoError(h.t, err)
+	require.NoError(f.t, err)
 	a := answer{status: got.StatusCode, body: string(text), header: got.Header}
 	if strings.Contains(got.Header.Get("Content-Type"), "json") {
 		_ = json.Unmarshal(text, &a.json)
@@ -139,49 +139,49 @@ func (h *house) do(email, method, path, body string, header ...string) answer {
 	return a
 }
 
-func (h *house) api(parts ...string) string {
-	return "/api/v1/datasets/" + h.dataset + "/" + strings.Join(parts, "/")
+func (f *fixture) api(parts ...string) string {
+	return "/api/v1/datasets/" + f.dataset + "/" + strings.Join(parts, "/")
 }
 
-func (h *house) page(parts ...string) string {
-	return "/datasets/" + h.dataset + "/" + strings.Join(parts, "/")
+func (f *fixture) page(parts ...string) string {
+	return "/datasets/" + f.dataset + "/" + strings.Join(parts, "/")
 }
 
 // tag reads the ETag of the settings file.
-func (h *house) tag() string {
-	h.t.Helper()
-	return h.do(alice, http.MethodGet, h.api("files", h.file), "").header.Get("ETag")
+func (f *fixture) tag() string {
+	f.t.Helper()
+	return f.do(alice, http.MethodGet, f.api("files", f.file), "").header.Get("ETag")
 }
 
-func (h *house) save(email, tag, text string) answer {
-	h.t.Helper()
+func (f *fixture) save(email, tag, text string) answer {
+	f.t.Helper()
 	body, err := json.Marshal(map[string]string{"text": text})
-	require.NoError(h.t, err)
-	return h.do(email, http.MethodPut, h.api("files", h.file), string(body), "If-Match", tag, "Content-Type", "application/json")
+	require.NoError(f.t, err)
+	return f.do(email, http.MethodPut, f.api("files", f.file), string(body), "If-Match", tag, "Content-Type", "application/json")
 }
 
 // post sends the form of a page.
-func (h *house) post(email, path string, fields ...string) answer {
-	h.t.Helper()
+func (f *fixture) post(email, path string, fields ...string) answer {
+	f.t.Helper()
 	form := url.Values{}
 	for i := 0; i+1 < len(fields); i += 2 {
 		form.Set(fields[i], fields[i+1])
 	}
-	return h.do(email, http.MethodPost, path, form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	return f.do(email, http.MethodPost, path, form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
 
 // text reads the newest text of a file in Clowder.
-func (h *house) text(file string) string {
-	h.t.Helper()
-	body, err := h.clowder.ReadFile(file)
-	require.NoError(h.t, err)
+func (f *fixture) text(file string) string {
+	f.t.Helper()
+	body, err := f.clowder.ReadFile(file)
+	require.NoError(f.t, err)
 	return string(body)
 }
 
 // direct saves through Clowder itself.
-func (h *house) direct(email, text string) error {
-	s := h.client.Bearer(job.Secret(h.clowder.Token(email)))
-	state, err := s.FileState(context.Background(), h.file)
+func (f *fixture) direct(email, text string) error {
+	s := f.client.Bearer(job.Secret(f.clowder.Token(email)))
+	state, err := s.FileState(context.Background(), f.file)
 	if err != nil {
 		return err
 	}

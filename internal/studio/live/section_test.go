@@ -28,7 +28,7 @@ type noAssets struct{ http.Handler }
 func (noAssets) Names(string) (script, style string) { return "", "" }
 
 // aliceOnly lets Alice see the run.
-type aliceOnly struct{ *world }
+type aliceOnly struct{ *fixture }
 
 func (a aliceOnly) See(ctx context.Context, name string) (job.Record, error) {
 	if web.VisitorOf(ctx).Email != "alice@example.org" || name != run {
@@ -37,22 +37,22 @@ func (a aliceOnly) See(ctx context.Context, name string) (job.Record, error) {
 	return a.Get(ctx, name)
 }
 
-// site serves the room to a visitor.
-func site(tb testing.TB, w *world, visitor string) (*httptest.Server, *Room) {
+// site serves the section to a visitor.
+func site(tb testing.TB, f *fixture, visitor string) (*httptest.Server, *Section) {
 	tb.Helper()
 	address, err := url.Parse("https://studio.example.org/ray")
 	require.NoError(tb, err)
 	s := web.NewSite(address, "https://clowder.example.org/sub", noAssets{http.NotFoundHandler()}, zap.NewNop())
-	room := New(s, newHub(tb, w), w, aliceOnly{w}, NewCards(s, [][]byte{[]byte("new"), []byte("old")}))
+	section := New(s, newHub(tb, f), f, aliceOnly{f}, NewCards(s, [][]byte{[]byte("new"), []byte("old")}))
 	mux := http.NewServeMux()
-	room.Operations(humago.New(mux, huma.DefaultConfig("test", "1")))
-	room.Routes(mux)
-	room.Public(mux)
-	server := httptest.NewServer(web.Secure(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mux.ServeHTTP(w, r.WithContext(web.WithVisitor(r.Context(), &web.Visitor{Email: cmp.Or(visitor, r.Header.Get("X-User"))})))
+	section.Operations(humago.New(mux, huma.DefaultConfig("test", "1")))
+	section.Routes(mux)
+	section.Public(mux)
+	server := httptest.NewServer(web.Secure(http.HandlerFunc(func(f http.ResponseWriter, r *http.Request) {
+		mux.ServeHTTP(f, r.WithContext(web.WithVisitor(r.Context(), &web.Visitor{Email: cmp.Or(visitor, r.Header.Get("X-User"))})))
 	})))
 	tb.Cleanup(server.Close)
-	return server, room
+	return server, section
 }
 
 // reply is an answer, whose body is closed at the end of the test.
@@ -85,9 +85,9 @@ func body(tb testing.TB, res reply) string {
 
 func TestAStreamOfARunThatEnds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.tell(t, training, progress(1, 0.9))
-	server, _ := site(t, w, "alice@example.org")
+	f := newFixture(t)
+	f.tell(t, training, progress(1, 0.9))
+	server, _ := site(t, f, "alice@example.org")
 	res := get(t, server, "/api/v1/runs/"+run+"/events", "Accept", streamType)
 	require.Equal(t, http.StatusOK, res.StatusCode)
 	require.Equal(t, streamType, res.Header.Get("Content-Type"))
@@ -100,8 +100,8 @@ func TestAStreamOfARunThatEnds(t *testing.T) {
 		b.read(t, []byte(message))
 		message = ""
 		if len(b.messages) == 1 && b.state.State == "running" {
-			w.tell(t, progress(2, 0.8))
-			w.end(job.Done, "All is well.")
+			f.tell(t, progress(2, 0.8))
+			f.end(job.Done, "All is well.")
 		}
 	}
 	require.Equal(t, []float64{0.9, 0.8}, b.points["loss"])
@@ -111,10 +111,10 @@ func TestAStreamOfARunThatEnds(t *testing.T) {
 
 func TestTheAPIOfARun(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.tell(t, training, progress(1, 0.9), validation(2, 0.5), "no event", progress(3, 0.8))
-	w.write(t, results.LogFile, "<script>alert(1)</script>\n")
-	server, _ := site(t, w, "alice@example.org")
+	f := newFixture(t)
+	f.tell(t, training, progress(1, 0.9), validation(2, 0.5), "no event", progress(3, 0.8))
+	f.write(t, results.LogFile, "<script>alert(1)</script>\n")
+	server, _ := site(t, f, "alice@example.org")
 
 	t.Run("events come in parts", func(t *testing.T) {
 		t.Parallel()
@@ -136,7 +136,7 @@ func TestTheAPIOfARun(t *testing.T) {
 	t.Run("lines can be chosen", func(t *testing.T) {
 		t.Parallel()
 		var got struct {
-			Said  Said
+			Said  Progress
 			Lines []struct{ Name string }
 		}
 		require.NoError(t, json.Unmarshal([]byte(body(t, get(t, server, "/api/v1/runs/"+run+"/series?names=loss&names=none"))), &got))
@@ -164,10 +164,10 @@ func jsonOf(tb testing.TB, v any) string {
 
 func TestOthersLearnNothingOfARun(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.tell(t, progress(1, 0.9))
-	w.write(t, results.LogFile, "secret\n")
-	server, _ := site(t, w, "dave@example.org")
+	f := newFixture(t)
+	f.tell(t, progress(1, 0.9))
+	f.write(t, results.LogFile, "secret\n")
+	server, _ := site(t, f, "dave@example.org")
 	for _, path := range []string{"events", "series", "log"} {
 		foreign, invented := get(t, server, "/api/v1/runs/"+run+"/"+path), get(t, server, "/api/v1/runs/ft-none/"+path)
 		require.Equal(t, http.StatusNotFound, foreign.StatusCode)
@@ -177,11 +177,11 @@ func TestOthersLearnNothingOfARun(t *testing.T) {
 
 func TestACardShowsARunToThoseWhoHaveItsAddress(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.rec.User, w.rec.Request.Name = "alice@example.org", "secret dataset"
-	w.tell(t, training, progress(1000, 0.9), progress(2000, 0.7))
-	server, room := site(t, w, "")
-	address, err := url.Parse(room.cards.Address(run))
+	f := newFixture(t)
+	f.rec.User, f.rec.Request.Name = "alice@example.org", "secret dataset"
+	f.tell(t, training, progress(1000, 0.9), progress(2000, 0.7))
+	server, section := site(t, f, "")
+	address, err := url.Parse(section.cards.Address(run))
 	require.NoError(t, err)
 	require.Equal(t, "/ray/embed/runs/"+run, address.Path)
 	path := "/embed/runs/" + run + "?" + address.RawQuery
@@ -203,13 +203,13 @@ func TestACardShowsARunToThoseWhoHaveItsAddress(t *testing.T) {
 	old := get(t, server, "/embed/runs/"+run+"?t="+token([]byte("old"), run))
 	require.Equal(t, http.StatusOK, old.StatusCode, "the state key was replaced by a new one")
 
-	w.end(job.Done, "Trained on secret.csv.")
-	w.change(func(rec *job.Record) { rec.Updated = time.Now() })
+	f.end(job.Done, "Trained on secret.csv.")
+	f.change(func(rec *job.Record) { rec.Updated = time.Now() })
 	res = get(t, server, path)
 	require.Empty(t, res.Header.Get("Refresh"))
 	require.Contains(t, body(t, res), "Done.")
 
-	w.change(func(rec *job.Record) { rec.Updated = time.Now().Add(-cardTime - time.Hour) })
+	f.change(func(rec *job.Record) { rec.Updated = time.Now().Add(-cardTime - time.Hour) })
 	for name, bad := range map[string]string{
 		"a week after the end": path, "without a token": "/embed/runs/" + run, "with a token of another run": "/embed/runs/ft-two?" + address.RawQuery,
 		"with an invented token": "/embed/runs/" + run + "?t=AAAAAAAAAAAAAAAAAAAAAA",

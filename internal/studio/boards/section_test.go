@@ -35,8 +35,8 @@ type noAssets struct{ http.Handler }
 
 func (noAssets) Names(string) (script, style string) { return "", "" }
 
-// house is a studio with this room only. Its process keeps what it is sent, and answers with the path that it was asked for.
-type house struct {
+// fixture is a studio with this section only. Its process keeps what it is sent, and answers with the path that it was asked for.
+type fixture struct {
 	t       *testing.T
 	volume  string
 	process *httptest.Server
@@ -49,41 +49,41 @@ type house struct {
 }
 
 // See lets everybody but dave see the runs.
-func (h *house) See(ctx context.Context, run string) (job.Record, error) {
+func (f *fixture) See(ctx context.Context, run string) (job.Record, error) {
 	if web.VisitorOf(ctx).Name == "dave" || !strings.HasPrefix(run, "ft-") {
 		return job.Record{}, web.NotFound
 	}
 	return job.Record{Run: run, State: job.Running}, nil
 }
 
-func newHouse(t *testing.T, process sidecar.Process) *house {
+func newFixture(t *testing.T, process sidecar.Process) *fixture {
 	t.Helper()
-	h := &house{t: t, volume: t.TempDir(), boards: map[string]map[string]map[string][][3]float64{}}
-	h.process = httptest.NewServer(http.HandlerFunc(h.answer))
-	t.Cleanup(h.process.Close)
+	f := &fixture{t: t, volume: t.TempDir(), boards: map[string]map[string]map[string][][3]float64{}}
+	f.process = httptest.NewServer(http.HandlerFunc(f.answer))
+	t.Cleanup(f.process.Close)
 	if process == nil {
 		token := filepath.Join(t.TempDir(), "token")
 		require.NoError(t, os.WriteFile(token, []byte("ours"), 0o600))
-		process = sidecar.NewRemote(h.process.URL, "TENSORBOARD_TOKEN_FILE", token)
+		process = sidecar.NewRemote(f.process.URL, "TENSORBOARD_TOKEN_FILE", token)
 	}
 	address, err := url.Parse("https://studio.example.org/ray")
 	require.NoError(t, err)
 	site := web.NewSite(address, "https://clowder.example.org", noAssets{http.NotFoundHandler()}, zap.NewNop())
-	room := New(site, Parts{Access: h, Process: process, Folder: func(run string) disk.Folder { return disk.Folder{Volume: h.volume, Name: "runs/" + run} }})
-	t.Cleanup(func() { require.NoError(t, room.Close()) })
+	section := New(site, Parts{Access: f, Process: process, Folder: func(run string) disk.Folder { return disk.Folder{Volume: f.volume, Name: "runs/" + run} }})
+	t.Cleanup(func() { require.NoError(t, section.Close()) })
 	mux := http.NewServeMux()
-	room.Routes(mux)
-	h.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	section.Routes(mux)
+	f.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Header.Get("X-Test")
 		mux.ServeHTTP(w, r.WithContext(web.WithVisitor(r.Context(), &web.Visitor{Name: name, Email: name + "@example.org", Session: name})))
 	})
-	return h
+	return f
 }
 
-func (h *house) answer(w http.ResponseWriter, r *http.Request) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.asked = append(h.asked, r)
+func (f *fixture) answer(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, r)
 	if r.Header.Get("Authorization") != "Bearer ours" {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
@@ -94,11 +94,11 @@ func (h *house) answer(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
-		h.boards[name], h.puts = board, h.puts+1
+		f.boards[name], f.puts = board, f.puts+1
 		return
 	}
 	name, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/experiment/"), "/")
-	if strings.HasPrefix(path, "data/") && h.boards[name] == nil {
+	if strings.HasPrefix(path, "data/") && f.boards[name] == nil {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
@@ -109,25 +109,25 @@ func (h *house) answer(w http.ResponseWriter, r *http.Request) {
 }
 
 // forget empties the process.
-func (h *house) forget() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	clear(h.boards)
+func (f *fixture) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.boards)
 }
 
-func (h *house) do(person, method, path, body string) *httptest.ResponseRecorder {
+func (f *fixture) do(person, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("X-Test", person)
 	r.Header.Set("Cookie", "session=secret")
 	r.Header.Set("X-API-KEY", "secret")
 	w := httptest.NewRecorder()
-	h.handler.ServeHTTP(w, r)
+	f.handler.ServeHTTP(w, r)
 	return w
 }
 
 // wrote puts an event file of one curve into the folder of a run.
-func (h *house) wrote(file, tag string, values ...float32) {
-	h.t.Helper()
+func (f *fixture) wrote(file, tag string, values ...float32) {
+	f.t.Helper()
 	var doc bytes.Buffer
 	sum := func(b []byte) []byte {
 		c := crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))
@@ -146,33 +146,33 @@ func (h *house) wrote(file, tag string, values ...float32) {
 			doc.Write(part)
 		}
 	}
-	at := filepath.Join(h.volume, "runs", filepath.FromSlash(file))
-	require.NoError(h.t, os.MkdirAll(filepath.Dir(at), 0o700))
-	require.NoError(h.t, os.WriteFile(at, doc.Bytes(), 0o600))
+	at := filepath.Join(f.volume, "runs", filepath.FromSlash(file))
+	require.NoError(f.t, os.MkdirAll(filepath.Dir(at), 0o700))
+	require.NoError(f.t, os.WriteFile(at, doc.Bytes(), 0o600))
 }
 
 func TestTheCurvesOfARunAreShownByTensorBoard(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
-	h.wrote("ft-1/tensorboard/events.out.tfevents.1", "train/loss", 2, 1)
-	h.wrote("ft-2/out/runs/a/events.out.tfevents.1", "<b>", 5)
-	found := h.do("carol", "GET", "/tensorboard/ft-1,ft-2/data/runs?x=1", "")
+	f := newFixture(t, nil)
+	f.wrote("ft-1/tensorboard/events.out.tfevents.1", "train/loss", 2, 1)
+	f.wrote("ft-2/out/runs/a/events.out.tfevents.1", "<b>", 5)
+	found := f.do("carol", "GET", "/tensorboard/ft-1,ft-2/data/runs?x=1", "")
 	require.Equal(t, http.StatusOK, found.Code, found.Body)
 	require.Equal(t, "GET data/runs?x=1 ", found.Body.String())
-	require.Len(t, h.boards, 1)
-	for _, board := range h.boards {
+	require.Len(t, f.boards, 1)
+	for _, board := range f.boards {
 		require.Equal(t, map[string]map[string][][3]float64{
 			"ft-1": {"train/loss": {{0, 1000, 2}, {1, 1001, 1}}}, "ft-2": {}, "ft-2/runs/a": {"<b>": {{0, 1000, 5}}},
 		}, board)
 	}
-	page := h.do("carol", "GET", "/tensorboard/ft-1,ft-2/", "")
+	page := f.do("carol", "GET", "/tensorboard/ft-1,ft-2/", "")
 	require.Contains(t, page.Header().Get("Content-Security-Policy"), "connect-src https://studio.example.org/ray/tensorboard/ft-1%2Cft-2/;")
 	require.Contains(t, page.Header().Get("Content-Security-Policy"), "sandbox allow-scripts")
 	require.Empty(t, page.Header().Get("Set-Cookie"))
-	asked := h.do("carol", "POST", "/tensorboard/ft-1,ft-2/data/plugin/scalars/scalars_multirun", "tag=loss")
+	asked := f.do("carol", "POST", "/tensorboard/ft-1,ft-2/data/plugin/scalars/scalars_multirun", "tag=loss")
 	require.Equal(t, "POST data/plugin/scalars/scalars_multirun? tag=loss", asked.Body.String())
-	require.Equal(t, 1, h.puts, "the curves are sent once in a while only")
-	for _, r := range h.asked {
+	require.Equal(t, 1, f.puts, "the curves are sent once in a while only")
+	for _, r := range f.asked {
 		require.Empty(t, r.Header.Get("Cookie"))
 		require.Empty(t, r.Header.Get("X-API-KEY"))
 	}
@@ -180,52 +180,52 @@ func TestTheCurvesOfARunAreShownByTensorBoard(t *testing.T) {
 
 func TestAProcessThatForgotTheBoardGetsItAgain(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
-	h.wrote("ft-1/tensorboard/events.out.tfevents.1", "loss", 2)
-	require.Equal(t, http.StatusOK, h.do("carol", "GET", "/tensorboard/ft-1/data/runs", "").Code)
-	h.forget()
-	require.Equal(t, http.StatusOK, h.do("carol", "GET", "/tensorboard/ft-1/data/runs", "").Code)
-	require.Equal(t, 2, h.puts)
+	f := newFixture(t, nil)
+	f.wrote("ft-1/tensorboard/events.out.tfevents.1", "loss", 2)
+	require.Equal(t, http.StatusOK, f.do("carol", "GET", "/tensorboard/ft-1/data/runs", "").Code)
+	f.forget()
+	require.Equal(t, http.StatusOK, f.do("carol", "GET", "/tensorboard/ft-1/data/runs", "").Code)
+	require.Equal(t, 2, f.puts)
 }
 
 func TestNobodySeesTheRunsOfOthers(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	f := newFixture(t, nil)
 	for person, paths := range map[string][]string{
 		"dave":  {"/tensorboard/ft-1/", "/tensorboard/ft-1/data/runs"},
 		"carol": {"/tensorboard/zz-1/", "/tensorboard/ft-1,zz-1/data/runs", "/tensorboard/ft-1,/data/runs", "/tensorboard/" + strings.Repeat("ft-1,", 10) + "ft-1/"},
 	} {
 		for _, path := range paths {
-			require.Equal(t, http.StatusNotFound, h.do(person, "GET", path, "").Code, path)
+			require.Equal(t, http.StatusNotFound, f.do(person, "GET", path, "").Code, path)
 		}
 	}
-	require.Equal(t, http.StatusMethodNotAllowed, h.do("carol", "POST", "/tensorboard/ft-1/", "").Code)
-	require.Empty(t, h.asked)
-	moved := h.do("carol", "GET", "/tensorboard/ft-1", "")
+	require.Equal(t, http.StatusMethodNotAllowed, f.do("carol", "POST", "/tensorboard/ft-1/", "").Code)
+	require.Empty(t, f.asked)
+	moved := f.do("carol", "GET", "/tensorboard/ft-1", "")
 	require.Equal(t, "/ray/tensorboard/ft-1/", moved.Header().Get("Location"))
 }
 
 func TestFilesBehindLinksAreNotRead(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
-	h.wrote("ft-2/tensorboard/events.out.tfevents.1", "loss", 2)
-	theirs, run := filepath.Join(h.volume, "runs", "ft-2", "tensorboard"), filepath.Join(h.volume, "runs", "ft-1")
+	f := newFixture(t, nil)
+	f.wrote("ft-2/tensorboard/events.out.tfevents.1", "loss", 2)
+	theirs, run := filepath.Join(f.volume, "runs", "ft-2", "tensorboard"), filepath.Join(f.volume, "runs", "ft-1")
 	require.NoError(t, os.MkdirAll(filepath.Join(run, "out"), 0o700))
 	require.NoError(t, os.Symlink(theirs, filepath.Join(run, "tensorboard")))
 	require.NoError(t, os.Symlink(filepath.Join(theirs, "events.out.tfevents.1"), filepath.Join(run, "out", "events.out.tfevents.1")))
-	require.Equal(t, http.StatusOK, h.do("carol", "GET", "/tensorboard/ft-1/data/runs", "").Code)
-	for _, board := range h.boards {
+	require.Equal(t, http.StatusOK, f.do("carol", "GET", "/tensorboard/ft-1/data/runs", "").Code)
+	for _, board := range f.boards {
 		require.Equal(t, map[string]map[string][][3]float64{"ft-1": {}}, board)
 	}
 }
 
 func TestWithoutAProcessThePageSaysSo(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, sidecar.None{})
-	page := h.do("carol", "GET", "/tensorboard/ft-1/", "")
+	f := newFixture(t, sidecar.None{})
+	page := f.do("carol", "GET", "/tensorboard/ft-1/", "")
 	require.Equal(t, http.StatusServiceUnavailable, page.Code)
 	require.Contains(t, page.Body.String(), "TensorBoard is not set up here")
-	gone := newHouse(t, nil)
+	gone := newFixture(t, nil)
 	gone.process.Close()
 	page = gone.do("carol", "GET", "/tensorboard/ft-1/", "")
 	require.Equal(t, http.StatusServiceUnavailable, page.Code)

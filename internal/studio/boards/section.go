@@ -27,20 +27,20 @@ type Access interface {
 	See(ctx context.Context, run string) (job.Record, error)
 }
 
-// Parts are what the room needs from others.
+// Parts are what the section needs from others.
 type Parts struct {
 	Access Access
 	// Folder is the folder of a run.
 	Folder func(run string) disk.Folder
-	// Process serves TensorBoard. The room closes it.
+	// Process serves TensorBoard. The section closes it.
 	Process sidecar.Process
 }
 
-// Room is the part of the studio about TensorBoard. It is safe for concurrent use.
-type Room struct {
+// Section is the part of the studio about TensorBoard. It is safe for concurrent use.
+type Section struct {
 	Parts
 	site   *web.Site
-	shelf  *shelf
+	boards *boardCache
 	quota  *web.Quota
 	client *http.Client
 }
@@ -53,10 +53,10 @@ const (
 	readsPerMinute = 60
 )
 
-// New returns the room. The caller closes it.
-func New(site *web.Site, p Parts) *Room {
-	return &Room{
-		Parts: p, site: site, shelf: newShelf(p.Folder), quota: web.NewQuota(readsPerMinute, "looks at TensorBoard"),
+// New returns the section. The caller closes it.
+func New(site *web.Site, p Parts) *Section {
+	return &Section{
+		Parts: p, site: site, boards: newBoardCache(p.Folder), quota: web.NewQuota(readsPerMinute, "looks at TensorBoard"),
 		client: &http.Client{
 			Timeout: callTimeout,
 			Transport: &http.Transport{ // no proxy: the process is on this machine or in this cluster
@@ -68,29 +68,29 @@ func New(site *web.Site, p Parts) *Room {
 }
 
 // Close ends the connections, and the process if it is ours.
-func (r *Room) Close() error {
-	r.client.CloseIdleConnections()
-	return r.Process.Close()
+func (s *Section) Close() error {
+	s.client.CloseIdleConnections()
+	return s.Process.Close()
 }
 
 // Routes adds the pages of TensorBoard. RUNS is the name of a run, or several with commas between them.
-func (r *Room) Routes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /tensorboard/{runs}", r.redirect)
-	mux.HandleFunc("GET /tensorboard/{runs}/{path...}", r.pass)
-	mux.HandleFunc("POST /tensorboard/{runs}/data/plugin/{path...}", r.pass) // TensorBoard asks for series in this way
+func (s *Section) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /tensorboard/{runs}", s.redirect)
+	mux.HandleFunc("GET /tensorboard/{runs}/{path...}", s.pass)
+	mux.HandleFunc("POST /tensorboard/{runs}/data/plugin/{path...}", s.pass) // TensorBoard asks for series in this way
 }
 
 // Operations adds nothing: the curves are in the API of runs.
-func (r *Room) Operations(huma.API) {}
+func (s *Section) Operations(huma.API) {}
 
 // redirect adds the slash that the addresses in TensorBoard's page are relative to.
-func (r *Room) redirect(w http.ResponseWriter, req *http.Request) {
+func (s *Section) redirect(w http.ResponseWriter, req *http.Request) {
 	runs := req.PathValue("runs")
 	if _, err := named(runs); err != nil {
-		r.site.Fail(w, req, err)
+		s.site.Fail(w, req, err)
 		return
 	}
-	http.Redirect(w, req, r.site.Link("tensorboard", runs)+"/", http.StatusSeeOther) //nolint:gosec,nolintlint // a path of ours, its parts escaped; gosec finds it only at times
+	http.Redirect(w, req, s.site.Link("tensorboard", runs)+"/", http.StatusSeeOther) //nolint:gosec,nolintlint // a path of ours, its parts escaped; gosec finds it only at times
 }
 
 var validRun = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
@@ -105,11 +105,11 @@ func named(runs string) ([]string, error) {
 }
 
 // pass answers with what TensorBoard answers, for a visitor who may see all the runs.
-func (r *Room) pass(w http.ResponseWriter, req *http.Request) {
+func (s *Section) pass(w http.ResponseWriter, req *http.Request) {
 	runs, err := named(req.PathValue("runs"))
 	var records []job.Record
 	for _, run := range runs {
-		rec, e := r.Access.See(req.Context(), run)
+		rec, e := s.Access.See(req.Context(), run)
 		if e != nil {
 			err = e
 			break
@@ -117,10 +117,10 @@ func (r *Room) pass(w http.ResponseWriter, req *http.Request) {
 		records = append(records, rec)
 	}
 	if err == nil {
-		err = r.answer(w, req, records)
+		err = s.answer(w, req, records)
 	}
 	if err != nil {
-		r.site.Fail(w, req, problem(err))
+		s.site.Fail(w, req, problem(err))
 	}
 }
 

@@ -48,8 +48,8 @@ func form(t *testing.T, fields, files map[string]string) func(*http.Request) {
 
 func TestWhatIsForbiddenLooksAsIfItNeverWas(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(2)
+	f := newFixture(t)
+	f.reviews(2)
 	for _, path := range []string{
 		"GET /datasets/%s/models", "GET /models/%s/reviews", "GET /models/%s/reviews/1/promote", "GET /models/%s/reviews/1/serve", "GET /models/%s/reviews/1/model.zip",
 		"POST /models/%s/reviews/try", "POST /models/%s/reviews/1/promote", "POST /models/%s/reviews/1/export",
@@ -57,13 +57,13 @@ func TestWhatIsForbiddenLooksAsIfItNeverWas(t *testing.T) {
 		"GET /v2/models/%s.reviews", "POST /v2/models/%s.reviews/infer", "GET /v2/models/%s.reviews/versions/1/ready",
 	} {
 		method, path, _ := strings.Cut(path, " ")
-		theirs := h.do("dave", method, fmt.Sprintf(path, ds))
-		invented := h.do("dave", method, fmt.Sprintf(path, "000000000000000000000000"))
+		theirs := f.do("dave", method, fmt.Sprintf(path, ds))
+		invented := f.do("dave", method, fmt.Sprintf(path, "000000000000000000000000"))
 		require.Equal(t, http.StatusNotFound, theirs.Code, path)
 		require.Equal(t, invented.Body.String(), theirs.Body.String(), path)
 	}
-	require.Empty(t, h.promoted)
-	require.Empty(t, h.exported)
+	require.Empty(t, f.promoted)
+	require.Empty(t, f.exported)
 }
 
 func TestEachRoleSeesAndDoesWhatItMay(t *testing.T) {
@@ -74,13 +74,13 @@ func TestEachRoleSeesAndDoesWhatItMay(t *testing.T) {
 	} {
 		t.Run(person, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			h.reviews(2)
-			require.Equal(t, may.look, h.do(person, "GET", "/models/"+ds+"/reviews").Code)
-			require.Equal(t, may.export, h.do(person, "POST", "/models/"+ds+"/reviews/1/export").Code)
-			require.Equal(t, may.second, h.do(person, "POST", "/models/"+ds+"/reviews/2/promote").Code)
-			require.Equal(t, may.first, h.do(person, "POST", "/models/"+ds+"/reviews/1/promote").Code)
-			page := h.do(person, "GET", "/models/"+ds+"/reviews").Body.String()
+			f := newFixture(t)
+			f.reviews(2)
+			require.Equal(t, may.look, f.do(person, "GET", "/models/"+ds+"/reviews").Code)
+			require.Equal(t, may.export, f.do(person, "POST", "/models/"+ds+"/reviews/1/export").Code)
+			require.Equal(t, may.second, f.do(person, "POST", "/models/"+ds+"/reviews/2/promote").Code)
+			require.Equal(t, may.first, f.do(person, "POST", "/models/"+ds+"/reviews/1/promote").Code)
+			page := f.do(person, "GET", "/models/"+ds+"/reviews").Body.String()
 			require.Equal(t, may.second == 303, strings.Contains(page, "Make champion"), "the button is there for those who may")
 			require.Equal(t, may.export == 303, strings.Contains(page, "Into the dataset"))
 		})
@@ -89,35 +89,35 @@ func TestEachRoleSeesAndDoesWhatItMay(t *testing.T) {
 
 func TestTheStarMovesWithTheChampion(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(2)
-	require.Contains(t, h.do("alice", "GET", "/models/"+ds+"/reviews").Body.String(), "Champion: <strong>reviews/1</strong>")
-	asked := h.do("alice", "GET", "/models/"+ds+"/reviews/2/promote").Body.String()
+	f := newFixture(t)
+	f.reviews(2)
+	require.Contains(t, f.do("alice", "GET", "/models/"+ds+"/reviews").Body.String(), "Champion: <strong>reviews/1</strong>")
+	asked := f.do("alice", "GET", "/models/"+ds+"/reviews/2/promote").Body.String()
 	require.Contains(t, asked, "reviews/1 is the champion now")
 	require.Contains(t, asked, "reviews@champion")
-	done := h.do("alice", "POST", "/models/"+ds+"/reviews/2/promote")
+	done := f.do("alice", "POST", "/models/"+ds+"/reviews/2/promote")
 	require.Equal(t, "/ray/models/"+ds+"/reviews?done=promoted", done.Header().Get("Location"))
-	require.Equal(t, []string{"alice reviews/2"}, h.promoted)
-	require.Contains(t, h.do("alice", "GET", "/models/"+ds+"/reviews?done=promoted").Body.String(), "Champion: <strong>reviews/2</strong>")
+	require.Equal(t, []string{"alice reviews/2"}, f.promoted)
+	require.Contains(t, f.do("alice", "GET", "/models/"+ds+"/reviews?done=promoted").Body.String(), "Champion: <strong>reviews/2</strong>")
 	var m TrainedModel
-	require.NoError(t, json.Unmarshal(h.do("carol", "GET", "/api/v1/models/"+ds+"/reviews").Body.Bytes(), &m))
+	require.NoError(t, json.Unmarshal(f.do("carol", "GET", "/api/v1/models/"+ds+"/reviews").Body.Bytes(), &m))
 	require.Equal(t, "reviews/2", m.Champion.Ref)
 	require.Len(t, m.Versions, 2)
 }
 
 func TestATextIsAnsweredOnThePageAndInTheAPI(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(1)
-	page := h.do("carol", "POST", "/models/"+ds+"/reviews/try", form(t, map[string]string{"version": "1", "in.text": "The <b>ending</b> alone."}, nil))
+	f := newFixture(t)
+	f.reviews(1)
+	page := f.do("carol", "POST", "/models/"+ds+"/reviews/try", form(t, map[string]string{"version": "1", "in.text": "The <b>ending</b> alone."}, nil))
 	require.Equal(t, http.StatusOK, page.Code)
 	require.Contains(t, page.Body.String(), "97.1 %")
 	require.Contains(t, page.Body.String(), "The &lt;b&gt;ending&lt;/b&gt; alone.")
-	require.Equal(t, []any{"The <b>ending</b> alone."}, h.answers.asked[0].Data)
-	require.Equal(t, "reviews", h.answers.asks.Name)
-	require.Contains(t, h.answers.asks.Folder, "-"+ds, "the folder of this Clowder's dataset")
+	require.Equal(t, []any{"The <b>ending</b> alone."}, f.answers.asked[0].Data)
+	require.Equal(t, "reviews", f.answers.asks.Name)
+	require.Contains(t, f.answers.asks.Folder, "-"+ds, "the folder of this Clowder's dataset")
 
-	found := h.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/champion/predict", asJSON(`{"rows":[{"text":"The ending"}]}`))
+	found := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/champion/predict", asJSON(`{"rows":[{"text":"The ending"}]}`))
 	var a ModelAnswer
 	require.NoError(t, json.Unmarshal(found.Body.Bytes(), &a), found.Body)
 	require.Equal(t, "reviews/1", a.Model)
@@ -127,78 +127,78 @@ func TestATextIsAnsweredOnThePageAndInTheAPI(t *testing.T) {
 
 func TestTheFormHasAFieldForEachInput(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.register("rows", "table", "trees", "ft-2", map[string]string{
+	f := newFixture(t)
+	f.register("rows", "table", "trees", "ft-2", map[string]string{
 		"trainer.json": `{"kind":"table","columns":["size","colour","<b>"],"types":{"size":"number","colour":"category","<b>":"category"},"encoder":{}}`,
 		"config.json":  `{"columns":[{"name":"colour","type":"category","categories":["blue","red"]}]}`,
 	})
-	h.register("pictures", "image", "small-cnn", "ft-3", map[string]string{"trainer.json": `{"kind":"image"}`, "model.onnx": "x"})
-	h.register("pairs", "text", "words", "ft-4", map[string]string{"trainer.json": `{"kind":"text","columns":["question","reply"],"types":{"question":"text","reply":"pair"}}`})
-	page := h.do("carol", "GET", "/models/"+ds+"/rows").Body.String()
+	f.register("pictures", "image", "small-cnn", "ft-3", map[string]string{"trainer.json": `{"kind":"image"}`, "model.onnx": "x"})
+	f.register("pairs", "text", "words", "ft-4", map[string]string{"trainer.json": `{"kind":"text","columns":["question","reply"],"types":{"question":"text","reply":"pair"}}`})
+	page := f.do("carol", "GET", "/models/"+ds+"/rows").Body.String()
 	require.Contains(t, page, `inputmode="decimal"`)
 	require.Contains(t, page, `<option>blue</option>`)
 	require.Contains(t, page, `name="in.&lt;b&gt;"`)
-	h.do("carol", "POST", "/models/"+ds+"/rows/try", form(t, map[string]string{"in.size": "1.5", "in.colour": "red", "in.<b>": ""}, nil))
+	f.do("carol", "POST", "/models/"+ds+"/rows/try", form(t, map[string]string{"in.size": "1.5", "in.colour": "red", "in.<b>": ""}, nil))
 	require.Equal(t, []answer.Tensor{
 		{Name: "size", Datatype: "BYTES", Shape: []int{1}, Data: []any{"1.5"}}, {Name: "colour", Datatype: "BYTES", Shape: []int{1}, Data: []any{"red"}},
-	}, h.answers.asked)
+	}, f.answers.asked)
 
-	require.Contains(t, h.do("carol", "GET", "/models/"+ds+"/pictures").Body.String(), `type="file"`)
-	require.Equal(t, 200, h.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, nil, map[string]string{"in.image": "png"})).Code)
-	require.Equal(t, base64.StdEncoding.EncodeToString([]byte("png")), h.answers.asked[0].Data[0])
-	require.Contains(t, h.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, nil, nil)).Body.String(), "Choose an image first.")
-	large := h.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, nil, map[string]string{"in.image": strings.Repeat("x", maxForm)}))
+	require.Contains(t, f.do("carol", "GET", "/models/"+ds+"/pictures").Body.String(), `type="file"`)
+	require.Equal(t, 200, f.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, nil, map[string]string{"in.image": "png"})).Code)
+	require.Equal(t, base64.StdEncoding.EncodeToString([]byte("png")), f.answers.asked[0].Data[0])
+	require.Contains(t, f.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, nil, nil)).Body.String(), "Choose an image first.")
+	large := f.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, nil, map[string]string{"in.image": strings.Repeat("x", maxForm)}))
 	require.Equal(t, http.StatusRequestEntityTooLarge, large.Code)
 
-	require.Contains(t, h.do("carol", "GET", "/models/"+ds+"/pairs").Body.String(), `name="in.reply"`)
+	require.Contains(t, f.do("carol", "GET", "/models/"+ds+"/pairs").Body.String(), `name="in.reply"`)
 }
 
 func TestExamplesFillTheForm(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(1)
-	h.results["ft-1"] = &results.Result{Examples: []results.WholeExample{
+	f := newFixture(t)
+	f.reviews(1)
+	f.results["ft-1"] = &results.Result{Examples: []results.WholeExample{
 		{As: "right", Input: map[string]string{"text": "A <b>fine</b> film."}, Label: "yes", Predicted: "yes"},
 		{As: "wrong", Input: map[string]string{"text": "Never again."}, Label: "no", Predicted: "yes"},
 		{As: "wrong", Input: map[string]string{"another": "column"}, Label: "no", Predicted: "yes"},
 		{As: "invented", Input: map[string]string{"text": "x"}},
 	}}
-	page := h.do("carol", "GET", "/models/"+ds+"/reviews").Body.String()
+	page := f.do("carol", "GET", "/models/"+ds+"/reviews").Body.String()
 	require.Contains(t, page, "one it gets right")
 	require.Contains(t, page, "The model says yes, not no")
 	require.Equal(t, 2, strings.Count(page, "data-example="))
-	filled := h.do("carol", "GET", "/models/"+ds+"/reviews?version=1&example=1").Body.String()
+	filled := f.do("carol", "GET", "/models/"+ds+"/reviews?version=1&example=1").Body.String()
 	require.Contains(t, filled, "A &lt;b&gt;fine&lt;/b&gt; film.</textarea>")
-	require.NotContains(t, h.do("carol", "GET", "/models/"+ds+"/reviews?example=9").Body.String(), "fine</textarea>")
+	require.NotContains(t, f.do("carol", "GET", "/models/"+ds+"/reviews?example=9").Body.String(), "fine</textarea>")
 }
 
 func TestAnImageOfTheTestRowsIsAskedAbout(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.register("pictures", "image", "small-cnn", "ft-3", map[string]string{"trainer.json": `{"kind":"image"}`, "model.onnx": "x"})
+	f := newFixture(t)
+	f.register("pictures", "image", "small-cnn", "ft-3", map[string]string{"trainer.json": `{"kind":"image"}`, "model.onnx": "x"})
 	png := base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\n of a cat"))
 	example := func(image string) results.WholeExample {
 		return results.WholeExample{As: "right", Input: map[string]string{"image": image}, Label: "yes", Predicted: "yes"}
 	}
-	h.results["ft-3"] = &results.Result{Examples: []results.WholeExample{
+	f.results["ft-3"] = &results.Result{Examples: []results.WholeExample{
 		example("no base64!"), example(base64.StdEncoding.EncodeToString([]byte("<svg onload=alert(1)>"))),
 		example(base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\n" + strings.Repeat("x", maxPicture)))), example(png),
 	}}
-	page := h.do("carol", "GET", "/models/"+ds+"/pictures").Body.String()
+	page := f.do("carol", "GET", "/models/"+ds+"/pictures").Body.String()
 	require.Equal(t, 1, strings.Count(page, "example="), "what no browser shows as a picture is left out")
 	require.NotContains(t, page, png, "the page has an image once it is chosen")
-	chosen := h.do("carol", "GET", "/models/"+ds+"/pictures?version=1&example=1").Body.String()
+	chosen := f.do("carol", "GET", "/models/"+ds+"/pictures?version=1&example=1").Body.String()
 	require.Contains(t, chosen, `src="data:image/png;base64,`+strings.ReplaceAll(png, "+", "&#43;")+`"`)
 	require.Contains(t, chosen, `name="example" value="1"`)
 
-	answered := h.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, map[string]string{"version": "1", "example": "1"}, nil))
+	answered := f.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, map[string]string{"version": "1", "example": "1"}, nil))
 	require.Equal(t, 200, answered.Code, answered.Body)
-	require.Equal(t, png, h.answers.asked[0].Data[0])
+	require.Equal(t, png, f.answers.asked[0].Data[0])
 	require.Contains(t, answered.Body.String(), "data:image/png", "the page shows what it is about")
-	h.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, map[string]string{"version": "1", "example": "1"}, map[string]string{"in.image": "own"}))
-	require.Equal(t, base64.StdEncoding.EncodeToString([]byte("own")), h.answers.asked[0].Data[0], "an image of the visitor comes first")
+	f.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, map[string]string{"version": "1", "example": "1"}, map[string]string{"in.image": "own"}))
+	require.Equal(t, base64.StdEncoding.EncodeToString([]byte("own")), f.answers.asked[0].Data[0], "an image of the visitor comes first")
 	for _, number := range []string{"2", "0", "x"} {
-		require.Contains(t, h.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, map[string]string{"example": number}, nil)).Body.String(), "Choose an image first.")
+		require.Contains(t, f.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, map[string]string{"example": number}, nil)).Body.String(), "Choose an image first.")
 	}
 }
 
@@ -215,14 +215,14 @@ func TestUnsureIsWhatThePredictionsOfTheDatasetCallSo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			h.reviews(1)
-			h.sure = c.sure
+			f := newFixture(t)
+			f.reviews(1)
+			f.sure = c.sure
 			var a ModelAnswer
-			found := h.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(c.body))
+			found := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(c.body))
 			require.NoError(t, json.Unmarshal(found.Body.Bytes(), &a), found.Body)
 			require.Equal(t, c.unsure, a.Rows[0].Unsure)
-			page := h.do("carol", "POST", "/models/"+ds+"/reviews/try", form(t, map[string]string{"in.text": "a"}, nil)).Body.String()
+			page := f.do("carol", "POST", "/models/"+ds+"/reviews/try", form(t, map[string]string{"in.text": "a"}, nil)).Body.String()
 			require.Equal(t, c.sure > 0.9, strings.Contains(page, "Unsure:"))
 		})
 	}
@@ -230,29 +230,29 @@ func TestUnsureIsWhatThePredictionsOfTheDatasetCallSo(t *testing.T) {
 
 func TestAnAnswerSaysWhetherTheModelHadToWake(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(1)
+	f := newFixture(t)
+	f.reviews(1)
 	ask := func() ModelAnswer {
 		var a ModelAnswer
-		require.NoError(t, json.Unmarshal(h.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":[{"text":"a"}]}`)).Body.Bytes(), &a))
+		require.NoError(t, json.Unmarshal(f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":[{"text":"a"}]}`)).Body.Bytes(), &a))
 		return a
 	}
 	require.Equal(t, "0 ms", ask().Took)
-	h.answers.woken = true
+	f.answers.woken = true
 	require.Equal(t, "0 ms, with waking the model", ask().Took)
 }
 
 func TestAVersionThatAnswersNoRowsSaysWhy(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.register("old", "text", "bert-tiny", "ft-2", map[string]string{"trainer.json": `{"kind":"text"}`})
-	h.register("poems", "language", "gpt-small", "ft-3", map[string]string{"trainer.json": `{"kind":"language"}`})
-	h.register("broken", "text", "words", "ft-4", map[string]string{"trainer.json": `{`})
+	f := newFixture(t)
+	f.register("old", "text", "bert-tiny", "ft-2", map[string]string{"trainer.json": `{"kind":"text"}`})
+	f.register("poems", "language", "gpt-small", "ft-3", map[string]string{"trainer.json": `{"kind":"language"}`})
+	f.register("broken", "text", "words", "ft-4", map[string]string{"trainer.json": `{`})
 	for name, why := range map[string]string{"old": "has no model.onnx", "poems": "ncsa.ray.predict", "broken": "cannot be read"} {
-		page := h.do("carol", "GET", "/models/"+ds+"/"+name).Body.String()
+		page := f.do("carol", "GET", "/models/"+ds+"/"+name).Body.String()
 		require.Contains(t, page, why)
 		require.NotContains(t, page, "<textarea")
-		found := h.do("carol", "POST", "/api/v1/models/"+ds+"/"+name+"/1/predict", asJSON(`{"rows":[{"text":"a"}]}`))
+		found := f.do("carol", "POST", "/api/v1/models/"+ds+"/"+name+"/1/predict", asJSON(`{"rows":[{"text":"a"}]}`))
 		require.Equal(t, http.StatusConflict, found.Code)
 	}
 }
@@ -272,16 +272,16 @@ func TestWhatTheProcessRefusesIsASentence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			h.reviews(1)
-			h.answers.err = c.err
-			page := h.do("carol", "POST", "/models/"+ds+"/reviews/try", form(t, map[string]string{"in.text": "a"}, nil))
+			f := newFixture(t)
+			f.reviews(1)
+			f.answers.err = c.err
+			page := f.do("carol", "POST", "/models/"+ds+"/reviews/try", form(t, map[string]string{"in.text": "a"}, nil))
 			require.Equal(t, c.status, page.Code)
 			require.Contains(t, page.Body.String(), c.said)
 			require.NotContains(t, page.Body.String(), "4711")
-			found := h.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":[{"text":"a"}]}`))
+			found := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":[{"text":"a"}]}`))
 			require.Equal(t, c.status, found.Code, found.Body)
-			program := h.do("carol", "POST", "/v2/models/"+ds+".reviews/infer", asJSON(`{}`))
+			program := f.do("carol", "POST", "/v2/models/"+ds+".reviews/infer", asJSON(`{}`))
 			require.Equal(t, c.status, program.Code)
 			require.Contains(t, program.Body.String(), `"error":`)
 		})
@@ -290,24 +290,24 @@ func TestWhatTheProcessRefusesIsASentence(t *testing.T) {
 
 func TestRowsThatTheAPICannotRead(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(1)
+	f := newFixture(t)
+	f.reviews(1)
 	for name, rows := range map[string]string{
 		"none": `[]`, "too many": "[" + strings.TrimSuffix(strings.Repeat(`{"text":"a"},`, 65), ",") + "]", "an unknown column": `[{"txt":"a"}]`, "a list in a cell": `[{"text":["a"]}]`,
 	} {
-		found := h.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":`+rows+`}`))
+		found := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":`+rows+`}`))
 		require.Equal(t, http.StatusUnprocessableEntity, found.Code, name)
-		require.Nil(t, h.answers.asked, name)
+		require.Nil(t, f.answers.asked, name)
 	}
 }
 
 func TestTheSixtyFirstQuestionInAMinuteWaits(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(1)
-	h.answers.forward = `{"model_name":"x","outputs":[]}`
+	f := newFixture(t)
+	f.reviews(1)
+	f.answers.forward = `{"model_name":"x","outputs":[]}`
 	ask := func(user string) *httptest.ResponseRecorder {
-		return h.do(user, "POST", "/v2/models/"+ds+".reviews/infer", asJSON(`{}`))
+		return f.do(user, "POST", "/v2/models/"+ds+".reviews/infer", asJSON(`{}`))
 	}
 	for range 60 {
 		require.Equal(t, http.StatusOK, ask("carol").Code)
@@ -315,7 +315,7 @@ func TestTheSixtyFirstQuestionInAMinuteWaits(t *testing.T) {
 	refused := ask("carol")
 	require.Equal(t, http.StatusTooManyRequests, refused.Code)
 	require.Equal(t, "1", refused.Header().Get("Retry-After"))
-	page := h.do("carol", "POST", "/models/"+ds+"/reviews/try", form(t, map[string]string{"in.text": "a"}, nil))
+	page := f.do("carol", "POST", "/models/"+ds+"/reviews/try", form(t, map[string]string{"in.text": "a"}, nil))
 	require.Equal(t, http.StatusTooManyRequests, page.Code, "the page and programs share the quota")
 	require.NotEmpty(t, page.Header().Get("Retry-After"))
 	require.Equal(t, http.StatusOK, ask("alice").Code, "others have their own")
@@ -323,35 +323,35 @@ func TestTheSixtyFirstQuestionInAMinuteWaits(t *testing.T) {
 
 func TestTheProtocolForPrograms(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.reviews(2)
-	h.answers.forward = `{"model_name":"inner","model_version":"2","outputs":[{"name":"label"}]}`
+	f := newFixture(t)
+	f.reviews(2)
+	f.answers.forward = `{"model_name":"inner","model_version":"2","outputs":[{"name":"label"}]}`
 	name := ds + ".reviews"
-	require.JSONEq(t, `{"ready":true}`, h.do("carol", "GET", "/v2/health/ready").Body.String())
-	require.Contains(t, h.do("carol", "GET", "/v2").Body.String(), "clowder-ray")
-	require.JSONEq(t, `{"name":"`+name+`","ready":true}`, h.do("carol", "GET", "/v2/models/"+name+"/versions/2/ready").Body.String())
-	require.Contains(t, h.do("carol", "GET", "/v2/models/"+name+"/versions/2").Body.String(), `"datatype":"BYTES"`)
-	found := h.do("carol", "POST", "/v2/models/"+name+"/versions/2/infer", asJSON(`{"inputs":[]}`))
+	require.JSONEq(t, `{"ready":true}`, f.do("carol", "GET", "/v2/health/ready").Body.String())
+	require.Contains(t, f.do("carol", "GET", "/v2").Body.String(), "clowder-ray")
+	require.JSONEq(t, `{"name":"`+name+`","ready":true}`, f.do("carol", "GET", "/v2/models/"+name+"/versions/2/ready").Body.String())
+	require.Contains(t, f.do("carol", "GET", "/v2/models/"+name+"/versions/2").Body.String(), `"datatype":"BYTES"`)
+	found := f.do("carol", "POST", "/v2/models/"+name+"/versions/2/infer", asJSON(`{"inputs":[]}`))
 	require.JSONEq(t, `{"model_name":"`+name+`","model_version":"2","outputs":[{"name":"label"}]}`, found.Body.String())
-	require.JSONEq(t, `{"inputs":[]}`, h.answers.question)
-	require.Equal(t, 2, h.answers.asks.Version)
-	h.do("carol", "POST", "/v2/models/"+name+"/infer", asJSON(`{}`))
-	require.Equal(t, 1, h.answers.asks.Version, "without a version the champion answers")
-	require.Equal(t, 404, h.do("carol", "GET", "/v2/models/"+name+"/versions/3").Code)
-	require.Equal(t, 404, h.do("carol", "GET", "/v2/models/reviews").Code)
+	require.JSONEq(t, `{"inputs":[]}`, f.answers.question)
+	require.Equal(t, 2, f.answers.asks.Version)
+	f.do("carol", "POST", "/v2/models/"+name+"/infer", asJSON(`{}`))
+	require.Equal(t, 1, f.answers.asks.Version, "without a version the champion answers")
+	require.Equal(t, 404, f.do("carol", "GET", "/v2/models/"+name+"/versions/3").Code)
+	require.Equal(t, 404, f.do("carol", "GET", "/v2/models/reviews").Code)
 }
 
 func TestListsDownloadsAndManifests(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	require.Contains(t, h.do("alice", "GET", "/datasets/"+ds+"/models").Body.String(), "No model yet: the first training makes one.")
-	h.reviews(2)
-	list := h.do("carol", "GET", "/datasets/"+ds+"/models").Body.String()
+	f := newFixture(t)
+	require.Contains(t, f.do("alice", "GET", "/datasets/"+ds+"/models").Body.String(), "No model yet: the first training makes one.")
+	f.reviews(2)
+	list := f.do("carol", "GET", "/datasets/"+ds+"/models").Body.String()
 	require.Contains(t, list, "reviews/1")
 	require.Contains(t, list, "0.884–0.946")
-	zip := h.do("carol", "GET", "/models/"+ds+"/reviews/2/model.zip")
+	zip := f.do("carol", "GET", "/models/"+ds+"/reviews/2/model.zip")
 	require.Equal(t, "zip of reviews/2", zip.Body.String())
 	require.Equal(t, `attachment; filename="reviews-2.zip"`, zip.Header().Get("Content-Disposition"))
-	require.Equal(t, "zip of reviews/1", h.do("carol", "GET", "/api/v1/models/"+ds+"/reviews/champion/model.zip").Body.String())
-	require.Contains(t, h.do("carol", "GET", "/models/"+ds+"/reviews/2/serve?as=kserve").Body.String(), "kind: kserve # reviews/2")
+	require.Equal(t, "zip of reviews/1", f.do("carol", "GET", "/api/v1/models/"+ds+"/reviews/champion/model.zip").Body.String())
+	require.Contains(t, f.do("carol", "GET", "/models/"+ds+"/reviews/2/serve?as=kserve").Body.String(), "kind: kserve # reviews/2")
 }

@@ -22,7 +22,7 @@ type Trainings interface {
 	LastSettings(ctx context.Context, dataset string) (map[string]any, error)
 }
 
-// Parts are what the room needs from others.
+// Parts are what the section needs from others.
 type Parts struct {
 	Rights    web.Rights
 	Trainings Trainings
@@ -30,8 +30,8 @@ type Parts struct {
 	Python check.Python
 }
 
-// Room is the part of the studio for the text files of datasets. It is safe for concurrent use.
-type Room struct {
+// Section is the part of the studio for the text files of datasets. It is safe for concurrent use.
+type Section struct {
 	site      *web.Site
 	rights    web.Rights
 	trainings Trainings
@@ -45,10 +45,10 @@ type Room struct {
 
 type pages struct{ files, editor, history *web.Page }
 
-// New returns the room.
-func New(site *web.Site, p Parts) *Room {
+// New returns the section.
+func New(site *web.Site, p Parts) *Section {
 	page := func(name string) *web.Page { return site.Parse(templates, name+".tmpl.html", "parts.tmpl.html") }
-	return &Room{
+	return &Section{
 		site: site, rights: p.Rights, trainings: p.Trainings, checker: &check.Checker{Python: p.Python},
 		presence: newPresence(), pages: pages{files: page("files"), editor: page("editor"), history: page("history")},
 		look: 15 * time.Second, beat: 15 * time.Second,
@@ -56,4 +56,4 @@ func New(site *web.Site, p Parts) *Room {
 }
 
 // Close ends all streams. They begin no more.
-func (r *Room) Close() { r.presence.close() }
+func (s *Section) Close() { s.presence.close() }

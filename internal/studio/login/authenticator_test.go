@@ -48,10 +48,10 @@ func (c *clock) pass(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// place is a studio with its door, a Clowder and a Keycloak.
+// place is a studio with its login, a Clowder and a Keycloak.
 type place struct {
 	url      string
-	door     *Door
+	login    *Authenticator
 	clowder  *clowdertest.Server
 	client   *clowder.Client
 	keycloak *logintest.Keycloak
@@ -60,7 +60,7 @@ type place struct {
 }
 
 type setup struct {
-	ways    []Way
+	ways    []Method
 	keys    [][]byte
 	version int
 	claims  func(map[string]any)
@@ -100,16 +100,16 @@ func build(t *testing.T, with setup) *place {
 	p.log = seen
 	site := web.NewSite(address, p.clowder.URL, noAssets{http.NotFoundHandler()}, zap.New(core))
 	if with.ways == nil {
-		with.ways = []Way{ByOIDC, ByKey}
+		with.ways = []Method{ByOIDC, ByKey}
 	}
-	p.door, err = New(site, At(p.client, with.version), Config{
-		Ways: with.ways, Keys: with.keys, Now: p.clock.now,
+	p.login, err = New(site, At(p.client, with.version), Config{
+		Methods: with.ways, Keys: with.keys, Now: p.clock.now,
 		Issuer: Issuer{URL: p.keycloak.URL, Client: logintest.Client, HTTP: &http.Client{Transport: issuer}},
 	})
 	require.NoError(t, err)
 	inside := http.NewServeMux()
-	p.door.Public(inside)
-	inside.Handle("/", p.door.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p.login.Public(inside)
+	inside.Handle("/", p.login.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := web.VisitorOf(r.Context())
 		_, _ = fmt.Fprintf(w, "%s sees %s, save %t", v.Name, r.URL.RequestURI(), v.CanSave)
 	})))
@@ -191,7 +191,7 @@ func TestALoginAtKeycloakLeadsBackToThePage(t *testing.T) {
 	require.Equal(t, 1, p.keycloak.Forms())
 
 	// Keycloak still knows the browser after the studio has forgotten it.
-	p.door.sessions = newSessions(p.door.provider, p.clock.now)
+	p.login.sessions = newSessions(p.login.provider, p.clock.now)
 	require.Equal(t, "alice X sees /runs/ft-2, save true", b.get(p.url+"/runs/ft-2").body)
 	require.Equal(t, 1, p.keycloak.Forms(), "without a form")
 }
@@ -248,7 +248,7 @@ func TestAnAnswerOfKeycloakThatBelongsToNoAttemptIsRefused(t *testing.T) {
 			}
 			require.GreaterOrEqual(t, shown.status, 400)
 			require.Contains(t, shown.body, c.want)
-			require.Empty(t, p.door.sessions.held)
+			require.Empty(t, p.login.sessions.held)
 		})
 	}
 }
@@ -279,7 +279,7 @@ func TestSomebodyWhomClowderDoesNotKnowIsToldWhatToDo(t *testing.T) {
 	shown := p.browser(t).login(p, "/", stranger)
 	require.Equal(t, http.StatusForbidden, shown.status)
 	require.Contains(t, shown.body, "Open Clowder once, then come back.")
-	require.Empty(t, p.door.sessions.held)
+	require.Empty(t, p.login.sessions.held)
 }
 
 func TestALoginEnds(t *testing.T) {
@@ -344,17 +344,17 @@ func TestAPersonHasALimitedNumberOfLogins(t *testing.T) {
 	var first string
 	for i := range maxSessionsOfUser + 3 {
 		p.clock.pass(time.Second)
-		secret := p.door.sessions.begin(alice, nil)
+		secret := p.login.sessions.begin(alice, nil)
 		if i == 0 {
 			first = secret
 		}
 	}
-	require.Len(t, p.door.sessions.held, maxSessionsOfUser)
-	_, err := p.door.sessions.find(nameOf(first), true)
+	require.Len(t, p.login.sessions.held, maxSessionsOfUser)
+	_, err := p.login.sessions.find(nameOf(first), true)
 	require.ErrorIs(t, err, errEnded)
 	p.clock.pass(wholeLife)
-	p.door.sessions.begin(bob, nil)
-	require.Len(t, p.door.sessions.held, 1, "those that ended are gone")
+	p.login.sessions.begin(bob, nil)
+	require.Len(t, p.login.sessions.held, 1, "those that ended are gone")
 }
 
 func TestTheLoginServiceMayBeAway(t *testing.T) {

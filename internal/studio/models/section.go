@@ -30,20 +30,20 @@ type Answers interface {
 	Forward(ctx context.Context, m answer.Model, request []byte) ([]byte, error)
 }
 
-// Desk applies the commands of people. The room has checked that they may.
-type Desk interface {
+// Commands applies the commands of people. The section has checked that they may.
+type Commands interface {
 	// Promote makes a version the champion of its name, and notes it on the dataset with the visitor's credential.
 	Promote(ctx context.Context, by *web.Visitor, v registry.Version) error
 	// Export asks Clowder, with the visitor's credential, for the model as model.zip in its dataset.
 	Export(ctx context.Context, by *web.Visitor, v registry.Version) error
 }
 
-// Parts are what the room needs from others.
+// Parts are what the section needs from others.
 type Parts struct {
 	Registry Registry
 	Answers  Answers
 	Rights   web.Rights
-	Desk     Desk
+	Commands Commands
 	// Clowder is the address of the Clowder whose datasets these are, as the registry knows it.
 	Clowder string
 	// Starter is the e-mail address of the person who started a run, empty where nobody knows.
@@ -60,8 +60,8 @@ type Parts struct {
 	AnswersPerMinute int
 }
 
-// Room is the part of the studio about models. It is safe for concurrent use.
-type Room struct {
+// Section is the part of the studio about models. It is safe for concurrent use.
+type Section struct {
 	Parts
 	site  *web.Site
 	pages pages
@@ -69,22 +69,22 @@ type Room struct {
 	now   func() time.Time
 }
 
-// New returns the room.
-func New(site *web.Site, p Parts) *Room {
-	return &Room{Parts: p, site: site, pages: newPages(site), quota: web.NewQuota(p.AnswersPerMinute, "questions to models"), now: time.Now}
+// New returns the section.
+func New(site *web.Site, p Parts) *Section {
+	return &Section{Parts: p, site: site, pages: newPages(site), quota: web.NewQuota(p.AnswersPerMinute, "questions to models"), now: time.Now}
 }
 
-func (r *Room) dataset(id string) registry.Dataset {
-	return registry.Dataset{Clowder: r.Clowder, ID: id}
+func (s *Section) dataset(id string) registry.Dataset {
+	return registry.Dataset{Clowder: s.Clowder, ID: id}
 }
 
 // model returns the versions of a model, newest first, and its champion, nil for none. The visitor must be allowed to see the dataset.
-func (r *Room) model(ctx context.Context, dataset, name string) ([]registry.Version, *registry.Version, clowder.Role, error) {
-	role, err := web.CheckRole(ctx, r.Rights, dataset, clowder.RoleViewer)
+func (s *Section) model(ctx context.Context, dataset, name string) ([]registry.Version, *registry.Version, clowder.Role, error) {
+	role, err := web.CheckRole(ctx, s.Rights, dataset, clowder.RoleViewer)
 	if err != nil {
 		return nil, nil, role, err
 	}
-	versions, err := r.Registry.Versions(r.dataset(dataset), name)
+	versions, err := s.Registry.Versions(s.dataset(dataset), name)
 	if err != nil {
 		return nil, nil, role, err
 	}
@@ -92,7 +92,7 @@ func (r *Room) model(ctx context.Context, dataset, name string) ([]registry.Vers
 		return nil, nil, role, web.NotFound
 	}
 	slices.Reverse(versions)
-	champion, err := r.Registry.Champion(r.dataset(dataset), name)
+	champion, err := s.Registry.Champion(s.dataset(dataset), name)
 	if err != nil && !errors.Is(err, registry.ErrUnreadable) {
 		return nil, nil, role, err
 	}
@@ -100,8 +100,8 @@ func (r *Room) model(ctx context.Context, dataset, name string) ([]registry.Vers
 }
 
 // version returns one version by its number, or "champion". Without a champion that is the newest.
-func (r *Room) version(ctx context.Context, dataset, name, number string) (registry.Version, clowder.Role, error) {
-	versions, champion, role, err := r.model(ctx, dataset, name)
+func (s *Section) version(ctx context.Context, dataset, name, number string) (registry.Version, clowder.Role, error) {
+	versions, champion, role, err := s.model(ctx, dataset, name)
 	if err != nil {
 		return registry.Version{}, role, err
 	}
@@ -119,38 +119,38 @@ func (r *Room) version(ctx context.Context, dataset, name, number string) (regis
 }
 
 // mayPromote reports whether the visitor may make the version the champion: editors may, and who started the run may.
-func (r *Room) mayPromote(ctx context.Context, v registry.Version, role clowder.Role) bool {
+func (s *Section) mayPromote(ctx context.Context, v registry.Version, role clowder.Role) bool {
 	visitor := web.VisitorOf(ctx)
 	if role.CanEdit() {
 		return true
 	}
-	return role.AtLeast(clowder.RoleUploader) && visitor != nil && visitor.Email != "" && r.Starter(ctx, v.Run) == visitor.Email
+	return role.AtLeast(clowder.RoleUploader) && visitor != nil && visitor.Email != "" && s.Starter(ctx, v.Run) == visitor.Email
 }
 
 // promote makes a version the champion.
-func (r *Room) promote(ctx context.Context, dataset, name, number string) (registry.Version, error) {
-	v, role, err := r.version(ctx, dataset, name, number)
+func (s *Section) promote(ctx context.Context, dataset, name, number string) (registry.Version, error) {
+	v, role, err := s.version(ctx, dataset, name, number)
 	if err != nil {
 		return v, err
 	}
-	if !r.mayPromote(ctx, v, role) {
+	if !s.mayPromote(ctx, v, role) {
 		return v, &web.Problem{
 			Type: "forbidden", Title: "Your role does not allow this", Status: http.StatusForbidden,
 			Detail: "Only editors of the dataset, and the person who trained this version, can make it the champion.",
 			Do:     "Ask an owner of the dataset to do it, or to make you an editor in Clowder.",
 		}
 	}
-	return v, r.Desk.Promote(ctx, web.VisitorOf(ctx), v)
+	return v, s.Commands.Promote(ctx, web.VisitorOf(ctx), v)
 }
 
 // export puts a version into its dataset as model.zip.
-func (r *Room) export(ctx context.Context, dataset, name, number string) error {
-	v, _, err := r.version(ctx, dataset, name, number)
+func (s *Section) export(ctx context.Context, dataset, name, number string) error {
+	v, _, err := s.version(ctx, dataset, name, number)
 	if err != nil {
 		return err
 	}
-	if _, err := web.CheckRole(ctx, r.Rights, dataset, clowder.RoleUploader); err != nil {
+	if _, err := web.CheckRole(ctx, s.Rights, dataset, clowder.RoleUploader); err != nil {
 		return err
 	}
-	return r.Desk.Export(ctx, web.VisitorOf(ctx), v)
+	return s.Commands.Export(ctx, web.VisitorOf(ctx), v)
 }

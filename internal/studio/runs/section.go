@@ -17,7 +17,7 @@ type Records interface {
 	List(ctx context.Context, q job.Query) ([]job.Record, error)
 }
 
-// Clowder is what the room asks of Clowder, with the credential of the visitor.
+// Clowder is what the section asks of Clowder, with the credential of the visitor.
 type Clowder interface {
 	// Dataset returns the name of a dataset and the e-mail address of its creator.
 	Dataset(ctx context.Context, v *web.Visitor, id string) (name, creator string, err error)
@@ -27,9 +27,9 @@ type Clowder interface {
 	Submit(ctx context.Context, v *web.Visitor, dataset, extractor string, parameters map[string]any) (jobID string, err error)
 }
 
-// Desk applies the commands of people to runs. The room has checked that they may. Errors about a run that does not take the command are
+// Commands applies the commands of people to runs. The section has checked that they may. Errors about a run that does not take the command are
 // permanent.
-type Desk interface {
+type Commands interface {
 	Cancel(ctx context.Context, run, by string) error
 	Stop(ctx context.Context, run, by string) error
 }
@@ -40,7 +40,7 @@ type Settings interface {
 	Check(ctx context.Context, dataset, file string) error
 }
 
-// Volume is the shared volume as this room reads it. Trainings write to it, so nothing in it is trusted.
+// Volume is the shared volume as this section reads it. Trainings write to it, so nothing in it is trusted.
 type Volume interface {
 	// Run is the folder of a run.
 	Run(run string) disk.Folder
@@ -89,14 +89,14 @@ func (all Forms) Named(name string) (Form, bool) {
 	return Form{}, false
 }
 
-// Parts are what the room needs from others.
+// Parts are what the section needs from others.
 type Parts struct {
-	Records Records
-	Volume  Volume
-	Rights  web.Rights
-	Clowder Clowder
-	Desk    Desk
-	Forms   Forms
+	Records  Records
+	Volume   Volume
+	Rights   web.Rights
+	Clowder  Clowder
+	Commands Commands
+	Forms    Forms
 	// Settings is nil where files are not checked.
 	Settings Settings
 	// Ours reports whether a job belongs to the Clowder whose page the studio is. Two Clowders may use the same ids.
@@ -109,41 +109,41 @@ type Parts struct {
 	Champion func(dataset, name string) (version int, run string)
 	// TensorBoard says that the studio has pages of TensorBoard.
 	TensorBoard bool
-	// Said is the newest sentence that the user of an active run was told in Clowder, empty for none.
-	Said func(run string) string
+	// LastStatus is the newest sentence that the user of an active run was told in Clowder, empty for none.
+	LastStatus func(run string) string
 }
 
-// Room is the part of the studio about runs. It is safe for concurrent use.
-type Room struct {
-	site    *web.Site
-	pages   pages
-	records Records
-	volume  Volume
-	rights  web.Rights
-	clowder Clowder
-	desk    Desk
-	forms   Forms
-	checks  Settings
-	ours    func(rec job.Record) bool
-	version string
-	runOf   func(extractor, jobID string) string
-	said    func(run string) string
-	shelf   *shelf
-	names   names
-	crowns  *crowns
-	sent    *submissions
-	boards  bool
-	now     func() time.Time
+// Section is the part of the studio about runs. It is safe for concurrent use.
+type Section struct {
+	site       *web.Site
+	pages      pages
+	records    Records
+	volume     Volume
+	rights     web.Rights
+	clowder    Clowder
+	commands   Commands
+	forms      Forms
+	checks     Settings
+	ours       func(rec job.Record) bool
+	version    string
+	runOf      func(extractor, jobID string) string
+	lastStatus func(run string) string
+	folders    *folderCache
+	names      names
+	champions  *championCache
+	sent       *submissions
+	boards     bool
+	now        func() time.Time
 }
 
-// New returns the room.
-func New(site *web.Site, p Parts) *Room {
-	said := p.Said
+// New returns the section.
+func New(site *web.Site, p Parts) *Section {
+	said := p.LastStatus
 	if said == nil {
 		said = func(string) string { return "" }
 	}
-	return &Room{
-		site: site, pages: newPages(site), records: p.Records, volume: p.Volume, rights: p.Rights, clowder: p.Clowder, desk: p.Desk, forms: p.Forms, checks: p.Settings,
-		ours: p.Ours, version: p.Version, runOf: p.RunOf, said: said, boards: p.TensorBoard, shelf: newShelf(p.Volume.Run), names: newNames(), crowns: &crowns{ask: p.Champion, known: map[crownOf]crown{}}, sent: newSubmissions(), now: time.Now,
+	return &Section{
+		site: site, pages: newPages(site), records: p.Records, volume: p.Volume, rights: p.Rights, clowder: p.Clowder, commands: p.Commands, forms: p.Forms, checks: p.Settings,
+		ours: p.Ours, version: p.Version, runOf: p.RunOf, lastStatus: said, boards: p.TensorBoard, folders: newFolderCache(p.Volume.Run), names: newNames(), champions: &championCache{ask: p.Champion, known: map[modelKey]cachedChampion{}}, sent: newSubmissions(), now: time.Now,
 	}
 }

@@ -55,7 +55,7 @@ func TestTheFilesOfARunThatIsOverAreReadLessOften(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(func(string) disk.Folder { return disk.Folder{Volume: "/none", Name: "runs"} })
+			s := newBoardCache(func(string) disk.Folder { return disk.Folder{Volume: "/none", Name: "runs"} })
 			synctest.Test(t, func(t *testing.T) {
 				b := s.board(c.records)
 				require.True(t, b.old(), "nothing was read yet")
@@ -70,7 +70,7 @@ func TestTheFilesOfARunThatIsOverAreReadLessOften(t *testing.T) {
 			})
 		})
 	}
-	s := newShelf(nil)
+	s := newBoardCache(nil)
 	require.NotEqual(t, s.board([]job.Record{going}).name, s.board([]job.Record{going, over}).name)
 	require.NotContains(t, s.board([]job.Record{going}).name, "ft-1", "a name tells nothing")
 	require.Same(t, s.board([]job.Record{going}), s.board([]job.Record{{Run: "ft-1", State: job.Done}}), "a run stays on its board when it ends")
@@ -81,44 +81,44 @@ func TestOnlyTheEventFilesOfARunAreRead(t *testing.T) {
 	const file = "events.out.tfevents.1"
 	deep := "out/" + strings.Repeat("a/", maxDepth)
 	for name, c := range map[string]struct {
-		prepare func(t *testing.T, h *house)
+		prepare func(t *testing.T, f *fixture)
 		want    []string
 	}{
-		"those of a training before its copies": {func(_ *testing.T, h *house) {
-			h.wrote("ft-1/tensorboard/"+file, "loss", 1)
-			h.wrote("ft-1/out/tensorboard/"+file, "loss", 1)
+		"those of a training before its copies": {func(_ *testing.T, f *fixture) {
+			f.wrote("ft-1/tensorboard/"+file, "loss", 1)
+			f.wrote("ft-1/out/tensorboard/"+file, "loss", 1)
 		}, []string{"ft-1"}},
-		"those of a script in folders": {func(_ *testing.T, h *house) {
-			h.wrote("ft-1/out/"+file, "loss", 1)
-			h.wrote("ft-1/out/b/c/"+file, "loss", 1)
+		"those of a script in folders": {func(_ *testing.T, f *fixture) {
+			f.wrote("ft-1/out/"+file, "loss", 1)
+			f.wrote("ft-1/out/b/c/"+file, "loss", 1)
 		}, []string{"ft-1", "ft-1/b/c"}},
-		"as deep as a run may be, and no deeper": {func(_ *testing.T, h *house) {
-			h.wrote("ft-1/"+deep+file, "loss", 1)
-			h.wrote("ft-1/"+deep+"b/"+file, "loss", 1)
+		"as deep as a run may be, and no deeper": {func(_ *testing.T, f *fixture) {
+			f.wrote("ft-1/"+deep+file, "loss", 1)
+			f.wrote("ft-1/"+deep+"b/"+file, "loss", 1)
 		}, []string{"ft-1", "ft-1/" + strings.TrimSuffix(strings.TrimPrefix(deep, "out/"), "/")}},
-		"other files are not": {func(_ *testing.T, h *house) {
-			h.wrote("ft-1/out/events.csv", "loss", 1)
-			h.wrote("ft-1/elsewhere/"+file, "loss", 1)
+		"other files are not": {func(_ *testing.T, f *fixture) {
+			f.wrote("ft-1/out/events.csv", "loss", 1)
+			f.wrote("ft-1/elsewhere/"+file, "loss", 1)
 		}, []string{"ft-1"}},
-		"a damaged file costs its own curves": {func(t *testing.T, h *house) {
+		"a damaged file costs its own curves": {func(t *testing.T, f *fixture) {
 			t.Helper()
-			h.wrote("ft-1/out/b/"+file, "loss", 1)
-			h.wrote("ft-1/out/c/"+file, "loss", 1)
-			require.NoError(t, os.WriteFile(filepath.Join(h.volume, "runs/ft-1/out/b", file), []byte("\xff\xff\xff\xff\xff\xff\xff\x7f damaged"), 0o600))
+			f.wrote("ft-1/out/b/"+file, "loss", 1)
+			f.wrote("ft-1/out/c/"+file, "loss", 1)
+			require.NoError(t, os.WriteFile(filepath.Join(f.volume, "runs/ft-1/out/b", file), []byte("\xff\xff\xff\xff\xff\xff\xff\x7f damaged"), 0o600))
 		}, []string{"ft-1", "ft-1/c"}},
-		"a pipe is not waited for": {func(t *testing.T, h *house) {
+		"a pipe is not waited for": {func(t *testing.T, f *fixture) {
 			t.Helper()
-			h.wrote("ft-1/out/b/"+file, "loss", 1)
-			require.NoError(t, syscall.Mkfifo(filepath.Join(h.volume, "runs/ft-1/out/b/events.out.tfevents.2"), 0o600))
+			f.wrote("ft-1/out/b/"+file, "loss", 1)
+			require.NoError(t, syscall.Mkfifo(filepath.Join(f.volume, "runs/ft-1/out/b/events.out.tfevents.2"), 0o600))
 		}, []string{"ft-1", "ft-1/b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, nil)
-			c.prepare(t, h)
-			require.Equal(t, http.StatusOK, h.do("carol", "GET", "/tensorboard/ft-1/data/runs", "").Code)
+			f := newFixture(t, nil)
+			c.prepare(t, f)
+			require.Equal(t, http.StatusOK, f.do("carol", "GET", "/tensorboard/ft-1/data/runs", "").Code)
 			var names []string
-			for _, board := range h.boards {
+			for _, board := range f.boards {
 				for name := range board {
 					names = append(names, name)
 				}

@@ -17,8 +17,8 @@ type Access interface {
 	See(ctx context.Context, run string) (job.Record, error)
 }
 
-// Room is the part of the studio about runs that go on. It is safe for concurrent use.
-type Room struct {
+// Section is the part of the studio about runs that go on. It is safe for concurrent use.
+type Section struct {
 	site   *web.Site
 	hub    *Hub
 	runs   Runs
@@ -26,13 +26,13 @@ type Room struct {
 	cards  Cards
 }
 
-// New returns the room. The caller closes the hub.
-func New(site *web.Site, hub *Hub, runs Runs, access Access, cards Cards) *Room {
-	return &Room{site: site, hub: hub, runs: runs, access: access, cards: cards}
+// New returns the section. The caller closes the hub.
+func New(site *web.Site, hub *Hub, runs Runs, access Access, cards Cards) *Section {
+	return &Section{site: site, hub: hub, runs: runs, access: access, cards: cards}
 }
 
-// Routes adds nothing: what this room shows stands in the page of a run.
-func (r *Room) Routes(*http.ServeMux) {}
+// Routes adds nothing: what this section shows stands in the page of a run.
+func (s *Section) Routes(*http.ServeMux) {}
 
 const (
 	// heartbeat keeps proxies from closing a stream, whose limit is often a minute. recheck is how many of them pass until the rights are

@@ -14,9 +14,9 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// unshown collects the pictures that Clowder does not show. A picture is delivered as a file, too, so a delivery can do without its preview or
+// refusedPictures collects the pictures that Clowder does not show. A picture is delivered as a file, too, so a delivery can do without its preview or
 // thumbnail. It is safe for concurrent use.
-type unshown struct {
+type refusedPictures struct {
 	// crashes says that this Clowder answers 500 to much of what it refuses, as v1 does.
 	crashes bool
 
@@ -26,24 +26,24 @@ type unshown struct {
 }
 
 // spare lets a step succeed although Clowder refuses it. Where a 500 may be a refusal, the step is made once more before it counts as one.
-func (u *unshown) spare(step delivery.Step) delivery.Step {
+func (p *refusedPictures) spare(step delivery.Step) delivery.Step {
 	do := step.Do
 	step.Do = func(ctx context.Context) (string, error) {
 		id, err := do(ctx)
-		if u.crashes && clowder.StatusOf(err) == http.StatusInternalServerError {
+		if p.crashes && clowder.StatusOf(err) == http.StatusInternalServerError {
 			made, found, lookErr := step.Look(ctx, delivery.Entry{})
 			if lookErr != nil || found {
 				return made, lookErr
 			}
 			id, err = do(ctx)
 		}
-		if err == nil || !u.refused(err) {
+		if err == nil || !p.refused(err) {
 			return id, err
 		}
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		if u.names = append(u.names, path.Base(step.Name)); u.first == nil {
-			u.first = err
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.names = append(p.names, path.Base(step.Name)); p.first == nil {
+			p.first = err
 		}
 		return "", nil
 	}
@@ -51,16 +51,16 @@ func (u *unshown) spare(step delivery.Step) delivery.Step {
 }
 
 // refused reports whether an error is an answer that stays the same.
-func (u *unshown) refused(err error) bool {
+func (p *refusedPictures) refused(err error) bool {
 	status := clowder.StatusOf(err)
 	kind, _ := job.Classify(err)
-	return u.crashes && status == http.StatusInternalServerError || status != 0 && kind == job.KindPermanent
+	return p.crashes && status == http.StatusInternalServerError || status != 0 && kind == job.KindPermanent
 }
 
 // tell says which pictures are not shown, if there are any. No step may be under way.
-func (u *unshown) tell(say func(string)) {
-	slices.Sort(u.names)
-	if names := slices.Compact(u.names); len(names) > 0 {
-		say(fmt.Sprintf("Note: everything is delivered, but Clowder does not show %s: %v", text.ListSome(names, 3, 40), u.first))
+func (p *refusedPictures) tell(say func(string)) {
+	slices.Sort(p.names)
+	if names := slices.Compact(p.names); len(names) > 0 {
+		say(fmt.Sprintf("Note: everything is delivered, but Clowder does not show %s: %v", text.ListSome(names, 3, 40), p.first))
 	}
 }
