@@ -23,7 +23,20 @@ from trainer.run_folder import lease as leases
 NODES, EDGES = 60, 240
 
 
-class Told:
+class RecordedChecks:
+    """In place of Checks: what they were given."""
+
+    def __init__(self):
+        self.entries: list[tuple[str, str, str]] = []
+
+    def ok(self, code, text) -> None:
+        self.entries.append(("ok", code, text))
+
+    def warning(self, code, text) -> None:
+        self.entries.append(("warning", code, text))
+
+
+class RecordedEvents:
     """Events that are kept as sentences by what they are about."""
 
     def __init__(self):
@@ -118,7 +131,7 @@ def read(folder, files: dict, **given):
         inputs.append(Input(name, target, target.stat().st_size, f"id{i}"))
     lease = leases.take(folder / "starts")
     spec = SimpleNamespace(inputs=inputs, folder=folder, work=lease.folder, budget=Budget(), models=folder)
-    told, chosen = Told(), settings(**given)
+    told, chosen = RecordedEvents(), settings(**given)
     checks = Checks(told)
     found = reading.find(sources.find(spec, chosen.data_file, told), chosen, checks, spec.work)
     told.checks = checks

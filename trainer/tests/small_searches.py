@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import numpy
-from graph_files import Told
+from graph_files import RecordedEvents
 
 from trainer.config.options import options
 from trainer.config.settings import DEFAULT, FORM, Settings
@@ -31,7 +31,7 @@ class Lease:
         self.removed.append(folder.name)
 
 
-class Heard(Told):
+class Recorder(RecordedEvents):
     """Events of a search, kept by their kind."""
 
     def __init__(self):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy
 import pyarrow
 import pytest
-from graph_files import Told
+from graph_files import RecordedEvents
 from pyarrow import parquet
 from test_graph_delivery import graph
 
@@ -57,7 +57,7 @@ def read(tmp_path, known):
             else:
                 file.write_text(text, encoding="utf-8")
             inputs.append(Input(name, file, file.stat().st_size, "", f"id{number}"))
-        told = Told()
+        told = RecordedEvents()
         return questions.read(inputs, options(**given), description or described(), ring or known(), told), told
 
     return asked
@@ -348,5 +348,5 @@ def test_without_a_combination_the_network_alone_answers_for_nodes(known, tmp_pa
 def test_a_model_without_its_graph_names_the_remedy(tmp_path):
     model = SimpleNamespace(description=described(), folder=tmp_path)
     with pytest.raises(UserError, match=r"too large for model\.zip") as e:
-        predict.run(SimpleNamespace(work=tmp_path), options(), model, None, Told(), 0.0)
+        predict.run(SimpleNamespace(work=tmp_path), options(), model, None, RecordedEvents(), 0.0)
     assert e.value.code == "no_graph" and e.value.do == "Choose the registered model."

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy
 import pyarrow
 import pytest
-from graph_files import Told, settings
+from graph_files import RecordedEvents, settings
 
 from trainer.data.checks import Checks
 from trainer.errors import UserError
@@ -90,8 +90,8 @@ def test_a_name_before_each_id_keeps_both_sides_apart():
 # From rows to edges.
 
 
-def built(rows, told=None, given=None, **more) -> tuple[assemble.Edges, Told, Checks]:
-    told = Told()
+def built(rows, told=None, given=None, **more) -> tuple[assemble.Edges, RecordedEvents, Checks]:
+    told = RecordedEvents()
     checks = Checks(told)
     raw = Raw(("e.csv",), ids(*(r[0] for r in rows)), ids(*(r[1] for r in rows)), **more)
     return assemble.edges(raw, settings(**(given or {})), checks), told, checks

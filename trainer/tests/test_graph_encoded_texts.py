@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy
 import pytest
 import torch
-from graph_files import Told
+from graph_files import RecordedEvents
 
 from trainer.errors import UserError
 from trainer.graph import encoded_texts, reading_progress
@@ -36,7 +36,7 @@ MEANS = [2, None, 5, 2, 6, 6]
 
 def progress(folder) -> ReadingProgress:
     lease = leases.take(folder / "starts")
-    return ReadingProgress(Told(), folder, lease.folder)
+    return ReadingProgress(RecordedEvents(), folder, lease.folder)
 
 
 def vectors(kept=None) -> tuple[numpy.ndarray, Encoder]:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy
 import pyarrow
 import pytest
-from graph_files import Told, look, settings, source  # noqa: F401 - two are fixtures
+from graph_files import RecordedEvents, look, settings, source  # noqa: F401 - two are fixtures
 
 from trainer.data.checks import Checks
 from trainer.errors import UserError
@@ -231,7 +231,7 @@ def test_numbers_that_count_the_nodes_say_nothing(count, useless):
 def test_a_number_that_says_the_label_is_told(task, column, found):
     made = node_table()
     made = replace(made, numbers=("score",), dense=numpy.array([[column(i)] for i in range(COUNT)], numpy.float32))
-    told = Told()
+    told = RecordedEvents()
     checks = Checks(told)
     graph_ids = SimpleNamespace(ids=made.ids)
     leaks.check(SimpleNamespace(nodes=[made]), NodeRoles(task, label=(0, "label")), tuple(str(i % 3) for i in range(COUNT)), graph_ids, checks)

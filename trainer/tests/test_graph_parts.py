@@ -6,6 +6,7 @@ import networkx
 import numpy
 import pyarrow
 import pytest
+from graph_files import RecordedChecks
 from scipy import optimize
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import cosine_similarity
@@ -182,22 +183,11 @@ def test_the_memory_of_a_training_by_its_parts():
     assert whole.worker == 900_000_000 + 12 * 1000 * 100 + 5000
 
 
-class Told:
-    def __init__(self):
-        self.entries = []
-
-    def ok(self, code, text):
-        self.entries.append(("ok", code, text))
-
-    def warning(self, code, text):
-        self.entries.append(("warning", code, text))
-
-
 @pytest.mark.parametrize(
     ("short", "level", "more"), [(0, "ok", ""), (1, "warning", " Parts of the files are read again and again, so the training is slower.")]
 )
 def test_memory_that_just_suffices_is_told(short, level, more):
-    told = Told()
+    told = RecordedChecks()
     whole = 2 * NEEDS.worker + NEEDS.files + NEEDS.table
     assert memory.check(NEEDS, 2, whole - short, told) == whole
     text = (
@@ -210,9 +200,9 @@ def test_memory_that_just_suffices_is_told(short, level, more):
 @pytest.mark.parametrize(("workers", "more"), [(1, ""), (2, ", or fewer workers")])
 def test_workers_that_do_not_fit_are_refused(workers, more):
     own = workers * NEEDS.worker
-    memory.check(NEEDS, workers, own, Told())
+    memory.check(NEEDS, workers, own, RecordedChecks())
     with pytest.raises(UserError) as refused:
-        memory.check(NEEDS, workers, own - 1, Told())
+        memory.check(NEEDS, workers, own - 1, RecordedChecks())
     assert refused.value.code == "graph_too_large"
     assert f"Choose a smaller batch_size, graph.fanout or graph.hidden{more}, or ask for more memory." in str(refused.value)
 

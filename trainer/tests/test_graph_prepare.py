@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow
 import pytest
+from graph_files import RecordedChecks
 
 from trainer.config import settings as options, spec as specs
 from trainer.data.checks import Checks
@@ -139,29 +140,18 @@ def needs(**changed) -> memory.Needs:
     return memory.Needs(**{**sizes, **changed})
 
 
-class Told:
-    def __init__(self):
-        self.said = []
-
-    def ok(self, code, text):
-        self.said.append(("ok", code, text))
-
-    def warning(self, code, text):
-        self.said.append(("warning", code, text))
-
-
 def test_a_graph_of_three_million_nodes_fits_into_16_gb_with_two_workers():
-    told = Told()
+    told = RecordedChecks()
     whole = memory.check(needs(), 2, 16 * GB, told)
     assert 4 * GB < whole < 10 * GB
-    assert told.said[0][:2] == ("ok", "memory")
-    assert "16 GB is available" in told.said[0][2]
+    assert told.entries[0][:2] == ("ok", "memory")
+    assert "16 GB is available" in told.entries[0][2]
 
 
 def test_files_that_do_not_fit_are_a_warning_and_workers_that_do_not_fit_are_refused():
-    told = Told()
+    told = RecordedChecks()
     memory.check(needs(), 1, 3 * GB, told)
-    assert told.said[0][0] == "warning"
+    assert told.entries[0][0] == "warning"
     with pytest.raises(UserError, match="too large for the memory") as error:
         memory.check(needs(), 2, GB, told)
     assert error.value.code == "graph_too_large"

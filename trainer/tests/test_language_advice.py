@@ -14,7 +14,7 @@ from trainer.tasks.catalogue import Base
 BASE = Base("org/x", "language")
 
 
-class Heard:
+class Recorder:
     """The events of a run."""
 
     def __init__(self):
@@ -33,7 +33,7 @@ def said(texts: list[str], held_out: tuple[str, ...] = (), **changed) -> dict[st
     )  # fmt: skip
     assert not changed
     rows = {n: [Example("a.jsonl", i, t, "") for i, t in enumerate(found)] for n, found in (("train", texts), ("test", held_out))}
-    events = Heard()
+    events = Recorder()
     advice.check(encoder, Dataset("text-generation", "language", {**rows, "validation": []}, [], ("text",), ""), BASE, events)
     return events.warnings
 

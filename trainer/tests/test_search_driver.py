@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy
 import pytest
-from small_searches import BATCH, ROWS, TARGET, Heard, plan, rows, searching, settings
+from small_searches import BATCH, ROWS, TARGET, Recorder, plan, rows, searching, settings
 
 from trainer import candidates, prepare
 from trainer.candidates import Candidate, Wanted
@@ -119,7 +119,7 @@ def make(monkeypatch):
             return ready(wanted.network.name)
 
         monkeypatch.setattr(setup.prepare, "make", another)
-        heard = Heard()
+        heard = Recorder()
         heard.path, heard.attempt = Path("/dev/null"), 1
         dataset = data(validation)
         found, own = setup.make(SimpleNamespace(models=Path("/models")), given, dataset, ready(settings=given), heard, False)
@@ -258,7 +258,7 @@ def concluded(tmp_path):
         network = candidates.trained(default.plan.base, outcome(right, found))
         every = [network, *others]
         best = max(every, key=lambda c: c.outcome.answers["validation"].likelihood.mean())
-        heard = Heard()
+        heard = Recorder()
         return conclude.conclude(settings(), default, own or {}, every, best, heard), heard
 
     return made
@@ -344,7 +344,7 @@ def test_numbers_are_compared_in_units_of_their_spread(tmp_path):
     found = replace(searched(0.9), best=best)
     made = prepare.Prepared(searching(tmp_path, others=2, target=Number(50.0, 10.0), metric="rmse"), Encoder())
     network = candidates.trained(made.plan.base, replace(outcome(0.6, found), answers=predicted(20.0)))
-    document = conclude.conclude(settings(), made, {}, [network], network, Heard()).document
+    document = conclude.conclude(settings(), made, {}, [network], network, Recorder()).document
     assert document["comparison"]["difference"] == pytest.approx(3.99, abs=0.01) and document["chosen"] == 2
 
 

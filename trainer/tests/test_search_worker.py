@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from small_searches import EPOCHS, Heard, plan, searching, settings
+from small_searches import EPOCHS, Recorder, plan, searching, settings
 
 from trainer.errors import UserError
 from trainer.plan import CHECKPOINTS
@@ -91,7 +91,7 @@ def search(script, tmp_path):
     """search(plan) carries a search out, and gives what was found and what was told."""
 
     def carried_out(made=None):
-        heard = Heard()
+        heard = Recorder()
         return search_run.run(context(), made or searching(tmp_path), heard), heard
 
     return carried_out
@@ -268,7 +268,7 @@ def test_the_events_of_trials_rise_to_the_whole_search_and_name_the_best(search,
 def reporter(tmp_path):
     made = searching(tmp_path, others=1)
     (tmp_path / CHECKPOINTS).mkdir()
-    runner = Runner(context(), made, Heard())
+    runner = Runner(context(), made, Recorder())
     return TrialReporter(runner, 1, Record(), EPOCHS, EPOCHS * PER_EPOCH)
 
 
@@ -296,7 +296,7 @@ def test_a_trial_reports_its_progress_as_part_of_the_search_alone(reporter, tmp_
 
 
 def test_other_trials_or_other_data_are_another_search(tmp_path):
-    one = Runner(context(), searching(tmp_path), Heard())
-    assert one.digest == Runner(context(), searching(tmp_path), Heard()).digest
-    assert one.digest != Runner(context(), searching(tmp_path, others=8), Heard()).digest
-    assert one.digest != Runner(context(), searching(tmp_path, digest=plan(name="x").digest), Heard()).digest
+    one = Runner(context(), searching(tmp_path), Recorder())
+    assert one.digest == Runner(context(), searching(tmp_path), Recorder()).digest
+    assert one.digest != Runner(context(), searching(tmp_path, others=8), Recorder()).digest
+    assert one.digest != Runner(context(), searching(tmp_path, digest=plan(name="x").digest), Recorder()).digest

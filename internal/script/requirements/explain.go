@@ -18,8 +18,8 @@ var (
 	noVersion      = regexp.MustCompile(`Because there (?:is|are) no versions? of ([A-Za-z0-9._-]+)([=<>!~][^\s,]*)`)
 	badMarker      = regexp.MustCompile(`(?s)Couldn't parse requirement.*?cause: ([^\n]+)`)
 	wantsImage     = regexp.MustCompile(`depends? on ([A-Za-z0-9._-]+)([=<>!~][^\s,]*) and ([A-Za-z0-9._-]+)==([^\s,]+),`)
-	// address matches what may contain the password of the index.
-	address = regexp.MustCompile(`[a-z]+://\S+`)
+	// address matches what may contain the password of the index, with the quotes of uv.
+	address = regexp.MustCompile("`?[a-z]+://[^\\s`]+`?")
 )
 
 // explain turns a failure of uv into a sentence. It is permanent if the requirements file is the reason, and may go away otherwise.
@@ -37,7 +37,7 @@ func explain(err error, output string, lines []Line, image map[string]string) er
 	if strings.Contains(output, "No module named uv") {
 		return errors.New("SCRIPT_PYTHON: this Python has no uv: install the package uv for it")
 	}
-	return fmt.Errorf("the package index does not answer as expected: %s", text.Excerpt(strings.TrimPrefix(output, "error: "), 300))
+	return fmt.Errorf("the package index does not answer as expected: %s", text.Excerpt(strings.ReplaceAll(strings.TrimPrefix(output, "error: "), " cause: ", ": "), 300))
 }
 
 // conflict says in one sentence why the packages cannot be installed together.

@@ -62,7 +62,7 @@ func TestAFailureOfUVIsExplained(t *testing.T) {
 		},
 		"an index that is away": {
 			output: "error: Failed to fetch: `https://reader:canary-password@index.example.org/simple/alpha/`\n  cause: connection refused",
-			want:   "the package index does not answer as expected: Failed to fetch: `the package index cause: connection refused", kind: job.KindRetryable,
+			want:   "the package index does not answer as expected: Failed to fetch: the package index: connection refused", kind: job.KindRetryable,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

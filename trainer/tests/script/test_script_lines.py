@@ -13,7 +13,7 @@ from trainer.script.lines import LATEST, LINE_BYTES, UNDERSTOOD_PER_SECOND, Line
 from trainer.script.log_file import LogFile
 
 
-class Heard:
+class Recorder:
     """In place of a Progress: the lines that it was given."""
 
     def __init__(self):
@@ -30,9 +30,9 @@ class Clock:
         return self.now
 
 
-def written(folder: Path, *fed, limit: int = 0, clock=None, prefix: bool = False) -> tuple[str, Heard, Lines]:
+def written(folder: Path, *fed, limit: int = 0, clock=None, prefix: bool = False) -> tuple[str, Recorder, Lines]:
     """log.txt after ``fed``: pieces, or pairs of a rank and a piece."""
-    heard = Heard()
+    heard = Recorder()
     lines = Lines(folder / "log.txt", limit, heard, prefix, None, clock or Clock())
     for piece in fed:
         rank, data = piece if isinstance(piece, tuple) else (0, piece)
@@ -71,7 +71,7 @@ def test_each_line_of_several_ranks_says_its_rank(tmp_path):
 
 def test_a_bar_is_stored_once_a_second_and_understood_always(tmp_path):
     clock = Clock()
-    lines = Lines(tmp_path / "log.txt", 0, heard := Heard(), clock=clock)
+    lines = Lines(tmp_path / "log.txt", 0, heard := Recorder(), clock=clock)
     for step in range(100):
         clock.now += 0.1
         lines.feed(b"\r%d/100" % step)
@@ -82,7 +82,7 @@ def test_a_bar_is_stored_once_a_second_and_understood_always(tmp_path):
 
 
 def test_the_state_of_a_bar_that_does_not_move_is_understood_when_it_is_quiet(tmp_path):
-    lines = Lines(tmp_path / "log.txt", 0, heard := Heard())
+    lines = Lines(tmp_path / "log.txt", 0, heard := Recorder())
     lines.feed(b"\r50%")
     assert heard.lines == []
     lines.idle()
@@ -190,7 +190,7 @@ def test_ten_thousand_lines_a_second_lose_nothing_and_take_no_more_memory(tmp_pa
     line = "step %d loss 0.123456 and some more text that makes the line as long as a usual one"
     code = f"for i in range(60000): print({line!r} % i)"
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-    lines = Lines(tmp_path / "log.txt", 64 << 20, heard := Heard())
+    lines = Lines(tmp_path / "log.txt", 64 << 20, heard := Recorder())
     lines.feed(os.read(child.stdout.fileno(), 65536))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     while data := os.read(child.stdout.fileno(), 65536):
