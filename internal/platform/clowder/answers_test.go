@@ -23,13 +23,13 @@ type fixture struct {
 	made    results.Prediction
 }
 
-func newBirdwatch(t *testing.T, pictures int) *fixture {
+func newFixture(t *testing.T, pictures int) *fixture {
 	t.Helper()
-	return newBirdwatchIn(t, 2, pictures)
+	return newFixtureIn(t, 2, pictures)
 }
 
-// newBirdwatchIn is newBirdwatch with a version of Clowder.
-func newBirdwatchIn(t *testing.T, version, pictures int) *fixture {
+// newFixtureIn is newFixture with a version of Clowder.
+func newFixtureIn(t *testing.T, version, pictures int) *fixture {
 	t.Helper()
 	b := &fixture{deliveryTest: newDeliveryTo(t, version, alice)}
 	b.session = b.deliveryTest.session(t)
@@ -82,7 +82,7 @@ func TestEveryFileGetsItsPredictionOnceWhateverIsCut(t *testing.T) {
 	t.Parallel()
 	for n := range 8 { // before each of two batches, after the last one, and no cut, in both versions
 		cut := n % 4
-		b := newBirdwatchIn(t, 1+n/4, answerBatch+3)
+		b := newFixtureIn(t, 1+n/4, answerBatch+3)
 		err := b.answer(t, cut)
 		if cut > 0 {
 			require.ErrorIs(t, err, errCut)
@@ -96,7 +96,7 @@ func TestEveryFileGetsItsPredictionOnceWhateverIsCut(t *testing.T) {
 
 func TestAPredictionThatFailsHalfwayGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
-	b := newBirdwatch(t, 5)
+	b := newFixture(t, 5)
 	b.server.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "/files/" + b.made.PerFile[3].ID + "/metadata", Status: http.StatusForbidden})
 	require.ErrorContains(t, b.answer(t, 0), "add the prediction to 003.png")
 	b.server.ClearFaults()
@@ -107,19 +107,19 @@ func TestAPredictionThatFailsHalfwayGoesOnWhereItStopped(t *testing.T) {
 func TestFilesThatAreGoneAndRowsOfTablesGetNoMetadata(t *testing.T) {
 	t.Parallel()
 	for _, version := range []int{1, 2} {
-		b := newBirdwatchIn(t, version, 2)
+		b := newFixtureIn(t, version, 2)
 		require.NoError(t, b.session.DeleteFile(t.Context(), b.made.PerFile[0].ID))
 		require.NoError(t, b.answer(t, 0))
 		b.made.PerFile = b.made.PerFile[1:]
 		b.requireOneEach(t)
 	}
 
-	tables := newBirdwatch(t, 0)
+	tables := newFixture(t, 0)
 	require.NoError(t, tables.answer(t, 0))
 	require.Len(t, tables.said, 1)
 	require.Contains(t, tables.said[0], "no metadata is added to files")
 
-	quiet := newBirdwatch(t, 1)
+	quiet := newFixture(t, 1)
 	quiet.rec.Settings.Write = "csv_file"
 	require.NoError(t, quiet.answer(t, 0))
 	none, err := quiet.session.FileMetadata(t.Context(), quiet.made.PerFile[0].ID)
@@ -129,7 +129,7 @@ func TestFilesThatAreGoneAndRowsOfTablesGetNoMetadata(t *testing.T) {
 
 func TestAnExtractorThatClowderDoesNotKnowYetTriesAgain(t *testing.T) {
 	t.Parallel()
-	b := newBirdwatch(t, 1)
+	b := newFixture(t, 1)
 	e := b.platform.extractors.Of(b.rec.Request)
 	e.Queue = "renamed.predict"
 	err := answerFile(t.Context(), b.session, e, run, b.made.PerFile[0], false)

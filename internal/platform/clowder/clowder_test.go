@@ -30,7 +30,7 @@ const alice, bob = "alice@example.org", "bob@example.org"
 // deliveryTest is the Clowder platform on a double with an empty dataset of alice's, and a finished run to deliver.
 type deliveryTest struct {
 	server   *clowdertest.Server
-	life     *killedAfter
+	life     *lifetime
 	platform *Platform
 	client   *clowder.Client
 	rec      job.Record
@@ -75,7 +75,7 @@ func newDeliveryWith(tb testing.TB, options clowdertest.Options, user string) *d
 // newDeliveryBehind is a delivery to any Clowder, for the job of a request with the key of its user.
 func newDeliveryBehind(tb testing.TB, site http.Handler, req job.Request, key string) *deliveryTest {
 	tb.Helper()
-	d := &deliveryTest{dir: tb.TempDir(), life: new(killedAfter)}
+	d := &deliveryTest{dir: tb.TempDir(), life: new(lifetime)}
 	line := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.life.over() {
 			panic(http.ErrAbortHandler)
@@ -95,28 +95,28 @@ func newDeliveryBehind(tb testing.TB, site http.Handler, req job.Request, key st
 	return d
 }
 
-// killedAfter is that of a service which is killed after so many calls and saves; its zero value never is.
-type killedAfter struct {
+// lifetime of a service: it is killed after so many calls and saves. The zero value never ends.
+type lifetime struct {
 	mu     sync.Mutex
 	mortal bool
 	left   int
 }
 
-func (l *killedAfter) begin(left int) {
+func (l *lifetime) begin(left int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.mortal, l.left = left > 0, left
 }
 
 // over reports whether it was killed already.
-func (l *killedAfter) over() bool {
+func (l *lifetime) over() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.mortal && l.left <= 0
 }
 
 // ends reports whether the kill comes now.
-func (l *killedAfter) ends() bool {
+func (l *lifetime) ends() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.left--
