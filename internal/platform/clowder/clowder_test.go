@@ -30,6 +30,7 @@ const alice, bob = "alice@example.org", "bob@example.org"
 // deliveryTest is the Clowder platform on a double with an empty dataset of alice's, and a finished run to deliver.
 type deliveryTest struct {
 	server   *clowdertest.Server
+	line     *httptest.Server // between the client and the server; it ends with lifetime
 	life     *lifetime
 	platform *Platform
 	client   *clowder.Client
@@ -76,7 +77,7 @@ func newDeliveryWith(tb testing.TB, options clowdertest.Options, user string) *d
 func newDeliveryBehind(tb testing.TB, site http.Handler, req job.Request, key string) *deliveryTest {
 	tb.Helper()
 	d := &deliveryTest{dir: tb.TempDir(), life: new(lifetime)}
-	line := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	d.line = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.life.over() {
 			panic(http.ErrAbortHandler)
 		}
@@ -85,9 +86,9 @@ func newDeliveryBehind(tb testing.TB, site http.Handler, req job.Request, key st
 			panic(http.ErrAbortHandler)
 		}
 	}))
-	tb.Cleanup(line.Close)
+	tb.Cleanup(d.line.Close)
 	var err error
-	d.client, err = clowder.NewClient(clowder.Config{URL: line.URL, Cache: disk.Folder{Volume: tb.TempDir()}, Attempts: 1})
+	d.client, err = clowder.NewClient(clowder.Config{URL: d.line.URL, Cache: disk.Folder{Volume: tb.TempDir()}, Attempts: 1})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, d.client.Close()) })
 	d.platform = New(d.client, platformtest.Extractors(tb))
