@@ -21,6 +21,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/test/nginx"
+	"github.com/ncsa/clowder-ray/test/ports"
 )
 
 // serveVar makes the test binary a double of its own, so that client and server do not share a process.
@@ -179,19 +181,40 @@ func BenchmarkDownloadOneGigabyte(b *testing.B) {
 	compare(b, at, s, files)
 }
 
+// BenchmarkDownloadManySmallFiles takes them from the double, which needs as much CPU for a file as curl, and from NGINX, which needs little.
 func BenchmarkDownloadManySmallFiles(b *testing.B) {
-	at := startDoubleProcess(b)
-	s := benchSession(b, at)
-	ds, err := s().CreateDataset(b.Context(), "many small files", "")
-	require.NoError(b, err)
-	seeder := s()
-	for i := range 5000 {
-		_, err = seeder.Upload(b.Context(), ds.ID, "", text(fmt.Sprintf("%d.txt", i), "text/plain", fmt.Sprintf("%04d", i)+strings.Repeat("x", 4092)))
-		require.NoError(b, err)
+	bodies := make([]string, 5000)
+	for i := range bodies {
+		bodies[i] = fmt.Sprintf("%04d", i) + strings.Repeat("x", 4092)
 	}
-	files, err := s().Files(b.Context(), ds.ID)
-	require.NoError(b, err)
-	compare(b, at, s, files, "--parallel", "--parallel-max", "16")
+	parallel := []string{"--parallel", "--parallel-max", "16"}
+	b.Run("double", func(b *testing.B) {
+		at := startDoubleProcess(b)
+		s := benchSession(b, at)
+		seeder := s()
+		ds, err := seeder.CreateDataset(b.Context(), "many small files", "")
+		require.NoError(b, err)
+		for i, body := range bodies {
+			_, err = seeder.Upload(b.Context(), ds.ID, "", text(fmt.Sprintf("%d.txt", i), "text/plain", body))
+			require.NoError(b, err)
+		}
+		files, err := seeder.Files(b.Context(), ds.ID)
+		require.NoError(b, err)
+		compare(b, at, s, files, parallel...)
+	})
+	b.Run("nginx", func(b *testing.B) {
+		dir := b.TempDir()
+		files := make([]clowder.File, len(bodies))
+		for i, body := range bodies {
+			files[i] = clowder.File{ID: fmt.Sprintf("%024x", i), Name: fmt.Sprintf("%d.txt", i), Path: fmt.Sprintf("%d.txt", i), Size: int64(len(body)), Version: 1}
+			require.NoError(b, os.WriteFile(filepath.Join(dir, files[i].ID), []byte(body), 0o600))
+		}
+		port, err := ports.Free(b.Context(), 1)
+		require.NoError(b, err)
+		nginx.Start(b, port[0], "location /api/v2/files/ { alias "+dir+"/; sendfile on; tcp_nopush on; open_file_cache max=10000; keepalive_requests 100000; }")
+		at := served{URL: fmt.Sprintf("http://127.0.0.1:%d", port[0]), Key: "none"}
+		compare(b, at, benchSession(b, at), files, parallel...)
+	})
 }
 
 // BenchmarkDownloadFromClowder compares on a dataset of a real Clowder v2, which CLOWDER_URL, CLOWDER_KEY and CLOWDER_DATASET name.

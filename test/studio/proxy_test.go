@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,40 +17,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/test/nginx"
 	"github.com/ncsa/clowder-ray/test/ports"
 	"github.com/ncsa/clowder-ray/test/studio/site"
 )
-
-// nginxProgram is Debian's NGINX.
-const nginxProgram = "/usr/sbin/nginx"
 
 // behindNGINX starts a studio below /studio of an NGINX that keeps answers back until they are complete, as it does unless it is told
 // otherwise.
 func behindNGINX(t *testing.T) *site.Site {
 	t.Helper()
-	if _, err := os.Stat(nginxProgram); err != nil {
-		t.Skip("there is no NGINX: install the package nginx-light")
-	}
 	port, err := ports.Free(t.Context(), 1)
 	require.NoError(t, err)
 	s := site.New(t, site.Options{URL: fmt.Sprintf("http://127.0.0.1:%d/studio", port[0]), Keycloak: true})
-	dir := t.TempDir()
-	config := filepath.Join(dir, "nginx.conf")
-	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `
-daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/error.log;
-events {}
-http {
-	access_log off;
-	client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi; uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
-	server {
-		listen 127.0.0.1:%[2]d;
+	nginx.Start(t, port[0], `
 		location / { return 404 "Clowder"; }
-		location /studio { proxy_pass http://%[3]s; proxy_buffering on; proxy_buffers 8 32k; client_max_body_size 16m; }
-	}
-}`, dir, port[0], s.Listen), 0o600))
-	server := exec.CommandContext(t.Context(), nginxProgram, "-p", dir, "-c", config, "-e", filepath.Join(dir, "error.log"))
-	require.NoError(t, server.Start())
-	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+		location /studio { proxy_pass http://`+s.Listen+`; proxy_buffering on; proxy_buffers 8 32k; client_max_body_size 16m; }`)
 	require.Eventually(t, func() bool {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/login", http.NoBody)
 		require.NoError(t, err)
