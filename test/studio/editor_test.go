@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -51,13 +50,13 @@ func openFile(t *testing.T, s *site.Site, user, file string) *tab {
 func (b *tab) edit(line, remove int, typed string) {
 	b.t.Helper()
 	require.True(b.t, get[bool](b, fmt.Sprintf(`(() => {
-		const line = document.querySelectorAll(".cm-line")[%d];
+		const line = document.querySelectorAll(".cm-line")[%[1]d];
 		document.querySelector(".cm-content").focus();
 		getSelection().selectAllChildren(line);
 		getSelection().collapseToEnd();
-		return line !== undefined;
+		document.dispatchEvent(new Event("selectionchange")); // the browser sends it later, and the editor takes the selection with it
+		return document.querySelectorAll(".cm-line")[%[1]d].classList.contains("cm-activeLine");
 	})()`, line-1)))
-	b.do(chromedp.Sleep(100 * time.Millisecond)) // the editor takes the selection with an event
 	b.do(chromedp.KeyEvent(strings.Repeat("\b", remove) + typed))
 }
 
@@ -235,6 +234,18 @@ func TestACheckedFileTrains(t *testing.T) {
 	jobs := s.Clowder.Jobs()
 	require.Len(t, jobs, 1)
 	require.Equal(t, []string{"1 " + site.Alice, "2 " + site.Bob, "3 " + site.Bob}, s.Clowder.Versions(file))
+}
+
+func TestACheckThatFailedIsMadeAgainWithTheSameText(t *testing.T) {
+	s, file := withSettings(t, site.Options{})
+	b := openFile(t, s, site.Bob, file)
+	b.until(`document.querySelector("[data-part=findings]").innerText.includes("No problem found")`)
+	require.True(t, get[bool](b, `window.kept = window.fetch, window.fetch = () => Promise.reject(new TypeError("offline")), true`))
+	b.click("button[value=check]")
+	b.says("The studio does not answer.")
+	require.True(t, get[bool](b, `window.fetch = window.kept, document.querySelector("[data-part=findings]").replaceChildren(), true`))
+	b.click("button[value=check]")
+	b.until(`document.querySelector("[data-part=findings]").innerText.includes("No problem found")`)
 }
 
 func TestAKeySavesCopiesOnly(t *testing.T) {

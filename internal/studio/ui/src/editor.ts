@@ -5,7 +5,7 @@ import { json } from "@codemirror/lang-json";
 import { python } from "@codemirror/lang-python";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, defineLanguageFacet, foldGutter, foldKeymap, indentOnInput, indentUnit, Language, syntaxHighlighting } from "@codemirror/language";
-import { type Diagnostic, forceLinting, lintGutter, lintKeymap, linter, setDiagnostics } from "@codemirror/lint";
+import { type Diagnostic, lintGutter, lintKeymap, linter, setDiagnostics } from "@codemirror/lint";
 import { unifiedMergeView } from "@codemirror/merge";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState, type Extension, StateEffect, StateField, type Text } from "@codemirror/state";
@@ -195,10 +195,30 @@ class Editor {
     const text = view.state.doc;
     try {
       const report = await this.#files.check(this.#name, text.toString());
-      this.#report(report);
+      if (view.state.doc.eq(text)) {
+        this.#report(report);
+      }
       return report.findings.map((finding) => diagnostic(text, finding));
     } catch {
       return []; // the next change asks again
+    }
+  }
+
+  // #check is the button. It asks also where the text has not changed since a check that failed, which the linter would not.
+  async #check(): Promise<void> {
+    const text = this.#view.state.doc;
+    try {
+      this.#show(await this.#files.check(this.#name, text.toString()), text);
+    } catch (error) {
+      this.#notice("failed", error instanceof Error ? error.message : "The text was not checked.");
+    }
+  }
+
+  // #show shows a report and marks its places, unless the text has changed since.
+  #show(report: Report, text: Text): void {
+    if (this.#view.state.doc.eq(text)) {
+      this.#report(report);
+      this.#view.dispatch(setDiagnostics(this.#view.state, report.findings.map((finding) => diagnostic(text, finding))));
     }
   }
 
@@ -239,7 +259,7 @@ class Editor {
     switch (act) {
       case "check":
         event.preventDefault();
-        forceLinting(this.#view);
+        void this.#check();
         return;
       case "save":
       case "train":
@@ -308,14 +328,13 @@ class Editor {
   // #train posts the form, unless the training would refuse the settings. Its text is that of the newest version, so that only the training
   // begins. Without an answer to the check it posts too: the server checks again.
   async #train(saved: Outcome): Promise<void> {
-    const report = await this.#files.check(this.#name, this.#text(), true).catch(() => undefined);
+    const text = this.#view.state.doc;
+    const report = await this.#files.check(this.#name, text.toString(), true).catch(() => undefined);
     const first = report?.findings.find((finding) => finding.severity === "error");
     if (report !== undefined && first !== undefined) {
       const begin = saved.unchanged === true ? "" : `Saved as version ${saved.number}. `;
-      const text = this.#view.state.doc;
       this.#notice("failed", `${begin}No training was started: line ${first.line} has an error. Correct it, then press Save and train again.`);
-      this.#report(report);
-      this.#view.dispatch(setDiagnostics(this.#view.state, report.findings.map((finding) => diagnostic(text, finding))));
+      this.#show(report, text);
       this.#goTo(first);
       return;
     }
