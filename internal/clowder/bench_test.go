@@ -183,10 +183,8 @@ func BenchmarkDownloadOneGigabyte(b *testing.B) {
 
 // BenchmarkDownloadManySmallFiles takes them from the double, which needs as much CPU for a file as curl, and from NGINX, which needs little.
 func BenchmarkDownloadManySmallFiles(b *testing.B) {
-	bodies := make([]string, 5000)
-	for i := range bodies {
-		bodies[i] = fmt.Sprintf("%04d", i) + strings.Repeat("x", 4092)
-	}
+	const many = 5000
+	body := func(i int) string { return fmt.Sprintf("%04d", i) + strings.Repeat("x", 4092) }
 	parallel := []string{"--parallel", "--parallel-max", "16"}
 	b.Run("double", func(b *testing.B) {
 		at := startDoubleProcess(b)
@@ -194,8 +192,8 @@ func BenchmarkDownloadManySmallFiles(b *testing.B) {
 		seeder := s()
 		ds, err := seeder.CreateDataset(b.Context(), "many small files", "")
 		require.NoError(b, err)
-		for i, body := range bodies {
-			_, err = seeder.Upload(b.Context(), ds.ID, "", text(fmt.Sprintf("%d.txt", i), "text/plain", body))
+		for i := range many {
+			_, err = seeder.Upload(b.Context(), ds.ID, "", text(fmt.Sprintf("%d.txt", i), "text/plain", body(i)))
 			require.NoError(b, err)
 		}
 		files, err := seeder.Files(b.Context(), ds.ID)
@@ -204,10 +202,11 @@ func BenchmarkDownloadManySmallFiles(b *testing.B) {
 	})
 	b.Run("nginx", func(b *testing.B) {
 		dir := b.TempDir()
-		files := make([]clowder.File, len(bodies))
-		for i, body := range bodies {
-			files[i] = clowder.File{ID: fmt.Sprintf("%024x", i), Name: fmt.Sprintf("%d.txt", i), Path: fmt.Sprintf("%d.txt", i), Size: int64(len(body)), Version: 1}
-			require.NoError(b, os.WriteFile(filepath.Join(dir, files[i].ID), []byte(body), 0o600))
+		files := make([]clowder.File, many)
+		for i := range files {
+			name, content := fmt.Sprintf("%d.txt", i), []byte(body(i))
+			files[i] = clowder.File{ID: fmt.Sprintf("%024x", i), Name: name, Path: name, Size: int64(len(content)), Version: 1}
+			require.NoError(b, os.WriteFile(filepath.Join(dir, files[i].ID), content, 0o600))
 		}
 		port, err := ports.Free(b.Context(), 1)
 		require.NoError(b, err)
