@@ -8,6 +8,7 @@ import (
 
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -103,5 +104,9 @@ func (c Config) isolate(pod *corev1.PodTemplateSpec, several bool) {
 	}
 	box := &pod.Spec.Containers[0]
 	box.Env = append(slices.Clone(box.Env), corev1.EnvVar{Name: classEnv, Value: c.RuntimeClass}, corev1.EnvVar{Name: networkEnv, Value: network})
-	box.Resources.Limits[corev1.ResourceCPU] = box.Resources.Requests[corev1.ResourceCPU]
+	limit := box.Resources.Requests[corev1.ResourceCPU]
+	if one := resource.MustParse("1"); limit.Cmp(one) < 0 { // with less, Ray may need more than the 30 s after which it gives up its own start
+		limit = one
+	}
+	box.Resources.Limits[corev1.ResourceCPU] = limit
 }

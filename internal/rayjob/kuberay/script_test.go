@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/pod-security-admission/api"
 	podsecurity "k8s.io/pod-security-admission/policy"
@@ -49,6 +50,18 @@ func TestAScriptOnOneMachineIsOnePod(t *testing.T) {
 			require.Equal(t, "4Gi", box.Resources.Limits.Memory().String(), "the pod has the size of the profile and not of a head")
 			require.Equal(t, "1500m", box.Resources.Limits.Cpu().String(), "a script cannot take the CPUs of others")
 		})
+	}
+}
+
+// With less than a CPU, Ray may need more than the 30 s after which it gives up its own start; its pod would start again and again.
+func TestAScriptMayUseAWholeCPU(t *testing.T) {
+	t.Parallel()
+	for size, limit := range map[string]string{"200m": "1", "1": "1", "1500m": "1500m"} {
+		c := forScripts()
+		c.Profiles[0].CPU = resource.MustParse(size)
+		box := made(t, aScript(1), c, 0).Spec.RayClusterSpec.HeadGroupSpec.Template.Spec.Containers[0]
+		require.Equal(t, size, box.Resources.Requests.Cpu().String())
+		require.Equal(t, limit, box.Resources.Limits.Cpu().String())
 	}
 }
 
