@@ -89,3 +89,24 @@ func TestARetryForgetsTheWishesOfTheTryBefore(t *testing.T) {
 	require.Equal(t, []string{"", ""}, []string{rec.StoppedBy, rec.CancelledBy})
 	require.Nil(t, rec.Ending)
 }
+
+// A page of a job shows other commands after each of these.
+func TestEachChangeThatAPageShowsIsAnotherStanding(t *testing.T) {
+	t.Parallel()
+	rec := in(job.Running, false)
+	seen := map[string]string{rec.Standing(): "running"}
+	for _, change := range []struct {
+		name string
+		of   func(*job.Record) error
+	}{
+		{"asked to stop", func(r *job.Record) error { return r.Stop("alice@example.org") }},
+		{"asked to cancel", func(r *job.Record) error { return r.Cancel("alice@example.org") }},
+		{"its end is decided", func(r *job.Record) error { r.End(job.Cancelled, "Cancelled"); return nil }},
+		{"over", (*job.Record).Close},
+		{"another attempt", func(r *job.Record) error { r.SecretKey = "key"; return r.Retry() }},
+	} {
+		require.NoError(t, change.of(&rec), change.name)
+		require.NotContains(t, seen, rec.Standing(), change.name)
+		seen[rec.Standing()] = change.name
+	}
+}

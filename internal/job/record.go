@@ -151,3 +151,8 @@ func (r *Record) Overlay() string {
 
 // Active reports whether the service still has something to do for the job.
 func (r *Record) Active() bool { return !r.State.Terminal() }
+
+// Standing says for a page whether it shows the job as it is: another state, attempt, command of a person or end is another text.
+func (r *Record) Standing() string {
+	return fmt.Sprintf("%s %d %t %t %t", r.State, r.Attempt, r.StoppedBy != "", r.CancelledBy != "", r.Ending != nil)
+}

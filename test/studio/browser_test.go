@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -67,6 +68,15 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	ctx, stop := context.WithTimeout(b.ctx, testTimeout)
 	defer stop()
 	require.NoError(b.t, chromedp.Do(ctx, steps...))
+}
+
+// prepend runs a script in each page of the tab before those of the page.
+func (b *tab) prepend(script string) {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+		return err
+	}))
 }
 
 // get evaluates an expression in the page.

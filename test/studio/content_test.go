@@ -22,12 +22,7 @@ const hostile = `<img src=x onerror="window.attacked=1"><script>window.attacked=
 // watch notes in each page of a tab what its policy forbids.
 func (b *tab) watch() {
 	b.t.Helper()
-	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
-			Source: `window.violations = []; document.addEventListener('securitypolicyviolation', e => window.violations.push(e.violatedDirective + ' ' + e.blockedURI + ' ' + e.sample))`,
-		})
-		return err
-	}))
+	b.prepend(`window.violations = []; document.addEventListener('securitypolicyviolation', e => window.violations.push(e.violatedDirective + ' ' + e.blockedURI + ' ' + e.sample))`)
 }
 
 func TestWhatUsersWroteIsNeverRun(t *testing.T) {

@@ -94,6 +94,47 @@ func TestARunIsFollowed(t *testing.T) {
 // countPoints is how many points the lines of the first chart have.
 const countPoints = `Number(document.querySelector('.live-chart').dataset.points)`
 
+// heldStream is a script that opens the stream of a page only when release is called.
+const heldStream = `const Stream = window.EventSource;
+window.EventSource = class {
+	constructor(address) {
+		this.listeners = [];
+		this.close = () => {};
+		window.release = () => {
+			const stream = new Stream(address);
+			this.listeners.forEach((l) => stream.addEventListener(...l));
+			this.close = () => stream.close();
+		};
+	}
+	addEventListener(...l) { this.listeners.push(l); }
+};`
+
+// TestAPageThatIsOlderThanItsStreamIsLoadedAgain has a page that was made when the end was decided, but the job was not over. Its stream
+// begins after that.
+func TestAPageThatIsOlderThanItsStreamIsLoadedAgain(t *testing.T) {
+	t.Parallel()
+	const run = "ft-k3vr7now2ninghalfway"
+	s := site.New(t, site.Options{})
+	s.Add(t, site.Run{ID: run, State: job.Running, Fraction: 0.6})
+	change := func(f func(*job.Record) error) {
+		_, err := s.Store.Change(t.Context(), run, f)
+		require.NoError(t, err)
+	}
+	change(func(r *job.Record) error {
+		r.End(job.Failed, "the disk of the cluster is full")
+		return nil
+	})
+	b := open(t, s, site.Alice, "")
+	b.prepend(heldStream)
+	b.do(chromedp.Navigate(s.URL + "/runs/" + run))
+	b.until(`window.release !== undefined`)
+	const retry = `[...document.querySelectorAll('button')].some(b => b.innerText === 'Retry')`
+	require.False(t, get[bool](b, retry))
+	change((*job.Record).Close)
+	get[int](b, `(release(), 1)`)
+	b.until(retry)
+}
+
 // TestAPageSaysThatItIsNotLive is what a page does while the service is away.
 func TestAPageSaysThatItIsNotLive(t *testing.T) {
 	t.Parallel()

@@ -22,8 +22,10 @@ const (
 
 // JobState is how the record of a run stands.
 type JobState struct {
-	State   string `json:"state" doc:"State of the job, such as running"`
-	Attempt int    `json:"attempt"`
+	// Standing is that of the record, which the page of the run has, too.
+	Standing string `json:"standing" doc:"Another text whenever the page of the run is another one"`
+	State    string `json:"state" doc:"State of the job, such as running"`
+	Attempt  int    `json:"attempt"`
 	// Stopping and Cancelling say that somebody asked for the end.
 	Stopping   bool   `json:"stopping,omitempty"`
 	Cancelling bool   `json:"cancelling,omitempty"`

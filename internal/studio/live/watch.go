@@ -109,7 +109,8 @@ func (w *watch) read() ([]results.LoggedEvent, error) {
 // update takes the record of the run into account.
 func (w *watch) update(rec job.Record) {
 	state := JobState{
-		State: string(rec.State), Attempt: rec.Attempt, Stopping: rec.StoppedBy != "", Cancelling: rec.CancelledBy != "", Over: !rec.Active(),
+		Standing: rec.Standing(),
+		State:    string(rec.State), Attempt: rec.Attempt, Stopping: rec.StoppedBy != "", Cancelling: rec.CancelledBy != "", Over: !rec.Active(),
 	}
 	if rec.Ending != nil {
 		state.Ending = rec.Ending.Text

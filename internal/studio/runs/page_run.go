@@ -21,6 +21,8 @@ type runPage struct {
 	Changed   int
 	MayManage bool
 	HasLog    bool
+	// Standing is that of the record. The script of the page loads it again where the service tells of another one.
+	Standing string
 	// Did says what the visitor has just done, Key names the next retry.
 	Did, Key string
 	// Again and WithChampion are links, empty where there is none.
@@ -62,7 +64,7 @@ func (s *Section) showRun(w http.ResponseWriter, req *http.Request) error {
 	}
 	ds, _ := s.dataset(ctx, rec.Request.DatasetID, rec.Request.Name)
 	p := runPage{
-		View: s.view(rec), MayManage: s.mayManage(rec, role, web.VisitorOf(ctx)), Did: did[req.URL.Query().Get("did")], Key: newKey(),
+		View: s.view(rec), Standing: rec.Standing(), MayManage: s.mayManage(rec, role, web.VisitorOf(ctx)), Did: did[req.URL.Query().Get("did")], Key: newKey(),
 		files: s.site.Link("runs", run, "files"),
 	}
 	p.Changed = countChanged(p.Settings)

@@ -4,7 +4,7 @@ import { Chart, extend, type Level } from "./chart";
 import { make } from "./dom";
 import { islands, setting } from "./island";
 import { Log } from "./log";
-import { follow, type Curve, type Point, type Said } from "./stream";
+import { follow, type Curve, type JobState, type Point, type Said } from "./stream";
 
 const shownCharts = 2;
 // The page is loaded again when much changed, at most so often.
@@ -20,7 +20,6 @@ class Run {
   private readonly curves = new Map<string, Curve>();
   private readonly charts = new Map<string, Chart>();
   private said: Said = { fraction: 0 };
-  private state = "";
   private spokenTenth = -1;
   private drawing = false;
   private refreshed = 0;
@@ -42,7 +41,7 @@ class Run {
           this.log.show(m.log);
         }
         this.say(m.said);
-        this.changed(JSON.stringify(m.state), false);
+        this.changed(m.state);
         this.draw();
       },
       event: (news) => {
@@ -55,7 +54,7 @@ class Run {
           this.refreshSoon(refreshMillis);
         }
       },
-      state: (s) => this.changed(JSON.stringify(s), true),
+      state: (s) => this.changed(s),
       said: (s) => this.say(s),
       log: (l) => this.log.show(l),
       connected: () => (this.lost.hidden = true),
@@ -68,7 +67,6 @@ class Run {
         this.lost.textContent = text;
         if (text === "" && root.dataset["over"] !== "true") {
           this.speak("The run has ended.");
-          this.refreshSoon(0);
         }
       },
     });
@@ -170,12 +168,11 @@ class Run {
     this.spoken.textContent = text;
   }
 
-  // changed loads the page again if the record of the run is another one.
-  private changed(state: string, news: boolean): void {
-    if (news && state !== this.state) {
+  // changed loads the page again if it shows an older standing of the run.
+  private changed(state: JobState): void {
+    if (state.standing !== this.root.dataset["standing"]) {
       this.refreshSoon(0);
     }
-    this.state = state;
   }
 
   private refreshSoon(after: number): void {
@@ -196,7 +193,12 @@ class Run {
     const request = new XMLHttpRequest(); // it makes a document of the answer without markup passing through this script
     request.open("GET", location.href);
     request.responseType = "document";
+    request.addEventListener("error", () => this.refreshSoon(refreshMillis));
     request.addEventListener("load", () => {
+      if (request.status >= 429) {
+        this.refreshSoon(refreshMillis);
+        return;
+      }
       const fresh = request.responseXML?.querySelector<HTMLElement>('[data-island="live"]');
       if (request.status !== 200 || fresh === null || fresh === undefined) {
         return;

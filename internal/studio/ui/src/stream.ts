@@ -11,10 +11,8 @@ export interface Curve {
 }
 
 export interface JobState {
-  state: string;
-  attempt: number;
-  stopping?: boolean;
-  cancelling?: boolean;
+  // standing is another text whenever the page of the run is another one.
+  standing: string;
   over: boolean;
 }
 
