@@ -19,8 +19,8 @@ import (
 // ErrNotInstalled is returned by Start on a machine without Debian's package rabbitmq-server.
 var ErrNotInstalled = errors.New("RabbitMQ is not installed: apt-get install rabbitmq-server")
 
-// startTimeout bounds a start; a node needs four to eight seconds on two cores, more beside a heavy build.
-const startTimeout = 90 * time.Second
+// startTimeout bounds a start; a node needs four to eight seconds on two cores, and very much more on a machine that is busy.
+const startTimeout = 3 * time.Minute
 
 // Options says where a broker lives.
 type Options struct {
