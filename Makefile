@@ -126,7 +126,7 @@ test-trainer: $(VENV)/ready ## the tests of the training program, on a real Ray,
 test-integration: test-parts $(GOTESTSUM) ## all Go tests, also those on a real RabbitMQ, a real Ray and a real Kubernetes control plane
 	@mkdir -p $(DURATIONS)
 	@$(call go_tests,unit) $(GO_TEST) -tags crash ./...
-	@go run ./test/broker/share $(call go_tests,integration) $(GO_TEST) -tags 'integration crash' -count=1 -run "$(REAL_TESTS)" $(REAL)
+	@go run ./test/share $(call go_tests,integration) $(GO_TEST) -tags 'integration crash' -count=1 -run "$(REAL_TESTS)" $(REAL)
 
 test-parts: setup test-programs # what the tests start: also Chromium and the programs of a Kubernetes control plane
 	@test/setup/debian.sh browser

@@ -64,7 +64,7 @@ func TestTrainingsInKubernetes(t *testing.T) {
 	})
 	for _, kind := range []string{"worker", "head"} {
 		t.Run("a "+kind+" pod is killed", func(t *testing.T) {
-			long := map[string]any{"model": "bert-tiny", "num_workers": 2, "epochs": 24, "more_options": "early_stopping_patience: 0"}
+			long := map[string]any{"model": "bert-tiny", "num_workers": 2, "epochs": 12, "more_options": "early_stopping_patience: 0"}
 			done := w.train(t, "a "+kind+" pod killed", long, func(run string) {
 				w.requireItsRunOnly(t, run)
 				w.kill(t, run, kind)

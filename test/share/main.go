@@ -1,5 +1,7 @@
-// Command share starts a RabbitMQ, runs a command whose tests use it, and stops it: share COMMAND [ARGUMENT...].
-// If AMQP_URL names one, it starts none. It ends with the exit code of the command.
+// Command share runs tests with what all their packages share: share COMMAND [ARGUMENT...].
+//
+// It starts a RabbitMQ and stops it afterwards, unless AMQP_URL names one. It makes a folder for temporary files in memory and removes it
+// afterwards, unless TMPDIR names one or there is little memory. It ends with the exit code of the command.
 package main
 
 import (
@@ -29,15 +31,24 @@ func run(command []string) (code int, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the caller's own command
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = os.Environ()
+	if os.Getenv(folderVariable) == "" && memoryHasRoom() {
+		folder, failed := os.MkdirTemp(memory, "tests-")
+		if failed != nil {
+			return 1, failed
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+		cmd.Env = append(cmd.Env, folderVariable+"="+folder)
+	}
 	if os.Getenv(broker.URLVariable) == "" {
 		b, failed := broker.Start(ctx, broker.Options{})
 		if failed != nil {
 			return 1, failed
 		}
 		defer func() { err = errors.Join(err, b.Stop()) }()
-		cmd.Env = append(os.Environ(), b.Share())
+		cmd.Env = append(cmd.Env, b.Share())
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err = cmd.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.Exited() {
 		return exit.ExitCode(), nil

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+)
+
+const (
+	// folderVariable names the folder for temporary files, for Go, Python and all programs of the tests.
+	folderVariable = "TMPDIR"
+	// memory is a file system in memory. The tests make and remove many small files, and the kernel needs much more time for each on a disk.
+	memory = "/dev/shm"
+	// room is what has to be free of it and of the machine's memory, in bytes: more than three times what the tests were seen to use.
+	room = 8 << 30
+)
+
+// memoryHasRoom reports whether the temporary files of the tests fit into memory.
+func memoryHasRoom() bool {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(memory, &fs); err != nil {
+		return false
+	}
+	info, err := os.ReadFile("/proc/meminfo")
+	return err == nil && fs.Bavail*uint64(fs.Bsize) >= room && available(string(info)) >= room //nolint:gosec // a size is not negative
+}
+
+// available is the memory in bytes that /proc/meminfo calls available, 0 where it says nothing.
+func available(info string) (bytes uint64) {
+	for line := range strings.Lines(info) {
+		if _, err := fmt.Sscanf(line, "MemAvailable: %d kB", &bytes); err == nil {
+			return bytes << 10
+		}
+	}
+	return 0
+}
