@@ -30,25 +30,27 @@ func run(command []string) (code int, err error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the caller's own command
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = os.Environ()
 	if os.Getenv(folderVariable) == "" && memoryHasRoom() {
-		folder, failed := os.MkdirTemp(memory, "tests-")
+		folder, failed := makeFolder(memory)
 		if failed != nil {
 			return 1, failed
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-		cmd.Env = append(cmd.Env, folderVariable+"="+folder)
+		if err := os.Setenv(folderVariable, folder); err != nil { // also for the broker
+			return 1, err
+		}
 	}
+	env := os.Environ()
 	if os.Getenv(broker.URLVariable) == "" {
 		b, failed := broker.Start(ctx, broker.Options{})
 		if failed != nil {
 			return 1, failed
 		}
 		defer func() { err = errors.Join(err, b.Stop()) }()
-		cmd.Env = append(cmd.Env, b.Share())
+		env = append(env, b.Share())
 	}
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the caller's own command
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, os.Stdin, os.Stdout, os.Stderr
 	err = cmd.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.Exited() {
 		return exit.ExitCode(), nil

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -15,6 +18,26 @@ const (
 	// room is what has to be free of it and of the machine's memory, in bytes: more than three times what the tests were seen to use.
 	room = 8 << 30
 )
+
+// makeFolder makes a folder below parent that has the name of this process, and removes those of processes that were killed.
+func makeFolder(parent string) (string, error) {
+	const prefix = "tests-"
+	old, err := filepath.Glob(filepath.Join(parent, prefix+"*"))
+	if err != nil {
+		return "", err
+	}
+	for _, folder := range old {
+		pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(folder), prefix))
+		if err != nil || pid != os.Getpid() && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			continue
+		}
+		if err := os.RemoveAll(folder); err != nil {
+			return "", err
+		}
+	}
+	folder := filepath.Join(parent, prefix+strconv.Itoa(os.Getpid()))
+	return folder, os.Mkdir(folder, 0o700)
+}
 
 // memoryHasRoom reports whether the temporary files of the tests fit into memory.
 func memoryHasRoom() bool {
