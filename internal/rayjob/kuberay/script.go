@@ -105,7 +105,7 @@ func (c Config) isolate(pod *corev1.PodTemplateSpec, several bool) {
 	box := &pod.Spec.Containers[0]
 	box.Env = append(slices.Clone(box.Env), corev1.EnvVar{Name: classEnv, Value: c.RuntimeClass}, corev1.EnvVar{Name: networkEnv, Value: network})
 	limit := box.Resources.Requests[corev1.ResourceCPU]
-	if one := resource.MustParse("1"); limit.Cmp(one) < 0 { // with less, Ray may need more than the 30 s after which it gives up its own start
+	if one := resource.MustParse("1"); limit.Cmp(one) < 0 { // with less, Ray starts very slowly, and may give up
 		limit = one
 	}
 	box.Resources.Limits[corev1.ResourceCPU] = limit

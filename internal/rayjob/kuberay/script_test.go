@@ -53,7 +53,7 @@ func TestAScriptOnOneMachineIsOnePod(t *testing.T) {
 	}
 }
 
-// With less than a CPU, Ray may need more than the 30 s after which it gives up its own start; its pod would start again and again.
+// With less than a CPU, Ray starts very slowly. Where it gave up, its pod started again and again.
 func TestAScriptMayUseAWholeCPU(t *testing.T) {
 	t.Parallel()
 	for size, limit := range map[string]string{"200m": "1", "1": "1", "1500m": "1500m"} {

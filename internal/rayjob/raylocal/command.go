@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
 // ports are the ports on which the parts of one Ray listen.
@@ -71,6 +73,7 @@ func (c Config) environment(mark string) []string {
 		"RAY_AUTH_MODE=token",
 		"RAY_AUTH_TOKEN_PATH="+tokenPath(c.Dir),
 		"RAY_USAGE_STATS_ENABLED=0",
+		rayjob.StartWaitVariable+"="+rayjob.StartWait,
 		// Without this switch Ray uses the address of the machine instead of loopback and listens on all interfaces. It is
 		// meant for macOS and Windows and works on Linux as well.
 		"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0",

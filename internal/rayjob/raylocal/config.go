@@ -21,7 +21,7 @@ type Config struct {
 	Env []string
 	// ObjectStore is Ray's shared memory in bytes (default 200 MB: trainings pass their data through files).
 	ObjectStore int64
-	// StartTimeout is the longest wait until Ray accepts jobs (default 90 s: imports are slow on a busy machine).
+	// StartTimeout is the longest wait until Ray accepts jobs (default 3 minutes: imports are slow on a busy machine).
 	StartTimeout time.Duration
 	// Detached starts a Ray that keeps running after this program has ended.
 	Detached bool
@@ -29,7 +29,7 @@ type Config struct {
 
 const (
 	defaultObjectStore  = 200_000_000
-	defaultStartTimeout = 90 * time.Second
+	defaultStartTimeout = 3 * time.Minute
 )
 
 // prepared returns the configuration with defaults and absolute paths.

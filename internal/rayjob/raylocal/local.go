@@ -64,7 +64,7 @@ func Start(ctx context.Context, cfg Config) (_ *Local, err error) {
 	return launch(ctx, cfg)
 }
 
-// Ray gives up its own start after 30 s, which can be too little on a busy machine. The next try finds its files in memory.
+// Ray may give up its own start, although it is told to wait long (rayjob.StartWait). The next try finds its files in memory.
 const (
 	gaveUp = "node timed out during startup"
 	tries  = 3
