@@ -165,7 +165,7 @@ soak: setup test-programs ## hundreds of jobs under random faults: make soak [SO
 e2e-kuberay: build ## trainings on a real Kubernetes node: the Helm chart, RayJobs, real pods, and pods that are killed (root) [RUN=TestName]
 	@export CACHE=$(CACHE); export KUBECONFIG=$$(test/cluster/up.sh) PATH=$$(test/cluster/binaries.sh helm):$$PATH && \
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
-	go test -tags kuberay -count=1 -v -failfast -timeout 45m $(if $(RUN),-run $(RUN)) ./test/kuberay
+	go test -tags kuberay -count=1 -v -failfast -timeout 45m $(if $(RUN),-run '$(RUN)') ./test/kuberay
 
 lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows lint-ui lint-words lint-files vuln ## run all linters
 	@go mod tidy -diff
